@@ -1,0 +1,180 @@
+//! The one entry for op application: infer, then replay, view, choose a kernel and run; then tape and trace.
+
+use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::cpu::alloc::{self, Bytes};
+use crate::cpu::view::{OutView, View};
+use crate::op::{Body, ComposedCx, InferCx, Kernel, KernelCx, OpDef, ParamKind};
+use crate::{Attrs, Error, Layout, Meta, Result, Tensor, autograd, fastrun, lane, rules, trace};
+
+/// Outputs of an op; nearly always one.
+pub type Outputs = SmallVec<[Tensor; 1]>;
+
+/// Shapes and dtypes of the outputs of an op.
+pub type Metas = SmallVec<[Meta; 1]>;
+
+/// Applies an op that has one output.
+pub fn apply_one(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Tensor> {
+    apply(op, inputs, attrs)?.pop().ok_or(Error::Arity { op: op.name, expected: 1, got: 0 })
+}
+
+/// Applies an op whose optional tensors may be absent.
+pub fn apply_optional(
+    op: &'static OpDef,
+    inputs: &[Option<Tensor>],
+    attrs: &Attrs,
+) -> Result<Outputs> {
+    if let Body::Composed(body) = op.body {
+        return body(&ComposedCx { op, inputs, attrs });
+    }
+    let given: SmallVec<[Tensor; 3]> = inputs.iter().flatten().cloned().collect();
+    apply(op, &given, attrs)
+}
+
+/// Applies an op: the results, or what is wrong with the operands.
+///
+/// A composed op applies the ops it consists of; tape and trace see those. If any input is abstract, so are the outputs.
+pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
+    check_arity(op, inputs)?;
+    if let Body::Composed(body) = op.body {
+        let inputs: SmallVec<[Option<Tensor>; 3]> = inputs.iter().cloned().map(Some).collect();
+        return body(&ComposedCx { op, inputs: &inputs, attrs });
+    }
+    let outputs =
+        if trace::active() { traced(op, inputs, attrs)? } else { run(op, inputs, attrs)? };
+    Ok(autograd::record(op, inputs, attrs, outputs))
+}
+
+fn traced(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
+    if let Some(outputs) = trace::replay(op, inputs, attrs)? {
+        return Ok(outputs);
+    }
+    let outputs = run(op, inputs, attrs)?;
+    trace::record(op, inputs, attrs, &outputs);
+    Ok(outputs)
+}
+
+/// Runs a primitive op at once, off the tape and outside any trace.
+pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
+    let metas = infer(op, inputs, attrs)?;
+    if inputs.iter().any(Tensor::is_abstract) {
+        return Ok(metas.into_iter().map(Tensor::abstract_of).collect());
+    }
+    match op.body {
+        Body::View(view) => run_view(view, &inputs[0], attrs, &metas[0]),
+        Body::Kernels(kernels) => {
+            let kernel = choose(op, kernels, inputs, attrs)?;
+            run_kernel(op, kernel, inputs, attrs, metas)
+        }
+        _ => Ok(smallvec![lane::eager(op, inputs, attrs, &metas[0])?]),
+    }
+}
+
+/// Shapes and dtypes of the outputs, or what is wrong with the operands.
+pub fn infer(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Metas> {
+    if !op.body.is_elementwise() {
+        rules::check_dtypes(op.name, &op.dtypes, inputs)?;
+    }
+    let metas = (op.infer)(&InferCx { op, inputs, attrs })?;
+    for meta in &metas {
+        meta.shape.checked_numel(op.name)?;
+        // Also for views: what reads a view may have to copy all of it.
+        if meta.bytes() > alloc::budget() {
+            return Err(Error::OutOfMemory { bytes: meta.bytes(), live: alloc::stats().live });
+        }
+    }
+    Ok(metas)
+}
+
+pub(crate) fn check_arity(op: &'static OpDef, inputs: &[Tensor]) -> Result<()> {
+    let takes_list = op.params.iter().any(|it| it.kind == ParamKind::Tensors);
+    let required = op.params.iter().filter(|it| it.kind == ParamKind::Tensor).count();
+    let fits = if takes_list {
+        !inputs.is_empty()
+    } else {
+        (required..=op.n_tensors()).contains(&inputs.len())
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(Error::Arity { op: op.name, expected: required.max(1), got: inputs.len() })
+}
+
+fn run_view(
+    view: fn(&Layout, &Attrs, &crate::Shape) -> Option<Layout>,
+    input: &Tensor,
+    attrs: &Attrs,
+    meta: &Meta,
+) -> Result<Outputs> {
+    if let Some(layout) = view(input.layout(), attrs, &meta.shape) {
+        let bytes = input.storage()?;
+        return Ok(smallvec![Tensor::stored(bytes, layout, input.dtype())]);
+    }
+    let copy = contiguous(input)?;
+    let layout = view(copy.layout(), attrs, &meta.shape).ok_or_else(|| Error::Shapes {
+        op: "view",
+        shapes: vec![input.shape().clone(), meta.shape.clone()],
+        rule: "the sizes do not describe the same elements".into(),
+    })?;
+    Ok(smallvec![copy.with_layout(layout)])
+}
+
+/// The same elements in row-major order without gaps (off the tape).
+pub(crate) fn contiguous(input: &Tensor) -> Result<Tensor> {
+    if input.layout().is_contiguous() && input.as_number().is_none() {
+        return Ok(input.clone());
+    }
+    let storage = input.with_view(|view| {
+        crate::with_dtype!(input.dtype(), T => crate::storage::from_slice(&view.to_slice::<T>()))
+    })??;
+    Ok(Tensor::stored(Arc::new(storage), Layout::contiguous(input.shape().clone()), input.dtype()))
+}
+
+fn choose(
+    op: &'static OpDef,
+    kernels: &'static [Kernel],
+    inputs: &[Tensor],
+    attrs: &Attrs,
+) -> Result<&'static Kernel> {
+    let cx = InferCx { op, inputs, attrs };
+    match kernels {
+        [only] => Ok(only),
+        _ => {
+            fastrun::choose(kernels, &cx).ok_or_else(|| cx.bad_shapes("no kernel takes this case"))
+        }
+    }
+}
+
+pub(crate) fn run_kernel(
+    op: &'static OpDef,
+    kernel: &Kernel,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    metas: Metas,
+) -> Result<Outputs> {
+    let storages = inputs.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 3]>>>()?;
+    let mut buffers = metas
+        .iter()
+        .map(|it| Ok(Bytes::uninit(it.bytes())?))
+        .collect::<Result<SmallVec<[_; 1]>>>()?;
+    let views = inputs.iter().zip(&storages).map(|(it, bytes)| view_of(it, bytes));
+    let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
+    let outputs = buffers.iter_mut().zip(&metas).map(|(bytes, meta)| {
+        OutView::new(bytes, &meta.shape, meta.dtype)
+            .ok_or(Error::TooLarge { op: op.name, shape: meta.shape.clone() })
+    });
+    let mut outputs = outputs.collect::<Result<SmallVec<[OutView<'_>; 1]>>>()?;
+    (kernel.run)(&mut KernelCx { op, attrs, inputs: &views, outputs: &mut outputs })?;
+    drop(outputs);
+    let stored = |(bytes, meta): (Bytes, Meta)| {
+        Tensor::stored(Arc::new(bytes), Layout::contiguous(meta.shape), meta.dtype)
+    };
+    Ok(buffers.into_iter().zip(metas).map(stored).collect())
+}
+
+fn view_of<'a>(tensor: &'a Tensor, bytes: &'a Bytes) -> Result<View<'a>> {
+    View::new(bytes, tensor.layout(), tensor.dtype())
+        .ok_or_else(|| Error::File { problem: "a layout reaches outside its storage".into() })
+}

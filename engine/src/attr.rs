@@ -1,0 +1,68 @@
+//! Attributes of an op application: everything that is not a tensor.
+
+use std::hash::{Hash, Hasher};
+
+use smallvec::SmallVec;
+
+use crate::DType;
+
+/// One attribute value.
+#[derive(Clone, Debug)]
+pub enum Attr {
+    /// Absent: the op's documented behaviour for "not given".
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Ints(SmallVec<[i64; 4]>),
+    DType(DType),
+    Str(&'static str),
+}
+
+/// Attribute values in the order of the op row's non-tensor parameters.
+pub type Attrs = SmallVec<[Attr; 2]>;
+
+impl Attr {
+    /// A list of integers.
+    pub fn ints(values: &[i64]) -> Self {
+        Self::Ints(SmallVec::from_slice(values))
+    }
+
+    /// A list of sizes.
+    pub fn sizes(values: &[usize]) -> Self {
+        Self::Ints(values.iter().map(|&it| it as i64).collect())
+    }
+}
+
+/// Floats compare and hash by bits, so that equal attributes mean equal behaviour (NaN equals itself, 0.0 is not -0.0).
+impl PartialEq for Attr {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::None, Self::None) => true,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Int(a), Self::Int(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            (Self::Ints(a), Self::Ints(b)) => a == b,
+            (Self::DType(a), Self::DType(b)) => a == b,
+            (Self::Str(a), Self::Str(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Attr {}
+
+impl Hash for Attr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        match self {
+            Self::None => {}
+            Self::Bool(it) => it.hash(state),
+            Self::Int(it) => it.hash(state),
+            Self::Float(it) => it.to_bits().hash(state),
+            Self::Ints(it) => it.hash(state),
+            Self::DType(it) => it.hash(state),
+            Self::Str(it) => it.hash(state),
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The reverse walk: from roots to leaves over the gradient rules of the rows.
+//!
+//! **Invariant:** nodes are visited by descending id, so every gradient of a node has arrived before it is used. The walk
+//! keeps its own list and never recurses.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::{Edge, Node, OpStep, Saved};
+use crate::functional::{add, full, reshape, sum, to};
+use crate::op::{Grad, GradCx};
+use crate::{Error, Result, Shape, Tensor, lane};
+
+/// A root with its gradient; without one the root must hold a single element and counts as 1.
+pub type Root = (Tensor, Option<Tensor>);
+
+/// Gradients by place on the tape: (node id, output).
+type Found = HashMap<(u64, u32), Tensor>;
+
+/// Walks back from `roots` and returns the gradient of every leaf reached, or of the `wanted` ones, by leaf id.
+///
+/// Saved tensors are freed on the way unless `retain_graph` or `create_graph`. With `create_graph` the gradients are on
+/// the tape themselves. Gradients have the dtype of their leaf.
+pub fn backward(
+    roots: &[Root],
+    wanted: Option<&[Edge]>,
+    retain_graph: bool,
+    create_graph: bool,
+) -> Result<Vec<(u64, Tensor)>> {
+    let found = walk(roots, wanted, retain_graph, create_graph)?;
+    let mut res: Vec<_> = found.into_iter().map(|((id, _), grad)| (id, grad)).collect();
+    res.sort_by_key(|it| it.0);
+    Ok(res)
+}
+
+/// The gradient of `roots` for each of `inputs`, leaves or not; `None` for an input they do not depend on.
+pub fn grad(
+    roots: &[Root],
+    inputs: &[Tensor],
+    retain_graph: bool,
+    create_graph: bool,
+) -> Result<Vec<Option<Tensor>>> {
+    let edges = inputs.iter().map(|it| {
+        it.edge().cloned().ok_or_else(|| Error::Backward {
+            problem: "an input does not need gradients; make it with requires_grad=True".into(),
+        })
+    });
+    let edges = edges.collect::<Result<Vec<_>>>()?;
+    let found = walk(roots, Some(&edges), retain_graph, create_graph)?;
+    Ok(edges.iter().map(|it| found.get(&(it.id(), it.output)).cloned()).collect())
+}
+
+/// Sums `grad` over the dimensions along which a tensor of `shape` was broadcast.
+pub fn unbroadcast(grad: &Tensor, shape: &Shape) -> Result<Tensor> {
+    if grad.shape() == shape {
+        return Ok(grad.clone());
+    }
+    let lead = grad.rank() - shape.rank();
+    let stretched =
+        |dim: &usize| *dim < lead || (shape[*dim - lead] == 1 && grad.shape()[*dim] != 1);
+    let dims: Vec<i64> = (0..grad.rank()).filter(stretched).map(|it| it as i64).collect();
+    let summed = if dims.is_empty() { grad.clone() } else { sum(grad, &dims, true)? };
+    reshape(&summed, shape)
+}
+
+fn walk(
+    roots: &[Root],
+    wanted: Option<&[Edge]>,
+    retain_graph: bool,
+    create_graph: bool,
+) -> Result<Found> {
+    let before = super::set_enabled(create_graph);
+    let mut walk = Walk {
+        pending: BTreeMap::new(),
+        wanted: wanted.map(|it| it.iter().map(|it| (it.id(), it.output)).collect()),
+        on_path: wanted.map(|it| nodes_towards(roots, it)),
+        keep: retain_graph || create_graph,
+        found: Found::new(),
+    };
+    let res = walk.start(roots).and_then(|()| walk.run());
+    super::set_enabled(before);
+    res.map(|()| walk.found)
+}
+
+/// What waits for its turn: a node with the gradients of its outputs so far.
+struct Arrived {
+    node: Arc<Node>,
+    grads: SmallVec<[Option<Tensor>; 1]>,
+}
+
+struct Walk {
+    pending: BTreeMap<u64, Arrived>,
+    wanted: Option<HashSet<(u64, u32)>>,
+    /// Ids of nodes on a path to a wanted one, the wanted ones included.
+    on_path: Option<HashSet<u64>>,
+    keep: bool,
+    found: Found,
+}
+
+impl Walk {
+    fn start(&mut self, roots: &[Root]) -> Result<()> {
+        for (root, grad) in roots {
+            let Some(edge) = root.edge() else {
+                let problem = "this value does not depend on anything that needs gradients";
+                return Err(Error::Backward { problem: problem.into() });
+            };
+            let grad = seed(root, grad.as_ref())?;
+            self.arrive(edge, grad)?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<()> {
+        while let Some((id, arrived)) = self.pending.pop_last() {
+            self.deliver(id, &arrived);
+            if let Some(step) = &arrived.node.op {
+                self.pass(step, &arrived)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what the caller asked for.
+    fn deliver(&mut self, id: u64, arrived: &Arrived) {
+        for (output, grad) in arrived.grads.iter().enumerate() {
+            let place = (id, output as u32);
+            let asked = match &self.wanted {
+                Some(wanted) => wanted.contains(&place),
+                None => arrived.node.op.is_none(),
+            };
+            if let (true, Some(grad)) = (asked, grad) {
+                self.found.insert(place, grad.clone());
+            }
+        }
+    }
+
+    /// Sends the gradients of one step to the steps that fed it.
+    fn pass(&mut self, step: &OpStep, arrived: &Arrived) -> Result<()> {
+        let needs: SmallVec<[bool; 4]> =
+            step.edges.iter().map(|it| it.as_ref().is_some_and(|it| self.leads_on(it))).collect();
+        if !needs.contains(&true) {
+            return Ok(());
+        }
+        let Some(saved) = step.saved(self.keep) else {
+            let problem = format!(
+                "cannot go through {} a second time: pass retain_graph=True the first time",
+                step.op.name
+            );
+            return Err(Error::Backward { problem });
+        };
+        let grads = input_grads(step, &saved, arrived, &needs)?;
+        for ((edge, grad), input) in step.edges.iter().zip(grads).zip(&saved.inputs) {
+            if let (Some(edge), Some(grad)) = (edge, grad) {
+                let same = grad.dtype() == input.dtype();
+                let grad = if same { grad } else { to(&grad, input.dtype())? };
+                self.arrive(edge, grad)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn leads_on(&self, edge: &Edge) -> bool {
+        self.on_path.as_ref().is_none_or(|it| it.contains(&edge.id()))
+    }
+
+    fn arrive(&mut self, edge: &Edge, grad: Tensor) -> Result<()> {
+        let n_outputs = edge.node.op.as_ref().map_or(1, |it| it.n_outputs);
+        let arrived = self.pending.entry(edge.id()).or_insert_with(|| Arrived {
+            node: edge.node.clone(),
+            grads: SmallVec::from_elem(None, n_outputs),
+        });
+        let slot = &mut arrived.grads[edge.output as usize];
+        *slot = Some(match slot.take() {
+            Some(sum) => add(&sum, &grad)?,
+            None => grad,
+        });
+        Ok(())
+    }
+}
+
+/// The gradient a root starts with.
+fn seed(root: &Tensor, grad: Option<&Tensor>) -> Result<Tensor> {
+    match grad {
+        Some(grad) if grad.shape() == root.shape() => {
+            if grad.dtype() == root.dtype() {
+                Ok(grad.clone())
+            } else {
+                to(grad, root.dtype())
+            }
+        }
+        Some(grad) => Err(Error::Backward {
+            problem: format!(
+                "the gradient has shape {}, but the value has shape {}",
+                grad.shape(),
+                root.shape()
+            ),
+        }),
+        None if root.numel() != 1 => Err(Error::Backward {
+            problem: format!(
+                "a gradient can start from a single number only, this value has shape {}; sum it first or pass a gradient",
+                root.shape()
+            ),
+        }),
+        None if root.is_abstract() => Ok(Tensor::abstract_of(root.meta())),
+        None => full(root.shape(), 1.0, root.dtype()),
+    }
+}
+
+/// One gradient per input of a step; `None` where none is needed or none flows.
+fn input_grads(
+    step: &OpStep,
+    saved: &Saved,
+    arrived: &Arrived,
+    needs: &[bool],
+) -> Result<Vec<Option<Tensor>>> {
+    let outputs: SmallVec<[Tensor; 1]> = (0_u32..)
+        .zip(&saved.outputs)
+        .map(|(output, it)| it.with_edge(Some(Edge { node: arrived.node.clone(), output })))
+        .collect();
+    match step.op.grad {
+        Grad::Rule(rule, _) => rule(&mut GradCx {
+            op: step.op,
+            attrs: &step.attrs,
+            inputs: &saved.inputs,
+            outputs: &outputs,
+            output_grads: &arrived.grads,
+            needs,
+        }),
+        Grad::Derived => derived(step, saved, &arrived.grads, needs),
+        Grad::Stops(reason) => Err(Error::NoGradient { op: step.op.name, reason }),
+    }
+}
+
+/// Gradients of an elementwise op, from its expression.
+fn derived(
+    step: &OpStep,
+    saved: &Saved,
+    grads: &[Option<Tensor>],
+    needs: &[bool],
+) -> Result<Vec<Option<Tensor>>> {
+    let Some(Some(dy)) = grads.first() else { return Ok(vec![None; needs.len()]) };
+    let of = |(idx, needed): (usize, &bool)| {
+        if !needed {
+            return Ok(None);
+        }
+        let dx = lane::elementwise_grad(step.op, &saved.inputs, &step.attrs, dy, idx)?;
+        unbroadcast(&dx, saved.inputs[idx].shape()).map(Some)
+    };
+    needs.iter().enumerate().map(of).collect()
+}
+
+/// Ids of the nodes that are wanted or lead to a wanted one.
+fn nodes_towards(roots: &[Root], wanted: &[Edge]) -> HashSet<u64> {
+    let lowest = wanted.iter().map(Edge::id).min().unwrap_or(u64::MAX);
+    let mut res: HashSet<u64> = wanted.iter().map(Edge::id).collect();
+    let mut seen: BTreeMap<u64, Arc<Node>> = BTreeMap::new();
+    let mut rest: Vec<Edge> = roots.iter().filter_map(|it| it.0.edge().cloned()).collect();
+    while let Some(edge) = rest.pop() {
+        if edge.id() < lowest || seen.contains_key(&edge.id()) {
+            continue;
+        }
+        if let Some(step) = &edge.node.op {
+            rest.extend(step.edges.iter().flatten().cloned());
+        }
+        seen.insert(edge.id(), edge.node);
+    }
+    for (id, node) in seen {
+        let Some(step) = &node.op else { continue };
+        if step.edges.iter().flatten().any(|it| res.contains(&it.id())) {
+            res.insert(id);
+        }
+    }
+    res
+}

@@ -1,0 +1,173 @@
+//! The tape: which op made a value, from what. The reverse walk over gradient rules is in `backward`.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::op::{Grad, OpDef, Saves};
+use crate::{Attrs, Tensor, lane};
+
+mod backward;
+#[cfg(test)]
+mod tests;
+
+pub use backward::{Root, backward, grad, unbroadcast};
+
+/// Where on the tape a value came from.
+#[derive(Clone)]
+pub struct Edge {
+    pub(crate) node: Arc<Node>,
+    pub(crate) output: u32,
+}
+
+impl Edge {
+    /// Whether the value is a leaf: made by the user, not by an op.
+    pub fn is_leaf(&self) -> bool {
+        self.node.op.is_none()
+    }
+
+    /// The op that made the value; `None` for a leaf.
+    pub fn op_name(&self) -> Option<&'static str> {
+        self.node.op.as_ref().map(|it| it.op.name)
+    }
+
+    /// A number that names the node; later nodes have larger numbers.
+    pub fn id(&self) -> u64 {
+        self.node.id
+    }
+}
+
+/// One step of the tape. Nodes are made in program order, so a larger `id` never feeds a smaller one.
+pub(crate) struct Node {
+    pub(crate) id: u64,
+    /// `None` for a leaf.
+    pub(crate) op: Option<OpStep>,
+}
+
+/// An op application on the tape.
+pub(crate) struct OpStep {
+    pub(crate) op: &'static OpDef,
+    pub(crate) attrs: Attrs,
+    /// One per input; `None` where no gradient is needed.
+    pub(crate) edges: SmallVec<[Option<Edge>; 2]>,
+    pub(crate) n_outputs: usize,
+    /// Taken away once the backward walk has passed, unless the graph is retained.
+    pub(crate) saved: Mutex<Option<Saved>>,
+}
+
+/// Tensors that a gradient rule may look at. Where a rule needs only shapes they are abstract.
+#[derive(Clone)]
+pub(crate) struct Saved {
+    pub(crate) inputs: SmallVec<[Tensor; 2]>,
+    /// Without edges, since an output that held its own node would never be freed.
+    pub(crate) outputs: SmallVec<[Tensor; 1]>,
+}
+
+/// Long chains are freed step by step: a recursive drop would exhaust the stack.
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut rest: Vec<Edge> = Vec::new();
+        release(self.op.take(), &mut rest);
+        while let Some(edge) = rest.pop() {
+            if let Some(mut node) = Arc::into_inner(edge.node) {
+                release(node.op.take(), &mut rest);
+            }
+        }
+    }
+}
+
+/// Moves the edges of a step to `rest` before anything that holds them is dropped.
+fn release(step: Option<OpStep>, rest: &mut Vec<Edge>) {
+    let Some(step) = step else { return };
+    rest.extend(step.edges.into_iter().flatten());
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    static ENABLED: Cell<bool> = const { Cell::new(true) };
+}
+
+/// Whether ops are put on the tape on this thread.
+pub fn enabled() -> bool {
+    ENABLED.get()
+}
+
+/// Switches taping on this thread; returns the former state.
+pub fn set_enabled(on: bool) -> bool {
+    ENABLED.replace(on)
+}
+
+/// Runs `body` without taping.
+pub fn no_grad<R>(body: impl FnOnce() -> R) -> R {
+    let before = set_enabled(false);
+    let res = body();
+    set_enabled(before);
+    res
+}
+
+/// A fresh leaf.
+pub(crate) fn new_leaf() -> Edge {
+    let node = Node { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), op: None };
+    Edge { node: Arc::new(node), output: 0 }
+}
+
+/// Puts an application on the tape when an input needs gradients; returns the outputs with their edges.
+pub(crate) fn record(
+    op: &'static OpDef,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    outputs: SmallVec<[Tensor; 1]>,
+) -> SmallVec<[Tensor; 1]> {
+    if !enabled() || matches!(op.grad, Grad::Stops(_)) || !inputs.iter().any(Tensor::requires_grad)
+    {
+        return outputs;
+    }
+    let saved = save(op, inputs, attrs, &outputs);
+    let step = OpStep {
+        op,
+        attrs: attrs.clone(),
+        edges: inputs.iter().map(|it| it.edge().cloned()).collect(),
+        n_outputs: outputs.len(),
+        saved: Mutex::new(Some(saved)),
+    };
+    let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+    let node = Arc::new(Node { id, op: Some(step) });
+    let attach = |(idx, tensor): (usize, Tensor)| {
+        let differentiable = tensor.dtype().is_float();
+        let edge = Edge { node: node.clone(), output: idx as u32 };
+        if differentiable { tensor.with_edge(Some(edge)) } else { tensor }
+    };
+    outputs.into_iter().enumerate().map(attach).collect()
+}
+
+fn save(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &[Tensor]) -> Saved {
+    let shape_only = |it: &Tensor| Tensor::abstract_of(it.meta()).with_edge(it.edge().cloned());
+    let keep = |tensors: &[Tensor], which: u64| -> Vec<Tensor> {
+        let kept = |idx: usize| which >> idx.min(63) & 1 == 1;
+        let saved =
+            |(idx, it): (usize, &Tensor)| if kept(idx) { it.clone() } else { shape_only(it) };
+        tensors.iter().enumerate().map(saved).collect()
+    };
+    let (of_inputs, of_outputs) = match op.saves() {
+        Saves::Inputs if op.body.is_elementwise() => {
+            let wanted = inputs.iter().map(Tensor::requires_grad);
+            (lane::grad::inputs_to_save(op, attrs, wanted), 0)
+        }
+        Saves::Shapes => (0, 0),
+        Saves::Inputs => (u64::MAX, 0),
+        Saves::Outputs => (0, u64::MAX),
+        Saves::Both => (u64::MAX, u64::MAX),
+    };
+    Saved { inputs: keep(inputs, of_inputs).into(), outputs: keep(outputs, of_outputs).into() }
+}
+
+impl OpStep {
+    /// The saved tensors, or `None` when an earlier backward walk took them.
+    pub(crate) fn saved(&self, keep: bool) -> Option<Saved> {
+        let mut slot = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        if keep { slot.clone() } else { slot.take() }
+    }
+}

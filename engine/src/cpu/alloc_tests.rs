@@ -1,0 +1,74 @@
+//! Tests of the allocator. Counters are global, so the tests that read them tolerate their neighbours.
+
+use super::*;
+
+#[test]
+fn classes_cover_all_sizes() {
+    for len in (0..5000).chain([65_535, 65_536, 65_537, 1 << 20, (1 << 20) + 1, 3 << 30, 1 << 40]) {
+        let class = class_of(len);
+        assert!(class_size(class) >= len, "{len}");
+        assert!(class == 0 || class_size(class - 1) < len, "{len}");
+        assert_eq!(class_of(class_size(class)), class);
+        assert!(len < 256 || class_size(class) <= len + len / 4 + 1, "{len}");
+    }
+}
+
+#[test]
+fn buffers_are_aligned_and_apart() {
+    let sizes = [0, 1, 8, 63, 64, 65, 256, 257, 1000, 70_000, 3 << 20];
+    let mut buffers: Vec<Bytes> = Vec::new();
+    for round in 0..3u8 {
+        for &size in &sizes {
+            let mut bytes = Bytes::zeroed(size).unwrap();
+            assert_eq!(bytes.len(), size);
+            assert_eq!(bytes.as_ptr() as usize % if size >= HUGE { HUGE } else { 64 }, 0);
+            unsafe { bytes.as_mut_ptr().write_bytes(round * 16 + buffers.len() as u8, size) };
+            buffers.push(bytes);
+        }
+    }
+    for (i, bytes) in buffers.iter().enumerate() {
+        let want = (i / sizes.len()) as u8 * 16 + i as u8;
+        let slice = unsafe { std::slice::from_raw_parts(bytes.as_ptr(), bytes.len()) };
+        assert!(slice.iter().all(|&byte| byte == want));
+    }
+}
+
+#[test]
+fn a_freed_block_is_used_again() {
+    for size in [16, 200, 5000, 1 << 20] {
+        let first = Bytes::uninit(size).unwrap();
+        let address = first.as_ptr();
+        drop(first);
+        if size <= 64 << 10 {
+            assert_eq!(Bytes::uninit(size).unwrap().as_ptr(), address);
+        }
+    }
+}
+
+#[test]
+fn too_much_is_an_error() {
+    for len in [usize::MAX, isize::MAX as usize, 1 << 41, 1 << 39] {
+        let refused = Bytes::uninit(len).unwrap_err();
+        assert_eq!(refused.bytes, len);
+        assert!(refused.to_string().starts_with("cannot allocate"));
+    }
+}
+
+#[test]
+fn counts_live_bytes() {
+    let before = stats();
+    let bytes = Bytes::uninit(64 << 20).unwrap();
+    let during = stats();
+    assert!(during.live >= 64 << 20 && during.peak >= 64 << 20);
+    assert!(during.allocations > before.allocations);
+    drop(bytes);
+    trim();
+}
+
+#[test]
+fn blocks_may_be_freed_by_another_thread() {
+    for _ in 0..10 {
+        let buffers: Vec<Bytes> = (0..500).map(|i| Bytes::zeroed(i * 7).unwrap()).collect();
+        std::thread::spawn(move || drop(buffers)).join().unwrap();
+    }
+}

@@ -1,0 +1,204 @@
+//! Operands of plan launches: addresses inside the inputs, constants, arena and outputs of one run.
+//!
+//! **Invariant:** what a launch writes overlaps nothing else that the launch touches. It is checked when the launch is
+//! made, and every address is checked against its buffer when the launch runs.
+
+use std::cell::RefCell;
+
+use smallvec::SmallVec;
+
+use super::alloc::{AllocError, Bytes};
+use super::lane::machine::Source;
+use super::typed::Region;
+use super::view::{OutView, View};
+use crate::{DType, Layout, Number, Shape};
+
+/// Which buffer an operand lies in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// Input `n`; the layout counts from the input's lowest element.
+    Input(usize),
+    /// Constant `n`.
+    Const(usize),
+    /// Byte offset in the arena.
+    Arena(usize),
+    /// Buffer `n` that outlives the run.
+    Output(usize),
+    /// A number.
+    Number(Number),
+    /// Input `n`, which is a number.
+    Fed(usize),
+}
+
+/// An operand to read.
+#[derive(Clone, Debug)]
+pub struct Operand {
+    pub place: Place,
+    pub layout: Layout,
+    pub dtype: DType,
+}
+
+/// An operand to write, contiguous.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub place: Place,
+    pub shape: Shape,
+    pub dtype: DType,
+}
+
+/// The operands of one launch.
+#[derive(Clone, Debug)]
+pub struct Operands {
+    inputs: Vec<Operand>,
+    outputs: Vec<Target>,
+}
+
+/// The buffers of one run.
+pub struct Buffers<'a> {
+    inputs: SmallVec<[Region; 16]>,
+    consts: SmallVec<[Region; 16]>,
+    arena: Region,
+    outputs: SmallVec<[Region; 16]>,
+    numbers: &'a [Option<Number>],
+}
+
+impl Operands {
+    /// The operands of a launch; `None` when a target overlaps another operand.
+    pub fn new(inputs: Vec<Operand>, outputs: Vec<Target>) -> Option<Self> {
+        for (idx, target) in outputs.iter().enumerate() {
+            let range = bytes_of(target.place, target.shape.numel() * target.dtype.size())?;
+            let others = outputs[idx + 1..]
+                .iter()
+                .filter_map(|it| bytes_of(it.place, it.shape.numel() * it.dtype.size()));
+            let read = inputs
+                .iter()
+                .filter_map(|it| bytes_of(it.place, it.layout.end() * it.dtype.size()));
+            if read.chain(others).any(|it| overlap(range, it)) {
+                return None;
+            }
+        }
+        Some(Self { inputs, outputs })
+    }
+
+    /// What is read.
+    pub fn inputs(&self) -> &[Operand] {
+        &self.inputs
+    }
+
+    /// What is written.
+    pub fn outputs(&self) -> &[Target] {
+        &self.outputs
+    }
+
+    /// Calls `body` with the operands; `None` when one lies outside its buffer.
+    pub fn with<R>(
+        &self,
+        buffers: &Buffers<'_>,
+        body: impl for<'x> FnOnce(&[Source<'x>], &mut [OutView<'x>]) -> R,
+    ) -> Option<R> {
+        let mut inputs: SmallVec<[Source<'_>; 8]> = SmallVec::new();
+        for it in &self.inputs {
+            inputs.push(buffers.read(it)?);
+        }
+        let mut outputs: SmallVec<[OutView<'_>; 4]> = SmallVec::new();
+        for it in &self.outputs {
+            outputs.push(buffers.write(it)?);
+        }
+        Some(body(&inputs, &mut outputs))
+    }
+}
+
+impl<'a> Buffers<'a> {
+    /// The buffers of a run. Inputs are (buffer, byte offset of the lowest element); `None` when an offset is outside.
+    pub fn new(
+        inputs: impl Iterator<Item = (&'a Bytes, usize)>,
+        numbers: &'a [Option<Number>],
+        consts: impl Iterator<Item = &'a Bytes>,
+        arena: &'a mut Bytes,
+        outputs: impl Iterator<Item = &'a mut Bytes>,
+    ) -> Option<Self> {
+        let input = |(bytes, offset): (&Bytes, usize)| {
+            Region::of(bytes).part(offset, bytes.len().checked_sub(offset)?)
+        };
+        Some(Self {
+            inputs: inputs.map(input).collect::<Option<_>>()?,
+            consts: consts.map(Region::of).collect(),
+            arena: Region::of_mut(arena),
+            outputs: outputs.map(Region::of_mut).collect(),
+            numbers,
+        })
+    }
+
+    fn region(&self, place: Place, len: usize) -> Option<Region> {
+        let (region, start) = match place {
+            Place::Input(at) => (*self.inputs.get(at)?, 0),
+            Place::Const(at) => (*self.consts.get(at)?, 0),
+            Place::Arena(offset) => (self.arena, offset),
+            Place::Output(at) => (*self.outputs.get(at)?, 0),
+            Place::Number(_) | Place::Fed(_) => return None,
+        };
+        region.part(start, len)
+    }
+
+    fn read<'b>(&'b self, operand: &'b Operand) -> Option<Source<'b>> {
+        match operand.place {
+            Place::Number(number) => return Some(Source::Number(number)),
+            Place::Fed(at) => return Some(Source::Number((*self.numbers.get(at)?)?)),
+            _ => {}
+        }
+        let region = self.region(operand.place, operand.layout.end() * operand.dtype.size())?;
+        // SAFETY: the buffers are borrowed for the run; the region holds the layout; within a launch nothing writes to
+        // it (`Operands::new`), and launches run one after the other.
+        Some(Source::View(unsafe { View::from_region(region, &operand.layout, operand.dtype) }))
+    }
+
+    fn write<'b>(&'b self, target: &'b Target) -> Option<OutView<'b>> {
+        if !matches!(target.place, Place::Arena(_) | Place::Output(_)) {
+            return None;
+        }
+        let region = self.region(target.place, target.shape.numel() * target.dtype.size())?;
+        // SAFETY: arena and outputs are exclusively borrowed for the run; no other operand of the launch overlaps
+        // (`Operands::new`); offsets are multiples of 64.
+        Some(unsafe { OutView::from_region(region, &target.shape, target.dtype) })
+    }
+}
+
+/// (buffer, start, end) in bytes; `None` for what occupies no memory of the run.
+fn bytes_of(place: Place, len: usize) -> Option<((u8, usize), usize, usize)> {
+    Some(match place {
+        Place::Input(at) => ((0, at), 0, len),
+        Place::Const(at) => ((1, at), 0, len),
+        Place::Arena(offset) => ((2, 0), offset, offset + len),
+        Place::Output(at) => ((3, at), 0, len),
+        Place::Number(_) | Place::Fed(_) => return None,
+    })
+}
+
+fn overlap(a: ((u8, usize), usize, usize), b: ((u8, usize), usize, usize)) -> bool {
+    a.0 == b.0 && a.1 < b.2 && b.1 < a.2
+}
+
+thread_local! {
+    static ARENA: RefCell<Option<Bytes>> = const { RefCell::new(None) };
+}
+
+/// Calls `body` with scratch memory of at least `len` bytes, which is kept for the next run on this thread.
+pub fn with_arena<R>(len: usize, body: impl FnOnce(&mut Bytes) -> R) -> Result<R, AllocError> {
+    let kept = ARENA.with_borrow_mut(Option::take).filter(|it| it.len() >= len);
+    let mut arena = match kept {
+        Some(arena) => arena,
+        None => Bytes::uninit(len)?,
+    };
+    let res = body(&mut arena);
+    ARENA.with_borrow_mut(|it| {
+        if it.as_ref().is_none_or(|other| other.len() < arena.len()) {
+            *it = Some(arena);
+        }
+    });
+    Ok(res)
+}
+
+/// Gives the scratch memory of this thread back.
+pub fn release() {
+    ARENA.with_borrow_mut(|it| *it = None);
+}

@@ -1,0 +1,106 @@
+//! The floating-point types that matrix, convolution and pooling kernels are written for.
+
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+
+use super::conv::{ConvAlgo, ConvRun};
+use super::features::Isa;
+use super::gemm::{GemmAlgo, GemmRun};
+use super::simd::Kernels;
+
+/// Which [`Element`] a problem is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ElementKind {
+    F32,
+    F64,
+}
+
+impl ElementKind {
+    /// Bytes per element.
+    pub fn size(self) -> usize {
+        match self {
+            ElementKind::F32 => 4,
+            ElementKind::F64 => 8,
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// `f32` or `f64`.
+pub trait Element:
+    sealed::Sealed
+    + Copy
+    + Default
+    + PartialOrd
+    + std::fmt::Debug
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + AddAssign
+    + Send
+    + Sync
+    + 'static
+{
+    const KIND: ElementKind;
+    const ZERO: Self;
+    const ONE: Self;
+    const NEG_INFINITY: Self;
+    const NAN: Self;
+
+    /// Rounds a double to this type.
+    fn from_f64(value: f64) -> Self;
+
+    /// This value as a double, without loss.
+    fn to_f64(self) -> f64;
+
+    #[doc(hidden)]
+    #[allow(private_interfaces)]
+    fn kernels(isa: Isa) -> &'static Kernels<Self>;
+
+    #[doc(hidden)]
+    fn gemm_run(algo: &GemmAlgo) -> GemmRun<Self>;
+
+    #[doc(hidden)]
+    fn conv_run(algo: &ConvAlgo) -> ConvRun<Self>;
+}
+
+macro_rules! element {
+    ($t:ty, $kind:ident, $field:ident) => {
+        impl Element for $t {
+            const KIND: ElementKind = ElementKind::$kind;
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const NEG_INFINITY: Self = <$t>::NEG_INFINITY;
+            const NAN: Self = <$t>::NAN;
+
+            fn from_f64(value: f64) -> Self {
+                value as $t
+            }
+
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+
+            #[allow(private_interfaces)]
+            fn kernels(isa: Isa) -> &'static Kernels<Self> {
+                super::simd::$field(isa)
+            }
+
+            fn gemm_run(algo: &GemmAlgo) -> GemmRun<Self> {
+                algo.$field
+            }
+
+            fn conv_run(algo: &ConvAlgo) -> ConvRun<Self> {
+                algo.$field
+            }
+        }
+    };
+}
+
+element!(f32, F32, f32);
+element!(f64, F64, f64);

@@ -1,0 +1,59 @@
+//! Covers a block of C with tiles.
+
+use crate::cpu::simd::{Kernels, Tile, TileFn};
+
+/// Splits `total` rows into the fewest tiles of at most `max` rows, as even as can be: `(first row, rows)`.
+pub(super) fn tiles(total: usize, max: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = total.div_ceil(max).max(1);
+    let (rows, larger) = (total / count, total % count);
+    (0..count)
+        .map(move |i| (i * rows + i.min(larger), rows + usize::from(i < larger)))
+        .filter(|&(_, rows)| rows > 0)
+}
+
+/// Computes `m` by `n` elements of C, from the operands of `base` on; `base.cols` is not read.
+///
+/// # Safety
+/// The operands must exist for the whole block, and `table` must be one of `kernels`, of the kind that `base` fits.
+pub(crate) unsafe fn block<T>(
+    kernels: &Kernels<T>,
+    table: &[&'static [TileFn<T>]; 3],
+    m: usize,
+    n: usize,
+    base: &Tile<T>,
+) where
+    T: Copy,
+{
+    let mut tile = *base;
+    let mut j = 0;
+    while j < n {
+        let (index, width) = strip(kernels.lanes, table[2].len(), m, n - j);
+        tile.cols = width.min(n - j);
+        tile.b = base.b.wrapping_add(j);
+        if !base.col_bias.is_null() {
+            tile.col_bias = base.col_bias.wrapping_add(j);
+        }
+        let functions = table[index];
+        for (i, rows) in tiles(m, functions.len()) {
+            tile.a = base.a.wrapping_offset(i as isize * base.rsa);
+            tile.c = base.c.wrapping_offset(i as isize * base.rsc).wrapping_add(j);
+            if !base.row_bias.is_null() {
+                tile.row_bias = base.row_bias.wrapping_add(i);
+            }
+            // SAFETY: the tile lies in the block that the caller vouches for.
+            unsafe { functions[rows - 1](&tile) };
+        }
+        j += width;
+    }
+}
+
+/// Table index and columns of the next strip: four vectors for few rows, to have enough sums in flight.
+fn strip(lanes: usize, thin: usize, m: usize, left: usize) -> (usize, usize) {
+    if m <= thin && left > 2 * lanes {
+        (2, 4 * lanes)
+    } else if left > lanes {
+        (1, 2 * lanes)
+    } else {
+        (0, lanes)
+    }
+}

@@ -1,0 +1,245 @@
+//! Matrix products: `C[m, n] (+)= A[m, k] B[k, n]`, with any strides of A and B.
+//!
+//! Each way to compute one is a [`GemmAlgo`] row; [`heuristic`] names the one that is expected to be fastest, and a
+//! profiler may time all of [`ALL`]. A bias and `relu` can be applied while C is still in registers.
+
+mod batched;
+mod block;
+mod gemv;
+mod naive;
+mod no_copy;
+mod packed;
+#[cfg(test)]
+mod tests;
+
+pub use batched::gemm_batched;
+pub use naive::{Integer, gemm_wrapping};
+
+pub(crate) use block::block;
+
+use super::element::{Element, ElementKind};
+use super::features::{Isa, isa};
+use super::pool;
+
+/// Every algorithm, by name.
+pub static ALL: &[&GemmAlgo] =
+    &[&gemv::ALGO, &naive::ALGO, &no_copy::ALGO, &packed::ALGO, &packed::B_ONLY];
+
+/// A matrix product: sizes, strides in elements, and how it may be computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GemmProblem {
+    pub kind: ElementKind,
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    /// Row and column stride of A.
+    pub rsa: usize,
+    pub csa: usize,
+    /// Row and column stride of B.
+    pub rsb: usize,
+    pub csb: usize,
+    /// Row stride of C, whose rows are contiguous.
+    pub rsc: usize,
+    /// Adds to C instead of replacing it.
+    pub accumulate: bool,
+    /// Threads that may take part; 1 keeps to the calling thread.
+    pub threads: usize,
+    pub isa: Isa,
+}
+
+/// What happens to each element of C after the product: the biases are added, then `relu` is applied.
+#[derive(Clone, Copy, Debug)]
+pub struct Epilogue<'a, T> {
+    /// `n` values, one per column.
+    pub col_bias: Option<&'a [T]>,
+    /// `m` values, one per row.
+    pub row_bias: Option<&'a [T]>,
+    pub relu: bool,
+}
+
+/// One way to compute a matrix product.
+#[derive(Debug)]
+pub struct GemmAlgo {
+    pub name: &'static str,
+    /// Plain loops, there for comparison.
+    pub naive: bool,
+    /// Same bits for the same problem on the same machine, whatever the number of threads.
+    pub reproducible: bool,
+    pub usable: fn(&GemmProblem) -> bool,
+    /// Bytes of scratch memory.
+    pub workspace: fn(&GemmProblem) -> usize,
+    #[doc(hidden)]
+    pub f32: GemmRun<f32>,
+    #[doc(hidden)]
+    pub f64: GemmRun<f64>,
+}
+
+/// The function of a row. The operands must fit the problem.
+pub type GemmRun<T> = unsafe fn(&GemmProblem, &Operands<T>);
+
+/// Addresses of the operands; null stands for no bias.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands<T> {
+    pub(crate) a: *const T,
+    pub(crate) b: *const T,
+    pub(crate) c: *mut T,
+    pub(crate) col_bias: *const T,
+    pub(crate) row_bias: *const T,
+    pub(crate) relu: bool,
+}
+
+// SAFETY: plain addresses; the kernels write disjoint parts of C.
+unsafe impl<T: Send> Send for Operands<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Operands<T> {}
+
+impl<T> Epilogue<'_, T> {
+    /// Nothing.
+    pub const NONE: Self = Epilogue { col_bias: None, row_bias: None, relu: false };
+}
+
+impl<'a, T> Epilogue<'a, T> {
+    /// Adds one value per column.
+    pub fn bias(bias: &'a [T]) -> Self {
+        Epilogue { col_bias: Some(bias), row_bias: None, relu: false }
+    }
+
+    /// Adds one value per column, then applies `relu`.
+    pub fn bias_relu(bias: &'a [T]) -> Self {
+        Epilogue { col_bias: Some(bias), row_bias: None, relu: true }
+    }
+}
+
+impl GemmProblem {
+    /// All operands contiguous, C replaced, all threads and the best instructions.
+    pub fn contiguous<T: Element>(m: usize, n: usize, k: usize) -> Self {
+        GemmProblem {
+            kind: T::KIND,
+            m,
+            n,
+            k,
+            rsa: k,
+            csa: 1,
+            rsb: n,
+            csb: 1,
+            rsc: n,
+            accumulate: false,
+            threads: pool::threads(),
+            isa: isa(),
+        }
+    }
+
+    /// The same with the rows and columns of A exchanged in memory: A lies as `[k, m]`.
+    #[must_use]
+    pub fn with_a_transposed(self) -> Self {
+        GemmProblem { rsa: 1, csa: self.m, ..self }
+    }
+
+    /// The same with the rows and columns of B exchanged in memory: B lies as `[n, k]`.
+    #[must_use]
+    pub fn with_b_transposed(self) -> Self {
+        GemmProblem { rsb: 1, csb: self.k, ..self }
+    }
+
+    /// Multiplications and additions.
+    pub fn flops(&self) -> usize {
+        self.m.saturating_mul(self.n).saturating_mul(self.k).saturating_mul(2)
+    }
+
+    /// Whether the work is worth the cost of other threads.
+    pub(crate) fn is_parallel(&self) -> bool {
+        self.threads > 1 && self.flops() >= PARALLEL_FLOPS
+    }
+
+    fn extents(&self) -> [usize; 3] {
+        let span = |rows: usize, rs: usize, cols: usize, cs: usize| {
+            if rows == 0 || cols == 0 {
+                return Some(0);
+            }
+            (rows - 1).checked_mul(rs)?.checked_add((cols - 1).checked_mul(cs)?)?.checked_add(1)
+        };
+        [
+            span(self.m, self.rsa, self.k, self.csa).unwrap_or(usize::MAX),
+            span(self.k, self.rsb, self.n, self.csb).unwrap_or(usize::MAX),
+            span(self.m, self.rsc, self.n, 1).unwrap_or(usize::MAX),
+        ]
+    }
+}
+
+/// Work below this stays on the calling thread: waking another one costs more.
+const PARALLEL_FLOPS: usize = 1_500_000;
+
+/// Computes the product with the algorithm that [`heuristic`] names.
+///
+/// # Panics
+/// If a slice is shorter than the problem says, or rows of C overlap.
+pub fn gemm<T: Element>(p: &GemmProblem, a: &[T], b: &[T], c: &mut [T], epilogue: Epilogue<'_, T>) {
+    run(heuristic(p), p, a, b, c, epilogue);
+}
+
+/// Computes the product with `algo`, or with [`heuristic`] if `algo` is not usable.
+///
+/// # Panics
+/// If a slice is shorter than the problem says, or rows of C overlap.
+pub fn run<T: Element>(
+    algo: &GemmAlgo,
+    p: &GemmProblem,
+    a: &[T],
+    b: &[T],
+    c: &mut [T],
+    epilogue: Epilogue<'_, T>,
+) {
+    let [len_a, len_b, len_c] = p.extents();
+    assert!(p.kind == T::KIND, "the problem is about another element type");
+    assert!(len_a <= a.len() && len_b <= b.len() && len_c <= c.len(), "operand too short");
+    assert!(p.m <= 1 || p.rsc >= p.n, "rows of C overlap");
+    if p.m == 0 || p.n == 0 {
+        return;
+    }
+    assert!(epilogue.col_bias.is_none_or(|bias| bias.len() >= p.n), "column bias too short");
+    assert!(epilogue.row_bias.is_none_or(|bias| bias.len() >= p.m), "row bias too short");
+    let operands = Operands {
+        a: a.as_ptr(),
+        b: b.as_ptr(),
+        c: c.as_mut_ptr(),
+        col_bias: epilogue.col_bias.map_or(std::ptr::null(), <[T]>::as_ptr),
+        row_bias: epilogue.row_bias.map_or(std::ptr::null(), <[T]>::as_ptr),
+        relu: epilogue.relu,
+    };
+    let algo = if (algo.usable)(p) { algo } else { heuristic(p) };
+    // SAFETY: the slices are as long as the problem says.
+    unsafe { T::gemm_run(algo)(p, &operands) };
+}
+
+/// # Safety
+/// The operands must fit the problem.
+pub(crate) unsafe fn gemm_raw<T: Element>(p: &GemmProblem, a: *const T, b: *const T, c: *mut T) {
+    let null = std::ptr::null();
+    let operands = Operands { a, b, c, col_bias: null, row_bias: null, relu: false };
+    // SAFETY: as promised by the caller.
+    unsafe { T::gemm_run(heuristic(p))(p, &operands) };
+}
+
+/// The algorithm that is expected to be fastest.
+pub fn heuristic(p: &GemmProblem) -> &'static GemmAlgo {
+    if p.m == 0 || p.n == 0 {
+        return &naive::ALGO;
+    }
+    if (gemv::ALGO.usable)(p) {
+        return &gemv::ALGO;
+    }
+    let size = p.kind.size();
+    let b_bytes = p.k * p.n * size;
+    if p.csb == 1 {
+        // Tiles read B once per tile of rows, a strip at a time: packing pays only if that is often and B is far apart.
+        let b_is_near = p.rsb * size <= 4096 && b_bytes <= 512 << 10;
+        if p.m <= 96 || p.n <= 32 || b_is_near {
+            return &no_copy::ALGO;
+        }
+    }
+    let a_is_near = p.csa == 1 && p.rsa * size < 2048;
+    if a_is_near || p.m <= 128 || p.n <= 128 {
+        return &packed::B_ONLY;
+    }
+    &packed::ALGO
+}

@@ -1,0 +1,237 @@
+//! `packed` and `packed-b`: panels are first copied into the order in which tiles read them.
+//!
+//! B is cut into strips of two vectors, A into tiles of balanced height. `packed-b` reads A where it lies, which is
+//! better while its rows are near each other.
+
+use super::block::tiles;
+use super::{GemmAlgo, GemmProblem, Operands, no_copy};
+use crate::cpu::element::Element;
+use crate::cpu::pool::{self, Shared};
+use crate::cpu::scratch::{self, Use};
+use crate::cpu::simd::{Kernels, Panel, Tile};
+
+pub(super) static ALGO: GemmAlgo = GemmAlgo {
+    name: "packed",
+    naive: false,
+    reproducible: true,
+    usable: |_| true,
+    workspace: |p| (blocks(p).0 * blocks(p).2 + blocks(p).1 * blocks(p).2) * p.kind.size(),
+    f32: run::<f32, true>,
+    f64: run::<f64, true>,
+};
+
+pub(super) static B_ONLY: GemmAlgo = GemmAlgo {
+    name: "packed-b",
+    naive: false,
+    reproducible: true,
+    usable: |_| true,
+    workspace: |p| blocks(p).1 * blocks(p).2 * p.kind.size(),
+    f32: run::<f32, false>,
+    f64: run::<f64, false>,
+};
+
+/// Bytes of a strip of B, one element wide: a strip of 32 floats then fills the first cache.
+const KC_BYTES: usize = 1280;
+const MC: usize = 1024;
+const NC: usize = 2048;
+/// Rows that one chunk of work covers, and columns.
+const CHUNK_ROWS: usize = 168;
+const CHUNK_COLS: usize = 512;
+
+/// Rows, columns (in whole strips) and steps of the panels that are packed at once.
+fn blocks(p: &GemmProblem) -> (usize, usize, usize) {
+    let even = |total: usize, max: usize| total.div_ceil(total.div_ceil(max).max(1)).max(1);
+    let kc = even(p.k, KC_BYTES / p.kind.size());
+    (p.m.min(MC), p.n.min(NC).next_multiple_of(64), kc)
+}
+
+unsafe fn run<T: Element, const PACK_A: bool>(p: &GemmProblem, o: &Operands<T>) {
+    let (mc, nc, kc) = blocks(p);
+    let len_a = if PACK_A { mc * kc } else { 0 };
+    let done = scratch::with(Use::PackB, nc * kc, |b: *mut T| {
+        scratch::with(Use::PackA, len_a, |a: *mut T| {
+            let panels = Panels { a: Shared(a), b: Shared(b), kernels: T::kernels(p.isa) };
+            // SAFETY: the operands fit the problem, the panels fit its blocks.
+            unsafe { panels.multiply::<PACK_A>(p, o) };
+        })
+    });
+    if done.flatten().is_none() {
+        let fallback = if p.csb == 1 { &no_copy::ALGO } else { &super::naive::ALGO };
+        // SAFETY: as above; this needs no memory.
+        unsafe { T::gemm_run(fallback)(p, o) };
+    }
+}
+
+struct Panels<T: 'static> {
+    a: Shared<T>,
+    b: Shared<T>,
+    kernels: &'static Kernels<T>,
+}
+
+/// A range of rows, columns and steps of the problem.
+#[derive(Clone, Copy)]
+struct Part {
+    i: usize,
+    m: usize,
+    j: usize,
+    n: usize,
+    x: usize,
+    k: usize,
+}
+
+impl<T: Element> Panels<T> {
+    unsafe fn multiply<const PACK_A: bool>(&self, p: &GemmProblem, o: &Operands<T>) {
+        let (mc, nc, kc) = blocks(p);
+        for j in (0..p.n).step_by(nc) {
+            for x in (0..p.k.max(1)).step_by(kc) {
+                for i in (0..p.m).step_by(mc) {
+                    let (m, n) = (mc.min(p.m - i), nc.min(p.n - j));
+                    let part = Part { i, m, j, n, x, k: kc.min(p.k - x) };
+                    // SAFETY: the part lies in the problem; its panels are packed before they are read.
+                    unsafe {
+                        self.pack(p, o, part, if PACK_A { m } else { 0 }, i == 0);
+                        self.compute::<PACK_A>(p, o, part);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Packs the first `rows` rows of A, and B if `with_b`.
+    unsafe fn pack(&self, p: &GemmProblem, o: &Operands<T>, part: Part, rows: usize, with_b: bool) {
+        let strips = if with_b { part.n.div_ceil(self.kernels.width()) } else { 0 };
+        let max_rows = self.kernels.max_rows();
+        let n_tiles = rows.div_ceil(max_rows);
+        // One chunk is about this many elements; packing less is not worth sharing.
+        let per_chunk = (16384 / (part.k * self.kernels.width()).max(1)).max(1);
+        let chunks_b = strips.div_ceil(per_chunk);
+        let chunks_a = n_tiles.div_ceil(2 * per_chunk);
+        let work = |chunk: usize| {
+            // SAFETY: chunks write disjoint strips and tiles.
+            unsafe {
+                if chunk < chunks_b {
+                    let begin = chunk * per_chunk;
+                    for strip in begin..(begin + per_chunk).min(strips) {
+                        self.pack_strip(p, o, part, strip);
+                    }
+                } else {
+                    let begin = (chunk - chunks_b) * 2 * per_chunk;
+                    for tile in tiles(rows, max_rows).skip(begin).take(2 * per_chunk) {
+                        self.pack_tile(p, o, part, tile);
+                    }
+                }
+            }
+        };
+        for_each(p.is_parallel(), chunks_a + chunks_b, &work);
+    }
+
+    unsafe fn pack_strip(&self, p: &GemmProblem, o: &Operands<T>, part: Part, strip: usize) {
+        let width = self.kernels.width();
+        let j = strip * width;
+        let cols = width.min(part.n - j);
+        let panel = Panel {
+            src: o.b.wrapping_add(part.x * p.rsb + (part.j + j) * p.csb),
+            lane_stride: p.csb as isize,
+            k_stride: p.rsb as isize,
+            lanes: cols,
+            width: if cols <= self.kernels.lanes { self.kernels.lanes } else { width },
+            k: part.k,
+            dst: self.b.get().wrapping_add(j * part.k),
+        };
+        // SAFETY: the strip lies in B and in the panel.
+        unsafe { (self.kernels.pack)(&panel) };
+    }
+
+    unsafe fn pack_tile(
+        &self,
+        p: &GemmProblem,
+        o: &Operands<T>,
+        part: Part,
+        (i, rows): (usize, usize),
+    ) {
+        let panel = Panel {
+            src: o.a.wrapping_add((part.i + i) * p.rsa + part.x * p.csa),
+            lane_stride: p.rsa as isize,
+            k_stride: p.csa as isize,
+            lanes: rows,
+            width: rows,
+            k: part.k,
+            dst: self.a.get().wrapping_add(i * part.k),
+        };
+        // SAFETY: the tile lies in A and in the panel.
+        unsafe { (self.kernels.pack)(&panel) };
+    }
+
+    unsafe fn compute<const PACK_A: bool>(&self, p: &GemmProblem, o: &Operands<T>, part: Part) {
+        let width = self.kernels.width();
+        let max_rows = self.kernels.max_rows();
+        let (n_tiles, strips) = (part.m.div_ceil(max_rows), part.n.div_ceil(width));
+        let parallel = p.is_parallel();
+        let wanted = if parallel { 4 * p.threads } else { 1 };
+        let rows = split(n_tiles, CHUNK_ROWS.div_ceil(max_rows), wanted);
+        let cols = split(strips, CHUNK_COLS / width, wanted.div_ceil(n_tiles.div_ceil(rows)));
+        let down = n_tiles.div_ceil(rows);
+        for_each(parallel, down * strips.div_ceil(cols), &|chunk| {
+            let (i, j) = (chunk % down * rows, chunk / down * cols);
+            for strip in j..(j + cols).min(strips) {
+                for tile in tiles(part.m, max_rows).skip(i).take(rows) {
+                    // SAFETY: chunks write disjoint tiles of C.
+                    unsafe { self.tile::<PACK_A>(p, o, part, strip, tile) };
+                }
+            }
+        });
+    }
+
+    unsafe fn tile<const PACK_A: bool>(
+        &self,
+        p: &GemmProblem,
+        o: &Operands<T>,
+        part: Part,
+        strip: usize,
+        (i, rows): (usize, usize),
+    ) {
+        let j = strip * self.kernels.width();
+        let cols = self.kernels.width().min(part.n - j);
+        let is_wide = cols > self.kernels.lanes;
+        let is_last = part.x + part.k >= p.k;
+        let (row, col) = (part.i + i, part.j + j);
+        let tile = Tile {
+            k: part.k,
+            a: if PACK_A {
+                self.a.get().wrapping_add(i * part.k)
+            } else {
+                o.a.wrapping_add(row * p.rsa + part.x * p.csa)
+            },
+            rsa: p.rsa as isize,
+            csa: p.csa as isize,
+            b: self.b.get().wrapping_add(j * part.k),
+            rsb: if is_wide { self.kernels.width() } else { self.kernels.lanes } as isize,
+            c: o.c.wrapping_add(row * p.rsc + col),
+            rsc: p.rsc as isize,
+            cols,
+            accumulate: p.accumulate || part.x > 0,
+            ..o.epilogue(row, col, is_last)
+        };
+        let index = usize::from(is_wide);
+        let function = if PACK_A {
+            self.kernels.packed[index][rows - 1]
+        } else {
+            self.kernels.strided[index][rows - 1]
+        };
+        // SAFETY: the tile lies in the packed panels and in C.
+        unsafe { function(&tile) };
+    }
+}
+
+/// Items per group: at most `max`, and few enough that there are about `wanted` groups.
+fn split(items: usize, max: usize, wanted: usize) -> usize {
+    (items / wanted.max(1)).clamp(1, max.max(1))
+}
+
+fn for_each(parallel: bool, n_chunks: usize, f: &(dyn Fn(usize) + Sync)) {
+    if parallel {
+        pool::for_each_chunk(n_chunks, f);
+    } else {
+        (0..n_chunks).for_each(f);
+    }
+}

@@ -1,0 +1,142 @@
+//! All algorithms against plain loops, on odd shapes and strides, under every instruction set of the machine.
+
+use super::*;
+use crate::cpu::features::Isa;
+
+/// Small whole numbers, so that sums are exact in any order.
+fn values<T: Element>(len: usize, seed: usize) -> Vec<T> {
+    (0..len).map(|i| T::from_f64(((i * 7 + seed * 13 + i / 5) % 17) as f64 - 8.0)).collect()
+}
+
+fn check<T: Element>(p: GemmProblem, with_epilogue: bool) {
+    let [len_a, len_b, len_c] = p.extents();
+    let (a, b) = (values::<T>(len_a, 1), values::<T>(len_b, 2));
+    let (rows, cols) = (values::<T>(p.m, 3), values::<T>(p.n, 4));
+    let epilogue = if with_epilogue {
+        Epilogue { col_bias: Some(&cols), row_bias: Some(&rows), relu: true }
+    } else {
+        Epilogue::NONE
+    };
+    let before = values::<T>(len_c + 5, 5);
+    let mut want = before.clone();
+    run(&naive::ALGO, &p, &a, &b, &mut want, epilogue);
+    for algo in ALL.iter().filter(|algo| (algo.usable)(&p)) {
+        let mut got = before.clone();
+        run(algo, &p, &a, &b, &mut got, epilogue);
+        assert_eq!(got, want, "{} {p:?}", algo.name);
+    }
+}
+
+/// Contiguous, each operand transposed, and padded rows.
+fn layouts<T: Element>(m: usize, n: usize, k: usize) -> Vec<GemmProblem> {
+    let p = GemmProblem::contiguous::<T>(m, n, k);
+    let padded = GemmProblem { rsa: k + 3, rsb: n + 5, rsc: n + 2, ..p };
+    let any = GemmProblem { rsa: 2 * k + 1, csa: 2, rsb: 3, csb: 3 * k + 2, ..p };
+    let shared = GemmProblem { rsa: 0, rsb: 0, ..p };
+    vec![p, p.with_a_transposed(), p.with_b_transposed(), padded, any, shared]
+}
+
+fn check_shape<T: Element>(m: usize, n: usize, k: usize) {
+    for isa in Isa::available() {
+        for (i, p) in layouts::<T>(m, n, k).into_iter().enumerate() {
+            let p = GemmProblem { isa, accumulate: (m + n + k + i).is_multiple_of(2), ..p };
+            check::<T>(p, (m + i).is_multiple_of(3));
+        }
+    }
+}
+
+#[test]
+fn odd_shapes_f32() {
+    for m in [0, 1, 2, 7, 13, 15, 31] {
+        for n in [0, 1, 3, 14, 16, 31, 33, 65] {
+            for k in [0, 1, 2, 13, 33] {
+                check_shape::<f32>(m, n, k);
+            }
+        }
+    }
+}
+
+#[test]
+fn odd_shapes_f64() {
+    for (m, n, k) in [(1, 1, 1), (3, 100, 7), (14, 17, 64), (31, 9, 15), (100, 1, 33), (1, 70, 9)] {
+        check_shape::<f64>(m, n, k);
+    }
+}
+
+#[test]
+fn large_shapes_cross_every_block() {
+    check_shape::<f32>(100, 100, 100);
+    let p = GemmProblem::contiguous::<f32>(150, 130, 700);
+    for isa in Isa::available() {
+        check::<f32>(GemmProblem { isa, ..p }, true);
+        check::<f32>(GemmProblem { isa, threads: 1, ..p.with_b_transposed() }, false);
+    }
+    check::<f64>(GemmProblem::contiguous::<f64>(70, 2100, 20), true);
+    check::<f32>(GemmProblem::contiguous::<f32>(1100, 40, 35).with_a_transposed(), false);
+    check::<f32>(GemmProblem::contiguous::<f32>(1, 700, 300), true);
+    check::<f32>(GemmProblem::contiguous::<f32>(700, 1, 300), true);
+}
+
+#[test]
+fn batches_equal_single_products() {
+    for (batch, m, n, k) in [(1, 3, 4, 5), (40, 5, 6, 7), (9, 64, 64, 64), (3, 200, 100, 50)] {
+        let p = GemmProblem::contiguous::<f32>(m, n, k);
+        let (a, b) = (values::<f32>(batch * m * k, 1), values::<f32>(k * n, 2));
+        let mut got = vec![0.0; batch * m * n];
+        gemm_batched(&p, batch, [m * k, 0, m * n], &a, &b, &mut got);
+        for (i, got) in got.chunks(m * n).enumerate() {
+            let mut want = vec![0.0; m * n];
+            run(&naive::ALGO, &p, &a[i * m * k..], &b, &mut want, Epilogue::NONE);
+            assert_eq!(got, want);
+        }
+    }
+}
+
+#[test]
+fn sums_do_not_depend_on_the_number_of_threads() {
+    for (m, n, k) in [(20, 300, 1200), (300, 200, 300), (1, 3000, 500), (130, 130, 1500)] {
+        let value = |i: usize| ((i * 2_654_435_761) % 1000) as f32 / 997.0;
+        let (a, b): (Vec<_>, Vec<_>) =
+            ((0..m * k).map(value).collect(), (0..k * n).map(value).collect());
+        let p = GemmProblem::contiguous::<f32>(m, n, k);
+        for algo in ALL.iter().filter(|algo| algo.reproducible && (algo.usable)(&p)) {
+            let result = |threads: usize| {
+                let mut c = vec![0.0f32; m * n];
+                run(algo, &GemmProblem { threads, ..p }, &a, &b, &mut c, Epilogue::NONE);
+                c
+            };
+            let one = result(1);
+            assert!([2, 3, 7].iter().all(|&threads| result(threads) == one), "{}", algo.name);
+        }
+    }
+}
+
+#[test]
+fn integers_wrap_around() {
+    let p = GemmProblem::contiguous::<f64>(2, 2, 2);
+    let mut c = [0i64; 4];
+    gemm_wrapping(&p, &[1, 2, 3, i64::MAX], &[5, 6, 7, 8], &mut c);
+    // torch.tensor([[1, 2], [3, 2**63 - 1]]) @ torch.tensor([[5, 6], [7, 8]])
+    assert_eq!(c, [19, 22, -9223372036854775800, 10]);
+}
+
+#[test]
+fn relu_keeps_nan() {
+    let p = GemmProblem::contiguous::<f32>(2, 3, 1);
+    for isa in Isa::available() {
+        for algo in ALL.iter().filter(|algo| (algo.usable)(&p)) {
+            let mut c = [0.0f32; 6];
+            let epilogue = Epilogue::bias_relu(&[1.0, -9.0, f32::NAN]);
+            run(algo, &GemmProblem { isa, ..p }, &[1.0, 2.0], &[3.0, 4.0, 5.0], &mut c, epilogue);
+            assert_eq!(c[..2], [4.0, 0.0], "{}", algo.name);
+            assert!(c[2].is_nan() && c[5].is_nan(), "{}", algo.name);
+        }
+    }
+}
+
+#[test]
+fn short_operands_are_refused() {
+    let p = GemmProblem::contiguous::<f32>(2, 3, 4);
+    let attempt = || gemm(&p, &[0.0; 7], &[0.0; 12], &mut [0.0; 6], Epilogue::NONE);
+    assert!(std::panic::catch_unwind(attempt).is_err());
+}

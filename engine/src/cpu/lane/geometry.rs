@@ -1,0 +1,126 @@
+//! How the inputs of a run lie relative to its contiguous output.
+
+use smallvec::SmallVec;
+
+use crate::{Layout, Shape};
+
+/// Sizes and strides with as few dimensions as describe all strided inputs at once.
+pub(super) struct Geometry {
+    dims: SmallVec<[usize; 6]>,
+    /// `dims.len()` strides for each input, one input after the other.
+    strides: SmallVec<[isize; 12]>,
+}
+
+/// How one input is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Access {
+    /// Element `i` of the output needs element `i` from the start.
+    Direct,
+    /// Every element is the first.
+    Splat,
+    /// As row `n` of the geometry says.
+    Strided(usize),
+}
+
+/// How a layout that broadcasts to `shape` is read; `None` in the strided case, which needs the geometry.
+pub(super) fn simple_access(layout: &Layout, shape: &Shape, numel: usize) -> Option<Access> {
+    if layout.shape == *shape && layout.is_contiguous() {
+        return Some(Access::Direct);
+    }
+    let same_count = layout.shape.numel() == numel && layout.is_contiguous();
+    if same_count {
+        return Some(Access::Direct);
+    }
+    (layout.shape.numel() == 1 || layout.strides.iter().all(|&it| it == 0)).then_some(Access::Splat)
+}
+
+impl Geometry {
+    /// Merges neighbouring dimensions wherever all layouts step through them as through one.
+    pub(super) fn new(shape: &Shape, layouts: &[Layout]) -> Self {
+        let (mut dims, mut kept) = (SmallVec::<[usize; 6]>::new(), SmallVec::<[usize; 6]>::new());
+        for dim in (0..shape.rank()).rev().filter(|&dim| shape[dim] != 1) {
+            let inner = kept.last().copied();
+            let size = dims.last().copied().unwrap_or(1);
+            let merges = inner.is_some_and(|inner| {
+                layouts.iter().all(|it| it.strides[dim] == it.strides[inner] * size as isize)
+            });
+            match dims.last_mut().filter(|_| merges) {
+                Some(last) => *last *= shape[dim],
+                None => {
+                    dims.push(shape[dim]);
+                    kept.push(dim);
+                }
+            }
+        }
+        let strides = layouts.iter().flat_map(|it| kept.iter().rev().map(|&dim| it.strides[dim]));
+        let strides = strides.collect();
+        dims.reverse();
+        Self { dims, strides }
+    }
+
+    /// Calls `run(at, offset, len, stride)` for the runs along the last dimension that make up elements
+    /// `start..start + n` of the output: `len` elements from position `at`, in steps of `stride` from `offset`.
+    pub(super) fn runs(
+        &self,
+        row: usize,
+        start: usize,
+        n: usize,
+        mut run: impl FnMut(usize, isize, usize, isize),
+    ) {
+        let rank = self.dims.len();
+        let strides = &self.strides[row * rank..(row + 1) * rank];
+        let Some((&inner, &step)) = self.dims.last().zip(strides.last()) else {
+            return run(0, 0, n, 0);
+        };
+        let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, rank);
+        let (mut rest, mut offset) = (start, 0_isize);
+        for dim in (0..rank).rev() {
+            index[dim] = rest % self.dims[dim];
+            rest /= self.dims[dim];
+            offset += index[dim] as isize * strides[dim];
+        }
+        let mut at = 0;
+        while at < n {
+            let len = (inner - index[rank - 1]).min(n - at);
+            run(at, offset, len, step);
+            at += len;
+            offset += len as isize * step;
+            index[rank - 1] += len;
+            for dim in (1..rank).rev().take_while(|_| at < n) {
+                if index[dim] < self.dims[dim] {
+                    break;
+                }
+                offset += strides[dim - 1] - strides[dim] * self.dims[dim] as isize;
+                index[dim] = 0;
+                index[dim - 1] += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_what_all_inputs_step_through_alike() {
+        let shape = Shape::from([2, 3, 4]);
+        let whole = Layout::contiguous(shape.clone());
+        let row = Layout::contiguous(Shape::from([4])).broadcast_to(&shape).unwrap();
+        let geometry = Geometry::new(&shape, &[whole.clone(), row]);
+        assert_eq!(geometry.dims.as_slice(), [6, 4]);
+        assert_eq!(geometry.strides.as_slice(), [4, 1, 0, 1]);
+        assert_eq!(Geometry::new(&shape, &[whole]).dims.as_slice(), [24]);
+    }
+
+    #[test]
+    fn runs_cover_a_transposed_input() {
+        let layout = Layout::contiguous(Shape::from([3, 2])).permute(&[1, 0]);
+        let geometry = Geometry::new(&layout.shape, std::slice::from_ref(&layout));
+        let mut seen = Vec::new();
+        geometry.runs(0, 1, 4, |_, offset, len, step| {
+            seen.extend((0..len as isize).map(|it| offset + it * step));
+        });
+        assert_eq!(seen, [2, 4, 1, 3]);
+    }
+}

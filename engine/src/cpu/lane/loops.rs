@@ -1,0 +1,213 @@
+//! The loops themselves, compiled once per instruction set.
+
+use super::super::features::Isa;
+use super::super::typed::Plain;
+
+/// Computes `n` elements: destination, up to four operands, count.
+///
+/// # Safety
+/// Every pointer that the kernel uses is valid and aligned for `n` elements of its type, and the destination overlaps
+/// no operand. The processor has the instruction set that the kernel was asked for.
+pub(super) type Loop = unsafe fn(*mut u8, &[*const u8; 4], usize);
+
+/// A loop with what its operands are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kern {
+    pub(super) run: Loop,
+    /// Bytes of one element of the result, and of one of each operand.
+    pub(super) result: usize,
+    pub(super) operand: usize,
+    /// Number of operands.
+    pub(super) arity: usize,
+}
+
+/// A scalar function of one operand.
+pub(super) trait Map1<A: Copy, R> {
+    /// Whether some operands need another function than the loop's.
+    const REDO: bool = false;
+
+    fn call(x: A) -> R;
+
+    /// Whether this operand is one of those.
+    #[inline(always)]
+    fn redo(_x: A) -> bool {
+        false
+    }
+
+    /// The other function.
+    fn again(x: A) -> R {
+        Self::call(x)
+    }
+}
+
+/// A scalar function of two operands.
+pub(super) trait Map2<A, R> {
+    fn call(x: A, y: A) -> R;
+}
+
+/// A scalar function of three operands.
+pub(super) trait Map3<A, R> {
+    fn call(x: A, y: A, z: A) -> R;
+}
+
+/// A scalar function of four operands.
+pub(super) trait Map4<A, R> {
+    fn call(x: A, y: A, z: A, w: A) -> R;
+}
+
+#[inline(always)]
+unsafe fn read<'a, T: Plain>(ptr: *const u8, n: usize) -> &'a [T] {
+    // SAFETY: promised by the caller of the kernel.
+    unsafe { std::slice::from_raw_parts(ptr.cast(), n) }
+}
+
+#[inline(always)]
+unsafe fn write<'a, T: Plain>(ptr: *mut u8, n: usize) -> &'a mut [T] {
+    // SAFETY: promised by the caller of the kernel.
+    unsafe { std::slice::from_raw_parts_mut(ptr.cast(), n) }
+}
+
+#[inline(always)]
+fn each1<A: Plain, R: Plain, F: Map1<A, R>>(dst: &mut [R], a: &[A]) {
+    for (d, &x) in dst.iter_mut().zip(a) {
+        *d = F::call(x);
+    }
+    if F::REDO && a.iter().any(|&x| F::redo(x)) {
+        for (d, &x) in dst.iter_mut().zip(a).filter(|it| F::redo(*it.1)) {
+            *d = F::again(x);
+        }
+    }
+}
+
+#[inline(always)]
+fn each2<A: Plain, R: Plain, F: Map2<A, R>>(dst: &mut [R], a: &[A], b: &[A]) {
+    for ((d, &x), &y) in dst.iter_mut().zip(a).zip(b) {
+        *d = F::call(x, y);
+    }
+}
+
+#[inline(always)]
+fn each3<A: Plain, R: Plain, F: Map3<A, R>>(dst: &mut [R], a: &[A], b: &[A], c: &[A]) {
+    for (((d, &x), &y), &z) in dst.iter_mut().zip(a).zip(b).zip(c) {
+        *d = F::call(x, y, z);
+    }
+}
+
+#[inline(always)]
+fn each4<A: Plain, R: Plain, F: Map4<A, R>>(dst: &mut [R], a: &[A], b: &[A], c: &[A], e: &[A]) {
+    for ((((d, &x), &y), &z), &w) in dst.iter_mut().zip(a).zip(b).zip(c).zip(e) {
+        *d = F::call(x, y, z, w);
+    }
+}
+
+/// Defines `$name`, which gives the kernel of a function for an instruction set.
+macro_rules! kernels {
+    ($name:ident, $trait:ident, $each:ident, $($idx:literal)*) => {
+        pub(super) fn $name<A: Plain, R: Plain, F: $trait<A, R>>(isa: Isa) -> Kern {
+            #[inline(always)]
+            unsafe fn body<A: Plain, R: Plain, F: $trait<A, R>>(
+                dst: *mut u8,
+                src: &[*const u8; 4],
+                n: usize,
+            ) {
+                // SAFETY: promised by the caller of the kernel.
+                unsafe { $each::<A, R, F>(write(dst, n), $(read(src[$idx], n)),*) }
+            }
+
+            unsafe fn portable<A: Plain, R: Plain, F: $trait<A, R>>(
+                dst: *mut u8,
+                src: &[*const u8; 4],
+                n: usize,
+            ) {
+                // SAFETY: promised by the caller of the kernel.
+                unsafe { body::<A, R, F>(dst, src, n) }
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            unsafe fn avx2<A: Plain, R: Plain, F: $trait<A, R>>(
+                dst: *mut u8,
+                src: &[*const u8; 4],
+                n: usize,
+            ) {
+                // SAFETY: promised by the caller of the kernel.
+                unsafe { body::<A, R, F>(dst, src, n) }
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+            unsafe fn avx512<A: Plain, R: Plain, F: $trait<A, R>>(
+                dst: *mut u8,
+                src: &[*const u8; 4],
+                n: usize,
+            ) {
+                // SAFETY: promised by the caller of the kernel.
+                unsafe { body::<A, R, F>(dst, src, n) }
+            }
+
+            let run: Loop = match isa {
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => avx512::<A, R, F>,
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => avx2::<A, R, F>,
+                _ => portable::<A, R, F>,
+            };
+            let arity = [$($idx),*].len();
+            Kern { run, result: size_of::<R>(), operand: size_of::<A>(), arity }
+        }
+    };
+}
+
+kernels!(map1, Map1, each1, 0);
+kernels!(map2, Map2, each2, 0 1);
+kernels!(map3, Map3, each3, 0 1 2);
+kernels!(map4, Map4, each4, 0 1 2 3);
+
+/// The kernel of an expression in one, two, three or four operands: `lanes!(isa, f32, |x| x + 1.0)`.
+macro_rules! lanes {
+    ($isa:expr, $t:ty, |$x:ident| $body:expr) => {
+        lanes!($isa, $t => $t, |$x| $body)
+    };
+    ($isa:expr, $t:ty => $r:ty, |$x:ident| $body:expr) => {{
+        struct Body;
+        impl $crate::cpu::lane::loops::Map1<$t, $r> for Body {
+            #[inline(always)]
+            fn call($x: $t) -> $r {
+                $body
+            }
+        }
+        $crate::cpu::lane::loops::map1::<$t, $r, Body>($isa)
+    }};
+    ($isa:expr, $t:ty, |$x:ident, $y:ident| $body:expr) => {{
+        struct Body;
+        impl $crate::cpu::lane::loops::Map2<$t, $t> for Body {
+            #[inline(always)]
+            fn call($x: $t, $y: $t) -> $t {
+                $body
+            }
+        }
+        $crate::cpu::lane::loops::map2::<$t, $t, Body>($isa)
+    }};
+    ($isa:expr, $t:ty, |$x:ident, $y:ident, $z:ident| $body:expr) => {{
+        struct Body;
+        impl $crate::cpu::lane::loops::Map3<$t, $t> for Body {
+            #[inline(always)]
+            fn call($x: $t, $y: $t, $z: $t) -> $t {
+                $body
+            }
+        }
+        $crate::cpu::lane::loops::map3::<$t, $t, Body>($isa)
+    }};
+    ($isa:expr, $t:ty, |$x:ident, $y:ident, $z:ident, $w:ident| $body:expr) => {{
+        struct Body;
+        impl $crate::cpu::lane::loops::Map4<$t, $t> for Body {
+            #[inline(always)]
+            fn call($x: $t, $y: $t, $z: $t, $w: $t) -> $t {
+                $body
+            }
+        }
+        $crate::cpu::lane::loops::map4::<$t, $t, Body>($isa)
+    }};
+}
+
+pub(super) use lanes;

@@ -1,0 +1,476 @@
+//! The tile machine: runs a list of kernels over 256 elements at a time, with intermediate values in slots that stay
+//! in the first-level cache. Contiguous inputs and outputs are used in place; others are gathered into slots first.
+//!
+//! **Invariant:** `Code::new` checks every register of every instruction, `run` every operand against the code.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use smallvec::SmallVec;
+
+use super::geometry::{Access, Geometry, simple_access};
+use super::{Fault, Kern, Lane, Mem, take_fault};
+use crate::cpu::pool::for_each_chunk;
+use crate::cpu::view::{OutView, View};
+use crate::storage::Number;
+use crate::{Layout, Shape};
+
+/// Elements of a tile.
+const TILE: usize = 256;
+/// Elements of a tile when nothing is kept in slots.
+const WIDE_TILE: usize = 1 << 16;
+/// Elements times instructions below which a run stays on its thread.
+const SPLIT_WORK: usize = 1 << 17;
+/// Registers of a program that fits into the short path for one element.
+const FEW: usize = 24;
+/// Elements of one claim of a thread.
+const CHUNK: usize = 1 << 15;
+
+/// One kernel call. Registers are inputs, then outputs, then slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instr {
+    pub(crate) kern: Kern,
+    pub(crate) dst: u16,
+    pub(crate) src: [u16; 4],
+}
+
+/// A slot that holds one number in every lane.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Splat {
+    pub(crate) slot: u16,
+    pub(crate) lane: Lane,
+    pub(crate) value: SplatValue,
+}
+
+/// Where a splat's number comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SplatValue {
+    Number(Number),
+    /// Parameter `n` of the run.
+    Param(usize),
+}
+
+/// A checked list of instructions.
+#[derive(Debug)]
+pub(crate) struct Code {
+    inputs: Vec<Mem>,
+    outputs: Vec<Mem>,
+    n_slots: usize,
+    instrs: Vec<Instr>,
+    splats: Vec<Splat>,
+    n_params: usize,
+    /// Bytes of one element of the largest type in a slot.
+    width: usize,
+}
+
+/// An input of a run.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// A tensor whose shape broadcasts to that of the outputs.
+    View(View<'a>),
+    /// A number for all elements.
+    Number(Number),
+}
+
+/// Why a run did not happen or failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunError {
+    /// Operands other than those the code was built for.
+    Operands,
+    Fault(Fault),
+}
+
+impl Code {
+    /// `None` when a register does not exist, is written though it is an input, is read and written by the same
+    /// instruction, or holds elements of another size than a kernel takes.
+    pub(crate) fn new(
+        inputs: Vec<Mem>,
+        outputs: Vec<Mem>,
+        n_slots: usize,
+        instrs: Vec<Instr>,
+        splats: Vec<Splat>,
+    ) -> Option<Self> {
+        let n_params = splats.iter().filter_map(|it| match it.value {
+            SplatValue::Param(idx) => Some(idx + 1),
+            SplatValue::Number(_) => None,
+        });
+        let n_params = n_params.max().unwrap_or(0);
+        let first_slot = inputs.len() + outputs.len();
+        let mems = inputs.iter().chain(&outputs).map(|it| it.size());
+        let sizes: Vec<usize> = mems.chain(std::iter::repeat_n(8, n_slots)).collect();
+        let fits = |reg: u16, size: usize| {
+            let reg = usize::from(reg);
+            reg < sizes.len() && (reg >= first_slot || sizes[reg] == size)
+        };
+        for it in &instrs {
+            let src = &it.src[..it.kern.arity];
+            let reads = src.iter().all(|&reg| fits(reg, it.kern.operand) && reg != it.dst);
+            let writes = fits(it.dst, it.kern.result) && usize::from(it.dst) >= inputs.len();
+            if !reads || !writes {
+                return None;
+            }
+        }
+        let in_slots = |reg: u16| (first_slot..sizes.len()).contains(&usize::from(reg));
+        if !splats.iter().all(|it| in_slots(it.slot)) {
+            return None;
+        }
+        let kerns = instrs.iter().map(|it| it.kern.operand.max(it.kern.result));
+        let width = kerns.chain(inputs.iter().map(|it| it.size())).max().unwrap_or(8);
+        Some(Self { inputs, outputs, n_slots, instrs, splats, n_params, width })
+    }
+
+    /// Number of instructions.
+    pub(crate) fn len(&self) -> usize {
+        self.instrs.len()
+    }
+
+    fn n_registers(&self) -> usize {
+        self.inputs.len() + self.outputs.len() + self.n_slots
+    }
+}
+
+/// An input, ready to be read.
+#[derive(Clone, Copy)]
+struct Operand {
+    /// The first element.
+    base: *const u8,
+    access: Access,
+}
+
+/// Everything that the threads of a run share.
+struct Run<'a> {
+    code: &'a Code,
+    params: &'a [Number],
+    operands: SmallVec<[Operand; 6]>,
+    outputs: SmallVec<[*mut u8; 4]>,
+    geometry: Option<Geometry>,
+    numel: usize,
+}
+
+// SAFETY: inputs are only read, and threads write disjoint ranges of the outputs.
+unsafe impl Sync for Run<'_> {}
+
+/// Runs the code: all outputs have one shape, to which the inputs broadcast. Allocates nothing in steady state.
+pub(crate) fn run(
+    code: &Code,
+    sources: &[Source<'_>],
+    outputs: &mut [OutView<'_>],
+    params: &[Number],
+) -> Result<(), RunError> {
+    let shape = check(code, sources, outputs, params)?;
+    let numel = shape.numel();
+    if numel == 0 {
+        return Ok(());
+    }
+    let single = |it: &Source<'_>| match it {
+        Source::View(view) => view.shape().numel() == 1,
+        Source::Number(_) => true,
+    };
+    if numel == 1 && code.n_registers() <= FEW && sources.iter().all(single) {
+        run_one(code, sources, outputs, params);
+        return take_fault().map_or(Ok(()), |fault| Err(RunError::Fault(fault)));
+    }
+    let mut numbers = [0_u64; 8];
+    let (operands, geometry) = operands(code, sources, shape, numel, &mut numbers)?;
+    let outputs = outputs.iter().map(|it| it.region().as_ptr()).collect();
+    let run = Run { code, params, operands, outputs, geometry, numel };
+    if numel * code.instrs.len() < SPLIT_WORK {
+        run.range(0, numel);
+        return take_fault().map_or(Ok(()), |fault| Err(RunError::Fault(fault)));
+    }
+    let faults = AtomicU8::new(0);
+    for_each_chunk(numel.div_ceil(CHUNK), &|chunk| {
+        run.range(chunk * CHUNK, ((chunk + 1) * CHUNK).min(numel));
+        if let Some(fault) = take_fault() {
+            faults.fetch_max(fault as u8 + 1, Ordering::Relaxed);
+        }
+    });
+    match faults.into_inner() {
+        0 => Ok(()),
+        1 => Err(RunError::Fault(Fault::DivisionByZero)),
+        _ => Err(RunError::Fault(Fault::NegativeExponent)),
+    }
+}
+
+/// Runs the code on one element: every operand is read in place, and slots hold one element.
+fn run_one(code: &Code, sources: &[Source<'_>], outputs: &mut [OutView<'_>], params: &[Number]) {
+    let mut cells = [0_u64; FEW];
+    let mut regs = [std::ptr::null_mut::<u8>(); FEW];
+    for (idx, cell) in cells.iter_mut().enumerate().take(code.n_registers()) {
+        let ptr = std::ptr::from_mut(cell).cast::<u8>();
+        regs[idx] = match (sources.get(idx), outputs.get(idx.wrapping_sub(sources.len()))) {
+            (Some(Source::Number(number)), _) => {
+                // SAFETY: `ptr` is that of a cell of eight bytes.
+                unsafe { *ptr.cast::<u64>() = bits_as(*number, code.inputs[idx]) };
+                ptr
+            }
+            (Some(Source::View(view)), _) => {
+                let start = view.layout().offset * code.inputs[idx].size();
+                // SAFETY: a view's layout lies within its region, so its first element does.
+                unsafe { view.region().as_ptr().add(start) }
+            }
+            (None, Some(output)) => output.region().as_ptr(),
+            (None, None) => ptr,
+        };
+    }
+    for it in &code.splats {
+        let number = match it.value {
+            SplatValue::Number(number) => number,
+            SplatValue::Param(idx) => params[idx],
+        };
+        // SAFETY: splats go to slots, which are cells of eight bytes here.
+        unsafe {
+            *regs[usize::from(it.slot)].cast::<u64>() = bits_as(number, Mem::from(it.lane));
+        }
+    }
+    for it in &code.instrs {
+        let src = it.src.map(|reg| regs[usize::from(reg)].cast_const());
+        // SAFETY: `Code::new` and `check` made sure that registers exist and hold an element of the kernel's types,
+        // and that the destination is no operand.
+        unsafe { (it.kern.run)(regs[usize::from(it.dst)], &src, 1) }
+    }
+}
+
+fn check<'a>(
+    code: &Code,
+    sources: &[Source<'_>],
+    outputs: &[OutView<'a>],
+    params: &[Number],
+) -> Result<&'a Shape, RunError> {
+    let shape = outputs.first().ok_or(RunError::Operands)?.shape();
+    let same_inputs = sources.len() == code.inputs.len()
+        && sources.iter().zip(&code.inputs).all(|(it, &mem)| mem_of(it) == mem);
+    let same_outputs = outputs.len() == code.outputs.len()
+        && outputs.iter().zip(&code.outputs).all(|(it, &mem)| {
+            Mem::of(it.dtype()) == mem
+                && it.shape() == shape
+                && it.region().len() >= shape.numel() * mem.size()
+        });
+    let fits = same_inputs && same_outputs && params.len() >= code.n_params;
+    if fits { Ok(shape) } else { Err(RunError::Operands) }
+}
+
+fn mem_of(source: &Source<'_>) -> Mem {
+    match source {
+        Source::View(view) => Mem::of(view.dtype()),
+        Source::Number(number) => Mem::of(number.dtype()),
+    }
+}
+
+/// Finds out how each input is read. Numbers are written to `numbers` first.
+fn operands(
+    code: &Code,
+    sources: &[Source<'_>],
+    shape: &Shape,
+    numel: usize,
+    numbers: &mut [u64; 8],
+) -> Result<(SmallVec<[Operand; 6]>, Option<Geometry>), RunError> {
+    let mut res: SmallVec<[Operand; 6]> = SmallVec::new();
+    let mut strided: SmallVec<[Layout; 2]> = SmallVec::new();
+    let mut n_numbers = 0;
+    for (source, mem) in sources.iter().zip(&code.inputs) {
+        let operand = match source {
+            Source::Number(number) => {
+                let cell = numbers.get_mut(n_numbers).ok_or(RunError::Operands)?;
+                n_numbers += 1;
+                *cell = bits_as(*number, *mem);
+                Operand { base: std::ptr::from_ref(cell).cast(), access: Access::Splat }
+            }
+            Source::View(view) => {
+                let layout = view.layout();
+                let access = match simple_access(layout, shape, numel) {
+                    Some(access) => access,
+                    None => {
+                        strided.push(layout.broadcast_to(shape).ok_or(RunError::Operands)?);
+                        Access::Strided(strided.len() - 1)
+                    }
+                };
+                let start = layout.offset * mem.size();
+                // SAFETY: a view's layout lies within its region, so its first element does.
+                let base = unsafe { view.region().as_ptr().add(start) };
+                Operand { base: base.cast_const(), access }
+            }
+        };
+        res.push(operand);
+    }
+    let geometry = (!strided.is_empty()).then(|| Geometry::new(shape, &strided));
+    Ok((res, geometry))
+}
+
+/// The number as an element of `mem`, in the low bytes.
+fn bits_as(number: Number, mem: Mem) -> u64 {
+    match mem {
+        Mem::U8 => u64::from(number.as_i64() as u8),
+        Mem::I32 => u64::from(number.as_i64() as u32),
+        Mem::I64 => number.as_i64() as u64,
+        Mem::F32 => u64::from((number.as_f64() as f32).to_bits()),
+        Mem::F64 => number.as_f64().to_bits(),
+    }
+}
+
+thread_local! {
+    static SCRATCH: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
+}
+
+/// A cache line; slots start on one.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line(#[expect(dead_code, reason = "read through pointers")] [u8; 64]);
+
+impl Run<'_> {
+    /// Computes elements `low..high` of the outputs.
+    fn range(&self, low: usize, high: usize) {
+        let staged = self.operands.iter().filter(|it| it.access != Access::Direct).count();
+        let n_slots = self.code.n_slots + staged;
+        if n_slots == 0 {
+            return self.tiles(low, high, WIDE_TILE, std::ptr::null_mut());
+        }
+        let mut scratch = SCRATCH.take();
+        let lines = n_slots * TILE * self.code.width / size_of::<Line>();
+        if scratch.len() < lines {
+            scratch.resize(lines, Line([0; 64]));
+        }
+        self.tiles(low, high, TILE, scratch.as_mut_ptr().cast());
+        SCRATCH.set(scratch);
+    }
+
+    fn tiles(&self, low: usize, high: usize, tile: usize, scratch: *mut u8) {
+        let code = self.code;
+        let slot_bytes = TILE * code.width;
+        // SAFETY: `scratch` holds all slots and one for each staged input.
+        let slot = |idx: usize| unsafe { scratch.add(idx * slot_bytes) };
+        let mut regs: SmallVec<[*mut u8; 32]> = SmallVec::new();
+        let mut n_staged = 0;
+        for operand in &self.operands {
+            regs.push(match operand.access {
+                Access::Direct => operand.base.cast_mut(),
+                _ => {
+                    n_staged += 1;
+                    slot(code.n_slots + n_staged - 1)
+                }
+            });
+        }
+        regs.extend(self.outputs.iter().copied());
+        regs.extend((0..code.n_slots).map(slot));
+        debug_assert_eq!(regs.len(), code.n_registers());
+        let filled = tile.min(high - low);
+        for it in &code.splats {
+            let number = match it.value {
+                SplatValue::Number(number) => number,
+                SplatValue::Param(idx) => self.params[idx],
+            };
+            let mem = Mem::from(it.lane);
+            fill(regs[usize::from(it.slot)], bits_as(number, mem), mem.size(), filled);
+        }
+        for (idx, operand) in self.operands.iter().enumerate() {
+            if operand.access == Access::Splat {
+                let size = code.inputs[idx].size();
+                // SAFETY: the first element of the operand is readable.
+                let bits = unsafe { read_bits(operand.base, size) };
+                fill(regs[idx], bits, size, filled);
+            }
+        }
+        let mut at = low;
+        while at < high {
+            let n = tile.min(high - at);
+            self.place(&mut regs, at, n);
+            for it in &code.instrs {
+                let src = it.src.map(|reg| regs[usize::from(reg)].cast_const());
+                // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
+                // kernel's types, and that the destination is no operand.
+                unsafe { (it.kern.run)(regs[usize::from(it.dst)], &src, n) }
+            }
+            at += n;
+        }
+    }
+
+    /// Points the registers of inputs and outputs to the tile that starts at element `at`.
+    fn place(&self, regs: &mut [*mut u8], at: usize, n: usize) {
+        for (idx, operand) in self.operands.iter().enumerate() {
+            let size = self.code.inputs[idx].size();
+            match (operand.access, &self.geometry) {
+                // SAFETY: a direct input holds all `numel` elements and `at` is below that.
+                (Access::Direct, _) => unsafe {
+                    regs[idx] = operand.base.add(at * size).cast_mut();
+                },
+                (Access::Strided(row), Some(geometry)) => {
+                    gather(regs[idx], operand.base, size, geometry, row, at, n);
+                }
+                _ => {}
+            }
+        }
+        debug_assert!(at + n <= self.numel);
+        for (idx, &base) in self.outputs.iter().enumerate() {
+            // SAFETY: an output holds all `numel` elements and `at` is below that.
+            regs[self.operands.len() + idx] =
+                unsafe { base.add(at * self.code.outputs[idx].size()) };
+        }
+    }
+}
+
+/// # Safety
+/// `size` bytes at `ptr` are readable, and `ptr` is a multiple of `size`.
+unsafe fn read_bits(ptr: *const u8, size: usize) -> u64 {
+    // SAFETY: promised by the caller.
+    unsafe {
+        match size {
+            1 => u64::from(*ptr),
+            4 => u64::from(*ptr.cast::<u32>()),
+            _ => *ptr.cast::<u64>(),
+        }
+    }
+}
+
+/// Writes `n` (at most a tile) equal elements to a slot.
+fn fill(slot: *mut u8, bits: u64, size: usize, n: usize) {
+    let n = n.min(TILE);
+    // SAFETY: a slot holds a tile of elements of every size in use, 64-byte aligned, and is this thread's own.
+    unsafe {
+        match size {
+            1 => std::slice::from_raw_parts_mut(slot, n).fill(bits as u8),
+            4 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits as u32),
+            _ => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits),
+        }
+    }
+}
+
+fn gather(
+    slot: *mut u8,
+    base: *const u8,
+    size: usize,
+    geometry: &Geometry,
+    row: usize,
+    start: usize,
+    n: usize,
+) {
+    debug_assert!(n <= TILE);
+    // SAFETY: the slot holds a tile, and the geometry addresses elements of the layout, which lies within its view.
+    unsafe {
+        match size {
+            1 => gather_as::<u8>(slot, base, geometry, row, start, n),
+            4 => gather_as::<u32>(slot.cast(), base.cast(), geometry, row, start, n),
+            _ => gather_as::<u64>(slot.cast(), base.cast(), geometry, row, start, n),
+        }
+    }
+}
+
+/// # Safety
+/// `slot` holds `n` elements; all that the geometry addresses from `base` are readable.
+unsafe fn gather_as<T: Copy>(
+    slot: *mut T,
+    base: *const T,
+    geometry: &Geometry,
+    row: usize,
+    start: usize,
+    n: usize,
+) {
+    // SAFETY: promised by the caller.
+    geometry.runs(row, start, n, |at, offset, len, step| unsafe {
+        let (dst, src) = (slot.add(at), base.offset(offset));
+        match step {
+            0 => std::slice::from_raw_parts_mut(dst, len).fill(*src),
+            1 => std::ptr::copy_nonoverlapping(src, dst, len),
+            _ => (0..len).for_each(|it| *dst.add(it) = *src.offset(it as isize * step)),
+        }
+    });
+}

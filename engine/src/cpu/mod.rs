@@ -1,0 +1,33 @@
+//! CPU compute kernels on raw strided slices. They know nothing of tensors, ops or autograd.
+//!
+//! Public functions check their slices against the problem they are given, so callers stay in safe code; `unsafe`
+//! lives here only. The instruction set is chosen at run time ([`features::isa`]), so one binary runs everywhere.
+
+#![expect(
+    unsafe_code,
+    reason = "vector kernels, the allocator and the worker pool work on raw memory"
+)]
+
+pub mod alloc;
+pub mod arena;
+pub mod conv;
+pub mod element;
+pub mod features;
+pub mod gemm;
+pub mod lane;
+pub mod number;
+pub mod pool;
+pub mod pool2d;
+pub mod reduce;
+pub mod scan;
+mod scratch;
+mod simd;
+pub mod softmax;
+pub mod strided;
+pub mod typed;
+pub mod view;
+pub mod wide;
+
+pub use alloc::{AllocError, Bytes};
+pub use element::{Element, ElementKind};
+pub use features::{Isa, isa};

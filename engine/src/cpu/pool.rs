@@ -1,0 +1,297 @@
+//! The worker pool: chunks of a job are claimed, by workers and by the caller alike.
+//!
+//! One job runs at a time. A second caller, and a call from inside a chunk, runs its chunks inline. The caller waits
+//! only for chunks that a worker has already claimed, so a worker that the system does not schedule delays nobody.
+//!
+//! Invariant: `state` holds (epoch << 32 | chunks left). The fields of a job are written only while no chunk is left,
+//! and a claim succeeds only if the epoch is still the one under which the fields were read.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+const SPIN: Duration = Duration::from_micros(80);
+const MAX_THREADS: usize = 256;
+const LEFT: u64 = 0xffff_ffff;
+
+type Job<'a> = &'a (dyn Fn(usize) + Sync + 'a);
+
+struct Pool {
+    state: AtomicU64,
+    /// Address of a `Job` on the stack of the caller.
+    job: AtomicPtr<()>,
+    n_chunks: AtomicU32,
+    done: AtomicU32,
+    busy: AtomicBool,
+    /// Threads that take part, the caller included.
+    threads: AtomicUsize,
+    spawned: Mutex<usize>,
+    sleepers: AtomicUsize,
+    sleep: Mutex<()>,
+    wake: Condvar,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+static POOL: Pool = Pool {
+    state: AtomicU64::new(0),
+    job: AtomicPtr::new(std::ptr::null_mut()),
+    n_chunks: AtomicU32::new(0),
+    done: AtomicU32::new(0),
+    busy: AtomicBool::new(false),
+    threads: AtomicUsize::new(0),
+    spawned: Mutex::new(0),
+    sleepers: AtomicUsize::new(0),
+    sleep: Mutex::new(()),
+    wake: Condvar::new(),
+    panic: Mutex::new(None),
+};
+
+/// How many threads take part in a job, the caller included: [`set_threads`], else `NOTEGRAD_NUM_THREADS`, else what
+/// the system grants this process.
+pub fn threads() -> usize {
+    match POOL.threads.load(Ordering::Relaxed) {
+        0 => default_threads(),
+        n => n,
+    }
+}
+
+/// Sets how many threads take part from the next job on; 0 returns to the default.
+pub fn set_threads(n: usize) {
+    POOL.threads.store(n.min(MAX_THREADS), Ordering::Relaxed);
+}
+
+fn default_threads() -> usize {
+    static DEFAULT: OnceLock<usize> = OnceLock::new();
+    *DEFAULT.get_or_init(|| {
+        let asked = std::env::var("NOTEGRAD_NUM_THREADS").ok().and_then(|text| text.parse().ok());
+        let granted = || std::thread::available_parallelism().map_or(1, |n| n.get());
+        asked.filter(|&n: &usize| n > 0).unwrap_or_else(granted).min(MAX_THREADS)
+    })
+}
+
+/// Calls `f` once for each chunk index below `n_chunks`, on several threads, and returns when all calls have ended.
+///
+/// The order of the calls is not fixed. If calls panic, one of the panics goes on here once no call is running.
+pub fn for_each_chunk(n_chunks: usize, f: &(dyn Fn(usize) + Sync)) {
+    let inline = n_chunks <= 1 || threads() <= 1 || n_chunks as u64 > LEFT;
+    if inline || POOL.busy.swap(true, Ordering::Acquire) {
+        (0..n_chunks).for_each(f);
+        return;
+    }
+    POOL.ensure_workers(threads() - 1);
+    POOL.run(n_chunks as u32, f);
+}
+
+impl Pool {
+    /// Runs a job while `busy` is held, and releases it.
+    fn run(&'static self, n_chunks: u32, f: Job<'_>) {
+        let job: *const Job<'_> = &raw const f;
+        self.job.store(job.cast_mut().cast(), Ordering::Relaxed);
+        self.n_chunks.store(n_chunks, Ordering::Relaxed);
+        self.done.store(0, Ordering::Relaxed);
+        let epoch = (self.state.load(Ordering::Relaxed) >> 32).wrapping_add(1) & LEFT;
+        self.state.store(epoch << 32 | u64::from(n_chunks), Ordering::SeqCst);
+        self.wake_workers(n_chunks as usize - 1);
+        while self.claim_and_run() {}
+        self.wait_until_done(n_chunks);
+        let panic = self.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.busy.store(false, Ordering::Release);
+        if let Some(payload) = panic {
+            resume_unwind(payload);
+        }
+    }
+
+    /// Claims one chunk and runs it; false if none is left.
+    fn claim_and_run(&self) -> bool {
+        let mut state = self.state.load(Ordering::Acquire);
+        loop {
+            let left = state & LEFT;
+            if left == 0 {
+                return false;
+            }
+            let job = self.job.load(Ordering::Relaxed);
+            let n_chunks = self.n_chunks.load(Ordering::Relaxed);
+            match self.state.compare_exchange_weak(
+                state,
+                state - 1,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => {
+                    self.run_chunk(job, n_chunks as usize - left as usize);
+                    return true;
+                }
+                Err(now) => state = now,
+            }
+        }
+    }
+
+    fn run_chunk(&self, job: *mut (), chunk: usize) {
+        // SAFETY: the claim of this chunk succeeded, so the caller that owns the job stays in `run` until `done` below.
+        let f = unsafe { *job.cast_const().cast::<Job<'_>>() };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| f(chunk))) {
+            *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
+        }
+        self.done.fetch_add(1, Ordering::Release);
+    }
+
+    fn wait_until_done(&self, n_chunks: u32) {
+        let mut spins = 0u32;
+        while self.done.load(Ordering::Acquire) < n_chunks {
+            spins += 1;
+            if spins.is_multiple_of(4096) {
+                std::thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    fn wake_workers(&self, wanted: usize) {
+        let sleepers = self.sleepers.load(Ordering::SeqCst);
+        if sleepers == 0 {
+            return;
+        }
+        // The lock orders this after a worker that has looked for work and is about to wait.
+        drop(self.sleep.lock().unwrap_or_else(PoisonError::into_inner));
+        for _ in 0..wanted.min(sleepers) {
+            self.wake.notify_one();
+        }
+    }
+
+    fn ensure_workers(&'static self, wanted: usize) {
+        let mut spawned = self.spawned.lock().unwrap_or_else(PoisonError::into_inner);
+        while *spawned < wanted {
+            let index = *spawned + 1;
+            let name = format!("notegrad-{index}");
+            let worker = move || self.worker(index);
+            if std::thread::Builder::new().name(name).spawn(worker).is_err() {
+                return;
+            }
+            *spawned += 1;
+        }
+    }
+
+    /// The life of worker `index`; it takes part only while `index` is below the number of threads.
+    fn worker(&'static self, index: usize) {
+        loop {
+            while index < threads() && self.claim_and_run() {}
+            if !self.spin_for_work() || index >= threads() {
+                self.sleep_until_work(index);
+            }
+        }
+    }
+
+    fn has_work(&self) -> bool {
+        self.state.load(Ordering::SeqCst) & LEFT != 0
+    }
+
+    fn spin_for_work(&self) -> bool {
+        let start = Instant::now();
+        loop {
+            for _ in 0..64 {
+                if self.has_work() {
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+            if start.elapsed() > SPIN {
+                return false;
+            }
+        }
+    }
+
+    fn sleep_until_work(&self, index: usize) {
+        let mut guard = self.sleep.lock().unwrap_or_else(PoisonError::into_inner);
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        let is_surplus = index >= threads();
+        if is_surplus || !self.has_work() {
+            guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+        drop(guard);
+    }
+}
+
+/// A pointer that may be used from any thread; whoever uses it keeps the accesses of different chunks apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Shared<T>(pub(crate) *mut T);
+
+// SAFETY: the pointer is only an address; the kernels that share one write disjoint ranges through it.
+unsafe impl<T: Send> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// The address; a method, so that closures capture the whole wrapper.
+    pub(crate) fn get(&self) -> *mut T {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(n: usize) -> usize {
+        let total = AtomicUsize::new(0);
+        for_each_chunk(n, &|chunk| {
+            total.fetch_add(chunk + 1, Ordering::Relaxed);
+        });
+        total.into_inner()
+    }
+
+    #[test]
+    fn runs_each_chunk_once() {
+        for n in [0, 1, 2, 3, 7, 64, 1000] {
+            assert_eq!(sum(n), n * (n + 1) / 2);
+        }
+        for _ in 0..5000 {
+            assert_eq!(sum(8), 36);
+        }
+    }
+
+    #[test]
+    fn several_callers_at_once() {
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..2000).for_each(|_| assert_eq!(sum(16), 136)));
+            }
+        });
+    }
+
+    #[test]
+    fn nested_calls_run_inline() {
+        let total = AtomicUsize::new(0);
+        for_each_chunk(8, &|_| {
+            for_each_chunk(4, &|_| {
+                total.fetch_add(1, Ordering::Relaxed);
+            });
+        });
+        assert_eq!(total.into_inner(), 32);
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_the_pool_lives_on() {
+        let ran = AtomicUsize::new(0);
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            for_each_chunk(16, &|chunk| {
+                ran.fetch_add(1, Ordering::Relaxed);
+                assert!(chunk != 5, "chunk five");
+            });
+        }));
+        assert!(result.is_err());
+        assert!(ran.into_inner() >= 6);
+        assert_eq!(sum(100), 5050);
+    }
+
+    #[test]
+    fn wakes_sleeping_workers() {
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_millis(2));
+            assert_eq!(sum(64), 64 * 65 / 2);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! AVX2 with FMA: vectors of 8 floats or 4 doubles.
+
+use std::arch::x86_64::*;
+
+use super::{Axpy, Dots, Kernels, Panel, Simd, Tile, Tiles, kernels, lines, winograd};
+
+#[derive(Clone, Copy)]
+pub(super) struct V8;
+
+impl Simd for V8 {
+    type T = f32;
+    type V = __m256;
+    type M = __m256i;
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_set1_ps(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(p: *const f32) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm256_loadu_ps(p) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(p: *mut f32, v: __m256) {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm256_storeu_ps(p, v) }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(n: usize) -> __m256i {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let n = _mm256_set1_epi32(n.min(8) as i32);
+            _mm256_cmpgt_epi32(n, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_mask(p: *const f32, m: __m256i) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm256_maskload_ps(p, m) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_mask(p: *mut f32, m: __m256i, v: __m256) {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe {
+            // A plain store where it will do: the masked one is slow on several CPUs.
+            if _mm256_movemask_ps(_mm256_castsi256_ps(m)) == 255 {
+                _mm256_storeu_ps(p, v)
+            } else {
+                _mm256_maskstore_ps(p, m, v)
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add(x: __m256, y: __m256) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_add_ps(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn sub(x: __m256, y: __m256) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_sub_ps(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn mul(x: __m256, y: __m256) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_mul_ps(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn fma(x: __m256, y: __m256, z: __m256) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_fmadd_ps(x, y, z) }
+    }
+
+    #[inline(always)]
+    unsafe fn relu(x: __m256) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set. The instruction returns its second operand if one is NaN.
+        unsafe { _mm256_max_ps(_mm256_setzero_ps(), x) }
+    }
+
+    #[inline(always)]
+    unsafe fn sum(x: __m256) -> f32 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let x = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+            let x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+            _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)))
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct V4;
+
+impl Simd for V4 {
+    type T = f64;
+    type V = __m256d;
+    type M = __m256i;
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    unsafe fn splat(x: f64) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_set1_pd(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(p: *const f64) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm256_loadu_pd(p) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(p: *mut f64, v: __m256d) {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm256_storeu_pd(p, v) }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(n: usize) -> __m256i {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let n = _mm256_set1_epi64x(n.min(4) as i64);
+            _mm256_cmpgt_epi64(n, _mm256_setr_epi64x(0, 1, 2, 3))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_mask(p: *const f64, m: __m256i) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm256_maskload_pd(p, m) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_mask(p: *mut f64, m: __m256i, v: __m256d) {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe {
+            // A plain store where it will do: the masked one is slow on several CPUs.
+            if _mm256_movemask_pd(_mm256_castsi256_pd(m)) == 15 {
+                _mm256_storeu_pd(p, v)
+            } else {
+                _mm256_maskstore_pd(p, m, v)
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add(x: __m256d, y: __m256d) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_add_pd(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn sub(x: __m256d, y: __m256d) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_sub_pd(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn mul(x: __m256d, y: __m256d) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_mul_pd(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn fma(x: __m256d, y: __m256d, z: __m256d) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_fmadd_pd(x, y, z) }
+    }
+
+    #[inline(always)]
+    unsafe fn relu(x: __m256d) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set. The instruction returns its second operand if one is NaN.
+        unsafe { _mm256_max_pd(_mm256_setzero_pd(), x) }
+    }
+
+    #[inline(always)]
+    unsafe fn sum(x: __m256d) -> f64 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let x = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
+            _mm_cvtsd_f64(_mm_add_sd(x, _mm_unpackhi_pd(x, x)))
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn tile<S: Simd, const R: usize, const NV: usize, const MODE: u8>(t: &Tile<S::T>) {
+    // SAFETY: the caller vouches for the operands.
+    unsafe { super::tile::tile::<S, R, NV, MODE>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn axpy<S: Simd>(t: &Axpy<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::axpy::<S>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn dots<S: Simd>(t: &Dots<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::dots::<S>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn pack<S: Simd>(t: &Panel<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::pack::<S>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn winograd_input<S: Simd>(t: &Tiles<S::T>) {
+    // SAFETY: as above.
+    unsafe { winograd::input::<S>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn winograd_weight<S: Simd>(t: &Tiles<S::T>) {
+    // SAFETY: as above.
+    unsafe { winograd::weight::<S>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn winograd_output<S: Simd>(t: &Tiles<S::T>) {
+    // SAFETY: as above.
+    unsafe { winograd::output::<S>(t) }
+}
+
+pub(super) static F32: Kernels<f32> = kernels!(V8, 8, [1 2 3 4 5 6] [1 2 3 4 5 6] [1 2]);
+pub(super) static F64: Kernels<f64> = kernels!(V4, 4, [1 2 3 4 5 6] [1 2 3 4 5 6] [1 2]);

@@ -1,0 +1,318 @@
+//! AVX-512: vectors of 16 floats or 8 doubles, masked loads and stores.
+
+use std::arch::x86_64::*;
+
+use super::{Axpy, Dots, Kernels, Panel, Simd, Tile, Tiles, kernels, lines, winograd};
+
+#[derive(Clone, Copy)]
+pub(super) struct V16;
+
+impl Simd for V16 {
+    type T = f32;
+    type V = __m512;
+    type M = __mmask16;
+    const LANES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn splat(x: f32) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_set1_ps(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(p: *const f32) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm512_loadu_ps(p) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(p: *mut f32, v: __m512) {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm512_storeu_ps(p, v) }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(n: usize) -> __mmask16 {
+        if n >= 16 { __mmask16::MAX } else { (1 << n) - 1 }
+    }
+
+    #[inline(always)]
+    unsafe fn load_mask(p: *const f32, m: __mmask16) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm512_maskz_loadu_ps(m, p) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_mask(p: *mut f32, m: __mmask16, v: __m512) {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm512_mask_storeu_ps(p, m, v) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(x: __m512, y: __m512) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_add_ps(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn sub(x: __m512, y: __m512) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_sub_ps(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn mul(x: __m512, y: __m512) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_mul_ps(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn fma(x: __m512, y: __m512, z: __m512) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_fmadd_ps(x, y, z) }
+    }
+
+    #[inline(always)]
+    unsafe fn relu(x: __m512) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set. The instruction returns its second operand if one is NaN.
+        unsafe { _mm512_max_ps(_mm512_setzero_ps(), x) }
+    }
+
+    #[inline(always)]
+    unsafe fn sum(x: __m512) -> f32 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_reduce_add_ps(x) }
+    }
+
+    /// Interleaves pairs of rows, then moves 128-bit quarters.
+    #[inline(always)]
+    unsafe fn transpose(
+        src: *const f32,
+        stride: isize,
+        lanes: usize,
+        k: usize,
+        dst: *mut f32,
+        dst_stride: usize,
+        width: usize,
+    ) {
+        // SAFETY: the caller vouches for the instruction set and for `lanes` rows of `k` elements.
+        unsafe {
+            let mask = Self::mask(k);
+            let mut rows = [_mm512_setzero_ps(); 16];
+            for (i, row) in rows.iter_mut().enumerate() {
+                let valid = if i < lanes { mask } else { 0 };
+                *row = Self::load_mask(src.wrapping_offset(i as isize * stride), valid);
+            }
+            let mut pairs = rows;
+            for i in 0..8 {
+                pairs[2 * i] = _mm512_unpacklo_ps(rows[2 * i], rows[2 * i + 1]);
+                pairs[2 * i + 1] = _mm512_unpackhi_ps(rows[2 * i], rows[2 * i + 1]);
+            }
+            let mut quads = [_mm512_setzero_pd(); 16];
+            for i in 0..4 {
+                for j in 0..2 {
+                    let low = _mm512_castps_pd(pairs[4 * i + j]);
+                    let high = _mm512_castps_pd(pairs[4 * i + j + 2]);
+                    quads[4 * i + 2 * j] = _mm512_unpacklo_pd(low, high);
+                    quads[4 * i + 2 * j + 1] = _mm512_unpackhi_pd(low, high);
+                }
+            }
+            for j in 0..4 {
+                let [a, b, c, d] = [quads[j], quads[4 + j], quads[8 + j], quads[12 + j]];
+                let columns = quarters(a, b, c, d);
+                for (l, column) in columns.into_iter().enumerate() {
+                    rows[4 * l + j] = _mm512_castpd_ps(column);
+                }
+            }
+            let out = Self::mask(width);
+            for (p, &column) in rows.iter().enumerate() {
+                if p < k {
+                    Self::store_mask(dst.add(p * dst_stride), out, column);
+                }
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct V8;
+
+impl Simd for V8 {
+    type T = f64;
+    type V = __m512d;
+    type M = __mmask8;
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn splat(x: f64) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_set1_pd(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(p: *const f64) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm512_loadu_pd(p) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(p: *mut f64, v: __m512d) {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm512_storeu_pd(p, v) }
+    }
+
+    #[inline(always)]
+    unsafe fn mask(n: usize) -> __mmask8 {
+        if n >= 8 { __mmask8::MAX } else { (1 << n) - 1 }
+    }
+
+    #[inline(always)]
+    unsafe fn load_mask(p: *const f64, m: __mmask8) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm512_maskz_loadu_pd(m, p) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_mask(p: *mut f64, m: __mmask8, v: __m512d) {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm512_mask_storeu_pd(p, m, v) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(x: __m512d, y: __m512d) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_add_pd(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn sub(x: __m512d, y: __m512d) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_sub_pd(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn mul(x: __m512d, y: __m512d) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_mul_pd(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn fma(x: __m512d, y: __m512d, z: __m512d) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_fmadd_pd(x, y, z) }
+    }
+
+    #[inline(always)]
+    unsafe fn relu(x: __m512d) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set. The instruction returns its second operand if one is NaN.
+        unsafe { _mm512_max_pd(_mm512_setzero_pd(), x) }
+    }
+
+    #[inline(always)]
+    unsafe fn sum(x: __m512d) -> f64 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_reduce_add_pd(x) }
+    }
+
+    /// Interleaves pairs of rows, then moves 128-bit quarters.
+    #[inline(always)]
+    unsafe fn transpose(
+        src: *const f64,
+        stride: isize,
+        lanes: usize,
+        k: usize,
+        dst: *mut f64,
+        dst_stride: usize,
+        width: usize,
+    ) {
+        // SAFETY: the caller vouches for the instruction set and for `lanes` rows of `k` elements.
+        unsafe {
+            let mask = Self::mask(k);
+            let mut rows = [_mm512_setzero_pd(); 8];
+            for (i, row) in rows.iter_mut().enumerate() {
+                let valid = if i < lanes { mask } else { 0 };
+                *row = Self::load_mask(src.wrapping_offset(i as isize * stride), valid);
+            }
+            let mut pairs = rows;
+            for i in 0..4 {
+                pairs[2 * i] = _mm512_unpacklo_pd(rows[2 * i], rows[2 * i + 1]);
+                pairs[2 * i + 1] = _mm512_unpackhi_pd(rows[2 * i], rows[2 * i + 1]);
+            }
+            for j in 0..2 {
+                let columns = quarters(pairs[j], pairs[2 + j], pairs[4 + j], pairs[6 + j]);
+                for (l, column) in columns.into_iter().enumerate() {
+                    rows[2 * l + j] = column;
+                }
+            }
+            let out = Self::mask(width);
+            for (p, &column) in rows.iter().enumerate() {
+                if p < k {
+                    Self::store_mask(dst.add(p * dst_stride), out, column);
+                }
+            }
+        }
+    }
+}
+
+/// The 4 x 4 transpose of 128-bit quarters.
+#[inline(always)]
+unsafe fn quarters(a: __m512d, b: __m512d, c: __m512d, d: __m512d) -> [__m512d; 4] {
+    // SAFETY: the caller vouches for the instruction set.
+    unsafe {
+        let (ab_even, ab_odd) =
+            (_mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(a, b, 0xdd));
+        let (cd_even, cd_odd) =
+            (_mm512_shuffle_f64x2(c, d, 0x88), _mm512_shuffle_f64x2(c, d, 0xdd));
+        [
+            _mm512_shuffle_f64x2(ab_even, cd_even, 0x88),
+            _mm512_shuffle_f64x2(ab_odd, cd_odd, 0x88),
+            _mm512_shuffle_f64x2(ab_even, cd_even, 0xdd),
+            _mm512_shuffle_f64x2(ab_odd, cd_odd, 0xdd),
+        ]
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn tile<S: Simd, const R: usize, const NV: usize, const MODE: u8>(t: &Tile<S::T>) {
+    // SAFETY: the caller vouches for the operands.
+    unsafe { super::tile::tile::<S, R, NV, MODE>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn axpy<S: Simd>(t: &Axpy<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::axpy::<S>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn dots<S: Simd>(t: &Dots<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::dots::<S>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn pack<S: Simd>(t: &Panel<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::pack::<S>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn winograd_input<S: Simd>(t: &Tiles<S::T>) {
+    // SAFETY: as above.
+    unsafe { winograd::input::<S>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn winograd_weight<S: Simd>(t: &Tiles<S::T>) {
+    // SAFETY: as above.
+    unsafe { winograd::weight::<S>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn winograd_output<S: Simd>(t: &Tiles<S::T>) {
+    // SAFETY: as above.
+    unsafe { winograd::output::<S>(t) }
+}
+
+pub(super) static F32: Kernels<f32> = kernels!(V16, 16, [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6]);
+pub(super) static F64: Kernels<f64> = kernels!(V8, 8, [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6]);

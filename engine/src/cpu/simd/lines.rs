@@ -1,0 +1,216 @@
+//! Kernels over whole lines: matrix-vector products in both directions, and packing of panels.
+
+use super::Simd;
+use crate::cpu::element::Element;
+
+/// `y[j] += sum over p of x[p * incx] * b[p * rsb + j]`
+pub(crate) struct Axpy<T> {
+    pub(crate) n: usize,
+    pub(crate) k: usize,
+    pub(crate) x: *const T,
+    pub(crate) incx: isize,
+    pub(crate) b: *const T,
+    pub(crate) rsb: isize,
+    pub(crate) y: *mut T,
+}
+
+/// `y[j * incy] (+)= sum over p of x[p] * b[j * csb + p]`
+pub(crate) struct Dots<T> {
+    pub(crate) n: usize,
+    pub(crate) k: usize,
+    pub(crate) x: *const T,
+    pub(crate) b: *const T,
+    pub(crate) csb: isize,
+    pub(crate) y: *mut T,
+    pub(crate) incy: isize,
+    pub(crate) accumulate: bool,
+}
+
+/// `dst[p * width + lane] = src[lane * lane_stride + p * k_stride]`, 0 where `lane >= lanes`.
+pub(crate) struct Panel<T> {
+    pub(crate) src: *const T,
+    pub(crate) lane_stride: isize,
+    pub(crate) k_stride: isize,
+    /// Lanes that exist.
+    pub(crate) lanes: usize,
+    /// Lanes in the destination.
+    pub(crate) width: usize,
+    pub(crate) k: usize,
+    pub(crate) dst: *mut T,
+}
+
+/// # Safety
+/// The CPU has the instruction set of `S`, and the lines exist.
+#[inline(always)]
+pub(super) unsafe fn axpy<S: Simd>(t: &Axpy<S::T>) {
+    let mut p = 0;
+    // SAFETY: as promised by the caller.
+    unsafe {
+        while p + 8 <= t.k {
+            axpy_rows::<S, 8>(t, p);
+            p += 8;
+        }
+        while p < t.k {
+            axpy_rows::<S, 1>(t, p);
+            p += 1;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn axpy_rows<S: Simd, const N: usize>(t: &Axpy<S::T>, p: usize) {
+    // SAFETY: rows `p` to `p + N` exist; the mask names the columns that do.
+    unsafe {
+        let mut xs = [S::splat(S::T::ZERO); N];
+        for (i, x) in xs.iter_mut().enumerate() {
+            *x = S::splat(*t.x.offset((p + i) as isize * t.incx));
+        }
+        let b = t.b.offset(p as isize * t.rsb);
+        let mut j = 0;
+        while j + S::LANES <= t.n {
+            let mut sum = S::load(t.y.add(j));
+            for (i, &x) in xs.iter().enumerate() {
+                sum = S::fma(x, S::load(b.offset(i as isize * t.rsb).add(j)), sum);
+            }
+            S::store(t.y.add(j), sum);
+            j += S::LANES;
+        }
+        if j < t.n {
+            let mask = S::mask(t.n - j);
+            let mut sum = S::load_mask(t.y.add(j), mask);
+            for (i, &x) in xs.iter().enumerate() {
+                sum = S::fma(x, S::load_mask(b.offset(i as isize * t.rsb).add(j), mask), sum);
+            }
+            S::store_mask(t.y.add(j), mask, sum);
+        }
+    }
+}
+
+/// # Safety
+/// The CPU has the instruction set of `S`, and the lines exist.
+#[inline(always)]
+pub(super) unsafe fn dots<S: Simd>(t: &Dots<S::T>) {
+    let mut j = 0;
+    // SAFETY: as promised by the caller.
+    unsafe {
+        while j + 4 <= t.n {
+            dots_of::<S, 4>(t, j);
+            j += 4;
+        }
+        while j < t.n {
+            dots_of::<S, 1>(t, j);
+            j += 1;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn dots_of<S: Simd, const N: usize>(t: &Dots<S::T>, j: usize) {
+    // SAFETY: columns `j` to `j + N` exist; the mask names the steps that do.
+    unsafe {
+        let b = t.b.offset(j as isize * t.csb);
+        let mut even = [S::splat(S::T::ZERO); N];
+        let mut odd = even;
+        let mut p = 0;
+        while p + 2 * S::LANES <= t.k {
+            let (x0, x1) = (S::load(t.x.add(p)), S::load(t.x.add(p + S::LANES)));
+            for i in 0..N {
+                let line = b.offset(i as isize * t.csb).add(p);
+                even[i] = S::fma(x0, S::load(line), even[i]);
+                odd[i] = S::fma(x1, S::load(line.add(S::LANES)), odd[i]);
+            }
+            p += 2 * S::LANES;
+        }
+        while p < t.k {
+            let mask = S::mask(t.k - p);
+            let x = S::load_mask(t.x.add(p), mask);
+            for (i, sum) in even.iter_mut().enumerate() {
+                *sum = S::fma(x, S::load_mask(b.offset(i as isize * t.csb).add(p), mask), *sum);
+            }
+            p += S::LANES;
+        }
+        for i in 0..N {
+            let y = t.y.offset((j + i) as isize * t.incy);
+            let sum = S::sum(S::add(even[i], odd[i]));
+            *y = if t.accumulate { *y + sum } else { sum };
+        }
+    }
+}
+
+/// # Safety
+/// The CPU has the instruction set of `S`, and source and destination exist.
+#[inline(always)]
+pub(super) unsafe fn pack<S: Simd>(t: &Panel<S::T>) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        if t.lane_stride == 1 {
+            pack_rows::<S>(t);
+        } else if t.k_stride == 1 {
+            pack_columns::<S>(t);
+        } else {
+            pack_any::<S>(t);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn pack_rows<S: Simd>(t: &Panel<S::T>) {
+    let mut lane = 0;
+    while lane < t.width {
+        // SAFETY: the masks name lanes that exist in the source and in the destination.
+        unsafe {
+            let from = S::mask(t.lanes.saturating_sub(lane));
+            let to = S::mask(t.width - lane);
+            let (mut src, mut dst) = (t.src.wrapping_add(lane), t.dst.add(lane));
+            for _ in 0..t.k {
+                S::store_mask(dst, to, S::load_mask(src, from));
+                src = src.wrapping_offset(t.k_stride);
+                dst = dst.wrapping_add(t.width);
+            }
+        }
+        lane += S::LANES;
+    }
+}
+
+#[inline(always)]
+unsafe fn pack_columns<S: Simd>(t: &Panel<S::T>) {
+    let mut lane = 0;
+    while lane < t.width {
+        let lanes = t.lanes.saturating_sub(lane);
+        let width = S::LANES.min(t.width - lane);
+        let src = t.src.wrapping_offset(lane as isize * t.lane_stride);
+        let mut p = 0;
+        while p < t.k {
+            // SAFETY: the block lies inside source and destination.
+            unsafe {
+                let dst = t.dst.add(p * t.width + lane);
+                let k = S::LANES.min(t.k - p);
+                S::transpose(
+                    src.wrapping_add(p),
+                    t.lane_stride,
+                    lanes.min(width),
+                    k,
+                    dst,
+                    t.width,
+                    width,
+                );
+            }
+            p += S::LANES;
+        }
+        lane += S::LANES;
+    }
+}
+
+#[inline(always)]
+unsafe fn pack_any<S: Simd>(t: &Panel<S::T>) {
+    for p in 0..t.k {
+        for lane in 0..t.width {
+            // SAFETY: lanes that do not exist in the source are not read.
+            unsafe {
+                let at = lane as isize * t.lane_stride + p as isize * t.k_stride;
+                let x = if lane < t.lanes { *t.src.offset(at) } else { S::T::ZERO };
+                *t.dst.add(p * t.width + lane) = x;
+            }
+        }
+    }
+}

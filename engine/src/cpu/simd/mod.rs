@@ -1,0 +1,161 @@
+//! The vector kernels that all algorithms are built from, written once over [`Simd`] and compiled per instruction set.
+//!
+//! `tile` is the matrix micro-kernel, `lines` holds matrix-vector products and packing. A [`Kernels`] table names the
+//! compiled functions of one (instruction set, element) pair; whoever picks a table has checked that the CPU can run it.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod lines;
+mod portable;
+mod tile;
+mod winograd;
+
+pub(crate) use lines::{Axpy, Dots, Panel};
+pub(crate) use tile::Tile;
+pub(crate) use winograd::Tiles;
+
+use super::element::Element;
+use super::features::Isa;
+
+/// One vector type of one instruction set.
+///
+/// Every method is `unsafe`: the CPU must have the instruction set, and addresses must be good for the elements that the
+/// mask names. The methods are always inlined, into functions that enable the instruction set.
+pub(crate) trait Simd: Copy + 'static {
+    type T: Element;
+    type V: Copy;
+    type M: Copy;
+    const LANES: usize;
+
+    unsafe fn splat(x: Self::T) -> Self::V;
+    unsafe fn load(p: *const Self::T) -> Self::V;
+    unsafe fn store(p: *mut Self::T, v: Self::V);
+    /// The mask of the first `n` lanes; all of them if `n` is larger.
+    unsafe fn mask(n: usize) -> Self::M;
+    /// Loads masked lanes, 0 in the others.
+    unsafe fn load_mask(p: *const Self::T, m: Self::M) -> Self::V;
+    unsafe fn store_mask(p: *mut Self::T, m: Self::M, v: Self::V);
+    unsafe fn add(x: Self::V, y: Self::V) -> Self::V;
+    unsafe fn sub(x: Self::V, y: Self::V) -> Self::V;
+    unsafe fn mul(x: Self::V, y: Self::V) -> Self::V;
+    /// `x * y + z`
+    unsafe fn fma(x: Self::V, y: Self::V, z: Self::V) -> Self::V;
+    /// `max(x, 0)`, NaN where `x` is NaN.
+    unsafe fn relu(x: Self::V) -> Self::V;
+    unsafe fn sum(x: Self::V) -> Self::T;
+
+    /// `dst[p * width + lane] = src[lane * stride + p]` for `p < k` and `lane < width`, 0 where `lane >= lanes`;
+    /// `k` and `width` are at most `LANES`.
+    #[inline(always)]
+    unsafe fn transpose(
+        src: *const Self::T,
+        stride: isize,
+        lanes: usize,
+        k: usize,
+        dst: *mut Self::T,
+        dst_stride: usize,
+        width: usize,
+    ) {
+        for lane in 0..width {
+            for p in 0..k {
+                // SAFETY: the caller vouches for these elements.
+                unsafe {
+                    let x = if lane < lanes {
+                        *src.offset(lane as isize * stride + p as isize)
+                    } else {
+                        Self::T::ZERO
+                    };
+                    *dst.add(p * dst_stride + lane) = x;
+                }
+            }
+        }
+    }
+}
+
+pub(crate) type TileFn<T> = unsafe fn(&Tile<T>);
+
+/// How a [`Tile`] finds its operands: see the three tables of [`Kernels`].
+pub(crate) const STRIDED: u8 = 0;
+pub(crate) const PACKED: u8 = 1;
+pub(crate) const GATHERED: u8 = 2;
+
+/// The compiled kernels of one instruction set and element. A tile function is found by vectors per row
+/// (index 0: one, 1: two, 2: four) and then by rows less one.
+pub(crate) struct Kernels<T: 'static> {
+    pub(crate) lanes: usize,
+    /// A and B as they lie in memory; rows of B are contiguous.
+    pub(crate) strided: [&'static [TileFn<T>]; 3],
+    /// A in columns of exactly the tile's rows, B in rows of exactly its vectors, padded with zeros.
+    pub(crate) packed: [&'static [TileFn<T>]; 2],
+    /// As `strided`, but row `p` of B begins at offset `offsets[p]`.
+    pub(crate) gathered: [&'static [TileFn<T>]; 3],
+    pub(crate) axpy: unsafe fn(&Axpy<T>),
+    pub(crate) dots: unsafe fn(&Dots<T>),
+    pub(crate) pack: unsafe fn(&Panel<T>),
+    /// The three transforms of a convolution by minimal filtering.
+    pub(crate) winograd_input: unsafe fn(&Tiles<T>),
+    pub(crate) winograd_weight: unsafe fn(&Tiles<T>),
+    pub(crate) winograd_output: unsafe fn(&Tiles<T>),
+}
+
+impl<T> Kernels<T> {
+    /// The most rows of a tile that is two vectors wide.
+    pub(crate) fn max_rows(&self) -> usize {
+        self.strided[1].len()
+    }
+
+    /// Columns of a tile that is two vectors wide.
+    pub(crate) fn width(&self) -> usize {
+        2 * self.lanes
+    }
+}
+
+/// Writes the table of one [`Simd`] type; `$tile` and the others are functions that enable the instruction set.
+macro_rules! kernels {
+    ($simd:ty, $lanes:expr, [$($one:literal)*] [$($two:literal)*] [$($four:literal)*]) => {
+        $crate::cpu::simd::Kernels {
+            lanes: $lanes,
+            strided: [
+                &[$(tile::<$simd, $one, 1, { $crate::cpu::simd::STRIDED }>),*],
+                &[$(tile::<$simd, $two, 2, { $crate::cpu::simd::STRIDED }>),*],
+                &[$(tile::<$simd, $four, 4, { $crate::cpu::simd::STRIDED }>),*],
+            ],
+            packed: [
+                &[$(tile::<$simd, $one, 1, { $crate::cpu::simd::PACKED }>),*],
+                &[$(tile::<$simd, $two, 2, { $crate::cpu::simd::PACKED }>),*],
+            ],
+            gathered: [
+                &[$(tile::<$simd, $one, 1, { $crate::cpu::simd::GATHERED }>),*],
+                &[$(tile::<$simd, $two, 2, { $crate::cpu::simd::GATHERED }>),*],
+                &[$(tile::<$simd, $four, 4, { $crate::cpu::simd::GATHERED }>),*],
+            ],
+            axpy: axpy::<$simd>,
+            dots: dots::<$simd>,
+            pack: pack::<$simd>,
+            winograd_input: winograd_input::<$simd>,
+            winograd_weight: winograd_weight::<$simd>,
+            winograd_output: winograd_output::<$simd>,
+        }
+    };
+}
+pub(crate) use kernels;
+
+macro_rules! select {
+    ($name:ident, $t:ty, $portable:ident, $avx2:ident, $avx512:ident) => {
+        /// The table of `isa`, which the CPU must have.
+        pub(crate) fn $name(isa: Isa) -> &'static Kernels<$t> {
+            match isa {
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx512 => &avx512::$avx512,
+                #[cfg(target_arch = "x86_64")]
+                Isa::Avx2 => &avx2::$avx2,
+                _ => &portable::$portable,
+            }
+        }
+    };
+}
+
+select!(f32, f32, F32, F32, F32);
+select!(f64, f64, F64, F64, F64);

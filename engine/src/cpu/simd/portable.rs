@@ -1,0 +1,151 @@
+//! Plain Rust over short arrays, which the compiler turns into the vectors that the target has at least.
+
+use std::marker::PhantomData;
+
+use super::{Axpy, Dots, Kernels, Panel, Simd, Tile, Tiles, kernels, lines, winograd};
+use crate::cpu::element::Element;
+
+#[derive(Clone, Copy)]
+pub(super) struct Array<T>(PhantomData<T>);
+
+const LANES: usize = 4;
+
+impl<T: Element> Simd for Array<T> {
+    type T = T;
+    type V = [T; LANES];
+    type M = usize;
+    const LANES: usize = LANES;
+
+    #[inline(always)]
+    unsafe fn splat(x: T) -> [T; LANES] {
+        [x; LANES]
+    }
+
+    #[inline(always)]
+    unsafe fn load(p: *const T) -> [T; LANES] {
+        // SAFETY: the caller vouches for the address.
+        unsafe { p.cast::<[T; LANES]>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn store(p: *mut T, v: [T; LANES]) {
+        // SAFETY: the caller vouches for the address.
+        unsafe { p.cast::<[T; LANES]>().write_unaligned(v) };
+    }
+
+    #[inline(always)]
+    unsafe fn mask(n: usize) -> usize {
+        n.min(LANES)
+    }
+
+    #[inline(always)]
+    unsafe fn load_mask(p: *const T, m: usize) -> [T; LANES] {
+        // SAFETY: the caller vouches for the masked lanes.
+        unsafe {
+            if m == LANES {
+                return Self::load(p);
+            }
+            let mut v = [T::ZERO; LANES];
+            for (i, x) in v.iter_mut().enumerate().take(m) {
+                *x = *p.add(i);
+            }
+            v
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_mask(p: *mut T, m: usize, v: [T; LANES]) {
+        // SAFETY: the caller vouches for the masked lanes.
+        unsafe {
+            if m == LANES {
+                return Self::store(p, v);
+            }
+            for (i, &x) in v.iter().enumerate().take(m) {
+                *p.add(i) = x;
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add(mut x: [T; LANES], y: [T; LANES]) -> [T; LANES] {
+        for (a, b) in x.iter_mut().zip(y) {
+            *a += b;
+        }
+        x
+    }
+
+    #[inline(always)]
+    unsafe fn sub(mut x: [T; LANES], y: [T; LANES]) -> [T; LANES] {
+        for i in 0..LANES {
+            x[i] = x[i] - y[i];
+        }
+        x
+    }
+
+    #[inline(always)]
+    unsafe fn mul(mut x: [T; LANES], y: [T; LANES]) -> [T; LANES] {
+        for i in 0..LANES {
+            x[i] = x[i] * y[i];
+        }
+        x
+    }
+
+    #[inline(always)]
+    unsafe fn fma(x: [T; LANES], y: [T; LANES], mut z: [T; LANES]) -> [T; LANES] {
+        for i in 0..LANES {
+            z[i] += x[i] * y[i];
+        }
+        z
+    }
+
+    #[inline(always)]
+    unsafe fn relu(mut x: [T; LANES]) -> [T; LANES] {
+        for a in &mut x {
+            *a = if *a < T::ZERO { T::ZERO } else { *a };
+        }
+        x
+    }
+
+    #[inline(always)]
+    unsafe fn sum(x: [T; LANES]) -> T {
+        (x[0] + x[2]) + (x[1] + x[3])
+    }
+}
+
+unsafe fn tile<S: Simd, const R: usize, const NV: usize, const MODE: u8>(t: &Tile<S::T>) {
+    // SAFETY: the caller vouches for the operands.
+    unsafe { super::tile::tile::<S, R, NV, MODE>(t) }
+}
+
+unsafe fn axpy<S: Simd>(t: &Axpy<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::axpy::<S>(t) }
+}
+
+unsafe fn dots<S: Simd>(t: &Dots<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::dots::<S>(t) }
+}
+
+unsafe fn pack<S: Simd>(t: &Panel<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::pack::<S>(t) }
+}
+
+unsafe fn winograd_input<S: Simd>(t: &Tiles<S::T>) {
+    // SAFETY: as above.
+    unsafe { winograd::input::<S>(t) }
+}
+
+unsafe fn winograd_weight<S: Simd>(t: &Tiles<S::T>) {
+    // SAFETY: as above.
+    unsafe { winograd::weight::<S>(t) }
+}
+
+unsafe fn winograd_output<S: Simd>(t: &Tiles<S::T>) {
+    // SAFETY: as above.
+    unsafe { winograd::output::<S>(t) }
+}
+
+pub(super) static F32: Kernels<f32> = kernels!(Array<f32>, LANES, [1 2 3 4] [1 2 3 4] [1 2]);
+pub(super) static F64: Kernels<f64> = kernels!(Array<f64>, LANES, [1 2 3 4] [1 2 3 4] [1 2]);

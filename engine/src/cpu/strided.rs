@@ -1,0 +1,103 @@
+//! Walks over strided layouts: dimensions are merged where they can be, then whole runs are handed out.
+
+use smallvec::SmallVec;
+
+use super::typed::Plain;
+use crate::{Layout, Shape};
+
+/// Calls `body(starts, len, strides)` for each innermost run of layouts that share one shape, in row-major order.
+pub fn for_each_run<const N: usize>(
+    layouts: [&Layout; N],
+    mut body: impl FnMut([usize; N], usize, [isize; N]),
+) {
+    if layouts[0].shape.numel() == 0 {
+        return;
+    }
+    let (mut sizes, mut strides) = merge(layouts);
+    let (len, step) = (sizes.pop().unwrap_or(1), strides.pop().unwrap_or([1; N]));
+    let mut at = layouts.map(|it| it.offset as isize);
+    let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, sizes.len());
+    loop {
+        body(at.map(|it| it as usize), len, step);
+        let mut dim = sizes.len();
+        loop {
+            if dim == 0 {
+                return;
+            }
+            dim -= 1;
+            index[dim] += 1;
+            (0..N).for_each(|n| at[n] += strides[dim][n]);
+            if index[dim] < sizes[dim] {
+                break;
+            }
+            (0..N).for_each(|n| at[n] -= strides[dim][n] * sizes[dim] as isize);
+            index[dim] = 0;
+        }
+    }
+}
+
+type Merged<const N: usize> = (SmallVec<[usize; 6]>, SmallVec<[[isize; N]; 6]>);
+
+/// Sizes and strides without dimensions of size 1, neighbours joined where every layout allows it.
+fn merge<const N: usize>(layouts: [&Layout; N]) -> Merged<N> {
+    let mut sizes: SmallVec<[usize; 6]> = SmallVec::new();
+    let mut strides: SmallVec<[[isize; N]; 6]> = SmallVec::new();
+    for (dim, &size) in layouts[0].shape.iter().enumerate() {
+        if size == 1 {
+            continue;
+        }
+        let here = layouts.map(|it| it.strides[dim]);
+        if let (Some(last_size), Some(last)) = (sizes.last_mut(), strides.last_mut())
+            && (0..N).all(|n| last[n] == here[n] * size as isize)
+        {
+            (*last_size, *last) = (*last_size * size, here);
+            continue;
+        }
+        sizes.push(size);
+        strides.push(here);
+    }
+    (sizes, strides)
+}
+
+/// Copies the elements that `from` addresses to where `to` addresses; both have one shape.
+pub fn copy<T: Plain>(src: &[T], from: &Layout, dst: &mut [T], to: &Layout) {
+    for_each_run([from, to], |[s, d], len, [s_step, d_step]| match (s_step, d_step) {
+        (1, 1) => dst[d..d + len].copy_from_slice(&src[s..s + len]),
+        (0, 1) => dst[d..d + len].fill(src[s]),
+        _ => {
+            let (mut s, mut d) = (s as isize, d as isize);
+            for _ in 0..len {
+                dst[d as usize] = src[s as usize];
+                s += s_step;
+                d += d_step;
+            }
+        }
+    });
+}
+
+/// The elements that `from` addresses in row-major order.
+pub fn gather<T: Plain + Default>(src: &[T], from: &Layout) -> Vec<T> {
+    let mut res = vec![T::default(); from.shape.numel()];
+    copy(src, from, &mut res, &Layout::contiguous(from.shape.clone()));
+    res
+}
+
+/// A row-major shape seen as (before, size, after) of one dimension. A scalar is `(1, 1, 1)`.
+pub fn around(shape: &Shape, dim: usize) -> (usize, usize, usize) {
+    match shape.get(dim) {
+        Some(&size) => (shape[..dim].iter().product(), size, shape[dim + 1..].iter().product()),
+        None => (1, 1, 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_transposed_and_flipped() {
+        let src: Vec<i32> = (0..6).collect();
+        let layout = Layout::contiguous(Shape::from([2, 3])).permute(&[1, 0]).slice(0, 2, 3, -1);
+        assert_eq!(gather(&src, &layout), [2, 5, 1, 4, 0, 3]);
+    }
+}

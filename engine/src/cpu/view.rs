@@ -1,0 +1,152 @@
+//! What a kernel sees: bounds-checked typed views of its inputs and outputs.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use super::alloc::Bytes;
+use super::typed::{Plain, Region};
+use crate::{DType, Layout, Shape};
+
+/// A tensor to read.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    region: Region,
+    layout: &'a Layout,
+    dtype: DType,
+}
+
+impl<'a> View<'a> {
+    /// A view of a buffer; `None` when the layout reaches outside it.
+    pub fn new(bytes: &'a Bytes, layout: &'a Layout, dtype: DType) -> Option<Self> {
+        let inside = layout.end() <= bytes.len() / dtype.size();
+        inside.then(|| Self { region: Region::of(bytes), layout, dtype })
+    }
+
+    /// A view of a region.
+    ///
+    /// # Safety
+    /// The memory outlives `'a`, nobody writes to it meanwhile, and the layout lies within it.
+    pub unsafe fn from_region(region: Region, layout: &'a Layout, dtype: DType) -> Self {
+        debug_assert!(layout.end() <= region.len() / dtype.size());
+        Self { region, layout, dtype }
+    }
+
+    /// Sizes.
+    pub fn shape(&self) -> &'a Shape {
+        &self.layout.shape
+    }
+
+    /// Shape, strides and offset.
+    pub fn layout(&self) -> &'a Layout {
+        self.layout
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The memory that the layout addresses.
+    pub fn region(&self) -> Region {
+        self.region
+    }
+
+    /// All elements of the underlying buffer, to be indexed through the layout. Empty when `T` has another size than the dtype.
+    pub fn buffer<T: Plain>(&self) -> &'a [T] {
+        if size_of::<T>() != self.dtype.size() {
+            return &[];
+        }
+        // SAFETY: the region is readable for `'a` (constructor) and `T` is plain.
+        unsafe { self.region.slice() }
+    }
+
+    /// The elements in row-major order without copying, when the layout is contiguous.
+    pub fn as_slice<T: Plain>(&self) -> Option<&'a [T]> {
+        let start = self.layout.offset;
+        let numel = self.layout.shape.numel();
+        if numel == 0 {
+            return Some(&[]);
+        }
+        self.layout.is_contiguous().then(|| self.buffer().get(start..start + numel)).flatten()
+    }
+
+    /// The elements in row-major order, copied when the layout is not contiguous.
+    pub fn to_slice<T: Plain>(&self) -> Cow<'a, [T]> {
+        match self.as_slice() {
+            Some(slice) => Cow::Borrowed(slice),
+            None => Cow::Owned(self.gather()),
+        }
+    }
+
+    fn gather<T: Plain>(&self) -> Vec<T> {
+        let (buffer, layout) = (self.buffer::<T>(), self.layout);
+        let numel = layout.shape.numel();
+        let mut res = Vec::with_capacity(numel);
+        let mut index = vec![0_usize; layout.shape.rank()];
+        let mut at = layout.offset as isize;
+        for _ in 0..numel {
+            res.push(buffer[at as usize]);
+            for dim in (0..index.len()).rev() {
+                index[dim] += 1;
+                at += layout.strides[dim];
+                if index[dim] < layout.shape[dim] {
+                    break;
+                }
+                at -= layout.strides[dim] * index[dim] as isize;
+                index[dim] = 0;
+            }
+        }
+        res
+    }
+}
+
+/// A tensor to write: contiguous, content arbitrary before the kernel ran.
+pub struct OutView<'a> {
+    region: Region,
+    shape: &'a Shape,
+    dtype: DType,
+    exclusive: PhantomData<&'a mut u8>,
+}
+
+impl<'a> OutView<'a> {
+    /// A view of a whole buffer; `None` when it is too small.
+    pub fn new(bytes: &'a mut Bytes, shape: &'a Shape, dtype: DType) -> Option<Self> {
+        let len = shape.numel() * dtype.size();
+        let region = Region::of_mut(bytes).part(0, len)?;
+        Some(Self { region, shape, dtype, exclusive: PhantomData })
+    }
+
+    /// A view of a region.
+    ///
+    /// # Safety
+    /// The memory outlives `'a`, nobody else reads or writes it meanwhile, it is aligned for the dtype and large enough.
+    pub unsafe fn from_region(region: Region, shape: &'a Shape, dtype: DType) -> Self {
+        debug_assert!(shape.numel() * dtype.size() <= region.len());
+        Self { region, shape, dtype, exclusive: PhantomData }
+    }
+
+    /// Sizes.
+    pub fn shape(&self) -> &'a Shape {
+        self.shape
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The memory to write.
+    pub fn region(&self) -> Region {
+        self.region
+    }
+
+    /// The elements, to be written. Empty when `T` has another size than the dtype.
+    pub fn as_mut_slice<T: Plain>(&mut self) -> &mut [T] {
+        if size_of::<T>() != self.dtype.size() {
+            return &mut [];
+        }
+        // SAFETY: exclusive for `'a` (constructor); borrowed from `self`, so no second slice exists.
+        let all: &mut [T] = unsafe { self.region.slice_mut() };
+        &mut all[..self.shape.numel()]
+    }
+}

@@ -1,0 +1,96 @@
+//! What can go wrong in the engine, as data. Text is made in `Display` only.
+
+use std::fmt;
+
+use crate::{DType, Shape};
+
+/// Every failure the engine reports. Callers match on it, never on its text.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// Shapes of the operands do not fit together; `rule` states what `op` needs.
+    Shapes { op: &'static str, shapes: Vec<Shape>, rule: String },
+    /// A dtype that the op does not take.
+    DType { op: &'static str, dtype: DType, allowed: &'static str },
+    /// Operands whose dtypes must agree and do not.
+    DTypes { op: &'static str, dtypes: Vec<DType> },
+    /// A dimension outside `-rank..rank`.
+    DimRange { op: &'static str, dim: i64, rank: usize },
+    /// An index outside `-size..size`.
+    IndexRange { op: &'static str, index: i64, size: usize, dim: usize },
+    /// An attribute with a value that makes no sense for the op.
+    Attr { op: &'static str, name: &'static str, problem: String },
+    /// Number of inputs differs from what the op takes.
+    Arity { op: &'static str, expected: usize, got: usize },
+    /// A tensor that would not fit into any address space.
+    TooLarge { op: &'static str, shape: Shape },
+    /// The memory budget or the machine's memory is exhausted.
+    OutOfMemory { bytes: usize, live: usize },
+    /// The value of a tensor was asked for while only its shape is known.
+    Abstract,
+    /// A value was asked from a tensor that does not hold exactly one element.
+    NotScalar { shape: Shape },
+    /// The derivative of an op that has none was needed.
+    NoGradient { op: &'static str, reason: &'static str },
+    /// `backward` cannot run; the text says why.
+    Backward { problem: String },
+    /// The graph or trace cannot do what was asked; the text says why and what to do.
+    Trace { problem: String },
+    /// A model or cache file is damaged or not one of ours.
+    File { problem: String },
+    /// Work was stopped by the interrupt flag.
+    Interrupted,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shapes { op, shapes, rule } => {
+                write!(f, "{op}: shapes {} do not fit: {rule}", join(shapes))
+            }
+            Self::DType { op, dtype, allowed } => {
+                write!(f, "{op} does not take {dtype}; it needs {allowed}")
+            }
+            Self::DTypes { op, dtypes } => {
+                write!(f, "{op} needs operands of one dtype, got {}", join(dtypes))
+            }
+            Self::DimRange { op, dim, rank } => {
+                let bound = (*rank).max(1) as i64;
+                write!(
+                    f,
+                    "{op}: dimension {dim} is out of range, expected {} to {}",
+                    -bound,
+                    bound - 1
+                )
+            }
+            Self::IndexRange { op, index, size, dim } => {
+                write!(f, "{op}: index {index} is out of range for dimension {dim} of size {size}")
+            }
+            Self::Attr { op, name, problem } => write!(f, "{op}: `{name}` {problem}"),
+            Self::Arity { op, expected, got } => {
+                write!(f, "{op} takes {expected} tensor(s), got {got}")
+            }
+            Self::TooLarge { op, shape } => {
+                write!(f, "{op}: a tensor of shape {shape} is too large")
+            }
+            Self::OutOfMemory { bytes, live } => {
+                write!(f, "out of memory: {bytes} bytes asked for, {live} bytes in use by tensors")
+            }
+            Self::Abstract => f.write_str("this tensor has a shape but no value here"),
+            Self::NotScalar { shape } => {
+                write!(f, "a tensor of shape {shape} has no single value; pick one element first")
+            }
+            Self::NoGradient { op, reason } => write!(f, "{op} has no gradient: {reason}"),
+            Self::Backward { problem } | Self::Trace { problem } | Self::File { problem } => {
+                f.write_str(problem)
+            }
+            Self::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+fn join<T: fmt::Display>(items: &[T]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
+}

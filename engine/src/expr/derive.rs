@@ -1,0 +1,195 @@
+//! The derivative of an expression, with PyTorch's choices where it is not defined.
+//!
+//! `relu'(0) = 0` and `clamp` passes gradients at its bounds: both follow from how the rows are written with `select`,
+//! whose derivative is the derivative of the branch taken. Ties of `min` and `max` share the gradient half and half.
+
+use std::collections::HashMap;
+
+use super::{BinOp, Expr, Term, UnOp};
+
+impl Expr {
+    /// The derivative with respect to input `n`, lightly simplified.
+    pub fn derivative(&self, n: usize) -> Self {
+        Derivation { input: n, done: HashMap::new() }.of(self)
+    }
+
+    /// `factor * self`, moved into the branches of `self`: a branch that is not taken may be infinite or NaN.
+    pub(crate) fn scaled_by(&self, factor: &Self) -> Self {
+        scale(factor, self)
+    }
+}
+
+struct Derivation {
+    input: usize,
+    /// By address, since expressions share parts.
+    done: HashMap<*const Term, Expr>,
+}
+
+impl Derivation {
+    fn of(&mut self, expr: &Expr) -> Expr {
+        let key = std::rc::Rc::as_ptr(&expr.0);
+        if let Some(known) = self.done.get(&key) {
+            return known.clone();
+        }
+        let res = match &*expr.0 {
+            Term::Input(idx) => num(if *idx == self.input { 1.0 } else { 0.0 }),
+            Term::Param(_) | Term::Const(_) => num(0.0),
+            Term::Unary(op, x) => {
+                let dx = self.of(x);
+                if is(&dx, 0.0) { dx } else { scale(&unary(*op, x, expr), &dx) }
+            }
+            Term::Binary(op, x, y) => {
+                let (dx, dy) = (self.of(x), self.of(y));
+                if is(&dx, 0.0) && is(&dy, 0.0) { dx } else { binary(*op, x, y, expr, dx, dy) }
+            }
+            Term::Select(cond, x, y) => select(cond, self.of(x), self.of(y)),
+        };
+        self.done.insert(key, res.clone());
+        res
+    }
+}
+
+/// The derivative of `op` at `x`; `y` is `op(x)`.
+fn unary(op: UnOp, x: &Expr, y: &Expr) -> Expr {
+    let (x, y) = (x.clone(), y.clone());
+    match op {
+        UnOp::Neg => num(-1.0),
+        UnOp::Abs => x.sign(),
+        UnOp::Sign | UnOp::Floor | UnOp::Ceil | UnOp::Round | UnOp::Trunc => num(0.0),
+        UnOp::Not | UnOp::BitNot => num(0.0),
+        UnOp::Exp => y,
+        UnOp::Exp2 => y * std::f64::consts::LN_2,
+        UnOp::Expm1 => y + 1.0,
+        UnOp::Log => x.recip(),
+        UnOp::Log2 => (x * std::f64::consts::LN_2).recip(),
+        UnOp::Log10 => (x * std::f64::consts::LN_10).recip(),
+        UnOp::Log1p => (x + 1.0).recip(),
+        UnOp::Sqrt => 0.5 / y,
+        UnOp::Rsqrt => y.clone().square() * y * -0.5,
+        UnOp::Recip => -(y.square()),
+        UnOp::Sin => x.cos(),
+        UnOp::Cos => -(x.sin()),
+        UnOp::Tan => y.square() + 1.0,
+        UnOp::Asin => (1.0 - x.square()).rsqrt(),
+        UnOp::Acos => -((1.0 - x.square()).rsqrt()),
+        UnOp::Atan => (x.square() + 1.0).recip(),
+        UnOp::Sinh => x.cosh(),
+        UnOp::Cosh => x.sinh(),
+        UnOp::Tanh => 1.0 - y.square(),
+        UnOp::Asinh => (x.square() + 1.0).rsqrt(),
+        UnOp::Acosh => (x.square() - 1.0).rsqrt(),
+        UnOp::Atanh => (1.0 - x.square()).recip(),
+        UnOp::Sigmoid => y.clone() * (1.0 - y),
+        UnOp::Erf => (-(x.square())).exp() * std::f64::consts::FRAC_2_SQRT_PI,
+    }
+}
+
+/// The derivative of `z = op(x, y)` from those of `x` and `y`.
+fn binary(op: BinOp, x: &Expr, y: &Expr, z: &Expr, dx: Expr, dy: Expr) -> Expr {
+    let by_x = |factor: &dyn Fn() -> Expr, dx: Expr| -> Expr {
+        if is(&dx, 0.0) { dx } else { scale(&factor(), &dx) }
+    };
+    let (a, b) = (|| x.clone(), || y.clone());
+    match op {
+        BinOp::Add => add(dx, dy),
+        BinOp::Sub => sub(dx, dy),
+        BinOp::Mul => add(by_x(&b, dx), by_x(&a, dy)),
+        BinOp::Div => {
+            let left = if is(&dx, 0.0) { dx } else { dx / b() };
+            if is(&dy, 0.0) { left } else { sub(left, mul(dy, z.clone()) / b()) }
+        }
+        BinOp::Pow => add(by_x(&|| pow_base(x, y), dx), by_x(&|| pow_exponent(x, y, z), dy)),
+        BinOp::Fmod => sub(dx, by_x(&|| (a() / b()).trunc(), dy)),
+        BinOp::Rem => sub(dx, by_x(&|| a().floor_div(b()), dy)),
+        BinOp::Atan2 => {
+            let norm = a().square() + b().square();
+            let up = by_x(&|| b() / norm.clone(), dx);
+            sub(up, by_x(&|| a() / norm.clone(), dy))
+        }
+        BinOp::Hypot => {
+            let along = by_x(&|| a() / z.clone(), dx);
+            add(along, by_x(&|| b() / z.clone(), dy))
+        }
+        BinOp::Min => tie(b().lt(a()), a().eq(b()), dy, dx),
+        BinOp::Max => tie(a().lt(b()), a().eq(b()), dy, dx),
+        _ => num(0.0),
+    }
+}
+
+/// `y * x^(y - 1)`, 0 where `y` is 0.
+fn pow_base(x: &Expr, y: &Expr) -> Expr {
+    match y.as_const() {
+        Some(2.0) => mul(num(2.0), x.clone()),
+        Some(value) => mul(num(value), x.clone().pow(value - 1.0)),
+        None => {
+            let slope = y.clone() * x.clone().pow(y.clone() - 1.0);
+            Expr::select(y.clone().eq(0.0), 0.0, slope)
+        }
+    }
+}
+
+/// `x^y * log(x)`, 0 where `x` is 0 and `y` is not negative.
+fn pow_exponent(x: &Expr, y: &Expr, z: &Expr) -> Expr {
+    let flat = x.clone().eq(0.0).and(y.clone().ge(0.0));
+    Expr::select(flat, 0.0, z.clone() * x.clone().log())
+}
+
+/// `other` where it won, half of both at a tie, else `first`.
+fn tie(other_won: Expr, tied: Expr, other: Expr, first: Expr) -> Expr {
+    let half = mul(num(0.5), add(first.clone(), other.clone()));
+    select(&tied, half, select(&other_won, other, first))
+}
+
+fn num(value: f64) -> Expr {
+    Expr::constant(value)
+}
+
+fn is(expr: &Expr, value: f64) -> bool {
+    expr.as_const() == Some(value)
+}
+
+/// `x + y`, without zeros: the derivative of what is constant adds nothing.
+fn add(x: Expr, y: Expr) -> Expr {
+    match (x.as_const(), y.as_const()) {
+        (Some(0.0), _) => y,
+        (_, Some(0.0)) => x,
+        (Some(a), Some(b)) => num(a + b),
+        _ => x + y,
+    }
+}
+
+fn sub(x: Expr, y: Expr) -> Expr {
+    match (x.as_const(), y.as_const()) {
+        (_, Some(0.0)) => x,
+        (Some(0.0), _) => mul(num(-1.0), y),
+        (Some(a), Some(b)) => num(a - b),
+        _ => x - y,
+    }
+}
+
+/// `x * y`, where a constant 0 wins and a constant 1 vanishes.
+fn mul(x: Expr, y: Expr) -> Expr {
+    match (x.as_const(), y.as_const()) {
+        (Some(0.0), _) | (_, Some(0.0)) => num(0.0),
+        (Some(1.0), _) => y,
+        (_, Some(1.0)) => x,
+        (Some(a), Some(b)) => num(a * b),
+        (Some(-1.0), _) => -y,
+        (_, Some(-1.0)) => -x,
+        _ => x * y,
+    }
+}
+
+fn select(cond: &Expr, yes: Expr, no: Expr) -> Expr {
+    match (yes.as_const(), no.as_const()) {
+        (Some(a), Some(b)) if a == b => yes,
+        _ => Expr::select(cond.clone(), yes, no),
+    }
+}
+
+fn scale(factor: &Expr, d: &Expr) -> Expr {
+    match &*d.0 {
+        Term::Select(cond, yes, no) => select(cond, scale(factor, yes), scale(factor, no)),
+        _ => mul(factor.clone(), d.clone()),
+    }
+}

@@ -1,0 +1,196 @@
+//! Ops as plain Rust functions. Gradient rules, composed ops and Rust programs are written with them.
+//!
+//! Only what those need is here; every op can be applied through its row.
+
+use std::sync::OnceLock;
+
+use smallvec::smallvec;
+
+use crate::ops::{self, create, index, matrix, reduce, shape as shapes};
+use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, Tensor, apply_one};
+
+/// Functions that apply the row of the same name, found once.
+macro_rules! elementwise_ops {
+    ($($name:ident($($arg:ident),+);)*) => {$(
+        #[doc = concat!("The op `", stringify!($name), "`.")]
+        pub fn $name($($arg: &Tensor),+) -> Result<Tensor> {
+            static ROW: OnceLock<Option<&'static OpDef>> = OnceLock::new();
+            let row = ROW.get_or_init(|| ops::find(stringify!($name)));
+            let inputs = [$($arg.clone()),+];
+            apply_one(known(*row, stringify!($name))?, &inputs, &Attrs::new())
+        }
+    )*};
+}
+
+elementwise_ops! {
+    abs(x);
+    add(a, b);
+    div(a, b);
+    eq(a, b);
+    exp(x);
+    ge(a, b);
+    gt(a, b);
+    le(a, b);
+    log(x);
+    log1p(x);
+    logical_and(a, b);
+    lt(a, b);
+    maximum(a, b);
+    minimum(a, b);
+    mul(a, b);
+    ne(a, b);
+    neg(x);
+    pow(a, b);
+    sign(x);
+    sqrt(x);
+    sub(a, b);
+}
+
+fn known(row: Option<&'static OpDef>, name: &'static str) -> Result<&'static OpDef> {
+    row.ok_or(Error::Attr { op: name, name: "op", problem: "is not in the op list".into() })
+}
+
+/// `a` where `condition`, `b` elsewhere.
+pub fn select_where(condition: &Tensor, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    static ROW: OnceLock<Option<&'static OpDef>> = OnceLock::new();
+    let row = known(*ROW.get_or_init(|| ops::find("where")), "where")?;
+    apply_one(row, &[condition.clone(), a.clone(), b.clone()], &Attrs::new())
+}
+
+/// Elements converted to `dtype`; the same value when they have it.
+pub fn to(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if x.dtype() == dtype && x.as_number().is_none() {
+        return Ok(x.clone());
+    }
+    static ROW: OnceLock<Option<&'static OpDef>> = OnceLock::new();
+    let row = known(*ROW.get_or_init(|| ops::find("to")), "to")?;
+    apply_one(row, std::slice::from_ref(x), &smallvec![Attr::DType(dtype)])
+}
+
+/// A number for use beside tensors: weak in promotion.
+pub fn num(value: f64) -> Tensor {
+    Tensor::number(value)
+}
+
+/// A tensor in which every element is one value; only one element is stored.
+pub fn full(shape: &Shape, value: f64, dtype: DType) -> Result<Tensor> {
+    let attrs = smallvec![Attr::ints(&[]), Attr::Float(value), Attr::DType(dtype)];
+    let scalar = apply_one(&create::full::OP, &[], &attrs)?;
+    if shape.rank() == 0 { Ok(scalar) } else { expand(&scalar, shape) }
+}
+
+/// The same elements under another shape.
+pub fn reshape(x: &Tensor, shape: &Shape) -> Result<Tensor> {
+    if x.shape() == shape {
+        return Ok(x.clone());
+    }
+    apply_one(&shapes::reshape::OP, std::slice::from_ref(x), &smallvec![Attr::sizes(shape)])
+}
+
+/// Broadcast to a larger shape, without copying.
+pub fn expand(x: &Tensor, shape: &Shape) -> Result<Tensor> {
+    if x.shape() == shape {
+        return Ok(x.clone());
+    }
+    apply_one(&shapes::expand::OP, std::slice::from_ref(x), &smallvec![Attr::sizes(shape)])
+}
+
+/// Dimensions in another order.
+pub fn permute(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
+    apply_one(&shapes::permute::OP, std::slice::from_ref(x), &smallvec![Attr::ints(dims)])
+}
+
+/// Two dimensions exchanged.
+pub fn transpose(x: &Tensor, a: i64, b: i64) -> Result<Tensor> {
+    apply_one(
+        &shapes::transpose::OP,
+        std::slice::from_ref(x),
+        &smallvec![Attr::Int(a), Attr::Int(b)],
+    )
+}
+
+/// The last two dimensions exchanged.
+pub fn matrix_transpose(x: &Tensor) -> Result<Tensor> {
+    transpose(x, -2, -1)
+}
+
+/// A dimension of size 1 put in at `dim`.
+pub fn unsqueeze(x: &Tensor, dim: i64) -> Result<Tensor> {
+    apply_one(&shapes::unsqueeze::OP, std::slice::from_ref(x), &smallvec![Attr::Int(dim)])
+}
+
+/// A dimension of size 1 taken out.
+pub fn squeeze(x: &Tensor, dim: i64) -> Result<Tensor> {
+    apply_one(&shapes::squeeze::OP, std::slice::from_ref(x), &smallvec![Attr::ints(&[dim])])
+}
+
+/// Elements `start, start + step, ..` before `stop` along `dim`.
+pub fn slice(x: &Tensor, dim: i64, start: i64, stop: i64, step: i64) -> Result<Tensor> {
+    let attrs = smallvec![Attr::Int(dim), Attr::Int(start), Attr::Int(stop), Attr::Int(step)];
+    apply_one(&shapes::slice::OP, std::slice::from_ref(x), &attrs)
+}
+
+/// Element `index` along `dim`, which goes away.
+pub fn select(x: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
+    apply_one(
+        &shapes::select::OP,
+        std::slice::from_ref(x),
+        &smallvec![Attr::Int(dim), Attr::Int(index)],
+    )
+}
+
+/// Order reversed along `dims`.
+pub fn flip(x: &Tensor, dims: &[i64]) -> Result<Tensor> {
+    apply_one(&shapes::flip::OP, std::slice::from_ref(x), &smallvec![Attr::ints(dims)])
+}
+
+/// Joined along `dim`.
+pub fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
+    apply_one(&shapes::cat::OP, tensors, &smallvec![Attr::Int(dim)])
+}
+
+/// Sum over `dims` (all when empty).
+pub fn sum(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    let attrs = smallvec![Attr::ints(dims), Attr::Bool(keepdim), Attr::None];
+    apply_one(&reduce::sum::OP, std::slice::from_ref(x), &attrs)
+}
+
+/// Mean over `dims` (all when empty).
+pub fn mean(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
+    let attrs = smallvec![Attr::ints(dims), Attr::Bool(keepdim), Attr::None];
+    apply_one(&reduce::mean::OP, std::slice::from_ref(x), &attrs)
+}
+
+/// Running sum along `dim`.
+pub fn cumsum(x: &Tensor, dim: i64) -> Result<Tensor> {
+    apply_one(&reduce::cumsum::OP, std::slice::from_ref(x), &smallvec![Attr::Int(dim), Attr::None])
+}
+
+/// Matrix product, batched and broadcast.
+pub fn matmul(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    apply_one(&matrix::matmul::OP, &[a.clone(), b.clone()], &Attrs::new())
+}
+
+/// `x @ weight.T + bias`.
+pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+    let mut inputs = vec![x.clone(), weight.clone()];
+    inputs.extend(bias.cloned());
+    apply_one(&matrix::linear::OP, &inputs, &Attrs::new())
+}
+
+/// `out[..][i][..] = x[..][index[..][i][..]][..]` along `dim`.
+pub fn gather(x: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
+    apply_one(&index::gather::OP, &[x.clone(), index.clone()], &smallvec![Attr::Int(dim)])
+}
+
+/// `x` with the elements of `src` added at `index` along `dim`.
+pub fn scatter_add(x: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
+    let inputs = [x.clone(), index.clone(), src.clone()];
+    apply_one(&index::scatter_add::OP, &inputs, &smallvec![Attr::Int(dim)])
+}
+
+/// `x` with the slices of `src` added at `index` along `dim`.
+pub fn index_add(x: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
+    let inputs = [x.clone(), index.clone(), src.clone()];
+    apply_one(&index::index_add::OP, &inputs, &smallvec![Attr::Int(dim)])
+}

@@ -1,0 +1,293 @@
+//! The graph: a typed SSA arena. Nodes stand in an order in which every input comes before its use.
+//!
+//! **Invariant:** equal applications of a pure op are one node, so a value is computed once. Ops that are not pure keep
+//! their order and number.
+
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+use crate::apply::{self, Metas};
+use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Shape, Tensor};
+
+/// Names a node of one graph.
+pub type NodeId = u32;
+
+/// One output of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value {
+    /// The node.
+    pub node: NodeId,
+    /// Which of its outputs.
+    pub output: u32,
+}
+
+impl Value {
+    /// Output 0 of a node.
+    pub fn of(node: NodeId) -> Self {
+        Self { node, output: 0 }
+    }
+}
+
+/// Operands of a node.
+pub type Operands = SmallVec<[Value; 3]>;
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// Fed from outside, in the given layout.
+    Input { layout: Layout },
+    /// A number of the language that is fed from outside: rank 0, weak in promotion.
+    Fed,
+    /// A tensor that is part of the graph.
+    Const(Tensor),
+    /// A number of the language that is part of the graph.
+    Number(Number),
+    /// An op application.
+    Op { op: &'static OpDef, attrs: Attrs, inputs: Operands },
+}
+
+/// One node.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: Kind,
+    /// Shapes and dtypes of its outputs.
+    pub metas: Metas,
+}
+
+impl Node {
+    /// Values it is computed from.
+    pub fn inputs(&self) -> &[Value] {
+        match &self.kind {
+            Kind::Op { inputs, .. } => inputs,
+            _ => &[],
+        }
+    }
+
+    /// The op, when it is an application.
+    pub fn op(&self) -> Option<&'static OpDef> {
+        match self.kind {
+            Kind::Op { op, .. } => Some(op),
+            _ => None,
+        }
+    }
+
+    /// Attributes, when it is an application.
+    pub fn attrs(&self) -> Option<&Attrs> {
+        match &self.kind {
+            Kind::Op { attrs, .. } => Some(attrs),
+            _ => None,
+        }
+    }
+
+    /// Whether it must run even when nobody uses it.
+    pub fn is_effect(&self) -> bool {
+        self.op().is_some_and(|op| !op.pure)
+    }
+}
+
+/// What makes two nodes the same.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Op(usize, Attrs, Operands),
+    Number(u8, u64),
+    Const(usize, DType, Shape, SmallVec<[isize; 4]>, usize),
+}
+
+/// A graph under construction or finished.
+#[derive(Clone, Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    inputs: Vec<NodeId>,
+    /// What the graph computes, in order.
+    pub outputs: Vec<Value>,
+    known: FxHashMap<Key, NodeId>,
+}
+
+impl Graph {
+    /// An empty graph.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All nodes, inputs before uses.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// One node.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    /// The nodes that are fed from outside, in feeding order.
+    pub fn inputs(&self) -> &[NodeId] {
+        &self.inputs
+    }
+
+    /// Shape and dtype of a value.
+    pub fn meta(&self, value: Value) -> &Meta {
+        &self.nodes[value.node as usize].metas[value.output as usize]
+    }
+
+    /// Number of op applications.
+    pub fn n_ops(&self) -> usize {
+        self.nodes.iter().filter(|it| it.op().is_some()).count()
+    }
+
+    /// A new input of this dtype and layout.
+    pub fn input(&mut self, dtype: DType, layout: Layout) -> Value {
+        let metas = smallvec![Meta::new(layout.shape.clone(), dtype)];
+        let id = self.push(Node { kind: Kind::Input { layout }, metas });
+        self.inputs.push(id);
+        Value::of(id)
+    }
+
+    /// A new input that takes a number of the language.
+    pub fn fed(&mut self, dtype: DType) -> Value {
+        let metas = smallvec![Meta::new(Shape::default(), dtype)];
+        let id = self.push(Node { kind: Kind::Fed, metas });
+        self.inputs.push(id);
+        Value::of(id)
+    }
+
+    /// A number as part of the graph.
+    pub fn number(&mut self, number: Number) -> Value {
+        let key = match number {
+            Number::Bool(it) => Key::Number(0, u64::from(it)),
+            Number::Int(it) => Key::Number(1, it as u64),
+            Number::Float(it) => Key::Number(2, it.to_bits()),
+        };
+        let metas = smallvec![Meta::new(Shape::default(), number.dtype())];
+        self.cons(Some(key), Node { kind: Kind::Number(number), metas })
+    }
+
+    /// A tensor as part of the graph.
+    pub fn constant(&mut self, tensor: &Tensor) -> Value {
+        if let Some(number) = tensor.as_number() {
+            return self.number(number);
+        }
+        let layout = tensor.layout();
+        let key = tensor.storage().ok().map(|bytes| {
+            let root = std::sync::Arc::as_ptr(&bytes) as usize;
+            let strides = layout.strides.clone();
+            Key::Const(root, tensor.dtype(), layout.shape.clone(), strides, layout.offset)
+        });
+        let kind = Kind::Const(tensor.detach());
+        self.cons(key, Node { kind, metas: smallvec![tensor.meta()] })
+    }
+
+    /// An op application; infers shapes and dtypes. Returns its node, which may be an earlier one.
+    pub fn apply(&mut self, op: &'static OpDef, inputs: &[Value], attrs: &Attrs) -> Result<NodeId> {
+        if let Some(id) = self.find(op, inputs, attrs) {
+            return Ok(id);
+        }
+        let stand_ins: SmallVec<[Tensor; 3]> = inputs.iter().map(|&it| self.stand_in(it)).collect();
+        apply::check_arity(op, &stand_ins)?;
+        let metas = apply::infer(op, &stand_ins, attrs)?;
+        Ok(self.apply_known(op, inputs, attrs, metas))
+    }
+
+    /// As [`Graph::apply`], for one output.
+    pub fn apply_one(
+        &mut self,
+        op: &'static OpDef,
+        inputs: &[Value],
+        attrs: &Attrs,
+    ) -> Result<Value> {
+        self.apply(op, inputs, attrs).map(Value::of)
+    }
+
+    /// An op application whose shapes and dtypes are known already.
+    pub(crate) fn apply_known(
+        &mut self,
+        op: &'static OpDef,
+        inputs: &[Value],
+        attrs: &Attrs,
+        metas: Metas,
+    ) -> NodeId {
+        let key = op.pure.then(|| op_key(op, inputs, attrs));
+        let kind = Kind::Op { op, attrs: attrs.clone(), inputs: inputs.into() };
+        self.cons(key, Node { kind, metas }).node
+    }
+
+    /// A tensor without elements that stands for a value in inference.
+    pub fn stand_in(&self, value: Value) -> Tensor {
+        let node = &self.nodes[value.node as usize];
+        match &node.kind {
+            Kind::Number(number) => Tensor::from_number(*number),
+            Kind::Fed => Tensor::from_number(one_of(node.metas[0].dtype)),
+            _ => Tensor::abstract_of(self.meta(value).clone()),
+        }
+    }
+
+    /// For each node the nodes that use it; an output counts as a use by nobody.
+    pub fn users(&self) -> Vec<SmallVec<[NodeId; 2]>> {
+        let mut users = vec![SmallVec::new(); self.nodes.len()];
+        for (id, node) in self.nodes.iter().enumerate() {
+            for input in node.inputs() {
+                let list: &mut SmallVec<[NodeId; 2]> = &mut users[input.node as usize];
+                if list.last() != Some(&(id as NodeId)) {
+                    list.push(id as NodeId);
+                }
+            }
+        }
+        users
+    }
+
+    /// Which nodes the outputs and effects need.
+    pub fn needed(&self) -> Vec<bool> {
+        let mut needed = vec![false; self.nodes.len()];
+        for output in &self.outputs {
+            needed[output.node as usize] = true;
+        }
+        for id in (0..self.nodes.len()).rev() {
+            if needed[id] || self.nodes[id].is_effect() {
+                needed[id] = true;
+                for input in self.nodes[id].inputs() {
+                    needed[input.node as usize] = true;
+                }
+            }
+        }
+        needed
+    }
+
+    fn find(&self, op: &'static OpDef, inputs: &[Value], attrs: &Attrs) -> Option<NodeId> {
+        op.pure.then(|| self.known.get(&op_key(op, inputs, attrs)).copied()).flatten()
+    }
+
+    fn cons(&mut self, key: Option<Key>, node: Node) -> Value {
+        let Some(key) = key else { return Value::of(self.push(node)) };
+        if let Some(&id) = self.known.get(&key) {
+            return Value::of(id);
+        }
+        let id = self.push(node);
+        self.known.insert(key, id);
+        Value::of(id)
+    }
+
+    fn push(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        (self.nodes.len() - 1) as NodeId
+    }
+
+    /// The node with this id, or an error for a damaged graph.
+    pub fn checked(&self, value: Value) -> Result<&Meta> {
+        let node = self.nodes.get(value.node as usize);
+        let meta = node.and_then(|it| it.metas.get(value.output as usize));
+        meta.ok_or_else(|| Error::File { problem: format!("%{} does not exist", value.node) })
+    }
+}
+
+fn op_key(op: &'static OpDef, inputs: &[Value], attrs: &Attrs) -> Key {
+    Key::Op(std::ptr::from_ref(op) as usize, attrs.clone(), inputs.into())
+}
+
+/// A number of the kind that `dtype` holds.
+fn one_of(dtype: DType) -> Number {
+    match dtype {
+        DType::Bool => Number::Bool(true),
+        DType::I64 => Number::Int(1),
+        _ => Number::Float(1.0),
+    }
+}

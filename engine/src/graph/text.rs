@@ -1,0 +1,178 @@
+//! The text form of graphs: a listing that prints and parses, and a compact `(mul %0 1)` for patterns and tests.
+
+use std::fmt::{self, Write};
+
+use super::{Graph, Kind, Node, NodeId, Value};
+use crate::attr::Attr;
+use crate::{Attrs, Number, OpDef};
+
+/// The listing. Constants appear by number, in the order of [`constants`].
+impl fmt::Display for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("graph(")?;
+        for (idx, &id) in self.inputs().iter().enumerate() {
+            if idx > 0 {
+                f.write_str(", ")?;
+            }
+            input(f, self, id)?;
+        }
+        f.write_str(") {\n")?;
+        let mut n_consts = 0;
+        for (id, node) in self.nodes().iter().enumerate() {
+            statement(f, self, id, node, &mut n_consts)?;
+        }
+        f.write_str("  return ")?;
+        for (idx, &output) in self.outputs.iter().enumerate() {
+            f.write_str(if idx > 0 { ", " } else { "" })?;
+            operand(f, self, output)?;
+        }
+        f.write_str("\n}\n")
+    }
+}
+
+/// The tensors that the listing names `const(0)`, `const(1)` ...
+pub fn constants(graph: &Graph) -> Vec<crate::Tensor> {
+    let tensor = |node: &Node| match &node.kind {
+        Kind::Const(tensor) => Some(tensor.clone()),
+        _ => None,
+    };
+    graph.nodes().iter().filter_map(tensor).collect()
+}
+
+fn input(f: &mut fmt::Formatter<'_>, graph: &Graph, id: NodeId) -> fmt::Result {
+    let node = graph.node(id);
+    match &node.kind {
+        Kind::Input { layout } => {
+            write!(f, "%{id}: {}", node.metas[0])?;
+            if !layout.is_contiguous() {
+                write!(f, " strides {:?}", layout.strides.as_slice())?;
+            }
+            Ok(())
+        }
+        _ => write!(f, "%{id}: number {}", node.metas[0].dtype.short()),
+    }
+}
+
+fn statement(
+    f: &mut fmt::Formatter<'_>,
+    graph: &Graph,
+    id: usize,
+    node: &Node,
+    n_consts: &mut usize,
+) -> fmt::Result {
+    match &node.kind {
+        Kind::Input { .. } | Kind::Fed | Kind::Number(_) => return Ok(()),
+        Kind::Const(_) => {
+            write!(f, "  %{id} = const({n_consts})")?;
+            *n_consts += 1;
+        }
+        Kind::Op { op, attrs, inputs } => {
+            write!(f, "  %{id} = {}(", op.name)?;
+            for (idx, &it) in inputs.iter().enumerate() {
+                f.write_str(if idx > 0 { ", " } else { "" })?;
+                operand(f, graph, it)?;
+            }
+            for (idx, (name, attr)) in named_attrs(op, attrs).enumerate() {
+                write!(f, "{}{name}={}", if idx > 0 { ", " } else { "; " }, AttrText(attr))?;
+            }
+            f.write_str(")")?;
+        }
+    }
+    for (idx, meta) in node.metas.iter().enumerate() {
+        write!(f, "{}{meta}", if idx > 0 { ", " } else { " : " })?;
+    }
+    f.write_str("\n")
+}
+
+fn operand(f: &mut impl Write, graph: &Graph, value: Value) -> fmt::Result {
+    let node = graph.node(value.node);
+    match &node.kind {
+        Kind::Number(number) => write!(f, "{}", NumberText(*number)),
+        _ if node.metas.len() > 1 => write!(f, "%{}:{}", value.node, value.output),
+        _ => write!(f, "%{}", value.node),
+    }
+}
+
+/// Attributes that differ from the op's defaults, with their names.
+pub(crate) fn named_attrs<'a>(
+    op: &'static OpDef,
+    attrs: &'a Attrs,
+) -> impl Iterator<Item = (&'static str, &'a Attr)> {
+    let defaults = op.default_attrs();
+    let params = op.attr_params().enumerate();
+    params.filter_map(move |(idx, param)| {
+        let attr = attrs.get(idx)?;
+        (Some(attr) != defaults.get(idx)).then_some((param.name, attr))
+    })
+}
+
+/// An attribute as text that parses back to it.
+pub(crate) struct AttrText<'a>(pub(crate) &'a Attr);
+
+impl fmt::Display for AttrText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Attr::None => f.write_str("none"),
+            Attr::Bool(it) => write!(f, "{it}"),
+            Attr::Int(it) => write!(f, "{it}"),
+            Attr::Float(it) => write!(f, "{}", NumberText(Number::Float(*it))),
+            Attr::Ints(it) => write!(f, "{:?}", it.as_slice()),
+            Attr::DType(it) => f.write_str(it.short()),
+            Attr::Str(it) => write!(f, "'{it}'"),
+        }
+    }
+}
+
+/// A number as text that parses back to it: floats always have a point, an exponent or a name.
+pub(crate) struct NumberText(pub(crate) Number);
+
+impl fmt::Display for NumberText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Number::Bool(it) => write!(f, "{it}"),
+            Number::Int(it) => write!(f, "{it}"),
+            Number::Float(it) if it.is_nan() => f.write_str("nan"),
+            Number::Float(it) => write!(f, "{it:?}"),
+        }
+    }
+}
+
+/// The compact form of all outputs, separated by spaces.
+pub fn compact(graph: &Graph) -> String {
+    let all = graph.outputs.iter().map(|&it| compact_value(graph, it, usize::MAX));
+    all.collect::<Vec<_>>().join(" ")
+}
+
+/// The compact form of one value; operands deeper than `depth` applications are shortened to their names.
+pub fn compact_value(graph: &Graph, value: Value, depth: usize) -> String {
+    let mut res = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_compact(&mut res, graph, value, depth);
+    res
+}
+
+fn write_compact(f: &mut String, graph: &Graph, value: Value, depth: usize) -> fmt::Result {
+    let node = graph.node(value.node);
+    let Kind::Op { op, attrs, inputs } = &node.kind else {
+        return match node.kind {
+            Kind::Const(_) => write!(f, "const{}", value.node),
+            _ => operand(f, graph, value),
+        };
+    };
+    if depth == 0 {
+        return operand(f, graph, value);
+    }
+    write!(f, "({}", op.name)?;
+    for &it in inputs {
+        f.push(' ');
+        write_compact(f, graph, it, depth.saturating_sub(1))?;
+    }
+    for (name, attr) in named_attrs(op, attrs) {
+        write!(f, " {name}={}", AttrText(attr))?;
+    }
+    f.push(')');
+    if node.metas.len() > 1 {
+        write!(f, ":{}", value.output)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! What a legal graph is: inputs before uses, declared kinds as inferred, inputs and outputs that exist.
+
+use smallvec::SmallVec;
+
+use super::{Graph, Kind};
+use crate::op::Body;
+use crate::{Error, Result, Tensor, apply};
+
+/// An error that names the first node that breaks a rule.
+pub fn verify(graph: &Graph) -> Result<()> {
+    for (id, node) in graph.nodes().iter().enumerate() {
+        if let Some(bad) = node.inputs().iter().find(|it| it.node as usize >= id) {
+            return Err(broken(id, &format!("uses %{}, which comes later", bad.node)));
+        }
+        for &input in node.inputs() {
+            graph.checked(input)?;
+        }
+        let Kind::Op { op, attrs, inputs } = &node.kind else { continue };
+        if matches!(op.body, Body::Composed(_)) {
+            return Err(broken(id, &format!("{} is not a primitive op", op.name)));
+        }
+        let stand_ins: SmallVec<[Tensor; 3]> =
+            inputs.iter().map(|&it| graph.stand_in(it)).collect();
+        apply::check_arity(op, &stand_ins)?;
+        if apply::infer(op, &stand_ins, attrs)? != node.metas {
+            return Err(broken(id, &format!("{} gives other shapes or dtypes", op.name)));
+        }
+    }
+    for &id in graph.inputs() {
+        if !matches!(graph.node(id).kind, Kind::Input { .. } | Kind::Fed) {
+            return Err(broken(id as usize, "is not an input"));
+        }
+    }
+    graph.outputs.iter().try_for_each(|&it| graph.checked(it).map(drop))
+}
+
+/// Whether graphs are verified after every pass: always in tests, with `ENGINE_VERIFY=1` elsewhere.
+pub fn wanted() -> bool {
+    use std::sync::OnceLock;
+    static WANTED: OnceLock<bool> = OnceLock::new();
+    cfg!(test)
+        || *WANTED.get_or_init(|| std::env::var_os("ENGINE_VERIFY").is_some_and(|it| it == "1"))
+}
+
+fn broken(id: usize, problem: &str) -> Error {
+    Error::Trace { problem: format!("%{id}: {problem}") }
+}

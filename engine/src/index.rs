@@ -1,0 +1,311 @@
+//! Indexing as users write it: `x[1:, None, ..., mask]` to read, and its functional form to write.
+//!
+//! Semantics are PyTorch's, with NumPy's negative steps: whole numbers drop their dimension first; index tensors are
+//! broadcast together, and their dimensions stand where the first of them stood when they are neighbours, else in front.
+
+use smallvec::SmallVec;
+
+use crate::{DType, Error, Result, Shape, Tensor, apply_one, functional, ops};
+
+/// One entry between the brackets.
+#[derive(Clone, Debug)]
+pub enum Index {
+    /// One element along a dimension, which is dropped.
+    Int(i64),
+    /// `start:stop:step`; parts left out are `None`.
+    Slice { start: Option<i64>, stop: Option<i64>, step: Option<i64> },
+    /// `None`: a new dimension of size 1.
+    NewAxis,
+    /// `...`: all dimensions that are not mentioned.
+    Ellipsis,
+    /// Whole numbers: the elements to take. Bools: a mask over as many dimensions as it has.
+    Tensor(Tensor),
+}
+
+const OP: &str = "index";
+
+/// `x[index]`. Without index tensors the result shares the storage of `x`.
+pub fn get(x: &Tensor, index: &[Index]) -> Result<Tensor> {
+    let index = expand_ellipsis(x, index)?;
+    let mut res = x.clone();
+    let mut dim = 0;
+    let mut picks: Vec<(usize, Tensor)> = Vec::new();
+    for entry in &index {
+        match entry {
+            Index::Int(at) => res = select(&res, dim, *at)?,
+            Index::Slice { start, stop, step } => {
+                res = sliced(&res, dim, Span::new(*start, *stop, *step, res.shape()[dim])?)?;
+                dim += 1;
+            }
+            Index::NewAxis => {
+                res = functional::unsqueeze(&res, dim as i64)?;
+                dim += 1;
+            }
+            Index::Ellipsis => {}
+            Index::Tensor(pick) if pick.dtype() == DType::Bool => {
+                for positions in mask_positions(&res, dim, pick)? {
+                    picks.push((dim, positions));
+                    dim += 1;
+                }
+            }
+            Index::Tensor(pick) => {
+                picks.push((dim, pick.clone()));
+                dim += 1;
+            }
+        }
+    }
+    if picks.is_empty() { Ok(res) } else { gather(&res, &picks) }
+}
+
+/// `x` with `x[index]` replaced by `value`, which is broadcast and converted to the dtype of `x`.
+pub fn set(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
+    let value =
+        if value.dtype() == x.dtype() { value.clone() } else { functional::to(value, x.dtype())? };
+    if let [Index::Tensor(mask)] = index
+        && mask.dtype() == DType::Bool
+        && mask.shape() == x.shape()
+        && value.numel() == 1
+    {
+        let value = functional::reshape(&value, &Shape::default())?;
+        return functional::select_where(mask, &value, x);
+    }
+    let plain = |it: &Index| matches!(it, Index::Int(_) | Index::Slice { .. } | Index::Ellipsis);
+    if index.iter().all(plain) {
+        return set_spans(x, &expand_ellipsis(x, index)?, &value);
+    }
+    write_through(x, &value, |positions| get(positions, index))
+}
+
+/// `x` with the elements that `view` picks replaced by `value`: `view` is applied to the positions of the elements.
+pub fn write_through(
+    x: &Tensor,
+    value: &Tensor,
+    view: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let numbers: Vec<i64> = (0..x.numel() as i64).collect();
+    let positions = view(&Tensor::from_vec(&numbers, x.shape().clone())?)?;
+    if positions.numel() > x.numel() {
+        let rule =
+            "elements of an expanded view are one element of its base; write to a clone() of it";
+        let shapes = vec![positions.shape().clone(), x.shape().clone()];
+        return Err(Error::Shapes { op: "setitem", shapes, rule: rule.into() });
+    }
+    let flat = |it: &Tensor| functional::reshape(it, &Shape::from([it.numel()]));
+    let values = flat(&broadcast(value, positions.shape())?)?;
+    let op = find("index_put")?;
+    let res = apply_one(op, &[flat(x)?, values, flat(&positions)?], &op.default_attrs())?;
+    functional::reshape(&res, x.shape())
+}
+
+fn find(name: &'static str) -> Result<&'static crate::OpDef> {
+    ops::find(name).ok_or_else(|| Error::File { problem: format!("the op {name} is missing") })
+}
+
+fn broadcast(value: &Tensor, shape: &Shape) -> Result<Tensor> {
+    if value.shape() == shape {
+        return Ok(value.clone());
+    }
+    let mut value = value.clone();
+    // Leading dimensions of size 1 beyond the target's rank are allowed, as in NumPy.
+    while value.rank() > shape.rank() && value.shape()[0] == 1 {
+        value = functional::squeeze(&value, 0)?;
+    }
+    let fits = value.shape().broadcast(shape).is_some_and(|it| &it == shape);
+    if !fits {
+        let rule = "the value must broadcast to what is assigned".into();
+        return Err(Error::Shapes {
+            op: "setitem",
+            shapes: vec![value.shape().clone(), shape.clone()],
+            rule,
+        });
+    }
+    functional::expand(&value, shape)
+}
+
+/// The index with `...` written out as full slices, and full slices for dimensions that are not mentioned.
+fn expand_ellipsis(x: &Tensor, index: &[Index]) -> Result<Vec<Index>> {
+    let uses = |it: &Index| match it {
+        Index::Int(_) | Index::Slice { .. } => 1,
+        Index::NewAxis | Index::Ellipsis => 0,
+        Index::Tensor(it) if it.dtype() == DType::Bool => it.rank(),
+        Index::Tensor(_) => 1,
+    };
+    let used: usize = index.iter().map(uses).sum();
+    if used > x.rank() {
+        let rule = format!("too many indices: {used} for a tensor of {} dimensions", x.rank());
+        return Err(Error::Shapes { op: OP, shapes: vec![x.shape().clone()], rule });
+    }
+    let n_dots = index.iter().filter(|it| matches!(it, Index::Ellipsis)).count();
+    if n_dots > 1 {
+        let rule = "only one `...` can stand in an index".into();
+        return Err(Error::Shapes { op: OP, shapes: vec![x.shape().clone()], rule });
+    }
+    let full = || Index::Slice { start: None, stop: None, step: None };
+    let missing = x.rank() - used;
+    let mut res = Vec::with_capacity(index.len() + missing);
+    for entry in index {
+        match entry {
+            Index::Ellipsis => res.extend((0..missing).map(|_| full())),
+            other => res.push(other.clone()),
+        }
+    }
+    if n_dots == 0 {
+        res.extend((0..missing).map(|_| full()));
+    }
+    Ok(res)
+}
+
+/// A slice of a dimension, resolved: `len` elements from `start` on, `step` apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Span {
+    start: i64,
+    len: usize,
+    step: i64,
+    size: usize,
+}
+
+impl Span {
+    /// Resolves as Python's `slice.indices`; a step of 0 is an error.
+    fn new(start: Option<i64>, stop: Option<i64>, step: Option<i64>, size: usize) -> Result<Self> {
+        let step = step.unwrap_or(1);
+        let n = size as i64;
+        if step == 0 {
+            return Err(Error::Attr { op: OP, name: "step", problem: "cannot be 0".into() });
+        }
+        let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+        let resolve = |it: i64| (if it < 0 { it.saturating_add(n) } else { it }).clamp(low, high);
+        let start = start.map_or(if step > 0 { low } else { high }, resolve);
+        let stop = stop.map_or(if step > 0 { high } else { low }, resolve);
+        let distance = if step > 0 { stop - start } else { start - stop };
+        let magnitude = step.unsigned_abs() as i64;
+        let len = if distance <= 0 { 0 } else { ((distance - 1) / magnitude + 1) as usize };
+        Ok(Self { start, len, step, size })
+    }
+
+    fn is_full(self) -> bool {
+        self.start == 0 && self.step == 1 && self.len == self.size
+    }
+
+    /// The same elements in ascending order: (start, stop, step).
+    fn ascending(self) -> (i64, i64, i64) {
+        if self.len == 0 {
+            return (0, 0, 1);
+        }
+        let last = self.start + (self.len as i64 - 1) * self.step;
+        (self.start.min(last), self.start.max(last) + 1, self.step.abs())
+    }
+}
+
+fn sliced(x: &Tensor, dim: usize, span: Span) -> Result<Tensor> {
+    if span.is_full() {
+        return Ok(x.clone());
+    }
+    let (start, stop, step) = span.ascending();
+    let res = functional::slice(x, dim as i64, start, stop, step)?;
+    if span.step < 0 { functional::flip(&res, &[dim as i64]) } else { Ok(res) }
+}
+
+fn select(x: &Tensor, dim: usize, at: i64) -> Result<Tensor> {
+    functional::select(x, dim as i64, resolve(at, x.shape()[dim], dim)?)
+}
+
+fn resolve(at: i64, size: usize, dim: usize) -> Result<i64> {
+    let n = size as i64;
+    if at < -n || at >= n {
+        return Err(Error::IndexRange { op: OP, index: at, size, dim });
+    }
+    Ok(if at < 0 { at + n } else { at })
+}
+
+/// Where a mask is true: one index tensor per dimension of the mask.
+fn mask_positions(x: &Tensor, dim: usize, mask: &Tensor) -> Result<Vec<Tensor>> {
+    let covered = &x.shape()[dim..dim + mask.rank()];
+    if covered != &**mask.shape() {
+        let rule = "a mask has the sizes of the dimensions it covers".into();
+        return Err(Error::Shapes {
+            op: OP,
+            shapes: vec![x.shape().clone(), mask.shape().clone()],
+            rule,
+        });
+    }
+    let positions =
+        apply_one(find("nonzero")?, std::slice::from_ref(mask), &find("nonzero")?.default_attrs())?;
+    (0..mask.rank() as i64).map(|it| functional::select(&positions, 1, it)).collect()
+}
+
+/// `x` picked by index tensors on some of its dimensions.
+fn gather(x: &Tensor, picks: &[(usize, Tensor)]) -> Result<Tensor> {
+    let dims: Vec<usize> = picks.iter().map(|it| it.0).collect();
+    let rest = (0..x.rank()).filter(|it| !dims.contains(it));
+    let order: Vec<i64> = dims.iter().copied().chain(rest).map(|it| it as i64).collect();
+    let in_order = order.iter().enumerate().all(|(at, &dim)| at as i64 == dim);
+    let front = if in_order { x.clone() } else { functional::permute(x, &order)? };
+    let mut inputs: SmallVec<[Tensor; 3]> = SmallVec::from_elem(front, 1);
+    for (_, pick) in picks {
+        let whole = pick.dtype().is_int();
+        inputs.push(if whole { pick.clone() } else { functional::to(pick, DType::I64)? });
+        if pick.dtype().is_float() && pick.numel() > 0 {
+            return Err(Error::DType { op: OP, dtype: pick.dtype(), allowed: "integers or bool" });
+        }
+    }
+    let op = find("index")?;
+    let res = apply_one(op, &inputs, &op.default_attrs())?;
+    let neighbours = dims.windows(2).all(|it| it[0] + 1 == it[1]);
+    let first = dims[0];
+    if !neighbours || first == 0 {
+        return Ok(res);
+    }
+    let n_picked = res.rank() - (x.rank() - dims.len());
+    let before = n_picked..n_picked + first;
+    let after = n_picked + first..res.rank();
+    let order: Vec<i64> = before.chain(0..n_picked).chain(after).map(|it| it as i64).collect();
+    functional::permute(&res, &order)
+}
+
+/// Assignment where every entry is a number or a slice: nested `slice_scatter`s.
+fn set_spans(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
+    let mut spans = Vec::with_capacity(x.rank());
+    let mut kept = Shape::default();
+    let mut shape = Shape::default();
+    for (dim, entry) in index.iter().enumerate() {
+        let size = x.shape()[dim];
+        let span = match entry {
+            Index::Int(at) => Span { start: resolve(*at, size, dim)?, len: 1, step: 1, size },
+            Index::Slice { start, stop, step } => Span::new(*start, *stop, *step, size)?,
+            _ => {
+                return Err(Error::Attr {
+                    op: OP,
+                    name: "index",
+                    problem: "is no number or slice".into(),
+                });
+            }
+        };
+        if !matches!(entry, Index::Int(_)) {
+            shape.dims_mut().push(span.len);
+        }
+        kept.dims_mut().push(span.len);
+        spans.push(span);
+    }
+    let value = functional::reshape(&broadcast(value, &shape)?, &kept)?;
+    let reversed = spans.iter().enumerate().filter(|it| it.1.step < 0).map(|it| it.0 as i64);
+    let reversed: Vec<i64> = reversed.collect();
+    let value = if reversed.is_empty() { value } else { functional::flip(&value, &reversed)? };
+    put(x, &spans, 0, &value)
+}
+
+/// `x` with the part that `spans` describe from dimension `dim` on replaced by `value`.
+fn put(x: &Tensor, spans: &[Span], dim: usize, value: &Tensor) -> Result<Tensor> {
+    let Some(at) = (dim..spans.len()).find(|&it| !spans[it].is_full()) else {
+        return Ok(value.clone());
+    };
+    let (start, stop, step) = spans[at].ascending();
+    let more = (at + 1..spans.len()).any(|it| !spans[it].is_full());
+    let inner = if more {
+        put(&functional::slice(x, at as i64, start, stop, step)?, spans, at + 1, value)?
+    } else {
+        value.clone()
+    };
+    let op = find("slice_scatter")?;
+    let attrs = [at as i64, start, stop, step].map(crate::Attr::Int).into_iter().collect();
+    apply_one(op, &[x.clone(), inner], &attrs)
+}

@@ -1,0 +1,98 @@
+//! What was derived from an op row, kept for its next use: one list per op, searched by dtypes and attributes.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::{Program, Ref, Step, build, expr_of};
+use crate::op::InferCx;
+use crate::{Attrs, DType, OpDef, Result, Tensor, rules};
+
+/// More variants of one op than this are forgotten together.
+const LIMIT: usize = 64;
+
+/// Values kept per op and variant.
+pub(super) struct Kept<T> {
+    ops: FxHashMap<usize, OpEntry<T>>,
+}
+
+struct OpEntry<T> {
+    /// Attributes that programs read when they run: their values make no variant.
+    params: u32,
+    variants: Vec<Variant<T>>,
+}
+
+struct Variant<T> {
+    kinds: u64,
+    attrs: Attrs,
+    value: T,
+}
+
+impl<T: Clone> Kept<T> {
+    pub(super) fn new() -> Self {
+        Self { ops: FxHashMap::default() }
+    }
+
+    /// The value for these kinds of operands and attributes.
+    pub(super) fn get(&self, op: &'static OpDef, kinds: u64, attrs: &Attrs) -> Option<T> {
+        let entry = self.ops.get(&address(op))?;
+        let variant = entry
+            .variants
+            .iter()
+            .find(|it| it.kinds == kinds && same_variant(&it.attrs, attrs, entry.params))?;
+        Some(variant.value.clone())
+    }
+
+    pub(super) fn put(&mut self, op: &'static OpDef, kinds: u64, attrs: &Attrs, value: T) {
+        let entry = self
+            .ops
+            .entry(address(op))
+            .or_insert_with(|| OpEntry { params: 0, variants: Vec::new() });
+        if let Some(expr) = expr_of(op, attrs) {
+            expr.each_param(&mut |idx| entry.params |= 1 << idx.min(31));
+        }
+        if entry.variants.len() >= LIMIT {
+            entry.variants.clear();
+        }
+        entry.variants.push(Variant { kinds, attrs: attrs.clone(), value });
+    }
+}
+
+/// Attributes that are parameters must only be of one kind.
+fn same_variant(a: &Attrs, b: &Attrs, params: u32) -> bool {
+    if a.is_empty() && b.is_empty() {
+        return true;
+    }
+    a.len() == b.len()
+        && a.iter().zip(b).enumerate().all(|(idx, (a, b))| {
+            let is_param = params >> idx.min(31) & 1 == 1;
+            if is_param { std::mem::discriminant(a) == std::mem::discriminant(b) } else { a == b }
+        })
+}
+
+fn address(op: &'static OpDef) -> usize {
+    std::ptr::from_ref(op).addr()
+}
+
+thread_local! {
+    static PROGRAMS: RefCell<Kept<Rc<Program>>> = RefCell::new(Kept::new());
+}
+
+/// The program of one op on operands of these dtypes.
+pub(super) fn program(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Rc<Program>> {
+    // What the row's dtype rule looks at, so that it need not run again.
+    let kind = |it: &Tensor| (it.dtype() as u64 + 1) << 2 | it.strength() as u64;
+    let kinds = inputs.iter().fold(0, |acc, it| acc << 5 | kind(it));
+    if let Some(known) = PROGRAMS.with_borrow(|it| it.get(op, kinds, attrs)) {
+        return Ok(known);
+    }
+    let (compute, out) = rules::elementwise_dtypes(&InferCx { op, inputs, attrs })?;
+    let dtypes: SmallVec<[DType; 4]> = inputs.iter().map(Tensor::dtype).collect();
+    let refs = (0..inputs.len()).map(Ref::Input).collect();
+    let step = Step { op, attrs: attrs.clone(), inputs: refs, compute, out };
+    let program = Rc::new(build(&dtypes, &[step], &[Ref::Step(0)])?);
+    PROGRAMS.with_borrow_mut(|it| it.put(op, kinds, attrs, program.clone()));
+    Ok(program)
+}

@@ -1,0 +1,215 @@
+//! Gradients of elementwise ops: elementwise ops themselves, made when first needed and kept for ever.
+//!
+//! `gelu.grad0` is the gradient for input 0 of `gelu`. It takes the gradient of the output and then those inputs of
+//! `gelu` that its formula mentions, and has the attributes of `gelu`. Its own gradient is derived in the same way.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use smallvec::{SmallVec, smallvec};
+
+use super::cache::Kept;
+use super::expr_of;
+use crate::cpu::alloc::Bytes;
+use crate::expr::Expr;
+use crate::op::{Body, DTypeRule, Grad, Param, ParamKind};
+use crate::{Attr, Attrs, DType, Error, Layout, OpDef, Result, Tensor, ops, rules};
+
+/// What a gradient op is the gradient of.
+#[derive(Clone, Copy, Debug)]
+pub struct GradOf {
+    op: &'static OpDef,
+    input: usize,
+    /// The forward inputs that follow the gradient of the output.
+    uses: &'static [usize],
+}
+
+/// The gradient of an elementwise op for one of its inputs.
+#[derive(Clone, Copy, Debug)]
+pub enum ElementwiseGrad {
+    /// The gradient of the output itself.
+    Same,
+    /// Zero everywhere.
+    Zero,
+    /// An op on the gradient of the output and the forward inputs `uses`, in this order.
+    Op { op: &'static OpDef, uses: &'static [usize] },
+}
+
+impl ElementwiseGrad {
+    /// The forward inputs that the gradient needs.
+    pub fn uses(&self) -> &'static [usize] {
+        match self {
+            Self::Same | Self::Zero => &[],
+            Self::Op { uses, .. } => uses,
+        }
+    }
+}
+
+/// The gradient of elementwise `op` for input `input`, in that input's dtype and the shape of the output: the caller
+/// sums it over broadcast dimensions. Of the inputs only those are read that `grad_op` names.
+pub fn elementwise_grad(
+    op: &'static OpDef,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    dy: &Tensor,
+    input: usize,
+) -> Result<Tensor> {
+    let dx = match grad_op(op, attrs, input)? {
+        ElementwiseGrad::Same => dy.clone(),
+        ElementwiseGrad::Zero => zeros(dy)?,
+        ElementwiseGrad::Op { op, uses } => {
+            let mut operands: SmallVec<[Tensor; 4]> = SmallVec::new();
+            operands.push(dy.clone());
+            operands.extend(uses.iter().map(|&it| inputs[it].clone()));
+            crate::apply_one(op, &operands, attrs)?
+        }
+    };
+    let dtype = inputs[input].dtype();
+    if dx.dtype() == dtype {
+        return Ok(dx);
+    }
+    crate::apply_one(&ops::unary::to::OP, &[dx], &smallvec![Attr::DType(dtype)])
+}
+
+/// Zeros of the shape and dtype of a tensor, in one element of storage.
+fn zeros(like: &Tensor) -> Result<Tensor> {
+    let bytes = Bytes::zeroed(like.dtype().size())?;
+    let strides = SmallVec::from_elem(0, like.rank());
+    let layout = Layout { shape: like.shape().clone(), strides, offset: 0 };
+    Ok(Tensor::stored(Arc::new(bytes), layout, like.dtype()))
+}
+
+/// How to compute the gradient of elementwise `op` for `input`. An error when the op is not elementwise.
+pub fn grad_op(op: &'static OpDef, attrs: &Attrs, input: usize) -> Result<ElementwiseGrad> {
+    thread_local! {
+        static KNOWN: RefCell<Kept<ElementwiseGrad>> = RefCell::new(Kept::new());
+    }
+    if let Some(known) = KNOWN.with_borrow(|it| it.get(op, input as u64, attrs)) {
+        return Ok(known);
+    }
+    let not_elementwise = Error::NoGradient { op: op.name, reason: "it is not elementwise" };
+    let forward = expr_of(op, attrs).ok_or(not_elementwise)?;
+    let res = derive(op, &forward, input);
+    KNOWN.with_borrow_mut(|it| it.put(op, input as u64, attrs, res));
+    Ok(res)
+}
+
+/// Which inputs of an elementwise op some wanted gradient needs.
+pub(crate) fn inputs_to_save(
+    op: &'static OpDef,
+    attrs: &Attrs,
+    wanted: impl Iterator<Item = bool>,
+) -> u64 {
+    let mut res = 0;
+    for (input, _) in wanted.enumerate().filter(|it| it.1) {
+        match grad_op(op, attrs, input) {
+            Ok(grad) => grad.uses().iter().for_each(|&it| res |= 1 << it),
+            Err(_) => return u64::MAX,
+        }
+    }
+    res
+}
+
+/// The row of a gradient op by its name, made if need be: `mul.grad0`, `mul.grad0.grad1`, `clamp.grad0.u0`.
+pub(crate) fn find(name: &str) -> Option<&'static OpDef> {
+    let (rest, uses) = match name.rsplit_once(".u") {
+        Some((rest, list)) if list.starts_with(|it: char| it.is_ascii_digit()) => {
+            let uses: Option<Vec<usize>> = list.split('_').map(|it| it.parse().ok()).collect();
+            (rest, Some(uses?))
+        }
+        _ => (name, None),
+    };
+    let (forward, input) = rest.rsplit_once(".grad")?;
+    let op = ops::find(forward)?;
+    let input: usize = input.parse().ok().filter(|&it| it < op.n_tensors())?;
+    let (_, default) = formula(&expr_of(op, &op.default_attrs())?, op, input);
+    let uses = uses.unwrap_or_else(|| default.clone());
+    let in_order = uses.windows(2).all(|it| it[0] < it[1]);
+    (in_order && uses.iter().all(|&it| it < op.n_tensors())).then(|| row(op, input, &uses))
+}
+
+fn derive(op: &'static OpDef, forward: &Expr, input: usize) -> ElementwiseGrad {
+    let (expr, uses) = formula(forward, op, input);
+    if expr == Expr::input(0) {
+        return ElementwiseGrad::Same;
+    }
+    if expr.as_const() == Some(0.0) {
+        return ElementwiseGrad::Zero;
+    }
+    let op = row(op, input, &uses);
+    match op.body {
+        Body::GradOf(of) => ElementwiseGrad::Op { op, uses: of.uses },
+        _ => ElementwiseGrad::Zero,
+    }
+}
+
+/// (gradient with `dy` as input 0 and forward input `n` as input `n + 1`, the forward inputs it mentions).
+fn formula(forward: &Expr, op: &'static OpDef, input: usize) -> (Expr, Vec<usize>) {
+    let shifted: Vec<Expr> = (0..op.n_tensors()).map(|it| Expr::input(it + 1)).collect();
+    let slope = forward.derivative(input).substitute(&shifted);
+    let expr = slope.scaled_by(&Expr::input(0));
+    let uses = (0..op.n_tensors()).filter(|&it| expr.mentions(it + 1)).collect();
+    (expr, uses)
+}
+
+/// The expression of a gradient op: its inputs are `dy` and then the forward inputs in use.
+pub(super) fn expr(of: GradOf, attrs: &Attrs) -> Option<Expr> {
+    let (expr, _) = formula(&expr_of(of.op, attrs)?, of.op, of.input);
+    let mut renamed: Vec<Expr> = (0..=of.op.n_tensors()).map(Expr::input).collect();
+    for (idx, &input) in of.uses.iter().enumerate() {
+        renamed[input + 1] = Expr::input(idx + 1);
+    }
+    Some(expr.substitute(&renamed))
+}
+
+type Rows = HashMap<(usize, usize, Vec<usize>), &'static OpDef>;
+
+/// The row for these forward inputs; rows are never freed, since graphs and tapes refer to them for ever.
+fn row(op: &'static OpDef, input: usize, uses: &[usize]) -> &'static OpDef {
+    static ROWS: OnceLock<Mutex<Rows>> = OnceLock::new();
+    let key = (std::ptr::from_ref(op).addr(), input, uses.to_vec());
+    let rows = ROWS.get_or_init(Mutex::default);
+    let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+    rows.entry(key).or_insert_with(|| Box::leak(Box::new(new_row(op, input, uses))))
+}
+
+fn new_row(op: &'static OpDef, input: usize, uses: &[usize]) -> OpDef {
+    let mut params = vec![Param::tensor("dy")];
+    let tensors: Vec<&Param> = op.params.iter().filter(|it| it.kind.is_tensor()).collect();
+    params.extend(uses.iter().map(|&it| Param { kind: ParamKind::Tensor, ..*tensors[it] }));
+    params.extend(op.attr_params().copied());
+    let uses: &'static [usize] = Box::leak(uses.to_vec().into_boxed_slice());
+    OpDef {
+        name: Box::leak(name(op, input, uses).into_boxed_str()),
+        doc: "The gradient of an elementwise op for one of its inputs.",
+        params: Box::leak(params.into_boxed_slice()),
+        dtypes: DTypeRule::Custom(as_output_grad),
+        infer: rules::broadcast,
+        body: Body::GradOf(GradOf { op, input, uses }),
+        grad: Grad::Derived,
+        pure: true,
+        method: false,
+        onnx: &[],
+        aliases: &[],
+        examples: &[],
+    }
+}
+
+/// The forward inputs are named where they are not those of the default attributes.
+fn name(op: &'static OpDef, input: usize, uses: &[usize]) -> String {
+    let mut res = format!("{}.grad{input}", op.name);
+    let usual = expr_of(op, &op.default_attrs()).map(|it| formula(&it, op, input).1);
+    if usual.as_deref() != Some(uses) {
+        let list: Vec<String> = uses.iter().map(ToString::to_string).collect();
+        let _ = write!(res, ".u{}", list.join("_"));
+    }
+    res
+}
+
+/// Gradients are computed in the dtype of the output's gradient, which is that of the output.
+fn as_output_grad(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
+    let dtype = inputs.first().map_or(DType::F32, Tensor::dtype);
+    Ok((dtype, dtype))
+}

@@ -1,0 +1,238 @@
+//! From expressions to a graph of lane operations, in which equal operations exist once.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::{Ref, Step};
+use crate::DType;
+use crate::cpu::lane::{Lane, Mem};
+use crate::expr::{BinOp, Expr, Term, UnOp};
+
+/// One lane operation; operands are earlier nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    Input(usize),
+    /// A number, as the bits of an `f64`.
+    Const(Lane, u64),
+    /// Number `n` of the run.
+    Param(Lane, usize),
+    /// With `truth`: 1 where not 0.
+    Convert {
+        from: Mem,
+        to: Mem,
+        truth: bool,
+        x: u32,
+    },
+    /// Into the range of an integer dtype.
+    Wrap(DType, u32),
+    Unary(UnOp, Lane, u32),
+    Binary(BinOp, Lane, u32, u32),
+    Select(Lane, u32, u32, u32),
+    /// The third where the comparison of the first two holds, else the fourth.
+    SelectCompare(BinOp, Lane, [u32; 4]),
+}
+
+/// A value of a dtype. Its elements are exact in `mem`, which need not be the dtype's own: a bool may stand in floats.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    pub(super) node: u32,
+    pub(super) mem: Mem,
+    pub(super) dtype: DType,
+}
+
+/// The graph being built.
+pub(super) struct Builder {
+    pub(super) nodes: Vec<Node>,
+    known: FxHashMap<Node, u32>,
+    inputs: Vec<Value>,
+    steps: Vec<Value>,
+}
+
+/// The lane type in which a dtype is computed.
+fn lane_of(dtype: DType) -> Lane {
+    match dtype {
+        DType::F32 => Lane::F32,
+        DType::F64 => Lane::F64,
+        DType::Bool | DType::U8 | DType::I32 | DType::I64 => Lane::I64,
+    }
+}
+
+impl Builder {
+    pub(super) fn new(inputs: &[DType]) -> Self {
+        let mut res = Self {
+            nodes: Vec::new(),
+            known: FxHashMap::default(),
+            inputs: Vec::new(),
+            steps: Vec::new(),
+        };
+        for (idx, &dtype) in inputs.iter().enumerate() {
+            let node = res.node(Node::Input(idx));
+            res.inputs.push(Value { node, mem: Mem::of(dtype), dtype });
+        }
+        res
+    }
+
+    /// The value of a reference, or `None` when there is none yet.
+    pub(super) fn value(&self, reference: Ref) -> Option<Value> {
+        match reference {
+            Ref::Input(idx) => self.inputs.get(idx).copied(),
+            Ref::Step(idx) => self.steps.get(idx).copied(),
+        }
+    }
+
+    /// Adds a step; `params` gives for each attribute that occurs the number of the run. `None` when operands are missing.
+    pub(super) fn step(
+        &mut self,
+        expr: &Expr,
+        step: &Step,
+        params: &[(usize, usize)],
+    ) -> Option<()> {
+        let operands: Option<SmallVec<[Value; 4]>> =
+            step.inputs.iter().map(|&it| self.value(it)).collect();
+        let lane = lane_of(step.compute);
+        let mut cx =
+            Lowering { operands: operands?, params, step, lane, done: FxHashMap::default() };
+        let node = cx.lower(self, expr)?;
+        let value = self.finish(node, lane, step);
+        self.steps.push(value);
+        Some(())
+    }
+
+    /// The result of a step in its dtype, rounded and wrapped as the op does alone.
+    fn finish(&mut self, node: u32, lane: Lane, step: &Step) -> Value {
+        let mem = Mem::from(lane);
+        if step.out == DType::Bool {
+            if self.is_truth(node) {
+                return Value { node, mem, dtype: DType::Bool };
+            }
+            let node = self.truth(node, mem);
+            return Value { node, mem: Mem::I64, dtype: DType::Bool };
+        }
+        let target = Mem::from(lane_of(step.out));
+        let node = self.convert(node, mem, target);
+        let narrow = matches!(step.out, DType::U8 | DType::I32) && !self.is_truth(node);
+        let node = if narrow { self.node(Node::Wrap(step.out, node)) } else { node };
+        Value { node, mem: target, dtype: step.out }
+    }
+
+    /// The value in a lane, converted to the dtype to compute in.
+    fn in_lane(&mut self, value: Value, compute: DType) -> u32 {
+        let target = Mem::from(lane_of(compute));
+        if compute == DType::Bool && value.dtype != DType::Bool {
+            return self.truth(value.node, value.mem);
+        }
+        self.convert(value.node, value.mem, target)
+    }
+
+    /// The value as memory holds its dtype.
+    pub(super) fn stored(&mut self, value: Value) -> u32 {
+        // Storing keeps the low bits anyway.
+        let node = match self.nodes[value.node as usize] {
+            Node::Wrap(DType::U8 | DType::I32, x) => x,
+            _ => value.node,
+        };
+        self.convert(node, value.mem, Mem::of(value.dtype))
+    }
+
+    fn truth(&mut self, x: u32, from: Mem) -> u32 {
+        if from == Mem::I64 && self.is_truth(x) {
+            return x;
+        }
+        self.node(Node::Convert { from, to: Mem::I64, truth: true, x })
+    }
+
+    fn convert(&mut self, x: u32, from: Mem, to: Mem) -> u32 {
+        if from == to {
+            return x;
+        }
+        if let Node::Const(_, bits) = self.nodes[x as usize]
+            && let Some(lane) = [Lane::F32, Lane::F64].into_iter().find(|&it| Mem::from(it) == to)
+        {
+            return self.node(Node::Const(lane, bits));
+        }
+        self.node(Node::Convert { from, to, truth: false, x })
+    }
+
+    /// Whether the node can only be 0 or 1.
+    fn is_truth(&self, node: u32) -> bool {
+        match self.nodes[node as usize] {
+            Node::Unary(op, ..) => op.is_truth(),
+            Node::Binary(BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor, _, x, y) => {
+                self.is_truth(x) && self.is_truth(y)
+            }
+            Node::Binary(op, ..) => op.is_truth(),
+            Node::Convert { truth: true, .. } | Node::Wrap(DType::Bool, _) => true,
+            Node::Convert { x, .. } => self.is_truth(x),
+            _ => false,
+        }
+    }
+
+    fn node(&mut self, node: Node) -> u32 {
+        let next = self.nodes.len() as u32;
+        let nodes = &mut self.nodes;
+        *self.known.entry(node).or_insert_with(|| {
+            nodes.push(node);
+            next
+        })
+    }
+}
+
+/// One expression on its way into the graph.
+struct Lowering<'a> {
+    operands: SmallVec<[Value; 4]>,
+    params: &'a [(usize, usize)],
+    step: &'a Step,
+    lane: Lane,
+    /// By address, since expressions share parts.
+    done: FxHashMap<*const Term, u32>,
+}
+
+impl Lowering<'_> {
+    fn lower(&mut self, to: &mut Builder, expr: &Expr) -> Option<u32> {
+        let key = Rc::as_ptr(&expr.0);
+        if let Some(&node) = self.done.get(&key) {
+            return Some(node);
+        }
+        let lane = self.lane;
+        let node = match &*expr.0 {
+            Term::Input(idx) => {
+                let value = *self.operands.get(*idx)?;
+                to.in_lane(value, self.step.compute)
+            }
+            Term::Param(idx) => {
+                let number = self.params.iter().find(|it| it.0 == *idx)?.1;
+                to.node(Node::Param(lane, number))
+            }
+            Term::Const(value) => to.node(Node::Const(lane, value.to_bits())),
+            Term::Unary(UnOp::BitNot, x) if self.step.compute == DType::Bool => {
+                let x = self.lower(to, x)?;
+                to.node(Node::Unary(UnOp::Not, lane, x))
+            }
+            Term::Unary(op, x) => {
+                let x = self.lower(to, x)?;
+                to.node(Node::Unary(*op, lane, x))
+            }
+            Term::Binary(op, x, y) => {
+                let (x, y) = (self.lower(to, x)?, self.lower(to, y)?);
+                to.node(Node::Binary(*op, lane, x, y))
+            }
+            Term::Select(cond, x, y) => {
+                let (cond, x, y) = (self.lower(to, cond)?, self.lower(to, x)?, self.lower(to, y)?);
+                self.select(to, cond, x, y)
+            }
+        };
+        self.done.insert(key, node);
+        Some(node)
+    }
+
+    fn select(&self, to: &mut Builder, cond: u32, x: u32, y: u32) -> u32 {
+        match to.nodes[cond as usize] {
+            Node::Binary(op @ (BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le), lane, a, b) => {
+                to.node(Node::SelectCompare(op, lane, [a, b, x, y]))
+            }
+            _ => to.node(Node::Select(self.lane, cond, x, y)),
+        }
+    }
+}

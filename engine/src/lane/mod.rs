@@ -1,0 +1,109 @@
+//! Elementwise execution: scalar expressions as programs over vector lanes.
+//!
+//! An op alone is a program of one step; a fused group is a program of many. Every step rounds as the op does when it
+//! runs alone, so a fused group gives the same bits.
+
+mod cache;
+#[cfg(test)]
+mod expected;
+pub(crate) mod grad;
+#[cfg(test)]
+mod gradients;
+mod lower;
+mod program;
+mod registers;
+#[cfg(test)]
+mod tests;
+mod tile;
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::cpu::alloc::Bytes;
+use crate::cpu::view::{OutView, View};
+use crate::expr::Expr;
+use crate::op::Body;
+use crate::tensor::Data;
+use crate::{Attr, Attrs, Error, Layout, Meta, OpDef, Result, Tensor};
+
+pub use crate::cpu::lane::machine::Source;
+pub use crate::storage::Number;
+pub use grad::{ElementwiseGrad, GradOf, elementwise_grad, grad_op};
+pub use program::{Program, Ref, Step, build};
+pub use tile::run;
+
+/// The scalar expression of an elementwise op; `None` for other ops.
+pub fn expr_of(op: &'static OpDef, attrs: &Attrs) -> Option<Expr> {
+    let input = Expr::input;
+    match op.body {
+        Body::Unary(body) => Some(body(input(0))),
+        Body::Binary(body) => Some(body(input(0), input(1))),
+        Body::Ternary(body) => Some(body(input(0), input(1), input(2))),
+        Body::Scalar(body) => {
+            let inputs: SmallVec<[Expr; 4]> = (0..op.n_tensors()).map(input).collect();
+            Some(body(&inputs, attrs))
+        }
+        Body::GradOf(of) => grad::expr(of, attrs),
+        Body::View(_) | Body::Kernels(_) | Body::Composed(_) => None,
+    }
+}
+
+/// The formula of an elementwise op in the names of its parameters: `x * sigmoid(x)`.
+pub fn formula(op: &'static OpDef, attrs: &Attrs) -> Option<String> {
+    let names = |tensors: bool| -> Vec<&str> {
+        op.params.iter().filter(|it| it.kind.is_tensor() == tensors).map(|it| it.name).collect()
+    };
+    expr_of(op, attrs).map(|it| it.formula(&names(true), &names(false)))
+}
+
+/// An attribute as the number that `Expr::param` stands for.
+pub fn number_of(attr: &Attr) -> Option<Number> {
+    match attr {
+        Attr::Bool(it) => Some(Number::Bool(*it)),
+        Attr::Int(it) => Some(Number::Int(*it)),
+        Attr::Float(it) => Some(Number::Float(*it)),
+        Attr::None | Attr::Ints(_) | Attr::DType(_) | Attr::Str(_) => None,
+    }
+}
+
+/// Computes an elementwise op at once. `meta` is what the op's `infer` gave.
+pub fn eager(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, meta: &Meta) -> Result<Tensor> {
+    let program = cache::program(op, inputs, attrs)?;
+    let mut bytes = Bytes::uninit(meta.bytes())?;
+    let mut held: SmallVec<[Arc<Bytes>; 2]> = SmallVec::new();
+    for tensor in inputs.iter().filter(|it| matches!(it.data(), Data::Pending(_))) {
+        held.push(tensor.storage()?);
+    }
+    let mut arrived = held.iter();
+    let mut sources: SmallVec<[Source<'_>; 4]> = SmallVec::new();
+    for tensor in inputs {
+        let pending = matches!(tensor.data(), Data::Pending(_));
+        let held = if pending { arrived.next().map(|it| &**it) } else { None };
+        sources.push(source(tensor, held)?);
+    }
+    let mut params: SmallVec<[Number; 4]> = SmallVec::new();
+    for it in program.params() {
+        params.push(attrs.get(it.attr).and_then(number_of).unwrap_or(it.value));
+    }
+    let output = OutView::new(&mut bytes, &meta.shape, meta.dtype);
+    let output = output.ok_or_else(|| too_large(op, meta))?;
+    run(&program, &sources, &mut [output], &params)?;
+    Ok(Tensor::stored(Arc::new(bytes), Layout::contiguous(meta.shape.clone()), meta.dtype))
+}
+
+fn source<'a>(tensor: &'a Tensor, held: Option<&'a Bytes>) -> Result<Source<'a>> {
+    let bytes = match (tensor.data(), held) {
+        (Data::Number(number), _) => return Ok(Source::Number(*number)),
+        (Data::Stored(bytes), _) => bytes,
+        (_, Some(bytes)) => bytes,
+        _ => return Err(Error::Abstract),
+    };
+    let view = View::new(bytes, tensor.layout(), tensor.dtype());
+    let outside = || Error::File { problem: "a layout reaches outside its storage".into() };
+    view.map(Source::View).ok_or_else(outside)
+}
+
+fn too_large(op: &'static OpDef, meta: &Meta) -> Error {
+    Error::TooLarge { op: op.name, shape: meta.shape.clone() }
+}

@@ -1,0 +1,148 @@
+//! Lane programs: what a group of elementwise ops computes for one element, ready for the tile machine.
+
+use smallvec::SmallVec;
+
+use super::lower::Builder;
+use super::{expr_of, number_of, registers};
+use crate::cpu::features::{Isa, isa};
+use crate::cpu::lane::machine::Code;
+use crate::op::InferCx;
+use crate::storage::Number;
+use crate::{Attrs, DType, Error, OpDef, Result, Tensor, rules};
+
+/// Where a step's operand or a program's output comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ref {
+    /// Input `n` of the program.
+    Input(usize),
+    /// The result of an earlier step.
+    Step(usize),
+}
+
+/// One op application of a program.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub op: &'static OpDef,
+    pub attrs: Attrs,
+    pub inputs: SmallVec<[Ref; 3]>,
+    /// The dtype that the op computes in.
+    pub compute: DType,
+    /// The dtype of its result.
+    pub out: DType,
+}
+
+impl Step {
+    /// A step on operands of these kinds (abstract tensors will do); the row's rule gives the dtypes.
+    pub fn new(
+        op: &'static OpDef,
+        attrs: &Attrs,
+        inputs: &[Ref],
+        tensors: &[Tensor],
+    ) -> Result<Self> {
+        let cx = InferCx { op, inputs: tensors, attrs };
+        let (compute, out) = rules::elementwise_dtypes(&cx)?;
+        let inputs = SmallVec::from_slice(inputs);
+        Ok(Self { op, attrs: attrs.clone(), inputs, compute, out })
+    }
+}
+
+/// A number that a program takes when it runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Param {
+    /// The step and its attribute.
+    pub step: usize,
+    pub attr: usize,
+    /// The value when the program was built.
+    pub value: Number,
+}
+
+/// A program for the tile machine.
+#[derive(Debug)]
+pub struct Program {
+    code: Code,
+    inputs: Vec<DType>,
+    outputs: Vec<DType>,
+    params: Vec<Param>,
+}
+
+impl Program {
+    /// Dtypes of the inputs.
+    pub fn inputs(&self) -> &[DType] {
+        &self.inputs
+    }
+
+    /// Dtypes of the outputs.
+    pub fn outputs(&self) -> &[DType] {
+        &self.outputs
+    }
+
+    /// The numbers to pass to `run`, in order.
+    pub fn params(&self) -> &[Param] {
+        &self.params
+    }
+
+    /// The numbers as they were when the program was built.
+    pub fn param_values(&self) -> Vec<Number> {
+        self.params.iter().map(|it| it.value).collect()
+    }
+
+    /// Number of passes over a tile.
+    pub fn n_instructions(&self) -> usize {
+        self.code.len()
+    }
+
+    pub(crate) fn code(&self) -> &Code {
+        &self.code
+    }
+}
+
+/// A program of `steps`, each of which may use the program's inputs and earlier steps. Equal computations are done
+/// once, and what no output needs is left out. Fails when a step is not an elementwise op or has no meaning in its dtype.
+pub fn build(inputs: &[DType], steps: &[Step], outputs: &[Ref]) -> Result<Program> {
+    build_for(isa(), inputs, steps, outputs)
+}
+
+/// As [`build`], for an instruction set that this machine has.
+pub(crate) fn build_for(
+    isa: Isa,
+    inputs: &[DType],
+    steps: &[Step],
+    outputs: &[Ref],
+) -> Result<Program> {
+    let mut builder = Builder::new(inputs);
+    let mut params = Vec::new();
+    for (idx, step) in steps.iter().enumerate() {
+        add_step(&mut builder, &mut params, idx, step)?;
+    }
+    let problem = || Error::Trace { problem: "a lane program refers to a missing value".into() };
+    let values: Option<Vec<_>> = outputs.iter().map(|&it| builder.value(it)).collect();
+    let values = values.ok_or_else(problem)?;
+    let dtypes: Vec<DType> = values.iter().map(|it| it.dtype).collect();
+    let stored: Vec<u32> = values.into_iter().map(|it| builder.stored(it)).collect();
+    let unsupported = || {
+        let op = steps.last().map_or("lanes", |it| it.op.name);
+        let dtype = steps.last().map_or(DType::F32, |it| it.compute);
+        Error::DType { op, dtype, allowed: "a dtype in which the formula has a meaning" }
+    };
+    let code =
+        registers::assign(isa, inputs, &builder, &stored, &dtypes).ok_or_else(unsupported)?;
+    Ok(Program { code, inputs: inputs.to_vec(), outputs: dtypes, params })
+}
+
+fn add_step(builder: &mut Builder, params: &mut Vec<Param>, idx: usize, step: &Step) -> Result<()> {
+    let not_elementwise = Error::Trace { problem: format!("{} is not elementwise", step.op.name) };
+    let expr = expr_of(step.op, &step.attrs).ok_or(not_elementwise)?;
+    let mut slots: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+    expr.each_param(&mut |attr| {
+        if slots.iter().all(|it| it.0 != attr) {
+            slots.push((attr, params.len()));
+            let value = step.attrs.get(attr).and_then(number_of).unwrap_or(Number::Float(f64::NAN));
+            params.push(Param { step: idx, attr, value });
+        }
+    });
+    builder.step(&expr, step, &slots).ok_or(Error::Arity {
+        op: step.op.name,
+        expected: step.op.n_tensors(),
+        got: step.inputs.len(),
+    })
+}

@@ -1,0 +1,214 @@
+//! Checks of programs and the tile machine.
+
+use smallvec::smallvec;
+
+use super::*;
+use crate::{DType, Shape, apply_one, ops};
+
+fn op(name: &str) -> &'static OpDef {
+    ops::find(name).unwrap_or_else(|| panic!("no op {name}"))
+}
+
+fn call(name: &str, inputs: &[Tensor]) -> Tensor {
+    let op = op(name);
+    apply_one(op, inputs, &op.default_attrs()).unwrap_or_else(|it| panic!("{name}: {it}"))
+}
+
+fn floats(values: &[f32]) -> Tensor {
+    Tensor::from_vec(values, Shape::from([values.len()])).unwrap()
+}
+
+fn check(res: &Tensor, expected: &[f64]) {
+    assert_eq!(res.to_f64_vec().unwrap(), expected);
+}
+
+#[test]
+fn adds_tensors_and_numbers() {
+    let (x, y) = (floats(&[1.0, 2.0, 3.0]), floats(&[0.5, 0.25, 0.0]));
+    check(&call("add", &[x.clone(), y]), &[1.5, 2.25, 3.0]);
+    check(&call("mul", &[x.clone(), Tensor::number(2.0)]), &[2.0, 4.0, 6.0]);
+    check(&call("lt", &[x.clone(), Tensor::int_number(2)]), &[1.0, 0.0, 0.0]);
+    assert_eq!(call("lt", &[x, Tensor::int_number(2)]).dtype(), DType::Bool);
+}
+
+#[test]
+fn reads_broadcast_and_strided_inputs() {
+    let x = Tensor::from_vec(&[1_i64, 2, 3, 4, 5, 6], Shape::from([2, 3])).unwrap();
+    let row = Tensor::from_vec(&[10_i64, 20, 30], Shape::from([3])).unwrap();
+    let column = Tensor::from_vec(&[100_i64, 200], Shape::from([2, 1])).unwrap();
+    check(&call("add", &[x.clone(), row]), &[11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
+    check(&call("add", &[x.clone(), column]), &[101.0, 102.0, 103.0, 204.0, 205.0, 206.0]);
+    let turned = x.with_layout(x.layout().permute(&[1, 0]));
+    check(&call("neg", &[turned]), &[-1.0, -4.0, -2.0, -5.0, -3.0, -6.0]);
+}
+
+#[test]
+fn whole_numbers_wrap_at_their_width() {
+    let x = Tensor::from_vec(&[200_u8, 255], Shape::from([2])).unwrap();
+    check(&call("add", &[x.clone(), x.clone()]), &[144.0, 254.0]);
+    let y = Tensor::from_vec(&[i32::MAX, i32::MIN], Shape::from([2])).unwrap();
+    check(&call("add", &[y.clone(), Tensor::int_number(1)]), &[-2147483648.0, -2147483647.0]);
+    check(&call("abs", &[y]), &[2147483647.0, -2147483648.0]);
+}
+
+#[test]
+fn division_of_whole_numbers_by_zero_is_an_error() {
+    let x = Tensor::from_vec(&[1_i64, 2], Shape::from([2])).unwrap();
+    let zero = Tensor::int_number(0);
+    let res = apply_one(op("floor_divide"), &[x.clone(), zero], &Attrs::new());
+    assert!(matches!(res, Err(Error::Attr { name: "other", .. })));
+    let res = apply_one(op("pow"), &[x.clone(), Tensor::int_number(-1)], &Attrs::new());
+    assert!(matches!(res, Err(Error::Attr { name: "exponent", .. })));
+    check(&call("pow", &[x, Tensor::int_number(5)]), &[1.0, 32.0]);
+}
+
+#[test]
+fn empty_tensors_and_scalars() {
+    let empty = Tensor::from_vec::<f32>(&[], Shape::from([0, 3])).unwrap();
+    let res = call("exp", &[empty]);
+    assert_eq!(res.shape(), &Shape::from([0, 3]));
+    let scalar = Tensor::from_vec(&[4.0_f64], Shape::default()).unwrap();
+    check(&call("sqrt", &[scalar]), &[2.0]);
+}
+
+#[test]
+fn attributes_do_not_make_new_programs() {
+    let x = floats(&[-2.0, 0.5, 3.0]);
+    let leaky = |slope: f64| {
+        apply_one(op("leaky_relu"), std::slice::from_ref(&x), &smallvec![Attr::Float(slope)])
+    };
+    check(&leaky(0.5).unwrap(), &[-1.0, 0.5, 3.0]);
+    check(&leaky(2.0).unwrap(), &[-4.0, 0.5, 3.0]);
+    let clamp = |attrs: Attrs| apply_one(op("clamp"), std::slice::from_ref(&x), &attrs).unwrap();
+    check(&clamp(smallvec![Attr::Float(-1.0), Attr::None]), &[-1.0, 0.5, 3.0]);
+    check(&clamp(smallvec![Attr::None, Attr::Int(1)]), &[-2.0, 0.5, 1.0]);
+    check(&clamp(smallvec![Attr::Float(0.0), Attr::Int(1)]), &[0.0, 0.5, 1.0]);
+}
+
+/// Every way in which the elements of a matrix can lie.
+fn layouts(rows: usize, columns: usize) -> Vec<Tensor> {
+    let values: Vec<f32> =
+        (0..rows * columns).map(|it| (it as f32 * 0.37).sin() * 3.0 + 0.01).collect();
+    let plain = Tensor::from_vec(&values, Shape::from([rows, columns])).unwrap();
+    let turned = Tensor::from_vec(&values, Shape::from([columns, rows])).unwrap();
+    let turned = turned.with_layout(turned.layout().permute(&[1, 0]));
+    let padded: Vec<f32> = (0..rows * columns * 6).map(|it| (it as f32 * 0.11).cos()).collect();
+    let padded = Tensor::from_vec(&padded, Shape::from([rows * 2, columns * 3])).unwrap();
+    let slice = padded.layout().slice(0, 1, rows, 1).slice(1, 2, columns, 2);
+    let backwards = plain.layout().slice(0, rows - 1, rows, -1);
+    let column = Layout { strides: smallvec![1, 0], ..plain.layout().clone() };
+    let row = Layout { strides: smallvec![0, 1], ..plain.layout().clone() };
+    let one = Layout { strides: smallvec![0, 0], ..plain.layout().clone() };
+    let views = [slice].map(|it| padded.with_layout(it));
+    let own = [backwards, column, row, one].map(|it| plain.with_layout(it));
+    [plain, turned].into_iter().chain(views).chain(own).collect()
+}
+
+#[test]
+fn every_layout_gives_what_a_contiguous_copy_gives() {
+    for (rows, columns) in [(1, 1), (3, 5), (7, 300), (260, 3)] {
+        let all = layouts(rows, columns);
+        for (x, y) in all.iter().flat_map(|x| all.iter().map(move |y| (x, y))) {
+            let copies = [x, y].map(|it| crate::apply::contiguous(it).unwrap());
+            let expected = call("atan2", &copies).to_f64_vec().unwrap();
+            assert_eq!(call("atan2", &[x.clone(), y.clone()]).to_f64_vec().unwrap(), expected);
+        }
+    }
+}
+
+#[test]
+fn large_tensors_are_split_without_a_seam() {
+    let n = 300_001;
+    let values: Vec<f32> = (0..n).map(|it| it as f32 * 1e-4 - 15.0).collect();
+    let x = Tensor::from_vec(&values, Shape::from([n])).unwrap();
+    let whole = call("gelu", std::slice::from_ref(&x)).to_vec::<f32>().unwrap();
+    for start in [0, 32_760, 65_530, 299_990] {
+        let part = x.with_layout(x.layout().slice(0, start, 11, 1));
+        assert_eq!(call("gelu", &[part]).to_vec::<f32>().unwrap(), whole[start..start + 11]);
+    }
+}
+
+/// `where(x < y, tanh(x * y + 1), (x as int32 + 1) as float)` and the product it contains.
+#[test]
+fn a_fused_program_gives_the_bits_of_single_ops() {
+    let x = floats(&(0..1000).map(|it| it as f32 * 0.013 - 6.0).collect::<Vec<_>>());
+    let y = floats(&(0..1000).map(|it| (it as f32).sin() * 4.0).collect::<Vec<_>>());
+    let one = Tensor::number(1.0);
+    let as_int: Attrs = smallvec![Attr::DType(DType::I32)];
+    let as_float: Attrs = smallvec![Attr::DType(DType::F32)];
+    let product = call("mul", &[x.clone(), y.clone()]);
+    let sum = call("add", &[product.clone(), one.clone()]);
+    let whole = apply_one(op("to"), std::slice::from_ref(&x), &as_int).unwrap();
+    let next = call("add", &[whole.clone(), Tensor::int_number(1)]);
+    let back = apply_one(op("to"), std::slice::from_ref(&next), &as_float).unwrap();
+    let less = call("lt", &[x.clone(), y.clone()]);
+    let bent = call("tanh", std::slice::from_ref(&sum));
+    let expected = call("where", &[less.clone(), bent.clone(), back.clone()]);
+
+    let none = Attrs::new();
+    let (a, b) = (Ref::Input(0), Ref::Input(1));
+    let (x2, y2) = (x.clone(), y.clone());
+    let steps = [
+        Step::new(op("mul"), &none, &[a, b], &[x2.clone(), y2.clone()]).unwrap(),
+        Step::new(op("add"), &none, &[Ref::Step(0), Ref::Input(2)], &[product.clone(), one])
+            .unwrap(),
+        Step::new(op("to"), &as_int, &[a], std::slice::from_ref(&x2)).unwrap(),
+        Step::new(
+            op("add"),
+            &none,
+            &[Ref::Step(2), Ref::Input(3)],
+            &[whole, Tensor::int_number(1)],
+        )
+        .unwrap(),
+        Step::new(op("to"), &as_float, &[Ref::Step(3)], &[next]).unwrap(),
+        Step::new(op("lt"), &none, &[a, b], &[x2, y2]).unwrap(),
+        Step::new(op("tanh"), &none, &[Ref::Step(1)], &[sum]).unwrap(),
+        Step::new(
+            op("where"),
+            &none,
+            &[Ref::Step(5), Ref::Step(6), Ref::Step(4)],
+            &[less, bent, back],
+        )
+        .unwrap(),
+    ];
+    let dtypes = [DType::F32, DType::F32, DType::F64, DType::I64];
+    let program = build(&dtypes, &steps, &[Ref::Step(7), Ref::Step(0), Ref::Step(0)]).unwrap();
+    let shape = Shape::from([1000]);
+    let mut buffers = [0; 3].map(|_| Bytes::uninit(4000).unwrap());
+    let mut outs = buffers.each_mut().map(|it| OutView::new(it, &shape, DType::F32).unwrap());
+    let sources = [
+        source(&x, None).unwrap(),
+        source(&y, None).unwrap(),
+        Source::Number(Number::Float(1.0)),
+        Source::Number(Number::Int(1)),
+    ];
+    run(&program, &sources, &mut outs, &program.param_values()).unwrap();
+    assert_eq!(*outs[0].as_mut_slice::<f32>(), expected.to_vec::<f32>().unwrap());
+    assert_eq!(*outs[1].as_mut_slice::<f32>(), product.to_vec::<f32>().unwrap());
+    assert_eq!(*outs[2].as_mut_slice::<f32>(), product.to_vec::<f32>().unwrap());
+}
+
+#[test]
+fn equal_steps_are_computed_once() {
+    let none = Attrs::new();
+    let x = floats(&[1.0]);
+    let exp = Step::new(op("exp"), &none, &[Ref::Input(0)], std::slice::from_ref(&x)).unwrap();
+    let add = Step::new(op("add"), &none, &[Ref::Step(0), Ref::Step(1)], &[x.clone(), x]).unwrap();
+    let unused = exp.clone();
+    let program = build(&[DType::F32], &[exp.clone(), exp, add, unused], &[Ref::Step(2)]).unwrap();
+    assert_eq!(program.n_instructions(), 2);
+}
+
+#[test]
+fn wrong_operands_are_an_error() {
+    let none = Attrs::new();
+    let x = floats(&[1.0]);
+    let step = Step::new(op("exp"), &none, &[Ref::Input(0)], std::slice::from_ref(&x)).unwrap();
+    let program = build(&[DType::F32], std::slice::from_ref(&step), &[Ref::Step(0)]).unwrap();
+    assert!(build(&[DType::F32], &[step], &[Ref::Step(1)]).is_err());
+    let shape = Shape::from([1]);
+    let mut bytes = Bytes::uninit(8).unwrap();
+    let mut out = [OutView::new(&mut bytes, &shape, DType::F32).unwrap()];
+    assert!(run(&program, &[Source::Number(Number::Float(1.0))], &mut out, &[]).is_err());
+    assert!(run(&program, &[], &mut out, &[]).is_err());
+}

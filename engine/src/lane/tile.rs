@@ -1,0 +1,46 @@
+//! Running a program on views.
+
+use smallvec::SmallVec;
+
+use super::{Program, Source};
+use crate::cpu::lane::Fault;
+use crate::cpu::lane::machine::{self, RunError};
+use crate::cpu::view::OutView;
+use crate::storage::Number;
+use crate::{DType, Error, Result};
+
+/// Runs a program. All outputs have one shape, to which the inputs broadcast; `params` are numbers for
+/// `program.params()`. Allocates nothing in steady state.
+///
+/// Fails when the operands are not those that the program was built for, and when integers are divided by zero.
+pub fn run(
+    program: &Program,
+    inputs: &[Source<'_>],
+    outputs: &mut [OutView<'_>],
+    params: &[Number],
+) -> Result<()> {
+    machine::run(program.code(), inputs, outputs, params).map_err(|error| match error {
+        RunError::Operands => mismatch(inputs),
+        RunError::Fault(Fault::DivisionByZero) => Error::Attr {
+            op: "integer division",
+            name: "other",
+            problem: "is zero; divide floats to get inf or nan".into(),
+        },
+        RunError::Fault(Fault::NegativeExponent) => Error::Attr {
+            op: "pow",
+            name: "exponent",
+            problem: "is negative; integers have no negative powers, convert to float first".into(),
+        },
+    })
+}
+
+fn mismatch(inputs: &[Source<'_>]) -> Error {
+    let dtypes: SmallVec<[DType; 4]> = inputs
+        .iter()
+        .map(|it| match it {
+            Source::View(view) => view.dtype(),
+            Source::Number(number) => number.dtype(),
+        })
+        .collect();
+    Error::DTypes { op: "lane program", dtypes: dtypes.to_vec() }
+}

@@ -1,0 +1,45 @@
+//! The tensor engine: tensors, ops, autograd, graphs, the compiler and CPU kernels.
+//!
+//! A [`Tensor`] is an immutable value: a cheap handle on storage, layout and dtype. Every computation goes through
+//! [`apply()`]: it infers shapes and dtypes, then runs a kernel, makes a view, or, when tracing, records or replays.
+//! Ops are rows ([`OpDef`]) listed in [`ops::FAMILIES`]; everything that is derived from them walks that list.
+
+pub mod apply;
+pub mod atomic_file;
+pub mod attr;
+pub mod autograd;
+pub mod cpu;
+pub mod device;
+pub mod dtype;
+pub mod error;
+pub mod expr;
+pub mod fastrun;
+pub mod functional;
+pub mod graph;
+pub mod index;
+pub mod lane;
+pub mod lower;
+pub mod model;
+pub mod op;
+pub mod ops;
+pub mod passes;
+pub mod random;
+pub mod rewrite;
+pub mod rules;
+pub mod shape;
+pub mod storage;
+pub mod tensor;
+pub mod trace;
+
+pub use apply::{Metas, Outputs, apply, apply_one};
+pub use attr::{Attr, Attrs};
+pub use device::Device;
+pub use dtype::DType;
+pub use error::Error;
+pub use op::OpDef;
+pub use shape::{Layout, Shape};
+pub use storage::Number;
+pub use tensor::{Meta, Tensor};
+
+/// Result of every fallible engine call.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,390 @@
+//! From a graph to a plan: groups become launches, views become layouts, buffers get places.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::group::{Group, group};
+use super::memory::{Lifetime, place};
+use super::plan::{Choice, Delivery, Feed, Launch, Plan, Work};
+use crate::cpu::arena::{Operand, Operands, Place, Target};
+use crate::graph::{Graph, Kind, NodeId, Value};
+use crate::lane::{self, Ref, Step};
+use crate::op::{Body, InferCx, Kernel};
+use crate::tensor::Data;
+use crate::{DType, Error, Layout, Meta, Number, OpDef, Result, Tensor, fastrun};
+
+/// Compiles a graph. With `fuse`, elementwise ops that feed each other share a launch.
+pub fn compile(graph: &Graph, fuse: bool) -> Result<Plan> {
+    let mut compiler = Compiler::new(graph);
+    for group in group(graph, fuse) {
+        compiler.launch(&group)?;
+    }
+    let deliveries =
+        graph.outputs.iter().map(|&it| compiler.deliver(it)).collect::<Result<Vec<_>>>()?;
+    compiler.finish(deliveries)
+}
+
+/// Where a value lies.
+#[derive(Clone, Debug)]
+struct Location {
+    buffer: Buffer,
+    layout: Layout,
+    dtype: DType,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Buffer {
+    Input(usize),
+    Const(usize),
+    Slot(usize),
+}
+
+/// A buffer that a launch writes.
+struct Slot {
+    meta: Meta,
+    from: usize,
+    to: usize,
+    /// Which kept buffer it is, when it outlives the run.
+    kept: Option<usize>,
+}
+
+/// A launch before buffers have places.
+struct Draft {
+    work: Work,
+    inputs: Vec<Given>,
+    outputs: Vec<usize>,
+}
+
+enum Given {
+    At(Location),
+    Number(Number),
+    Fed(usize),
+}
+
+struct Compiler<'a> {
+    graph: &'a Graph,
+    users: Vec<SmallVec<[NodeId; 2]>>,
+    is_output: FxHashSet<Value>,
+    inputs: Vec<Feed>,
+    input_of: FxHashMap<NodeId, usize>,
+    consts: Vec<Tensor>,
+    locations: FxHashMap<Value, Location>,
+    slots: Vec<Slot>,
+    drafts: Vec<Draft>,
+    choices: Vec<Choice>,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(graph: &'a Graph) -> Self {
+        let feed = |&id: &NodeId| {
+            let node = graph.node(id);
+            let dtype = node.metas[0].dtype;
+            match &node.kind {
+                Kind::Input { layout } => {
+                    let layout = Layout { offset: lift(layout), ..layout.clone() };
+                    Feed { dtype, layout }
+                }
+                _ => Feed { dtype, layout: Layout::contiguous(node.metas[0].shape.clone()) },
+            }
+        };
+        Self {
+            graph,
+            users: graph.users(),
+            is_output: graph.outputs.iter().copied().collect(),
+            inputs: graph.inputs().iter().map(feed).collect(),
+            input_of: graph.inputs().iter().enumerate().map(|(idx, &id)| (id, idx)).collect(),
+            consts: Vec::new(),
+            locations: FxHashMap::default(),
+            slots: Vec::new(),
+            drafts: Vec::new(),
+            choices: Vec::new(),
+        }
+    }
+
+    fn launch(&mut self, group: &Group) -> Result<()> {
+        let elementwise =
+            |id: &NodeId| self.graph.node(*id).op().is_some_and(|op| op.body.is_elementwise());
+        if !group.nodes.iter().all(elementwise) {
+            return group.nodes.iter().try_for_each(|&id| self.kernel(id));
+        }
+        if self.lanes(&group.nodes).is_ok() {
+            return Ok(());
+        }
+        // A group that does not fit into one program runs as one program per op.
+        group.nodes.iter().try_for_each(|&id| self.lanes(&[id]))
+    }
+
+    fn lanes(&mut self, nodes: &[NodeId]) -> Result<()> {
+        let mut inputs: Vec<Value> = Vec::new();
+        let mut steps: Vec<Step> = Vec::new();
+        for &id in nodes {
+            let node = self.graph.node(id);
+            let (Some(op), Some(attrs)) = (node.op(), node.attrs()) else { continue };
+            let mut refs: SmallVec<[Ref; 3]> = SmallVec::new();
+            for &input in node.inputs() {
+                refs.push(reference(nodes, &mut inputs, input));
+            }
+            let tensors: SmallVec<[Tensor; 3]> =
+                node.inputs().iter().map(|&it| self.graph.stand_in(it)).collect();
+            steps.push(Step::new(op, attrs, &refs, &tensors)?);
+        }
+        let outputs: Vec<usize> =
+            (0..nodes.len()).filter(|&idx| self.leaves(nodes, nodes[idx])).collect();
+        let dtypes: Vec<DType> = inputs.iter().map(|&it| self.graph.meta(it).dtype).collect();
+        let refs: Vec<Ref> = outputs.iter().map(|&it| Ref::Step(it)).collect();
+        let program = lane::build(&dtypes, &steps, &refs)?;
+        let given = inputs.iter().map(|&it| self.given(it)).collect::<Result<Vec<_>>>()?;
+        let names: Vec<&str> = steps.iter().map(|it| it.op.name).collect();
+        let label = names.join(" ");
+        let work = Work::Lanes { params: program.param_values(), program, label };
+        let values: Vec<Value> = outputs.iter().map(|&it| Value::of(nodes[it])).collect();
+        self.draft(work, given, &values);
+        Ok(())
+    }
+
+    /// Whether somebody outside the group needs the node.
+    fn leaves(&self, nodes: &[NodeId], id: NodeId) -> bool {
+        self.is_output.contains(&Value::of(id))
+            || self.users[id as usize].iter().any(|it| !nodes.contains(it))
+    }
+
+    fn kernel(&mut self, id: NodeId) -> Result<()> {
+        let node = self.graph.node(id);
+        let Kind::Op { op, attrs, inputs } = &node.kind else { return Ok(()) };
+        let Body::Kernels(kernels) = op.body else {
+            return Err(Error::Trace { problem: format!("{} cannot be compiled", op.name) });
+        };
+        let at = inputs.iter().map(|&it| self.locate(it)).collect::<Result<Vec<_>>>()?;
+        let shown: SmallVec<[Tensor; 3]> = at.iter().map(abstract_at).collect();
+        let cx = InferCx { op, inputs: &shown, attrs };
+        let kernel = choose(op, kernels, &cx)?;
+        if kernels.len() > 1 {
+            self.choices.push(Choice { op: op.name, kernel: kernel.name });
+        }
+        let work = Work::Kernel { op, kernel, attrs: attrs.clone() };
+        let values: Vec<Value> =
+            (0..node.metas.len() as u32).map(|output| Value { node: id, output }).collect();
+        self.draft(work, at.into_iter().map(Given::At).collect(), &values);
+        Ok(())
+    }
+
+    /// Adds a launch; its outputs get fresh slots.
+    fn draft(&mut self, work: Work, inputs: Vec<Given>, values: &[Value]) {
+        let now = self.drafts.len();
+        for given in &inputs {
+            if let Given::At(Location { buffer: Buffer::Slot(slot), .. }) = given {
+                self.slots[*slot].to = now;
+            }
+        }
+        let mut outputs = Vec::with_capacity(values.len());
+        for &value in values {
+            let meta = self.graph.meta(value).clone();
+            let slot = self.slot(meta.clone(), now);
+            let layout = Layout::contiguous(meta.shape);
+            let location = Location { buffer: Buffer::Slot(slot), layout, dtype: meta.dtype };
+            self.locations.insert(value, location);
+            outputs.push(slot);
+        }
+        self.drafts.push(Draft { work, inputs, outputs });
+    }
+
+    fn slot(&mut self, meta: Meta, now: usize) -> usize {
+        self.slots.push(Slot { meta, from: now, to: now, kept: None });
+        self.slots.len() - 1
+    }
+
+    /// An operand of a lane program.
+    fn given(&mut self, value: Value) -> Result<Given> {
+        Ok(match self.graph.node(value.node).kind {
+            Kind::Number(number) => Given::Number(number),
+            Kind::Fed => Given::Fed(self.input_of[&value.node]),
+            _ => Given::At(self.locate(value)?),
+        })
+    }
+
+    /// Where a value lies in memory. Views are laid out over their operand, or over a copy of it.
+    fn locate(&mut self, value: Value) -> Result<Location> {
+        if let Some(known) = self.locations.get(&value) {
+            return Ok(known.clone());
+        }
+        let node = self.graph.node(value.node);
+        let location = match &node.kind {
+            Kind::Input { .. } | Kind::Fed => {
+                let at = self.input_of[&value.node];
+                let feed = &self.inputs[at];
+                Location {
+                    buffer: Buffer::Input(at),
+                    layout: feed.layout.clone(),
+                    dtype: feed.dtype,
+                }
+            }
+            Kind::Const(tensor) => self.constant(tensor),
+            Kind::Number(number) => {
+                let number = Tensor::from_number(*number);
+                let bytes = number.storage()?;
+                self.constant(&Tensor::stored(bytes, number.layout().clone(), number.dtype()))
+            }
+            Kind::Op { op, attrs, inputs } => {
+                let Body::View(view) = op.body else {
+                    let problem = format!("%{} is used before it is computed", value.node);
+                    return Err(Error::Trace { problem });
+                };
+                let below = self.locate(inputs[0])?;
+                match view(&below.layout, attrs, &node.metas[0].shape) {
+                    Some(layout) => Location { layout, ..below },
+                    None => {
+                        let copy = self.copy(below)?;
+                        let layout = view(&copy.layout, attrs, &node.metas[0].shape);
+                        let problem =
+                            || Error::Trace { problem: format!("{} is no view", op.name) };
+                        Location { layout: layout.ok_or_else(problem)?, ..copy }
+                    }
+                }
+            }
+        };
+        self.locations.insert(value, location.clone());
+        Ok(location)
+    }
+
+    fn constant(&mut self, tensor: &Tensor) -> Location {
+        self.consts.push(tensor.clone());
+        let buffer = Buffer::Const(self.consts.len() - 1);
+        Location { buffer, layout: tensor.layout().clone(), dtype: tensor.dtype() }
+    }
+
+    /// The same elements in a slot of their own, in row-major order.
+    fn copy(&mut self, from: Location) -> Result<Location> {
+        let dtype = from.dtype;
+        let layout = Layout::contiguous(from.layout.shape.clone());
+        let program = lane::build(&[dtype], &[], &[Ref::Input(0)])?;
+        let work = Work::Lanes { program, params: Vec::new(), label: "copy".into() };
+        self.draft(work, vec![Given::At(from)], &[]);
+        let now = self.drafts.len() - 1;
+        let slot = self.slot(Meta::new(layout.shape.clone(), dtype), now);
+        self.drafts[now].outputs.push(slot);
+        Ok(Location { buffer: Buffer::Slot(slot), layout, dtype })
+    }
+
+    fn deliver(&mut self, value: Value) -> Result<Delivery> {
+        match self.graph.node(value.node).kind {
+            Kind::Number(number) => return Ok(Delivery::Number(number)),
+            Kind::Fed => return Ok(Delivery::Fed(self.input_of[&value.node])),
+            _ => {}
+        }
+        let mut at = self.locate(value)?;
+        if let Buffer::Slot(slot) = at.buffer
+            && !(at.layout.offset == 0
+                && at.layout.is_contiguous()
+                && at.layout.shape.numel() == self.slots[slot].meta.shape.numel())
+        {
+            at = self.copy(at)?;
+        }
+        Ok(match at.buffer {
+            Buffer::Input(input) => Delivery::Input(input, at.layout),
+            Buffer::Const(constant) => Delivery::Const(constant, at.layout),
+            Buffer::Slot(slot) => {
+                let n_kept = self.slots.iter().filter(|it| it.kept.is_some()).count();
+                let kept = *self.slots[slot].kept.get_or_insert(n_kept);
+                Delivery::Kept(kept, Meta::new(at.layout.shape, at.dtype))
+            }
+        })
+    }
+
+    fn finish(self, deliveries: Vec<Delivery>) -> Result<Plan> {
+        let mut kept: Vec<(usize, Meta)> =
+            self.slots.iter().filter_map(|it| Some((it.kept?, it.meta.clone()))).collect();
+        kept.sort_by_key(|it| it.0);
+        let lives: Vec<Lifetime> = self
+            .slots
+            .iter()
+            .filter(|it| it.kept.is_none())
+            .map(|it| Lifetime { size: it.meta.bytes(), from: it.from, to: it.to })
+            .collect();
+        let memory = place(&lives);
+        let mut offsets = memory.offsets.iter();
+        let places: Vec<Place> = self
+            .slots
+            .iter()
+            .map(|it| match it.kept {
+                Some(at) => Place::Output(at),
+                None => Place::Arena(offsets.next().copied().unwrap_or(0)),
+            })
+            .collect();
+        let launches = self.drafts.into_iter().map(|it| bind(it, &places, &self.slots));
+        let launches = launches.collect::<Result<Vec<_>>>()?;
+        let const_bytes = self.consts.iter().map(Tensor::storage).collect::<Result<Vec<_>>>()?;
+        let kept = kept.into_iter().map(|it| it.1).collect();
+        let Self { inputs, consts, choices, .. } = self;
+        Ok(Plan { inputs, consts, const_bytes, launches, kept, deliveries, memory, choices })
+    }
+}
+
+fn bind(draft: Draft, places: &[Place], slots: &[Slot]) -> Result<Launch> {
+    let operand = |given| match given {
+        Given::At(Location { buffer, layout, dtype }) => {
+            let place = match buffer {
+                Buffer::Input(at) => Place::Input(at),
+                Buffer::Const(at) => Place::Const(at),
+                Buffer::Slot(at) => places[at],
+            };
+            Operand { place, layout, dtype }
+        }
+        Given::Number(number) => scalar(Place::Number(number), number.dtype()),
+        Given::Fed(at) => scalar(Place::Fed(at), DType::F64),
+    };
+    let inputs = draft.inputs.into_iter().map(operand).collect();
+    let target = |&slot: &usize| {
+        let Meta { shape, dtype } = slots[slot].meta.clone();
+        Target { place: places[slot], shape, dtype }
+    };
+    let outputs = draft.outputs.iter().map(target).collect();
+    let overlap = || Error::Trace { problem: "a plan writes over its own operands".into() };
+    let operands = Operands::new(inputs, outputs).ok_or_else(overlap)?;
+    Ok(Launch { work: draft.work, operands })
+}
+
+fn scalar(place: Place, dtype: DType) -> Operand {
+    Operand { place, layout: Layout::contiguous(crate::Shape::default()), dtype }
+}
+
+/// A step's operand: an earlier step of the group, or an input of the program.
+fn reference(nodes: &[NodeId], inputs: &mut Vec<Value>, value: Value) -> Ref {
+    if let Some(step) = nodes.iter().position(|&it| it == value.node) {
+        return Ref::Step(step);
+    }
+    let known = inputs.iter().position(|&it| it == value);
+    Ref::Input(known.unwrap_or_else(|| {
+        inputs.push(value);
+        inputs.len() - 1
+    }))
+}
+
+/// How far the first element lies above the lowest one.
+fn lift(layout: &Layout) -> usize {
+    if layout.shape.numel() == 0 {
+        return 0;
+    }
+    let down = layout.shape.iter().zip(&layout.strides);
+    down.map(|(&size, &stride)| (size as isize - 1).max(0) * (-stride).max(0)).sum::<isize>()
+        as usize
+}
+
+/// A tensor without elements at this layout, for kernel choice.
+fn abstract_at(at: &Location) -> Tensor {
+    Tensor::make(at.dtype, at.layout.clone(), Data::Abstract, None)
+}
+
+fn choose(
+    op: &'static OpDef,
+    kernels: &'static [Kernel],
+    cx: &InferCx<'_>,
+) -> Result<&'static Kernel> {
+    match kernels {
+        [only] => Ok(only),
+        _ => fastrun::choose(kernels, cx).ok_or_else(|| Error::Shapes {
+            op: op.name,
+            shapes: cx.inputs.iter().map(|it| it.shape().clone()).collect(),
+            rule: "no kernel takes this case".into(),
+        }),
+    }
+}

@@ -1,0 +1,13 @@
+//! Lowering: from an optimised graph to a flat list of launches over planned memory.
+
+pub mod compile;
+pub mod group;
+pub mod memory;
+pub mod plan;
+mod show;
+
+#[cfg(test)]
+mod tests;
+
+pub use compile::compile;
+pub use plan::{Choice, Plan};

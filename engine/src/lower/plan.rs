@@ -1,0 +1,254 @@
+//! The plan: a linear list of launches with bound operands. Running it dispatches nothing and allocates only what
+//! outlives the run.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::memory::Placement;
+use crate::cpu::alloc::Bytes;
+use crate::cpu::arena::{self, Buffers, Operands};
+use crate::cpu::lane::machine::Source;
+use crate::cpu::view::{OutView, View};
+use crate::lane::{self, Program};
+use crate::op::{Kernel, KernelCx};
+use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Tensor, apply};
+
+/// A compiled graph.
+pub struct Plan {
+    pub(super) inputs: Vec<Feed>,
+    pub(super) consts: Vec<Tensor>,
+    pub(super) const_bytes: Vec<Arc<Bytes>>,
+    pub(super) launches: Vec<Launch>,
+    /// Buffers that outlive a run.
+    pub(super) kept: Vec<Meta>,
+    pub(super) deliveries: Vec<Delivery>,
+    pub(super) memory: Placement,
+    pub(super) choices: Vec<Choice>,
+}
+
+/// The kernel that was chosen for a structured op.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The op.
+    pub op: &'static str,
+    /// The kernel.
+    pub kernel: &'static str,
+}
+
+/// An input as the plan takes it.
+#[derive(Clone, Debug)]
+pub(super) struct Feed {
+    pub(super) dtype: DType,
+    /// Counted from the lowest element.
+    pub(super) layout: Layout,
+}
+
+/// One launch.
+pub(super) struct Launch {
+    pub(super) work: Work,
+    pub(super) operands: Operands,
+}
+
+/// What a launch runs.
+pub(super) enum Work {
+    Lanes { program: Program, params: Vec<Number>, label: String },
+    Kernel { op: &'static OpDef, kernel: &'static Kernel, attrs: Attrs },
+}
+
+/// Where an output comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Delivery {
+    Kept(usize, Meta),
+    Input(usize, Layout),
+    Const(usize, Layout),
+    Number(Number),
+    Fed(usize),
+}
+
+impl Plan {
+    /// Kinds of the inputs.
+    pub fn inputs(&self) -> impl Iterator<Item = Meta> {
+        self.inputs.iter().map(|it| Meta::new(it.layout.shape.clone(), it.dtype))
+    }
+
+    /// Number of launches.
+    pub fn n_launches(&self) -> usize {
+        self.launches.len()
+    }
+
+    /// The memory plan: peak bytes of the arena, and the bound that no plan can beat.
+    pub fn memory(&self) -> &Placement {
+        &self.memory
+    }
+
+    /// Bytes of the buffers that outlive a run.
+    pub fn output_bytes(&self) -> usize {
+        self.kept.iter().map(Meta::bytes).sum()
+    }
+
+    /// The kernels that were chosen.
+    pub fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    /// The outputs for these inputs: contiguous tensors that own their storage or share an input's.
+    pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        self.run_each(inputs, |launch, buffers| launch.run(buffers))
+    }
+
+    /// Runs once and tells for each launch what it is and how many seconds it took.
+    pub fn profile(&self, inputs: &[Tensor]) -> Result<Vec<(String, f64)>> {
+        let mut rows = Vec::with_capacity(self.launches.len());
+        self.run_each(inputs, |launch, buffers| {
+            let clock = std::time::Instant::now();
+            launch.run(buffers)?;
+            rows.push((launch.to_string(), clock.elapsed().as_secs_f64()));
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    fn run_each(
+        &self,
+        inputs: &[Tensor],
+        mut each: impl FnMut(&Launch, &Buffers<'_>) -> Result<()>,
+    ) -> Result<Vec<Tensor>> {
+        let inputs = self.fitted(inputs)?;
+        let storages = inputs.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 16]>>>()?;
+        let numbers: SmallVec<[Option<Number>; 16]> =
+            inputs.iter().map(Tensor::as_number).collect();
+        let mut kept = self
+            .kept
+            .iter()
+            .map(|it| Ok(Bytes::uninit(it.bytes())?))
+            .collect::<Result<SmallVec<[Bytes; 16]>>>()?;
+        arena::with_arena(self.memory.peak, |arena| {
+            let fed = inputs.iter().zip(&storages).map(|(tensor, bytes)| {
+                let lowest = lowest(tensor.layout()) * tensor.dtype().size();
+                (&**bytes, lowest)
+            });
+            let consts = self.const_bytes.iter().map(|it| &**it);
+            let buffers = Buffers::new(fed, &numbers, consts, arena, kept.iter_mut());
+            let buffers = buffers.ok_or_else(outside)?;
+            self.launches.iter().try_for_each(|it| each(it, &buffers))
+        })??;
+        let kept: SmallVec<[Arc<Bytes>; 16]> = kept.into_iter().map(Arc::new).collect();
+        self.deliveries.iter().map(|it| self.deliver(it, &inputs, &kept)).collect()
+    }
+
+    /// The inputs, copied where their strides are not what the plan was made for.
+    fn fitted(&self, inputs: &[Tensor]) -> Result<SmallVec<[Tensor; 16]>> {
+        if inputs.len() != self.inputs.len() {
+            let expected = self.inputs.len();
+            return Err(Error::Arity { op: "graph", expected, got: inputs.len() });
+        }
+        self.inputs
+            .iter()
+            .zip(inputs)
+            .enumerate()
+            .map(|(idx, (feed, it))| feed.fit(idx, it))
+            .collect()
+    }
+
+    fn deliver(
+        &self,
+        delivery: &Delivery,
+        inputs: &[Tensor],
+        kept: &[Arc<Bytes>],
+    ) -> Result<Tensor> {
+        match delivery {
+            Delivery::Kept(at, meta) => {
+                let layout = Layout::contiguous(meta.shape.clone());
+                Ok(Tensor::stored(kept[*at].clone(), layout, meta.dtype))
+            }
+            Delivery::Input(at, layout) => {
+                let offset = layout.offset + lowest(inputs[*at].layout());
+                own(&inputs[*at].with_layout(Layout { offset, ..layout.clone() }))
+            }
+            Delivery::Const(at, layout) => own(&self.consts[*at].with_layout(layout.clone())),
+            Delivery::Number(number) => own(&Tensor::from_number(*number)),
+            Delivery::Fed(at) => own(&inputs[*at]),
+        }
+    }
+}
+
+impl Feed {
+    fn fit(&self, idx: usize, tensor: &Tensor) -> Result<Tensor> {
+        let here = tensor.layout();
+        if here.shape != self.layout.shape || tensor.dtype() != self.dtype {
+            let expected = Meta::new(self.layout.shape.clone(), self.dtype);
+            let problem = format!("input {idx} is {expected}, got {}", tensor.meta());
+            return Err(Error::Trace { problem });
+        }
+        if here.strides == self.layout.strides
+            || (here.is_contiguous() && self.layout.is_contiguous())
+        {
+            return Ok(tensor.clone());
+        }
+        if self.layout.is_contiguous() {
+            return apply::contiguous(tensor);
+        }
+        Err(Error::Trace { problem: format!("input {idx} has other strides than recorded") })
+    }
+}
+
+impl Launch {
+    fn run(&self, buffers: &Buffers<'_>) -> Result<()> {
+        self.operands
+            .with(buffers, |inputs, outputs| self.work.run(inputs, outputs))
+            .unwrap_or_else(|| Err(outside()))
+    }
+}
+
+impl Work {
+    fn run<'a>(&self, inputs: &[Source<'a>], outputs: &mut [OutView<'a>]) -> Result<()> {
+        match self {
+            Self::Lanes { program, params, .. } => lane::run(program, inputs, outputs, params),
+            Self::Kernel { op, kernel, attrs } => {
+                let mut views: SmallVec<[View<'a>; 8]> = SmallVec::new();
+                for it in inputs {
+                    match it {
+                        Source::View(view) => views.push(*view),
+                        Source::Number(_) => return Err(outside()),
+                    }
+                }
+                (kernel.run)(&mut KernelCx { op, attrs, inputs: &views, outputs })
+            }
+        }
+    }
+}
+
+/// The element of the storage that lies lowest among those the layout reaches; 0 for an empty tensor.
+pub(super) fn lowest(layout: &Layout) -> usize {
+    if layout.shape.numel() == 0 {
+        return 0;
+    }
+    let down: isize = layout
+        .shape
+        .iter()
+        .zip(&layout.strides)
+        .map(|(&size, &stride)| (size as isize - 1) * stride.min(0))
+        .sum();
+    (layout.offset as isize + down) as usize
+}
+
+/// The tensor in row-major order from the start of a storage.
+fn own(tensor: &Tensor) -> Result<Tensor> {
+    let tensor = apply::contiguous(tensor)?;
+    if tensor.layout().offset == 0 && tensor.layout().is_contiguous() {
+        let layout = Layout::contiguous(tensor.shape().clone());
+        return Ok(tensor.with_layout(layout));
+    }
+    let bytes = tensor.with_view(|view| {
+        crate::with_dtype!(tensor.dtype(), T => {
+            crate::storage::from_slice(&view.to_slice::<T>())
+        })
+    })??;
+    let layout = Layout::contiguous(tensor.shape().clone());
+    Ok(Tensor::stored(Arc::new(bytes), layout, tensor.dtype()))
+}
+
+fn outside() -> Error {
+    Error::Trace { problem: "a plan reaches outside its memory".into() }
+}

@@ -1,0 +1,194 @@
+//! Plans against the reference evaluator, bit for bit.
+
+use super::*;
+use crate::graph::parse::{parse, parse_compact};
+use crate::graph::reference::evaluate;
+use crate::graph::{Graph, NodeId};
+use crate::passes;
+use crate::rewrite::run::Log;
+use crate::trace::test_ops::tensor;
+use crate::{DType, Layout, Meta, Number, Shape, Tensor};
+
+fn sample(meta: &Meta, seed: usize) -> Tensor {
+    let values: Vec<f32> =
+        (0..meta.shape.numel()).map(|it| ((it * 7 + seed * 3) % 23) as f32 * 0.37 - 3.1).collect();
+    Tensor::from_vec(&values, meta.shape.clone()).unwrap()
+}
+
+fn inputs_of(graph: &Graph) -> Vec<Tensor> {
+    let one = |(idx, &id): (usize, &NodeId)| match &graph.node(id).kind {
+        crate::graph::Kind::Fed => Tensor::from_number(Number::Float(0.75)),
+        _ => sample(&graph.node(id).metas[0], idx),
+    };
+    graph.inputs().iter().enumerate().map(one).collect()
+}
+
+fn check(graph: &Graph) -> Plan {
+    let optimized = passes::optimize(graph.clone(), 3, &mut Log::default()).unwrap();
+    let inputs = inputs_of(graph);
+    let expected = evaluate(graph, &inputs).unwrap();
+    let fused = compile(&optimized, true).unwrap();
+    for plan in [compile(graph, false).unwrap(), compile(graph, true).unwrap()] {
+        for _ in 0..2 {
+            same(&plan.run(&inputs).unwrap(), &expected, &plan);
+        }
+    }
+    same(&fused.run(&inputs).unwrap(), &expected, &fused);
+    fused
+}
+
+fn same(got: &[Tensor], expected: &[Tensor], plan: &Plan) {
+    for (got, expected) in got.iter().zip(expected) {
+        assert_eq!(got.meta(), expected.meta());
+        let bits = |it: &Tensor| -> Vec<u64> {
+            it.to_f64_vec().unwrap().iter().map(|it| it.to_bits()).collect()
+        };
+        assert_eq!(bits(got), bits(expected), "{plan}");
+    }
+    assert_eq!(got.len(), expected.len());
+}
+
+fn f32(shape: &[usize]) -> Meta {
+    Meta::new(Shape::new(shape), DType::F32)
+}
+
+#[test]
+fn elementwise_chains_are_one_launch() {
+    let text = "(tanh (add (mul %0 %1) 0.5)) (neg (add (mul %0 %1) 0.5))";
+    let plan = check(&parse_compact(text, &[f32(&[4, 5]), f32(&[5])]).unwrap());
+    assert_eq!((plan.n_launches(), plan.memory().peak), (1, 0), "{plan}");
+}
+
+#[test]
+fn structured_ops_split_chains() {
+    let text = "(add (t_matmul (relu %0) (t_t (exp %1))) (t_sum (mul %0 %0)))";
+    let plan = check(&parse_compact(text, &[f32(&[4, 5]), f32(&[3, 5])]).unwrap());
+    assert_eq!(plan.n_launches(), 6, "{plan}");
+    assert!(plan.memory().peak <= plan.memory().total);
+}
+
+#[test]
+fn no_group_waits_for_itself() {
+    // The sum depends on one member of what would be a group and feeds another.
+    let text = "(add (exp %0) (mul (t_sum (exp %0)) (neg (exp %0))))";
+    check(&parse_compact(text, &[f32(&[4, 5])]).unwrap());
+    let text = "(sub (t_t (neg (t_t (exp %0)))) (exp %0))";
+    check(&parse_compact(text, &[f32(&[4, 5])]).unwrap());
+}
+
+#[test]
+fn views_are_layouts_or_copies() {
+    let text = "(t_reshape (t_t (neg %0)) shape=[20]) (t_t %0) (t_reshape %0 shape=[2, 10]) %0 (t_t (neg %0))";
+    let plan = check(&parse_compact(text, &[f32(&[4, 5])]).unwrap());
+    assert!(plan.to_string().contains("copy"), "{plan}");
+}
+
+#[test]
+fn inputs_keep_their_strides() {
+    let text = "graph(%0: f32[2, 3] strides [1, 2], %1: number f64) {
+        %2 = mul(%0, %1) : f32[2, 3] %3 = t_t(%0) : f32[3, 2] %4 = t_neg(%3) : f32[3, 2] return %2, %4, %0, %1 }";
+    let graph = parse(text, &[]).unwrap();
+    let plan = compile(&graph, true).unwrap();
+    let base = sample(&f32(&[7]), 1);
+    let layout =
+        Layout { shape: Shape::from([2, 3]), strides: [1, 2].into_iter().collect(), offset: 1 };
+    let x = base.with_layout(layout);
+    let inputs = [x, Tensor::number(0.3)];
+    same(&plan.run(&inputs).unwrap(), &evaluate(&graph, &inputs).unwrap(), &plan);
+    assert!(plan.run(&[sample(&f32(&[2, 3]), 0), Tensor::number(1.0)]).is_err());
+    assert!(plan.run(&[sample(&f32(&[2, 2]), 0), Tensor::number(1.0)]).is_err());
+    assert!(plan.run(&[]).is_err());
+}
+
+#[test]
+fn flipped_inputs_are_read_from_their_first_element() {
+    let layout = Layout { shape: Shape::from([4]), strides: [-1].into_iter().collect(), offset: 3 };
+    let mut graph = Graph::new();
+    let x = graph.input(DType::F32, layout.clone());
+    let neg =
+        graph.apply_one(crate::ops::find("neg").unwrap(), &[x], &crate::Attrs::new()).unwrap();
+    graph.outputs = vec![neg];
+    let plan = compile(&graph, true).unwrap();
+    let base = tensor(&[9.0, 9.0, 1.0, 2.0, 3.0, 4.0, 9.0]);
+    let flipped = base.with_layout(Layout { offset: 5, ..layout });
+    assert_eq!(plan.run(&[flipped]).unwrap()[0].to_f64_vec().unwrap(), [-4.0, -3.0, -2.0, -1.0]);
+}
+
+#[test]
+fn long_chains_are_split_into_programs_that_fit() {
+    let mut text = String::from("%0");
+    for _ in 0..150 {
+        text = format!("(add (mul {text} %1) %2)");
+    }
+    let plan = check(&parse_compact(&text, &[f32(&[9]), f32(&[9]), f32(&[9])]).unwrap());
+    assert!(plan.n_launches() >= 7, "{plan}");
+}
+
+#[test]
+fn random_graphs_agree_with_the_reference() {
+    let mut state = 7_u64;
+    let mut next = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for _ in 0..40 {
+        let mut terms = vec!["%0".to_owned(), "%1".to_owned(), "0.5".to_owned(), "3".to_owned()];
+        for _ in 0..12 {
+            let (a, b) = (terms[next(terms.len())].clone(), terms[next(terms.len())].clone());
+            terms.push(match next(8) {
+                0 => format!("(neg {a})"),
+                1 | 2 => format!("(mul {a} {b})"),
+                3 => format!("(add {a} {b})"),
+                4 => format!("(sigmoid {a})"),
+                5 => format!("(add %0 (t_sum (mul {a} %0)))"),
+                6 => format!("(t_t (t_t (sub {a} %0)))"),
+                _ => format!("(mul %0 (maximum {a} {b}))"),
+            });
+        }
+        let text =
+            format!("(add %0 {}) (mul %1 {})", terms[terms.len() - 1], terms[terms.len() - 2]);
+        if text.len() < 20_000 {
+            check(&parse_compact(&text, &[f32(&[3, 4]), f32(&[3, 4])]).unwrap());
+        }
+    }
+}
+
+/// Every elementwise op, and its gradients, alone and between others.
+#[test]
+fn every_elementwise_op_compiles() {
+    let mut count = 0;
+    for op in crate::ops::all().filter(|op| op.body.is_elementwise()) {
+        let operands = &["%0", "%1", "%2"][..op.n_tensors()];
+        let (list, scaled) = (operands.join(" "), operands.join(" (mul %3 2) "));
+        let grads = (0..op.n_tensors()).map(|at| format!("({}.grad{at} %3 {list})", op.name));
+        let mut texts: Vec<String> = grads.collect();
+        texts.push(format!("({} {list}) (neg ({} {list}))", op.name, op.name));
+        if op.n_tensors() == 2 {
+            texts.push(format!(
+                "(add ({} {} (sin %3)) {})",
+                op.name,
+                operands[0],
+                scaled.split_at(2).0
+            ));
+        }
+        for text in texts {
+            let kinds = [f32(&[2, 3]), f32(&[3]), f32(&[2, 1]), f32(&[2, 3])];
+            // Attributes that have no default, other dtypes, and gradients of another form are not for this test.
+            let Ok(graph) = parse_compact(&text, &kinds) else { continue };
+            if evaluate(&graph, &inputs_of(&graph)).is_ok() {
+                check(&graph);
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 60, "only {count} graphs were checked");
+}
+
+#[test]
+fn launches_are_timed_by_name() {
+    let graph = parse_compact("(t_matmul (exp %0) (neg %0))", &[f32(&[4, 4])]).unwrap();
+    let rows = compile(&graph, true).unwrap().profile(&inputs_of(&graph)).unwrap();
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|it| it.1 >= 0.0) && rows[2].0.starts_with("t_matmul by naive"));
+}

@@ -1,0 +1,166 @@
+//! Model files (`.ngm`): a graph with its weights, names and test cases in a safetensors file that any reader opens.
+//!
+//! The weights are tensors `weight.0`, `weight.1` ..., test cases `case.0.input.0`, `case.0.output.0` ...; the graph's
+//! text and the names stand in the metadata.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use crate::graph::{Graph, Kind, verify};
+use crate::lower::{self, Plan};
+use crate::passes;
+use crate::rewrite::run::Log;
+use crate::{Error, Meta, Result, Tensor};
+
+pub use write::Summary;
+
+/// Format name in the metadata.
+pub(crate) const FORMAT: &str = "notegrad-model";
+/// Version of the format.
+pub(crate) const VERSION: u64 = 1;
+
+/// A graph that stands alone.
+pub struct Model {
+    graph: Graph,
+    input_names: Vec<String>,
+    output_names: Vec<String>,
+    cases: Vec<TestCase>,
+    /// Text that the user keeps with the model.
+    pub info: String,
+    plan: OnceCell<Rc<Plan>>,
+}
+
+/// An input or output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its name; unique among inputs or outputs.
+    pub name: String,
+    /// Its shape and dtype.
+    pub meta: Meta,
+}
+
+/// Inputs with the outputs that the model gave for them when the case was made.
+#[derive(Clone, Debug)]
+pub struct TestCase {
+    pub inputs: Vec<Tensor>,
+    pub outputs: Vec<Tensor>,
+}
+
+impl Model {
+    /// A model of a graph. Missing names become `arg_0` ... and `out_0` ...; too many or repeated ones are an error.
+    pub fn new(graph: Graph, inputs: &[String], outputs: &[String]) -> Result<Self> {
+        verify::verify(&graph)?;
+        if graph.outputs.is_empty() {
+            let problem = "a function that returns no tensors cannot be written".into();
+            return Err(Error::Trace { problem });
+        }
+        if graph.inputs().iter().any(|&id| matches!(graph.node(id).kind, Kind::Fed)) {
+            let problem = "a number differs from call to call; pass it as a tensor".into();
+            return Err(Error::Trace { problem });
+        }
+        let input_names = names("input", "arg", inputs, graph.inputs().len())?;
+        let output_names = names("output", "out", outputs, graph.outputs.len())?;
+        let (cases, info, plan) = (Vec::new(), String::new(), OnceCell::new());
+        Ok(Self { graph, input_names, output_names, cases, info, plan })
+    }
+
+    /// The graph, weights included.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Inputs in order.
+    pub fn inputs(&self) -> Vec<Port> {
+        let ids = self.graph.inputs().iter();
+        let port = |(&id, name): (&u32, &String)| Port {
+            name: name.clone(),
+            meta: self.graph.node(id).metas[0].clone(),
+        };
+        ids.zip(&self.input_names).map(port).collect()
+    }
+
+    /// Outputs in order.
+    pub fn outputs(&self) -> Vec<Port> {
+        let values = self.graph.outputs.iter();
+        let port = |(&value, name): (_, &String)| Port {
+            name: name.clone(),
+            meta: self.graph.meta(value).clone(),
+        };
+        values.zip(&self.output_names).map(port).collect()
+    }
+
+    /// The test cases that the file holds.
+    pub fn test_cases(&self) -> &[TestCase] {
+        &self.cases
+    }
+
+    /// Runs the model on `inputs` and keeps both as a test case.
+    pub fn add_test_case(&mut self, inputs: &[Tensor]) -> Result<()> {
+        let outputs = self.run(inputs)?;
+        self.cases.push(TestCase { inputs: inputs.to_vec(), outputs });
+        Ok(())
+    }
+
+    /// The compiled plan, made when first needed.
+    pub fn plan(&self) -> Result<Rc<Plan>> {
+        if let Some(plan) = self.plan.get() {
+            return Ok(plan.clone());
+        }
+        let graph = passes::optimize(self.graph.clone(), 2, &mut Log::default())?;
+        let plan = Rc::new(lower::compile(&graph, true)?);
+        Ok(self.plan.get_or_init(|| plan).clone())
+    }
+
+    /// The outputs for these inputs.
+    pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        self.plan()?.run(inputs)
+    }
+
+    /// Runs all test cases; per case the largest error relative to `max(1, |expected|)`. Equal infinities and NaN count
+    /// as equal, other differences of them as infinite.
+    pub fn check(&self) -> Result<Vec<f64>> {
+        self.cases.iter().map(|case| self.check_case(case)).collect()
+    }
+
+    fn check_case(&self, case: &TestCase) -> Result<f64> {
+        let mut worst = 0.0_f64;
+        for (got, expected) in self.run(&case.inputs)?.iter().zip(&case.outputs) {
+            let (got, expected) = (got.to_f64_vec()?, expected.to_f64_vec()?);
+            worst = got.iter().zip(&expected).map(|it| error(*it.0, *it.1)).fold(worst, f64::max);
+        }
+        Ok(worst)
+    }
+}
+
+fn error(got: f64, expected: f64) -> f64 {
+    if got == expected || (got.is_nan() && expected.is_nan()) {
+        return 0.0;
+    }
+    let error = (got - expected).abs() / expected.abs().max(1.0);
+    if error.is_finite() { error } else { f64::INFINITY }
+}
+
+fn names(what: &str, stem: &str, given: &[String], count: usize) -> Result<Vec<String>> {
+    let refuse = |problem: String| Err(Error::Trace { problem });
+    if !given.is_empty() && given.len() != count {
+        return refuse(format!(
+            "wrong number of {what} names: {count} are needed, got {}",
+            given.len()
+        ));
+    }
+    let names: Vec<String> = match given {
+        [] => (0..count).map(|idx| format!("{stem}_{idx}")).collect(),
+        _ => given.to_vec(),
+    };
+    for (idx, name) in names.iter().enumerate() {
+        if name.is_empty() || names[..idx].contains(name) {
+            return refuse(format!("{what} names must differ and not be empty: `{name}`"));
+        }
+    }
+    Ok(names)
+}

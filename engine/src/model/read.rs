@@ -1,0 +1,110 @@
+//! Reading model files. Nothing in them is trusted: sizes, offsets, shapes, names and ops are checked, and whatever is
+//! wrong is an error.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use safetensors::SafeTensors;
+
+use super::write::dtype_name;
+use super::{FORMAT, Model, TestCase, VERSION};
+use crate::cpu::alloc::Bytes;
+use crate::cpu::typed;
+use crate::graph::parse::parse;
+use crate::{DType, Error, Layout, Meta, Result, Shape, Tensor, atomic_file};
+
+/// Most weights, and most test cases.
+const MOST: usize = 1 << 20;
+
+impl Model {
+    /// Reads a model file.
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::from_bytes(&atomic_file::read(path)?)
+    }
+
+    /// A model from the content of a file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        // Shape rules of ops meet attributes here that no user could pass; a rule that is not prepared must not end the
+        // process.
+        let read = catch_unwind(AssertUnwindSafe(|| read(bytes)));
+        read.unwrap_or_else(|_| Err(damaged("its graph makes no sense")))
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Model> {
+    let (_, header) = SafeTensors::read_metadata(bytes)
+        .map_err(|it| damaged(&format!("it is not a safetensors file: {it}")))?;
+    let metadata = header.metadata().as_ref().ok_or_else(|| damaged("it has no metadata"))?;
+    let text = |name: &str| {
+        metadata
+            .get(name)
+            .map(String::as_str)
+            .ok_or_else(|| damaged(&format!("it has no `{name}`")))
+    };
+    if text("format")? != FORMAT {
+        return Err(damaged("it holds no model of ours"));
+    }
+    if text("version")? != VERSION.to_string() {
+        return Err(damaged(&format!("it has version {}, {VERSION} is known", text("version")?)));
+    }
+    let file = SafeTensors::deserialize(bytes)
+        .map_err(|it| damaged(&format!("its tensors are damaged: {it}")))?;
+    let count = |prefix: &str| {
+        let mut n = 0;
+        while n < MOST && file.tensor(&format!("{prefix}.{n}")).is_ok() {
+            n += 1;
+        }
+        n
+    };
+    let list = |prefix: &str| -> Result<Vec<Tensor>> {
+        (0..count(prefix)).map(|idx| tensor(&file, &format!("{prefix}.{idx}"))).collect()
+    };
+    let graph = parse(text("graph")?, &list("weight")?)?;
+    let mut model = Model::new(graph, &names(text("inputs")?)?, &names(text("outputs")?)?)
+        .map_err(|it| damaged(&it.to_string()))?;
+    text("info")?.clone_into(&mut model.info);
+    let n_cases: usize = text("cases")?.parse().map_err(|_| damaged("`cases` is no number"))?;
+    for idx in 0..n_cases.min(MOST) {
+        let inputs = list(&format!("case.{idx}.input"))?;
+        let outputs = list(&format!("case.{idx}.output"))?;
+        model.cases.push(checked_case(&model, TestCase { inputs, outputs }, idx)?);
+    }
+    Ok(model)
+}
+
+fn checked_case(model: &Model, case: TestCase, idx: usize) -> Result<TestCase> {
+    let metas = |tensors: &[Tensor]| -> Vec<Meta> { tensors.iter().map(Tensor::meta).collect() };
+    let inputs: Vec<Meta> = model.inputs().into_iter().map(|it| it.meta).collect();
+    let outputs: Vec<Meta> = model.outputs().into_iter().map(|it| it.meta).collect();
+    if metas(&case.inputs) != inputs || metas(&case.outputs) != outputs {
+        return Err(damaged(&format!("test case {idx} does not fit the graph")));
+    }
+    Ok(case)
+}
+
+fn tensor(file: &SafeTensors<'_>, name: &str) -> Result<Tensor> {
+    let view = file.tensor(name).map_err(|_| damaged(&format!("{name} is missing")))?;
+    let known = DType::ALL.into_iter().find(|it| dtype_name(*it) == view.dtype().to_string());
+    let dtype = known.ok_or_else(|| damaged(&format!("{name} has dtype {}", view.dtype())))?;
+    let shape = Shape::new(view.shape());
+    let numel = shape.checked_numel("model")?;
+    let data = view.data();
+    if data.len() != numel * dtype.size() {
+        return Err(damaged(&format!("{name} has another size than its shape")));
+    }
+    if dtype == DType::Bool && data.iter().any(|&it| it > 1) {
+        return Err(damaged(&format!("{name} holds bools other than 0 and 1")));
+    }
+    let mut bytes = Bytes::uninit(data.len())?;
+    typed::slice_mut::<u8>(&mut bytes)[..data.len()].copy_from_slice(data);
+    Ok(Tensor::stored(Arc::new(bytes), Layout::contiguous(shape), dtype))
+}
+
+fn names(text: &str) -> Result<Vec<String>> {
+    serde_json::from_str(text).map_err(|_| damaged("its names are damaged"))
+}
+
+fn damaged(problem: &str) -> Error {
+    Error::File { problem: format!("this model file cannot be used: {problem}") }
+}

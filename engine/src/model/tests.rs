@@ -1,0 +1,146 @@
+//! Model files: what is written is read back, and damaged files are errors.
+
+use super::*;
+use crate::graph::parse::parse;
+use crate::trace::test_ops::tensor;
+use crate::{DType, Shape};
+
+const GRAPH: &str = "\
+graph(%0: f32[2, 3]) {
+  %1 = const(0) : f32[4, 3]
+  %2 = permute(%1; dims=[1, 0]) : f32[3, 4]
+  %3 = matmul(%0, %2) : f32[2, 4]
+  %4 = const(1) : f32[4]
+  %5 = add(%3, %4) : f32[2, 4]
+  %6 = gelu(%5) : f32[2, 4]
+  %7 = sum(%6; dim=[1], keepdim=true) : f32[2, 1]
+  %9 = gt(%6, 0.5) : bool[2, 4]
+  return %7, %9
+}
+";
+
+fn model() -> Model {
+    let w: Vec<f32> = (0..12).map(|it| it as f32 * 0.25 - 1.0).collect();
+    let w = Tensor::from_vec(&w, Shape::from([4, 3])).unwrap();
+    let graph = parse(GRAPH, &[w, tensor(&[0.1, 0.2, 0.3, 0.4])]).unwrap();
+    let mut model = Model::new(graph, &["x".into()], &["total".into(), "large".into()]).unwrap();
+    model.info = "a \"small\" model".into();
+    let x: Vec<f32> = (0..6).map(|it| it as f32 * 0.3).collect();
+    model.add_test_case(&[Tensor::from_vec(&x, Shape::from([2, 3])).unwrap()]).unwrap();
+    model
+}
+
+fn bits(tensors: &[Tensor]) -> Vec<Vec<u64>> {
+    tensors
+        .iter()
+        .map(|it| it.to_f64_vec().unwrap().iter().map(|it| it.to_bits()).collect())
+        .collect()
+}
+
+#[test]
+fn a_model_survives_in_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("model.ngm");
+    let model = model();
+    let summary = model.write(&path).unwrap();
+    assert_eq!(
+        (summary.n_ops, summary.n_weights, summary.weight_bytes, summary.n_cases),
+        (6, 2, 64, 1)
+    );
+    assert_eq!(summary.total_bytes, std::fs::metadata(&path).unwrap().len() as usize);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
+    let read = Model::read(&path).unwrap();
+    assert_eq!(read.graph().to_string(), GRAPH);
+    assert_eq!(
+        (read.inputs(), read.outputs(), &read.info),
+        (model.inputs(), model.outputs(), &model.info)
+    );
+    assert_eq!(read.check().unwrap(), [0.0]);
+    let case = &read.test_cases()[0];
+    assert_eq!(bits(&read.run(&case.inputs).unwrap()), bits(&case.outputs));
+    assert_eq!(read.to_bytes().unwrap(), model.to_bytes().unwrap());
+}
+
+#[test]
+fn any_safetensors_reader_opens_it() {
+    let bytes = model().to_bytes().unwrap();
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let mut names = file.names().into_iter().map(ToString::to_string).collect::<Vec<_>>();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        ["case.0.input.0", "case.0.output.0", "case.0.output.1", "weight.0", "weight.1"]
+    );
+    assert_eq!(file.tensor("weight.0").unwrap().shape(), [4, 3]);
+}
+
+/// Reads damaged bytes: an error, or a model that can be run or refuses.
+fn survives(bytes: &[u8]) -> bool {
+    let Ok(model) = Model::from_bytes(bytes) else { return false };
+    if let Ok(plan) = model.plan() {
+        let kinds: Vec<Meta> = plan.inputs().collect();
+        if kinds.iter().all(|it| it.bytes() < 1 << 20) {
+            let _ = model.check();
+        }
+    }
+    true
+}
+
+#[test]
+fn damaged_files_are_errors() {
+    let bytes = model().to_bytes().unwrap();
+    assert!(survives(&bytes));
+    for end in (0..bytes.len()).step_by(97).chain(0..40) {
+        assert!(!survives(&bytes[..end]), "cut at {end}");
+    }
+    for at in 0..bytes.len() {
+        for bit in [0, 3, 6] {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            survives(&changed);
+        }
+    }
+}
+
+#[test]
+fn absurd_headers_are_errors() {
+    let bytes = model().to_bytes().unwrap();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    for (from, to) in [
+        ("\"shape\":[4,3]", "\"shape\":[4294967296,4294967296]"),
+        ("\"shape\":[4,3]", "\"shape\":[18446744073709551615]"),
+        ("\"data_offsets\":[0,48]", "\"data_offsets\":[0,4800000]"),
+        ("\"data_offsets\":[0,48]", "\"data_offsets\":[48,0]"),
+        ("graph(%0: f32[2, 3])", "graph(%0: f32[2000000000, 3000000000])"),
+        ("%3 = matmul(%0, %2)", "%3 = matmul(%0, %3)"),
+        ("dim=[1]", "dim=[9]"),
+        ("dim=[1]", "dim=[-9223372036854775808]"),
+        ("\"cases\":\"1\"", "\"cases\":\"2\""),
+        ("\"version\":\"1\"", "\"version\":\"9\""),
+        ("gelu(%5)", "dropout(%5)"),
+        ("return %7, %9", "return"),
+    ] {
+        let header = text[8..8 + length].replacen(from, to, 1);
+        assert_ne!(header, text[8..8 + length], "{from}");
+        let mut changed = (header.len() as u64).to_le_bytes().to_vec();
+        changed.extend_from_slice(header.as_bytes());
+        changed.extend_from_slice(&bytes[8 + length..]);
+        assert!(Model::from_bytes(&changed).is_err(), "{to}");
+    }
+    let mut huge = bytes;
+    huge[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(Model::from_bytes(&huge).is_err());
+    assert!(Model::read(std::path::Path::new("/nonexistent/model.ngm")).is_err());
+}
+
+#[test]
+fn names_must_fit() {
+    let graph = || parse("graph(%0: f32[2]) { %1 = neg(%0) : f32[2] return %1 }", &[]).unwrap();
+    let model = Model::new(graph(), &[], &[]).unwrap();
+    let meta = Meta::new(Shape::from([2]), DType::F32);
+    assert_eq!(model.inputs(), [Port { name: "arg_0".into(), meta: meta.clone() }]);
+    assert_eq!(model.outputs(), [Port { name: "out_0".into(), meta }]);
+    let error = Model::new(graph(), &["a".into(), "b".into()], &[]).err().unwrap();
+    assert!(error.to_string().contains("wrong number of input names"), "{error}");
+}

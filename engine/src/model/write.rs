@@ -1,0 +1,118 @@
+//! Writing model files: the same model gives the same bytes.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::{FORMAT, Model, VERSION};
+use crate::cpu::typed;
+use crate::graph::text::constants;
+use crate::{DType, Result, Tensor, apply, atomic_file};
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Op applications.
+    pub n_ops: usize,
+    /// Bytes of the file.
+    pub total_bytes: usize,
+    /// Bytes of the weights.
+    pub weight_bytes: usize,
+    /// Names of the inputs.
+    pub inputs: Vec<String>,
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// Number of weights.
+    pub n_weights: usize,
+    /// Number of test cases.
+    pub n_cases: usize,
+}
+
+impl Model {
+    /// Writes the model to a file; a crash leaves the old file.
+    pub fn write(&self, path: &Path) -> Result<Summary> {
+        let bytes = self.to_bytes()?;
+        atomic_file::write(path, &bytes)?;
+        let weights = constants(&self.graph);
+        Ok(Summary {
+            n_ops: self.graph.n_ops(),
+            total_bytes: bytes.len(),
+            weight_bytes: weights.iter().map(|it| it.meta().bytes()).sum(),
+            inputs: self.input_names.clone(),
+            outputs: self.output_names.clone(),
+            n_weights: weights.len(),
+            n_cases: self.cases.len(),
+        })
+    }
+
+    /// The content of the file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut header = Map::new();
+        header.insert("__metadata__".into(), self.metadata());
+        let mut data = Vec::new();
+        for (name, tensor) in self.tensors() {
+            let start = data.len();
+            append(&mut data, &tensor)?;
+            let entry = json!({
+                "dtype": dtype_name(tensor.dtype()),
+                "shape": tensor.shape().to_vec(),
+                "data_offsets": [start, data.len()],
+            });
+            header.insert(name, entry);
+        }
+        let mut text = Value::Object(header).to_string();
+        // The header is padded so that the data is aligned.
+        text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(8) - text.len()));
+        let mut res = (text.len() as u64).to_le_bytes().to_vec();
+        res.extend_from_slice(text.as_bytes());
+        res.extend_from_slice(&data);
+        Ok(res)
+    }
+
+    /// Values of safetensors metadata are strings.
+    fn metadata(&self) -> Value {
+        json!({
+            "format": FORMAT,
+            "version": VERSION.to_string(),
+            "graph": self.graph.to_string(),
+            "inputs": json!(self.input_names).to_string(),
+            "outputs": json!(self.output_names).to_string(),
+            "cases": self.cases.len().to_string(),
+            "info": self.info,
+        })
+    }
+
+    fn tensors(&self) -> Vec<(String, Tensor)> {
+        let named = |stem: String, tensors: Vec<Tensor>| {
+            let name = move |(idx, it): (usize, Tensor)| (format!("{stem}.{idx}"), it);
+            tensors.into_iter().enumerate().map(name)
+        };
+        let mut res: Vec<_> = named("weight".into(), constants(&self.graph)).collect();
+        for (idx, case) in self.cases.iter().enumerate() {
+            res.extend(named(format!("case.{idx}.input"), case.inputs.clone()));
+            res.extend(named(format!("case.{idx}.output"), case.outputs.clone()));
+        }
+        res
+    }
+}
+
+/// Elements in row-major order, little endian.
+fn append(data: &mut Vec<u8>, tensor: &Tensor) -> Result<()> {
+    let tensor = apply::contiguous(tensor)?;
+    let bytes = tensor.storage()?;
+    let start = tensor.layout().offset * tensor.dtype().size();
+    data.extend_from_slice(&typed::slice::<u8>(&bytes)[start..start + tensor.meta().bytes()]);
+    Ok(())
+}
+
+/// As safetensors names dtypes.
+pub(super) fn dtype_name(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "BOOL",
+        DType::U8 => "U8",
+        DType::I32 => "I32",
+        DType::I64 => "I64",
+        DType::F32 => "F32",
+        DType::F64 => "F64",
+    }
+}

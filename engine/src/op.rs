@@ -1,0 +1,448 @@
+//! The op row: everything the system knows about one op stands in one `OpDef`.
+
+use crate::apply::{Metas, Outputs};
+use crate::attr::{Attr, Attrs};
+use crate::cpu::view::{OutView, View};
+use crate::expr::Expr;
+use crate::lane::grad::GradOf;
+use crate::{DType, Error, Layout, Result, Shape, Tensor};
+
+/// One op. Rows are `static` and listed in `ops::ALL`.
+pub struct OpDef {
+    /// The name users write, `snake_case`.
+    pub name: &'static str,
+    /// What it computes, in a sentence or two.
+    pub doc: &'static str,
+    /// Tensors and attributes in the order users pass them.
+    pub params: &'static [Param],
+    /// Dtypes admitted and produced; checked before any kernel runs.
+    pub dtypes: DTypeRule,
+    /// Shapes and dtypes of the outputs from those of the inputs, without data.
+    pub infer: fn(&InferCx<'_>) -> Result<Metas>,
+    /// How it is computed.
+    pub body: Body,
+    /// How gradients flow back.
+    pub grad: Grad,
+    /// Whether equal inputs give equal outputs; random ops are not pure and are never merged or dropped.
+    pub pure: bool,
+    /// Whether users also call it as a method of its first tensor.
+    pub method: bool,
+    /// ONNX operators it maps to.
+    pub onnx: &'static [Onnx],
+    /// Other names, with the module they stand in: `megengine.functional.gelu`.
+    pub aliases: &'static [&'static str],
+    /// Calls in the language with the text they print; values from another library.
+    pub examples: &'static [(&'static str, &'static str)],
+}
+
+/// One parameter of an op.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// The name users may pass it by.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: ParamKind,
+    /// Used when it is not given; `None` makes it required.
+    pub default: Option<Default>,
+}
+
+/// A default value that can stand in a `static`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Default {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Ints(&'static [i64]),
+    DType(DType),
+    Str(&'static str),
+}
+
+/// What a parameter takes. Kinds that start with `Opt` also take `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    Tensor,
+    OptTensor,
+    /// A list of tensors; only as the sole tensor parameter.
+    Tensors,
+    Bool,
+    Int,
+    OptInt,
+    Float,
+    OptFloat,
+    /// An int stands for a list of one.
+    Ints,
+    OptInts,
+    DType,
+    OptDType,
+    /// One of the words that the doc names.
+    Str,
+}
+
+impl ParamKind {
+    /// Whether the argument is a tensor input, not an attribute.
+    pub const fn is_tensor(self) -> bool {
+        matches!(self, Self::Tensor | Self::OptTensor | Self::Tensors)
+    }
+}
+
+impl Param {
+    /// A required tensor.
+    pub const fn tensor(name: &'static str) -> Self {
+        Self { name, kind: ParamKind::Tensor, default: None }
+    }
+
+    /// A required parameter.
+    pub const fn required(name: &'static str, kind: ParamKind) -> Self {
+        Self { name, kind, default: None }
+    }
+
+    /// A parameter with a default.
+    pub const fn with(name: &'static str, kind: ParamKind, default: Default) -> Self {
+        Self { name, kind, default: Some(default) }
+    }
+}
+
+impl Default {
+    /// The value as an attribute.
+    pub fn to_attr(self) -> Attr {
+        match self {
+            Self::None => Attr::None,
+            Self::Bool(it) => Attr::Bool(it),
+            Self::Int(it) => Attr::Int(it),
+            Self::Float(it) => Attr::Float(it),
+            Self::Ints(it) => Attr::ints(it),
+            Self::DType(it) => Attr::DType(it),
+            Self::Str(it) => Attr::Str(it),
+        }
+    }
+}
+
+/// Dtypes admitted and produced.
+#[derive(Clone, Copy)]
+pub enum DTypeRule {
+    /// Any dtypes; `infer` decides.
+    Any,
+    /// Inputs promote to one dtype, which is the result's.
+    Promote,
+    /// As `Promote`, but bool is refused (`neg`, `sub`).
+    PromoteNumbers,
+    /// As `Promote`, but integers and bools compute in float32.
+    PromoteToFloat,
+    /// Floats only; the result has their promoted dtype.
+    FloatsToSame,
+    /// Integers and bools only (bitwise ops).
+    IntsToSame,
+    /// Computed in the promoted dtype; the result is bool.
+    PromoteToBool,
+    /// Inputs count as true or false; the result is bool.
+    LogicToBool,
+    /// Something else: gives (dtype to compute in per input, dtype of the result).
+    Custom(fn(&[Tensor], &Attrs) -> Result<(DType, DType)>),
+}
+
+/// How an op is computed.
+#[derive(Clone, Copy)]
+pub enum Body {
+    /// One scalar expression of one, two or three inputs; kernel, derivative, formula and fusion follow from it.
+    Unary(fn(Expr) -> Expr),
+    Binary(fn(Expr, Expr) -> Expr),
+    Ternary(fn(Expr, Expr, Expr) -> Expr),
+    /// As above, where attributes appear in the expression.
+    Scalar(fn(&[Expr], &Attrs) -> Expr),
+    /// The derivative of an elementwise op times the gradient of its output.
+    GradOf(GradOf),
+    /// The same storage under another layout; `None` where strides do not allow it, and a copy is made first.
+    View(fn(&Layout, &Attrs, &Shape) -> Option<Layout>),
+    /// Written kernels, best first; more than one means fast-run has a choice.
+    Kernels(&'static [Kernel]),
+    /// A function of other ops; its parameters may include absent tensors.
+    Composed(fn(&ComposedCx<'_>) -> Result<Outputs>),
+}
+
+impl Body {
+    /// Whether the body is one scalar expression.
+    pub const fn is_elementwise(&self) -> bool {
+        matches!(
+            self,
+            Self::Unary(_) | Self::Binary(_) | Self::Ternary(_) | Self::Scalar(_) | Self::GradOf(_)
+        )
+    }
+}
+
+/// How gradients flow back through an op.
+#[derive(Clone, Copy)]
+pub enum Grad {
+    /// From the scalar expression (elementwise ops), or through the ops it is composed of.
+    Derived,
+    /// A rule in ops; the second field says what the rule looks at.
+    Rule(GradRule, Saves),
+    /// None, and why.
+    Stops(&'static str),
+}
+
+/// Gives one gradient per input; `None` where `cx.needs(i)` is false.
+pub type GradRule = fn(&mut GradCx<'_>) -> Result<Vec<Option<Tensor>>>;
+
+/// What a gradient rule looks at besides shapes; the rest is freed at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saves {
+    Shapes,
+    Inputs,
+    Outputs,
+    Both,
+}
+
+/// One algorithm for an op on one device.
+#[derive(Clone, Copy)]
+pub struct Kernel {
+    /// `gemm.packed`; unique within the op.
+    pub name: &'static str,
+    /// The plain version, right but slow; fast-run leaves it out unless asked.
+    pub naive: bool,
+    /// Same inputs give the same bits on every run and thread count.
+    pub reproducible: bool,
+    /// Whether it can compute this application.
+    pub usable: fn(&InferCx<'_>) -> bool,
+    /// Bytes of scratch it allocates.
+    pub workspace: fn(&InferCx<'_>) -> usize,
+    /// Computes all outputs.
+    pub run: fn(&mut KernelCx<'_, '_>) -> Result<()>,
+}
+
+impl Kernel {
+    /// A reproducible kernel that takes everything its row admits and needs no scratch.
+    pub const fn new(name: &'static str, run: fn(&mut KernelCx<'_, '_>) -> Result<()>) -> Self {
+        Self { name, naive: false, reproducible: true, usable: |_| true, workspace: |_| 0, run }
+    }
+}
+
+/// Inputs and outputs of one kernel run. Outputs are contiguous and of the inferred shapes.
+pub struct KernelCx<'a, 'b> {
+    pub op: &'static OpDef,
+    pub attrs: &'a Attrs,
+    pub inputs: &'a [View<'b>],
+    pub outputs: &'a mut [OutView<'b>],
+}
+
+/// What `infer` and kernel choice see: shapes, dtypes and attributes, never elements.
+pub struct InferCx<'a> {
+    pub op: &'static OpDef,
+    pub inputs: &'a [Tensor],
+    pub attrs: &'a Attrs,
+}
+
+/// What the body of a composed op sees. Optional tensors that were not given are `None`.
+pub struct ComposedCx<'a> {
+    pub op: &'static OpDef,
+    pub inputs: &'a [Option<Tensor>],
+    pub attrs: &'a Attrs,
+}
+
+/// What a gradient rule sees.
+pub struct GradCx<'a> {
+    pub op: &'static OpDef,
+    pub attrs: &'a Attrs,
+    pub(crate) inputs: &'a [Tensor],
+    pub(crate) outputs: &'a [Tensor],
+    pub(crate) output_grads: &'a [Option<Tensor>],
+    pub(crate) needs: &'a [bool],
+}
+
+/// How the op is written in ONNX.
+#[derive(Clone, Copy, Debug)]
+pub struct Onnx {
+    pub op_type: &'static str,
+    /// First opset with this meaning.
+    pub since: u32,
+    /// (our attribute, theirs).
+    pub attrs: &'static [(&'static str, &'static str)],
+}
+
+impl OpDef {
+    /// Number of tensor parameters (a list counts as one).
+    pub fn n_tensors(&self) -> usize {
+        self.params.iter().filter(|it| it.kind.is_tensor()).count()
+    }
+
+    /// The non-tensor parameters, in attribute order.
+    pub fn attr_params(&self) -> impl Iterator<Item = &'static Param> {
+        self.params.iter().filter(|it| !it.kind.is_tensor())
+    }
+
+    /// The attributes that apply when none is given; a required one is `Attr::None`.
+    pub fn default_attrs(&self) -> Attrs {
+        self.attr_params().map(|it| it.default.map_or(Attr::None, Default::to_attr)).collect()
+    }
+
+    /// What the gradient looks at.
+    pub(crate) fn saves(&self) -> Saves {
+        match self.grad {
+            Grad::Rule(_, saves) => saves,
+            Grad::Derived => Saves::Inputs,
+            Grad::Stops(_) => Saves::Shapes,
+        }
+    }
+}
+
+impl PartialEq for OpDef {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl std::fmt::Debug for OpDef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+macro_rules! attr_readers {
+    ($cx:ident) => {
+        impl $cx<'_> {
+            /// Integer attribute `idx` (0 when absent).
+            pub fn int(&self, idx: usize) -> i64 {
+                int(self.attrs, idx)
+            }
+
+            /// Float attribute `idx` (0 when absent; integers convert).
+            pub fn float(&self, idx: usize) -> f64 {
+                float(self.attrs, idx)
+            }
+
+            /// Bool attribute `idx` (false when absent).
+            pub fn flag(&self, idx: usize) -> bool {
+                flag(self.attrs, idx)
+            }
+
+            /// Integer list attribute `idx` (an int is a list of one; `None` when absent).
+            pub fn ints(&self, idx: usize) -> Option<smallvec::SmallVec<[i64; 4]>> {
+                ints(self.attrs, idx)
+            }
+        }
+    };
+}
+
+attr_readers!(InferCx);
+attr_readers!(ComposedCx);
+attr_readers!(GradCx);
+
+impl KernelCx<'_, '_> {
+    /// Integer attribute `idx` (0 when absent).
+    pub fn int(&self, idx: usize) -> i64 {
+        int(self.attrs, idx)
+    }
+
+    /// Float attribute `idx` (0 when absent; integers convert).
+    pub fn float(&self, idx: usize) -> f64 {
+        float(self.attrs, idx)
+    }
+
+    /// Bool attribute `idx` (false when absent).
+    pub fn flag(&self, idx: usize) -> bool {
+        flag(self.attrs, idx)
+    }
+
+    /// Integer list attribute `idx` (an int is a list of one; `None` when absent).
+    pub fn ints(&self, idx: usize) -> Option<smallvec::SmallVec<[i64; 4]>> {
+        ints(self.attrs, idx)
+    }
+}
+
+/// Integer attribute `idx` (0 when absent).
+pub fn int(attrs: &Attrs, idx: usize) -> i64 {
+    match attrs.get(idx) {
+        Some(Attr::Int(it)) => *it,
+        Some(Attr::Bool(it)) => i64::from(*it),
+        Some(Attr::Float(it)) => *it as i64,
+        Some(Attr::Ints(it)) => it.first().copied().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// Float attribute `idx` (0 when absent; integers convert).
+pub fn float(attrs: &Attrs, idx: usize) -> f64 {
+    match attrs.get(idx) {
+        Some(Attr::Float(it)) => *it,
+        _ => int(attrs, idx) as f64,
+    }
+}
+
+/// Bool attribute `idx` (false when absent).
+pub fn flag(attrs: &Attrs, idx: usize) -> bool {
+    int(attrs, idx) != 0
+}
+
+/// Integer list attribute `idx` (an int is a list of one; `None` when absent).
+pub fn ints(attrs: &Attrs, idx: usize) -> Option<smallvec::SmallVec<[i64; 4]>> {
+    match attrs.get(idx) {
+        Some(Attr::Ints(it)) => Some(it.clone()),
+        Some(Attr::Int(it)) => Some(smallvec::smallvec![*it]),
+        _ => None,
+    }
+}
+
+impl InferCx<'_> {
+    /// Shape of input `idx`.
+    pub fn shape(&self, idx: usize) -> &Shape {
+        self.inputs[idx].shape()
+    }
+
+    /// Dtype of input `idx`.
+    pub fn dtype(&self, idx: usize) -> DType {
+        self.inputs[idx].dtype()
+    }
+
+    /// The error for shapes that do not fit; `rule` states what the op needs.
+    pub fn bad_shapes(&self, rule: impl Into<String>) -> Error {
+        let shapes = self.inputs.iter().map(|it| it.shape().clone()).collect();
+        Error::Shapes { op: self.op.name, shapes, rule: rule.into() }
+    }
+}
+
+impl ComposedCx<'_> {
+    /// Tensor `idx`, which the row requires.
+    pub fn input(&self, idx: usize) -> Result<&Tensor> {
+        let missing = Error::Arity { op: self.op.name, expected: idx + 1, got: idx };
+        self.inputs.get(idx).and_then(Option::as_ref).ok_or(missing)
+    }
+
+    /// Tensor `idx` when it was given.
+    pub fn opt_input(&self, idx: usize) -> Option<&Tensor> {
+        self.inputs.get(idx).and_then(Option::as_ref)
+    }
+}
+
+impl GradCx<'_> {
+    /// Input `idx` of the forward op, on the tape, so that the gradient can be differentiated again.
+    pub fn input(&self, idx: usize) -> &Tensor {
+        &self.inputs[idx]
+    }
+
+    /// Output `idx` of the forward op, on the tape.
+    pub fn output(&self, idx: usize) -> &Tensor {
+        &self.outputs[idx]
+    }
+
+    /// Number of inputs of the forward op.
+    pub fn n_inputs(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Gradient of output 0.
+    pub fn output_grad(&self) -> Result<Tensor> {
+        self.output_grad_of(0)?.ok_or_else(|| Error::Backward {
+            problem: format!("{} got no gradient for its first output", self.op.name),
+        })
+    }
+
+    /// Gradient of output `idx`, or `None` when nothing depends on it.
+    pub fn output_grad_of(&self, idx: usize) -> Result<Option<Tensor>> {
+        Ok(self.output_grads.get(idx).cloned().flatten())
+    }
+
+    /// Whether the gradient of input `idx` is wanted.
+    pub fn needs(&self, idx: usize) -> bool {
+        self.needs[idx]
+    }
+}

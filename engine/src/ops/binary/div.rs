@@ -1,0 +1,36 @@
+//! `div`: the quotient; integers give floats.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `div`.
+pub static OP: OpDef = OpDef {
+    name: "div",
+    doc: "The quotient; integers give floats.",
+    params: &[Param::tensor("input"), Param::tensor("other")],
+    dtypes: DTypeRule::PromoteToFloat,
+    infer: rules::broadcast,
+    body: Body::Binary(|x, y| x / y),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Div", since: 14, attrs: &[] }],
+    aliases: &[
+        "megengine.functional.div",
+        "oneflow.div",
+        "oneflow.divide",
+        "torch.divide",
+        "torch.true_divide",
+    ],
+    examples: &[
+        (
+            "div(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))",
+            "tensor([-3.5000, -3.5000,     nan])",
+        ),
+        (
+            "div(tensor([1.0, inf]), tensor([[nan], [2.0]]))",
+            "tensor([[   nan,    nan],\n        [0.5000,    inf]])",
+        ),
+        ("div(tensor([-7, 7]), tensor([2, -2]))", "tensor([-3.5000, -3.5000])"),
+    ],
+};

@@ -1,0 +1,27 @@
+//! `fmod`: what is left of the division that rounds towards 0, as in C: it has the sign of the dividend.
+
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::rules;
+
+/// The row of `fmod`.
+pub static OP: OpDef = OpDef {
+    name: "fmod",
+    doc: "What is left of the division that rounds towards 0, as in C: it has the sign of the dividend.",
+    params: &[Param::tensor("input"), Param::tensor("other")],
+    dtypes: DTypeRule::Promote,
+    infer: rules::broadcast,
+    body: Body::Binary(|x, y| x.fmod(y)),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["oneflow.fmod"],
+    examples: &[
+        ("fmod(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([-1.,  1., nan])"),
+        (
+            "fmod(tensor([1.0, inf]), tensor([[nan], [2.0]]))",
+            "tensor([[nan, nan],\n        [1., nan]])",
+        ),
+        ("fmod(tensor([-7, 7]), tensor([2, -2]))", "tensor([-1,  1])"),
+    ],
+};

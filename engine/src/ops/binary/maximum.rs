@@ -1,0 +1,27 @@
+//! `maximum`: the greater; NaN where either is NaN.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `maximum`.
+pub static OP: OpDef = OpDef {
+    name: "maximum",
+    doc: "The greater; NaN where either is NaN.",
+    params: &[Param::tensor("input"), Param::tensor("other")],
+    dtypes: DTypeRule::Promote,
+    infer: rules::broadcast,
+    body: Body::Binary(|x, y| x.max(y)),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Max", since: 13, attrs: &[] }],
+    aliases: &["megengine.functional.maximum", "oneflow.maximum"],
+    examples: &[
+        ("maximum(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([2., 7., 0.])"),
+        (
+            "maximum(tensor([1.0, inf]), tensor([[nan], [2.0]]))",
+            "tensor([[nan, nan],\n        [2., inf]])",
+        ),
+        ("maximum(tensor([-7, 7]), tensor([2, -2]))", "tensor([2, 7])"),
+    ],
+};

@@ -1,0 +1,27 @@
+//! `minimum`: the lesser; NaN where either is NaN.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `minimum`.
+pub static OP: OpDef = OpDef {
+    name: "minimum",
+    doc: "The lesser; NaN where either is NaN.",
+    params: &[Param::tensor("input"), Param::tensor("other")],
+    dtypes: DTypeRule::Promote,
+    infer: rules::broadcast,
+    body: Body::Binary(|x, y| x.min(y)),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Min", since: 13, attrs: &[] }],
+    aliases: &["megengine.functional.minimum", "oneflow.minimum"],
+    examples: &[
+        ("minimum(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([-7., -2.,  0.])"),
+        (
+            "minimum(tensor([1.0, inf]), tensor([[nan], [2.0]]))",
+            "tensor([[nan, nan],\n        [1., 2.]])",
+        ),
+        ("minimum(tensor([-7, 7]), tensor([2, -2]))", "tensor([-7, -2])"),
+    ],
+};

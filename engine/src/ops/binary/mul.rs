@@ -1,0 +1,27 @@
+//! `mul`: the product.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `mul`.
+pub static OP: OpDef = OpDef {
+    name: "mul",
+    doc: "The product.",
+    params: &[Param::tensor("input"), Param::tensor("other")],
+    dtypes: DTypeRule::Promote,
+    infer: rules::broadcast,
+    body: Body::Binary(|x, y| x * y),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Mul", since: 14, attrs: &[] }],
+    aliases: &["megengine.functional.mul", "oneflow.mul", "oneflow.multiply", "torch.multiply"],
+    examples: &[
+        ("mul(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([-14., -14.,   0.])"),
+        (
+            "mul(tensor([1.0, inf]), tensor([[nan], [2.0]]))",
+            "tensor([[nan, nan],\n        [2., inf]])",
+        ),
+        ("mul(tensor([-7, 7]), tensor([2, -2]))", "tensor([-14, -14])"),
+    ],
+};

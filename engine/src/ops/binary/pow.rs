@@ -1,0 +1,30 @@
+//! `pow`: x to the power of y.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `pow`.
+pub static OP: OpDef = OpDef {
+    name: "pow",
+    doc: "x to the power of y. Whole numbers have no negative powers.",
+    params: &[Param::tensor("input"), Param::tensor("exponent")],
+    dtypes: DTypeRule::PromoteNumbers,
+    infer: rules::broadcast,
+    body: Body::Binary(|x, y| x.pow(y)),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Pow", since: 15, attrs: &[] }],
+    aliases: &["megengine.functional.pow", "oneflow.pow"],
+    examples: &[
+        (
+            "pow(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))",
+            "tensor([4.9000e+01, 2.0408e-02, 1.0000e+00])",
+        ),
+        (
+            "pow(tensor([1.0, inf]), tensor([[nan], [2.0]]))",
+            "tensor([[1., nan],\n        [1., inf]])",
+        ),
+        ("pow(tensor([2, -3]), tensor([10, 3]))", "tensor([1024,  -27])"),
+    ],
+};

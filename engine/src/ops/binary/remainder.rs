@@ -1,0 +1,30 @@
+//! `remainder`: what is left of the division that rounds down, as Python's `%`: it has the sign of the divisor.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `remainder`.
+pub static OP: OpDef = OpDef {
+    name: "remainder",
+    doc: "What is left of the division that rounds down, as Python's `%`: it has the sign of the divisor.",
+    params: &[Param::tensor("input"), Param::tensor("other")],
+    dtypes: DTypeRule::Promote,
+    infer: rules::broadcast,
+    body: Body::Binary(|x, y| x.rem(y)),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Mod", since: 13, attrs: &[] }],
+    aliases: &["megengine.functional.mod", "oneflow.remainder"],
+    examples: &[
+        (
+            "remainder(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))",
+            "tensor([ 1., -1., nan])",
+        ),
+        (
+            "remainder(tensor([1.0, inf]), tensor([[nan], [2.0]]))",
+            "tensor([[nan, nan],\n        [1., nan]])",
+        ),
+        ("remainder(tensor([-7, 7]), tensor([2, -2]))", "tensor([ 1, -1])"),
+    ],
+};

@@ -1,0 +1,27 @@
+//! `sub`: the difference.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `sub`.
+pub static OP: OpDef = OpDef {
+    name: "sub",
+    doc: "The difference.",
+    params: &[Param::tensor("input"), Param::tensor("other")],
+    dtypes: DTypeRule::PromoteNumbers,
+    infer: rules::broadcast,
+    body: Body::Binary(|x, y| x - y),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Sub", since: 14, attrs: &[] }],
+    aliases: &["megengine.functional.sub", "oneflow.sub", "torch.subtract"],
+    examples: &[
+        ("sub(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([-9.,  9.,  0.])"),
+        (
+            "sub(tensor([1.0, inf]), tensor([[nan], [2.0]]))",
+            "tensor([[nan, nan],\n        [-1., inf]])",
+        ),
+        ("sub(tensor([-7, 7]), tensor([2, -2]))", "tensor([-9,  9])"),
+    ],
+};

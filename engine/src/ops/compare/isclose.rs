@@ -1,0 +1,47 @@
+//! `isclose`: whether `|input - other| <= atol + rtol * |other|`.
+
+use crate::DType;
+use crate::dtype::result_type;
+use crate::expr::Expr;
+use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::rules;
+
+/// The row of `isclose`.
+pub static OP: OpDef = OpDef {
+    name: "isclose",
+    doc: "Whether `|input - other| <= atol + rtol * |other|`.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("other"),
+        Param::with("rtol", ParamKind::Float, Default::Float(1e-5)),
+        Param::with("atol", ParamKind::Float, Default::Float(1e-8)),
+        Param::with("equal_nan", ParamKind::Bool, Default::Bool(false)),
+    ],
+    dtypes: DTypeRule::Custom(|inputs, _| {
+        Ok((
+            result_type(inputs.iter().map(|it| (it.dtype(), it.strength()))).promote(DType::F32),
+            DType::Bool,
+        ))
+    }),
+    infer: rules::broadcast,
+    body: Body::Scalar(|x, _| {
+        let (a, b) = (x[0].clone(), x[1].clone());
+        let near =
+            (a.clone() - b.clone()).abs().le(b.clone().abs() * Expr::param(0) + Expr::param(1));
+        let both_nan = a.clone().isnan().and(b.clone().isnan()).and(Expr::param(2));
+        a.clone().eq(b.clone()).or(near.and(a.isfinite()).and(b.isfinite())).or(both_nan)
+    }),
+    grad: Grad::Stops("the result is bool"),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("isclose(tensor([1.0, 2.0]), tensor([1.000001, 2.1]))", "tensor([ True, False])"),
+        ("isclose(tensor([inf, nan]), tensor([inf, nan]))", "tensor([ True, False])"),
+        (
+            "isclose(tensor([nan, 1.0]), tensor([nan, 1.2]), rtol=0.5, equal_nan=True)",
+            "tensor([True, True])",
+        ),
+    ],
+};

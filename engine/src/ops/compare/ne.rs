@@ -1,0 +1,27 @@
+//! `ne`: whether not equal.
+
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::rules;
+
+/// The row of `ne`.
+pub static OP: OpDef = OpDef {
+    name: "ne",
+    doc: "Whether not equal.",
+    params: &[Param::tensor("input"), Param::tensor("other")],
+    dtypes: DTypeRule::PromoteToBool,
+    infer: rules::broadcast,
+    body: Body::Binary(|x, y| x.ne(y)),
+    grad: Grad::Stops("the result is bool"),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["megengine.functional.not_equal", "oneflow.ne", "torch.not_equal"],
+    examples: &[
+        ("ne(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([ True,  True, False])"),
+        (
+            "ne(tensor([1.0, inf]), tensor([[nan], [2.0]]))",
+            "tensor([[True, True],\n        [True, True]])",
+        ),
+        ("ne(tensor([-7, 7]), tensor([2, -2]))", "tensor([True, True])"),
+    ],
+};

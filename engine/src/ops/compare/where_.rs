@@ -1,0 +1,39 @@
+//! `where`: `input` where the condition holds, else `other`.
+
+use crate::expr::Expr;
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+use crate::{Attrs, DType, Result, Tensor};
+
+/// The row of `where`.
+pub static OP: OpDef = OpDef {
+    name: "where",
+    doc: "`input` where the condition holds, else `other`.",
+    params: &[Param::tensor("condition"), Param::tensor("input"), Param::tensor("other")],
+    dtypes: DTypeRule::Custom(chosen),
+    infer: rules::broadcast,
+    body: Body::Ternary(Expr::select),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[Onnx { op_type: "Where", since: 16, attrs: &[] }],
+    aliases: &["megengine.functional.where", "oneflow.where"],
+    examples: &[
+        (
+            "where(tensor([True, False]), tensor([1.0, 2.0]), tensor([3.0, nan]))",
+            "tensor([1., nan])",
+        ),
+        (
+            "where(tensor([[True], [False]]), tensor([1, 2]), tensor(0))",
+            "tensor([[1, 2],\n        [0, 0]])",
+        ),
+        ("where(tensor(False), tensor(inf), tensor(1.0))", "tensor(1.)"),
+    ],
+};
+
+/// The dtype of what is chosen between; the condition takes no part.
+fn chosen(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
+    let operands = inputs[1..].iter().map(|it| (it.dtype(), it.strength()));
+    let dtype = crate::dtype::result_type(operands);
+    Ok((dtype, dtype))
+}

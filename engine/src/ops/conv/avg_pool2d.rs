@@ -1,0 +1,87 @@
+//! `avg_pool2d`: the mean of each window; padding counts as zeros unless `count_include_pad` is False.
+
+use smallvec::smallvec;
+
+use super::window;
+use crate::cpu::pool2d;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves,
+};
+use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "avg_pool2d",
+    doc: "The mean of each window; padding counts as zeros unless `count_include_pad` is False.",
+    params: &[
+        Param::tensor("input"),
+        Param::required("kernel_size", ParamKind::Ints),
+        Param::with("stride", ParamKind::OptInts, Default::None),
+        Param::with("padding", ParamKind::Ints, Default::Ints(&[0])),
+        Param::with("ceil_mode", ParamKind::Bool, Default::Bool(false)),
+        Param::with("count_include_pad", ParamKind::Bool, Default::Bool(true)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer,
+    body: Body::Kernels(&[Kernel::new("avg_pool2d.planes", run)]),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: false,
+    onnx: &[Onnx {
+        op_type: "AveragePool",
+        since: 11,
+        attrs: &[
+            ("kernel_size", "kernel_shape"),
+            ("stride", "strides"),
+            ("padding", "pads"),
+            ("ceil_mode", "ceil_mode"),
+            ("count_include_pad", "count_include_pad"),
+        ],
+    }],
+    aliases: &[
+        "torch.avg_pool2d",
+        "megengine.functional.avg_pool2d",
+        "oneflow.nn.functional.avg_pool2d",
+    ],
+    examples: &[
+        ("avg_pool2d(tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2)", "tensor([[[2.5000]]])"),
+        (
+            "avg_pool2d(tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2, 2, 1)",
+            "tensor([[[0.2500, 0.5000],\n         [0.7500, 1.0000]]])",
+        ),
+        (
+            "avg_pool2d(tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2, 2, 1, count_include_pad=False)",
+            "tensor([[[1., 2.],\n         [3., 4.]]])",
+        ),
+    ],
+};
+
+pub(crate) fn problem(
+    op: &'static str,
+    shape: &Shape,
+    attrs: &Attrs,
+) -> Result<pool2d::PoolProblem> {
+    Ok(pool2d::PoolProblem { ceil_mode: crate::op::flag(attrs, 3), ..window(op, shape, attrs, 0)? })
+}
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let shape =
+        super::pooled(cx.op.name, cx.shape(0), &problem(cx.op.name, cx.shape(0), cx.attrs)?)?;
+    Ok(smallvec![Meta::new(shape, cx.dtype(0))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let problem = problem(cx.op.name, cx.inputs[0].shape(), cx.attrs)?;
+    let padded = cx.flag(4);
+    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
+        let x = cx.inputs[0].to_slice::<T>();
+        pool2d::avg_pool(&problem, &x, cx.outputs[0].as_mut_slice::<T>(), padded);
+        Ok(())
+    })
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let size = Attr::sizes(cx.input(0).shape());
+    let attrs = cx.attrs.iter().cloned().chain([size]).collect();
+    Ok(vec![Some(apply_one(&super::avg_pool2d_backward::OP, &[cx.output_grad()?], &attrs)?)])
+}

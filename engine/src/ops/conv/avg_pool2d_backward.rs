@@ -1,0 +1,70 @@
+//! `avg_pool2d_backward`: each element spread evenly over its window of images of `shape`: the gradient of avg_pool2d.
+
+use smallvec::smallvec;
+
+use crate::cpu::pool2d;
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::ops::shape::size_list;
+use crate::{Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "avg_pool2d_backward",
+    doc: "Each element spread evenly over its window of images of `shape`: the gradient of avg_pool2d.",
+    params: &[
+        Param::tensor("grad"),
+        Param::required("kernel_size", ParamKind::Ints),
+        Param::required("stride", ParamKind::OptInts),
+        Param::required("padding", ParamKind::Ints),
+        Param::required("ceil_mode", ParamKind::Bool),
+        Param::required("count_include_pad", ParamKind::Bool),
+        Param::required("shape", ParamKind::Ints),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer,
+    body: Body::Kernels(&[Kernel::new("avg_pool2d_backward.planes", run)]),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        (
+            "avg_pool2d_backward(tensor([[[8.0]]]), 2, None, 0, False, True, (1, 2, 2))",
+            "tensor([[[2., 2.],\n         [2., 2.]]])",
+        ),
+        (
+            "avg_pool2d_backward(zeros(1, 0, 1), 1, None, 0, False, True, (1, 0, 1)).shape",
+            "torch.Size([1, 0, 1])",
+        ),
+    ],
+};
+
+fn whole(cx_op: &'static str, attrs: &Attrs) -> Result<Shape> {
+    size_list(cx_op, "shape", &crate::op::ints(attrs, 5).unwrap_or_default())
+}
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let shape = whole(cx.op.name, cx.attrs)?;
+    let problem = super::avg_pool2d::problem(cx.op.name, &shape, cx.attrs)?;
+    if &super::pooled(cx.op.name, &shape, &problem)? != cx.shape(0) {
+        return Err(cx.bad_shapes(format!("it does not fit images of shape {shape}")));
+    }
+    Ok(smallvec![Meta::new(shape, cx.dtype(0))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let problem = super::avg_pool2d::problem(cx.op.name, &whole(cx.op.name, cx.attrs)?, cx.attrs)?;
+    let padded = cx.flag(4);
+    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
+        let dy = cx.inputs[0].to_slice::<T>();
+        pool2d::avg_pool_backward(&problem, &dy, cx.outputs[0].as_mut_slice::<T>(), padded);
+        Ok(())
+    })
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let attrs = cx.attrs[..5].iter().cloned().collect();
+    Ok(vec![Some(apply_one(&super::avg_pool2d::OP, &[cx.output_grad()?], &attrs)?)])
+}

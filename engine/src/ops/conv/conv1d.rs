@@ -1,0 +1,58 @@
+//! `conv1d`: sequences `[n, c, length]` convolved with kernels `[k, c / groups, r]`; then the bias is added.
+
+use smallvec::smallvec;
+
+use crate::functional::{squeeze, unsqueeze};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::{Attr, OpDef, Outputs, Result, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "conv1d",
+    doc: "Sequences `[n, c, length]` convolved with kernels `[k, c / groups, r]`; then the bias is added.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("weight"),
+        Param::with("bias", ParamKind::OptTensor, Default::None),
+        Param::with("stride", ParamKind::Int, Default::Int(1)),
+        Param::with("padding", ParamKind::Int, Default::Int(0)),
+        Param::with("dilation", ParamKind::Int, Default::Int(1)),
+        Param::with("groups", ParamKind::Int, Default::Int(1)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[Onnx {
+        op_type: "Conv",
+        since: 11,
+        attrs: &[
+            ("stride", "strides"),
+            ("padding", "pads"),
+            ("dilation", "dilations"),
+            ("groups", "group"),
+        ],
+    }],
+    aliases: &["torch.conv1d", "megengine.functional.conv1d", "oneflow.nn.functional.conv1d"],
+    examples: &[
+        ("conv1d(tensor([[[1.0, 2.0, 3.0]]]), tensor([[[1.0, 1.0]]]))", "tensor([[[3., 5.]]])"),
+        (
+            "conv1d(tensor([[[1.0, 2.0]]]), tensor([[[1.0, 0.0, 0.0]]]), padding=1)",
+            "tensor([[[0., 1.]]])",
+        ),
+    ],
+};
+
+/// An image of height 1.
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (input, weight) = (unsqueeze(cx.input(0)?, -2)?, unsqueeze(cx.input(1)?, -2)?);
+    let along = |idx: usize, flat: i64| Attr::ints(&[flat, cx.int(idx)]);
+    let attrs = smallvec![along(0, 1), along(1, 0), along(2, 1), Attr::Int(cx.int(3))];
+    let y = crate::apply::apply_optional(
+        &super::conv2d::OP,
+        &[Some(input), Some(weight), cx.opt_input(2).cloned()],
+        &attrs,
+    )?;
+    Ok(smallvec![squeeze(&y[0], -2)?])
+}

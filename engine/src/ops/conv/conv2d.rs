@@ -1,0 +1,60 @@
+//! `conv2d`: images `[n, c, h, w]` (or one image `[c, h, w]`) convolved with kernels `[k, c / groups, r, s]`; then the bias is added per kernel.
+
+use smallvec::smallvec;
+
+use crate::functional::{squeeze, unsqueeze};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::{OpDef, Outputs, Result, Tensor, apply_one, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "conv2d",
+    doc: "Images `[n, c, h, w]` (or one image `[c, h, w]`) convolved with kernels `[k, c / groups, r, s]`; then the bias is added per kernel.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("weight"),
+        Param::with("bias", ParamKind::OptTensor, Default::None),
+        Param::with("stride", ParamKind::Ints, Default::Ints(&[1])),
+        Param::with("padding", ParamKind::Ints, Default::Ints(&[0])),
+        Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
+        Param::with("groups", ParamKind::Int, Default::Int(1)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[Onnx {
+        op_type: "Conv",
+        since: 11,
+        attrs: &[
+            ("stride", "strides"),
+            ("padding", "pads"),
+            ("dilation", "dilations"),
+            ("groups", "group"),
+        ],
+    }],
+    aliases: &["torch.conv2d", "megengine.functional.conv2d", "oneflow.nn.functional.conv2d"],
+    examples: &[
+        (
+            "conv2d(ones(1, 1, 3, 3), ones(1, 1, 2, 2))",
+            "tensor([[[[4., 4.],\n          [4., 4.]]]])",
+        ),
+        (
+            "conv2d(ones(1, 1, 2, 2), ones(1, 1, 3, 3), tensor([10.0]), padding=1)",
+            "tensor([[[[14., 14.],\n          [14., 14.]]]])",
+        ),
+        ("conv2d(ones(1, 2, 2), ones(1, 1, 1, 1), stride=2)", "tensor([[[1.]]])"),
+    ],
+};
+
+/// One image is a batch of one.
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (input, weight) = (cx.input(0)?, cx.input(1)?);
+    let single = input.rank() == 3;
+    let batch = if single { unsqueeze(input, 0)? } else { input.clone() };
+    let inputs: Vec<Tensor> =
+        [batch, weight.clone()].into_iter().chain(cx.opt_input(2).cloned()).collect();
+    let y = apply_one(&super::convolution::OP, &inputs, cx.attrs)?;
+    Ok(smallvec![if single { squeeze(&y, 0)? } else { y }])
+}

@@ -1,0 +1,83 @@
+//! `conv2d_weight_grad`: the gradient of conv2d for kernels of height and width `size`.
+
+use smallvec::smallvec;
+
+use super::{Seen, infer_view, seen};
+use super::{Steps, conv_kernels, pair};
+use crate::cpu::conv;
+use crate::op::{Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Param, ParamKind, Saves};
+use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
+
+pub static OP: OpDef = OpDef {
+    name: "conv2d_weight_grad",
+    doc: "The gradient of conv2d for kernels of height and width `size`.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("grad"),
+        Param::required("size", ParamKind::Ints),
+        Param::with("stride", ParamKind::Ints, Default::Ints(&[1])),
+        Param::with("padding", ParamKind::Ints, Default::Ints(&[0])),
+        Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
+        Param::with("groups", ParamKind::Int, Default::Int(1)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer,
+    body: Body::Kernels(KERNELS),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        (
+            "conv2d_weight_grad(ones(1, 1, 2, 2), ones(1, 1, 1, 1), (2, 2))",
+            "tensor([[[[1., 1.],\n          [1., 1.]]]])",
+        ),
+        (
+            "conv2d_weight_grad(zeros(1, 3, 2, 2), zeros(1, 2, 2, 2), (1, 1)).shape",
+            "torch.Size([2, 3, 1, 1])",
+        ),
+    ],
+};
+
+static KERNELS: &[Kernel] = conv_kernels!(problem);
+
+fn problem(seen: &Seen<'_>) -> Option<conv::ConvProblem> {
+    let steps = Steps::from_attrs(seen.op.name, seen.attrs, 1).ok()?;
+    let [rows, columns] = pair(seen.op.name, "size", seen.attrs, 0, 1, [1, 1]).ok()?;
+    let ([_, c, _, _], [_, k, _, _]) = (&seen.shapes[0][..], &seen.shapes[1][..]) else {
+        return None;
+    };
+    let w = [*k, c / steps.groups, rows, columns];
+    steps.problem(seen.shapes[0], &w, seen.dtype, conv::ConvPass::WeightGrad)
+}
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    crate::ops::matrix::same_dtypes(cx)?;
+    let steps = Steps::from_attrs(cx.op.name, cx.attrs, 1)?;
+    let fits = |it: &conv::ConvProblem| {
+        let [height, width] = it.output();
+        cx.shape(1)[..] == [it.batch, it.out_channels, height, width]
+    };
+    let problem = problem(&seen(cx)).filter(fits);
+    let problem = problem
+        .ok_or_else(|| cx.bad_shapes("the gradient does not fit the images and the size"))?;
+    let [rows, columns] = problem.kernel;
+    let shape =
+        Shape::from([problem.out_channels, problem.in_channels / steps.groups, rows, columns]);
+    Ok(smallvec![Meta::new(shape, cx.dtype(0))])
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let (x, g, dw) = (cx.input(0), cx.input(1), cx.output_grad()?);
+    let steps: Attrs = cx.attrs[1..].iter().cloned().collect();
+    let mut res = vec![None; 2];
+    if cx.needs(0) {
+        let attrs = [Attr::sizes(&x.shape()[2..])].into_iter().chain(steps.clone()).collect();
+        res[0] = Some(apply_one(&super::conv2d_input_grad::OP, &[g.clone(), dw.clone()], &attrs)?);
+    }
+    if cx.needs(1) {
+        res[1] = Some(apply_one(&super::convolution::OP, &[x.clone(), dw], &steps)?);
+    }
+    Ok(res)
+}

@@ -1,0 +1,94 @@
+//! `convolution`: the batched convolution behind conv2d, with its bias.
+
+use smallvec::smallvec;
+
+use super::{Seen, infer_view, seen};
+use super::{Steps, conv_kernels};
+use crate::cpu::conv;
+use crate::functional::sum;
+use crate::op::{Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Param, ParamKind, Saves};
+use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
+
+pub static OP: OpDef = OpDef {
+    name: "convolution",
+    doc: "The batched convolution behind conv2d, with its bias.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("weight"),
+        Param::with("bias", ParamKind::OptTensor, Default::None),
+        Param::with("stride", ParamKind::Ints, Default::Ints(&[1])),
+        Param::with("padding", ParamKind::Ints, Default::Ints(&[0])),
+        Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
+        Param::with("groups", ParamKind::Int, Default::Int(1)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer,
+    body: Body::Kernels(KERNELS),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("convolution(ones(1, 1, 2, 2), ones(1, 1, 2, 2))", "tensor([[[[4.]]]])"),
+        (
+            "convolution(ones(1, 1, 1, 1), ones(1, 1, 1, 1), tensor([0.5]))",
+            "tensor([[[[1.5000]]]])",
+        ),
+    ],
+};
+
+static KERNELS: &[Kernel] = conv_kernels!(problem);
+
+fn problem(seen: &Seen<'_>) -> Option<conv::ConvProblem> {
+    let steps = Steps::from_attrs(seen.op.name, seen.attrs, 0).ok()?;
+    steps.problem(seen.shapes[0], seen.shapes[1], seen.dtype, conv::ConvPass::Forward)
+}
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    crate::ops::matrix::same_dtypes(cx)?;
+    let steps = Steps::from_attrs(cx.op.name, cx.attrs, 0)?;
+    let (x, w) = (cx.shape(0), cx.shape(1));
+    let problem = steps.problem(x, w, cx.dtype(0), conv::ConvPass::Forward).ok_or_else(|| {
+        cx.bad_shapes(format!(
+            "images [n, c, h, w] and kernels [k, c / groups, r, s] are needed; groups is {}",
+            steps.groups
+        ))
+    })?;
+    if cx.inputs.get(2).is_some_and(|it| it.shape()[..] != [w[0]]) {
+        return Err(cx.bad_shapes(format!("the bias must have shape [{}]", w[0])));
+    }
+    let [height, width] = problem.output();
+    if height == 0 || width == 0 {
+        return Err(cx.bad_shapes("the kernel is larger than the padded image"));
+    }
+    Ok(smallvec![Meta::new(Shape::from([x[0], w[0], height, width]), cx.dtype(0))])
+}
+
+/// Both gradients are convolutions themselves; that of the bias is a sum.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let (x, w, dy) = (cx.input(0), cx.input(1), cx.output_grad()?);
+    let with_size = |of: &Tensor| {
+        let size = Attr::sizes(&of.shape()[2..]);
+        [size].into_iter().chain(cx.attrs.iter().cloned()).collect::<Attrs>()
+    };
+    let mut res = vec![None; cx.n_inputs()];
+    if cx.needs(0) {
+        res[0] = Some(apply_one(
+            &super::conv2d_input_grad::OP,
+            &[dy.clone(), w.clone()],
+            &with_size(x),
+        )?);
+    }
+    if cx.needs(1) {
+        res[1] = Some(apply_one(
+            &super::conv2d_weight_grad::OP,
+            &[x.clone(), dy.clone()],
+            &with_size(w),
+        )?);
+    }
+    if cx.n_inputs() > 2 && cx.needs(2) {
+        res[2] = Some(sum(&dy, &[0, 2, 3], false)?);
+    }
+    Ok(res)
+}

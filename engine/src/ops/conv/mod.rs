@@ -1,0 +1,234 @@
+//! Convolution and pooling of images `[batch, channels, height, width]`.
+
+use crate::cpu::view::View;
+use crate::cpu::{conv, pool2d};
+use crate::op::{InferCx, KernelCx};
+use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, with_float};
+
+pub mod adaptive_avg_pool2d;
+pub mod adaptive_avg_pool2d_backward;
+pub mod avg_pool2d;
+pub mod avg_pool2d_backward;
+pub mod conv1d;
+pub mod conv2d;
+pub mod conv2d_input_grad;
+pub mod conv2d_weight_grad;
+pub mod conv_transpose2d;
+pub mod convolution;
+pub mod max_pool2d;
+pub mod max_pool2d_with_indices;
+
+/// The rows of this family.
+pub static ALL: &[&OpDef] = &[
+    &adaptive_avg_pool2d::OP,
+    &adaptive_avg_pool2d_backward::OP,
+    &avg_pool2d::OP,
+    &avg_pool2d_backward::OP,
+    &conv1d::OP,
+    &conv2d::OP,
+    &conv2d_input_grad::OP,
+    &conv2d_weight_grad::OP,
+    &conv_transpose2d::OP,
+    &convolution::OP,
+    &max_pool2d::OP,
+    &max_pool2d_with_indices::OP,
+];
+
+/// Attribute `idx` as (height, width); one number stands for both, an absent one is `default`.
+pub(crate) fn pair(
+    op: &'static str,
+    name: &'static str,
+    attrs: &Attrs,
+    idx: usize,
+    least: i64,
+    default: [usize; 2],
+) -> Result<[usize; 2]> {
+    let given = crate::op::ints(attrs, idx).filter(|it| !it.is_empty());
+    let sizes = match given.as_deref() {
+        None => return Ok(default),
+        Some([one]) => [*one, *one],
+        Some([height, width]) => [*height, *width],
+        Some(_) => return Err(Error::Attr { op, name, problem: "takes one number or two".into() }),
+    };
+    if sizes.iter().any(|&it| it < least || it > i64::from(u32::MAX)) {
+        return Err(Error::Attr { op, name, problem: format!("must be at least {least}") });
+    }
+    Ok(sizes.map(|it| it as usize))
+}
+
+/// How a kernel moves over an image.
+#[derive(Clone, Copy)]
+pub(crate) struct Steps {
+    pub(crate) stride: [usize; 2],
+    pub(crate) padding: [usize; 2],
+    pub(crate) dilation: [usize; 2],
+    pub(crate) groups: usize,
+}
+
+impl Steps {
+    /// From the attributes stride, padding, dilation and groups, which begin at `idx`.
+    pub(crate) fn from_attrs(op: &'static str, attrs: &Attrs, idx: usize) -> Result<Self> {
+        let groups = match attrs.get(idx + 3) {
+            Some(Attr::Int(it)) if *it > 0 => *it as usize,
+            _ => {
+                return Err(Error::Attr { op, name: "groups", problem: "must be positive".into() });
+            }
+        };
+        Ok(Self {
+            stride: pair(op, "stride", attrs, idx, 1, [1, 1])?,
+            padding: pair(op, "padding", attrs, idx + 1, 0, [0, 0])?,
+            dilation: pair(op, "dilation", attrs, idx + 2, 1, [1, 1])?,
+            groups,
+        })
+    }
+
+    /// The problem for images `x` and kernels `w`, or what does not fit.
+    pub(crate) fn problem(
+        &self,
+        x: &[usize],
+        w: &[usize],
+        dtype: DType,
+        pass: conv::ConvPass,
+    ) -> Option<conv::ConvProblem> {
+        let ([n, c, height, width], [k, c_of_group, rows, columns]) = (x, w) else { return None };
+        let fits = c_of_group.checked_mul(self.groups) == Some(*c)
+            && k % self.groups == 0
+            && rows * columns > 0;
+        if !fits {
+            return None;
+        }
+        let (x, w) = ([*n, *c, *height, *width], [*k, *c_of_group, *rows, *columns]);
+        let problem = match dtype {
+            DType::F64 => conv::ConvProblem::new::<f64>(x, w),
+            _ => conv::ConvProblem::new::<f32>(x, w),
+        };
+        let Self { stride, padding, dilation, groups } = *self;
+        Some(conv::ConvProblem { stride, padding, dilation, groups, pass, ..problem })
+    }
+}
+
+/// Runs one pass with one algorithm, or with the one that is expected to be fastest; then adds the bias per channel.
+pub(crate) fn run_conv(
+    cx: &mut KernelCx<'_, '_>,
+    problem: Option<conv::ConvProblem>,
+    algo: Option<&'static conv::ConvAlgo>,
+) -> Result<()> {
+    let Some(problem) = problem else { return Ok(()) };
+    let algo = algo.unwrap_or_else(|| conv::heuristic(&problem));
+    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
+        let (lhs, rhs) = (cx.inputs[0].to_slice::<T>(), cx.inputs[1].to_slice::<T>());
+        let bias = cx.inputs.get(2).map(View::to_slice::<T>);
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        conv::run(algo, &problem, &lhs, &rhs, out);
+        if let Some(bias) = bias {
+            let [height, width] = problem.output();
+            for (plane, out) in out.chunks_exact_mut((height * width).max(1)).enumerate() {
+                let shift = bias[plane % bias.len()];
+                out.iter_mut().for_each(|it| *it += shift);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The algorithm called `name`.
+pub(crate) fn algorithm(name: &str) -> Option<&'static conv::ConvAlgo> {
+    conv::ALL.iter().copied().find(|it| it.name == name)
+}
+
+/// The kernels of a row that is one pass: by the expected fastest and by each algorithm. `$problem` gives the problem.
+macro_rules! conv_kernels {
+    ($problem:ident) => {
+        &[
+            Kernel::new("conv.auto", |cx| super::run_conv(cx, $problem(&infer_view(cx)), None)),
+            conv_kernels!(@one $problem, "direct"),
+            conv_kernels!(@one $problem, "im2col"),
+            conv_kernels!(@one $problem, "winograd"),
+            Kernel { naive: true, ..conv_kernels!(@one $problem, "naive") },
+        ]
+    };
+    (@one $problem:ident, $name:literal) => {
+        Kernel {
+            usable: |cx| $problem(&seen(cx)).zip(super::algorithm($name)).is_some_and(|it| (it.1.usable)(&it.0)),
+            workspace: |cx| $problem(&seen(cx)).zip(super::algorithm($name)).map_or(0, |it| (it.1.workspace)(&it.0)),
+            ..Kernel::new(concat!("conv.", $name), |cx| {
+                super::run_conv(cx, $problem(&infer_view(cx)), super::algorithm($name))
+            })
+        }
+    };
+}
+pub(crate) use conv_kernels;
+
+/// Shapes, dtype and attributes: what a problem is made from, both before and in a run.
+pub(crate) struct Seen<'a> {
+    pub(crate) op: &'static OpDef,
+    pub(crate) shapes: [&'a Shape; 2],
+    pub(crate) dtype: DType,
+    pub(crate) attrs: &'a Attrs,
+}
+
+pub(crate) fn seen<'a>(cx: &'a InferCx<'_>) -> Seen<'a> {
+    Seen { op: cx.op, shapes: [cx.shape(0), cx.shape(1)], dtype: cx.dtype(0), attrs: cx.attrs }
+}
+
+pub(crate) fn infer_view<'a>(cx: &'a KernelCx<'_, '_>) -> Seen<'a> {
+    Seen {
+        op: cx.op,
+        shapes: [cx.inputs[0].shape(), cx.inputs[1].shape()],
+        dtype: cx.inputs[0].dtype(),
+        attrs: cx.attrs,
+    }
+}
+
+/// The pooling of planes that the attributes kernel_size, stride, padding (from `idx` on) describe, or what does not fit.
+pub(crate) fn window(
+    op: &'static str,
+    shape: &Shape,
+    attrs: &Attrs,
+    idx: usize,
+) -> Result<pool2d::PoolProblem> {
+    let refuse = |rule: String| Error::Shapes { op, shapes: vec![shape.clone()], rule };
+    let kernel = pair(op, "kernel_size", attrs, idx, 1, [1, 1])?;
+    let stride = pair(op, "stride", attrs, idx + 1, 1, kernel)?;
+    let padding = pair(op, "padding", attrs, idx + 2, 0, [0, 0])?;
+    let rank = shape.rank();
+    if !(3..=4).contains(&rank) {
+        return Err(refuse("images [n, c, h, w] or one image [c, h, w] are needed".into()));
+    }
+    if (0..2).any(|it| padding[it] * 2 > kernel[it]) {
+        return Err(refuse("padding must be at most half the window".into()));
+    }
+    let planes = shape[..rank - 2].iter().product();
+    let input = [shape[rank - 2], shape[rank - 1]];
+    Ok(pool2d::PoolProblem { stride, padding, ..pool2d::PoolProblem::new(planes, input, kernel) })
+}
+
+/// The shape of what pooling gives.
+pub(crate) fn pooled(
+    op: &'static str,
+    shape: &Shape,
+    problem: &pool2d::PoolProblem,
+) -> Result<Shape> {
+    let [height, width] = problem.output();
+    if height == 0 || width == 0 {
+        let rule = "the window is larger than the padded image".into();
+        return Err(Error::Shapes { op, shapes: vec![shape.clone()], rule });
+    }
+    Ok(shape[..shape.rank() - 2].iter().copied().chain([height, width]).collect())
+}
+
+/// (planes, input, output) of adaptive pooling of images of `shape` to attribute `idx`.
+pub(crate) fn adaptive(
+    op: &'static str,
+    shape: &Shape,
+    attrs: &Attrs,
+    idx: usize,
+) -> Result<(usize, [usize; 2], [usize; 2])> {
+    let rank = shape.rank();
+    let output = pair(op, "output_size", attrs, idx, 1, [1, 1])?;
+    if !(3..=4).contains(&rank) || shape[rank - 2] * shape[rank - 1] == 0 {
+        let rule = "images [n, c, h, w] or one image [c, h, w] are needed".into();
+        return Err(Error::Shapes { op, shapes: vec![shape.clone()], rule });
+    }
+    Ok((shape[..rank - 2].iter().product(), [shape[rank - 2], shape[rank - 1]], output))
+}

@@ -1,0 +1,89 @@
+//! `arange`: numbers in equal steps.
+
+use smallvec::smallvec;
+
+use super::{dtype_or, fill_with, number_or};
+use crate::apply::Metas;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
+};
+use crate::storage::Number;
+use crate::{Attr, Attrs, DType, Error, Meta, Result, Shape};
+
+/// The row of `arange`.
+pub static OP: OpDef = OpDef {
+    name: "arange",
+    doc: "The numbers `start`, `start + step`, ... before `end`; with one number they run from 0 to it. Whole numbers give int64.",
+    params: &[
+        Param::required("start", ParamKind::Float),
+        Param::with("end", ParamKind::OptFloat, Default::None),
+        Param::with("step", ParamKind::Float, Default::Int(1)),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("arange.plain", run)]),
+    grad: Grad::Stops("it has no tensor inputs"),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["megengine.functional.arange", "oneflow.arange", "numpy.arange"],
+    examples: &[
+        ("arange(4)", "tensor([0, 1, 2, 3])"),
+        ("arange(1.0, 2.0, 0.25)", "tensor([1.0000, 1.2500, 1.5000, 1.7500])"),
+        ("arange(5, 0, -2)", "tensor([5, 3, 1])"),
+        ("arange(3, 3)", "tensor([], dtype=torch.int64)"),
+    ],
+};
+
+/// (start, end, step).
+fn bounds(attrs: &Attrs) -> (Number, Number, Number) {
+    let first = number_or(attrs, 0, Number::Int(0));
+    let step = number_or(attrs, 2, Number::Int(1));
+    match attrs.get(1) {
+        None | Some(Attr::None) => (Number::Int(0), first, step),
+        _ => (first, number_or(attrs, 1, Number::Int(0)), step),
+    }
+}
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let (start, end, step) = bounds(cx.attrs);
+    let bad = |problem: &str| Error::Attr { op: "arange", name: "step", problem: problem.into() };
+    let len = match (start, end, step) {
+        (Number::Int(start), Number::Int(end), Number::Int(step)) => {
+            let (gap, step) = (i128::from(end) - i128::from(start), i128::from(step));
+            if step == 0 {
+                return Err(bad("must not be 0"));
+            }
+            if gap.signum() * step.signum() < 0 {
+                return Err(bad("leads away from `end`"));
+            }
+            usize::try_from((gap.abs() + step.abs() - 1) / step.abs()).unwrap_or(usize::MAX)
+        }
+        _ => {
+            let (gap, step) = (end.as_f64() - start.as_f64(), step.as_f64());
+            if step == 0.0 || !gap.is_finite() || !step.is_finite() {
+                return Err(bad("must not be 0, and the bounds must be finite"));
+            }
+            if gap * step < 0.0 {
+                return Err(bad("leads away from `end`"));
+            }
+            (gap / step).ceil() as usize
+        }
+    };
+    let whole = [start, end, step].iter().all(|it| !matches!(it, Number::Float(_)));
+    let own = if whole { DType::I64 } else { DType::F32 };
+    Ok(smallvec![Meta::new(Shape::from([len]), dtype_or(cx.attrs, 3, own))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (start, end, step) = bounds(cx.attrs);
+    if let (Number::Int(start), Number::Int(_), Number::Int(step)) = (start, end, step) {
+        let at = |idx: usize| Number::Int(start.wrapping_add(step.wrapping_mul(idx as i64)));
+        fill_with(&mut cx.outputs[0], at);
+        return Ok(());
+    }
+    let (start, step) = (start.as_f64(), step.as_f64());
+    fill_with(&mut cx.outputs[0], |idx| Number::Float(start + step * idx as f64));
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! `eye`: ones on the diagonal.
+
+use smallvec::smallvec;
+
+use super::{dtype_or, fill_with};
+use crate::apply::Metas;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
+};
+use crate::storage::Number;
+use crate::{Attr, DType, Error, Meta, Result, Shape};
+
+/// The row of `eye`.
+pub static OP: OpDef = OpDef {
+    name: "eye",
+    doc: "A matrix of `n` rows and `m` (else `n`) columns with 1 on the diagonal and 0 elsewhere.",
+    params: &[
+        Param::required("n", ParamKind::Int),
+        Param::with("m", ParamKind::OptInt, Default::None),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("eye.plain", run)]),
+    grad: Grad::Stops("it has no tensor inputs"),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["megengine.functional.eye", "oneflow.eye", "numpy.eye"],
+    examples: &[
+        ("eye(2)", "tensor([[1., 0.],\n        [0., 1.]])"),
+        ("eye(2, 3, dtype=int64)", "tensor([[1, 0, 0],\n        [0, 1, 0]])"),
+        ("eye(1)", "tensor([[1.]])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let rows = cx.int(0);
+    let columns = if matches!(cx.attrs.get(1), None | Some(Attr::None)) { rows } else { cx.int(1) };
+    let size = |it: i64, name| {
+        let problem = "must not be negative".into();
+        usize::try_from(it).map_err(|_| Error::Attr { op: "eye", name, problem })
+    };
+    let shape = Shape::from([size(rows, "n")?, size(columns, "m")?]);
+    Ok(smallvec![Meta::new(shape, dtype_or(cx.attrs, 2, DType::F32))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let columns = cx.outputs[0].shape()[1].max(1);
+    fill_with(&mut cx.outputs[0], |idx| Number::Bool(idx / columns == idx % columns));
+    Ok(())
+}

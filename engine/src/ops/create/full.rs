@@ -1,0 +1,45 @@
+//! `full`: a tensor of one number.
+
+use smallvec::smallvec;
+
+use super::{dtype_of, dtype_or, fill, number_or, sizes};
+use crate::apply::Metas;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
+};
+use crate::storage::Number;
+use crate::{Meta, Result};
+
+/// The row of `full`.
+pub static OP: OpDef = OpDef {
+    name: "full",
+    doc: "A tensor of the given sizes in which every element is `fill_value`.",
+    params: &[
+        Param::required("size", ParamKind::Ints),
+        Param::required("fill_value", ParamKind::Float),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("full.plain", run)]),
+    grad: Grad::Stops("it has no tensor inputs"),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["megengine.functional.full", "oneflow.full", "numpy.full"],
+    examples: &[
+        ("full((2, 2), 3.0)", "tensor([[3., 3.],\n        [3., 3.]])"),
+        ("full((3,), 7)", "tensor([7, 7, 7])"),
+        ("full((0,), nan)", "tensor([])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let own = dtype_of(number_or(cx.attrs, 1, Number::Float(0.0)));
+    Ok(smallvec![Meta::new(sizes(cx, 0)?, dtype_or(cx.attrs, 2, own))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    fill(&mut cx.outputs[0], number_or(cx.attrs, 1, Number::Float(0.0)));
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! `linspace`: numbers evenly spaced over a range, both ends included.
+
+use smallvec::smallvec;
+
+use super::{dtype_or, fill_with, number_or};
+use crate::apply::Metas;
+use crate::op::{
+    self, Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
+};
+use crate::storage::Number;
+use crate::{DType, Error, Meta, Result, Shape};
+
+/// The row of `linspace`.
+pub static OP: OpDef = OpDef {
+    name: "linspace",
+    doc: "`steps` numbers evenly spaced from `start` to `end`, both included.",
+    params: &[
+        Param::required("start", ParamKind::Float),
+        Param::required("end", ParamKind::Float),
+        Param::required("steps", ParamKind::Int),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("linspace.plain", run)]),
+    grad: Grad::Stops("it has no tensor inputs"),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["megengine.functional.linspace", "oneflow.linspace", "numpy.linspace"],
+    examples: &[
+        ("linspace(0.0, 1.0, 5)", "tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])"),
+        ("linspace(3, -3, 3)", "tensor([ 3.,  0., -3.])"),
+        ("linspace(2.0, 9.0, 1)", "tensor([2.])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let steps = usize::try_from(cx.int(2)).map_err(|_| Error::Attr {
+        op: "linspace",
+        name: "steps",
+        problem: "must not be negative".into(),
+    })?;
+    Ok(smallvec![Meta::new(Shape::from([steps]), dtype_or(cx.attrs, 3, DType::F32))])
+}
+
+/// Counts from both ends, so that the last number is `end` itself.
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let steps = op::int(cx.attrs, 2).max(0) as usize;
+    let number = |idx| number_or(cx.attrs, idx, Number::Int(0)).as_f64();
+    let (start, end) = (number(0), number(1));
+    let step = if steps > 1 { (end - start) / (steps - 1) as f64 } else { 0.0 };
+    fill_with(&mut cx.outputs[0], |idx| {
+        let from_start = idx < steps / 2 || steps == 1;
+        Number::Float(if from_start {
+            start + step * idx as f64
+        } else {
+            end - step * (steps - 1 - idx) as f64
+        })
+    });
+    Ok(())
+}

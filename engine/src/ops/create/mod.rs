@@ -1,0 +1,116 @@
+//! Tensors from numbers alone.
+
+pub mod arange;
+pub mod eye;
+pub mod full;
+pub mod full_like;
+pub mod linspace;
+pub mod ones;
+pub mod ones_like;
+pub mod zeros;
+pub mod zeros_like;
+
+use smallvec::smallvec;
+
+use crate::apply::Metas;
+use crate::cpu::view::OutView;
+use crate::op::{self, InferCx};
+use crate::storage::{Element, Number};
+use crate::{Attr, Attrs, DType, Error, Meta, OpDef, Result, Shape, lane};
+
+/// The family, sorted by name.
+pub static ALL: &[&OpDef] = &[
+    &arange::OP,
+    &eye::OP,
+    &full::OP,
+    &full_like::OP,
+    &linspace::OP,
+    &ones::OP,
+    &ones_like::OP,
+    &zeros::OP,
+    &zeros_like::OP,
+];
+
+/// Attribute `idx` as a dtype; absent gives `default`.
+fn dtype_or(attrs: &Attrs, idx: usize, default: DType) -> DType {
+    match attrs.get(idx) {
+        Some(Attr::DType(dtype)) => *dtype,
+        _ => default,
+    }
+}
+
+/// Attribute `idx` as a number; absent gives `default`.
+fn number_or(attrs: &Attrs, idx: usize, default: Number) -> Number {
+    attrs.get(idx).and_then(lane::number_of).unwrap_or(default)
+}
+
+/// The dtype that a number alone gives a tensor: float32 for floats.
+fn dtype_of(number: Number) -> DType {
+    match number {
+        Number::Float(_) => DType::F32,
+        Number::Bool(_) | Number::Int(_) => number.dtype(),
+    }
+}
+
+/// The shape in attribute `idx`; negative sizes are an error.
+fn sizes(cx: &InferCx<'_>, idx: usize) -> Result<Shape> {
+    let sizes = op::ints(cx.attrs, idx).unwrap_or_default();
+    let negative = |_| Error::Attr {
+        op: cx.op.name,
+        name: "size",
+        problem: "must not contain negative sizes".into(),
+    };
+    sizes.iter().map(|&it| usize::try_from(it).map_err(negative)).collect()
+}
+
+/// Infer of `zeros` and `ones`: (size, dtype).
+fn sized(cx: &InferCx<'_>) -> Result<Metas> {
+    Ok(smallvec![Meta::new(sizes(cx, 0)?, dtype_or(cx.attrs, 1, DType::F32))])
+}
+
+/// Types that a number converts to.
+trait FromNumber: Element {
+    fn from_number(number: Number) -> Self;
+}
+
+macro_rules! from_number {
+    ($($t:ty, $as:ident;)*) => {$(
+        impl FromNumber for $t {
+            fn from_number(number: Number) -> Self {
+                number.$as() as $t
+            }
+        }
+    )*};
+}
+
+from_number! {
+    u8, as_i64;
+    i32, as_i64;
+    i64, as_i64;
+    f32, as_f64;
+    f64, as_f64;
+}
+
+/// Sets every element to the number, converted to the dtype.
+fn fill(output: &mut OutView<'_>, number: Number) {
+    if output.dtype() == DType::Bool {
+        return output.as_mut_slice::<u8>().fill(u8::from(number.as_f64() != 0.0));
+    }
+    crate::with_dtype!(output.dtype(), T => {
+        output.as_mut_slice::<T>().fill(T::from_number(number));
+    });
+}
+
+/// Sets element `i` to `at(i)`, converted to the dtype.
+fn fill_with(output: &mut OutView<'_>, at: impl Fn(usize) -> Number) {
+    if output.dtype() == DType::Bool {
+        let slice = output.as_mut_slice::<u8>();
+        return slice.iter_mut().enumerate().for_each(|(idx, it)| {
+            *it = u8::from(at(idx).as_f64() != 0.0);
+        });
+    }
+    crate::with_dtype!(output.dtype(), T => {
+        let slice = output.as_mut_slice::<T>();
+        slice.iter_mut().enumerate().for_each(|(idx, it)| *it = T::from_number(at(idx)));
+    });
+}

@@ -1,0 +1,34 @@
+//! `ones`: a tensor of the number 1.
+
+use super::{fill, sized};
+use crate::Result;
+use crate::op::{Body, DTypeRule, Default, Grad, Kernel, KernelCx, OpDef, Param, ParamKind};
+use crate::storage::Number;
+
+/// The row of `ones`.
+pub static OP: OpDef = OpDef {
+    name: "ones",
+    doc: "A tensor of the given sizes in which every element is 1.",
+    params: &[
+        Param::required("size", ParamKind::Ints),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer: sized,
+    body: Body::Kernels(&[Kernel::new("ones.plain", run)]),
+    grad: Grad::Stops("it has no tensor inputs"),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["megengine.functional.ones", "oneflow.ones", "numpy.ones"],
+    examples: &[
+        ("ones((2, 2))", "tensor([[1., 1.],\n        [1., 1.]])"),
+        ("ones((3,), dtype=int64)", "tensor([1, 1, 1])"),
+        ("ones((0,))", "tensor([])"),
+    ],
+};
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    fill(&mut cx.outputs[0], Number::Int(1));
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! `ones_like`: the number 1 in the shape of another tensor.
+
+use smallvec::smallvec;
+
+use super::{dtype_or, ones};
+use crate::apply::Outputs;
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::{Attr, Result, apply, rules};
+
+/// The row of `ones_like`.
+pub static OP: OpDef = OpDef {
+    name: "ones_like",
+    doc: "A tensor of the input's shape, and of its dtype unless another is given, in which every element is 1.",
+    params: &[Param::tensor("input"), Param::with("dtype", ParamKind::OptDType, Default::None)],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["megengine.functional.ones_like", "oneflow.ones_like", "numpy.ones_like"],
+    examples: &[
+        ("ones_like(tensor([2.0, nan]))", "tensor([1., 1.])"),
+        ("ones_like(tensor([[2, 3]]))", "tensor([[1, 1]])"),
+        ("ones_like(tensor(5), dtype=float32)", "tensor(1.)"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let input = cx.input(0)?;
+    let dtype = dtype_or(cx.attrs, 0, input.dtype());
+    apply(&ones::OP, &[], &smallvec![Attr::sizes(input.shape()), Attr::DType(dtype)])
+}

@@ -1,0 +1,34 @@
+//! `zeros`: a tensor of the number 0.
+
+use super::{fill, sized};
+use crate::Result;
+use crate::op::{Body, DTypeRule, Default, Grad, Kernel, KernelCx, OpDef, Param, ParamKind};
+use crate::storage::Number;
+
+/// The row of `zeros`.
+pub static OP: OpDef = OpDef {
+    name: "zeros",
+    doc: "A tensor of the given sizes in which every element is 0.",
+    params: &[
+        Param::required("size", ParamKind::Ints),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer: sized,
+    body: Body::Kernels(&[Kernel::new("zeros.plain", run)]),
+    grad: Grad::Stops("it has no tensor inputs"),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["megengine.functional.zeros", "oneflow.zeros", "numpy.zeros"],
+    examples: &[
+        ("zeros((2, 2))", "tensor([[0., 0.],\n        [0., 0.]])"),
+        ("zeros((3,), dtype=int64)", "tensor([0, 0, 0])"),
+        ("zeros((0,))", "tensor([])"),
+    ],
+};
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    fill(&mut cx.outputs[0], Number::Int(0));
+    Ok(())
+}

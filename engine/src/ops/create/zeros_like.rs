@@ -1,0 +1,34 @@
+//! `zeros_like`: the number 0 in the shape of another tensor.
+
+use smallvec::smallvec;
+
+use super::{dtype_or, zeros};
+use crate::apply::Outputs;
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::{Attr, Result, apply, rules};
+
+/// The row of `zeros_like`.
+pub static OP: OpDef = OpDef {
+    name: "zeros_like",
+    doc: "A tensor of the input's shape, and of its dtype unless another is given, in which every element is 0.",
+    params: &[Param::tensor("input"), Param::with("dtype", ParamKind::OptDType, Default::None)],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["megengine.functional.zeros_like", "oneflow.zeros_like", "numpy.zeros_like"],
+    examples: &[
+        ("zeros_like(tensor([2.0, nan]))", "tensor([0., 0.])"),
+        ("zeros_like(tensor([[2, 3]]))", "tensor([[0, 0]])"),
+        ("zeros_like(tensor(5), dtype=float32)", "tensor(0.)"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let input = cx.input(0)?;
+    let dtype = dtype_or(cx.attrs, 0, input.dtype());
+    apply(&zeros::OP, &[], &smallvec![Attr::sizes(input.shape()), Attr::DType(dtype)])
+}

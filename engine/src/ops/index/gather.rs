@@ -1,0 +1,69 @@
+//! `gather`: elements picked along a dimension: `out[i][j] = input[index[i][j]][j]` for `dim=0`.
+
+use smallvec::smallvec;
+
+use super::{Spread, index_dtype};
+use crate::functional::scatter_add;
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+};
+use crate::shape::resolve_dim;
+use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "gather",
+    doc: "Elements picked along a dimension: `out[i][j] = input[index[i][j]][j]` for `dim=0`.",
+    params: &[
+        Param::tensor("input"),
+        Param::required("dim", ParamKind::Int),
+        Param::tensor("index"),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("gather.loop", run)]),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "GatherElements", since: 13, attrs: &[("dim", "axis")] }],
+    aliases: &["megengine.functional.gather", "oneflow.gather"],
+    examples: &[
+        (
+            "gather(tensor([[1, 2], [3, 4]]), 1, tensor([[0, 0], [1, 0]]))",
+            "tensor([[1, 1],\n        [4, 3]])",
+        ),
+        ("gather(tensor([1.0, 2.0, 3.0]), 0, tensor([2, 0]))", "tensor([3., 1.])"),
+        ("gather(tensor([[1, 2], [3, 4]]), 0, tensor([[1, 0]]))", "tensor([[3, 2]])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let (from, index) = (cx.shape(0), cx.shape(1));
+    let dim = resolve_dim(cx.op.name, cx.int(0), from.rank())?;
+    index_dtype(cx.op.name, &cx.inputs[1])?;
+    let fits = from.rank().max(1) == index.rank().max(1)
+        && (0..index.rank())
+            .all(|it| it == dim || from.get(it).is_none_or(|&size| index[it] <= size));
+    if !fits && index.numel() > 0 {
+        return Err(cx.bad_shapes(format!(
+            "the index must not be larger than the input, except in dimension {dim}"
+        )));
+    }
+    Ok(smallvec![Meta::new(index.clone(), cx.dtype(0))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let dim = resolve_dim(cx.op.name, cx.int(0), cx.inputs[0].shape().rank())?;
+    let spread = Spread::new(cx.op.name, &cx.inputs[0], &cx.inputs[1], dim)?;
+    let input = cx.inputs[0];
+    with_dtype!(input.dtype(), T => {
+        let (src, out) = (input.to_slice::<T>(), cx.outputs[0].as_mut_slice::<T>());
+        spread.for_each(|to, from| out[to] = src[from])
+    })
+}
+
+/// Each gradient goes back to where its element came from.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let dy = cx.output_grad()?;
+    let zeros = functional::full(cx.input(0).shape(), 0.0, dy.dtype())?;
+    Ok(vec![Some(scatter_add(&zeros, cx.int(0), cx.input(1), &dy)?), None])
+}

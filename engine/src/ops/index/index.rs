@@ -1,0 +1,61 @@
+//! `index`: picks by index tensors on the leading dimensions, one per dimension, broadcast together: `x[i, j]`.
+
+use smallvec::smallvec;
+
+use super::{index_dtype, leading, row_starts};
+use crate::cpu::view::View;
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+};
+use crate::{Attr, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "index",
+    doc: "Picks by index tensors on the leading dimensions, one per dimension, broadcast together: `x[i, j]`. The first tensor is the one that is indexed.",
+    params: &[Param::required("tensors", ParamKind::Tensors)],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("index.rows", run)]),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: false,
+    onnx: &[Onnx { op_type: "GatherND", since: 13, attrs: &[] }],
+    aliases: &["oneflow.gather_nd"],
+    examples: &[
+        ("index([tensor([[1, 2], [3, 4]]), tensor([1, 0]), tensor([0, 1])])", "tensor([3, 2])"),
+        ("index([tensor([[1, 2], [3, 4]]), tensor([1])])", "tensor([[3, 4]])"),
+        ("index([tensor([5.0, 6.0]), tensor([[-1], [0]])])", "tensor([[6.],\n        [5.]])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    cx.inputs[1..].iter().try_for_each(|it| index_dtype(cx.op.name, it))?;
+    let index: Vec<&Shape> = cx.inputs[1..].iter().map(Tensor::shape).collect();
+    let lead = leading(cx.op.name, cx.shape(0), &index)?;
+    let rest = cx.shape(0)[index.len()..].iter();
+    Ok(smallvec![Meta::new(lead.positions.iter().chain(rest).copied().collect(), cx.dtype(0))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (input, index) = (cx.inputs[0], &cx.inputs[1..]);
+    let shapes: Vec<&Shape> = index.iter().map(View::shape).collect();
+    let lead = leading(cx.op.name, input.shape(), &shapes)?;
+    let starts = row_starts(cx.op.name, input.shape(), index, &lead)?;
+    with_dtype!(input.dtype(), T => {
+        let src = input.to_slice::<T>();
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        for (row, start) in out.chunks_exact_mut(lead.row.max(1)).zip(starts) {
+            row.copy_from_slice(&src[start..start + lead.row]);
+        }
+    });
+    Ok(())
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let dy = cx.output_grad()?;
+    let mut inputs = vec![functional::full(cx.input(0).shape(), 0.0, dy.dtype())?, dy];
+    inputs.extend((1..cx.n_inputs()).map(|it| cx.input(it).clone()));
+    let mut res = vec![None; cx.n_inputs()];
+    res[0] = Some(apply_one(&super::index_put::OP, &inputs, &smallvec![Attr::Bool(true)])?);
+    Ok(res)
+}

@@ -1,0 +1,92 @@
+//! `index_add`: the input with slices of `source` added along a dimension at a vector of indices.
+
+use smallvec::smallvec;
+
+use super::{checked, index_dtype, indices};
+use crate::cpu::number::Num;
+use crate::cpu::strided;
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::shape::resolve_dim;
+use crate::{Attr, Error, Metas, OpDef, Result, Tensor, apply_one, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "index_add",
+    doc: "The input with slices of `source` added along a dimension at a vector of indices.",
+    params: &[
+        Param::tensor("input"),
+        Param::required("dim", ParamKind::Int),
+        Param::tensor("index"),
+        Param::tensor("source"),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("index_add.rows", run)]),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["oneflow.index_add"],
+    examples: &[
+        (
+            "index_add(zeros(3), 0, tensor([2, 0, 2]), tensor([1.0, 2.0, 3.0]))",
+            "tensor([2., 0., 4.])",
+        ),
+        (
+            "index_add(ones(2, 2), 1, tensor([0]), tensor([[5.0], [6.0]]))",
+            "tensor([[6., 1.],\n        [7., 1.]])",
+        ),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let mut part = cx.shape(0).clone();
+    let dim = resolve_dim(cx.op.name, cx.int(0), part.rank())?;
+    index_dtype(cx.op.name, &cx.inputs[1])?;
+    if let Some(size) = part.dims_mut().get_mut(dim) {
+        *size = cx.shape(1).numel();
+    }
+    if &part != cx.shape(2) || cx.shape(1).rank() > 1 {
+        return Err(
+            cx.bad_shapes(format!("the index must be a vector and the source of shape {part}"))
+        );
+    }
+    if cx.dtype(0) != cx.dtype(2) {
+        return Err(Error::DTypes { op: cx.op.name, dtypes: vec![cx.dtype(0), cx.dtype(2)] });
+    }
+    Ok(smallvec![cx.inputs[0].meta()])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (input, source) = (cx.inputs[0], cx.inputs[2]);
+    let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
+    let (outer, size, inner) = strided::around(input.shape(), dim);
+    let index = indices(cx.op.name, &cx.inputs[1])?;
+    with_dtype!(input.dtype(), T => {
+        let src = source.to_slice::<T>();
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        out.copy_from_slice(&input.to_slice::<T>());
+        let mut rows = src.chunks_exact(inner.max(1));
+        for block in 0..outer {
+            for &at in index.iter() {
+                let start = (block * size + checked(cx.op.name, at, size, dim)?) * inner;
+                let row = rows.next().unwrap_or(&[]);
+                out[start..start + inner].iter_mut().zip(row).for_each(|(slot, &x)| *slot = slot.plus(x));
+            }
+        }
+    });
+    Ok(())
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let dy = cx.output_grad()?;
+    let dsource = match cx.needs(2) {
+        true => {
+            let attrs = smallvec![Attr::Int(cx.int(0))];
+            Some(apply_one(&super::index_select::OP, &[dy.clone(), cx.input(1).clone()], &attrs)?)
+        }
+        false => None,
+    };
+    Ok(vec![Some(dy), None, dsource])
+}

@@ -1,0 +1,100 @@
+//! `index_put`: places values by index tensors on the leading dimensions: `x[i, j] = values`, or adds them.
+
+use smallvec::smallvec;
+
+use super::{index_dtype, leading, row_starts};
+use crate::autograd::unbroadcast;
+use crate::cpu::number::Num;
+use crate::cpu::strided;
+use crate::cpu::view::View;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves,
+};
+use crate::{
+    Attrs, Error, Layout, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_dtype,
+};
+
+pub static OP: OpDef = OpDef {
+    name: "index_put",
+    doc: "Places values by index tensors on the leading dimensions: `x[i, j] = values`, or adds them. The tensors are what is changed, the values, then the indices.",
+    params: &[
+        Param::required("tensors", ParamKind::Tensors),
+        Param::with("accumulate", ParamKind::Bool, Default::Bool(false)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("index_put.rows", run)]),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: false,
+    onnx: &[Onnx { op_type: "ScatterND", since: 16, attrs: &[] }],
+    aliases: &["oneflow.tensor_scatter_nd_update"],
+    examples: &[
+        ("index_put([zeros(3), tensor([5.0]), tensor([1])])", "tensor([0., 5., 0.])"),
+        ("index_put([zeros(2), ones(3), tensor([0, 0, 1])], True)", "tensor([2., 1.])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    if cx.inputs.len() < 2 {
+        return Err(Error::Arity { op: cx.op.name, expected: 2, got: cx.inputs.len() });
+    }
+    cx.inputs[2..].iter().try_for_each(|it| index_dtype(cx.op.name, it))?;
+    let target = target(
+        cx.op.name,
+        cx.shape(0),
+        &cx.inputs[2..].iter().map(Tensor::shape).collect::<Vec<_>>(),
+    )?;
+    if Layout::contiguous(cx.shape(1).clone()).broadcast_to(&target).is_none() {
+        return Err(cx.bad_shapes(format!("the values must broadcast to {target}")));
+    }
+    if cx.dtype(0) != cx.dtype(1) {
+        return Err(Error::DTypes { op: cx.op.name, dtypes: vec![cx.dtype(0), cx.dtype(1)] });
+    }
+    Ok(smallvec![cx.inputs[0].meta()])
+}
+
+/// The shape of what the indices pick.
+fn target(op: &'static str, shape: &Shape, index: &[&Shape]) -> Result<Shape> {
+    let lead = leading(op, shape, index)?;
+    Ok(lead.positions.iter().chain(&shape[index.len()..]).copied().collect())
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (input, values, index) = (cx.inputs[0], cx.inputs[1], &cx.inputs[2..]);
+    let shapes: Vec<&Shape> = index.iter().map(View::shape).collect();
+    let lead = leading(cx.op.name, input.shape(), &shapes)?;
+    let target = target(cx.op.name, input.shape(), &shapes)?;
+    let starts = row_starts(cx.op.name, input.shape(), index, &lead)?;
+    let add = cx.flag(0);
+    with_dtype!(input.dtype(), T => {
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        out.copy_from_slice(&input.to_slice::<T>());
+        let spread = values.layout().broadcast_to(&target);
+        let values = spread.map(|it| strided::gather(values.buffer::<T>(), &it)).unwrap_or_default();
+        for (row, start) in values.chunks_exact(lead.row.max(1)).zip(starts) {
+            let slots = out[start..start + lead.row].iter_mut().zip(row);
+            slots.for_each(|(slot, &x)| *slot = if add { slot.plus(x) } else { x });
+        }
+    });
+    Ok(())
+}
+
+/// Placed values hide what was there; added ones do not.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let dy = cx.output_grad()?;
+    let index = || (2..cx.n_inputs()).map(|it| cx.input(it).clone());
+    let mut res = vec![None; cx.n_inputs()];
+    if cx.needs(0) {
+        let zero = functional::full(&Shape::default(), 0.0, dy.dtype())?;
+        let inputs: Vec<Tensor> = [dy.clone(), zero].into_iter().chain(index()).collect();
+        res[0] = Some(if cx.flag(0) { dy.clone() } else { apply_one(&OP, &inputs, cx.attrs)? });
+    }
+    if cx.needs(1) {
+        let inputs: Vec<Tensor> = [dy].into_iter().chain(index()).collect();
+        let picked = apply_one(&super::index::OP, &inputs, &Attrs::new())?;
+        res[1] = Some(unbroadcast(&picked, cx.input(1).shape())?);
+    }
+    Ok(res)
+}

@@ -1,0 +1,81 @@
+//! `index_select`: slices picked along a dimension by a vector of indices.
+
+use smallvec::smallvec;
+
+use super::{checked, index_dtype, indices};
+use crate::cpu::strided;
+use crate::functional::index_add;
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+};
+use crate::shape::resolve_dim;
+use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "index_select",
+    doc: "Slices picked along a dimension by a vector of indices.",
+    params: &[
+        Param::tensor("input"),
+        Param::required("dim", ParamKind::Int),
+        Param::tensor("index"),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("index_select.rows", run)]),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Gather", since: 13, attrs: &[("dim", "axis")] }],
+    aliases: &["oneflow.index_select"],
+    examples: &[
+        (
+            "index_select(tensor([[1, 2], [3, 4], [5, 6]]), 0, tensor([2, 0]))",
+            "tensor([[5, 6],\n        [1, 2]])",
+        ),
+        (
+            "index_select(tensor([[1, 2], [3, 4]]), 1, tensor([1, 1]))",
+            "tensor([[2, 2],\n        [4, 4]])",
+        ),
+        ("index_select(tensor([1.0, 2.0]), 0, tensor([1]))", "tensor([2.])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let mut shape = cx.shape(0).clone();
+    let dim = resolve_dim(cx.op.name, cx.int(0), shape.rank())?;
+    index_dtype(cx.op.name, &cx.inputs[1])?;
+    if cx.shape(1).rank() > 1 {
+        return Err(cx.bad_shapes("the index must be a vector"));
+    }
+    if let Some(size) = shape.dims_mut().get_mut(dim) {
+        *size = cx.shape(1).numel();
+    }
+    Ok(smallvec![Meta::new(shape, cx.dtype(0))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let input = cx.inputs[0];
+    let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
+    let (outer, size, inner) = strided::around(input.shape(), dim);
+    let index = indices(cx.op.name, &cx.inputs[1])?;
+    with_dtype!(input.dtype(), T => {
+        let src = input.to_slice::<T>();
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        let mut rows = out.chunks_exact_mut(inner.max(1));
+        for block in 0..outer {
+            for &at in index.iter() {
+                let start = (block * size + checked(cx.op.name, at, size, dim)?) * inner;
+                if let Some(row) = rows.next() {
+                    row.copy_from_slice(&src[start..start + inner]);
+                }
+            }
+        }
+    });
+    Ok(())
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let dy = cx.output_grad()?;
+    let zeros = functional::full(cx.input(0).shape(), 0.0, dy.dtype())?;
+    Ok(vec![Some(index_add(&zeros, cx.int(0), cx.input(1), &dy)?), None])
+}

@@ -1,0 +1,178 @@
+//! Ops that pick and place elements by index tensors.
+
+use std::borrow::Cow;
+
+use smallvec::smallvec;
+
+use crate::OpDef;
+use crate::cpu::number::Num;
+use crate::cpu::strided;
+use crate::cpu::view::View;
+use crate::{Attr, DType, Error, Layout, Result, Shape, Tensor, apply_one, with_dtype};
+
+pub mod embedding;
+pub mod gather;
+pub mod index;
+pub mod index_add;
+pub mod index_put;
+pub mod index_select;
+pub mod masked_select;
+pub mod nonzero;
+pub mod one_hot;
+pub mod scatter;
+pub mod scatter_add;
+pub mod take_along_dim;
+
+/// The rows of this family.
+pub static ALL: &[&OpDef] = &[
+    &embedding::OP,
+    &gather::OP,
+    &index::OP,
+    &index_add::OP,
+    &index_put::OP,
+    &index_select::OP,
+    &masked_select::OP,
+    &nonzero::OP,
+    &one_hot::OP,
+    &scatter::OP,
+    &scatter_add::OP,
+    &take_along_dim::OP,
+];
+
+/// The elements of an index tensor.
+pub(crate) fn indices<'a>(op: &'static str, view: &View<'a>) -> Result<Cow<'a, [i64]>> {
+    match view.dtype() {
+        DType::I64 => Ok(view.to_slice::<i64>()),
+        DType::I32 => Ok(view.to_slice::<i32>().iter().map(|&it| i64::from(it)).collect()),
+        DType::U8 => Ok(view.to_slice::<u8>().iter().map(|&it| i64::from(it)).collect()),
+        dtype => Err(Error::DType { op, dtype, allowed: "int64 or int32 as index" }),
+    }
+}
+
+/// Refuses index tensors that are not whole numbers.
+pub(crate) fn index_dtype(op: &'static str, index: &Tensor) -> Result<()> {
+    if index.dtype().is_int() {
+        return Ok(());
+    }
+    Err(Error::DType { op, dtype: index.dtype(), allowed: "int64 or int32 as index" })
+}
+
+/// An index as a position; counts from the end when negative.
+#[inline]
+pub(crate) fn checked(op: &'static str, index: i64, size: usize, dim: usize) -> Result<usize> {
+    let at = if index < 0 { index + size as i64 } else { index };
+    if (0..size as i64).contains(&at) {
+        Ok(at as usize)
+    } else {
+        Err(Error::IndexRange { op, index, size, dim })
+    }
+}
+
+/// How index tensors on the leading dimensions address the rows of a tensor: one start per broadcast position.
+pub(crate) struct Leading {
+    /// What the index tensors broadcast to.
+    pub(crate) positions: Shape,
+    /// Elements per position: the product of the dimensions that are not indexed.
+    pub(crate) row: usize,
+}
+
+/// Checks the shapes of index tensors on the leading dimensions of `shape`.
+pub(crate) fn leading(op: &'static str, shape: &Shape, index: &[&Shape]) -> Result<Leading> {
+    let shapes = || index.iter().map(|&it| it.clone()).collect::<Vec<_>>();
+    let mut positions = Shape::default();
+    for it in index {
+        positions = positions.broadcast(it).ok_or_else(|| Error::Shapes {
+            op,
+            shapes: shapes(),
+            rule: "index tensors must broadcast together".into(),
+        })?;
+    }
+    if index.len() > shape.rank() {
+        let rule = format!("{} indices are too many for shape {shape}", index.len());
+        return Err(Error::Shapes { op, shapes: shapes(), rule });
+    }
+    Ok(Leading { positions, row: shape[index.len()..].iter().product() })
+}
+
+/// Where the row of each position starts in a contiguous tensor of `shape`.
+pub(crate) fn row_starts(
+    op: &'static str,
+    shape: &Shape,
+    index: &[View<'_>],
+    lead: &Leading,
+) -> Result<Vec<usize>> {
+    let mut starts = vec![0_usize; lead.positions.numel()];
+    for (dim, view) in index.iter().enumerate() {
+        let size = shape[dim];
+        let given = indices(op, view)?;
+        let from = Layout::contiguous(view.shape().clone()).broadcast_to(&lead.positions);
+        let all = from.map_or_else(|| given.to_vec(), |it| strided::gather(&given, &it));
+        for (start, at) in starts.iter_mut().zip(all) {
+            *start = *start * size + checked(op, at, size, dim)?;
+        }
+    }
+    starts.iter_mut().for_each(|it| *it *= lead.row);
+    Ok(starts)
+}
+
+/// Which element of a tensor each element of an index tensor names along `dim`.
+pub(crate) struct Spread<'a> {
+    op: &'static str,
+    shape: Shape,
+    index: Cow<'a, [i64]>,
+    index_shape: Shape,
+    dim: usize,
+}
+
+impl<'a> Spread<'a> {
+    pub(crate) fn new(
+        op: &'static str,
+        target: &View<'_>,
+        index: &View<'a>,
+        dim: usize,
+    ) -> Result<Self> {
+        let raised = |it: &Shape| if it.rank() == 0 { Shape::from([1]) } else { it.clone() };
+        let (shape, index_shape) = (raised(target.shape()), raised(index.shape()));
+        Ok(Self { op, shape, index: indices(op, index)?, index_shape, dim })
+    }
+
+    /// Calls `body(position in the index tensor, position in the row-major tensor)`.
+    pub(crate) fn for_each(&self, mut body: impl FnMut(usize, usize)) -> Result<()> {
+        let mut strides = crate::shape::row_major(&self.shape);
+        let step = strides[self.dim] as usize;
+        strides[self.dim] = 0;
+        let layout = Layout { shape: self.index_shape.clone(), strides, offset: 0 };
+        let (mut at, mut res) = (0, Ok(()));
+        strided::for_each_run([&layout], |[start], len, [stride]| {
+            for it in 0..len {
+                match checked(self.op, self.index[at], self.shape[self.dim], self.dim) {
+                    Ok(index) => body(at, start + it * stride as usize + index * step),
+                    Err(error) => res = Err(error),
+                }
+                at += 1;
+            }
+        });
+        res
+    }
+}
+
+/// The part of a source that an index tensor of `shape` uses, in row-major order; a number fills it.
+pub(crate) fn source<T: Num>(src: &View<'_>, shape: &Shape) -> Vec<T> {
+    if src.shape().rank() != shape.rank() || src.dtype().size() != size_of::<T>() {
+        let number = with_dtype!(src.dtype(), S => src.to_slice::<S>().first().map_or(0.0, |it| it.to_f64()));
+        return vec![T::from_f64(number); shape.numel()];
+    }
+    let part = Layout { shape: shape.clone(), ..src.layout().clone() };
+    strided::gather(src.buffer::<T>(), &part)
+}
+
+/// `grad` placed at the start of zeros of a larger `shape`.
+pub(crate) fn outside_zero(grad: &Tensor, shape: &Shape) -> Result<Tensor> {
+    if grad.shape() == shape {
+        return Ok(grad.clone());
+    }
+    let sizes = shape.iter().zip(grad.shape().iter()).rev();
+    let pads = sizes.flat_map(|(&to, &from)| [0, to as i64 - from as i64]).collect();
+    let attrs = smallvec![Attr::Ints(pads), Attr::Str("constant"), Attr::Float(0.0)];
+    apply_one(&super::shape::pad::OP, std::slice::from_ref(grad), &attrs)
+}

@@ -1,0 +1,47 @@
+//! `nonzero`: where the elements that are not zero are: one row of indices for each, in row-major order.
+
+use smallvec::smallvec;
+
+use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Onnx, Param};
+use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "nonzero",
+    doc: "Where the elements that are not zero are: one row of indices for each, in row-major order.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("nonzero.loop", run)]),
+    grad: Grad::Stops("indices are whole numbers"),
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "NonZero", since: 13, attrs: &[] }],
+    aliases: &["torch.argwhere", "oneflow.nonzero", "oneflow.argwhere"],
+    examples: &[
+        ("nonzero(tensor([0, 3, 0, 5]))", "tensor([[1],\n        [3]])"),
+        ("nonzero(tensor([[1.0, 0.0], [0.0, 2.0]]))", "tensor([[0, 0],\n        [1, 1]])"),
+        ("nonzero(tensor([False]))", "tensor([], size=(0, 1), dtype=torch.int64)"),
+    ],
+};
+
+/// The shape depends on the elements, so a tensor without elements is refused.
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let n_rows = cx.inputs[0].to_f64_vec()?.into_iter().filter(|&it| it != 0.0).count();
+    Ok(smallvec![Meta::new(Shape::from([n_rows, cx.shape(0).rank()]), DType::I64)])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let input = cx.inputs[0];
+    let strides = crate::shape::row_major(input.shape());
+    let out = cx.outputs[0].as_mut_slice::<i64>();
+    with_dtype!(input.dtype(), T => {
+        let src = input.to_slice::<T>();
+        let hits = src.iter().enumerate().filter(|it| *it.1 != T::default());
+        for (row, (at, _)) in out.chunks_exact_mut(strides.len().max(1)).zip(hits) {
+            for (dim, slot) in row.iter_mut().enumerate() {
+                *slot = (at / strides[dim] as usize % input.shape()[dim]) as i64;
+            }
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! `one_hot`: a 1 at the place that each whole number names, 0 elsewhere, in a new last dimension of size `num_classes` (the largest number plus one when -1).
+
+use smallvec::smallvec;
+
+use super::indices;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+};
+use crate::{DType, Error, Meta, Metas, OpDef, Result};
+
+pub static OP: OpDef = OpDef {
+    name: "one_hot",
+    doc: "A 1 at the place that each whole number names, 0 elsewhere, in a new last dimension of size `num_classes` (the largest number plus one when -1).",
+    params: &[Param::tensor("input"), Param::with("num_classes", ParamKind::Int, Default::Int(-1))],
+    dtypes: DTypeRule::IntsToSame,
+    infer,
+    body: Body::Kernels(&[Kernel::new("one_hot.loop", run)]),
+    grad: Grad::Stops("the input is whole numbers"),
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "OneHot", since: 11, attrs: &[("num_classes", "depth")] }],
+    aliases: &["megengine.functional.one_hot", "oneflow.nn.functional.one_hot"],
+    examples: &[
+        ("one_hot(tensor([0, 2]))", "tensor([[1, 0, 0],\n        [0, 0, 1]])"),
+        ("one_hot(tensor([1]), 3)", "tensor([[0, 1, 0]])"),
+        ("one_hot(tensor([[0], [1]]), 2)", "tensor([[[1, 0]],\n\n        [[0, 1]]])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let n_classes = match cx.int(0) {
+        -1 => cx.inputs[0].to_f64_vec()?.into_iter().fold(-1.0, f64::max) as i64 + 1,
+        given => given,
+    };
+    if n_classes < 1 {
+        return Err(Error::Attr {
+            op: cx.op.name,
+            name: "num_classes",
+            problem: "must be at least 1".into(),
+        });
+    }
+    let shape = cx.shape(0).iter().copied().chain([n_classes as usize]).collect();
+    Ok(smallvec![Meta::new(shape, DType::I64)])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let index = indices(cx.op.name, &cx.inputs[0])?;
+    let n_classes = cx.outputs[0].shape().last().copied().unwrap_or(1);
+    let out = cx.outputs[0].as_mut_slice::<i64>();
+    out.fill(0);
+    for (row, &at) in out.chunks_exact_mut(n_classes).zip(index.iter()) {
+        match usize::try_from(at).ok().and_then(|it| row.get_mut(it)) {
+            Some(slot) => *slot = 1,
+            None => {
+                return Err(Error::IndexRange {
+                    op: cx.op.name,
+                    index: at,
+                    size: n_classes,
+                    dim: 0,
+                });
+            }
+        }
+    }
+    Ok(())
+}

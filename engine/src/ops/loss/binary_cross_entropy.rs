@@ -1,0 +1,47 @@
+//! `binary_cross_entropy`: `-(t log p + (1 - t) log(1 - p))` for probabilities `p` and targets `t`; logarithms are cut at -100.
+
+use super::{reduced, reduction, same_shapes};
+use crate::functional::{add, log, maximum, mul, neg, num, sub};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{OpDef, Outputs, Result, Tensor, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "binary_cross_entropy",
+    doc: "`-(t log p + (1 - t) log(1 - p))` for probabilities `p` and targets `t`; logarithms are cut at -100.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("target"),
+        Param::with("weight", ParamKind::OptTensor, Default::None),
+        Param::with("reduction", ParamKind::Str, Default::Str("mean")),
+    ],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["oneflow.nn.functional.binary_cross_entropy"],
+    examples: &[
+        ("binary_cross_entropy(tensor([0.8, 0.4]), tensor([1.0, 0.0]))", "tensor(0.3670)"),
+        (
+            "binary_cross_entropy(tensor([0.0, 1.0]), tensor([1.0, 1.0]), reduction=\"none\")",
+            "tensor([100.,  -0.])",
+        ),
+    ],
+};
+
+/// The smallest argument of the logarithm: its logarithm is -100.
+const LEAST: f64 = 3.720_075_976_020_836e-44;
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (p, target) = same_shapes(cx)?;
+    let cut_log = |it: &Tensor| log(&maximum(it, &num(LEAST))?);
+    let hit = mul(target, &cut_log(p)?)?;
+    let miss = mul(&sub(&num(1.0), target)?, &cut_log(&sub(&num(1.0), p)?)?)?;
+    let mut losses = neg(&add(&hit, &miss)?)?;
+    if let Some(weight) = cx.opt_input(2) {
+        losses = mul(&losses, weight)?;
+    }
+    reduced(&losses, reduction(cx.op.name, cx.attrs, 0)?)
+}

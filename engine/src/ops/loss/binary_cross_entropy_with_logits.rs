@@ -1,0 +1,56 @@
+//! `binary_cross_entropy_with_logits`: binary cross entropy of sigmoid(input), safe from overflow; `pos_weight` scales the loss of positive targets.
+
+use super::{reduced, reduction, same_shapes};
+use crate::functional::{abs, add, exp, log1p, maximum, mul, neg, num, sub};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{OpDef, Outputs, Result, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "binary_cross_entropy_with_logits",
+    doc: "Binary cross entropy of sigmoid(input), safe from overflow; `pos_weight` scales the loss of positive targets.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("target"),
+        Param::with("weight", ParamKind::OptTensor, Default::None),
+        Param::with("reduction", ParamKind::Str, Default::Str("mean")),
+        Param::with("pos_weight", ParamKind::OptTensor, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &[
+        "torch.binary_cross_entropy_with_logits",
+        "megengine.functional.loss.binary_cross_entropy",
+        "oneflow.nn.functional.binary_cross_entropy_with_logits",
+    ],
+    examples: &[
+        (
+            "binary_cross_entropy_with_logits(tensor([2.0, -1.0]), tensor([1.0, 0.0]))",
+            "tensor(0.2201)",
+        ),
+        (
+            "binary_cross_entropy_with_logits(tensor([1000.0, 0.0]), tensor([0.0, 1.0]), reduction=\"none\")",
+            "tensor([1.0000e+03, 6.9315e-01])",
+        ),
+    ],
+};
+
+/// `(1 - t) x + (1 + (w - 1) t) (log(1 + exp(-|x|)) + max(-x, 0))`.
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (x, target) = same_shapes(cx)?;
+    let minus = neg(x)?;
+    let mut tail = add(&log1p(&exp(&neg(&abs(x)?)?)?)?, &maximum(&minus, &num(0.0))?)?;
+    if let Some(weight) = cx.opt_input(3) {
+        let scale = add(&mul(&sub(weight, &num(1.0))?, target)?, &num(1.0))?;
+        tail = mul(&tail, &scale)?;
+    }
+    let mut losses = add(&mul(&sub(&num(1.0), target)?, x)?, &tail)?;
+    if let Some(weight) = cx.opt_input(2) {
+        losses = mul(&losses, weight)?;
+    }
+    reduced(&losses, reduction(cx.op.name, cx.attrs, 0)?)
+}

@@ -1,0 +1,101 @@
+//! Scores and target classes of a loss as rows: `[n, classes]` and `[n]`.
+
+use smallvec::smallvec;
+
+use super::Reduction;
+use crate::functional::{div, mul, ne, permute, reshape, select_where, sum, to};
+use crate::{Attr, Error, Outputs, Result, Shape, Tensor, apply_one};
+
+/// Scores and classes, one row per element of the target.
+pub(crate) struct Rows {
+    pub(crate) scores: Tensor,
+    pub(crate) target: Tensor,
+}
+
+impl Rows {
+    /// From scores `[n, classes, ...]` and targets `[n, ...]`, or `[classes]` and a single target.
+    pub(crate) fn new(op: &'static str, scores: &Tensor, target: &Tensor) -> Result<Self> {
+        let refuse = |rule: &str| {
+            let shapes = vec![scores.shape().clone(), target.shape().clone()];
+            Error::Shapes { op, shapes, rule: rule.into() }
+        };
+        if !target.dtype().is_int() {
+            let allowed = "int64 classes, or probabilities of the shape of the scores";
+            return Err(Error::DType { op, dtype: target.dtype(), allowed });
+        }
+        let (rank, shape) = (scores.rank(), scores.shape());
+        let class_dim = usize::from(rank > 1);
+        let Some(&n_classes) = shape.get(class_dim) else {
+            return Err(refuse("scores need a dimension of classes"));
+        };
+        let others: Shape = (0..rank).filter(|&it| it != class_dim).map(|it| shape[it]).collect();
+        if &others != target.shape() {
+            return Err(refuse(
+                "the target must have the shape of the scores without their classes",
+            ));
+        }
+        let flat = Shape::from([others.numel()]);
+        let scores = if rank > 2 {
+            let order: Vec<i64> =
+                (0..rank).filter(|&it| it != 1).chain([1]).map(|it| it as i64).collect();
+            permute(scores, &order)?
+        } else {
+            scores.clone()
+        };
+        let scores = reshape(&scores, &Shape::from([others.numel(), n_classes]))?;
+        Ok(Self { scores, target: reshape(target, &flat)? })
+    }
+
+    /// The classes with ignored ones replaced by class 0.
+    pub(crate) fn safe(&self, ignored: i64) -> Result<Tensor> {
+        select_where(&self.kept(ignored)?, &self.target, &Tensor::int_number(0))
+    }
+
+    fn kept(&self, ignored: i64) -> Result<Tensor> {
+        ne(&self.target, &Tensor::int_number(ignored))
+    }
+
+    /// Weight of each row: that of its class, 0 for ignored rows.
+    fn weights(&self, weight: Option<&Tensor>, ignored: i64) -> Result<Tensor> {
+        let kept = to(&self.kept(ignored)?, self.scores.dtype())?;
+        let Some(weight) = weight else { return Ok(kept) };
+        let row = &crate::ops::index::index_select::OP;
+        let inputs = [weight.clone(), self.safe(ignored)?];
+        mul(&kept, &apply_one(row, &inputs, &smallvec![Attr::Int(0)])?)
+    }
+
+    /// Losses of rows, weighted and reduced; a mean divides by the sum of the weights.
+    pub(crate) fn finish(
+        &self,
+        losses: Tensor,
+        weight: Option<&Tensor>,
+        ignored: i64,
+        how: Reduction,
+        target: &Tensor,
+    ) -> Result<Outputs> {
+        let weights = self.weights(weight, ignored)?;
+        let losses = mul(&losses, &weights)?;
+        Ok(smallvec![total(&losses, &weights, how, target)?])
+    }
+
+    /// As `finish`, for losses that hold the class weights already.
+    pub(crate) fn finish_smooth(
+        &self,
+        losses: Tensor,
+        weight: Option<&Tensor>,
+        ignored: i64,
+        how: Reduction,
+        target: &Tensor,
+    ) -> Result<Tensor> {
+        let losses = mul(&losses, &to(&self.kept(ignored)?, self.scores.dtype())?)?;
+        total(&losses, &self.weights(weight, ignored)?, how, target)
+    }
+}
+
+fn total(losses: &Tensor, weights: &Tensor, how: Reduction, target: &Tensor) -> Result<Tensor> {
+    match how {
+        Reduction::None => reshape(losses, target.shape()),
+        Reduction::Sum => sum(losses, &[], false),
+        Reduction::Mean => div(&sum(losses, &[], false)?, &sum(weights, &[], false)?),
+    }
+}

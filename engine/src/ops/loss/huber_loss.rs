@@ -1,0 +1,47 @@
+//! `huber_loss`: half the squared difference where that is below `delta`, `delta` times the absolute difference less `delta / 2` elsewhere.
+
+use super::{reduced, reduction};
+use crate::functional::{abs, lt, mul, num, select_where, sub};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{Error, OpDef, Outputs, Result, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "huber_loss",
+    doc: "Half the squared difference where that is below `delta`, `delta` times the absolute difference less `delta / 2` elsewhere.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("target"),
+        Param::with("reduction", ParamKind::Str, Default::Str("mean")),
+        Param::with("delta", ParamKind::Float, Default::Float(1.0)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("huber_loss(tensor([1.0, 2.0]), tensor([0.5, 5.0]))", "tensor(1.3125)"),
+        (
+            "huber_loss(tensor([1.0, 2.0]), tensor([0.5, 5.0]), reduction=\"none\", delta=2.0)",
+            "tensor([0.1250, 4.0000])",
+        ),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (distance, delta) = (abs(&sub(cx.input(0)?, cx.input(1)?)?)?, cx.float(1));
+    if delta <= 0.0 {
+        return Err(Error::Attr {
+            op: cx.op.name,
+            name: "delta",
+            problem: "must be positive".into(),
+        });
+    }
+    let near = mul(&mul(&distance, &distance)?, &num(0.5))?;
+    let far = mul(&sub(&distance, &num(0.5 * delta))?, &num(delta))?;
+    let losses = select_where(&lt(&distance, &num(delta))?, &near, &far)?;
+    reduced(&losses, reduction(cx.op.name, cx.attrs, 0)?)
+}

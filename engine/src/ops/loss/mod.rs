@@ -1,0 +1,78 @@
+//! Losses. `reduction` is mean, sum or none.
+
+use smallvec::smallvec;
+
+use crate::OpDef;
+use crate::op::ComposedCx;
+use crate::{Attr, Attrs, Error, Outputs, Result, Tensor, functional};
+
+pub mod binary_cross_entropy;
+pub mod binary_cross_entropy_with_logits;
+pub(crate) mod class_rows;
+pub mod cross_entropy;
+pub mod huber_loss;
+pub mod kl_div;
+pub mod l1_loss;
+pub mod mse_loss;
+pub mod nll_loss;
+pub mod smooth_l1_loss;
+pub mod softmax_cross_entropy;
+pub mod softmax_cross_entropy_backward;
+
+/// The rows of this family.
+pub static ALL: &[&OpDef] = &[
+    &binary_cross_entropy::OP,
+    &binary_cross_entropy_with_logits::OP,
+    &cross_entropy::OP,
+    &huber_loss::OP,
+    &kl_div::OP,
+    &l1_loss::OP,
+    &mse_loss::OP,
+    &nll_loss::OP,
+    &smooth_l1_loss::OP,
+    &softmax_cross_entropy::OP,
+    &softmax_cross_entropy_backward::OP,
+];
+
+/// How the losses of single elements become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reduction {
+    None,
+    Mean,
+    Sum,
+}
+
+/// Reads attribute `idx` as a reduction.
+pub(crate) fn reduction(op: &'static str, attrs: &Attrs, idx: usize) -> Result<Reduction> {
+    match attrs.get(idx) {
+        Some(Attr::Str("none")) => Ok(Reduction::None),
+        Some(Attr::Str("mean")) | None => Ok(Reduction::Mean),
+        Some(Attr::Str("sum")) => Ok(Reduction::Sum),
+        _ => {
+            Err(Error::Attr { op, name: "reduction", problem: "must be mean, sum or none".into() })
+        }
+    }
+}
+
+/// The losses of single elements, reduced.
+pub(crate) fn reduced(losses: &Tensor, how: Reduction) -> Result<Outputs> {
+    Ok(smallvec![match how {
+        Reduction::None => losses.clone(),
+        Reduction::Mean => functional::mean(losses, &[], false)?,
+        Reduction::Sum => functional::sum(losses, &[], false)?,
+    }])
+}
+
+/// Input and target, which must have one shape.
+pub(crate) fn same_shapes<'a>(cx: &'a ComposedCx<'_>) -> Result<(&'a Tensor, &'a Tensor)> {
+    let (input, target) = (cx.input(0)?, cx.input(1)?);
+    if input.shape() == target.shape() {
+        return Ok((input, target));
+    }
+    let shapes = vec![input.shape().clone(), target.shape().clone()];
+    Err(Error::Shapes {
+        op: cx.op.name,
+        shapes,
+        rule: "input and target must have one shape".into(),
+    })
+}

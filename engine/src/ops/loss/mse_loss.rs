@@ -1,0 +1,37 @@
+//! `mse_loss`: the squared difference of input and target.
+
+use super::{reduced, reduction};
+use crate::functional::{mul, sub};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{OpDef, Outputs, Result, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "mse_loss",
+    doc: "The squared difference of input and target.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("target"),
+        Param::with("reduction", ParamKind::Str, Default::Str("mean")),
+    ],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["megengine.functional.loss.square_loss", "oneflow.nn.functional.mse_loss"],
+    examples: &[
+        ("mse_loss(tensor([1.0, 2.0]), tensor([0.0, 4.0]))", "tensor(2.5000)"),
+        (
+            "mse_loss(tensor([1.0, 2.0]), tensor([0.0, 4.0]), reduction=\"none\")",
+            "tensor([1., 4.])",
+        ),
+        ("mse_loss(tensor([1.0, 2.0]), tensor([0.0, 4.0]), reduction=\"sum\")", "tensor(5.)"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let distance = sub(cx.input(0)?, cx.input(1)?)?;
+    reduced(&mul(&distance, &distance)?, reduction(cx.op.name, cx.attrs, 0)?)
+}

@@ -1,0 +1,50 @@
+//! `smooth_l1_loss`: half the squared difference over `beta` where that is below `beta`, the absolute difference less `beta / 2` elsewhere.
+
+use super::{reduced, reduction};
+use crate::functional::{abs, lt, mul, num, select_where, sub};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{Error, OpDef, Outputs, Result, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "smooth_l1_loss",
+    doc: "Half the squared difference over `beta` where that is below `beta`, the absolute difference less `beta / 2` elsewhere.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("target"),
+        Param::with("reduction", ParamKind::Str, Default::Str("mean")),
+        Param::with("beta", ParamKind::Float, Default::Float(1.0)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["oneflow.nn.functional.smooth_l1_loss"],
+    examples: &[
+        ("smooth_l1_loss(tensor([1.0, 2.0]), tensor([0.5, 5.0]))", "tensor(1.3125)"),
+        (
+            "smooth_l1_loss(tensor([1.0, 2.0]), tensor([0.5, 5.0]), reduction=\"none\", beta=2.0)",
+            "tensor([0.0625, 2.0000])",
+        ),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (distance, beta) = (abs(&sub(cx.input(0)?, cx.input(1)?)?)?, cx.float(1));
+    if beta < 0.0 {
+        return Err(Error::Attr {
+            op: cx.op.name,
+            name: "beta",
+            problem: "must not be negative".into(),
+        });
+    }
+    let how = reduction(cx.op.name, cx.attrs, 0)?;
+    if beta == 0.0 {
+        return reduced(&distance, how);
+    }
+    let near = mul(&mul(&distance, &distance)?, &num(0.5 / beta))?;
+    let far = sub(&distance, &num(0.5 * beta))?;
+    reduced(&select_where(&lt(&distance, &num(beta))?, &near, &far)?, how)
+}

@@ -1,0 +1,105 @@
+//! `softmax_cross_entropy`: the cross entropy of rows of scores `[n, classes]` and target classes `[n]`: `log(sum(exp(x))) - x[target]`, 0 for rows whose target is `ignore_index`; also what a mean divides by (1 for sum and none).
+
+use smallvec::smallvec;
+
+use super::{Reduction, reduction};
+use crate::cpu::softmax;
+use crate::functional::div;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::ops::index::indices;
+use crate::{Attr, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "softmax_cross_entropy",
+    doc: "The cross entropy of rows of scores `[n, classes]` and target classes `[n]`: `log(sum(exp(x))) - x[target]`, 0 for rows whose target is `ignore_index`; also what a mean divides by (1 for sum and none).",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("target"),
+        Param::with("ignore_index", ParamKind::Int, Default::Int(-100)),
+        Param::with("reduction", ParamKind::Str, Default::Str("mean")),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("softmax_cross_entropy.rows", run)]),
+    grad: Grad::Rule(grad, Saves::Both),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["oneflow.sparse_softmax_cross_entropy"],
+    examples: &[
+        (
+            "softmax_cross_entropy(tensor([[0.0, 0.0]]), tensor([1]))",
+            "(tensor(0.6931), tensor(1.))",
+        ),
+        (
+            "softmax_cross_entropy(tensor([[0.0, 0.0], [1000.0, 0.0]]), tensor([-100, 0]), reduction=\"sum\")",
+            "(tensor(0.), tensor(1.))",
+        ),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dtype = cx.dtype(0);
+    if !dtype.is_float() {
+        return Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64 scores" });
+    }
+    if !cx.dtype(1).is_int() {
+        return Err(Error::DType { op: cx.op.name, dtype: cx.dtype(1), allowed: "int64 classes" });
+    }
+    let [n_rows, _] = cx.shape(0)[..] else {
+        return Err(cx.bad_shapes("scores must be [n, classes]"));
+    };
+    if cx.shape(1)[..] != [n_rows] {
+        return Err(cx.bad_shapes("there must be one target per row of scores"));
+    }
+    let loss = match reduction(cx.op.name, cx.attrs, 1)? {
+        Reduction::None => Shape::from([n_rows]),
+        _ => Shape::default(),
+    };
+    Ok(smallvec![Meta::new(loss, dtype), Meta::new(Shape::default(), dtype)])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let how = reduction(cx.op.name, cx.attrs, 1)?;
+    let (ignored, n_classes) = (cx.int(0), cx.inputs[0].shape()[1]);
+    let target = indices(cx.op.name, &cx.inputs[1])?;
+    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
+        let scores = cx.inputs[0].to_slice::<T>();
+        let (mut total, mut counted) = (0.0_f64, 0.0_f64);
+        for (row, &class) in target.iter().enumerate() {
+            let mut loss = 0.0;
+            if class != ignored {
+                let scores = &scores[row * n_classes..(row + 1) * n_classes];
+                loss = softmax::log_sum(scores).0 - scores[checked_class(cx.op.name, class, n_classes)?] as f64;
+                counted += 1.0;
+            }
+            total += loss;
+            if how == Reduction::None {
+                cx.outputs[0].as_mut_slice::<T>()[row] = loss as T;
+            }
+        }
+        let divisor = if how == Reduction::Mean { counted } else { 1.0 };
+        if how != Reduction::None {
+            cx.outputs[0].as_mut_slice::<T>().fill((total / divisor) as T);
+        }
+        cx.outputs[1].as_mut_slice::<T>().fill(divisor as T);
+        Ok(())
+    })
+}
+
+/// Classes count from 0 only.
+pub(crate) fn checked_class(op: &'static str, class: i64, n_classes: usize) -> Result<usize> {
+    let out_of_range = Error::IndexRange { op, index: class, size: n_classes, dim: 1 };
+    usize::try_from(class).ok().filter(|&it| it < n_classes).ok_or(out_of_range)
+}
+
+/// `dx = (softmax(x) - one_hot(target)) * dy / divisor`, 0 in ignored rows. The divisor depends on no score.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let Some(dy) = cx.output_grad_of(0)? else { return Ok(vec![None, None]) };
+    let scale = div(&dy, cx.output(1))?;
+    let inputs = [cx.input(0).clone(), cx.input(1).clone(), scale];
+    let attrs = smallvec![Attr::Int(cx.int(0))];
+    Ok(vec![Some(apply_one(&super::softmax_cross_entropy_backward::OP, &inputs, &attrs)?), None])
+}

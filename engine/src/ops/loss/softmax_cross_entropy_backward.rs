@@ -1,0 +1,91 @@
+//! `softmax_cross_entropy_backward`: `(softmax(input) - one_hot(target)) * scale`, 0 in rows whose target is `ignore_index`: the gradient of softmax_cross_entropy.
+
+use smallvec::smallvec;
+
+use super::softmax_cross_entropy::checked_class;
+use crate::autograd::unbroadcast;
+use crate::cpu::softmax;
+use crate::functional::{expand, mul, ne, sub, sum, to, unsqueeze};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::ops::index::indices;
+use crate::{Attr, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, rules, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "softmax_cross_entropy_backward",
+    doc: "`(softmax(input) - one_hot(target)) * scale`, 0 in rows whose target is `ignore_index`: the gradient of softmax_cross_entropy. The scale is one number or one per row.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("target"),
+        Param::tensor("scale"),
+        Param::with("ignore_index", ParamKind::Int, Default::Int(-100)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("softmax_cross_entropy_backward.rows", run)]),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        (
+            "softmax_cross_entropy_backward(tensor([[0.0, 0.0]]), tensor([1]), tensor(1.0))",
+            "tensor([[ 0.5000, -0.5000]])",
+        ),
+        (
+            "softmax_cross_entropy_backward(tensor([[0.0, 0.0]]), tensor([-100]), tensor(1.0))",
+            "tensor([[0., 0.]])",
+        ),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    rules::same_as_input(cx)
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (ignored, n_classes) = (cx.int(0), cx.inputs[0].shape()[1]);
+    let target = indices(cx.op.name, &cx.inputs[1])?;
+    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
+        let (scores, scale) = (cx.inputs[0].to_slice::<T>(), cx.inputs[2].to_slice::<T>());
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        softmax::softmax(softmax::Form::Plain, &scores, (n_classes, 1), out);
+        for (row, (out, &class)) in out.chunks_exact_mut(n_classes.max(1)).zip(target.iter()).enumerate() {
+            if class == ignored {
+                out.fill(0.0);
+                continue;
+            }
+            out[checked_class(cx.op.name, class, n_classes)?] -= 1.0;
+            let scale = scale[row % scale.len()];
+            out.iter_mut().for_each(|it| *it *= scale);
+        }
+        Ok(())
+    })
+}
+
+/// With `p = softmax(x)` and `h = dy * scale`: `dx = p * (h - sum(h * p))`; `dscale = sum(dy * (p - one_hot))`.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let (x, target, scale, dy) = (cx.input(0), cx.input(1), cx.input(2), cx.output_grad()?);
+    let n_rows = x.shape()[0];
+    let column = |it: &Tensor| {
+        let rows = expand(it, &Shape::from([n_rows]))?;
+        unsqueeze(&rows, 1)
+    };
+    let mut res = vec![None; 3];
+    if cx.needs(0) {
+        let kept = to(&ne(target, &Tensor::int_number(cx.int(0)))?, x.dtype())?;
+        let weighted = mul(&dy, &mul(&column(scale)?, &unsqueeze(&kept, 1)?)?)?;
+        let attrs = smallvec![Attr::Int(1), Attr::None];
+        let p = apply_one(&crate::ops::norm::softmax::OP, std::slice::from_ref(x), &attrs)?;
+        let inner = mul(&weighted, &p)?;
+        res[0] = Some(sub(&inner, &mul(&p, &sum(&inner, &[1], true)?)?)?);
+    }
+    if cx.needs(2) {
+        let one = functional::full(&Shape::default(), 1.0, x.dtype())?;
+        let slope = apply_one(&OP, &[x.clone(), target.clone(), one], cx.attrs)?;
+        res[2] = Some(unbroadcast(&sum(&mul(&dy, &slope)?, &[1], false)?, scale.shape())?);
+    }
+    Ok(res)
+}

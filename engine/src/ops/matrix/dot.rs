@@ -1,0 +1,39 @@
+//! `dot`: the sum of the products of two vectors.
+
+use smallvec::smallvec;
+
+use crate::functional::matmul;
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
+use crate::{Error, OpDef, Outputs, Result, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "dot",
+    doc: "The sum of the products of two vectors.",
+    params: &[Param::tensor("input"), Param::tensor("other")],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["megengine.functional.dot", "oneflow.dot", "torch.inner"],
+    examples: &[
+        ("dot(tensor([1.0, 2.0]), tensor([3.0, 4.0]))", "tensor(11.)"),
+        ("dot(tensor([1, 2]), tensor([3, 4]))", "tensor(11)"),
+        ("dot(zeros(0), zeros(0))", "tensor(0.)"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (a, b) = (cx.input(0)?, cx.input(1)?);
+    if a.rank() != 1 || b.rank() != 1 {
+        let shapes = vec![a.shape().clone(), b.shape().clone()];
+        return Err(Error::Shapes {
+            op: cx.op.name,
+            shapes,
+            rule: "two vectors are needed".into(),
+        });
+    }
+    Ok(smallvec![matmul(a, b)?])
+}

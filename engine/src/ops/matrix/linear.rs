@@ -1,0 +1,113 @@
+//! `linear`: `input @ weight.T + bias`; the weight is `[out, in]`.
+
+use smallvec::smallvec;
+
+use super::{Product, gemm_kernels, plain, same_dtypes};
+use crate::cpu::gemm;
+use crate::cpu::number::Num;
+use crate::cpu::view::View;
+use crate::functional::{matmul, matrix_transpose, reshape, sum};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves,
+};
+use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "linear",
+    doc: "`input @ weight.T + bias`; the weight is `[out, in]`.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("weight"),
+        Param::with("bias", ParamKind::OptTensor, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(KERNELS),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: false,
+    onnx: &[Onnx { op_type: "Gemm", since: 13, attrs: &[] }],
+    aliases: &["megengine.functional.linear", "oneflow.nn.functional.linear"],
+    examples: &[
+        ("linear(tensor([1.0, 2.0]), tensor([[1.0, 0.0], [0.0, 3.0]]))", "tensor([1., 6.])"),
+        ("linear(tensor([[1.0, 2.0]]), tensor([[1.0, 1.0]]), tensor([10.0]))", "tensor([[13.]])"),
+        ("linear(zeros(0, 2), ones(3, 2)).shape", "(0, 3)"),
+    ],
+};
+
+static KERNELS: &[Kernel] = gemm_kernels!(run, plain_loops);
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    same_dtypes(cx)?;
+    let (x, weight) = (cx.shape(0), cx.shape(1));
+    let (Some((k, rows)), [n, k_of_weight]) = (x.split_last(), &weight[..]) else {
+        return Err(cx.bad_shapes(
+            "the weight must be a matrix [out, in] and the input must end in size `in`",
+        ));
+    };
+    if k != k_of_weight {
+        return Err(cx.bad_shapes(format!(
+            "the input ends in size {k}, but the weight takes {k_of_weight}"
+        )));
+    }
+    if cx.inputs.get(2).is_some_and(|it| it.shape()[..] != [*n]) {
+        return Err(cx.bad_shapes(format!("the bias must have shape [{n}]")));
+    }
+    Ok(smallvec![Meta::new(rows.iter().copied().chain([*n]).collect(), cx.dtype(0))])
+}
+
+/// `weight` is `[n, k]`; as the right operand its rows and columns change places.
+fn run(cx: &mut KernelCx<'_, '_>, algo: Option<&'static gemm::GemmAlgo>) -> Result<()> {
+    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
+        let bias = cx.inputs.get(2).map(View::to_slice::<T>);
+        let (x, weight) = (cx.inputs[0].to_slice::<T>(), cx.inputs[1].to_slice::<T>());
+        let (n, k) = (cx.inputs[1].shape()[0], cx.inputs[1].shape()[1]);
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        if out.is_empty() {
+            return Ok(());
+        }
+        let m = out.len() / n;
+        let problem = Product { m, n, k, a: &x[..], a_strides: [k, 1], b: &weight[..], b_strides: [1, k] }.problem();
+        let epilogue = gemm::Epilogue { col_bias: bias.as_deref(), ..gemm::Epilogue::NONE };
+        gemm::run(algo.unwrap_or_else(|| gemm::heuristic(&problem)), &problem, &x, &weight, out, epilogue);
+        Ok(())
+    })
+}
+
+fn plain_loops(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    with_dtype!(cx.inputs[0].dtype(), T => {
+        let bias = cx.inputs.get(2).map(View::to_slice::<T>);
+        let (x, weight) = (cx.inputs[0].to_slice::<T>(), cx.inputs[1].to_slice::<T>());
+        let (n, k) = (cx.inputs[1].shape()[0], cx.inputs[1].shape()[1]);
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        if out.is_empty() {
+            return Ok(());
+        }
+        let m = out.len() / n;
+        plain(&Product { m, n, k, a: &x, a_strides: [k, 1], b: &weight, b_strides: [1, k] }, out);
+        for row in out.chunks_exact_mut(n) {
+            row.iter_mut().zip(bias.iter().flat_map(|it| it.iter())).for_each(|(slot, &b)| *slot = slot.plus(b));
+        }
+        Ok(())
+    })
+}
+
+/// `dx = dy @ w`, `dw = dy^T @ x`, `db = sum(dy)`, with all rows in one matrix.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let (x, weight, dy) = (cx.input(0), cx.input(1), cx.output_grad()?);
+    let n_rows = x.shape()[..x.rank() - 1].iter().product();
+    let dy_rows = reshape(&dy, &Shape::from([n_rows, weight.shape()[0]]))?;
+    let mut res = vec![None; cx.n_inputs()];
+    if cx.needs(0) {
+        res[0] = Some(reshape(&matmul(&dy_rows, weight)?, x.shape())?);
+    }
+    if cx.needs(1) {
+        let rows = reshape(x, &Shape::from([n_rows, weight.shape()[1]]))?;
+        res[1] = Some(matmul(&matrix_transpose(&dy_rows)?, &rows)?);
+    }
+    if cx.n_inputs() > 2 && cx.needs(2) {
+        res[2] = Some(sum(&dy_rows, &[0], false)?);
+    }
+    Ok(res)
+}

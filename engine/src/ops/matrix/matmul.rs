@@ -1,0 +1,99 @@
+//! `matmul`: the matrix product.
+
+use smallvec::smallvec;
+
+use super::{gemm_kernels, product_shape, run_gemm, run_plain, same_dtypes};
+use crate::autograd::unbroadcast;
+use crate::cpu::gemm;
+use crate::functional::{matmul, matrix_transpose, reshape, unsqueeze};
+use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves};
+use crate::{Meta, Metas, OpDef, Result, Tensor, with_dtype, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "matmul",
+    doc: "The matrix product. Vectors count as a row (left) or a column (right); further dimensions are batches and broadcast.",
+    params: &[Param::tensor("input"), Param::tensor("other")],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(KERNELS),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "MatMul", since: 13, attrs: &[] }],
+    aliases: &[
+        "torch.mm",
+        "torch.bmm",
+        "torch.mv",
+        "Tensor.mm",
+        "Tensor.bmm",
+        "Tensor.mv",
+        "megengine.functional.matmul",
+        "oneflow.matmul",
+        "oneflow.bmm",
+    ],
+    examples: &[
+        (
+            "matmul(tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([[1.0], [1.0]]))",
+            "tensor([[3.],\n        [7.]])",
+        ),
+        ("matmul(tensor([1, 2]), tensor([3, 4]))", "tensor(11)"),
+        ("matmul(ones(2, 0), ones(0, 2))", "tensor([[0., 0.],\n        [0., 0.]])"),
+    ],
+};
+
+static KERNELS: &[Kernel] = gemm_kernels!(run, plain_loops);
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    same_dtypes(cx)?;
+    let (a, b) = (cx.shape(0), cx.shape(1));
+    if a.rank() == 0 || b.rank() == 0 {
+        return Err(cx.bad_shapes("scalars have no matrix product; use *"));
+    }
+    let (batch, [m, _, n]) = product_shape(a, b).ok_or_else(|| {
+        cx.bad_shapes(
+            "columns of the left must equal rows of the right, batch sizes must broadcast",
+        )
+    })?;
+    let rows = (a.rank() > 1).then_some(m);
+    let columns = (b.rank() > 1).then_some(n);
+    Ok(smallvec![Meta::new(
+        batch.iter().copied().chain(rows).chain(columns).collect(),
+        cx.dtype(0)
+    )])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>, algo: Option<&'static gemm::GemmAlgo>) -> Result<()> {
+    with_float!(cx.op.name, cx.inputs[0].dtype(), T => run_gemm::<T>(cx, algo))
+}
+
+fn plain_loops(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    with_dtype!(cx.inputs[0].dtype(), T => run_plain::<T>(cx))
+}
+
+/// `da = dy @ b^T`, `db = a^T @ dy`, summed over broadcast batch dimensions.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let (a, b, mut dy) = (cx.input(0), cx.input(1), cx.output_grad()?);
+    if b.rank() == 1 {
+        dy = unsqueeze(&dy, -1)?;
+    }
+    if a.rank() == 1 {
+        dy = unsqueeze(&dy, -2)?;
+    }
+    let rows = if a.rank() == 1 { unsqueeze(a, 0)? } else { a.clone() };
+    let columns = if b.rank() == 1 { unsqueeze(b, 1)? } else { b.clone() };
+    let da = match cx.needs(0) {
+        true => Some(reshape(
+            &unbroadcast(&matmul(&dy, &matrix_transpose(&columns)?)?, rows.shape())?,
+            a.shape(),
+        )?),
+        false => None,
+    };
+    let db = match cx.needs(1) {
+        true => Some(reshape(
+            &unbroadcast(&matmul(&matrix_transpose(&rows)?, &dy)?, columns.shape())?,
+            b.shape(),
+        )?),
+        false => None,
+    };
+    Ok(vec![da, db])
+}

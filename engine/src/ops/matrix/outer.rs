@@ -1,0 +1,42 @@
+//! `outer`: all products of the elements of two vectors.
+
+use smallvec::smallvec;
+
+use crate::functional::{mul, unsqueeze};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
+use crate::{Error, OpDef, Outputs, Result, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "outer",
+    doc: "All products of the elements of two vectors.",
+    params: &[Param::tensor("input"), Param::tensor("vec2")],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        (
+            "outer(tensor([1, 2]), tensor([3, 4, 5]))",
+            "tensor([[ 3,  4,  5],\n        [ 6,  8, 10]])",
+        ),
+        ("outer(tensor([1.5]), tensor([2.0, -2.0]))", "tensor([[ 3., -3.]])"),
+        ("outer(zeros(0), ones(2)).shape", "(0, 2)"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (a, b) = (cx.input(0)?, cx.input(1)?);
+    if a.rank() != 1 || b.rank() != 1 {
+        let shapes = vec![a.shape().clone(), b.shape().clone()];
+        return Err(Error::Shapes {
+            op: cx.op.name,
+            shapes,
+            rule: "two vectors are needed".into(),
+        });
+    }
+    Ok(smallvec![mul(&unsqueeze(a, 1)?, b)?])
+}

@@ -1,0 +1,52 @@
+//! The op list: one folder per family, one file per op, one list per family.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::OpDef;
+
+pub mod binary;
+pub mod compare;
+pub mod conv;
+pub mod create;
+pub mod index;
+pub mod loss;
+pub mod matrix;
+pub mod norm;
+pub mod random;
+pub mod reduce;
+pub mod shape;
+pub mod sort;
+pub mod unary;
+
+#[cfg(test)]
+mod tests;
+
+/// The lists of all families.
+pub static FAMILIES: &[&[&OpDef]] = &[
+    binary::ALL,
+    compare::ALL,
+    conv::ALL,
+    create::ALL,
+    index::ALL,
+    loss::ALL,
+    matrix::ALL,
+    norm::ALL,
+    random::ALL,
+    reduce::ALL,
+    shape::ALL,
+    sort::ALL,
+    unary::ALL,
+];
+
+/// Every op, family by family.
+pub fn all() -> impl Iterator<Item = &'static OpDef> {
+    FAMILIES.iter().flat_map(|it| it.iter().copied())
+}
+
+/// Looks an op up by its name. The gradients of elementwise ops are made when first looked up: `mul.grad0`.
+pub fn find(name: &str) -> Option<&'static OpDef> {
+    static BY_NAME: OnceLock<HashMap<&'static str, &'static OpDef>> = OnceLock::new();
+    let listed = BY_NAME.get_or_init(|| all().map(|it| (it.name, it)).collect()).get(name).copied();
+    listed.or_else(|| crate::lane::grad::find(name))
+}

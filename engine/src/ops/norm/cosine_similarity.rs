@@ -1,0 +1,42 @@
+//! `cosine_similarity`: the cosine of the angle between vectors along a dimension.
+
+use smallvec::smallvec;
+
+use crate::functional::{div, maximum, mul, num, sum};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "cosine_similarity",
+    doc: "The cosine of the angle between vectors along a dimension.",
+    params: &[
+        Param::tensor("x1"),
+        Param::tensor("x2"),
+        Param::with("dim", ParamKind::Int, Default::Int(1)),
+        Param::with("eps", ParamKind::Float, Default::Float(1e-08)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["torch.cosine_similarity", "oneflow.nn.functional.cosine_similarity"],
+    examples: &[
+        ("cosine_similarity(tensor([[1.0, 0.0]]), tensor([[1.0, 1.0]]))", "tensor([0.7071])"),
+        ("cosine_similarity(tensor([1.0, 2.0]), tensor([2.0, 4.0]), 0)", "tensor(1.0000)"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (a, b, dim) = (cx.input(0)?, cx.input(1)?, [cx.int(0)]);
+    let norm = |it: &Tensor| {
+        let attrs = smallvec![Attr::Float(2.0), Attr::ints(&dim), Attr::Bool(false)];
+        maximum(
+            &apply_one(&crate::ops::reduce::norm::OP, std::slice::from_ref(it), &attrs)?,
+            &num(cx.float(1)),
+        )
+    };
+    Ok(smallvec![div(&sum(&mul(a, b)?, &dim, false)?, &mul(&norm(a)?, &norm(b)?)?)?])
+}

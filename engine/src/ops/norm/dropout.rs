@@ -1,0 +1,50 @@
+//! `dropout`: in training each element is 0 with probability `p`, and the rest are scaled by 1 / (1 - p); otherwise the input.
+
+use smallvec::smallvec;
+
+use crate::functional::mul;
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::{Attr, Error, OpDef, Outputs, Result, apply_one, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "dropout",
+    doc: "In training each element is 0 with probability `p`, and the rest are scaled by 1 / (1 - p); otherwise the input.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("p", ParamKind::Float, Default::Float(0.5)),
+        Param::with("training", ParamKind::Bool, Default::Bool(true)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: false,
+    method: false,
+    onnx: &[Onnx { op_type: "Dropout", since: 13, attrs: &[("p", "ratio")] }],
+    aliases: &["torch.dropout", "megengine.functional.dropout", "oneflow.nn.functional.dropout"],
+    examples: &[
+        ("dropout(tensor([1.0, 2.0]), 0.5, False)", "tensor([1., 2.])"),
+        ("dropout(tensor([1.0, 2.0]), 1.0)", "tensor([0., 0.])"),
+        ("dropout(tensor([1.0, 2.0]), 0.0)", "tensor([1., 2.])"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (input, p) = (cx.input(0)?, cx.float(0));
+    if !(0.0..=1.0).contains(&p) {
+        return Err(Error::Attr {
+            op: cx.op.name,
+            name: "p",
+            problem: "must lie between 0 and 1".into(),
+        });
+    }
+    if !cx.flag(1) || p == 0.0 {
+        return Ok(smallvec![input.clone()]);
+    }
+    let mask = apply_one(
+        &crate::ops::random::dropout_mask::OP,
+        &[input.detach()],
+        &smallvec![Attr::Float(p)],
+    )?;
+    Ok(smallvec![mul(input, &mask)?])
+}

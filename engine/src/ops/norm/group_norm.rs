@@ -1,0 +1,60 @@
+//! `group_norm`: channels (dimension 1) in `num_groups` groups, each standardised together with the positions of its channels; then times weight, plus bias, per channel.
+
+use smallvec::smallvec;
+
+use super::affine;
+use crate::functional::reshape;
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "group_norm",
+    doc: "Channels (dimension 1) in `num_groups` groups, each standardised together with the positions of its channels; then times weight, plus bias, per channel.",
+    params: &[
+        Param::tensor("input"),
+        Param::required("num_groups", ParamKind::Int),
+        Param::with("weight", ParamKind::OptTensor, Default::None),
+        Param::with("bias", ParamKind::OptTensor, Default::None),
+        Param::with("eps", ParamKind::Float, Default::Float(1e-05)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &[
+        "torch.group_norm",
+        "megengine.functional.nn.group_norm",
+        "oneflow.nn.functional.group_norm",
+    ],
+    examples: &[
+        (
+            "group_norm(tensor([[1.0, 3.0, 2.0, 6.0]]), 2)",
+            "tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])",
+        ),
+        (
+            "group_norm(tensor([[1.0, 3.0]]), 1, tensor([1.0, 2.0]), tensor([0.0, 1.0]))",
+            "tensor([[-1.0000,  3.0000]])",
+        ),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (input, n_groups) = (cx.input(0)?, cx.int(0));
+    let fits = input.rank() >= 2 && n_groups > 0 && input.shape()[1] as i64 % n_groups == 0;
+    if !fits {
+        let rule = format!("the channels (dimension 1) must split into {n_groups} groups");
+        return Err(Error::Shapes { op: cx.op.name, shapes: vec![input.shape().clone()], rule });
+    }
+    let n_rows = input.shape()[0] * n_groups as usize;
+    let row = input.numel().checked_div(n_rows).unwrap_or(0);
+    let rows = reshape(input, &Shape::from([n_rows, row]))?;
+    let attrs = smallvec![Attr::ints(&[1]), Attr::Float(cx.float(1))];
+    let parts = apply(&super::standardize::OP, &[rows], &attrs)?;
+    let scaled = reshape(&parts[0], input.shape())?;
+    let shape: Shape =
+        (1..input.rank()).map(|it| if it == 1 { input.shape()[1] } else { 1 }).collect();
+    Ok(smallvec![affine(scaled, cx.opt_input(1), cx.opt_input(2), &shape)?])
+}

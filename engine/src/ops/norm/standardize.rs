@@ -1,0 +1,153 @@
+//! `standardize`: the input less its mean, divided by its standard deviation, over dimensions that all lie before or after the others; also that mean and the (biased) variance, with size 1 in those dimensions.
+
+use smallvec::smallvec;
+
+use crate::cpu::number::Float;
+use crate::cpu::wide;
+use crate::functional::{add, div, expand, mean, mul, num, sqrt, sub};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::ops::reduce::{dims_attr, kept_shape, n_reduced};
+use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "standardize",
+    doc: "The input less its mean, divided by its standard deviation, over dimensions that all lie before or after the others; also that mean and the (biased) variance, with size 1 in those dimensions.",
+    params: &[
+        Param::tensor("input"),
+        Param::required("dim", ParamKind::Ints),
+        Param::with("eps", ParamKind::Float, Default::Float(1e-05)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer,
+    body: Body::Kernels(&[Kernel::new("standardize.blocks", run)]),
+    grad: Grad::Rule(grad, Saves::Outputs),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        (
+            "standardize(tensor([1.0, 3.0]), (0,), 0.0)",
+            "(tensor([-1.,  1.]), tensor([2.]), tensor([1.]))",
+        ),
+        (
+            "standardize(tensor([[1.0, 3.0], [0.0, 8.0]]), (1,), 0.0)[1]",
+            "tensor([[2.],\n        [4.]])",
+        ),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    split(cx.shape(0), &dims)
+        .ok_or_else(|| cx.bad_shapes("the dimensions must lie before and after the others"))?;
+    let stats = Meta::new(kept_shape(cx.shape(0), &dims), cx.dtype(0));
+    Ok(smallvec![cx.inputs[0].meta(), stats.clone(), stats])
+}
+
+/// Sizes (before, kept, after): the kept dimensions are neighbours.
+fn split(shape: &Shape, dims: &[usize]) -> Option<[usize; 3]> {
+    let before = (0..shape.rank()).take_while(|it| dims.contains(it)).count();
+    let kept = (before..shape.rank()).take_while(|it| !dims.contains(it)).count();
+    let after = before + kept;
+    let clean = (after..shape.rank()).all(|it| dims.contains(&it));
+    let numel = |it: &[usize]| it.iter().product();
+    clean.then(|| [numel(&shape[..before]), numel(&shape[before..after]), numel(&shape[after..])])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let input = cx.inputs[0];
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, input.shape().rank())?;
+    let (eps, sizes) = (cx.float(1), split(input.shape(), &dims).unwrap_or([0; 3]));
+    with_float!(cx.op.name, input.dtype(), T => {
+        let x = input.to_slice::<T>();
+        if let [y, means, variances] = cx.outputs {
+            let stats = (means.as_mut_slice::<T>(), variances.as_mut_slice::<T>());
+            standardize(&x, sizes, eps, y.as_mut_slice::<T>(), stats);
+        }
+        Ok(())
+    })
+}
+
+/// Two passes over each kept position for its statistics, a third to scale.
+fn standardize<T: Float>(
+    x: &[T],
+    sizes: [usize; 3],
+    eps: f64,
+    y: &mut [T],
+    (means, variances): (&mut [T], &mut [T]),
+) {
+    let [before, kept, after] = sizes;
+    let n = (before * after) as f64;
+    for at in 0..kept {
+        let runs =
+            || (0..before).map(move |it| (it * kept + at) * after..(it * kept + at + 1) * after);
+        let mean =
+            runs().map(|it| wide::run(Sum { x: &x[it], centre: 0.0, square: false })).sum::<f64>()
+                / n;
+        let variance =
+            runs().map(|it| wide::run(Sum { x: &x[it], centre: mean, square: true })).sum::<f64>()
+                / n;
+        let scale = T::from_f64(1.0 / (variance + eps).sqrt());
+        let centre = T::from_f64(mean);
+        for run in runs() {
+            let pairs = y[run.clone()].iter_mut().zip(&x[run]);
+            pairs.for_each(|(slot, &x)| *slot = (x - centre) * scale);
+        }
+        (means[at], variances[at]) = (centre, T::from_f64(variance));
+    }
+}
+
+/// The sum of elements, or of their squared distances from `centre`.
+struct Sum<'a, T> {
+    x: &'a [T],
+    centre: f64,
+    square: bool,
+}
+
+impl<T: Float> wide::Loop for Sum<'_, T> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let mut lanes = [0.0_f64; 8];
+        for chunk in self.x.chunks(8) {
+            for (lane, &x) in lanes.iter_mut().zip(chunk) {
+                let x = x.to_f64() - self.centre;
+                *lane += if self.square { x * x } else { x };
+            }
+        }
+        lanes.iter().sum()
+    }
+}
+
+/// With `r = 1 / sqrt(var + eps)`: `dx = r * (dy - mean(dy) - y * mean(dy * y)) + dmean / n + 2 dvar * (y / r) / n`.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let (y, variance) = (cx.output(0), cx.output(2));
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, y.rank())?;
+    let n = n_reduced(y.shape(), &dims) as f64;
+    let dims: Vec<i64> = dims.iter().map(|&it| it as i64).collect();
+    let deviation = sqrt(&add(variance, &num(cx.float(1)))?)?;
+    let mut res: Option<Tensor> = None;
+    let mut gather_up = |term: Tensor| -> Result<()> {
+        res = Some(match res.take() {
+            Some(sum) => add(&sum, &term)?,
+            None => term,
+        });
+        Ok(())
+    };
+    if let Some(dy) = cx.output_grad_of(0)? {
+        let along = mul(y, &mean(&mul(&dy, y)?, &dims, true)?)?;
+        let centred = sub(&sub(&dy, &mean(&dy, &dims, true)?)?, &along)?;
+        gather_up(div(&centred, &deviation)?)?;
+    }
+    if let Some(dmean) = cx.output_grad_of(1)? {
+        gather_up(expand(&div(&dmean, &num(n))?, y.shape())?)?;
+    }
+    if let Some(dvariance) = cx.output_grad_of(2)? {
+        gather_up(mul(y, &mul(&mul(&dvariance, &deviation)?, &num(2.0 / n))?)?)?;
+    }
+    Ok(vec![res])
+}

@@ -1,0 +1,44 @@
+//! `bernoulli`: 1 with the probability that each element of the input gives, else 0.
+
+use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param};
+use crate::{Error, Metas, OpDef, Result, random, rules, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "bernoulli",
+    doc: "1 with the probability that each element of the input gives, else 0.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("bernoulli.philox", run)]),
+    grad: Grad::Stops("the result does not depend on other tensors"),
+    pure: false,
+    method: true,
+    onnx: &[],
+    aliases: &["oneflow.bernoulli"],
+    examples: &[
+        ("bernoulli(tensor([0.0, 1.0]))", "tensor([0., 1.])"),
+        ("bernoulli(zeros(0))", "tensor([])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dtype = cx.dtype(0);
+    let res = rules::same_as_input(cx);
+    if dtype.is_float() {
+        res
+    } else {
+        Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64" })
+    }
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
+        let p = cx.inputs[0].to_slice::<T>();
+        if p.iter().any(|it| !(0.0..=1.0).contains(it)) {
+            return Err(Error::Attr { op: cx.op.name, name: "input", problem: "must lie between 0 and 1".into() });
+        }
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        random::with(|it| it.uniform_f64(out.len(), |at, x| out[at] = T::from(u8::from(x < p[at] as f64))));
+        Ok(())
+    })
+}

@@ -1,0 +1,36 @@
+//! `dropout_mask`: 0 with probability `p`, else 1 / (1 - p), of the shape and dtype of the input.
+
+use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::{Metas, OpDef, Result, random, rules, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "dropout_mask",
+    doc: "0 with probability `p`, else 1 / (1 - p), of the shape and dtype of the input.",
+    params: &[Param::tensor("input"), Param::required("p", ParamKind::Float)],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("dropout_mask.philox", run)]),
+    grad: Grad::Stops("the result does not depend on other tensors"),
+    pure: false,
+    method: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("dropout_mask(zeros(2), 0.0)", "tensor([1., 1.])"),
+        ("dropout_mask(zeros(2), 1.0)", "tensor([0., 0.])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    rules::same_as_input(cx)
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let p = cx.float(0);
+    let kept = if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 };
+    with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        random::with(|it| it.uniform_f32(out.len(), |at, x| out[at] = if (x as f64) < p { 0.0 } else { kept as T }));
+        Ok(())
+    })
+}

@@ -1,0 +1,73 @@
+//! Random tensors. Rows are not pure: they draw from the generator of the thread.
+
+use smallvec::smallvec;
+
+use crate::OpDef;
+use crate::op::{InferCx, KernelCx};
+use crate::ops::shape::size_list;
+use crate::{Attr, DType, Error, Meta, Metas, Result, random, with_float};
+
+pub mod bernoulli;
+pub mod dropout_mask;
+pub mod multinomial;
+pub mod normal;
+pub mod rand;
+pub mod rand_like;
+pub mod randint;
+pub mod randn;
+pub mod randn_like;
+pub mod randperm;
+pub mod uniform;
+
+/// The rows of this family.
+pub static ALL: &[&OpDef] = &[
+    &bernoulli::OP,
+    &dropout_mask::OP,
+    &multinomial::OP,
+    &normal::OP,
+    &rand::OP,
+    &rand_like::OP,
+    &randint::OP,
+    &randn::OP,
+    &randn_like::OP,
+    &randperm::OP,
+    &uniform::OP,
+];
+
+/// Shape from attribute `size`, dtype from attribute `dtype` (float32 when absent).
+pub(crate) fn size_infer(cx: &InferCx<'_>, size: usize, dtype: usize) -> Result<Metas> {
+    let shape = size_list(cx.op.name, "size", &cx.ints(size).unwrap_or_default())?;
+    let dtype = match cx.attrs.get(dtype) {
+        Some(Attr::DType(it)) => *it,
+        _ => DType::F32,
+    };
+    if !dtype.is_float() {
+        return Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64" });
+    }
+    Ok(smallvec![Meta::new(shape, dtype)])
+}
+
+/// Output 0 filled with uniform numbers from `[low, high)`.
+pub(crate) fn fill_uniform(cx: &mut KernelCx<'_, '_>, low: f64, high: f64) -> Result<()> {
+    match cx.outputs[0].dtype() {
+        DType::F32 => {
+            let out = cx.outputs[0].as_mut_slice::<f32>();
+            let (low, span) = (low as f32, (high - low) as f32);
+            random::with(|it| it.uniform_f32(out.len(), |at, x| out[at] = low + x * span));
+        }
+        _ => {
+            let out = cx.outputs[0].as_mut_slice::<f64>();
+            random::with(|it| it.uniform_f64(out.len(), |at, x| out[at] = low + x * (high - low)));
+        }
+    }
+    Ok(())
+}
+
+/// Output 0 filled with normal numbers.
+pub(crate) fn fill_normal(cx: &mut KernelCx<'_, '_>, mean: f64, std: f64) -> Result<()> {
+    with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        random::with(|it| it.normal(out.len(), |at, x| out[at] = (mean + std * x) as T));
+        Ok(())
+    })
+}

@@ -1,0 +1,35 @@
+//! `rand`: uniform random numbers from [0, 1).
+
+use super::{fill_uniform, size_infer};
+use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::{Metas, OpDef, Result};
+
+pub static OP: OpDef = OpDef {
+    name: "rand",
+    doc: "Uniform random numbers from [0, 1).",
+    params: &[
+        Param::required("size", ParamKind::Ints),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("rand.philox", run)]),
+    grad: Grad::Stops("the result does not depend on other tensors"),
+    pure: false,
+    method: false,
+    onnx: &[],
+    aliases: &["oneflow.rand"],
+    examples: &[
+        ("rand((2, 3)).shape", "torch.Size([2, 3])"),
+        ("rand((0,))", "tensor([])"),
+        ("((rand((100,)) >= 0) & (rand((100,)) < 1)).all()", "tensor(True)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    size_infer(cx, 0, 1)
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    fill_uniform(cx, 0.0, 1.0)
+}

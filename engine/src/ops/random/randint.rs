@@ -1,0 +1,56 @@
+//! `randint`: random whole numbers from low to high, high left out.
+
+use smallvec::smallvec;
+
+use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::ops::shape::size_list;
+use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, random, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "randint",
+    doc: "Random whole numbers from low to high, high left out.",
+    params: &[
+        Param::required("low", ParamKind::Int),
+        Param::required("high", ParamKind::Int),
+        Param::required("size", ParamKind::Ints),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("randint.philox", run)]),
+    grad: Grad::Stops("the result does not depend on other tensors"),
+    pure: false,
+    method: false,
+    onnx: &[],
+    aliases: &["oneflow.randint"],
+    examples: &[
+        ("randint(3, 4, (2,))", "tensor([3, 3])"),
+        ("randint(0, 10, (2, 2)).shape", "torch.Size([2, 2])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let (low, high) = (cx.int(0), cx.int(1));
+    if low >= high {
+        return Err(Error::Attr {
+            op: cx.op.name,
+            name: "high",
+            problem: format!("must be above low, which is {low}"),
+        });
+    }
+    let dtype = match cx.attrs.get(3) {
+        Some(Attr::DType(it)) => *it,
+        _ => DType::I64,
+    };
+    Ok(smallvec![Meta::new(size_list(cx.op.name, "size", &cx.ints(2).unwrap_or_default())?, dtype)])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (low, high) = (cx.int(0), cx.int(1));
+    let span = high.wrapping_sub(low) as u64;
+    with_dtype!(cx.outputs[0].dtype(), T => {
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        random::with(|it| out.iter_mut().for_each(|slot| *slot = low.wrapping_add(it.below(span) as i64) as T));
+    });
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! `randn`: normal random numbers with mean 0 and standard deviation 1.
+
+use super::{fill_normal, size_infer};
+use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::{Metas, OpDef, Result};
+
+pub static OP: OpDef = OpDef {
+    name: "randn",
+    doc: "Normal random numbers with mean 0 and standard deviation 1.",
+    params: &[
+        Param::required("size", ParamKind::Ints),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("randn.philox", run)]),
+    grad: Grad::Stops("the result does not depend on other tensors"),
+    pure: false,
+    method: false,
+    onnx: &[],
+    aliases: &["oneflow.randn"],
+    examples: &[("randn((2, 3)).shape", "torch.Size([2, 3])"), ("randn((0,))", "tensor([])")],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    size_infer(cx, 0, 1)
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    fill_normal(cx, 0.0, 1.0)
+}

@@ -1,0 +1,43 @@
+//! `randperm`: the whole numbers below n in random order.
+
+use smallvec::smallvec;
+
+use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::ops::shape::size_list;
+use crate::{Attr, DType, Meta, Metas, OpDef, Result, random, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "randperm",
+    doc: "The whole numbers below n in random order.",
+    params: &[
+        Param::required("n", ParamKind::Int),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("randperm.philox", run)]),
+    grad: Grad::Stops("the result does not depend on other tensors"),
+    pure: false,
+    method: false,
+    onnx: &[],
+    aliases: &["oneflow.randperm", "megengine.random.permutation"],
+    examples: &[("randperm(1)", "tensor([0])"), ("sort(randperm(4))[0]", "tensor([0, 1, 2, 3])")],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dtype = match cx.attrs.get(1) {
+        Some(Attr::DType(it)) => *it,
+        _ => DType::I64,
+    };
+    Ok(smallvec![Meta::new(size_list(cx.op.name, "n", &[cx.int(0)])?, dtype)])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    with_dtype!(cx.outputs[0].dtype(), T => {
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        out.iter_mut().enumerate().for_each(|(at, slot)| *slot = at as T);
+        // Fisher and Yates: each order is equally likely.
+        random::with(|it| (1..out.len()).rev().for_each(|at| out.swap(at, it.below(at as u64 + 1) as usize)));
+    });
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! `all`: whether all elements count as true, over dimensions or altogether.
+
+use smallvec::smallvec;
+
+use super::{dims_attr, fold_into, reduced_shape};
+use crate::cpu::reduce;
+use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::{DType, Meta, Metas, OpDef, Result, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "all",
+    doc: "Whether all elements count as true, over dimensions or altogether. Of nothing it is true.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("dim", ParamKind::OptInts, Default::None),
+        Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("reduce.all", run)]),
+    grad: Grad::Stops("the result is a bool"),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["oneflow.all"],
+    examples: &[
+        ("all(tensor([True, False]))", "tensor(False)"),
+        ("all(tensor([[1, 2], [0, 0]]), 1)", "tensor([ True, False])"),
+        ("all(zeros(0))", "tensor(True)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), DType::Bool)])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    with_dtype!(cx.inputs[0].dtype(), T => fold_into::<T, _, u8>(cx, 0, reduce::All, |x| x))
+}

@@ -1,0 +1,37 @@
+//! `count_nonzero`: how many elements are not zero, over dimensions or altogether.
+
+use smallvec::smallvec;
+
+use super::{dims_attr, fold_into, reduced_shape};
+use crate::cpu::reduce;
+use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::{DType, Meta, Metas, OpDef, Result, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "count_nonzero",
+    doc: "How many elements are not zero, over dimensions or altogether.",
+    params: &[Param::tensor("input"), Param::with("dim", ParamKind::OptInts, Default::None)],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("reduce.count_nonzero", run)]),
+    grad: Grad::Stops("counts are whole numbers"),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("count_nonzero(tensor([1, 0, 2]))", "tensor(2)"),
+        ("count_nonzero(tensor([[1.0, 0.0], [2.0, 3.0]]), 1)", "tensor([1, 2])"),
+        ("count_nonzero(tensor([0.0, float(\"nan\")]))", "tensor(1)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, false), DType::I64)])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let one_if = |x: f64| f64::from(u8::from(x != 0.0));
+    with_dtype!(cx.inputs[0].dtype(), T => fold_into::<T, _, i64>(cx, 0, reduce::SumOf(one_if), |x| x as i64))
+}

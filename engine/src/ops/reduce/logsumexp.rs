@@ -1,0 +1,70 @@
+//! `logsumexp`: the logarithm of the sum of exponentials, safe from overflow.
+
+use smallvec::smallvec;
+
+use super::{Rows, dims_attr, reduced_shape, rows, spread};
+use crate::cpu::reduce;
+use crate::functional::{exp, mul, sub};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves,
+};
+use crate::{Meta, Metas, OpDef, Result, Tensor, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "logsumexp",
+    doc: "The logarithm of the sum of exponentials, safe from overflow.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("dim", ParamKind::OptInts, Default::None),
+        Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer,
+    body: Body::Kernels(&[Kernel::new("reduce.logsumexp", run)]),
+    grad: Grad::Rule(grad, Saves::Both),
+    pure: true,
+    method: true,
+    onnx: &[Onnx {
+        op_type: "ReduceLogSumExp",
+        since: 13,
+        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
+    }],
+    aliases: &["megengine.functional.logsumexp", "oneflow.logsumexp"],
+    examples: &[
+        ("logsumexp(tensor([1.0, 2.0, 3.0]), 0)", "tensor(3.4076)"),
+        ("logsumexp(tensor([1000.0, 1000.0]), 0)", "tensor(1000.6932)"),
+        ("logsumexp(tensor([[0.0, 0.0], [1.0, 3.0]]), 1)", "tensor([0.6931, 3.1269])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), cx.dtype(0))])
+}
+
+/// `m + log(sum(exp(x - m)))` with `m` the largest element (0 when that is infinite).
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.inputs[0].shape().rank())?;
+    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
+        let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        reduce::fold(reduce::Max, &data, (n, inner), out, |x| x);
+        for (at, slot) in out.iter_mut().enumerate() {
+            let (block, column) = (at / inner, at % inner);
+            let largest = if slot.is_infinite() { 0.0 } else { *slot };
+            let row = (0..n).map(|it| data[(block * n + it) * inner + column]);
+            let sum: f64 = row.map(|x| (x - largest).exp() as f64).sum();
+            *slot = (largest as f64 + sum.ln()) as T;
+        }
+        Ok(())
+    })
+}
+
+/// `dx = dy * exp(x - y)`.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let x = cx.input(0);
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, x.rank())?;
+    let share = exp(&sub(x, &spread(cx.output(0), x.shape(), &dims)?)?)?;
+    Ok(vec![Some(mul(&spread(&cx.output_grad()?, x.shape(), &dims)?, &share)?)])
+}

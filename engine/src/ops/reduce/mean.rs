@@ -1,0 +1,70 @@
+//! `mean`: the mean over dimensions, or of all elements.
+
+use smallvec::smallvec;
+
+use super::{dims_attr, fold_into, n_reduced, reduced_shape, spread};
+use crate::cpu::reduce;
+use crate::functional::{div, num};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves,
+};
+use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, Tensor, with_dtype, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "mean",
+    doc: "The mean over dimensions, or of all elements. Of nothing it is NaN.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("dim", ParamKind::OptInts, Default::None),
+        Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("reduce.mean", run)]),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: true,
+    onnx: &[Onnx {
+        op_type: "ReduceMean",
+        since: 13,
+        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
+    }],
+    aliases: &["megengine.functional.mean", "oneflow.mean"],
+    examples: &[
+        ("mean(tensor([1.0, 2.0, 6.0]))", "tensor(3.)"),
+        ("mean(tensor([[1.0, 2.0], [3.0, 5.0]]), 1)", "tensor([1.5000, 4.0000])"),
+        ("mean(zeros(0))", "tensor(nan)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), mean_dtype(cx)?)])
+}
+
+/// Whole numbers have no mean of their own dtype; one must be named.
+fn mean_dtype(cx: &InferCx<'_>) -> Result<DType> {
+    let dtype = match cx.attrs.get(2) {
+        Some(Attr::DType(dtype)) => *dtype,
+        _ => cx.dtype(0),
+    };
+    let allowed = "float32 or float64; convert with .float() or pass dtype=float32";
+    if dtype.is_float() { Ok(dtype) } else { Err(Error::DType { op: cx.op.name, dtype, allowed }) }
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.inputs[0].shape().rank())?;
+    let n = n_reduced(cx.inputs[0].shape(), &dims) as f64;
+    with_dtype!(cx.inputs[0].dtype(), T => with_float!(cx.op.name, cx.outputs[0].dtype(), O => {
+        fold_into::<T, _, O>(cx, 0, reduce::Sum, |x| (x as f64 / n) as O)
+    }))
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let shape = cx.input(0).shape();
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, shape.rank())?;
+    let scaled = div(&cx.output_grad()?, &num(n_reduced(shape, &dims) as f64))?;
+    Ok(vec![Some(spread(&scaled, shape, &dims)?)])
+}

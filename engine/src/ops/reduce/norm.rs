@@ -1,0 +1,106 @@
+//! `norm`: the `p`-norm over dimensions, or of all elements: (sum of |x|^p)^(1/p); for p = inf the largest |x|, for p = 0 the number of elements that are not zero.
+
+use smallvec::smallvec;
+
+use super::{Rows, dims_attr, fold_into, reduced_shape, rows, spread};
+use crate::cpu::number::Float;
+use crate::cpu::reduce;
+use crate::functional::{abs, div, eq, mul, num, pow, select_where, sign, sum, to};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves,
+};
+use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "norm",
+    doc: "The `p`-norm over dimensions, or of all elements: (sum of |x|^p)^(1/p); for p = inf the largest |x|, for p = 0 the number of elements that are not zero.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("p", ParamKind::Float, Default::Float(2.0)),
+        Param::with("dim", ParamKind::OptInts, Default::None),
+        Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer,
+    body: Body::Kernels(&[Kernel::new("reduce.norm", run)]),
+    grad: Grad::Rule(grad, Saves::Both),
+    pure: true,
+    method: true,
+    onnx: &[Onnx {
+        op_type: "ReduceL2",
+        since: 13,
+        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
+    }],
+    aliases: &[
+        "torch.linalg.vector_norm",
+        "megengine.functional.norm",
+        "oneflow.linalg.vector_norm",
+    ],
+    examples: &[
+        ("norm(tensor([3.0, 4.0]))", "tensor(5.)"),
+        ("norm(tensor([[3.0, -4.0], [1.0, 0.0]]), 1, 1)", "tensor([7., 1.])"),
+        ("norm(tensor([1.0, -7.0]), float(\"inf\"))", "tensor(7.)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 1, cx.shape(0).rank())?;
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(2)), cx.dtype(0))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let p = cx.float(0);
+    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
+        if p.is_infinite() {
+            return largest::<T>(cx, p > 0.0);
+        }
+        if p == 2.0 {
+            return fold_into::<T, _, T>(cx, 1, reduce::SumOf(|x| x * x), |sum| sum.sqrt() as T);
+        }
+        if p == 0.0 {
+            let one_if = |x: f64| f64::from(u8::from(x != 0.0));
+            return fold_into::<T, _, T>(cx, 1, reduce::SumOf(one_if), |sum| sum as T);
+        }
+        fold_into::<T, _, T>(cx, 1, reduce::SumOf(move |x: f64| x.abs().powf(p)), move |sum| sum.powf(1.0 / p) as T)
+    })
+}
+
+fn largest<T: Float>(cx: &mut KernelCx<'_, '_>, max: bool) -> Result<()> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 1, cx.inputs[0].shape().rank())?;
+    let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
+    let sizes: Vec<T> = data.iter().map(|&x| if x < T::ZERO { -x } else { x }).collect();
+    let out = cx.outputs[0].as_mut_slice::<T>();
+    match max {
+        true => reduce::fold(reduce::Max, &sizes, (n, inner), out, |x| {
+            if x < T::ZERO { T::ZERO } else { x }
+        }),
+        false => reduce::fold(reduce::Min, &sizes, (n, inner), out, |x| x),
+    }
+    Ok(())
+}
+
+/// `dx = dy * sign(x) * (|x| / y)^(p - 1)`, 0 where `y` is 0; for infinite `p` the extremes share `dy`.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let (x, p) = (cx.input(0), cx.float(0));
+    let dims = dims_attr(cx.op.name, cx.attrs, 1, x.rank())?;
+    let zeros = functional::full(x.shape(), 0.0, x.dtype())?;
+    let y = spread(cx.output(0), x.shape(), &dims)?;
+    let dy = spread(&cx.output_grad()?, x.shape(), &dims)?;
+    let slope = if p == 2.0 {
+        div(x, &y)?
+    } else if p == 0.0 {
+        return Ok(vec![Some(zeros)]);
+    } else if p == 1.0 {
+        sign(x)?
+    } else if p.is_infinite() {
+        let hit = to(&eq(&abs(x)?, &y)?, x.dtype())?;
+        let at: Vec<i64> = dims.iter().map(|&it| it as i64).collect();
+        let share = if at.is_empty() { hit } else { div(&hit, &sum(&hit, &at, true)?)? };
+        mul(&sign(x)?, &share)?
+    } else {
+        mul(&sign(x)?, &pow(&div(&abs(x)?, &y)?, &num(p - 1.0))?)?
+    };
+    let slope = select_where(&eq(&y, &num(0.0))?, &zeros, &slope)?;
+    Ok(vec![Some(mul(&dy, &slope)?)])
+}

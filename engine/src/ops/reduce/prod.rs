@@ -1,0 +1,83 @@
+//! `prod`: the product over dimensions, or of all elements.
+
+use smallvec::smallvec;
+
+use super::{dims_attr, fold_into, reduced_shape, spread};
+use crate::cpu::reduce;
+use crate::functional::{div, eq, mul, num, select_where, sub, sum, to};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves,
+};
+use crate::{Attr, DType, Meta, Metas, OpDef, Result, Tensor, apply_one, functional, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "prod",
+    doc: "The product over dimensions, or of all elements. Integers and bools multiply in int64.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("dim", ParamKind::OptInts, Default::None),
+        Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("reduce.prod", run)]),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: true,
+    onnx: &[Onnx {
+        op_type: "ReduceProd",
+        since: 13,
+        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
+    }],
+    aliases: &["megengine.functional.prod", "oneflow.prod"],
+    examples: &[
+        ("prod(tensor([2.0, 3.0]))", "tensor(6.)"),
+        ("prod(tensor([[1, 2], [3, 4]]), 1)", "tensor([ 2, 12])"),
+        ("prod(zeros(0))", "tensor(1.)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), sum_dtype(cx))])
+}
+
+/// Integers and bools add up in int64 unless another dtype is asked for.
+fn sum_dtype(cx: &InferCx<'_>) -> DType {
+    match cx.attrs.get(2) {
+        Some(Attr::DType(dtype)) => *dtype,
+        _ if cx.dtype(0).is_float() => cx.dtype(0),
+        _ => DType::I64,
+    }
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    with_dtype!(cx.inputs[0].dtype(), T => with_dtype!(cx.outputs[0].dtype(), O => {
+        fold_into::<T, _, O>(cx, 0, reduce::Product, |x| x as O)
+    }))
+}
+
+/// The product of the others: with no zero it is `y / x`; with one zero only that element has it; with more it is 0.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let x = cx.input(0);
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, x.rank())?;
+    let at: Vec<i64> = dims.iter().map(|&it| it as i64).collect();
+    let (zero, one) = (
+        functional::full(x.shape(), 0.0, x.dtype())?,
+        functional::full(x.shape(), 1.0, x.dtype())?,
+    );
+    let is_zero = eq(x, &num(0.0))?;
+    let filled = select_where(&is_zero, &one, x)?;
+    let others = apply_one(
+        &OP,
+        std::slice::from_ref(&filled),
+        &smallvec![Attr::ints(&at), Attr::Bool(true), Attr::None],
+    )?;
+    let n_zeros = sum(&is_zero, &at, true)?;
+    let zeros_beside = sub(&n_zeros, &to(&is_zero, DType::I64)?)?;
+    let others =
+        select_where(&eq(&zeros_beside, &Tensor::int_number(0))?, &div(&others, &filled)?, &zero)?;
+    Ok(vec![Some(mul(&spread(&cx.output_grad()?, x.shape(), &dims)?, &others)?)])
+}

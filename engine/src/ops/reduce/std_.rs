@@ -1,0 +1,52 @@
+//! `std`: the standard deviation over dimensions, or of all elements: the root of the variance.
+
+use smallvec::smallvec;
+
+use super::{dims_attr, reduced_shape};
+use crate::functional::{div, eq, mul, num, select_where};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::{Meta, Metas, OpDef, Result, Tensor, functional};
+
+pub static OP: OpDef = OpDef {
+    name: "std",
+    doc: "The standard deviation over dimensions, or of all elements: the root of the variance.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("dim", ParamKind::OptInts, Default::None),
+        Param::with("correction", ParamKind::Int, Default::Int(1)),
+        Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer,
+    body: Body::Kernels(&[Kernel::new("reduce.std", run)]),
+    grad: Grad::Rule(grad, Saves::Both),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["megengine.functional.std", "oneflow.std"],
+    examples: &[
+        ("std(tensor([1.0, 2.0, 4.0]))", "tensor(1.5275)"),
+        ("std(tensor([[1.0, 2.0], [3.0, 5.0]]), 1, correction=0)", "tensor([0.5000, 1.0000])"),
+        ("std(tensor([1.0]))", "tensor(nan)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(2)), cx.dtype(0))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    super::variances(cx, f64::sqrt)
+}
+
+/// As for the variance, with `dy / (2 y)`; 0 where `y` is 0.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let (y, dy) = (cx.output(0), cx.output_grad()?);
+    let scaled = div(&dy, &mul(y, &num(2.0))?)?;
+    let zeros = functional::full(y.shape(), 0.0, y.dtype())?;
+    let scaled = select_where(&eq(y, &num(0.0))?, &zeros, &scaled)?;
+    Ok(vec![Some(super::variance_grad(cx, &scaled)?)])
+}

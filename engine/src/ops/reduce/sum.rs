@@ -1,0 +1,66 @@
+//! `sum`: the sum over dimensions, or of all elements.
+
+use smallvec::smallvec;
+
+use super::{dims_attr, fold_into, reduced_shape, spread};
+use crate::cpu::reduce;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves,
+};
+use crate::{Attr, DType, Meta, Metas, OpDef, Result, Tensor, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "sum",
+    doc: "The sum over dimensions, or of all elements. Integers and bools add up in int64.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("dim", ParamKind::OptInts, Default::None),
+        Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
+        Param::with("dtype", ParamKind::OptDType, Default::None),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("reduce.sum", run)]),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: true,
+    onnx: &[Onnx {
+        op_type: "ReduceSum",
+        since: 13,
+        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
+    }],
+    aliases: &["megengine.functional.sum", "oneflow.sum"],
+    examples: &[
+        ("sum(tensor([1.0, 2.0, 3.0]))", "tensor(6.)"),
+        ("sum(tensor([[1, 2], [3, 4]]), 0)", "tensor([4, 6])"),
+        ("sum(tensor([True, True, False]))", "tensor(2)"),
+        ("sum(zeros(0))", "tensor(0.)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), sum_dtype(cx))])
+}
+
+/// Integers and bools add up in int64 unless another dtype is asked for.
+fn sum_dtype(cx: &InferCx<'_>) -> DType {
+    match cx.attrs.get(2) {
+        Some(Attr::DType(dtype)) => *dtype,
+        _ if cx.dtype(0).is_float() => cx.dtype(0),
+        _ => DType::I64,
+    }
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    with_dtype!(cx.inputs[0].dtype(), T => with_dtype!(cx.outputs[0].dtype(), O => {
+        fold_into::<T, _, O>(cx, 0, reduce::Sum, |x| x as O)
+    }))
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let shape = cx.input(0).shape();
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, shape.rank())?;
+    Ok(vec![Some(spread(&cx.output_grad()?, shape, &dims)?)])
+}

@@ -1,0 +1,47 @@
+//! `var`: the variance over dimensions, or of all elements: squared distances from the mean, divided by their number less `correction`.
+
+use smallvec::smallvec;
+
+use super::{dims_attr, reduced_shape};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::{Meta, Metas, OpDef, Result, Tensor};
+
+pub static OP: OpDef = OpDef {
+    name: "var",
+    doc: "The variance over dimensions, or of all elements: squared distances from the mean, divided by their number less `correction`.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("dim", ParamKind::OptInts, Default::None),
+        Param::with("correction", ParamKind::Int, Default::Int(1)),
+        Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer,
+    body: Body::Kernels(&[Kernel::new("reduce.var", run)]),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["megengine.functional.var", "oneflow.var"],
+    examples: &[
+        ("var(tensor([1.0, 2.0, 4.0]))", "tensor(2.3333)"),
+        ("var(tensor([[1.0, 2.0], [3.0, 5.0]]), 1, correction=0)", "tensor([0.2500, 1.0000])"),
+        ("var(tensor([1.0]))", "tensor(nan)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(2)), cx.dtype(0))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    super::variances(cx, |variance| variance)
+}
+
+/// `dx = dy * 2 * (x - mean(x)) / (n - correction)`.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    Ok(vec![Some(super::variance_grad(cx, &cx.output_grad()?)?)])
+}

@@ -1,0 +1,115 @@
+//! `cat`: tensors joined along a dimension; dtypes promote.
+
+use smallvec::smallvec;
+
+use super::dim_attr;
+use crate::cpu::strided;
+use crate::functional::slice;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves,
+};
+use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "cat",
+    doc: "Tensors joined along a dimension; dtypes promote. Tensors of shape (0,) are left out.",
+    params: &[
+        Param::required("tensors", ParamKind::Tensors),
+        Param::with("dim", ParamKind::Int, Default::Int(0)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("cat.copy", run)]),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: false,
+    onnx: &[Onnx { op_type: "Concat", since: 4, attrs: &[("dim", "axis")] }],
+    aliases: &[
+        "torch.concat",
+        "torch.concatenate",
+        "megengine.functional.concat",
+        "oneflow.cat",
+        "oneflow.concat",
+    ],
+    examples: &[
+        ("cat([tensor([1, 2]), tensor([3])])", "tensor([1, 2, 3])"),
+        (
+            "cat([tensor([[1.0], [2.0]]), tensor([[3.0], [4.0]])], 1)",
+            "tensor([[1., 3.],\n        [2., 4.]])",
+        ),
+        ("cat([tensor([1]), tensor([0.5])])", "tensor([1.0000, 0.5000])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let dtype = crate::dtype::result_type(cx.inputs.iter().map(|it| (it.dtype(), it.strength())));
+    let Some(first) = cx.inputs.iter().find(|it| !skipped(it.shape())) else {
+        return Ok(smallvec![Meta::new(Shape::from([0]), dtype)]);
+    };
+    let mut shape = first.shape().clone();
+    if shape.rank() == 0 {
+        return Err(cx.bad_shapes("scalars cannot be joined; use stack"));
+    }
+    let dim = dim_attr(cx.op.name, cx.attrs, 0, shape.rank())?;
+    shape.dims_mut()[dim] = 0;
+    for input in cx.inputs.iter().filter(|it| !skipped(it.shape())) {
+        let here = input.shape();
+        let fits = here.rank() == shape.rank()
+            && (0..here.rank()).all(|it| it == dim || here[it] == shape[it]);
+        if !fits {
+            return Err(cx.bad_shapes(format!("sizes must agree except in dimension {dim}")));
+        }
+        shape.dims_mut()[dim] = shape[dim].saturating_add(here[dim]);
+    }
+    Ok(smallvec![Meta::new(shape, dtype)])
+}
+
+fn skipped(shape: &Shape) -> bool {
+    shape.rank() == 1 && shape[0] == 0
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let whole = Layout::contiguous(cx.outputs[0].shape().clone());
+    let dim = dim_attr(cx.op.name, cx.attrs, 0, whole.shape.rank())?;
+    let mut start = 0;
+    for input in cx.inputs.iter().filter(|it| !skipped(it.shape())) {
+        let len = input.shape()[dim];
+        let part = whole.slice(dim, start, len, 1);
+        start += len;
+        let dtype = cx.outputs[0].dtype();
+        with_dtype!(dtype, T => {
+            let out = cx.outputs[0].as_mut_slice::<T>();
+            if input.dtype() == dtype {
+                strided::copy(input.buffer::<T>(), input.layout(), out, &part);
+            } else {
+                let converted: Vec<T> = with_dtype!(input.dtype(), S => {
+                    input.to_slice::<S>().iter().map(|&it| it as T).collect()
+                });
+                strided::copy(&converted, &Layout::contiguous(input.shape().clone()), out, &part);
+            }
+        });
+    }
+    Ok(())
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let dy = cx.output_grad()?;
+    let dim = dim_attr(cx.op.name, cx.attrs, 0, dy.rank())?;
+    let mut start = 0_i64;
+    let mut res = Vec::with_capacity(cx.n_inputs());
+    for idx in 0..cx.n_inputs() {
+        let shape = cx.input(idx).shape();
+        if skipped(shape) {
+            res.push(None);
+            continue;
+        }
+        let stop = start + shape[dim] as i64;
+        res.push(match cx.needs(idx) {
+            true => Some(slice(&dy, dim as i64, start, stop, 1)?),
+            false => None,
+        });
+        start = stop;
+    }
+    Ok(res)
+}

@@ -1,0 +1,135 @@
+//! Shapes and views: reshaping, slicing, joining. Views share storage.
+
+use crate::OpDef;
+use crate::shape::resolve_dim;
+use crate::{Attr, Attrs, Error, Outputs, Result, Shape, Tensor, functional};
+
+pub mod cat;
+pub mod chunk;
+pub mod diagonal;
+pub mod expand;
+pub mod flatten;
+pub mod flip;
+pub mod movedim;
+pub mod narrow;
+pub mod pad;
+pub mod permute;
+pub mod repeat;
+pub mod repeat_interleave;
+pub mod reshape;
+pub mod roll;
+pub mod select;
+pub mod slice;
+pub mod slice_backward;
+pub mod slice_scatter;
+pub mod split;
+pub mod squeeze;
+pub mod stack;
+pub mod t;
+pub mod transpose;
+pub mod tril;
+pub mod triu;
+pub mod unbind;
+pub mod unsqueeze;
+
+/// The rows of this family.
+pub static ALL: &[&OpDef] = &[
+    &cat::OP,
+    &chunk::OP,
+    &diagonal::OP,
+    &expand::OP,
+    &flatten::OP,
+    &flip::OP,
+    &movedim::OP,
+    &narrow::OP,
+    &pad::OP,
+    &permute::OP,
+    &repeat::OP,
+    &repeat_interleave::OP,
+    &reshape::OP,
+    &roll::OP,
+    &select::OP,
+    &slice::OP,
+    &slice_backward::OP,
+    &slice_scatter::OP,
+    &split::OP,
+    &squeeze::OP,
+    &stack::OP,
+    &t::OP,
+    &transpose::OP,
+    &tril::OP,
+    &triu::OP,
+    &unbind::OP,
+    &unsqueeze::OP,
+];
+
+/// What a slice selects along a dimension: `len` elements from `start` in steps of `step`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) len: usize,
+    pub(crate) step: isize,
+}
+
+/// Reads slice attributes as Python does: out of range bounds are cut, negative ones count from the end.
+/// An absent stop is the end in the direction of the step.
+pub(crate) fn span_of(
+    op: &'static str,
+    size: usize,
+    start: &Attr,
+    stop: &Attr,
+    step: i64,
+) -> Result<Span> {
+    if step == 0 {
+        return Err(Error::Attr { op, name: "step", problem: "must not be 0".into() });
+    }
+    let size = size as i64;
+    let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };
+    let bound = |attr: &Attr, absent: i64| match attr {
+        Attr::Int(it) => (if *it < 0 { it.saturating_add(size) } else { *it }).clamp(low, high),
+        _ => absent,
+    };
+    let (first, last) = if step > 0 { (low, high) } else { (high, low) };
+    let (start, stop) = (bound(start, first), bound(stop, last));
+    let reach = if step > 0 { stop - start } else { start - stop };
+    let len = if reach <= 0 { 0 } else { (reach - 1) / step.saturating_abs() + 1 };
+    Ok(Span { start: start.max(0) as usize, len: len as usize, step: step as isize })
+}
+
+/// Resolves dimension attribute `idx` of a row for a tensor of `rank`.
+pub(crate) fn dim_attr(op: &'static str, attrs: &Attrs, idx: usize, rank: usize) -> Result<usize> {
+    resolve_dim(op, crate::op::int(attrs, idx), rank)
+}
+
+/// Resolves an index that may count from the end.
+pub(crate) fn wrap_index(op: &'static str, index: i64, size: usize, dim: usize) -> Result<usize> {
+    let bound = size as i64;
+    if index < -bound || index >= bound {
+        return Err(Error::IndexRange { op, index, size, dim });
+    }
+    Ok(if index < 0 { (index + bound) as usize } else { index as usize })
+}
+
+/// Checks that sizes given by the user are not negative.
+pub(crate) fn size_list(op: &'static str, name: &'static str, sizes: &[i64]) -> Result<Shape> {
+    let size = |&it: &i64| {
+        usize::try_from(it).map_err(|_| Error::Attr {
+            op,
+            name,
+            problem: format!("has a negative size {it}"),
+        })
+    };
+    sizes.iter().map(size).collect()
+}
+
+/// Consecutive pieces of the given sizes along `dim`.
+pub(crate) fn pieces(input: &Tensor, dim: usize, sizes: &[usize]) -> Result<Outputs> {
+    let mut start = 0_i64;
+    let piece = |&size: &usize| {
+        let stop = start + size as i64;
+        let res = functional::slice(input, dim as i64, start, stop, 1);
+        start = stop;
+        res
+    };
+    sizes.iter().map(piece).collect()
+}

@@ -1,0 +1,207 @@
+//! `pad`: padded at both ends of the last dimensions: `pad` lists (before, after) from the last dimension on; negative values cut.
+
+use smallvec::smallvec;
+
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves,
+};
+use crate::{
+    Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional,
+    with_dtype,
+};
+
+pub static OP: OpDef = OpDef {
+    name: "pad",
+    doc: "Padded at both ends of the last dimensions: `pad` lists (before, after) from the last dimension on; negative values cut. `mode` is constant, reflect, replicate or circular.",
+    params: &[
+        Param::tensor("input"),
+        Param::required("pad", ParamKind::Ints),
+        Param::with("mode", ParamKind::Str, Default::Str("constant")),
+        Param::with("value", ParamKind::Float, Default::Float(0.0)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("pad.copy", run)]),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: true,
+    onnx: &[Onnx {
+        op_type: "Pad",
+        since: 13,
+        attrs: &[("pad", "pads"), ("mode", "mode"), ("value", "constant_value")],
+    }],
+    aliases: &["megengine.functional.nn.pad", "oneflow.nn.functional.pad"],
+    examples: &[
+        ("pad(tensor([1, 2]), (1, 2))", "tensor([0, 1, 2, 0, 0])"),
+        (
+            "pad(tensor([[1.0, 2.0, 3.0]]), (2, 2), \"reflect\")",
+            "tensor([[3., 2., 1., 2., 3., 2., 1.]])",
+        ),
+        ("pad(tensor([[1.0, 2.0]]), (1, 1), \"replicate\")", "tensor([[1., 1., 2., 2.]])"),
+        ("pad(tensor([1, 2, 3]), (-1, 0))", "tensor([2, 3])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let (from, pads) = (cx.shape(0), cx.ints(0).unwrap_or_default());
+    if pads.len() % 2 != 0 || pads.len() / 2 > from.rank() {
+        return Err(
+            cx.bad_shapes("pad takes two numbers per dimension, from the last dimension on")
+        );
+    }
+    let mode = mode(cx.op.name, cx.attrs)?;
+    let mut shape = from.clone();
+    for (dim, before, after) in per_dim(&pads, from.rank()) {
+        let (size, limit) = (from[dim] as i64, mode.limit(from[dim] as i64));
+        if before.max(after) > limit {
+            return Err(cx.bad_shapes(format!(
+                "padding of {} is more than {limit} for size {size}",
+                before.max(after)
+            )));
+        }
+        let padded = size.saturating_add(before).saturating_add(after);
+        shape.dims_mut()[dim] =
+            usize::try_from(padded).map_err(|_| cx.bad_shapes("more is cut than there is"))?;
+    }
+    Ok(smallvec![Meta::new(shape, cx.dtype(0))])
+}
+
+/// Where elements outside the input come from.
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    Constant,
+    Reflect,
+    Replicate,
+    Circular,
+}
+
+impl Mode {
+    /// Most padding for a dimension of `size`.
+    fn limit(self, size: i64) -> i64 {
+        match self {
+            Self::Constant => i64::MAX,
+            Self::Reflect => (size - 1).max(0),
+            Self::Replicate => {
+                if size > 0 {
+                    i64::MAX
+                } else {
+                    0
+                }
+            }
+            Self::Circular => size,
+        }
+    }
+
+    /// The index in the input for position `at`, which may lie outside.
+    fn source(self, at: i64, size: i64) -> Option<usize> {
+        let inside = (0..size).contains(&at);
+        let res = match self {
+            _ if inside => at,
+            Self::Constant => return None,
+            Self::Reflect => {
+                if at < 0 {
+                    -at
+                } else {
+                    2 * (size - 1) - at
+                }
+            }
+            Self::Replicate => at.clamp(0, size - 1),
+            Self::Circular => at.rem_euclid(size),
+        };
+        usize::try_from(res).ok()
+    }
+}
+
+fn mode(op: &'static str, attrs: &Attrs) -> Result<Mode> {
+    match attrs.get(1) {
+        Some(Attr::Str("constant")) | None => Ok(Mode::Constant),
+        Some(Attr::Str("reflect")) => Ok(Mode::Reflect),
+        Some(Attr::Str("replicate" | "edge")) => Ok(Mode::Replicate),
+        Some(Attr::Str("circular")) => Ok(Mode::Circular),
+        _ => Err(Error::Attr {
+            op,
+            name: "mode",
+            problem: "must be constant, reflect, replicate or circular".into(),
+        }),
+    }
+}
+
+/// (dimension, before, after) for each dimension that is padded.
+fn per_dim(pads: &[i64], rank: usize) -> impl Iterator<Item = (usize, i64, i64)> {
+    pads.chunks_exact(2).enumerate().map(move |(idx, it)| (rank - 1 - idx, it[0], it[1]))
+}
+
+/// Positions of the input for each position of the output, per dimension.
+fn sources(cx: &KernelCx<'_, '_>) -> Result<Vec<Vec<Option<usize>>>> {
+    let (from, to) = (cx.inputs[0].shape(), cx.outputs[0].shape());
+    let mode = mode(cx.op.name, cx.attrs)?;
+    let mut before = vec![0_i64; from.rank()];
+    per_dim(&cx.ints(0).unwrap_or_default(), from.rank()).for_each(|(dim, it, _)| before[dim] = it);
+    let of = |dim: usize| {
+        (0..to[dim] as i64).map(|it| mode.source(it - before[dim], from[dim] as i64)).collect()
+    };
+    Ok((0..from.rank()).map(of).collect())
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let sources = sources(cx)?;
+    let (input, value) = (cx.inputs[0], cx.float(2));
+    with_dtype!(input.dtype(), T => {
+        let src = input.to_slice::<T>();
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        fill(&src, input.shape(), out, &sources, value as T);
+    });
+    Ok(())
+}
+
+/// Fills row by row; a row without a source is all `value`.
+fn fill<T: Copy>(src: &[T], from: &Shape, out: &mut [T], sources: &[Vec<Option<usize>>], value: T) {
+    let Some((last, outer)) = sources.split_last() else {
+        out.copy_from_slice(src);
+        return;
+    };
+    if last.is_empty() {
+        return;
+    }
+    let strides = crate::shape::row_major(from);
+    for (row_idx, row) in out.chunks_exact_mut(last.len()).enumerate() {
+        let (mut rest, mut start) = (row_idx, Some(0));
+        for (dim, sources) in outer.iter().enumerate().rev() {
+            let at = sources[rest % sources.len()];
+            rest /= sources.len();
+            start = start.zip(at).map(|(start, at)| start + at * strides[dim] as usize);
+        }
+        match start {
+            None => row.fill(value),
+            Some(start) => row
+                .iter_mut()
+                .zip(last)
+                .for_each(|(slot, at)| *slot = at.map_or(value, |at| src[start + at])),
+        }
+    }
+}
+
+/// Constant padding is cut off again; other modes send the edge gradients back to where they came from.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let dy = cx.output_grad()?;
+    let (pads, mode) = (cx.ints(0).unwrap_or_default(), mode(cx.op.name, cx.attrs)?);
+    if mode == Mode::Constant {
+        let pads = pads.iter().map(|it| -it).collect();
+        let attrs = smallvec![Attr::Ints(pads), Attr::Str("constant"), Attr::Float(0.0)];
+        return Ok(vec![Some(apply_one(&OP, &[dy], &attrs)?)]);
+    }
+    let mut dx = dy;
+    for (dim, before, _) in per_dim(&pads, cx.input(0).rank()) {
+        let size = cx.input(0).shape()[dim];
+        let at = (0..dx.shape()[dim] as i64)
+            .map(|it| mode.source(it - before, size as i64).unwrap_or(0) as i64);
+        let at: Vec<i64> = at.collect();
+        let at = Tensor::from_vec(&at, Shape::from([at.len()]))?;
+        let mut shape = dx.shape().clone();
+        shape.dims_mut()[dim] = size;
+        let zeros = functional::full(&shape, 0.0, dx.dtype())?;
+        dx = functional::index_add(&zeros, dim as i64, &at, &dx)?;
+    }
+    Ok(vec![Some(dx)])
+}

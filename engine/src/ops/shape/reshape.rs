@@ -1,0 +1,52 @@
+//! `reshape`: the same elements in the same order under another shape.
+
+use smallvec::smallvec;
+
+use crate::functional::reshape;
+use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves};
+use crate::{Meta, Metas, OpDef, Result, Tensor};
+
+pub static OP: OpDef = OpDef {
+    name: "reshape",
+    doc: "The same elements in the same order under another shape. One size may be -1: it follows from the others.",
+    params: &[Param::tensor("input"), Param::required("shape", ParamKind::Ints)],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::View(|layout, _, shape| layout.reshape(shape)),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Reshape", since: 5, attrs: &[("shape", "shape")] }],
+    aliases: &["Tensor.view", "megengine.functional.reshape", "oneflow.reshape", "oneflow.view"],
+    examples: &[
+        ("reshape(tensor([1, 2, 3, 4]), (2, 2))", "tensor([[1, 2],\n        [3, 4]])"),
+        ("reshape(tensor([[1, 2], [3, 4], [5, 6]]), (-1,))", "tensor([1, 2, 3, 4, 5, 6])"),
+        ("reshape(tensor(3), (1, 1))", "tensor([[3]])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let sizes = cx.ints(0).unwrap_or_default();
+    let numel = cx.shape(0).numel();
+    let refuse =
+        || cx.bad_shapes(format!("{numel} elements cannot take the shape {:?}", sizes.as_slice()));
+    if sizes.iter().filter(|&&it| it == -1).count() > 1 || sizes.iter().any(|&it| it < -1) {
+        return Err(refuse());
+    }
+    let known = sizes
+        .iter()
+        .filter(|&&it| it >= 0)
+        .try_fold(1_usize, |acc, &it| acc.checked_mul(it as usize));
+    let known = known.ok_or_else(refuse)?;
+    let open = sizes.contains(&-1);
+    let fits = if open { known > 0 && numel.is_multiple_of(known) } else { known == numel };
+    if !fits {
+        return Err(refuse());
+    }
+    let shape = sizes.iter().map(|&it| if it < 0 { numel / known } else { it as usize }).collect();
+    Ok(smallvec![Meta::new(shape, cx.dtype(0))])
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    Ok(vec![Some(reshape(&cx.output_grad()?, cx.input(0).shape())?)])
+}

@@ -1,0 +1,66 @@
+//! `select`: element `index` along a dimension, which goes away.
+
+use smallvec::smallvec;
+
+use super::{dim_attr, wrap_index};
+use crate::functional::unsqueeze;
+use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves};
+use crate::{Attr, Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
+
+pub static OP: OpDef = OpDef {
+    name: "select",
+    doc: "Element `index` along a dimension, which goes away.",
+    params: &[
+        Param::tensor("input"),
+        Param::required("dim", ParamKind::Int),
+        Param::required("index", ParamKind::Int),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::View(view),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["oneflow.select"],
+    examples: &[
+        ("select(tensor([[1, 2], [3, 4]]), 0, 1)", "tensor([3, 4])"),
+        ("select(tensor([[1, 2], [3, 4]]), 1, -2)", "tensor([1, 3])"),
+        ("select(tensor([5, 6]), 0, 0)", "tensor(5)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let mut shape = cx.shape(0).clone();
+    if shape.rank() == 0 {
+        return Err(cx.bad_shapes("a scalar cannot be indexed"));
+    }
+    let dim = dim_attr(cx.op.name, cx.attrs, 0, shape.rank())?;
+    wrap_index(cx.op.name, cx.int(1), shape[dim], dim)?;
+    shape.dims_mut().remove(dim);
+    Ok(smallvec![Meta::new(shape, cx.dtype(0))])
+}
+
+fn view(layout: &Layout, attrs: &Attrs, shape: &Shape) -> Option<Layout> {
+    let dim = dim_attr("select", attrs, 0, layout.shape.rank()).ok()?;
+    let index = wrap_index("select", crate::op::int(attrs, 1), layout.shape[dim], dim).ok()?;
+    let mut res = layout.slice(dim, index, 1, 1);
+    res.strides.remove(dim);
+    res.shape = shape.clone();
+    Some(res)
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let shape = cx.input(0).shape();
+    let dim = dim_attr(cx.op.name, cx.attrs, 0, shape.rank())?;
+    let index = wrap_index(cx.op.name, cx.int(1), shape[dim], dim)? as i64;
+    let dy = unsqueeze(&cx.output_grad()?, dim as i64)?;
+    let attrs = smallvec![
+        Attr::Int(dim as i64),
+        Attr::Int(index),
+        Attr::Int(index + 1),
+        Attr::Int(1),
+        Attr::sizes(shape)
+    ];
+    Ok(vec![Some(apply_one(&super::slice_backward::OP, &[dy], &attrs)?)])
+}

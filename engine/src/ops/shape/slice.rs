@@ -1,0 +1,61 @@
+//! `slice`: elements `start, start + step, ...` before `stop` along a dimension; bounds as in Python, also with a negative step.
+
+use smallvec::smallvec;
+
+use super::{dim_attr, span_of};
+use crate::op::{Body, DTypeRule, Default, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves};
+use crate::{Attr, Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
+
+pub static OP: OpDef = OpDef {
+    name: "slice",
+    doc: "Elements `start, start + step, ...` before `stop` along a dimension; bounds as in Python, also with a negative step.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("dim", ParamKind::Int, Default::Int(0)),
+        Param::with("start", ParamKind::OptInt, Default::None),
+        Param::with("stop", ParamKind::OptInt, Default::None),
+        Param::with("step", ParamKind::Int, Default::Int(1)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::View(view),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: true,
+    onnx: &[Onnx {
+        op_type: "Slice",
+        since: 13,
+        attrs: &[("dim", "axes"), ("start", "starts"), ("stop", "ends"), ("step", "steps")],
+    }],
+    aliases: &[],
+    examples: &[
+        ("slice(tensor([0, 1, 2, 3, 4]), 0, 1, 4, 2)", "tensor([1, 3])"),
+        ("slice(tensor([0, 1, 2]), 0, 5, 9)", "tensor([], dtype=torch.int64)"),
+        ("slice(tensor([[1, 2, 3]]), 1, -2)", "tensor([[2, 3]])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let mut shape = cx.shape(0).clone();
+    if shape.rank() == 0 {
+        return Err(cx.bad_shapes("a scalar has no dimension to slice"));
+    }
+    let dim = dim_attr(cx.op.name, cx.attrs, 0, shape.rank())?;
+    let span = span_of(cx.op.name, shape[dim], &cx.attrs[1], &cx.attrs[2], cx.int(3))?;
+    shape.dims_mut()[dim] = span.len;
+    Ok(smallvec![Meta::new(shape, cx.dtype(0))])
+}
+
+fn view(layout: &Layout, attrs: &Attrs, _: &Shape) -> Option<Layout> {
+    let dim = dim_attr("slice", attrs, 0, layout.shape.rank()).ok()?;
+    let step = crate::op::int(attrs, 3);
+    let span = span_of("slice", layout.shape[dim], &attrs[1], &attrs[2], step).ok()?;
+    Some(layout.slice(dim, span.start, span.len, span.step))
+}
+
+/// `dx` is zero but for the slice, where it is `dy`.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let mut attrs = cx.attrs.clone();
+    attrs.push(Attr::sizes(cx.input(0).shape()));
+    Ok(vec![Some(apply_one(&super::slice_backward::OP, &[cx.output_grad()?], &attrs)?)])
+}

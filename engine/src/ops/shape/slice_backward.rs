@@ -1,0 +1,69 @@
+//! `slice_backward`: zeros of `shape`, but for the slice along `dim`, which holds the input: the gradient of slice.
+
+use smallvec::smallvec;
+
+use super::{dim_attr, size_list, span_of};
+use crate::cpu::strided;
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::{Layout, Meta, Metas, OpDef, Result, Tensor, apply_one, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "slice_backward",
+    doc: "Zeros of `shape`, but for the slice along `dim`, which holds the input: the gradient of slice.",
+    params: &[
+        Param::tensor("input"),
+        Param::required("dim", ParamKind::Int),
+        Param::required("start", ParamKind::OptInt),
+        Param::required("stop", ParamKind::OptInt),
+        Param::required("step", ParamKind::Int),
+        Param::required("shape", ParamKind::Ints),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("slice_backward.copy", run)]),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("slice_backward(tensor([5.0, 6.0]), 0, 1, None, 2, (4,))", "tensor([0., 5., 0., 6.])"),
+        ("slice_backward(tensor([1, 2]), 0, None, 2, 1, (3,))", "tensor([1, 2, 0])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let shape = size_list(cx.op.name, "shape", &cx.ints(4).unwrap_or_default())?;
+    let mut part = shape.clone();
+    if shape.rank() == 0 {
+        return Err(cx.bad_shapes("a scalar has no dimension to slice"));
+    }
+    let dim = dim_attr(cx.op.name, cx.attrs, 0, shape.rank())?;
+    part.dims_mut()[dim] =
+        span_of(cx.op.name, shape[dim], &cx.attrs[1], &cx.attrs[2], cx.int(3))?.len;
+    if &part != cx.shape(0) {
+        return Err(cx.bad_shapes(format!("the slice of {shape} has shape {part}")));
+    }
+    Ok(smallvec![Meta::new(shape, cx.dtype(0))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let whole = Layout::contiguous(cx.outputs[0].shape().clone());
+    let dim = dim_attr(cx.op.name, cx.attrs, 0, whole.shape.rank())?;
+    let span = span_of(cx.op.name, whole.shape[dim], &cx.attrs[1], &cx.attrs[2], cx.int(3))?;
+    let part = whole.slice(dim, span.start, span.len, span.step);
+    let input = cx.inputs[0];
+    with_dtype!(input.dtype(), T => {
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        out.fill(T::default());
+        strided::copy(input.buffer::<T>(), input.layout(), out, &part);
+    });
+    Ok(())
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let attrs = cx.attrs[..4].iter().cloned().collect();
+    Ok(vec![Some(apply_one(&super::slice::OP, &[cx.output_grad()?], &attrs)?)])
+}

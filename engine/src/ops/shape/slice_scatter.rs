@@ -1,0 +1,87 @@
+//! `slice_scatter`: the input with a slice along `dim` replaced by `src`.
+
+use smallvec::smallvec;
+
+use super::{dim_attr, span_of};
+use crate::cpu::strided;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::{Error, Layout, Metas, OpDef, Result, Tensor, apply_one, functional, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "slice_scatter",
+    doc: "The input with a slice along `dim` replaced by `src`.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("src"),
+        Param::with("dim", ParamKind::Int, Default::Int(0)),
+        Param::with("start", ParamKind::OptInt, Default::None),
+        Param::with("stop", ParamKind::OptInt, Default::None),
+        Param::with("step", ParamKind::Int, Default::Int(1)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("slice_scatter.copy", run)]),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("slice_scatter(zeros(4), ones(2), 0, 1, 3)", "tensor([0., 1., 1., 0.])"),
+        ("slice_scatter(tensor([1, 2, 3]), tensor([9, 8]), 0, 0, None, 2)", "tensor([9, 2, 8])"),
+        (
+            "slice_scatter(tensor([[1, 2], [3, 4]]), tensor([[0], [0]]), 1, -1)",
+            "tensor([[1, 0],\n        [3, 0]])",
+        ),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let mut part = cx.shape(0).clone();
+    if part.rank() == 0 {
+        return Err(cx.bad_shapes("a scalar has no dimension to slice"));
+    }
+    let dim = dim_attr(cx.op.name, cx.attrs, 0, part.rank())?;
+    part.dims_mut()[dim] =
+        span_of(cx.op.name, part[dim], &cx.attrs[1], &cx.attrs[2], cx.int(3))?.len;
+    if &part != cx.shape(1) {
+        return Err(cx.bad_shapes(format!("the slice has shape {part}")));
+    }
+    if cx.dtype(0) != cx.dtype(1) {
+        return Err(Error::DTypes { op: cx.op.name, dtypes: vec![cx.dtype(0), cx.dtype(1)] });
+    }
+    Ok(smallvec![cx.inputs[0].meta()])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let whole = Layout::contiguous(cx.outputs[0].shape().clone());
+    let dim = dim_attr(cx.op.name, cx.attrs, 0, whole.shape.rank())?;
+    let span = span_of(cx.op.name, whole.shape[dim], &cx.attrs[1], &cx.attrs[2], cx.int(3))?;
+    let part = whole.slice(dim, span.start, span.len, span.step);
+    let (input, src) = (cx.inputs[0], cx.inputs[1]);
+    with_dtype!(input.dtype(), T => {
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        strided::copy(input.buffer::<T>(), input.layout(), out, &whole);
+        strided::copy(src.buffer::<T>(), src.layout(), out, &part);
+    });
+    Ok(())
+}
+
+/// The slice gets its gradient from `src`'s place only, the rest passes through.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let dy = cx.output_grad()?;
+    let dx = match cx.needs(0) {
+        true => {
+            let zeros = functional::full(cx.input(1).shape(), 0.0, dy.dtype())?;
+            Some(apply_one(&OP, &[dy.clone(), zeros], cx.attrs)?)
+        }
+        false => None,
+    };
+    let dsrc = match cx.needs(1) {
+        true => Some(apply_one(&super::slice::OP, &[dy], cx.attrs)?),
+        false => None,
+    };
+    Ok(vec![dx, dsrc])
+}

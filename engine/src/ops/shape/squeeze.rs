@@ -1,0 +1,54 @@
+//! `squeeze`: without the dimensions of size 1, or without those of `dim` that have size 1.
+
+use smallvec::smallvec;
+
+use crate::functional::reshape;
+use crate::op::{Body, DTypeRule, Default, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves};
+use crate::shape::resolve_dim;
+use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
+
+pub static OP: OpDef = OpDef {
+    name: "squeeze",
+    doc: "Without the dimensions of size 1, or without those of `dim` that have size 1.",
+    params: &[Param::tensor("input"), Param::with("dim", ParamKind::OptInts, Default::None)],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::View(|layout, _, shape| layout.reshape(shape).or_else(|| view(layout, shape))),
+    grad: Grad::Rule(grad, Saves::Shapes),
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Squeeze", since: 13, attrs: &[("dim", "axes")] }],
+    aliases: &["megengine.functional.squeeze", "oneflow.squeeze"],
+    examples: &[
+        ("squeeze(tensor([[[1.0], [2.0]]]))", "tensor([1., 2.])"),
+        ("squeeze(tensor([[1, 2]]), 0)", "tensor([1, 2])"),
+        ("squeeze(zeros(1, 2, 1), 1).shape", "(1, 2, 1)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let shape = cx.shape(0);
+    let mut gone = vec![cx.ints(0).is_none(); shape.rank()];
+    for dim in cx.ints(0).unwrap_or_default() {
+        if let Some(slot) = gone.get_mut(resolve_dim(cx.op.name, dim, shape.rank())?) {
+            *slot = true;
+        }
+    }
+    let kept = shape.iter().zip(&gone).filter(|it| !(*it.1 && *it.0 == 1)).map(|it| *it.0);
+    Ok(smallvec![Meta::new(kept.collect(), cx.dtype(0))])
+}
+
+/// Sizes other than 1 keep their strides.
+fn view(layout: &Layout, shape: &Shape) -> Option<Layout> {
+    let mut strides =
+        layout.shape.iter().zip(&layout.strides).filter(|it| *it.0 != 1).map(|it| *it.1);
+    let strides = shape
+        .iter()
+        .map(|&it| if it == 1 { Some(1) } else { strides.next() })
+        .collect::<Option<_>>()?;
+    Some(Layout { shape: shape.clone(), strides, offset: layout.offset })
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    Ok(vec![Some(reshape(&cx.output_grad()?, cx.input(0).shape())?)])
+}

@@ -1,0 +1,68 @@
+//! `bincount`: how often each whole number from 0 on occurs in a vector, or the sum of the `weights` there.
+
+use smallvec::smallvec;
+
+use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::{DType, Error, Meta, Metas, OpDef, Result, Shape, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "bincount",
+    doc: "How often each whole number from 0 on occurs in a vector, or the sum of the `weights` there.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("weights", ParamKind::OptTensor, Default::None),
+        Param::with("minlength", ParamKind::Int, Default::Int(0)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("bincount.loop", run)]),
+    grad: Grad::Stops("counts change in jumps"),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("bincount(tensor([0, 2, 2]))", "tensor([1, 0, 2])"),
+        ("bincount(tensor([1]), minlength=3)", "tensor([0, 1, 0])"),
+        ("bincount(tensor([0, 1, 1]), tensor([0.5, 1.0, 2.0]))", "tensor([0.5000, 3.0000])"),
+    ],
+};
+
+/// The shape depends on the elements, so a tensor without elements is refused.
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    if cx.shape(0).rank() != 1
+        || !cx.dtype(0).is_int()
+        || cx.inputs.get(1).is_some_and(|it| it.shape() != cx.shape(0))
+    {
+        return Err(cx.bad_shapes("a vector of whole numbers is needed, with as many weights"));
+    }
+    let values = cx.inputs[0].to_f64_vec()?;
+    if values.iter().any(|&it| it < 0.0) {
+        return Err(Error::Attr {
+            op: cx.op.name,
+            name: "input",
+            problem: "must not be negative".into(),
+        });
+    }
+    let len = values.iter().fold(-1.0, |a: f64, &b| a.max(b)) as i64 + 1;
+    let dtype = cx
+        .inputs
+        .get(1)
+        .map_or(DType::I64, |it| if it.dtype() == DType::F32 { DType::F32 } else { DType::F64 });
+    Ok(smallvec![Meta::new(Shape::from([len.max(cx.int(0)) as usize]), dtype)])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let index = crate::ops::index::indices(cx.op.name, &cx.inputs[0])?;
+    let weights = cx.inputs.get(1).map(|it| {
+        with_dtype!(it.dtype(), T => it.to_slice::<T>().iter().map(|&it| it as f64).collect::<Vec<f64>>())
+    });
+    with_dtype!(cx.outputs[0].dtype(), T => {
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        out.fill(T::default());
+        for (at, &index) in index.iter().enumerate() {
+            out[index as usize] += weights.as_ref().map_or(1.0, |it| it[at]) as T;
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! `sort`: the elements in order along a dimension, and where they came from.
+
+use smallvec::smallvec;
+
+use super::{back_to_places, for_each_line, order_of};
+use crate::cpu::strided;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::shape::resolve_dim;
+use crate::{DType, Meta, Metas, OpDef, Result, Tensor, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "sort",
+    doc: "The elements in order along a dimension, and where they came from. Equal elements keep their order; NaN counts as the largest.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("dim", ParamKind::Int, Default::Int(-1)),
+        Param::with("descending", ParamKind::Bool, Default::Bool(false)),
+        Param::with("stable", ParamKind::Bool, Default::Bool(false)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("sort.merge", run)]),
+    grad: Grad::Rule(grad, Saves::Outputs),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["megengine.functional.sort", "oneflow.sort"],
+    examples: &[
+        ("sort(tensor([3.0, 1.0, 2.0]))", "(tensor([1., 2., 3.]), tensor([1, 2, 0]))"),
+        (
+            "sort(tensor([[1, 3], [2, 0]]), 0, descending=True)",
+            "(tensor([[2, 3],\n        [1, 0]]), tensor([[1, 0],\n        [0, 1]]))",
+        ),
+        ("sort(tensor([1.0, float(\"nan\"), 0.0]))", "(tensor([0., 1., nan]), tensor([2, 0, 1]))"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;
+    Ok(smallvec![cx.inputs[0].meta(), Meta::new(cx.shape(0).clone(), DType::I64)])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (input, descending) = (cx.inputs[0], cx.flag(1));
+    let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
+    let (_, n, inner) = strided::around(input.shape(), dim);
+    let [values, indices] = cx.outputs else { return Ok(()) };
+    with_dtype!(input.dtype(), T => {
+        let (values, indices) = (values.as_mut_slice::<T>(), indices.as_mut_slice::<i64>());
+        for_each_line::<T>(&input.to_slice(), input.shape(), dim, |line, block, column| {
+            for (at, from) in order_of(line, descending).into_iter().enumerate() {
+                let to = (block * n + at) * inner + column;
+                (values[to], indices[to]) = (line[from], from as i64);
+            }
+        });
+    });
+    Ok(())
+}
+
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    back_to_places(cx, cx.int(0))
+}

@@ -1,0 +1,83 @@
+//! `unique`: the different elements in order; with `return_inverse` where each element is among them, with `return_counts` how often it occurs.
+
+use smallvec::smallvec;
+
+use super::{ascending, order_of};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+};
+use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "unique",
+    doc: "The different elements in order; with `return_inverse` where each element is among them, with `return_counts` how often it occurs.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("sorted", ParamKind::Bool, Default::Bool(true)),
+        Param::with("return_inverse", ParamKind::Bool, Default::Bool(false)),
+        Param::with("return_counts", ParamKind::Bool, Default::Bool(false)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("unique.sort", run)]),
+    grad: Grad::Stops("which elements are equal changes in jumps"),
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Unique", since: 11, attrs: &[("sorted", "sorted")] }],
+    aliases: &[],
+    examples: &[
+        ("unique(tensor([3, 1, 3]))", "tensor([1, 3])"),
+        (
+            "unique(tensor([[2.0, 1.0], [2.0, 2.0]]), return_counts=True)",
+            "(tensor([1., 2.]), tensor([1, 3]))",
+        ),
+        ("unique(tensor([3, 1, 3]), return_inverse=True)", "(tensor([1, 3]), tensor([1, 0, 1]))"),
+    ],
+};
+
+/// The shape depends on the elements, so a tensor without elements is refused.
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let mut values = cx.inputs[0]
+        .with_view(|view| {
+            with_dtype!(cx.dtype(0), T => {
+                let mut line = view.to_slice::<T>().into_owned();
+                line.sort_by(ascending);
+                line.dedup();
+                line.len()
+            })
+        })
+        .map(|len| smallvec![Meta::new(Shape::from([len]), cx.dtype(0))])?;
+    let metas: &mut Metas = &mut values;
+    if cx.flag(1) {
+        metas.push(Meta::new(cx.shape(0).clone(), DType::I64));
+    }
+    if cx.flag(2) {
+        metas.push(Meta::new(metas[0].shape.clone(), DType::I64));
+    }
+    Ok(values)
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (input, inverse, counts) = (cx.inputs[0], cx.flag(1), cx.flag(2));
+    with_dtype!(input.dtype(), T => {
+        let line = input.to_slice::<T>();
+        let mut ranks = vec![0_i64; line.len()];
+        let mut found: Vec<(T, i64)> = Vec::new();
+        for at in order_of(&line, false) {
+            match found.last_mut() {
+                Some(last) if last.0 == line[at] => last.1 += 1,
+                _ => found.push((line[at], 1)),
+            }
+            ranks[at] = found.len() as i64 - 1;
+        }
+        let values = cx.outputs[0].as_mut_slice::<T>();
+        values.iter_mut().zip(&found).for_each(|(slot, it)| *slot = it.0);
+        if inverse {
+            cx.outputs[1].as_mut_slice::<i64>().copy_from_slice(&ranks);
+        }
+        if counts && let Some(out) = cx.outputs.last_mut() {
+            out.as_mut_slice::<i64>().iter_mut().zip(&found).for_each(|(slot, it)| *slot = it.1);
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! `bitwise_not`: every bit inverted; for bool the other value.
+
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::rules;
+
+/// The row of `bitwise_not`.
+pub static OP: OpDef = OpDef {
+    name: "bitwise_not",
+    doc: "Every bit inverted; for bool the other value.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::IntsToSame,
+    infer: rules::broadcast,
+    body: Body::Unary(|x| x.bit_not()),
+    grad: Grad::Stops("whole numbers have no derivative"),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("bitwise_not(tensor([0, 1, 255]))", "tensor([  -1,   -2, -256])"),
+        ("bitwise_not(tensor([True, False]))", "tensor([False,  True])"),
+        ("bitwise_not(tensor(-1))", "tensor(0)"),
+    ],
+};

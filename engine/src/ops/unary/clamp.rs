@@ -1,0 +1,57 @@
+//! `clamp`: x limited to `min..max`; either may be absent.
+
+use crate::dtype::Strength;
+use crate::expr::Expr;
+use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::rules;
+use crate::{Attr, Attrs, DType, Result, Tensor};
+use smallvec::SmallVec;
+
+/// The row of `clamp`.
+pub static OP: OpDef = OpDef {
+    name: "clamp",
+    doc: "x limited to `min..max`; either may be absent.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("min", ParamKind::OptFloat, Default::None),
+        Param::with("max", ParamKind::OptFloat, Default::None),
+    ],
+    dtypes: DTypeRule::Custom(limits),
+    infer: rules::broadcast,
+    body: Body::Scalar(|x, attrs| body(&x[0], attrs)),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["megengine.functional.clip", "oneflow.clamp", "oneflow.clip", "torch.clip"],
+    examples: &[
+        (
+            "clamp(tensor([-2.0, 0.5, 3.0]), min=-1.0, max=1.0)",
+            "tensor([-1.0000,  0.5000,  1.0000])",
+        ),
+        ("clamp(tensor([-2.0, nan, inf]), max=1.0)", "tensor([-2., nan,  1.])"),
+        ("clamp(tensor([1, 5, 9]), 3, 6)", "tensor([3, 5, 6])"),
+    ],
+};
+
+/// The lower bound first: where the bounds cross, `max` wins. Gradients pass at the bounds themselves.
+fn body(x: &Expr, attrs: &Attrs) -> Expr {
+    let given = |idx: usize| attrs.get(idx).is_some_and(|it| !matches!(it, Attr::None));
+    let (min, max) = (Expr::param(0), Expr::param(1));
+    let low =
+        if given(0) { Expr::select(x.clone().lt(min.clone()), min, x.clone()) } else { x.clone() };
+    if given(1) { Expr::select(low.clone().gt(max.clone()), max, low) } else { low }
+}
+
+/// A float bound lifts integers to float32, as a float number does in arithmetic.
+fn limits(inputs: &[Tensor], attrs: &Attrs) -> Result<(DType, DType)> {
+    let own = inputs.iter().map(|it| (it.dtype(), it.strength()));
+    let bounds = attrs.iter().filter_map(|it| match it {
+        Attr::Float(_) => Some((DType::F64, Strength::Number)),
+        Attr::Int(_) => Some((DType::I64, Strength::Number)),
+        _ => None,
+    });
+    let dtype =
+        crate::dtype::result_type(own.chain(bounds).collect::<SmallVec<[_; 3]>>().into_iter());
+    Ok((dtype, dtype))
+}

@@ -1,0 +1,24 @@
+//! `clone`: the same numbers in storage of their own.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `clone`.
+pub static OP: OpDef = OpDef {
+    name: "clone",
+    doc: "The same numbers in storage of their own.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::Promote,
+    infer: rules::broadcast,
+    body: Body::Unary(|x| x),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Identity", since: 13, attrs: &[] }],
+    aliases: &["megengine.functional.copy", "oneflow.Tensor.clone"],
+    examples: &[
+        ("clone(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-1.5000, -0.0000,  0.5000,  2.0000])"),
+        ("clone(tensor([True, False]))", "tensor([ True, False])"),
+        ("clone(tensor(7))", "tensor(7)"),
+    ],
+};

@@ -1,0 +1,31 @@
+//! `elu`: x where it is positive, else `alpha * (exp(x) - 1)`.
+
+use crate::expr::Expr;
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind};
+use crate::rules;
+
+/// The row of `elu`.
+pub static OP: OpDef = OpDef {
+    name: "elu",
+    doc: "x where it is positive, else `alpha * (exp(x) - 1)`.",
+    params: &[Param::tensor("input"), Param::with("alpha", ParamKind::Float, Default::Float(1.0))],
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::broadcast,
+    body: Body::Scalar(|x, _| {
+        Expr::select(x[0].clone().gt(0.0), x[0].clone(), x[0].clone().expm1() * Expr::param(0))
+    }),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[Onnx { op_type: "Elu", since: 6, attrs: &[("alpha", "alpha")] }],
+    aliases: &[
+        "megengine.functional.nn.elu",
+        "oneflow.nn.functional.elu",
+        "torch.nn.functional.elu",
+    ],
+    examples: &[
+        ("elu(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-0.7769, -0.0000,  0.5000,  2.0000])"),
+        ("elu(tensor([0.0, inf, nan]))", "tensor([0., inf, nan])"),
+        ("elu(tensor([-10.0, 3.0]), 0.5)", "tensor([-0.5000,  3.0000])"),
+    ],
+};

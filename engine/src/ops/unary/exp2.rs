@@ -1,0 +1,24 @@
+//! `exp2`: 2 to the power of x.
+
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::rules;
+
+/// The row of `exp2`.
+pub static OP: OpDef = OpDef {
+    name: "exp2",
+    doc: "2 to the power of x.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::PromoteToFloat,
+    infer: rules::broadcast,
+    body: Body::Unary(|x| x.exp2()),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("exp2(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([0.3536, 1.0000, 1.4142, 4.0000])"),
+        ("exp2(tensor([0.0, inf, nan]))", "tensor([1., inf, nan])"),
+        ("exp2(tensor([10.0, -200.0]))", "tensor([1024.,    0.])"),
+    ],
+};

@@ -1,0 +1,35 @@
+//! `hardtanh`: x limited to `min_val..max_val`, without gradient at the bounds.
+
+use crate::expr::Expr;
+use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::rules;
+
+/// The row of `hardtanh`.
+pub static OP: OpDef = OpDef {
+    name: "hardtanh",
+    doc: "x limited to `min_val..max_val`, without gradient at the bounds.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("min_val", ParamKind::Float, Default::Float(-1.0)),
+        Param::with("max_val", ParamKind::Float, Default::Float(1.0)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::broadcast,
+    body: Body::Scalar(|x, _| {
+        let top = Expr::select(x[0].clone().ge(Expr::param(1)), Expr::param(1), x[0].clone());
+        Expr::select(x[0].clone().le(Expr::param(0)), Expr::param(0), top)
+    }),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &["oneflow.nn.functional.hardtanh", "torch.nn.functional.hardtanh"],
+    examples: &[
+        (
+            "hardtanh(tensor([-1.5, -0.0, 0.5, 2.0]))",
+            "tensor([-1.0000, -0.0000,  0.5000,  1.0000])",
+        ),
+        ("hardtanh(tensor([0.0, inf, nan]))", "tensor([0., 1., nan])"),
+        ("hardtanh(tensor([-3.0, 3.0]), -2.0, 2.5)", "tensor([-2.0000,  2.5000])"),
+    ],
+};

@@ -1,0 +1,24 @@
+//! `log2`: the logarithm to base 2.
+
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::rules;
+
+/// The row of `log2`.
+pub static OP: OpDef = OpDef {
+    name: "log2",
+    doc: "The logarithm to base 2.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::PromoteToFloat,
+    infer: rules::broadcast,
+    body: Body::Unary(|x| x.log2()),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["oneflow.log2"],
+    examples: &[
+        ("log2(tensor([0.5, 1.0, 10.0]))", "tensor([-1.0000,  0.0000,  3.3219])"),
+        ("log2(tensor([0.0, -1.0, inf]))", "tensor([-inf, nan, inf])"),
+        ("log2(tensor(1024.0))", "tensor(10.)"),
+    ],
+};

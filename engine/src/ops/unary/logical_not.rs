@@ -1,0 +1,24 @@
+//! `logical_not`: whether x is 0.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `logical_not`.
+pub static OP: OpDef = OpDef {
+    name: "logical_not",
+    doc: "Whether x is 0.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::LogicToBool,
+    infer: rules::broadcast,
+    body: Body::Unary(|x| x.not()),
+    grad: Grad::Stops("the result is bool"),
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Not", since: 1, attrs: &[] }],
+    aliases: &["megengine.functional.logical_not", "oneflow.logical_not"],
+    examples: &[
+        ("logical_not(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([False,  True, False, False])"),
+        ("logical_not(tensor([0.0, inf, nan]))", "tensor([ True, False, False])"),
+        ("logical_not(tensor([True, False]))", "tensor([False,  True])"),
+    ],
+};

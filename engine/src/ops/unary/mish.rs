@@ -1,0 +1,24 @@
+//! `mish`: `x * tanh(softplus(x))`.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `mish`.
+pub static OP: OpDef = OpDef {
+    name: "mish",
+    doc: "`x * tanh(softplus(x))`.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::broadcast,
+    body: Body::Unary(|x| x.clone() * x.softplus().tanh()),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[Onnx { op_type: "Mish", since: 18, attrs: &[] }],
+    aliases: &["oneflow.mish", "oneflow.nn.functional.mish", "torch.nn.functional.mish"],
+    examples: &[
+        ("mish(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-0.2981, -0.0000,  0.3752,  1.9440])"),
+        ("mish(tensor([0.0, inf]))", "tensor([0., inf])"),
+        ("mish(tensor(-100.0))", "tensor(-3.7835e-42)"),
+    ],
+};

@@ -1,0 +1,31 @@
+//! `relu`: x where it is positive, else 0.
+
+use crate::expr::Expr;
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `relu`.
+pub static OP: OpDef = OpDef {
+    name: "relu",
+    doc: "x where it is positive, else 0.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::Promote,
+    infer: rules::broadcast,
+    body: Body::Unary(|x| Expr::select(x.clone().le(0.0), 0.0, x)),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Relu", since: 14, attrs: &[] }],
+    aliases: &[
+        "megengine.functional.relu",
+        "megengine.functional.nn.relu",
+        "oneflow.relu",
+        "oneflow.nn.functional.relu",
+        "torch.nn.functional.relu",
+    ],
+    examples: &[
+        ("relu(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([0.0000, -0.0000, 0.5000, 2.0000])"),
+        ("relu(tensor([0.0, inf, nan]))", "tensor([0., inf, nan])"),
+        ("relu(tensor([-3, 3]))", "tensor([0, 3])"),
+    ],
+};

@@ -1,0 +1,24 @@
+//! `rsqrt`: one over the square root.
+
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::rules;
+
+/// The row of `rsqrt`.
+pub static OP: OpDef = OpDef {
+    name: "rsqrt",
+    doc: "One over the square root.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::PromoteToFloat,
+    infer: rules::broadcast,
+    body: Body::Unary(|x| x.rsqrt()),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["oneflow.rsqrt"],
+    examples: &[
+        ("rsqrt(tensor([0.5, 1.0, 10.0]))", "tensor([1.4142, 1.0000, 0.3162])"),
+        ("rsqrt(tensor([0.0, -1.0, inf]))", "tensor([inf, nan, 0.])"),
+        ("rsqrt(tensor([4, 16]))", "tensor([0.5000, 0.2500])"),
+    ],
+};

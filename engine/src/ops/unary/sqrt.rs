@@ -1,0 +1,24 @@
+//! `sqrt`: the square root.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `sqrt`.
+pub static OP: OpDef = OpDef {
+    name: "sqrt",
+    doc: "The square root.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::PromoteToFloat,
+    infer: rules::broadcast,
+    body: Body::Unary(|x| x.sqrt()),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Sqrt", since: 13, attrs: &[] }],
+    aliases: &["megengine.functional.sqrt", "oneflow.sqrt"],
+    examples: &[
+        ("sqrt(tensor([0.5, 1.0, 10.0]))", "tensor([0.7071, 1.0000, 3.1623])"),
+        ("sqrt(tensor([0.0, -1.0, inf]))", "tensor([0., nan, inf])"),
+        ("sqrt(tensor([4, 9]))", "tensor([2., 3.])"),
+    ],
+};

@@ -1,0 +1,24 @@
+//! `tan`: the tangent of radians.
+
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::rules;
+
+/// The row of `tan`.
+pub static OP: OpDef = OpDef {
+    name: "tan",
+    doc: "The tangent of radians.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::PromoteToFloat,
+    infer: rules::broadcast,
+    body: Body::Unary(|x| x.tan()),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[Onnx { op_type: "Tan", since: 7, attrs: &[] }],
+    aliases: &["megengine.functional.tan", "oneflow.tan"],
+    examples: &[
+        ("tan(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-14.1014,  -0.0000,   0.5463,  -2.1850])"),
+        ("tan(tensor([0.0, inf, nan]))", "tensor([0., nan, nan])"),
+        ("tan(tensor(1000000.0))", "tensor(-0.3736)"),
+    ],
+};

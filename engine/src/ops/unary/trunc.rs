@@ -1,0 +1,24 @@
+//! `trunc`: x without its fraction.
+
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::rules;
+
+/// The row of `trunc`.
+pub static OP: OpDef = OpDef {
+    name: "trunc",
+    doc: "x without its fraction.",
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::Promote,
+    infer: rules::broadcast,
+    body: Body::Unary(|x| x.trunc()),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["torch.fix"],
+    examples: &[
+        ("trunc(tensor([-1.5, -0.5, 0.5, 1.5, 2.5]))", "tensor([-1., -0.,  0.,  1.,  2.])"),
+        ("trunc(tensor([0.0, inf, nan]))", "tensor([0., inf, nan])"),
+        ("trunc(tensor([-3, 3]))", "tensor([-3,  3])"),
+    ],
+};

@@ -1,0 +1,193 @@
+//! The driver: rebuilds a graph node by node, trying the rules of a pass at each, until nothing changes.
+//!
+//! **Invariant:** a replacement has the shape and dtype of what it replaces; a step limit ends loops with the rule's name.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::pattern::Pattern;
+use super::{Pass, Replacement, Rule, RuleBody};
+use crate::graph::{Graph, Kind, NodeId, Value, text, verify};
+use crate::{Error, Result};
+
+/// Replacements that one pass may make in one graph, per op application.
+const STEPS_PER_OP: usize = 64;
+
+/// One thing that a pass did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The pass.
+    pub pass: &'static str,
+    /// The rule; empty when the entry tells the number of ops before and after the pass.
+    pub rule: &'static str,
+    /// What stood there, in compact form.
+    pub before: String,
+    /// What stands there now.
+    pub after: String,
+}
+
+/// What all passes did.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    /// Whether to keep the text of what changed; numbers of ops are always kept.
+    pub detailed: bool,
+    /// In the order in which it happened.
+    pub entries: Vec<Entry>,
+}
+
+/// Runs one pass until nothing changes.
+pub fn run(pass: &Pass, graph: &Graph, log: &mut Log) -> Result<Graph> {
+    let rules = compile(pass);
+    let mut steps = 0;
+    let mut res = rebuild(pass, &rules, graph, &mut steps, log)?;
+    // A replacement may leave what it replaced unused, and may let a rule apply above it.
+    let mut before = 0;
+    while steps > before {
+        before = steps;
+        res = rebuild(pass, &rules, &res, &mut steps, log)?;
+    }
+    if graph.n_ops() != res.n_ops() {
+        let ops = |it: &Graph| format!("{} ops", it.n_ops());
+        let (before, after) = (ops(graph), ops(&res));
+        log.entries.push(Entry { pass: pass.name, rule: "", before, after });
+    }
+    if verify::wanted() {
+        verify::verify(&res)?;
+    }
+    Ok(res)
+}
+
+/// Runs a list of passes in order, those whose level is at most `opt_level`.
+pub fn run_all(passes: &[&Pass], graph: Graph, opt_level: u8, log: &mut Log) -> Result<Graph> {
+    let wanted = passes.iter().filter(|it| it.level <= opt_level);
+    wanted.into_iter().try_fold(graph, |graph, pass| run(pass, &graph, log))
+}
+
+enum Compiled<'a> {
+    Text(&'a Rule, Pattern, Pattern),
+    Code(&'a Rule, fn(&Graph, NodeId) -> Option<Replacement>),
+}
+
+/// Rules that name an op which does not exist are left out; a test looks for them.
+fn compile(pass: &Pass) -> Vec<Compiled<'_>> {
+    pass.rules.iter().filter_map(compile_one).collect()
+}
+
+fn compile_one(rule: &Rule) -> Option<Compiled<'_>> {
+    match rule.body {
+        RuleBody::Code(code) => Some(Compiled::Code(rule, code)),
+        RuleBody::Text { from, to } => {
+            let (from, to) = (Pattern::parse(from).ok()?, Pattern::parse(to).ok()?);
+            Some(Compiled::Text(rule, from, to))
+        }
+    }
+}
+
+fn rebuild(
+    pass: &Pass,
+    rules: &[Compiled<'_>],
+    old: &Graph,
+    steps: &mut usize,
+    log: &mut Log,
+) -> Result<Graph> {
+    let mut new = Graph::new();
+    let needed = old.needed();
+    let mut values: FxHashMap<Value, Value> = FxHashMap::default();
+    for (id, node) in old.nodes().iter().enumerate() {
+        let is_input = matches!(node.kind, Kind::Input { .. } | Kind::Fed);
+        if !needed[id] && !is_input {
+            continue;
+        }
+        let id = id as NodeId;
+        let copied = copy(&mut new, old, id, &values);
+        for output in 0..node.metas.len() as u32 {
+            values.insert(Value { node: id, output }, Value { node: copied, output });
+        }
+        if let [_] = node.metas.as_slice() {
+            let better = improve(pass, rules, &mut new, copied, steps, log)?;
+            values.insert(Value::of(id), better);
+        }
+    }
+    new.outputs = old.outputs.iter().map(|it| values[it]).collect();
+    Ok(new)
+}
+
+fn copy(new: &mut Graph, old: &Graph, id: NodeId, values: &FxHashMap<Value, Value>) -> NodeId {
+    let node = old.node(id);
+    match &node.kind {
+        Kind::Input { layout } => new.input(node.metas[0].dtype, layout.clone()).node,
+        Kind::Fed => new.fed(node.metas[0].dtype).node,
+        Kind::Const(tensor) => new.constant(tensor).node,
+        Kind::Number(number) => new.number(*number).node,
+        Kind::Op { op, attrs, inputs } => {
+            let inputs: SmallVec<[Value; 3]> = inputs.iter().map(|it| values[it]).collect();
+            new.apply_known(op, &inputs, attrs, node.metas.clone())
+        }
+    }
+}
+
+/// Applies rules at a node until none does.
+fn improve(
+    pass: &Pass,
+    rules: &[Compiled<'_>],
+    graph: &mut Graph,
+    node: NodeId,
+    steps: &mut usize,
+    log: &mut Log,
+) -> Result<Value> {
+    let mut value = Value::of(node);
+    let limit = STEPS_PER_OP * (graph.nodes().len() + 16);
+    'again: loop {
+        for rule in rules {
+            let Some((rule, replacement)) = propose(rule, graph, value) else { continue };
+            let Some(better) = build(graph, replacement)? else { continue };
+            if better == value || graph.meta(better) != graph.meta(value) {
+                continue;
+            }
+            *steps += 1;
+            if *steps > limit {
+                let problem = format!("rule {} of pass {} does not end", rule.name, pass.name);
+                return Err(Error::Trace { problem });
+            }
+            if log.detailed {
+                let show = |it| text::compact_value(graph, it, 3);
+                let (before, after) = (show(value), show(better));
+                log.entries.push(Entry { pass: pass.name, rule: rule.name, before, after });
+            }
+            value = better;
+            if graph.node(value.node).metas.len() == 1 {
+                continue 'again;
+            }
+        }
+        return Ok(value);
+    }
+}
+
+fn propose<'a>(
+    rule: &Compiled<'a>,
+    graph: &Graph,
+    value: Value,
+) -> Option<(&'a Rule, Replacement)> {
+    graph.node(value.node).op()?;
+    match rule {
+        Compiled::Code(rule, code) => Some((*rule, code(graph, value.node)?)),
+        Compiled::Text(rule, from, to) => Some((*rule, to.fill(&from.matches(graph, value)?)?)),
+    }
+}
+
+/// The value of a replacement; `None` where an op does not take what the rule gives it.
+fn build(graph: &mut Graph, replacement: Replacement) -> Result<Option<Value>> {
+    Ok(match replacement {
+        Replacement::Value(value) => Some(value),
+        Replacement::Number(number) => Some(graph.number(number)),
+        Replacement::Const(tensor) => Some(graph.constant(&tensor)),
+        Replacement::Apply { op, attrs, inputs } => {
+            let mut values: SmallVec<[Value; 3]> = SmallVec::new();
+            for input in inputs {
+                let Some(value) = build(graph, input)? else { return Ok(None) };
+                values.push(value);
+            }
+            graph.apply_one(op, &values, &attrs).ok()
+        }
+    })
+}

@@ -1,0 +1,88 @@
+//! Shape and dtype rules that several ops share.
+
+use smallvec::smallvec;
+
+use crate::apply::Metas;
+use crate::dtype::result_type;
+use crate::op::{DTypeRule, InferCx};
+use crate::{DType, Error, Meta, Result, Shape, Tensor};
+
+/// Elementwise: inputs broadcast together, dtype by the row's rule.
+pub fn broadcast(cx: &InferCx<'_>) -> Result<Metas> {
+    let (_, out) = elementwise_dtypes(cx)?;
+    Ok(smallvec![Meta::new(broadcast_shape(cx)?, out)])
+}
+
+/// Output 0 has the shape and dtype of input 0.
+pub fn same_as_input(cx: &InferCx<'_>) -> Result<Metas> {
+    Ok(smallvec![cx.inputs[0].meta()])
+}
+
+/// What a composed op gives: its body runs on tensors without elements.
+pub fn composed(cx: &InferCx<'_>) -> Result<Metas> {
+    let inputs: Vec<Tensor> = cx.inputs.iter().map(|it| Tensor::abstract_of(it.meta())).collect();
+    Ok(crate::apply(cx.op, &inputs, cx.attrs)?.iter().map(Tensor::meta).collect())
+}
+
+/// The shape that all inputs broadcast to.
+pub fn broadcast_shape(cx: &InferCx<'_>) -> Result<Shape> {
+    let mut res = cx.inputs.first().map(|it| it.shape().clone()).unwrap_or_default();
+    for input in &cx.inputs[1..] {
+        if input.shape() == &res || input.rank() == 0 {
+            continue;
+        }
+        res = res.broadcast(input.shape()).ok_or_else(|| {
+            cx.bad_shapes("sizes must be equal or 1, compared from the last dimension")
+        })?;
+    }
+    Ok(res)
+}
+
+/// (dtype to compute in, dtype of the result) of an elementwise op.
+pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
+    let promoted = || result_type(cx.inputs.iter().map(|it| (it.dtype(), it.strength())));
+    let refuse = |dtype, allowed| Err(Error::DType { op: cx.op.name, dtype, allowed });
+    let same = |dtype| Ok((dtype, dtype));
+    match cx.op.dtypes {
+        DTypeRule::Any | DTypeRule::Promote => same(promoted()),
+        DTypeRule::PromoteNumbers => match promoted() {
+            DType::Bool => {
+                refuse(DType::Bool, "a number; convert with .to(int64) or use logical ops")
+            }
+            dtype => same(dtype),
+        },
+        DTypeRule::PromoteToFloat => match promoted() {
+            dtype if dtype.is_float() => same(dtype),
+            _ => same(DType::F32),
+        },
+        DTypeRule::FloatsToSame => match promoted() {
+            dtype if dtype.is_float() => same(dtype),
+            dtype => refuse(dtype, "float32 or float64"),
+        },
+        DTypeRule::IntsToSame => match promoted() {
+            dtype if dtype.is_float() => refuse(dtype, "integers or bool"),
+            dtype => same(dtype),
+        },
+        DTypeRule::PromoteToBool => Ok((promoted(), DType::Bool)),
+        DTypeRule::LogicToBool => Ok((DType::Bool, DType::Bool)),
+        DTypeRule::Custom(rule) => rule(cx.inputs, cx.attrs),
+    }
+}
+
+/// Checks the row's dtype rule for ops that are not elementwise.
+pub fn check_dtypes(op: &'static str, rule: &DTypeRule, inputs: &[Tensor]) -> Result<()> {
+    let refuse = |dtype, allowed| Err(Error::DType { op, dtype, allowed });
+    for input in inputs {
+        match (rule, input.dtype()) {
+            (DTypeRule::FloatsToSame, dtype) if !dtype.is_float() => {
+                return refuse(dtype, "float32 or float64");
+            }
+            (DTypeRule::IntsToSame, dtype) if dtype.is_float() => {
+                return refuse(dtype, "integers or bool");
+            }
+            (DTypeRule::PromoteNumbers, DType::Bool) => return refuse(DType::Bool, "a number"),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! From Rust values to buffers and back.
+
+use crate::cpu::alloc::{AllocError, Bytes};
+use crate::cpu::typed::{self, Plain};
+use crate::{DType, Error, Result};
+
+/// Rust types that are the elements of some dtype.
+pub trait Element: Plain {
+    /// The dtype of this type (`u8` also holds bools).
+    const DTYPE: DType;
+}
+
+impl Element for u8 {
+    const DTYPE: DType = DType::U8;
+}
+impl Element for i32 {
+    const DTYPE: DType = DType::I32;
+}
+impl Element for i64 {
+    const DTYPE: DType = DType::I64;
+}
+impl Element for f32 {
+    const DTYPE: DType = DType::F32;
+}
+impl Element for f64 {
+    const DTYPE: DType = DType::F64;
+}
+
+/// A number of the language.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+}
+
+impl Number {
+    /// The dtype that holds the number exactly.
+    pub fn dtype(self) -> DType {
+        match self {
+            Self::Bool(_) => DType::Bool,
+            Self::Int(_) => DType::I64,
+            Self::Float(_) => DType::F64,
+        }
+    }
+
+    /// The nearest float.
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Self::Bool(it) => f64::from(u8::from(it)),
+            Self::Int(it) => it as f64,
+            Self::Float(it) => it,
+        }
+    }
+
+    /// The value truncated to an integer (saturating).
+    pub fn as_i64(self) -> i64 {
+        match self {
+            Self::Bool(it) => i64::from(it),
+            Self::Int(it) => it,
+            Self::Float(it) => it as i64,
+        }
+    }
+
+    /// Same kind and same bits.
+    pub fn same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Int(a), Self::Int(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            _ => false,
+        }
+    }
+}
+
+impl From<AllocError> for Error {
+    fn from(error: AllocError) -> Self {
+        Self::OutOfMemory { bytes: error.bytes, live: error.live }
+    }
+}
+
+/// A buffer holding a copy of `values`.
+pub fn from_slice<T: Plain>(values: &[T]) -> Result<Bytes> {
+    let mut bytes = Bytes::uninit(size_of_val(values))?;
+    typed::slice_mut(&mut bytes).copy_from_slice(values);
+    Ok(bytes)
+}
+
+/// A buffer holding one element, converted to `dtype`.
+pub fn from_number(number: Number, dtype: DType) -> Result<Bytes> {
+    match dtype {
+        DType::Bool => from_slice(&[u8::from(number.as_f64() != 0.0)]),
+        DType::U8 => from_slice(&[number.as_i64() as u8]),
+        DType::I32 => from_slice(&[number.as_i64() as i32]),
+        DType::I64 => from_slice(&[number.as_i64()]),
+        DType::F32 => from_slice(&[number.as_f64() as f32]),
+        DType::F64 => from_slice(&[number.as_f64()]),
+    }
+}

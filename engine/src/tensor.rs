@@ -1,0 +1,287 @@
+//! The tensor: an immutable value behind a cheap handle.
+//!
+//! **Invariant:** elements never change once a tensor exists. What users see as assignment in place is a new value in
+//! the same variable, so a tape or trace can keep any tensor it likes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::autograd::{self, Edge};
+use crate::cpu::alloc::Bytes;
+use crate::cpu::view::View;
+use crate::device::Device;
+use crate::dtype::Strength;
+use crate::storage::{self, Number};
+use crate::trace::Pending;
+use crate::{DType, Error, Layout, Result, Shape};
+
+/// Shape and dtype without data: what `infer` computes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Meta {
+    /// Sizes.
+    pub shape: Shape,
+    /// Element type.
+    pub dtype: DType,
+}
+
+impl Meta {
+    /// A shape with a dtype.
+    pub fn new(shape: Shape, dtype: DType) -> Self {
+        Self { shape, dtype }
+    }
+
+    /// Bytes of a contiguous tensor of this kind.
+    pub fn bytes(&self) -> usize {
+        self.shape.numel() * self.dtype.size()
+    }
+}
+
+impl fmt::Display for Meta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.dtype.short(), self.shape)
+    }
+}
+
+/// Where the elements are.
+#[derive(Clone)]
+pub(crate) enum Data {
+    /// In a buffer, at the layout.
+    Stored(Arc<Bytes>),
+    /// In the handle: a number written in the program (rank 0, weak in promotion).
+    Number(Number),
+    /// In a compiled segment that runs when the value is needed.
+    Pending(Arc<Pending>),
+    /// Nowhere: shape and dtype only.
+    Abstract,
+}
+
+/// An n-dimensional array of numbers of one dtype.
+#[derive(Clone)]
+pub struct Tensor(Arc<Inner>);
+
+pub(crate) struct Inner {
+    dtype: DType,
+    layout: Layout,
+    data: Data,
+    edge: Option<Edge>,
+}
+
+impl Tensor {
+    /// A tensor of `shape` from its elements in row-major order.
+    pub fn from_vec<T: storage::Element>(values: &[T], shape: Shape) -> Result<Self> {
+        if values.len() != shape.numel() {
+            let rule = format!("{} values were given", values.len());
+            return Err(Error::Shapes { op: "tensor", shapes: vec![shape], rule });
+        }
+        let bytes = storage::from_slice(values)?;
+        Ok(Self::stored(Arc::new(bytes), Layout::contiguous(shape), T::DTYPE))
+    }
+
+    /// A bool tensor of `shape` from its elements in row-major order.
+    pub fn from_bools(values: &[bool], shape: Shape) -> Result<Self> {
+        let raw: Vec<u8> = values.iter().map(|&it| u8::from(it)).collect();
+        let bytes = Self::from_vec(&raw, shape)?;
+        Ok(bytes.reinterpret(DType::Bool))
+    }
+
+    /// A float number of the language: rank 0, weak in promotion.
+    pub fn number(value: f64) -> Self {
+        Self::from_number(Number::Float(value))
+    }
+
+    /// A whole number of the language: rank 0, weak in promotion.
+    pub fn int_number(value: i64) -> Self {
+        Self::from_number(Number::Int(value))
+    }
+
+    /// A number of the language: rank 0, weak in promotion.
+    pub fn from_number(number: Number) -> Self {
+        let layout = Layout::contiguous(Shape::default());
+        Self::make(number.dtype(), layout, Data::Number(number), None)
+    }
+
+    /// A tensor that has a shape and dtype but no elements to read.
+    pub fn abstract_of(meta: Meta) -> Self {
+        Self::make(meta.dtype, Layout::contiguous(meta.shape), Data::Abstract, None)
+    }
+
+    /// A tensor over a buffer. The layout must lie inside it.
+    pub(crate) fn stored(bytes: Arc<Bytes>, layout: Layout, dtype: DType) -> Self {
+        debug_assert!(layout.end() * dtype.size() <= bytes.len());
+        Self::make(dtype, layout, Data::Stored(bytes), None)
+    }
+
+    pub(crate) fn make(dtype: DType, layout: Layout, data: Data, edge: Option<Edge>) -> Self {
+        Self(Arc::new(Inner { dtype, layout, data, edge }))
+    }
+
+    /// Sizes.
+    pub fn shape(&self) -> &Shape {
+        &self.0.layout.shape
+    }
+
+    /// Number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.shape().rank()
+    }
+
+    /// Number of elements.
+    pub fn numel(&self) -> usize {
+        self.shape().numel()
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+
+    /// Where the elements live.
+    pub fn device(&self) -> Device {
+        Device::Cpu
+    }
+
+    /// Shape, strides and offset.
+    pub fn layout(&self) -> &Layout {
+        &self.0.layout
+    }
+
+    /// Shape and dtype.
+    pub fn meta(&self) -> Meta {
+        Meta::new(self.shape().clone(), self.dtype())
+    }
+
+    /// How strongly this operand pulls a result's dtype.
+    pub fn strength(&self) -> Strength {
+        match self.0.data {
+            Data::Number(_) => Strength::Number,
+            _ if self.rank() == 0 => Strength::ZeroDim,
+            _ => Strength::Tensor,
+        }
+    }
+
+    /// The number this tensor was made from, when it is one of the language's numbers.
+    pub fn as_number(&self) -> Option<Number> {
+        match self.0.data {
+            Data::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Whether only shape and dtype are known.
+    pub fn is_abstract(&self) -> bool {
+        matches!(self.0.data, Data::Abstract)
+    }
+
+    pub(crate) fn data(&self) -> &Data {
+        &self.0.data
+    }
+
+    /// The buffer with the elements: runs a pending segment, materialises a number, fails for an abstract tensor.
+    pub fn storage(&self) -> Result<Arc<Bytes>> {
+        match &self.0.data {
+            Data::Stored(bytes) => Ok(bytes.clone()),
+            Data::Number(number) => Ok(Arc::new(storage::from_number(*number, self.dtype())?)),
+            Data::Pending(pending) => pending.force(),
+            Data::Abstract => Err(Error::Abstract),
+        }
+    }
+
+    /// Calls `body` with a view of the elements.
+    pub fn with_view<R>(&self, body: impl FnOnce(View<'_>) -> R) -> Result<R> {
+        let bytes = self.storage()?;
+        match View::new(&bytes, self.layout(), self.dtype()) {
+            Some(view) => Ok(body(view)),
+            None => Err(Error::File { problem: "a layout reaches outside its storage".into() }),
+        }
+    }
+
+    /// The elements in row-major order as `T`; fails when `T` is not the dtype's type (bool is `u8`).
+    pub fn to_vec<T: storage::Element>(&self) -> Result<Vec<T>> {
+        if T::DTYPE != self.dtype() && !(T::DTYPE == DType::U8 && self.dtype() == DType::Bool) {
+            return Err(Error::DType {
+                op: "to_vec",
+                dtype: self.dtype(),
+                allowed: T::DTYPE.name(),
+            });
+        }
+        self.with_view(|view| view.to_slice::<T>().into_owned())
+    }
+
+    /// The elements in row-major order, each converted to `f64`.
+    pub fn to_f64_vec(&self) -> Result<Vec<f64>> {
+        self.with_view(|view| {
+            crate::with_dtype!(self.dtype(), T => {
+                view.to_slice::<T>().iter().map(|&it| it as f64).collect()
+            })
+        })
+    }
+
+    /// The only element, as a number of the language.
+    pub fn item(&self) -> Result<Number> {
+        if let Some(number) = self.as_number() {
+            return Ok(number);
+        }
+        if self.numel() != 1 {
+            return Err(Error::NotScalar { shape: self.shape().clone() });
+        }
+        Ok(match self.dtype() {
+            DType::F32 => Number::Float(f64::from(self.to_vec::<f32>()?[0])),
+            DType::F64 => Number::Float(self.to_vec::<f64>()?[0]),
+            DType::Bool => Number::Bool(self.to_vec::<u8>()?[0] != 0),
+            DType::U8 => Number::Int(i64::from(self.to_vec::<u8>()?[0])),
+            DType::I32 => Number::Int(i64::from(self.to_vec::<i32>()?[0])),
+            DType::I64 => Number::Int(self.to_vec::<i64>()?[0]),
+        })
+    }
+
+    /// The same elements under another layout of the same storage. Callers check that it fits.
+    pub(crate) fn with_layout(&self, layout: Layout) -> Self {
+        Self::make(self.dtype(), layout, self.0.data.clone(), None)
+    }
+
+    /// The same bytes under a dtype of the same size.
+    fn reinterpret(&self, dtype: DType) -> Self {
+        Self::make(dtype, self.layout().clone(), self.0.data.clone(), None)
+    }
+
+    /// The same elements, attached to the tape at `edge`.
+    pub(crate) fn with_edge(&self, edge: Option<Edge>) -> Self {
+        Self::make(self.dtype(), self.layout().clone(), self.0.data.clone(), edge)
+    }
+
+    /// Where this value came from on the tape, if it needs gradients.
+    pub fn edge(&self) -> Option<&Edge> {
+        self.0.edge.as_ref()
+    }
+
+    /// Whether gradients flow through this value.
+    pub fn requires_grad(&self) -> bool {
+        self.0.edge.is_some()
+    }
+
+    /// The same elements as a new leaf that collects gradients.
+    pub fn leaf(&self) -> Self {
+        self.with_edge(Some(autograd::new_leaf()))
+    }
+
+    /// The same elements at `edge`: how a variable keeps its leaf when it gets a new value.
+    pub fn at_edge(&self, edge: Option<Edge>) -> Self {
+        self.with_edge(edge)
+    }
+
+    /// The same elements, off the tape.
+    pub fn detach(&self) -> Self {
+        if self.0.edge.is_none() { self.clone() } else { self.with_edge(None) }
+    }
+
+    /// Whether both handles are the same value (not merely equal elements).
+    pub fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor({})", self.meta())
+    }
+}

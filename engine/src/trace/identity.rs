@@ -1,0 +1,135 @@
+//! When two tensors are the same value: same storage, same layout, same dtype. Edges of the tape do not count.
+
+use std::sync::{Arc, Weak};
+
+use smallvec::SmallVec;
+
+use super::Pending;
+use crate::cpu::alloc::Bytes;
+use crate::tensor::Data;
+use crate::{DType, Layout, Shape, Tensor};
+
+/// Where a value's elements are or will be. Weak: it names the storage without keeping the elements, and while it
+/// exists the address is not given to another storage.
+#[derive(Clone, Debug)]
+pub(super) enum Root {
+    Stored(Weak<Bytes>),
+    Pending(Weak<Pending>),
+    None,
+}
+
+impl Root {
+    pub(super) fn of(tensor: &Tensor) -> Self {
+        match tensor.data() {
+            Data::Stored(bytes) => Self::Stored(Arc::downgrade(bytes)),
+            Data::Pending(pending) => match pending.delivered() {
+                Some(bytes) => Self::Stored(Arc::downgrade(bytes)),
+                None => Self::Pending(Arc::downgrade(pending)),
+            },
+            Data::Number(_) | Data::Abstract => Self::None,
+        }
+    }
+
+    /// Names the delivered storage instead of the promise of it.
+    pub(super) fn settle(&mut self) {
+        let Self::Pending(root) = self else { return };
+        let Some(pending) = root.upgrade() else { return };
+        if let Some(bytes) = pending.delivered() {
+            *self = Self::Stored(Arc::downgrade(bytes));
+        }
+    }
+
+    fn is(&self, tensor: &Tensor) -> bool {
+        match (self, tensor.data()) {
+            (Self::Pending(root), Data::Pending(pending)) => root.as_ptr() == Arc::as_ptr(pending),
+            (Self::Stored(root), Data::Stored(bytes)) => root.as_ptr() == Arc::as_ptr(bytes),
+            (Self::Stored(root), Data::Pending(pending)) => {
+                pending.delivered().is_some_and(|bytes| root.as_ptr() == Arc::as_ptr(bytes))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A value that the current call knows.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    pub(super) root: Root,
+    pub(super) layout: Layout,
+    pub(super) dtype: DType,
+    /// Whether the storage is this value's own (it is not a view of another value).
+    pub(super) owns: bool,
+    /// The tensor, held while the current segment reads it.
+    pub(super) held: Option<Tensor>,
+}
+
+impl Slot {
+    pub(super) fn of(tensor: &Tensor) -> Self {
+        let layout = tensor.layout().clone();
+        Self { root: Root::of(tensor), layout, dtype: tensor.dtype(), owns: true, held: None }
+    }
+
+    /// Whether `tensor` is this value.
+    pub(super) fn is(&self, tensor: &Tensor) -> bool {
+        self.root.is(tensor) && self.dtype == tensor.dtype() && &self.layout == tensor.layout()
+    }
+
+    /// The pending value, when someone can still ask for it.
+    pub(super) fn live(&self) -> Option<Arc<Pending>> {
+        match &self.root {
+            Root::Pending(root) if self.owns => root.upgrade(),
+            _ => None,
+        }
+    }
+
+    /// Keeps the tensor for the current segment.
+    pub(super) fn hold(&mut self, tensor: &Tensor) {
+        if self.held.is_none() {
+            self.held = Some(tensor.detach());
+        }
+    }
+
+    /// The key under which recording finds the value again.
+    pub(super) fn key(&self) -> Option<Key> {
+        let root = match &self.root {
+            Root::Stored(root) => root.as_ptr() as usize,
+            Root::Pending(root) => root.as_ptr() as usize,
+            Root::None => return None,
+        };
+        Some(key_at(root, self.dtype, &self.layout))
+    }
+}
+
+/// A value as a map key.
+pub(super) type Key = (usize, DType, usize, Shape, SmallVec<[isize; 4]>);
+
+/// The key of a tensor; numbers and abstract tensors have none.
+pub(super) fn key_of(tensor: &Tensor) -> Option<Key> {
+    let root = match tensor.data() {
+        Data::Stored(bytes) => Arc::as_ptr(bytes) as usize,
+        Data::Pending(pending) => match pending.delivered() {
+            Some(bytes) => Arc::as_ptr(bytes) as usize,
+            None => Arc::as_ptr(pending) as usize,
+        },
+        Data::Number(_) | Data::Abstract => return None,
+    };
+    Some(key_at(root, tensor.dtype(), tensor.layout()))
+}
+
+fn key_at(root: usize, dtype: DType, layout: &Layout) -> Key {
+    (root, dtype, layout.offset, layout.shape.clone(), layout.strides.clone())
+}
+
+/// Whether a tensor can be fed where one of this dtype and layout was recorded: the offset is free.
+pub(super) fn fits(tensor: &Tensor, dtype: DType, layout: &Layout) -> bool {
+    let here = tensor.layout();
+    let ready = match tensor.data() {
+        Data::Stored(_) => true,
+        Data::Pending(pending) => pending.delivered().is_some(),
+        Data::Number(_) | Data::Abstract => false,
+    };
+    ready
+        && tensor.dtype() == dtype
+        && here.shape == layout.shape
+        && (here.strides == layout.strides || (here.is_contiguous() && layout.is_contiguous()))
+}

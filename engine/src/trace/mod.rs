@@ -1,0 +1,108 @@
+//! Tracing: a function's tensor ops are recorded once, then answered from a compiled plan while its body still runs.
+//!
+//! This file holds the hook into op application; `tree` what was recorded, `call` one running call, `segment` the
+//! compiled stretches, `traced` the handle that callers use.
+//!
+//! **Invariant:** a value that anyone can still read is delivered before the trace lets go of it, so a traced call never
+//! returns what the eager call would not.
+
+mod call;
+mod identity;
+mod segment;
+mod traced;
+mod tree;
+
+#[cfg(test)]
+pub(crate) mod test_ops;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod training_tests;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+pub use call::Stats;
+pub use traced::{Call, Excluded, Finished, Options, Path, Traced, exclude};
+
+use crate::apply::Outputs;
+use crate::cpu::alloc::Bytes;
+use crate::{Attrs, Error, OpDef, Result, Tensor};
+use call::State;
+
+/// A value that a compiled segment will deliver.
+#[derive(Debug, Default)]
+pub struct Pending {
+    cell: OnceLock<Arc<Bytes>>,
+}
+
+impl Pending {
+    /// The elements; runs the active trace up to here when they are not there yet.
+    pub(crate) fn force(&self) -> Result<Arc<Bytes>> {
+        if self.cell.get().is_none() {
+            flush()?;
+        }
+        self.cell.get().cloned().ok_or_else(lost)
+    }
+
+    /// The elements, if they have been delivered.
+    pub(crate) fn delivered(&self) -> Option<&Arc<Bytes>> {
+        self.cell.get()
+    }
+
+    /// Delivers the elements; a second delivery is ignored.
+    pub(crate) fn deliver(&self, bytes: Arc<Bytes>) {
+        let _ = self.cell.set(bytes);
+    }
+}
+
+fn lost() -> Error {
+    Error::Trace { problem: "this value belongs to a trace that did not finish".into() }
+}
+
+type Active = Rc<RefCell<State>>;
+
+thread_local! {
+    static ON: Cell<bool> = const { Cell::new(false) };
+    static ACTIVE: RefCell<Option<Active>> = const { RefCell::new(None) };
+}
+
+/// Whether op applications on this thread go through a trace.
+pub fn active() -> bool {
+    ON.get()
+}
+
+/// Delivers all values that the running trace still owes; does nothing outside a trace.
+///
+/// Callers that change what ops do (the random seed, say) call this first.
+pub fn flush() -> Result<()> {
+    with(State::flush).unwrap_or(Ok(()))
+}
+
+/// Called before an op runs. `Some` when the application matches the recording: the outputs are pending.
+pub(crate) fn replay(
+    op: &'static OpDef,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+) -> Result<Option<Outputs>> {
+    with(|it| it.replay(op, inputs, attrs)).unwrap_or(Ok(None))
+}
+
+/// Called after an op ran eagerly while recording.
+pub(crate) fn record(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &Outputs) {
+    with(|it| it.record(op, inputs, attrs, outputs));
+}
+
+/// Makes `state` the active one; returns the former.
+fn install(state: Option<Active>) -> Option<Active> {
+    ON.set(state.is_some());
+    ACTIVE.replace(state)
+}
+
+/// Calls `body` with the active state; `None` outside a trace, or when the state is busy running a segment.
+fn with<R>(body: impl FnOnce(&mut State) -> R) -> Option<R> {
+    let state = ACTIVE.with_borrow(Clone::clone)?;
+    let mut state = state.try_borrow_mut().ok()?;
+    Some(body(&mut state))
+}

@@ -1,0 +1,242 @@
+//! Compiled stretches of a path: from the recorded steps to a graph, a plan, and delivered values.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::Pending;
+use super::call::State;
+use super::traced::Options;
+use super::tree::{Captured, Out, ROOT, Ref, StepId, Tree};
+use crate::graph::{Graph, Value, reference};
+use crate::lower::{self, Plan};
+use crate::passes;
+use crate::rewrite::run::Log;
+use crate::{Error, Meta, OpDef, Result, Tensor};
+
+/// A stretch of a path, compiled.
+pub(super) struct Segment {
+    /// What to feed, in the graph's input order.
+    sources: Vec<Source>,
+    /// Which results it delivers, ascending.
+    outputs: Vec<u32>,
+    plan: Plan,
+}
+
+/// A stretch of a path as a graph.
+struct Stretch {
+    sources: Vec<Source>,
+    outputs: Vec<u32>,
+    graph: Graph,
+}
+
+/// Where a graph input comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Source {
+    Arg(u32),
+    Capture(u32),
+    /// A result of an earlier segment.
+    Result(u32),
+    /// The n-th fed number of the segment.
+    Fed(u32),
+}
+
+/// Ends the current segment: runs what leads to live values, delivers them, lets go of the rest.
+pub(super) fn settle(state: &mut State, compiled: bool) -> Result<()> {
+    let live = state.live();
+    let nothing = live.is_empty() && !has_effects(&state.tree, state.start, state.cursor);
+    let res = if nothing { Ok(()) } else { run(state, &live, compiled) };
+    state.settled();
+    res
+}
+
+fn run(state: &mut State, live: &[(u32, Arc<Pending>)], compiled: bool) -> Result<()> {
+    let wanted: Vec<u32> = live.iter().map(|it| it.0).collect();
+    let (outputs, tensors) = if compiled {
+        let segment = compiled_segment(state, wanted)?;
+        state.stats.segments += 1;
+        let tensors = segment.plan.run(&inputs(state, &segment.sources)?)?;
+        (segment.outputs.clone(), tensors)
+    } else {
+        let stretch = build(&state.tree, state.start, state.cursor, wanted)?;
+        let tensors = reference::evaluate(&stretch.graph, &inputs(state, &stretch.sources)?)?;
+        (stretch.outputs, tensors)
+    };
+    let mut live = live.iter().peekable();
+    for (at, tensor) in outputs.iter().zip(&tensors) {
+        if let Some((_, pending)) = live.next_if(|it| it.0 == *at) {
+            state.deliver(*at, pending, tensor)?;
+        }
+    }
+    Ok(())
+}
+
+fn inputs(state: &State, sources: &[Source]) -> Result<Vec<Tensor>> {
+    sources.iter().map(|it| fed(state, *it)).collect()
+}
+
+/// Runs the passes and lowers; `opt_level` as in [`Options`].
+pub(super) fn lower(graph: Graph, options: &Options) -> Result<Plan> {
+    let graph = passes::optimize(graph, options.opt_level, &mut Log::default())?;
+    lower::compile(&graph, options.opt_level >= 3)
+}
+
+/// The compiled stretch from the segment's start to the cursor that delivers at least `wanted`.
+fn compiled_segment(state: &mut State, wanted: Vec<u32>) -> Result<Rc<Segment>> {
+    let (start, end) = (state.start, state.cursor);
+    let known = state.tree.step(end).segments.iter().find(|it| it.0 == start);
+    let mut outputs = wanted;
+    if let Some((_, segment)) = known {
+        if outputs.iter().all(|it| segment.outputs.binary_search(it).is_ok()) {
+            return Ok(segment.clone());
+        }
+        outputs.extend_from_slice(&segment.outputs);
+        outputs.sort_unstable();
+        outputs.dedup();
+    }
+    let clock = Instant::now();
+    let Stretch { sources, outputs, graph } = build(&state.tree, start, end, outputs)?;
+    let plan = lower(graph, &state.options)?;
+    let segment = Rc::new(Segment { sources, outputs, plan });
+    state.stats.compile_seconds += clock.elapsed().as_secs_f64();
+    let segments = &mut state.tree.step_mut(end).segments;
+    segments.retain(|it| it.0 != start);
+    segments.push((start, segment.clone()));
+    Ok(segment)
+}
+
+fn fed(state: &State, source: Source) -> Result<Tensor> {
+    let tensor = match source {
+        Source::Arg(at) => state.args[at as usize].held.clone(),
+        Source::Capture(at) => state.captures[at as usize].held.clone(),
+        Source::Result(at) => state.results[at as usize].held.clone(),
+        Source::Fed(at) => state.fed.get(at as usize).cloned(),
+    };
+    tensor.ok_or_else(|| Error::Trace { problem: format!("{source:?} has no value") })
+}
+
+fn build(tree: &Tree, start: StepId, end: StepId, outputs: Vec<u32>) -> Result<Stretch> {
+    let mut builder = Builder::new(tree, start, end);
+    builder.steps(&tree.path(start, end))?;
+    let values = outputs.iter().map(|it| builder.operand(Ref::Result(*it)));
+    builder.graph.outputs = values.collect::<Result<_>>()?;
+    Ok(Stretch { sources: builder.sources, outputs, graph: builder.graph })
+}
+
+/// The graph of a whole path, from the arguments to `results`; captures that are not constants become inputs
+/// after the arguments.
+pub(super) fn whole_graph(tree: &Tree, end: StepId) -> Result<(Graph, Vec<Source>)> {
+    let mut builder = Builder::new(tree, ROOT, end);
+    for at in 0..tree.signature.len() {
+        builder.operand(Ref::Arg(at as u32))?;
+    }
+    builder.steps(&tree.path(ROOT, end))?;
+    let results = tree.step(end).end.iter().flatten();
+    let missing =
+        || Error::Trace { problem: "a returned value was not computed from tensors".into() };
+    let outputs = results.map(|it| builder.operand(it.ok_or_else(missing)?));
+    let outputs: Result<Vec<Value>> = outputs.collect();
+    builder.graph.outputs = outputs?;
+    Ok((builder.graph, builder.sources))
+}
+
+/// Turns recorded steps into graph nodes.
+struct Builder<'a> {
+    tree: &'a Tree,
+    graph: Graph,
+    sources: Vec<Source>,
+    inputs: FxHashMap<Source, Value>,
+    /// Results along the whole path, and those of this stretch as graph values.
+    results: Vec<&'a Out>,
+    values: FxHashMap<u32, Value>,
+    captures: Vec<&'a Captured>,
+    next_result: u32,
+    n_fed: u32,
+}
+
+impl<'a> Builder<'a> {
+    fn new(tree: &'a Tree, start: StepId, end: StepId) -> Self {
+        let path = tree.path(ROOT, end);
+        let steps = || path.iter().map(|&id| tree.step(id));
+        let before = tree.path(ROOT, start);
+        let n_before: usize = before.iter().map(|&id| tree.step(id).outputs.len()).sum();
+        Self {
+            tree,
+            graph: Graph::new(),
+            sources: Vec::new(),
+            inputs: FxHashMap::default(),
+            results: steps().flat_map(|it| &it.outputs).collect(),
+            values: FxHashMap::default(),
+            captures: steps().flat_map(|it| &it.captures).collect(),
+            next_result: n_before as u32,
+            n_fed: 0,
+        }
+    }
+
+    fn steps(&mut self, path: &[StepId]) -> Result<()> {
+        for &id in path {
+            let step = self.tree.step(id);
+            let Some(op) = step.op else { continue };
+            let operands = step.inputs.iter().map(|it| self.operand(*it));
+            let operands = operands.collect::<Result<SmallVec<[Value; 3]>>>()?;
+            let metas = step.outputs.iter().map(|it| Meta::new(it.layout.shape.clone(), it.dtype));
+            let node = self.graph.apply_known(op, &operands, &step.attrs, metas.collect());
+            for output in 0..step.outputs.len() as u32 {
+                self.values.insert(self.next_result, Value { node, output });
+                self.next_result += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn operand(&mut self, it: Ref) -> Result<Value> {
+        let tree = self.tree;
+        Ok(match it {
+            Ref::Number(number) => self.graph.number(number),
+            Ref::Fed(dtype) => {
+                let value = self.graph.fed(dtype);
+                self.sources.push(Source::Fed(self.n_fed));
+                self.n_fed += 1;
+                value
+            }
+            Ref::Arg(at) => {
+                let spec = &tree.signature[at as usize];
+                self.input(Source::Arg(at), spec.dtype, &spec.layout)
+            }
+            Ref::Capture(at) => {
+                let spec = self.captures[at as usize];
+                match &spec.constant {
+                    Some(tensor) => self.graph.constant(tensor),
+                    None => self.input(Source::Capture(at), spec.dtype, &spec.layout),
+                }
+            }
+            Ref::Result(at) => match self.values.get(&at) {
+                Some(&value) => value,
+                None => {
+                    let out = *self.results.get(at as usize).ok_or_else(|| Error::Trace {
+                        problem: format!("result {at} is not on this path"),
+                    })?;
+                    self.input(Source::Result(at), out.dtype, &out.layout)
+                }
+            },
+        })
+    }
+
+    fn input(&mut self, source: Source, dtype: crate::DType, layout: &crate::Layout) -> Value {
+        if let Some(&value) = self.inputs.get(&source) {
+            return value;
+        }
+        let value = self.graph.input(dtype, layout.clone());
+        self.inputs.insert(source, value);
+        self.sources.push(source);
+        value
+    }
+}
+
+fn has_effects(tree: &Tree, start: StepId, end: StepId) -> bool {
+    let impure = |op: Option<&'static OpDef>| op.is_some_and(|op| !op.pure);
+    tree.path(start, end).iter().any(|&id| impure(tree.step(id).op))
+}

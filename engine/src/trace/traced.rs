@@ -1,0 +1,363 @@
+//! The handle that callers use: begin a call, run the body, finish; options, statistics, and the recorded graphs.
+
+use std::cell::RefCell;
+use std::mem;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::call::{Mode, State, Stats};
+use super::segment::{Source, lower, whole_graph};
+use super::tree::{ArgSpec, StepId, Tree};
+use super::{Active, Pending, active, flush, install};
+use crate::graph::Graph;
+use crate::lower::Plan;
+use crate::passes;
+use crate::rewrite::run::Log;
+use crate::tensor::Data;
+use crate::{Error, Result, Tensor};
+
+/// How a function is traced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The body builds the graph without running anything; reading a value inside is an error.
+    pub symbolic: bool,
+    /// As `symbolic`, and the graph is not run after the body either.
+    pub record_only: bool,
+    /// Captured tensors become part of the graph and must stay the same.
+    pub capture_as_const: bool,
+    /// 0 no passes, 1 removal of unused and repeated work, 2 all passes, 3 also fusion.
+    pub opt_level: u8,
+    /// Paths that are kept per signature; calls that take yet another one run eagerly from there on.
+    pub max_branches: usize,
+    /// Kinds of arguments that are kept; the one that was not used for the longest time makes room for another.
+    pub max_signatures: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            symbolic: false,
+            record_only: false,
+            capture_as_const: false,
+            opt_level: 3,
+            max_branches: 64,
+            max_signatures: 64,
+        }
+    }
+}
+
+/// A traced function: what its calls recorded so far. The engine never sees the body.
+#[derive(Clone)]
+pub struct Traced(Rc<RefCell<Recorded>>);
+
+struct Recorded {
+    options: Options,
+    trees: Vec<Tree>,
+    /// For each tree the number of the call that used it last.
+    used: Vec<usize>,
+    n_begun: usize,
+    stats: Stats,
+}
+
+/// One recorded path.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Shapes and dtypes of the arguments.
+    pub signature: String,
+    /// Op applications along the path.
+    pub n_ops: usize,
+    /// Compiled stretches along the path.
+    pub n_segments: usize,
+}
+
+/// What a call comes to.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The results; delivered, unless the function is only recorded.
+    pub results: Vec<Tensor>,
+    /// What happened in this call; `branches` counts all of the function.
+    pub stats: Stats,
+}
+
+impl Traced {
+    /// A function that has not been called yet.
+    pub fn new(mut options: Options) -> Self {
+        options.symbolic |= options.record_only;
+        options.capture_as_const |= options.record_only;
+        let recorded = Recorded {
+            options,
+            trees: Vec::new(),
+            used: Vec::new(),
+            n_begun: 0,
+            stats: Stats::default(),
+        };
+        Self(Rc::new(RefCell::new(recorded)))
+    }
+
+    /// How it is traced.
+    pub fn options(&self) -> Options {
+        self.0.borrow().options.clone()
+    }
+
+    /// All calls together.
+    pub fn stats(&self) -> Stats {
+        self.0.borrow().stats.clone()
+    }
+
+    /// Starts a call. The body must see [`Call::args`]. Inside another traced call this one runs inline.
+    pub fn begin(&self, args: &[Tensor]) -> Result<Call> {
+        if active() {
+            return Ok(Call { traced: self.clone(), seen: args.to_vec(), at: 0, state: None });
+        }
+        let mut recorded = self.0.borrow_mut();
+        let signature: Vec<ArgSpec> = args.iter().map(ArgSpec::of).collect();
+        let known = recorded.trees.iter().position(|it| it.signature == signature);
+        let others = !recorded.trees.is_empty();
+        let at = known.unwrap_or_else(|| recorded.room());
+        if known.is_none() {
+            recorded.trees[at] = Tree::new(signature.clone());
+        }
+        recorded.n_begun += 1;
+        recorded.used[at] = recorded.n_begun;
+        let tree = mem::replace(&mut recorded.trees[at], Tree::new(signature));
+        let options = recorded.options.clone();
+        let seen: Vec<Tensor> =
+            if options.symbolic { args.iter().map(stand_in).collect() } else { args.to_vec() };
+        let mut state = State::new(options, tree, args, &seen);
+        if known.is_none() && others {
+            let kinds = kinds(&state.tree);
+            state.stats.notice = Some(format!("recorded for arguments of other kinds: {kinds}"));
+        }
+        let state = Rc::new(RefCell::new(state));
+        install(Some(state.clone()));
+        Ok(Call { traced: self.clone(), seen, at, state: Some(state) })
+    }
+
+    /// Recorded paths, oldest first within a signature.
+    pub fn paths(&self) -> Vec<Path> {
+        let recorded = self.0.borrow();
+        let mut paths = Vec::new();
+        for (tree, end) in ends(&recorded.trees) {
+            let steps = tree.path(super::tree::ROOT, end);
+            paths.push(Path {
+                signature: kinds(tree),
+                n_ops: steps.len(),
+                n_segments: steps.iter().map(|&id| tree.step(id).segments.len()).sum(),
+            });
+        }
+        paths
+    }
+
+    /// The graph of recorded path `at`, as recorded, from arguments to returned tensors. Captures that are not constants
+    /// are inputs after the arguments.
+    pub fn graph(&self, at: usize) -> Result<Graph> {
+        let recorded = self.0.borrow();
+        let found = ends(&recorded.trees).nth(at);
+        let (tree, end) = found.ok_or_else(|| Error::Trace {
+            problem: "nothing is recorded yet; call the function once".into(),
+        })?;
+        whole_graph(tree, end).map(|it| it.0)
+    }
+
+    /// The same after the passes, with what they did.
+    pub fn optimized(&self, at: usize) -> Result<(Graph, Log)> {
+        let mut log = Log { detailed: true, ..Log::default() };
+        let graph = passes::optimize(self.graph(at)?, self.options().opt_level, &mut log)?;
+        Ok((graph, log))
+    }
+
+    /// The same lowered, as one plan.
+    pub fn plan(&self, at: usize) -> Result<Plan> {
+        lower(self.graph(at)?, &self.options())
+    }
+
+    /// Compiles everything anew when it is next needed, for instance after another fast-run strategy was set.
+    pub fn forget_plans(&self) {
+        for tree in &mut self.0.borrow_mut().trees {
+            tree.alone = None;
+            tree.steps.iter_mut().for_each(|it| it.segments.clear());
+        }
+    }
+
+    /// Runs the recorded graph without the body (`without_host`). Fails when there is not exactly one path for these
+    /// arguments, or when the path uses captured tensors or numbers that may differ from call to call.
+    pub fn run_alone(&self, args: &[Tensor]) -> Result<Vec<Tensor>> {
+        let plan = {
+            let mut recorded = self.0.borrow_mut();
+            let options = recorded.options.clone();
+            let signature: Vec<ArgSpec> = args.iter().map(ArgSpec::of).collect();
+            let tree = recorded.trees.iter_mut().find(|it| it.signature == signature);
+            let tree = tree.ok_or_else(|| refused("nothing is recorded for these arguments"))?;
+            match &tree.alone {
+                Some(plan) => plan.clone(),
+                None => {
+                    let plan = Rc::new(plan_alone(tree, &options)?);
+                    tree.alone = Some(plan.clone());
+                    plan
+                }
+            }
+        };
+        flush()?;
+        plan.run(args)
+    }
+
+    fn keep(&self, at: usize, state: &mut State, finished: bool) -> Stats {
+        let mut recorded = self.0.borrow_mut();
+        recorded.trees[at] = mem::replace(&mut state.tree, Tree::new(Vec::new()));
+        let mut stats = mem::take(&mut state.stats);
+        stats.calls = usize::from(finished);
+        stats.branches = recorded.trees.iter().map(|it| it.n_paths).sum();
+        let all = &mut recorded.stats;
+        all.calls += stats.calls;
+        all.segments += stats.segments;
+        all.branches = stats.branches;
+        all.recorded += stats.recorded;
+        all.replayed += stats.replayed;
+        all.compile_seconds += stats.compile_seconds;
+        all.notice.clone_from(&stats.notice);
+        stats
+    }
+}
+
+impl Recorded {
+    /// A place for another tree.
+    fn room(&mut self) -> usize {
+        if self.trees.len() < self.options.max_signatures.max(1) {
+            self.trees.push(Tree::new(Vec::new()));
+            self.used.push(0);
+            return self.trees.len() - 1;
+        }
+        let oldest = self.used.iter().enumerate().min_by_key(|it| it.1);
+        oldest.map_or(0, |it| it.0)
+    }
+}
+
+/// A call that is running. Dropping it without [`Call::finish`] aborts it.
+pub struct Call {
+    traced: Traced,
+    seen: Vec<Tensor>,
+    /// Which tree it walks.
+    at: usize,
+    /// `None` when the call runs inside another traced call.
+    state: Option<Active>,
+}
+
+impl Call {
+    /// What the body must use as its arguments.
+    pub fn args(&self) -> &[Tensor] {
+        &self.seen
+    }
+
+    /// Whether the call runs as part of another traced call.
+    pub fn is_inline(&self) -> bool {
+        self.state.is_none()
+    }
+
+    /// Ends the call: delivers every value that is still alive. An error leaves the trace usable.
+    pub fn finish(mut self, results: &[Tensor]) -> Result<Finished> {
+        let Some(state) = self.state.take() else {
+            return Ok(Finished { results: results.to_vec(), stats: Stats::default() });
+        };
+        let mut running = state.borrow_mut();
+        let res = complete(&mut running, &self.seen, results);
+        if res.is_err() {
+            running.forget();
+        }
+        let stats = self.traced.keep(self.at, &mut running, res.is_ok());
+        drop(running);
+        install(None);
+        res?;
+        Ok(Finished { results: results.to_vec(), stats })
+    }
+
+    /// Ends the call after its body failed: values that are still alive are delivered, what was recorded is forgotten.
+    pub fn abort(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        let Some(state) = self.state.take() else { return };
+        if let Ok(mut running) = state.try_borrow_mut() {
+            // The body's own error is what the user sees; values that cannot be computed now say so when read.
+            let _ = running.flush_eagerly();
+            running.forget();
+            self.traced.keep(self.at, &mut running, false);
+        }
+        install(None);
+    }
+}
+
+fn plan_alone(tree: &Tree, options: &Options) -> Result<Plan> {
+    let mut ends = tree.ends();
+    let (Some(end), None) = (ends.next(), ends.next()) else {
+        return Err(refused(
+            "calls took more than one path; a graph alone cannot choose between them",
+        ));
+    };
+    let (graph, sources) = whole_graph(tree, end)?;
+    if sources.iter().any(|it| matches!(it, Source::Fed(_))) {
+        return Err(refused("a number differs from call to call; pass it as a tensor"));
+    }
+    if !sources.iter().all(|it| matches!(it, Source::Arg(_))) {
+        return Err(refused("it uses tensors from outside; trace with capture_as_const=True"));
+    }
+    lower(graph, options)
+}
+
+fn refused(problem: &str) -> Error {
+    Error::Trace { problem: format!("the function cannot run without its body: {problem}") }
+}
+
+fn complete(state: &mut State, seen: &[Tensor], results: &[Tensor]) -> Result<()> {
+    if state.mode != Mode::Symbolic {
+        state.flush()?;
+        state.end(results);
+        return Ok(());
+    }
+    state.end(results);
+    if state.options.record_only {
+        return Ok(());
+    }
+    state.mode = Mode::Replay;
+    for (slot, tensor) in state.args.iter().zip(seen) {
+        if let (Some(held), Data::Pending(pending)) = (&slot.held, tensor.data()) {
+            pending.deliver(held.storage()?);
+        }
+    }
+    state.flush()
+}
+
+/// What the body sees for an argument when it runs symbolically.
+fn stand_in(tensor: &Tensor) -> Tensor {
+    if tensor.as_number().is_some() {
+        return tensor.clone();
+    }
+    let pending = Data::Pending(Arc::new(Pending::default()));
+    Tensor::make(tensor.dtype(), tensor.layout().clone(), pending, tensor.edge().cloned())
+}
+
+fn ends(trees: &[Tree]) -> impl Iterator<Item = (&Tree, StepId)> {
+    trees.iter().flat_map(|tree| tree.ends().map(move |end| (tree, end)))
+}
+
+fn kinds(tree: &Tree) -> String {
+    let kind = |it: &ArgSpec| format!("{}{}", it.dtype.short(), it.layout.shape);
+    tree.signature.iter().map(kind).collect::<Vec<_>>().join(", ")
+}
+
+/// While it exists, ops run eagerly and are not recorded; what they compute comes back as captured tensors.
+pub struct Excluded(Option<Active>);
+
+/// Takes the running trace out of the way until the guard is dropped. Values owed so far are delivered first.
+pub fn exclude() -> Result<Excluded> {
+    flush()?;
+    Ok(Excluded(install(None)))
+}
+
+impl Drop for Excluded {
+    fn drop(&mut self) {
+        install(self.0.take());
+    }
+}

@@ -1,0 +1,164 @@
+//! What was recorded for one signature: a tree of op applications. Each call walks a path from the root.
+
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+use super::segment::Segment;
+use crate::{Attrs, DType, Layout, Number, OpDef, Tensor};
+
+pub(super) type StepId = u32;
+
+/// The step before the first op.
+pub(super) const ROOT: StepId = 0;
+
+/// Where an operand comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ref {
+    /// Argument of the traced function.
+    Arg(u32),
+    /// A tensor from outside, in order of first use along the path.
+    Capture(u32),
+    /// Result of an earlier step, counted along the path.
+    Result(u32),
+    /// A number of the language that has been the same in every call so far.
+    Number(Number),
+    /// A number of this dtype that differs from call to call.
+    Fed(DType),
+}
+
+impl Ref {
+    pub(super) fn same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Arg(a), Self::Arg(b))
+            | (Self::Capture(a), Self::Capture(b))
+            | (Self::Result(a), Self::Result(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// A result as it was recorded.
+#[derive(Clone, Debug)]
+pub(super) struct Out {
+    pub(super) layout: Layout,
+    pub(super) dtype: DType,
+    /// Whether it is a view of the first operand's storage.
+    pub(super) alias: bool,
+}
+
+/// A captured tensor as it was recorded.
+#[derive(Clone, Debug)]
+pub(super) struct Captured {
+    pub(super) layout: Layout,
+    pub(super) dtype: DType,
+    /// The tensor itself, when captures are constants.
+    pub(super) constant: Option<Tensor>,
+}
+
+/// One op application.
+#[derive(Default)]
+pub(super) struct Step {
+    /// `None` for the root only.
+    pub(super) op: Option<&'static OpDef>,
+    pub(super) attrs: Attrs,
+    pub(super) inputs: SmallVec<[Ref; 3]>,
+    pub(super) outputs: SmallVec<[Out; 1]>,
+    /// Captures that this step uses first.
+    pub(super) captures: SmallVec<[Captured; 1]>,
+    pub(super) parent: StepId,
+    pub(super) children: SmallVec<[StepId; 1]>,
+    /// The function ended here, with these results.
+    pub(super) end: Option<Vec<Option<Ref>>>,
+    /// Compiled stretches that end with this step, by the step they start after.
+    pub(super) segments: SmallVec<[(StepId, Rc<Segment>); 1]>,
+}
+
+/// An argument as the signature sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ArgSpec {
+    pub(super) dtype: DType,
+    pub(super) layout: Layout,
+    pub(super) number: bool,
+}
+
+impl ArgSpec {
+    /// Offsets do not count.
+    pub(super) fn of(tensor: &Tensor) -> Self {
+        let layout = Layout { offset: 0, ..tensor.layout().clone() };
+        Self { dtype: tensor.dtype(), layout, number: tensor.as_number().is_some() }
+    }
+}
+
+/// All paths for one signature.
+pub(super) struct Tree {
+    pub(super) signature: Vec<ArgSpec>,
+    pub(super) steps: Vec<Step>,
+    /// Paths that reached an end.
+    pub(super) n_paths: usize,
+    /// The plan of the only path from arguments to results, for runs without the body.
+    pub(super) alone: Option<Rc<crate::lower::Plan>>,
+}
+
+impl Tree {
+    pub(super) fn new(signature: Vec<ArgSpec>) -> Self {
+        Self { signature, steps: vec![Step::default()], n_paths: 0, alone: None }
+    }
+
+    pub(super) fn step(&self, id: StepId) -> &Step {
+        &self.steps[id as usize]
+    }
+
+    pub(super) fn step_mut(&mut self, id: StepId) -> &mut Step {
+        &mut self.steps[id as usize]
+    }
+
+    /// Steps after `from` up to and with `to`, in order.
+    pub(super) fn path(&self, from: StepId, to: StepId) -> Vec<StepId> {
+        let mut path = Vec::new();
+        let mut at = to;
+        while at != from && at != ROOT {
+            path.push(at);
+            at = self.step(at).parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Appends a step after `parent`.
+    pub(super) fn push(&mut self, parent: StepId, step: Step) -> StepId {
+        let id = self.steps.len() as StepId;
+        self.steps.push(Step { parent, ..step });
+        self.step_mut(parent).children.push(id);
+        id
+    }
+
+    /// Forgets all steps from number `len` on; they hang below `parent`.
+    pub(super) fn truncate(&mut self, len: usize, parent: StepId) {
+        self.steps.truncate(len);
+        self.step_mut(parent).children.retain(|it| (*it as usize) < len);
+    }
+
+    /// Turns numbers of a step into plan inputs; compiled stretches that contain the step are dropped.
+    pub(super) fn generalise(&mut self, id: StepId, differs: impl Fn(usize) -> bool) {
+        for (idx, it) in self.step_mut(id).inputs.iter_mut().enumerate() {
+            if let Ref::Number(number) = *it
+                && differs(idx)
+            {
+                *it = Ref::Fed(number.dtype());
+            }
+        }
+        self.alone = None;
+        let mut below = vec![id];
+        while let Some(at) = below.pop() {
+            let step = self.step_mut(at);
+            step.segments.retain(|it| it.0 >= id);
+            below.extend_from_slice(&step.children);
+        }
+    }
+
+    /// The steps at which paths end.
+    pub(super) fn ends(&self) -> impl Iterator<Item = StepId> {
+        (0..self.steps.len() as StepId).filter(|&it| self.step(it).end.is_some())
+    }
+}

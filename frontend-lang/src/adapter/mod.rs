@@ -1,0 +1,154 @@
+//! The parser's tree lowered to ours. What the language leaves out is refused here, by name and with
+//! the way out. Parsing cannot fail: it gives a tree and diagnostics.
+
+mod expression;
+mod pattern;
+mod statement;
+
+use ruff_python_ast as py;
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::{Ranged, TextRange};
+
+use crate::ast::{Expr, ExprKind, Module, Range};
+use crate::diagnostic::Diagnostic;
+use crate::source::{SourceId, Span};
+use crate::sym::Sym;
+
+/// Deepest nesting of expressions and blocks.
+const DEEPEST: usize = 190;
+
+/// Whether a text is a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Completeness {
+    Complete,
+    /// More lines are needed; the next one is indented like this.
+    Incomplete {
+        indent: String,
+    },
+    Invalid,
+}
+
+/// Parses one source; the tree is to be run only if there is no diagnostic.
+pub fn parse(text: &str, source: SourceId) -> (Module, Vec<Diagnostic>) {
+    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Ipython));
+    let mut lower =
+        Lower { text, source, diagnostics: Vec::new(), scopes: 1, depth: 0, yields: vec![false] };
+    for error in parsed.errors() {
+        let span = lower.span(error.location);
+        let message = sentence(&error.error.to_string());
+        lower.diagnostics.push(Diagnostic::error("syntax", span, message));
+    }
+    let body = match parsed.syntax() {
+        py::Mod::Module(module) if lower.diagnostics.is_empty() => lower.block(&module.body),
+        _ => Vec::new(),
+    };
+    let scopes = lower.scopes;
+    (Module { body, scopes }, lower.diagnostics)
+}
+
+/// Says whether `text` can run, or needs more lines.
+pub fn completeness(text: &str) -> Completeness {
+    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Ipython));
+    let end = text.trim_end().len();
+    let last_line = text.trim_end().lines().next_back().unwrap_or("");
+    let indent: String = last_line.chars().take_while(|it| it.is_whitespace()).collect();
+    let deeper = if last_line.trim_end().ends_with(':') { "    " } else { "" };
+    let indent = indent + deeper;
+    if parsed.errors().is_empty() {
+        let open_block = !indent.is_empty() && !text.ends_with('\n') && text.contains('\n');
+        let continues = last_line.ends_with('\\');
+        return if open_block || continues {
+            Completeness::Incomplete { indent }
+        } else {
+            Completeness::Complete
+        };
+    }
+    // An error in what stands there stays one, whatever follows.
+    let at_end = |it: &ruff_python_parser::ParseError| it.location.start().to_usize() >= end;
+    let unclosed = parsed.errors().iter().any(|it| {
+        let message = it.error.to_string();
+        message.contains("unexpected EOF") || message.contains("missing closing quote")
+    });
+    if parsed.errors().iter().all(at_end) || unclosed {
+        return Completeness::Incomplete { indent };
+    }
+    Completeness::Invalid
+}
+
+struct Lower<'a> {
+    text: &'a str,
+    source: SourceId,
+    diagnostics: Vec<Diagnostic>,
+    scopes: usize,
+    depth: usize,
+    /// For each enclosing function, whether it yields.
+    yields: Vec<bool>,
+}
+
+impl Lower<'_> {
+    fn span(&self, range: TextRange) -> Span {
+        Span { source: self.source, start: range.start().to_u32(), end: range.end().to_u32() }
+    }
+
+    fn range(&self, node: &impl Ranged) -> Range {
+        let range = node.range();
+        Range { start: range.start().to_u32(), end: range.end().to_u32() }
+    }
+
+    fn source_text(&self, node: &impl Ranged) -> String {
+        self.text[node.range()].to_owned()
+    }
+
+    fn scope(&mut self) -> usize {
+        self.scopes += 1;
+        self.scopes - 1
+    }
+
+    /// Says that a construct is not in this language, and what to use.
+    fn refuse(&mut self, node: &impl Ranged, what: &str, help: &str) {
+        let span = self.span(node.range());
+        let message = format!("{what} not in this language");
+        self.diagnostics.push(Diagnostic::error("not-in-language", span, message).with_help(help));
+    }
+
+    fn mistake(&mut self, node: &impl Ranged, message: impl Into<String>) {
+        let span = self.span(node.range());
+        self.diagnostics.push(Diagnostic::error("syntax", span, message));
+    }
+
+    /// True if nesting may go one deeper; says so once if not.
+    fn descend(&mut self, node: &impl Ranged) -> bool {
+        self.depth += 1;
+        if self.depth <= DEEPEST {
+            return true;
+        }
+        if self.depth == DEEPEST + 1 && self.diagnostics.is_empty() {
+            self.mistake(node, "this is nested too deeply; name a part of it first");
+        }
+        false
+    }
+
+    fn ascend(&mut self) {
+        self.depth -= 1;
+    }
+
+    fn placeholder(&self, node: &impl Ranged) -> Expr {
+        Expr { range: self.range(node), kind: ExprKind::None }
+    }
+
+    fn name(&self, name: &py::Identifier) -> Sym {
+        Sym::new(name.as_str())
+    }
+}
+
+/// First letter small, no full stop: the style of messages here.
+fn sentence(text: &str) -> String {
+    let text = text.trim_end_matches('.');
+    let mut chars = text.chars();
+    match (chars.next(), text.chars().nth(1)) {
+        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
+            first.to_lowercase().chain(chars).collect()
+        }
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,125 @@
+//! Functions about objects: attributes, classes, identity.
+
+use crate::builtins::types;
+use crate::native::*;
+use crate::objects::class::{Class, class_of};
+
+/// Functions about objects.
+pub static FUNCTIONS: &[NativeFn] = &[
+    function("callable", "object, /", "True if the object can be called.", callable).pure(),
+    function("delattr", "object, name, /", "Deletes an attribute.", delattr),
+    function("dir", "object=..., /", "Names of attributes.", dir).pure(),
+    function("getattr", "object, name, default=..., /", "An attribute by name.", getattr),
+    function("hasattr", "object, name, /", "True if there is such an attribute.", hasattr),
+    function("hash", "object, /", "A number equal for equal objects.", hash).pure(),
+    function("id", "object, /", "A number of its own for each object.", id).pure(),
+    function("isinstance", "object, class, /", "True if the object is of a class.", isinstance)
+        .pure(),
+    function("issubclass", "class, base, /", "True if a class derives from another.", issubclass)
+        .pure(),
+    function("setattr", "object, name, value, /", "Sets an attribute.", setattr),
+    function("vars", "object, /", "The attributes of an object.", vars).pure(),
+];
+
+fn name_of(args: Args<'_>, function: &str) -> Result<Sym, Raised> {
+    match args[1].as_str() {
+        Some(name) => Ok(Sym::new(name)),
+        None => Err(type_error(format!(
+            "{function}: attribute name must be string, not '{}'",
+            type_name(&args[1])
+        ))),
+    }
+}
+
+fn getattr(cx: &mut Cx, args: Args<'_>) -> Res {
+    let name = name_of(args, "getattr()")?;
+    if !args.given(2) {
+        return cx.getattr(&args[0], name);
+    }
+    match cx.opt_getattr(&args[0], name) {
+        Ok(found) => Ok(found.unwrap_or_else(|| args[2].clone())),
+        Err(raised) if raised.is(&ATTRIBUTE_ERROR) => Ok(args[2].clone()),
+        Err(raised) => Err(raised),
+    }
+}
+
+fn hasattr(cx: &mut Cx, args: Args<'_>) -> Res {
+    let name = name_of(args, "hasattr()")?;
+    match cx.opt_getattr(&args[0], name) {
+        Ok(found) => Ok(Value::Bool(found.is_some())),
+        Err(raised) if raised.is(&ATTRIBUTE_ERROR) => Ok(Value::Bool(false)),
+        Err(raised) => Err(raised),
+    }
+}
+
+fn setattr(cx: &mut Cx, args: Args<'_>) -> Res {
+    let name = name_of(args, "setattr()")?;
+    cx.setattr(&args[0], name, args[2].clone())?;
+    Ok(Value::None)
+}
+
+fn delattr(cx: &mut Cx, args: Args<'_>) -> Res {
+    let name = name_of(args, "delattr()")?;
+    cx.delattr(&args[0], name)?;
+    Ok(Value::None)
+}
+
+fn dir(cx: &mut Cx, args: Args<'_>) -> Res {
+    let mut names = if args.given(0) {
+        cx.dir(&args[0])
+    } else {
+        cx.globals.entries().into_iter().map(|(name, _)| name).collect()
+    };
+    names.sort_by_key(|it| it.as_str());
+    Ok(Value::list(names.into_iter().map(Sym::value).collect()))
+}
+
+fn vars(cx: &mut Cx, args: Args<'_>) -> Res {
+    match cx.opt_getattr(&args[0], Sym::DICT)? {
+        Some(dict) => Ok(dict),
+        None => Err(type_error("vars() argument must have __dict__ attribute")),
+    }
+}
+
+fn callable(cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::Bool(cx.is_callable(&args[0])))
+}
+
+fn hash(cx: &mut Cx, args: Args<'_>) -> Res {
+    cx.hash(&args[0]).map(Value::Int)
+}
+
+fn id(cx: &mut Cx, args: Args<'_>) -> Res {
+    match args[0].address() {
+        Some(address) => Ok(Value::Int(address as i64)),
+        None => cx.hash(&args[0]).map(|hash| Value::Int(hash.wrapping_mul(32).wrapping_add(16))),
+    }
+}
+
+fn isinstance(cx: &mut Cx, args: Args<'_>) -> Res {
+    cx.is_instance(&args[0], &args[1]).map(Value::Bool)
+}
+
+fn issubclass(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let Value::Class(class) = &args[0] else {
+        return Err(type_error("issubclass() arg 1 must be a class"));
+    };
+    is_subclass(class, &args[1]).map(Value::Bool)
+}
+
+fn is_subclass(class: &Class, base: &Value) -> Result<bool, Raised> {
+    match base {
+        Value::Class(base) => {
+            Ok(class.is_subclass(base) || std::rc::Rc::ptr_eq(base, &class_of(&types::OBJECT)))
+        }
+        Value::Tuple(items) => {
+            for item in items.iter() {
+                if is_subclass(class, item)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        _ => Err(type_error("issubclass() arg 2 must be a class or tuple of classes")),
+    }
+}

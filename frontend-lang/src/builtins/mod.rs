@@ -1,0 +1,81 @@
+//! Names that need no import, and the list of built-in modules.
+
+pub mod attributes;
+pub mod convert;
+pub mod dict_methods;
+pub mod exceptions;
+pub mod iteration;
+pub mod list_methods;
+pub mod modules;
+pub mod numbers;
+pub mod output;
+pub mod set_methods;
+pub mod show;
+pub mod special_methods;
+pub mod str_methods;
+pub mod types;
+
+use rustc_hash::FxHashMap;
+
+use crate::native::{NativeFn, NativeModule, NativeType};
+use crate::objects::class::class_of;
+use crate::sym::Sym;
+use crate::value::Value;
+
+/// Functions that need no import, by family.
+pub static FUNCTIONS: &[&[NativeFn]] = &[
+    attributes::FUNCTIONS,
+    iteration::FUNCTIONS,
+    numbers::FUNCTIONS,
+    output::FUNCTIONS,
+    show::FUNCTIONS,
+];
+
+/// Types that need no import; exceptions are listed in `error.rs`.
+pub static TYPES: &[&NativeType] = &[
+    &types::BOOL,
+    &types::CLASSMETHOD,
+    &types::DICT,
+    &types::FLOAT,
+    &types::FROZENSET,
+    &types::INT,
+    &types::LIST,
+    &types::OBJECT,
+    &types::PROPERTY,
+    &types::RANGE,
+    &types::SET,
+    &types::SLICE,
+    &types::STATICMETHOD,
+    &types::STR,
+    &types::SUPER,
+    &types::TUPLE,
+    &types::TYPE,
+    &types::BASE_EXCEPTION,
+    &crate::error::STOP_ITERATION,
+];
+
+/// Modules written in Rust.
+pub static MODULES: &[&NativeModule] = modules::ALL;
+
+/// Modules written in the language: full name and text.
+pub static NG_MODULES: &[(&str, &str)] = &[
+    ("collections", include_str!("../../std/collections.ng")),
+    ("dataclasses", include_str!("../../std/dataclasses.ng")),
+    ("functools", include_str!("../../std/functools.ng")),
+    ("megengine.autodiff", include_str!("../../std/autodiff.ng")),
+    ("statistics", include_str!("../../std/statistics.ng")),
+    ("torch.nn", include_str!("../../std/nn.ng")),
+    ("torch.nn.module", include_str!("../../std/nn_module.ng")),
+    ("torch.optim", include_str!("../../std/optim.ng")),
+];
+
+/// All names that need no import.
+pub fn names() -> FxHashMap<Sym, Value> {
+    let functions = FUNCTIONS.iter().copied().flatten();
+    let functions = functions.map(|it| (Sym::of(it.name), Value::Native(it)));
+    let types = TYPES.iter().chain(crate::error::EXCEPTIONS);
+    let types = types.map(|it| (Sym::of(it.name), Value::Class(class_of(it))));
+    let constants = [("NotImplemented", Value::NotImplemented), ("Ellipsis", Value::Ellipsis)];
+    let constants = constants.into_iter().map(|(name, value)| (Sym::of(name), value));
+    functions.chain(types).chain(constants).collect()
+}

@@ -1,0 +1,100 @@
+//! `notegrad.jit`, also `megengine.jit`: from functions to static graphs.
+
+use std::any::Any;
+
+use engine::trace::Options;
+
+use crate::native::*;
+use crate::objects::model::{self, ModelObj};
+use crate::trace::{Exclude, TRACED, TracedFn};
+
+/// The module `notegrad.jit`.
+pub static JIT: NativeModule = NativeModule {
+    name: "notegrad.jit",
+    doc: "From functions to static graphs.",
+    members: &[Member::Functions(FUNCTIONS)],
+    aliases: &["megengine.jit", "torch.jit"],
+};
+
+static FUNCTIONS: &[NativeFn] = &[
+    function(
+        "trace",
+        "function=None, *, symbolic=False, capture_as_const=False, record_only=False, opt_level=3, \
+         symbolic_shape=True, profiling=False, without_host=False",
+        "Compiles a function into static graphs. Positional tensors are inputs, keyword arguments are everything else. \
+         The first call records; later calls run the body, match it with the recording and take results from the plan.",
+        trace,
+    ),
+    function(
+        "exclude_from_trace",
+        "",
+        "`with exclude_from_trace():` runs code eagerly inside a trace.",
+        excluded,
+    ),
+    function("load", "path", "Reads a model file; call the result with its inputs.", load),
+    function("is_tracing", "", "Whether a trace is running.", is_tracing),
+];
+
+fn trace(cx: &mut Cx, args: Args<'_>) -> Res {
+    if cx.truth(&args[7])? {
+        return Err(not_implemented(
+            "without_host=True is not available: the body always runs, and its prints and counters happen",
+        ));
+    }
+    let options = Options {
+        symbolic: cx.truth(&args[1])?,
+        capture_as_const: cx.truth(&args[2])?,
+        record_only: cx.truth(&args[3])?,
+        opt_level: args.int(4)?.unsigned_abs().min(3) as u8,
+        ..Options::default()
+    };
+    match args.opt(0) {
+        Some(func) => decorate(cx, func, options),
+        None => Ok(Value::object(Decorator { options })),
+    }
+}
+
+fn decorate(cx: &mut Cx, func: &Value, options: Options) -> Res {
+    if !cx.is_callable(func) {
+        return Err(type_error(format!("trace takes a function, not {}", type_name(func))));
+    }
+    Ok(Value::object(TracedFn::new(func.clone(), options)))
+}
+
+fn excluded(_cx: &mut Cx, _args: Args<'_>) -> Res {
+    Ok(Value::object(Exclude::default()))
+}
+
+fn load(cx: &mut Cx, args: Args<'_>) -> Res {
+    model::load(cx, args.str(0)?).map(|it| Value::object(ModelObj(it)))
+}
+
+fn is_tracing(_cx: &mut Cx, _args: Args<'_>) -> Res {
+    Ok(Value::Bool(engine::trace::active()))
+}
+
+/// `trace(symbolic=True)`, waiting for its function.
+struct Decorator {
+    options: Options,
+}
+
+impl NativeObject for Decorator {
+    fn native_type(&self) -> &'static NativeType {
+        &TRACED
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn is_callable(&self) -> bool {
+        true
+    }
+
+    fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
+        match args.positional {
+            [func] => decorate(cx, func, self.options.clone()),
+            _ => Err(type_error("trace(...) takes the function to trace")),
+        }
+    }
+}

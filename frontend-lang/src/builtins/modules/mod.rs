@@ -1,0 +1,64 @@
+//! Built-in modules written in Rust, one file each.
+
+pub mod collections;
+pub mod copy;
+pub mod deque;
+pub mod itertools;
+mod itertools_pick;
+pub mod jit;
+pub mod json;
+mod json_dump;
+pub mod math;
+mod math_int;
+pub mod megengine;
+pub mod notegrad;
+pub mod operator;
+pub mod os;
+pub mod pyplot;
+pub mod random;
+mod random_distributions;
+pub mod re;
+mod re_match;
+pub mod string;
+pub mod sys;
+pub mod time;
+pub mod torch;
+pub mod typing;
+
+use crate::native::NativeModule;
+
+/// All of them.
+pub static ALL: &[&NativeModule] = &[
+    &super::show::PACKAGE,
+    &super::show::MODULE,
+    &itertools::MODULE,
+    &math::MODULE,
+    &random::MODULE,
+    &time::MODULE,
+    &pyplot::MATPLOTLIB,
+    &pyplot::PYPLOT,
+    &megengine::MEGENGINE,
+    &megengine::FUNCTIONAL,
+    &megengine::MODULE,
+    &megengine::OPTIMIZER,
+    &notegrad::NOTEGRAD,
+    &jit::JIT,
+    &megengine::ONEFLOW,
+    &megengine::ONEFLOW_NN,
+    &megengine::ONEFLOW_OPTIM,
+    &torch::TORCH,
+    &torch::AUTOGRAD,
+    &torch::CUDA,
+    &torch::FUNCTIONAL,
+    &torch::RANDOM,
+    &collections::MODULE,
+    &copy::MODULE,
+    &json::MODULE,
+    &operator::MODULE,
+    &os::MODULE,
+    &os::PATH,
+    &re::MODULE,
+    &string::MODULE,
+    &sys::MODULE,
+    &typing::MODULE,
+];

@@ -1,0 +1,382 @@
+//! `torch`: tensors, ops and settings under PyTorch's names. Layers and optimisers are written in the language, in `std/`.
+
+use std::any::Any;
+use std::cell::Cell;
+
+use engine::autograd;
+
+use crate::native::*;
+use crate::objects::tensor::TensorObj;
+use crate::ops_binding;
+use crate::tensor::{convert, dtype, methods};
+
+/// The module `torch`.
+pub static TORCH: NativeModule = NativeModule {
+    name: "torch",
+    doc: "Tensors, ops on them, and gradients.",
+    members: &[
+        Member::Each(ops),
+        Member::Functions(FUNCTIONS),
+        Member::Types(&[&methods::TENSOR, &methods::PARAMETER, &dtype::DEVICE, &dtype::DTYPE]),
+        Member::Types(&[&NO_GRAD, &ENABLE_GRAD]),
+        Member::Each(dtypes),
+        Member::Float("pi", std::f64::consts::PI),
+        Member::Float("e", std::f64::consts::E),
+        Member::Float("inf", f64::INFINITY),
+        Member::Float("nan", f64::NAN),
+        Member::Module("nn", "torch.nn"),
+        Member::Module("optim", "torch.optim"),
+        Member::Module("autograd", "torch.autograd"),
+        Member::Module("random", "torch.random"),
+        Member::Module("cuda", "torch.cuda"),
+    ],
+    aliases: &[],
+};
+
+/// The module `torch.cuda`: what code asks before it chooses a device.
+pub static CUDA: NativeModule = NativeModule {
+    name: "torch.cuda",
+    doc: "Whether there is a GPU to compute on.",
+    members: &[Member::Functions(CUDA_FUNCTIONS)],
+    aliases: &[],
+};
+
+static CUDA_FUNCTIONS: &[NativeFn] = &[
+    function("is_available", "", "Whether tensors can live on a GPU.", has_gpu).pure(),
+    function("device_count", "", "Number of GPUs that tensors can live on.", n_gpus).pure(),
+];
+
+fn n_gpus(_cx: &mut Cx, _args: Args<'_>) -> Res {
+    let gpus = engine::Device::available().iter().filter(|it| **it != engine::Device::Cpu);
+    Ok(Value::from(gpus.count()))
+}
+
+fn has_gpu(cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::Bool(n_gpus(cx, args)?.as_int() != Some(0)))
+}
+
+/// The module `torch.nn.functional`.
+pub static FUNCTIONAL: NativeModule = NativeModule {
+    name: "torch.nn.functional",
+    doc: "Ops for networks, as functions.",
+    members: &[Member::Each(ops)],
+    aliases: &[],
+};
+
+/// The module `torch.autograd`.
+pub static AUTOGRAD: NativeModule = NativeModule {
+    name: "torch.autograd",
+    doc: "Gradients as values.",
+    members: &[Member::Functions(GRAD_FUNCTIONS), Member::Types(&[&NO_GRAD, &ENABLE_GRAD])],
+    aliases: &[],
+};
+
+/// The module `torch.random`, which MegEngine calls `megengine.random`.
+pub static RANDOM: NativeModule = NativeModule {
+    name: "torch.random",
+    doc: "The generator behind random ops.",
+    members: &[Member::Functions(RANDOM_FUNCTIONS), Member::Each(random_ops)],
+    aliases: &["megengine.random"],
+};
+
+static FUNCTIONS: &[NativeFn] = &[
+    function(
+        "tensor",
+        "data, dtype=None, device=None, requires_grad=False",
+        "A tensor of numbers or nested lists of numbers.",
+        tensor,
+    ),
+    function("as_tensor", "data, dtype=None, device=None", "The data as a tensor.", as_tensor),
+    function("from_numpy", "data", "The array as a tensor.", as_tensor_plain),
+    function("is_tensor", "obj", "Whether it is a tensor.", is_tensor).pure(),
+    function("is_parameter", "obj", "Whether it is an nn.Parameter.", is_parameter).pure(),
+    function("is_grad_enabled", "", "Whether ops are recorded for gradients.", is_grad_enabled),
+    function("set_grad_enabled", "mode", "Switches recording for gradients.", set_grad_enabled),
+    function("manual_seed", "seed", "Restarts the random numbers.", manual_seed),
+    function(
+        "randint",
+        "low, high=None, size=None, *, dtype=None, device=None",
+        "Whole numbers from `low` (0 if absent) up to but not including `high`: randint(high, size), randint(low, high, size).",
+        randint,
+    ),
+    function("numel", "input", "Number of elements.", numel).pure(),
+];
+
+static RANDOM_FUNCTIONS: &[NativeFn] = &[
+    function("manual_seed", "seed", "Restarts the random numbers.", manual_seed),
+    function("seed", "seed", "Restarts the random numbers.", manual_seed),
+];
+
+static GRAD_FUNCTIONS: &[NativeFn] = &[
+    function(
+        "grad",
+        "outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=False",
+        "Gradients of the sum of `outputs` with respect to each of `inputs`, as a tuple.",
+        grad,
+    ),
+    function(
+        "backward",
+        "tensors, grad_tensors=None, retain_graph=None, create_graph=False",
+        "Adds gradients to `.grad` of the leaves.",
+        backward,
+    ),
+];
+
+/// `with torch.no_grad():`, also as a decorator.
+pub static NO_GRAD: NativeType = NativeType {
+    module: "torch",
+    new: Some(function(
+        "no_grad",
+        "cls, func=None",
+        "Ops inside are not recorded for gradients.",
+        no_grad,
+    )),
+    ..NativeType::plain("no_grad", "Ops inside are not recorded for gradients.")
+};
+
+/// `with torch.enable_grad():`, also as a decorator.
+pub static ENABLE_GRAD: NativeType = NativeType {
+    module: "torch",
+    new: Some(function(
+        "enable_grad",
+        "cls, func=None",
+        "Ops inside are recorded for gradients.",
+        enable_grad,
+    )),
+    ..NativeType::plain("enable_grad", "Ops inside are recorded for gradients.")
+};
+
+fn ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
+    let own = engine::ops::all().map(|op| (op.name, op));
+    let others = ops_binding::named("torch.").chain(ops_binding::named("torch.nn.functional."));
+    let value = |(name, op)| (Sym::of(name), ops_binding::function_of(op));
+    Ok(others.chain(own).map(value).collect())
+}
+
+fn random_ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
+    let random = engine::ops::all().filter(|op| !op.pure);
+    Ok(random.map(|op| (Sym::of(op.name), ops_binding::function_of(op))).collect())
+}
+
+fn dtypes(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
+    let value = |(name, it): &(&'static str, engine::DType)| {
+        (Sym::of(name), Value::object(dtype::DTypeObj(*it)))
+    };
+    Ok(dtype::NAMES.iter().map(value).collect())
+}
+
+fn tensor(cx: &mut Cx, args: Args<'_>) -> Res {
+    let wanted = args.opt(1).map(dtype::from_value).transpose()?;
+    if let Some(device) = args.opt(2) {
+        dtype::device_from_value(device)?;
+    }
+    let res = convert::from_data(cx, &args[0], wanted)?;
+    if !cx.truth(&args[3])? {
+        return Ok(Value::tensor(res));
+    }
+    let object = std::rc::Rc::new(TensorObj::new(res));
+    crate::tensor::attribute::requires_grad(&object, true)?;
+    Ok(Value::Tensor(object))
+}
+
+fn as_tensor(cx: &mut Cx, args: Args<'_>) -> Res {
+    let wanted = args.opt(1).map(dtype::from_value).transpose()?;
+    match &args[0] {
+        Value::Tensor(it) if wanted.is_none_or(|dtype| dtype == it.get().dtype()) => {
+            Ok(args[0].clone())
+        }
+        Value::Tensor(it) => Ok(Value::tensor(convert::cast(&it.get(), wanted)?)),
+        other => convert::from_data(cx, other, wanted).map(Value::tensor),
+    }
+}
+
+fn as_tensor_plain(cx: &mut Cx, args: Args<'_>) -> Res {
+    match &args[0] {
+        Value::Tensor(_) => Ok(args[0].clone()),
+        other => convert::from_data(cx, other, None).map(Value::tensor),
+    }
+}
+
+fn is_tensor(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::Bool(args[0].as_tensor().is_some()))
+}
+
+fn is_parameter(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::Bool(args[0].as_tensor().is_some_and(|it| it.is_parameter())))
+}
+
+fn is_grad_enabled(_cx: &mut Cx, _args: Args<'_>) -> Res {
+    Ok(Value::Bool(autograd::enabled()))
+}
+
+fn set_grad_enabled(cx: &mut Cx, args: Args<'_>) -> Res {
+    let on = cx.truth(&args[0])?;
+    let before = autograd::set_enabled(on);
+    Ok(Value::object(GradMode { on, before: Cell::new(Some(before)) }))
+}
+
+fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
+    engine::random::seed(args.int(0)? as u64);
+    Ok(Value::None)
+}
+
+/// `low` may be left out, so the second argument is the size when it is no number.
+fn randint(cx: &mut Cx, args: Args<'_>) -> Res {
+    let is_short = args[1].as_int().is_none() || args[2].is_none();
+    let (low, high, size) = match (is_short, &args[1]) {
+        (false, high) => (args[0].clone(), high.clone(), args[2].clone()),
+        (true, Value::None) => (Value::Int(0), args[0].clone(), args[2].clone()),
+        (true, size) => (Value::Int(0), args[0].clone(), size.clone()),
+    };
+    let op =
+        engine::ops::find("randint").ok_or_else(|| runtime_error("the op randint is missing"))?;
+    cx.call(&ops_binding::function_of(op), &[low, high, size, args[3].clone()])
+}
+
+fn numel(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::from(convert::variable(&args[0])?.get().numel()))
+}
+
+fn no_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
+    grad_mode(false, args.opt(1))
+}
+
+fn enable_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
+    grad_mode(true, args.opt(1))
+}
+
+fn grad_mode(on: bool, func: Option<&Value>) -> Res {
+    Ok(match func {
+        None => Value::object(GradMode { on, before: Cell::new(None) }),
+        Some(func) => Value::object(InGradMode { on, func: func.clone() }),
+    })
+}
+
+/// A block in which recording for gradients is on or off.
+struct GradMode {
+    on: bool,
+    before: Cell<Option<bool>>,
+}
+
+impl NativeObject for GradMode {
+    fn native_type(&self) -> &'static NativeType {
+        if self.on { &ENABLE_GRAD } else { &NO_GRAD }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn enter(&self, _cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
+        let before = autograd::set_enabled(self.on);
+        if self.before.get().is_none() {
+            self.before.set(Some(before));
+        }
+        Ok(Some(this.clone()))
+    }
+
+    fn exit(&self, _cx: &mut Cx, _this: &Value, _error: &Value) -> Result<bool, Raised> {
+        if let Some(before) = self.before.take() {
+            autograd::set_enabled(before);
+        }
+        Ok(false)
+    }
+
+    fn is_callable(&self) -> bool {
+        true
+    }
+
+    /// As a decorator: `@torch.no_grad()`.
+    fn call(&self, _cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
+        match args.positional {
+            [func] => Ok(Value::object(InGradMode { on: self.on, func: func.clone() })),
+            _ => Err(type_error("as a decorator it takes one function")),
+        }
+    }
+}
+
+/// A function that runs with recording on or off.
+struct InGradMode {
+    on: bool,
+    func: Value,
+}
+
+impl NativeObject for InGradMode {
+    fn native_type(&self) -> &'static NativeType {
+        if self.on { &ENABLE_GRAD } else { &NO_GRAD }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn is_callable(&self) -> bool {
+        true
+    }
+
+    fn binds_self(&self) -> bool {
+        true
+    }
+
+    fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
+        let before = autograd::set_enabled(self.on);
+        let res = cx.call_with(&self.func, args);
+        autograd::set_enabled(before);
+        res
+    }
+
+    fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
+        visit(&self.func);
+    }
+}
+
+/// The tensors of an argument that is one tensor or a list of them.
+fn tensors(cx: &mut Cx, value: &Value) -> Result<Vec<std::rc::Rc<TensorObj>>, Raised> {
+    match value {
+        Value::Tensor(it) => Ok(vec![it.clone()]),
+        other => cx.collect(other)?.iter().map(|it| convert::variable(it).cloned()).collect(),
+    }
+}
+
+fn roots(
+    cx: &mut Cx,
+    outputs: &Value,
+    seeds: Option<&Value>,
+) -> Result<Vec<(engine::Tensor, Option<engine::Tensor>)>, Raised> {
+    let outputs = tensors(cx, outputs)?;
+    let seeds = match seeds {
+        None => Vec::new(),
+        Some(it) => tensors(cx, it)?,
+    };
+    let pair =
+        |(at, it): (usize, &std::rc::Rc<TensorObj>)| (it.get(), seeds.get(at).map(|it| it.get()));
+    Ok(outputs.iter().enumerate().map(pair).collect())
+}
+
+fn flags(cx: &mut Cx, args: &Args<'_>, at: usize) -> Result<(bool, bool), Raised> {
+    let create = cx.truth(&args[at + 1])?;
+    let retain = args.opt(at).map(|it| cx.truth(it)).transpose()?;
+    Ok((retain.unwrap_or(create), create))
+}
+
+fn grad(cx: &mut Cx, args: Args<'_>) -> Res {
+    let roots = roots(cx, &args[0], args.opt(2))?;
+    let inputs: Vec<engine::Tensor> = tensors(cx, &args[1])?.iter().map(|it| it.get()).collect();
+    let (retain, create) = flags(cx, &args, 3)?;
+    let grads = autograd::grad(&roots, &inputs, retain, create)?;
+    let allow_unused = cx.truth(&args[5])?;
+    let value = |it: Option<engine::Tensor>| match it {
+        Some(it) => Ok(Value::tensor(it)),
+        None if allow_unused => Ok(Value::None),
+        None => Err(runtime_error(
+            "one of the inputs does not take part in the outputs; pass allow_unused=True to get None for it",
+        )),
+    };
+    Ok(Value::tuple(grads.into_iter().map(value).collect::<Result<Vec<_>, _>>()?))
+}
+
+fn backward(cx: &mut Cx, args: Args<'_>) -> Res {
+    let roots = roots(cx, &args[0], args.opt(1))?;
+    let (retain, create) = flags(cx, &args, 2)?;
+    methods::run_backward(&roots, retain, create)
+}

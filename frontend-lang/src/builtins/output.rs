@@ -1,0 +1,91 @@
+//! `print`, `input`, and texts of values.
+
+use crate::native::*;
+
+/// Functions of text and output.
+pub static FUNCTIONS: &[NativeFn] = &[
+    function("ascii", "object, /", "`repr` with only ASCII.", ascii).pure(),
+    function("chr", "i, /", "The character of a code point.", chr).pure(),
+    function("format", "value, spec='', /", "The value as text, by a specification.", format)
+        .pure(),
+    function("input", "prompt='', /", "Asks the user for a line.", input).opaque(),
+    function("ord", "c, /", "The code point of a character.", ord).pure(),
+    function(
+        "print",
+        "*values, sep=None, end=None, file=None, flush=False",
+        "Writes values to the output of the cell.",
+        print,
+    ),
+    function("repr", "object, /", "The object as its source text.", repr).pure(),
+];
+
+fn print(cx: &mut Cx, args: Args<'_>) -> Res {
+    let separator = args.opt_str(1)?.unwrap_or(" ");
+    let end = args.opt_str(2)?.unwrap_or("\n");
+    let mut text = String::new();
+    for (idx, value) in args.rest(0).iter().enumerate() {
+        if idx > 0 {
+            text.push_str(separator);
+        }
+        match value {
+            Value::Str(it) => text.push_str(it),
+            other => text.push_str(&cx.str(other)?),
+        }
+    }
+    text.push_str(end);
+    if let Some(file) = args.opt(3) {
+        cx.call_method(file, Sym::new("write"), &[Value::str(text)])?;
+        return Ok(Value::None);
+    }
+    cx.host.stdout(&text);
+    Ok(Value::None)
+}
+
+fn input(cx: &mut Cx, args: Args<'_>) -> Res {
+    let prompt = cx.str(&args[0])?;
+    match cx.host.input(&prompt, false) {
+        Ok(line) => Ok(Value::str(line)),
+        Err(message) => {
+            cx.poll()?;
+            Err(Raised::new(&EOF_ERROR, message))
+        }
+    }
+}
+
+fn repr(cx: &mut Cx, args: Args<'_>) -> Res {
+    cx.repr(&args[0]).map(Value::str)
+}
+
+fn ascii(cx: &mut Cx, args: Args<'_>) -> Res {
+    let text = cx.repr(&args[0])?;
+    Ok(Value::str(crate::objects::quote::ascii_of_repr(&text)))
+}
+
+fn format(cx: &mut Cx, args: Args<'_>) -> Res {
+    cx.format(&args[0], args.str(1)?).map(Value::str)
+}
+
+fn chr(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let code = u32::try_from(args.int(0)?).ok();
+    match code.and_then(char::from_u32) {
+        Some(it) => Ok(Value::str(it)),
+        None => Err(value_error("chr() arg not in range(0x110000)")),
+    }
+}
+
+fn ord(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let Some(text) = args[0].as_str() else {
+        return Err(type_error(format!(
+            "ord() expected string of length 1, but {} found",
+            type_name(&args[0])
+        )));
+    };
+    let mut chars = text.chars();
+    match (chars.next(), chars.next()) {
+        (Some(it), None) => Ok(Value::Int(it as i64)),
+        _ => Err(type_error(format!(
+            "ord() expected a character, but string of length {} found",
+            text.chars().count()
+        ))),
+    }
+}

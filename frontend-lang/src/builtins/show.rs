@@ -1,0 +1,81 @@
+//! `display` and `clear_output`, which need no import, and the module `IPython.display`.
+
+use crate::native::*;
+use crate::objects::shown::Shown;
+
+/// Functions that show values.
+pub static FUNCTIONS: &[NativeFn] = &[
+    function(
+        "display",
+        "*values, display_id=None",
+        "Shows each value as the end of a cell would.",
+        display,
+    ),
+    function(
+        "update_display",
+        "value, *, display_id",
+        "Replaces what was shown under this id.",
+        update,
+    ),
+    function(
+        "clear_output",
+        "wait=False",
+        "Clears what the cell has shown; with wait, when the next output comes.",
+        clear,
+    ),
+];
+
+/// The module `IPython.display`.
+pub static MODULE: NativeModule = NativeModule {
+    name: "IPython.display",
+    doc: "Showing values.",
+    members: &[Member::Functions(FUNCTIONS), Member::Functions(FORMS)],
+    aliases: &[],
+};
+
+/// The module `IPython`.
+pub static PACKAGE: NativeModule = NativeModule {
+    name: "IPython",
+    doc: "What notebooks import of IPython: `IPython.display`.",
+    members: &[Member::Module("display", "IPython.display")],
+    aliases: &[],
+};
+
+static FORMS: &[NativeFn] = &[
+    function("HTML", "data", "Text to be shown as HTML.", html),
+    function("Markdown", "data", "Text to be shown as Markdown.", markdown),
+];
+
+fn show(cx: &mut Cx, value: &Value, id: Option<&str>, update: bool) -> Result<(), Raised> {
+    let text = cx.repr(value)?;
+    cx.host.display(value, &text, id, update);
+    Ok(())
+}
+
+fn display(cx: &mut Cx, args: Args<'_>) -> Res {
+    let id = args.opt_str(1)?.map(str::to_string);
+    for value in args.rest(0) {
+        show(cx, value, id.as_deref(), false)?;
+    }
+    Ok(Value::None)
+}
+
+fn update(cx: &mut Cx, args: Args<'_>) -> Res {
+    let id = args.str(1)?.to_string();
+    show(cx, &args[0], Some(&id), true)?;
+    Ok(Value::None)
+}
+
+fn clear(cx: &mut Cx, args: Args<'_>) -> Res {
+    let wait = cx.truth(&args[0])?;
+    cx.host.clear_output(wait);
+    Ok(Value::None)
+}
+
+fn html(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::object(Shown::Html(args.str(0)?.to_string())))
+}
+
+fn markdown(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::object(Shown::Markdown(args.str(0)?.to_string())))
+}

@@ -1,0 +1,289 @@
+//! Compiled code: operations of the stack machine, with the place in the source of each.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use crate::objects::module::Globals;
+use crate::operate::{BinaryOp, CompareOp, UnaryOp};
+use crate::source::{SourceId, Span};
+use crate::sym::Sym;
+use crate::value::Value;
+
+/// One operation. Comments show the stack before and after, top on the right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Op {
+    Const(u32),
+    None,
+    /// Frame slots.
+    Local(u32),
+    SetLocal(u32),
+    DelLocal(u32),
+    /// Forgets the value; no error if there is none.
+    ClearLocal(u32),
+    /// Puts the slot's value into a new cell in the slot.
+    MakeCell(u32),
+    Cell(u32),
+    SetCell(u32),
+    DelCell(u32),
+    Free(u32),
+    SetFree(u32),
+    DelFree(u32),
+    Global(u32),
+    SetGlobal(u32),
+    DelGlobal(u32),
+    ClassName(Sym),
+    SetClassName(Sym),
+    DelClassName(Sym),
+    /// object -> value
+    Attr {
+        name: Sym,
+        cache: u16,
+    },
+    /// value object ->
+    SetAttr {
+        name: Sym,
+        cache: u16,
+    },
+    DelAttr(Sym),
+    /// object -> function object, or unbound function
+    Method {
+        name: Sym,
+        cache: u16,
+    },
+    /// class self -> function self, or unbound function
+    SuperMethod(Sym),
+    /// class self -> value
+    SuperAttr(Sym),
+    /// class self -> super
+    Super,
+    Index,
+    /// value container index ->
+    SetIndex,
+    DelIndex,
+    /// start stop step -> slice
+    Slice,
+    Binary(BinaryOp),
+    /// Local and local, local and constant: the same with operands read from the frame.
+    BinaryLL(BinaryOp, u8, u8),
+    BinaryLC(BinaryOp, u8, u16),
+    Inplace(BinaryOp),
+    Unary(UnaryOp),
+    Not,
+    Compare(CompareOp),
+    Is,
+    IsNot,
+    In,
+    NotIn,
+    Jump(u32),
+    /// A jump backwards: the interrupt flag is read.
+    Loop(u32),
+    JumpIfFalse(u32),
+    JumpIfTrue(u32),
+    JumpIfFalseKeep(u32),
+    JumpIfTrueKeep(u32),
+    /// a b -> ; jumps if the comparison is false.
+    CompareJump(CompareOp, u32),
+    Pop,
+    Dup,
+    Dup2,
+    /// a b -> b a
+    Rot2,
+    /// a b c -> c a b
+    Rot3,
+    Tuple(u32),
+    List(u32),
+    Set(u32),
+    Dict(u32),
+    /// Adds the top to the container that many places below it.
+    ListAppend(u32),
+    SetAdd(u32),
+    DictAdd(u32),
+    /// list iterable -> list
+    ListExtend,
+    SetUpdate,
+    ListToTuple,
+    /// dict mapping -> dict
+    DictUpdate,
+    /// Like `DictUpdate` for `**` in calls: keys are names and new.
+    DictMerge,
+    Unpack(u32),
+    UnpackStar(u16, u16),
+    Iter,
+    /// iterator -> iterator item, or jumps with the iterator gone.
+    ForIter(u32),
+    /// function args... -> result
+    Call(u32),
+    /// function-or-unbound object args... -> result
+    CallMethod(u32),
+    /// function args... keyword values...; the names are a constant.
+    CallKw(u16, u32),
+    CallMethodKw(u16, u32),
+    /// function list -> result; or function list dict -> result
+    CallStar(bool),
+    Return,
+    Yield,
+    /// iterator -> iterator, yielding; or value at the end
+    YieldFrom,
+    MakeFunction {
+        child: u32,
+        flags: u16,
+    },
+    /// base keywords body -> class
+    MakeClass(u32),
+    /// Puts a handler in force.
+    Try(u32),
+    EndTry,
+    /// Ends a handler.
+    PopHandled,
+    /// Raises what the innermost handler handles again.
+    Reraise,
+    /// exception class -> exception bool
+    MatchException,
+    Raise,
+    RaiseFrom,
+    RaiseAgain,
+    /// context -> value; keeps the context in the slot
+    WithEnter(u32),
+    WithExit(u32),
+    /// exception -> bool
+    WithExitError(u32),
+    /// -> module
+    Import(u32),
+    /// The last module of a dotted name rather than the first.
+    ImportLeaf(u32),
+    /// module -> module value
+    ImportFrom(Sym),
+    ImportStar,
+    /// value -> text
+    Format(Convert),
+    /// value spec -> text
+    FormatSpec(Convert),
+    Concat(u32),
+    /// -> raises AssertionError without message
+    AssertFail,
+    /// message -> raises
+    AssertMessage,
+    /// left right -> raises with both sides shown
+    AssertCompare(CompareOp),
+    /// value -> items... bool: exact or least length of a sequence
+    MatchSequence {
+        len: u16,
+        star: bool,
+    },
+    /// sequence -> item; counted from the end if negative
+    MatchItem(i32),
+    /// sequence -> list without that many at both ends
+    MatchRest(u16, u16),
+    IsMapping,
+    /// mapping key -> value true, or false
+    MatchKey,
+    /// mapping keys-tuple -> dict
+    MatchMappingRest,
+    /// value class -> bool
+    IsInstance,
+    /// value -> attribute true, or false
+    MatchAttr(Sym),
+    /// value class -> attribute true, or false: the positional pattern of that number
+    MatchPositional(u16),
+    /// Adds a name and its annotation to a class.
+    Annotate(u32),
+}
+
+/// `!r` and its kind, as the machine sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Convert {
+    None,
+    Str,
+    Repr,
+    Ascii,
+}
+
+const _: () = assert!(size_of::<Op>() == 8);
+
+/// Bits of `MakeFunction`: what lies on the stack.
+pub mod flags {
+    pub const DEFAULTS: u16 = 1;
+    pub const KEYWORD_DEFAULTS: u16 = 2;
+}
+
+/// What code is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CodeKind {
+    Module,
+    Function,
+    Class,
+}
+
+/// Compiled code of a function, class body, cell or module.
+pub struct Code {
+    pub kind: CodeKind,
+    pub name: Sym,
+    pub qualname: String,
+    pub source: SourceId,
+    pub ops: Vec<Op>,
+    pub places: Vec<(u32, u32)>,
+    pub consts: Vec<Value>,
+    pub children: Vec<Rc<Code>>,
+    pub params: CodeParams,
+    /// Names of frame slots, parameters first.
+    pub locals: Vec<Sym>,
+    /// Names of cells from outside, and where the making frame has them.
+    pub free: Vec<Sym>,
+    pub captures: Vec<Capture>,
+    pub is_generator: bool,
+    pub doc: Option<String>,
+    pub annotations: Vec<(Sym, String)>,
+    /// The whole definition, for `name??`.
+    pub span: Span,
+    pub globals: Rc<Globals>,
+    /// The slot of `__class__` in a class body.
+    pub class_cell: Option<u32>,
+    pub caches: Vec<Cache>,
+}
+
+/// Parameters of a function.
+#[derive(Default, Debug)]
+pub struct CodeParams {
+    pub names: Vec<Sym>,
+    pub positional_only: usize,
+    pub positional: usize,
+    pub has_rest: bool,
+    pub has_keywords: bool,
+}
+
+/// Where a closure finds a cell in the frame that makes it.
+#[derive(Clone, Copy, Debug)]
+pub enum Capture {
+    Local(u32),
+    Free(u32),
+}
+
+/// What an operation remembers of its last look-up.
+#[derive(Default)]
+pub struct Cache {
+    /// Place in the attribute map of the instance.
+    pub place: Cell<u32>,
+    /// Class (or row) address and class version for which `found` is right.
+    pub key: Cell<(usize, u32)>,
+    pub found: RefCell<Value>,
+}
+
+impl CodeParams {
+    /// True if arguments can lie where the caller put them.
+    pub fn is_simple(&self) -> bool {
+        self.names.len() == self.positional && !self.has_rest && !self.has_keywords
+    }
+
+    /// Number of frame slots that parameters take.
+    pub fn slots(&self) -> usize {
+        self.names.len() + self.has_rest as usize + self.has_keywords as usize
+    }
+}
+
+impl Code {
+    /// The place in the source of an operation.
+    pub fn span(&self, op_idx: usize) -> Span {
+        let (start, end) = self.places.get(op_idx).copied().unwrap_or_default();
+        Span { source: self.source, start, end }
+    }
+}

@@ -1,0 +1,100 @@
+//! `Cx`: one running session as natives see it. Its operations are spread over `operate/`.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{KEYBOARD_INTERRUPT, RECURSION_ERROR, Raised};
+use crate::host::Host;
+use crate::objects::module::Globals;
+use crate::source::Sources;
+use crate::sym::Sym;
+use crate::value::Value;
+use crate::vm::frame::Machine;
+
+/// How deeply natives may call code that calls natives.
+pub const NATIVE_DEPTH: u32 = 160;
+
+/// How the machine runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// Everything happens.
+    #[default]
+    Eager,
+    /// The check before running: tensors have no data, effects are skipped.
+    Shadow,
+    /// Building a graph without executing.
+    Symbolic,
+    /// Executing while matching against a recorded graph.
+    Trace,
+}
+
+/// A running session.
+pub struct Cx {
+    /// The world outside.
+    pub host: Box<dyn Host>,
+    /// Set by another thread to stop the program.
+    pub interrupt: Arc<AtomicBool>,
+    pub mode: Mode,
+    /// Names that need no import.
+    pub builtins: FxHashMap<Sym, Value>,
+    /// Modules imported so far, by full name.
+    pub modules: FxHashMap<String, Value>,
+    /// Every text that was run.
+    pub sources: Sources,
+    /// Global names of the session.
+    pub globals: Rc<Globals>,
+    /// Frames and their values.
+    pub(crate) machine: Machine,
+    /// Containers whose `repr` is being made.
+    pub(crate) showing: Vec<usize>,
+    pub(crate) native_depth: u32,
+    pub(crate) native_limit: u32,
+}
+
+impl Cx {
+    /// A new session over `host`.
+    pub fn new(host: Box<dyn Host>) -> Cx {
+        Cx {
+            host,
+            interrupt: Arc::new(AtomicBool::new(false)),
+            mode: Mode::Eager,
+            builtins: crate::builtins::names(),
+            modules: FxHashMap::default(),
+            sources: Sources::default(),
+            globals: Rc::new(Globals::default()),
+            machine: Machine::default(),
+            showing: Vec::new(),
+            native_depth: 0,
+            native_limit: NATIVE_DEPTH,
+        }
+    }
+
+    /// Raises `KeyboardInterrupt` if the user has asked to stop; long loops call it.
+    #[inline]
+    pub fn poll(&mut self) -> Result<(), Raised> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            self.interrupt.store(false, Ordering::Relaxed);
+            return Err(Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new()));
+        }
+        Ok(())
+    }
+
+    /// Counts a nested use of the Rust stack; too many are a `RecursionError`.
+    #[inline]
+    pub(crate) fn enter_native(&mut self) -> Result<(), Raised> {
+        if self.native_depth >= self.native_limit {
+            return Err(Raised::new(&RECURSION_ERROR, "maximum recursion depth exceeded"));
+        }
+        self.native_depth += 1;
+        Ok(())
+    }
+
+    /// The end of what `enter_native` began.
+    #[inline]
+    pub(crate) fn leave_native(&mut self) {
+        self.native_depth -= 1;
+    }
+}

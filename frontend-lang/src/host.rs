@@ -1,0 +1,125 @@
+//! `Host`: the only door from the language to the world. This crate does no input or output itself.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::value::Value;
+
+/// What a session can ask of the program it runs in. Errors are messages for the user.
+pub trait Host {
+    /// Writes to standard output.
+    fn stdout(&mut self, text: &str);
+
+    /// Writes to standard error.
+    fn stderr(&mut self, text: &str);
+
+    /// Shows a value, `text` being its plain form; with `update`, replaces what `display_id` showed.
+    fn display(&mut self, value: &Value, text: &str, display_id: Option<&str>, update: bool);
+
+    /// Clears the output of the cell, at once or when the next output comes.
+    fn clear_output(&mut self, wait: bool);
+
+    /// Asks the user for a line.
+    fn input(&mut self, prompt: &str, password: bool) -> Result<String, String>;
+
+    /// Seconds on a clock that never goes back.
+    fn monotonic(&self) -> f64;
+
+    /// Seconds since 1970.
+    fn wall(&self) -> f64;
+
+    /// Waits; returns early when the session is interrupted.
+    fn sleep(&mut self, seconds: f64);
+
+    /// Reads a whole file.
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String>;
+
+    /// Writes a whole file; a crash leaves the old one.
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), String>;
+
+    /// Names in a folder, sorted.
+    fn list_dir(&self, path: &str) -> Result<Vec<String>, String>;
+
+    /// Makes a folder and those above it; no error if it exists.
+    fn make_dir(&mut self, _path: &str) -> Result<(), String> {
+        Err("folders cannot be made here".into())
+    }
+
+    /// The user's folder for what can be computed anew; `None`: nothing is kept.
+    fn cache_dir(&self) -> Option<String> {
+        None
+    }
+}
+
+/// What a [`Recording`] host has seen; shared, so that a test can look while the session owns the host.
+#[derive(Default)]
+pub struct Record {
+    pub stdout: RefCell<String>,
+    pub stderr: RefCell<String>,
+    pub displays: RefCell<Vec<String>>,
+    pub clears: Cell<usize>,
+    pub answers: RefCell<Vec<String>>,
+    pub files: RefCell<BTreeMap<String, Vec<u8>>>,
+    pub clock: Cell<f64>,
+}
+
+/// A host for tests: collects output, answers from lists, and has a clock that only `sleep` moves.
+#[derive(Default)]
+pub struct Recording {
+    pub record: Rc<Record>,
+}
+
+impl Host for Recording {
+    fn stdout(&mut self, text: &str) {
+        self.record.stdout.borrow_mut().push_str(text);
+    }
+
+    fn stderr(&mut self, text: &str) {
+        self.record.stderr.borrow_mut().push_str(text);
+    }
+
+    fn display(&mut self, _value: &Value, text: &str, _display_id: Option<&str>, _update: bool) {
+        self.record.displays.borrow_mut().push(text.to_owned());
+    }
+
+    fn clear_output(&mut self, _wait: bool) {
+        self.record.clears.set(self.record.clears.get() + 1);
+    }
+
+    fn input(&mut self, _prompt: &str, _password: bool) -> Result<String, String> {
+        let mut answers = self.record.answers.borrow_mut();
+        if answers.is_empty() {
+            return Err("this session cannot ask for input".into());
+        }
+        Ok(answers.remove(0))
+    }
+
+    fn monotonic(&self) -> f64 {
+        self.record.clock.get()
+    }
+
+    fn wall(&self) -> f64 {
+        self.record.clock.get()
+    }
+
+    fn sleep(&mut self, seconds: f64) {
+        self.record.clock.set(self.record.clock.get() + seconds);
+    }
+
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+        let files = self.record.files.borrow();
+        files.get(path).cloned().ok_or_else(|| format!("no such file: {path}"))
+    }
+
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), String> {
+        self.record.files.borrow_mut().insert(path.to_owned(), bytes.to_vec());
+        Ok(())
+    }
+
+    fn list_dir(&self, path: &str) -> Result<Vec<String>, String> {
+        let prefix = if path == "." { String::new() } else { format!("{path}/") };
+        let files = self.record.files.borrow();
+        Ok(files.keys().filter_map(|it| it.strip_prefix(&prefix).map(str::to_owned)).collect())
+    }
+}

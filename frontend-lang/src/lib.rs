@@ -1,0 +1,33 @@
+//! The language: parse, check and run cells.
+//!
+//! Reading order: [`value`] says what a program can hold, [`native`] how Rust adds to it, [`cx`] what
+//! a running session offers, [`operate`] what operators do.
+
+pub mod adapter;
+pub mod ast;
+pub mod builtins;
+pub mod bytecode;
+pub mod compile;
+pub mod cx;
+pub mod diagnostic;
+pub mod error;
+pub mod host;
+pub mod inspect;
+pub mod native;
+pub mod objects;
+pub mod operate;
+pub mod ops_binding;
+pub mod params;
+pub mod resolve;
+pub mod session;
+pub mod shown;
+pub mod source;
+pub mod suggest;
+pub mod sym;
+pub mod table;
+pub mod tensor;
+pub mod trace;
+pub mod trace_cell;
+pub(crate) mod traceback;
+pub mod value;
+pub mod vm;

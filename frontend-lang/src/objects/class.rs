@@ -1,0 +1,310 @@
+//! Classes and their instances; what class a value has; how attributes of classes are found.
+//!
+//! A class has one base, so its order of lookup is a chain. Builtin types are classes too, made
+//! from their [`NativeType`] rows, one per thread.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::builtins::types;
+use crate::native::{NativeObject, NativeType};
+use crate::objects::descriptor::Property;
+use crate::objects::trash::dispose;
+use crate::sym::Sym;
+use crate::value::Value;
+
+/// Attributes by name, in order of assignment.
+pub type AttrMap = IndexMap<Sym, Value, FxBuildHasher>;
+
+/// A class.
+pub struct Class {
+    pub name: Sym,
+    pub qualname: Sym,
+    /// `__main__`, or the module of a built-in type.
+    pub module: &'static str,
+    pub base: Option<Rc<Class>>,
+    pub attrs: RefCell<AttrMap>,
+    /// The row, if this is a built-in type.
+    pub native: Option<&'static NativeType>,
+    traits: Cell<u32>,
+    traits_version: Cell<u32>,
+}
+
+/// An object of a class defined in the language, or an exception.
+pub struct Instance {
+    pub class: Rc<Class>,
+    pub attrs: RefCell<AttrMap>,
+    /// The builtin value inside an instance of a subclass of a builtin type, else `None`.
+    pub base: Value,
+}
+
+/// What a class chain defines, cached as bits.
+pub mod traits {
+    pub const EQ: u32 = 1;
+    pub const HASH: u32 = 2;
+    pub const GETATTR: u32 = 4;
+    pub const SETATTR: u32 = 8;
+    pub const DELATTR: u32 = 16;
+    pub const PROPERTY: u32 = 32;
+    pub const EXCEPTION: u32 = 64;
+    pub const CALL: u32 = 128;
+}
+
+thread_local! {
+    static NATIVE_CLASSES: RefCell<FxHashMap<usize, Rc<Class>>> = RefCell::default();
+    static VERSION: Cell<u32> = const { Cell::new(1) };
+}
+
+/// Changes whenever any class attribute changes; caches of lookups compare it.
+pub fn class_version() -> u32 {
+    VERSION.get()
+}
+
+impl Class {
+    /// A class defined in the language.
+    pub fn new(name: Sym, qualname: Sym, base: Rc<Class>, attrs: AttrMap) -> Class {
+        VERSION.set(VERSION.get().wrapping_add(1));
+        Class {
+            name,
+            qualname,
+            module: "__main__",
+            base: Some(base),
+            attrs: RefCell::new(attrs),
+            native: None,
+            traits: Cell::new(0),
+            traits_version: Cell::new(0),
+        }
+    }
+
+    fn of_row(row: &'static NativeType) -> Class {
+        let base = match row.base {
+            Some(base) => Some(class_of(base)),
+            None if std::ptr::eq(row, &types::OBJECT) => None,
+            None => Some(class_of(&types::OBJECT)),
+        };
+        let mut attrs = AttrMap::default();
+        for method in row.methods.iter().copied().flatten() {
+            attrs.insert(Sym::of(method.name), Value::Native(method));
+        }
+        for function in row.statics {
+            attrs.insert(
+                Sym::of(function.name),
+                crate::objects::descriptor::static_native(function),
+            );
+        }
+        for getter in row.getters {
+            attrs.insert(Sym::of(getter.name), Value::object(Property::native(getter)));
+        }
+        let name = Sym::of(row.name);
+        Class {
+            name,
+            qualname: name,
+            module: row.module,
+            base,
+            attrs: RefCell::new(attrs),
+            native: Some(row),
+            traits: Cell::new(0),
+            traits_version: Cell::new(0),
+        }
+    }
+
+    /// The class and its bases, nearest first.
+    pub fn chain(self: &Rc<Class>) -> impl Iterator<Item = &Rc<Class>> {
+        std::iter::successors(Some(self), |it| it.base.as_ref())
+    }
+
+    /// The attribute `name` of the class or its nearest base that has it.
+    pub fn lookup(&self, name: Sym) -> Option<Value> {
+        let mut class = self;
+        loop {
+            if let Some(value) = class.attrs.borrow().get(&name) {
+                return Some(value.clone());
+            }
+            class = class.base.as_deref()?;
+        }
+    }
+
+    /// Sets a class attribute.
+    pub fn set(&self, name: Sym, value: Value) {
+        VERSION.set(VERSION.get().wrapping_add(1));
+        let old = self.attrs.borrow_mut().insert(name, value);
+        drop(old);
+    }
+
+    /// Removes a class attribute; true if it was there.
+    pub fn remove(&self, name: Sym) -> bool {
+        VERSION.set(VERSION.get().wrapping_add(1));
+        let old = self.attrs.borrow_mut().shift_remove(&name);
+        old.is_some()
+    }
+
+    /// True if this is `other` or derives from it.
+    pub fn is_subclass(&self, other: &Class) -> bool {
+        let mut class = self;
+        loop {
+            if std::ptr::eq(class, other) {
+                return true;
+            }
+            let Some(base) = &class.base else { return false };
+            class = base;
+        }
+    }
+
+    /// True if this is the built-in type of `row` or derives from it.
+    pub fn derives_from(&self, row: &'static NativeType) -> bool {
+        let mut class = self;
+        loop {
+            if class.native.is_some_and(|it| std::ptr::eq(it, row)) {
+                return true;
+            }
+            let Some(base) = &class.base else { return false };
+            class = base;
+        }
+    }
+
+    /// The nearest built-in type in the chain.
+    pub fn native_base(&self) -> &'static NativeType {
+        let mut class = self;
+        loop {
+            match (class.native, &class.base) {
+                (Some(row), _) => return row,
+                (None, Some(base)) => class = base,
+                (None, None) => return &types::OBJECT,
+            }
+        }
+    }
+
+    /// True if the chain defines what `bit` of [`traits`] names, `object` and natives aside.
+    pub fn has(&self, bit: u32) -> bool {
+        if self.traits_version.get() != class_version() {
+            self.traits.set(self.find_traits());
+            self.traits_version.set(class_version());
+        }
+        self.traits.get() & bit != 0
+    }
+
+    fn find_traits(&self) -> u32 {
+        let names = [
+            (Sym::EQ, traits::EQ),
+            (Sym::HASH, traits::HASH),
+            (Sym::GETATTR, traits::GETATTR),
+            (Sym::SETATTR, traits::SETATTR),
+            (Sym::DELATTR, traits::DELATTR),
+            (Sym::CALL, traits::CALL),
+        ];
+        let mut found = 0;
+        let mut class = Some(self);
+        while let Some(it) = class {
+            if it.native.is_some_and(|row| std::ptr::eq(row, &types::BASE_EXCEPTION)) {
+                found |= traits::EXCEPTION;
+            }
+            let attrs = it.attrs.borrow();
+            if it.native.is_none() {
+                for (name, bit) in names {
+                    found |= if attrs.contains_key(&name) { bit } else { 0 };
+                }
+            }
+            if attrs.values().any(|it| it.downcast::<Property>().is_some()) {
+                found |= traits::PROPERTY;
+            }
+            class = it.base.as_deref();
+        }
+        found
+    }
+
+    /// `module.Name` as tracebacks and `repr` show it.
+    pub fn full_name(&self) -> String {
+        match self.module {
+            "" => self.qualname.to_string(),
+            module => format!("{module}.{}", self.qualname),
+        }
+    }
+}
+
+impl Instance {
+    /// An instance without attributes.
+    pub fn new(class: Rc<Class>) -> Instance {
+        Instance { class, attrs: RefCell::default(), base: Value::None }
+    }
+
+    /// The instance's own attribute.
+    pub fn get(&self, name: Sym) -> Option<Value> {
+        self.attrs.borrow().get(&name).cloned()
+    }
+
+    /// Sets the instance's own attribute.
+    pub fn set(&self, name: Sym, value: Value) {
+        let old = self.attrs.borrow_mut().insert(name, value);
+        drop(old);
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        let attrs = self.attrs.get_mut();
+        if !attrs.is_empty() {
+            dispose(std::mem::take(attrs));
+        }
+    }
+}
+
+/// The class of a built-in type.
+pub fn class_of(row: &'static NativeType) -> Rc<Class> {
+    let key = std::ptr::from_ref(row).addr();
+    if let Some(class) = NATIVE_CLASSES.with_borrow(|it| it.get(&key).cloned()) {
+        return class;
+    }
+    let class = Rc::new(Class::of_row(row));
+    NATIVE_CLASSES.with_borrow_mut(|it| it.entry(key).or_insert(class).clone())
+}
+
+/// The class of `value`, as `type(value)`.
+pub fn type_of(value: &Value) -> Rc<Class> {
+    match value {
+        Value::Instance(it) => it.class.clone(),
+        Value::Object(it) => class_of(it.native_type()),
+        _ => class_of(row_of(value)),
+    }
+}
+
+/// The row of the built-in type of `value`; for instances, of the nearest built-in base.
+pub fn row_of(value: &Value) -> &'static NativeType {
+    match value {
+        Value::Unbound | Value::None => &types::NONE_TYPE,
+        Value::Bool(_) => &types::BOOL,
+        Value::Int(_) => &types::INT,
+        Value::Float(_) => &types::FLOAT,
+        Value::Ellipsis => &types::ELLIPSIS_TYPE,
+        Value::NotImplemented => &types::NOT_IMPLEMENTED_TYPE,
+        Value::Str(_) => &types::STR,
+        Value::Tuple(_) => &types::TUPLE,
+        Value::List(_) => &types::LIST,
+        Value::Dict(_) => &types::DICT,
+        Value::Set(it) if it.frozen => &types::FROZENSET,
+        Value::Set(_) => &types::SET,
+        Value::Range(_) => &types::RANGE,
+        Value::Slice(_) => &types::SLICE,
+        Value::Func(_) => &types::FUNCTION,
+        Value::Generator(_) => &types::GENERATOR,
+        Value::Cell(_) => &types::OBJECT,
+        Value::Native(_) => &types::BUILTIN_FUNCTION,
+        Value::Method(_) => &types::METHOD,
+        Value::Class(_) => &types::TYPE,
+        Value::Instance(it) => it.class.native_base(),
+        Value::Module(_) => &types::MODULE,
+        Value::Iter(_) => &types::ITERATOR,
+        Value::Tensor(it) => it.native_type(),
+        Value::Object(it) => it.native_type(),
+    }
+}
+
+/// The name of the type of `value`, for messages.
+pub fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Instance(it) => it.class.name.as_str(),
+        _ => row_of(value).name,
+    }
+}

@@ -1,0 +1,159 @@
+//! Functions defined in the language, and what functions of all kinds have as attributes.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::bytecode::Code;
+use crate::cx::Cx;
+use crate::error::{Raised, type_error};
+use crate::objects::class::AttrMap;
+use crate::sym::Sym;
+use crate::table::Dict;
+use crate::value::Value;
+
+/// A function with its defaults and the variables it shares.
+pub struct Func {
+    pub code: Rc<Code>,
+    /// Defaults of the last positional parameters.
+    pub defaults: Vec<Value>,
+    /// Defaults of keyword-only parameters, unbound where there is none.
+    pub keyword_defaults: Vec<Value>,
+    pub closure: Vec<Rc<RefCell<Value>>>,
+    /// Attributes set by programs.
+    pub attrs: RefCell<AttrMap>,
+}
+
+impl Func {
+    /// A function without defaults and shared variables.
+    pub fn plain(code: Rc<Code>) -> Func {
+        Func {
+            code,
+            defaults: Vec::new(),
+            keyword_defaults: Vec::new(),
+            closure: Vec::new(),
+            attrs: RefCell::default(),
+        }
+    }
+
+    /// Signature text as `def` has it, with defaults shown by `repr`.
+    pub fn signature(&self, cx: &mut Cx) -> Result<String, Raised> {
+        let params = &self.code.params;
+        let mut parts: Vec<String> = Vec::new();
+        for (idx, name) in params.names.iter().enumerate() {
+            if idx == params.positional {
+                if !params.has_rest {
+                    parts.push("*".into());
+                } else {
+                    parts.push(format!("*{}", self.code.locals[params.names.len()]));
+                }
+            }
+            let mut part = name.to_string();
+            if let Some((_, text)) = self.code.annotations.iter().find(|it| it.0 == *name) {
+                part = format!("{part}: {text}");
+            }
+            if let Some(default) = self.default_of(idx) {
+                let equals = if part.contains(':') { " = " } else { "=" };
+                part = format!("{part}{equals}{}", cx.repr(&default)?);
+            }
+            parts.push(part);
+            if idx + 1 == params.positional_only {
+                parts.push("/".into());
+            }
+        }
+        let mut star = params.names.len();
+        if params.has_rest {
+            if params.positional == params.names.len() {
+                parts.push(format!("*{}", self.code.locals[star]));
+            }
+            star += 1;
+        }
+        if params.has_keywords {
+            parts.push(format!("**{}", self.code.locals[star]));
+        }
+        Ok(format!("({})", parts.join(", ")))
+    }
+
+    /// The default of parameter number `idx`.
+    pub fn default_of(&self, idx: usize) -> Option<Value> {
+        let params = &self.code.params;
+        if idx < params.positional {
+            let first = params.positional - self.defaults.len().min(params.positional);
+            return self.defaults.get(idx.checked_sub(first)?).cloned();
+        }
+        let default = self.keyword_defaults.get(idx - params.positional)?;
+        if default.is_unbound() { None } else { Some(default.clone()) }
+    }
+
+    /// Shows every value the function holds to `visit`.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
+        self.defaults.iter().chain(&self.keyword_defaults).for_each(&mut *visit);
+        self.closure.iter().for_each(|it| visit(&Value::Cell(it.clone())));
+        if let Ok(attrs) = self.attrs.try_borrow() {
+            attrs.values().for_each(visit);
+        }
+    }
+}
+
+/// Attributes of functions and bound methods; `None` if the value has no such attribute.
+pub(crate) fn attr(cx: &mut Cx, value: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+    match value {
+        Value::Func(func) => Ok(func_attr(func, name)),
+        Value::Native(row) => Ok(match name {
+            Sym::NAME | Sym::QUALNAME => Some(Value::str(row.name)),
+            Sym::DOC => Some(Value::str(row.doc)),
+            _ => None,
+        }),
+        Value::Method(it) => match name {
+            Sym::FUNC => Ok(Some(it.func.clone())),
+            Sym::SELF => Ok(Some(it.this.clone())),
+            Sym::CLASS => Ok(None),
+            _ => cx.opt_getattr(&it.func, name),
+        },
+        _ => Ok(None),
+    }
+}
+
+fn func_attr(func: &Func, name: Sym) -> Option<Value> {
+    if let Some(found) = func.attrs.borrow().get(&name) {
+        return Some(found.clone());
+    }
+    Some(match name {
+        Sym::NAME => func.code.name.value(),
+        Sym::QUALNAME => Value::str(func.code.qualname.as_str()),
+        Sym::MODULE => Value::str("__main__"),
+        Sym::DOC => func.code.doc.as_deref().map_or(Value::None, Value::str),
+        Sym::DEFAULTS if func.defaults.is_empty() => Value::None,
+        Sym::DEFAULTS => Value::tuple(func.defaults.clone()),
+        Sym::ANNOTATIONS => {
+            let dict = Dict::default();
+            for (name, text) in &func.code.annotations {
+                dict.insert_name(*name, Value::str(text.as_str()));
+            }
+            Value::Dict(Rc::new(dict))
+        }
+        Sym::DICT => {
+            let dict = Dict::default();
+            for (name, value) in func.attrs.borrow().iter() {
+                dict.insert_name(*name, value.clone());
+            }
+            Value::Dict(Rc::new(dict))
+        }
+        _ => return None,
+    })
+}
+
+/// Sets an attribute of a function; `false` if the value is no function.
+pub(crate) fn set_attr(value: &Value, name: Sym, new: &Value) -> Result<bool, Raised> {
+    let Value::Func(func) = value else { return Ok(false) };
+    if matches!(name, Sym::CODE | Sym::DEFAULTS | Sym::KWDEFAULTS) {
+        return Err(type_error(format!("{name} of a function cannot be changed")));
+    }
+    let old = func.attrs.borrow_mut().insert(name, new.clone());
+    drop(old);
+    Ok(true)
+}
+
+/// True for functions that take `self` as their first argument when bound.
+pub(crate) fn is_plain_function(value: &Value) -> bool {
+    matches!(value, Value::Func(_) | Value::Native(_))
+}

@@ -1,0 +1,156 @@
+//! The Mersenne Twister (MT19937) of Matsumoto and Nishimura, seeded and read as CPython does.
+
+use sha2::{Digest, Sha512};
+
+const N: usize = 624;
+const M: usize = 397;
+
+/// The generator's state.
+pub struct Mersenne {
+    state: [u32; N],
+    at: usize,
+}
+
+impl Mersenne {
+    /// A generator seeded with a key of 32-bit words, lowest first.
+    pub fn from_key(key: &[u32]) -> Mersenne {
+        let mut it = Mersenne { state: [0; N], at: N };
+        it.fill(19_650_218);
+        let key = if key.is_empty() { &[0][..] } else { key };
+        let (mut i, mut j) = (1, 0);
+        for _ in 0..N.max(key.len()) {
+            let before = it.state[i - 1];
+            it.state[i] = (it.state[i] ^ (before ^ before >> 30).wrapping_mul(1_664_525))
+                .wrapping_add(key[j])
+                .wrapping_add(j as u32);
+            i = it.next_index(i);
+            j = (j + 1) % key.len();
+        }
+        for _ in 0..N - 1 {
+            let before = it.state[i - 1];
+            it.state[i] = (it.state[i] ^ (before ^ before >> 30).wrapping_mul(1_566_083_941))
+                .wrapping_sub(i as u32);
+            i = it.next_index(i);
+        }
+        it.state[0] = 0x8000_0000;
+        it
+    }
+
+    /// A generator seeded with an integer, of which the sign does not matter.
+    pub fn from_int(seed: u64) -> Mersenne {
+        let words = [seed as u32, (seed >> 32) as u32];
+        Mersenne::from_key(if words[1] == 0 { &words[..1] } else { &words })
+    }
+
+    /// A generator seeded with text: its bytes and their SHA-512, as one large number.
+    pub fn from_text(text: &str) -> Mersenne {
+        let mut bytes = text.as_bytes().to_vec();
+        let digest = Sha512::digest(&bytes);
+        bytes.extend_from_slice(&digest);
+        let mut key: Vec<u32> = bytes
+            .rchunks(4)
+            .map(|chunk| chunk.iter().fold(0, |word, byte| word << 8 | u32::from(*byte)))
+            .collect();
+        while key.len() > 1 && key.last() == Some(&0) {
+            key.pop();
+        }
+        Mersenne::from_key(&key)
+    }
+
+    fn fill(&mut self, seed: u32) {
+        self.state[0] = seed;
+        for i in 1..N {
+            let before = self.state[i - 1];
+            self.state[i] =
+                (before ^ before >> 30).wrapping_mul(1_812_433_253).wrapping_add(i as u32);
+        }
+    }
+
+    fn next_index(&mut self, i: usize) -> usize {
+        if i + 1 < N {
+            return i + 1;
+        }
+        self.state[0] = self.state[N - 1];
+        1
+    }
+
+    /// 32 random bits.
+    pub fn word(&mut self) -> u32 {
+        if self.at >= N {
+            self.refill();
+        }
+        let mut y = self.state[self.at];
+        self.at += 1;
+        y ^= y >> 11;
+        y ^= y << 7 & 0x9d2c_5680;
+        y ^= y << 15 & 0xefc6_0000;
+        y ^ y >> 18
+    }
+
+    fn refill(&mut self) {
+        for i in 0..N {
+            let y = self.state[i] & 0x8000_0000 | self.state[(i + 1) % N] & 0x7fff_ffff;
+            let odd = if y & 1 == 1 { 0x9908_b0df } else { 0 };
+            self.state[i] = self.state[(i + M) % N] ^ y >> 1 ^ odd;
+        }
+        self.at = 0;
+    }
+
+    /// A float in `[0, 1)` with 53 random bits.
+    pub fn float(&mut self) -> f64 {
+        let (a, b) = (self.word() >> 5, self.word() >> 6);
+        (f64::from(a) * 67_108_864.0 + f64::from(b)) / 9_007_199_254_740_992.0
+    }
+
+    /// An integer with `count` random bits, at most 64.
+    pub fn bits(&mut self, count: u32) -> u64 {
+        if count == 0 {
+            return 0;
+        }
+        if count <= 32 {
+            return u64::from(self.word() >> (32 - count));
+        }
+        let low = u64::from(self.word());
+        low | u64::from(self.word() >> (64 - count.min(64))) << 32
+    }
+
+    /// An integer in `[0, n)`, for `n > 0`.
+    pub fn below(&mut self, n: u64) -> u64 {
+        let count = 64 - n.leading_zeros();
+        loop {
+            let candidate = self.bits(count);
+            if candidate < n {
+                return candidate;
+            }
+        }
+    }
+
+    /// The words of the state and the position in them, as in `random.getstate`.
+    pub fn state(&self) -> Vec<u32> {
+        let mut words = self.state.to_vec();
+        words.push(self.at as u32);
+        words
+    }
+
+    /// Restores what `state` gave; `None` if it has the wrong form.
+    pub fn from_state(words: &[u32]) -> Option<Mersenne> {
+        let (at, state) = words.split_last()?;
+        let state: [u32; N] = state.try_into().ok()?;
+        (*at as usize <= N).then_some(Mersenne { state, at: *at as usize })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_cpython() {
+        let mut it = Mersenne::from_int(42);
+        assert_eq!([it.float(), it.float()], [0.6394267984578837, 0.025010755222666936]);
+        assert_eq!(Mersenne::from_text("hello").float(), 0.3537754404730722);
+        assert_eq!(Mersenne::from_int(0).float(), 0.8444218515250481);
+        assert_eq!(Mersenne::from_int(1 << 40).float(), 0.1036394562812375);
+        assert_eq!(Mersenne::from_int(1).bits(40), 623_347_347_957);
+    }
+}

@@ -1,0 +1,23 @@
+//! The kinds of object, one file each.
+
+pub mod class;
+pub mod descriptor;
+pub mod dict_view;
+pub mod format;
+pub mod function;
+pub mod generator;
+pub mod iterator;
+pub mod mersenne;
+pub mod model;
+pub mod module;
+pub mod number;
+pub mod pattern;
+pub mod percent;
+pub mod quote;
+pub mod shown;
+pub mod special;
+pub mod super_object;
+pub mod template;
+pub mod tensor;
+pub mod text;
+pub(crate) mod trash;

@@ -1,0 +1,164 @@
+//! Model files in the language: `f.dump(path)` writes one, `load(path)` gives something to call.
+
+use std::any::Any;
+
+use engine::Tensor;
+use engine::model::Model;
+
+use crate::native::*;
+use crate::tensor::convert;
+use crate::trace::TracedFn;
+
+/// The type of a loaded model.
+pub static MODEL: NativeType = NativeType {
+    module: "notegrad",
+    methods: &[METHODS],
+    ..NativeType::plain("Model", "A model file: call it with its inputs.")
+};
+
+static METHODS: &[NativeFn] = &[
+    function("inputs", "self", "(name, kind) of each input.", inputs),
+    function("outputs", "self", "(name, kind) of each output.", outputs),
+    function("check", "self", "The largest difference of each test case in the file.", check),
+];
+
+/// What goes into a file besides graph and weights.
+#[derive(Default)]
+pub struct DumpOptions {
+    /// Names of the inputs; those missing keep their own.
+    pub arg_names: Vec<String>,
+    /// Names of the outputs.
+    pub output_names: Vec<String>,
+    /// Whether the latest call becomes a test case.
+    pub test_case: bool,
+    /// Text kept with the model.
+    pub info: String,
+}
+
+/// A model of the latest call of `traced`, weights inside.
+pub fn model_of(cx: &mut Cx, traced: &TracedFn, options: &DumpOptions) -> Result<Model, Raised> {
+    let graph = traced.frozen_graph(cx)?;
+    let call = traced.last_call();
+    let (own_names, tensors) = call.map(|it| (it.names, it.tensors)).unwrap_or_default();
+    let names = if options.arg_names.is_empty() { &own_names } else { &options.arg_names };
+    let mut model = Model::new(graph, names, &options.output_names)?;
+    model.info.clone_from(&options.info);
+    if options.test_case {
+        let inputs: Vec<Tensor> = tensors.iter().map(Tensor::detach).collect();
+        model.add_test_case(&inputs)?;
+    }
+    Ok(model)
+}
+
+/// Writes `traced` into a file; gives the number of bytes.
+pub fn dump(
+    cx: &mut Cx,
+    traced: &TracedFn,
+    path: &str,
+    options: &DumpOptions,
+) -> Result<usize, Raised> {
+    let bytes = model_of(cx, traced, options)?.to_bytes()?;
+    cx.host.write_file(path, &bytes).map_err(os_error)?;
+    Ok(bytes.len())
+}
+
+/// Reads a file that `dump` wrote.
+pub fn load(cx: &mut Cx, path: &str) -> Result<Model, Raised> {
+    let bytes = cx.host.read_file(path).map_err(|it| Raised::new(&FILE_NOT_FOUND_ERROR, it))?;
+    Model::from_bytes(&bytes).map_err(|error| os_error(format!("{path}: {error}")))
+}
+
+/// A loaded model as a value.
+pub struct ModelObj(pub Model);
+
+fn ports(ports: Vec<engine::model::Port>) -> Value {
+    let pair = |it: engine::model::Port| {
+        Value::tuple(vec![Value::from(it.name), Value::str(it.meta.to_string())])
+    };
+    Value::list(ports.into_iter().map(pair).collect())
+}
+
+fn inputs(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(ports(args.object::<ModelObj>(0)?.0.inputs()))
+}
+
+fn outputs(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(ports(args.object::<ModelObj>(0)?.0.outputs()))
+}
+
+fn check(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let differences = args.object::<ModelObj>(0)?.0.check()?;
+    Ok(Value::list(differences.into_iter().map(Value::Float).collect()))
+}
+
+impl ModelObj {
+    /// Positional and keyword arguments in the order of the model's inputs.
+    fn bind(&self, args: CallArgs<'_>) -> Result<Vec<Tensor>, Raised> {
+        let ports = self.0.inputs();
+        if args.positional.len() > ports.len() {
+            let names: Vec<&str> = ports.iter().map(|it| it.name.as_str()).collect();
+            return Err(type_error(format!(
+                "the model takes {} inputs ({}), got {}",
+                ports.len(),
+                names.join(", "),
+                args.positional.len()
+            )));
+        }
+        let mut bound = Vec::with_capacity(ports.len());
+        for (at, port) in ports.iter().enumerate() {
+            let keyword =
+                args.keywords.iter().find(|it| it.0.as_str() == port.name).map(|it| &it.1);
+            let value = args.positional.get(at).or(keyword).ok_or_else(|| {
+                type_error(format!("the input '{}' ({}) is missing", port.name, port.meta))
+            })?;
+            let tensor = convert::variable(value)?.get().detach();
+            if tensor.meta() != port.meta {
+                return Err(shape_error(format!(
+                    "the input '{}' is {}, got {}",
+                    port.name,
+                    port.meta,
+                    tensor.meta()
+                )));
+            }
+            bound.push(tensor);
+        }
+        Ok(bound)
+    }
+}
+
+impl NativeObject for ModelObj {
+    fn native_type(&self) -> &'static NativeType {
+        &MODEL
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn is_callable(&self) -> bool {
+        true
+    }
+
+    fn call(&self, _cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
+        let inputs = self.bind(args)?;
+        let mut outputs = self.0.run(&inputs)?.into_iter().map(Value::tensor);
+        match (outputs.next(), outputs.len()) {
+            (Some(only), 0) => Ok(only),
+            (Some(first), _) => {
+                Ok(Value::tuple(std::iter::once(first).chain(outputs).collect::<Vec<_>>()))
+            }
+            (None, _) => Ok(Value::None),
+        }
+    }
+
+    fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
+        let text = |ports: Vec<engine::model::Port>| {
+            ports
+                .iter()
+                .map(|it| format!("{}: {}", it.name, it.meta))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        Ok(format!("<model ({}) -> ({})>", text(self.0.inputs()), text(self.0.outputs())))
+    }
+}

@@ -1,0 +1,140 @@
+//! Python's integer and float arithmetic, and the text of numbers.
+
+use crate::error::{Raised, overflow_error, value_error, zero_division};
+
+/// The error of an integer that does not fit into 64 bits.
+pub fn overflow() -> Raised {
+    overflow_error("integer result does not fit into 64 bits; use a float, or keep numbers smaller")
+}
+
+/// `a // b`, rounded towards minus infinity.
+pub fn floor_div(a: i64, b: i64) -> Result<i64, Raised> {
+    if b == 0 {
+        return Err(zero_division("integer division or modulo by zero"));
+    }
+    let quotient = a.checked_div(b).ok_or_else(overflow)?;
+    Ok(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
+}
+
+/// `a % b`, with the sign of `b`.
+pub fn floor_mod(a: i64, b: i64) -> Result<i64, Raised> {
+    if b == 0 {
+        return Err(zero_division("integer modulo by zero"));
+    }
+    let rest = a.wrapping_rem(b);
+    Ok(if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })
+}
+
+/// `a / b`.
+pub fn true_div(a: f64, b: f64) -> Result<f64, Raised> {
+    if b == 0.0 { Err(zero_division("division by zero")) } else { Ok(a / b) }
+}
+
+/// `a // b` and `a % b` of floats, as CPython computes them.
+pub fn float_divmod(a: f64, b: f64) -> Result<(f64, f64), Raised> {
+    if b == 0.0 {
+        return Err(zero_division("float floor division by zero"));
+    }
+    let mut rest = a % b;
+    let mut div = (a - rest) / b;
+    if rest != 0.0 {
+        if (b < 0.0) != (rest < 0.0) {
+            rest += b;
+            div -= 1.0;
+        }
+    } else {
+        rest = 0f64.copysign(b);
+    }
+    let floor = if div != 0.0 {
+        let floor = div.floor();
+        if div - floor > 0.5 { floor + 1.0 } else { floor }
+    } else {
+        0f64.copysign(a / b)
+    };
+    Ok((floor, rest))
+}
+
+/// `base ** exponent` for a whole exponent that is not negative.
+pub fn int_pow(base: i64, exponent: i64) -> Result<i64, Raised> {
+    match base {
+        0 | 1 => return Ok(if exponent == 0 { 1 } else { base }),
+        -1 => return Ok(if exponent % 2 == 0 { 1 } else { -1 }),
+        _ => {}
+    }
+    let exponent = u32::try_from(exponent).map_err(|_| overflow())?;
+    base.checked_pow(exponent).ok_or_else(overflow)
+}
+
+/// `base ** exponent` of floats.
+pub fn float_pow(base: f64, exponent: f64) -> Result<f64, Raised> {
+    if base == 0.0 && exponent < 0.0 {
+        return Err(zero_division("0.0 cannot be raised to a negative power"));
+    }
+    let power = base.powf(exponent);
+    if power.is_nan() && !base.is_nan() && !exponent.is_nan() {
+        return Err(value_error("the result would be complex; complex numbers are not available"));
+    }
+    if power.is_infinite() && base.is_finite() && exponent.is_finite() {
+        return Err(overflow_error("(34, 'Numerical result out of range')"));
+    }
+    Ok(power)
+}
+
+/// `int(float)`.
+pub fn float_to_int(float: f64) -> Result<i64, Raised> {
+    if float.is_nan() {
+        return Err(value_error("cannot convert float NaN to integer"));
+    }
+    if float.is_infinite() {
+        return Err(overflow_error("cannot convert float infinity to integer"));
+    }
+    let whole = float.trunc();
+    let limit = 9_223_372_036_854_775_808.0;
+    if (-limit..limit).contains(&whole) { Ok(whole as i64) } else { Err(overflow()) }
+}
+
+/// `repr(float)`: the shortest text that reads back as the same number.
+pub fn float_repr(float: f64) -> String {
+    if float.is_nan() {
+        return "nan".into();
+    }
+    if float.is_infinite() {
+        return if float > 0.0 { "inf".into() } else { "-inf".into() };
+    }
+    if float == 0.0 || (1e-4..1e16).contains(&float.abs()) {
+        let text = format!("{float}");
+        return if text.contains('.') { text } else { text + ".0" };
+    }
+    let text = format!("{float:e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, digits) = match exponent.strip_prefix('-') {
+        Some(digits) => ('-', digits),
+        None => ('+', exponent),
+    };
+    format!("{mantissa}e{sign}{digits:0>2}")
+}
+
+/// `round(float)` to a whole number, halves to even.
+pub fn round_half_even(float: f64) -> f64 {
+    float.round_ties_even()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn follows_python_signs() {
+        assert_eq!(floor_div(-7, 2).ok(), Some(-4));
+        assert_eq!(floor_mod(-7, 2).ok(), Some(1));
+        assert_eq!(floor_mod(7, -2).ok(), Some(-1));
+        assert_eq!(float_divmod(-7.5, 2.0).ok(), Some((-4.0, 0.5)));
+        assert!(floor_div(i64::MIN, -1).is_err());
+    }
+
+    #[test]
+    fn writes_floats_like_python() {
+        let texts = [1e16, 1e-5, 0.1, 1e22, 123456789.125, -0.0, 1.5e300].map(float_repr);
+        assert_eq!(texts, ["1e+16", "1e-05", "0.1", "1e+22", "123456789.125", "-0.0", "1.5e+300"]);
+    }
+}

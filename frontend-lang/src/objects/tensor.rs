@@ -1,0 +1,326 @@
+//! Tensors as values: a mutable variable around an immutable engine tensor.
+//!
+//! Assignment in place gives the variable a new value. A view (`x[0]`, `x.T`, `x.data`) remembers the variable it was
+//! taken from: writing to either is seen through the other, as in PyTorch, while engine tensors stay immutable.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+
+use engine::autograd::{self, Edge};
+use engine::index::Index;
+use engine::{Attrs, OpDef, Tensor};
+use rustc_hash::FxHashMap;
+
+use crate::native::*;
+use crate::tensor::{arith, attribute, index, methods, text};
+
+/// A tensor as programs hold it.
+pub struct TensorObj {
+    value: RefCell<Tensor>,
+    grad: RefCell<Option<Rc<TensorObj>>>,
+    base: Option<Base>,
+    version: Cell<u32>,
+    parameter: bool,
+}
+
+/// The variable that a view was taken from.
+struct Base {
+    object: Rc<TensorObj>,
+    view: View,
+    /// Version of `object` that the view's value was computed from.
+    seen: Cell<u32>,
+}
+
+/// How a view looks at its base.
+#[derive(Clone)]
+pub enum View {
+    /// All elements, off the tape: `.data`, `detach()`, `numpy()`.
+    Same,
+    /// `base[index]`.
+    Index(Vec<Index>),
+    /// An output of a view op with these attributes.
+    Op(&'static OpDef, Attrs, usize),
+}
+
+thread_local! {
+    /// The variable of each living leaf, by the id of its edge.
+    static LEAVES: RefCell<FxHashMap<u64, Weak<TensorObj>>> = RefCell::default();
+}
+
+impl TensorObj {
+    /// A variable holding `tensor`.
+    pub fn new(tensor: Tensor) -> TensorObj {
+        TensorObj::make(tensor, None, false)
+    }
+
+    fn make(tensor: Tensor, base: Option<Base>, parameter: bool) -> TensorObj {
+        let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
+        TensorObj { value, grad, base, version: Cell::new(0), parameter }
+    }
+
+    /// A view of `object` whose value is `tensor` now.
+    pub fn view_of(object: &Rc<TensorObj>, view: View, tensor: Tensor) -> Rc<TensorObj> {
+        let base = Base { object: object.clone(), view, seen: Cell::new(object.version.get()) };
+        Rc::new(TensorObj::make(tensor, Some(base), false))
+    }
+
+    /// A trainable variable: a leaf that modules find.
+    pub fn parameter(tensor: &Tensor, requires_grad: bool) -> Rc<TensorObj> {
+        let object = Rc::new(TensorObj::make(tensor.detach(), None, true));
+        if requires_grad {
+            object.make_leaf();
+        }
+        object
+    }
+
+    /// Whether modules count it as a parameter.
+    pub fn is_parameter(&self) -> bool {
+        self.parameter
+    }
+
+    /// The value now.
+    pub fn get(&self) -> Tensor {
+        if let Some(base) = &self.base {
+            let version = base.object.current_version();
+            if base.seen.get() != version {
+                if let Ok(value) = base.view.apply(&base.object.get()) {
+                    self.value.replace(value);
+                }
+                base.seen.set(version);
+            }
+        }
+        self.value.borrow().clone()
+    }
+
+    fn current_version(&self) -> u32 {
+        let of_base = self.base.as_ref().map_or(0, |it| it.object.current_version());
+        self.version.get().wrapping_add(of_base)
+    }
+
+    /// Gives the variable a new value of the same shape, also seen through views and by the base.
+    pub fn set(&self, value: Tensor) -> engine::Result<()> {
+        if let Some(base) = &self.base {
+            let whole = base.view.write(&base.object.get(), &value)?;
+            base.object.set(whole)?;
+            let seen = base.view.apply(&base.object.get())?;
+            base.seen.set(base.object.current_version());
+            self.value.replace(seen);
+            return Ok(());
+        }
+        self.version.set(self.version.get().wrapping_add(1));
+        self.value.replace(value);
+        Ok(())
+    }
+
+    /// Gives a leaf new elements: it stays the same leaf.
+    pub fn set_data(&self, value: &Tensor) -> engine::Result<()> {
+        let edge = self.value.borrow().edge().filter(|it| it.is_leaf()).cloned();
+        self.set(value.at_edge(edge))
+    }
+
+    /// What an op in place may not do here, as text.
+    pub fn refuses_in_place(&self) -> Option<&'static str> {
+        let is_leaf = |it: &TensorObj| it.value.borrow().edge().is_some_and(Edge::is_leaf);
+        let leaf = is_leaf(self) || self.base.as_ref().is_some_and(|it| is_leaf(&it.object));
+        let detached = self.base.as_ref().is_some_and(|it| matches!(it.view, View::Same));
+        (leaf && !detached && autograd::enabled()).then_some(
+            "a leaf that requires grad cannot be changed in place while gradients are recorded; \
+             do it inside `with torch.no_grad():`",
+        )
+    }
+
+    /// The gradient collected so far.
+    pub fn grad(&self) -> Option<Rc<TensorObj>> {
+        self.grad.borrow().clone()
+    }
+
+    /// Replaces the gradient.
+    pub fn set_grad(&self, grad: Option<Rc<TensorObj>>) {
+        self.grad.replace(grad);
+    }
+
+    /// Makes the variable a leaf that collects gradients.
+    pub fn make_leaf(self: &Rc<Self>) {
+        let leaf = self.get().leaf();
+        if let Some(edge) = leaf.edge() {
+            LEAVES.with_borrow_mut(|it| it.insert(edge.id(), Rc::downgrade(self)));
+        }
+        self.value.replace(leaf);
+    }
+
+    /// Takes the variable off the tape.
+    pub fn drop_edge(&self) {
+        let value = self.get().detach();
+        self.value.replace(value);
+    }
+
+    /// The variable of a leaf.
+    pub fn of_leaf(id: u64) -> Option<Rc<TensorObj>> {
+        LEAVES.with_borrow(|it| it.get(&id).and_then(Weak::upgrade))
+    }
+}
+
+impl Drop for TensorObj {
+    fn drop(&mut self) {
+        let value = self.value.borrow();
+        let Some(edge) = value.edge().filter(|it| it.is_leaf()) else { return };
+        // While a thread ends the table may be gone already.
+        let _ = LEAVES.try_with(|it| it.borrow_mut().remove(&edge.id()));
+    }
+}
+
+fn output_of(
+    op: &'static OpDef,
+    base: &Tensor,
+    attrs: &Attrs,
+    output: usize,
+) -> engine::Result<Tensor> {
+    let outputs = engine::apply(op, std::slice::from_ref(base), attrs)?;
+    let missing = engine::Error::Arity { op: op.name, expected: output + 1, got: outputs.len() };
+    outputs.into_iter().nth(output).ok_or(missing)
+}
+
+impl View {
+    /// The view of `base`.
+    fn apply(&self, base: &Tensor) -> engine::Result<Tensor> {
+        match self {
+            View::Same => Ok(base.detach()),
+            View::Index(index) => engine::index::get(base, index),
+            View::Op(op, attrs, output) => output_of(op, base, attrs, *output),
+        }
+    }
+
+    /// `base` with the viewed elements replaced by `value`.
+    fn write(&self, base: &Tensor, value: &Tensor) -> engine::Result<Tensor> {
+        match self {
+            View::Same => Ok(value.at_edge(base.edge().cloned())),
+            View::Index(index) => engine::index::set(base, index, value),
+            View::Op(op, attrs, output) => engine::index::write_through(base, value, |positions| {
+                output_of(op, positions, attrs, *output)
+            }),
+        }
+    }
+}
+
+impl NativeObject for TensorObj {
+    fn native_type(&self) -> &'static NativeType {
+        if self.parameter { &methods::PARAMETER } else { &methods::TENSOR }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn getattr(&self, cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+        attribute::get(cx, this, name)
+    }
+
+    fn setattr(
+        &self,
+        _cx: &mut Cx,
+        this: &Value,
+        name: Sym,
+        value: &Value,
+    ) -> Result<bool, Raised> {
+        attribute::set(this, name, value)
+    }
+
+    fn attributes(&self) -> Vec<Sym> {
+        attribute::names()
+    }
+
+    fn binary(
+        &self,
+        _cx: &mut Cx,
+        op: BinaryOp,
+        this: &Value,
+        other: &Value,
+        reflected: bool,
+    ) -> Result<Option<Value>, Raised> {
+        arith::binary(op, this, other, reflected)
+    }
+
+    fn inplace(
+        &self,
+        _cx: &mut Cx,
+        op: BinaryOp,
+        this: &Value,
+        other: &Value,
+    ) -> Result<Option<Value>, Raised> {
+        arith::inplace(op, this, other)
+    }
+
+    fn unary(&self, _cx: &mut Cx, op: UnaryOp, this: &Value) -> Result<Option<Value>, Raised> {
+        arith::unary(op, this)
+    }
+
+    fn compare(
+        &self,
+        _cx: &mut Cx,
+        op: CompareOp,
+        this: &Value,
+        other: &Value,
+    ) -> Result<Option<Value>, Raised> {
+        arith::compare(op, this, other)
+    }
+
+    fn truth(&self, _cx: &mut Cx) -> Result<bool, Raised> {
+        arith::truth(&self.get())
+    }
+
+    fn len(&self, _cx: &mut Cx) -> Result<Option<usize>, Raised> {
+        match self.value.borrow().shape().first() {
+            Some(&size) => Ok(Some(size)),
+            None => Err(type_error("len() of a 0-d tensor")),
+        }
+    }
+
+    fn getitem(&self, cx: &mut Cx, this: &Value, key: &Value) -> Result<Option<Value>, Raised> {
+        index::get(cx, this, key).map(Some)
+    }
+
+    fn setitem(
+        &self,
+        cx: &mut Cx,
+        this: &Value,
+        key: &Value,
+        value: &Value,
+    ) -> Result<bool, Raised> {
+        index::set(cx, this, key, value)?;
+        Ok(true)
+    }
+
+    fn contains(&self, _cx: &mut Cx, _this: &Value, item: &Value) -> Result<Option<bool>, Raised> {
+        arith::contains(&self.get(), item).map(Some)
+    }
+
+    fn iter(&self, _cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
+        index::rows(this).map(Some)
+    }
+
+    fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
+        let text = text::repr(&self.get())?;
+        Ok(if self.parameter { format!("Parameter containing:\n{text}") } else { text })
+    }
+
+    fn as_index(&self) -> Option<i64> {
+        let value = self.get();
+        let whole = !value.dtype().is_float() && value.numel() == 1;
+        whole.then(|| value.item().ok().map(engine::Number::as_i64)).flatten()
+    }
+
+    fn as_float(&self) -> Option<f64> {
+        let value = self.get();
+        (value.numel() == 1).then(|| value.item().ok().map(engine::Number::as_f64)).flatten()
+    }
+
+    fn format(&self, cx: &mut Cx, spec: &str) -> Result<Option<String>, Raised> {
+        let value = self.get();
+        if spec.is_empty() || value.rank() > 0 {
+            return Ok(None);
+        }
+        let item = crate::tensor::convert::number(value.item()?);
+        cx.format(&item, spec).map(Some)
+    }
+}

@@ -1,0 +1,319 @@
+//! Reading, setting and deleting attributes; special methods.
+
+use std::rc::Rc;
+
+use crate::cx::Cx;
+use crate::error::{Raised, attribute_error, type_error};
+use crate::native::Res;
+use crate::objects::class::{Class, Instance, traits, type_name, type_of};
+use crate::objects::descriptor::{Property, bind, bind_to_class};
+use crate::suggest::nearest;
+use crate::sym::Sym;
+use crate::table::Dict;
+use crate::value::Value;
+
+impl Cx {
+    /// `value.name`.
+    pub fn getattr(&mut self, value: &Value, name: Sym) -> Res {
+        match self.opt_getattr(value, name)? {
+            Some(found) => Ok(found),
+            None => Err(self.no_attribute(value, name)),
+        }
+    }
+
+    /// `value.name`, or `None` if there is no such attribute.
+    pub fn opt_getattr(&mut self, value: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+        match value {
+            Value::Instance(it) => self.instance_attr(value, it, name),
+            Value::Class(it) => self.class_attr(value, it, name),
+            Value::Module(it) => Ok(match it.globals.get(name) {
+                Some(found) => Some(found),
+                None => match name {
+                    Sym::NAME => Some(Value::str(&it.name)),
+                    Sym::DOC => Some(Value::str(&it.doc)),
+                    Sym::CLASS => Some(Value::Class(type_of(value))),
+                    Sym::DICT => Some(module_dict(it)),
+                    _ => None,
+                },
+            }),
+            _ => self.builtin_attr(value, name),
+        }
+    }
+
+    fn builtin_attr(&mut self, value: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+        if let Some(native) = value.as_native()
+            && let Some(found) = native.getattr(self, value, name)?
+        {
+            return Ok(Some(found));
+        }
+        if let Some(found) = crate::objects::function::attr(self, value, name)? {
+            return Ok(Some(found));
+        }
+        let class = type_of(value);
+        match class.lookup(name) {
+            Some(attr) => bind(self, attr, value, &class).map(Some),
+            None if name == Sym::CLASS => Ok(Some(Value::Class(class))),
+            None if name == Sym::DOC => Ok(class.native.map(|row| Value::str(row.doc))),
+            None => Ok(None),
+        }
+    }
+
+    fn instance_attr(
+        &mut self,
+        value: &Value,
+        it: &Rc<Instance>,
+        name: Sym,
+    ) -> Result<Option<Value>, Raised> {
+        if let Some(found) = it.attrs.borrow().get(&name) {
+            return Ok(Some(found.clone()));
+        }
+        if let Some(attr) = it.class.lookup(name) {
+            return bind(self, attr, value, &it.class).map(Some);
+        }
+        match name {
+            Sym::CLASS => return Ok(Some(Value::Class(it.class.clone()))),
+            Sym::DICT => return Ok(Some(Value::Dict(Rc::new(attrs_dict(it))))),
+            Sym::DOC | Sym::CAUSE | Sym::CONTEXT | Sym::TRACEBACK => return Ok(Some(Value::None)),
+            Sym::MODULE => return Ok(Some(Value::str(it.class.module))),
+            _ => {}
+        }
+        if it.class.has(traits::GETATTR) && !is_special_name(name) {
+            return match self.call_special(value, Sym::GETATTR, &[name.value()]) {
+                Ok(found) => Ok(found),
+                Err(raised) => Err(raised),
+            };
+        }
+        if let Some(native) = it.base.as_native() {
+            return native.getattr(self, &it.base, name);
+        }
+        Ok(None)
+    }
+
+    fn class_attr(
+        &mut self,
+        value: &Value,
+        class: &Rc<Class>,
+        name: Sym,
+    ) -> Result<Option<Value>, Raised> {
+        if let Some(attr) = class.lookup(name) {
+            return Ok(Some(bind_to_class(attr, class)));
+        }
+        Ok(Some(match name {
+            Sym::NAME => class.name.value(),
+            Sym::QUALNAME => class.qualname.value(),
+            Sym::MODULE if class.module.is_empty() => Value::str("builtins"),
+            Sym::MODULE => Value::str(class.module),
+            Sym::CLASS => Value::Class(type_of(value)),
+            Sym::DOC => class.native.map_or(Value::None, |row| Value::str(row.doc)),
+            Sym::BASE => class.base.clone().map_or(Value::None, Value::Class),
+            Sym::BASES => {
+                Value::tuple(class.base.iter().cloned().map(Value::Class).collect::<Vec<_>>())
+            }
+            Sym::MRO => Value::tuple(class.chain().cloned().map(Value::Class).collect::<Vec<_>>()),
+            Sym::DICT => {
+                let dict = Dict::default();
+                for (name, value) in class.attrs.borrow().iter() {
+                    dict.insert_name(*name, value.clone());
+                }
+                Value::Dict(Rc::new(dict))
+            }
+            Sym::ANNOTATIONS => Value::dict(),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// `value.name = new`.
+    pub fn setattr(&mut self, value: &Value, name: Sym, new: Value) -> Result<(), Raised> {
+        if let Value::Instance(it) = value
+            && it.class.has(traits::SETATTR)
+        {
+            return self.call_special(value, Sym::SETATTR, &[name.value(), new]).map(drop);
+        }
+        self.setattr_plainly(value, name, new)
+    }
+
+    /// `object.__setattr__(value, name, new)`.
+    pub fn setattr_plainly(&mut self, value: &Value, name: Sym, new: Value) -> Result<(), Raised> {
+        match value {
+            Value::Instance(it) => {
+                if it.class.has(traits::PROPERTY)
+                    && let Some(attr) = it.class.lookup(name)
+                    && let Some(property) = attr.downcast::<Property>()
+                {
+                    if property.set.is_none() {
+                        return Err(attribute_error(format!(
+                            "property '{name}' of '{}' object has no setter",
+                            it.class.name
+                        )));
+                    }
+                    return self.call(&property.set, &[value.clone(), new]).map(drop);
+                }
+                it.set(name, new);
+                Ok(())
+            }
+            Value::Class(it) if it.native.is_none() => {
+                it.set(name, new);
+                Ok(())
+            }
+            Value::Class(it) => Err(type_error(format!(
+                "cannot set '{name}' attribute of immutable type '{}'",
+                it.name
+            ))),
+            Value::Module(it) => {
+                it.globals.set(name, new);
+                Ok(())
+            }
+            _ => {
+                if crate::objects::function::set_attr(value, name, &new)? {
+                    return Ok(());
+                }
+                match value.as_native() {
+                    Some(it) if it.setattr(self, value, name, &new)? => Ok(()),
+                    _ => Err(self.no_attribute(value, name)),
+                }
+            }
+        }
+    }
+
+    /// `del value.name`.
+    pub fn delattr(&mut self, value: &Value, name: Sym) -> Result<(), Raised> {
+        match value {
+            Value::Instance(it) => {
+                if it.class.has(traits::DELATTR) {
+                    return self.call_special(value, Sym::DELATTR, &[name.value()]).map(drop);
+                }
+                self.delattr_plainly(value, it, name)
+            }
+            Value::Class(it) if it.native.is_none() && it.remove(name) => Ok(()),
+            Value::Module(it) if it.globals.get(name).is_some() => {
+                it.globals.set(name, Value::Unbound);
+                Ok(())
+            }
+            _ => Err(self.no_attribute(value, name)),
+        }
+    }
+
+    fn delattr_plainly(
+        &mut self,
+        value: &Value,
+        it: &Rc<Instance>,
+        name: Sym,
+    ) -> Result<(), Raised> {
+        if let Some(attr) = it.class.lookup(name)
+            && let Some(property) = attr.downcast::<Property>()
+            && !property.delete.is_none()
+        {
+            return self.call(&property.delete, std::slice::from_ref(value)).map(drop);
+        }
+        let old = it.attrs.borrow_mut().shift_remove(&name);
+        match old {
+            Some(_) => Ok(()),
+            None => Err(self.no_attribute(value, name)),
+        }
+    }
+
+    /// The function that `name` means in the class of an instance or native object, if any.
+    pub fn special(&mut self, value: &Value, name: Sym) -> Option<Value> {
+        match value {
+            Value::Instance(it) => it.class.lookup(name),
+            Value::Object(_) | Value::Tensor(_) => type_of(value).lookup(name),
+            _ => None,
+        }
+    }
+
+    /// True if the class of `value` has a method of this name.
+    pub fn has_special(&mut self, value: &Value, name: Sym) -> bool {
+        self.special(value, name).is_some()
+    }
+
+    /// Calls a special method through the class of `value`; `None` if there is none.
+    pub fn call_special(
+        &mut self,
+        value: &Value,
+        name: Sym,
+        args: &[Value],
+    ) -> Result<Option<Value>, Raised> {
+        let Some(attr) = self.special(value, name) else { return Ok(None) };
+        if attr.is_none() {
+            return Err(type_error(format!(
+                "'{}' object does not support {name}",
+                type_name(value)
+            )));
+        }
+        self.call_bound(attr, value, args).map(Some)
+    }
+
+    /// Calls what a class attribute means for `this`.
+    pub fn call_bound(&mut self, attr: Value, this: &Value, args: &[Value]) -> Res {
+        if crate::objects::function::is_plain_function(&attr) {
+            let mut all = smallvec::SmallVec::<[Value; 4]>::with_capacity(args.len() + 1);
+            all.push(this.clone());
+            all.extend(args.iter().cloned());
+            return self.call(&attr, &all);
+        }
+        let class = type_of(this);
+        let bound = bind(self, attr, this, &class)?;
+        self.call(&bound, args)
+    }
+
+    /// `AttributeError`, with the nearest name if one is near.
+    pub fn no_attribute(&mut self, value: &Value, name: Sym) -> Raised {
+        let message = match value {
+            Value::Module(it) => format!("module '{}' has no attribute '{name}'", it.name),
+            Value::Class(it) => format!("type object '{}' has no attribute '{name}'", it.name),
+            _ => format!("'{}' object has no attribute '{name}'", type_name(value)),
+        };
+        let names = self.dir(value);
+        let near = nearest(name.as_str(), names.iter().map(|it| it.as_str()));
+        attribute_error(message).with_hint(near)
+    }
+
+    /// Names of attributes, sorted.
+    pub fn dir(&mut self, value: &Value) -> Vec<Sym> {
+        let mut names: Vec<Sym> = Vec::new();
+        let mut add_class = |class: &Rc<Class>| {
+            for class in class.chain() {
+                names.extend(class.attrs.borrow().keys());
+            }
+        };
+        match value {
+            Value::Module(it) => {
+                names.extend(it.globals.entries().into_iter().map(|(name, _)| name));
+            }
+            Value::Class(it) => add_class(it),
+            _ => {
+                add_class(&type_of(value));
+                if let Value::Instance(it) = value {
+                    names.extend(it.attrs.borrow().keys());
+                }
+                if let Some(native) = value.as_native() {
+                    names.extend(native.attributes());
+                }
+            }
+        }
+        names.sort_by_key(|it| it.as_str());
+        names.dedup();
+        names
+    }
+}
+
+fn attrs_dict(it: &Instance) -> Dict {
+    let dict = Dict::default();
+    for (name, value) in it.attrs.borrow().iter() {
+        dict.insert_name(*name, value.clone());
+    }
+    dict
+}
+
+fn module_dict(it: &crate::objects::module::Module) -> Value {
+    let dict = Dict::default();
+    for (name, value) in it.globals.entries() {
+        dict.insert_name(name, value);
+    }
+    Value::Dict(Rc::new(dict))
+}
+
+fn is_special_name(name: Sym) -> bool {
+    let text = name.as_str();
+    text.len() > 4 && text.starts_with("__") && text.ends_with("__")
+}

@@ -1,0 +1,173 @@
+//! Calling values from Rust, and making objects of classes.
+
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+use crate::builtins::exceptions;
+use crate::cx::Cx;
+use crate::error::{Raised, type_error};
+use crate::native::{Args, CallArgs, NativeFn, NativeObject, Res};
+use crate::objects::class::{Class, Instance, traits, type_name};
+use crate::params::Bound;
+use crate::sym::Sym;
+use crate::value::Value;
+
+impl Cx {
+    /// `func(*args)`.
+    pub fn call(&mut self, func: &Value, args: &[Value]) -> Res {
+        self.call_with(func, CallArgs { positional: args, keywords: &[] })
+    }
+
+    /// `value.name(*args)`.
+    pub fn call_method(&mut self, value: &Value, name: Sym, args: &[Value]) -> Res {
+        let func = self.getattr(value, name)?;
+        self.call(&func, args)
+    }
+
+    /// `func(*args, **keywords)`.
+    pub fn call_with(&mut self, func: &Value, args: CallArgs<'_>) -> Res {
+        match func {
+            Value::Native(row) => {
+                self.call_native(row, SmallVec::from(args.positional), args.keywords)
+            }
+            Value::Func(it) => self.call_func(it, args),
+            Value::Method(it) => {
+                let mut all = SmallVec::<[Value; 6]>::with_capacity(args.positional.len() + 1);
+                all.push(it.this.clone());
+                all.extend(args.positional.iter().cloned());
+                self.call_with(&it.func, CallArgs { positional: &all, keywords: args.keywords })
+            }
+            Value::Class(class) => self.instantiate(class, args),
+            Value::Instance(it) => match it.class.lookup(Sym::CALL) {
+                Some(call) => {
+                    let bound = crate::objects::descriptor::bind(self, call, func, &it.class)?;
+                    self.call_with(&bound, args)
+                }
+                None => match it.base.as_native() {
+                    Some(native) if native.is_callable() => native.call(self, &it.base, args),
+                    _ => Err(not_callable(func)),
+                },
+            },
+            _ => match func.as_native() {
+                Some(native) if native.is_callable() => {
+                    self.enter_native()?;
+                    let result = native.call(self, func, args);
+                    self.leave_native();
+                    result
+                }
+                _ => Err(not_callable(func)),
+            },
+        }
+    }
+
+    /// Calls a native with arguments as written.
+    pub(crate) fn call_native(
+        &mut self,
+        row: &'static NativeFn,
+        args: Bound,
+        keywords: &[(Sym, Value)],
+    ) -> Res {
+        let args = if keywords.is_empty() && row.params.fits(args.len()) {
+            args
+        } else {
+            row.params.bind(row.name, args, keywords)?
+        };
+        self.enter_native()?;
+        let result = (row.run)(self, Args::new(&args));
+        self.leave_native();
+        result
+    }
+
+    /// `class(*args, **keywords)`.
+    pub fn instantiate(&mut self, class: &Rc<Class>, args: CallArgs<'_>) -> Res {
+        if class.native.is_some() && !class.has(traits::EXCEPTION) {
+            return self.call_new(class, args);
+        }
+        let instance = self.allocate(class, args)?;
+        if let Some(init) = class.lookup(Sym::INIT) {
+            let bound = crate::objects::descriptor::bind(self, init, &instance, class)?;
+            let result = self.call_with(&bound, args)?;
+            if !result.is_none() {
+                return Err(init_result(&result));
+            }
+        } else if !args.positional.is_empty() || !args.keywords.is_empty() {
+            let row = class.native_base();
+            if std::ptr::eq(row, &crate::builtins::types::OBJECT) {
+                return Err(type_error(format!("{}() takes no arguments", class.name)));
+            }
+        }
+        Ok(instance)
+    }
+
+    /// A new object of a class defined in the language, before `__init__`.
+    pub(crate) fn allocate(&mut self, class: &Rc<Class>, args: CallArgs<'_>) -> Res {
+        if class.has(traits::EXCEPTION) {
+            let instance = exceptions::instance(class.clone(), args.positional.to_vec());
+            return Ok(Value::Instance(instance));
+        }
+        let row = class.native_base();
+        let Some(new) = &row.new else {
+            if std::ptr::eq(row, &crate::builtins::types::OBJECT) {
+                return Ok(Value::Instance(Rc::new(Instance::new(class.clone()))));
+            }
+            return Err(type_error(format!("cannot create '{}' instances", class.name)));
+        };
+        if let Some(make) = class.lookup(Sym::NEW) {
+            let mut all = Bound::with_capacity(args.positional.len() + 1);
+            all.push(Value::Class(class.clone()));
+            all.extend(args.positional.iter().cloned());
+            return self.call_with(&make, CallArgs { positional: &all, keywords: args.keywords });
+        }
+        // Containers are filled by `__init__`; the others are made from the arguments at once.
+        let fills_later = row.methods.iter().copied().flatten().any(|it| it.name == "__init__");
+        let none = CallArgs { positional: &[], keywords: &[] };
+        let native = crate::objects::class::class_of(row);
+        let base = self.call_row(new, &native, if fills_later { none } else { args })?;
+        let instance = Instance { class: class.clone(), attrs: Default::default(), base };
+        Ok(Value::Instance(Rc::new(instance)))
+    }
+
+    fn call_new(&mut self, class: &Rc<Class>, args: CallArgs<'_>) -> Res {
+        let mut found = Some(class);
+        while let Some(it) = found {
+            if let Some(new) = it.native.and_then(|row| row.new.as_ref()) {
+                return self.call_row(new, class, args);
+            }
+            found = it.base.as_ref();
+        }
+        if class.native.is_some_and(|it| std::ptr::eq(it, &crate::builtins::types::OBJECT)) {
+            return Ok(Value::Instance(Rc::new(Instance::new(class.clone()))));
+        }
+        Err(type_error(format!("cannot create '{}' instances", class.name)))
+    }
+
+    fn call_row(&mut self, new: &'static NativeFn, class: &Rc<Class>, args: CallArgs<'_>) -> Res {
+        let mut all = Bound::with_capacity(args.positional.len() + 1);
+        all.push(Value::Class(class.clone()));
+        all.extend(args.positional.iter().cloned());
+        self.call_native(new, all, args.keywords)
+    }
+
+    /// `callable(value)`.
+    pub fn is_callable(&mut self, value: &Value) -> bool {
+        match value {
+            Value::Func(_) | Value::Native(_) | Value::Method(_) | Value::Class(_) => true,
+            Value::Instance(it) => it.class.lookup(Sym::CALL).is_some(),
+            _ => {
+                crate::objects::function::is_plain_function(value)
+                    || value.as_native().is_some_and(NativeObject::is_callable)
+            }
+        }
+    }
+}
+
+/// `'int' object is not callable`.
+pub(crate) fn not_callable(func: &Value) -> Raised {
+    type_error(format!("'{}' object is not callable", type_name(func)))
+}
+
+/// `__init__() should return None, not 'int'`.
+pub(crate) fn init_result(result: &Value) -> Raised {
+    type_error(format!("__init__() should return None, not '{}'", type_name(result)))
+}

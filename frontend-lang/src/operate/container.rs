@@ -1,0 +1,429 @@
+//! `len`, `in`, and square brackets.
+
+use crate::cx::Cx;
+use crate::error::{Raised, index_error, key_error, memory_error, type_error, value_error};
+use crate::native::{NativeObject, Res};
+use crate::objects::class::type_name;
+use crate::sym::Sym;
+use crate::value::{Range, Slice, Str, Value};
+
+impl Cx {
+    /// `len(value)`.
+    pub fn len(&mut self, value: &Value) -> Result<usize, Raised> {
+        let no_len = |value: &Value| {
+            type_error(format!("object of type '{}' has no len()", type_name(value)))
+        };
+        Ok(match value {
+            Value::Str(it) => it.chars_len(),
+            Value::Tuple(it) => it.len(),
+            Value::List(it) => it.items.borrow().len(),
+            Value::Dict(it) => it.len(),
+            Value::Set(it) => it.len(),
+            Value::Range(it) => it.len(),
+            Value::Instance(_) => match self.call_special(value, Sym::LEN, &[])? {
+                Some(len) => self.checked_len(&len)?,
+                None if !value.core().is(value) => {
+                    let core = value.core().clone();
+                    return self.len(&core);
+                }
+                None => return Err(no_len(value)),
+            },
+            _ => match value.as_native() {
+                Some(it) => it.len(self)?.ok_or_else(|| no_len(value))?,
+                None => return Err(no_len(value)),
+            },
+        })
+    }
+
+    fn checked_len(&mut self, len: &Value) -> Result<usize, Raised> {
+        let len = self.index(len)?;
+        usize::try_from(len).map_err(|_| value_error("__len__() should return >= 0"))
+    }
+
+    /// An integer where Python asks for `__index__`.
+    pub fn index(&mut self, value: &Value) -> Result<i64, Raised> {
+        if let Some(int) = value.as_int() {
+            return Ok(int);
+        }
+        if let Some(int) = value.as_native().and_then(NativeObject::as_index) {
+            return Ok(int);
+        }
+        match self.call_special(value, Sym::INDEX, &[])? {
+            Some(Value::Int(int)) => Ok(int),
+            _ => Err(type_error(format!(
+                "'{}' object cannot be interpreted as an integer",
+                type_name(value)
+            ))),
+        }
+    }
+
+    /// `value[index]`.
+    pub fn getitem(&mut self, value: &Value, index: &Value) -> Res {
+        match (value, index) {
+            (Value::List(it), Value::Int(at)) => {
+                let items = it.items.borrow();
+                match place(*at, items.len()) {
+                    Some(at) => Ok(items[at].clone()),
+                    None => Err(index_error("list index out of range")),
+                }
+            }
+            (Value::Tuple(it), Value::Int(at)) => match place(*at, it.len()) {
+                Some(at) => Ok(it[at].clone()),
+                None => Err(index_error("tuple index out of range")),
+            },
+            (Value::Dict(it), _) => match it.get(self, index)? {
+                Some(value) => Ok(value),
+                None => Err(key_error(index.clone())),
+            },
+            _ => self.getitem_slowly(value, index),
+        }
+    }
+
+    fn getitem_slowly(&mut self, value: &Value, index: &Value) -> Res {
+        match value {
+            Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Range(_) => {
+                self.sequence_item(value, index)
+            }
+            Value::Instance(it) => {
+                if let Some(item) =
+                    self.call_special(value, Sym::GETITEM, std::slice::from_ref(index))?
+                {
+                    return Ok(item);
+                }
+                if let Value::Dict(dict) = &it.base {
+                    return self.dict_subclass_item(value, dict, index);
+                }
+                if it.base.is_none() {
+                    return Err(not_subscriptable(value));
+                }
+                let base = it.base.clone();
+                self.getitem(&base, index)
+            }
+            // Annotations such as `list[int]` are kept as the class itself.
+            Value::Class(class) => match class.lookup(Sym::CLASS_GETITEM) {
+                Some(func) => {
+                    let func = crate::objects::descriptor::bind_to_class(func, class);
+                    self.call(&func, std::slice::from_ref(index))
+                }
+                None if class.native.is_some() => Ok(value.clone()),
+                None => Err(type_error(format!("type '{}' is not subscriptable", class.name))),
+            },
+            _ => {
+                let found = match value.as_native() {
+                    Some(it) => it.getitem(self, value, index)?,
+                    None => None,
+                };
+                found.ok_or_else(|| not_subscriptable(value))
+            }
+        }
+    }
+
+    fn dict_subclass_item(
+        &mut self,
+        value: &Value,
+        dict: &crate::table::Dict,
+        index: &Value,
+    ) -> Res {
+        if let Some(item) = dict.get(self, index)? {
+            return Ok(item);
+        }
+        match self.call_special(value, Sym::MISSING, std::slice::from_ref(index))? {
+            Some(item) => Ok(item),
+            None => Err(key_error(index.clone())),
+        }
+    }
+
+    fn sequence_item(&mut self, value: &Value, index: &Value) -> Res {
+        if let Value::Slice(slice) = index {
+            return self.slice_item(value, slice);
+        }
+        let kind = if matches!(value, Value::Str(_)) { "string" } else { type_name(value) };
+        let at = self.sequence_index(index, kind)?;
+        let out_of_range = || {
+            let what = if kind == "range" { "range object" } else { kind };
+            index_error(format!("{what} index out of range"))
+        };
+        match value {
+            Value::Str(it) => char_at(it, at).ok_or_else(out_of_range),
+            Value::Range(it) => {
+                place(at, it.len()).map(|at| Value::Int(it.at(at))).ok_or_else(out_of_range)
+            }
+            _ => self.getitem(value, &Value::Int(at)),
+        }
+    }
+
+    fn sequence_index(&mut self, index: &Value, kind: &str) -> Result<i64, Raised> {
+        self.index(index).map_err(|_| {
+            let what = if kind == "list" || kind == "tuple" || kind == "range" {
+                format!("{kind} indices must be integers or slices, not {}", type_name(index))
+            } else {
+                format!("{kind} indices must be integers, not '{}'", type_name(index))
+            };
+            type_error(what)
+        })
+    }
+
+    fn slice_item(&mut self, value: &Value, slice: &Slice) -> Res {
+        let len = self.len(value)?;
+        let range = self.slice_range(slice, len)?;
+        let places = || (0..range.len()).map(|idx| range.at(idx) as usize);
+        Ok(match value {
+            Value::List(it) => {
+                let items = it.items.borrow();
+                Value::list(places().map(|at| items[at].clone()).collect())
+            }
+            Value::Tuple(it) => Value::tuple(places().map(|at| it[at].clone()).collect::<Vec<_>>()),
+            Value::Str(it) if it.is_ascii() && range.step == 1 => {
+                Value::str(&it[range.start as usize..range.start as usize + range.len()])
+            }
+            Value::Str(it) => {
+                let chars: Vec<char> = it.chars().collect();
+                Value::str(places().map(|at| chars[at]).collect::<String>())
+            }
+            Value::Range(it) => {
+                let at = |idx: i64| (it.start as i128 + idx as i128 * it.step as i128) as i64;
+                Value::Range(
+                    Range {
+                        start: at(range.start),
+                        stop: at(range.stop),
+                        step: it.step.saturating_mul(range.step),
+                    }
+                    .into(),
+                )
+            }
+            _ => return Err(not_subscriptable(value)),
+        })
+    }
+
+    /// The positions that a slice means in a sequence of `len` items.
+    pub fn slice_range(&mut self, slice: &Slice, len: usize) -> Result<Range, Raised> {
+        let len = len as i64;
+        let step = match &slice.step {
+            Value::None => 1,
+            step => self.slice_part(step)?,
+        };
+        if step == 0 {
+            return Err(value_error("slice step cannot be zero"));
+        }
+        let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
+        let mut part = |value: &Value, missing: i64| -> Result<i64, Raised> {
+            if value.is_none() {
+                return Ok(missing);
+            }
+            let at = self.slice_part(value)?;
+            Ok(if at < 0 { at.saturating_add(len) } else { at }.clamp(low, high))
+        };
+        let (first, last) = if step > 0 { (0, len) } else { (len - 1, -1) };
+        let start = part(&slice.start, first)?;
+        let stop = part(&slice.stop, last)?;
+        Ok(Range { start, stop, step })
+    }
+
+    fn slice_part(&mut self, value: &Value) -> Result<i64, Raised> {
+        self.index(value).map_err(|_| {
+            type_error("slice indices must be integers or None or have an __index__ method")
+        })
+    }
+
+    /// `value[index] = item`.
+    pub fn setitem(&mut self, value: &Value, index: &Value, item: Value) -> Result<(), Raised> {
+        match (value, index) {
+            (Value::List(it), Value::Int(at)) => {
+                let mut items = it.items.borrow_mut();
+                let Some(at) = place(*at, items.len()) else {
+                    return Err(index_error("list assignment index out of range"));
+                };
+                let old = std::mem::replace(&mut items[at], item);
+                drop(items);
+                drop(old);
+                Ok(())
+            }
+            (Value::Dict(it), _) => it.insert(self, index.clone(), item).map(drop),
+            (Value::List(it), Value::Slice(slice)) => self.set_slice(it, slice, &item),
+            (Value::List(_), _) => {
+                let at = self.sequence_index(index, "list")?;
+                self.setitem(value, &Value::Int(at), item)
+            }
+            (Value::Instance(_), _) => {
+                let args = [index.clone(), item];
+                if self.call_special(value, Sym::SETITEM, &args)?.is_some() {
+                    return Ok(());
+                }
+                if value.core().is(value) {
+                    return Err(no_item_assignment(value));
+                }
+                let core = value.core().clone();
+                let [_, item] = args;
+                self.setitem(&core, index, item)
+            }
+            _ => match value.as_native() {
+                Some(it) if it.setitem(self, value, index, &item)? => Ok(()),
+                _ => Err(no_item_assignment(value)),
+            },
+        }
+    }
+
+    fn set_slice(
+        &mut self,
+        list: &crate::value::List,
+        slice: &Slice,
+        item: &Value,
+    ) -> Result<(), Raised> {
+        let new = self.collect(item).map_err(|_| type_error("can only assign an iterable"))?;
+        let len = list.items.borrow().len();
+        let range = self.slice_range(slice, len)?;
+        if range.step == 1 {
+            let start = range.start as usize;
+            let stop = (range.stop as usize).max(start);
+            let old: Vec<Value> = list.items.borrow_mut().splice(start..stop, new).collect();
+            drop(old);
+            return Ok(());
+        }
+        if new.len() != range.len() {
+            return Err(value_error(format!(
+                "attempt to assign sequence of size {} to extended slice of size {}",
+                new.len(),
+                range.len()
+            )));
+        }
+        let mut items = list.items.borrow_mut();
+        for (idx, value) in new.into_iter().enumerate() {
+            items[range.at(idx) as usize] = value;
+        }
+        Ok(())
+    }
+
+    /// `del value[index]`.
+    pub fn delitem(&mut self, value: &Value, index: &Value) -> Result<(), Raised> {
+        match value {
+            Value::Dict(it) => match it.remove(self, index)? {
+                Some(_) => Ok(()),
+                None => Err(key_error(index.clone())),
+            },
+            Value::List(it) => self.delete_list_item(it, index),
+            Value::Instance(_) => {
+                let args = std::slice::from_ref(index);
+                if self.call_special(value, Sym::DELITEM, args)?.is_some() {
+                    return Ok(());
+                }
+                if value.core().is(value) {
+                    return Err(no_item_deletion(value));
+                }
+                let core = value.core().clone();
+                self.delitem(&core, index)
+            }
+            _ => match value.as_native() {
+                Some(it) if it.delitem(self, value, index)? => Ok(()),
+                _ => Err(no_item_deletion(value)),
+            },
+        }
+    }
+
+    fn delete_list_item(&mut self, list: &crate::value::List, index: &Value) -> Result<(), Raised> {
+        let len = list.items.borrow().len();
+        let Value::Slice(slice) = index else {
+            let at = self.sequence_index(index, "list")?;
+            let Some(at) = place(at, len) else {
+                return Err(index_error("list assignment index out of range"));
+            };
+            let old = list.items.borrow_mut().remove(at);
+            drop(old);
+            return Ok(());
+        };
+        let range = self.slice_range(slice, len)?;
+        let gone: Vec<usize> = (0..range.len()).map(|idx| range.at(idx) as usize).collect();
+        let mut keep = vec![true; len];
+        gone.iter().for_each(|at| keep[*at] = false);
+        let items = std::mem::take(&mut *list.items.borrow_mut());
+        let left = items.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(item, _)| item);
+        *list.items.borrow_mut() = left.collect();
+        Ok(())
+    }
+
+    /// `item in value`.
+    pub fn contains(&mut self, value: &Value, item: &Value) -> Result<bool, Raised> {
+        match value {
+            Value::Dict(it) => Ok(it.get(self, item)?.is_some()),
+            Value::Set(it) => it.contains(self, item),
+            Value::Str(it) => match item.as_str() {
+                Some(part) => Ok(it.contains(part)),
+                None => Err(type_error(format!(
+                    "'in <string>' requires string as left operand, not {}",
+                    type_name(item)
+                ))),
+            },
+            Value::Range(it) if item.as_int().is_some() => {
+                Ok(item.as_int().is_some_and(|item| it.contains(item)))
+            }
+            Value::Instance(_) => {
+                let args = std::slice::from_ref(item);
+                if let Some(answer) = self.call_special(value, Sym::CONTAINS, args)? {
+                    return self.truth(&answer);
+                }
+                if !value.core().is(value) && !self.has_special(value, Sym::ITER) {
+                    let core = value.core().clone();
+                    return self.contains(&core, item);
+                }
+                self.contains_by_iterating(value, item)
+            }
+            _ => {
+                if let Some(it) = value.as_native()
+                    && let Some(answer) = it.contains(self, value, item)?
+                {
+                    return Ok(answer);
+                }
+                self.contains_by_iterating(value, item)
+            }
+        }
+    }
+
+    fn contains_by_iterating(&mut self, value: &Value, item: &Value) -> Result<bool, Raised> {
+        let iter = self.iter(value).map_err(|raised| {
+            if !raised.marks().is_empty() {
+                return raised;
+            }
+            type_error(format!("argument of type '{}' is not iterable", type_name(value)))
+        })?;
+        while let Some(candidate) = self.next(&iter)? {
+            if candidate.is(item) || self.eq(&candidate, item)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Checks that a container of `len` items may be made.
+    pub fn check_size(&self, len: usize) -> Result<usize, Raised> {
+        const MOST: usize = 1 << 31;
+        if len > MOST {
+            return Err(memory_error(format!("{len} items are more than a container can hold")));
+        }
+        Ok(len)
+    }
+}
+
+/// The position that a possibly negative index means.
+pub fn place(at: i64, len: usize) -> Option<usize> {
+    let at = if at < 0 { at + len as i64 } else { at };
+    usize::try_from(at).ok().filter(|at| *at < len)
+}
+
+fn char_at(text: &Str, at: i64) -> Option<Value> {
+    let at = place(at, text.chars_len())?;
+    if text.is_ascii() {
+        return Some(Value::str(&text[at..at + 1]));
+    }
+    text.chars().nth(at).map(Value::str)
+}
+
+fn not_subscriptable(value: &Value) -> Raised {
+    type_error(format!("'{}' object is not subscriptable", type_name(value)))
+}
+
+fn no_item_assignment(value: &Value) -> Raised {
+    type_error(format!("'{}' object does not support item assignment", type_name(value)))
+}
+
+fn no_item_deletion(value: &Value) -> Raised {
+    type_error(format!("'{}' object doesn't support item deletion", type_name(value)))
+}

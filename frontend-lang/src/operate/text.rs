@@ -1,0 +1,208 @@
+//! `repr` and `str` of every value.
+
+use crate::cx::Cx;
+use crate::error::{Raised, is_exception, type_error};
+use crate::native::NativeObject;
+use crate::objects::class::type_name;
+use crate::objects::number::float_repr;
+use crate::sym::Sym;
+use crate::value::Value;
+
+impl Cx {
+    /// `str(value)`.
+    pub fn str(&mut self, value: &Value) -> Result<String, Raised> {
+        match value {
+            Value::Str(it) => Ok(it.to_string()),
+            Value::Object(it) => it.str(self),
+            Value::Tensor(it) => it.str(self),
+            Value::Instance(_) => match self.call_special(value, Sym::STR, &[])? {
+                Some(text) => text_of(text, "__str__"),
+                None if is_exception(value) => self.exception_str(value),
+                None if value.as_str().is_some() && !self.has_special(value, Sym::REPR) => {
+                    Ok(value.as_str().unwrap_or_default().to_owned())
+                }
+                None => self.repr(value),
+            },
+            _ => self.repr(value),
+        }
+    }
+
+    /// `repr(value)`.
+    pub fn repr(&mut self, value: &Value) -> Result<String, Raised> {
+        let mut out = String::new();
+        self.write_repr(value, &mut out)?;
+        Ok(out)
+    }
+
+    fn write_repr(&mut self, value: &Value, out: &mut String) -> Result<(), Raised> {
+        match value {
+            Value::Unbound => out.push_str("<unbound>"),
+            Value::None => out.push_str("None"),
+            Value::Bool(it) => out.push_str(if *it { "True" } else { "False" }),
+            Value::Int(it) => out.push_str(&it.to_string()),
+            Value::Float(it) => out.push_str(&float_repr(*it)),
+            Value::Ellipsis => out.push_str("Ellipsis"),
+            Value::NotImplemented => out.push_str("NotImplemented"),
+            Value::Str(it) => out.push_str(&str_repr(it)),
+            Value::Range(it) if it.step == 1 => {
+                out.push_str(&format!("range({}, {})", it.start, it.stop));
+            }
+            Value::Range(it) => {
+                out.push_str(&format!("range({}, {}, {})", it.start, it.stop, it.step));
+            }
+            Value::Native(it) => out.push_str(&format!("<built-in function {}>", it.name)),
+            Value::Class(it) => out.push_str(&format!("<class '{}'>", it.full_name())),
+            Value::Module(it) => out.push_str(&format!("<module '{}'>", it.name)),
+            Value::Iter(_) | Value::Cell(_) => out.push_str("<iterator object>"),
+            Value::Generator(it) => {
+                let address = value.address().unwrap_or(0);
+                out.push_str(&format!("<generator object {} at {address:#x}>", it.name));
+            }
+            Value::Func(it) => {
+                let address = value.address().unwrap_or(0);
+                out.push_str(&format!("<function {} at {address:#x}>", it.code.qualname));
+            }
+            Value::Object(it) => out.push_str(&it.repr(self)?),
+            Value::Tensor(it) => out.push_str(&it.repr(self)?),
+            _ => return self.write_nested(value, out),
+        }
+        Ok(())
+    }
+
+    fn write_nested(&mut self, value: &Value, out: &mut String) -> Result<(), Raised> {
+        let address = match value {
+            Value::Instance(_) => None,
+            _ => value.address(),
+        };
+        if let Some(address) = address {
+            if self.showing.contains(&address) {
+                out.push_str(match value {
+                    Value::List(_) => "[...]",
+                    Value::Dict(_) => "{...}",
+                    Value::Tuple(_) => "(...)",
+                    _ => "...",
+                });
+                return Ok(());
+            }
+            self.showing.push(address);
+        }
+        let done = self.enter_native().and_then(|()| {
+            let done = self.write_container(value, out);
+            self.leave_native();
+            done
+        });
+        if address.is_some() {
+            self.showing.pop();
+        }
+        done
+    }
+
+    fn write_container(&mut self, value: &Value, out: &mut String) -> Result<(), Raised> {
+        match value {
+            Value::List(it) => {
+                let items = it.items.borrow().clone();
+                self.write_items("[", &items, "]", out)
+            }
+            Value::Tuple(it) => {
+                self.write_items("(", it, if it.len() == 1 { ",)" } else { ")" }, out)
+            }
+            Value::Set(it) if it.is_empty() => {
+                out.push_str(if it.frozen { "frozenset()" } else { "set()" });
+                Ok(())
+            }
+            Value::Set(it) => {
+                let (open, close) = if it.frozen { ("frozenset({", "})") } else { ("{", "}") };
+                self.write_items(open, &it.items(), close, out)
+            }
+            Value::Dict(it) => {
+                out.push('{');
+                for (idx, (key, item)) in it.items().iter().enumerate() {
+                    out.push_str(if idx > 0 { ", " } else { "" });
+                    self.write_repr(key, out)?;
+                    out.push_str(": ");
+                    self.write_repr(item, out)?;
+                }
+                out.push('}');
+                Ok(())
+            }
+            Value::Slice(it) => {
+                let parts = [it.start.clone(), it.stop.clone(), it.step.clone()];
+                self.write_items("slice(", &parts, ")", out)
+            }
+            Value::Method(it) => self.write_method(&it.func, &it.this, out),
+            _ => self.write_instance(value, out),
+        }
+    }
+
+    fn write_items(
+        &mut self,
+        open: &str,
+        items: &[Value],
+        close: &str,
+        out: &mut String,
+    ) -> Result<(), Raised> {
+        out.push_str(open);
+        for (idx, item) in items.iter().enumerate() {
+            out.push_str(if idx > 0 { ", " } else { "" });
+            self.write_repr(item, out)?;
+        }
+        out.push_str(close);
+        Ok(())
+    }
+
+    fn write_method(&mut self, func: &Value, this: &Value, out: &mut String) -> Result<(), Raised> {
+        if let Value::Native(it) = func {
+            let text = format!("<built-in method {} of {} object>", it.name, type_name(this));
+            out.push_str(&text);
+            return Ok(());
+        }
+        let name = self.getattr(func, Sym::QUALNAME)?;
+        let owner = self.repr(this)?;
+        out.push_str(&format!("<bound method {} of {owner}>", name.as_str().unwrap_or("?")));
+        Ok(())
+    }
+
+    fn write_instance(&mut self, value: &Value, out: &mut String) -> Result<(), Raised> {
+        let Value::Instance(it) = value else { return Ok(()) };
+        if let Some(text) = self.call_special(value, Sym::REPR, &[])? {
+            out.push_str(&text_of(text, "__repr__")?);
+            return Ok(());
+        }
+        if is_exception(value) {
+            let args = it.get(Sym::ARGS).and_then(|it| it.as_tuple().map(|it| it.to_vec()));
+            out.push_str(it.class.name.as_str());
+            return self.write_items("(", &args.unwrap_or_default(), ")", out);
+        }
+        if !it.base.is_none() {
+            let base = it.base.clone();
+            return self.write_repr(&base, out);
+        }
+        let address = value.address().unwrap_or(0);
+        out.push_str(&format!("<{} object at {address:#014x}>", it.class.full_name()));
+        Ok(())
+    }
+
+    /// `str` of an exception: its only argument, or all of them as a tuple.
+    pub fn exception_str(&mut self, value: &Value) -> Result<String, Raised> {
+        let Value::Instance(it) = value else { return self.repr(value) };
+        let args = it.get(Sym::ARGS).and_then(|it| it.as_tuple().map(|it| it.to_vec()));
+        match args.unwrap_or_default().as_slice() {
+            [] => Ok(String::new()),
+            [one] if it.class.derives_from(&crate::error::KEY_ERROR) => self.repr(one),
+            [one] => self.str(one),
+            many => self.repr(&Value::tuple(many.to_vec())),
+        }
+    }
+}
+
+fn text_of(text: Value, method: &str) -> Result<String, Raised> {
+    match text.as_str() {
+        Some(it) => Ok(it.to_owned()),
+        None => {
+            Err(type_error(format!("{method} returned non-string (type {})", type_name(&text))))
+        }
+    }
+}
+
+/// `repr` of a string: quotes and escapes as CPython chooses them.
+pub use crate::objects::quote::repr as str_repr;

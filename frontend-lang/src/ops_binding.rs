@@ -1,0 +1,372 @@
+//! Every op row as a function and, where the row says so, as a method of tensors.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use engine::op::{Body, Param, ParamKind};
+use engine::{Attr, Attrs, OpDef, Outputs, Tensor};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::native::*;
+use crate::objects::tensor::{TensorObj, View};
+use crate::suggest;
+use crate::tensor::{arith, convert, dtype};
+
+/// The type of `torch.relu`.
+pub static OP_FUNCTION: NativeType =
+    NativeType { module: "torch", ..NativeType::plain("op", "An operation on tensors.") };
+
+/// An op as a value that can be called.
+pub struct OpFunction {
+    /// The row.
+    pub op: &'static OpDef,
+    /// Whether the result replaces the value of the first tensor: `x.relu_()`.
+    in_place: bool,
+}
+
+/// Other names for the same parameter, in the libraries whose code runs here.
+const PARAM_ALIASES: &[(&str, &str)] = &[
+    ("axis", "dim"),
+    ("keepdims", "keepdim"),
+    ("inp", "input"),
+    ("shape", "size"),
+    ("pred", "input"),
+    ("label", "target"),
+    ("bias_attr", "bias"),
+];
+
+thread_local! {
+    static FUNCTIONS: RefCell<FxHashMap<(Sym, bool), Value>> = RefCell::default();
+}
+
+/// The function of an op, made once.
+pub fn function_of(op: &'static OpDef) -> Value {
+    cached(Sym::of(op.name), op, false)
+}
+
+fn cached(name: Sym, op: &'static OpDef, in_place: bool) -> Value {
+    if let Some(found) = FUNCTIONS.with_borrow(|it| it.get(&(name, in_place)).cloned()) {
+        return found;
+    }
+    let made = Value::object(OpFunction { op, in_place });
+    FUNCTIONS.with_borrow_mut(|it| it.insert((name, in_place), made.clone()));
+    made
+}
+
+/// The op that is the method `name` of tensors: `relu`, or `relu_` for the form in place.
+pub fn method(name: Sym) -> Option<Value> {
+    thread_local! {
+        static METHODS: FxHashMap<Sym, &'static OpDef> = named("Tensor.")
+            .chain(engine::ops::all().filter(|it| it.method).map(|it| (it.name, it)))
+            .map(|(name, it)| (Sym::of(name), it))
+            .collect();
+    }
+    if let Some(op) = METHODS.with(|it| it.get(&name).copied()) {
+        return Some(cached(name, op, false));
+    }
+    let plain = Sym::new(name.as_str().strip_suffix('_').filter(|it| !it.ends_with('_'))?);
+    let op = METHODS.with(|it| it.get(&plain).copied())?;
+    (op.body.is_elementwise() || op.name == "scatter_add").then(|| cached(plain, op, true))
+}
+
+/// Ops under the other names that their rows list for a module: `("mm", matmul)` for `torch.`.
+pub fn named(module: &str) -> impl Iterator<Item = (&'static str, &'static OpDef)> {
+    engine::ops::all().flat_map(move |op| {
+        let names = op.aliases.iter().filter_map(move |it| it.strip_prefix(module));
+        names.filter(|it| !it.contains('.')).map(move |it| (it, op)).collect::<Vec<_>>()
+    })
+}
+
+/// Names of all methods that ops give to tensors.
+pub fn method_names() -> Vec<Sym> {
+    engine::ops::all().filter(|it| it.method).map(|it| Sym::of(it.name)).collect()
+}
+
+impl NativeObject for OpFunction {
+    fn native_type(&self) -> &'static NativeType {
+        &OP_FUNCTION
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+        Ok(match name.as_str() {
+            "__name__" | "__qualname__" => Some(Value::str(self.op.name)),
+            "__doc__" => Some(Value::str(self.op.doc)),
+            _ => None,
+        })
+    }
+
+    fn is_callable(&self) -> bool {
+        true
+    }
+
+    fn binds_self(&self) -> bool {
+        true
+    }
+
+    fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
+        let mut binding = Binding::new(self.op);
+        binding.positional(cx, args.positional)?;
+        for (name, value) in args.keywords {
+            binding.keyword(cx, *name, value)?;
+        }
+        let bound = binding.finish()?;
+        let outputs = engine::apply::apply_optional(self.op, &bound.tensors, &bound.attrs)?;
+        if self.in_place {
+            return store(args, outputs);
+        }
+        if bound.requires_grad
+            && let [only] = outputs.as_slice()
+        {
+            let object = Rc::new(TensorObj::new(only.clone()));
+            object.make_leaf();
+            return Ok(Value::Tensor(object));
+        }
+        Ok(result(self.op, args, &bound.attrs, outputs))
+    }
+
+    fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
+        Ok(format!("<op {}>", signature(self.op)))
+    }
+}
+
+/// `relu(input)`, with defaults.
+pub fn signature(op: &OpDef) -> String {
+    let part = |it: &Param| match it.default {
+        None => it.name.to_string(),
+        Some(default) => format!("{}={}", it.name, attr_text(&default.to_attr())),
+    };
+    format!("{}({})", op.name, op.params.iter().map(part).collect::<Vec<_>>().join(", "))
+}
+
+fn attr_text(attr: &Attr) -> String {
+    match attr {
+        Attr::None => "None".into(),
+        Attr::Bool(it) => if *it { "True" } else { "False" }.into(),
+        Attr::Int(it) => it.to_string(),
+        Attr::Float(it) => format!("{it:?}"),
+        Attr::Ints(it) => format!("{:?}", it.as_slice()),
+        Attr::DType(it) => it.name().into(),
+        Attr::Str(it) => format!("\"{it}\""),
+    }
+}
+
+fn store(args: CallArgs<'_>, outputs: Outputs) -> Res {
+    let (Some(this), Some(value)) = (args.positional.first(), outputs.into_iter().next()) else {
+        return Err(type_error("an op in place needs a tensor to change"));
+    };
+    arith::assign(this, value)?;
+    Ok(this.clone())
+}
+
+/// Composed ops whose results are views of their input.
+const COMPOSED_VIEWS: &[&str] =
+    &["broadcast_to", "chunk", "diagonal", "flatten", "movedim", "narrow", "split", "t", "unbind"];
+
+/// One tensor or a tuple; results of view ops stay tied to the first argument.
+fn result(op: &'static OpDef, args: CallArgs<'_>, attrs: &Attrs, outputs: Outputs) -> Value {
+    let is_view = matches!(op.body, Body::View(_)) || COMPOSED_VIEWS.contains(&op.name);
+    let base = args.positional.first().and_then(Value::as_tensor).filter(|_| is_view);
+    let value = |(at, tensor): (usize, Tensor)| match base {
+        Some(base) => {
+            Value::Tensor(TensorObj::view_of(base, View::Op(op, attrs.clone(), at), tensor))
+        }
+        None => Value::tensor(tensor),
+    };
+    let mut values: Vec<Value> = outputs.into_iter().enumerate().map(value).collect();
+    match values.len() {
+        0 => Value::None,
+        1 if !matches!(op.name, "chunk" | "split" | "unbind") => values.remove(0),
+        _ => Value::tuple(values),
+    }
+}
+
+/// Arguments on their way to the parameters of an op.
+struct Binding {
+    op: &'static OpDef,
+    tensors: SmallVec<[Option<Tensor>; 3]>,
+    attrs: Attrs,
+    given: u64,
+    requires_grad: bool,
+}
+
+impl Binding {
+    fn new(op: &'static OpDef) -> Self {
+        let is_list = op.params.iter().any(|it| it.kind == ParamKind::Tensors);
+        let n_tensors = if is_list { 0 } else { op.n_tensors() };
+        Self {
+            op,
+            tensors: SmallVec::from_elem(None, n_tensors),
+            attrs: op.default_attrs(),
+            given: 0,
+            requires_grad: false,
+        }
+    }
+
+    fn positional(&mut self, cx: &mut Cx, values: &[Value]) -> Result<(), Raised> {
+        let mut at = 0;
+        for (idx, param) in self.op.params.iter().enumerate() {
+            if at >= values.len() {
+                return Ok(());
+            }
+            let taken = self.spread(idx, param, &values[at..]);
+            if taken > 1 {
+                let ints = values[at..at + taken].iter().filter_map(Value::as_int).collect();
+                self.put_attr(idx, Attr::Ints(ints));
+            } else {
+                self.set(cx, idx, param, &values[at])?;
+            }
+            at += taken;
+        }
+        if at < values.len() {
+            return Err(type_error(format!(
+                "{} takes {} arguments but {} were given",
+                signature(self.op),
+                self.op.params.len(),
+                values.len()
+            )));
+        }
+        Ok(())
+    }
+
+    /// How many of `values` belong to this parameter: sizes may be written one by one, `x.reshape(2, 3)`.
+    fn spread(&self, idx: usize, param: &Param, values: &[Value]) -> usize {
+        let ints = values.iter().take_while(|it| matches!(it, Value::Int(_))).count();
+        let spreads = param.kind == ParamKind::Ints && param.default.is_none() && ints > 1;
+        let next_takes_int = self.op.params.get(idx + 1).is_some_and(|next| {
+            matches!(
+                next.kind,
+                ParamKind::Ints | ParamKind::OptInts | ParamKind::Int | ParamKind::OptInt
+            )
+        });
+        if spreads && !next_takes_int { ints } else { 1 }
+    }
+
+    fn keyword(&mut self, cx: &mut Cx, name: Sym, value: &Value) -> Result<(), Raised> {
+        let text = name.as_str();
+        let alias = PARAM_ALIASES.iter().find(|it| it.0 == text).map_or(text, |it| it.1);
+        let find = |wanted: &str| self.op.params.iter().position(|it| it.name == wanted);
+        let first = || (alias == "input" || alias == "x").then_some(0);
+        if let Some(idx) = find(text).or_else(|| find(alias)).or_else(first) {
+            if self.given & (1 << idx) != 0 {
+                return Err(type_error(format!(
+                    "{}() got multiple values for '{text}'",
+                    self.op.name
+                )));
+            }
+            return self.set(cx, idx, &self.op.params[idx], value);
+        }
+        match text {
+            "device" if value.is_none() => Ok(()),
+            "device" => dtype::device_from_value(value).map(|_| ()),
+            "requires_grad" if self.op.n_tensors() == 0 => {
+                self.requires_grad = cx.truth(value)?;
+                Ok(())
+            }
+            _ => Err(self.unknown(text)),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> Raised {
+        let near = suggest::nearest(name, self.op.params.iter().map(|it| it.name));
+        let hint = near.map_or_else(String::new, |it| format!(". Did you mean '{it}'?"));
+        type_error(format!(
+            "{}() got an unexpected keyword argument '{name}'{hint} Its parameters: {}",
+            self.op.name,
+            signature(self.op)
+        ))
+    }
+
+    fn set(&mut self, cx: &mut Cx, idx: usize, param: &Param, value: &Value) -> Result<(), Raised> {
+        let before = &self.op.params[..idx];
+        match param.kind {
+            ParamKind::Tensors => {
+                for item in cx.collect(value)? {
+                    self.tensors.push(Some(self.tensor(param, &item)?));
+                }
+            }
+            ParamKind::OptTensor if value.is_none() => {}
+            ParamKind::Tensor | ParamKind::OptTensor => {
+                let at = before.iter().filter(|it| it.kind.is_tensor()).count();
+                self.tensors[at] = Some(self.tensor(param, value)?);
+            }
+            _ => {
+                let attr = self.attr(cx, param, value)?;
+                self.put_attr(idx, attr);
+                return Ok(());
+            }
+        }
+        self.given |= 1 << idx;
+        Ok(())
+    }
+
+    fn put_attr(&mut self, idx: usize, attr: Attr) {
+        let at = self.op.params[..idx].iter().filter(|it| !it.kind.is_tensor()).count();
+        self.attrs[at] = attr;
+        self.given |= 1 << idx;
+    }
+
+    fn tensor(&self, param: &Param, value: &Value) -> Result<Tensor, Raised> {
+        convert::operand(value).ok_or_else(|| {
+            type_error(format!(
+                "{}: '{}' must be a tensor, not {}; wrap the data in tensor(...)",
+                self.op.name,
+                param.name,
+                type_name(value)
+            ))
+        })
+    }
+
+    fn attr(&self, cx: &mut Cx, param: &Param, value: &Value) -> Result<Attr, Raised> {
+        use ParamKind as K;
+        let wrong = |wanted: &str| {
+            type_error(format!(
+                "{}: '{}' must be {wanted}, not {}",
+                self.op.name,
+                param.name,
+                type_name(value)
+            ))
+        };
+        let int = || value.as_int().or_else(|| value.as_native().and_then(|it| it.as_index()));
+        let float = || value.as_float().or_else(|| value.as_native().and_then(|it| it.as_float()));
+        Ok(match param.kind {
+            K::OptInt | K::OptFloat | K::OptInts | K::OptDType if value.is_none() => Attr::None,
+            K::Bool => Attr::Bool(cx.truth(value)?),
+            K::Int | K::OptInt => Attr::Int(int().ok_or_else(|| wrong("an int"))?),
+            // A whole number stays one: `arange(3)` counts in integers.
+            K::Float | K::OptFloat => match value.as_int() {
+                Some(int) => Attr::Int(int),
+                None => Attr::Float(float().ok_or_else(|| wrong("a number"))?),
+            },
+            K::Ints | K::OptInts => match value.as_int() {
+                Some(one) => Attr::Int(one),
+                None => Attr::ints(&convert::ints(cx, value)?),
+            },
+            K::DType | K::OptDType => Attr::DType(dtype::from_value(value)?),
+            K::Str => {
+                Attr::Str(Sym::new(value.as_str().ok_or_else(|| wrong("a string"))?).as_str())
+            }
+            K::Tensor | K::OptTensor | K::Tensors => Attr::None,
+        })
+    }
+
+    fn finish(self) -> Result<Self, Raised> {
+        let missing = self.op.params.iter().enumerate().find(|(idx, param)| {
+            let optional = param.default.is_some() || param.kind == ParamKind::OptTensor;
+            !optional && self.given & (1 << idx) == 0
+        });
+        match missing {
+            None => Ok(self),
+            Some((_, param)) => Err(type_error(format!(
+                "{}() missing a required argument: '{}'",
+                signature(self.op),
+                param.name
+            ))),
+        }
+    }
+}

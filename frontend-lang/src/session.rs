@@ -1,0 +1,277 @@
+//! A session: cells run one after another over the same names.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use engine::trace::Options as TraceOptions;
+use rustc_hash::FxHashMap;
+
+use crate::adapter;
+pub use crate::adapter::Completeness;
+use crate::ast::Module;
+use crate::bytecode::Code;
+use crate::compile::compile;
+use crate::cx::Cx;
+use crate::diagnostic::Diagnostic;
+use crate::error::{INDENTATION_ERROR, Raised, SYNTAX_ERROR};
+use crate::host::Host;
+use crate::native::{NativeType, Res};
+use crate::objects::class::{type_name, type_of};
+use crate::objects::function::Func;
+use crate::objects::module::Globals;
+use crate::resolve::resolve;
+use crate::source::SourceId;
+use crate::sym::Sym;
+use crate::trace::Step;
+use crate::trace_cell;
+use crate::value::Value;
+use crate::vm::frame::{Exit, Frame, FrameKind};
+
+/// A running session.
+pub struct Session {
+    pub cx: Cx,
+    cell: usize,
+    /// Traced steps of cells, by the cell's text and number, so that a cell run again replays.
+    steps: FxHashMap<(String, usize), Value>,
+}
+
+/// How a cell is run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The number to show as `In[n]`; counted up from 1 if missing.
+    pub cell: Option<usize>,
+    /// Leaves `_` and the counter alone.
+    pub silent: bool,
+    /// Compiles the cell into static graphs: see [`crate::trace_cell`].
+    pub trace: Option<TraceOptions>,
+}
+
+/// What running a cell gave.
+pub struct CellResult {
+    /// The value of the last expression, unless it ends with `;` or is `None`.
+    pub value: Option<Value>,
+    pub error: Option<CellError>,
+    pub cell: usize,
+}
+
+/// An error as Jupyter shows it.
+#[derive(Clone, Debug)]
+pub struct CellError {
+    pub ename: String,
+    pub evalue: String,
+    /// Lines with ANSI colours.
+    pub traceback: Vec<String>,
+    /// The same without colours.
+    pub plain: String,
+}
+
+/// A name of the session, as plain data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NameInfo {
+    pub name: String,
+    pub kind: String,
+    pub summary: String,
+}
+
+impl Session {
+    /// A new session over `host`.
+    pub fn new(host: Box<dyn Host>) -> Session {
+        let cx = Cx::new(host);
+        cx.globals.set(Sym::NAME, Value::str("__main__"));
+        Session { cx, cell: 0, steps: FxHashMap::default() }
+    }
+
+    /// Set it from another thread to stop the running cell.
+    pub fn interrupt_handle(&self) -> Arc<AtomicBool> {
+        self.cx.interrupt.clone()
+    }
+
+    /// Runs one cell.
+    pub fn run_cell(&mut self, code: &str, options: &Options) -> CellResult {
+        let cell = options.cell.unwrap_or(self.cell + 1);
+        if !options.silent {
+            self.cell = cell;
+        }
+        let source = self.cx.sources.add(format!("In[{cell}]"), code.to_owned());
+        let globals = self.cx.globals.clone();
+        let mut n_steps = 0;
+        let mut rewrite = |module: &mut Module| {
+            if options.trace.is_some() {
+                n_steps = trace_cell::add_steps(module);
+            }
+        };
+        let compiled = self.cx.compile_rewritten(source, &globals, true, &mut rewrite);
+        if let Some(options) = &options.trace {
+            self.provide_steps(code, n_steps, options);
+        }
+        let result = match compiled {
+            Ok(code) => self.cx.run_code(code),
+            Err(diagnostics) => {
+                let error = self.syntax_error(&diagnostics);
+                return CellResult { value: None, error: Some(error), cell };
+            }
+        };
+        match result {
+            Ok(value) => self.finish(value, code, options, cell),
+            Err(raised) => {
+                let error = self.cx.cell_error(&raised);
+                CellResult { value: None, error: Some(error), cell }
+            }
+        }
+    }
+
+    /// Puts the traced steps of a cell where its code finds them.
+    fn provide_steps(&mut self, code: &str, count: usize, options: &TraceOptions) {
+        for at in 0..count {
+            let make = || Value::object(Step::new(options.clone()));
+            let key = (format!("{options:?} {code}"), at);
+            let step = self.steps.entry(key).or_insert_with(make).clone();
+            self.set_global(&trace_cell::step_name(at), step);
+        }
+    }
+
+    fn finish(&mut self, value: Value, code: &str, options: &Options, cell: usize) -> CellResult {
+        let hidden = ends_with_semicolon(code);
+        if value.is_none() {
+            return CellResult { value: None, error: None, cell };
+        }
+        if !options.silent && !hidden {
+            self.cx.globals.set(Sym::UNDERSCORE, value.clone());
+        }
+        CellResult { value: if hidden { None } else { Some(value) }, error: None, cell }
+    }
+
+    fn syntax_error(&self, diagnostics: &[Diagnostic]) -> CellError {
+        let first = &diagnostics[0];
+        let indentation = first.message.contains("ndent");
+        let row: &'static NativeType = if indentation { &INDENTATION_ERROR } else { &SYNTAX_ERROR };
+        let render = |color| -> Vec<String> {
+            diagnostics.iter().map(|it| it.render(&self.cx.sources, color)).collect()
+        };
+        let place = self.cx.sources.get(first.labels[0].span.source).map(|it| {
+            let (line, _) = it.line_column(first.labels[0].span.start);
+            format!(" ({}, line {line})", it.name)
+        });
+        CellError {
+            ename: row.name.into(),
+            evalue: format!("{}{}", first.message, place.unwrap_or_default()),
+            traceback: render(true),
+            plain: render(false).join("\n"),
+        }
+    }
+
+    /// The names of the session, with type and a short summary.
+    pub fn names(&mut self) -> Vec<NameInfo> {
+        let entries = self.cx.globals.entries();
+        let shown = entries.into_iter().filter(|(name, _)| !name.as_str().starts_with("__"));
+        shown
+            .map(|(name, value)| NameInfo {
+                name: name.to_string(),
+                kind: type_name(&value).to_owned(),
+                summary: self.cx.summary(&value),
+            })
+            .collect()
+    }
+
+    /// Says whether `code` can run, or needs more lines.
+    pub fn is_complete(&self, code: &str) -> Completeness {
+        adapter::completeness(code)
+    }
+}
+
+impl Cx {
+    /// Parses, resolves and compiles a source.
+    pub(crate) fn compile_source(
+        &mut self,
+        source: SourceId,
+        globals: &Rc<Globals>,
+        wants_value: bool,
+    ) -> Result<Rc<Code>, Vec<Diagnostic>> {
+        self.compile_rewritten(source, globals, wants_value, &mut |_| {})
+    }
+
+    /// As [`Cx::compile_source`]; `rewrite` may change the tree before names are resolved.
+    fn compile_rewritten(
+        &mut self,
+        source: SourceId,
+        globals: &Rc<Globals>,
+        wants_value: bool,
+        rewrite: &mut dyn FnMut(&mut Module),
+    ) -> Result<Rc<Code>, Vec<Diagnostic>> {
+        let Some(text) = self.sources.get(source).map(|it| it.text.clone()) else {
+            return Err(Vec::new());
+        };
+        let (mut module, diagnostics) = adapter::parse(&text, source);
+        if !diagnostics.is_empty() {
+            return Err(diagnostics);
+        }
+        rewrite(&mut module);
+        let scopes = resolve(&module, source);
+        if !scopes.diagnostics.is_empty() {
+            return Err(scopes.diagnostics);
+        }
+        compile(&module, &scopes, source, globals, &self.builtins, wants_value)
+    }
+
+    /// Runs the code of a cell or module.
+    pub(crate) fn run_code(&mut self, code: Rc<Code>) -> Res {
+        let base = self.machine.stack.len();
+        self.machine.stack.resize(base + code.locals.len(), Value::Unbound);
+        self.machine.frames.push(Frame {
+            func: Rc::new(Func::plain(code)),
+            ip: 0,
+            base,
+            return_to: base,
+            blocks: self.machine.blocks.len(),
+            handled: self.machine.handled.len(),
+            kind: FrameKind::Entry,
+        });
+        let floor = self.machine.frames.len() - 1;
+        match self.run(floor)? {
+            Exit::Return(value) | Exit::Yield(value) => Ok(value),
+        }
+    }
+
+    /// A few words about a value, without running user code.
+    pub fn summary(&mut self, value: &Value) -> String {
+        let text = match value {
+            Value::List(it) => format!("{} items", it.items.borrow().len()),
+            Value::Tuple(it) => format!("{} items", it.len()),
+            Value::Dict(it) => format!("{} entries", it.len()),
+            Value::Set(it) => format!("{} items", it.len()),
+            Value::Instance(it) => format!("{} object", it.class.name),
+            Value::Func(it) => match it.clone().signature(self) {
+                Ok(signature) => format!("{}{signature}", it.code.name),
+                Err(_) => it.code.name.to_string(),
+            },
+            Value::Module(it) => it.doc.lines().next().unwrap_or("").to_owned(),
+            Value::Object(_) | Value::Iter(_) | Value::Generator(_) | Value::Method(_) => {
+                type_of(value).name.to_string()
+            }
+            _ => self.repr(value).unwrap_or_default(),
+        };
+        let line = text.lines().next().unwrap_or("");
+        match line.char_indices().nth(80) {
+            Some((at, _)) => format!("{}...", &line[..at]),
+            None => line.to_owned(),
+        }
+    }
+
+    /// What Jupyter shows of an exception that left a cell.
+    pub fn cell_error(&mut self, raised: &Raised) -> CellError {
+        let ename = raised.class().name.to_string();
+        let evalue = self.str(raised.value()).unwrap_or_else(|_| "<exception str() failed>".into());
+        let mut shown = crate::traceback::render(self, raised);
+        let plain = shown.1.join("\n");
+        shown.0.retain(|it| !it.is_empty());
+        CellError { ename, evalue, traceback: shown.0, plain }
+    }
+}
+
+/// True if the last line of code ends with `;`, comments aside.
+fn ends_with_semicolon(code: &str) -> bool {
+    let last = code.lines().rev().map(str::trim).find(|it| !it.is_empty() && !it.starts_with('#'));
+    let Some(last) = last else { return false };
+    last.ends_with(';') || last.rsplit_once('#').is_some_and(|(code, _)| code.trim().ends_with(';'))
+}

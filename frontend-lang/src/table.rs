@@ -1,0 +1,405 @@
+//! Dicts and sets: insertion-ordered hash tables keyed by Python's equality and hash.
+//!
+//! Comparing keys may run user code, so no borrow is held while it does. Removing leaves a hole,
+//! which keeps order and makes removal cheap; holes go when the table grows.
+
+use std::cell::RefCell;
+
+use crate::cx::Cx;
+use crate::error::Raised;
+use crate::operate::equal::simple_eq;
+use crate::sym::Sym;
+use crate::value::Value;
+
+const FREE: u32 = u32::MAX;
+const HOLE: u32 = u32::MAX - 1;
+
+/// A dict.
+#[derive(Default)]
+pub struct Dict {
+    table: RefCell<Table<Value>>,
+}
+
+/// A set; `frozen` sets are hashable and never change.
+#[derive(Default)]
+pub struct Set {
+    table: RefCell<Table<()>>,
+    pub frozen: bool,
+}
+
+struct Table<V> {
+    entries: Vec<Option<Entry<V>>>,
+    index: Vec<u32>,
+    live: usize,
+}
+
+struct Entry<V> {
+    hash: u64,
+    key: Value,
+    value: V,
+}
+
+impl<V> Default for Table<V> {
+    fn default() -> Self {
+        Table { entries: Vec::new(), index: Vec::new(), live: 0 }
+    }
+}
+
+/// What a probe found: an entry, or entries that only user code can compare.
+enum Probe {
+    Found(usize),
+    Ask(Vec<(usize, Value)>),
+    Absent,
+}
+
+impl<V> Table<V> {
+    fn slot(&self, hash: u64) -> usize {
+        (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as usize & (self.index.len() - 1)
+    }
+
+    fn probe(&self, hash: u64, key: &Value) -> Probe {
+        if self.live == 0 {
+            return Probe::Absent;
+        }
+        let mut ask = Vec::new();
+        let mut at = self.slot(hash);
+        loop {
+            let entry_idx = self.index[at];
+            if entry_idx == FREE {
+                break;
+            }
+            if entry_idx != HOLE
+                && let Some(entry) = &self.entries[entry_idx as usize]
+                && entry.hash == hash
+            {
+                match simple_eq(&entry.key, key) {
+                    Some(true) => return Probe::Found(entry_idx as usize),
+                    Some(false) => {}
+                    None => ask.push((entry_idx as usize, entry.key.clone())),
+                }
+            }
+            at = (at + 1) & (self.index.len() - 1);
+        }
+        if ask.is_empty() { Probe::Absent } else { Probe::Ask(ask) }
+    }
+
+    fn push(&mut self, hash: u64, key: Value, value: V) {
+        if (self.entries.len() + 1) * 3 > self.index.len() * 2 {
+            self.rebuild();
+        }
+        let entry_idx = self.entries.len() as u32;
+        self.entries.push(Some(Entry { hash, key, value }));
+        self.live += 1;
+        self.link(hash, entry_idx);
+    }
+
+    fn link(&mut self, hash: u64, entry_idx: u32) {
+        let mut at = self.slot(hash);
+        while self.index[at] < HOLE {
+            at = (at + 1) & (self.index.len() - 1);
+        }
+        self.index[at] = entry_idx;
+    }
+
+    fn rebuild(&mut self) {
+        self.entries.retain(Option::is_some);
+        let size = ((self.live + 1) * 2).next_power_of_two().max(8);
+        self.index.clear();
+        self.index.resize(size, FREE);
+        for entry_idx in 0..self.entries.len() {
+            if let Some(entry) = &self.entries[entry_idx] {
+                let hash = entry.hash;
+                self.link(hash, entry_idx as u32);
+            }
+        }
+    }
+
+    fn take(&mut self, entry_idx: usize) -> Option<(Value, V)> {
+        let entry = self.entries.get_mut(entry_idx)?.take()?;
+        let mut at = self.slot(entry.hash);
+        while self.index[at] != entry_idx as u32 {
+            at = (at + 1) & (self.index.len() - 1);
+        }
+        self.index[at] = HOLE;
+        self.live -= 1;
+        if self.live == 0 {
+            self.entries.clear();
+            self.index.fill(FREE);
+        } else {
+            while matches!(self.entries.last(), Some(None)) {
+                self.entries.pop();
+            }
+        }
+        Some((entry.key, entry.value))
+    }
+}
+
+/// Finds the entry of `key`, calling `__eq__` where it must; no borrow is held meanwhile.
+fn find<V>(
+    cx: &mut Cx,
+    table: &RefCell<Table<V>>,
+    hash: u64,
+    key: &Value,
+) -> Result<Option<usize>, Raised> {
+    let probe = table.borrow().probe(hash, key);
+    match probe {
+        Probe::Found(entry_idx) => Ok(Some(entry_idx)),
+        Probe::Absent => Ok(None),
+        Probe::Ask(candidates) => {
+            for (entry_idx, candidate) in candidates {
+                if cx.eq(&candidate, key)? {
+                    return Ok(Some(entry_idx));
+                }
+            }
+            Ok(None)
+        }
+    }
+}
+
+impl Dict {
+    /// A dict with these entries; later keys win.
+    pub fn from_pairs(
+        cx: &mut Cx,
+        pairs: impl IntoIterator<Item = (Value, Value)>,
+    ) -> Result<Dict, Raised> {
+        let dict = Dict::default();
+        for (key, value) in pairs {
+            dict.insert(cx, key, value)?;
+        }
+        Ok(dict)
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.table.borrow().live
+    }
+
+    /// True if there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of `key`; a key that cannot be hashed is a `TypeError`.
+    pub fn get(&self, cx: &mut Cx, key: &Value) -> Result<Option<Value>, Raised> {
+        let hash = cx.hash(key)? as u64;
+        let Some(entry_idx) = find(cx, &self.table, hash, key)? else { return Ok(None) };
+        let table = self.table.borrow();
+        Ok(table.entries.get(entry_idx).and_then(Option::as_ref).map(|it| it.value.clone()))
+    }
+
+    /// The value of a string key.
+    pub fn get_str(&self, key: &str) -> Option<Value> {
+        let key = Value::str(key);
+        let Value::Str(text) = &key else { return None };
+        let table = self.table.borrow();
+        match table.probe(text.hash(), &key) {
+            Probe::Found(entry_idx) => table.entries[entry_idx].as_ref().map(|it| it.value.clone()),
+            _ => None,
+        }
+    }
+
+    /// Sets `key` to `value`, keeping the place of a key that exists; returns the old value.
+    pub fn insert(&self, cx: &mut Cx, key: Value, value: Value) -> Result<Option<Value>, Raised> {
+        let hash = cx.hash(&key)? as u64;
+        let found = find(cx, &self.table, hash, &key)?;
+        let mut table = self.table.borrow_mut();
+        if let Some(entry_idx) = found
+            && let Some(Some(entry)) = table.entries.get_mut(entry_idx)
+        {
+            return Ok(Some(std::mem::replace(&mut entry.value, value)));
+        }
+        table.push(hash, key, value);
+        Ok(None)
+    }
+
+    /// Sets a string key that holds a name; names are never equal to other kinds of key.
+    pub fn insert_name(&self, key: Sym, value: Value) {
+        let key = key.value();
+        let Value::Str(text) = &key else { return };
+        let hash = text.hash();
+        let mut table = self.table.borrow_mut();
+        if let Probe::Found(entry_idx) = table.probe(hash, &key)
+            && let Some(Some(entry)) = table.entries.get_mut(entry_idx)
+        {
+            entry.value = value;
+            return;
+        }
+        table.push(hash, key, value);
+    }
+
+    /// Removes `key` and returns its value.
+    pub fn remove(&self, cx: &mut Cx, key: &Value) -> Result<Option<Value>, Raised> {
+        let hash = cx.hash(key)? as u64;
+        let Some(entry_idx) = find(cx, &self.table, hash, key)? else { return Ok(None) };
+        let taken = self.table.borrow_mut().take(entry_idx);
+        Ok(taken.map(|(_, value)| value))
+    }
+
+    /// Removes and returns the newest entry.
+    pub fn pop_last(&self) -> Option<(Value, Value)> {
+        let mut table = self.table.borrow_mut();
+        let last = table.entries.iter().rposition(Option::is_some)?;
+        table.take(last)
+    }
+
+    /// Removes all entries.
+    pub fn clear(&self) {
+        let old = std::mem::take(&mut *self.table.borrow_mut());
+        drop(old);
+    }
+
+    /// The first entry at or after position `from`, and the position after it. Positions count
+    /// holes; start at 0.
+    pub fn next_from(&self, from: usize) -> Option<(usize, Value, Value)> {
+        let table = self.table.borrow();
+        let rest = table.entries.get(from..)?;
+        let skipped = rest.iter().position(Option::is_some)?;
+        let entry = rest[skipped].as_ref()?;
+        Some((from + skipped + 1, entry.key.clone(), entry.value.clone()))
+    }
+
+    /// The last entry before position `to`, and its position; start at `usize::MAX`.
+    pub fn prev_from(&self, to: usize) -> Option<(usize, Value, Value)> {
+        let table = self.table.borrow();
+        let head = &table.entries[..to.min(table.entries.len())];
+        let at = head.iter().rposition(Option::is_some)?;
+        let entry = head[at].as_ref()?;
+        Some((at, entry.key.clone(), entry.value.clone()))
+    }
+
+    /// A copy of all entries, in order.
+    pub fn items(&self) -> Vec<(Value, Value)> {
+        let table = self.table.borrow();
+        table.entries.iter().flatten().map(|it| (it.key.clone(), it.value.clone())).collect()
+    }
+
+    /// A copy of all keys, in order.
+    pub fn keys(&self) -> Vec<Value> {
+        self.table.borrow().entries.iter().flatten().map(|it| it.key.clone()).collect()
+    }
+
+    /// A copy of all values, in order.
+    pub fn values(&self) -> Vec<Value> {
+        self.table.borrow().entries.iter().flatten().map(|it| it.value.clone()).collect()
+    }
+
+    /// A shallow copy.
+    pub fn copy(&self) -> Dict {
+        Dict { table: RefCell::new(self.table.borrow().copy()) }
+    }
+
+    /// Shows every key and value to `visit`.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
+        if let Ok(table) = self.table.try_borrow() {
+            for entry in table.entries.iter().flatten() {
+                visit(&entry.key);
+                visit(&entry.value);
+            }
+        }
+    }
+}
+
+impl Set {
+    /// An empty set.
+    pub fn new(frozen: bool) -> Set {
+        Set { table: RefCell::default(), frozen }
+    }
+
+    /// A set of these items.
+    pub fn from_items(
+        cx: &mut Cx,
+        items: impl IntoIterator<Item = Value>,
+        frozen: bool,
+    ) -> Result<Set, Raised> {
+        let set = Set::new(frozen);
+        for item in items {
+            set.add(cx, item)?;
+        }
+        Ok(set)
+    }
+
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        self.table.borrow().live
+    }
+
+    /// True if there is no item.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// True if `item` is in the set; an item that cannot be hashed is a `TypeError`.
+    pub fn contains(&self, cx: &mut Cx, item: &Value) -> Result<bool, Raised> {
+        let hash = cx.hash(item)? as u64;
+        Ok(find(cx, &self.table, hash, item)?.is_some())
+    }
+
+    /// Adds `item`; true if it is new.
+    pub fn add(&self, cx: &mut Cx, item: Value) -> Result<bool, Raised> {
+        let hash = cx.hash(&item)? as u64;
+        if find(cx, &self.table, hash, &item)?.is_some() {
+            return Ok(false);
+        }
+        self.table.borrow_mut().push(hash, item, ());
+        Ok(true)
+    }
+
+    /// Removes `item`; true if it was there.
+    pub fn remove(&self, cx: &mut Cx, item: &Value) -> Result<bool, Raised> {
+        let hash = cx.hash(item)? as u64;
+        let Some(entry_idx) = find(cx, &self.table, hash, item)? else { return Ok(false) };
+        let taken = self.table.borrow_mut().take(entry_idx);
+        Ok(taken.is_some())
+    }
+
+    /// Removes and returns the oldest item.
+    pub fn pop_first(&self) -> Option<Value> {
+        let mut table = self.table.borrow_mut();
+        let first = table.entries.iter().position(Option::is_some)?;
+        table.take(first).map(|(key, ())| key)
+    }
+
+    /// Removes all items.
+    pub fn clear(&self) {
+        let old = std::mem::take(&mut *self.table.borrow_mut());
+        drop(old);
+    }
+
+    /// The first item at or after position `from`, and the position after it; start at 0.
+    pub fn next_from(&self, from: usize) -> Option<(usize, Value)> {
+        let table = self.table.borrow();
+        let rest = table.entries.get(from..)?;
+        let skipped = rest.iter().position(Option::is_some)?;
+        Some((from + skipped + 1, rest[skipped].as_ref()?.key.clone()))
+    }
+
+    /// A copy of all items, in order of insertion.
+    pub fn items(&self) -> Vec<Value> {
+        self.table.borrow().entries.iter().flatten().map(|it| it.key.clone()).collect()
+    }
+
+    /// A copy with the same items.
+    pub fn copy(&self, frozen: bool) -> Set {
+        Set { table: RefCell::new(self.table.borrow().copy()), frozen }
+    }
+
+    /// Shows every item to `visit`.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
+        if let Ok(table) = self.table.try_borrow() {
+            table.entries.iter().flatten().for_each(|entry| visit(&entry.key));
+        }
+    }
+}
+
+impl<V: Clone> Table<V> {
+    fn copy(&self) -> Table<V> {
+        let entries = self.entries.iter().map(|slot| {
+            slot.as_ref().map(|it| Entry {
+                hash: it.hash,
+                key: it.key.clone(),
+                value: it.value.clone(),
+            })
+        });
+        Table { entries: entries.collect(), index: self.index.clone(), live: self.live }
+    }
+}

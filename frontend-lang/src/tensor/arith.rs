@@ -1,0 +1,137 @@
+//! Operators on tensors.
+
+use std::sync::LazyLock;
+
+use engine::{Attrs, OpDef, Tensor};
+
+use super::convert::{operand, variable};
+use crate::native::*;
+
+/// An op with its default attributes, ready to apply.
+pub struct Ready {
+    pub op: &'static OpDef,
+    pub attrs: Attrs,
+}
+
+impl Ready {
+    /// Looks up an op that the engine is known to have.
+    pub fn named(name: &'static str) -> Option<Ready> {
+        engine::ops::find(name).map(|op| Ready { op, attrs: op.default_attrs() })
+    }
+
+    /// Applies it to these tensors.
+    pub fn apply(&self, inputs: &[Tensor]) -> Result<Tensor, Raised> {
+        Ok(engine::apply_one(self.op, inputs, &self.attrs)?)
+    }
+}
+
+const BINARY: [&str; 13] = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "floor_divide",
+    "remainder",
+    "pow",
+    "matmul",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+];
+
+static BINARY_OPS: LazyLock<[Option<Ready>; 13]> = LazyLock::new(|| BINARY.map(Ready::named));
+static COMPARE_OPS: LazyLock<[Option<Ready>; 6]> =
+    LazyLock::new(|| ["eq", "ne", "lt", "le", "gt", "ge"].map(Ready::named));
+
+/// `this op other`; `None` when `other` is no operand for tensors.
+pub fn binary(
+    op: BinaryOp,
+    this: &Value,
+    other: &Value,
+    reflected: bool,
+) -> Result<Option<Value>, Raised> {
+    let (Some(this), Some(other)) = (operand(this), operand(other)) else { return Ok(None) };
+    let Some(ready) = &BINARY_OPS[op as usize] else { return Ok(None) };
+    let inputs = if reflected { [other, this] } else { [this, other] };
+    ready.apply(&inputs).map(|it| Some(Value::tensor(it)))
+}
+
+/// `this op= other`: the variable gets the result, in its own dtype and shape.
+pub fn inplace(op: BinaryOp, this: &Value, other: &Value) -> Result<Option<Value>, Raised> {
+    let object = variable(this)?;
+    let Some(other) = operand(other) else { return Ok(None) };
+    let Some(ready) = &BINARY_OPS[op as usize] else { return Ok(None) };
+    let res = ready.apply(&[object.get(), other])?;
+    assign(this, res)?;
+    Ok(Some(this.clone()))
+}
+
+/// Stores a result of an op in place: same shape, no narrower kind of number.
+pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
+    let object = variable(this)?;
+    let before = object.get();
+    if let Some(problem) = object.refuses_in_place() {
+        return Err(runtime_error(problem));
+    }
+    if before.shape() != value.shape() {
+        return Err(shape_error(format!(
+            "in place, a tensor of shape {} cannot become {}; write `x = x + y` instead of `x += y`",
+            before.shape(),
+            value.shape()
+        )));
+    }
+    if value.dtype().is_float() && !before.dtype().is_float() {
+        return Err(dtype_error(format!(
+            "in place, a {} tensor cannot hold {} values; write `x = x + y`, or convert with x.float() first",
+            before.dtype(),
+            value.dtype()
+        )));
+    }
+    let value = super::convert::cast(&value, Some(before.dtype()))?;
+    if engine::autograd::enabled() {
+        object.set(value)?;
+    } else {
+        object.set_data(&value)?;
+    }
+    Ok(())
+}
+
+/// `-this`, `+this`, `~this`.
+pub fn unary(op: UnaryOp, this: &Value) -> Result<Option<Value>, Raised> {
+    static NEG: LazyLock<Option<Ready>> = LazyLock::new(|| Ready::named("neg"));
+    static NOT: LazyLock<Option<Ready>> = LazyLock::new(|| Ready::named("bitwise_not"));
+    let ready = match op {
+        UnaryOp::Pos => return Ok(Some(this.clone())),
+        UnaryOp::Neg => NEG.as_ref(),
+        UnaryOp::Invert => NOT.as_ref(),
+    };
+    let (Some(ready), Some(value)) = (ready, operand(this)) else { return Ok(None) };
+    ready.apply(&[value]).map(|it| Some(Value::tensor(it)))
+}
+
+/// Elementwise comparison; `None` (so `==` is False) when `other` is no operand for tensors.
+pub fn compare(op: CompareOp, this: &Value, other: &Value) -> Result<Option<Value>, Raised> {
+    let (Some(this), Some(other)) = (operand(this), operand(other)) else { return Ok(None) };
+    let Some(ready) = &COMPARE_OPS[op as usize] else { return Ok(None) };
+    ready.apply(&[this, other]).map(|it| Some(Value::tensor(it)))
+}
+
+/// The truth of a tensor with one element.
+pub fn truth(tensor: &Tensor) -> Result<bool, Raised> {
+    if tensor.numel() != 1 {
+        return Err(runtime_error(format!(
+            "the truth of a tensor with {} elements is ambiguous; use .any() or .all()",
+            tensor.numel()
+        )));
+    }
+    Ok(tensor.item()?.as_f64() != 0.0)
+}
+
+/// `item in tensor`: whether any element equals it.
+pub fn contains(tensor: &Tensor, item: &Value) -> Result<bool, Raised> {
+    let (Some(item), Some(eq)) = (operand(item), &COMPARE_OPS[0]) else { return Ok(false) };
+    let equal = eq.apply(&[tensor.clone(), item])?;
+    Ok(equal.to_f64_vec()?.into_iter().any(|it| it != 0.0))
+}

@@ -1,0 +1,127 @@
+//! Attributes of tensors: `x.shape`, `x.grad`, `x.T`, and ops as methods.
+
+use std::rc::Rc;
+
+use super::{convert, dtype, methods};
+use crate::native::*;
+use crate::objects::tensor::{TensorObj, View};
+use crate::ops_binding;
+
+const NAMES: &[&str] = &[
+    "shape",
+    "dtype",
+    "device",
+    "ndim",
+    "T",
+    "mT",
+    "grad",
+    "data",
+    "requires_grad",
+    "is_leaf",
+    "grad_fn",
+    "nbytes",
+    "itemsize",
+];
+
+/// Every attribute that [`get`] answers.
+pub fn names() -> Vec<Sym> {
+    NAMES.iter().map(|it| Sym::of(it)).chain(ops_binding::method_names()).collect()
+}
+
+/// The attribute `name` of the tensor `this`; `None` leaves it to the methods of the type.
+pub fn get(_cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+    let object = convert::variable(this)?;
+    let value = || object.get();
+    Ok(Some(match name.as_str() {
+        "shape" => convert::sizes(value().shape()),
+        "dtype" => Value::object(dtype::DTypeObj(value().dtype())),
+        "device" => Value::object(dtype::DeviceObj(value().device())),
+        "ndim" => Value::from(value().rank()),
+        "nbytes" => Value::from(value().meta().bytes()),
+        "itemsize" => Value::from(value().dtype().size()),
+        "T" | "mT" => return transposed(object).map(Some),
+        "grad" => object.grad().map_or(Value::None, Value::Tensor),
+        "data" => detached(object),
+        "requires_grad" => Value::Bool(value().requires_grad()),
+        "is_leaf" => Value::Bool(value().edge().is_none_or(engine::autograd::Edge::is_leaf)),
+        "grad_fn" => value().edge().and_then(|it| it.op_name()).map_or(Value::None, Value::from),
+        // Methods that do more than the op of the same name come first.
+        _ if methods::defines(name) => return Ok(None),
+        _ => {
+            return Ok(ops_binding::method(name).map(|func| Value::method(func, this.clone())));
+        }
+    }))
+}
+
+/// A view of all elements, off the tape.
+pub fn detached(object: &Rc<TensorObj>) -> Value {
+    Value::Tensor(TensorObj::view_of(object, View::Same, object.get().detach()))
+}
+
+fn transposed(object: &Rc<TensorObj>) -> Res {
+    let value = object.get();
+    if value.rank() < 2 {
+        return Ok(Value::Tensor(object.clone()));
+    }
+    let rank = value.rank() as i64;
+    let dims: Vec<i64> =
+        if rank == 2 { vec![1, 0] } else { (0..rank - 2).chain([rank - 1, rank - 2]).collect() };
+    let permute =
+        engine::ops::find("permute").ok_or_else(|| runtime_error("permute is missing"))?;
+    let attrs: engine::Attrs = [engine::Attr::ints(&dims)].into_iter().collect();
+    let res = engine::apply_one(permute, &[value], &attrs)?;
+    Ok(Value::Tensor(TensorObj::view_of(object, View::Op(permute, attrs, 0), res)))
+}
+
+/// Sets `grad`, `data` or `requires_grad`; `false` for other names.
+pub fn set(this: &Value, name: Sym, value: &Value) -> Result<bool, Raised> {
+    let object = convert::variable(this)?;
+    match name.as_str() {
+        "grad" => object.set_grad(match value {
+            Value::None => None,
+            other => Some(gradient(object, other)?),
+        }),
+        "data" => {
+            let new = convert::variable(value)?.get().detach();
+            object.set_data(&new)?;
+        }
+        "requires_grad" => requires_grad(object, matches!(value, Value::Bool(true)))?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn gradient(object: &TensorObj, value: &Value) -> Result<Rc<TensorObj>, Raised> {
+    let grad = convert::variable(value)?;
+    let (have, want) = (grad.get(), object.get());
+    if have.shape() != want.shape() {
+        return Err(shape_error(format!(
+            "a gradient has the shape of its tensor: expected {}, got {}",
+            want.shape(),
+            have.shape()
+        )));
+    }
+    Ok(grad.clone())
+}
+
+/// Makes the variable a leaf that collects gradients, or takes it off the tape.
+pub fn requires_grad(object: &Rc<TensorObj>, on: bool) -> Result<(), Raised> {
+    let value = object.get();
+    if on == value.requires_grad() {
+        return Ok(());
+    }
+    if on && !value.dtype().is_float() {
+        return Err(dtype_error(format!(
+            "only float tensors collect gradients, this one is {}; convert it with .float()",
+            value.dtype()
+        )));
+    }
+    if on {
+        object.make_leaf();
+    } else if value.edge().is_some_and(|it| !it.is_leaf()) {
+        return Err(runtime_error("this tensor was computed from others; use x.detach() instead"));
+    } else {
+        object.drop_edge();
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! Between values of the language and tensors.
+
+use engine::{DType, Number, Shape, Tensor};
+
+use crate::native::*;
+use crate::objects::tensor::TensorObj;
+
+/// A number as a value.
+pub fn number(number: Number) -> Value {
+    match number {
+        Number::Bool(it) => Value::Bool(it),
+        Number::Int(it) => Value::Int(it),
+        Number::Float(it) => Value::Float(it),
+    }
+}
+
+/// A number of the language as an operand: weak in promotion.
+pub fn as_number(value: &Value) -> Option<Number> {
+    Some(match value.core() {
+        Value::Bool(it) => Number::Bool(*it),
+        Value::Int(it) => Number::Int(*it),
+        Value::Float(it) => Number::Float(*it),
+        _ => return None,
+    })
+}
+
+/// The tensor in a value, or a number as a weak tensor.
+pub fn operand(value: &Value) -> Option<Tensor> {
+    match value {
+        Value::Tensor(it) => Some(it.get()),
+        other => as_number(other).map(Tensor::from_number),
+    }
+}
+
+/// Sizes as a tuple.
+pub fn sizes(shape: &[usize]) -> Value {
+    Value::tuple(shape.iter().map(|&it| Value::from(it)).collect::<Vec<_>>())
+}
+
+/// A list of integers from an int, list, tuple or range.
+pub fn ints(cx: &mut Cx, value: &Value) -> Result<Vec<i64>, Raised> {
+    let int = |it: &Value| {
+        it.as_int()
+            .or_else(|| it.as_native().and_then(|it| it.as_index()))
+            .ok_or_else(|| type_error(format!("expected whole numbers, got {}", type_name(it))))
+    };
+    match value {
+        Value::Tensor(tensor) if tensor.get().rank() == 1 => {
+            Ok(tensor.get().to_f64_vec()?.into_iter().map(|it| it as i64).collect())
+        }
+        Value::List(_) | Value::Tuple(_) | Value::Range(_) | Value::Iter(_) => {
+            cx.collect(value)?.iter().map(int).collect()
+        }
+        other => Ok(vec![int(other)?]),
+    }
+}
+
+/// Numbers of nested lists, flattened, with the shape they have.
+#[derive(Default)]
+struct Nested {
+    ints: Vec<i64>,
+    floats: Vec<f64>,
+    shape: Vec<usize>,
+    dtype: Option<DType>,
+    /// Tensors inside lists keep their dtype; numbers get the default of their kind.
+    from_tensor: bool,
+}
+
+/// A tensor from a number, nested lists of numbers, or lists of tensors: `torch.tensor(data, dtype)`.
+///
+/// Without a dtype: bool, int64 or float32 by what the lists hold; ragged lists are an error.
+pub fn from_data(cx: &mut Cx, data: &Value, dtype: Option<DType>) -> Result<Tensor, Raised> {
+    if let Value::Tensor(it) = data {
+        return cast(&it.get().detach(), dtype);
+    }
+    let mut nested = Nested::default();
+    nested.read(cx, data, 0)?;
+    let found = nested.dtype.unwrap_or(DType::F32);
+    let dtype = dtype.unwrap_or(match found {
+        DType::F64 if !nested.from_tensor => DType::F32,
+        other => other,
+    });
+    let shape = Shape::new(&nested.shape);
+    nested.build(shape, dtype)
+}
+
+/// `tensor.to(dtype)`.
+pub fn cast(tensor: &Tensor, dtype: Option<DType>) -> Result<Tensor, Raised> {
+    match dtype {
+        Some(dtype) if dtype != tensor.dtype() => Ok(engine::functional::to(tensor, dtype)?),
+        _ => Ok(tensor.clone()),
+    }
+}
+
+impl Nested {
+    fn read(&mut self, cx: &mut Cx, data: &Value, depth: usize) -> Result<(), Raised> {
+        if depth > 32 {
+            return Err(value_error("lists are nested more than 32 deep"));
+        }
+        match data.core() {
+            Value::List(_) | Value::Tuple(_) | Value::Range(_) | Value::Iter(_) => {
+                let items = cx.collect(data)?;
+                self.enter(depth, items.len())?;
+                items.iter().try_for_each(|it| self.read(cx, it, depth + 1))
+            }
+            Value::Tensor(it) => self.read_tensor(&it.get(), depth),
+            other => match as_number(other) {
+                Some(number) => self.push(number, depth),
+                None => Err(type_error(format!(
+                    "a tensor is made from numbers and lists of numbers, not from {}",
+                    type_name(other)
+                ))),
+            },
+        }
+    }
+
+    /// Notes the size of a list at `depth`; every list there must have the same.
+    fn enter(&mut self, depth: usize, size: usize) -> Result<(), Raised> {
+        if depth == self.shape.len() && self.floats.is_empty() {
+            self.shape.push(size);
+            return Ok(());
+        }
+        match self.shape.get(depth) {
+            Some(&expected) if expected == size => Ok(()),
+            Some(&expected) => Err(value_error(format!(
+                "expected sequence of length {expected} at dim {depth} (got {size})"
+            ))),
+            None => {
+                Err(value_error(format!("a list stands at dim {depth} where a number is expected")))
+            }
+        }
+    }
+
+    fn push(&mut self, number: Number, depth: usize) -> Result<(), Raised> {
+        if depth != self.shape.len() {
+            return Err(value_error(format!(
+                "a number stands at dim {depth} where a list is expected"
+            )));
+        }
+        self.ints.push(number.as_i64());
+        self.floats.push(number.as_f64());
+        let dtype = number.dtype();
+        self.dtype = Some(self.dtype.map_or(dtype, |it| it.promote(dtype)));
+        Ok(())
+    }
+
+    fn read_tensor(&mut self, tensor: &Tensor, depth: usize) -> Result<(), Raised> {
+        for (at, &size) in tensor.shape().iter().enumerate() {
+            self.enter(depth + at, size)?;
+        }
+        let before = self.dtype;
+        let dtype = tensor.dtype();
+        for value in tensor.to_f64_vec()? {
+            let number =
+                if dtype.is_float() { Number::Float(value) } else { Number::Int(value as i64) };
+            self.push(number, depth + tensor.rank())?;
+        }
+        self.dtype = Some(before.map_or(dtype, |it| it.promote(dtype)));
+        self.from_tensor = true;
+        Ok(())
+    }
+
+    fn build(&self, shape: Shape, dtype: DType) -> Result<Tensor, Raised> {
+        Ok(match dtype {
+            DType::F64 => Tensor::from_vec(&self.floats, shape)?,
+            DType::F32 => {
+                let values: Vec<f32> = self.floats.iter().map(|&it| it as f32).collect();
+                Tensor::from_vec(&values, shape)?
+            }
+            DType::I64 => Tensor::from_vec(&self.ints, shape)?,
+            DType::I32 => {
+                let values: Vec<i32> = self.ints.iter().map(|&it| it as i32).collect();
+                Tensor::from_vec(&values, shape)?
+            }
+            DType::U8 => {
+                let values: Vec<u8> = self.ints.iter().map(|&it| it as u8).collect();
+                Tensor::from_vec(&values, shape)?
+            }
+            DType::Bool => {
+                let values: Vec<bool> = self.floats.iter().map(|&it| it != 0.0).collect();
+                Tensor::from_bools(&values, shape)?
+            }
+        })
+    }
+}
+
+/// Nested lists of the elements; a number for rank 0.
+pub fn to_list(tensor: &Tensor) -> Res {
+    if tensor.rank() == 0 {
+        return Ok(number(tensor.item()?));
+    }
+    let flat: Vec<Value> = match tensor.dtype() {
+        DType::F32 | DType::F64 => tensor.to_f64_vec()?.into_iter().map(Value::Float).collect(),
+        DType::Bool => tensor.to_vec::<u8>()?.into_iter().map(|it| Value::Bool(it != 0)).collect(),
+        DType::I64 => tensor.to_vec::<i64>()?.into_iter().map(Value::Int).collect(),
+        DType::I32 => tensor.to_vec::<i32>()?.into_iter().map(|it| Value::Int(it.into())).collect(),
+        DType::U8 => tensor.to_vec::<u8>()?.into_iter().map(|it| Value::Int(it.into())).collect(),
+    };
+    let mut items = flat;
+    for &size in tensor.shape()[1..].iter().rev() {
+        if size == 0 {
+            let outer = tensor.shape()[0];
+            return Ok(Value::list((0..outer).map(|_| Value::list(Vec::new())).collect()));
+        }
+        items = items.chunks(size).map(|it| Value::list(it.to_vec())).collect();
+    }
+    Ok(Value::list(items))
+}
+
+/// The variable in an argument, or a `TypeError` naming what came.
+pub fn variable(value: &Value) -> Result<&std::rc::Rc<TensorObj>, Raised> {
+    value
+        .as_tensor()
+        .ok_or_else(|| type_error(format!("expected a tensor, got {}", type_name(value))))
+}

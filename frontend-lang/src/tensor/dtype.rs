@@ -1,0 +1,162 @@
+//! dtypes and devices as values.
+
+use std::any::Any;
+
+use engine::{DType, Device};
+
+use crate::native::*;
+
+/// The type of `torch.float32`.
+pub static DTYPE: NativeType = NativeType {
+    module: "torch",
+    ..NativeType::plain("dtype", "The type of a tensor's elements.")
+};
+
+/// The type of `x.device`.
+pub static DEVICE: NativeType = NativeType {
+    module: "torch",
+    new: Some(
+        function("device", "cls, type, index=None", "A place that holds tensors.", new_device)
+            .pure(),
+    ),
+    getters: &[Getter { name: "type", doc: "`cpu`.", get: device_type }],
+    ..NativeType::plain("device", "A place that holds tensors.")
+};
+
+/// A dtype as a value.
+#[derive(Clone, Copy)]
+pub struct DTypeObj(pub DType);
+
+/// A device as a value.
+#[derive(Clone, Copy)]
+pub struct DeviceObj(pub Device);
+
+/// Names of dtypes in `torch`, longest form first.
+pub const NAMES: &[(&str, DType)] = &[
+    ("bool", DType::Bool),
+    ("uint8", DType::U8),
+    ("int32", DType::I32),
+    ("int", DType::I32),
+    ("int64", DType::I64),
+    ("long", DType::I64),
+    ("float32", DType::F32),
+    ("float", DType::F32),
+    ("float64", DType::F64),
+    ("double", DType::F64),
+];
+
+/// The dtype that a value names: a dtype, its name, or the types `float`, `int` and `bool`.
+pub fn from_value(value: &Value) -> Result<DType, Raised> {
+    if let Some(DTypeObj(dtype)) = value.downcast::<DTypeObj>() {
+        return Ok(*dtype);
+    }
+    let name = match value {
+        Value::Class(class) => match class.name.as_str() {
+            "float" => "float32",
+            "int" => "int64",
+            other => other,
+        },
+        other => other.as_str().unwrap_or(""),
+    };
+    DType::parse(name).ok_or_else(|| {
+        let known = DType::ALL.map(DType::name).join(", ");
+        type_error(format!("expected a dtype ({known}), got {value:?}"))
+    })
+}
+
+/// The device that a value names.
+pub fn device_from_value(value: &Value) -> Result<Device, Raised> {
+    if let Some(DeviceObj(device)) = value.downcast::<DeviceObj>() {
+        return Ok(*device);
+    }
+    let name = value.as_str().unwrap_or("");
+    Device::parse(name)
+        .ok_or_else(|| runtime_error(format!("there is no device '{name}' here; devices: cpu")))
+}
+
+fn new_device(_cx: &mut Cx, args: Args<'_>) -> Res {
+    device_from_value(&args[1]).map(|it| Value::object(DeviceObj(it)))
+}
+
+fn device_type(_cx: &mut Cx, this: &Value) -> Res {
+    let device = this.downcast::<DeviceObj>().map(|it| it.0).unwrap_or_default();
+    Ok(Value::str(device.to_string()))
+}
+
+impl NativeObject for DTypeObj {
+    fn native_type(&self) -> &'static NativeType {
+        &DTYPE
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+        Ok(match name.as_str() {
+            "is_floating_point" => Some(Value::Bool(self.0.is_float())),
+            "itemsize" => Some(Value::from(self.0.size())),
+            _ => None,
+        })
+    }
+
+    fn compare(
+        &self,
+        _: &mut Cx,
+        op: CompareOp,
+        _: &Value,
+        other: &Value,
+    ) -> Result<Option<Value>, Raised> {
+        let equal = other.downcast::<DTypeObj>().is_some_and(|it| it.0 == self.0);
+        Ok(equality(op, equal))
+    }
+
+    fn hash(&self, _cx: &mut Cx) -> Result<Option<i64>, Raised> {
+        Ok(Some(self.0 as i64 + 1))
+    }
+
+    fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
+        Ok(format!("torch.{}", self.0))
+    }
+}
+
+impl NativeObject for DeviceObj {
+    fn native_type(&self) -> &'static NativeType {
+        &DEVICE
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn compare(
+        &self,
+        _: &mut Cx,
+        op: CompareOp,
+        _: &Value,
+        other: &Value,
+    ) -> Result<Option<Value>, Raised> {
+        let equal = other.downcast::<DeviceObj>().is_some_and(|it| it.0 == self.0);
+        Ok(equality(op, equal))
+    }
+
+    fn hash(&self, _cx: &mut Cx) -> Result<Option<i64>, Raised> {
+        Ok(Some(1))
+    }
+
+    fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
+        Ok(format!("device(type='{}')", self.0))
+    }
+
+    fn str(&self, _cx: &mut Cx) -> Result<String, Raised> {
+        Ok(self.0.to_string())
+    }
+}
+
+fn equality(op: CompareOp, equal: bool) -> Option<Value> {
+    match op {
+        CompareOp::Eq => Some(Value::Bool(equal)),
+        CompareOp::Ne => Some(Value::Bool(!equal)),
+        _ => None,
+    }
+}

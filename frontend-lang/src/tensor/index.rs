@@ -1,0 +1,111 @@
+//! `x[...]` and `x[...] = y`.
+
+use std::rc::Rc;
+
+use engine::index::Index;
+use engine::{DType, Tensor};
+
+use super::convert::{self, operand, variable};
+use crate::native::*;
+use crate::objects::tensor::{TensorObj, View};
+
+/// `this[key]`; a view of `this` when the key has no tensors.
+pub fn get(cx: &mut Cx, this: &Value, key: &Value) -> Res {
+    let object = variable(this)?;
+    let index = read(cx, key)?;
+    let value = engine::index::get(&object.get(), &index)?;
+    if index.iter().any(|it| matches!(it, Index::Tensor(_))) {
+        return Ok(Value::tensor(value));
+    }
+    Ok(Value::Tensor(TensorObj::view_of(object, View::Index(index), value)))
+}
+
+/// `this[key] = value`.
+pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), Raised> {
+    let object = variable(this)?;
+    let index = read(cx, key)?;
+    let value = match operand(value) {
+        Some(value) => value,
+        None => convert::from_data(cx, value, None)?,
+    };
+    let res = engine::index::set(&object.get(), &index, &value)?;
+    super::arith::assign(this, res)
+}
+
+/// The rows of a tensor, one after the other.
+pub fn rows(this: &Value) -> Res {
+    let object = variable(this)?;
+    let value = object.get();
+    let Some(&size) = value.shape().first() else {
+        return Err(type_error("iteration over a 0-d tensor"));
+    };
+    let row = |at: usize| -> Res {
+        let index = vec![Index::Int(at as i64)];
+        let row = engine::index::get(&value, &index)?;
+        Ok(Value::Tensor(TensorObj::view_of(object, View::Index(index), row)))
+    };
+    let rows = (0..size).map(row).collect::<Result<Vec<_>, _>>()?;
+    Ok(Value::iter(crate::objects::iterator::Iter::items(rows)))
+}
+
+fn read(cx: &mut Cx, key: &Value) -> Result<Vec<Index>, Raised> {
+    match key {
+        Value::Tuple(items) => items.iter().map(|it| one(cx, it)).collect(),
+        other => Ok(vec![one(cx, other)?]),
+    }
+}
+
+fn one(cx: &mut Cx, key: &Value) -> Result<Index, Raised> {
+    Ok(match key {
+        Value::Int(at) => Index::Int(*at),
+        Value::Bool(it) => Index::Tensor(Tensor::from_bools(&[*it], engine::Shape::default())?),
+        Value::None => Index::NewAxis,
+        Value::Ellipsis => Index::Ellipsis,
+        Value::Slice(it) => Index::Slice {
+            start: bound(&it.start)?,
+            stop: bound(&it.stop)?,
+            step: bound(&it.step)?,
+        },
+        Value::Tensor(it) => tensor(it)?,
+        Value::List(_) | Value::Range(_) => Index::Tensor(list(cx, key)?),
+        other => match other.as_int() {
+            Some(at) => Index::Int(at),
+            None => {
+                return Err(index_error(format!(
+                    "tensors are indexed with ints, slices, None, ..., tensors and lists, not with {}",
+                    type_name(other)
+                )));
+            }
+        },
+    })
+}
+
+/// A whole number of rank 0 counts as an int.
+fn tensor(object: &Rc<TensorObj>) -> Result<Index, Raised> {
+    let value = object.get();
+    if value.rank() == 0 && value.dtype().is_int() && !value.is_abstract() {
+        return Ok(Index::Int(value.item()?.as_i64()));
+    }
+    Ok(Index::Tensor(value))
+}
+
+fn list(cx: &mut Cx, key: &Value) -> Result<Tensor, Raised> {
+    let value = convert::from_data(cx, key, None)?;
+    if value.numel() == 0 {
+        return convert::cast(&value, Some(DType::I64));
+    }
+    Ok(value)
+}
+
+fn bound(value: &Value) -> Result<Option<i64>, Raised> {
+    match value {
+        Value::None => Ok(None),
+        other => other
+            .as_int()
+            .or_else(|| other.as_native().and_then(|it| it.as_index()))
+            .map(Some)
+            .ok_or_else(|| {
+                type_error(format!("slice bounds must be integers, not {}", type_name(other)))
+            }),
+    }
+}

@@ -1,0 +1,356 @@
+//! Methods of tensors that are not ops.
+
+use std::rc::Rc;
+
+use engine::{DType, Tensor};
+
+use super::{arith, attribute, convert, dtype};
+use crate::native::*;
+use crate::objects::tensor::TensorObj;
+
+/// The type `torch.Tensor`.
+pub static TENSOR: NativeType = NativeType {
+    module: "torch",
+    new: Some(function("Tensor", "cls, *data", "A float32 tensor of the data.", new_tensor)),
+    methods: &[METHODS],
+    ..NativeType::plain("Tensor", "An n-dimensional array of numbers of one dtype.")
+};
+
+/// The type `nn.Parameter`.
+pub static PARAMETER: NativeType = NativeType {
+    module: "torch",
+    base: Some(&TENSOR),
+    new: Some(function(
+        "Parameter",
+        "cls, data, requires_grad=True",
+        "A tensor that modules train.",
+        parameter,
+    )),
+    ..NativeType::plain("Parameter", "A tensor that modules train.")
+};
+
+static METHODS: &[NativeFn] = &[
+    function("item", "self", "The only element, as a number.", item).opaque(),
+    function("tolist", "self", "Nested lists of the elements.", tolist).opaque(),
+    function("numpy", "self", "The same elements, off the tape.", detach),
+    function("detach", "self", "The same elements, off the tape.", detach),
+    function("detach_", "self", "Takes the tensor off the tape.", detach_in_place),
+    function("clone", "self", "A copy, on the tape.", clone),
+    function("copy", "self", "A copy, on the tape.", clone),
+    function("size", "self, dim=None", "All sizes, or one.", size).pure(),
+    function("dim", "self", "Number of dimensions.", dim).pure(),
+    function("ndimension", "self", "Number of dimensions.", dim).pure(),
+    function("numel", "self", "Number of elements.", numel).pure(),
+    function("nelement", "self", "Number of elements.", numel).pure(),
+    function("element_size", "self", "Bytes of one element.", element_size).pure(),
+    function("is_floating_point", "self", "Whether elements are floats.", is_float).pure(),
+    function("is_contiguous", "self", "Whether elements lie in row-major order.", is_contiguous)
+        .pure(),
+    function("contiguous", "self", "The same elements in row-major order.", same),
+    function("stride", "self", "Elements to step per index.", stride).pure(),
+    function("cpu", "self", "The tensor on the CPU.", same),
+    function(
+        "to",
+        "self, *args, dtype=None, device=None, copy=False, non_blocking=False",
+        "Converts dtype or device.",
+        to,
+    ),
+    function("type", "self, dtype=None", "Converts the dtype.", to_dtype),
+    function("astype", "self, dtype", "Converts the dtype.", to_dtype),
+    function("float", "self", "As float32.", to_float),
+    function("double", "self", "As float64.", to_double),
+    function("int", "self", "As int32.", to_int),
+    function("long", "self", "As int64.", to_long),
+    function("bool", "self", "As bool.", to_bool),
+    function("byte", "self", "As uint8.", to_byte),
+    function("type_as", "self, other", "As the dtype of another tensor.", type_as),
+    function(
+        "requires_grad_",
+        "self, requires_grad=True",
+        "Starts collecting gradients.",
+        requires_grad,
+    ),
+    function(
+        "backward",
+        "self, gradient=None, retain_graph=None, create_graph=False",
+        "Adds d(self)/dt to `t.grad` of every leaf t that it was computed from.",
+        backward,
+    ),
+    function("zero_", "self", "Sets every element to 0.", zero),
+    function("fill_", "self, value", "Sets every element.", fill),
+    function("copy_", "self, source", "Takes over the elements of another tensor.", copy_from),
+    function("set_value", "self, source", "Takes over the elements of another tensor.", copy_from),
+    function("uniform_", "self, low=0.0, high=1.0", "Fills with uniform random numbers.", uniform),
+    function("normal_", "self, mean=0.0, std=1.0", "Fills with normal random numbers.", normal),
+];
+
+/// Whether a method of this name stands here.
+pub fn defines(name: Sym) -> bool {
+    thread_local! {
+        static NAMES: rustc_hash::FxHashSet<Sym> = METHODS.iter().map(|it| Sym::of(it.name)).collect();
+    }
+    NAMES.with(|it| it.contains(&name))
+}
+
+fn this(args: &Args<'_>) -> Result<Rc<TensorObj>, Raised> {
+    convert::variable(&args[0]).cloned()
+}
+
+fn new_tensor(cx: &mut Cx, args: Args<'_>) -> Res {
+    let data = args.rest(1);
+    if !data.is_empty() && data.iter().all(|it| matches!(it, Value::Int(_))) {
+        let sizes = data.iter().filter_map(Value::as_int).map(|it| it.max(0) as usize);
+        return Ok(Value::tensor(engine::functional::full(&sizes.collect(), 0.0, DType::F32)?));
+    }
+    let list = Value::list(Vec::new());
+    convert::from_data(cx, data.first().unwrap_or(&list), Some(DType::F32)).map(Value::tensor)
+}
+
+fn parameter(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let data = convert::variable(&args[1])?.get();
+    let on = !matches!(args[2], Value::Bool(false));
+    if on && !data.dtype().is_float() {
+        return Err(dtype_error(format!(
+            "a parameter holds floats, this tensor holds {}",
+            data.dtype()
+        )));
+    }
+    Ok(Value::Tensor(TensorObj::parameter(&data, on)))
+}
+
+fn item(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(convert::number(this(&args)?.get().item()?))
+}
+
+fn tolist(_cx: &mut Cx, args: Args<'_>) -> Res {
+    convert::to_list(&this(&args)?.get())
+}
+
+fn detach(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(attribute::detached(&this(&args)?))
+}
+
+fn detach_in_place(_cx: &mut Cx, args: Args<'_>) -> Res {
+    this(&args)?.drop_edge();
+    Ok(args[0].clone())
+}
+
+fn clone(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let value = this(&args)?.get();
+    if !value.requires_grad() || !engine::autograd::enabled() {
+        return Ok(Value::tensor(value.detach()));
+    }
+    Ok(Value::tensor(engine::functional::mul(&value, &Tensor::int_number(1))?))
+}
+
+fn size(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let value = this(&args)?.get();
+    match args.opt_int(1)? {
+        None => Ok(convert::sizes(value.shape())),
+        Some(dim) => Ok(Value::from(value.shape()[value.shape().dim("size", dim)?])),
+    }
+}
+
+fn dim(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::from(this(&args)?.get().rank()))
+}
+
+fn numel(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::from(this(&args)?.get().numel()))
+}
+
+fn element_size(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::from(this(&args)?.get().dtype().size()))
+}
+
+fn is_float(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::Bool(this(&args)?.get().dtype().is_float()))
+}
+
+fn is_contiguous(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::Bool(this(&args)?.get().layout().is_contiguous()))
+}
+
+fn stride(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let value = this(&args)?.get();
+    let strides = value.layout().strides.iter().map(|&it| Value::Int(it as i64));
+    Ok(Value::tuple(strides.collect::<Vec<_>>()))
+}
+
+fn same(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(args[0].clone())
+}
+
+/// `to(dtype)`, `to(device)`, `to(device, dtype)`, `to(other)`.
+fn to(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let mut target = args.opt(2).map(dtype::from_value).transpose()?;
+    if let Some(device) = args.opt(3) {
+        dtype::device_from_value(device)?;
+    }
+    for arg in args.rest(1) {
+        if let Value::Tensor(other) = arg {
+            target = Some(other.get().dtype());
+        } else if arg.downcast::<dtype::DTypeObj>().is_some() || matches!(arg, Value::Class(_)) {
+            target = Some(dtype::from_value(arg)?);
+        } else if let Some(name) = arg.as_str().and_then(DType::parse) {
+            target = Some(name);
+        } else if !matches!(arg, Value::Bool(_) | Value::None) {
+            dtype::device_from_value(arg)?;
+        }
+    }
+    converted(&args, target)
+}
+
+fn converted(args: &Args<'_>, target: Option<DType>) -> Res {
+    let value = this(args)?.get();
+    match target {
+        Some(dtype) if dtype != value.dtype() => {
+            Ok(Value::tensor(convert::cast(&value, Some(dtype))?))
+        }
+        _ => Ok(args[0].clone()),
+    }
+}
+
+/// `astype(dtype)` and `type(dtype)`; without a dtype, the name of the tensor's type.
+fn to_dtype(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let Some(target) = args.opt(1) else {
+        let name = match this(&args)?.get().dtype() {
+            DType::F32 => "torch.FloatTensor",
+            DType::F64 => "torch.DoubleTensor",
+            DType::I64 => "torch.LongTensor",
+            DType::I32 => "torch.IntTensor",
+            DType::U8 => "torch.ByteTensor",
+            DType::Bool => "torch.BoolTensor",
+        };
+        return Ok(Value::from(name));
+    };
+    let target = dtype::from_value(target)?;
+    converted(&args, Some(target))
+}
+
+fn to_float(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::F32))
+}
+
+fn to_double(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::F64))
+}
+
+fn to_int(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::I32))
+}
+
+fn to_long(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::I64))
+}
+
+fn to_bool(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::Bool))
+}
+
+fn to_byte(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::U8))
+}
+
+fn type_as(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let target = convert::variable(&args[1])?.get().dtype();
+    converted(&args, Some(target))
+}
+
+fn requires_grad(cx: &mut Cx, args: Args<'_>) -> Res {
+    let on = cx.truth(&args[1])?;
+    attribute::requires_grad(&this(&args)?, on)?;
+    Ok(args[0].clone())
+}
+
+fn backward(cx: &mut Cx, args: Args<'_>) -> Res {
+    let value = this(&args)?.get();
+    let seed = args.opt(1).map(convert::variable).transpose()?.map(|it| it.get());
+    let create = cx.truth(&args[3])?;
+    let retain = match args.opt(2) {
+        None => create,
+        Some(it) => cx.truth(it)?,
+    };
+    run_backward(&[(value, seed)], retain, create)
+}
+
+/// Walks back from `roots` and adds the gradients to the `.grad` of the leaves' variables.
+pub fn run_backward(roots: &[(Tensor, Option<Tensor>)], retain: bool, create: bool) -> Res {
+    for (leaf, grad) in engine::autograd::backward(roots, None, retain, create)? {
+        collect(leaf, grad)?;
+    }
+    Ok(Value::None)
+}
+
+/// Adds a gradient to the leaf's variable.
+fn collect(leaf: u64, grad: Tensor) -> Result<(), Raised> {
+    let Some(object) = TensorObj::of_leaf(leaf) else { return Ok(()) };
+    match object.grad() {
+        None => object.set_grad(Some(Rc::new(TensorObj::new(grad)))),
+        Some(sum) => {
+            let total = engine::functional::add(&sum.get(), &grad)?;
+            sum.set(total)?;
+        }
+    }
+    Ok(())
+}
+
+fn filled(args: &Args<'_>, make: impl FnOnce(&Tensor) -> Result<Tensor, Raised>) -> Res {
+    let value = make(&this(args)?.get())?;
+    arith::assign(&args[0], value)?;
+    Ok(args[0].clone())
+}
+
+fn zero(_cx: &mut Cx, args: Args<'_>) -> Res {
+    filled(&args, |it| Ok(engine::functional::full(it.shape(), 0.0, it.dtype())?))
+}
+
+fn fill(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let number = args.float(1)?;
+    filled(&args, |it| Ok(engine::functional::full(it.shape(), number, it.dtype())?))
+}
+
+fn copy_from(cx: &mut Cx, args: Args<'_>) -> Res {
+    let source = match convert::operand(&args[1]) {
+        Some(source) => source,
+        None => convert::from_data(cx, &args[1], None)?,
+    };
+    filled(&args, |it| {
+        let source = convert::cast(&source, Some(it.dtype()))?;
+        if source.shape() == it.shape() {
+            return Ok(source);
+        }
+        Ok(engine::functional::expand(&source, it.shape())?)
+    })
+}
+
+fn uniform(cx: &mut Cx, args: Args<'_>) -> Res {
+    let (low, high) = (args.float(1)?, args.float(2)?);
+    random(cx, &args, "rand", |it| {
+        let spread = engine::functional::mul(&it, &Tensor::number(high - low))?;
+        engine::functional::add(&spread, &Tensor::number(low))
+    })
+}
+
+fn normal(cx: &mut Cx, args: Args<'_>) -> Res {
+    let (mean, std) = (args.float(1)?, args.float(2)?);
+    random(cx, &args, "randn", |it| {
+        let spread = engine::functional::mul(&it, &Tensor::number(std))?;
+        engine::functional::add(&spread, &Tensor::number(mean))
+    })
+}
+
+/// Fills the tensor with what a random op draws, after `change`.
+fn random(
+    cx: &mut Cx,
+    args: &Args<'_>,
+    op: &'static str,
+    change: impl FnOnce(Tensor) -> engine::Result<Tensor>,
+) -> Res {
+    let row =
+        engine::ops::find(op).ok_or_else(|| runtime_error(format!("the op {op} is missing")))?;
+    let sizes = convert::sizes(this(args)?.get().shape());
+    let drawn = cx.call(&crate::ops_binding::function_of(row), &[sizes])?;
+    let drawn = change(convert::variable(&drawn)?.get())?;
+    filled(args, |it| convert::cast(&drawn, Some(it.dtype())))
+}

@@ -1,0 +1,30 @@
+//! Tensors in the language: operators, methods, indexing, printing and conversion. Ops themselves come from `ops_binding`.
+
+pub mod arith;
+pub mod attribute;
+pub mod convert;
+pub mod dtype;
+pub mod index;
+pub mod methods;
+pub mod text;
+
+use crate::error::*;
+
+impl From<engine::Error> for Raised {
+    fn from(error: engine::Error) -> Raised {
+        use engine::Error as E;
+        let row = match &error {
+            E::Shapes { .. } => &SHAPE_ERROR,
+            E::DType { .. } | E::DTypes { .. } => &DTYPE_ERROR,
+            E::DimRange { .. } | E::IndexRange { .. } => &INDEX_ERROR,
+            E::Attr { .. } => &VALUE_ERROR,
+            E::Arity { .. } => &TYPE_ERROR,
+            E::TooLarge { .. } | E::OutOfMemory { .. } => &MEMORY_ERROR,
+            E::Trace { .. } | E::Abstract => &TRACE_ERROR,
+            E::File { .. } => &OS_ERROR,
+            E::Interrupted => &KEYBOARD_INTERRUPT,
+            _ => &RUNTIME_ERROR,
+        };
+        Raised::new(row, error.to_string())
+    }
+}

@@ -1,0 +1,252 @@
+//! How a tensor prints: PyTorch's layout (four digits, summarised above 1,000 elements, 80 columns).
+
+use engine::{DType, Result, Tensor, with_dtype};
+
+/// Digits after the point.
+const PRECISION: usize = 4;
+/// Tensors with more elements are summarised.
+const THRESHOLD: usize = 1000;
+/// Elements shown at each end of a summarised dimension.
+const EDGE: usize = 3;
+/// Columns of a line.
+const LINE: usize = 80;
+
+/// The text of `print(tensor)`: `tensor([1., 2.], requires_grad=True)`.
+pub fn repr(tensor: &Tensor) -> Result<String> {
+    let prefix = "tensor(";
+    let mut body = String::from("[]");
+    let mut suffixes = Vec::new();
+    let default_dtype = matches!(tensor.dtype(), DType::F32 | DType::I64 | DType::Bool);
+    if tensor.numel() == 0 {
+        if tensor.rank() != 1 {
+            suffixes.push(format!("size={}", tuple(tensor.shape())));
+        }
+        if tensor.dtype() != DType::F32 {
+            suffixes.push(format!("dtype=torch.{}", tensor.dtype()));
+        }
+    } else {
+        if !default_dtype {
+            suffixes.push(format!("dtype=torch.{}", tensor.dtype()));
+        }
+        body = values(tensor, prefix.len())?;
+    }
+    suffixes.extend(grad_suffix(tensor));
+    Ok(with_suffixes(&format!("{prefix}{body}"), &suffixes, prefix.len()))
+}
+
+/// The nested brackets alone, continuation lines indented by `indent`.
+pub fn values(tensor: &Tensor, indent: usize) -> Result<String> {
+    let cells = Cells::read(tensor)?;
+    let format = Format::of(&cells);
+    Ok(nested(&cells, &format, 0, 0, indent))
+}
+
+/// `(2, 3)`, and `(2,)` for one dimension.
+fn tuple(shape: &[usize]) -> String {
+    let inner = shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    if shape.len() == 1 { format!("({inner},)") } else { format!("({inner})") }
+}
+
+fn grad_suffix(tensor: &Tensor) -> Option<String> {
+    let edge = tensor.edge()?;
+    Some(match edge.op_name() {
+        None => "requires_grad=True".into(),
+        Some(name) => format!("grad_fn=<{}Backward0>", camel(name)),
+    })
+}
+
+fn camel(name: &str) -> String {
+    let word = |part: &str| {
+        let mut chars = part.chars();
+        chars
+            .next()
+            .map(|it| it.to_uppercase().collect::<String>() + chars.as_str())
+            .unwrap_or_default()
+    };
+    name.split(['_', '.']).map(word).collect()
+}
+
+fn with_suffixes(text: &str, suffixes: &[String], indent: usize) -> String {
+    let mut res = text.to_string();
+    let mut column = text.len() - text.rfind('\n').map_or(0, |it| it + 1);
+    for suffix in suffixes {
+        if column + suffix.len() + 2 > LINE {
+            res.push_str(",\n");
+            res.push_str(&" ".repeat(indent));
+            column = indent + suffix.len();
+        } else {
+            res.push_str(", ");
+            column += suffix.len() + 2;
+        }
+        res.push_str(suffix);
+    }
+    res.push(')');
+    res
+}
+
+/// The elements that are shown: all of them, or the ends of each long dimension.
+struct Cells {
+    dtype: DType,
+    /// Indices shown per dimension; `None` stands for the dots.
+    shown: Vec<Vec<Option<usize>>>,
+    /// Values of the shown elements, row-major over the indices that are not dots.
+    values: Vec<f64>,
+    /// The same as integers, for integer dtypes.
+    ints: Vec<i64>,
+}
+
+impl Cells {
+    fn read(tensor: &Tensor) -> Result<Self> {
+        let summarise = tensor.numel() > THRESHOLD;
+        let shown: Vec<Vec<Option<usize>>> =
+            tensor.shape().iter().map(|&size| indices(size, summarise)).collect();
+        let mut offsets = vec![tensor.layout().offset as isize];
+        for (list, &stride) in shown.iter().zip(&tensor.layout().strides) {
+            let steps: Vec<isize> =
+                list.iter().flatten().map(|&idx| idx as isize * stride).collect();
+            offsets =
+                offsets.iter().flat_map(|base| steps.iter().map(move |step| base + step)).collect();
+        }
+        let (values, ints) = tensor.with_view(|view| {
+            with_dtype!(tensor.dtype(), T => {
+                let buffer = view.buffer::<T>();
+                let picked: Vec<T> = offsets.iter().map(|&at| buffer[at as usize]).collect();
+                let values: Vec<f64> = picked.iter().map(|&it| it as f64).collect();
+                let ints: Vec<i64> = picked.iter().map(|&it| it as i64).collect();
+                (values, ints)
+            })
+        })?;
+        Ok(Self { dtype: tensor.dtype(), shown, values, ints })
+    }
+
+    /// Number of values below one shown index of dimension `dim`.
+    fn stride(&self, dim: usize) -> usize {
+        self.shown[dim + 1..].iter().map(|it| it.iter().flatten().count()).product()
+    }
+}
+
+fn indices(size: usize, summarise: bool) -> Vec<Option<usize>> {
+    if summarise && size > 2 * EDGE {
+        let tail = size - EDGE..size;
+        return (0..EDGE).map(Some).chain([None]).chain(tail.map(Some)).collect();
+    }
+    (0..size).map(Some).collect()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    Bool,
+    Int,
+    /// Whole floats: `1.`
+    Whole,
+    Fixed,
+    Scientific,
+}
+
+/// How every element of one tensor prints.
+struct Format {
+    style: Style,
+    width: usize,
+}
+
+impl Format {
+    fn of(cells: &Cells) -> Self {
+        let style = Self::style(cells);
+        let mut format = Self { style, width: 1 };
+        let n_values = cells.values.len();
+        let measured = |idx: &usize| {
+            let value = cells.values[*idx];
+            !cells.dtype.is_float() || value.is_finite() && value != 0.0
+        };
+        let widths = (0..n_values).filter(measured).map(|idx| format.raw(cells, idx).len());
+        format.width = widths.max().unwrap_or(1).max(1);
+        format
+    }
+
+    fn style(cells: &Cells) -> Style {
+        match cells.dtype {
+            DType::Bool => return Style::Bool,
+            dtype if !dtype.is_float() => return Style::Int,
+            _ => {}
+        }
+        let finite = cells.values.iter().filter(|it| it.is_finite() && **it != 0.0);
+        let magnitudes: Vec<f64> = finite.clone().map(|it| it.abs()).collect();
+        let max = magnitudes.iter().copied().fold(0.0, f64::max);
+        let min = magnitudes.iter().copied().fold(f64::INFINITY, f64::min);
+        let whole = finite.clone().all(|it| it.fract() == 0.0);
+        let wide = !magnitudes.is_empty() && (max / min > 1000.0 || max > 1.0e8);
+        match (whole, wide) {
+            (_, true) => Style::Scientific,
+            (true, false) => Style::Whole,
+            (false, false) if min < 1.0e-4 => Style::Scientific,
+            (false, false) => Style::Fixed,
+        }
+    }
+
+    fn raw(&self, cells: &Cells, idx: usize) -> String {
+        let value = cells.values[idx];
+        match self.style {
+            Style::Bool => if cells.ints[idx] != 0 { "True" } else { "False" }.into(),
+            Style::Int => cells.ints[idx].to_string(),
+            _ if value.is_nan() => "nan".into(),
+            _ if value.is_infinite() => if value > 0.0 { "inf" } else { "-inf" }.into(),
+            Style::Whole => format!("{value:.0}."),
+            Style::Fixed => format!("{value:.PRECISION$}"),
+            Style::Scientific => scientific(value),
+        }
+    }
+
+    fn cell(&self, cells: &Cells, idx: usize) -> String {
+        format!("{:>width$}", self.raw(cells, idx), width = self.width)
+    }
+}
+
+/// C's `%.4e`: at least two digits of exponent, with a sign.
+fn scientific(value: f64) -> String {
+    let text = format!("{value:.PRECISION$e}");
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let (sign, digits) = match exponent.strip_prefix('-') {
+        Some(digits) => ('-', digits),
+        None => ('+', exponent),
+    };
+    format!("{mantissa}e{sign}{digits:0>2}")
+}
+
+fn nested(cells: &Cells, format: &Format, dim: usize, start: usize, indent: usize) -> String {
+    let rank = cells.shown.len();
+    if rank == 0 {
+        return format.cell(cells, 0).trim_start().to_string();
+    }
+    if dim + 1 == rank {
+        return row(cells, format, start, indent);
+    }
+    let stride = cells.stride(dim);
+    let mut at = start;
+    let mut parts = Vec::new();
+    for index in &cells.shown[dim] {
+        if index.is_some() {
+            parts.push(nested(cells, format, dim + 1, at, indent + 1));
+            at += stride;
+        } else {
+            parts.push("...".into());
+        }
+    }
+    let gap = format!(",{}{}", "\n".repeat(rank - dim - 1), " ".repeat(indent + 1));
+    format!("[{}]", parts.join(&gap))
+}
+
+fn row(cells: &Cells, format: &Format, start: usize, indent: usize) -> String {
+    let per_line = (LINE.saturating_sub(indent) / (format.width + 2)).max(1);
+    let mut at = start;
+    let mut texts = Vec::new();
+    for index in &cells.shown[cells.shown.len() - 1] {
+        if index.is_some() {
+            texts.push(format.cell(cells, at));
+            at += 1;
+        } else {
+            texts.push(" ...".into());
+        }
+    }
+    let lines: Vec<String> = texts.chunks(per_line).map(|it| it.join(", ")).collect();
+    format!("[{}]", lines.join(&format!(",\n{}", " ".repeat(indent + 1))))
+}

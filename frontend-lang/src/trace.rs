@@ -1,0 +1,377 @@
+//! Traced functions: a function of the language whose tensor ops are recorded once and then replayed from a compiled plan.
+//!
+//! The body runs on every call, so prints and counters happen; the engine matches its ops against the recording.
+
+use std::any::Any;
+use std::cell::RefCell;
+
+use engine::Tensor;
+use engine::graph::Graph;
+use engine::trace::{Call, Excluded, Options, Stats, Traced, exclude};
+
+use crate::native::*;
+use crate::objects::model::{self, DumpOptions};
+
+/// The type of what `@trace` makes.
+pub static TRACED: NativeType = NativeType {
+    module: "notegrad.jit",
+    methods: &[METHODS],
+    ..NativeType::plain("trace", "A function that is compiled into static graphs.")
+};
+
+static METHODS: &[NativeFn] = &[
+    function("stats", "self", "What was recorded and replayed so far, as text.", stats_text),
+    function(
+        "dump",
+        "self, file, *, arg_names=None, output_names=None, test_case=False, user_info=''",
+        "Writes the latest call's graph with its weights into a file; gives the bytes written.",
+        dump,
+    ),
+];
+
+/// A function under trace.
+pub struct TracedFn {
+    func: Value,
+    traced: Traced,
+    /// Arguments of the latest call.
+    last_call: RefCell<Option<Recorded>>,
+    last: RefCell<Stats>,
+}
+
+/// Arguments of a call, kept so that it can be recorded once more.
+#[derive(Clone)]
+pub struct Recorded {
+    positional: Vec<Value>,
+    keywords: Vec<(Sym, Value)>,
+    /// The tensors among them.
+    pub tensors: Vec<Tensor>,
+    /// Names of the tensors: `arg_0` ... for positional ones, their keyword for others.
+    pub names: Vec<String>,
+}
+
+impl TracedFn {
+    /// `func`, to be traced from its next call on.
+    pub fn new(func: Value, options: Options) -> TracedFn {
+        TracedFn {
+            func,
+            traced: Traced::new(options),
+            last_call: RefCell::default(),
+            last: RefCell::default(),
+        }
+    }
+
+    /// The function as written.
+    pub fn func(&self) -> &Value {
+        &self.func
+    }
+
+    /// What was recorded.
+    pub fn traced(&self) -> &Traced {
+        &self.traced
+    }
+
+    /// The latest call; `None` before the first.
+    pub fn last_call(&self) -> Option<Recorded> {
+        self.last_call.borrow().clone()
+    }
+
+    /// The graph of the latest call with every captured tensor as a constant: recorded anew, without running ops.
+    pub fn frozen_graph(&self, cx: &mut Cx) -> Result<Graph, Raised> {
+        let call = self.last_call().ok_or_else(|| {
+            Raised::new(
+                &TRACE_ERROR,
+                "nothing is recorded yet; call the function once, then dump it",
+            )
+        })?;
+        let options =
+            Options { record_only: true, capture_as_const: true, ..self.traced.options() };
+        let frozen = TracedFn::new(self.func.clone(), options);
+        let args = CallArgs { positional: &call.positional, keywords: &call.keywords };
+        let before = engine::autograd::set_enabled(false);
+        let res = frozen.run(cx, args);
+        engine::autograd::set_enabled(before);
+        res?;
+        Ok(frozen.traced.graph(0)?)
+    }
+
+    /// What happened in the latest call.
+    pub fn last_stats(&self) -> Stats {
+        self.last.borrow().clone()
+    }
+
+    fn run(&self, cx: &mut Cx, args: CallArgs<'_>) -> Res {
+        let inputs = Inputs::of(args);
+        let options = self.traced.options();
+        if options.capture_as_const && inputs.others > 0 {
+            return Err(type_error(
+                "with capture_as_const=True every positional argument is a tensor; pass other things by keyword",
+            ));
+        }
+        let call = self.traced.begin(&inputs.tensors)?;
+        let replaced = options.symbolic && !call.is_inline();
+        let (positional, keywords) = inputs.replaced(args, &call, replaced);
+        let res =
+            cx.call_with(&self.func, CallArgs { positional: &positional, keywords: &keywords });
+        if !call.is_inline() {
+            self.last_call.replace(Some(Recorded {
+                positional: args.positional.to_vec(),
+                keywords: args.keywords.to_vec(),
+                tensors: inputs.tensors,
+                names: inputs.names,
+            }));
+        }
+        let value = match res {
+            Ok(value) => value,
+            Err(raised) => {
+                call.abort();
+                return Err(raised);
+            }
+        };
+        let mut results = Vec::new();
+        collect_tensors(cx, &value, &mut results)?;
+        let finished = call.finish(&results)?;
+        if finished.stats.notice.is_some() {
+            let name = cx.getattr(&self.func, Sym::NAME)?;
+            let name = cx.str(&name)?;
+            show_notice(cx, &name, &finished.stats);
+        }
+        self.last.replace(finished.stats);
+        Ok(value)
+    }
+}
+
+/// The tensors among the arguments: positional ones first, then keywords in order.
+struct Inputs {
+    tensors: Vec<Tensor>,
+    names: Vec<String>,
+    /// Positional arguments that are no tensors.
+    others: usize,
+}
+
+impl Inputs {
+    fn of(args: CallArgs<'_>) -> Self {
+        let mut res = Self { tensors: Vec::new(), names: Vec::new(), others: 0 };
+        for value in args.positional {
+            match value {
+                Value::Tensor(it) => {
+                    res.names.push(format!("arg_{}", res.tensors.len()));
+                    res.tensors.push(it.get());
+                }
+                _ => res.others += 1,
+            }
+        }
+        for (name, value) in args.keywords {
+            if let Value::Tensor(it) = value {
+                res.names.push(name.as_str().to_string());
+                res.tensors.push(it.get());
+            }
+        }
+        res
+    }
+
+    /// The arguments that the body gets: stand-ins when it runs symbolically, else the same variables.
+    fn replaced(
+        &self,
+        args: CallArgs<'_>,
+        call: &Call,
+        symbolic: bool,
+    ) -> (Vec<Value>, Vec<(Sym, Value)>) {
+        let mut seen = call.args().iter();
+        let mut swap = |value: &Value| match (value, symbolic) {
+            (Value::Tensor(_), true) => {
+                seen.next().cloned().map_or_else(|| value.clone(), Value::tensor)
+            }
+            _ => value.clone(),
+        };
+        let positional = args.positional.iter().map(&mut swap).collect();
+        let keywords = args.keywords.iter().map(|(name, value)| (*name, swap(value))).collect();
+        (positional, keywords)
+    }
+}
+
+/// Every tensor in a result: a tensor, or lists, tuples and dicts of them.
+fn collect_tensors(cx: &mut Cx, value: &Value, found: &mut Vec<Tensor>) -> Result<(), Raised> {
+    match value {
+        Value::Tensor(it) => found.push(it.get()),
+        Value::List(_) | Value::Tuple(_) => {
+            for item in cx.collect(value)? {
+                collect_tensors(cx, &item, found)?;
+            }
+        }
+        Value::Dict(it) => {
+            for item in it.values() {
+                collect_tensors(cx, &item, found)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// A name, a list of names, or nothing.
+fn names(cx: &mut Cx, value: Option<&Value>) -> Result<Vec<String>, Raised> {
+    match value {
+        None => Ok(Vec::new()),
+        Some(Value::Str(one)) => Ok(vec![one.to_string()]),
+        Some(list) => cx.collect(list)?.iter().map(|it| cx.str(it)).collect(),
+    }
+}
+
+fn dump(cx: &mut Cx, args: Args<'_>) -> Res {
+    let options = DumpOptions {
+        arg_names: names(cx, args.opt(2))?,
+        output_names: names(cx, args.opt(3))?,
+        test_case: cx.truth(&args[4])?,
+        info: cx.str(&args[5])?,
+    };
+    let bytes = model::dump(cx, args.object::<TracedFn>(0)?, args.str(1)?, &options)?;
+    Ok(Value::from(bytes))
+}
+
+fn stats_text(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::str(args.object::<TracedFn>(0)?.traced.stats().to_string()))
+}
+
+impl NativeObject for TracedFn {
+    fn native_type(&self) -> &'static NativeType {
+        &TRACED
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn getattr(&self, cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+        match name.as_str() {
+            "__wrapped__" => Ok(Some(self.func.clone())),
+            "__name__" | "__doc__" | "__qualname__" => cx.getattr(&self.func, name).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn is_callable(&self) -> bool {
+        true
+    }
+
+    fn binds_self(&self) -> bool {
+        true
+    }
+
+    fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
+        self.run(cx, args)
+    }
+
+    fn repr(&self, cx: &mut Cx) -> Result<String, Raised> {
+        let name = cx.getattr(&self.func, Sym::NAME)?;
+        Ok(format!("<traced function {}: {}>", cx.str(&name)?, self.traced.stats()))
+    }
+
+    fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
+        visit(&self.func);
+        if let Some(call) = &*self.last_call.borrow() {
+            call.positional.iter().chain(call.keywords.iter().map(|it| &it.1)).for_each(visit);
+        }
+    }
+
+    fn clear(&self) {
+        self.last_call.replace(None);
+    }
+}
+
+/// The type of `exclude_from_trace()`.
+pub static EXCLUDE: NativeType = NativeType {
+    module: "notegrad.jit",
+    ..NativeType::plain("exclude_from_trace", "Code inside runs eagerly and is not recorded.")
+};
+
+/// `with exclude_from_trace():`.
+#[derive(Default)]
+pub struct Exclude {
+    guard: RefCell<Option<Excluded>>,
+}
+
+impl NativeObject for Exclude {
+    fn native_type(&self) -> &'static NativeType {
+        &EXCLUDE
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn enter(&self, _cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
+        if engine::trace::active() {
+            self.guard.replace(Some(exclude()?));
+        }
+        Ok(Some(this.clone()))
+    }
+
+    fn exit(&self, _cx: &mut Cx, _this: &Value, _error: &Value) -> Result<bool, Raised> {
+        self.guard.replace(None);
+        Ok(false)
+    }
+}
+
+/// The type of the hidden guard around one step of a traced cell.
+pub static STEP: NativeType = NativeType {
+    module: "notegrad.jit",
+    ..NativeType::plain("trace_step", "One step of a traced cell.")
+};
+
+/// One step of a traced cell: the body of an innermost loop, or the whole cell.
+pub struct Step {
+    traced: Traced,
+    /// What runs now; inner ones run inline in the outermost.
+    calls: RefCell<Vec<Call>>,
+}
+
+impl Step {
+    /// A step that has not run yet.
+    pub fn new(options: Options) -> Step {
+        Step { traced: Traced::new(options), calls: RefCell::default() }
+    }
+
+    /// What was recorded.
+    pub fn traced(&self) -> &Traced {
+        &self.traced
+    }
+}
+
+impl NativeObject for Step {
+    fn native_type(&self) -> &'static NativeType {
+        &STEP
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn enter(&self, _cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
+        let call = self.traced.begin(&[])?;
+        self.calls.borrow_mut().push(call);
+        Ok(Some(this.clone()))
+    }
+
+    fn exit(&self, cx: &mut Cx, _this: &Value, error: &Value) -> Result<bool, Raised> {
+        let call = self.calls.borrow_mut().pop();
+        match call {
+            Some(call) if error.is_none() => show_notice(cx, "this cell", &call.finish(&[])?.stats),
+            Some(call) => call.abort(),
+            None => {}
+        }
+        Ok(false)
+    }
+}
+
+/// Lines about further branches that one traced function may show.
+const MAX_NOTICES: usize = 4;
+
+/// Says in one line that another path was recorded.
+fn show_notice(cx: &mut Cx, name: &str, stats: &Stats) {
+    let Some(notice) = &stats.notice else { return };
+    if stats.branches > MAX_NOTICES {
+        return;
+    }
+    let text = format!("%trace: {name}: {notice}");
+    cx.host.display(&Value::str(text.as_str()), &text, None, false);
+}

@@ -1,0 +1,114 @@
+//! Tracebacks: the places an exception passed, with their lines, innermost last.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::cx::Cx;
+use crate::diagnostic::clamp;
+use crate::error::{Mark, Raised};
+use crate::sym::Sym;
+use crate::value::Value;
+
+/// Most frames shown.
+const MOST: usize = 24;
+
+const RED: &str = "\u{1b}[1;31m";
+const RESET: &str = "\u{1b}[0m";
+
+/// The traceback twice: with ANSI colours, and plain.
+pub(crate) fn render(cx: &mut Cx, raised: &Raised) -> (Vec<String>, Vec<String>) {
+    let mut lines = (Vec::new(), Vec::new());
+    if let Some((text, words)) = earlier(cx, raised) {
+        for (color, part) in [(true, &mut lines.0), (false, &mut lines.1)] {
+            part.push(title(color, &text));
+            part.push(format!("\n{words}\n"));
+        }
+    }
+    let marks: Vec<&Mark> = raised.marks().iter().rev().collect();
+    let hidden = marks.len().saturating_sub(MOST);
+    for (idx, mark) in marks.iter().enumerate() {
+        if hidden > 0 && idx == MOST / 2 {
+            let text = format!("... {hidden} more calls ...");
+            lines.0.push(text.clone());
+            lines.1.push(text);
+        }
+        if hidden > 0 && idx >= MOST / 2 && idx < MOST / 2 + hidden {
+            continue;
+        }
+        if let Some((styled, plain)) = place(cx, mark) {
+            lines.0.push(styled);
+            lines.1.push(plain);
+        }
+    }
+    let text = last_line(cx, raised.value());
+    lines.0.push(title(true, &text));
+    lines.1.push(text);
+    for note in notes(cx, raised) {
+        lines.0.push(note.clone());
+        lines.1.push(note);
+    }
+    lines
+}
+
+fn title(color: bool, text: &str) -> String {
+    if !color {
+        return text.to_owned();
+    }
+    match text.split_once(':') {
+        Some((name, rest)) => format!("{RED}{name}{RESET}:{rest}"),
+        None => format!("{RED}{text}{RESET}"),
+    }
+}
+
+/// `ValueError: text`, as CPython ends a traceback.
+fn last_line(cx: &mut Cx, value: &Value) -> String {
+    let name = crate::objects::class::type_of(value).name;
+    match cx.str(value) {
+        Ok(text) if text.is_empty() => name.to_string(),
+        Ok(text) => match hint(value) {
+            Some(hint) => format!("{name}: {text}. {hint}"),
+            None => format!("{name}: {text}"),
+        },
+        Err(_) => format!("{name}: <exception str() failed>"),
+    }
+}
+
+fn hint(value: &Value) -> Option<String> {
+    let Value::Instance(it) = value else { return None };
+    it.get(Sym::HINT).and_then(|it| it.as_str().map(str::to_owned))
+}
+
+fn notes(cx: &mut Cx, raised: &Raised) -> Vec<String> {
+    let notes = raised.instance().and_then(|it| it.get(Sym::NOTES));
+    let items = notes.and_then(|it| cx.collect(&it).ok()).unwrap_or_default();
+    items.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect()
+}
+
+/// The exception this one came from, and how CPython words that.
+fn earlier(cx: &mut Cx, raised: &Raised) -> Option<(String, &'static str)> {
+    let it = raised.instance()?;
+    let cause = it.get(Sym::CAUSE).filter(|it| !it.is_none());
+    if let Some(cause) = cause {
+        let text = "The above exception was the direct cause of the following exception:";
+        return Some((last_line(cx, &cause), text));
+    }
+    let suppressed = matches!(it.get(Sym::SUPPRESS), Some(Value::Bool(true)));
+    let context = it.get(Sym::CONTEXT).filter(|it| !it.is_none() && !suppressed)?;
+    let text = "During handling of the above exception, another exception occurred:";
+    Some((last_line(cx, &context), text))
+}
+
+fn place(cx: &Cx, mark: &Mark) -> Option<(String, String)> {
+    let source = cx.sources.get(mark.span.source)?;
+    let function = mark.function.as_str();
+    let range = clamp(mark.span, &source.text);
+    let render = |renderer: Renderer| {
+        let annotation = AnnotationKind::Primary.span(range.clone());
+        let path = match function {
+            "<module>" => source.name.clone(),
+            _ => format!("{} in {function}", source.name),
+        };
+        let snippet = Snippet::source(source.text.as_str()).path(path).annotation(annotation);
+        renderer.render(&[Group::with_level(Level::ERROR).element(snippet)])
+    };
+    Some((render(Renderer::styled()), render(Renderer::plain())))
+}

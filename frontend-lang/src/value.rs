@@ -1,0 +1,438 @@
+//! `Value`: everything a program can hold, in 16 bytes, cheap to clone.
+//!
+//! Small things are inline; the rest is a thin reference-counted pointer, so a tensor is freed at
+//! the moment its last name goes. Containers have interior mutability, as in Python.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::Deref;
+use std::rc::Rc;
+
+use crate::native::{NativeFn, NativeObject};
+use crate::objects::class::{Class, Instance};
+use crate::objects::function::Func;
+use crate::objects::generator::Generator;
+use crate::objects::iterator::Iter;
+use crate::objects::module::Module;
+use crate::objects::tensor::TensorObj;
+use crate::sym::Sym;
+use crate::table::{Dict, Set};
+
+/// Any value of the language.
+#[derive(Clone, Default)]
+pub enum Value {
+    /// No value yet: an unassigned slot or an omitted argument. Programs never see it.
+    #[default]
+    Unbound,
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Ellipsis,
+    NotImplemented,
+    Str(Rc<Str>),
+    Tuple(Rc<Tuple>),
+    List(Rc<List>),
+    Dict(Rc<Dict>),
+    Set(Rc<Set>),
+    Range(Rc<Range>),
+    Slice(Rc<Slice>),
+    Func(Rc<Func>),
+    Generator(Rc<Generator>),
+    /// A variable shared by functions. Programs never see it.
+    Cell(Rc<RefCell<Value>>),
+    Native(&'static NativeFn),
+    Method(Rc<BoundMethod>),
+    Class(Rc<Class>),
+    Instance(Rc<Instance>),
+    Module(Rc<Module>),
+    Iter(Rc<Iter>),
+    Tensor(Rc<TensorObj>),
+    /// Objects that other files define; see [`NativeObject`].
+    Object(Rc<Box<dyn NativeObject>>),
+}
+
+/// A string; `Deref` gives `&str`.
+pub struct Str {
+    text: String,
+    hash: std::cell::Cell<u64>,
+    chars: std::cell::Cell<u32>,
+}
+
+/// A tuple; `Deref` gives the slice of its items.
+pub struct Tuple(Box<[Value]>);
+
+/// A list.
+pub struct List {
+    pub items: RefCell<Vec<Value>>,
+}
+
+/// `range(start, stop, step)`; `step` is never 0.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Range {
+    pub start: i64,
+    pub stop: i64,
+    pub step: i64,
+}
+
+/// `start:stop:step` inside square brackets; missing parts are `None`.
+pub struct Slice {
+    pub start: Value,
+    pub stop: Value,
+    pub step: Value,
+}
+
+/// A function together with the object it was looked up on.
+pub struct BoundMethod {
+    pub func: Value,
+    pub this: Value,
+}
+
+impl Value {
+    /// A string value.
+    pub fn str(text: impl Into<String>) -> Value {
+        Value::Str(Rc::new(Str::new(text.into())))
+    }
+
+    /// A list value.
+    pub fn list(items: Vec<Value>) -> Value {
+        Value::List(Rc::new(List { items: RefCell::new(items) }))
+    }
+
+    /// A tuple value.
+    pub fn tuple(items: impl Into<Box<[Value]>>) -> Value {
+        Value::Tuple(Rc::new(Tuple(items.into())))
+    }
+
+    /// A new empty dict.
+    pub fn dict() -> Value {
+        Value::Dict(Rc::new(Dict::default()))
+    }
+
+    /// An iterator value; see [`Iter`].
+    pub fn iter(iter: Iter) -> Value {
+        Value::Iter(Rc::new(iter))
+    }
+
+    /// A value of a type that another file defines.
+    pub fn object(object: impl NativeObject) -> Value {
+        Value::Object(Rc::new(Box::new(object)))
+    }
+
+    /// A tensor value.
+    pub fn tensor(tensor: engine::Tensor) -> Value {
+        Value::Tensor(Rc::new(TensorObj::new(tensor)))
+    }
+
+    /// The tensor in the value.
+    pub fn as_tensor(&self) -> Option<&Rc<TensorObj>> {
+        match self.core() {
+            Value::Tensor(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// `func` bound to `this`.
+    pub fn method(func: Value, this: Value) -> Value {
+        Value::Method(Rc::new(BoundMethod { func, this }))
+    }
+
+    /// True for `None`.
+    pub fn is_none(&self) -> bool {
+        matches!(self, Value::None)
+    }
+
+    /// True for an omitted argument whose default is `...` in the signature, and for free slots.
+    pub fn is_unbound(&self) -> bool {
+        matches!(self, Value::Unbound)
+    }
+
+    /// Itself, or the builtin value inside an instance of a subclass of a builtin type.
+    pub fn core(&self) -> &Value {
+        match self {
+            Value::Instance(it) if !matches!(it.base, Value::None) => &it.base,
+            _ => self,
+        }
+    }
+
+    /// The integer of an int or bool.
+    pub fn as_int(&self) -> Option<i64> {
+        match self.core() {
+            Value::Int(it) => Some(*it),
+            Value::Bool(it) => Some(*it as i64),
+            _ => None,
+        }
+    }
+
+    /// The number of an int, bool or float.
+    pub fn as_float(&self) -> Option<f64> {
+        match self.core() {
+            Value::Float(it) => Some(*it),
+            Value::Int(it) => Some(*it as f64),
+            Value::Bool(it) => Some(*it as i64 as f64),
+            _ => None,
+        }
+    }
+
+    /// The text of a string.
+    pub fn as_str(&self) -> Option<&str> {
+        match self.core() {
+            Value::Str(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// The list of a list.
+    pub fn as_list(&self) -> Option<&Rc<List>> {
+        match self.core() {
+            Value::List(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// The items of a tuple.
+    pub fn as_tuple(&self) -> Option<&Rc<Tuple>> {
+        match self.core() {
+            Value::Tuple(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// The dict of a dict.
+    pub fn as_dict(&self) -> Option<&Rc<Dict>> {
+        match self.core() {
+            Value::Dict(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// The set of a set.
+    pub fn as_set(&self) -> Option<&Rc<Set>> {
+        match self.core() {
+            Value::Set(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// The hooks of an object that another file defines.
+    pub fn as_native(&self) -> Option<&dyn NativeObject> {
+        match self {
+            Value::Object(it) => Some(&***it),
+            Value::Tensor(it) => Some(&**it),
+            _ => None,
+        }
+    }
+
+    /// The object as its Rust type, if it is one.
+    pub fn downcast<T: NativeObject>(&self) -> Option<&T> {
+        self.core().as_native().and_then(|it| it.as_any().downcast_ref())
+    }
+
+    /// `a is b`.
+    pub fn is(&self, other: &Value) -> bool {
+        use Value::*;
+        match (self, other) {
+            (None, None) | (Ellipsis, Ellipsis) | (NotImplemented, NotImplemented) => true,
+            (Bool(a), Bool(b)) => a == b,
+            (Int(a), Int(b)) => a == b,
+            (Float(a), Float(b)) => a.to_bits() == b.to_bits(),
+            (Str(a), Str(b)) => Rc::ptr_eq(a, b) || (a.len() < 32 && a.text == b.text),
+            (Tuple(a), Tuple(b)) => Rc::ptr_eq(a, b) || (a.is_empty() && b.is_empty()),
+            _ => match (self.address(), other.address()) {
+                (Some(a), Some(b)) => a == b,
+                _ => false,
+            },
+        }
+    }
+
+    /// The address of the heap object behind the value, if there is one.
+    pub fn address(&self) -> Option<usize> {
+        use Value::*;
+        Some(match self {
+            Unbound | None | Bool(_) | Int(_) | Float(_) | Ellipsis | NotImplemented => {
+                return Option::None;
+            }
+            Str(it) => Rc::as_ptr(it).addr(),
+            Tuple(it) => Rc::as_ptr(it).addr(),
+            List(it) => Rc::as_ptr(it).addr(),
+            Dict(it) => Rc::as_ptr(it).addr(),
+            Set(it) => Rc::as_ptr(it).addr(),
+            Range(it) => Rc::as_ptr(it).addr(),
+            Slice(it) => Rc::as_ptr(it).addr(),
+            Func(it) => Rc::as_ptr(it).addr(),
+            Generator(it) => Rc::as_ptr(it).addr(),
+            Cell(it) => Rc::as_ptr(it).addr(),
+            Native(it) => std::ptr::from_ref(*it).addr(),
+            Method(it) => Rc::as_ptr(it).addr(),
+            Class(it) => Rc::as_ptr(it).addr(),
+            Instance(it) => Rc::as_ptr(it).addr(),
+            Module(it) => Rc::as_ptr(it).addr(),
+            Iter(it) => Rc::as_ptr(it).addr(),
+            Tensor(it) => Rc::as_ptr(it).addr(),
+            Object(it) => Rc::as_ptr(it).addr(),
+        })
+    }
+}
+
+impl Str {
+    /// A string with this text.
+    pub fn new(text: String) -> Str {
+        Str { text, hash: std::cell::Cell::new(0), chars: std::cell::Cell::new(u32::MAX) }
+    }
+
+    /// Length in code points.
+    pub fn chars_len(&self) -> usize {
+        if self.chars.get() == u32::MAX {
+            self.chars.set(self.text.chars().count().min(u32::MAX as usize - 1) as u32);
+        }
+        self.chars.get() as usize
+    }
+
+    /// True if every code point is one byte, so that byte and character positions agree.
+    pub fn is_ascii(&self) -> bool {
+        self.chars_len() == self.text.len()
+    }
+
+    /// The hash of the text, computed once.
+    pub fn hash(&self) -> u64 {
+        if self.hash.get() == 0 {
+            use std::hash::Hasher;
+            let mut hasher = rustc_hash::FxHasher::default();
+            hasher.write(self.text.as_bytes());
+            self.hash.set(hasher.finish() | 1);
+        }
+        self.hash.get()
+    }
+
+    /// Takes the text to be changed in place by its only owner.
+    pub fn text_mut(&mut self) -> &mut String {
+        self.hash.set(0);
+        self.chars.set(u32::MAX);
+        &mut self.text
+    }
+}
+
+impl Deref for Str {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Deref for Tuple {
+    type Target = [Value];
+
+    fn deref(&self) -> &[Value] {
+        &self.0
+    }
+}
+
+impl Tuple {
+    /// Takes the items out of a tuple that is being dropped.
+    pub(crate) fn take(&mut self) -> Box<[Value]> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl Range {
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        let (start, stop, step) = (self.start as i128, self.stop as i128, self.step as i128);
+        let count = if step > 0 {
+            (stop - start + step - 1).div_euclid(step)
+        } else {
+            (start - stop - step - 1).div_euclid(-step)
+        };
+        usize::try_from(count.max(0)).unwrap_or(usize::MAX)
+    }
+
+    /// True if there is no item.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Item number `index`, which must be below `len`.
+    pub fn at(&self, index: usize) -> i64 {
+        (self.start as i128 + index as i128 * self.step as i128) as i64
+    }
+
+    /// True if `item` is one of the items.
+    pub fn contains(&self, item: i64) -> bool {
+        let inside = if self.step > 0 {
+            self.start <= item && item < self.stop
+        } else {
+            self.stop < item && item <= self.start
+        };
+        inside && (item as i128 - self.start as i128) % self.step as i128 == 0
+    }
+}
+
+impl From<bool> for Value {
+    fn from(it: bool) -> Value {
+        Value::Bool(it)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(it: i64) -> Value {
+        Value::Int(it)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(it: usize) -> Value {
+        Value::Int(it.min(i64::MAX as usize) as i64)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(it: f64) -> Value {
+        Value::Float(it)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(it: &str) -> Value {
+        Value::str(it)
+    }
+}
+
+impl From<String> for Value {
+    fn from(it: String) -> Value {
+        Value::str(it)
+    }
+}
+
+impl From<Sym> for Value {
+    fn from(it: Sym) -> Value {
+        it.value()
+    }
+}
+
+impl From<()> for Value {
+    fn from((): ()) -> Value {
+        Value::None
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(it: Option<T>) -> Value {
+        it.map_or(Value::None, Into::into)
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::None => out.write_str("None"),
+            Value::Bool(it) => write!(out, "{it}"),
+            Value::Int(it) => write!(out, "{it}"),
+            Value::Float(it) => write!(out, "{it:?}"),
+            Value::Str(it) => write!(out, "{:?}", &***it),
+            _ => write!(out, "<{}>", crate::objects::class::type_name(self)),
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Value>() == 16);

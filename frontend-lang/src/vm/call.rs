@@ -1,0 +1,389 @@
+//! Calls: arguments stay on the stack and become the callee's first locals.
+
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+use crate::bytecode::Code;
+use crate::cx::Cx;
+use crate::error::{RECURSION_ERROR, Raised, type_error};
+use crate::native::{CallArgs, Res};
+use crate::objects::class::{Class, traits};
+use crate::objects::function::Func;
+use crate::operate::call::init_result;
+use crate::params::{
+    Bound, missing_arguments, multiple_values, too_many_arguments, unexpected_keyword,
+};
+use crate::sym::Sym;
+use crate::table::Dict;
+use crate::value::Value;
+use crate::vm::frame::{Exit, Frame, FrameKind, RECURSION_LIMIT};
+
+impl Cx {
+    /// `Call` and `CallMethod`; true if a frame was pushed, else the result is on the stack.
+    #[inline]
+    pub(crate) fn call_op(&mut self, count: usize, is_method: bool) -> Result<bool, Raised> {
+        let callee_at = self.callee_place(count, is_method);
+        let callee = std::mem::take(&mut self.machine.stack[callee_at]);
+        let return_to = self.machine.stack.len() - count - 1 - is_method as usize;
+        self.call_at(callee, callee_at + 1, return_to)
+    }
+
+    fn callee_place(&self, count: usize, is_method: bool) -> usize {
+        let first = self.machine.stack.len() - count - 1 - is_method as usize;
+        first + (is_method && self.machine.stack[first].is_unbound()) as usize
+    }
+
+    /// Calls with the arguments from `first_arg` to the top; the place below them is free.
+    fn call_at(
+        &mut self,
+        callee: Value,
+        first_arg: usize,
+        return_to: usize,
+    ) -> Result<bool, Raised> {
+        match callee {
+            Value::Func(func) => self.push_func(func, first_arg, return_to, FrameKind::Call),
+            Value::Native(row) => {
+                let args: Bound = self.machine.stack.drain(first_arg..).collect();
+                self.machine.stack.truncate(return_to);
+                let result = self.call_native(row, args, &[])?;
+                self.machine.stack.push(result);
+                Ok(false)
+            }
+            Value::Method(it) => {
+                self.machine.stack[first_arg - 1] = it.this.clone();
+                self.call_at(it.func.clone(), first_arg - 1, return_to)
+            }
+            Value::Class(class) if class.native.is_none() => {
+                self.construct(class, first_arg, return_to)
+            }
+            Value::Instance(ref it) => match it.class.lookup(Sym::CALL) {
+                Some(Value::Func(func)) => {
+                    self.machine.stack[first_arg - 1] = callee;
+                    self.push_func(func, first_arg - 1, return_to, FrameKind::Call)
+                }
+                _ => self.call_generally(&callee, first_arg, return_to, &[]),
+            },
+            _ => self.call_generally(&callee, first_arg, return_to, &[]),
+        }
+    }
+
+    fn call_generally(
+        &mut self,
+        callee: &Value,
+        first_arg: usize,
+        return_to: usize,
+        keywords: &[(Sym, Value)],
+    ) -> Result<bool, Raised> {
+        let args: Bound = self.machine.stack.drain(first_arg..).collect();
+        self.machine.stack.truncate(return_to);
+        let result = self.call_with(callee, CallArgs { positional: &args, keywords })?;
+        self.machine.stack.push(result);
+        Ok(false)
+    }
+
+    /// Makes an object and runs `__init__` in a frame if it is written in the language.
+    fn construct(
+        &mut self,
+        class: Rc<Class>,
+        first_arg: usize,
+        return_to: usize,
+    ) -> Result<bool, Raised> {
+        let Some(Value::Func(init)) = class.lookup(Sym::INIT) else {
+            return self.call_generally(&Value::Class(class), first_arg, return_to, &[]);
+        };
+        let args: Bound = if class.has(traits::EXCEPTION) || class.native_base().new.is_some() {
+            self.machine.stack[first_arg..].iter().cloned().collect()
+        } else {
+            Bound::new()
+        };
+        let instance = self.allocate(&class, CallArgs { positional: &args, keywords: &[] })?;
+        self.machine.stack[first_arg - 1] = instance.clone();
+        if init.code.is_generator {
+            return Err(type_error("__init__() should return None, not 'generator'"));
+        }
+        self.push_func(init, first_arg - 1, return_to, FrameKind::Init(instance))
+    }
+
+    /// Pushes the frame of a function whose arguments lie from `first_arg` to the top.
+    pub(crate) fn push_func(
+        &mut self,
+        func: Rc<Func>,
+        first_arg: usize,
+        return_to: usize,
+        kind: FrameKind,
+    ) -> Result<bool, Raised> {
+        let params = &func.code.params;
+        let count = self.machine.stack.len() - first_arg;
+        let wanted = params.positional;
+        if !params.is_simple() || count != wanted {
+            if params.is_simple() && count < wanted && count + func.defaults.len() >= wanted {
+                let skip = func.defaults.len() - (wanted - count);
+                self.machine.stack.extend(func.defaults[skip..].iter().cloned());
+            } else {
+                let args: Bound = self.machine.stack.drain(first_arg..).collect();
+                bind(&mut self.machine.stack, &func, args, &[])?;
+            }
+        }
+        self.push_bound(func, first_arg, return_to, kind)
+    }
+
+    /// Pushes the frame of a function whose parameters lie from `base` to the top.
+    fn push_bound(
+        &mut self,
+        func: Rc<Func>,
+        base: usize,
+        return_to: usize,
+        kind: FrameKind,
+    ) -> Result<bool, Raised> {
+        if self.machine.frames.len() >= RECURSION_LIMIT {
+            return Err(Raised::new(&RECURSION_ERROR, "maximum recursion depth exceeded"));
+        }
+        self.machine.stack.resize(base + func.code.locals.len(), Value::Unbound);
+        if func.code.is_generator {
+            let generator = self.new_generator(func, base);
+            self.machine.stack.truncate(return_to);
+            self.machine.stack.push(generator);
+            return Ok(false);
+        }
+        self.poll()?;
+        self.machine.frames.push(Frame {
+            func,
+            ip: 0,
+            base,
+            return_to,
+            blocks: self.machine.blocks.len(),
+            handled: self.machine.handled.len(),
+            kind,
+        });
+        Ok(true)
+    }
+
+    /// `CallKw` and `CallMethodKw`.
+    pub(crate) fn call_kw_op(
+        &mut self,
+        code: &Code,
+        count: usize,
+        names: u32,
+        is_method: bool,
+    ) -> Result<bool, Raised> {
+        let names: SmallVec<[Sym; 6]> = match &code.consts[names as usize] {
+            Value::Tuple(it) => it.iter().filter_map(|it| it.as_str().map(Sym::new)).collect(),
+            _ => SmallVec::new(),
+        };
+        let from = self.machine.stack.len() - names.len();
+        let keywords: SmallVec<[(Sym, Value); 6]> =
+            names.into_iter().zip(self.machine.stack.drain(from..)).collect();
+        let callee_at = self.callee_place(count, is_method);
+        let callee = std::mem::take(&mut self.machine.stack[callee_at]);
+        let return_to = self.machine.stack.len() - count - 1 - is_method as usize;
+        self.call_kw_at(callee, callee_at + 1, return_to, &keywords)
+    }
+
+    fn call_kw_at(
+        &mut self,
+        callee: Value,
+        first_arg: usize,
+        return_to: usize,
+        keywords: &[(Sym, Value)],
+    ) -> Result<bool, Raised> {
+        match callee {
+            Value::Func(func) => {
+                self.push_func_kw(func, first_arg, return_to, FrameKind::Call, keywords)
+            }
+            Value::Method(it) => {
+                self.machine.stack[first_arg - 1] = it.this.clone();
+                self.call_kw_at(it.func.clone(), first_arg - 1, return_to, keywords)
+            }
+            Value::Class(ref class) if class.native.is_none() && !class.has(traits::EXCEPTION) => {
+                match class.lookup(Sym::INIT) {
+                    Some(Value::Func(init)) if class.native_base().new.is_none() => {
+                        let none = CallArgs { positional: &[], keywords: &[] };
+                        let instance = self.allocate(class, none)?;
+                        self.machine.stack[first_arg - 1] = instance.clone();
+                        let kind = FrameKind::Init(instance);
+                        self.push_func_kw(init, first_arg - 1, return_to, kind, keywords)
+                    }
+                    _ => self.call_generally(&callee, first_arg, return_to, keywords),
+                }
+            }
+            Value::Instance(ref it) => match it.class.lookup(Sym::CALL) {
+                Some(Value::Func(func)) => {
+                    self.machine.stack[first_arg - 1] = callee;
+                    self.push_func_kw(func, first_arg - 1, return_to, FrameKind::Call, keywords)
+                }
+                _ => self.call_generally(&callee, first_arg, return_to, keywords),
+            },
+            _ => self.call_generally(&callee, first_arg, return_to, keywords),
+        }
+    }
+
+    fn push_func_kw(
+        &mut self,
+        func: Rc<Func>,
+        first_arg: usize,
+        return_to: usize,
+        kind: FrameKind,
+        keywords: &[(Sym, Value)],
+    ) -> Result<bool, Raised> {
+        let args: Bound = self.machine.stack.drain(first_arg..).collect();
+        bind(&mut self.machine.stack, &func, args, keywords)?;
+        self.push_bound(func, first_arg, return_to, kind)
+    }
+
+    /// `CallStar`.
+    pub(crate) fn call_star_op(&mut self, has_keywords: bool) -> Result<bool, Raised> {
+        let mut keywords: SmallVec<[(Sym, Value); 6]> = SmallVec::new();
+        if has_keywords && let Some(Value::Dict(dict)) = self.machine.stack.pop() {
+            for (key, value) in dict.items() {
+                keywords.push((Sym::new(key.as_str().unwrap_or_default()), value));
+            }
+        }
+        let list = self.machine.stack.pop().unwrap_or_default();
+        let callee_at = self.machine.stack.len() - 1;
+        if let Value::List(items) = &list {
+            self.machine.stack.extend(items.items.borrow().iter().cloned());
+        }
+        let callee = std::mem::take(&mut self.machine.stack[callee_at]);
+        if keywords.is_empty() {
+            return self.call_at(callee, callee_at + 1, callee_at);
+        }
+        self.call_kw_at(callee, callee_at + 1, callee_at, &keywords)
+    }
+
+    /// Calls a function from Rust.
+    pub(crate) fn call_func(&mut self, func: &Rc<Func>, args: CallArgs<'_>) -> Res {
+        self.enter_native()?;
+        let base = self.machine.stack.len();
+        let result = self.call_func_inner(func, args, base);
+        self.leave_native();
+        if result.is_err() {
+            self.machine.stack.truncate(base);
+        }
+        result
+    }
+
+    fn call_func_inner(&mut self, func: &Rc<Func>, args: CallArgs<'_>, base: usize) -> Res {
+        let pushed = if args.keywords.is_empty() {
+            self.machine.stack.extend(args.positional.iter().cloned());
+            self.push_func(func.clone(), base, base, FrameKind::Entry)?
+        } else {
+            bind(&mut self.machine.stack, func, args.positional.into(), args.keywords)?;
+            self.push_bound(func.clone(), base, base, FrameKind::Entry)?
+        };
+        if !pushed {
+            return Ok(self.machine.stack.pop().unwrap_or_default());
+        }
+        let floor = self.machine.frames.len() - 1;
+        match self.run(floor)? {
+            Exit::Return(value) | Exit::Yield(value) => Ok(value),
+        }
+    }
+
+    /// `Return`: gives the value to whoever waits for it.
+    pub(crate) fn return_op(&mut self, value: Value) -> Result<Option<Exit>, Raised> {
+        let Some(frame) = self.machine.frames.pop() else { return Ok(Some(Exit::Return(value))) };
+        let class_cell = match frame.func.code.class_cell {
+            Some(slot) => self.machine.stack[frame.base + slot as usize].clone(),
+            None => Value::None,
+        };
+        self.machine.stack.truncate(frame.return_to);
+        self.machine.blocks.truncate(frame.blocks);
+        self.machine.handled.truncate(frame.handled);
+        match frame.kind {
+            FrameKind::Call => self.machine.stack.push(value),
+            FrameKind::Entry => return Ok(Some(Exit::Return(value))),
+            FrameKind::Init(instance) => {
+                if !value.is_none() {
+                    return Err(init_result(&value));
+                }
+                self.machine.stack.push(instance);
+            }
+            FrameKind::Class(build) => {
+                let class = self.finish_class(*build, &frame.func.code, class_cell)?;
+                self.machine.stack.push(class);
+            }
+            FrameKind::ForLoop(generator) => {
+                generator.finish();
+                self.leave_for_loop();
+            }
+            FrameKind::Resumed(generator) => {
+                generator.finish();
+                return Ok(Some(Exit::Return(value)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Puts arguments in parameter order onto the stack, or raises CPython's `TypeError`.
+fn bind(
+    stack: &mut Vec<Value>,
+    func: &Func,
+    mut args: Bound,
+    keywords: &[(Sym, Value)],
+) -> Result<(), Raised> {
+    let params = &func.code.params;
+    let name = &func.code.qualname;
+    if args.len() > params.positional && !params.has_rest {
+        let required = params.positional - func.defaults.len();
+        return Err(too_many_arguments(name, required, params.positional, args.len()));
+    }
+    let rest: Vec<Value> = args.drain(params.positional.min(args.len())..).collect();
+    let count = args.len();
+    let base = stack.len();
+    stack.extend(args);
+    stack.resize(base + params.names.len(), Value::Unbound);
+    let extra = Dict::default();
+    for (key, value) in keywords {
+        let found = params.names.iter().position(|it| it == key);
+        match found.filter(|at| *at >= params.positional_only) {
+            Some(at) if at < count || !stack[base + at].is_unbound() => {
+                return Err(multiple_values(name, key.as_str()));
+            }
+            Some(at) => stack[base + at] = value.clone(),
+            None if found.is_some() && !params.has_keywords => {
+                return Err(type_error(format!(
+                    "{name}() got some positional-only arguments passed as keyword arguments: '{key}'"
+                )));
+            }
+            None if params.has_keywords => extra.insert_name(*key, value.clone()),
+            None => {
+                let names: Vec<&str> = params.names.iter().map(|it| it.as_str()).collect();
+                return Err(unexpected_keyword(name, key.as_str(), &names));
+            }
+        }
+    }
+    for at in count..params.names.len() {
+        if stack[base + at].is_unbound()
+            && let Some(default) = func.default_of(at)
+        {
+            stack[base + at] = default;
+        }
+    }
+    check_missing(&stack[base..], func)?;
+    if params.has_rest {
+        stack.push(Value::tuple(rest));
+    }
+    if params.has_keywords {
+        stack.push(Value::Dict(Rc::new(extra)));
+    }
+    Ok(())
+}
+
+fn check_missing(slots: &[Value], func: &Func) -> Result<(), Raised> {
+    let params = &func.code.params;
+    let open = |from: usize, to: usize| -> Vec<&str> {
+        let names = params.names[from..to].iter().zip(&slots[from..to]);
+        names.filter(|(_, value)| value.is_unbound()).map(|(name, _)| name.as_str()).collect()
+    };
+    let positional = open(0, params.positional);
+    if !positional.is_empty() {
+        return Err(missing_arguments(&func.code.qualname, "positional", &positional));
+    }
+    let keyword_only = open(params.positional, params.names.len());
+    if !keyword_only.is_empty() {
+        return Err(missing_arguments(&func.code.qualname, "keyword-only", &keyword_only));
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Making classes.
+
+use std::rc::Rc;
+
+use crate::builtins::types;
+use crate::bytecode::Code;
+use crate::cx::Cx;
+use crate::error::{Raised, type_error};
+use crate::native::{CallArgs, Res};
+use crate::objects::class::{AttrMap, Class, class_of, type_name};
+use crate::objects::descriptor::{ClassMethod, StaticMethod};
+use crate::sym::Sym;
+use crate::table::Dict;
+use crate::value::Value;
+use crate::vm::frame::{ClassBuild, FrameKind};
+
+impl Cx {
+    /// `MakeClass`: pushes the frame of the body.
+    pub(crate) fn class_op(&mut self, code: &Code, name: u32) -> Result<(), Raised> {
+        let body = self.machine.stack.pop().unwrap_or_default();
+        let keywords = self.machine.stack.pop().unwrap_or_default();
+        let base = self.machine.stack.pop().unwrap_or_default();
+        let base = base_class(&base)?;
+        let name = Sym::new(code.consts[name as usize].as_str().unwrap_or_default());
+        let keywords = keywords.as_dict().map(|it| it.items()).unwrap_or_default();
+        let keywords = keywords.into_iter();
+        let build = ClassBuild {
+            name,
+            base,
+            keywords: keywords
+                .map(|(key, value)| (Sym::new(key.as_str().unwrap_or_default()), value))
+                .collect(),
+            namespace: AttrMap::default(),
+        };
+        let Value::Func(body) = body else { return Ok(()) };
+        let height = self.machine.stack.len();
+        self.push_func(body, height, height, FrameKind::Class(Box::new(build)))?;
+        Ok(())
+    }
+
+    /// The names of the class whose body runs.
+    pub(crate) fn namespace(&mut self) -> Option<&mut AttrMap> {
+        match self.machine.frames.last_mut().map(|it| &mut it.kind) {
+            Some(FrameKind::Class(build)) => Some(&mut build.namespace),
+            _ => None,
+        }
+    }
+
+    /// The class, once its body has run.
+    pub(crate) fn finish_class(
+        &mut self,
+        build: ClassBuild,
+        code: &Code,
+        class_cell: Value,
+    ) -> Res {
+        let mut namespace = build.namespace;
+        if namespace.contains_key(&Sym::NEW) {
+            return Err(type_error(
+                "__new__ is not in this language; use __init__, or a class method that makes objects",
+            ));
+        }
+        if let Some(doc) = &code.doc {
+            namespace.entry(Sym::DOC).or_insert_with(|| Value::str(doc.as_str()));
+        } else {
+            namespace.entry(Sym::DOC).or_insert(Value::None);
+        }
+        for name in [Sym::INIT_SUBCLASS, Sym::CLASS_GETITEM] {
+            if let Some(func @ Value::Func(_)) = namespace.get(&name) {
+                let bound = Value::object(ClassMethod(func.clone()));
+                namespace.insert(name, bound);
+            }
+        }
+        let named: Vec<(Sym, Value)> = namespace
+            .iter()
+            .filter(|(_, it)| matches!(it, Value::Instance(_)))
+            .map(|(name, it)| (*name, it.clone()))
+            .collect();
+        let qualname = Sym::new(&code.qualname);
+        let class = Rc::new(Class::new(build.name, qualname, build.base.clone(), namespace));
+        let value = Value::Class(class.clone());
+        if let Value::Cell(cell) = class_cell {
+            cell.replace(value.clone());
+        }
+        for (name, item) in named {
+            self.call_special(&item, Sym::SET_NAME, &[value.clone(), name.value()])?;
+        }
+        self.init_subclass(&build.base, &class, &build.keywords)?;
+        Ok(value)
+    }
+
+    fn init_subclass(
+        &mut self,
+        base: &Rc<Class>,
+        class: &Rc<Class>,
+        keywords: &[(Sym, Value)],
+    ) -> Result<(), Raised> {
+        let hook = base.lookup(Sym::INIT_SUBCLASS);
+        let inner =
+            hook.as_ref().and_then(|it| it.downcast::<ClassMethod>()).map(|it| it.0.clone());
+        match inner {
+            Some(func) => {
+                let this = [Value::Class(class.clone())];
+                self.call_with(&func, CallArgs { positional: &this, keywords })?;
+                Ok(())
+            }
+            None => match keywords.first() {
+                Some((name, _)) => Err(type_error(format!(
+                    "{}.__init_subclass__() got an unexpected keyword argument '{name}'",
+                    class.name
+                ))),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// `Annotate`: notes a name of a class body and its annotation.
+    pub(crate) fn annotate(&mut self, pair: &Value) {
+        let Some([name, text]) = pair.as_tuple().map(|it| &***it) else { return };
+        let Some(namespace) = self.namespace() else { return };
+        let dict = namespace
+            .entry(Sym::ANNOTATIONS)
+            .or_insert_with(|| Value::Dict(Rc::new(Dict::default())));
+        if let (Value::Dict(dict), Some(name)) = (dict, name.as_str()) {
+            dict.insert_name(Sym::new(name), text.clone());
+        }
+    }
+}
+
+fn base_class(base: &Value) -> Result<Rc<Class>, Raised> {
+    let final_rows = [&types::BOOL, &types::RANGE, &types::SLICE, &types::NONE_TYPE, &types::TYPE];
+    match base {
+        Value::None => Ok(class_of(&types::OBJECT)),
+        Value::Class(class) => match class.native {
+            Some(row) if final_rows.iter().any(|it| std::ptr::eq(*it, row)) => {
+                Err(type_error(format!("type '{}' is not an acceptable base type", row.name)))
+            }
+            _ => Ok(class.clone()),
+        },
+        _ if base.downcast::<StaticMethod>().is_some() => Err(type_error("a base must be a class")),
+        other => Err(type_error(format!("a base must be a class, not '{}'", type_name(other)))),
+    }
+}

@@ -1,0 +1,78 @@
+//! Frames, and the state of the machine.
+
+use std::rc::Rc;
+
+use crate::error::Raised;
+use crate::objects::class::{AttrMap, Class};
+use crate::objects::function::Func;
+use crate::objects::generator::Generator;
+use crate::sym::Sym;
+use crate::value::Value;
+
+/// Deepest nesting of calls.
+pub(crate) const RECURSION_LIMIT: usize = 1000;
+
+/// What the machine works on.
+#[derive(Default)]
+pub(crate) struct Machine {
+    /// Locals and operands of all frames.
+    pub(crate) stack: Vec<Value>,
+    pub(crate) frames: Vec<Frame>,
+    /// Handlers in force in all frames.
+    pub(crate) blocks: Vec<Block>,
+    /// Exceptions being handled, innermost last.
+    pub(crate) handled: Vec<Raised>,
+}
+
+/// One call.
+pub(crate) struct Frame {
+    pub(crate) func: Rc<Func>,
+    /// The next operation; right only while the frame does not run.
+    pub(crate) ip: usize,
+    /// Where its locals begin on the stack.
+    pub(crate) base: usize,
+    /// Height of the stack when it returns.
+    pub(crate) return_to: usize,
+    /// Heights of `blocks` and `handled` when it began.
+    pub(crate) blocks: usize,
+    pub(crate) handled: usize,
+    pub(crate) kind: FrameKind,
+}
+
+/// What happens when a frame returns.
+pub(crate) enum FrameKind {
+    /// The result goes to the frame below.
+    Call,
+    /// The result goes to Rust.
+    Entry,
+    /// `__init__`: the object goes to the frame below.
+    Init(Value),
+    /// A class body: the class goes to the frame below.
+    Class(Box<ClassBuild>),
+    /// A generator driven by the `for` of the frame below.
+    ForLoop(Rc<Generator>),
+    /// A generator driven from Rust.
+    Resumed(Rc<Generator>),
+}
+
+/// A class being made.
+pub(crate) struct ClassBuild {
+    pub(crate) name: Sym,
+    pub(crate) base: Rc<Class>,
+    pub(crate) keywords: Vec<(Sym, Value)>,
+    pub(crate) namespace: AttrMap,
+}
+
+/// A handler in force.
+#[derive(Clone, Copy)]
+pub(crate) struct Block {
+    pub(crate) target: u32,
+    pub(crate) stack: usize,
+    pub(crate) handled: usize,
+}
+
+/// Why the loop stopped.
+pub(crate) enum Exit {
+    Return(Value),
+    Yield(Value),
+}

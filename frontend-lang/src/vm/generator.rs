@@ -1,0 +1,177 @@
+//! Starting, resuming and suspending generators.
+
+use std::rc::Rc;
+
+use crate::bytecode::Op;
+use crate::cx::Cx;
+use crate::error::{RECURSION_ERROR, Raised, type_error, value_error};
+use crate::objects::function::Func;
+use crate::objects::generator::{GenState, Generator, Waiting};
+use crate::value::Value;
+use crate::vm::frame::{Block, Exit, Frame, FrameKind, RECURSION_LIMIT};
+use crate::vm::run::ForStep;
+
+impl Cx {
+    /// A generator whose parameters lie from `base` to the top of the stack.
+    pub(crate) fn new_generator(&mut self, func: Rc<Func>, base: usize) -> Value {
+        let stack = self.machine.stack.drain(base..).collect();
+        let name = func.code.qualname.clone();
+        let waiting =
+            Waiting { func, ip: 0, stack, blocks: Vec::new(), handled: Vec::new(), started: false };
+        let state = GenState::Waiting(Box::new(waiting)).into();
+        Value::Generator(Rc::new(Generator { name, state }))
+    }
+
+    /// Goes on until the next `yield`: its value, or as error what the generator returned.
+    pub(crate) fn resume(
+        &mut self,
+        generator: &Rc<Generator>,
+        sent: Value,
+    ) -> Result<Result<Value, Value>, Raised> {
+        self.resume_with(generator, sent, None)
+    }
+
+    /// Raises at the `yield` where the generator waits.
+    pub(crate) fn throw_into(
+        &mut self,
+        generator: &Rc<Generator>,
+        raised: Raised,
+    ) -> Result<Result<Value, Value>, Raised> {
+        if matches!(&*generator.state.borrow(), GenState::Done) {
+            return Err(raised);
+        }
+        self.resume_with(generator, Value::None, Some(raised))
+    }
+
+    fn resume_with(
+        &mut self,
+        generator: &Rc<Generator>,
+        sent: Value,
+        raised: Option<Raised>,
+    ) -> Result<Result<Value, Value>, Raised> {
+        self.enter_native()?;
+        let floor = self.machine.frames.len();
+        let height = self.machine.stack.len();
+        let kind = FrameKind::Resumed(generator.clone());
+        let result = match self.push_waiting(generator, sent, kind, height) {
+            Ok(true) => match raised {
+                Some(raised) => self.unwind(raised, floor).and_then(|()| self.run(floor)),
+                None => self.run(floor),
+            },
+            Ok(false) => Ok(Exit::Return(Value::None)),
+            Err(raised) => Err(raised),
+        };
+        self.leave_native();
+        match result? {
+            Exit::Yield(item) => Ok(Ok(item)),
+            Exit::Return(result) => Ok(Err(result)),
+        }
+    }
+
+    /// A step of `for` over a generator: its frame runs in the same loop.
+    pub(crate) fn enter_generator(&mut self, generator: &Rc<Generator>) -> Result<ForStep, Raised> {
+        let height = self.machine.stack.len();
+        let kind = FrameKind::ForLoop(generator.clone());
+        let entered = self.push_waiting(generator, Value::None, kind, height)?;
+        Ok(if entered { ForStep::Entered } else { ForStep::End })
+    }
+
+    /// Pushes the frame of a waiting generator; false if it has ended.
+    fn push_waiting(
+        &mut self,
+        generator: &Rc<Generator>,
+        sent: Value,
+        kind: FrameKind,
+        base: usize,
+    ) -> Result<bool, Raised> {
+        if self.machine.frames.len() >= RECURSION_LIMIT {
+            return Err(Raised::new(&RECURSION_ERROR, "maximum recursion depth exceeded"));
+        }
+        let waiting = match generator.state.replace(GenState::Running) {
+            GenState::Waiting(waiting) => waiting,
+            GenState::Running => return Err(value_error("generator already executing")),
+            GenState::Done => {
+                generator.state.replace(GenState::Done);
+                return Ok(false);
+            }
+        };
+        if !waiting.started && !sent.is_none() {
+            generator.state.replace(GenState::Waiting(waiting));
+            return Err(type_error("can't send non-None value to a just-started generator"));
+        }
+        let frame = Frame {
+            func: waiting.func,
+            ip: waiting.ip,
+            base,
+            return_to: base,
+            blocks: self.machine.blocks.len(),
+            handled: self.machine.handled.len(),
+            kind,
+        };
+        let handled = frame.handled;
+        self.machine.frames.push(frame);
+        self.machine.stack.extend(waiting.stack);
+        if waiting.started {
+            self.machine.stack.push(sent);
+        }
+        self.machine.blocks.extend(waiting.blocks.into_iter().map(|it| Block {
+            stack: it.stack + base,
+            handled: it.handled + handled,
+            ..it
+        }));
+        self.machine.handled.extend(waiting.handled);
+        Ok(true)
+    }
+
+    /// `Yield`: takes the frame off the machine, and hands the value on.
+    pub(crate) fn yield_op(&mut self, value: Value) -> Option<Exit> {
+        let frame = self.machine.frames.pop()?;
+        let blocks = self.machine.blocks.drain(frame.blocks..).map(|it| Block {
+            stack: it.stack - frame.base,
+            handled: it.handled - frame.handled,
+            ..it
+        });
+        let waiting = Waiting {
+            func: frame.func,
+            ip: frame.ip,
+            blocks: blocks.collect(),
+            stack: self.machine.stack.drain(frame.base..).collect(),
+            handled: self.machine.handled.drain(frame.handled..).collect(),
+            started: true,
+        };
+        self.machine.stack.truncate(frame.return_to);
+        let state = GenState::Waiting(Box::new(waiting));
+        match frame.kind {
+            FrameKind::ForLoop(generator) => {
+                generator.state.replace(state);
+                self.machine.stack.push(value);
+                None
+            }
+            FrameKind::Resumed(generator) => {
+                generator.state.replace(state);
+                Some(Exit::Yield(value))
+            }
+            _ => None,
+        }
+    }
+
+    /// The end of a generator that a `for` drove: the loop ends.
+    pub(crate) fn leave_for_loop(&mut self) {
+        let iterator = self.machine.stack.pop();
+        if let Some(frame) = self.machine.frames.last_mut()
+            && let Op::ForIter(target) = frame.func.code.ops[frame.ip - 1]
+        {
+            frame.ip = target as usize;
+        }
+        drop(iterator);
+    }
+
+    /// A step of `yield from` with the iterator on top: an item, or as error the final value.
+    pub(crate) fn step_delegate(&mut self, sent: Value) -> Result<Result<Value, Value>, Raised> {
+        let iterator = self.machine.stack.last().cloned().unwrap_or_default();
+        match &iterator {
+            Value::Generator(it) => self.resume(it, sent),
+            _ => Ok(self.next(&iterator)?.ok_or(Value::None)),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The operations of `match`.
+
+use crate::builtins::types;
+use crate::bytecode::Op;
+use crate::cx::Cx;
+use crate::error::{Raised, type_error};
+use crate::objects::class::type_of;
+use crate::sym::Sym;
+use crate::table::Dict;
+use crate::value::Value;
+
+impl Cx {
+    /// One operation of `match`.
+    pub(crate) fn match_op(&mut self, op: Op) -> Result<(), Raised> {
+        let top = self.machine.stack.pop().unwrap_or_default();
+        match op {
+            Op::MatchSequence { len, star } => {
+                let found = sequence_len(&top);
+                let len = len as usize;
+                let fits = found.is_some_and(|it| if star { it >= len } else { it == len });
+                self.machine.stack.push(Value::Bool(fits));
+            }
+            Op::MatchItem(at) => {
+                let item = self.getitem(top.core(), &Value::Int(at as i64))?;
+                self.machine.stack.push(item);
+            }
+            Op::MatchRest(before, after) => {
+                let items = self.collect(&top)?;
+                let end = items.len() - after as usize;
+                self.machine.stack.push(Value::list(items[before as usize..end].to_vec()));
+            }
+            Op::IsMapping => self.machine.stack.push(Value::Bool(top.as_dict().is_some())),
+            Op::MatchKey => {
+                let mapping = self.machine.stack.pop().unwrap_or_default();
+                let found = match mapping.as_dict() {
+                    Some(dict) => dict.get(self, &top)?,
+                    None => None,
+                };
+                self.push_found(found);
+            }
+            Op::MatchMappingRest => {
+                let mapping = self.machine.stack.pop().unwrap_or_default();
+                let rest = mapping.as_dict().map_or_else(Dict::default, |it| it.copy());
+                for key in self.collect(&top)? {
+                    rest.remove(self, &key)?;
+                }
+                self.machine.stack.push(Value::Dict(rest.into()));
+            }
+            Op::IsInstance => {
+                let value = self.machine.stack.pop().unwrap_or_default();
+                let Value::Class(_) = &top else {
+                    return Err(type_error("called match pattern must be a class"));
+                };
+                let fits = self.is_instance(&value, &top)?;
+                self.machine.stack.push(Value::Bool(fits));
+            }
+            Op::MatchAttr(name) => {
+                let found = self.opt_getattr(&top, name)?;
+                self.push_found(found);
+            }
+            Op::MatchPositional(idx) => {
+                let value = self.machine.stack.pop().unwrap_or_default();
+                let found = self.positional_part(&value, &top, idx as usize)?;
+                self.push_found(found);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn push_found(&mut self, found: Option<Value>) {
+        let fits = found.is_some();
+        self.machine.stack.extend(found);
+        self.machine.stack.push(Value::Bool(fits));
+    }
+
+    fn positional_part(
+        &mut self,
+        value: &Value,
+        class: &Value,
+        idx: usize,
+    ) -> Result<Option<Value>, Raised> {
+        let Value::Class(it) = class else { return Ok(None) };
+        let own = [&types::INT, &types::STR, &types::FLOAT, &types::BOOL, &types::LIST];
+        let more = [&types::TUPLE, &types::DICT, &types::SET, &types::FROZENSET];
+        let row = it.native_base();
+        if idx == 0 && own.iter().chain(&more).any(|known| std::ptr::eq(*known, row)) {
+            return Ok(Some(value.clone()));
+        }
+        let names = it.lookup(Sym::MATCH_ARGS);
+        let names = names.as_ref().and_then(Value::as_tuple);
+        let count = names.map_or(0, |it| it.len());
+        match names.and_then(|it| it.get(idx)).and_then(Value::as_str) {
+            Some(name) => self.opt_getattr(value, Sym::new(name)),
+            None => Err(type_error(format!(
+                "{}() accepts {count} positional sub-patterns ({} given)",
+                it.name,
+                idx + 1
+            ))),
+        }
+    }
+
+    /// `isinstance(value, class)`; a tuple means any of its classes.
+    pub fn is_instance(&mut self, value: &Value, class: &Value) -> Result<bool, Raised> {
+        match class {
+            Value::Class(class) => Ok(type_of(value).is_subclass(class)),
+            Value::Tuple(items) => {
+                for item in items.iter() {
+                    if self.is_instance(value, item)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            // `int | None`.
+            Value::None => Ok(value.is_none()),
+            _ => match class.as_native() {
+                Some(native) => match native.contains(self, class, value)? {
+                    Some(answer) => Ok(answer),
+                    None => Err(not_a_class()),
+                },
+                None => Err(not_a_class()),
+            },
+        }
+    }
+}
+
+fn not_a_class() -> Raised {
+    type_error("isinstance() arg 2 must be a type, a tuple of types, or a union")
+}
+
+fn sequence_len(value: &Value) -> Option<usize> {
+    match value.core() {
+        Value::List(it) => Some(it.items.borrow().len()),
+        Value::Tuple(it) => Some(it.len()),
+        Value::Range(it) => Some(it.len()),
+        _ => None,
+    }
+}

@@ -1,0 +1,15 @@
+//! The machine: one loop over bytecode, with frames on the heap.
+//!
+//! A call of a function defined in the language pushes a frame; it does not recurse in Rust. Only
+//! natives that call back do, and their nesting is limited.
+
+pub(crate) mod attribute;
+pub(crate) mod call;
+pub(crate) mod class;
+pub(crate) mod frame;
+pub(crate) mod generator;
+pub(crate) mod import;
+pub(crate) mod matching;
+pub(crate) mod run;
+pub(crate) mod step;
+pub(crate) mod unwind;

@@ -1,0 +1,136 @@
+//! Exceptions on their way through frames.
+
+use crate::cx::Cx;
+use crate::error::{Mark, Raised, STOP_ITERATION, is_exception, runtime_error, type_error};
+use crate::native::{CallArgs, Res};
+use crate::objects::class::{traits, type_of};
+use crate::operate::CompareOp;
+use crate::sym::Sym;
+use crate::value::Value;
+use crate::vm::frame::FrameKind;
+
+impl Cx {
+    /// Goes to the nearest handler, or out of the frames above `floor` with the exception.
+    pub(crate) fn unwind(&mut self, mut raised: Raised, floor: usize) -> Result<(), Raised> {
+        self.link_context(&raised);
+        loop {
+            let Some(frame) = self.machine.frames.last_mut() else { return Err(raised) };
+            if !raised.take_rethrown() {
+                let code = &frame.func.code;
+                let span = code.span(frame.ip.saturating_sub(1));
+                raised.push_mark(Mark { span, function: code.name });
+            }
+            if self.machine.blocks.len() > frame.blocks
+                && let Some(block) = self.machine.blocks.pop()
+            {
+                frame.ip = block.target as usize;
+                self.machine.stack.truncate(block.stack);
+                self.machine.handled.truncate(block.handled);
+                self.machine.stack.push(raised.value().clone());
+                self.machine.handled.push(raised);
+                return Ok(());
+            }
+            raised = self.drop_frame(raised);
+            if self.machine.frames.len() <= floor {
+                return Err(raised);
+            }
+        }
+    }
+
+    fn drop_frame(&mut self, raised: Raised) -> Raised {
+        let Some(frame) = self.machine.frames.pop() else { return raised };
+        self.machine.stack.truncate(frame.return_to);
+        self.machine.handled.truncate(frame.handled);
+        match frame.kind {
+            FrameKind::ForLoop(generator) | FrameKind::Resumed(generator) => {
+                generator.finish();
+                if raised.is(&STOP_ITERATION) {
+                    return runtime_error("generator raised StopIteration");
+                }
+                raised
+            }
+            _ => raised,
+        }
+    }
+
+    /// Notes what was being handled when a new exception came up.
+    fn link_context(&mut self, raised: &Raised) {
+        let (Some(handled), Some(new)) = (self.machine.handled.last(), raised.instance()) else {
+            return;
+        };
+        if raised.marks().is_empty()
+            && !handled.value().is(raised.value())
+            && new.get(Sym::CONTEXT).is_none()
+        {
+            new.set(Sym::CONTEXT, handled.value().clone());
+        }
+    }
+
+    /// The exception that `raise value` raises.
+    pub(crate) fn raised_from(&mut self, value: &Value) -> Result<Raised, Raised> {
+        let value = match value {
+            Value::Class(class) if class.has(traits::EXCEPTION) => {
+                self.instantiate(class, CallArgs { positional: &[], keywords: &[] })?
+            }
+            other => other.clone(),
+        };
+        match &value {
+            Value::Instance(it) if is_exception(&value) => {
+                let mut raised = Raised::from_instance(it.clone());
+                if let Some(known) =
+                    self.machine.handled.iter().rfind(|known| known.value().is(&value))
+                {
+                    raised.set_marks(known.marks().to_vec());
+                }
+                Ok(raised)
+            }
+            _ => Err(type_error("exceptions must derive from BaseException")),
+        }
+    }
+
+    /// `raise value from cause`.
+    pub(crate) fn raise_from(&mut self, value: &Value, cause: &Value) -> Result<Raised, Raised> {
+        let raised = self.raised_from(value)?;
+        let cause = match cause {
+            Value::None => Value::None,
+            other => self.raised_from(other)?.value().clone(),
+        };
+        if let Some(it) = raised.instance() {
+            it.set(Sym::CAUSE, cause);
+            it.set(Sym::SUPPRESS, Value::Bool(true));
+        }
+        Ok(raised)
+    }
+
+    /// True if `except class` handles `exception`.
+    pub(crate) fn exception_matches(
+        &mut self,
+        exception: &Value,
+        class: &Value,
+    ) -> Result<bool, Raised> {
+        match class {
+            Value::Class(it) if it.has(traits::EXCEPTION) => Ok(type_of(exception).is_subclass(it)),
+            Value::Tuple(items) => {
+                for item in items.iter() {
+                    if self.exception_matches(exception, item)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            _ => Err(type_error(
+                "catching classes that do not inherit from BaseException is not allowed",
+            )),
+        }
+    }
+
+    /// The message of an assertion over a comparison: both sides.
+    pub(crate) fn comparison_message(&mut self, op: CompareOp, a: &Value, b: &Value) -> Res {
+        let (a, b) = (self.repr(a)?, self.repr(b)?);
+        let short = |text: String| match text.char_indices().nth(200) {
+            Some((at, _)) => format!("{}...", &text[..at]),
+            None => text,
+        };
+        Ok(Value::str(format!("{} {} {} is false", short(a), op.sign(), short(b))))
+    }
+}

@@ -1,0 +1,129 @@
+//! What errors look like, and what a session remembers.
+
+use std::rc::Rc;
+
+use expect_test::{Expect, expect};
+use frontend_lang::host::{Record, Recording};
+use frontend_lang::session::{Completeness, Options, Session};
+
+fn session() -> (Session, Rc<Record>) {
+    let record = Rc::new(Record::default());
+    (Session::new(Box::new(Recording { record: record.clone() })), record)
+}
+
+fn check(cells: &[&str], expected: Expect) {
+    let (mut session, _) = session();
+    let mut shown = String::new();
+    for cell in cells {
+        if let Some(error) = session.run_cell(cell, &Options::default()).error {
+            shown = format!("{}\n{}\n", error.ename, error.plain);
+        }
+    }
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn points_into_every_cell_on_the_way() {
+    check(
+        &["def half(x):\n    return x / 0", "y = 3\nhalf(y)"],
+        expect![[r#"
+            ZeroDivisionError
+             --> In[2]:2:1
+              |
+            2 | half(y)
+              | ^^^^^^^
+             --> In[1] in half:2:12
+              |
+            2 |     return x / 0
+              |            ^^^^^
+            ZeroDivisionError: division by zero
+        "#]],
+    );
+}
+
+#[test]
+fn suggests_near_names() {
+    check(
+        &["total = 1\nprint(totl)"],
+        expect![[r#"
+            NameError
+             --> In[1]:2:7
+              |
+            2 | print(totl)
+              |       ^^^^
+            NameError: name 'totl' is not defined. Did you mean: 'total'?
+        "#]],
+    );
+}
+
+#[test]
+fn names_what_is_out_and_the_way_out() {
+    check(
+        &["class A(B, C): pass"],
+        expect![[r#"
+            SyntaxError
+            error[not-in-language]: a second base class is not in this language
+             --> In[1]:1:12
+              |
+            1 | class A(B, C): pass
+              |            ^
+              |
+              = help: keep one base class, and hold an object of the other in an attribute
+        "#]],
+    );
+}
+
+#[test]
+fn keeps_names_and_the_last_value() {
+    let (mut session, record) = session();
+    let run = |session: &mut Session, code: &str| session.run_cell(code, &Options::default());
+    assert!(run(&mut session, "x = 20").value.is_none());
+    assert_eq!(run(&mut session, "x + 1").value.and_then(|it| it.as_int()), Some(21));
+    assert_eq!(run(&mut session, "_ * 2").value.and_then(|it| it.as_int()), Some(42));
+    assert!(run(&mut session, "x;").value.is_none());
+    run(&mut session, "print(x)");
+    assert_eq!(*record.stdout.borrow(), "20\n");
+    let names = session.names();
+    assert!(names.iter().any(|it| it.name == "x" && it.kind == "int" && it.summary == "20"));
+}
+
+#[test]
+fn stops_endless_programs() {
+    let (mut session, _) = session();
+    let flag = session.interrupt_handle();
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        flag.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let result = session.run_cell("while True: pass", &Options::default());
+    stopper.join().unwrap();
+    assert_eq!(result.error.unwrap().ename, "KeyboardInterrupt");
+}
+
+#[test]
+fn survives_deep_recursion_of_every_kind() {
+    let (mut session, _) = session();
+    for code in [
+        "def f(): f()\nf()",
+        "class A:\n    def __repr__(self): return repr(self)\nrepr(A())",
+        "class B:\n    def __eq__(self, o): return self == o\nB() == B()",
+        "sorted([1, 2], key=(g := lambda x: sorted([x, 2], key=g)))",
+    ] {
+        let error = session.run_cell(code, &Options::default()).error.unwrap();
+        assert_eq!(error.ename, "RecursionError", "{code}");
+    }
+    let nested = "l = []\nfor i in range(200000): l = [l]\ndel l\nclass N: pass\nn = None\nfor i in range(200000):\n    m = N(); m.next = n; n = m\ndel n, m";
+    assert!(session.run_cell(nested, &Options::default()).error.is_none());
+    let text = format!("{}1{}", "[".repeat(5000), "]".repeat(5000));
+    assert!(session.run_cell(&text, &Options::default()).error.is_some());
+}
+
+#[test]
+fn knows_when_more_lines_are_needed() {
+    let (session, _) = session();
+    assert_eq!(session.is_complete("x = 1"), Completeness::Complete);
+    let more = Completeness::Incomplete { indent: "    ".into() };
+    assert_eq!(session.is_complete("for i in range(3):"), more);
+    assert!(matches!(session.is_complete("f(1,"), Completeness::Incomplete { .. }));
+    assert_eq!(session.is_complete("x = = 2"), Completeness::Invalid);
+}

@@ -1,0 +1,322 @@
+//! `graph`: boxes and arrows from inputs to outputs, and an outline as plain text.
+//!
+//! Boxes carry their own ground and letters; arrows are of middle lightness. So the drawing, which
+//! has no ground of its own, can be read on light and dark pages.
+
+use std::collections::HashMap;
+
+use magics::Artifact;
+use magics::artifact::{Graph, GraphEdge, GraphNode, NodeKind};
+
+use super::graph_layout::{Boxes, Layout, layout};
+use super::html::{Html, num};
+use super::{Renderer, data_uri};
+
+pub(crate) static RENDERER: Renderer = Renderer {
+    name: "graph",
+    wants: |art| matches!(art, Artifact::Graph(_)),
+    plain,
+    rich: &[("text/html", html)],
+    samples,
+};
+
+/// The most nodes that are drawn or listed.
+const MOST: usize = 600;
+/// The most letters in one line of a box.
+const LETTERS: usize = 30;
+/// Width of a letter of the 12-pixel monospaced font.
+const LETTER: f64 = 7.25;
+const MARGIN: f64 = 8.0;
+const BOX: f64 = 38.0;
+const MONO: &str = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace";
+/// For arrows and the title.
+const GREY: &str = "#8a929c";
+
+fn html(art: &Artifact) -> Option<String> {
+    let Artifact::Graph(graph) = art else { return None };
+    if graph.nodes.is_empty() {
+        return None;
+    }
+    let (document, width, height) = document_of(graph);
+    Some(Html::build(|html| {
+        html.tag("div")
+            .attr("class", "ng-graph")
+            .attr("style", "overflow:auto;max-height:800px")
+            .within(|html| {
+                let tag = html
+                    .tag("img")
+                    .attr("src", data_uri::svg(&document))
+                    .attr("alt", summary(graph));
+                tag.attr("width", num(width)).attr("height", num(height)).empty();
+            });
+    }))
+}
+
+/// The drawing and its size.
+fn document_of(graph: &Graph) -> (String, f64, f64) {
+    let nodes = &graph.nodes[..graph.nodes.len().min(MOST)];
+    let (edges, labels) = known_edges(graph, nodes);
+    let widths: Vec<f64> = nodes.iter().map(box_width).collect();
+    let made = layout(&Boxes { widths: &widths, height: BOX, edges: &edges });
+    let title = title(graph);
+    let top = if title.is_empty() { MARGIN } else { MARGIN + 24.0 };
+    let title_width = title.chars().count() as f64 * LETTER;
+    let (width, height) = (made.width.max(title_width) + 2.0 * MARGIN, made.height + top + MARGIN);
+    let document = Html::build(|html| {
+        let svg = html.tag("svg").attr("xmlns", "http://www.w3.org/2000/svg");
+        let svg = svg.num("width", width).num("height", height);
+        svg.attr("viewBox", format!("0 0 {} {}", num(width), num(height))).within(|html| {
+            let text =
+                html.tag("text").num("x", MARGIN).num("y", MARGIN + 10.0).attr("font-family", MONO);
+            text.attr("font-size", 12).attr("fill", GREY).text(&title);
+            html.line();
+            let group = format!("translate({} {})", num(MARGIN), num(top));
+            html.tag("g").attr("transform", group).attr("font-family", MONO).within(|html| {
+                arrows(html, &edges, &labels, &made, &widths);
+                for (node_idx, node) in nodes.iter().enumerate() {
+                    draw_box(html, node, made.places[node_idx], widths[node_idx]);
+                }
+            });
+        });
+    });
+    (document, width, height)
+}
+
+/// Edges between drawn nodes as indices, once each, with their labels.
+fn known_edges<'a>(graph: &'a Graph, nodes: &[GraphNode]) -> (Vec<(usize, usize)>, Vec<&'a str>) {
+    let index: HashMap<&str, usize> =
+        nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
+    let mut seen = std::collections::HashSet::new();
+    let ends =
+        |edge: &GraphEdge| Some((*index.get(edge.from.as_str())?, *index.get(edge.to.as_str())?));
+    let known = graph.edges.iter().filter_map(|edge| Some((ends(edge)?, edge.label.as_str())));
+    known.filter(|(ends, _)| ends.0 != ends.1 && seen.insert(*ends)).unzip()
+}
+
+fn title(graph: &Graph) -> String {
+    let left_out = graph.nodes.len().saturating_sub(MOST);
+    let note = if left_out > 0 {
+        format!("first {MOST} of {} nodes", graph.nodes.len())
+    } else {
+        String::new()
+    };
+    [graph.title.as_str(), &note]
+        .iter()
+        .filter(|it| !it.is_empty())
+        .copied()
+        .collect::<Vec<_>>()
+        .join(" · ")
+}
+
+fn box_width(node: &GraphNode) -> f64 {
+    let letters = cut(&node.label).chars().count() as f64 * LETTER;
+    let small = cut(&node.detail).chars().count() as f64 * LETTER * 10.0 / 12.0;
+    (letters.max(small) + 20.0).max(48.0)
+}
+
+fn cut(text: &str) -> String {
+    if text.chars().count() <= LETTERS {
+        return text.to_string();
+    }
+    text.chars().take(LETTERS - 1).chain(['…']).collect()
+}
+
+/// Ground and border of a box; letters are white, at a contrast of at least 4.5.
+fn colors(kind: NodeKind) -> (&'static str, &'static str) {
+    match kind {
+        NodeKind::Input => ("#1d6fb8", "#6aaee6"),
+        NodeKind::Parameter => ("#8a5a00", "#d1a04a"),
+        NodeKind::Constant => ("#5f6875", "#a5adb8"),
+        NodeKind::Op => ("#465364", "#8f9db0"),
+        NodeKind::Fused => ("#6f42b5", "#b094e0"),
+        NodeKind::Control => ("#a8324a", "#e08a9b"),
+        NodeKind::Output => ("#1f7a45", "#6cc493"),
+    }
+}
+
+fn draw_box(html: &mut Html, node: &GraphNode, (x, y): (f64, f64), width: f64) {
+    let (ground, border) = colors(node.kind);
+    html.tag("g").within(|html| {
+        let detail =
+            if node.detail.is_empty() { String::new() } else { format!(": {}", node.detail) };
+        html.tag("title").text(&format!("{} {} {}{detail}", node.kind.name(), node.id, node.label));
+        let shape = html
+            .tag("rect")
+            .num("x", x - width / 2.0)
+            .num("y", y)
+            .num("width", width)
+            .num("height", BOX);
+        shape.attr("rx", 7).attr("fill", ground).attr("stroke", border).empty();
+        let middle = if node.detail.is_empty() { y + BOX / 2.0 + 4.0 } else { y + 16.0 };
+        let text = html.tag("text").num("x", x).num("y", middle).attr("text-anchor", "middle");
+        text.attr("font-size", 12).attr("fill", "#ffffff").text(&cut(&node.label));
+        if !node.detail.is_empty() {
+            let text =
+                html.tag("text").num("x", x).num("y", y + 30.0).attr("text-anchor", "middle");
+            text.attr("font-size", 10).attr("fill", "#ffffff").text(&cut(&node.detail));
+        }
+    });
+    html.line();
+}
+
+fn arrows(
+    html: &mut Html,
+    edges: &[(usize, usize)],
+    labels: &[&str],
+    made: &Layout,
+    widths: &[f64],
+) {
+    for (edge_idx, (from, to)) in edges.iter().enumerate() {
+        let (start, end) = (made.places[*from], made.places[*to]);
+        let back = from >= to || end.1 <= start.1;
+        let (path, tip) = if back {
+            let side = (start.0 + widths[*from] / 2.0).max(end.0 + widths[*to] / 2.0) + 14.0;
+            (
+                loop_back(start, end, side, widths[*to]),
+                (end.0 + widths[*to] / 2.0, end.1 + BOX / 2.0, true),
+            )
+        } else {
+            (curve(start, &made.bends[edge_idx], end), (end.0, end.1, false))
+        };
+        let line = html.tag("path").attr("d", path).attr("fill", "none").attr("stroke", GREY);
+        line.attr("stroke-width", 1.4).maybe("stroke-dasharray", back.then_some("5 4")).empty();
+        arrow_head(html, tip);
+        if !labels[edge_idx].is_empty() {
+            let middle = ((start.0 + end.0) / 2.0, (start.1 + BOX + end.1) / 2.0);
+            let (x, y) = made.bends[edge_idx].first().map_or(middle, |it| (it.0, it.1 + BOX / 2.0));
+            let text = html.tag("text").num("x", x + 6.0).num("y", y).attr("font-size", 10);
+            text.attr("fill", GREY).text(&cut(labels[edge_idx]));
+        }
+        html.line();
+    }
+}
+
+/// From the foot of one box through the bends to the head of another.
+fn curve(start: (f64, f64), bends: &[(f64, f64)], end: (f64, f64)) -> String {
+    let (mut x, mut y) = (start.0, start.1 + BOX);
+    let mut path = format!("M{} {}", num(x), num(y));
+    let to = |x: &mut f64, y: &mut f64, next: (f64, f64), path: &mut String| {
+        let middle = (*y + next.1) / 2.0;
+        let points = [*x, middle, next.0, middle, next.0, next.1].map(num);
+        *path += &format!("C{}", points.join(" "));
+        (*x, *y) = next;
+    };
+    for bend in bends {
+        to(&mut x, &mut y, *bend, &mut path);
+        y += BOX;
+        path += &format!("V{}", num(y));
+    }
+    to(&mut x, &mut y, (end.0, end.1 - 5.0), &mut path);
+    path
+}
+
+/// From the right side of one box around to the right side of an earlier one.
+fn loop_back(start: (f64, f64), end: (f64, f64), side: f64, end_width: f64) -> String {
+    let (from, to) = (start.1 + BOX / 2.0, end.1 + BOX / 2.0);
+    let points = [start.0, from, side, from, side, to, end.0 + end_width / 2.0 + 5.0, to].map(num);
+    let [x, y, rest @ ..] = &points;
+    format!("M{x} {y}C{}", rest.join(" "))
+}
+
+fn arrow_head(html: &mut Html, (x, y, sideways): (f64, f64, bool)) {
+    let points = if sideways {
+        [(x, y), (x + 7.0, y - 4.0), (x + 7.0, y + 4.0)]
+    } else {
+        [(x, y), (x - 4.0, y - 7.0), (x + 4.0, y - 7.0)]
+    };
+    let points = points.map(|(x, y)| format!("{},{}", num(x), num(y))).join(" ");
+    html.tag("polygon").attr("points", points).attr("fill", GREY).empty();
+}
+
+fn summary(graph: &Graph) -> String {
+    let title = if graph.title.is_empty() { "graph" } else { &graph.title };
+    format!("{title}: {} nodes, {} edges", graph.nodes.len(), graph.edges.len())
+}
+
+/// One line per node, in order of execution, with what it reads.
+fn plain(art: &Artifact) -> String {
+    let Artifact::Graph(graph) = art else { return String::new() };
+    let mut reads: HashMap<&str, Vec<&str>> = HashMap::new();
+    for edge in &graph.edges {
+        reads.entry(&edge.to).or_default().push(&edge.from);
+    }
+    let mut lines = vec![summary(graph)];
+    for node in graph.nodes.iter().take(MOST) {
+        let inputs =
+            reads.get(node.id.as_str()).map_or(String::new(), |it| format!("({})", it.join(", ")));
+        let kind = if node.kind == NodeKind::Op {
+            String::new()
+        } else {
+            format!("{} ", node.kind.name())
+        };
+        let detail =
+            if node.detail.is_empty() { String::new() } else { format!(" : {}", node.detail) };
+        lines.push(format!("  {} = {kind}{}{inputs}{detail}", node.id, node.label));
+    }
+    if graph.nodes.len() > MOST {
+        lines.push(format!("  ... {} more nodes", graph.nodes.len() - MOST));
+    }
+    lines.join("\n")
+}
+
+fn samples() -> Vec<Artifact> {
+    use NodeKind::{Constant, Control, Fused, Input, Op, Output, Parameter};
+    let node = |id: &str, label: &str, kind, detail: &str| GraphNode {
+        id: id.into(),
+        label: label.into(),
+        kind,
+        detail: detail.into(),
+    };
+    let nodes = vec![
+        node("%0", "x", Input, "float32[8, 784]"),
+        node("%1", "fc1.weight", Parameter, "float32[64, 784]"),
+        node("%2", "matmul", Op, "float32[8, 64]"),
+        node("%3", "fc1.bias", Parameter, "float32[64]"),
+        node("%4", "add + relu", Fused, "float32[8, 64]"),
+        node("%5", "0.5", Constant, ""),
+        node("%6", "mul <&> \"quoted\"", Op, "float32[8, 64]"),
+        node("%7", "while loss > 0.001 and steps < 1000", Control, "float32[8, 64]"),
+        node("%8", "softmax", Op, "float32[8, 64]"),
+        node("%9", "out", Output, "float32[8, 64]"),
+    ];
+    let pairs =
+        [(0, 2), (1, 2), (2, 4), (3, 4), (4, 6), (5, 6), (6, 7), (7, 8), (4, 8), (8, 9), (7, 6)];
+    let edge = |(from, to): (usize, usize)| GraphEdge {
+        from: format!("%{from}"),
+        to: format!("%{to}"),
+        label: if from == 4 && to == 8 { "skip".into() } else { String::new() },
+    };
+    let graph = Graph { title: "step <optimized>".into(), nodes, edges: pairs.map(edge).to_vec() };
+    vec![Artifact::Graph(graph)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_the_first_nodes_of_very_large_graphs() {
+        let nodes = (0..5000).map(|at| GraphNode {
+            id: at.to_string(),
+            label: "add".into(),
+            ..GraphNode::default()
+        });
+        let edges = (1..5000).flat_map(|at: usize| [at - 1, at / 2].map(|from| (from, at)));
+        let edges = edges.map(|(from, to)| GraphEdge {
+            from: from.to_string(),
+            to: to.to_string(),
+            label: String::new(),
+        });
+        let graph = Graph { title: String::new(), nodes: nodes.collect(), edges: edges.collect() };
+        let (document, ..) = document_of(&graph);
+        assert_eq!(document.matches("<rect").count(), MOST);
+        assert!(document.contains("first 600 of 5000 nodes"));
+        assert!(plain(&Artifact::Graph(graph)).ends_with("... 4400 more nodes"));
+    }
+
+    #[test]
+    fn draws_nothing_of_an_empty_graph() {
+        let forms = super::super::bundle(&Artifact::Graph(Graph::default()));
+        assert_eq!(forms, [("text/plain", "graph: 0 nodes, 0 edges".to_string())]);
+    }
+}

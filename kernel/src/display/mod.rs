@@ -1,0 +1,89 @@
+//! How each artifact looks: one row per kind, from plain data to a bundle of MIME types.
+//!
+//! Renderers are pure: no IO, no clock, no session, no random ids; the same artifact gives the same
+//! text. `text/plain` is always there; a rich form that fails is left out.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use magics::Artifact;
+
+pub(crate) mod ansi;
+pub(crate) mod data_uri;
+mod error;
+mod figure;
+mod graph;
+mod graph_layout;
+pub(crate) mod html;
+mod image;
+mod images;
+mod markdown;
+mod markup;
+mod plot;
+mod plot_axes;
+mod plot_points;
+mod png;
+mod progress;
+mod svg;
+mod table;
+mod tensor;
+mod tensor_html;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+/// One kind of artifact and its forms.
+pub(crate) struct Renderer {
+    /// Names the golden files.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests write golden files"))]
+    pub(crate) name: &'static str,
+    /// Whether this row draws the artifact; the first row that wants it wins.
+    pub(crate) wants: fn(&Artifact) -> bool,
+    /// The `text/plain` form; must not fail.
+    pub(crate) plain: fn(&Artifact) -> String,
+    /// Further MIME types, richest first; `None` leaves that one out.
+    pub(crate) rich: &'static [Rich],
+    /// Artifacts that show what the row can do; the tests walk over them.
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by the tests"))]
+    pub(crate) samples: fn() -> Vec<Artifact>,
+}
+
+/// A MIME type and what makes it.
+pub(crate) type Rich = (&'static str, fn(&Artifact) -> Option<String>);
+
+/// Every renderer, sorted; `text` stands last and takes all.
+pub(crate) static ALL: &[&Renderer] = &[
+    &error::RENDERER,
+    &figure::RENDERER,
+    &graph::RENDERER,
+    &image::RENDERER,
+    &images::RENDERER,
+    &markdown::RENDERER,
+    &markup::RENDERER,
+    &plot::RENDERER,
+    &progress::RENDERER,
+    &svg::RENDERER,
+    &table::RENDERER,
+    &tensor::RENDERER,
+    &text::RENDERER,
+];
+
+/// The forms of an artifact, `text/plain` first. Pictures are base64, all else is text.
+pub(crate) fn bundle(art: &Artifact) -> Vec<(&'static str, String)> {
+    let Some(renderer) = renderer(art) else {
+        return vec![("text/plain", String::new())];
+    };
+    let plain = catch_unwind(AssertUnwindSafe(|| (renderer.plain)(art))).unwrap_or_default();
+    let mut forms = vec![("text/plain", plain)];
+    for (mime, form) in renderer.rich {
+        if let Ok(Some(text)) = catch_unwind(AssertUnwindSafe(|| form(art))) {
+            forms.push((mime, text));
+        }
+    }
+    forms
+}
+
+/// The first row that wants the artifact.
+pub(crate) fn renderer(art: &Artifact) -> Option<&'static Renderer> {
+    ALL.iter().find(|it| (it.wants)(art)).copied()
+}

@@ -1,0 +1,179 @@
+//! The world as the language sees it: the outputs of the running cell, files, clock.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use frontend_lang::host::Host;
+use frontend_lang::value::Value;
+use magics::from_value::artifact_of;
+
+use crate::handler::{InterruptFlag, Outputs};
+
+/// The longest sleep between two looks at the interrupt flag.
+const NAP: Duration = Duration::from_millis(2);
+
+/// The outputs of the cell that runs; none between cells.
+#[derive(Clone, Default)]
+pub(super) struct Port(Rc<RefCell<Option<Rc<dyn Outputs>>>>);
+
+impl Port {
+    /// From here on outputs go there.
+    pub(super) fn open(&self, out: &Rc<dyn Outputs>) {
+        *self.0.borrow_mut() = Some(out.clone());
+    }
+
+    /// From here on outputs go nowhere.
+    pub(super) fn close(&self) {
+        self.0.borrow_mut().take();
+    }
+
+    /// The outputs, if a cell runs.
+    pub(super) fn get(&self) -> Option<Rc<dyn Outputs>> {
+        self.0.borrow().clone()
+    }
+}
+
+/// The host of one session.
+pub(super) struct World {
+    port: Port,
+    interrupt: InterruptFlag,
+    start: Instant,
+}
+
+impl World {
+    /// A world whose outputs go through a port.
+    pub(super) fn new(port: Port, interrupt: InterruptFlag) -> Self {
+        Self { port, interrupt, start: Instant::now() }
+    }
+}
+
+impl Host for World {
+    fn stdout(&mut self, text: &str) {
+        self.port.get().inspect(|out| out.stdout(text));
+    }
+
+    fn stderr(&mut self, text: &str) {
+        self.port.get().inspect(|out| out.stderr(text));
+    }
+
+    fn display(&mut self, value: &Value, text: &str, display_id: Option<&str>, update: bool) {
+        let Some(out) = self.port.get() else { return };
+        let artifact = artifact_of(value, text);
+        let id = display_id.or(artifact.display_id());
+        out.display(&super::forms(&artifact), id, update);
+    }
+
+    fn clear_output(&mut self, wait: bool) {
+        self.port.get().inspect(|out| out.clear_output(wait));
+    }
+
+    fn input(&mut self, prompt: &str, password: bool) -> Result<String, String> {
+        let out = self.port.get().ok_or("input() works only while a cell runs")?;
+        out.input(prompt, password).map_err(|error| error.to_string())
+    }
+
+    fn monotonic(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    fn wall(&self) -> f64 {
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |it| it.as_secs_f64())
+    }
+
+    fn sleep(&mut self, seconds: f64) {
+        let Ok(time) = Duration::try_from_secs_f64(seconds) else { return };
+        let start = Instant::now();
+        while !self.interrupt.load(Ordering::Relaxed) {
+            let Some(left) = time.checked_sub(start.elapsed()) else { return };
+            thread::sleep(left.min(NAP));
+        }
+    }
+
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+        fs::read(path).map_err(|error| format!("{path}: {error}"))
+    }
+
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), String> {
+        write_atomically(Path::new(path), bytes).map_err(|error| format!("{path}: {error}"))
+    }
+
+    fn list_dir(&self, path: &str) -> Result<Vec<String>, String> {
+        let failed = |error: std::io::Error| format!("{path}: {error}");
+        let mut names = Vec::new();
+        for entry in fs::read_dir(path).map_err(failed)? {
+            names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn make_dir(&mut self, path: &str) -> Result<(), String> {
+        fs::create_dir_all(path).map_err(|error| format!("{path}: {error}"))
+    }
+
+    fn cache_dir(&self) -> Option<String> {
+        let set = |name| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let dir = match () {
+            _ if cfg!(windows) => set("LOCALAPPDATA"),
+            _ if cfg!(target_os = "macos") => set("HOME").map(|it| it.join("Library/Caches")),
+            _ => set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|it| it.join(".cache"))),
+        };
+        dir?.join("notegrad").to_str().map(str::to_owned)
+    }
+}
+
+/// Writes beside the file, syncs, renames: a crash leaves the old file.
+fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.tmp", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let res = fs::File::create(&beside)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&beside, path));
+    if res.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    res
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn world() -> World {
+        World::new(Port::default(), InterruptFlag::default())
+    }
+
+    #[test]
+    fn files_are_written_whole_and_listed_sorted() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
+        let mut world = world();
+        for name in ["b", "a"] {
+            world.write_file(&path(name), name.as_bytes()).unwrap();
+            world.write_file(&path(name), b"again").unwrap();
+        }
+        assert_eq!(world.list_dir(&path("")).unwrap(), ["a", "b"]);
+        assert_eq!(world.read_file(&path("a")).unwrap(), b"again");
+        assert!(world.read_file(&path("c")).unwrap_err().contains('c'));
+        assert!(world.write_file(&path("no/such"), b"").is_err());
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_sleep_and_odd_times_do_not_sleep() {
+        let mut world = world();
+        let start = Instant::now();
+        world.sleep(-1.0);
+        world.sleep(f64::NAN);
+        world.sleep(0.001);
+        world.interrupt.store(true, Ordering::Relaxed);
+        world.sleep(1000.0);
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
+}

@@ -1,0 +1,256 @@
+//! `--input`: from text and files to tensors of the kinds that the model takes.
+//!
+//! A shape is compared with the model's before elements are made, so no text can ask for more memory than the model does.
+
+mod image;
+mod inline;
+mod json;
+mod npy;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::Path;
+
+use frontend_lang::suggest;
+
+use engine::model::Port;
+use engine::{DType, Shape, Tensor, cpu::alloc};
+
+use super::report::kind;
+
+/// Data as it was given, not yet converted.
+#[derive(Clone, Debug, PartialEq)]
+struct Data {
+    shape: Vec<usize>,
+    /// The name of its dtype.
+    dtype: String,
+    values: Values,
+}
+
+/// Elements in row-major order.
+#[derive(Clone, Debug, PartialEq)]
+enum Values {
+    Ints(Vec<i64>),
+    Floats(Vec<f64>),
+    /// As many ones as the shape says.
+    Ones,
+}
+
+/// One part of an `--input`.
+struct Given {
+    /// The input it is for; may be left out if the model has one input.
+    name: Option<String>,
+    data: Data,
+    /// The file it comes from.
+    file: Option<String>,
+}
+
+/// The tensors that the texts of `--input` describe, in the order of `ports`; what is worth saying goes to `notes`.
+pub(super) fn read(
+    texts: &[String],
+    ports: &[Port],
+    notes: &mut Vec<String>,
+) -> Result<Vec<Tensor>, String> {
+    let mut slots: Vec<Option<Tensor>> = vec![None; ports.len()];
+    for text in texts {
+        for part in text.split(';').map(str::trim).filter(|it| !it.is_empty()) {
+            for given in parse(part)? {
+                let at = find(given.name.as_deref(), ports)?;
+                let port = &ports[at];
+                if slots[at].is_some() {
+                    return Err(format!("input `{}` is given twice", port.name));
+                }
+                slots[at] = Some(fit(given, port, notes)?);
+            }
+        }
+    }
+    let tensors =
+        slots.into_iter().zip(ports).map(|(slot, port)| slot.ok_or_else(|| missing(port)));
+    tensors.collect()
+}
+
+/// Ones of the kind that an input takes.
+pub(super) fn ones(port: &Port) -> Result<Tensor, String> {
+    let Port { name, meta } = port;
+    let budget = alloc::budget();
+    if meta.shape.checked_numel("input").is_err() || meta.bytes() > budget / 2 {
+        let kind = kind(meta);
+        return Err(format!("input `{name}`: {kind} does not fit into {budget} bytes of memory"));
+    }
+    tensor(&Values::Ones, port)
+}
+
+fn missing(port: &Port) -> String {
+    let Port { name, meta } = port;
+    let sizes: Vec<String> = meta.shape.iter().map(ToString::to_string).collect();
+    let sizes = sizes.join(",");
+    format!("input `{name}` ({}) has no data; `{name}:{{{sizes}}}` gives it ones", kind(meta))
+}
+
+/// One part of a text: `NAME:DATA` or `DATA`. A JSON file may hold several inputs.
+fn parse(part: &str) -> Result<Vec<Given>, String> {
+    let (name, data) = match part.split_once(':') {
+        Some((name, data)) => (Some(name.trim()), data.trim()),
+        None => (None, part),
+    };
+    let subject = name.map_or_else(|| "--input".to_owned(), |it| format!("input `{it}`"));
+    let extension = Path::new(data).extension().and_then(|it| it.to_str()).unwrap_or_default();
+    let decode: fn(&[u8]) -> Result<Data, String> = match extension.to_ascii_lowercase().as_str() {
+        "json" => {
+            let inputs = contents(data, &subject).and_then(|bytes| json::decode(&bytes));
+            let inputs = inputs.map_err(|error| format!("{data}: {error}"))?;
+            let given = |(name, data_of)| Given {
+                name: Some(name),
+                data: data_of,
+                file: Some(data.to_owned()),
+            };
+            return Ok(inputs.into_iter().map(given).collect());
+        }
+        "npy" => npy::decode,
+        "ppm" | "pgm" => image::decode,
+        _ => {
+            let parsed = inline::parse(data).map_err(|error| format!("{subject}: {error}"))?;
+            return Ok(vec![Given { name: name.map(str::to_owned), data: parsed, file: None }]);
+        }
+    };
+    let decoded = decode(&contents(data, &subject)?);
+    let decoded = decoded.map_err(|error| format!("{subject}: {data}: {error}"))?;
+    Ok(vec![Given { name: name.map(str::to_owned), data: decoded, file: Some(data.to_owned()) }])
+}
+
+fn contents(path: &str, subject: &str) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("{subject}: failed to open {path}: {error}"))
+}
+
+fn find(name: Option<&str>, ports: &[Port]) -> Result<usize, String> {
+    let names = || ports.iter().map(|it| it.name.as_str());
+    let list = names().collect::<Vec<_>>().join(", ");
+    let Some(name) = name else {
+        if ports.len() == 1 {
+            return Ok(0);
+        }
+        return Err(format!("--input needs NAME:DATA; the model's inputs are: {list}"));
+    };
+    names().position(|it| it == name).ok_or_else(|| {
+        let near = suggest::nearest(name, names());
+        let hint = near.map(|it| format!("did you mean `{it}`? ")).unwrap_or_default();
+        format!("the model has no input `{name}`; {hint}its inputs are: {list}")
+    })
+}
+
+/// The data as the kind of tensor that the input takes.
+fn fit(given: Given, port: &Port, notes: &mut Vec<String>) -> Result<Tensor, String> {
+    let Given { data, file, .. } = given;
+    let Port { name, meta } = port;
+    let wanted: &[usize] = &meta.shape;
+    let source = file.as_ref().map(|it| format!(" from {it}")).unwrap_or_default();
+    let is_bare_number = data.shape.is_empty() && file.is_none();
+    let values = if data.shape == wanted || (is_bare_number && meta.shape.numel() == 1) {
+        data.values
+    } else if let Some(values) = channels_first(&data, wanted) {
+        notes.push(format!("input `{name}`{source}: channels are put first"));
+        values
+    } else {
+        let got = Shape::new(&data.shape);
+        let expected = kind(meta);
+        return Err(format!(
+            "input `{name}`: expected {expected}, got {} {got}{source}",
+            data.dtype
+        ));
+    };
+    if file.is_some() && data.dtype != meta.dtype.name() {
+        notes
+            .push(format!("input `{name}`{source}: {} is converted to {}", data.dtype, meta.dtype));
+    }
+    match values {
+        Values::Ones => ones(port),
+        values => tensor(&values, port),
+    }
+}
+
+/// The elements of an image `[1, h, w, c]` for an input that takes `[1, c, h, w]`.
+fn channels_first(data: &Data, wanted: &[usize]) -> Option<Values> {
+    let (&[1, h, w, c], Values::Ints(values)) = (&*data.shape, &data.values) else { return None };
+    let is_image = data.dtype == "uint8 image";
+    (is_image && wanted == [1, c, h, w])
+        .then(|| Values::Ints(permuted(values, &[h, w, c], &[2, 0, 1])))
+}
+
+/// Elements of a row-major array of sizes `dims`, in row-major order after its dimensions are put into another order.
+fn permuted<T: Copy>(values: &[T], dims: &[usize], order: &[usize]) -> Vec<T> {
+    let mut strides = vec![1; dims.len()];
+    for at in (1..dims.len()).rev() {
+        strides[at - 1] = strides[at] * dims[at];
+    }
+    let mut index = vec![0; order.len()];
+    let mut res = Vec::with_capacity(values.len());
+    for _ in 0..values.len() {
+        let at: usize = index.iter().zip(order).map(|(&it, &dim)| it * strides[dim]).sum();
+        res.push(values[at]);
+        for (it, &dim) in index.iter_mut().zip(order).rev() {
+            *it += 1;
+            if *it < dims[dim] {
+                break;
+            }
+            *it = 0;
+        }
+    }
+    res
+}
+
+fn tensor(values: &Values, port: &Port) -> Result<Tensor, String> {
+    let Port { name, meta } = port;
+    let shape = meta.shape.clone();
+    let n = shape.numel();
+    let tensor = match meta.dtype {
+        DType::F32 => Tensor::from_vec(&floats(values, n, |it| it as f32, |it| it as f32), shape),
+        DType::F64 => Tensor::from_vec(&floats(values, n, |it| it, |it| it as f64), shape),
+        DType::I64 => Tensor::from_vec(&ints::<i64>(values, n, port)?, shape),
+        DType::I32 => Tensor::from_vec(&ints::<i32>(values, n, port)?, shape),
+        DType::U8 => Tensor::from_vec(&ints::<u8>(values, n, port)?, shape),
+        DType::Bool => {
+            let bits = ints::<u8>(values, n, port)?;
+            if let Some(other) = bits.iter().find(|&&it| it > 1) {
+                return Err(format!("input `{name}` takes bool, which {other} is not"));
+            }
+            Tensor::from_bools(&bits.iter().map(|&it| it == 1).collect::<Vec<_>>(), shape)
+        }
+    };
+    tensor.map_err(|error| format!("input `{name}`: {error}"))
+}
+
+fn floats<T: Copy>(values: &Values, n: usize, of: fn(f64) -> T, of_int: fn(i64) -> T) -> Vec<T> {
+    match values {
+        Values::Floats(values) => values.iter().map(|&it| of(it)).collect(),
+        Values::Ints(values) => values.iter().map(|&it| of_int(it)).collect(),
+        Values::Ones => vec![of(1.0); n],
+    }
+}
+
+fn ints<T: TryFrom<i64> + Copy>(values: &Values, n: usize, port: &Port) -> Result<Vec<T>, String> {
+    let refuse = |value: &dyn std::fmt::Display| {
+        format!("input `{}` takes {}, which cannot hold {value}", port.name, port.meta.dtype)
+    };
+    let one = |value: i64| T::try_from(value).map_err(|_| refuse(&value));
+    match values {
+        Values::Ints(values) => values.iter().map(|&it| one(it)).collect(),
+        Values::Floats(values) => {
+            let whole = |it: f64| whole(it).ok_or_else(|| refuse(&it));
+            values.iter().map(|&it| one(whole(it)?)).collect()
+        }
+        Values::Ones => Ok(vec![one(1)?; n]),
+    }
+}
+
+/// The integer that a float is, if it is one.
+fn whole(value: f64) -> Option<i64> {
+    let is_inside = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
+    (is_inside && value.fract() == 0.0).then_some(value as i64)
+}
+
+/// Number of elements of a shape in a file; `None` when no array can have it.
+fn numel(shape: &[usize]) -> Option<usize> {
+    shape.iter().try_fold(1_usize, |acc, &size| acc.checked_mul(size))
+}

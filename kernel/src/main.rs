@@ -1,0 +1,9 @@
+//! The `notegrad` binary: signals first, then the command line.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Before anything else: an interrupt that arrives during start-up must not end the process.
+    kernel::signals::install();
+    kernel::cli::main(std::env::args_os().skip(1).collect())
+}

@@ -1,0 +1,93 @@
+//! What waits to be written to one peer, counted in bytes.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Mutex;
+
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::Notify;
+
+use crate::lock::lock;
+
+/// Bytes above which a peer that does not read is cut off.
+const GIVE_UP: usize = 256 << 20;
+/// Bytes that are written at once, if there are that many.
+const CHUNK: usize = 64 << 10;
+
+/// The queue of one peer.
+#[derive(Default)]
+pub(super) struct Outbox {
+    state: Mutex<State>,
+    wake: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    messages: VecDeque<Bytes>,
+    /// Bytes that wait or are being written.
+    bytes: usize,
+    is_closed: bool,
+}
+
+impl Outbox {
+    /// Adds an encoded message.
+    pub(super) fn push(&self, message: Bytes) {
+        let mut state = lock(&self.state);
+        if !state.is_closed {
+            state.bytes += message.len();
+            state.messages.push_back(message);
+        }
+        if state.bytes > GIVE_UP {
+            state.close();
+        }
+        drop(state);
+        self.wake.notify_one();
+    }
+
+    /// Ends the connection; what waits is dropped.
+    pub(super) fn close(&self) {
+        lock(&self.state).close();
+        self.wake.notify_one();
+    }
+
+    /// Bytes that have not been handed to the system.
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.state).bytes
+    }
+
+    /// Writes what is queued until the peer has gone or the outbox is closed.
+    pub(super) async fn drain(&self, write: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+        loop {
+            while let Some(chunk) = self.take() {
+                write.write_all(&chunk).await?;
+                let mut state = lock(&self.state);
+                state.bytes = state.bytes.saturating_sub(chunk.len());
+            }
+            if lock(&self.state).is_closed {
+                return Ok(());
+            }
+            self.wake.notified().await;
+        }
+    }
+
+    /// What is to be written next: small messages are put together. `None` if nothing waits.
+    pub(super) fn take(&self) -> Option<Bytes> {
+        let mut state = lock(&self.state);
+        let first = state.messages.pop_front()?;
+        if first.len() >= CHUNK || state.messages.is_empty() {
+            return Some(first);
+        }
+        let mut chunk = BytesMut::from(&first[..]);
+        while let Some(next) = state.messages.pop_front_if(|it| chunk.len() + it.len() <= CHUNK) {
+            chunk.extend_from_slice(&next);
+        }
+        Some(chunk.freeze())
+    }
+}
+
+impl State {
+    fn close(&mut self) {
+        *self = Self { is_closed: true, ..Self::default() };
+    }
+}

@@ -1,0 +1,73 @@
+//! `%dump`: writes a traced function and its weights into one file.
+
+use frontend_lang::objects::model::{DumpOptions, model_of};
+use frontend_lang::trace::TracedFn;
+
+use crate::args::{Arg, Args};
+use crate::artifact::{Artifact, Table};
+use crate::notebook::MagicCx;
+use crate::{Example, Magic, MagicError, OnCell};
+
+pub(super) static MAGIC: Magic = Magic {
+    name: "dump",
+    summary: "Write a traced function, as of its latest call, and its weights into one file, a safetensors file with the graph \
+              in its metadata.",
+    args: &[
+        Arg::Word { name: "NAME", help: "a function traced with @trace or %trace and called once" },
+        Arg::Word { name: "FILE", help: "the file to write, such as model.ngm" },
+        Arg::Flag { name: "--arg-names", value: "A,B", help: "names of the inputs" },
+        Arg::Flag { name: "--output-names", value: "A,B", help: "names of the outputs" },
+        Arg::Switch {
+            name: "--test-case",
+            help: "keep the latest inputs and their outputs in the file",
+        },
+        Arg::Flag { name: "--user-info", value: "TEXT", help: "text kept with the model" },
+    ],
+    on_cell: OnCell::Refused,
+    run,
+    examples: &[
+        Example {
+            setup: "import torch\nfrom notegrad.jit import trace\n@trace\ndef f(x):\n    return x * 2\ny = f(torch.ones(3))",
+            cell: "%dump f f.ngm",
+            shows: "f.ngm",
+        },
+        Example { setup: "", cell: "%dump", shows: "error: MagicError" },
+    ],
+};
+
+fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
+    let (name, path) = (args.word(0).unwrap_or_default(), args.word(1).unwrap_or_default());
+    let value = cx.global(name)?;
+    let traced = value.downcast::<TracedFn>().ok_or_else(|| {
+        MagicError::failed(format!("`{name}` is not traced; run `%trace {name}` and call it first"))
+    })?;
+    let list = |flag: &str| -> Vec<String> {
+        args.flag(flag)
+            .map(|it| it.split(',').map(|it| it.trim().into()).collect())
+            .unwrap_or_default()
+    };
+    let options = DumpOptions {
+        arg_names: list("--arg-names"),
+        output_names: list("--output-names"),
+        test_case: args.switch("--test-case"),
+        info: args.flag("--user-info").unwrap_or_default().into(),
+    };
+    let cell = &mut cx.session.cx;
+    let model = model_of(cell, traced, &options)
+        .map_err(|raised| MagicError::Raised(Box::new(cell.cell_error(&raised))))?;
+    let bytes = model.to_bytes()?;
+    cell.host.write_file(path, &bytes).map_err(MagicError::failed)?;
+    let row = |role: &str, it: &engine::model::Port| {
+        vec![role.into(), it.name.clone(), it.meta.to_string()]
+    };
+    let mut rows: Vec<Vec<String>> = model.inputs().iter().map(|it| row("input", it)).collect();
+    rows.extend(model.outputs().iter().map(|it| row("output", it)));
+    let caption = format!(
+        "wrote {name} to {path}: {} ops, {} bytes, {} test case(s)",
+        model.graph().n_ops(),
+        bytes.len(),
+        model.test_cases().len()
+    );
+    let head = ["role", "name", "kind"].map(String::from).to_vec();
+    Ok(vec![Artifact::Table(Table { caption, head, rows, ..Table::default() })])
+}

@@ -1,0 +1,236 @@
+//! A notebook being run: a session of the language plus what magics have set.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use engine::trace::Options as TraceOptions;
+use frontend_lang::host::Host;
+use frontend_lang::session::{CellError, Options as RunOptions, Session};
+use frontend_lang::value::Value;
+
+use crate::args::Args;
+use crate::artifact::Artifact;
+use crate::split::{Part, split};
+use crate::{Magic, MagicError, OnCell, find, from_value, help};
+
+/// Runs cells one after the other.
+pub struct Notebook {
+    /// The language.
+    pub session: Session,
+    settings: Settings,
+}
+
+/// What magics have set for all following cells.
+#[derive(Default)]
+pub struct Settings {
+    /// `%trace on`: cells are traced unless they say otherwise.
+    pub trace: Option<TraceOptions>,
+    /// Functions under `%trace f`, by name.
+    pub traced: BTreeMap<String, Value>,
+    /// Where `%fastrun` keeps its choices, when not in the host's cache folder.
+    pub fastrun_cache: Option<String>,
+    /// The strategy to go back to after a cell under `%fastrun`.
+    pub fastrun_before: Option<engine::fastrun::Strategy>,
+}
+
+/// What a magic sees.
+pub struct MagicCx<'a> {
+    /// The language; its host is the door to files and clocks.
+    pub session: &'a mut Session,
+    /// What holds for all following cells.
+    pub settings: &'a mut Settings,
+    /// How the rest of this cell will run.
+    pub options: &'a mut RunOptions,
+    /// The text below `%%name`.
+    pub body: Option<&'a str>,
+    /// Text for the pager.
+    pub pages: &'a mut Vec<String>,
+    /// What is to be done when the cell has ended, also after an error.
+    pub at_end: &'a mut Vec<AtEnd>,
+}
+
+/// Work after the cell.
+pub type AtEnd = fn(&mut MagicCx<'_>) -> Result<Vec<Artifact>, MagicError>;
+
+/// What one cell gathers while it runs.
+#[derive(Default)]
+struct Running {
+    options: RunOptions,
+    outcome: Outcome,
+    at_end: Vec<AtEnd>,
+}
+
+/// How a cell ended.
+#[derive(Default)]
+pub struct Outcome {
+    /// The value of the last expression.
+    pub result: Option<Artifact>,
+    /// What ended the cell before its end.
+    pub error: Option<CellError>,
+    /// Help texts for the pager.
+    pub pages: Vec<String>,
+}
+
+impl Notebook {
+    /// A new notebook over `host`.
+    pub fn new(host: Box<dyn Host>) -> Self {
+        Self { session: Session::new(host), settings: Settings::default() }
+    }
+
+    /// Set by another thread to interrupt the running cell.
+    pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
+        self.session.interrupt_handle()
+    }
+
+    /// Runs a cell. What magics show goes to `show` as it is made; what code shows goes to the host.
+    pub fn run(&mut self, text: &str, show: &mut dyn FnMut(Artifact)) -> Outcome {
+        self.run_with(text, RunOptions::default(), show)
+    }
+
+    /// The same for a cell with a number of its own, or one that leaves no trace in the session.
+    pub fn run_with(
+        &mut self,
+        text: &str,
+        options: RunOptions,
+        show: &mut dyn FnMut(Artifact),
+    ) -> Outcome {
+        let options = RunOptions { trace: self.settings.trace.clone(), ..options };
+        let mut running = Running { options, ..Running::default() };
+        for part in split(text) {
+            running.outcome.result = None;
+            let res = self.part(part, &mut running, show);
+            running.fail(res);
+            if running.outcome.error.is_some() {
+                break;
+            }
+        }
+        for work in std::mem::take(&mut running.at_end) {
+            let res = work(&mut self.magic_cx(&mut running, None));
+            running.fail(res.map(|shown| shown.into_iter().for_each(&mut *show)));
+        }
+        frontend_lang::builtins::modules::pyplot::show_pending(&mut self.session.cx);
+        running.outcome
+    }
+
+    fn part(
+        &mut self,
+        part: Part,
+        running: &mut Running,
+        show: &mut dyn FnMut(Artifact),
+    ) -> Result<(), MagicError> {
+        match part {
+            Part::Code(code) => self.code(&code, running),
+            Part::Help { name, detailed } => {
+                running.outcome.pages.push(help::describe(&mut self.session, &name, detailed)?);
+                Ok(())
+            }
+            Part::Line { name, rest } => self.magic(known(&name)?, &rest, None, running, show),
+            Part::Cell { name, rest, body } => {
+                let magic = known(&name)?;
+                if magic.on_cell == OnCell::Refused {
+                    let message =
+                        format!("there is no %%{name}; write %{name} on a line of its own");
+                    return Err(MagicError::usage(magic, message));
+                }
+                self.magic(magic, &rest, Some(&body), running, show)?;
+                if magic.on_cell == OnCell::ThenRun {
+                    // An empty first line keeps line numbers as the user sees them.
+                    return self.code(&format!("\n{body}"), running);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn code(&mut self, code: &str, running: &mut Running) -> Result<(), MagicError> {
+        let res = self.session.run_cell(code, &running.options);
+        if let Some(error) = res.error {
+            return Err(MagicError::Raised(Box::new(error)));
+        }
+        if let Some(value) = res.value.filter(|it| !it.is_none()) {
+            let text = self.session.repr(&value).map_err(|it| MagicError::Raised(Box::new(it)))?;
+            running.outcome.result = Some(from_value::artifact_of(&value, &text));
+        }
+        Ok(())
+    }
+
+    fn magic(
+        &mut self,
+        magic: &Magic,
+        rest: &str,
+        body: Option<&str>,
+        running: &mut Running,
+        show: &mut dyn FnMut(Artifact),
+    ) -> Result<(), MagicError> {
+        let args = Args::parse(magic, rest)?;
+        let shown = (magic.run)(&mut self.magic_cx(running, body), &args)?;
+        shown.into_iter().for_each(show);
+        Ok(())
+    }
+
+    fn magic_cx<'a>(&'a mut self, running: &'a mut Running, body: Option<&'a str>) -> MagicCx<'a> {
+        MagicCx {
+            session: &mut self.session,
+            settings: &mut self.settings,
+            options: &mut running.options,
+            body,
+            pages: &mut running.outcome.pages,
+            at_end: &mut running.at_end,
+        }
+    }
+}
+
+impl Running {
+    /// Keeps the first failure as the error of the cell.
+    fn fail(&mut self, res: Result<(), MagicError>) {
+        let error = match res {
+            Ok(()) => return,
+            Err(MagicError::Raised(error)) => *error,
+            Err(error) => magic_failed(&error),
+        };
+        self.outcome.error.get_or_insert(error);
+    }
+}
+
+impl MagicCx<'_> {
+    /// Runs code that stands in a magic's line; gives its value.
+    pub fn eval(&mut self, code: &str) -> Result<Option<Value>, MagicError> {
+        let res = self.session.run_cell(code, self.options);
+        match res.error {
+            Some(error) => Err(MagicError::Raised(Box::new(error))),
+            None => Ok(res.value),
+        }
+    }
+
+    /// The value of a global name, or an error with near names.
+    pub fn global(&mut self, name: &str) -> Result<Value, MagicError> {
+        self.session.global(name).ok_or_else(|| {
+            let names = self.session.names();
+            let near =
+                frontend_lang::suggest::nearest(name, names.iter().map(|it| it.name.as_str()));
+            let hint = near.map_or_else(String::new, |it| format!("; did you mean `{it}`?"));
+            MagicError::failed(format!("there is no `{name}` in this session{hint}"))
+        })
+    }
+}
+
+fn known(name: &str) -> Result<&'static Magic, MagicError> {
+    find(name).ok_or_else(|| {
+        let near = frontend_lang::suggest::nearest(name, crate::all::ALL.iter().map(|it| it.name));
+        let hint = near
+            .map_or_else(|| "; %lsmagic lists all".into(), |it| format!("; did you mean %{it}?"));
+        MagicError::failed(format!("there is no magic %{name}{hint}"))
+    })
+}
+
+/// A magic's failure as the error of the cell.
+fn magic_failed(error: &MagicError) -> CellError {
+    let text = error.to_string();
+    CellError {
+        ename: "MagicError".into(),
+        evalue: text.lines().next().unwrap_or_default().into(),
+        traceback: text.lines().map(str::to_string).collect(),
+        plain: text,
+    }
+}

@@ -1,0 +1,69 @@
+"""The rows of the benchmark table, in the order in which they are printed."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    key: str
+    """The name under which a workload reports it."""
+    text: str
+    unit: str = "ms"
+    ratio: float | None = None
+    """Aim: at least this many times as fast as the peer."""
+    most: float | None = None
+    """Aim: at most this, in the unit of the row."""
+
+    def value(self, measured):
+        """What is shown: seconds in the row's unit, or a rate."""
+        return UNITS[self.unit](measured)
+
+    def ratio_of(self, own, peer):
+        """How many times as good as the peer; above 1 Notegrad wins."""
+        return peer / own
+
+    def aim(self):
+        if self.ratio is not None:
+            return f">= {self.ratio:g}x"
+        return f"<= {self.most:g} {self.unit}" if self.most is not None else ""
+
+    def met(self, own, peer):
+        """Whether the aim is met; None when there is no aim, or no peer to compare with."""
+        if self.most is not None:
+            return self.value(own) <= self.most
+        if self.ratio is None or peer is None:
+            return None
+        return self.ratio_of(own, peer) >= self.ratio
+
+
+UNITS = {
+    "ms": lambda it: it * 1e3,
+    "us": lambda it: it * 1e6,
+    "GFLOP/s": lambda it: 2 * 1024**3 / it / 1e9,
+    "MB": lambda it: it,
+}
+
+MLP = "MLP 64-128-128-10, training step, batch"
+CNN = "CNN on 1x8x8, training step, batch"
+
+ALL = [
+    Row("mlp 8 eager", f"{MLP} 8, eager", "us", ratio=2),
+    Row("mlp 8 traced", f"{MLP} 8, traced", "us", ratio=4),
+    Row("mlp 64 eager", f"{MLP} 64, eager", "us"),
+    Row("mlp 64 traced", f"{MLP} 64, traced", "us"),
+    Row("mlp 512 eager", f"{MLP} 512, eager", "us"),
+    Row("mlp 512 traced", f"{MLP} 512, traced", "us"),
+    Row("cnn 64 eager", f"{CNN} 64, eager"),
+    Row("cnn 64 traced", f"{CNN} 64, traced"),
+    Row("add", "add of one-element tensors, loop subtracted", "us", most=0.5),
+    Row("add with loop", "add of one-element tensors, with the loop", "us"),
+    Row("matmul 1024", "float32 matmul 1024 x 1024 x 1024", "GFLOP/s", ratio=0.9),
+    Row("chain 1M eager", "tanh(a*x+b)*sigmoid(y)+z, 1M elements, eager"),
+    Row("chain 1M traced", "tanh(a*x+b)*sigmoid(y)+z, 1M elements, traced", ratio=2),
+    Row("chain 16M eager", "tanh(a*x+b)*sigmoid(y)+z, 16M elements, eager"),
+    Row("chain 16M traced", "tanh(a*x+b)*sigmoid(y)+z, 16M elements, traced", ratio=5),
+    Row("kernel ready", "kernel: start to first reply", most=50),
+    Row("kernel reply", "kernel: `1+1`, request to reply"),
+    Row("kernel idle", "kernel: `1+1`, request to idle"),
+    Row("kernel memory", "kernel: memory after 200 cells", "MB"),
+]

@@ -1,0 +1,214 @@
+"""Notegrad beside PyTorch and ipykernel, in one run.
+
+    NOTEGRAD=target/release/notegrad python3 tests/bench/run.py
+        [--torch-python P] [--jupyter-python P]   interpreters with the peers; default: this one
+        [--torch-compile]                         traced rows of PyTorch use torch.compile
+        [--threads 1,2] [--rounds 5] [--only WORKLOAD,...] [--json FILE]
+
+The same source text runs on both sides, in processes that take turns: Notegrad, PyTorch, Notegrad, ... Each process reports
+its fastest samples; the median over the rounds is shown. Values computed on both sides must agree, or the row says so.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import rows
+
+HERE = Path(__file__).resolve().parent
+WORKLOADS = ["mlp", "cnn", "add", "matmul", "chain"]
+TOLERANCE = 1e-3
+"""Largest difference between values of the two sides, relative to the larger one."""
+LIMIT = 600
+"""Seconds that one process may take."""
+
+
+class Side:
+    """One of the two that are compared: how it runs a source file, and what it measured."""
+
+    def __init__(self, name, command, thread_variables):
+        self.name, self.command, self.thread_variables = name, command, thread_variables
+        self.measured, self.checks, self.failures = {}, {}, {}
+
+    def run(self, workload, source, threads):
+        """Runs the workload once, in a process of its own."""
+        env = dict(os.environ, **{name: str(threads) for name in self.thread_variables})
+        try:
+            done = subprocess.run([*self.command, source], env=env, capture_output=True, text=True, timeout=LIMIT)
+            lines = [it for it in done.stdout.splitlines() if it.startswith("{")]
+            if done.returncode != 0 or not lines:
+                raise RuntimeError(last_line(done.stderr or done.stdout))
+        except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+            self.failures[workload] = str(error)
+            return
+        report = json.loads(lines[-1])
+        for key, value in report["results"].items():
+            self.measured.setdefault((key, threads), []).append(value)
+        self.checks.update(report["checks"])
+
+    def median(self, key, threads):
+        found = self.measured.get((key, threads))
+        return statistics.median(found) if found else None
+
+
+def importable(python, module):
+    """The version of a module in an interpreter; None if it is not there."""
+    code = f"import {module}; print({module}.__version__)"
+    try:
+        done = subprocess.run([python, "-c", code], capture_output=True, text=True, timeout=120)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def last_line(text):
+    return (text.strip() or "no output").splitlines()[-1]
+
+
+def measure_workloads(options, sides):
+    for workload in options.only:
+        if workload == "kernel":
+            continue
+        parts = [(HERE / "workloads" / f"{name}.ng").read_text() for name in ["clock", workload]]
+        source = Path(options.folder) / f"{workload}.ng"
+        source.write_text(f"COMPILE = {options.torch_compile}\n" + "\n\n".join(parts))
+        for threads in options.threads:
+            for round_idx in range(options.rounds):
+                say(f"{workload}, threads {threads}, round {round_idx + 1} of {options.rounds}")
+                for side in sides:
+                    if workload not in side.failures:
+                        side.run(workload, source, threads)
+
+
+def measure_kernels(options, own, peer):
+    """Start and round trip of the kernel, beside ipykernel's if that is there."""
+    python = options.jupyter_python
+    if importable(python, "jupyter_client") is None:
+        own.failures["kernel"] = "jupyter_client is not importable"
+        return
+    names = ["notegrad-bench"] + (["python3"] if importable(python, "ipykernel") else [])
+    install = [options.notegrad, "install", "--prefix", options.folder, "--name", names[0]]
+    subprocess.run(install, check=True, capture_output=True)
+    say("kernels")
+    env = dict(os.environ, JUPYTER_PATH=str(Path(options.folder) / "share" / "jupyter"))
+    command = [python, HERE / "kernels.py", str(max(options.rounds, 5)), *names]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT)
+    if done.returncode != 0:
+        own.failures["kernel"] = last_line(done.stderr)
+        return
+    for side, name in zip([own, peer], names):
+        for found in json.loads(done.stdout.splitlines()[-1])[name]:
+            for key, value in found.items():
+                side.measured.setdefault((key, 0), []).append(value)
+
+
+def compare(options, own, peer):
+    """The finished rows."""
+    table = []
+    for row in rows.ALL:
+        is_kernel = row.key.startswith("kernel")
+        for threads in [0] if is_kernel else options.threads:
+            mine, theirs = own.median(row.key, threads), peer.median(row.key, threads)
+            if mine is None and theirs is None:
+                continue
+            line = {"key": row.key, "text": row.text, "unit": row.unit, "threads": threads, "aim": row.aim()}
+            line |= {"notegrad": mine and row.value(mine), "peer": theirs and row.value(theirs), "ratio": None, "met": None}
+            if mine is not None:
+                line["met"] = row.met(mine, theirs)
+                line["ratio"] = theirs and row.ratio_of(mine, theirs)
+            table.append(line | {"note": disagreement(row.key, own, peer)})
+    return table
+
+
+def disagreement(key, own, peer):
+    """What is wrong when both sides computed the value behind a row and it differs."""
+    mine, theirs = own.checks.get(key), peer.checks.get(key)
+    if mine is None or theirs is None or abs(mine - theirs) <= TOLERANCE * max(abs(mine), abs(theirs), 1e-6):
+        return ""
+    return f"values differ: {mine:.6g} and {theirs:.6g}"
+
+
+def print_table(table):
+    print("| what | threads | Notegrad | peer | ratio | aim | |\n|---|---:|---:|---:|---:|---:|---|")
+    for it in table:
+        threads = it["threads"] or ""
+        verdict = {True: "met", False: "missed", None: ""}[it["met"]]
+        ratio = f"{it['ratio']:.2f}x" if it["ratio"] else ""
+        cells = [it["text"], threads, shown(it["notegrad"], it["unit"]), shown(it["peer"], it["unit"]), ratio, it["aim"]]
+        print("| " + " | ".join(map(str, [*cells, it["note"] or verdict])) + " |")
+
+
+def shown(value, unit):
+    return "" if value is None else f"{value:.3g} {unit}" if value < 1000 else f"{value:.0f} {unit}"
+
+
+def machine(options):
+    cpu = next((it.split(":")[1].strip() for it in read_lines("/proc/cpuinfo") if it.startswith("model name")), platform.processor())
+    version = subprocess.run([options.notegrad, "--version"], capture_output=True, text=True).stdout.strip()
+    return {
+        "cpu": cpu,
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "load before the run": round(os.getloadavg()[0], 2),
+        "notegrad": version,
+        "torch": importable(options.torch_python, "torch"),
+        "ipykernel": importable(options.jupyter_python, "ipykernel"),
+    }
+
+
+def read_lines(path):
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--notegrad", default=os.environ.get("NOTEGRAD", "target/release/notegrad"))
+    parser.add_argument("--torch-python", default=sys.executable)
+    parser.add_argument("--jupyter-python", default=sys.executable)
+    parser.add_argument("--torch-compile", action="store_true")
+    parser.add_argument("--threads", default="1,2", type=lambda text: [int(it) for it in text.split(",")])
+    parser.add_argument("--rounds", default=5, type=int)
+    parser.add_argument("--only", default=[*WORKLOADS, "kernel"], type=lambda text: text.split(","))
+    parser.add_argument("--json")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    facts = machine(options)
+    own = Side("Notegrad", [options.notegrad, "run"], ["NOTEGRAD_NUM_THREADS"])
+    peer = Side("PyTorch", [options.torch_python], ["OMP_NUM_THREADS", "MKL_NUM_THREADS"])
+    with tempfile.TemporaryDirectory() as folder:
+        options.folder = folder
+        measure_workloads(options, [own, peer] if facts["torch"] else [own])
+        if "kernel" in options.only:
+            measure_kernels(options, own, peer)
+    table = compare(options, own, peer)
+    for name, value in facts.items():
+        print(f"{name}: {value or 'not importable, its columns are empty'}")
+    print()
+    print_table(table)
+    for side in [own, peer]:
+        for workload, reason in side.failures.items():
+            print(f"\n{side.name} did not run `{workload}`: {reason}")
+    if options.json:
+        raw = {side.name: [[*key, found] for key, found in side.measured.items()] for side in [own, peer]}
+        Path(options.json).write_text(json.dumps({"machine": facts, "rows": table, "raw": raw}, indent=1))
+    return 1 if own.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,259 @@
+"""Writes engine/testdata/ops.json: what PyTorch gives for ops that are not elementwise, with gradients.
+
+Run with a Python that has PyTorch: python tests/expected/generate_ops.py
+A case is an op, its inputs (null where an optional tensor is absent), its attributes in the order of its row, the
+outputs, and the gradients of sum(output * weight) for the inputs that `needs` names, where weight[i] = cos(i) per output.
+"""
+
+import json
+import math
+import pathlib
+
+import torch
+import torch.nn.functional as F
+
+NAMES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.int32: "i32", torch.uint8: "u8",
+         torch.bool: "bool"}
+CASES = []
+torch.manual_seed(1)
+
+
+def plain(x):
+    """A tensor as JSON; floats that JSON lacks are words."""
+    word = lambda v: v if not isinstance(v, float) or math.isfinite(v) else str(v)
+    return {"dtype": NAMES[x.dtype], "shape": list(x.shape), "data": [word(v) for v in x.detach().flatten().tolist()]}
+
+
+def attr(value):
+    if isinstance(value, torch.dtype):
+        return {"dtype": NAMES[value]}
+    if isinstance(value, float):
+        return {"float": value if math.isfinite(value) else str(value)}
+    return list(value) if isinstance(value, tuple) else value
+
+
+# Weights that PyTorch treats as constants, and running statistics.
+FROZEN = {"batch_norm": (1, 2), "cross_entropy": (2,), "nll_loss": (2,), "binary_cross_entropy": (2,),
+          "binary_cross_entropy_with_logits": (2, 3)}
+
+
+def case(op, run, inputs, attrs=(), grad=True):
+    free = lambda at, x: (grad and isinstance(x, torch.Tensor) and x.dtype == torch.float64
+                          and at not in FROZEN.get(op, ()))
+    inputs = [x.clone().requires_grad_() if free(at, x) else x for at, x in enumerate(inputs)]
+    outputs = run(*inputs)
+    outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
+    wanted = [x for x in inputs if isinstance(x, torch.Tensor) and x.requires_grad]
+    grads = None
+    total = sum(((y * torch.cos(torch.arange(y.numel(), dtype=torch.float64)).reshape(y.shape)).sum()
+                 for y in outputs if y.is_floating_point() and y.requires_grad), torch.zeros(()))
+    if wanted and total.requires_grad:
+        found = torch.autograd.grad(total, wanted, allow_unused=True)
+        grads = [plain(g if g is not None else torch.zeros_like(x)) for g, x in zip(found, wanted)]
+    CASES.append({"op": op, "inputs": [None if x is None else plain(x) for x in inputs],
+                  "needs": [isinstance(x, torch.Tensor) and x.requires_grad for x in inputs],
+                  "attrs": [attr(it) for it in attrs], "outputs": [plain(y) for y in outputs], "grads": grads})
+
+
+def rand(*shape):
+    return torch.randn(shape, dtype=torch.float64)
+
+
+def whole(*shape, low=-5, high=6):
+    return torch.randint(low, high, shape)
+
+
+X, M, V = rand(2, 3, 4), rand(3, 4), rand(5)
+
+# Shapes and views.
+for shape in [(4, 6), (-1,), (2, 1, 12)]:
+    case("reshape", lambda x: x.reshape(shape), [X], [shape])
+case("reshape", lambda x: x.reshape(0, 7), [rand(0, 3)], [(0, 7)])
+case("permute", lambda x: x.permute(2, 0, 1), [X], [(2, 0, -2)])
+case("transpose", lambda x: x.transpose(0, -1), [X], [0, -1])
+case("t", lambda x: x.t(), [M])
+case("squeeze", lambda x: x.squeeze(), [rand(1, 3, 1)], [None])
+case("squeeze", lambda x: x.squeeze(0), [rand(1, 3, 1)], [(0,)])
+case("unsqueeze", lambda x: x.unsqueeze(-1), [M], [-1])
+case("expand", lambda x: x.expand(2, 3, 4), [rand(3, 1)], [(2, -1, 4)])
+case("expand", lambda x: x.expand(3), [rand()], [(3,)])
+case("flatten", lambda x: x.flatten(1, 2), [X], [1, 2])
+case("flatten", lambda x: x.flatten(), [rand()], [0, -1])
+case("slice", lambda x: x[:, 1:4:2], [rand(2, 5)], [1, 1, 4, 2])
+case("slice", lambda x: x[-2:], [V], [0, -2, None, 1])
+case("slice", lambda x: x.flip(0)[::2], [V], [0, None, None, -2])
+case("slice_scatter", lambda x, y: torch.slice_scatter(x, y, 1, 0, None, 2), [M, rand(3, 2)], [1, 0, None, 2])
+case("narrow", lambda x: x.narrow(1, 1, 2), [M], [1, 1, 2])
+case("select", lambda x: x.select(1, -1), [X], [1, -1])
+case("cat", lambda *x: torch.cat(x, 1), [rand(2, 1), rand(2, 3), rand(2, 0)], [-1])
+case("cat", lambda *x: torch.cat(x), [torch.tensor([1, 2]), rand(2)], [0])
+case("stack", lambda *x: torch.stack(x, 1), [M, M * 2], [1])
+case("split", lambda x: x.split(2), [V], [2, 0])
+case("split", lambda x: x.split([1, 4]), [V], [(1, 4), 0])
+case("chunk", lambda x: x.chunk(3), [V], [3, 0])
+case("unbind", lambda x: x.unbind(1), [M], [1])
+for pads, mode in [((1, 2), "constant"), ((1, -1, 0, 2), "constant"), ((2, 1), "reflect"), ((1, 2), "replicate"),
+                   ((2, 1), "circular")]:
+    case("pad", lambda x: F.pad(x, pads, mode), [X], [pads, mode, 0.0])
+case("pad", lambda x: F.pad(x, (1, 0), value=2.5), [V], [(1, 0), "constant", 2.5])
+case("flip", lambda x: x.flip(0, 2), [X], [(0, -1)])
+case("roll", lambda x: x.roll(2), [M], [2, None])
+case("roll", lambda x: x.roll((1, -1), (0, 1)), [M], [(1, -1), (0, 1)])
+case("repeat", lambda x: x.repeat(2, 1, 3), [M], [(2, 1, 3)])
+case("repeat_interleave", lambda x: x.repeat_interleave(2, 1), [M], [2, 1])
+case("tril", lambda x: x.tril(1), [X], [1])
+case("triu", lambda x: x.triu(-1), [X], [-1])
+for offset in (0, 2, -1):
+    case("diagonal", lambda x: x.diagonal(offset, 1, 2), [X], [offset, 1, 2])
+case("movedim", lambda x: x.movedim(0, 2), [X], [0, 2])
+
+# Reductions.
+for op in ("sum", "mean"):
+    run = getattr(torch, op)
+    case(op, run, [X], [None, False, None])
+    for dims in [(0,), (1,), (2,), (0, 2), (-1, -2)]:
+        case(op, lambda x: run(x, dims, True), [X], [dims, True, None])
+        case(op, lambda x: run(x, dims), [X], [dims, False, None])
+    case(op, run, [rand(0)], [None, False, None])
+    case(op, run, [rand()], [None, False, None])
+    case(op, lambda x: run(x, 0), [rand(2, 0)], [(0,), False, None])
+case("sum", torch.sum, [torch.randn(3001, dtype=torch.float32)], [None, False, None])
+case("sum", lambda x: x.sum(0), [torch.randn(200, 700, dtype=torch.float32)[:, :40]], [(0,), False, None])
+case("sum", torch.sum, [whole(7)], [None, False, None])
+case("sum", torch.sum, [torch.tensor([True, True])], [None, False, None])
+case("sum", torch.sum, [torch.tensor([200, 100], dtype=torch.uint8)], [None, False, None])
+for x in (M, torch.tensor([[0.0, 2.0, 3.0], [0.0, 0.0, 1.0], [4.0, 5.0, 6.0]], dtype=torch.float64)):
+    case("prod", lambda x: x.prod(1), [x], [(1,), False, None])
+case("prod", torch.prod, [whole(4)], [None, False, None])
+TIES = torch.tensor([[1.0, 3.0, 3.0], [-2.0, -2.0, -5.0]], dtype=torch.float64)
+for op in ("amax", "amin"):
+    run = getattr(torch, op)
+    for x in (TIES, M):
+        case(op, lambda x: run(x, (1,)), [x], [(1,), False])
+        case(op, lambda x: run(x, (0, 1)), [x], [None, False])
+    case(op, run, [torch.tensor([1.0, math.nan, 2.0])], [None, False])
+for op in ("max", "min"):
+    run = getattr(torch, op)
+    case(op, lambda x: run(x), [M], [None, False])
+    case(op, lambda x: tuple(run(x, 0)), [M], [0, False])
+    case(op, lambda x: tuple(run(x, 2, True)), [X], [-1, True])
+    case(op, lambda x: tuple(run(x, 0)), [torch.tensor([1.0, math.nan, 2.0])], [0, False])
+    case("arg" + op, lambda x: getattr(torch, "arg" + op)(x, 1), [X], [1, False])
+    case("arg" + op, lambda x: getattr(torch, "arg" + op)(x), [whole(3, 3)], [None, False])
+    case("arg" + op, lambda x: getattr(torch, "arg" + op)(x), [torch.tensor([1.0, math.nan, 2.0])], [None, False])
+case("all", lambda x: x.all(1), [whole(3, 4, low=0)], [(1,), False])
+case("any", lambda x: x.any(0), [whole(3, 4, low=0, high=2)], [(0,), False])
+case("all", torch.all, [rand(0)], [None, False])
+case("count_nonzero", lambda x: x.count_nonzero(1), [whole(3, 4, low=0, high=2)], [(1,)])
+for op in ("var", "std"):
+    run = getattr(torch, op)
+    case(op, lambda x: run(x, (1,), correction=1), [M], [(1,), 1, False])
+    case(op, lambda x: run(x, (0, 2), correction=0, keepdim=True), [X], [(0, 2), 0, True])
+    case(op, lambda x: run(x, None, correction=1), [V], [None, 1, False])
+case("logsumexp", lambda x: x.logsumexp(1), [X], [(1,), False])
+case("logsumexp", lambda x: x.logsumexp((0, 1)), [M * 300], [(0, 1), False])
+case("logsumexp", lambda x: x.logsumexp(0), [torch.tensor([-math.inf, -math.inf])], [(0,), False], grad=False)
+for p in (2.0, 1.0, 3.0, 0.5, 0.0, math.inf):
+    case("norm", lambda x: torch.linalg.vector_norm(x, p, (1,)), [M], [p, (1,), False])
+case("norm", lambda x: torch.linalg.vector_norm(x, 2.0), [torch.zeros(2, dtype=torch.float64)], [2.0, None, False])
+case("cumsum", lambda x: x.cumsum(1), [X], [1, None])
+case("cumsum", lambda x: x.cumsum(0), [whole(4)], [0, None])
+case("cumprod", lambda x: x.cumprod(-1), [M], [-1, None])
+
+# Products.
+for a, b in [((3, 4), (4, 2)), ((4,), (4,)), ((4,), (4, 2)), ((3, 4), (4,)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 1)),
+             ((2, 1, 3, 4), (5, 4, 2)), ((4,), (2, 4, 3)), ((2, 3, 4), (4,)), ((0, 4), (4, 2)), ((3, 0), (0, 2))]:
+    case("matmul", torch.matmul, [rand(*a), rand(*b)])
+case("matmul", torch.matmul, [torch.randn(70, 130), torch.randn(130, 90)], grad=False)
+case("matmul", torch.matmul, [whole(3, 4), whole(4, 2)])
+for shape in [(5, 4), (2, 3, 4), (4,), (0, 4)]:
+    case("linear", F.linear, [rand(*shape), rand(3, 4), rand(3)])
+    case("linear", lambda x, w, b: F.linear(x, w), [rand(*shape), rand(3, 4), None])
+case("dot", torch.dot, [V, rand(5)])
+case("outer", torch.outer, [V, rand(3)])
+case("addmm", lambda a, b, c: torch.addmm(a, b, c, beta=0.5, alpha=2.0), [rand(2), M, rand(4, 2)], [0.5, 2.0])
+
+# Indexing.
+case("gather", lambda x, i: x.gather(1, i), [M, torch.tensor([[0, 0, 3], [1, 2, 2]])], [1])
+case("gather", lambda x, i: x.gather(0, i), [M, torch.tensor([[0, 2, 1, 0]])], [-2])
+case("scatter", lambda x, i, s: x.scatter(1, i, s), [M, torch.tensor([[0, 3], [1, 2]]), rand(2, 2)], [1])
+case("scatter_add", lambda x, i, s: x.scatter_add(0, i, s), [M, torch.tensor([[0, 0, 1, 2], [0, 0, 1, 1]]), rand(2, 4)], [0])
+case("index_select", lambda x, i: x.index_select(1, i), [X, torch.tensor([2, 0, 0])], [1])
+case("index_add", lambda x, i, s: x.index_add(1, i, s), [X, torch.tensor([2, 0, 0]), rand(2, 3, 4)], [1])
+case("index", lambda x, i, j: x[i, j], [X, torch.tensor([[0], [1]]), torch.tensor([0, -1, 0])])
+case("index_put", lambda x, v, i: x.index_put((i,), v), [M, rand(2, 4), torch.tensor([2, 0])], [False])
+case("index_put", lambda x, v, i: x.index_put((i,), v, True), [M, rand(1, 4), torch.tensor([2, 0, 2])], [True])
+case("embedding", lambda i, w: F.embedding(i, w, 1), [torch.tensor([[0, 1], [2, 0]]), M], [1])
+case("one_hot", lambda i: F.one_hot(i, 4), [torch.tensor([[0, 3], [1, 1]])], [4])
+case("nonzero", torch.nonzero, [whole(3, 3, low=0, high=2)])
+case("masked_select", torch.masked_select, [M, M > 0])
+case("take_along_dim", lambda x, i: torch.take_along_dim(x, i, 1), [M, torch.tensor([[0], [3], [1]])], [1])
+
+# Softmax, normalisation and losses.
+for op in ("softmax", "log_softmax"):
+    run = getattr(F, op)
+    for dim in (0, 1, -1):
+        case(op, lambda x: run(x, dim), [X * 5], [dim, None])
+    case(op, lambda x: run(x, 0), [torch.tensor([1e4, -1e4, 0.0, 1.5, 2.25])], [0, None])
+case("layer_norm", lambda x, w, b: F.layer_norm(x, (3, 4), w, b), [X, rand(3, 4), rand(3, 4)], [(3, 4), 1e-5])
+case("layer_norm", lambda x, w, b: F.layer_norm(x, (4,)), [X, None, None], [(4,), 1e-5])
+case("group_norm", lambda x, w, b: F.group_norm(x, 2, w, b), [rand(2, 4, 3), rand(4), rand(4)], [2, 1e-5])
+case("batch_norm", lambda x, m, v, w, b: F.batch_norm(x, m, v, w, b), [X, rand(3), rand(3) ** 2, rand(3), rand(3)],
+     [False, 0.1, 1e-5])
+case("batch_norm", lambda x, m, v, w, b: (F.batch_norm(x, None, None, w, b, True), x.mean((0, 2)).detach(),
+     x.var((0, 2)).detach()), [X, None, None, rand(3), rand(3)], [True, 0.1, 1e-5])
+case("normalize", lambda x: F.normalize(x, 2.0, 1), [M], [2.0, 1, 1e-12])
+case("cosine_similarity", lambda a, b: F.cosine_similarity(a, b, 1), [M, rand(3, 4)], [1, 1e-8])
+CLASSES = torch.tensor([1, 0, 3])
+for how in ("mean", "sum", "none"):
+    case("cross_entropy", lambda x, t, w: F.cross_entropy(x, t, reduction=how), [M, CLASSES, None], [-100, how, 0.0])
+    case("cross_entropy", lambda x, t, w: F.cross_entropy(x, t, w, ignore_index=0, reduction=how, label_smoothing=0.2),
+         [M, CLASSES, rand(4).abs()], [0, how, 0.2])
+    case("cross_entropy", lambda x, t, w: F.cross_entropy(x, t, reduction=how, ignore_index=3), [M, CLASSES, None], [3, how, 0.0])
+    case("nll_loss", lambda x, t, w: F.nll_loss(x, t, w, reduction=how), [M, CLASSES, rand(4).abs()], [-100, how])
+    case("mse_loss", lambda x, t: F.mse_loss(x, t, reduction=how), [M, rand(3, 4)], [how])
+    case("l1_loss", lambda x, t: F.l1_loss(x, t, reduction=how), [M, rand(3, 4)], [how])
+case("cross_entropy", lambda x, t, w: F.cross_entropy(x, t), [rand(2, 3, 4), whole(2, 4, low=0, high=3), None], [-100, "mean", 0.0])
+case("cross_entropy", lambda x, t, w: F.cross_entropy(x, t), [rand(3), torch.tensor(1), None], [-100, "mean", 0.0])
+case("cross_entropy", lambda x, t, w: F.cross_entropy(x, t, w, label_smoothing=0.1), [M, M.softmax(1), rand(4).abs()],
+     [-100, "mean", 0.1])
+case("smooth_l1_loss", lambda x, t: F.smooth_l1_loss(x, t, beta=0.7), [M, rand(3, 4)], ["mean", 0.7])
+case("huber_loss", lambda x, t: F.huber_loss(x, t, delta=0.7), [M, rand(3, 4)], ["mean", 0.7])
+P = M.sigmoid()
+case("binary_cross_entropy", lambda x, t, w: F.binary_cross_entropy(x, t, w), [P, (M > 0).double(), rand(3, 4).abs()], ["mean"])
+case("binary_cross_entropy_with_logits", lambda x, t, w, p: F.binary_cross_entropy_with_logits(x, t, w, pos_weight=p),
+     [M * 20, (M > 0).double() * 0.9, rand(4).abs(), rand(4).abs()], ["mean"])
+case("kl_div", lambda x, t: F.kl_div(x, t, reduction="batchmean"), [M, M.softmax(1)], ["batchmean", False])
+case("kl_div", lambda x, t: F.kl_div(x, t, log_target=True), [M, M.log_softmax(1)], ["mean", True])
+
+# Images.
+for groups, stride, padding, dilation, bias in [(1, 1, 0, 1, True), (2, 2, 1, 1, False), (1, (2, 1), (1, 2), (1, 2), True),
+                                               (4, 1, 1, 1, True)]:
+    x, w = rand(2, 4, 7, 6), rand(4, 4 // groups, 3, 3)
+    case("conv2d", lambda x, w, b: F.conv2d(x, w, b, stride, padding, dilation, groups), [x, w, rand(4) if bias else None],
+         [stride, padding, dilation, groups])
+case("conv2d", lambda x, w, b: F.conv2d(x, w, b), [rand(2, 5, 5), rand(3, 2, 2, 2), rand(3)], [(1,), (0,), (1,), 1])
+case("conv_transpose2d", lambda x, w, b: F.conv_transpose2d(x, w, b, 2, 1, 1, 2, 1), [rand(2, 4, 3, 3), rand(4, 3, 3, 3), rand(6)],
+     [2, 1, 1, 2, 1])
+case("conv1d", lambda x, w, b: F.conv1d(x, w, b, 2, 1), [rand(2, 3, 9), rand(4, 3, 3), rand(4)], [2, 1, 1, 1])
+case("max_pool2d", lambda x: F.max_pool2d(x, 2), [rand(2, 3, 5, 4)], [2, None, 0, 1, False, False])
+case("max_pool2d", lambda x: F.max_pool2d(x, 3, 2, 1, 1, True, True), [rand(3, 6, 7)], [3, 2, 1, 1, True, True])
+case("avg_pool2d", lambda x: F.avg_pool2d(x, 2), [rand(2, 3, 5, 4)], [2, None, 0, False, True])
+case("avg_pool2d", lambda x: F.avg_pool2d(x, 3, 2, 1, True, False), [rand(1, 3, 6, 7)], [3, 2, 1, True, False])
+case("adaptive_avg_pool2d", lambda x: F.adaptive_avg_pool2d(x, (3, 2)), [rand(2, 3, 7, 5)], [(3, 2)])
+
+# Sorting.
+for descending in (False, True):
+    case("sort", lambda x: tuple(x.sort(dim=1, descending=descending, stable=True)), [X], [1, descending, True])
+case("argsort", lambda x: x.argsort(dim=0, stable=True), [whole(6)], [0, False, True])
+case("topk", lambda x: tuple(x.topk(2, 1)), [M], [2, 1, True, True])
+case("topk", lambda x: tuple(x.topk(2, 0, False)), [M], [2, 0, False, True])
+case("median", lambda x: tuple(x.median(1)), [M], [1, False])
+case("median", torch.median, [V], [None, False])
+case("unique", lambda x: torch.unique(x, True, True, True), [whole(9)], [True, True, True])
+case("searchsorted", lambda a, b: torch.searchsorted(a, b, right=True), [torch.tensor([1, 3, 3, 5]), whole(6)], [True])
+case("bincount", lambda x: torch.bincount(x, minlength=9), [whole(9, low=0)], [9])
+
+path = pathlib.Path(__file__).parents[2] / "engine" / "testdata" / "ops.json"
+path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
+print(len(CASES), "cases")

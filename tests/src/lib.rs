@@ -1,0 +1,3 @@
+//! End-to-end tests of the workspace: literate specs and what runs them.
+
+pub mod spec;

@@ -1,0 +1,32 @@
+//! `cargo xtask test`: everything that must hold, in the order in which failures are cheapest to find.
+
+use anyhow::Result;
+
+use crate::{demo, shell, venv};
+
+/// Runs format, lints, Rust tests, docs, then the Jupyter tests against an installed kernel.
+pub(crate) fn run(_args: &[String]) -> Result<()> {
+    shell::run(shell::cargo().args(["fmt", "--all", "--check"]))?;
+    let deny = ["--", "--deny", "warnings"];
+    shell::run(
+        shell::cargo().args(["clippy", "--workspace", "--all-targets", "--quiet"]).args(deny),
+    )?;
+    rust_tests()?;
+    let mut doc = shell::cargo();
+    doc.args(["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings");
+    shell::run(&mut doc)?;
+    jupyter_tests()
+}
+
+fn rust_tests() -> Result<()> {
+    shell::run(shell::cargo().args(["test", "--workspace", "--quiet"]))
+}
+
+fn jupyter_tests() -> Result<()> {
+    let binary = demo::build()?;
+    let venv = venv::ensure()?;
+    shell::run(shell::command(&binary).args(["install", "--prefix"]).arg(&venv))?;
+    let mut pytest = shell::command(venv::bin(&venv, "python"));
+    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/jupyter"]);
+    shell::run(pytest.env("NOTEGRAD", &binary))
+}
