@@ -37,34 +37,45 @@ pub struct Message {
     pub content: Value,
 }
 
-/// A kernel process with its connection file; ends with this value.
+/// How a kernel and its frontend reach each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Ports of this machine, as Jupyter does it. Another process may take a port between the
+    /// moment we find it free and the moment the kernel listens on it.
+    Tcp,
+    /// Socket files in a folder of our own, which nobody else can take.
+    #[cfg(unix)]
+    Ipc,
+}
+
+/// A kernel process with the folder of its connection file; ends with this value.
 pub struct Process {
     child: Child,
-    file: PathBuf,
+    folder: PathBuf,
     /// Where it listens.
     pub connection: Connection,
 }
 
 impl Process {
     /// Starts `argv`, in which `{connection_file}` stands for the file.
-    pub fn start(argv: &[String]) -> Result<Self, String> {
-        let connection = free_connection().map_err(|error| format!("no free port: {error}"))?;
-        let name = format!("notegrad-{}.json", uuid::Uuid::new_v4().simple());
-        let file = std::env::temp_dir().join(name);
+    pub fn start(argv: &[String], transport: Transport) -> Result<Self, String> {
+        let name = format!("notegrad-{}", uuid::Uuid::new_v4().simple());
+        let folder = std::env::temp_dir().join(name);
+        let connection = match transport {
+            Transport::Tcp => free_ports().map_err(|error| format!("no free port: {error}"))?,
+            #[cfg(unix)]
+            Transport::Ipc => socket_files(&folder),
+        };
+        let file = folder.join("connection.json");
         let text = serde_json::to_vec(&connection).unwrap_or_default();
-        fs::write(&file, text)
-            .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+        let written = fs::create_dir(&folder).and_then(|()| fs::write(&file, text));
+        written.map_err(|error| format!("cannot write {}: {error}", file.display()))?;
         let path = file.to_string_lossy();
         let mut argv = argv.iter().map(|it| it.replace("{connection_file}", &path));
         let program = argv.next().ok_or("the command is empty")?;
         let child = Command::new(&program).args(argv).spawn();
         let child = child.map_err(|error| format!("cannot start {program}: {error}"))?;
-        Ok(Self { child, file, connection })
-    }
-
-    /// The connection file.
-    pub fn file(&self) -> &Path {
-        &self.file
+        Ok(Self { child, folder, connection })
     }
 
     /// The process id.
@@ -91,26 +102,38 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ = fs::remove_file(&self.file);
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-fn free_connection() -> std::io::Result<Connection> {
+fn free_ports() -> std::io::Result<Connection> {
     let held: Vec<TcpListener> =
         (0..5).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<_, _>>()?;
-    let ports: Vec<u16> =
-        held.iter().map(|it| it.local_addr().map(|it| it.port())).collect::<Result<_, _>>()?;
-    Ok(Connection {
-        transport: "tcp".to_owned(),
-        ip: "127.0.0.1".to_owned(),
-        shell_port: ports[0],
-        control_port: ports[1],
-        stdin_port: ports[2],
-        iopub_port: ports[3],
-        hb_port: ports[4],
+    let mut ports = [0; 5];
+    for (port, listener) in ports.iter_mut().zip(&held) {
+        *port = listener.local_addr()?.port();
+    }
+    Ok(new_connection("tcp", "127.0.0.1", ports))
+}
+
+#[cfg(unix)]
+fn socket_files(folder: &Path) -> Connection {
+    new_connection("ipc", &folder.join("s").to_string_lossy(), [1, 2, 3, 4, 5])
+}
+
+fn new_connection(transport: &str, ip: &str, ports: [u16; 5]) -> Connection {
+    let [shell_port, control_port, stdin_port, iopub_port, hb_port] = ports;
+    Connection {
+        transport: transport.to_owned(),
+        ip: ip.to_owned(),
+        shell_port,
+        control_port,
+        stdin_port,
+        iopub_port,
+        hb_port,
         key: uuid::Uuid::new_v4().to_string(),
         signature_scheme: "hmac-sha256".to_owned(),
-    })
+    }
 }
 
 /// The client's ends of the channels.
@@ -210,12 +233,25 @@ async fn open(connection: &Connection) -> Result<([DealerSocket; 3], SubSocket),
     let mut routed = [dealer(&identity), dealer(&identity), dealer(&identity)];
     let ports = [connection.shell_port, connection.control_port, connection.stdin_port];
     for (socket, port) in routed.iter_mut().zip(ports) {
-        socket.connect(&connection.endpoint(port)).await.map_err(failed)?;
+        let endpoint = listening(connection, port).await;
+        socket.connect(&endpoint).await.map_err(failed)?;
     }
     let mut iopub = SubSocket::new();
-    iopub.connect(&connection.endpoint(connection.iopub_port)).await.map_err(failed)?;
+    let endpoint = listening(connection, connection.iopub_port).await;
+    iopub.connect(&endpoint).await.map_err(failed)?;
     iopub.subscribe("").await.map_err(failed)?;
     Ok((routed, iopub))
+}
+
+/// The endpoint, once its socket file is there; a port that refuses is tried again by the library.
+async fn listening(connection: &Connection, port: u16) -> String {
+    let endpoint = connection.endpoint(port);
+    if let Some(file) = endpoint.strip_prefix("ipc://") {
+        while !Path::new(file).exists() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+    endpoint
 }
 
 /// All channels of a client share its identity: that is how a question on stdin finds it.

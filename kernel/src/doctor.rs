@@ -11,7 +11,7 @@ use lexopt::prelude::*;
 use serde_json::{Value, json};
 
 use crate::cli::{CliResult, say};
-use crate::client::{Client, Process, Source};
+use crate::client::{Client, Process, Source, Transport};
 use crate::install::{NAME, data_dirs};
 
 const LIMIT: Duration = Duration::from_secs(10);
@@ -78,7 +78,7 @@ fn is_same(a: &Path, b: &Path) -> bool {
 /// Starts the kernel, runs a cell, and shuts it down.
 fn try_kernel(argv: &[String]) -> Result<String, String> {
     let start = Instant::now();
-    let mut process = Process::start(argv)?;
+    let mut process = Process::start(argv, Transport::Tcp)?;
     let mut client = Client::connect(&process.connection, LIMIT)?;
     let info = client.send(Source::Shell, "kernel_info_request", &json!({}));
     client.reply(Source::Shell, &info, LIMIT).ok_or("it does not say what it is")?;

@@ -27,14 +27,19 @@ fn in_runtime(test: impl Future<Output = ()>) {
     runtime.block_on(async { tokio::time::timeout(Duration::from_secs(20), test).await.unwrap() });
 }
 
+/// A port that is free now; it may be taken before the caller binds it, so callers try again.
 fn free_endpoint() -> String {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     format!("tcp://{}", free.local_addr().unwrap())
 }
 
 async fn publisher() -> (Arc<Publisher>, String) {
-    let endpoint = free_endpoint();
-    (Publisher::bind(&endpoint, Box::new(SayBack)).await.unwrap(), endpoint)
+    loop {
+        let endpoint = free_endpoint();
+        if let Ok(publisher) = Publisher::bind(&endpoint, Box::new(SayBack)).await {
+            return (publisher, endpoint);
+        }
+    }
 }
 
 async fn subscriber(endpoint: &str, topic: &str) -> SubSocket {
@@ -51,10 +56,13 @@ async fn next(socket: &mut impl SocketRecv) -> Vec<String> {
 }
 
 async fn echo() -> String {
-    let endpoint = free_endpoint();
-    let receive = |router: &Router, frames: Vec<Bytes>| router.send(&frames);
-    Router::bind(&endpoint, Box::new(receive)).await.unwrap();
-    endpoint
+    loop {
+        let endpoint = free_endpoint();
+        let receive = |router: &Router, frames: Vec<Bytes>| router.send(&frames);
+        if Router::bind(&endpoint, Box::new(receive)).await.is_ok() {
+            return endpoint;
+        }
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kernel::client::{Client, Message, Process, Source};
+use kernel::client::{Client, Message, Process, Source, Transport};
 use serde_json::{Value, json};
 
 const LIMIT: Duration = Duration::from_secs(10);
@@ -17,7 +17,7 @@ impl Frontend {
     pub(crate) fn start() -> Self {
         let exe = env!("CARGO_BIN_EXE_notegrad");
         let argv = [exe, "kernel", "--echo", "-f", "{connection_file}"].map(str::to_owned);
-        let process = Process::start(&argv).unwrap();
+        let process = Process::start(&argv, Transport::Ipc).unwrap();
         let client = Client::connect(&process.connection, LIMIT).unwrap();
         let mut frontend = Self { client, process };
         // Who subscribes early enough hears of the start.
