@@ -19,6 +19,8 @@ pub struct Notebook {
     /// The language.
     pub session: Session,
     settings: Settings,
+    /// The cells that ran, for `%history`.
+    cells: Vec<String>,
 }
 
 /// What magics have set for all following cells.
@@ -42,6 +44,8 @@ pub struct MagicCx<'a> {
     pub settings: &'a mut Settings,
     /// How the rest of this cell will run.
     pub options: &'a mut RunOptions,
+    /// The cells that ran so far, this one at the end.
+    pub cells: &'a [String],
     /// The text below `%%name`.
     pub body: Option<&'a str>,
     /// Text for the pager.
@@ -75,7 +79,7 @@ pub struct Outcome {
 impl Notebook {
     /// A new notebook over `host`.
     pub fn new(host: Box<dyn Host>) -> Self {
-        Self { session: Session::new(host), settings: Settings::default() }
+        Self { session: Session::new(host), settings: Settings::default(), cells: Vec::new() }
     }
 
     /// Set by another thread to interrupt the running cell.
@@ -96,6 +100,9 @@ impl Notebook {
         show: &mut dyn FnMut(Artifact),
     ) -> Outcome {
         let options = RunOptions { trace: self.settings.trace.clone(), ..options };
+        if !options.silent {
+            self.cells.push(text.into());
+        }
         let mut running = Running { options, ..Running::default() };
         for part in split(text) {
             running.outcome.result = None;
@@ -124,6 +131,10 @@ impl Notebook {
             Part::Help { name, detailed } => {
                 running.outcome.pages.push(help::describe(&mut self.session, &name, detailed)?);
                 Ok(())
+            }
+            Part::Shell { line } => {
+                let message = format!("`{line}` cannot run: {NO_SHELL}");
+                Err(MagicError::failed(message))
             }
             Part::Line { name, rest } => self.magic(known(&name)?, &rest, None, running, show),
             Part::Cell { name, rest, body } => {
@@ -174,6 +185,7 @@ impl Notebook {
             session: &mut self.session,
             settings: &mut self.settings,
             options: &mut running.options,
+            cells: &self.cells,
             body,
             pages: &mut running.outcome.pages,
             at_end: &mut running.at_end,
@@ -217,12 +229,38 @@ impl MagicCx<'_> {
 
 fn known(name: &str) -> Result<&'static Magic, MagicError> {
     find(name).ok_or_else(|| {
-        let near = frontend_lang::suggest::nearest(name, crate::all::ALL.iter().map(|it| it.name));
-        let hint = near
-            .map_or_else(|| "; %lsmagic lists all".into(), |it| format!("; did you mean %{it}?"));
-        MagicError::failed(format!("there is no magic %{name}{hint}"))
+        let near =
+            || frontend_lang::suggest::nearest(name, crate::all::ALL.iter().map(|it| it.name));
+        let hint = match (elsewhere(name), near()) {
+            (Some(hint), _) => hint.into(),
+            (None, Some(near)) => format!("did you mean %{near}?"),
+            (None, None) => "%lsmagic lists all".into(),
+        };
+        MagicError::failed(format!("there is no magic %{name}; {hint}"))
     })
 }
+
+/// What to do instead of a magic that other kernels have.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "pip" | "conda" | "mamba" => {
+            "nothing is installed into this kernel, its modules are built in"
+        }
+        "bash" | "sh" | "system" | "sx" | "script" | "cd" | "ls" | "pwd" | "cat" | "mkdir" => {
+            NO_SHELL
+        }
+        "load_ext" | "autoreload" | "reload_ext" => {
+            "there are no extensions; `.ng` files are imported with `import`"
+        }
+        "pylab" => "write `import matplotlib.pyplot as plt`; plots are drawn in the notebook",
+        "prun" | "lprun" => "%time and %timeit measure how long code takes",
+        "memit" | "mprun" => "%mem shows how much memory tensors use",
+        "latex" | "javascript" | "svg" => "%%html and %%markdown show text of your own",
+        _ => return None,
+    })
+}
+
+const NO_SHELL: &str = "this kernel runs no programs of the system; use a terminal for it";
 
 /// A magic's failure as the error of the cell.
 fn magic_failed(error: &MagicError) -> CellError {

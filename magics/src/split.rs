@@ -7,6 +7,8 @@ pub enum Part {
     Line { name: String, rest: String },
     /// `%%name rest` on the first line; `body` is everything below.
     Cell { name: String, rest: String, body: String },
+    /// `!program`, which other kernels hand to the shell.
+    Shell { line: String },
     /// `thing?` or `?thing`; `detailed` with two question marks.
     Help { name: String, detailed: bool },
     /// Program text; lines that are not part of it are blank, so positions agree with the cell.
@@ -127,6 +129,9 @@ fn command(line: &str) -> Option<Part> {
         let (name, rest) = name_and_rest(magic);
         return Some(Part::Line { name, rest });
     }
+    if line.starts_with('!') {
+        return Some(Part::Shell { line: line.into() });
+    }
     let bare = line.trim_matches('?');
     let marks = line.len() - bare.len();
     let is_name = |it: &str| {
@@ -182,6 +187,7 @@ mod tests {
     #[test]
     fn a_question_in_a_string_is_code() {
         assert_eq!(split("'why?'"), [Part::Code("'why?'".into())]);
+        assert_eq!(split("!ls"), [Part::Shell { line: "!ls".into() }]);
         assert_eq!(split("# really?"), [Part::Code("# really?".into())]);
     }
 }

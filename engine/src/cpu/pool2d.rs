@@ -97,35 +97,43 @@ pub fn max_pool<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], indices: &mut
     p.check(x.len(), y.len());
     assert!(indices.len() == y.len(), "as many indices as elements");
     let area = p.out_area();
+    let columns: Vec<_> = (0..p.output()[1]).map(|out| max_window(p, 1, out)).collect();
     let values = Shared(y.as_mut_ptr());
     for_each_plane(p.planes, x, indices, |plane, x, indices| {
         // SAFETY: each plane of `y` is used by one call only.
         let y = unsafe {
             std::slice::from_raw_parts_mut(values.get().wrapping_add(plane * area), area)
         };
-        max_plane(p, x, y, indices);
+        max_plane(p, &columns, x, y, indices);
     });
 }
 
-fn max_plane<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], indices: &mut [i64]) {
-    let [_, width] = p.output();
-    let rows = y.chunks_exact_mut(width).zip(indices.chunks_exact_mut(width));
+fn max_plane<T: Element>(
+    p: &PoolProblem,
+    columns: &[(usize, usize)],
+    x: &[T],
+    y: &mut [T],
+    indices: &mut [i64],
+) {
+    let (width, [down, across]) = (p.input[1], p.dilation);
+    let rows = y.chunks_exact_mut(columns.len()).zip(indices.chunks_exact_mut(columns.len()));
     for (oy, (y, indices)) in rows.enumerate() {
         let (first_y, end_y) = max_window(p, 0, oy);
-        for (ox, (y, index)) in y.iter_mut().zip(indices).enumerate() {
-            let (first_x, end_x) = max_window(p, 1, ox);
-            let mut best = (T::NEG_INFINITY, first_y * p.input[1] + first_x);
-            for iy in (first_y..end_y).step_by(p.dilation[0]) {
-                for ix in (first_x..end_x).step_by(p.dilation[1]) {
-                    let at = iy * p.input[1] + ix;
+        for ((y, index), &(first_x, end_x)) in y.iter_mut().zip(indices).zip(columns) {
+            let (mut best, mut best_at) = (T::NEG_INFINITY, first_y * width + first_x);
+            for iy in (first_y..end_y).step_by(down) {
+                let (mut at, end) = (iy * width + first_x, iy * width + end_x);
+                while at < end {
                     let value = x[at];
+                    // Selections, not branches: which one is greatest cannot be foreseen.
                     #[expect(clippy::eq_op, reason = "the test for NaN")]
-                    if value > best.0 || value != value {
-                        best = (value, at);
-                    }
+                    let better = (value > best) | (value != value);
+                    best = if better { value } else { best };
+                    best_at = if better { at } else { best_at };
+                    at += across;
                 }
             }
-            (*y, *index) = (best.0, best.1 as i64);
+            (*y, *index) = (best, best_at as i64);
         }
     }
 }

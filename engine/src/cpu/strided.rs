@@ -76,9 +76,13 @@ pub fn copy<T: Plain>(src: &[T], from: &Layout, dst: &mut [T], to: &Layout) {
 }
 
 /// The elements that `from` addresses in row-major order.
-pub fn gather<T: Plain + Default>(src: &[T], from: &Layout) -> Vec<T> {
-    let mut res = vec![T::default(); from.shape.numel()];
-    copy(src, from, &mut res, &Layout::contiguous(from.shape.clone()));
+pub fn gather<T: Plain>(src: &[T], from: &Layout) -> Vec<T> {
+    let mut res = Vec::with_capacity(from.shape.numel());
+    for_each_run([from], |[start], len, [step]| match step {
+        1 => res.extend_from_slice(&src[start..start + len]),
+        0 => res.resize(res.len() + len, src[start]),
+        _ => res.extend((0..len as isize).map(|it| src[(start as isize + it * step) as usize])),
+    });
     res
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use super::alloc::Bytes;
+use super::strided;
 use super::typed::{Plain, Region};
 use crate::{DType, Layout, Shape};
 
@@ -74,29 +75,8 @@ impl<'a> View<'a> {
     pub fn to_slice<T: Plain>(&self) -> Cow<'a, [T]> {
         match self.as_slice() {
             Some(slice) => Cow::Borrowed(slice),
-            None => Cow::Owned(self.gather()),
+            None => Cow::Owned(strided::gather(self.buffer(), self.layout)),
         }
-    }
-
-    fn gather<T: Plain>(&self) -> Vec<T> {
-        let (buffer, layout) = (self.buffer::<T>(), self.layout);
-        let numel = layout.shape.numel();
-        let mut res = Vec::with_capacity(numel);
-        let mut index = vec![0_usize; layout.shape.rank()];
-        let mut at = layout.offset as isize;
-        for _ in 0..numel {
-            res.push(buffer[at as usize]);
-            for dim in (0..index.len()).rev() {
-                index[dim] += 1;
-                at += layout.strides[dim];
-                if index[dim] < layout.shape[dim] {
-                    break;
-                }
-                at -= layout.strides[dim] * index[dim] as isize;
-                index[dim] = 0;
-            }
-        }
-        res
     }
 }
 

@@ -3,10 +3,13 @@
 mod device;
 mod dump;
 mod fastrun;
+mod history;
 mod html;
 mod load;
 mod lsmagic;
 mod markdown;
+mod matplotlib;
+mod mem;
 mod passes;
 mod reset;
 mod run;
@@ -24,10 +27,13 @@ pub static ALL: &[&Magic] = &[
     &device::MAGIC,
     &dump::MAGIC,
     &fastrun::MAGIC,
+    &history::MAGIC,
     &html::MAGIC,
     &load::MAGIC,
     &lsmagic::MAGIC,
     &markdown::MAGIC,
+    &matplotlib::MAGIC,
+    &mem::MAGIC,
     &passes::MAGIC,
     &reset::MAGIC,
     &run::MAGIC,

@@ -1,0 +1,104 @@
+//! `%mem`: how much memory tensors use.
+
+use engine::cpu::alloc;
+
+use crate::args::{Arg, Args};
+use crate::artifact::{Artifact, Table};
+use crate::notebook::MagicCx;
+use crate::{Example, Magic, MagicError, OnCell};
+
+pub(super) static MAGIC: Magic = Magic {
+    name: "mem",
+    summary: "Show how much memory tensors use, and which names hold the most.",
+    args: &[
+        Arg::Switch { name: "--reset-peak", help: "measure the peak anew from now on" },
+        Arg::Flag {
+            name: "--limit",
+            value: "SIZE",
+            help: "raise MemoryError above SIZE, such as 500MB or 2GB; `none` for no limit of our own",
+        },
+    ],
+    on_cell: OnCell::Refused,
+    run,
+    examples: &[
+        Example { setup: "import torch\nbig = torch.ones(1000, 250)", cell: "%mem", shows: "big" },
+        Example { setup: "", cell: "%mem --limit much", shows: "error: MagicError" },
+        Example { setup: "", cell: "%mem --limit none", shows: "in use" },
+    ],
+};
+
+/// Names in the table.
+const MOST: usize = 10;
+
+fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
+    if let Some(text) = args.flag("--limit") {
+        alloc::set_budget(limit(text)?);
+    }
+    if args.switch("--reset-peak") {
+        alloc::reset_peak();
+    }
+    let stats = alloc::stats();
+    let text = format!(
+        "tensors: {} in use, {} at most, limit {}; {} kept for reuse",
+        size(stats.live),
+        size(stats.peak),
+        size(stats.budget),
+        size(stats.cached)
+    );
+    let mut shown = vec![Artifact::Text(text)];
+    let rows = largest(cx);
+    if !rows.is_empty() {
+        let head = ["name", "size", "value"].map(String::from).to_vec();
+        shown.push(Artifact::Table(Table { head, rows, numeric: vec![1], ..Table::default() }));
+    }
+    Ok(shown)
+}
+
+/// The names that hold tensors directly, largest first.
+fn largest(cx: &mut MagicCx<'_>) -> Vec<Vec<String>> {
+    let names = cx.session.names();
+    let mut found: Vec<(usize, Vec<String>)> = Vec::new();
+    for it in names {
+        let Some(value) = cx.session.global(&it.name) else { continue };
+        let Some(tensor) = value.as_tensor() else { continue };
+        let bytes = tensor.get().meta().bytes();
+        found.push((bytes, vec![it.name, size(bytes), it.summary]));
+    }
+    found.sort_by_key(|it| std::cmp::Reverse(it.0));
+    found.truncate(MOST);
+    found.into_iter().map(|it| it.1).collect()
+}
+
+/// `1.5 MB`, in powers of 1000.
+fn size(bytes: usize) -> String {
+    let (mut value, mut units) = (bytes as f64, ["kB", "MB", "GB", "TB"].into_iter());
+    let mut unit = "bytes";
+    while value >= 1000.0
+        && let Some(larger) = units.next()
+    {
+        (value, unit) = (value / 1000.0, larger);
+    }
+    if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") }
+}
+
+/// Bytes from `500MB`; 0, the default limit, from `none`.
+fn limit(text: &str) -> Result<usize, MagicError> {
+    let wrong = || {
+        let message = format!("`{text}` is not a size; write one such as 500MB or 2GB, or none");
+        MagicError::usage(&MAGIC, message)
+    };
+    if text.eq_ignore_ascii_case("none") {
+        return Ok(0);
+    }
+    let digits = text.trim_end_matches(char::is_alphabetic);
+    let factor = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = digits.trim().parse().map_err(|_| wrong())?;
+    if number > 0.0 { Ok((number * factor) as usize) } else { Err(wrong()) }
+}
