@@ -26,10 +26,11 @@ pub fn apply_optional(
     inputs: &[Option<Tensor>],
     attrs: &Attrs,
 ) -> Result<Outputs> {
+    let given: SmallVec<[Tensor; 3]> = inputs.iter().flatten().cloned().collect();
     if let Body::Composed(body) = op.body {
+        rules::check_dtypes(op.name, &op.dtypes, &given)?;
         return body(&ComposedCx { op, inputs, attrs });
     }
-    let given: SmallVec<[Tensor; 3]> = inputs.iter().flatten().cloned().collect();
     apply(op, &given, attrs)
 }
 
@@ -39,6 +40,7 @@ pub fn apply_optional(
 pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     check_arity(op, inputs)?;
     if let Body::Composed(body) = op.body {
+        rules::check_dtypes(op.name, &op.dtypes, inputs)?;
         let inputs: SmallVec<[Option<Tensor>; 3]> = inputs.iter().cloned().map(Some).collect();
         return body(&ComposedCx { op, inputs: &inputs, attrs });
     }
@@ -127,7 +129,7 @@ pub(crate) fn contiguous(input: &Tensor) -> Result<Tensor> {
         return Ok(input.clone());
     }
     let storage = input.with_view(|view| {
-        crate::with_dtype!(input.dtype(), T => crate::storage::from_slice(&view.to_slice::<T>()))
+        crate::with_size!(input.dtype(), T => crate::storage::from_slice(&view.to_slice::<T>()))
     })??;
     Ok(Tensor::stored(Arc::new(storage), Layout::contiguous(input.shape().clone()), input.dtype()))
 }
@@ -166,7 +168,7 @@ pub(crate) fn run_kernel(
             .ok_or(Error::TooLarge { op: op.name, shape: meta.shape.clone() })
     });
     let mut outputs = outputs.collect::<Result<SmallVec<[OutView<'_>; 1]>>>()?;
-    (kernel.run)(&mut KernelCx { op, attrs, inputs: &views, outputs: &mut outputs })?;
+    kernel.compute(&mut KernelCx { op, attrs, inputs: &views, outputs: &mut outputs })?;
     drop(outputs);
     let stored = |(bytes, meta): (Bytes, Meta)| {
         Tensor::stored(Arc::new(bytes), Layout::contiguous(meta.shape), meta.dtype)

@@ -160,6 +160,28 @@ macro_rules! with_dtype {
     };
 }
 
+/// Runs `$body` with the type alias `$T` bound to a type of the size of `$dtype`: for kernels that move elements and never look
+/// at them.
+#[macro_export]
+macro_rules! with_size {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype.size() {
+            1 => {
+                type $T = u8;
+                $body
+            }
+            4 => {
+                type $T = i32;
+                $body
+            }
+            _ => {
+                type $T = i64;
+                $body
+            }
+        }
+    };
+}
+
 /// As [`with_dtype!`], for kernels whose row admits floats only: other dtypes give `Error::DType`.
 #[macro_export]
 macro_rules! with_float {

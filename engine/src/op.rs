@@ -2,6 +2,7 @@
 
 use crate::apply::{Metas, Outputs};
 use crate::attr::{Attr, Attrs};
+use crate::cpu::interrupt;
 use crate::cpu::view::{OutView, View};
 use crate::expr::Expr;
 use crate::lane::grad::GradOf;
@@ -131,6 +132,8 @@ pub enum DTypeRule {
     PromoteToFloat,
     /// Floats only; the result has their promoted dtype.
     FloatsToSame,
+    /// As `Any`, but the first input is a float (losses, whose targets may be classes).
+    FloatFirst,
     /// Integers and bools only (bitwise ops).
     IntsToSame,
     /// Computed in the promoted dtype; the result is bool.
@@ -211,6 +214,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// Computes all outputs, or tells that the user has stopped it; then they hold nothing of use.
+    pub(crate) fn compute(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
+        let res = (self.run)(cx);
+        if interrupt::take() { Err(Error::Interrupted) } else { res }
+    }
+
     /// A reproducible kernel that takes everything its row admits and needs no scratch.
     pub const fn new(name: &'static str, run: fn(&mut KernelCx<'_, '_>) -> Result<()>) -> Self {
         Self { name, naive: false, reproducible: true, usable: |_| true, workspace: |_| 0, run }

@@ -44,7 +44,7 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
     let refuse = |dtype, allowed| Err(Error::DType { op: cx.op.name, dtype, allowed });
     let same = |dtype| Ok((dtype, dtype));
     match cx.op.dtypes {
-        DTypeRule::Any | DTypeRule::Promote => same(promoted()),
+        DTypeRule::Any | DTypeRule::FloatFirst | DTypeRule::Promote => same(promoted()),
         DTypeRule::PromoteNumbers => match promoted() {
             DType::Bool => {
                 refuse(DType::Bool, "a number; convert with .to(int64) or use logical ops")
@@ -72,8 +72,11 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
 /// Checks the row's dtype rule for ops that are not elementwise.
 pub fn check_dtypes(op: &'static str, rule: &DTypeRule, inputs: &[Tensor]) -> Result<()> {
     let refuse = |dtype, allowed| Err(Error::DType { op, dtype, allowed });
-    for input in inputs {
+    for (idx, input) in inputs.iter().enumerate() {
         match (rule, input.dtype()) {
+            (DTypeRule::FloatFirst, dtype) if idx == 0 && !dtype.is_float() => {
+                return refuse(dtype, "float32 or float64");
+            }
             (DTypeRule::FloatsToSame, dtype) if !dtype.is_float() => {
                 return refuse(dtype, "float32 or float64");
             }

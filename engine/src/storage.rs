@@ -86,6 +86,18 @@ pub fn from_slice<T: Plain>(values: &[T]) -> Result<Bytes> {
     Ok(bytes)
 }
 
+/// The number as an element of `dtype`, in the low bytes.
+pub(crate) fn bits_of(number: Number, dtype: DType) -> u64 {
+    match dtype {
+        DType::Bool => u64::from(number.as_f64() != 0.0),
+        DType::U8 => u64::from(number.as_i64() as u8),
+        DType::I32 => u64::from(number.as_i64() as u32),
+        DType::I64 => number.as_i64() as u64,
+        DType::F32 => u64::from((number.as_f64() as f32).to_bits()),
+        DType::F64 => number.as_f64().to_bits(),
+    }
+}
+
 /// A buffer holding one element, converted to `dtype`.
 pub fn from_number(number: Number, dtype: DType) -> Result<Bytes> {
     match dtype {

@@ -254,6 +254,70 @@ case("unique", lambda x: torch.unique(x, True, True, True), [whole(9)], [True, T
 case("searchsorted", lambda a, b: torch.searchsorted(a, b, right=True), [torch.tensor([1, 3, 3, 5]), whole(6)], [True])
 case("bincount", lambda x: torch.bincount(x, minlength=9), [whole(9, low=0)], [9])
 
+# Where a factor is 0, and where there is no direction.
+for line in ([2.0, 0.0, 3.0, 0.5], [2.0, 0.0, 3.0, 0.0, 4.0], [0.0, 0.0], [0.0, 5.0]):
+    case("cumprod", lambda x: x.cumprod(0), [torch.tensor(line, dtype=torch.float64)], [0, None])
+case("cumprod", lambda x: x.cumprod(0), [M * torch.tensor([1.0, 0.0, 1.0, 1.0])], [0, None])
+case("atan2", torch.atan2, [torch.tensor([0.0, 1.0, 0.0], dtype=torch.float64), torch.tensor([0.0, 0.0, 2.0], dtype=torch.float64)])
+
+# Rows behind other rows.
+def scanned(a, b):
+    rows = [b[0]]
+    for x, y in zip(a[1:], b[1:]):
+        rows.append(y + x * rows[-1])
+    return torch.stack(rows)
+
+
+case("linear_scan", scanned, [rand(5), rand(5)], [0])
+case("linear_scan", scanned, [rand(4, 3), rand(4, 3)], [0])
+case("slice_backward", lambda x: torch.ops.aten.slice_backward(x, [6, 4], 0, 1, 6, 2), [rand(3, 4)], [0, 1, 6, 2, (6, 4)])
+for dim in [(0, 2), (1, 2)]:
+    def standardized(x, dim=dim):
+        mean, var = x.mean(dim, True), x.var(dim, correction=0, keepdim=True)
+        return (x - mean) / (var + 1e-5).sqrt(), mean, var
+    case("standardize", standardized, [X], [dim, 1e-5])
+case("convolution", lambda x, w, b: F.conv2d(x, w, b, 2, 1, 1, 2), [rand(2, 4, 6, 5), rand(4, 2, 3, 2), rand(4)], [2, 1, 1, 2])
+for stride, padding, dilation in [((1,), (0,), (1,)), ((2, 1), (1, 0), (1, 2))]:
+    x, w = rand(2, 4, 7, 6), rand(6, 2, 3, 2)
+    dy = rand(*F.conv2d(x, w, None, stride, padding, dilation, 2).shape)
+    how = (stride * 2 if len(stride) == 1 else stride, padding * 2 if len(padding) == 1 else padding,
+           dilation * 2 if len(dilation) == 1 else dilation)
+
+    def backward(x, w, dy, which, how=how):
+        return torch.ops.aten.convolution_backward(dy, x, w, None, *how, False, [0, 0], 2, [which == 0, which == 1, False])[which]
+    case("conv2d_input_grad", lambda dy, w: backward(x, w, dy, 0), [dy, w], [(7, 6), stride, padding, dilation, 2])
+    case("conv2d_weight_grad", lambda x, dy: backward(x, w, dy, 1), [x, dy], [(3, 2), stride, padding, dilation, 2])
+
+
+def pooled_back(pool, shape):
+    """The gradient of a pooling, which is linear, as a function of the gradient of its output."""
+    x = torch.zeros(shape, dtype=torch.float64, requires_grad=True)
+    return lambda dy: torch.autograd.grad(pool(x), x, dy, create_graph=True)[0]
+
+
+case("avg_pool2d_backward", pooled_back(lambda x: F.avg_pool2d(x, 3, 2, 1, True, False), (2, 3, 6, 7)), [rand(2, 3, 4, 4)],
+     [3, 2, 1, True, False, (2, 3, 6, 7)])
+case("adaptive_avg_pool2d_backward", pooled_back(lambda x: F.adaptive_avg_pool2d(x, (3, 2)), (2, 7, 5)), [rand(2, 3, 2)],
+     [(3, 2), (2, 7, 5)])
+case("max_pool2d_with_indices", lambda x: F.max_pool2d(x, 3, 2, 1, 1, True, True), [rand(2, 3, 6, 7)], [3, 2, 1, 1, True])
+S, T = rand(4, 5), torch.tensor([0, 4, -100, 2])
+counted = lambda s, t: (F.cross_entropy(s, t), torch.tensor(3.0, dtype=torch.float64))
+case("softmax_cross_entropy", counted, [S, T], [-100, "mean"])
+case("softmax_cross_entropy", lambda s, t: (F.cross_entropy(s, t, reduction="none"), torch.tensor(1.0, dtype=torch.float64)), [S, T],
+     [-100, "none"])
+case("softmax_cross_entropy_backward",
+     lambda s, t, c: (s.softmax(1) - F.one_hot(t.clamp(0), 5)) * c[:, None] * (t != -100)[:, None], [S, T, rand(4)], [-100])
+case("dropout", lambda x: F.dropout(x, 0.5, False), [M], [0.5, False])
+case("dropout", lambda x: F.dropout(x, 0.0), [M], [0.0, True])
+
+# Numbers alone.
+case("arange", lambda: torch.arange(1, 10, 3), [], [1, 10, 3, None])
+case("linspace", lambda: torch.linspace(0, 1, 5), [], [0.0, 1.0, 5, None])
+case("eye", lambda: torch.eye(2, 3), [], [2, 3, None])
+case("full", lambda: torch.full((2, 2), 1.5), [], [(2, 2), 1.5, None])
+case("zeros", lambda: torch.zeros(2, 3), [], [(2, 3), None])
+case("ones", lambda: torch.ones(2, 3, dtype=torch.int64), [], [(2, 3), torch.int64])
+
 path = pathlib.Path(__file__).parents[2] / "engine" / "testdata" / "ops.json"
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

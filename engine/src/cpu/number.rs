@@ -6,6 +6,7 @@ use crate::storage::Element;
 pub trait Num: Element + PartialOrd + Default + std::fmt::Debug {
     const ZERO: Self;
     const ONE: Self;
+    const IS_FLOAT: bool;
     /// Nothing is below it (minus infinity for floats).
     const LOWEST: Self;
     /// Nothing is above it (infinity for floats).
@@ -42,6 +43,7 @@ macro_rules! ints {
         impl Num for $T {
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            const IS_FLOAT: bool = false;
             const LOWEST: Self = $T::MIN;
             const HIGHEST: Self = $T::MAX;
             #[inline(always)]
@@ -81,6 +83,7 @@ macro_rules! floats {
         impl Num for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const IS_FLOAT: bool = true;
             const LOWEST: Self = $T::NEG_INFINITY;
             const HIGHEST: Self = $T::INFINITY;
             #[inline(always)]

@@ -7,10 +7,13 @@
 //! and a claim succeeds only if the epoch is still the one under which the fields were read.
 
 use std::any::Any;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+use super::interrupt;
 
 const SPIN: Duration = Duration::from_micros(80);
 const MAX_THREADS: usize = 256;
@@ -74,7 +77,20 @@ fn default_threads() -> usize {
 /// Calls `f` once for each chunk index below `n_chunks`, on several threads, and returns when all calls have ended.
 ///
 /// The order of the calls is not fixed. If calls panic, one of the panics goes on here once no call is running.
+/// Chunks that have not begun when the user interrupts are left out: see [`interrupt`].
 pub fn for_each_chunk(n_chunks: usize, f: &(dyn Fn(usize) + Sync)) {
+    interrupt::run_job(f, |f| dispatch(n_chunks, f));
+}
+
+/// As [`for_each_chunk`], on the calling thread alone unless `parallel`.
+pub fn for_each_chunk_if(parallel: bool, n_chunks: usize, f: &(dyn Fn(usize) + Sync)) {
+    match parallel {
+        true => for_each_chunk(n_chunks, f),
+        false => interrupt::run_job(f, |f| (0..n_chunks).for_each(f)),
+    }
+}
+
+fn dispatch(n_chunks: usize, f: &(dyn Fn(usize) + Sync)) {
     let inline = n_chunks <= 1 || threads() <= 1 || n_chunks as u64 > LEFT;
     if inline || POOL.busy.swap(true, Ordering::Acquire) {
         (0..n_chunks).for_each(f);
@@ -82,6 +98,16 @@ pub fn for_each_chunk(n_chunks: usize, f: &(dyn Fn(usize) + Sync)) {
     }
     POOL.ensure_workers(threads() - 1);
     POOL.run(n_chunks as u32, f);
+}
+
+/// Elements that one call of [`for_each_range`] gets at least, if there are as many.
+const GRAIN: usize = 1 << 16;
+
+/// Calls `f` with ranges that cover `0..items`, on several threads if there is enough to do; an item is `work` elements.
+/// The ranges depend on the two numbers alone.
+pub fn for_each_range(items: usize, work: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
+    let step = (GRAIN / work.max(1)).max(1);
+    for_each_chunk(items.div_ceil(step), &|chunk| f(chunk * step..((chunk + 1) * step).min(items)));
 }
 
 impl Pool {
@@ -228,6 +254,15 @@ impl<T> Shared<T> {
     /// The address; a method, so that closures capture the whole wrapper.
     pub(crate) fn get(&self) -> *mut T {
         self.0
+    }
+
+    /// The elements of a range.
+    ///
+    /// # Safety
+    /// The elements exist for `'a`, and nobody else uses them meanwhile.
+    pub(crate) unsafe fn part<'a>(&self, range: Range<usize>) -> &'a mut [T] {
+        // SAFETY: promised by the caller.
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(range.start), range.len()) }
     }
 }
 

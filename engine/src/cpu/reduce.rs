@@ -1,9 +1,10 @@
-//! Folds over one axis of a row-major block `[outer, n, inner]`.
+//! Folds over one axis of a row-major block `[outer, n, inner]`, on all threads.
 //!
 //! Rows are folded in 16 lanes and blocks of 1024, so that loops vectorise and rounding errors stay small; block
-//! results are joined in a wider type. The order of operations does not depend on the machine.
+//! results are joined in a wider type. The order of operations depends neither on the machine nor on the threads.
 
 use super::number::Num;
+use super::pool::{self, Shared};
 use super::wide;
 
 const LANES: usize = 16;
@@ -14,165 +15,283 @@ const COLUMNS: usize = 512;
 const ROWS: usize = 64;
 
 /// How elements are combined.
-pub trait Fold<T>: Copy {
+pub trait Fold<T>: Copy + Send + Sync {
     /// Accumulator within a block.
     type Part: Copy;
     /// Accumulator over blocks.
-    type Total: Copy;
+    type Total: Copy + Send + Sync;
     const START: Self::Part;
     const EMPTY: Self::Total;
+    /// Whether wide vectors are worth a loop of their own.
+    const WIDE: bool = true;
     fn take(self, acc: Self::Part, x: T) -> Self::Part;
     fn join(self, a: Self::Part, b: Self::Part) -> Self::Part;
     fn total(self, total: Self::Total, part: Self::Part) -> Self::Total;
+    /// Joins what two pieces of an axis gave, the earlier one first.
+    fn merge(self, a: Self::Total, b: Self::Total) -> Self::Total;
 }
 
 /// Folds the middle axis of `x`, which is `[outer, n, inner]` in row-major order; `out[outer * inner]`.
-pub fn fold<T: Num, F: Fold<T>, O>(
+pub fn fold<T: Num, F: Fold<T>, O: Send>(
     fold: F,
     x: &[T],
     (n, inner): (usize, usize),
     out: &mut [O],
-    finish: impl Fn(F::Total) -> O + Copy,
+    finish: impl Fn(F::Total) -> O + Sync,
 ) {
-    if n == 0 {
-        out.iter_mut().for_each(|it| *it = finish(F::EMPTY));
-    } else if inner == 1 {
-        for (row, slot) in x.chunks_exact(n).zip(out) {
-            *slot = finish(wide::run(Row { fold, row }));
+    let slots = Shared(out.as_mut_ptr());
+    let emit = |first: usize, totals: &[F::Total]| {
+        for (idx, &total) in totals.iter().enumerate() {
+            // SAFETY: `totals` gives each of the results to one call, and there are as many as slots.
+            unsafe { slots.get().add(first + idx).write(finish(total)) };
         }
-    } else if inner > 0 {
-        for (block, slots) in x.chunks_exact(n * inner).zip(out.chunks_exact_mut(inner)) {
-            wide::run(Columns { fold, block, inner, slots, finish });
-        }
+    };
+    totals(fold, x, (n, inner), out.len(), &emit);
+}
+
+/// Takes the totals of some results: the number of the first one, and the totals from there on.
+pub type Emit<'a, A> = &'a (dyn Fn(usize, &[A]) + Sync + 'a);
+
+/// As [`fold`], handing out the totals of the `len` results in any order, each once, from several threads.
+pub fn totals<T: Num, F: Fold<T>>(
+    fold: F,
+    x: &[T],
+    (n, inner): (usize, usize),
+    len: usize,
+    emit: Emit<'_, F::Total>,
+) {
+    if n == 0 || len == 0 {
+        return (0..len).for_each(|at| emit(at, &[F::EMPTY]));
+    }
+    let split = Split::new(n, inner, len);
+    let partial = |piece: usize, first: usize, slots: &mut [F::Total]| {
+        let (block, start) = (first / inner, first % inner);
+        let (from, to) = split.steps(piece);
+        // Whole blocks follow each other; a strip of one block, or a piece of it, stands alone.
+        let blocks = slots.len().div_ceil(inner);
+        let x = &x[(block * n + from) * inner..((block + blocks - 1) * n + to) * inner];
+        let strip = start..(start + slots.len()).min(inner);
+        let strip = Strip { fold, x, n: to - from, inner, strip, slots };
+        if F::WIDE { wide::run(strip) } else { wide::Loop::run(strip) }
+    };
+    if split.pieces == 1 {
+        return split.for_each_group(&|first, width| {
+            if width == 1 {
+                let mut slot = [F::EMPTY];
+                partial(0, first, &mut slot);
+                return emit(first, &slot);
+            }
+            let mut slots = [F::EMPTY; COLUMNS];
+            partial(0, first, &mut slots[..width]);
+            emit(first, &slots[..width]);
+        });
+    }
+    let mut parts = vec![F::EMPTY; split.pieces * len];
+    let slots = Shared(parts.as_mut_ptr());
+    let groups = split.groups();
+    pool::for_each_chunk(groups * split.pieces, &|chunk| {
+        let (piece, (first, width)) = (chunk / groups, split.group(chunk % groups));
+        // SAFETY: each chunk has a range of its own.
+        let slots = unsafe {
+            std::slice::from_raw_parts_mut(slots.get().add(piece * len + first), width)
+        };
+        partial(piece, first, slots);
+    });
+    for at in 0..len {
+        let of_piece = |piece: usize| parts[piece * len + at];
+        emit(at, &[(1..split.pieces).map(of_piece).fold(of_piece(0), |a, b| fold.merge(a, b))]);
     }
 }
 
-struct Row<'a, T, F> {
-    fold: F,
-    row: &'a [T],
-}
-
-impl<T: Num, F: Fold<T>> wide::Loop for Row<'_, T, F> {
-    type Output = F::Total;
-
-    #[inline(always)]
-    fn run(self) -> F::Total {
-        let mut total = F::EMPTY;
-        for block in self.row.chunks(BLOCK) {
-            let mut lanes = [F::START; LANES];
-            let chunks = block.chunks_exact(LANES);
-            let rest = chunks.remainder();
-            for chunk in chunks {
-                for (lane, &x) in lanes.iter_mut().zip(chunk) {
-                    *lane = self.fold.take(*lane, x);
-                }
-            }
-            for (lane, &x) in lanes.iter_mut().zip(rest) {
-                *lane = self.fold.take(*lane, x);
-            }
-            let mut width = LANES / 2;
-            while width > 0 {
-                for idx in 0..width {
-                    lanes[idx] = self.fold.join(lanes[idx], lanes[idx + width]);
-                }
-                width /= 2;
-            }
-            total = self.fold.total(total, lanes[0]);
-        }
-        total
-    }
-}
-
-struct Columns<'a, T, F, O, E> {
-    fold: F,
-    block: &'a [T],
+/// How a fold is cut into work for threads. It depends on the sizes alone, so results do not depend on the threads.
+struct Split {
+    n: usize,
     inner: usize,
-    slots: &'a mut [O],
-    finish: E,
+    len: usize,
+    /// Pieces of the folded axis.
+    pieces: usize,
 }
 
-impl<T: Num, F: Fold<T>, O, E: Fn(F::Total) -> O + Copy> wide::Loop for Columns<'_, T, F, O, E> {
+/// Elements of one claim of a thread.
+const WORK: usize = 1 << 16;
+/// The folded axis is cut when there are fewer groups of results than this.
+const FEW: usize = 16;
+
+impl Split {
+    fn new(n: usize, inner: usize, len: usize) -> Self {
+        let mut split = Self { n, inner, len, pieces: 1 };
+        if split.groups() < FEW {
+            let steps = n / if inner == 1 { BLOCK } else { ROWS };
+            split.pieces = (n * inner.min(COLUMNS) / WORK).min(steps).clamp(1, 64);
+        }
+        split
+    }
+
+    /// Where a piece begins and ends on the folded axis; on borders of blocks.
+    fn steps(&self, piece: usize) -> (usize, usize) {
+        let grain = if self.inner == 1 { BLOCK } else { ROWS };
+        let at = |piece: usize| match piece == self.pieces {
+            true => self.n,
+            false => self.n / grain * piece / self.pieces * grain,
+        };
+        (at(piece), at(piece + 1))
+    }
+
+    /// Results that are computed together: whole blocks, or a strip of one.
+    fn width(&self) -> usize {
+        if self.inner > COLUMNS {
+            return COLUMNS;
+        }
+        let cut = self.pieces > 1;
+        self.inner * if cut { 1 } else { (COLUMNS / self.inner).min(WORK / (self.n * self.inner) + 1) }
+    }
+
+    fn groups(&self) -> usize {
+        if self.inner > COLUMNS {
+            return self.len / self.inner * self.inner.div_ceil(COLUMNS);
+        }
+        self.len.div_ceil(self.width())
+    }
+
+    /// First result of a group, and how many results it has.
+    fn group(&self, idx: usize) -> (usize, usize) {
+        if self.inner > COLUMNS {
+            let strips = self.inner.div_ceil(COLUMNS);
+            let start = idx % strips * COLUMNS;
+            return (idx / strips * self.inner + start, COLUMNS.min(self.inner - start));
+        }
+        let first = idx * self.width();
+        (first, self.width().min(self.len - first))
+    }
+
+    /// Calls `body(first result, results)` for each group, on several threads if there is enough to do.
+    fn for_each_group(&self, body: &(dyn Fn(usize, usize) + Sync)) {
+        let per_claim = (WORK / (self.n * self.width())).max(1);
+        let groups = self.groups();
+        pool::for_each_chunk(groups.div_ceil(per_claim), &|chunk| {
+            for idx in chunk * per_claim..((chunk + 1) * per_claim).min(groups) {
+                let (first, width) = self.group(idx);
+                body(first, width);
+            }
+        });
+    }
+}
+
+/// Totals of whole rows or blocks, or of some columns of one block.
+struct Strip<'a, T, F: Fold<T>> {
+    fold: F,
+    x: &'a [T],
+    n: usize,
+    inner: usize,
+    strip: std::ops::Range<usize>,
+    slots: &'a mut [F::Total],
+}
+
+impl<T: Num, F: Fold<T>> wide::Loop for Strip<'_, T, F> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
+        let Self { fold, x, n, inner, strip, slots } = self;
+        if inner == 1 {
+            for (row, slot) in x.chunks_exact(n).zip(slots) {
+                *slot = total_of_row(fold, row);
+            }
+            return;
+        }
         let mut parts = [F::START; COLUMNS];
-        let mut totals = [F::EMPTY; COLUMNS];
-        for (idx, slots) in self.slots.chunks_mut(COLUMNS).enumerate() {
-            let (start, width) = (idx * COLUMNS, slots.len());
-            totals[..width].fill(F::EMPTY);
-            for rows in self.block.chunks(ROWS * self.inner) {
-                parts[..width].fill(F::START);
-                for row in rows.chunks_exact(self.inner) {
-                    for (part, &x) in parts[..width].iter_mut().zip(&row[start..start + width]) {
-                        *part = self.fold.take(*part, x);
+        let parts = &mut parts[..strip.len()];
+        for (block, slots) in x.chunks_exact(n * inner).zip(slots.chunks_exact_mut(strip.len())) {
+            slots.fill(F::EMPTY);
+            for rows in block.chunks(ROWS * inner) {
+                parts.fill(F::START);
+                for row in rows.chunks_exact(inner) {
+                    for (part, &x) in parts.iter_mut().zip(&row[strip.clone()]) {
+                        *part = fold.take(*part, x);
                     }
                 }
-                for (total, &part) in totals[..width].iter_mut().zip(&parts[..width]) {
-                    *total = self.fold.total(*total, part);
+                for (total, &part) in slots.iter_mut().zip(parts.iter()) {
+                    *total = fold.total(*total, part);
                 }
-            }
-            for (slot, &total) in slots.iter_mut().zip(&totals[..width]) {
-                *slot = (self.finish)(total);
             }
         }
     }
 }
 
-/// The larger, or NaN when one is.
-#[derive(Clone, Copy)]
-pub struct Max;
-
-impl<T: Num> Fold<T> for Max {
-    type Part = T;
-    type Total = T;
-    const START: T = T::LOWEST;
-    const EMPTY: T = T::LOWEST;
-    #[inline(always)]
-    fn take(self, acc: T, x: T) -> T {
-        if x > acc || x.is_nan() { x } else { acc }
+#[inline(always)]
+fn total_of_row<T: Num, F: Fold<T>>(fold: F, row: &[T]) -> F::Total {
+    let mut total = F::EMPTY;
+    for block in row.chunks(BLOCK) {
+        let mut lanes = [F::START; LANES];
+        let chunks = block.chunks_exact(LANES);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            for (lane, &x) in lanes.iter_mut().zip(chunk) {
+                *lane = fold.take(*lane, x);
+            }
+        }
+        for (lane, &x) in lanes.iter_mut().zip(rest) {
+            *lane = fold.take(*lane, x);
+        }
+        let mut width = LANES / 2;
+        while width > 0 {
+            for idx in 0..width {
+                lanes[idx] = fold.join(lanes[idx], lanes[idx + width]);
+            }
+            width /= 2;
+        }
+        total = fold.total(total, lanes[0]);
     }
-    #[inline(always)]
-    fn join(self, a: T, b: T) -> T {
-        <Self as Fold<T>>::take(self, a, b)
-    }
-    #[inline(always)]
-    fn total(self, total: T, part: T) -> T {
-        <Self as Fold<T>>::take(self, total, part)
-    }
+    total
 }
 
-/// The smaller, or NaN when one is.
-#[derive(Clone, Copy)]
-pub struct Min;
+/// The better of two elements, or NaN when one is.
+macro_rules! extreme {
+    ($(#[$doc:meta])* $Fold:ident, $start:ident, $better:tt) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $Fold;
 
-impl<T: Num> Fold<T> for Min {
-    type Part = T;
-    type Total = T;
-    const START: T = T::HIGHEST;
-    const EMPTY: T = T::HIGHEST;
-    #[inline(always)]
-    fn take(self, acc: T, x: T) -> T {
-        if x < acc || x.is_nan() { x } else { acc }
-    }
-    #[inline(always)]
-    fn join(self, a: T, b: T) -> T {
-        <Self as Fold<T>>::take(self, a, b)
-    }
-    #[inline(always)]
-    fn total(self, total: T, part: T) -> T {
-        <Self as Fold<T>>::take(self, total, part)
-    }
+        impl<T: Num> Fold<T> for $Fold {
+            type Part = T;
+            type Total = T;
+            const START: T = T::$start;
+            const EMPTY: T = T::$start;
+            const WIDE: bool = T::IS_FLOAT;
+            #[inline(always)]
+            fn take(self, acc: T, x: T) -> T {
+                if x $better acc || x.is_nan() { x } else { acc }
+            }
+            #[inline(always)]
+            fn join(self, a: T, b: T) -> T {
+                <Self as Fold<T>>::take(self, a, b)
+            }
+            #[inline(always)]
+            fn total(self, total: T, part: T) -> T {
+                <Self as Fold<T>>::take(self, total, part)
+            }
+            #[inline(always)]
+            fn merge(self, a: T, b: T) -> T {
+                <Self as Fold<T>>::take(self, a, b)
+            }
+        }
+    };
 }
+
+extreme!(/// The larger, or NaN when one is.
+    Max, LOWEST, >);
+extreme!(/// The smaller, or NaN when one is.
+    Min, HIGHEST, <);
 
 /// A sum or product of floats: parts in the element type, totals in `f64`.
 macro_rules! float_fold {
-    ($Fold:ident, $T:ident, $start:expr, $op:tt) => {
+    ($Fold:ident, $T:ident, $start:expr, $op:tt, $wide:literal) => {
         impl Fold<$T> for $Fold {
             type Part = $T;
             type Total = f64;
             const START: $T = $start;
             const EMPTY: f64 = $start;
+            const WIDE: bool = $wide;
             #[inline(always)]
             fn take(self, acc: $T, x: $T) -> $T {
                 acc $op x
@@ -185,18 +304,23 @@ macro_rules! float_fold {
             fn total(self, total: f64, part: $T) -> f64 {
                 total $op f64::from(part)
             }
+            #[inline(always)]
+            fn merge(self, a: f64, b: f64) -> f64 {
+                a $op b
+            }
         }
     };
 }
 
 /// As above for integers, wrapping in `i64`.
 macro_rules! int_fold {
-    ($Fold:ident, $T:ident, $start:expr, $op:ident) => {
+    ($Fold:ident, $T:ident, $start:expr, $op:ident, $wide:literal) => {
         impl Fold<$T> for $Fold {
             type Part = i64;
             type Total = i64;
             const START: i64 = $start;
             const EMPTY: i64 = $start;
+            const WIDE: bool = $wide;
             #[inline(always)]
             fn take(self, acc: i64, x: $T) -> i64 {
                 acc.$op(i64::from(x))
@@ -208,6 +332,10 @@ macro_rules! int_fold {
             #[inline(always)]
             fn total(self, total: i64, part: i64) -> i64 {
                 total.$op(part)
+            }
+            #[inline(always)]
+            fn merge(self, a: i64, b: i64) -> i64 {
+                a.$op(b)
             }
         }
     };
@@ -221,22 +349,22 @@ pub struct Sum;
 #[derive(Clone, Copy)]
 pub struct Product;
 
-float_fold!(Sum, f32, 0.0, +);
-float_fold!(Sum, f64, 0.0, +);
-int_fold!(Sum, u8, 0, wrapping_add);
-int_fold!(Sum, i32, 0, wrapping_add);
-int_fold!(Sum, i64, 0, wrapping_add);
-float_fold!(Product, f32, 1.0, *);
-float_fold!(Product, f64, 1.0, *);
-int_fold!(Product, u8, 1, wrapping_mul);
-int_fold!(Product, i32, 1, wrapping_mul);
-int_fold!(Product, i64, 1, wrapping_mul);
+float_fold!(Sum, f32, 0.0, +, true);
+float_fold!(Sum, f64, 0.0, +, true);
+int_fold!(Sum, u8, 0, wrapping_add, true);
+int_fold!(Sum, i32, 0, wrapping_add, true);
+int_fold!(Sum, i64, 0, wrapping_add, true);
+float_fold!(Product, f32, 1.0, *, false);
+float_fold!(Product, f64, 1.0, *, false);
+int_fold!(Product, u8, 1, wrapping_mul, false);
+int_fold!(Product, i32, 1, wrapping_mul, false);
+int_fold!(Product, i64, 1, wrapping_mul, false);
 
 /// The sum of `f(x)` over elements, in `f64`.
 #[derive(Clone, Copy)]
 pub struct SumOf<F>(pub F);
 
-impl<T: Num, F: Fn(f64) -> f64 + Copy> Fold<T> for SumOf<F> {
+impl<T: Num, F: Fn(f64) -> f64 + Copy + Send + Sync> Fold<T> for SumOf<F> {
     type Part = f64;
     type Total = f64;
     const START: f64 = 0.0;
@@ -253,50 +381,43 @@ impl<T: Num, F: Fn(f64) -> f64 + Copy> Fold<T> for SumOf<F> {
     fn total(self, total: f64, part: f64) -> f64 {
         total + part
     }
+    #[inline(always)]
+    fn merge(self, a: f64, b: f64) -> f64 {
+        a + b
+    }
 }
 
-/// Whether any element is not zero (NaN is not).
+/// How many elements have a bit of `mask` set, for elements seen as plain bits: a float is not zero when a bit other than
+/// its sign is.
 #[derive(Clone, Copy)]
-pub struct Any;
+pub struct CountOf<T>(pub T);
 
-impl<T: Num> Fold<T> for Any {
-    type Part = u8;
-    type Total = u8;
-    const START: u8 = 0;
-    const EMPTY: u8 = 0;
-    #[inline(always)]
-    fn take(self, acc: u8, x: T) -> u8 {
-        acc | u8::from(x != T::ZERO)
-    }
-    #[inline(always)]
-    fn join(self, a: u8, b: u8) -> u8 {
-        a | b
-    }
-    #[inline(always)]
-    fn total(self, total: u8, part: u8) -> u8 {
-        total | part
-    }
+macro_rules! count_fold {
+    ($($T:ident)*) => {$(
+        impl Fold<$T> for CountOf<$T> {
+            /// A block has fewer elements than this holds.
+            type Part = i32;
+            type Total = i64;
+            const START: i32 = 0;
+            const EMPTY: i64 = 0;
+            #[inline(always)]
+            fn take(self, acc: i32, x: $T) -> i32 {
+                acc + i32::from(x & self.0 != 0)
+            }
+            #[inline(always)]
+            fn join(self, a: i32, b: i32) -> i32 {
+                a + b
+            }
+            #[inline(always)]
+            fn total(self, total: i64, part: i32) -> i64 {
+                total + i64::from(part)
+            }
+            #[inline(always)]
+            fn merge(self, a: i64, b: i64) -> i64 {
+                a + b
+            }
+        }
+    )*};
 }
 
-/// Whether no element is zero.
-#[derive(Clone, Copy)]
-pub struct All;
-
-impl<T: Num> Fold<T> for All {
-    type Part = u8;
-    type Total = u8;
-    const START: u8 = 1;
-    const EMPTY: u8 = 1;
-    #[inline(always)]
-    fn take(self, acc: u8, x: T) -> u8 {
-        acc & u8::from(x != T::ZERO)
-    }
-    #[inline(always)]
-    fn join(self, a: u8, b: u8) -> u8 {
-        a & b
-    }
-    #[inline(always)]
-    fn total(self, total: u8, part: u8) -> u8 {
-        total & part
-    }
-}
+count_fold!(u8 i32 i64);

@@ -1,65 +1,118 @@
-//! Running sums and products, and where the largest element is, along one axis of a row-major block `[outer, n, inner]`.
+//! Running sums and products, and where the best element is, along one axis of a row-major block `[outer, n, inner]`.
+//!
+//! The blocks of a tensor are shared among threads; what one of them gives does not depend on that.
 
-use super::number::Num;
+use super::number::{Float, Num};
+use super::pool::{self, Shared};
+use super::reduce;
 
-/// `out[.., i, ..]` combines `x[.., 0..=i, ..]` in `f64` for floats, wrapping for integers.
+/// Calls `body` with each block of `x`, and what lies there in `out`, on several threads if there is enough to do.
+fn for_each_block<T: Num>(
+    x: &[T],
+    block: usize,
+    out: &mut [T],
+    body: &(dyn Fn(&[T], &mut [T]) + Sync),
+) {
+    if block == 0 {
+        return;
+    }
+    let out = Shared(out.as_mut_ptr());
+    pool::for_each_range(x.len() / block, block, &|range| {
+        let range = range.start * block..range.end * block;
+        // SAFETY: each range is given once, and `out` is as long as `x`.
+        let out = unsafe { out.part(range.clone()) };
+        x[range].chunks_exact(block).zip(out.chunks_exact_mut(block)).for_each(|(x, out)| body(x, out));
+    });
+}
+
+/// `out[.., i, ..]` combines `x[.., 0..=i, ..]`; integers wrap.
 pub fn scan<T: Num>(
     x: &[T],
     (n, inner): (usize, usize),
     out: &mut [T],
-    combine: impl Fn(T, T) -> T,
+    combine: impl Fn(T, T) -> T + Sync,
 ) {
-    if n == 0 || inner == 0 {
-        return;
-    }
-    for (src, dst) in x.chunks_exact(n * inner).zip(out.chunks_exact_mut(n * inner)) {
+    for_each_block(x, n * inner, out, &|src, dst| {
         dst[..inner].copy_from_slice(&src[..inner]);
         for at in inner..n * inner {
             dst[at] = combine(dst[at - inner], src[at]);
         }
-    }
+    });
 }
 
 /// The running sum of floats, carried in `f64`.
 pub fn float_sums<T: Num>(x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
-    if n == 0 || inner == 0 {
-        return;
-    }
-    let mut sums = vec![0.0_f64; inner];
-    for (src, dst) in x.chunks_exact(n * inner).zip(out.chunks_exact_mut(n * inner)) {
-        sums.fill(0.0);
+    for_each_block(x, n * inner, out, &|src, dst| {
+        let mut sums = vec![0.0_f64; inner];
         for (src, dst) in src.chunks_exact(inner).zip(dst.chunks_exact_mut(inner)) {
             for ((sum, &x), slot) in sums.iter_mut().zip(src).zip(dst) {
                 *sum += x.to_f64();
                 *slot = T::from_f64(*sum);
             }
         }
-    }
+    });
 }
 
-/// The best element along the axis and its first index; NaN beats everything.
+/// `out[i] = b[i] + a[i] * out[i - 1]` along the axis; the first step takes `b` alone.
+pub fn linear<T: Float>(a: &[T], b: &[T], (n, inner): (usize, usize), out: &mut [T]) {
+    let block = n * inner;
+    if block == 0 {
+        return;
+    }
+    let out = Shared(out.as_mut_ptr());
+    pool::for_each_range(b.len() / block, block, &|range| {
+        for idx in range {
+            let range = idx * block..(idx + 1) * block;
+            // SAFETY: each range is given once, and `out` is as long as `b`.
+            let out = unsafe { out.part(range.clone()) };
+            let (a, b) = (&a[range.clone()], &b[range]);
+            out[..inner].copy_from_slice(&b[..inner]);
+            for at in inner..block {
+                out[at] = b[at] + a[at] * out[at - inner];
+            }
+        }
+    });
+}
+
+/// The largest (or smallest) element along the axis and its first index; NaN beats everything.
 pub fn best<T: Num>(
+    largest: bool,
     x: &[T],
     (n, inner): (usize, usize),
     values: &mut [T],
     indices: &mut [i64],
-    better: impl Fn(T, T) -> bool,
 ) {
+    if largest {
+        reduce::fold(reduce::Max, x, (n, inner), values, |x| x);
+    } else {
+        reduce::fold(reduce::Min, x, (n, inner), values, |x| x);
+    }
     if n == 0 || inner == 0 {
         return;
     }
-    let beats = |x: T, best: T| !best.is_nan() && (x.is_nan() || better(x, best));
-    for (block, src) in x.chunks_exact(n * inner).enumerate() {
-        let at = block * inner..(block + 1) * inner;
-        let (values, indices) = (&mut values[at.clone()], &mut indices[at]);
-        values.copy_from_slice(&src[..inner]);
-        indices.fill(0);
-        for (idx, row) in src.chunks_exact(inner).enumerate().skip(1) {
-            for ((&x, value), index) in row.iter().zip(values.iter_mut()).zip(indices.iter_mut()) {
-                if beats(x, *value) {
-                    (*value, *index) = (x, idx as i64);
-                }
-            }
+    let slots = Shared(indices.as_mut_ptr());
+    let values = &*values;
+    pool::for_each_range(values.len() / inner, n * inner, &|range| {
+        for block in range {
+            let columns = block * inner..(block + 1) * inner;
+            // SAFETY: each range is given once.
+            let slots = unsafe { slots.part(columns.clone()) };
+            let block = &x[block * n * inner..(block + 1) * n * inner];
+            find(block, inner, &values[columns], slots);
+        }
+    });
+}
+
+/// Where each value stands first in its column of a block `[n, inner]`; a NaN stands for itself.
+fn find<T: Num>(block: &[T], inner: usize, values: &[T], slots: &mut [i64]) {
+    if inner == 1 {
+        let hit = block.iter().position(|&x| x == values[0] || x.is_nan());
+        slots[0] = hit.unwrap_or(0) as i64;
+        return;
+    }
+    for (idx, row) in block.chunks_exact(inner).enumerate().rev() {
+        for ((&x, &value), slot) in row.iter().zip(values).zip(slots.iter_mut()) {
+            *slot = if x == value || x.is_nan() { idx as i64 } else { *slot };
         }
     }
 }

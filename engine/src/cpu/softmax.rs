@@ -1,6 +1,8 @@
-//! Softmax along the middle axis of a row-major block `[outer, n, inner]`, and its logarithm.
+//! Softmax along the middle axis of a row-major block `[outer, n, inner]`, and its logarithm, on all
+//! threads; what a row gives does not depend on them.
 
 use super::number::Float;
+use super::pool::{self, Shared};
 use super::wide;
 
 /// Which of the two is computed.
@@ -14,23 +16,73 @@ pub enum Form {
 
 /// Computes the softmax of `x` into `out`; `m` is the largest element of each row.
 pub fn softmax<T: Float>(form: Form, x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
-    if n == 0 || inner == 0 {
+    let block = n * inner;
+    if block == 0 {
         return;
     }
-    if inner == 1 {
-        for (x, out) in x.chunks_exact(n).zip(out.chunks_exact_mut(n)) {
-            wide::run(Row { form, x, out });
+    let out = Shared(out.as_mut_ptr());
+    pool::for_each_range(x.len() / block, block, &|range| {
+        let range = range.start * block..range.end * block;
+        // SAFETY: each range is given once, and `out` is as long as `x`.
+        let out = unsafe { out.part(range.clone()) };
+        wide::run(Blocks { form, x: &x[range], n, inner, out });
+    });
+}
+
+struct Blocks<'a, T> {
+    form: Form,
+    x: &'a [T],
+    n: usize,
+    inner: usize,
+    out: &'a mut [T],
+}
+
+impl<T: Float> wide::Loop for Blocks<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { form, x, n, inner, out } = self;
+        for (x, out) in x.chunks_exact(n * inner).zip(out.chunks_exact_mut(n * inner)) {
+            match inner {
+                1 => Row { form, x, out }.run(),
+                _ => Columns { form, x, inner, out }.run(),
+            }
         }
+    }
+}
+
+/// The logarithm of the sum of exponentials along the middle axis of `x`.
+pub fn log_sums<T: Float>(x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
+    if inner == 0 {
         return;
     }
-    for (x, out) in x.chunks_exact(n * inner).zip(out.chunks_exact_mut(n * inner)) {
-        wide::run(Columns { form, x, inner, out });
-    }
+    let slots = Shared(out.as_mut_ptr());
+    pool::for_each_range(out.len() / inner, n * inner, &|range| {
+        // SAFETY: each range is given once.
+        let slots = unsafe { slots.part(range.start * inner..range.end * inner) };
+        let mut row = vec![T::ZERO; n];
+        for (at, slot) in slots.iter_mut().enumerate() {
+            let (block, column) = (range.start + at / inner, at % inner);
+            let block = &x[block * n * inner..(block + 1) * n * inner];
+            let row = match inner {
+                1 => block,
+                _ => {
+                    let column = block.iter().skip(column).step_by(inner);
+                    row.iter_mut().zip(column).for_each(|(slot, &x)| *slot = x);
+                    &row
+                }
+            };
+            *slot = T::from_f64(log_sum(row).0);
+        }
+    });
 }
 
 /// The logarithm of the sum of exponentials of a row, and its largest element.
 pub fn log_sum<T: Float>(row: &[T]) -> (f64, T) {
-    wide::run(LogSum { row })
+    let (sum, largest) = wide::run(LogSum { row });
+    // Where the largest is infinite, or there is none, the differences say nothing.
+    if largest.to_f64().is_infinite() { (largest.to_f64(), largest) } else { (sum, largest) }
 }
 
 struct LogSum<'a, T> {

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::alloc::Bytes;
 use super::strided;
 use super::typed::{Plain, Region};
+use crate::storage::Number;
 use crate::{DType, Layout, Shape};
 
 /// A tensor to read.
@@ -32,6 +33,15 @@ impl<'a> View<'a> {
         Self { region, layout, dtype }
     }
 
+    /// The same memory under another layout; `None` when it reaches outside.
+    pub fn with_layout<'b>(&self, layout: &'b Layout) -> Option<View<'b>>
+    where
+        'a: 'b,
+    {
+        let inside = layout.end() <= self.region.len() / self.dtype.size();
+        inside.then_some(View { region: self.region, layout, dtype: self.dtype })
+    }
+
     /// Sizes.
     pub fn shape(&self) -> &'a Shape {
         &self.layout.shape
@@ -50,6 +60,31 @@ impl<'a> View<'a> {
     /// The memory that the layout addresses.
     pub fn region(&self) -> Region {
         self.region
+    }
+
+    /// The same elements as plain bits: integers of their size.
+    pub fn as_bits(&self) -> Self {
+        let dtype = match self.dtype.size() {
+            1 => DType::U8,
+            4 => DType::I32,
+            _ => DType::I64,
+        };
+        Self { dtype, ..*self }
+    }
+
+    /// The first element; `None` when there is none.
+    pub fn first(&self) -> Option<Number> {
+        fn at<T: Plain>(view: &View<'_>) -> Option<T> {
+            view.buffer::<T>().get(view.layout.offset).copied()
+        }
+        Some(match self.dtype {
+            DType::Bool => Number::Bool(at::<u8>(self)? != 0),
+            DType::U8 => Number::Int(i64::from(at::<u8>(self)?)),
+            DType::I32 => Number::Int(i64::from(at::<i32>(self)?)),
+            DType::I64 => Number::Int(at::<i64>(self)?),
+            DType::F32 => Number::Float(f64::from(at::<f32>(self)?)),
+            DType::F64 => Number::Float(at::<f64>(self)?),
+        })
     }
 
     /// All elements of the underlying buffer, to be indexed through the layout. Empty when `T` has another size than the dtype.
@@ -118,6 +153,13 @@ impl<'a> OutView<'a> {
     /// The memory to write.
     pub fn region(&self) -> Region {
         self.region
+    }
+
+    /// Makes bools that were added up 0 or 1 again; does nothing for other dtypes.
+    pub fn settle_bools(&mut self) {
+        if self.dtype == DType::Bool {
+            self.as_mut_slice::<u8>().iter_mut().for_each(|it| *it = u8::from(*it != 0));
+        }
     }
 
     /// The elements, to be written. Empty when `T` has another size than the dtype.

@@ -102,9 +102,12 @@ fn binary(op: BinOp, x: &Expr, y: &Expr, z: &Expr, dx: Expr, dy: Expr) -> Expr {
         BinOp::Fmod => sub(dx, by_x(&|| (a() / b()).trunc(), dy)),
         BinOp::Rem => sub(dx, by_x(&|| a().floor_div(b()), dy)),
         BinOp::Atan2 => {
+            // 0 at the origin, where there is none.
+            let at_origin = a().eq(0.0).and(b().eq(0.0));
             let norm = a().square() + b().square();
-            let up = by_x(&|| b() / norm.clone(), dx);
-            sub(up, by_x(&|| a() / norm.clone(), dy))
+            let per = |x: Expr| Expr::select(at_origin.clone(), 0.0, x / norm.clone());
+            let up = by_x(&|| per(b()), dx);
+            sub(up, by_x(&|| per(a()), dy))
         }
         BinOp::Hypot => {
             let along = by_x(&|| a() / z.clone(), dx);

@@ -21,6 +21,7 @@ pub fn run(
 ) -> Result<()> {
     machine::run(program.code(), inputs, outputs, params).map_err(|error| match error {
         RunError::Operands => mismatch(inputs),
+        RunError::Interrupted => Error::Interrupted,
         RunError::Fault(Fault::DivisionByZero) => Error::Attr {
             op: "integer division",
             name: "other",

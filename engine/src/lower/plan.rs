@@ -213,7 +213,7 @@ impl Work {
                         Source::Number(_) => return Err(outside()),
                     }
                 }
-                (kernel.run)(&mut KernelCx { op, attrs, inputs: &views, outputs })
+                kernel.compute(&mut KernelCx { op, attrs, inputs: &views, outputs })
             }
         }
     }
@@ -241,7 +241,7 @@ fn own(tensor: &Tensor) -> Result<Tensor> {
         return Ok(tensor.with_layout(layout));
     }
     let bytes = tensor.with_view(|view| {
-        crate::with_dtype!(tensor.dtype(), T => {
+        crate::with_size!(tensor.dtype(), T => {
             crate::storage::from_slice(&view.to_slice::<T>())
         })
     })??;

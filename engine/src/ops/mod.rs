@@ -21,6 +21,8 @@ pub mod unary;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod walk;
 
 /// The lists of all families.
 pub static FAMILIES: &[&[&OpDef]] = &[

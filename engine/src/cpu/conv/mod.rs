@@ -140,11 +140,7 @@ impl ConvProblem {
 
     /// Calls `f` for each chunk, on other threads too if the problem is worth it.
     fn for_each(&self, n_chunks: usize, f: &(dyn Fn(usize) + Sync)) {
-        if self.is_parallel() {
-            pool::for_each_chunk(n_chunks, f);
-        } else {
-            (0..n_chunks).for_each(f);
-        }
+        pool::for_each_chunk_if(self.is_parallel(), n_chunks, f);
     }
 
     /// The forward pass over `dy` that gives `dx`, for stride 1: the kernel is turned by half a turn, the channels

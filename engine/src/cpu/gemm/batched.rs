@@ -44,8 +44,7 @@ pub fn gemm_batched<T: Element>(
     };
     let whole = GemmProblem { m: p.m.saturating_mul(batch), ..*p };
     if !whole.is_parallel() || (p.is_parallel() && batch < 2 * p.threads) {
-        (0..batch).for_each(|i| run(p, i));
-        return;
+        return pool::for_each_chunk_if(false, batch, &|i| run(p, i));
     }
     let single = GemmProblem { threads: 1, ..*p };
     let chunks = batch.min(8 * p.threads);

@@ -1,6 +1,6 @@
 //! Covers a block of C with tiles.
 
-use crate::cpu::simd::{Kernels, Tile, TileFn};
+use crate::cpu::simd::{Kernels, Table, Tile, TileFn};
 
 /// Splits `total` rows into the fewest tiles of at most `max` rows, as even as can be: `(first row, rows)`.
 pub(super) fn tiles(total: usize, max: usize) -> impl Iterator<Item = (usize, usize)> {
@@ -17,7 +17,7 @@ pub(super) fn tiles(total: usize, max: usize) -> impl Iterator<Item = (usize, us
 /// The operands must exist for the whole block, and `table` must be one of `kernels`, of the kind that `base` fits.
 pub(crate) unsafe fn block<T>(
     kernels: &Kernels<T>,
-    table: &[&'static [TileFn<T>]; 3],
+    table: &Table<T>,
     m: usize,
     n: usize,
     base: &Tile<T>,
@@ -27,13 +27,12 @@ pub(crate) unsafe fn block<T>(
     let mut tile = *base;
     let mut j = 0;
     while j < n {
-        let (index, width) = strip(kernels.lanes, table[2].len(), m, n - j);
+        let (functions, width) = strip(kernels.lanes, table, m, n - j);
         tile.cols = width.min(n - j);
         tile.b = base.b.wrapping_add(j);
         if !base.col_bias.is_null() {
             tile.col_bias = base.col_bias.wrapping_add(j);
         }
-        let functions = table[index];
         for (i, rows) in tiles(m, functions.len()) {
             tile.a = base.a.wrapping_offset(i as isize * base.rsa);
             tile.c = base.c.wrapping_offset(i as isize * base.rsc).wrapping_add(j);
@@ -41,19 +40,29 @@ pub(crate) unsafe fn block<T>(
                 tile.row_bias = base.row_bias.wrapping_add(i);
             }
             // SAFETY: the tile lies in the block that the caller vouches for.
-            unsafe { functions[rows - 1](&tile) };
+            unsafe {
+                functions[rows - 1](&tile);
+                if tile.is_unfinished() {
+                    (kernels.finish)(&tile, rows);
+                }
+            }
         }
         j += width;
     }
 }
 
-/// Table index and columns of the next strip: four vectors for few rows, to have enough sums in flight.
-fn strip(lanes: usize, thin: usize, m: usize, left: usize) -> (usize, usize) {
-    if m <= thin && left > 2 * lanes {
-        (2, 4 * lanes)
-    } else if left > lanes {
-        (1, 2 * lanes)
+/// Functions and columns of the next strip: four vectors for few rows, to have enough sums in flight.
+fn strip<T>(
+    lanes: usize,
+    table: &Table<T>,
+    m: usize,
+    left: usize,
+) -> (&'static [TileFn<T>], usize) {
+    if m <= table.four.len() && left > 2 * lanes {
+        (table.four, 4 * lanes)
+    } else if left > lanes || table.one.is_empty() {
+        (table.two, 2 * lanes)
     } else {
-        (0, lanes)
+        (table.one, lanes)
     }
 }

@@ -18,20 +18,19 @@ pub(super) static ALGO: GemmAlgo = GemmAlgo {
 
 /// Steps of k after which the next tile gets its turn, so that a strip of B stays in the cache.
 const KC: usize = 512;
+/// Most work of one chunk.
+const CHUNK_FLOPS: usize = 200_000_000;
 
 unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<T>) {
-    if !p.is_parallel() {
-        // SAFETY: the operands fit the problem.
-        return unsafe { part(p, o, (0, p.m), (0, p.n)) };
-    }
     let kernels = T::kernels(p.isa);
     let strips = p.n.div_ceil(kernels.width());
     let tiles = p.m.div_ceil(kernels.max_rows());
-    let wanted = 4 * p.threads;
+    // Chunks end soon enough for who wants to stop them.
+    let wanted = (p.flops() / CHUNK_FLOPS).max(if p.is_parallel() { 4 * p.threads } else { 1 });
     // Rows are cut only as far as there are too few columns: each cut reads B once more.
     let across = strips.min(wanted);
     let down = (wanted / across).clamp(1, tiles);
-    pool::for_each_chunk(across * down, &|chunk| {
+    pool::for_each_chunk_if(p.is_parallel(), across * down, &|chunk| {
         let (i, j) = (chunk / across, chunk % across);
         let rows = (p.m * i / down, p.m * (i + 1) / down);
         let cols = (strips * j / across, strips * (j + 1) / across);

@@ -6,6 +6,7 @@
 use super::block::tiles;
 use super::{GemmAlgo, GemmProblem, Operands, no_copy};
 use crate::cpu::element::Element;
+use crate::cpu::interrupt;
 use crate::cpu::pool::{self, Shared};
 use crate::cpu::scratch::{self, Use};
 use crate::cpu::simd::{Kernels, Panel, Tile};
@@ -89,6 +90,9 @@ impl<T: Element> Panels<T> {
                     let part = Part { i, m, j, n, x, k: kc.min(p.k - x) };
                     // SAFETY: the part lies in the problem; its panels are packed before they are read.
                     unsafe {
+                        if interrupt::ends_here() {
+                            return;
+                        }
                         self.pack(p, o, part, if PACK_A { m } else { 0 }, i == 0);
                         self.compute::<PACK_A>(p, o, part);
                     }
@@ -122,7 +126,7 @@ impl<T: Element> Panels<T> {
                 }
             }
         };
-        for_each(p.is_parallel(), chunks_a + chunks_b, &work);
+        pool::for_each_chunk_if(p.is_parallel(), chunks_a + chunks_b, &work);
     }
 
     unsafe fn pack_strip(&self, p: &GemmProblem, o: &Operands<T>, part: Part, strip: usize) {
@@ -134,7 +138,7 @@ impl<T: Element> Panels<T> {
             lane_stride: p.csb as isize,
             k_stride: p.rsb as isize,
             lanes: cols,
-            width: if cols <= self.kernels.lanes { self.kernels.lanes } else { width },
+            width,
             k: part.k,
             dst: self.b.get().wrapping_add(j * part.k),
         };
@@ -171,7 +175,7 @@ impl<T: Element> Panels<T> {
         let rows = split(n_tiles, CHUNK_ROWS.div_ceil(max_rows), wanted);
         let cols = split(strips, CHUNK_COLS / width, wanted.div_ceil(n_tiles.div_ceil(rows)));
         let down = n_tiles.div_ceil(rows);
-        for_each(parallel, down * strips.div_ceil(cols), &|chunk| {
+        pool::for_each_chunk_if(parallel, down * strips.div_ceil(cols), &|chunk| {
             let (i, j) = (chunk % down * rows, chunk / down * cols);
             for strip in j..(j + cols).min(strips) {
                 for tile in tiles(part.m, max_rows).skip(i).take(rows) {
@@ -192,7 +196,6 @@ impl<T: Element> Panels<T> {
     ) {
         let j = strip * self.kernels.width();
         let cols = self.kernels.width().min(part.n - j);
-        let is_wide = cols > self.kernels.lanes;
         let is_last = part.x + part.k >= p.k;
         let (row, col) = (part.i + i, part.j + j);
         let tile = Tile {
@@ -205,33 +208,30 @@ impl<T: Element> Panels<T> {
             rsa: p.rsa as isize,
             csa: p.csa as isize,
             b: self.b.get().wrapping_add(j * part.k),
-            rsb: if is_wide { self.kernels.width() } else { self.kernels.lanes } as isize,
+            rsb: self.kernels.width() as isize,
             c: o.c.wrapping_add(row * p.rsc + col),
             rsc: p.rsc as isize,
             cols,
             accumulate: p.accumulate || part.x > 0,
             ..o.epilogue(row, col, is_last)
         };
-        let index = usize::from(is_wide);
-        let function = if PACK_A {
-            self.kernels.packed[index][rows - 1]
-        } else {
-            self.kernels.strided[index][rows - 1]
+        let strided = &self.kernels.strided;
+        let functions = match PACK_A {
+            true => self.kernels.packed,
+            false if cols > self.kernels.lanes => strided.two,
+            false => strided.one,
         };
         // SAFETY: the tile lies in the packed panels and in C.
-        unsafe { function(&tile) };
+        unsafe {
+            functions[rows - 1](&tile);
+            if tile.is_unfinished() {
+                (self.kernels.finish)(&tile, rows);
+            }
+        }
     }
 }
 
 /// Items per group: at most `max`, and few enough that there are about `wanted` groups.
 fn split(items: usize, max: usize, wanted: usize) -> usize {
     (items / wanted.max(1)).clamp(1, max.max(1))
-}
-
-fn for_each(parallel: bool, n_chunks: usize, f: &(dyn Fn(usize) + Sync)) {
-    if parallel {
-        pool::for_each_chunk(n_chunks, f);
-    } else {
-        (0..n_chunks).for_each(f);
-    }
 }

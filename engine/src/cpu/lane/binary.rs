@@ -19,7 +19,7 @@ pub(crate) fn select(lane: Lane, isa: Isa) -> Kern {
     match lane {
         Lane::F32 => lanes!(isa, f32, |c, x, y| if c != 0.0 { x } else { y }),
         Lane::F64 => lanes!(isa, f64, |c, x, y| if c != 0.0 { x } else { y }),
-        Lane::I64 => lanes!(isa, i64, |c, x, y| if c != 0 { x } else { y }),
+        Lane::I64 => lanes!(narrow isa, i64, |c, x, y| if c != 0 { x } else { y }),
     }
 }
 
@@ -28,10 +28,10 @@ pub(crate) fn select_compare(op: BinOp, lane: Lane, isa: Isa) -> Option<Kern> {
     macro_rules! of {
         ($t:ty) => {
             match op {
-                BinOp::Eq => lanes!(isa, $t, |a, b, x, y| if a == b { x } else { y }),
-                BinOp::Ne => lanes!(isa, $t, |a, b, x, y| if a != b { x } else { y }),
-                BinOp::Lt => lanes!(isa, $t, |a, b, x, y| if a < b { x } else { y }),
-                BinOp::Le => lanes!(isa, $t, |a, b, x, y| if a <= b { x } else { y }),
+                BinOp::Eq => lanes!(narrow isa, $t, |a, b, x, y| if a == b { x } else { y }),
+                BinOp::Ne => lanes!(narrow isa, $t, |a, b, x, y| if a != b { x } else { y }),
+                BinOp::Lt => lanes!(narrow isa, $t, |a, b, x, y| if a < b { x } else { y }),
+                BinOp::Le => lanes!(narrow isa, $t, |a, b, x, y| if a <= b { x } else { y }),
                 _ => return None,
             }
         };
@@ -43,13 +43,12 @@ pub(crate) fn select_compare(op: BinOp, lane: Lane, isa: Isa) -> Option<Kern> {
     })
 }
 
-/// What both float types share; `$pow` is the power function, compiled for the set that `$pow_isa` gives.
+/// What both float types share; `$pow` gives the kernel of the power function.
 macro_rules! float_lanes {
-    ($name:ident, $t:ident, |$x:ident, $y:ident| $pow:expr, $pow_isa:expr) => {
+    ($name:ident, $t:ident, $pow:expr) => {
         fn $name(op: BinOp, isa: Isa) -> Option<Kern> {
             const ZERO: $t = 0.0;
-            let plain = Isa::Portable;
-            Some(match op {
+                    Some(match op {
                 BinOp::Add => lanes!(isa, $t, |x, y| x + y),
                 BinOp::Sub => lanes!(isa, $t, |x, y| x - y),
                 BinOp::Mul => lanes!(isa, $t, |x, y| x * y),
@@ -57,7 +56,7 @@ macro_rules! float_lanes {
                 BinOp::FloorDiv => lanes!(plain, $t, |x, y| $name::floor_div(x, y)),
                 BinOp::Rem => lanes!(plain, $t, |x, y| $name::rem(x, y)),
                 BinOp::Fmod => lanes!(plain, $t, |x, y| x % y),
-                BinOp::Pow => lanes!($pow_isa(isa), $t, |$x, $y| $pow),
+                BinOp::Pow => $pow(isa),
                 BinOp::Atan2 => lanes!(plain, $t, |x, y| x.atan2(y)),
                 BinOp::Hypot => lanes!(plain, $t, |x, y| x.hypot(y)),
                 BinOp::Min => lanes!(isa, $t, |x, y| if x < y || x.is_nan() { x } else { y }),
@@ -105,33 +104,32 @@ macro_rules! float_lanes {
     };
 }
 
-float_lanes!(f32_lanes, f32, |x, y| math32::pow(x, y), |isa| isa);
-float_lanes!(f64_lanes, f64, |x, y| x.powf(y), |_| Isa::Portable);
+float_lanes!(f32_lanes, f32, |isa| lanes!(isa, f32, |x, y| math32::pow(x, y)));
+float_lanes!(f64_lanes, f64, |_| lanes!(plain, f64, |x, y| x.powf(y)));
 
 fn i64_lanes(op: BinOp, isa: Isa) -> Option<Kern> {
-    let plain = Isa::Portable;
     Some(match op {
-        BinOp::Add => lanes!(isa, i64, |x, y| x.wrapping_add(y)),
-        BinOp::Sub => lanes!(isa, i64, |x, y| x.wrapping_sub(y)),
-        BinOp::Mul => lanes!(isa, i64, |x, y| x.wrapping_mul(y)),
+        BinOp::Add => lanes!(narrow isa, i64, |x, y| x.wrapping_add(y)),
+        BinOp::Sub => lanes!(narrow isa, i64, |x, y| x.wrapping_sub(y)),
+        BinOp::Mul => lanes!(narrow isa, i64, |x, y| x.wrapping_mul(y)),
         BinOp::FloorDiv => lanes!(plain, i64, |x, y| int_floor_div(x, y)),
         BinOp::Rem => lanes!(plain, i64, |x, y| int_rem(x, y)),
         BinOp::Fmod => lanes!(plain, i64, |x, y| int_fmod(x, y)),
         BinOp::Pow => lanes!(plain, i64, |x, y| int_pow(x, y)),
-        BinOp::Min => lanes!(isa, i64, |x, y| if x < y { x } else { y }),
-        BinOp::Max => lanes!(isa, i64, |x, y| if x > y { x } else { y }),
-        BinOp::Eq => lanes!(isa, i64, |x, y| i64::from(x == y)),
-        BinOp::Ne => lanes!(isa, i64, |x, y| i64::from(x != y)),
-        BinOp::Lt => lanes!(isa, i64, |x, y| i64::from(x < y)),
-        BinOp::Le => lanes!(isa, i64, |x, y| i64::from(x <= y)),
-        BinOp::And => lanes!(isa, i64, |x, y| i64::from(x != 0 && y != 0)),
-        BinOp::Or => lanes!(isa, i64, |x, y| i64::from(x != 0 || y != 0)),
-        BinOp::Xor => lanes!(isa, i64, |x, y| i64::from((x != 0) != (y != 0))),
-        BinOp::BitAnd => lanes!(isa, i64, |x, y| x & y),
-        BinOp::BitOr => lanes!(isa, i64, |x, y| x | y),
-        BinOp::BitXor => lanes!(isa, i64, |x, y| x ^ y),
-        BinOp::Shl => lanes!(isa, i64, |x, y| if (0..64).contains(&y) { x << y } else { 0 }),
-        BinOp::Shr => lanes!(isa, i64, |x, y| x >> if (0..64).contains(&y) { y } else { 63 }),
+        BinOp::Min => lanes!(narrow isa, i64, |x, y| if x < y { x } else { y }),
+        BinOp::Max => lanes!(narrow isa, i64, |x, y| if x > y { x } else { y }),
+        BinOp::Eq => lanes!(narrow isa, i64, |x, y| i64::from(x == y)),
+        BinOp::Ne => lanes!(narrow isa, i64, |x, y| i64::from(x != y)),
+        BinOp::Lt => lanes!(narrow isa, i64, |x, y| i64::from(x < y)),
+        BinOp::Le => lanes!(narrow isa, i64, |x, y| i64::from(x <= y)),
+        BinOp::And => lanes!(narrow isa, i64, |x, y| i64::from(x != 0 && y != 0)),
+        BinOp::Or => lanes!(narrow isa, i64, |x, y| i64::from(x != 0 || y != 0)),
+        BinOp::Xor => lanes!(narrow isa, i64, |x, y| i64::from((x != 0) != (y != 0))),
+        BinOp::BitAnd => lanes!(narrow isa, i64, |x, y| x & y),
+        BinOp::BitOr => lanes!(narrow isa, i64, |x, y| x | y),
+        BinOp::BitXor => lanes!(narrow isa, i64, |x, y| x ^ y),
+        BinOp::Shl => lanes!(narrow isa, i64, |x, y| if (0..64).contains(&y) { x << y } else { 0 }),
+        BinOp::Shr => lanes!(narrow isa, i64, |x, y| x >> if (0..64).contains(&y) { y } else { 63 }),
         BinOp::Div | BinOp::Atan2 | BinOp::Hypot => return None,
     })
 }

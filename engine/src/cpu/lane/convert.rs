@@ -1,9 +1,14 @@
 //! Kernels that convert between what memory holds and what lanes hold, and that wrap integers.
 
-use super::super::features::Isa;
+use std::borrow::Cow;
+
+use super::super::features::{Isa, isa};
+use super::super::number::Num;
+use super::super::pool::{self, Shared};
+use super::super::view::View;
 use super::Lane;
 use super::loops::{Kern, lanes};
-use crate::DType;
+use crate::{DType, with_size};
 
 /// The type of the elements in memory or in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,6 +52,33 @@ impl From<Lane> for Mem {
     }
 }
 
+/// The elements of a view in row-major order, converted to `T`; copied only where that is needed.
+pub(crate) fn cast<'a, T: Num>(view: &View<'a>) -> Cow<'a, [T]> {
+    let (from, to) = (Mem::of(view.dtype()), Mem::of(T::DTYPE));
+    if from == to {
+        return view.to_slice();
+    }
+    let mut res = vec![T::default(); view.shape().numel()];
+    let kern = convert(from, to, false, isa());
+    let dst = Shared(res.as_mut_ptr().cast::<u8>());
+    with_size!(view.dtype(), S => {
+        let src = view.to_slice::<S>();
+        pool::for_each_chunk(src.len().div_ceil(CAST_CHUNK), &|chunk| {
+            let start = chunk * CAST_CHUNK;
+            let part = &src[start..(start + CAST_CHUNK).min(src.len())];
+            // SAFETY: `res` has as many elements as the view, and each chunk writes its own.
+            unsafe {
+                let dst = dst.get().add(start * size_of::<T>());
+                (kern.run)(dst, &[part.as_ptr().cast(); 4], part.len());
+            }
+        });
+    });
+    Cow::Owned(res)
+}
+
+/// Elements of one claim of a thread.
+const CAST_CHUNK: usize = 1 << 16;
+
 /// The kernel that converts `from` to `to`. With `truth` the result is 1 where the number is not 0.
 ///
 /// Floats are truncated to integers, saturating at the range of 64 bits; integers keep their low bits.
@@ -54,9 +86,9 @@ pub(crate) fn convert(from: Mem, to: Mem, truth: bool, isa: Isa) -> Kern {
     macro_rules! to {
         ($a:ty, $r:ty, $zero:expr) => {
             if truth {
-                lanes!(isa, $a => $r, |x| u8::from(x != $zero) as $r)
+                lanes!(narrow isa, $a => $r, |x| u8::from(x != $zero) as $r)
             } else {
-                lanes!(isa, $a => $r, |x| x as $r)
+                lanes!(narrow isa, $a => $r, |x| x as $r)
             }
         };
     }
@@ -64,9 +96,9 @@ pub(crate) fn convert(from: Mem, to: Mem, truth: bool, isa: Isa) -> Kern {
     macro_rules! narrow {
         ($a:ty, $r:ty) => {
             if truth {
-                lanes!(isa, $a => $r, |x| u8::from(x != 0.0) as $r)
+                lanes!(narrow isa, $a => $r, |x| u8::from(x != 0.0) as $r)
             } else {
-                lanes!(isa, $a => $r, |x| x as i64 as $r)
+                lanes!(narrow isa, $a => $r, |x| x as i64 as $r)
             }
         };
     }
@@ -104,9 +136,9 @@ pub(crate) fn convert(from: Mem, to: Mem, truth: bool, isa: Isa) -> Kern {
 /// The kernel that brings an `I64` lane into the range of an integer dtype; `None` where every value is in range.
 pub(crate) fn wrap(dtype: DType, isa: Isa) -> Option<Kern> {
     Some(match dtype {
-        DType::Bool => lanes!(isa, i64, |x| i64::from(x != 0)),
-        DType::U8 => lanes!(isa, i64, |x| x & 0xff),
-        DType::I32 => lanes!(isa, i64, |x| i64::from(x as i32)),
+        DType::Bool => lanes!(narrow isa, i64, |x| i64::from(x != 0)),
+        DType::U8 => lanes!(narrow isa, i64, |x| x & 0xff),
+        DType::I32 => lanes!(narrow isa, i64, |x| i64::from(x as i32)),
         DType::I64 | DType::F32 | DType::F64 => return None,
     })
 }

@@ -23,6 +23,9 @@ pub(crate) struct Kern {
 
 /// A scalar function of one operand.
 pub(super) trait Map1<A: Copy, R> {
+    /// Instruction sets it is compiled for: any machine's, then AVX2, then AVX-512.
+    const SETS: u8 = 3;
+
     /// Whether some operands need another function than the loop's.
     const REDO: bool = false;
 
@@ -42,16 +45,25 @@ pub(super) trait Map1<A: Copy, R> {
 
 /// A scalar function of two operands.
 pub(super) trait Map2<A, R> {
+    /// Instruction sets it is compiled for: any machine's, then AVX2, then AVX-512.
+    const SETS: u8 = 3;
+
     fn call(x: A, y: A) -> R;
 }
 
 /// A scalar function of three operands.
 pub(super) trait Map3<A, R> {
+    /// Instruction sets it is compiled for: any machine's, then AVX2, then AVX-512.
+    const SETS: u8 = 3;
+
     fn call(x: A, y: A, z: A) -> R;
 }
 
 /// A scalar function of four operands.
 pub(super) trait Map4<A, R> {
+    /// Instruction sets it is compiled for: any machine's, then AVX2, then AVX-512.
+    const SETS: u8 = 3;
+
     fn call(x: A, y: A, z: A, w: A) -> R;
 }
 
@@ -147,9 +159,9 @@ macro_rules! kernels {
 
             let run: Loop = match isa {
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 => avx512::<A, R, F>,
+                Isa::Avx512 if F::SETS > 2 => avx512::<A, R, F>,
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx2 => avx2::<A, R, F>,
+                Isa::Avx512 | Isa::Avx2 if F::SETS > 1 => avx2::<A, R, F>,
                 _ => portable::<A, R, F>,
             };
             let arity = [$($idx),*].len();
@@ -163,14 +175,24 @@ kernels!(map2, Map2, each2, 0 1);
 kernels!(map3, Map3, each3, 0 1 2);
 kernels!(map4, Map4, each4, 0 1 2 3);
 
-/// The kernel of an expression in one, two, three or four operands: `lanes!(isa, f32, |x| x + 1.0)`.
+/// The kernel of an expression in one, two, three or four operands: `lanes!(isa, f32, |x| x + 1.0)`. `plain` instead of the
+/// instruction set compiles it once, for functions that call a library; `narrow isa` leaves out AVX-512, for what is
+/// not worth its time to compile.
 macro_rules! lanes {
-    ($isa:expr, $t:ty, |$x:ident| $body:expr) => {
-        lanes!($isa, $t => $t, |$x| $body)
+    (plain, $t:ty, $($rest:tt)*) => {
+        lanes!(@1 $crate::cpu::features::Isa::Portable, $t => $t, $($rest)*)
     };
-    ($isa:expr, $t:ty => $r:ty, |$x:ident| $body:expr) => {{
+    (narrow $isa:expr, $t:ty => $r:ty, $($rest:tt)*) => {
+        lanes!(@2 $isa, $t => $r, $($rest)*)
+    };
+    (narrow $isa:expr, $t:ty, $($rest:tt)*) => {
+        lanes!(@2 $isa, $t => $t, $($rest)*)
+    };
+    (@$sets:literal $isa:expr, $t:ty => $r:ty, |$x:ident| $body:expr) => {{
         struct Body;
         impl $crate::cpu::lane::loops::Map1<$t, $r> for Body {
+            const SETS: u8 = $sets;
+
             #[inline(always)]
             fn call($x: $t) -> $r {
                 $body
@@ -178,36 +200,48 @@ macro_rules! lanes {
         }
         $crate::cpu::lane::loops::map1::<$t, $r, Body>($isa)
     }};
-    ($isa:expr, $t:ty, |$x:ident, $y:ident| $body:expr) => {{
+    (@$sets:literal $isa:expr, $t:ty => $r:ty, |$x:ident, $y:ident| $body:expr) => {{
         struct Body;
-        impl $crate::cpu::lane::loops::Map2<$t, $t> for Body {
+        impl $crate::cpu::lane::loops::Map2<$t, $r> for Body {
+            const SETS: u8 = $sets;
+
             #[inline(always)]
-            fn call($x: $t, $y: $t) -> $t {
+            fn call($x: $t, $y: $t) -> $r {
                 $body
             }
         }
-        $crate::cpu::lane::loops::map2::<$t, $t, Body>($isa)
+        $crate::cpu::lane::loops::map2::<$t, $r, Body>($isa)
     }};
-    ($isa:expr, $t:ty, |$x:ident, $y:ident, $z:ident| $body:expr) => {{
+    (@$sets:literal $isa:expr, $t:ty => $r:ty, |$x:ident, $y:ident, $z:ident| $body:expr) => {{
         struct Body;
-        impl $crate::cpu::lane::loops::Map3<$t, $t> for Body {
+        impl $crate::cpu::lane::loops::Map3<$t, $r> for Body {
+            const SETS: u8 = $sets;
+
             #[inline(always)]
-            fn call($x: $t, $y: $t, $z: $t) -> $t {
+            fn call($x: $t, $y: $t, $z: $t) -> $r {
                 $body
             }
         }
-        $crate::cpu::lane::loops::map3::<$t, $t, Body>($isa)
+        $crate::cpu::lane::loops::map3::<$t, $r, Body>($isa)
     }};
-    ($isa:expr, $t:ty, |$x:ident, $y:ident, $z:ident, $w:ident| $body:expr) => {{
+    (@$sets:literal $isa:expr, $t:ty => $r:ty, |$x:ident, $y:ident, $z:ident, $w:ident| $body:expr) => {{
         struct Body;
-        impl $crate::cpu::lane::loops::Map4<$t, $t> for Body {
+        impl $crate::cpu::lane::loops::Map4<$t, $r> for Body {
+            const SETS: u8 = $sets;
+
             #[inline(always)]
-            fn call($x: $t, $y: $t, $z: $t, $w: $t) -> $t {
+            fn call($x: $t, $y: $t, $z: $t, $w: $t) -> $r {
                 $body
             }
         }
-        $crate::cpu::lane::loops::map4::<$t, $t, Body>($isa)
+        $crate::cpu::lane::loops::map4::<$t, $r, Body>($isa)
     }};
+    ($isa:expr, $t:ty => $r:ty, $($rest:tt)*) => {
+        lanes!(@3 $isa, $t => $r, $($rest)*)
+    };
+    ($isa:expr, $t:ty, $($rest:tt)*) => {
+        lanes!(@3 $isa, $t => $t, $($rest)*)
+    };
 }
 
 pub(super) use lanes;

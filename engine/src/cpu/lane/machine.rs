@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::geometry::{Access, Geometry, simple_access};
 use super::{Fault, Kern, Lane, Mem, take_fault};
+use crate::cpu::interrupt;
 use crate::cpu::pool::for_each_chunk;
 use crate::cpu::view::{OutView, View};
 use crate::storage::Number;
@@ -78,6 +79,8 @@ pub(crate) enum RunError {
     /// Operands other than those the code was built for.
     Operands,
     Fault(Fault),
+    /// The user has stopped it; the outputs hold nothing of use.
+    Interrupted,
 }
 
 impl Code {
@@ -185,6 +188,9 @@ pub(crate) fn run(
             faults.fetch_max(fault as u8 + 1, Ordering::Relaxed);
         }
     });
+    if interrupt::take() {
+        return Err(RunError::Interrupted);
+    }
     match faults.into_inner() {
         0 => Ok(()),
         1 => Err(RunError::Fault(Fault::DivisionByZero)),

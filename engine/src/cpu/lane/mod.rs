@@ -15,7 +15,7 @@ mod math64;
 mod unary;
 
 pub(crate) use binary::{binary, select, select_compare};
-pub(crate) use convert::{Mem, convert, wrap};
+pub(crate) use convert::{Mem, cast, convert, wrap};
 pub(crate) use loops::Kern;
 pub(crate) use unary::unary;
 

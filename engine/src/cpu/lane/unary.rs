@@ -41,7 +41,6 @@ pub(crate) fn unary(op: UnOp, lane: Lane, isa: Isa) -> Option<Kern> {
 }
 
 fn f32_lanes(op: UnOp, isa: Isa) -> Option<Kern> {
-    let plain = Isa::Portable;
     Some(match op {
         UnOp::Neg => lanes!(isa, f32, |x| -x),
         UnOp::Abs => lanes!(isa, f32, |x| x.abs()),
@@ -82,7 +81,6 @@ fn f32_lanes(op: UnOp, isa: Isa) -> Option<Kern> {
 }
 
 fn f64_lanes(op: UnOp, isa: Isa) -> Option<Kern> {
-    let plain = Isa::Portable;
     Some(match op {
         UnOp::Neg => lanes!(isa, f64, |x| -x),
         UnOp::Abs => lanes!(isa, f64, |x| x.abs()),
@@ -124,12 +122,12 @@ fn f64_lanes(op: UnOp, isa: Isa) -> Option<Kern> {
 
 fn i64_lanes(op: UnOp, isa: Isa) -> Option<Kern> {
     Some(match op {
-        UnOp::Neg => lanes!(isa, i64, |x| x.wrapping_neg()),
-        UnOp::Abs => lanes!(isa, i64, |x| x.wrapping_abs()),
-        UnOp::Sign => lanes!(isa, i64, |x| i64::from(x > 0) - i64::from(x < 0)),
-        UnOp::Floor | UnOp::Ceil | UnOp::Round | UnOp::Trunc => lanes!(isa, i64, |x| x),
-        UnOp::Not => lanes!(isa, i64, |x| i64::from(x == 0)),
-        UnOp::BitNot => lanes!(isa, i64, |x| !x),
+        UnOp::Neg => lanes!(narrow isa, i64, |x| x.wrapping_neg()),
+        UnOp::Abs => lanes!(narrow isa, i64, |x| x.wrapping_abs()),
+        UnOp::Sign => lanes!(narrow isa, i64, |x| i64::from(x > 0) - i64::from(x < 0)),
+        UnOp::Floor | UnOp::Ceil | UnOp::Round | UnOp::Trunc => lanes!(plain, i64, |x| x),
+        UnOp::Not => lanes!(narrow isa, i64, |x| i64::from(x == 0)),
+        UnOp::BitNot => lanes!(narrow isa, i64, |x| !x),
         _ => return None,
     })
 }

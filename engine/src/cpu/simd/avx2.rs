@@ -202,6 +202,12 @@ unsafe fn tile<S: Simd, const R: usize, const NV: usize, const MODE: u8>(t: &Til
 }
 
 #[target_feature(enable = "avx2,fma")]
+unsafe fn finish<S: Simd>(t: &Tile<S::T>, rows: usize) {
+    // SAFETY: as above.
+    unsafe { super::tile::finish::<S>(t, rows) }
+}
+
+#[target_feature(enable = "avx2,fma")]
 unsafe fn axpy<S: Simd>(t: &Axpy<S::T>) {
     // SAFETY: as above.
     unsafe { lines::axpy::<S>(t) }
@@ -237,5 +243,5 @@ unsafe fn winograd_output<S: Simd>(t: &Tiles<S::T>) {
     unsafe { winograd::output::<S>(t) }
 }
 
-pub(super) static F32: Kernels<f32> = kernels!(V8, 8, [1 2 3 4 5 6] [1 2 3 4 5 6] [1 2]);
-pub(super) static F64: Kernels<f64> = kernels!(V4, 4, [1 2 3 4 5 6] [1 2 3 4 5 6] [1 2]);
+pub(super) static F32: Kernels<f32> = kernels!(V8, 8, [1 2 3 4 5 6] [1 2]);
+pub(super) static F64: Kernels<f64> = kernels!(V4, 4, [1 2 3 4 5 6] [1 2]);

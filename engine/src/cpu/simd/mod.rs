@@ -76,21 +76,32 @@ pub(crate) trait Simd: Copy + 'static {
 
 pub(crate) type TileFn<T> = unsafe fn(&Tile<T>);
 
-/// How a [`Tile`] finds its operands: see the three tables of [`Kernels`].
+/// Tile functions for operands in one form.
+pub(crate) struct Table<T: 'static> {
+    /// Rows of one vector; where there are none, `two` serves.
+    pub(crate) one: &'static [TileFn<T>],
+    pub(crate) two: &'static [TileFn<T>],
+    /// For few rows.
+    pub(crate) four: &'static [TileFn<T>],
+}
+
+/// How a [`Tile`] finds its operands: see the tables of [`Kernels`].
 pub(crate) const STRIDED: u8 = 0;
 pub(crate) const PACKED: u8 = 1;
 pub(crate) const GATHERED: u8 = 2;
 
-/// The compiled kernels of one instruction set and element. A tile function is found by vectors per row
-/// (index 0: one, 1: two, 2: four) and then by rows less one.
+/// The compiled kernels of one instruction set and element. A tile function is found by vectors per row, which are one,
+/// two or four, and then by rows less one.
 pub(crate) struct Kernels<T: 'static> {
     pub(crate) lanes: usize,
     /// A and B as they lie in memory; rows of B are contiguous.
-    pub(crate) strided: [&'static [TileFn<T>]; 3],
-    /// A in columns of exactly the tile's rows, B in rows of exactly its vectors, padded with zeros.
-    pub(crate) packed: [&'static [TileFn<T>]; 2],
+    pub(crate) strided: Table<T>,
     /// As `strided`, but row `p` of B begins at offset `offsets[p]`.
-    pub(crate) gathered: [&'static [TileFn<T>]; 3],
+    pub(crate) gathered: Table<T>,
+    /// A in columns of exactly the tile's rows, B in rows of two vectors, padded with zeros.
+    pub(crate) packed: &'static [TileFn<T>],
+    /// What follows the last sum of a tile with this many rows.
+    pub(crate) finish: unsafe fn(&Tile<T>, usize),
     pub(crate) axpy: unsafe fn(&Axpy<T>),
     pub(crate) dots: unsafe fn(&Dots<T>),
     pub(crate) pack: unsafe fn(&Panel<T>),
@@ -103,7 +114,7 @@ pub(crate) struct Kernels<T: 'static> {
 impl<T> Kernels<T> {
     /// The most rows of a tile that is two vectors wide.
     pub(crate) fn max_rows(&self) -> usize {
-        self.strided[1].len()
+        self.strided.two.len()
     }
 
     /// Columns of a tile that is two vectors wide.
@@ -114,23 +125,21 @@ impl<T> Kernels<T> {
 
 /// Writes the table of one [`Simd`] type; `$tile` and the others are functions that enable the instruction set.
 macro_rules! kernels {
-    ($simd:ty, $lanes:expr, [$($one:literal)*] [$($two:literal)*] [$($four:literal)*]) => {
+    ($simd:ty, $lanes:expr, [$($row:literal)*] [$($four:literal)*]) => {
         $crate::cpu::simd::Kernels {
             lanes: $lanes,
-            strided: [
-                &[$(tile::<$simd, $one, 1, { $crate::cpu::simd::STRIDED }>),*],
-                &[$(tile::<$simd, $two, 2, { $crate::cpu::simd::STRIDED }>),*],
-                &[$(tile::<$simd, $four, 4, { $crate::cpu::simd::STRIDED }>),*],
-            ],
-            packed: [
-                &[$(tile::<$simd, $one, 1, { $crate::cpu::simd::PACKED }>),*],
-                &[$(tile::<$simd, $two, 2, { $crate::cpu::simd::PACKED }>),*],
-            ],
-            gathered: [
-                &[$(tile::<$simd, $one, 1, { $crate::cpu::simd::GATHERED }>),*],
-                &[$(tile::<$simd, $two, 2, { $crate::cpu::simd::GATHERED }>),*],
-                &[$(tile::<$simd, $four, 4, { $crate::cpu::simd::GATHERED }>),*],
-            ],
+            strided: $crate::cpu::simd::Table {
+                one: &[$(tile::<$simd, $row, 1, { $crate::cpu::simd::STRIDED }>),*],
+                two: &[$(tile::<$simd, $row, 2, { $crate::cpu::simd::STRIDED }>),*],
+                four: &[$(tile::<$simd, $four, 4, { $crate::cpu::simd::STRIDED }>),*],
+            },
+            gathered: $crate::cpu::simd::Table {
+                one: &[],
+                two: &[$(tile::<$simd, $row, 2, { $crate::cpu::simd::GATHERED }>),*],
+                four: &[$(tile::<$simd, $four, 4, { $crate::cpu::simd::GATHERED }>),*],
+            },
+            packed: &[$(tile::<$simd, $row, 2, { $crate::cpu::simd::PACKED }>),*],
+            finish: finish::<$simd>,
             axpy: axpy::<$simd>,
             dots: dots::<$simd>,
             pack: pack::<$simd>,

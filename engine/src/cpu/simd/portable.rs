@@ -117,6 +117,11 @@ unsafe fn tile<S: Simd, const R: usize, const NV: usize, const MODE: u8>(t: &Til
     unsafe { super::tile::tile::<S, R, NV, MODE>(t) }
 }
 
+unsafe fn finish<S: Simd>(t: &Tile<S::T>, rows: usize) {
+    // SAFETY: as above.
+    unsafe { super::tile::finish::<S>(t, rows) }
+}
+
 unsafe fn axpy<S: Simd>(t: &Axpy<S::T>) {
     // SAFETY: as above.
     unsafe { lines::axpy::<S>(t) }
@@ -147,5 +152,5 @@ unsafe fn winograd_output<S: Simd>(t: &Tiles<S::T>) {
     unsafe { winograd::output::<S>(t) }
 }
 
-pub(super) static F32: Kernels<f32> = kernels!(Array<f32>, LANES, [1 2 3 4] [1 2 3 4] [1 2]);
-pub(super) static F64: Kernels<f64> = kernels!(Array<f64>, LANES, [1 2 3 4] [1 2 3 4] [1 2]);
+pub(super) static F32: Kernels<f32> = kernels!(Array<f32>, LANES, [1 2 3 4] [1 2]);
+pub(super) static F64: Kernels<f64> = kernels!(Array<f64>, LANES, [1 2 3 4] [1 2]);

@@ -2,7 +2,7 @@
 
 use super::{GATHERED, PACKED, Simd};
 
-/// What a micro-kernel computes: `C (+)= A B`, then the biases, then `max(C, 0)`.
+/// What a micro-kernel computes: `C (+)= A B`. Then [`finish`] adds the biases and applies `max(C, 0)`.
 ///
 /// Strides count elements. A null pointer stands for no bias.
 #[derive(Clone, Copy)]
@@ -42,7 +42,13 @@ pub(super) unsafe fn tile<S: Simd, const R: usize, const NV: usize, const MODE: 
         }
         let mut acc = [[S::splat(S::T::default()); NV]; R];
         products::<S, R, NV, MODE>(t, &masks, &mut acc);
-        finish::<S, R, NV>(t, &masks, &mut acc);
+        if t.accumulate {
+            for (i, row) in acc.iter_mut().enumerate() {
+                for (v, x) in row.iter_mut().enumerate() {
+                    *x = S::add(*x, S::load_mask(c_at::<S>(t, i, v), masks[v]));
+                }
+            }
+        }
         for (i, row) in acc.iter().enumerate() {
             for (v, &x) in row.iter().enumerate() {
                 S::store_mask(c_at::<S>(t, i, v), masks[v], x);
@@ -81,44 +87,41 @@ unsafe fn products<S: Simd, const R: usize, const NV: usize, const MODE: u8>(
     }
 }
 
+/// Adds the biases to `rows` rows of C, then applies `max(C, 0)`: what a tile leaves to do once its sums are stored.
+///
+/// # Safety
+/// As [`tile`], with `rows` rows.
 #[inline(always)]
-unsafe fn finish<S: Simd, const R: usize, const NV: usize>(
-    t: &Tile<S::T>,
-    masks: &[S::M; NV],
-    acc: &mut [[S::V; NV]; R],
-) {
-    // SAFETY: the masks name the columns of C and of the column bias that exist; there are `R` row biases.
+pub(super) unsafe fn finish<S: Simd>(t: &Tile<S::T>, rows: usize) {
+    // SAFETY: the masks name the columns of C and of the column bias that exist; there are as many row biases as rows.
     unsafe {
-        if t.accumulate {
-            for (i, row) in acc.iter_mut().enumerate() {
-                for (v, x) in row.iter_mut().enumerate() {
-                    *x = S::add(*x, S::load_mask(c_at::<S>(t, i, v), masks[v]));
+        for at in (0..t.cols).step_by(S::LANES) {
+            let mask = S::mask(t.cols - at);
+            let has_bias = !t.col_bias.is_null();
+            let zero = S::splat(S::T::default());
+            let bias = if has_bias { S::load_mask(t.col_bias.add(at), mask) } else { zero };
+            for i in 0..rows {
+                let c = t.c.wrapping_offset(i as isize * t.rsc).wrapping_add(at);
+                let mut x = S::load_mask(c, mask);
+                if has_bias {
+                    x = S::add(x, bias);
                 }
+                if !t.row_bias.is_null() {
+                    x = S::add(x, S::splat(*t.row_bias.add(i)));
+                }
+                if t.relu {
+                    x = S::relu(x);
+                }
+                S::store_mask(c, mask, x);
             }
         }
-        if !t.col_bias.is_null() {
-            for (v, &mask) in masks.iter().enumerate() {
-                let bias = S::load_mask(t.col_bias.wrapping_add(v * S::LANES), mask);
-                for row in acc.iter_mut() {
-                    row[v] = S::add(row[v], bias);
-                }
-            }
-        }
-        if !t.row_bias.is_null() {
-            for (i, row) in acc.iter_mut().enumerate() {
-                let bias = S::splat(*t.row_bias.add(i));
-                for x in row.iter_mut() {
-                    *x = S::add(*x, bias);
-                }
-            }
-        }
-        if t.relu {
-            for row in acc.iter_mut() {
-                for x in row.iter_mut() {
-                    *x = S::relu(*x);
-                }
-            }
-        }
+    }
+}
+
+impl<T> Tile<T> {
+    /// Whether [`finish`] has anything to do.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.relu || !self.col_bias.is_null() || !self.row_bias.is_null()
     }
 }
 

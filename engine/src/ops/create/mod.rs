@@ -15,8 +15,8 @@ use smallvec::smallvec;
 use crate::apply::Metas;
 use crate::cpu::view::OutView;
 use crate::op::{self, InferCx};
-use crate::storage::{Element, Number};
-use crate::{Attr, Attrs, DType, Error, Meta, OpDef, Result, Shape, lane};
+use crate::storage::{Number, bits_of};
+use crate::{Attr, Attrs, DType, Error, Meta, OpDef, Result, Shape, lane, with_size};
 
 /// The family, sorted by name.
 pub static ALL: &[&OpDef] = &[
@@ -68,49 +68,17 @@ fn sized(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(sizes(cx, 0)?, dtype_or(cx.attrs, 1, DType::F32))])
 }
 
-/// Types that a number converts to.
-trait FromNumber: Element {
-    fn from_number(number: Number) -> Self;
-}
-
-macro_rules! from_number {
-    ($($t:ty, $as:ident;)*) => {$(
-        impl FromNumber for $t {
-            fn from_number(number: Number) -> Self {
-                number.$as() as $t
-            }
-        }
-    )*};
-}
-
-from_number! {
-    u8, as_i64;
-    i32, as_i64;
-    i64, as_i64;
-    f32, as_f64;
-    f64, as_f64;
-}
-
 /// Sets every element to the number, converted to the dtype.
 fn fill(output: &mut OutView<'_>, number: Number) {
-    if output.dtype() == DType::Bool {
-        return output.as_mut_slice::<u8>().fill(u8::from(number.as_f64() != 0.0));
-    }
-    crate::with_dtype!(output.dtype(), T => {
-        output.as_mut_slice::<T>().fill(T::from_number(number));
-    });
+    let bits = bits_of(number, output.dtype());
+    with_size!(output.dtype(), T => output.as_mut_slice::<T>().fill(bits as T));
 }
 
 /// Sets element `i` to `at(i)`, converted to the dtype.
-fn fill_with(output: &mut OutView<'_>, at: impl Fn(usize) -> Number) {
-    if output.dtype() == DType::Bool {
-        let slice = output.as_mut_slice::<u8>();
-        return slice.iter_mut().enumerate().for_each(|(idx, it)| {
-            *it = u8::from(at(idx).as_f64() != 0.0);
-        });
-    }
-    crate::with_dtype!(output.dtype(), T => {
+fn fill_with(output: &mut OutView<'_>, at: &dyn Fn(usize) -> Number) {
+    let dtype = output.dtype();
+    with_size!(dtype, T => {
         let slice = output.as_mut_slice::<T>();
-        slice.iter_mut().enumerate().for_each(|(idx, it)| *it = T::from_number(at(idx)));
+        slice.iter_mut().enumerate().for_each(|(idx, it)| *it = bits_of(at(idx), dtype) as T);
     });
 }

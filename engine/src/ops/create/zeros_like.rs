@@ -15,7 +15,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::Any,
     infer: rules::composed,
     body: Body::Composed(body),
-    grad: Grad::Derived,
+    grad: Grad::Stops("the result does not depend on the elements"),
     pure: true,
     method: false,
     onnx: &[],

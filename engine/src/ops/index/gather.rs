@@ -8,7 +8,7 @@ use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
 };
 use crate::shape::resolve_dim;
-use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_dtype};
+use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "gather",
@@ -55,7 +55,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let dim = resolve_dim(cx.op.name, cx.int(0), cx.inputs[0].shape().rank())?;
     let spread = Spread::new(cx.op.name, &cx.inputs[0], &cx.inputs[1], dim)?;
     let input = cx.inputs[0];
-    with_dtype!(input.dtype(), T => {
+    with_size!(input.dtype(), T => {
         let (src, out) = (input.to_slice::<T>(), cx.outputs[0].as_mut_slice::<T>());
         spread.for_each(|to, from| out[to] = src[from])
     })

@@ -7,7 +7,7 @@ use crate::cpu::view::View;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
 };
-use crate::{Attr, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_dtype};
+use crate::{Attr, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "index",
@@ -41,7 +41,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let shapes: Vec<&Shape> = index.iter().map(View::shape).collect();
     let lead = leading(cx.op.name, input.shape(), &shapes)?;
     let starts = row_starts(cx.op.name, input.shape(), index, &lead)?;
-    with_dtype!(input.dtype(), T => {
+    with_size!(input.dtype(), T => {
         let src = input.to_slice::<T>();
         let out = cx.outputs[0].as_mut_slice::<T>();
         for (row, start) in out.chunks_exact_mut(lead.row.max(1)).zip(starts) {

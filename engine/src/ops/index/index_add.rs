@@ -76,6 +76,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
             }
         }
     });
+    cx.outputs[0].settle_bools();
     Ok(())
 }
 

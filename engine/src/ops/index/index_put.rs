@@ -13,6 +13,7 @@ use crate::op::{
 };
 use crate::{
     Attrs, Error, Layout, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_dtype,
+    with_size,
 };
 
 pub static OP: OpDef = OpDef {
@@ -68,14 +69,27 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let target = target(cx.op.name, input.shape(), &shapes)?;
     let starts = row_starts(cx.op.name, input.shape(), index, &lead)?;
     let add = cx.flag(0);
-    with_dtype!(input.dtype(), T => {
+    let spread = values.layout().broadcast_to(&target).unwrap_or_else(|| values.layout().clone());
+    let row = lead.row.max(1);
+    if add {
+        with_dtype!(input.dtype(), T => {
+            let out = cx.outputs[0].as_mut_slice::<T>();
+            out.copy_from_slice(&input.to_slice::<T>());
+            let values = strided::gather(values.buffer::<T>(), &spread);
+            for (row, start) in values.chunks_exact(row).zip(starts) {
+                let slots = out[start..start + lead.row].iter_mut().zip(row);
+                slots.for_each(|(slot, &x)| *slot = slot.plus(x));
+            }
+        });
+        cx.outputs[0].settle_bools();
+        return Ok(());
+    }
+    with_size!(input.dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
         out.copy_from_slice(&input.to_slice::<T>());
-        let spread = values.layout().broadcast_to(&target);
-        let values = spread.map(|it| strided::gather(values.buffer::<T>(), &it)).unwrap_or_default();
-        for (row, start) in values.chunks_exact(lead.row.max(1)).zip(starts) {
-            let slots = out[start..start + lead.row].iter_mut().zip(row);
-            slots.for_each(|(slot, &x)| *slot = if add { slot.plus(x) } else { x });
+        let values = strided::gather(values.buffer::<T>(), &spread);
+        for (row, start) in values.chunks_exact(row).zip(starts) {
+            out[start..start + lead.row].copy_from_slice(row);
         }
     });
     Ok(())

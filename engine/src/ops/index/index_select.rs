@@ -9,7 +9,7 @@ use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
 };
 use crate::shape::resolve_dim;
-use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_dtype};
+use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "index_select",
@@ -58,7 +58,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
     let (outer, size, inner) = strided::around(input.shape(), dim);
     let index = indices(cx.op.name, &cx.inputs[1])?;
-    with_dtype!(input.dtype(), T => {
+    with_size!(input.dtype(), T => {
         let src = input.to_slice::<T>();
         let out = cx.outputs[0].as_mut_slice::<T>();
         let mut rows = out.chunks_exact_mut(inner.max(1));

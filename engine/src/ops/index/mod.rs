@@ -5,10 +5,9 @@ use std::borrow::Cow;
 use smallvec::smallvec;
 
 use crate::OpDef;
-use crate::cpu::number::Num;
 use crate::cpu::strided;
 use crate::cpu::view::View;
-use crate::{Attr, DType, Error, Layout, Result, Shape, Tensor, apply_one, with_dtype};
+use crate::{Attr, DType, Error, Layout, Result, Shape, Tensor, apply_one};
 
 pub mod embedding;
 pub mod gather;
@@ -19,6 +18,7 @@ pub mod index_select;
 pub mod masked_select;
 pub mod nonzero;
 pub mod one_hot;
+mod placing;
 pub mod scatter;
 pub mod scatter_add;
 pub mod take_along_dim;
@@ -154,16 +154,6 @@ impl<'a> Spread<'a> {
         });
         res
     }
-}
-
-/// The part of a source that an index tensor of `shape` uses, in row-major order; a number fills it.
-pub(crate) fn source<T: Num>(src: &View<'_>, shape: &Shape) -> Vec<T> {
-    if src.shape().rank() != shape.rank() || src.dtype().size() != size_of::<T>() {
-        let number = with_dtype!(src.dtype(), S => src.to_slice::<S>().first().map_or(0.0, |it| it.to_f64()));
-        return vec![T::from_f64(number); shape.numel()];
-    }
-    let part = Layout { shape: shape.clone(), ..src.layout().clone() };
-    strided::gather(src.buffer::<T>(), &part)
 }
 
 /// `grad` placed at the start of zeros of a larger `shape`.

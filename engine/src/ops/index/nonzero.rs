@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Onnx, Param};
-use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_dtype};
+use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "nonzero",
@@ -34,9 +34,12 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let input = cx.inputs[0];
     let strides = crate::shape::row_major(input.shape());
     let out = cx.outputs[0].as_mut_slice::<i64>();
-    with_dtype!(input.dtype(), T => {
+    let kept = if input.dtype().is_float() { i64::MAX } else { -1 };
+    with_size!(input.dtype(), T => {
+        // The sign of a float does not count.
+        let kept = (kept >> (64 - 8 * size_of::<T>())) as T;
         let src = input.to_slice::<T>();
-        let hits = src.iter().enumerate().filter(|it| *it.1 != T::default());
+        let hits = src.iter().enumerate().filter(|it| *it.1 & kept != 0);
         for (row, (at, _)) in out.chunks_exact_mut(strides.len().max(1)).zip(hits) {
             for (dim, slot) in row.iter_mut().enumerate() {
                 *slot = (at / strides[dim] as usize % input.shape()[dim]) as i64;

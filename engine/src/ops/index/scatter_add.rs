@@ -1,15 +1,9 @@
 //! `scatter_add`: the input with `src` added along a dimension: `out[index[i][j]][j] += src[i][j]` for `dim=0`.
 
-use smallvec::smallvec;
-
-use super::{Spread, index_dtype};
-use crate::cpu::number::Num;
+use super::placing;
 use crate::functional::gather;
-use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-};
-use crate::shape::resolve_dim;
-use crate::{Error, Metas, OpDef, Result, Tensor, with_dtype};
+use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves};
+use crate::{OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
     name: "scatter_add",
@@ -21,8 +15,8 @@ pub static OP: OpDef = OpDef {
         Param::tensor("src"),
     ],
     dtypes: DTypeRule::Any,
-    infer,
-    body: Body::Kernels(&[Kernel::new("scatter_add.loop", run)]),
+    infer: placing::infer,
+    body: Body::Kernels(&[Kernel::new("scatter_add.loop", |cx| placing::run(cx, true))]),
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,
@@ -39,38 +33,6 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
-
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let (to, index, src) = (cx.shape(0), cx.shape(1), cx.shape(2));
-    let dim = resolve_dim(cx.op.name, cx.int(0), to.rank())?;
-    index_dtype(cx.op.name, &cx.inputs[1])?;
-    let is_number = cx.inputs[2].as_number().is_some();
-    if !is_number && cx.dtype(0) != cx.dtype(2) {
-        return Err(Error::DTypes { op: cx.op.name, dtypes: vec![cx.dtype(0), cx.dtype(2)] });
-    }
-    let fits = to.rank() == index.rank()
-        && (is_number || src.rank() == index.rank())
-        && (0..index.rank())
-            .all(|it| (it == dim || index[it] <= to[it]) && (is_number || index[it] <= src[it]));
-    if !fits && index.numel() > 0 {
-        return Err(cx.bad_shapes(format!(
-            "the index must not be larger than the source, nor than the input except in dimension {dim}"
-        )));
-    }
-    Ok(smallvec![cx.inputs[0].meta()])
-}
-
-fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let dim = resolve_dim(cx.op.name, cx.int(0), cx.inputs[0].shape().rank())?;
-    let spread = Spread::new(cx.op.name, &cx.inputs[0], &cx.inputs[1], dim)?;
-    let (input, index, src) = (cx.inputs[0], cx.inputs[1], cx.inputs[2]);
-    with_dtype!(input.dtype(), T => {
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        out.copy_from_slice(&input.to_slice::<T>());
-        let src = super::source::<T>(&src, index.shape());
-        spread.for_each(|from, to| out[to] = out[to].plus(src[from]))
-    })
-}
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let (dy, index) = (cx.output_grad()?, cx.input(1));

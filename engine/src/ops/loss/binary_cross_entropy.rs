@@ -1,7 +1,7 @@
 //! `binary_cross_entropy`: `-(t log p + (1 - t) log(1 - p))` for probabilities `p` and targets `t`; logarithms are cut at -100.
 
 use super::{reduced, reduction, same_shapes};
-use crate::functional::{add, log, maximum, mul, neg, num, sub};
+use crate::functional::{add, le, log, maximum, mul, neg, num, select_where, sub};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
 use crate::{OpDef, Outputs, Result, Tensor, rules};
 
@@ -14,7 +14,7 @@ pub static OP: OpDef = OpDef {
         Param::with("weight", ParamKind::OptTensor, Default::None),
         Param::with("reduction", ParamKind::Str, Default::Str("mean")),
     ],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::FloatFirst,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -31,12 +31,14 @@ pub static OP: OpDef = OpDef {
     ],
 };
 
-/// The smallest argument of the logarithm: its logarithm is -100.
+/// Arguments of the logarithm up to here count as having a logarithm of -100.
 const LEAST: f64 = 3.720_075_976_020_836e-44;
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (p, target) = same_shapes(cx)?;
-    let cut_log = |it: &Tensor| log(&maximum(it, &num(LEAST))?);
+    let cut_log = |it: &Tensor| {
+        select_where(&le(it, &num(LEAST))?, &num(-100.0), &log(&maximum(it, &num(LEAST))?)?)
+    };
     let hit = mul(target, &cut_log(p)?)?;
     let miss = mul(&sub(&num(1.0), target)?, &cut_log(&sub(&num(1.0), p)?)?)?;
     let mut losses = neg(&add(&hit, &miss)?)?;

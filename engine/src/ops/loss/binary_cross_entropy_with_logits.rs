@@ -15,7 +15,7 @@ pub static OP: OpDef = OpDef {
         Param::with("reduction", ParamKind::Str, Default::Str("mean")),
         Param::with("pos_weight", ParamKind::OptTensor, Default::None),
     ],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::FloatFirst,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

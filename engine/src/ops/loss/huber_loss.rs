@@ -14,7 +14,7 @@ pub static OP: OpDef = OpDef {
         Param::with("reduction", ParamKind::Str, Default::Str("mean")),
         Param::with("delta", ParamKind::Float, Default::Float(1.0)),
     ],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::FloatFirst,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

@@ -8,7 +8,7 @@ use crate::{Attr, Attrs, Error, Outputs, Result, Tensor, functional};
 
 pub mod binary_cross_entropy;
 pub mod binary_cross_entropy_with_logits;
-pub(crate) mod class_rows;
+mod class_rows;
 pub mod cross_entropy;
 pub mod huber_loss;
 pub mod kl_div;

@@ -13,7 +13,7 @@ pub static OP: OpDef = OpDef {
         Param::tensor("target"),
         Param::with("reduction", ParamKind::Str, Default::Str("mean")),
     ],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::FloatFirst,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

@@ -16,7 +16,7 @@ pub static OP: OpDef = OpDef {
         Param::with("ignore_index", ParamKind::Int, Default::Int(-100)),
         Param::with("reduction", ParamKind::Str, Default::Str("mean")),
     ],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::FloatFirst,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

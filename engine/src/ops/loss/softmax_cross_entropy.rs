@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
         Param::with("ignore_index", ParamKind::Int, Default::Int(-100)),
         Param::with("reduction", ParamKind::Str, Default::Str("mean")),
     ],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::FloatFirst,
     infer,
     body: Body::Kernels(&[Kernel::new("softmax_cross_entropy.rows", run)]),
     grad: Grad::Rule(grad, Saves::Both),

@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
         Param::tensor("scale"),
         Param::with("ignore_index", ParamKind::Int, Default::Int(-100)),
     ],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::FloatFirst,
     infer,
     body: Body::Kernels(&[Kernel::new("softmax_cross_entropy_backward.rows", run)]),
     grad: Grad::Rule(grad, Saves::Inputs),

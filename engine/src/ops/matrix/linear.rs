@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
         Param::tensor("weight"),
         Param::with("bias", ParamKind::OptTensor, Default::None),
     ],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::PromoteNumbers,
     infer,
     body: Body::Kernels(KERNELS),
     grad: Grad::Rule(grad, Saves::Inputs),

@@ -13,7 +13,7 @@ pub static OP: OpDef = OpDef {
     name: "matmul",
     doc: "The matrix product. Vectors count as a row (left) or a column (right); further dimensions are batches and broadcast.",
     params: &[Param::tensor("input"), Param::tensor("other")],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::PromoteNumbers,
     infer,
     body: Body::Kernels(KERNELS),
     grad: Grad::Rule(grad, Saves::Inputs),

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::OpDef;
 use crate::cpu::number::Num;
 use crate::cpu::view::View;
-use crate::cpu::{gemm, strided};
+use crate::cpu::{gemm, interrupt, strided};
 use crate::op::{InferCx, KernelCx};
 use crate::{DType, Error, Layout, Result, Shape, Tensor};
 
@@ -248,6 +248,9 @@ fn front(layout: &Layout, rank: usize) -> Layout {
 pub(crate) fn plain<T: Num>(p: &Product<'_, T>, c: &mut [T]) {
     let ([rsa, csa], [rsb, csb]) = (p.a_strides, p.b_strides);
     for (row, c) in c.chunks_exact_mut(p.n.max(1)).enumerate() {
+        if interrupt::ends_here() {
+            return;
+        }
         c.fill(T::ZERO);
         for x in 0..p.k {
             let factor = p.a[row * rsa + x * csa];

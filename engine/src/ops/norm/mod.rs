@@ -1,8 +1,14 @@
 //! Softmax and normalisation.
 
+use smallvec::smallvec;
+
 use crate::OpDef;
+use crate::cpu::lane::cast;
+use crate::cpu::softmax::{self as kernel, Form};
+use crate::cpu::strided;
+use crate::op::{InferCx, KernelCx};
 use crate::shape::resolve_dim;
-use crate::{Attr, Attrs, Result, Shape, Tensor, functional};
+use crate::{Attr, Attrs, Error, Meta, Metas, Result, Shape, Tensor, functional, with_float};
 
 pub mod batch_norm;
 pub mod cosine_similarity;
@@ -33,6 +39,29 @@ pub(crate) fn default_dim(op: &'static str, attrs: &Attrs, rank: usize) -> Resul
         Some(Attr::Int(dim)) => resolve_dim(op, *dim, rank),
         _ => Ok(usize::from(!matches!(rank, 0 | 1 | 3))),
     }
+}
+
+/// Infer of `softmax` and its logarithm: (dim, dtype).
+fn infer_softmax(cx: &InferCx<'_>) -> Result<Metas> {
+    default_dim(cx.op.name, cx.attrs, cx.shape(0).rank())?;
+    let dtype = match cx.attrs.get(1) {
+        Some(Attr::DType(dtype)) => *dtype,
+        _ => cx.dtype(0),
+    };
+    if !dtype.is_float() {
+        return Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64" });
+    }
+    Ok(smallvec![Meta::new(cx.shape(0).clone(), dtype)])
+}
+
+fn run_softmax(cx: &mut KernelCx<'_, '_>, form: Form) -> Result<()> {
+    let input = cx.inputs[0];
+    let dim = default_dim(cx.op.name, cx.attrs, input.shape().rank())?;
+    let (_, n, inner) = strided::around(input.shape(), dim);
+    with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
+        kernel::softmax(form, &cast::<T>(&input), (n, inner), cx.outputs[0].as_mut_slice());
+        Ok(())
+    })
 }
 
 /// `x * weight + bias`, each where it is given, under `shape` so that they broadcast.

@@ -1,15 +1,13 @@
 //! `softmax`: exponentials along a dimension, scaled to add up to 1.
 
-use smallvec::smallvec;
-
 use super::default_dim;
-use crate::cpu::{softmax, strided};
+use crate::cpu::softmax::Form;
 use crate::functional::{mul, num, sub, sum};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind,
     Saves,
 };
-use crate::{Attr, Error, Meta, Metas, OpDef, Result, Tensor, with_dtype, with_float};
+use crate::{OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
     name: "softmax",
@@ -20,8 +18,8 @@ pub static OP: OpDef = OpDef {
         Param::with("dtype", ParamKind::OptDType, Default::None),
     ],
     dtypes: DTypeRule::Any,
-    infer,
-    body: Body::Kernels(&[Kernel::new("softmax.rows", run)]),
+    infer: super::infer_softmax,
+    body: Body::Kernels(&[Kernel::new("softmax.rows", |cx| super::run_softmax(cx, Form::Plain))]),
     grad: Grad::Rule(grad, Saves::Outputs),
     pure: true,
     method: true,
@@ -44,35 +42,6 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
-
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    default_dim(cx.op.name, cx.attrs, cx.shape(0).rank())?;
-    let dtype = match cx.attrs.get(1) {
-        Some(Attr::DType(dtype)) => *dtype,
-        _ => cx.dtype(0),
-    };
-    if !dtype.is_float() {
-        return Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64" });
-    }
-    Ok(smallvec![Meta::new(cx.shape(0).clone(), dtype)])
-}
-
-fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let input = cx.inputs[0];
-    let dim = default_dim(cx.op.name, cx.attrs, input.shape().rank())?;
-    let (_, n, inner) = strided::around(input.shape(), dim);
-    let dtype = cx.outputs[0].dtype();
-    with_float!(cx.op.name, dtype, T => {
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        if input.dtype() == dtype {
-            softmax::softmax(softmax::Form::Plain, &input.to_slice::<T>(), (n, inner), out);
-        } else {
-            let data: Vec<T> = with_dtype!(input.dtype(), S => input.to_slice::<S>().iter().map(|&it| it as T).collect());
-            softmax::softmax(softmax::Form::Plain, &data, (n, inner), out);
-        }
-        Ok(())
-    })
-}
 
 /// `dx = y * (dy - sum(dy * y))`.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {

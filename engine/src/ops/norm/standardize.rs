@@ -2,8 +2,7 @@
 
 use smallvec::smallvec;
 
-use crate::cpu::number::Float;
-use crate::cpu::wide;
+use crate::cpu::moments::Kept;
 use crate::functional::{add, div, expand, mean, mul, num, sqrt, sub};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
@@ -65,62 +64,11 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let x = input.to_slice::<T>();
         if let [y, means, variances] = cx.outputs {
             let stats = (means.as_mut_slice::<T>(), variances.as_mut_slice::<T>());
-            standardize(&x, sizes, eps, y.as_mut_slice::<T>(), stats);
+            let [before, kept, after] = sizes;
+            Kept { before, kept, after }.standardize(&x, eps, y.as_mut_slice::<T>(), stats);
         }
         Ok(())
     })
-}
-
-/// Two passes over each kept position for its statistics, a third to scale.
-fn standardize<T: Float>(
-    x: &[T],
-    sizes: [usize; 3],
-    eps: f64,
-    y: &mut [T],
-    (means, variances): (&mut [T], &mut [T]),
-) {
-    let [before, kept, after] = sizes;
-    let n = (before * after) as f64;
-    for at in 0..kept {
-        let runs =
-            || (0..before).map(move |it| (it * kept + at) * after..(it * kept + at + 1) * after);
-        let mean =
-            runs().map(|it| wide::run(Sum { x: &x[it], centre: 0.0, square: false })).sum::<f64>()
-                / n;
-        let variance =
-            runs().map(|it| wide::run(Sum { x: &x[it], centre: mean, square: true })).sum::<f64>()
-                / n;
-        let scale = T::from_f64(1.0 / (variance + eps).sqrt());
-        let centre = T::from_f64(mean);
-        for run in runs() {
-            let pairs = y[run.clone()].iter_mut().zip(&x[run]);
-            pairs.for_each(|(slot, &x)| *slot = (x - centre) * scale);
-        }
-        (means[at], variances[at]) = (centre, T::from_f64(variance));
-    }
-}
-
-/// The sum of elements, or of their squared distances from `centre`.
-struct Sum<'a, T> {
-    x: &'a [T],
-    centre: f64,
-    square: bool,
-}
-
-impl<T: Float> wide::Loop for Sum<'_, T> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run(self) -> f64 {
-        let mut lanes = [0.0_f64; 8];
-        for chunk in self.x.chunks(8) {
-            for (lane, &x) in lanes.iter_mut().zip(chunk) {
-                let x = x.to_f64() - self.centre;
-                *lane += if self.square { x * x } else { x };
-            }
-        }
-        lanes.iter().sum()
-    }
 }
 
 /// With `r = 1 / sqrt(var + eps)`: `dx = r * (dy - mean(dy) - y * mean(dy * y)) + dmean / n + 2 dvar * (y / r) / n`.

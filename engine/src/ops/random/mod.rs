@@ -3,9 +3,10 @@
 use smallvec::smallvec;
 
 use crate::OpDef;
+use crate::cpu::view::OutView;
 use crate::op::{InferCx, KernelCx};
 use crate::ops::shape::size_list;
-use crate::{Attr, DType, Error, Meta, Metas, Result, random, with_float};
+use crate::{Attr, DType, Error, Meta, Metas, Result, random, with_dtype, with_float};
 
 pub mod bernoulli;
 pub mod dropout_mask;
@@ -61,6 +62,17 @@ pub(crate) fn fill_uniform(cx: &mut KernelCx<'_, '_>, low: f64, high: f64) -> Re
         }
     }
     Ok(())
+}
+
+/// Writes whole numbers, converted to the dtype.
+pub(crate) fn store_ints(output: &mut OutView<'_>, values: &[i64]) {
+    if output.dtype() == DType::Bool {
+        let slots = output.as_mut_slice::<u8>().iter_mut();
+        return slots.zip(values).for_each(|(slot, &it)| *slot = u8::from(it != 0));
+    }
+    with_dtype!(output.dtype(), T => {
+        output.as_mut_slice::<T>().iter_mut().zip(values).for_each(|(slot, &it)| *slot = it as T);
+    });
 }
 
 /// Output 0 filled with normal numbers.

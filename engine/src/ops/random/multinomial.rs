@@ -2,8 +2,9 @@
 
 use smallvec::smallvec;
 
+use crate::cpu::lane::cast;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
-use crate::{DType, Error, Meta, Metas, OpDef, Result, random, with_dtype};
+use crate::{DType, Error, Meta, Metas, OpDef, Result, random};
 
 pub static OP: OpDef = OpDef {
     name: "multinomial",
@@ -45,7 +46,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let (n, again) = (cx.int(0) as usize, cx.flag(1));
     let input = cx.inputs[0];
     let n_classes = input.shape().last().copied().unwrap_or(1).max(1);
-    let weights: Vec<f64> = with_dtype!(input.dtype(), T => input.to_slice::<T>().iter().map(|&it| it as f64).collect());
+    let weights = cast::<f64>(&input);
     let out = cx.outputs[0].as_mut_slice::<i64>();
     for (weights, slots) in weights.chunks_exact(n_classes).zip(out.chunks_exact_mut(n)) {
         let mut weights = weights.to_vec();

@@ -4,7 +4,8 @@ use smallvec::smallvec;
 
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::ops::shape::size_list;
-use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, random, with_dtype};
+use super::store_ints;
+use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, random};
 
 pub static OP: OpDef = OpDef {
     name: "randint",
@@ -48,9 +49,10 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let (low, high) = (cx.int(0), cx.int(1));
     let span = high.wrapping_sub(low) as u64;
-    with_dtype!(cx.outputs[0].dtype(), T => {
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        random::with(|it| out.iter_mut().for_each(|slot| *slot = low.wrapping_add(it.below(span) as i64) as T));
+    let numel = cx.outputs[0].shape().numel();
+    let drawn = random::with(|it| {
+        (0..numel).map(|_| low.wrapping_add(it.below(span) as i64)).collect::<Vec<i64>>()
     });
+    store_ints(&mut cx.outputs[0], &drawn);
     Ok(())
 }

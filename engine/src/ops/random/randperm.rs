@@ -4,7 +4,8 @@ use smallvec::smallvec;
 
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::ops::shape::size_list;
-use crate::{Attr, DType, Meta, Metas, OpDef, Result, random, with_dtype};
+use super::store_ints;
+use crate::{Attr, DType, Meta, Metas, OpDef, Result, random};
 
 pub static OP: OpDef = OpDef {
     name: "randperm",
@@ -33,11 +34,11 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    with_dtype!(cx.outputs[0].dtype(), T => {
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        out.iter_mut().enumerate().for_each(|(at, slot)| *slot = at as T);
-        // Fisher and Yates: each order is equally likely.
-        random::with(|it| (1..out.len()).rev().for_each(|at| out.swap(at, it.below(at as u64 + 1) as usize)));
+    let mut order: Vec<i64> = (0..cx.int(0)).collect();
+    // Fisher and Yates: each order is equally likely.
+    random::with(|it| {
+        (1..order.len()).rev().for_each(|at| order.swap(at, it.below(at as u64 + 1) as usize));
     });
+    store_ints(&mut cx.outputs[0], &order);
     Ok(())
 }

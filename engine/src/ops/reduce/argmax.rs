@@ -1,12 +1,8 @@
 //! `argmax`: where the largest element is: along `dim`, or in the flattened tensor.
 
-use smallvec::{SmallVec, smallvec};
-
-use super::{Rows, n_reduced, one_dim, reduced_shape, rows};
-use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-};
-use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_dtype};
+use super::extremes::{self, Side};
+use crate::OpDef;
+use crate::op::{Body, DTypeRule, Default, Grad, Kernel, Onnx, Param, ParamKind};
 
 pub static OP: OpDef = OpDef {
     name: "argmax",
@@ -17,8 +13,8 @@ pub static OP: OpDef = OpDef {
         Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
     ],
     dtypes: DTypeRule::Any,
-    infer,
-    body: Body::Kernels(&[Kernel::new("reduce.argmax", run)]),
+    infer: extremes::infer_place,
+    body: Body::Kernels(&[Kernel::new("reduce.argmax", |cx| extremes::run_place(cx, Side::Largest))]),
     grad: Grad::Stops("indices are whole numbers"),
     pure: true,
     method: true,
@@ -34,30 +30,3 @@ pub static OP: OpDef = OpDef {
         ("argmax(tensor([[1, 2], [3, 0]]), 0, True)", "tensor([[1, 0]])"),
     ],
 };
-
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let dims = dims_of(one_dim(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?, cx.shape(0));
-    if n_reduced(cx.shape(0), &dims) == 0 {
-        return Err(cx.bad_shapes("nothing to choose from: a reduced dimension has size 0"));
-    }
-    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), DType::I64)])
-}
-
-fn dims_of(dim: Option<usize>, shape: &Shape) -> SmallVec<[usize; 4]> {
-    match dim {
-        Some(dim) => (0..shape.rank()).filter(|&it| it == dim).collect(),
-        None => (0..shape.rank()).collect(),
-    }
-}
-
-fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let shape = cx.inputs[0].shape();
-    let dims = dims_of(one_dim(cx.op.name, cx.attrs, 0, shape.rank())?, shape);
-    with_dtype!(cx.inputs[0].dtype(), T => {
-        let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
-        let indices = cx.outputs[0].as_mut_slice::<i64>();
-        let mut values = vec![T::default(); indices.len()];
-        crate::cpu::scan::best(&data, (n, inner), &mut values, indices, |x, best| x > best);
-    });
-    Ok(())
-}

@@ -2,10 +2,9 @@
 
 use smallvec::smallvec;
 
-use super::{dims_attr, fold_into, reduced_shape};
-use crate::cpu::reduce;
+use super::{count, dims_attr, reduced_shape};
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
-use crate::{DType, Meta, Metas, OpDef, Result, with_dtype};
+use crate::{DType, Meta, Metas, OpDef, Result};
 
 pub static OP: OpDef = OpDef {
     name: "count_nonzero",
@@ -32,6 +31,5 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let one_if = |x: f64| f64::from(u8::from(x != 0.0));
-    with_dtype!(cx.inputs[0].dtype(), T => fold_into::<T, _, i64>(cx, 0, reduce::SumOf(one_if), |x| x as i64))
+    count(cx, |count, _| count)
 }

@@ -2,14 +2,11 @@
 
 use smallvec::smallvec;
 
-use crate::cpu::number::Num;
-use crate::cpu::{scan, strided};
-use crate::functional::{cumsum, div, flip, mul};
-use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-};
+use super::running::{self, Running};
+use crate::functional::{flip, mul, slice};
+use crate::op::{Body, DTypeRule, Default, Grad, GradCx, Kernel, Param, ParamKind, Saves};
 use crate::shape::resolve_dim;
-use crate::{Attr, DType, Meta, Metas, OpDef, Result, Tensor, with_dtype};
+use crate::{Attr, OpDef, Result, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
     name: "cumprod",
@@ -20,8 +17,8 @@ pub static OP: OpDef = OpDef {
         Param::with("dtype", ParamKind::OptDType, Default::None),
     ],
     dtypes: DTypeRule::Any,
-    infer,
-    body: Body::Kernels(&[Kernel::new("reduce.cumprod", run)]),
+    infer: running::infer,
+    body: Body::Kernels(&[Kernel::new("reduce.cumprod", |cx| running::run(cx, Running::Product))]),
     grad: Grad::Rule(grad, Saves::Both),
     pure: true,
     method: true,
@@ -34,35 +31,27 @@ pub static OP: OpDef = OpDef {
     ],
 };
 
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;
-    let dtype = match cx.attrs.get(1) {
-        Some(Attr::DType(dtype)) => *dtype,
-        _ if cx.dtype(0).is_float() => cx.dtype(0),
-        _ => DType::I64,
-    };
-    Ok(smallvec![Meta::new(cx.shape(0).clone(), dtype)])
-}
-
-fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let input = cx.inputs[0];
-    let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
-    let (_, n, inner) = strided::around(input.shape(), dim);
-    let dtype = cx.outputs[0].dtype();
-    with_dtype!(input.dtype(), S => with_dtype!(dtype, T => {
-        let data: Vec<T> = input.to_slice::<S>().iter().map(|&it| it as T).collect();
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        scan::scan(&data, (n, inner), out, Num::times);
-    }));
-    Ok(())
-}
-
-/// The running sum of `dy * y` from the other end, over `x`. Not defined by this formula where `x` is 0.
+/// `dx[k] = before[k] * from[k]`, where `before` is the product of what stands before `k`, and
+/// `from[k] = dy[k] + x[k + 1] * from[k + 1]`. Nothing is divided, so it holds where `x` is 0.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let dim = cx.int(0);
-    if cx.input(0).rank() == 0 {
-        return Ok(vec![Some(cx.output_grad()?)]);
+    let (x, y, dy) = (cx.input(0), cx.output(0), cx.output_grad()?);
+    if x.rank() == 0 || x.numel() == 0 {
+        return Ok(vec![Some(dy)]);
     }
-    let weighted = flip(&mul(&cx.output_grad()?, cx.output(0))?, &[dim])?;
-    Ok(vec![Some(div(&flip(&cumsum(&weighted, dim)?, &[dim])?, cx.input(0))?)])
+    let dim = resolve_dim(cx.op.name, cx.int(0), x.rank())? as i64;
+    let before = shifted(y, dim, 1.0)?;
+    let factors = shifted(&flip(x, &[dim])?, dim, 0.0)?;
+    let inputs = [factors, flip(&dy, &[dim])?];
+    let from = apply_one(&super::linear_scan::OP, &inputs, &smallvec![Attr::Int(dim)])?;
+    Ok(vec![Some(mul(&before, &flip(&from, &[dim])?)?)])
+}
+
+/// One step along `dim` towards its end; `first` comes in.
+pub(super) fn shifted(x: &Tensor, dim: i64, first: f64) -> Result<Tensor> {
+    let size = x.shape()[dim as usize] as i64;
+    let cut = slice(x, dim, 0, size - 1, 1)?;
+    let mut pads = smallvec![0; 2 * (x.rank() - dim as usize)];
+    pads[2 * (x.rank() - 1 - dim as usize)] = 1;
+    let attrs = smallvec![Attr::Ints(pads), Attr::Str("constant"), Attr::Float(first)];
+    apply_one(&crate::ops::shape::pad::OP, &[cut], &attrs)
 }

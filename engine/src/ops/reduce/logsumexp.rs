@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::{Rows, dims_attr, reduced_shape, rows, spread};
-use crate::cpu::reduce;
+use crate::cpu::softmax;
 use crate::functional::{exp, mul, sub};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
@@ -43,20 +43,11 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), cx.dtype(0))])
 }
 
-/// `m + log(sum(exp(x - m)))` with `m` the largest element (0 when that is infinite).
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.inputs[0].shape().rank())?;
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
         let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        reduce::fold(reduce::Max, &data, (n, inner), out, |x| x);
-        for (at, slot) in out.iter_mut().enumerate() {
-            let (block, column) = (at / inner, at % inner);
-            let largest = if slot.is_infinite() { 0.0 } else { *slot };
-            let row = (0..n).map(|it| data[(block * n + it) * inner + column]);
-            let sum: f64 = row.map(|x| (x - largest).exp() as f64).sum();
-            *slot = (largest as f64 + sum.ln()) as T;
-        }
+        softmax::log_sums(&data, (n, inner), cx.outputs[0].as_mut_slice());
         Ok(())
     })
 }

@@ -9,7 +9,7 @@ use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,
 };
-use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, Tensor, with_dtype, with_float};
+use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, Tensor, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "mean",
@@ -57,9 +57,9 @@ fn mean_dtype(cx: &InferCx<'_>) -> Result<DType> {
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.inputs[0].shape().rank())?;
     let n = n_reduced(cx.inputs[0].shape(), &dims) as f64;
-    with_dtype!(cx.inputs[0].dtype(), T => with_float!(cx.op.name, cx.outputs[0].dtype(), O => {
-        fold_into::<T, _, O>(cx, 0, reduce::Sum, |x| (x as f64 / n) as O)
-    }))
+    with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
+        fold_into::<T, _, T>(cx, 0, reduce::Sum, |sum| (sum / n) as T)
+    })
 }
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {

@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use crate::OpDef;
+use crate::cpu::lane::cast;
+use crate::cpu::moments;
 use crate::cpu::number::Num;
+use crate::cpu::reduce::{self, Fold};
 use crate::cpu::view::View;
-use crate::cpu::{reduce, strided};
-use crate::op::{GradCx, KernelCx};
+use crate::op::{GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
-use crate::{Attr, Attrs, Error, Result, Shape, Tensor, functional, with_float};
+use crate::{Attr, Attrs, DType, Error, Result, Shape, Tensor, functional, with_float};
 
 pub mod all;
 pub mod amax;
@@ -21,12 +23,15 @@ pub mod argmin;
 pub mod count_nonzero;
 pub mod cumprod;
 pub mod cumsum;
+mod extremes;
+pub mod linear_scan;
 pub mod logsumexp;
 pub mod max;
 pub mod mean;
 pub mod min;
 pub mod norm;
 pub mod prod;
+mod running;
 pub mod std_;
 pub mod sum;
 pub mod var;
@@ -42,6 +47,7 @@ pub static ALL: &[&OpDef] = &[
     &count_nonzero::OP,
     &cumprod::OP,
     &cumsum::OP,
+    &linear_scan::OP,
     &logsumexp::OP,
     &max::OP,
     &mean::OP,
@@ -110,19 +116,21 @@ pub(crate) struct Rows<'a, T: Clone> {
     pub(crate) inner: usize,
 }
 
-/// Brings the dimensions to reduce together; copies only when they are apart or the view is strided.
+/// Brings the dimensions to reduce together and converts to `T`; copies only when they are apart, the view is strided or
+/// the dtype is another.
 pub(crate) fn rows<'a, T: Num>(view: &View<'a>, dims: &[usize]) -> Rows<'a, T> {
     let shape = view.shape();
     let n = n_reduced(shape, dims);
     let together = dims.windows(2).all(|it| it[1] == it[0] + 1);
-    if let (true, Some(data)) = (together, view.as_slice::<T>()) {
+    if together && view.layout().is_contiguous() {
         let inner = dims.last().map_or(1, |&it| shape[it + 1..].iter().product());
-        return Rows { data: Cow::Borrowed(data), n, inner };
+        return Rows { data: cast(view), n, inner };
     }
     let kept = (0..shape.rank()).filter(|it| !dims.contains(it));
     let order: SmallVec<[usize; 6]> = kept.chain(dims.iter().copied()).collect();
-    let data = strided::gather(view.buffer::<T>(), &view.layout().permute(&order));
-    Rows { data: Cow::Owned(data), n, inner: 1 }
+    let layout = view.layout().permute(&order);
+    let data = view.with_layout(&layout).map(|it| cast::<T>(&it).into_owned());
+    Rows { data: Cow::Owned(data.unwrap_or_default()), n, inner: 1 }
 }
 
 /// Folds input 0 along the dimensions of attribute `idx` into output 0.
@@ -130,7 +138,7 @@ pub(crate) fn fold_into<T, F, O>(
     cx: &mut KernelCx<'_, '_>,
     idx: usize,
     fold: F,
-    finish: impl Fn(F::Total) -> O + Copy,
+    finish: impl Fn(F::Total) -> O + Sync,
 ) -> Result<()>
 where
     T: Num,
@@ -141,6 +149,76 @@ where
     let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
     reduce::fold(fold, &data, (n, inner), cx.outputs[0].as_mut_slice::<O>(), finish);
     Ok(())
+}
+
+/// A fold of whole numbers in `i64` and of floats in `f64`.
+pub(crate) trait Accumulate:
+    Fold<u8, Total = i64>
+    + Fold<i32, Total = i64>
+    + Fold<i64, Total = i64>
+    + Fold<f32, Total = f64>
+    + Fold<f64, Total = f64>
+{
+}
+
+impl Accumulate for reduce::Sum {}
+impl Accumulate for reduce::Product {}
+
+/// The dtype of a sum or product: that of attribute `idx`, else int64 for integers and bools.
+pub(crate) fn accumulated_dtype(cx: &InferCx<'_>, idx: usize) -> DType {
+    match cx.attrs.get(idx) {
+        Some(Attr::DType(dtype)) => *dtype,
+        _ if cx.dtype(0).is_float() => cx.dtype(0),
+        _ => DType::I64,
+    }
+}
+
+/// Sums or multiplies input 0 along the dimensions of attribute 0, in the dtype of the output.
+pub(crate) fn accumulate(cx: &mut KernelCx<'_, '_>, fold: impl Accumulate) -> Result<()> {
+    let (from, to) = (cx.inputs[0].dtype(), cx.outputs[0].dtype());
+    // Floats that end as integers are converted first, as is everything that ends as a float.
+    match (from, to) {
+        (_, DType::F32) => fold_into::<f32, _, f32>(cx, 0, fold, |x| x as f32),
+        (_, DType::F64) => fold_into::<f64, _, f64>(cx, 0, fold, |x| x),
+        (DType::Bool | DType::U8, DType::I64) => fold_into::<u8, _, i64>(cx, 0, fold, |x| x),
+        (DType::I32, DType::I64) => fold_into::<i32, _, i64>(cx, 0, fold, |x| x),
+        (_, DType::I64) => fold_into::<i64, _, i64>(cx, 0, fold, |x| x),
+        (_, DType::I32) => fold_into::<i64, _, i32>(cx, 0, fold, |x| x as i32),
+        (_, DType::U8) => fold_into::<i64, _, u8>(cx, 0, fold, |x| x as u8),
+        (_, DType::Bool) => fold_into::<i64, _, u8>(cx, 0, fold, |x| u8::from(x != 0)),
+    }
+}
+
+/// Counts the elements of input 0 that are not zero along the dimensions of attribute 0; `finish` gets their number and
+/// that of all elements, and gives 0 or 1 where the output is bool.
+pub(crate) fn count(cx: &mut KernelCx<'_, '_>, finish: fn(i64, i64) -> i64) -> Result<()> {
+    let input = cx.inputs[0];
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, input.shape().rank())?;
+    let n_all = n_reduced(input.shape(), &dims) as i64;
+    let kept = if input.dtype().is_float() { i64::MAX } else { -1 };
+    match input.dtype().size() {
+        1 => count_as(cx, &dims, reduce::CountOf(u8::MAX), &|it| finish(it, n_all)),
+        4 => count_as(cx, &dims, reduce::CountOf((kept >> 32) as i32), &|it| finish(it, n_all)),
+        _ => count_as(cx, &dims, reduce::CountOf(kept), &|it| finish(it, n_all)),
+    }
+    Ok(())
+}
+
+fn count_as<T: Num>(
+    cx: &mut KernelCx<'_, '_>,
+    dims: &[usize],
+    fold: impl Fold<T, Total = i64>,
+    finish: &(dyn Fn(i64) -> i64 + Sync),
+) {
+    let view = cx.inputs[0].as_bits();
+    let Rows { data, n, inner } = rows::<T>(&view, dims);
+    match cx.outputs[0].dtype() {
+        DType::Bool => {
+            let out = cx.outputs[0].as_mut_slice::<u8>();
+            reduce::fold(fold, &data, (n, inner), out, |x| finish(x) as u8);
+        }
+        _ => reduce::fold(fold, &data, (n, inner), cx.outputs[0].as_mut_slice::<i64>(), finish),
+    }
 }
 
 /// The one dimension of an op that reduces a single dimension; `None` when it takes all elements.
@@ -163,24 +241,8 @@ pub(crate) fn variances(cx: &mut KernelCx<'_, '_>, finish: fn(f64) -> f64) -> Re
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
         let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
         let out = cx.outputs[0].as_mut_slice::<T>();
-        let mut means = vec![0.0_f64; inner];
-        let mut squares = vec![0.0_f64; inner];
-        for (block, slots) in out.chunks_exact_mut(inner.max(1)).enumerate() {
-            let block = &data[block * n * inner..(block + 1) * n * inner];
-            means.fill(0.0);
-            squares.fill(0.0);
-            for row in block.chunks_exact(inner.max(1)) {
-                row.iter().zip(&mut means).for_each(|(&x, sum)| *sum += x as f64);
-            }
-            means.iter_mut().for_each(|it| *it /= n as f64);
-            for row in block.chunks_exact(inner.max(1)) {
-                for ((&x, mean), square) in row.iter().zip(&means).zip(&mut squares) {
-                    *square += (x as f64 - mean) * (x as f64 - mean);
-                }
-            }
-            let divisor = (n as f64 - correction).max(0.0);
-            slots.iter_mut().zip(&squares).for_each(|(slot, it)| *slot = finish(it / divisor) as T);
-        }
+        let divisor = (n as f64 - correction).max(0.0);
+        moments::squares(&data, (n, inner), out, &|sum| finish(sum / divisor) as T);
         Ok(())
     })
 }

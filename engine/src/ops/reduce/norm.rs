@@ -58,11 +58,9 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         if p == 2.0 {
             return fold_into::<T, _, T>(cx, 1, reduce::SumOf(|x| x * x), |sum| sum.sqrt() as T);
         }
-        if p == 0.0 {
-            let one_if = |x: f64| f64::from(u8::from(x != 0.0));
-            return fold_into::<T, _, T>(cx, 1, reduce::SumOf(one_if), |sum| sum as T);
-        }
-        fold_into::<T, _, T>(cx, 1, reduce::SumOf(move |x: f64| x.abs().powf(p)), move |sum| sum.powf(1.0 / p) as T)
+        let power = move |x: f64| if p == 0.0 { f64::from(u8::from(x != 0.0)) } else { x.abs().powf(p) };
+        let root = if p == 0.0 { 1.0 } else { 1.0 / p };
+        fold_into::<T, _, T>(cx, 1, reduce::SumOf(power), move |sum| sum.powf(root) as T)
     })
 }
 

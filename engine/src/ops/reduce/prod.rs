@@ -2,14 +2,14 @@
 
 use smallvec::smallvec;
 
-use super::{dims_attr, fold_into, reduced_shape, spread};
+use super::{accumulate, accumulated_dtype, dims_attr, reduced_shape, spread};
 use crate::cpu::reduce;
 use crate::functional::{div, eq, mul, num, select_where, sub, sum, to};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,
 };
-use crate::{Attr, DType, Meta, Metas, OpDef, Result, Tensor, apply_one, functional, with_dtype};
+use crate::{Attr, DType, Meta, Metas, OpDef, Result, Tensor, apply_one, functional};
 
 pub static OP: OpDef = OpDef {
     name: "prod",
@@ -41,22 +41,11 @@ pub static OP: OpDef = OpDef {
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
-    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), sum_dtype(cx))])
-}
-
-/// Integers and bools add up in int64 unless another dtype is asked for.
-fn sum_dtype(cx: &InferCx<'_>) -> DType {
-    match cx.attrs.get(2) {
-        Some(Attr::DType(dtype)) => *dtype,
-        _ if cx.dtype(0).is_float() => cx.dtype(0),
-        _ => DType::I64,
-    }
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), accumulated_dtype(cx, 2))])
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    with_dtype!(cx.inputs[0].dtype(), T => with_dtype!(cx.outputs[0].dtype(), O => {
-        fold_into::<T, _, O>(cx, 0, reduce::Product, |x| x as O)
-    }))
+    accumulate(cx, reduce::Product)
 }
 
 /// The product of the others: with no zero it is `y / x`; with one zero only that element has it; with more it is 0.

@@ -3,13 +3,14 @@
 use smallvec::smallvec;
 
 use super::dim_attr;
+use crate::cpu::lane::cast;
 use crate::cpu::strided;
 use crate::functional::slice;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,
 };
-use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype};
+use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "cat",
@@ -78,16 +79,17 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let part = whole.slice(dim, start, len, 1);
         start += len;
         let dtype = cx.outputs[0].dtype();
+        if input.dtype() == dtype {
+            with_size!(dtype, T => {
+                let out = cx.outputs[0].as_mut_slice::<T>();
+                strided::copy(input.buffer::<T>(), input.layout(), out, &part);
+            });
+            continue;
+        }
         with_dtype!(dtype, T => {
             let out = cx.outputs[0].as_mut_slice::<T>();
-            if input.dtype() == dtype {
-                strided::copy(input.buffer::<T>(), input.layout(), out, &part);
-            } else {
-                let converted: Vec<T> = with_dtype!(input.dtype(), S => {
-                    input.to_slice::<S>().iter().map(|&it| it as T).collect()
-                });
-                strided::copy(&converted, &Layout::contiguous(input.shape().clone()), out, &part);
-            }
+            let dense = Layout::contiguous(input.shape().clone());
+            strided::copy(&cast::<T>(input), &dense, out, &part);
         });
     }
     Ok(())

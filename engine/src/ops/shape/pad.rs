@@ -2,13 +2,14 @@
 
 use smallvec::smallvec;
 
+use crate::storage::{Number, bits_of};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,
 };
 use crate::{
     Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional,
-    with_dtype,
+    with_size,
 };
 
 pub static OP: OpDef = OpDef {
@@ -146,8 +147,9 @@ fn sources(cx: &KernelCx<'_, '_>) -> Result<Vec<Vec<Option<usize>>>> {
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let sources = sources(cx)?;
-    let (input, value) = (cx.inputs[0], cx.float(2));
-    with_dtype!(input.dtype(), T => {
+    let input = cx.inputs[0];
+    let value = bits_of(Number::Float(cx.float(2)), input.dtype());
+    with_size!(input.dtype(), T => {
         let src = input.to_slice::<T>();
         let out = cx.outputs[0].as_mut_slice::<T>();
         fill(&src, input.shape(), out, &sources, value as T);

@@ -7,7 +7,7 @@ use crate::cpu::strided;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
-use crate::{Layout, Meta, Metas, OpDef, Result, Tensor, apply_one, with_dtype};
+use crate::{Layout, Meta, Metas, OpDef, Result, Tensor, apply_one, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "slice_backward",
@@ -55,7 +55,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let span = span_of(cx.op.name, whole.shape[dim], &cx.attrs[1], &cx.attrs[2], cx.int(3))?;
     let part = whole.slice(dim, span.start, span.len, span.step);
     let input = cx.inputs[0];
-    with_dtype!(input.dtype(), T => {
+    with_size!(input.dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
         out.fill(T::default());
         strided::copy(input.buffer::<T>(), input.layout(), out, &part);

@@ -7,7 +7,7 @@ use crate::cpu::strided;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
-use crate::{Error, Layout, Metas, OpDef, Result, Tensor, apply_one, functional, with_dtype};
+use crate::{Error, Layout, Metas, OpDef, Result, Tensor, apply_one, functional, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "slice_scatter",
@@ -61,7 +61,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let span = span_of(cx.op.name, whole.shape[dim], &cx.attrs[1], &cx.attrs[2], cx.int(3))?;
     let part = whole.slice(dim, span.start, span.len, span.step);
     let (input, src) = (cx.inputs[0], cx.inputs[1]);
-    with_dtype!(input.dtype(), T => {
+    with_size!(input.dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
         strided::copy(input.buffer::<T>(), input.layout(), out, &whole);
         strided::copy(src.buffer::<T>(), src.layout(), out, &part);

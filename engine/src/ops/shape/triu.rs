@@ -4,7 +4,7 @@ use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,
 };
-use crate::{Metas, OpDef, Result, Tensor, apply_one, rules, with_dtype};
+use crate::{Metas, OpDef, Result, Tensor, apply_one, rules, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "triu",
@@ -36,7 +36,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let (input, diagonal) = (cx.inputs[0], cx.int(0));
     let rank = input.shape().rank();
     let (n_rows, n_columns) = (input.shape()[rank - 2], input.shape()[rank - 1]);
-    with_dtype!(input.dtype(), T => {
+    with_size!(input.dtype(), T => {
         let src = input.to_slice::<T>();
         for (idx, (&x, slot)) in src.iter().zip(cx.outputs[0].as_mut_slice::<T>()).enumerate() {
             let (row, column) = (idx / n_columns % n_rows, idx % n_columns);

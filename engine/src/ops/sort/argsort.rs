@@ -15,7 +15,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::Any,
     infer: rules::composed,
     body: Body::Composed(body),
-    grad: Grad::Derived,
+    grad: Grad::Stops("indices are whole numbers"),
     pure: true,
     method: true,
     onnx: &[],

@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use crate::cpu::lane::cast;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::{DType, Error, Meta, Metas, OpDef, Result, Shape, with_dtype};
 
@@ -54,9 +55,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let index = crate::ops::index::indices(cx.op.name, &cx.inputs[0])?;
-    let weights = cx.inputs.get(1).map(|it| {
-        with_dtype!(it.dtype(), T => it.to_slice::<T>().iter().map(|&it| it as f64).collect::<Vec<f64>>())
-    });
+    let weights = cx.inputs.get(1).map(cast::<f64>);
     with_dtype!(cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
         out.fill(T::default());

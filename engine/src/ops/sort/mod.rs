@@ -4,9 +4,12 @@ use std::cmp::Ordering;
 
 use crate::OpDef;
 use crate::cpu::number::Num;
+use crate::cpu::interrupt;
+use crate::cpu::order::Lines;
 use crate::cpu::strided;
-use crate::op::GradCx;
-use crate::{Result, Shape, Tensor, functional};
+use crate::op::{GradCx, KernelCx};
+use crate::shape::resolve_dim;
+use crate::{Error, Result, Tensor, functional, with_dtype, with_size};
 
 pub mod argsort;
 pub mod bincount;
@@ -32,33 +35,26 @@ pub(crate) fn ascending<T: Num>(a: &T, b: &T) -> Ordering {
     a.partial_cmp(b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
 
-/// Calls `body(line, start, step)` for each line along `dim` of a row-major tensor: element `i` of the line is at
-/// `start + i * step`.
-pub(crate) fn for_each_line<T: Num>(
-    x: &[T],
-    shape: &Shape,
-    dim: usize,
-    mut body: impl FnMut(&[T], usize, usize),
-) {
-    let (outer, n, inner) = strided::around(shape, dim);
-    let mut line = vec![T::default(); n];
-    for block in 0..outer {
-        for column in 0..inner {
-            let start = block * n * inner + column;
-            line.iter_mut().enumerate().for_each(|(at, slot)| *slot = x[start + at * inner]);
-            body(&line, block, column);
-        }
+/// Sorts the lines of input 0 along `dim`: the first `k` elements of each (all where absent) go to output 0, and where they
+/// came from to output 1.
+pub(crate) fn sort_lines(
+    cx: &mut KernelCx<'_, '_>,
+    dim: i64,
+    k: Option<usize>,
+    descending: bool,
+) -> Result<()> {
+    let input = cx.inputs[0];
+    let dim = resolve_dim(cx.op.name, dim, input.shape().rank())?;
+    let (_, n, inner) = strided::around(input.shape(), dim);
+    let lines = Lines { n, inner, k: k.unwrap_or(n), descending };
+    let [values, places] = cx.outputs else { return Ok(()) };
+    let places = places.as_mut_slice::<i64>();
+    with_dtype!(input.dtype(), T => lines.places(&input.to_slice::<T>(), places));
+    if interrupt::was_left_out() {
+        return Err(Error::Interrupted);
     }
-}
-
-/// The positions of a line in sorted order; equal elements keep their order.
-pub(crate) fn order_of<T: Num>(line: &[T], descending: bool) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..line.len()).collect();
-    match descending {
-        true => order.sort_by(|&a, &b| ascending(&line[b], &line[a])),
-        false => order.sort_by(|&a, &b| ascending(&line[a], &line[b])),
-    }
-    order
+    with_size!(input.dtype(), T => lines.pick(&input.to_slice::<T>(), places, values.as_mut_slice()));
+    Ok(())
 }
 
 /// The gradient of picked values, put back where output 1 says that they came from, along `dim`.

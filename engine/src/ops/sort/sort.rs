@@ -2,13 +2,12 @@
 
 use smallvec::smallvec;
 
-use super::{back_to_places, for_each_line, order_of};
-use crate::cpu::strided;
+use super::{back_to_places, sort_lines};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
 use crate::shape::resolve_dim;
-use crate::{DType, Meta, Metas, OpDef, Result, Tensor, with_dtype};
+use crate::{DType, Meta, Metas, OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
     name: "sort",
@@ -43,20 +42,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let (input, descending) = (cx.inputs[0], cx.flag(1));
-    let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
-    let (_, n, inner) = strided::around(input.shape(), dim);
-    let [values, indices] = cx.outputs else { return Ok(()) };
-    with_dtype!(input.dtype(), T => {
-        let (values, indices) = (values.as_mut_slice::<T>(), indices.as_mut_slice::<i64>());
-        for_each_line::<T>(&input.to_slice(), input.shape(), dim, |line, block, column| {
-            for (at, from) in order_of(line, descending).into_iter().enumerate() {
-                let to = (block * n + at) * inner + column;
-                (values[to], indices[to]) = (line[from], from as i64);
-            }
-        });
-    });
-    Ok(())
+    sort_lines(cx, cx.int(0), None, cx.flag(1))
 }
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {

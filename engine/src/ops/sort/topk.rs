@@ -2,15 +2,13 @@
 
 use smallvec::smallvec;
 
-use super::{ascending, back_to_places, for_each_line};
-use crate::cpu::number::Num;
-use crate::cpu::strided;
+use super::{back_to_places, sort_lines};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,
 };
 use crate::shape::resolve_dim;
-use crate::{DType, Error, Meta, Metas, OpDef, Result, Tensor, with_dtype};
+use crate::{DType, Error, Meta, Metas, OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
     name: "topk",
@@ -55,36 +53,9 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(shape.clone(), cx.dtype(0)), Meta::new(shape, DType::I64)])
 }
 
+/// Selects before it sorts.
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let (input, k, descending) = (cx.inputs[0], cx.int(0) as usize, cx.flag(2));
-    let dim = resolve_dim(cx.op.name, cx.int(1), input.shape().rank())?;
-    let (_, _, inner) = strided::around(input.shape(), dim);
-    let [values, indices] = cx.outputs else { return Ok(()) };
-    with_dtype!(input.dtype(), T => {
-        let (values, indices) = (values.as_mut_slice::<T>(), indices.as_mut_slice::<i64>());
-        for_each_line::<T>(&input.to_slice(), input.shape(), dim, |line, block, column| {
-            for (at, from) in first(line, k, descending).into_iter().enumerate() {
-                let to = (block * k + at) * inner + column;
-                (values[to], indices[to]) = (line[from], from as i64);
-            }
-        });
-    });
-    Ok(())
-}
-
-/// The first `k` positions in sorted order; selects before it sorts.
-fn first<T: Num>(line: &[T], k: usize, descending: bool) -> Vec<usize> {
-    let by = |a: &usize, b: &usize| {
-        let order = ascending(&line[*a], &line[*b]);
-        (if descending { order.reverse() } else { order }).then(a.cmp(b))
-    };
-    let mut order: Vec<usize> = (0..line.len()).collect();
-    if k > 0 && k < order.len() {
-        order.select_nth_unstable_by(k - 1, by);
-    }
-    order.truncate(k);
-    order.sort_unstable_by(by);
-    order
+    sort_lines(cx, cx.int(1), Some(cx.int(0) as usize), cx.flag(2))
 }
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {

@@ -2,11 +2,12 @@
 
 use smallvec::smallvec;
 
-use super::{ascending, order_of};
+use crate::cpu::order::{self, ranked};
+use crate::cpu::view::View;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
 };
-use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_dtype};
+use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_dtype, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "unique",
@@ -37,47 +38,54 @@ pub static OP: OpDef = OpDef {
 
 /// The shape depends on the elements, so a tensor without elements is refused.
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let mut values = cx.inputs[0]
-        .with_view(|view| {
-            with_dtype!(cx.dtype(0), T => {
-                let mut line = view.to_slice::<T>().into_owned();
-                line.sort_by(ascending);
-                line.dedup();
-                line.len()
-            })
-        })
-        .map(|len| smallvec![Meta::new(Shape::from([len]), cx.dtype(0))])?;
-    let metas: &mut Metas = &mut values;
+    let len = cx.inputs[0].with_view(|view| {
+        let mut n_values = 0;
+        for_each_place(&view, |_, is_new| n_values += usize::from(is_new));
+        n_values
+    })?;
+    let mut metas: Metas = smallvec![Meta::new(Shape::from([len]), cx.dtype(0))];
     if cx.flag(1) {
         metas.push(Meta::new(cx.shape(0).clone(), DType::I64));
     }
     if cx.flag(2) {
         metas.push(Meta::new(metas[0].shape.clone(), DType::I64));
     }
-    Ok(values)
+    Ok(metas)
+}
+
+/// Calls `body(place, whether it is the first of its value)` for all elements in sorted order. No NaN equals another.
+fn for_each_place(view: &View<'_>, mut body: impl FnMut(usize, bool)) {
+    let mut line = with_dtype!(view.dtype(), T => ranked(view.to_slice::<T>().iter().copied(), false));
+    order::sort(&mut line);
+    let mut last = None;
+    for (key, at) in line {
+        let is_nan = view.dtype().is_float() && key == u64::MAX;
+        body(at as usize, last != Some(key) || is_nan);
+        last = Some(key);
+    }
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let (input, inverse, counts) = (cx.inputs[0], cx.flag(1), cx.flag(2));
-    with_dtype!(input.dtype(), T => {
-        let line = input.to_slice::<T>();
-        let mut ranks = vec![0_i64; line.len()];
-        let mut found: Vec<(T, i64)> = Vec::new();
-        for at in order_of(&line, false) {
-            match found.last_mut() {
-                Some(last) if last.0 == line[at] => last.1 += 1,
-                _ => found.push((line[at], 1)),
-            }
-            ranks[at] = found.len() as i64 - 1;
+    let mut ranks = vec![0_i64; input.shape().numel()];
+    let mut found: Vec<(usize, i64)> = Vec::new();
+    for_each_place(&input, |at, is_new| {
+        match found.last_mut() {
+            Some(last) if !is_new => last.1 += 1,
+            _ => found.push((at, 1)),
         }
-        let values = cx.outputs[0].as_mut_slice::<T>();
-        values.iter_mut().zip(&found).for_each(|(slot, it)| *slot = it.0);
-        if inverse {
-            cx.outputs[1].as_mut_slice::<i64>().copy_from_slice(&ranks);
-        }
-        if counts && let Some(out) = cx.outputs.last_mut() {
-            out.as_mut_slice::<i64>().iter_mut().zip(&found).for_each(|(slot, it)| *slot = it.1);
-        }
+        ranks[at] = found.len() as i64 - 1;
     });
+    with_size!(input.dtype(), T => {
+        let line = input.to_slice::<T>();
+        let values = cx.outputs[0].as_mut_slice::<T>();
+        values.iter_mut().zip(&found).for_each(|(slot, it)| *slot = line[it.0]);
+    });
+    if inverse {
+        cx.outputs[1].as_mut_slice::<i64>().copy_from_slice(&ranks);
+    }
+    if counts && let Some(out) = cx.outputs.last_mut() {
+        out.as_mut_slice::<i64>().iter_mut().zip(&found).for_each(|(slot, it)| *slot = it.1);
+    }
     Ok(())
 }

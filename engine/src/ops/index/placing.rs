@@ -1,0 +1,74 @@
+//! What `scatter` and `scatter_add` share: (input, dim, index, src).
+
+use smallvec::smallvec;
+
+use super::{Spread, index_dtype};
+use crate::cpu::number::Num;
+use crate::cpu::strided;
+use crate::cpu::typed::{self, Plain};
+use crate::cpu::view::View;
+use crate::op::{InferCx, KernelCx};
+use crate::shape::resolve_dim;
+use crate::storage::{self, Number};
+use crate::{DType, Error, Layout, Metas, Result, Shape, with_dtype, with_size};
+
+pub(super) fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let (to, index, src) = (cx.shape(0), cx.shape(1), cx.shape(2));
+    let dim = resolve_dim(cx.op.name, cx.int(0), to.rank())?;
+    index_dtype(cx.op.name, &cx.inputs[1])?;
+    let is_number = cx.inputs[2].as_number().is_some();
+    if !is_number && cx.dtype(0) != cx.dtype(2) {
+        return Err(Error::DTypes { op: cx.op.name, dtypes: vec![cx.dtype(0), cx.dtype(2)] });
+    }
+    let fits = to.rank() == index.rank()
+        && (is_number || src.rank() == index.rank())
+        && (0..index.rank())
+            .all(|it| (it == dim || index[it] <= to[it]) && (is_number || index[it] <= src[it]));
+    if !fits && index.numel() > 0 {
+        return Err(cx.bad_shapes(format!(
+            "the index must not be larger than the source, nor than the input except in dimension {dim}"
+        )));
+    }
+    Ok(smallvec![cx.inputs[0].meta()])
+}
+
+/// Adds the elements of the source at their places, or puts them there.
+pub(super) fn run(cx: &mut KernelCx<'_, '_>, add: bool) -> Result<()> {
+    let (input, index, src) = (cx.inputs[0], cx.inputs[1], cx.inputs[2]);
+    let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
+    let spread = Spread::new(cx.op.name, &input, &index, dim)?;
+    if add {
+        with_dtype!(input.dtype(), T => {
+            let (out, src) = start::<T>(cx, &src, index.shape())?;
+            spread.for_each(|from, to| out[to] = out[to].plus(src[from]))?;
+        });
+        cx.outputs[0].settle_bools();
+        return Ok(());
+    }
+    with_size!(input.dtype(), T => {
+        let (out, src) = start::<T>(cx, &src, index.shape())?;
+        spread.for_each(|from, to| out[to] = src[from])
+    })
+}
+
+/// The output as a copy of the input, and the part of the source that an index of `shape` uses, in row-major order.
+fn start<'c, T: Plain + Default>(
+    cx: &'c mut KernelCx<'_, '_>,
+    src: &View<'_>,
+    shape: &Shape,
+) -> Result<(&'c mut [T], Vec<T>)> {
+    let input = cx.inputs[0];
+    let out = cx.outputs[0].as_mut_slice::<T>();
+    out.copy_from_slice(&input.to_slice::<T>());
+    Ok((out, source(src, shape, input.dtype())?))
+}
+
+/// The elements that an index of `shape` names; a number, which has a shape of its own, stands for all of them.
+fn source<T: Plain + Default>(src: &View<'_>, shape: &Shape, dtype: DType) -> Result<Vec<T>> {
+    if src.shape().rank() == shape.rank() && src.dtype() == dtype {
+        let part = Layout { shape: shape.clone(), ..src.layout().clone() };
+        return Ok(strided::gather(src.buffer::<T>(), &part));
+    }
+    let bytes = storage::from_number(src.first().unwrap_or(Number::Int(0)), dtype)?;
+    Ok(vec![typed::slice::<T>(&bytes)[0]; shape.numel()])
+}

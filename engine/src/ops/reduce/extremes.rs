@@ -1,0 +1,124 @@
+//! What `max`, `min`, `amax`, `amin`, `argmax` and `argmin` share: a largest or smallest element, and where it is.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::{Rows, dims_attr, fold_into, kept_shape, n_reduced, one_dim, reduced_shape, rows, spread};
+use crate::cpu::{reduce, scan};
+use crate::functional::{div, eq, mul, reshape, scatter_add, sum, to};
+use crate::op::{GradCx, InferCx, KernelCx};
+use crate::{
+    Attr, DType, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_dtype,
+};
+
+/// Whether the largest element is meant, or the smallest.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Largest,
+    Smallest,
+}
+
+fn nothing(cx: &InferCx<'_>) -> Error {
+    cx.bad_shapes("nothing to choose from: a reduced dimension has size 0")
+}
+
+/// One dimension, or all of them.
+fn dims_of(dim: Option<usize>, shape: &Shape) -> SmallVec<[usize; 4]> {
+    match dim {
+        Some(dim) => (0..shape.rank()).filter(|&it| it == dim).collect(),
+        None => (0..shape.rank()).collect(),
+    }
+}
+
+/// Infer of `max` and `min`: (dim, keepdim). With a dimension there are two outputs.
+pub(super) fn infer_best(cx: &InferCx<'_>) -> Result<Metas> {
+    let dim = one_dim(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    let dims = dims_of(dim, cx.shape(0));
+    if n_reduced(cx.shape(0), &dims) == 0 {
+        return Err(nothing(cx));
+    }
+    let shape = reduced_shape(cx.shape(0), &dims, dim.is_some() && cx.flag(1));
+    let mut metas: Metas = smallvec![Meta::new(shape.clone(), cx.dtype(0))];
+    metas.extend(dim.map(|_| Meta::new(shape, DType::I64)));
+    Ok(metas)
+}
+
+pub(super) fn run_best(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
+    if cx.outputs.len() < 2 {
+        return run_over(cx, side);
+    }
+    let shape = cx.inputs[0].shape();
+    let dims = dims_of(one_dim(cx.op.name, cx.attrs, 0, shape.rank())?, shape);
+    with_dtype!(cx.inputs[0].dtype(), T => {
+        let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
+        if let [values, indices] = cx.outputs {
+            let (values, indices) = (values.as_mut_slice::<T>(), indices.as_mut_slice::<i64>());
+            scan::best(side == Side::Largest, &data, (n, inner), values, indices);
+        }
+    });
+    Ok(())
+}
+
+/// Along a dimension the element that was chosen has the gradient; over all, equal ones share it. `over` is the row that
+/// gives the same value over all elements.
+pub(super) fn grad_best(cx: &GradCx<'_>, over: &'static OpDef) -> Result<Vec<Option<Tensor>>> {
+    let (x, dy) = (cx.input(0), cx.output_grad()?);
+    let Some(dim) = one_dim(cx.op.name, cx.attrs, 0, x.rank())? else {
+        let attrs = smallvec![Attr::None, Attr::Bool(false)];
+        let hit = to(&eq(x, &apply_one(over, &[x.detach()], &attrs)?)?, x.dtype())?;
+        return Ok(vec![Some(mul(&dy, &div(&hit, &sum(&hit, &[], false)?)?)?)]);
+    };
+    let kept = kept_shape(x.shape(), &dims_of(Some(dim), x.shape()));
+    let zeros = functional::full(x.shape(), 0.0, dy.dtype())?;
+    let index = reshape(cx.output(1), &kept)?;
+    Ok(vec![Some(scatter_add(&zeros, dim as i64, &index, &reshape(&dy, &kept)?)?)])
+}
+
+/// Infer of `argmax` and `argmin`: (dim, keepdim).
+pub(super) fn infer_place(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_of(one_dim(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?, cx.shape(0));
+    if n_reduced(cx.shape(0), &dims) == 0 {
+        return Err(nothing(cx));
+    }
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), DType::I64)])
+}
+
+pub(super) fn run_place(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
+    let shape = cx.inputs[0].shape();
+    let dims = dims_of(one_dim(cx.op.name, cx.attrs, 0, shape.rank())?, shape);
+    with_dtype!(cx.inputs[0].dtype(), T => {
+        let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
+        let indices = cx.outputs[0].as_mut_slice::<i64>();
+        let mut values = vec![T::default(); indices.len()];
+        scan::best(side == Side::Largest, &data, (n, inner), &mut values, indices);
+    });
+    Ok(())
+}
+
+/// Infer of `amax` and `amin`: (dims, keepdim).
+pub(super) fn infer_over(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    if n_reduced(cx.shape(0), &dims) == 0 {
+        return Err(nothing(cx));
+    }
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), cx.dtype(0))])
+}
+
+pub(super) fn run_over(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
+    with_dtype!(cx.inputs[0].dtype(), T => match side {
+        Side::Largest => fold_into::<T, _, T>(cx, 0, reduce::Max, |x| x),
+        Side::Smallest => fold_into::<T, _, T>(cx, 0, reduce::Min, |x| x),
+    })
+}
+
+/// Equal extremes share the gradient.
+pub(super) fn grad_over(cx: &GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let (x, y) = (cx.input(0), cx.output(0));
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, x.rank())?;
+    let hit = to(&eq(x, &spread(y, x.shape(), &dims)?)?, x.dtype())?;
+    let at: Vec<i64> = dims.iter().map(|&it| it as i64).collect();
+    let share = match at.is_empty() {
+        true => hit,
+        false => div(&hit, &sum(&hit, &at, true)?)?,
+    };
+    Ok(vec![Some(mul(&spread(&cx.output_grad()?, x.shape(), &dims)?, &share)?)])
+}

@@ -1,0 +1,39 @@
+//! What `cumsum` and `cumprod` share: (dim, dtype).
+
+use smallvec::smallvec;
+
+use super::accumulated_dtype;
+use crate::cpu::lane::cast;
+use crate::cpu::number::Num;
+use crate::cpu::{scan, strided};
+use crate::op::{InferCx, KernelCx};
+use crate::shape::resolve_dim;
+use crate::{Meta, Metas, Result, with_dtype};
+
+/// What goes on along the dimension.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Running {
+    Sum,
+    Product,
+}
+
+pub(super) fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;
+    Ok(smallvec![Meta::new(cx.shape(0).clone(), accumulated_dtype(cx, 1))])
+}
+
+pub(super) fn run(cx: &mut KernelCx<'_, '_>, what: Running) -> Result<()> {
+    let input = cx.inputs[0];
+    let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
+    let (_, n, inner) = strided::around(input.shape(), dim);
+    let dtype = cx.outputs[0].dtype();
+    with_dtype!(dtype, T => {
+        let (data, out) = (cast::<T>(&input), cx.outputs[0].as_mut_slice::<T>());
+        match what {
+            Running::Sum if dtype.is_float() => scan::float_sums(&data, (n, inner), out),
+            Running::Sum => scan::scan(&data, (n, inner), out, Num::plus),
+            Running::Product => scan::scan(&data, (n, inner), out, Num::times),
+        }
+    });
+    Ok(())
+}

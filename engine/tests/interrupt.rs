@@ -1,0 +1,62 @@
+//! A raised flag ends long kernels soon, with an error, and leaves everything fit for more work.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use engine::cpu::interrupt;
+use engine::{Attr, Attrs, Error, Shape, Tensor, apply, functional, ops};
+
+/// How long after the flag was raised the op ended, and with what.
+fn interrupted(op: &str, inputs: &[Tensor], attrs: Attrs) -> (Duration, Option<Error>) {
+    let flag = Arc::new(AtomicBool::new(false));
+    let _watching = interrupt::watch(flag.clone());
+    let raiser = std::thread::spawn({
+        let flag = flag.clone();
+        move || {
+            std::thread::sleep(Duration::from_millis(50));
+            flag.store(true, Ordering::SeqCst);
+            Instant::now()
+        }
+    });
+    let res = apply(ops::find(op).unwrap(), inputs, &attrs);
+    let end = Instant::now();
+    let raised = raiser.join().unwrap();
+    (end.saturating_duration_since(raised), res.err())
+}
+
+fn ones(shape: &[usize]) -> Tensor {
+    let x = functional::full(&Shape::new(shape), 1.0, engine::DType::F32).unwrap();
+    functional::mul(&x, &x).unwrap()
+}
+
+fn check(op: &str, inputs: &[Tensor], attrs: Attrs) {
+    let (late, error) = interrupted(op, inputs, attrs);
+    assert_eq!(error, Some(Error::Interrupted), "{op}");
+    assert!(late < Duration::from_millis(2000), "{op} went on for {late:?}");
+    println!("{op} ended {late:?} after the flag was raised");
+    let small = ones(&[300, 300]);
+    let product = apply(ops::find("matmul").unwrap(), &[small.clone(), small], &Attrs::new());
+    let sum = functional::sum(&product.unwrap()[0], &[], false).unwrap();
+    assert_eq!(sum.to_f64_vec().unwrap(), [300.0 * 300.0 * 300.0]);
+}
+
+#[test]
+fn a_long_matrix_product_ends() {
+    let x = ones(&[6000, 6000]);
+    check("matmul", &[x.clone(), x], Attrs::new());
+}
+
+#[test]
+fn a_long_convolution_ends() {
+    let attrs = [1, 1, 1].map(|it| Attr::ints(&[it])).into_iter().chain([Attr::Int(1)]).collect();
+    check("conv2d", &[ones(&[64, 64, 128, 128]), ones(&[256, 64, 3, 3])], attrs);
+}
+
+#[test]
+fn a_long_sort_ends() {
+    let x = functional::cumsum(&ones(&[1 << 24]), 0).unwrap();
+    let x = apply(ops::find("sin").unwrap(), &[x], &Attrs::new()).unwrap();
+    let attrs = [Attr::Int(0), Attr::Bool(false), Attr::Bool(true)].into_iter().collect();
+    check("sort", &x, attrs);
+}
