@@ -1,6 +1,6 @@
 //! Speed of the CPU kernels, in GFLOP/s of the plain sum. Each line is one shape with every usable algorithm.
 //!
-//! `cargo run --release -p engine --example bench_kernels [gemm|conv|alloc] [threads]`
+//! `cargo run --release -p engine --example bench_kernels [gemm|conv|fold|alloc] [threads]`
 
 #![allow(clippy::print_stdout)]
 
@@ -8,7 +8,9 @@ use std::time::Instant;
 
 use engine::cpu::conv::{self, ConvPass, ConvProblem};
 use engine::cpu::gemm::{self, Epilogue, GemmProblem};
-use engine::cpu::{Bytes, pool};
+use engine::cpu::order::Lines;
+use engine::cpu::softmax::{self, Form};
+use engine::cpu::{Bytes, moments, pool, reduce, scan};
 
 fn main() {
     let what = std::env::args().nth(1).unwrap_or_default();
@@ -19,6 +21,9 @@ fn main() {
     }
     if matches!(what.as_str(), "" | "conv") {
         convs();
+    }
+    if matches!(what.as_str(), "" | "fold") {
+        folds();
     }
     if matches!(what.as_str(), "" | "alloc") {
         allocations();
@@ -114,6 +119,37 @@ fn convs() {
             println!();
         }
     }
+}
+
+/// Elements per second of what goes along one axis of `[outer, n, inner]`.
+fn folds() {
+    let shapes = [
+        (1, 1 << 22, 1),
+        (1 << 12, 1 << 10, 1),
+        (1, 1 << 12, 1 << 10),
+        (64, 1 << 10, 64),
+        (1 << 19, 8, 1),
+    ];
+    for (outer, n, inner) in shapes {
+        let x: Vec<f32> = (0..outer * n * inner).map(|it| (it % 17) as f32).collect();
+        let (mut out, mut y) = (vec![0.0_f32; outer * inner], vec![0.0_f32; x.len()]);
+        let mut places = vec![0_i64; outer * inner];
+        print!("[{outer}, {n}, {inner}]:");
+        let mut row = |name: &str, f: &mut dyn FnMut()| {
+            print!("  {name} {:.2} G/s", (outer * n * inner) as f64 / time(f) / 1e9);
+        };
+        row("sum", &mut || reduce::fold(reduce::Sum, &x, (n, inner), &mut out, |it| it as f32));
+        row("max", &mut || reduce::fold(reduce::Max, &x, (n, inner), &mut out, |it| it));
+        row("argmax", &mut || scan::best(true, &x, (n, inner), &mut out, &mut places));
+        row("variance", &mut || moments::squares(&x, (n, inner), &mut out, &|it| it as f32));
+        row("softmax", &mut || softmax::softmax(Form::Plain, &x, (n, inner), &mut y));
+        row("cumsum", &mut || scan::float_sums(&x, (n, inner), &mut y));
+        println!();
+    }
+    let x: Vec<f32> = (0..1 << 20).map(|it| ((it * 7919) % 1_000_003) as f32).collect();
+    let mut places = vec![0_i64; x.len()];
+    let lines = Lines { n: x.len(), inner: 1, k: x.len(), descending: false };
+    println!("sort of 2^20: {:.1} ms", time(|| lines.places(&x, &mut places)) * 1e3);
 }
 
 fn allocations() {

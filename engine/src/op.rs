@@ -141,8 +141,11 @@ pub enum DTypeRule {
     /// Inputs count as true or false; the result is bool.
     LogicToBool,
     /// Something else: gives (dtype to compute in per input, dtype of the result).
-    Custom(fn(&[Tensor], &Attrs) -> Result<(DType, DType)>),
+    Custom(DTypeChoice),
 }
+
+/// Gives the dtype to compute in and that of the result.
+pub type DTypeChoice = fn(&[Tensor], &Attrs) -> Result<(DType, DType)>;
 
 /// How an op is computed.
 #[derive(Clone, Copy)]

@@ -209,11 +209,7 @@ impl Tensor {
 
     /// The elements in row-major order, each converted to `f64`.
     pub fn to_f64_vec(&self) -> Result<Vec<f64>> {
-        self.with_view(|view| {
-            crate::with_dtype!(self.dtype(), T => {
-                view.to_slice::<T>().iter().map(|&it| it as f64).collect()
-            })
-        })
+        self.with_view(|view| crate::cpu::lane::cast::<f64>(&view).into_owned())
     }
 
     /// The only element, as a number of the language.

@@ -93,6 +93,7 @@ impl Session {
         if !options.silent {
             self.cell = cell;
         }
+        let _watching = engine::cpu::interrupt::watch(self.cx.interrupt.clone());
         let source = self.cx.sources.add(format!("In[{cell}]"), code.to_owned());
         let globals = self.cx.globals.clone();
         let mut n_steps = 0;

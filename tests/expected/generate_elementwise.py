@@ -123,6 +123,13 @@ def main():
     a, b, w = (torch.randn(3, 4, generator=generator) for _ in range(3))
     case(cases, "lerp", torch.lerp, [a, b, w])
     case(cases, "isclose", lambda x, y, rtol, atol, same: torch.isclose(x, y, rtol, atol, same), [a, a + 1e-3], [1e-2, 1e-4, True])
+    case(cases, "xlogy", torch.xlogy, [pairs[:, 0], pairs[:, 1]], smooth=True)
+    case(cases, "masked_fill", torch.masked_fill, [a, b > 0, torch.tensor(-INF)])
+    case(cases, "masked_fill", torch.masked_fill, [torch.tensor(WHOLE[torch.int64]).reshape(2, 4), torch.tensor([True, False]).reshape(2, 1), torch.tensor(3)])
+    for name in ("addcmul", "addcdiv"):
+        case(cases, name, lambda x, y, z, value: getattr(torch, name)(x, y, z, value=value), [a, b, w], [0.7], smooth=True)
+    for attrs in ([0.0, None, None], [1.0, 2.0, -3.0]):
+        case(cases, "nan_to_num", torch.nan_to_num, [wide.float()], attrs)
     path = pathlib.Path(__file__).resolve().parents[2] / "engine/testdata/elementwise.json"
     lines = ",\n".join(json.dumps(it, allow_nan=False, separators=(",", ":")) for it in cases)
     path.write_text(f"[\n{lines}\n]\n")

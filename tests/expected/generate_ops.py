@@ -318,6 +318,38 @@ case("full", lambda: torch.full((2, 2), 1.5), [], [(2, 2), 1.5, None])
 case("zeros", lambda: torch.zeros(2, 3), [], [(2, 3), None])
 case("ones", lambda: torch.ones(2, 3, dtype=torch.int64), [], [(2, 3), torch.int64])
 
+# Smaller ones.
+number = torch.tensor(-1.5, dtype=torch.float64)
+case("masked_fill", lambda x, m, v: x.masked_fill(m, v), [M, M > 0.3, number])
+case("masked_fill", lambda x, m, v: x.masked_fill(m, v), [whole(3, 4), M[0] > 0, torch.tensor(7)])
+case("addcmul", lambda x, a, b: torch.addcmul(x, a, b, value=0.7), [M, rand(3, 4), rand(4)], [0.7])
+case("addcdiv", lambda x, a, b: torch.addcdiv(x, a, b, value=0.7), [M, rand(3, 4), rand(4) + 3], [0.7])
+case("xlogy", torch.xlogy, [torch.tensor([0.0, 1.5, 2.0], dtype=torch.float64), torch.tensor([0.5, 2.0, 0.1], dtype=torch.float64)])
+odd = torch.tensor([math.nan, math.inf, -math.inf, 1.5], dtype=torch.float64)
+case("nan_to_num", torch.nan_to_num, [odd], [0.0, None, None], grad=False)
+case("nan_to_num", lambda x: torch.nan_to_num(x, 1.0, 2.0, 3.0), [odd], [1.0, 2.0, 3.0])
+case("nan_to_num", lambda x: torch.nan_to_num(x, 1.0, 2.0, 3.0), [odd.float()], [1.0, 2.0, 3.0])
+case("nan_to_num", torch.nan_to_num, [whole(3)], [0.0, None, None])
+case("cross", lambda a, b: torch.linalg.cross(a, b), [rand(4, 3), rand(4, 3)], [-1])
+case("cross", lambda a, b: torch.linalg.cross(a, b, dim=0), [rand(3, 2), rand(3, 2)], [0])
+for p in (2.0, 1.0, 3.0):
+    case("cdist", lambda a, b: torch.cdist(a, b, p), [rand(4, 3), rand(2, 3)], [p])
+case("cdist", torch.cdist, [rand(2, 3, 4), rand(2, 5, 4)], [2.0])
+case("logcumsumexp", lambda x: x.logcumsumexp(1), [M], [1])
+case("logcumsumexp", lambda x: x.logcumsumexp(0), [M * 100], [0])
+for op, run in (("cummax", torch.cummax), ("cummin", torch.cummin)):
+    case(op, lambda x: tuple(run(x, 1)), [X], [1])
+    case(op, lambda x: tuple(run(x, 0)), [whole(6)], [0])
+for op, run in (("var_mean", torch.var_mean), ("std_mean", torch.std_mean)):
+    case(op, lambda x: run(x, 1, correction=0, keepdim=True), [X], [1, 0, True])
+    case(op, run, [M], [None, 1, False])
+case("diag_embed", lambda x: torch.diag_embed(x, -1), [M], [-1])
+case("diag_embed", torch.diag_embed, [M], [0])
+case("diag", lambda x: torch.diag(x, 1), [V], [1])
+case("diag", lambda x: torch.diag(x, -1), [M], [-1])
+case("histc", lambda x: torch.histc(x, 5, -1.0, 1.0), [M], [5, -1.0, 1.0], grad=False)
+case("histc", lambda x: torch.histc(x, 4), [M], [4, 0.0, 0.0], grad=False)
+
 path = pathlib.Path(__file__).parents[2] / "engine" / "testdata" / "ops.json"
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

@@ -21,7 +21,10 @@ fn for_each_block<T: Num>(
         let range = range.start * block..range.end * block;
         // SAFETY: each range is given once, and `out` is as long as `x`.
         let out = unsafe { out.part(range.clone()) };
-        x[range].chunks_exact(block).zip(out.chunks_exact_mut(block)).for_each(|(x, out)| body(x, out));
+        x[range]
+            .chunks_exact(block)
+            .zip(out.chunks_exact_mut(block))
+            .for_each(|(x, out)| body(x, out));
     });
 }
 
@@ -72,6 +75,38 @@ pub fn linear<T: Float>(a: &[T], b: &[T], (n, inner): (usize, usize), out: &mut 
             }
         }
     });
+}
+
+/// `log(exp(a) + exp(b))`
+pub fn log_add<T: Float>(a: T, b: T) -> T {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    // Two infinities of one sign have no difference.
+    if low.is_nan() || high.is_nan() || high.to_f64().is_infinite() {
+        return if low.is_nan() { low } else { high };
+    }
+    T::from_f64(high.to_f64() + (low.to_f64() - high.to_f64()).exp().ln_1p())
+}
+
+/// The largest (or smallest) element so far along the axis, and its last index; NaN beats everything.
+pub fn running_best<T: Num>(
+    largest: bool,
+    x: &[T],
+    (n, inner): (usize, usize),
+    values: &mut [T],
+    indices: &mut [i64],
+) {
+    for start in (0..x.len()).step_by((n * inner).max(1)) {
+        for at in start..start + n * inner {
+            let (step, before) = ((at - start) / inner, at.wrapping_sub(inner));
+            let keeps = step > 0 && {
+                let best = values[before];
+                let behind = if largest { x[at] < best } else { x[at] > best };
+                (best.is_nan() || behind) && !x[at].is_nan()
+            };
+            (values[at], indices[at]) =
+                if keeps { (values[before], indices[before]) } else { (x[at], step as i64) };
+        }
+    }
 }
 
 /// The largest (or smallest) element along the axis and its first index; NaN beats everything.

@@ -159,9 +159,7 @@ fn unary(cx: &mut KernelCx<'_, '_>, f: impl Fn(f32) -> f32) -> Result<()> {
 
 fn operand(cx: &KernelCx<'_, '_>, idx: usize) -> Vec<f32> {
     let view = cx.inputs[idx];
-    crate::with_dtype!(view.dtype(), T => {
-        view.to_slice::<T>().iter().map(|&it| it as f64 as f32).collect()
-    })
+    crate::cpu::lane::cast::<f32>(&view).into_owned()
 }
 
 fn binary(cx: &mut KernelCx<'_, '_>, f: fn(f32, f32) -> f32) -> Result<()> {

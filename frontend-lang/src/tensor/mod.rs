@@ -22,7 +22,7 @@ impl From<engine::Error> for Raised {
             E::TooLarge { .. } | E::OutOfMemory { .. } => &MEMORY_ERROR,
             E::Trace { .. } | E::Abstract => &TRACE_ERROR,
             E::File { .. } => &OS_ERROR,
-            E::Interrupted => &KEYBOARD_INTERRUPT,
+            E::Interrupted => return Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new()),
             _ => &RUNTIME_ERROR,
         };
         Raised::new(row, error.to_string())

@@ -1,6 +1,8 @@
 //! Arithmetic, logic and bits of two tensors, element by element.
 
 pub mod add;
+pub mod addcdiv;
+pub mod addcmul;
 pub mod atan2;
 pub mod bitwise_and;
 pub mod bitwise_left_shift;
@@ -22,12 +24,15 @@ pub mod mul;
 pub mod pow;
 pub mod remainder;
 pub mod sub;
+pub mod xlogy;
 
 use crate::OpDef;
 
 /// The family, sorted by name.
 pub static ALL: &[&OpDef] = &[
     &add::OP,
+    &addcdiv::OP,
+    &addcmul::OP,
     &atan2::OP,
     &bitwise_and::OP,
     &bitwise_left_shift::OP,
@@ -49,4 +54,5 @@ pub static ALL: &[&OpDef] = &[
     &pow::OP,
     &remainder::OP,
     &sub::OP,
+    &xlogy::OP,
 ];

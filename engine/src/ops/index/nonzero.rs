@@ -37,7 +37,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let kept = if input.dtype().is_float() { i64::MAX } else { -1 };
     with_size!(input.dtype(), T => {
         // The sign of a float does not count.
-        let kept = (kept >> (64 - 8 * size_of::<T>())) as T;
+        let kept = (kept >> (64 - T::BITS)) as T;
         let src = input.to_slice::<T>();
         let hits = src.iter().enumerate().filter(|it| *it.1 & kept != 0);
         for (row, (at, _)) in out.chunks_exact_mut(strides.len().max(1)).zip(hits) {

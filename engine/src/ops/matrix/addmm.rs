@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     onnx: &[],
-    aliases: &["oneflow.addmm"],
+    aliases: &["oneflow.addmm", "torch.baddbmm", "torch.addmv", "Tensor.baddbmm", "Tensor.addmv"],
     examples: &[
         (
             "addmm(tensor([1.0, 2.0]), tensor([[1.0, 0.0], [0.0, 1.0]]), tensor([[5.0, 6.0], [7.0, 8.0]]))",

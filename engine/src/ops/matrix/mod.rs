@@ -12,13 +12,16 @@ use crate::op::{InferCx, KernelCx};
 use crate::{DType, Error, Layout, Result, Shape, Tensor};
 
 pub mod addmm;
+pub mod cdist;
+pub mod cross;
 pub mod dot;
 pub mod linear;
 pub mod matmul;
 pub mod outer;
 
 /// The rows of this family.
-pub static ALL: &[&OpDef] = &[&addmm::OP, &dot::OP, &linear::OP, &matmul::OP, &outer::OP];
+pub static ALL: &[&OpDef] =
+    &[&addmm::OP, &cdist::OP, &cross::OP, &dot::OP, &linear::OP, &matmul::OP, &outer::OP];
 
 /// One product `C[m, n] = A[m, k] B[k, n]`: the operands from their first element on, with row and column strides.
 pub(crate) struct Product<'a, T> {

@@ -1,5 +1,6 @@
 //! `bernoulli`: 1 with the probability that each element of the input gives, else 0.
 
+use crate::cpu::lane::cast;
 use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param};
 use crate::{Error, Metas, OpDef, Result, random, rules, with_float};
 
@@ -32,13 +33,14 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
-        let p = cx.inputs[0].to_slice::<T>();
-        if p.iter().any(|it| !(0.0..=1.0).contains(it)) {
-            return Err(Error::Attr { op: cx.op.name, name: "input", problem: "must lie between 0 and 1".into() });
-        }
+    let p = cast::<f64>(&cx.inputs[0]);
+    if p.iter().any(|it| !(0.0..=1.0).contains(it)) {
+        let problem = "must lie between 0 and 1".into();
+        return Err(Error::Attr { op: cx.op.name, name: "input", problem });
+    }
+    with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
-        random::with(|it| it.uniform_f64(out.len(), |at, x| out[at] = T::from(u8::from(x < p[at] as f64))));
+        random::with(|it| it.uniform_f64(out.len(), |at, x| out[at] = T::from(u8::from(x < p[at]))));
         Ok(())
     })
 }

@@ -14,7 +14,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: extremes::infer_place,
-    body: Body::Kernels(&[Kernel::new("reduce.argmax", |cx| extremes::run_place(cx, Side::Largest))]),
+    body: Body::Kernels(&[Kernel::new("reduce.argmax", |cx| {
+        extremes::run_place(cx, Side::Largest)
+    })]),
     grad: Grad::Stops("indices are whole numbers"),
     pure: true,
     method: true,

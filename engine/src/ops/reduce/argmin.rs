@@ -14,7 +14,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: extremes::infer_place,
-    body: Body::Kernels(&[Kernel::new("reduce.argmin", |cx| extremes::run_place(cx, Side::Smallest))]),
+    body: Body::Kernels(&[Kernel::new("reduce.argmin", |cx| {
+        extremes::run_place(cx, Side::Smallest)
+    })]),
     grad: Grad::Stops("indices are whole numbers"),
     pure: true,
     method: true,

@@ -49,9 +49,13 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
 /// One step along `dim` towards its end; `first` comes in.
 pub(super) fn shifted(x: &Tensor, dim: i64, first: f64) -> Result<Tensor> {
     let size = x.shape()[dim as usize] as i64;
-    let cut = slice(x, dim, 0, size - 1, 1)?;
+    entered(&slice(x, dim, 0, size - 1, 1)?, dim, first)
+}
+
+/// `first` before what there is along `dim`.
+pub(super) fn entered(x: &Tensor, dim: i64, first: f64) -> Result<Tensor> {
     let mut pads = smallvec![0; 2 * (x.rank() - dim as usize)];
     pads[2 * (x.rank() - 1 - dim as usize)] = 1;
     let attrs = smallvec![Attr::Ints(pads), Attr::Str("constant"), Attr::Float(first)];
-    apply_one(&crate::ops::shape::pad::OP, &[cut], &attrs)
+    apply_one(&crate::ops::shape::pad::OP, std::slice::from_ref(x), &attrs)
 }

@@ -1,13 +1,17 @@
-//! What `max`, `min`, `amax`, `amin`, `argmax` and `argmin` share: a largest or smallest element, and where it is.
+//! What `max`, `min`, `amax`, `amin`, `argmax`, `argmin`, `cummax` and `cummin` share: a largest or smallest element, and where it is.
 
 use smallvec::{SmallVec, smallvec};
 
-use super::{Rows, dims_attr, fold_into, kept_shape, n_reduced, one_dim, reduced_shape, rows, spread};
-use crate::cpu::{reduce, scan};
+use super::{
+    Rows, dims_attr, fold_into, kept_shape, n_reduced, one_dim, reduced_shape, rows, spread,
+};
+use crate::cpu::{reduce, scan, strided};
 use crate::functional::{div, eq, mul, reshape, scatter_add, sum, to};
 use crate::op::{GradCx, InferCx, KernelCx};
+use crate::shape::resolve_dim;
 use crate::{
-    Attr, DType, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_dtype,
+    Attr, DType, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional,
+    with_dtype,
 };
 
 /// Whether the largest element is meant, or the smallest.
@@ -121,4 +125,33 @@ pub(super) fn grad_over(cx: &GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
         false => div(&hit, &sum(&hit, &at, true)?)?,
     };
     Ok(vec![Some(mul(&spread(&cx.output_grad()?, x.shape(), &dims)?, &share)?)])
+}
+
+/// Infer of `cummax` and `cummin`: (dim).
+pub(super) fn infer_running(cx: &InferCx<'_>) -> Result<Metas> {
+    resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;
+    Ok(smallvec![cx.inputs[0].meta(), Meta::new(cx.shape(0).clone(), DType::I64)])
+}
+
+pub(super) fn run_running(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
+    let input = cx.inputs[0];
+    let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
+    let (_, n, inner) = strided::around(input.shape(), dim);
+    let [values, indices] = cx.outputs else { return Ok(()) };
+    with_dtype!(input.dtype(), T => {
+        let (x, out) = (input.to_slice::<T>(), values.as_mut_slice::<T>());
+        let places = indices.as_mut_slice::<i64>();
+        scan::running_best(side == Side::Largest, &x, (n, inner), out, places);
+    });
+    Ok(())
+}
+
+/// Each gradient goes to the element that was the best.
+pub(super) fn grad_running(cx: &GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let dy = cx.output_grad()?;
+    if dy.rank() == 0 {
+        return Ok(vec![Some(dy)]);
+    }
+    let zeros = functional::full(cx.input(0).shape(), 0.0, dy.dtype())?;
+    Ok(vec![Some(scatter_add(&zeros, cx.int(0), cx.output(1), &dy)?)])
 }

@@ -5,7 +5,9 @@ use smallvec::smallvec;
 use super::cumprod::shifted;
 use crate::cpu::{scan, strided};
 use crate::functional::{flip, mul};
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
 use crate::shape::resolve_dim;
 use crate::{Error, Metas, OpDef, Result, Tensor, apply_one, with_float};
 
@@ -22,8 +24,14 @@ pub static OP: OpDef = OpDef {
     onnx: &[],
     aliases: &[],
     examples: &[
-        ("linear_scan(tensor([9.0, 2.0, 3.0]), tensor([1.0, 1.0, 1.0]), 0)", "tensor([ 1.,  3., 10.])"),
-        ("linear_scan(tensor([[0.5], [0.5]]), tensor([[4.0], [1.0]]), 0)", "tensor([[4.],\n        [3.]])"),
+        (
+            "linear_scan(tensor([9.0, 2.0, 3.0]), tensor([1.0, 1.0, 1.0]), 0)",
+            "tensor([ 1.,  3., 10.])",
+        ),
+        (
+            "linear_scan(tensor([[0.5], [0.5]]), tensor([[4.0], [1.0]]), 0)",
+            "tensor([[4.],\n        [3.]])",
+        ),
         ("linear_scan(zeros(3), tensor([1.0, 2.0, 3.0]), 0)", "tensor([1., 2., 3.])"),
     ],
 };

@@ -21,10 +21,13 @@ pub mod any;
 pub mod argmax;
 pub mod argmin;
 pub mod count_nonzero;
+pub mod cummax;
+pub mod cummin;
 pub mod cumprod;
 pub mod cumsum;
 mod extremes;
 pub mod linear_scan;
+pub mod logcumsumexp;
 pub mod logsumexp;
 pub mod max;
 pub mod mean;
@@ -33,8 +36,10 @@ pub mod norm;
 pub mod prod;
 mod running;
 pub mod std_;
+pub mod std_mean;
 pub mod sum;
 pub mod var;
+pub mod var_mean;
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[
@@ -45,9 +50,12 @@ pub static ALL: &[&OpDef] = &[
     &argmax::OP,
     &argmin::OP,
     &count_nonzero::OP,
+    &cummax::OP,
+    &cummin::OP,
     &cumprod::OP,
     &cumsum::OP,
     &linear_scan::OP,
+    &logcumsumexp::OP,
     &logsumexp::OP,
     &max::OP,
     &mean::OP,
@@ -55,8 +63,10 @@ pub static ALL: &[&OpDef] = &[
     &norm::OP,
     &prod::OP,
     &std_::OP,
+    &std_mean::OP,
     &sum::OP,
     &var::OP,
+    &var_mean::OP,
 ];
 
 /// Dimensions named by attribute `idx`, sorted; all of them when absent or empty. Naming one twice is an error.

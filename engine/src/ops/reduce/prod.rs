@@ -41,7 +41,10 @@ pub static OP: OpDef = OpDef {
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
-    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), accumulated_dtype(cx, 2))])
+    Ok(smallvec![Meta::new(
+        reduced_shape(cx.shape(0), &dims, cx.flag(1)),
+        accumulated_dtype(cx, 2)
+    )])
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What `cumsum` and `cumprod` share: (dim, dtype).
+//! What `cumsum`, `cumprod` and `logcumsumexp` share: (dim, dtype).
 
 use smallvec::smallvec;
 
@@ -8,13 +8,15 @@ use crate::cpu::number::Num;
 use crate::cpu::{scan, strided};
 use crate::op::{InferCx, KernelCx};
 use crate::shape::resolve_dim;
-use crate::{Meta, Metas, Result, with_dtype};
+use crate::{Meta, Metas, Result, with_dtype, with_float};
 
 /// What goes on along the dimension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Running {
     Sum,
     Product,
+    /// The logarithm of a sum of exponentials.
+    LogSum,
 }
 
 pub(super) fn infer(cx: &InferCx<'_>) -> Result<Metas> {
@@ -27,12 +29,19 @@ pub(super) fn run(cx: &mut KernelCx<'_, '_>, what: Running) -> Result<()> {
     let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
     let (_, n, inner) = strided::around(input.shape(), dim);
     let dtype = cx.outputs[0].dtype();
+    if what == Running::LogSum {
+        return with_float!(cx.op.name, dtype, T => {
+            let (data, out) = (cast::<T>(&input), cx.outputs[0].as_mut_slice::<T>());
+            scan::scan(&data, (n, inner), out, scan::log_add);
+            Ok(())
+        });
+    }
     with_dtype!(dtype, T => {
         let (data, out) = (cast::<T>(&input), cx.outputs[0].as_mut_slice::<T>());
         match what {
             Running::Sum if dtype.is_float() => scan::float_sums(&data, (n, inner), out),
             Running::Sum => scan::scan(&data, (n, inner), out, Num::plus),
-            Running::Product => scan::scan(&data, (n, inner), out, Num::times),
+            _ => scan::scan(&data, (n, inner), out, Num::times),
         }
     });
     Ok(())

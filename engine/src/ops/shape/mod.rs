@@ -6,6 +6,8 @@ use crate::{Attr, Attrs, Error, Outputs, Result, Shape, Tensor, functional};
 
 pub mod cat;
 pub mod chunk;
+pub mod diag;
+pub mod diag_embed;
 pub mod diagonal;
 pub mod expand;
 pub mod flatten;
@@ -36,6 +38,8 @@ pub mod unsqueeze;
 pub static ALL: &[&OpDef] = &[
     &cat::OP,
     &chunk::OP,
+    &diag::OP,
+    &diag_embed::OP,
     &diagonal::OP,
     &expand::OP,
     &flatten::OP,

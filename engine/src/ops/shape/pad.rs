@@ -2,14 +2,13 @@
 
 use smallvec::smallvec;
 
-use crate::storage::{Number, bits_of};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,
 };
+use crate::storage::{Number, bits_of};
 use crate::{
-    Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional,
-    with_size,
+    Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_size,
 };
 
 pub static OP: OpDef = OpDef {

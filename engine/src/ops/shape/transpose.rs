@@ -22,7 +22,13 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     onnx: &[],
-    aliases: &["torch.swapaxes", "Tensor.swapaxes", "oneflow.transpose"],
+    aliases: &[
+        "torch.swapaxes",
+        "torch.swapdims",
+        "Tensor.swapaxes",
+        "Tensor.swapdims",
+        "oneflow.transpose",
+    ],
     examples: &[
         (
             "transpose(tensor([[1, 2, 3], [4, 5, 6]]), 0, 1)",

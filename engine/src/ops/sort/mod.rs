@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use crate::OpDef;
-use crate::cpu::number::Num;
 use crate::cpu::interrupt;
+use crate::cpu::number::Num;
 use crate::cpu::order::Lines;
 use crate::cpu::strided;
 use crate::op::{GradCx, KernelCx};
@@ -13,8 +13,13 @@ use crate::{Error, Result, Tensor, functional, with_dtype, with_size};
 
 pub mod argsort;
 pub mod bincount;
+pub mod histc;
 pub mod median;
 pub mod searchsorted;
+#[expect(
+    clippy::module_inception,
+    reason = "a file is named after its op, also where the family has its name"
+)]
 pub mod sort;
 pub mod topk;
 pub mod unique;
@@ -23,6 +28,7 @@ pub mod unique;
 pub static ALL: &[&OpDef] = &[
     &argsort::OP,
     &bincount::OP,
+    &histc::OP,
     &median::OP,
     &searchsorted::OP,
     &sort::OP,

@@ -36,6 +36,7 @@ pub mod log2;
 pub mod log_sigmoid;
 pub mod logical_not;
 pub mod mish;
+pub mod nan_to_num;
 pub mod neg;
 pub mod reciprocal;
 pub mod relu;
@@ -97,6 +98,7 @@ pub static ALL: &[&OpDef] = &[
     &log_sigmoid::OP,
     &logical_not::OP,
     &mish::OP,
+    &nan_to_num::OP,
     &neg::OP,
     &reciprocal::OP,
     &relu::OP,

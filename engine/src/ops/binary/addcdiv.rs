@@ -1,0 +1,32 @@
+//! `addcdiv`: `input + value * tensor1 / tensor2`.
+
+use crate::expr::Expr;
+use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::rules;
+
+pub static OP: OpDef = OpDef {
+    name: "addcdiv",
+    doc: "`input + value * tensor1 / tensor2`.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("tensor1"),
+        Param::tensor("tensor2"),
+        Param::with("value", ParamKind::Float, Default::Float(1.0)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::broadcast,
+    body: Body::Scalar(|x, _| x[0].clone() + Expr::param(0) * (x[1].clone() / x[2].clone())),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["oneflow.addcdiv"],
+    examples: &[
+        (
+            "addcdiv(tensor([1.0, 2.0]), tensor([3.0, 4.0]), tensor([2.0, 8.0]), value=2.0)",
+            "tensor([4., 3.])",
+        ),
+        ("addcdiv(tensor(1.0), tensor([1.0, 0.0]), tensor(0.0))", "tensor([inf, nan])"),
+        ("addcdiv(tensor([1.0]), tensor([1.0]), tensor([2.0]), value=0.0)", "tensor([1.])"),
+    ],
+};

@@ -1,0 +1,47 @@
+//! `masked_fill`: the input with a number where a mask holds.
+
+use crate::expr::Expr;
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::rules;
+use crate::{Attrs, DType, Error, Result, Tensor};
+
+pub static OP: OpDef = OpDef {
+    name: "masked_fill",
+    doc: "The input with the number `value` where the bool `mask` holds.",
+    params: &[Param::tensor("input"), Param::tensor("mask"), Param::tensor("value")],
+    dtypes: DTypeRule::Custom(of_input),
+    infer: rules::broadcast,
+    body: Body::Ternary(|x, mask, value| Expr::select(mask, value, x)),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["oneflow.masked_fill"],
+    examples: &[
+        (
+            "masked_fill(tensor([1.0, 2.0, 3.0]), tensor([True, False, True]), 0.0)",
+            "tensor([0., 2., 0.])",
+        ),
+        (
+            "masked_fill(tensor([[1, 2], [3, 4]]), tensor([True, False]), -1)",
+            "tensor([[-1,  2],\n        [-1,  4]])",
+        ),
+        (
+            "masked_fill(tensor([1.0, 2.0]), tensor([[True], [False]]), -inf)",
+            "tensor([[-inf, -inf],\n        [1., 2.]])",
+        ),
+    ],
+};
+
+/// The dtype of the input; a float number does not go into whole numbers.
+fn of_input(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
+    let refuse = |dtype, allowed| Err(Error::DType { op: "masked_fill", dtype, allowed });
+    let (dtype, mask, value) = (inputs[0].dtype(), inputs[1].dtype(), inputs[2].dtype());
+    if mask != DType::Bool {
+        return refuse(mask, "a bool mask");
+    }
+    if value.is_float() && !dtype.is_float() {
+        return refuse(value, "a whole number as value, as the input holds whole numbers");
+    }
+    Ok((dtype, dtype))
+}

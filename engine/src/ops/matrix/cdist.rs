@@ -1,0 +1,48 @@
+//! `cdist`: the distance of each row of one matrix from each row of another.
+
+use smallvec::smallvec;
+
+use crate::functional::{sub, unsqueeze};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{Attr, Error, OpDef, Outputs, Result, apply_one, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "cdist",
+    doc: "The distance of each row of one matrix from each row of another, in the norm `p`; batches broadcast.",
+    params: &[
+        Param::tensor("x1"),
+        Param::tensor("x2"),
+        Param::with("p", ParamKind::Float, Default::Float(2.0)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        (
+            "cdist(tensor([[0.0, 0.0], [3.0, 4.0]]), tensor([[0.0, 0.0]]))",
+            "tensor([[0.],\n        [5.]])",
+        ),
+        (
+            "cdist(tensor([[0.0, 1.0]]), tensor([[2.0, 3.0], [0.0, 1.0]]), 1.0)",
+            "tensor([[4., 0.]])",
+        ),
+        ("cdist(zeros(2, 0), zeros(3, 0))", "tensor([[0., 0., 0.],\n        [0., 0., 0.]])"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (a, b) = (cx.input(0)?, cx.input(1)?);
+    if a.rank() < 2 || b.rank() < 2 || a.shape().last() != b.shape().last() {
+        let shapes = vec![a.shape().clone(), b.shape().clone()];
+        let rule = "two matrices with as many columns are needed".into();
+        return Err(Error::Shapes { op: cx.op.name, shapes, rule });
+    }
+    let gaps = sub(&unsqueeze(a, -2)?, &unsqueeze(b, -3)?)?;
+    let attrs = smallvec![Attr::Float(cx.float(0)), Attr::ints(&[-1]), Attr::Bool(false)];
+    Ok(smallvec![apply_one(&crate::ops::reduce::norm::OP, &[gaps], &attrs)?])
+}

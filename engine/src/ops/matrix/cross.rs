@@ -1,0 +1,52 @@
+//! `cross`: the cross product of vectors of three numbers.
+
+use smallvec::smallvec;
+
+use crate::functional::{mul, sub};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::shape::resolve_dim;
+use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "cross",
+    doc: "The cross product of vectors of three numbers, which lie along `dim`.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("other"),
+        Param::with("dim", ParamKind::Int, Default::Int(-1)),
+    ],
+    dtypes: DTypeRule::PromoteNumbers,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &["torch.linalg.cross"],
+    examples: &[
+        ("cross(tensor([1.0, 0.0, 0.0]), tensor([0.0, 1.0, 0.0]))", "tensor([0., 0., 1.])"),
+        ("cross(tensor([[1, 2, 3]]), tensor([[4, 5, 6]]), 1)", "tensor([[-3,  6, -3]])"),
+        (
+            "cross(tensor([[1.0], [2.0], [3.0]]), tensor([[0.0], [1.0], [0.0]]), 0)",
+            "tensor([[-3.],\n        [ 0.],\n        [ 1.]])",
+        ),
+    ],
+};
+
+/// With `r` for one step along the dimension: `r(a) * r(r(b)) - r(r(a)) * r(b)`.
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (a, b) = (cx.input(0)?, cx.input(1)?);
+    let sized = |it: &Tensor| -> Result<bool> {
+        Ok(it.shape().get(resolve_dim(cx.op.name, cx.int(0), it.rank())?) == Some(&3))
+    };
+    if !sized(a)? || !sized(b)? {
+        let shapes = vec![a.shape().clone(), b.shape().clone()];
+        return Err(Error::Shapes { op: cx.op.name, shapes, rule: "dim must have size 3".into() });
+    }
+    let turned = |it: &Tensor, by: i64| -> Result<Tensor> {
+        let attrs = smallvec![Attr::ints(&[-by]), Attr::ints(&[cx.int(0)])];
+        Ok(apply(&crate::ops::shape::roll::OP, std::slice::from_ref(it), &attrs)?[0].clone())
+    };
+    let left = mul(&turned(a, 1)?, &turned(b, 2)?)?;
+    Ok(smallvec![sub(&left, &mul(&turned(a, 2)?, &turned(b, 1)?)?)?])
+}

@@ -1,0 +1,32 @@
+//! `cummax`: the largest element so far along a dimension, and where it is.
+
+use super::extremes::{self, Side};
+use crate::OpDef;
+use crate::op::{Body, DTypeRule, Grad, Kernel, Param, ParamKind, Saves};
+
+pub static OP: OpDef = OpDef {
+    name: "cummax",
+    doc: "The largest element so far along a dimension, and where it is: the last of equal ones. NaN wins.",
+    params: &[Param::tensor("input"), Param::required("dim", ParamKind::Int)],
+    dtypes: DTypeRule::Any,
+    infer: extremes::infer_running,
+    body: Body::Kernels(&[Kernel::new("reduce.cummax", |cx| {
+        extremes::run_running(cx, Side::Largest)
+    })]),
+    grad: Grad::Rule(|cx| extremes::grad_running(cx), Saves::Outputs),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        (
+            "cummax(tensor([1.0, 3.0, 2.0, 3.0]), 0)",
+            "(tensor([1., 3., 3., 3.]), tensor([0, 1, 1, 3]))",
+        ),
+        (
+            "cummax(tensor([[1, 2], [0, 5]]), 0)",
+            "(tensor([[1, 2],\n        [1, 5]]), tensor([[0, 0],\n        [0, 1]]))",
+        ),
+        ("cummax(tensor([1.0, nan, 2.0]), 0)", "(tensor([1., nan, nan]), tensor([0, 1, 1]))"),
+    ],
+};

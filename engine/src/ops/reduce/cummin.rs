@@ -1,0 +1,32 @@
+//! `cummin`: the smallest element so far along a dimension, and where it is.
+
+use super::extremes::{self, Side};
+use crate::OpDef;
+use crate::op::{Body, DTypeRule, Grad, Kernel, Param, ParamKind, Saves};
+
+pub static OP: OpDef = OpDef {
+    name: "cummin",
+    doc: "The smallest element so far along a dimension, and where it is: the last of equal ones. NaN wins.",
+    params: &[Param::tensor("input"), Param::required("dim", ParamKind::Int)],
+    dtypes: DTypeRule::Any,
+    infer: extremes::infer_running,
+    body: Body::Kernels(&[Kernel::new("reduce.cummin", |cx| {
+        extremes::run_running(cx, Side::Smallest)
+    })]),
+    grad: Grad::Rule(|cx| extremes::grad_running(cx), Saves::Outputs),
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        (
+            "cummin(tensor([2.0, 3.0, 1.0, 1.0]), 0)",
+            "(tensor([2., 2., 1., 1.]), tensor([0, 0, 2, 3]))",
+        ),
+        (
+            "cummin(tensor([[1, 2], [0, 5]]), 1)",
+            "(tensor([[1, 1],\n        [0, 0]]), tensor([[0, 0],\n        [0, 0]]))",
+        ),
+        ("cummin(tensor([1.0, nan, 0.0]), 0)", "(tensor([1., nan, nan]), tensor([0, 1, 1]))"),
+    ],
+};

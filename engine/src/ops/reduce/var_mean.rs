@@ -1,0 +1,40 @@
+//! `var_mean`: the variance and the mean over dimensions, or of all elements.
+
+use smallvec::smallvec;
+
+use crate::functional::mean;
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{OpDef, Outputs, Result, apply_one, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "var_mean",
+    doc: "The variance and the mean over dimensions, or of all elements.",
+    params: &[
+        Param::tensor("input"),
+        Param::with("dim", ParamKind::OptInts, Default::None),
+        Param::with("correction", ParamKind::Int, Default::Int(1)),
+        Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
+    ],
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("var_mean(tensor([1.0, 2.0, 6.0]))", "(tensor(7.), tensor(3.))"),
+        (
+            "var_mean(tensor([[1.0, 2.0], [3.0, 5.0]]), 1)",
+            "(tensor([0.5000, 2.0000]), tensor([1.5000, 4.0000]))",
+        ),
+        ("var_mean(tensor([1.0]))", "(tensor(nan), tensor(1.))"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let input = cx.input(0)?;
+    let spread = apply_one(&super::var::OP, std::slice::from_ref(input), cx.attrs)?;
+    Ok(smallvec![spread, mean(input, &cx.ints(0).unwrap_or_default(), cx.flag(2))?])
+}

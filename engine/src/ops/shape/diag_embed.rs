@@ -1,0 +1,53 @@
+//! `diag_embed`: matrices whose diagonals are the last dimension of the input.
+
+use smallvec::smallvec;
+
+use crate::functional::reshape;
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "diag_embed",
+    doc: "Matrices of zeros whose diagonals (or those `offset` above) are the last dimension of the input.",
+    params: &[Param::tensor("input"), Param::with("offset", ParamKind::Int, Default::Int(0))],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    pure: true,
+    method: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("diag_embed(tensor([1, 2]))", "tensor([[1, 0],\n        [0, 2]])"),
+        (
+            "diag_embed(tensor([[1.0], [2.0]]), 1)",
+            "tensor([[[0., 1.],\n         [0., 0.]],\n\n        [[0., 2.],\n         [0., 0.]]])",
+        ),
+        ("diag_embed(zeros(2, 0)).shape", "torch.Size([2, 0, 0])"),
+    ],
+};
+
+/// In a flattened matrix of `size` columns, the diagonal has a step of `size + 1`.
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (input, offset) = (cx.input(0)?, cx.int(0));
+    let Some((&len, outer)) = input.shape().split_last() else {
+        let (shapes, rule) = (vec![input.shape().clone()], "a scalar has no diagonal".into());
+        return Err(Error::Shapes { op: cx.op.name, shapes, rule });
+    };
+    let size = (len as i64).saturating_add(offset.saturating_abs());
+    let with = |last: Vec<i64>| outer.iter().map(|&it| it as i64).chain(last);
+    let start = if offset >= 0 { offset } else { size.saturating_mul(-offset) };
+    let stop = if len == 0 { start } else { start + (len as i64 - 1) * (size + 1) + 1 };
+    let attrs = smallvec![
+        Attr::Int(-1),
+        Attr::Int(start),
+        Attr::Int(stop),
+        Attr::Int(size + 1),
+        Attr::Ints(with(vec![size.saturating_mul(size)]).collect()),
+    ];
+    let place = &super::slice_backward::OP;
+    let flat = apply_one(place, std::slice::from_ref(input), &attrs)?;
+    let shape: Shape = with(vec![size, size]).map(|it| it as usize).collect();
+    Ok(smallvec![reshape(&flat, &shape)?])
+}
