@@ -135,7 +135,7 @@ fn folds() {
         let (mut out, mut y) = (vec![0.0_f32; outer * inner], vec![0.0_f32; x.len()]);
         let mut places = vec![0_i64; outer * inner];
         print!("[{outer}, {n}, {inner}]:");
-        let mut row = |name: &str, f: &mut dyn FnMut()| {
+        let row = |name: &str, f: &mut dyn FnMut()| {
             print!("  {name} {:.2} G/s", (outer * n * inner) as f64 / time(f) / 1e9);
         };
         row("sum", &mut || reduce::fold(reduce::Sum, &x, (n, inner), &mut out, |it| it as f32));

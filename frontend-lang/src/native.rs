@@ -156,6 +156,7 @@ pub enum Member {
     /// A module as an attribute: own name, full module name.
     Module(&'static str, &'static str),
     /// Names and values that are known only at run time, such as one function for each op.
+    #[expect(clippy::type_complexity, reason = "the function of one field, told in full")]
     Each(fn(&mut Cx) -> Result<Vec<(Sym, Value)>, Raised>),
 }
 

@@ -1,6 +1,8 @@
 //! Functions on f64 that the standard library lacks: error and gamma functions, inverse hyperbolic
 //! functions, exact sums. Formulas are those behind CPython's `math`, so that results agree.
 
+#![expect(clippy::excessive_precision, reason = "coefficients stand as published")]
+
 use std::f64::consts::{LN_2, PI};
 
 /// A result, or why there is none.

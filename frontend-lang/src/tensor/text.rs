@@ -96,6 +96,7 @@ struct Cells {
 }
 
 impl Cells {
+    #[expect(clippy::unnecessary_cast, reason = "inside `with_dtype!` it is for one dtype only")]
     fn read(tensor: &Tensor) -> Result<Self> {
         let summarise = tensor.numel() > THRESHOLD;
         let shown: Vec<Vec<Option<usize>>> =
