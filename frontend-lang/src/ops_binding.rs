@@ -9,6 +9,7 @@ use engine::{Attr, Attrs, OpDef, Outputs, Tensor};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::builtins::modules::generator;
 use crate::native::*;
 use crate::objects::tensor::{TensorObj, View};
 use crate::suggest;
@@ -116,8 +117,9 @@ impl NativeObject for OpFunction {
             binding.keyword(cx, *name, value)?;
         }
         let bound = binding.finish()?;
-        let outputs = engine::apply::apply_optional(self.op, &bound.tensors, &bound.attrs)?;
-        if self.in_place {
+        let run = || engine::apply::apply_optional(self.op, &bound.tensors, &bound.attrs);
+        let outputs = generator::with(bound.generator.as_ref(), run)??;
+        if self.in_place || bound.in_place {
             return store(args, outputs);
         }
         if bound.requires_grad
@@ -193,6 +195,10 @@ struct Binding {
     attrs: Attrs,
     given: u64,
     requires_grad: bool,
+    /// `inplace=True`.
+    in_place: bool,
+    /// `generator=...` of random ops.
+    generator: Option<Value>,
 }
 
 impl Binding {
@@ -205,6 +211,8 @@ impl Binding {
             attrs: op.default_attrs(),
             given: 0,
             requires_grad: false,
+            in_place: false,
+            generator: None,
         }
     }
 
@@ -264,6 +272,14 @@ impl Binding {
         match text {
             "device" if value.is_none() => Ok(()),
             "device" => dtype::device_from_value(value).map(|_| ()),
+            "generator" if !self.op.pure => {
+                self.generator = Some(value.clone());
+                Ok(())
+            }
+            "inplace" if self.op.n_tensors() == 1 => {
+                self.in_place = cx.truth(value)?;
+                Ok(())
+            }
             "requires_grad" if self.op.n_tensors() == 0 => {
                 self.requires_grad = cx.truth(value)?;
                 Ok(())

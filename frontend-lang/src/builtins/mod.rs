@@ -7,6 +7,7 @@ pub mod exceptions;
 pub mod iteration;
 pub mod list_methods;
 pub mod modules;
+pub mod ng_modules;
 pub mod numbers;
 pub mod output;
 pub mod set_methods;
@@ -58,16 +59,7 @@ pub static TYPES: &[&NativeType] = &[
 pub static MODULES: &[&NativeModule] = modules::ALL;
 
 /// Modules written in the language: full name and text.
-pub static NG_MODULES: &[(&str, &str)] = &[
-    ("collections", include_str!("../../std/collections.ng")),
-    ("dataclasses", include_str!("../../std/dataclasses.ng")),
-    ("functools", include_str!("../../std/functools.ng")),
-    ("megengine.autodiff", include_str!("../../std/autodiff.ng")),
-    ("statistics", include_str!("../../std/statistics.ng")),
-    ("torch.nn", include_str!("../../std/nn.ng")),
-    ("torch.nn.module", include_str!("../../std/nn_module.ng")),
-    ("torch.optim", include_str!("../../std/optim.ng")),
-];
+pub static NG_MODULES: &[ng_modules::NgModule] = ng_modules::ALL;
 
 /// All names that need no import.
 pub fn names() -> FxHashMap<Sym, Value> {

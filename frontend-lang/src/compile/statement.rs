@@ -52,7 +52,7 @@ impl<'a> Compiler<'a> {
             StmtKind::Import(imports) => imports.iter().for_each(|it| self.import(it)),
             StmtKind::ImportFrom { module, names } => self.import_from(module, names),
             StmtKind::ImportStar { module } => {
-                self.import_module(module, false);
+                self.import_module(module, true);
                 self.emit(Op::ImportStar);
             }
             StmtKind::With { items, body } => self.with_stmt(items, body),

@@ -54,6 +54,9 @@ impl Cx {
             Some(attr) => bind(self, attr, value, &class).map(Some),
             None if name == Sym::CLASS => Ok(Some(Value::Class(class))),
             None if name == Sym::DOC => Ok(class.native.map(|row| Value::str(row.doc))),
+            None if value.as_tensor().is_some() => {
+                crate::tensor::attribute::written(self, value, name)
+            }
             None => Ok(None),
         }
     }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::{convert, dtype, methods};
 use crate::native::*;
+use crate::objects::descriptor::bind;
 use crate::objects::tensor::{TensorObj, View};
 use crate::ops_binding;
 
@@ -51,6 +52,19 @@ pub fn get(_cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raise
             return Ok(ops_binding::method(name).map(|func| Value::method(func, this.clone())));
         }
     }))
+}
+
+/// A method or property of tensors that is written in the language: `TensorMethods` in `std/torch/methods.ng`.
+pub fn written(cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+    if name.as_str().starts_with("__") {
+        return Ok(None);
+    }
+    let Value::Module(module) = cx.import("torch.methods")? else { return Ok(None) };
+    let Some(Value::Class(class)) = module.globals.get(Sym::of("TensorMethods")) else {
+        return Ok(None);
+    };
+    let own = class.attrs.borrow().get(&name).cloned();
+    own.map(|it| bind(cx, it, this, &class)).transpose()
 }
 
 /// A view of all elements, off the tape.

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::native::*;
 use crate::objects::class::Instance;
+use crate::objects::tensor::TensorObj;
 
 /// The module.
 pub static MODULE: NativeModule = NativeModule {
@@ -167,8 +168,13 @@ impl Deep {
     }
 }
 
-/// A tensor with data of its own; a leaf that asks for gradients goes on asking.
+/// A tensor with data of its own; a leaf that asks for gradients goes on asking, and a parameter stays one.
 fn tensor(cx: &mut Cx, value: &Value) -> Res {
+    if let Value::Tensor(it) = value
+        && it.is_parameter()
+    {
+        return parameter(it);
+    }
     let detached = cx.call_method(value, Sym::new("detach"), &[])?;
     let copied = cx.call_method(&detached, Sym::new("clone"), &[])?;
     let asks = cx.getattr(value, Sym::new("requires_grad"))?;
@@ -176,4 +182,12 @@ fn tensor(cx: &mut Cx, value: &Value) -> Res {
         cx.setattr(&copied, Sym::new("requires_grad"), Value::Bool(true))?;
     }
     Ok(copied)
+}
+
+/// A parameter with data and a gradient of its own.
+fn parameter(object: &TensorObj) -> Res {
+    let value = object.get();
+    let copied = TensorObj::parameter(&value, value.requires_grad());
+    copied.set_grad(object.grad().map(|it| Rc::new(TensorObj::new(it.get()))));
+    Ok(Value::Tensor(copied))
 }

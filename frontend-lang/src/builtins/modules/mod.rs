@@ -3,6 +3,7 @@
 pub mod collections;
 pub mod copy;
 pub mod deque;
+pub mod generator;
 pub mod itertools;
 mod itertools_pick;
 pub mod jit;

@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use engine::autograd;
 
+use super::generator;
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 use crate::ops_binding;
@@ -15,10 +16,12 @@ pub static TORCH: NativeModule = NativeModule {
     name: "torch",
     doc: "Tensors, ops on them, and gradients.",
     members: &[
+        // What is written in the language stands first, so that a native row of the same name wins.
+        Member::AllOf("torch.functions"),
         Member::Each(ops),
         Member::Functions(FUNCTIONS),
         Member::Types(&[&methods::TENSOR, &methods::PARAMETER, &dtype::DEVICE, &dtype::DTYPE]),
-        Member::Types(&[&NO_GRAD, &ENABLE_GRAD]),
+        Member::Types(&[&NO_GRAD, &ENABLE_GRAD, &generator::GENERATOR]),
         Member::Each(dtypes),
         Member::Float("pi", std::f64::consts::PI),
         Member::Float("e", std::f64::consts::E),
@@ -59,7 +62,15 @@ fn has_gpu(cx: &mut Cx, args: Args<'_>) -> Res {
 pub static FUNCTIONAL: NativeModule = NativeModule {
     name: "torch.nn.functional",
     doc: "Ops for networks, as functions.",
-    members: &[Member::Each(ops)],
+    members: &[
+        Member::AllOf("torch.nn.composed"),
+        Member::AllOf("torch.nn.losses"),
+        Member::Each(ops),
+        // These do more than their ops: running statistics, a row that is not trained, sizes that stay.
+        Member::From("adaptive_avg_pool2d", "torch.nn.composed", "adaptive_avg_pool2d"),
+        Member::From("batch_norm", "torch.nn.composed", "batch_norm"),
+        Member::From("embedding", "torch.nn.composed", "embedding"),
+    ],
     aliases: &[],
 };
 
@@ -95,7 +106,7 @@ static FUNCTIONS: &[NativeFn] = &[
     function("manual_seed", "seed", "Restarts the random numbers.", manual_seed),
     function(
         "randint",
-        "low, high=None, size=None, *, dtype=None, device=None",
+        "low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False",
         "Whole numbers from `low` (0 if absent) up to but not including `high`: randint(high, size), randint(low, high, size).",
         randint,
     ),
@@ -217,7 +228,7 @@ fn set_grad_enabled(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
     engine::random::seed(args.int(0)? as u64);
-    Ok(Value::None)
+    Ok(generator::of_session())
 }
 
 /// `low` may be left out, so the second argument is the size when it is no number.
@@ -230,7 +241,9 @@ fn randint(cx: &mut Cx, args: Args<'_>) -> Res {
     };
     let op =
         engine::ops::find("randint").ok_or_else(|| runtime_error("the op randint is missing"))?;
-    cx.call(&ops_binding::function_of(op), &[low, high, size, args[3].clone()])
+    let func = ops_binding::function_of(op);
+    let generator = args.opt(3).cloned();
+    generator::with(generator.as_ref(), || cx.call(&func, &[low, high, size, args[4].clone()]))?
 }
 
 fn numel(_cx: &mut Cx, args: Args<'_>) -> Res {

@@ -1,0 +1,57 @@
+//! Modules written in the language: their names and where their text stands in `std/`.
+
+/// A module's full name and its text.
+pub type NgModule = (&'static str, &'static str);
+
+macro_rules! text {
+    ($path:literal) => {
+        include_str!(concat!("../../std/", $path, ".ng"))
+    };
+}
+
+/// All of them.
+pub static ALL: &[NgModule] = &[
+    ("bisect", text!("bisect")),
+    ("collections", text!("collections")),
+    ("dataclasses", text!("dataclasses")),
+    ("functools", text!("functools")),
+    ("megengine.autodiff", text!("autodiff")),
+    ("statistics", text!("statistics")),
+    ("torch.functions", text!("torch/functions")),
+    ("torch.methods", text!("torch/methods")),
+    ("torch.nn", text!("torch/nn")),
+    ("torch.nn.composed", text!("torch/nn/composed")),
+    ("torch.nn.init", text!("torch/nn/init")),
+    ("torch.nn.losses", text!("torch/nn/losses")),
+    ("torch.nn.modules", text!("torch/nn/modules")),
+    ("torch.nn.modules.activation", text!("torch/nn/modules/activation")),
+    ("torch.nn.modules.container", text!("torch/nn/modules/container")),
+    ("torch.nn.modules.conv", text!("torch/nn/modules/conv")),
+    ("torch.nn.modules.distance", text!("torch/nn/modules/distance")),
+    ("torch.nn.modules.dropout", text!("torch/nn/modules/dropout")),
+    ("torch.nn.modules.linear", text!("torch/nn/modules/linear")),
+    ("torch.nn.modules.loss", text!("torch/nn/modules/loss")),
+    ("torch.nn.modules.module", text!("torch/nn/modules/module")),
+    ("torch.nn.modules.normalization", text!("torch/nn/modules/normalization")),
+    ("torch.nn.modules.pooling", text!("torch/nn/modules/pooling")),
+    ("torch.nn.modules.rnn", text!("torch/nn/modules/rnn")),
+    ("torch.nn.modules.shape", text!("torch/nn/modules/shape")),
+    ("torch.nn.modules.sparse", text!("torch/nn/modules/sparse")),
+    ("torch.nn.modules.transformer", text!("torch/nn/modules/transformer")),
+    ("torch.nn.utils", text!("torch/nn/utils")),
+    ("torch.optim", text!("torch/optim")),
+    ("torch.optim.adam", text!("torch/optim/adam")),
+    ("torch.optim.adaptive", text!("torch/optim/adaptive")),
+    ("torch.optim.lbfgs", text!("torch/optim/lbfgs")),
+    ("torch.optim.lr_scheduler", text!("torch/optim/lr_scheduler")),
+    ("torch.optim.optimizer", text!("torch/optim/optimizer")),
+    ("torch.optim.schedules", text!("torch/optim/schedules")),
+    ("torch.optim.schedules_base", text!("torch/optim/schedules_base")),
+    ("torch.optim.sgd", text!("torch/optim/sgd")),
+    ("torch.optim.swa_utils", text!("torch/optim/swa_utils")),
+    ("torch.utils", text!("torch/utils")),
+    ("torch.utils.data", text!("torch/utils/data")),
+    ("torch.utils.data.dataloader", text!("torch/utils/data/dataloader")),
+    ("torch.utils.data.dataset", text!("torch/utils/data/dataset")),
+    ("torch.utils.data.sampler", text!("torch/utils/data/sampler")),
+];
