@@ -257,7 +257,13 @@ impl Tensor {
 
     /// The same elements as a new leaf that collects gradients.
     pub fn leaf(&self) -> Self {
-        self.with_edge(Some(autograd::new_leaf()))
+        self.with_edge(Some(autograd::new_leaf(None)))
+    }
+
+    /// A new leaf that keeps something alive as long as the tape knows the leaf. Who continues the reverse walk beyond a
+    /// leaf by other means keeps there what it needs, and finds it again with [`autograd::Edge::kept`].
+    pub fn leaf_keeping(&self, kept: autograd::Kept) -> Self {
+        self.with_edge(Some(autograd::new_leaf(Some(kept))))
     }
 
     /// The same elements at `edge`: how a variable keeps its leaf when it gets a new value.

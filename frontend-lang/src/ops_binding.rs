@@ -122,6 +122,10 @@ impl NativeObject for OpFunction {
         if self.in_place || bound.in_place {
             return store(args, outputs);
         }
+        if let (Some(out), [only]) = (&bound.out, outputs.as_slice()) {
+            arith::assign(out, only.clone())?;
+            return Ok(out.clone());
+        }
         if bound.requires_grad
             && let [only] = outputs.as_slice()
         {
@@ -129,7 +133,11 @@ impl NativeObject for OpFunction {
             object.make_leaf();
             return Ok(Value::Tensor(object));
         }
-        Ok(result(self.op, args, &bound.attrs, outputs))
+        let found = result(self.op, args, &bound.attrs, outputs);
+        if PAIRS.contains(&self.op.name) && matches!(found, Value::Tuple(_)) {
+            return with_names(cx, self.op.name, &found);
+        }
+        Ok(found)
     }
 
     fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
@@ -188,6 +196,17 @@ fn result(op: &'static OpDef, args: CallArgs<'_>, attrs: &Attrs, outputs: Output
     }
 }
 
+/// Ops that give values and where they stood.
+const PAIRS: &[&str] = &["max", "median", "min", "sort", "topk"];
+
+/// A pair whose parts are also attributes: `.values` and `.indices`.
+fn with_names(cx: &mut Cx, op: &'static str, pair: &Value) -> Res {
+    let module = cx.import("torch.return_types")?;
+    let class = cx.getattr(&module, Sym::of(op))?;
+    let parts = cx.collect(pair)?;
+    cx.call(&class, &parts)
+}
+
 /// Arguments on their way to the parameters of an op.
 struct Binding {
     op: &'static OpDef,
@@ -197,6 +216,10 @@ struct Binding {
     requires_grad: bool,
     /// `inplace=True`.
     in_place: bool,
+    /// The variable that takes the result.
+    out: Option<Value>,
+    /// A factor for the second operand.
+    alpha: Option<Value>,
     /// `generator=...` of random ops.
     generator: Option<Value>,
 }
@@ -212,6 +235,8 @@ impl Binding {
             given: 0,
             requires_grad: false,
             in_place: false,
+            out: None,
+            alpha: None,
             generator: None,
         }
     }
@@ -272,6 +297,19 @@ impl Binding {
         match text {
             "device" if value.is_none() => Ok(()),
             "device" => dtype::device_from_value(value).map(|_| ()),
+            "out" if value.is_none() => Ok(()),
+            "out" => {
+                self.out = Some(value.clone());
+                Ok(())
+            }
+            "alpha" if matches!(self.op.name, "add" | "sub") => {
+                self.alpha = Some(value.clone());
+                Ok(())
+            }
+            "unbiased" if matches!(self.op.name, "std" | "var") => {
+                let correction = Value::Int(cx.truth(value)?.into());
+                self.keyword(cx, Sym::of("correction"), &correction)
+            }
             "generator" if !self.op.pure => {
                 self.generator = Some(value.clone());
                 Ok(())
@@ -371,7 +409,12 @@ impl Binding {
         })
     }
 
-    fn finish(self) -> Result<Self, Raised> {
+    fn finish(mut self) -> Result<Self, Raised> {
+        if let (Some(alpha), [_, Some(other)]) = (&self.alpha, self.tensors.as_mut_slice()) {
+            let alpha =
+                convert::operand(alpha).ok_or_else(|| type_error("alpha must be a number"))?;
+            *other = engine::functional::mul(other, &alpha)?;
+        }
         let missing = self.op.params.iter().enumerate().find(|(idx, param)| {
             let optional = param.default.is_some() || param.kind == ParamKind::OptTensor;
             !optional && self.given & (1 << idx) == 0

@@ -19,7 +19,8 @@ pub type Root = (Tensor, Option<Tensor>);
 /// Gradients by place on the tape: (node id, output).
 type Found = HashMap<(u64, u32), Tensor>;
 
-/// Walks back from `roots` and returns the gradient of every leaf reached, or of the `wanted` ones, by leaf id.
+/// Walks back from `roots` and returns the gradient of every leaf reached, or of the `wanted` ones, by leaf id. Leaves that
+/// keep something are always among them.
 ///
 /// Saved tensors are freed on the way unless `retain_graph` or `create_graph`. With `create_graph` the gradients are on
 /// the tape themselves. Gradients have the dtype of their leaf.
@@ -127,7 +128,7 @@ impl Walk {
         for (output, grad) in arrived.grads.iter().enumerate() {
             let place = (id, output as u32);
             let asked = match &self.wanted {
-                Some(wanted) => wanted.contains(&place),
+                Some(wanted) => wanted.contains(&place) || arrived.node.kept.is_some(),
                 None => arrived.node.op.is_none(),
             };
             if let (true, Some(grad)) = (asked, grad) {
@@ -263,6 +264,9 @@ fn nodes_towards(roots: &[Root], wanted: &[Edge]) -> HashSet<u64> {
         }
         if let Some(step) = &edge.node.op {
             rest.extend(step.edges.iter().flatten().cloned());
+        }
+        if edge.node.kept.is_some() {
+            res.insert(edge.id());
         }
         seen.insert(edge.id(), edge.node);
     }

@@ -23,9 +23,9 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Whether the value is a leaf: made by the user, not by an op.
+    /// Whether the value is a leaf: made by the user, not by an op, nor by who keeps something at it.
     pub fn is_leaf(&self) -> bool {
-        self.node.op.is_none()
+        self.node.op.is_none() && self.node.kept.is_none()
     }
 
     /// The op that made the value; `None` for a leaf.
@@ -37,13 +37,23 @@ impl Edge {
     pub fn id(&self) -> u64 {
         self.node.id
     }
+
+    /// What a leaf was told to keep; see [`Tensor::leaf_keeping`].
+    pub fn kept(&self) -> Option<&Kept> {
+        self.node.kept.as_ref()
+    }
 }
+
+/// Something that lives as long as a leaf is on the tape.
+pub type Kept = Arc<dyn std::any::Any + Send + Sync>;
 
 /// One step of the tape. Nodes are made in program order, so a larger `id` never feeds a smaller one.
 pub(crate) struct Node {
     pub(crate) id: u64,
     /// `None` for a leaf.
     pub(crate) op: Option<OpStep>,
+    /// Only of leaves.
+    pub(crate) kept: Option<Kept>,
 }
 
 /// An op application on the tape.
@@ -109,8 +119,8 @@ pub fn no_grad<R>(body: impl FnOnce() -> R) -> R {
 }
 
 /// A fresh leaf.
-pub(crate) fn new_leaf() -> Edge {
-    let node = Node { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), op: None };
+pub(crate) fn new_leaf(kept: Option<Kept>) -> Edge {
+    let node = Node { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), op: None, kept };
     Edge { node: Arc::new(node), output: 0 }
 }
 
@@ -134,7 +144,7 @@ pub(crate) fn record(
         saved: Mutex::new(Some(saved)),
     };
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-    let node = Arc::new(Node { id, op: Some(step) });
+    let node = Arc::new(Node { id, op: Some(step), kept: None });
     let attach = |(idx, tensor): (usize, Tensor)| {
         let differentiable = tensor.dtype().is_float();
         let edge = Edge { node: node.clone(), output: idx as u32 };

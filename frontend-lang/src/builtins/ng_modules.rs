@@ -11,12 +11,25 @@ macro_rules! text {
 
 /// All of them.
 pub static ALL: &[NgModule] = &[
+    ("IPython", text!("IPython")),
+    ("IPython.core", text!("IPython/core")),
+    ("IPython.core.debugger", text!("IPython/core/debugger")),
     ("bisect", text!("bisect")),
     ("collections", text!("collections")),
     ("dataclasses", text!("dataclasses")),
     ("functools", text!("functools")),
-    ("megengine.autodiff", text!("autodiff")),
+    ("matplotlib.cm", text!("matplotlib/cm")),
+    ("megengine.autodiff", text!("megengine/autodiff")),
+    ("megengine.layers", text!("megengine/layers")),
+    ("numpy", text!("numpy")),
+    ("numpy.arrays", text!("numpy/arrays")),
+    ("numpy.linalg", text!("numpy/linalg")),
+    ("numpy.random", text!("numpy/random")),
+    ("oneflow.graph", text!("oneflow/graph")),
     ("statistics", text!("statistics")),
+    ("torch.autograd.functions", text!("torch/autograd/functions")),
+    ("torch.backends", text!("torch/backends")),
+    ("torch.files", text!("torch/files")),
     ("torch.functions", text!("torch/functions")),
     ("torch.methods", text!("torch/methods")),
     ("torch.nn", text!("torch/nn")),
@@ -49,9 +62,24 @@ pub static ALL: &[NgModule] = &[
     ("torch.optim.schedules_base", text!("torch/optim/schedules_base")),
     ("torch.optim.sgd", text!("torch/optim/sgd")),
     ("torch.optim.swa_utils", text!("torch/optim/swa_utils")),
+    ("torch.return_types", text!("torch/return_types")),
     ("torch.utils", text!("torch/utils")),
     ("torch.utils.data", text!("torch/utils/data")),
     ("torch.utils.data.dataloader", text!("torch/utils/data/dataloader")),
     ("torch.utils.data.dataset", text!("torch/utils/data/dataset")),
     ("torch.utils.data.sampler", text!("torch/utils/data/sampler")),
 ];
+
+/// Other names of modules: where one begins so, the rest is looked for under the second name.
+pub static ALIASES: &[(&str, &str)] = &[
+    ("megengine.data", "torch.utils.data"),
+    ("megengine.module.", "torch.nn."),
+    ("megengine.optimizer.", "torch.optim."),
+    ("oneflow.", "torch."),
+];
+
+/// The module that `name` is another name of.
+pub fn real_name(name: &str) -> Option<String> {
+    let (alias, real) = ALIASES.iter().find(|it| name.starts_with(it.0))?;
+    Some(format!("{real}{}", &name[alias.len()..]))
+}

@@ -22,6 +22,8 @@ pub struct TensorObj {
     base: Option<Base>,
     version: Cell<u32>,
     parameter: bool,
+    /// What sees the gradient of a leaf before it is added up.
+    hooks: RefCell<Vec<Value>>,
 }
 
 /// The variable that a view was taken from.
@@ -56,7 +58,8 @@ impl TensorObj {
 
     fn make(tensor: Tensor, base: Option<Base>, parameter: bool) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
-        TensorObj { value, grad, base, version: Cell::new(0), parameter }
+        let hooks = RefCell::default();
+        TensorObj { value, grad, base, version: Cell::new(0), parameter, hooks }
     }
 
     /// A view of `object` whose value is `tensor` now.
@@ -138,6 +141,21 @@ impl TensorObj {
     /// Replaces the gradient.
     pub fn set_grad(&self, grad: Option<Rc<TensorObj>>) {
         self.grad.replace(grad);
+    }
+
+    /// Adds a function that sees the gradient of a leaf.
+    pub fn add_hook(&self, hook: Value) {
+        self.hooks.borrow_mut().push(hook);
+    }
+
+    /// The functions that see the gradient of a leaf.
+    pub fn hooks(&self) -> Vec<Value> {
+        self.hooks.borrow().clone()
+    }
+
+    /// Gives the variable the same elements at another place of the tape.
+    pub fn put_on_tape(&self, value: &Tensor) {
+        self.value.replace(value.clone());
     }
 
     /// Makes the variable a leaf that collects gradients.

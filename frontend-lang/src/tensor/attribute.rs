@@ -45,13 +45,22 @@ pub fn get(_cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raise
         "data" => detached(object),
         "requires_grad" => Value::Bool(value().requires_grad()),
         "is_leaf" => Value::Bool(value().edge().is_none_or(engine::autograd::Edge::is_leaf)),
-        "grad_fn" => value().edge().and_then(|it| it.op_name()).map_or(Value::None, Value::from),
+        "grad_fn" => value().edge().map_or(Value::None, grad_fn),
         // Methods that do more than the op of the same name come first.
         _ if methods::defines(name) => return Ok(None),
         _ => {
             return Ok(ops_binding::method(name).map(|func| Value::method(func, this.clone())));
         }
     }))
+}
+
+/// The name of what made a value; `None` for a leaf.
+fn grad_fn(edge: &engine::autograd::Edge) -> Value {
+    match (edge.op_name(), super::steps::name_of(edge)) {
+        (Some(name), _) => Value::from(name),
+        (None, Some(name)) => Value::str(name),
+        (None, None) => Value::None,
+    }
 }
 
 /// A method or property of tensors that is written in the language: `TensorMethods` in `std/torch/methods.ng`.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use engine::{DType, Tensor};
 
-use super::{arith, attribute, convert, dtype};
+use super::{arith, attribute, convert, dtype, steps};
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 
@@ -75,6 +75,12 @@ static METHODS: &[NativeFn] = &[
         "self, gradient=None, retain_graph=None, create_graph=False",
         "Adds d(self)/dt to `t.grad` of every leaf t that it was computed from.",
         backward,
+    ),
+    function(
+        "retain_grad",
+        "self",
+        "Keeps the gradient of a tensor that is not a leaf.",
+        retain_grad,
     ),
     function("zero_", "self", "Sets every element to 0.", zero),
     function("fill_", "self, value", "Sets every element.", fill),
@@ -271,20 +277,32 @@ fn backward(cx: &mut Cx, args: Args<'_>) -> Res {
         None => create,
         Some(it) => cx.truth(it)?,
     };
-    run_backward(&[(value, seed)], retain, create)
+    run_backward(cx, &[(value, seed)], retain, create)
 }
 
 /// Walks back from `roots` and adds the gradients to the `.grad` of the leaves' variables.
-pub fn run_backward(roots: &[(Tensor, Option<Tensor>)], retain: bool, create: bool) -> Res {
-    for (leaf, grad) in engine::autograd::backward(roots, None, retain, create)? {
-        collect(leaf, grad)?;
+pub fn run_backward(
+    cx: &mut Cx,
+    roots: &[(Tensor, Option<Tensor>)],
+    retain: bool,
+    create: bool,
+) -> Res {
+    for (leaf, grad) in steps::backward(cx, roots, None, retain, create)? {
+        collect(cx, leaf, grad)?;
     }
     Ok(Value::None)
 }
 
 /// Adds a gradient to the leaf's variable.
-fn collect(leaf: u64, grad: Tensor) -> Result<(), Raised> {
+fn collect(cx: &mut Cx, leaf: u64, grad: Tensor) -> Result<(), Raised> {
     let Some(object) = TensorObj::of_leaf(leaf) else { return Ok(()) };
+    let mut grad = grad;
+    for hook in object.hooks() {
+        let shown = cx.call(&hook, &[Value::tuple(vec![Value::tensor(grad.clone())])])?;
+        if let [changed] = cx.collect(&shown)?.as_slice() {
+            grad = convert::variable(changed)?.get();
+        }
+    }
     match object.grad() {
         None => object.set_grad(Some(Rc::new(TensorObj::new(grad)))),
         Some(sum) => {
@@ -293,6 +311,11 @@ fn collect(leaf: u64, grad: Tensor) -> Result<(), Raised> {
         }
     }
     Ok(())
+}
+
+fn retain_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
+    steps::retain_grad(&this(&args)?)?;
+    Ok(Value::None)
 }
 
 fn filled(args: &Args<'_>, make: impl FnOnce(&Tensor) -> Result<Tensor, Raised>) -> Res {

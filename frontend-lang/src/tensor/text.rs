@@ -50,6 +50,9 @@ fn tuple(shape: &[usize]) -> String {
 fn grad_suffix(tensor: &Tensor) -> Option<String> {
     let edge = tensor.edge()?;
     Some(match edge.op_name() {
+        None if !edge.is_leaf() => {
+            format!("grad_fn=<{}Backward>", super::steps::name_of(edge).unwrap_or("Function"))
+        }
         None => "requires_grad=True".into(),
         Some(name) => format!("grad_fn=<{}Backward0>", camel(name)),
     })

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::builtins::{MODULES, NG_MODULES};
+use crate::builtins::{MODULES, NG_MODULES, ng_modules};
 use crate::cx::Cx;
 use crate::error::{MODULE_NOT_FOUND_ERROR, Raised, SYNTAX_ERROR, import_error};
 use crate::native::{Member, NativeModule, Res};
@@ -24,6 +24,11 @@ impl Cx {
         if let Some((_, text)) = NG_MODULES.iter().find(|(known, _)| *known == name) {
             return self.load_text(name, text);
         }
+        if let Some(real) = ng_modules::real_name(name) {
+            let module = self.import(&real)?;
+            self.modules.insert(name.to_owned(), module.clone());
+            return Ok(module);
+        }
         let path = format!("{}.ng", name.replace('.', "/"));
         if let Ok(bytes) = self.host.read_file(&path) {
             let text = String::from_utf8(bytes)
@@ -35,7 +40,6 @@ impl Cx {
 
     /// `import a.b`: loads both, and gives `a`.
     pub(crate) fn import_first(&mut self, name: &str) -> Res {
-        self.import(name)?;
         let first = name.split('.').next().unwrap_or(name);
         let mut prefix = String::new();
         let mut outer: Option<Value> = None;
@@ -62,9 +66,9 @@ impl Cx {
         }
         let Value::Module(it) = module else { return Err(import_error("not a module")) };
         let full = format!("{}.{name}", it.name);
-        let known = find_row(&full).is_some() || NG_MODULES.iter().any(|(it, _)| *it == full);
-        if known {
-            return self.import(&full);
+        match self.import(&full) {
+            Err(raised) if raised.is(&MODULE_NOT_FOUND_ERROR) => {}
+            found => return found,
         }
         let names = self.dir(module);
         let near = nearest(name.as_str(), names.iter().map(|it| it.as_str()));

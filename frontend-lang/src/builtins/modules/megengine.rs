@@ -27,6 +27,7 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
     name: "megengine.functional",
     doc: "Ops under MegEngine's names.",
     members: &[
+        Member::AllOf("torch.nn.functional"),
         Member::Each(functional),
         Member::Module("nn", "torch.nn.functional"),
         Member::Module("loss", "torch.nn.functional"),
@@ -38,7 +39,7 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
 pub static MODULE: NativeModule = NativeModule {
     name: "megengine.module",
     doc: "Layers under MegEngine's names.",
-    members: &[Member::AllOf("torch.nn")],
+    members: &[Member::AllOf("torch.nn"), Member::AllOf("megengine.layers")],
     aliases: &[],
 };
 
@@ -56,7 +57,7 @@ pub static ONEFLOW: NativeModule = NativeModule {
     doc: "OneFlow's names for what `torch` holds.",
     members: &[
         Member::AllOf("torch"),
-        Member::Module("nn", "torch.nn"),
+        Member::Module("nn", "oneflow.nn"),
         Member::Module("optim", "torch.optim"),
         Member::Each(oneflow),
     ],
@@ -67,7 +68,11 @@ pub static ONEFLOW: NativeModule = NativeModule {
 pub static ONEFLOW_NN: NativeModule = NativeModule {
     name: "oneflow.nn",
     doc: "Layers.",
-    members: &[Member::AllOf("torch.nn"), Member::Module("functional", "torch.nn.functional")],
+    members: &[
+        Member::AllOf("torch.nn"),
+        Member::Module("functional", "torch.nn.functional"),
+        Member::From("Graph", "oneflow.graph", "Graph"),
+    ],
     aliases: &[],
 };
 

@@ -22,6 +22,7 @@ pub mod re;
 mod re_match;
 pub mod string;
 pub mod sys;
+pub mod tensor_files;
 pub mod time;
 pub mod torch;
 pub mod typing;
@@ -61,5 +62,6 @@ pub static ALL: &[&NativeModule] = &[
     &re::MODULE,
     &string::MODULE,
     &sys::MODULE,
+    &tensor_files::MODULE,
     &typing::MODULE,
 ];

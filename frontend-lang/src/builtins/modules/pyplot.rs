@@ -13,7 +13,11 @@ use crate::tensor::convert;
 pub static PYPLOT: NativeModule = NativeModule {
     name: "matplotlib.pyplot",
     doc: "Plots.",
-    members: &[Member::Functions(FUNCTIONS), Member::Functions(DRAWING)],
+    members: &[
+        Member::Functions(FUNCTIONS),
+        Member::Functions(DRAWING),
+        Member::Module("cm", "matplotlib.cm"),
+    ],
     aliases: &["notegrad.pyplot"],
 };
 
@@ -34,6 +38,12 @@ static FUNCTIONS: &[NativeFn] = &[
         subplots,
     ),
     function("subplot", "nrows, ncols=1, index=1", "Turns to one place of a grid.", subplot),
+    function(
+        "add_subplot",
+        "nrows=1, ncols=1, index=1, **options",
+        "As subplot, of a figure.",
+        subplot,
+    ),
     function("suptitle", "text, **options", "Title of the whole figure.", suptitle),
     function("show", "", "Shows the figure and starts a new one.", show_now),
     function(
@@ -43,6 +53,8 @@ static FUNCTIONS: &[NativeFn] = &[
         nothing,
     ),
     function("close", "fig=None", "Forgets the figure.", close),
+    function("colorbar", "*args, **options", "Nothing to do: pictures have no scale.", nothing),
+    function("savefig", "*args, **options", "Refused: figures stand in the notebook.", no_file),
 ];
 
 /// The functions that draw on the current axes; as methods of axes they take `self` first.
@@ -62,6 +74,12 @@ static DRAWING: &[NativeFn] = &[
         hist,
     ),
     function("imshow", "image, **options", "A picture [H, W] or [H, W, 3].", imshow),
+    function(
+        "contourf",
+        "x, y, z, **options",
+        "Heights over a grid, as dots of one colour per level.",
+        contourf,
+    ),
     function("title", "text, **options", "Title of the axes.", title),
     function("xlabel", "text, **options", "Label of the horizontal axis.", x_label),
     function("ylabel", "text, **options", "Label of the vertical axis.", y_label),
@@ -192,6 +210,12 @@ fn close(_cx: &mut Cx, _args: Args<'_>) -> Res {
 
 fn nothing(_cx: &mut Cx, _args: Args<'_>) -> Res {
     Ok(Value::None)
+}
+
+fn no_file(_cx: &mut Cx, _args: Args<'_>) -> Res {
+    Err(not_implemented(
+        "savefig writes no files here: the figure is part of the notebook, which can be exported as HTML",
+    ))
 }
 
 fn axis(_cx: &mut Cx, _args: Args<'_>) -> Res {
@@ -332,6 +356,42 @@ fn hist(cx: &mut Cx, args: Args<'_>) -> Res {
     on_axes(|it| it.series.push(series));
     Ok(Value::None)
 }
+
+/// Heights over a grid: the points of each level are one series.
+fn contourf(cx: &mut Cx, args: Args<'_>) -> Res {
+    let (xs, ys) = (numbers(cx, &args[0])?, numbers(cx, &args[1])?);
+    let heights = numbers(cx, &args[2])?;
+    if xs.len() != heights.len() || ys.len() != heights.len() {
+        return Err(shape_error("contourf takes x, y and z of one shape, as meshgrid gives them"));
+    }
+    let low = heights.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = heights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let step = if high > low { (high - low) / LEVELS.len() as f64 } else { 1.0 };
+    for (level, color) in LEVELS.iter().enumerate() {
+        let inside = |at: &usize| {
+            ((heights[*at] - low) / step).min(LEVELS.len() as f64 - 1.0) as usize == level
+        };
+        let places: Vec<usize> = (0..heights.len()).filter(inside).collect();
+        if places.is_empty() {
+            continue;
+        }
+        let pick = |from: &[f64]| places.iter().map(|&at| from[at]).collect::<Vec<_>>();
+        let mut series = styled(cx, args.dict(3)?, pick(&xs), pick(&ys))?;
+        series.style = SeriesStyle::Scatter;
+        series.color = Some(*color);
+        on_axes(|it| it.series.push(series));
+    }
+    Ok(Value::None)
+}
+
+/// Colours of heights, from low to high.
+const LEVELS: [[u8; 3]; 5] = [
+    [0x5e, 0x4f, 0xa2],
+    [0x66, 0xc2, 0xa5],
+    [0xe6, 0xf5, 0x98],
+    [0xfd, 0xae, 0x61],
+    [0x9e, 0x01, 0x42],
+];
 
 fn imshow(_cx: &mut Cx, args: Args<'_>) -> Res {
     let value = convert::variable(&args[0])?.get();

@@ -9,7 +9,7 @@ use super::generator;
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 use crate::ops_binding;
-use crate::tensor::{convert, dtype, methods};
+use crate::tensor::{convert, dtype, methods, steps};
 
 /// The module `torch`.
 pub static TORCH: NativeModule = NativeModule {
@@ -19,9 +19,12 @@ pub static TORCH: NativeModule = NativeModule {
         // What is written in the language stands first, so that a native row of the same name wins.
         Member::AllOf("torch.functions"),
         Member::Each(ops),
+        // These take a dtype, which their ops do not.
+        Member::From("rand_like", "torch.functions", "rand_like"),
+        Member::From("randn_like", "torch.functions", "randn_like"),
         Member::Functions(FUNCTIONS),
         Member::Types(&[&methods::TENSOR, &methods::PARAMETER, &dtype::DEVICE, &dtype::DTYPE]),
-        Member::Types(&[&NO_GRAD, &ENABLE_GRAD, &generator::GENERATOR]),
+        Member::Types(&[&NO_GRAD, &ENABLE_GRAD, &INFERENCE, &generator::GENERATOR]),
         Member::Each(dtypes),
         Member::Float("pi", std::f64::consts::PI),
         Member::Float("e", std::f64::consts::E),
@@ -32,6 +35,9 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("autograd", "torch.autograd"),
         Member::Module("random", "torch.random"),
         Member::Module("cuda", "torch.cuda"),
+        Member::Module("backends", "torch.backends"),
+        Member::Module("files", "torch.files"),
+        Member::Module("utils", "torch.utils"),
     ],
     aliases: &[],
 };
@@ -78,7 +84,11 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
 pub static AUTOGRAD: NativeModule = NativeModule {
     name: "torch.autograd",
     doc: "Gradients as values.",
-    members: &[Member::Functions(GRAD_FUNCTIONS), Member::Types(&[&NO_GRAD, &ENABLE_GRAD])],
+    members: &[
+        Member::Functions(GRAD_FUNCTIONS),
+        Member::Types(&[&NO_GRAD, &ENABLE_GRAD]),
+        Member::AllOf("torch.autograd.functions"),
+    ],
     aliases: &[],
 };
 
@@ -131,6 +141,18 @@ static GRAD_FUNCTIONS: &[NativeFn] = &[
         "Adds gradients to `.grad` of the leaves.",
         backward,
     ),
+    function(
+        "attach",
+        "inputs, outputs, backward, name='Function'",
+        "The outputs as those of a step of the tape: `backward` takes a tuple of their gradients and gives those of the inputs.",
+        attach,
+    ),
+    function(
+        "add_hook",
+        "tensor, hook",
+        "Shows gradients to `hook((grad,))`, which gives `[grad]`.",
+        add_hook,
+    ),
 ];
 
 /// `with torch.no_grad():`, also as a decorator.
@@ -155,6 +177,18 @@ pub static ENABLE_GRAD: NativeType = NativeType {
         enable_grad,
     )),
     ..NativeType::plain("enable_grad", "Ops inside are recorded for gradients.")
+};
+
+/// `with torch.inference_mode():`, also as a decorator.
+pub static INFERENCE: NativeType = NativeType {
+    module: "torch",
+    new: Some(function(
+        "inference_mode",
+        "cls, mode=True",
+        "As no_grad; with mode False, nothing changes.",
+        inference_mode,
+    )),
+    ..NativeType::plain("inference_mode", "Ops inside are not recorded for gradients.")
 };
 
 fn ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
@@ -256,6 +290,14 @@ fn no_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn enable_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
     grad_mode(true, args.opt(1))
+}
+
+fn inference_mode(_cx: &mut Cx, args: Args<'_>) -> Res {
+    match &args[1] {
+        Value::Bool(true) => grad_mode(false, None),
+        Value::Bool(false) => grad_mode(autograd::enabled(), None),
+        func => grad_mode(false, Some(func)),
+    }
 }
 
 fn grad_mode(on: bool, func: Option<&Value>) -> Res {
@@ -376,7 +418,7 @@ fn grad(cx: &mut Cx, args: Args<'_>) -> Res {
     let roots = roots(cx, &args[0], args.opt(2))?;
     let inputs: Vec<engine::Tensor> = tensors(cx, &args[1])?.iter().map(|it| it.get()).collect();
     let (retain, create) = flags(cx, &args, 3)?;
-    let grads = autograd::grad(&roots, &inputs, retain, create)?;
+    let grads = grads_of(cx, &roots, &inputs, retain, create)?;
     let allow_unused = cx.truth(&args[5])?;
     let value = |it: Option<engine::Tensor>| match it {
         Some(it) => Ok(Value::tensor(it)),
@@ -388,8 +430,40 @@ fn grad(cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::tuple(grads.into_iter().map(value).collect::<Result<Vec<_>, _>>()?))
 }
 
+/// The gradient for each input; `None` for one that the roots do not depend on.
+fn grads_of(
+    cx: &mut Cx,
+    roots: &[autograd::Root],
+    inputs: &[engine::Tensor],
+    retain: bool,
+    create: bool,
+) -> Result<Vec<Option<engine::Tensor>>, Raised> {
+    if !steps::any() {
+        return Ok(autograd::grad(roots, inputs, retain, create)?);
+    }
+    let edges: Option<Vec<_>> = inputs.iter().map(|it| it.edge().cloned()).collect();
+    let Some(edges) = edges else { return Ok(autograd::grad(roots, inputs, retain, create)?) };
+    let found = steps::backward(cx, roots, Some(&edges), retain, create)?;
+    let of =
+        |edge: &autograd::Edge| found.iter().find(|it| it.0 == edge.id()).map(|it| it.1.clone());
+    Ok(edges.iter().map(of).collect())
+}
+
+/// Gives the outputs as the outputs of a step of the tape, whose gradients `backward` computes.
+fn attach(cx: &mut Cx, args: Args<'_>) -> Res {
+    let inputs = tensors(cx, &args[0])?.iter().map(|it| it.get()).collect();
+    let outputs: Vec<_> = tensors(cx, &args[1])?.iter().map(|it| it.get()).collect();
+    let attached = steps::attach(inputs, &outputs, args[2].clone(), args.str(3)?);
+    Ok(Value::tuple(attached.into_iter().map(Value::tensor).collect::<Vec<_>>()))
+}
+
+fn add_hook(_cx: &mut Cx, args: Args<'_>) -> Res {
+    steps::hook(convert::variable(&args[0])?, args[1].clone())?;
+    Ok(Value::None)
+}
+
 fn backward(cx: &mut Cx, args: Args<'_>) -> Res {
     let roots = roots(cx, &args[0], args.opt(1))?;
     let (retain, create) = flags(cx, &args, 2)?;
-    methods::run_backward(&roots, retain, create)
+    methods::run_backward(cx, &roots, retain, create)
 }

@@ -1,0 +1,125 @@
+//! `torch.tensor_files`: the bytes of safetensors files. What stands in their header is decided in `std/torch/files.ng`.
+//!
+//! **Invariant:** a reader trusts nothing: lengths and offsets are checked before they are used.
+
+use std::any::Any;
+
+use engine::{DType, Shape, Tensor};
+
+use crate::native::*;
+use crate::tensor::{convert, dtype};
+
+/// The module.
+pub static MODULE: NativeModule = NativeModule {
+    name: "torch.tensor_files",
+    doc: "Bytes of files with tensors.",
+    members: &[Member::Functions(FUNCTIONS)],
+    aliases: &[],
+};
+
+static FUNCTIONS: &[NativeFn] = &[
+    function(
+        "write",
+        "path, header, tensors",
+        "Writes a header and tensors, one after the other.",
+        write,
+    ),
+    function("read", "path", "The header of a file, and its data.", read),
+];
+
+/// What follows the header of a file.
+struct Data(Vec<u8>);
+
+static DATA: NativeType = NativeType {
+    methods: &[&[function(
+        "tensor",
+        "self, dtype, shape, start, end",
+        "The tensor whose elements are the bytes from start to end.",
+        tensor,
+    )]],
+    ..NativeType::plain("Data", "The tensors of a file.")
+};
+
+impl NativeObject for Data {
+    fn native_type(&self) -> &'static NativeType {
+        &DATA
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn write(cx: &mut Cx, args: Args<'_>) -> Res {
+    let (path, mut header) = (args.str(0)?, args.str(1)?.to_owned());
+    // Data begins at a multiple of 8.
+    while header.len() % 8 != 0 {
+        header.push(' ');
+    }
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend_from_slice(header.as_bytes());
+    for value in cx.collect(&args[2])? {
+        append(&mut bytes, &convert::variable(&value)?.get())?;
+    }
+    cx.host.write_file(path, &bytes).map_err(os_error)?;
+    Ok(Value::None)
+}
+
+/// Elements in row-major order, little endian.
+fn append(bytes: &mut Vec<u8>, tensor: &Tensor) -> Result<(), Raised> {
+    match tensor.dtype() {
+        DType::F32 => tensor.to_vec::<f32>()?.iter().for_each(|it| bytes.extend(it.to_le_bytes())),
+        DType::F64 => tensor.to_vec::<f64>()?.iter().for_each(|it| bytes.extend(it.to_le_bytes())),
+        DType::I64 => tensor.to_vec::<i64>()?.iter().for_each(|it| bytes.extend(it.to_le_bytes())),
+        DType::I32 => tensor.to_vec::<i32>()?.iter().for_each(|it| bytes.extend(it.to_le_bytes())),
+        DType::U8 | DType::Bool => bytes.extend(tensor.to_vec::<u8>()?),
+    }
+    Ok(())
+}
+
+fn read(cx: &mut Cx, args: Args<'_>) -> Res {
+    let path = args.str(0)?;
+    let bytes = cx.host.read_file(path).map_err(|it| Raised::new(&FILE_NOT_FOUND_ERROR, it))?;
+    let damaged = || value_error(format!("{path} is not a file that torch.save wrote"));
+    let length: [u8; 8] = bytes.get(..8).and_then(|it| it.try_into().ok()).ok_or_else(damaged)?;
+    let end = usize::try_from(u64::from_le_bytes(length)).ok().and_then(|it| it.checked_add(8));
+    let header = end.and_then(|end| bytes.get(8..end)).ok_or_else(damaged)?;
+    let header = std::str::from_utf8(header).map_err(|_| damaged())?.to_owned();
+    let data = bytes[8 + header.len()..].to_vec();
+    Ok(Value::tuple(vec![Value::str(header), Value::object(Data(data))]))
+}
+
+fn tensor(cx: &mut Cx, args: Args<'_>) -> Res {
+    let data = &args.object::<Data>(0)?.0;
+    let dtype = dtype::from_value(&args[1])?;
+    let sizes = convert::ints(cx, &args[2])?;
+    let (start, end) = (args.int(3)?, args.int(4)?);
+    let damaged = || value_error("the file's header does not fit its data");
+    let sizes: Option<Vec<usize>> = sizes.iter().map(|&it| usize::try_from(it).ok()).collect();
+    let sizes = sizes.ok_or_else(damaged)?;
+    let count =
+        sizes.iter().try_fold(1_usize, |all, &it| all.checked_mul(it)).ok_or_else(damaged)?;
+    let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+    let bytes = range.and_then(|(start, end)| data.get(start..end)).ok_or_else(damaged)?;
+    if count.checked_mul(dtype.size()) != Some(bytes.len()) {
+        return Err(damaged());
+    }
+    Ok(Value::tensor(from_bytes(bytes, dtype, Shape::new(&sizes))?))
+}
+
+fn from_bytes(bytes: &[u8], dtype: DType, shape: Shape) -> Result<Tensor, Raised> {
+    fn items<T, const N: usize>(bytes: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
+        bytes.chunks_exact(N).filter_map(|it| it.try_into().ok()).map(read).collect()
+    }
+    Ok(match dtype {
+        DType::F32 => Tensor::from_vec(&items(bytes, f32::from_le_bytes), shape)?,
+        DType::F64 => Tensor::from_vec(&items(bytes, f64::from_le_bytes), shape)?,
+        DType::I64 => Tensor::from_vec(&items(bytes, i64::from_le_bytes), shape)?,
+        DType::I32 => Tensor::from_vec(&items(bytes, i32::from_le_bytes), shape)?,
+        DType::U8 => Tensor::from_vec(bytes, shape)?,
+        DType::Bool => {
+            let values: Vec<bool> = bytes.iter().map(|&it| it != 0).collect();
+            Tensor::from_bools(&values, shape)?
+        }
+    })
+}

@@ -1,0 +1,308 @@
+//! Steps of the tape that are written in the language: `autograd.Function`, and hooks, which are steps that change nothing.
+//!
+//! The engine sees the outputs of such a step as leaves. When a reverse walk has reached them, the step's own function says
+//! what gradients its inputs get, and a further walk goes on from there. Steps are numbered as they are made, so the one with
+//! the largest number has all its gradients.
+//!
+//! **Invariant:** a step lives as long as one of its outputs is on the tape, and no borrow of the table is held while user
+//! code runs or a step is dropped.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::rc::{Rc, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::Tensor;
+use engine::autograd::{self, Edge, Root};
+use rustc_hash::FxHashMap;
+
+use super::convert;
+use crate::native::*;
+use crate::objects::tensor::TensorObj;
+
+/// One step.
+struct Step {
+    inputs: Vec<Tensor>,
+    /// Shapes and dtypes of the outputs.
+    outputs: Vec<Tensor>,
+    /// Called with a tuple of gradients of the outputs; gives those of the inputs.
+    backward: Value,
+}
+
+/// What the leaf of an output keeps.
+struct Output {
+    /// The step lives as long as this number.
+    _step: Arc<Number>,
+    name: String,
+}
+
+/// The number of a step, and the leaves of its outputs.
+struct Number {
+    step: u64,
+    leaves: Mutex<Vec<u64>>,
+}
+
+#[derive(Default)]
+struct Table {
+    steps: FxHashMap<u64, Rc<Step>>,
+    /// Step and output of each leaf.
+    leaves: FxHashMap<u64, (u64, usize)>,
+    next: u64,
+}
+
+thread_local! {
+    static TABLE: RefCell<Table> = RefCell::default();
+    /// Steps on their way out: a chain of them is dropped one by one, not recursively.
+    static DEAD: RefCell<Vec<Rc<Step>>> = RefCell::default();
+    static DROPPING: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Drop for Number {
+    fn drop(&mut self) {
+        let leaves =
+            std::mem::take(&mut *self.leaves.lock().unwrap_or_else(PoisonError::into_inner));
+        // While a thread ends the tables may be gone already.
+        let step = TABLE.try_with(|it| {
+            let mut table = it.borrow_mut();
+            for leaf in &leaves {
+                table.leaves.remove(leaf);
+            }
+            table.steps.remove(&self.step)
+        });
+        let Ok(Some(step)) = step else { return };
+        let pushed = DEAD.try_with(|it| it.borrow_mut().push(step)).is_ok();
+        if !pushed || DROPPING.replace(true) {
+            return;
+        }
+        while let Some(step) = DEAD.with_borrow_mut(Vec::pop) {
+            drop(step);
+        }
+        DROPPING.set(false);
+    }
+}
+
+/// Puts a step on the tape that leads from `inputs` to `outputs`; gives the outputs as they are then.
+pub fn attach(inputs: Vec<Tensor>, outputs: &[Tensor], backward: Value, name: &str) -> Vec<Tensor> {
+    let plain = outputs.iter().map(|it| Tensor::abstract_of(it.detach().meta())).collect();
+    let step = TABLE.with_borrow_mut(|table| {
+        table.next += 1;
+        table.steps.insert(table.next, Rc::new(Step { inputs, outputs: plain, backward }));
+        table.next
+    });
+    let number = Arc::new(Number { step, leaves: Mutex::default() });
+    let keep = |(at, it): (usize, &Tensor)| {
+        let output = Output { _step: number.clone(), name: name.to_owned() };
+        let leaf = it.detach().leaf_keeping(Arc::new(output));
+        let id = leaf.edge().map_or(0, Edge::id);
+        number.leaves.lock().unwrap_or_else(PoisonError::into_inner).push(id);
+        TABLE.with_borrow_mut(|it| it.leaves.insert(id, (step, at)));
+        leaf
+    };
+    outputs.iter().enumerate().map(keep).collect()
+}
+
+/// Whether there are any steps of this kind.
+pub fn any() -> bool {
+    TABLE.with_borrow(|it| !it.steps.is_empty())
+}
+
+/// The name of the step that made a value, if it was one of these.
+pub fn name_of(edge: &Edge) -> Option<&str> {
+    edge.kept()?.downcast_ref::<Output>().map(|it| it.name.as_str())
+}
+
+/// As `engine::autograd::backward`, through steps of both kinds. Gradients by id of the leaf.
+pub fn backward(
+    cx: &mut Cx,
+    roots: &[Root],
+    wanted: Option<&[Edge]>,
+    retain: bool,
+    create: bool,
+) -> Result<Vec<(u64, Tensor)>, Raised> {
+    if !any() {
+        return Ok(autograd::backward(roots, wanted, retain, create)?);
+    }
+    let mut found: BTreeMap<u64, Tensor> = BTreeMap::new();
+    let mut pending: BTreeMap<u64, Vec<Option<Tensor>>> = BTreeMap::new();
+    let mut roots = roots.to_vec();
+    loop {
+        // What several walks pass must be kept until the last one.
+        for (id, grad) in autograd::backward(&roots, wanted, true, create)? {
+            let output = TABLE.with_borrow(|it| it.leaves.get(&id).copied());
+            let Some((step, at)) = output else {
+                sum_up(found.entry(id), grad)?;
+                continue;
+            };
+            if wanted.is_some_and(|it| it.iter().any(|it| it.id() == id)) {
+                sum_up(found.entry(id), grad.clone())?;
+            }
+            let grads = pending.entry(step).or_default();
+            grads.resize(grads.len().max(at + 1), None);
+            grads[at] = Some(match grads[at].take() {
+                Some(sum) => engine::functional::add(&sum, &grad)?,
+                None => grad,
+            });
+        }
+        let Some((number, grads)) = pending.pop_last() else { break };
+        roots = pass(cx, number, grads, create)?;
+    }
+    Ok(found.into_iter().collect())
+}
+
+fn sum_up(place: Entry<'_, u64, Tensor>, grad: Tensor) -> Result<(), Raised> {
+    match place {
+        Entry::Vacant(it) => drop(it.insert(grad)),
+        Entry::Occupied(mut it) => {
+            let sum = engine::functional::add(it.get(), &grad)?;
+            it.insert(sum);
+        }
+    }
+    Ok(())
+}
+
+/// Asks a step for the gradients of its inputs: the roots of the next walk.
+fn pass(
+    cx: &mut Cx,
+    number: u64,
+    mut grads: Vec<Option<Tensor>>,
+    create: bool,
+) -> Result<Vec<Root>, Raised> {
+    let Some(step) = TABLE.with_borrow(|it| it.steps.get(&number).cloned()) else {
+        return Ok(Vec::new());
+    };
+    grads.resize(step.outputs.len(), None);
+    let mut values = Vec::new();
+    for (grad, output) in grads.into_iter().zip(&step.outputs) {
+        values.push(Value::tensor(match grad {
+            Some(grad) => grad,
+            None => engine::functional::full(output.shape(), 0.0, output.dtype())?,
+        }));
+    }
+    let before = autograd::set_enabled(create);
+    let res = cx.call(&step.backward, &[Value::tuple(values)]);
+    autograd::set_enabled(before);
+    let found = cx.collect(&res?)?;
+    if found.len() != step.inputs.len() {
+        return Err(runtime_error(format!(
+            "a backward function gave {} gradients, but the step has {} inputs that need one",
+            found.len(),
+            step.inputs.len()
+        )));
+    }
+    let mut roots = Vec::new();
+    for (input, grad) in step.inputs.iter().zip(&found) {
+        if !grad.is_none() && input.requires_grad() {
+            roots.push((input.clone(), Some(convert::variable(grad)?.get())));
+        }
+    }
+    Ok(roots)
+}
+
+/// Shows gradients to a function on their way through a variable: `hook((grad,))` gives `[grad]`.
+pub fn hook(object: &Rc<TensorObj>, hook: Value) -> Result<(), Raised> {
+    let value = object.get();
+    let Some(edge) = value.edge() else {
+        return Err(runtime_error(
+            "cannot register a hook on a tensor that doesn't require gradient",
+        ));
+    };
+    if edge.is_leaf() {
+        object.add_hook(hook);
+        return Ok(());
+    }
+    if let Some(hooks) = hooks_of(edge) {
+        if let Some(it) = hooks.downcast::<HookList>() {
+            it.add(hook);
+        }
+        return Ok(());
+    }
+    let name = name_of(edge).map_or_else(|| edge.op_name().unwrap_or("").to_owned(), str::to_owned);
+    let hooks = Value::object(HookList(RefCell::new(vec![hook])));
+    let watched = attach(vec![value.clone()], std::slice::from_ref(&value), hooks, &name);
+    object.put_on_tape(&watched[0]);
+    Ok(())
+}
+
+/// The list of hooks of a step that consists of hooks.
+fn hooks_of(edge: &Edge) -> Option<Value> {
+    TABLE.with_borrow(|table| {
+        let (step, _) = table.leaves.get(&edge.id())?;
+        let backward = &table.steps.get(step)?.backward;
+        backward.downcast::<HookList>().map(|_| backward.clone())
+    })
+}
+
+/// Hooks of one variable, in the order in which they were added.
+struct HookList(RefCell<Vec<Value>>);
+
+impl HookList {
+    /// Adds a hook at the end, but before what keeps the gradient, which is to see what the others made of it.
+    fn add(&self, hook: Value) {
+        let mut hooks = self.0.borrow_mut();
+        let keeps = hooks.last().is_some_and(|it| it.downcast::<Keeper>().is_some());
+        let at = hooks.len() - usize::from(keeps);
+        hooks.insert(at, hook);
+    }
+}
+
+static HOOK_LIST: NativeType = NativeType::plain("hooks", "Functions that see a gradient.");
+
+impl NativeObject for HookList {
+    fn native_type(&self) -> &'static NativeType {
+        &HOOK_LIST
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn is_callable(&self) -> bool {
+        true
+    }
+
+    fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
+        let mut grads = args.positional[0].clone();
+        let hooks = self.0.borrow().clone();
+        for hook in &hooks {
+            grads = cx.call(hook, &[grads])?;
+        }
+        Ok(grads)
+    }
+}
+
+/// Keeps the gradient of a variable that is not a leaf in its `.grad`.
+pub fn retain_grad(object: &Rc<TensorObj>) -> Result<(), Raised> {
+    if object.get().edge().is_some_and(Edge::is_leaf) {
+        return Ok(());
+    }
+    hook(object, Value::object(Keeper(Rc::downgrade(object))))
+}
+
+/// Puts a gradient into a variable. It does not keep the variable alive, which keeps it.
+struct Keeper(Weak<TensorObj>);
+
+static KEEPER: NativeType = NativeType::plain("retain_grad", "Keeps a gradient.");
+
+impl NativeObject for Keeper {
+    fn native_type(&self) -> &'static NativeType {
+        &KEEPER
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn is_callable(&self) -> bool {
+        true
+    }
+
+    fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
+        let grads = cx.collect(&args.positional[0])?;
+        if let (Some(object), Some(Value::Tensor(grad))) = (self.0.upgrade(), grads.first()) {
+            object.set_grad(Some(grad.clone()));
+        }
+        Ok(args.positional[0].clone())
+    }
+}
