@@ -252,6 +252,23 @@ fn derived(
     needs.iter().enumerate().map(of).collect()
 }
 
+/// Whether a walk from `roots` would come to a leaf that keeps something.
+pub fn reaches_kept(roots: &[Root]) -> bool {
+    let mut seen = HashSet::new();
+    let mut rest: Vec<Edge> = roots.iter().filter_map(|it| it.0.edge().cloned()).collect();
+    while let Some(edge) = rest.pop() {
+        if edge.node.kept.is_some() {
+            return true;
+        }
+        if seen.insert(edge.id())
+            && let Some(step) = &edge.node.op
+        {
+            rest.extend(step.edges.iter().flatten().cloned());
+        }
+    }
+    false
+}
+
 /// Ids of the nodes that are wanted or lead to a wanted one.
 fn nodes_towards(roots: &[Root], wanted: &[Edge]) -> HashSet<u64> {
     let lowest = wanted.iter().map(Edge::id).min().unwrap_or(u64::MAX);

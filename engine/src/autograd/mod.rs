@@ -13,7 +13,7 @@ mod backward;
 #[cfg(test)]
 mod tests;
 
-pub use backward::{Root, backward, grad, unbroadcast};
+pub use backward::{Root, backward, grad, reaches_kept, unbroadcast};
 
 /// Where on the tape a value came from.
 #[derive(Clone)]

@@ -103,9 +103,9 @@ pub fn attach(inputs: Vec<Tensor>, outputs: &[Tensor], backward: Value, name: &s
     outputs.iter().enumerate().map(keep).collect()
 }
 
-/// Whether there are any steps of this kind.
-pub fn any() -> bool {
-    TABLE.with_borrow(|it| !it.steps.is_empty())
+/// Whether a walk from `roots` comes to steps of this kind.
+pub fn reached(roots: &[Root]) -> bool {
+    TABLE.with_borrow(|it| !it.steps.is_empty()) && autograd::reaches_kept(roots)
 }
 
 /// The name of the step that made a value, if it was one of these.
@@ -121,7 +121,7 @@ pub fn backward(
     retain: bool,
     create: bool,
 ) -> Result<Vec<(u64, Tensor)>, Raised> {
-    if !any() {
+    if !reached(roots) {
         return Ok(autograd::backward(roots, wanted, retain, create)?);
     }
     let mut found: BTreeMap<u64, Tensor> = BTreeMap::new();

@@ -438,7 +438,7 @@ fn grads_of(
     retain: bool,
     create: bool,
 ) -> Result<Vec<Option<engine::Tensor>>, Raised> {
-    if !steps::any() {
+    if !steps::reached(roots) {
         return Ok(autograd::grad(roots, inputs, retain, create)?);
     }
     let edges: Option<Vec<_>> = inputs.iter().map(|it| it.edge().cloned()).collect();
