@@ -1,11 +1,11 @@
-"""Notegrad beside PyTorch and ipykernel, in one run.
+"""Notegrad beside PyTorch, CPython and ipykernel, in one run.
 
     NOTEGRAD=target/release/notegrad python3 tests/bench/run.py
         [--torch-python P] [--jupyter-python P]   interpreters with the peers; default: this one
         [--torch-compile]                         traced rows of PyTorch use torch.compile
         [--threads 1,2] [--rounds 5] [--only WORKLOAD,...] [--json FILE]
 
-The same source text runs on both sides, in processes that take turns: Notegrad, PyTorch, Notegrad, ... Each process reports
+The same source text runs on both sides, in processes that take turns: Notegrad, PyTorch, Notegrad, ... (CPython where no tensors are about). Each process reports
 its fastest samples; the median over the rounds is shown. Values computed on both sides must agree, or the row says so.
 """
 
@@ -23,6 +23,8 @@ import rows
 
 HERE = Path(__file__).resolve().parent
 WORKLOADS = ["mlp", "cnn", "add", "matmul", "chain"]
+PLAIN = ["language"]
+"""Workloads without tensors; one thread, and CPython is the peer."""
 TOLERANCE = 1e-3
 """Largest difference between values of the two sides, relative to the larger one."""
 LIMIT = 600
@@ -71,19 +73,17 @@ def last_line(text):
     return (text.strip() or "no output").splitlines()[-1]
 
 
-def measure_workloads(options, sides):
-    for workload in options.only:
-        if workload == "kernel":
-            continue
-        parts = [(HERE / "workloads" / f"{name}.ng").read_text() for name in ["clock", workload]]
+def measure_workloads(options, sides, workloads, threads, prelude):
+    for workload in workloads:
+        parts = [(HERE / "workloads" / f"{name}.ng").read_text() for name in [*prelude, workload]]
         source = Path(options.folder) / f"{workload}.ng"
         source.write_text(f"COMPILE = {options.torch_compile}\n" + "\n\n".join(parts))
-        for threads in options.threads:
+        for count in threads:
             for round_idx in range(options.rounds):
-                say(f"{workload}, threads {threads}, round {round_idx + 1} of {options.rounds}")
+                say(f"{workload}, threads {count}, round {round_idx + 1} of {options.rounds}")
                 for side in sides:
                     if workload not in side.failures:
-                        side.run(workload, source, threads)
+                        side.run(workload, source, count)
 
 
 def measure_kernels(options, own, peer):
@@ -113,7 +113,8 @@ def compare(options, own, peer):
     table = []
     for row in rows.ALL:
         is_kernel = row.key.startswith("kernel")
-        for threads in [0] if is_kernel else options.threads:
+        is_plain = row.key.startswith("language")
+        for threads in [0] if is_kernel else [1] if is_plain else options.threads:
             mine, theirs = own.median(row.key, threads), peer.median(row.key, threads)
             if mine is None and theirs is None:
                 continue
@@ -124,6 +125,14 @@ def compare(options, own, peer):
                 line["ratio"] = theirs and row.ratio_of(mine, theirs)
             table.append(line | {"note": disagreement(row.key, own, peer)})
     return table
+
+
+def mean_of_ratios(own, peer):
+    """Adds the geometric mean over the rows of the language, as seconds whose ratio it is."""
+    keys = [key for key in own.measured if key[0].startswith("language ") and key in peer.measured]
+    if keys:
+        for side in [own, peer]:
+            side.measured["language", 1] = [statistics.geometric_mean([side.median(*key) for key in keys])]
 
 
 def disagreement(key, own, peer):
@@ -157,6 +166,7 @@ def machine(options):
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "load before the run": round(os.getloadavg()[0], 2),
         "notegrad": version,
+        "python": platform.python_version(),
         "torch": importable(options.torch_python, "torch"),
         "ipykernel": importable(options.jupyter_python, "ipykernel"),
     }
@@ -181,7 +191,7 @@ def arguments():
     parser.add_argument("--torch-compile", action="store_true")
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(it) for it in text.split(",")])
     parser.add_argument("--rounds", default=5, type=int)
-    parser.add_argument("--only", default=[*WORKLOADS, "kernel"], type=lambda text: text.split(","))
+    parser.add_argument("--only", default=[*WORKLOADS, *PLAIN, "kernel"], type=lambda text: text.split(","))
     parser.add_argument("--json")
     return parser.parse_args()
 
@@ -191,9 +201,15 @@ def main():
     facts = machine(options)
     own = Side("Notegrad", [options.notegrad, "run"], ["NOTEGRAD_NUM_THREADS"])
     peer = Side("PyTorch", [options.torch_python], ["OMP_NUM_THREADS", "MKL_NUM_THREADS"])
+    cpython = Side("CPython", [sys.executable], [])
     with tempfile.TemporaryDirectory() as folder:
         options.folder = folder
-        measure_workloads(options, [own, peer] if facts["torch"] else [own])
+        tensors, plain = [[it for it in options.only if it in known] for known in [WORKLOADS, PLAIN]]
+        measure_workloads(options, [own, peer] if facts["torch"] else [own], tensors, options.threads, ["clock", "torch"])
+        measure_workloads(options, [own, cpython], plain, [1], ["clock"])
+        peer.measured |= cpython.measured
+        peer.checks |= cpython.checks
+        mean_of_ratios(own, peer)
         if "kernel" in options.only:
             measure_kernels(options, own, peer)
     table = compare(options, own, peer)
@@ -201,7 +217,7 @@ def main():
         print(f"{name}: {value or 'not importable, its columns are empty'}")
     print()
     print_table(table)
-    for side in [own, peer]:
+    for side in [own, peer, cpython]:
         for workload, reason in side.failures.items():
             print(f"\n{side.name} did not run `{workload}`: {reason}")
     if options.json:
