@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::autograd::{self, Edge};
 use crate::cpu::alloc::Bytes;
+use crate::cpu::interrupt;
 use crate::cpu::view::View;
 use crate::device::Device;
 use crate::dtype::Strength;
@@ -186,13 +187,13 @@ impl Tensor {
         }
     }
 
-    /// Calls `body` with a view of the elements.
+    /// Calls `body` with a view of the elements; an error if the user stopped what it did with them.
     pub fn with_view<R>(&self, body: impl FnOnce(View<'_>) -> R) -> Result<R> {
         let bytes = self.storage()?;
-        match View::new(&bytes, self.layout(), self.dtype()) {
-            Some(view) => Ok(body(view)),
-            None => Err(Error::File { problem: "a layout reaches outside its storage".into() }),
-        }
+        let outside = || Error::File { problem: "a layout reaches outside its storage".into() };
+        let view = View::new(&bytes, self.layout(), self.dtype()).ok_or_else(outside)?;
+        let res = body(view);
+        if interrupt::take() { Err(Error::Interrupted) } else { Ok(res) }
     }
 
     /// The elements in row-major order as `T`; fails when `T` is not the dtype's type (bool is `u8`).

@@ -62,3 +62,12 @@ fn a_long_sort_ends() {
     let attrs = [Attr::Int(0), Attr::Bool(false), Attr::Bool(true)].into_iter().collect();
     check("sort", &x, attrs);
 }
+
+#[test]
+fn reading_elements_ends_and_works_again() {
+    let x = Tensor::from_vec(&vec![1_i64; 1 << 20], Shape::from([1 << 20])).expect("a vector");
+    let flag = Arc::new(AtomicBool::new(true));
+    let _watching = interrupt::watch(flag);
+    assert_eq!(x.to_f64_vec(), Err(Error::Interrupted));
+    assert_eq!(x.to_f64_vec().map(|it| it.len()), Ok(1 << 20));
+}
