@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustc_hash::FxHashMap;
 
+use crate::cycles;
 use crate::error::{KEYBOARD_INTERRUPT, RECURSION_ERROR, Raised};
 use crate::host::Host;
+use crate::memory;
+use crate::objects::generator::has_abandoned;
 use crate::objects::module::Globals;
 use crate::source::Sources;
 use crate::sym::Sym;
@@ -52,6 +55,8 @@ pub struct Cx {
     pub(crate) showing: Vec<usize>,
     pub(crate) native_depth: u32,
     pub(crate) native_limit: u32,
+    /// Bytes that strings and containers of the session may use.
+    pub memory_limit: usize,
 }
 
 impl Cx {
@@ -69,17 +74,33 @@ impl Cx {
             showing: Vec::new(),
             native_depth: 0,
             native_limit: NATIVE_DEPTH,
+            memory_limit: memory::default_limit(),
         }
     }
 
     /// Raises `KeyboardInterrupt` if the user has asked to stop; long loops call it.
     #[inline]
     pub fn poll(&mut self) -> Result<(), Raised> {
-        if self.interrupt.load(Ordering::Relaxed) {
-            self.interrupt.store(false, Ordering::Relaxed);
-            return Err(Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new()));
+        if self.interrupt.load(Ordering::Relaxed) | cycles::is_wanted() | has_abandoned() {
+            return self.attend();
         }
         Ok(())
+    }
+
+    /// What cannot wait until the end of the cell.
+    #[cold]
+    fn attend(&mut self) -> Result<(), Raised> {
+        if self.interrupt.swap(false, Ordering::Relaxed) {
+            return Err(Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new()));
+        }
+        // Natives that are under way expect no other code to run.
+        if has_abandoned() && self.native_depth == 0 {
+            self.close_abandoned();
+        }
+        if cycles::is_wanted() {
+            cycles::collect();
+        }
+        memory::check()
     }
 
     /// Counts a nested use of the Rust stack; too many are a `RecursionError`.

@@ -123,6 +123,14 @@ impl Raised {
         self
     }
 
+    /// Adds a sentence that only the traceback shows.
+    pub fn with_words(self, words: Option<String>) -> Raised {
+        if let (Some(words), Some(it)) = (words, self.instance()) {
+            it.set(Sym::HINT, Value::str(words));
+        }
+        self
+    }
+
     /// The exception object.
     pub fn value(&self) -> &Value {
         &self.0.exception

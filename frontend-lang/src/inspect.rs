@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::objects::class::type_name;
 use crate::session::{CellError, Session};
 use crate::sym::Sym;
+use crate::trace::TracedFn;
 use crate::value::Value;
 
 impl Session {
@@ -33,6 +34,11 @@ impl Session {
         text.map_err(|raised| self.cx.cell_error(&raised))
     }
 
+    /// The rich form of a value whose class has one: see [`Cx::rich_form`].
+    pub fn rich_form(&mut self, value: &Value) -> Option<Value> {
+        self.cx.rich_form(value)
+    }
+
     /// The value of a dotted name: global, builtin or module, then attributes.
     pub fn lookup(&mut self, path: &str) -> Option<Value> {
         let mut parts = path.split('.');
@@ -47,6 +53,11 @@ impl Session {
 
     /// What a value is, in words: type, signature, doc string; `detailed` adds the source of functions and classes.
     pub fn describe(&mut self, value: &Value, name: &str, detailed: bool) -> String {
+        if let Some(traced) = value.downcast::<TracedFn>() {
+            let func = traced.func.clone();
+            let text = self.describe(&func, name, detailed);
+            return format!("{text}\n\nTraced: {}", traced.traced.stats());
+        }
         let mut res = String::new();
         let kind = type_name(value);
         match value {

@@ -465,6 +465,11 @@ pub trait NativeObject: 'static {
         Ok(None)
     }
 
+    /// True if values can be stored in the object after it is made, for cycle collection.
+    fn keeps_values(&self) -> bool {
+        false
+    }
+
     /// Shows every value the object holds to `visit`, for cycle collection.
     fn traverse(&self, visit: &mut dyn FnMut(&Value)) {}
 

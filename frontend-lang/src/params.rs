@@ -157,7 +157,7 @@ impl Params {
         for (idx, param) in self.list().iter().enumerate() {
             match param.kind {
                 Kind::Rest => slots[idx] = Value::tuple(std::mem::take(&mut rest)),
-                Kind::Keywords => slots[idx] = Value::Dict(std::rc::Rc::new(extra.copy())),
+                Kind::Keywords => slots[idx] = Value::Dict(std::rc::Rc::new(extra.copy()?)),
                 _ if filled[idx] => {}
                 _ if param.default.is_some() => slots[idx] = default_value(param.default),
                 _ => {}

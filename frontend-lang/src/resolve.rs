@@ -221,8 +221,14 @@ impl Scopes {
                 names.iter().for_each(|it| self.bind(scope, it.to));
             }
             StmtKind::ImportStar { .. } => self.import_star(scope, stmt),
-            StmtKind::Global(names) => self.list[scope].globals.extend(names),
-            StmtKind::Nonlocal(names) => self.nonlocal(scope, names, stmt),
+            StmtKind::Global(names) => {
+                self.check_unused(scope, names, stmt, "global");
+                self.list[scope].globals.extend(names);
+            }
+            StmtKind::Nonlocal(names) => {
+                self.check_unused(scope, names, stmt, "nonlocal");
+                self.nonlocal(scope, names, stmt);
+            }
             StmtKind::With { items, body } => {
                 for (context, target) in items {
                     self.expr(scope, context);
@@ -261,6 +267,19 @@ impl Scopes {
     fn import_star(&mut self, scope: usize, stmt: &Stmt) {
         if scope != 0 {
             self.report(stmt, "import * only allowed at module level");
+        }
+    }
+
+    /// A name may not be used above the statement that says where it lives.
+    fn check_unused(&mut self, scope: usize, names: &[Sym], stmt: &Stmt, kind: &str) {
+        for name in names.iter().filter(|_| scope != 0) {
+            let it = &self.list[scope];
+            if it.bound.contains(name) {
+                let what = format!("name '{name}' is assigned to before {kind} declaration");
+                self.report(stmt, what);
+            } else if it.uses.contains(name) {
+                self.report(stmt, format!("name '{name}' is used prior to {kind} declaration"));
+            }
         }
     }
 

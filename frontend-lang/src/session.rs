@@ -13,13 +13,16 @@ use crate::ast::Module;
 use crate::bytecode::Code;
 use crate::compile::compile;
 use crate::cx::Cx;
+use crate::cycles;
 use crate::diagnostic::Diagnostic;
 use crate::error::{INDENTATION_ERROR, Raised, SYNTAX_ERROR};
 use crate::host::Host;
+use crate::memory;
 use crate::native::{NativeType, Res};
 use crate::objects::class::{type_name, type_of};
 use crate::objects::function::Func;
 use crate::objects::module::Globals;
+use crate::repeat_cell;
 use crate::resolve::resolve;
 use crate::source::SourceId;
 use crate::sym::Sym;
@@ -45,6 +48,8 @@ pub struct Options {
     pub silent: bool,
     /// Compiles the cell into static graphs: see [`crate::trace_cell`].
     pub trace: Option<TraceOptions>,
+    /// Runs the cell so many times: see [`crate::repeat_cell`].
+    pub repeat: Option<usize>,
 }
 
 /// What running a cell gave.
@@ -94,12 +99,16 @@ impl Session {
             self.cell = cell;
         }
         let _watching = engine::cpu::interrupt::watch(self.cx.interrupt.clone());
+        memory::set_limit(self.cx.memory_limit);
         let source = self.cx.sources.add(format!("In[{cell}]"), code.to_owned());
         let globals = self.cx.globals.clone();
         let mut n_steps = 0;
         let mut rewrite = |module: &mut Module| {
             if options.trace.is_some() {
                 n_steps = trace_cell::add_steps(module);
+            }
+            if let Some(count) = options.repeat {
+                repeat_cell::repeat(module, count);
             }
         };
         let compiled = self.cx.compile_rewritten(source, &globals, true, &mut rewrite);
@@ -113,13 +122,17 @@ impl Session {
                 return CellResult { value: None, error: Some(error), cell };
             }
         };
-        match result {
+        let result = match result {
             Ok(value) => self.finish(value, code, options, cell),
             Err(raised) => {
                 let error = self.cx.cell_error(&raised);
                 CellResult { value: None, error: Some(error), cell }
             }
-        }
+        };
+        self.cx.close_abandoned();
+        cycles::collect_after_cell();
+        self.cx.close_abandoned();
+        result
     }
 
     /// Puts the traced steps of a cell where its code finds them.

@@ -65,7 +65,8 @@ known! {
     FILE = "__file__", ALL = "__all__", UNDERSCORE = "_", NEW = "__new__",
     BOOL_NAME = "bool", PRINT = "print", CODE = "__code__", KWDEFAULTS = "__kwdefaults__",
     TYPE_PARAMS = "__type_params__", SLOTS = "__slots__", POST_INIT = "__post_init__",
-    HINT = "__hint__",
+    HINT = "__hint__", GET = "__get__", SET = "__set__", DELETE = "__delete__",
+    CLASS_PROTOCOL = "__class_protocol__", THROW = "throw", CLOSE = "close", SEND = "send",
 }
 
 impl Interner {
@@ -92,7 +93,11 @@ impl Sym {
     pub fn new(name: &str) -> Sym {
         INTERNER.with_borrow_mut(|interner| match interner.index.get(name) {
             Some(id) => Sym(*id),
-            None => Sym(interner.add(Box::leak(name.to_owned().into_boxed_str()))),
+            None => {
+                // Names stay for ever.
+                crate::memory::charge(name.len() + 64);
+                Sym(interner.add(Box::leak(name.to_owned().into_boxed_str())))
+            }
         })
     }
 

@@ -3,21 +3,31 @@
 //! Comparing keys may run user code, so no borrow is held while it does. Removing leaves a hole,
 //! which keeps order and makes removal cheap; holes go when the table grows.
 
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
 
 use crate::cx::Cx;
+use crate::cycles::{self, Candidate, holds};
 use crate::error::Raised;
+use crate::memory::{self, Charge};
+use crate::objects::class::Instance;
+use crate::objects::trash::dispose;
 use crate::operate::equal::simple_eq;
 use crate::sym::Sym;
 use crate::value::Value;
 
 const FREE: u32 = u32::MAX;
 const HOLE: u32 = u32::MAX - 1;
+/// Bytes counted for a table beside its contents.
+const HEADER: usize = 96;
 
 /// A dict.
 #[derive(Default)]
 pub struct Dict {
     table: RefCell<Table<Value>>,
+    noted: Cell<bool>,
+    /// For `object.__dict__`: what is stored here is stored there.
+    owner: OnceCell<Rc<Instance>>,
 }
 
 /// A set; `frozen` sets are hashable and never change.
@@ -25,12 +35,14 @@ pub struct Dict {
 pub struct Set {
     table: RefCell<Table<()>>,
     pub frozen: bool,
+    noted: Cell<bool>,
 }
 
-struct Table<V> {
+struct Table<V: 'static> {
     entries: Vec<Option<Entry<V>>>,
     index: Vec<u32>,
     live: usize,
+    memory: Charge,
 }
 
 struct Entry<V> {
@@ -39,9 +51,17 @@ struct Entry<V> {
     value: V,
 }
 
-impl<V> Default for Table<V> {
+impl<V: 'static> Drop for Table<V> {
+    fn drop(&mut self) {
+        if self.live > 0 {
+            dispose(std::mem::take(&mut self.entries));
+        }
+    }
+}
+
+impl<V: 'static> Default for Table<V> {
     fn default() -> Self {
-        Table { entries: Vec::new(), index: Vec::new(), live: 0 }
+        Table { entries: Vec::new(), index: Vec::new(), live: 0, memory: Charge::new(HEADER) }
     }
 }
 
@@ -52,7 +72,7 @@ enum Probe {
     Absent,
 }
 
-impl<V> Table<V> {
+impl<V: 'static> Table<V> {
     fn slot(&self, hash: u64) -> usize {
         (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as usize & (self.index.len() - 1)
     }
@@ -74,6 +94,7 @@ impl<V> Table<V> {
             {
                 match simple_eq(&entry.key, key) {
                     Some(true) => return Probe::Found(entry_idx as usize),
+                    Some(false) if entry.key.is(key) => return Probe::Found(entry_idx as usize),
                     Some(false) => {}
                     None => ask.push((entry_idx as usize, entry.key.clone())),
                 }
@@ -83,10 +104,29 @@ impl<V> Table<V> {
         if ask.is_empty() { Probe::Absent } else { Probe::Ask(ask) }
     }
 
-    fn push(&mut self, hash: u64, key: Value, value: V) {
-        if (self.entries.len() + 1) * 3 > self.index.len() * 2 {
+    /// Adds an entry whose key is new, or raises `MemoryError`.
+    fn push(&mut self, hash: u64, key: Value, value: V) -> Result<(), Raised> {
+        if self.is_full() {
+            memory::room(self.bytes_after_rebuild())?;
             self.rebuild();
         }
+        self.push_here(hash, key, value);
+        Ok(())
+    }
+
+    /// Adds an entry whose key is new and comes from the text of a program.
+    fn push_known(&mut self, hash: u64, key: Value, value: V) {
+        if self.is_full() {
+            self.rebuild();
+        }
+        self.push_here(hash, key, value);
+    }
+
+    fn is_full(&self) -> bool {
+        (self.entries.len() + 1) * 3 > self.index.len() * 2
+    }
+
+    fn push_here(&mut self, hash: u64, key: Value, value: V) {
         let entry_idx = self.entries.len() as u32;
         self.entries.push(Some(Entry { hash, key, value }));
         self.live += 1;
@@ -101,17 +141,35 @@ impl<V> Table<V> {
         self.index[at] = entry_idx;
     }
 
+    fn size_after_rebuild(&self) -> usize {
+        ((self.live + 1) * 2).next_power_of_two().max(8)
+    }
+
+    fn bytes_after_rebuild(&self) -> usize {
+        let size = self.size_after_rebuild();
+        size * size_of::<u32>() + size * 2 / 3 * size_of::<Option<Entry<V>>>()
+    }
+
     fn rebuild(&mut self) {
         self.entries.retain(Option::is_some);
-        let size = ((self.live + 1) * 2).next_power_of_two().max(8);
+        let size = self.size_after_rebuild();
+        // As many entries as fit before the next rebuild.
+        self.entries.reserve_exact((size * 2 / 3).saturating_sub(self.entries.len()));
         self.index.clear();
         self.index.resize(size, FREE);
+        self.count();
         for entry_idx in 0..self.entries.len() {
             if let Some(entry) = &self.entries[entry_idx] {
                 let hash = entry.hash;
                 self.link(hash, entry_idx as u32);
             }
         }
+    }
+
+    /// Counts the memory in use.
+    fn count(&self) {
+        let entries = self.entries.capacity() * size_of::<Option<Entry<V>>>();
+        self.memory.set(HEADER + entries + self.index.capacity() * size_of::<u32>());
     }
 
     fn take(&mut self, entry_idx: usize) -> Option<(Value, V)> {
@@ -135,7 +193,7 @@ impl<V> Table<V> {
 }
 
 /// Finds the entry of `key`, calling `__eq__` where it must; no borrow is held meanwhile.
-fn find<V>(
+fn find<V: 'static>(
     cx: &mut Cx,
     table: &RefCell<Table<V>>,
     hash: u64,
@@ -157,6 +215,23 @@ fn find<V>(
 }
 
 impl Dict {
+    /// `object.__dict__`, from the attributes as they are; writing goes through to the object.
+    pub fn of_instance(owner: &Rc<Instance>, attrs: Dict) -> Rc<Dict> {
+        // The dict is new, so the place is free.
+        let _ = attrs.owner.set(owner.clone());
+        Rc::new(attrs)
+    }
+
+    #[cold]
+    fn write_through(&self, key: &Value, value: Option<&Value>) {
+        if let (Some(owner), Some(name)) = (self.owner.get(), key.as_str()) {
+            match value {
+                Some(value) => owner.set(Sym::new(name), value.clone()),
+                None => drop(owner.remove(Sym::new(name))),
+            }
+        }
+    }
+
     /// A dict with these entries; later keys win.
     pub fn from_pairs(
         cx: &mut Cx,
@@ -202,14 +277,37 @@ impl Dict {
     pub fn insert(&self, cx: &mut Cx, key: Value, value: Value) -> Result<Option<Value>, Raised> {
         let hash = cx.hash(&key)? as u64;
         let found = find(cx, &self.table, hash, &key)?;
+        if self.owner.get().is_some() {
+            self.write_through(&key, Some(&value));
+        }
         let mut table = self.table.borrow_mut();
         if let Some(entry_idx) = found
             && let Some(Some(entry)) = table.entries.get_mut(entry_idx)
         {
             return Ok(Some(std::mem::replace(&mut entry.value, value)));
         }
-        table.push(hash, key, value);
+        table.push(hash, key, value)?;
         Ok(None)
+    }
+
+    /// As [`Dict::insert`], into a dict that others know already.
+    pub fn store(
+        self: &Rc<Dict>,
+        cx: &mut Cx,
+        key: Value,
+        value: Value,
+    ) -> Result<Option<Value>, Raised> {
+        if holds(&value) || holds(&key) {
+            self.note();
+        }
+        self.insert(cx, key, value)
+    }
+
+    /// Notes that containers may be stored here: the dict may become part of a cycle.
+    pub fn note(self: &Rc<Dict>) {
+        if !self.noted.replace(true) {
+            cycles::note(Candidate::Dict(Rc::downgrade(self)));
+        }
     }
 
     /// Sets a string key that holds a name; names are never equal to other kinds of key.
@@ -224,13 +322,16 @@ impl Dict {
             entry.value = value;
             return;
         }
-        table.push(hash, key, value);
+        table.push_known(hash, key, value);
     }
 
     /// Removes `key` and returns its value.
     pub fn remove(&self, cx: &mut Cx, key: &Value) -> Result<Option<Value>, Raised> {
         let hash = cx.hash(key)? as u64;
         let Some(entry_idx) = find(cx, &self.table, hash, key)? else { return Ok(None) };
+        if self.owner.get().is_some() {
+            self.write_through(key, None);
+        }
         let taken = self.table.borrow_mut().take(entry_idx);
         Ok(taken.map(|(_, value)| value))
     }
@@ -244,7 +345,16 @@ impl Dict {
 
     /// Removes all entries.
     pub fn clear(&self) {
-        let old = std::mem::take(&mut *self.table.borrow_mut());
+        if self.owner.get().is_some() {
+            self.keys().iter().for_each(|key| self.write_through(key, None));
+        }
+        let old = self.table.try_borrow_mut().map(|mut it| std::mem::take(&mut *it));
+        drop(old);
+    }
+
+    /// Drops all entries of a dict that nothing refers to any more; the object it was `__dict__` of keeps its own.
+    pub(crate) fn let_go(&self) {
+        let old = self.table.try_borrow_mut().map(|mut it| std::mem::take(&mut *it));
         drop(old);
     }
 
@@ -284,8 +394,9 @@ impl Dict {
     }
 
     /// A shallow copy.
-    pub fn copy(&self) -> Dict {
-        Dict { table: RefCell::new(self.table.borrow().copy()) }
+    pub fn copy(&self) -> Result<Dict, Raised> {
+        let table = self.table.borrow().copy()?;
+        Ok(Dict { table: RefCell::new(table), ..Dict::default() })
     }
 
     /// Shows every key and value to `visit`.
@@ -295,6 +406,7 @@ impl Dict {
                 visit(&entry.key);
                 visit(&entry.value);
             }
+            self.owner.get().into_iter().for_each(|it| visit(&Value::Instance(it.clone())));
         }
     }
 }
@@ -302,7 +414,7 @@ impl Dict {
 impl Set {
     /// An empty set.
     pub fn new(frozen: bool) -> Set {
-        Set { table: RefCell::default(), frozen }
+        Set { table: RefCell::default(), frozen, noted: Cell::new(false) }
     }
 
     /// A set of these items.
@@ -340,8 +452,16 @@ impl Set {
         if find(cx, &self.table, hash, &item)?.is_some() {
             return Ok(false);
         }
-        self.table.borrow_mut().push(hash, item, ());
+        self.table.borrow_mut().push(hash, item, ())?;
         Ok(true)
+    }
+
+    /// As [`Set::add`], to a set that others know already.
+    pub fn store(self: &Rc<Set>, cx: &mut Cx, item: Value) -> Result<bool, Raised> {
+        if holds(&item) && !self.noted.replace(true) {
+            cycles::note(Candidate::Set(Rc::downgrade(self)));
+        }
+        self.add(cx, item)
     }
 
     /// Removes `item`; true if it was there.
@@ -361,7 +481,7 @@ impl Set {
 
     /// Removes all items.
     pub fn clear(&self) {
-        let old = std::mem::take(&mut *self.table.borrow_mut());
+        let old = self.table.try_borrow_mut().map(|mut it| std::mem::take(&mut *it));
         drop(old);
     }
 
@@ -379,8 +499,9 @@ impl Set {
     }
 
     /// A copy with the same items.
-    pub fn copy(&self, frozen: bool) -> Set {
-        Set { table: RefCell::new(self.table.borrow().copy()), frozen }
+    pub fn copy(&self, frozen: bool) -> Result<Set, Raised> {
+        let table = self.table.borrow().copy()?;
+        Ok(Set { table: RefCell::new(table), frozen, noted: Cell::new(false) })
     }
 
     /// Shows every item to `visit`.
@@ -391,8 +512,10 @@ impl Set {
     }
 }
 
-impl<V: Clone> Table<V> {
-    fn copy(&self) -> Table<V> {
+impl<V: Clone + 'static> Table<V> {
+    fn copy(&self) -> Result<Table<V>, Raised> {
+        let bytes = self.entries.len() * size_of::<Option<Entry<V>>>() + self.index.len() * 4;
+        memory::room(bytes)?;
         let entries = self.entries.iter().map(|slot| {
             slot.as_ref().map(|it| Entry {
                 hash: it.hash,
@@ -400,6 +523,9 @@ impl<V: Clone> Table<V> {
                 value: it.value.clone(),
             })
         });
-        Table { entries: entries.collect(), index: self.index.clone(), live: self.live }
+        let (entries, index) = (entries.collect(), self.index.clone());
+        let table = Table { entries, index, live: self.live, memory: Charge::default() };
+        table.count();
+        Ok(table)
     }
 }

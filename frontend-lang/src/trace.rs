@@ -31,8 +31,8 @@ static METHODS: &[NativeFn] = &[
 
 /// A function under trace.
 pub struct TracedFn {
-    func: Value,
-    traced: Traced,
+    pub(crate) func: Value,
+    pub(crate) traced: Traced,
     /// Arguments of the latest call.
     last_call: RefCell<Option<Recorded>>,
     last: RefCell<Stats>,
@@ -191,7 +191,7 @@ impl Inputs {
 
 /// Every tensor in a result: a tensor, or lists, tuples and dicts of them.
 fn collect_tensors(cx: &mut Cx, value: &Value, found: &mut Vec<Tensor>) -> Result<(), Raised> {
-    match value {
+    match value.core() {
         Value::Tensor(it) => found.push(it.get()),
         Value::List(_) | Value::Tuple(_) => {
             for item in cx.collect(value)? {
@@ -264,6 +264,10 @@ impl NativeObject for TracedFn {
     fn repr(&self, cx: &mut Cx) -> Result<String, Raised> {
         let name = cx.getattr(&self.func, Sym::NAME)?;
         Ok(format!("<traced function {}: {}>", cx.str(&name)?, self.traced.stats()))
+    }
+
+    fn keeps_values(&self) -> bool {
+        true
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Value)) {

@@ -98,6 +98,10 @@ fn earlier(cx: &mut Cx, raised: &Raised) -> Option<(String, &'static str)> {
 }
 
 fn place(cx: &Cx, mark: &Mark) -> Option<(String, String)> {
+    if mark.span.start == mark.span.end {
+        // Not a place that the user wrote.
+        return None;
+    }
     let source = cx.sources.get(mark.span.source)?;
     let function = mark.function.as_str();
     let range = clamp(mark.span, &source.text);

@@ -3,20 +3,27 @@
 //! Small things are inline; the rest is a thin reference-counted pointer, so a tensor is freed at
 //! the moment its last name goes. Containers have interior mutability, as in Python.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use crate::native::{NativeFn, NativeObject};
+use crate::cycles::{self, Candidate, holds};
+use crate::error::Raised;
+use crate::memory::{self, Charge, Fixed, SLOT};
+use crate::native::{NativeFn, NativeObject, NativeType};
 use crate::objects::class::{Class, Instance};
-use crate::objects::function::Func;
+use crate::objects::function::{CellVar, Func};
 use crate::objects::generator::Generator;
 use crate::objects::iterator::Iter;
 use crate::objects::module::Module;
 use crate::objects::tensor::TensorObj;
+use crate::objects::trash::dispose;
 use crate::sym::Sym;
 use crate::table::{Dict, Set};
+
+/// Bytes counted for an object beside its contents.
+const HEADER: usize = 48;
 
 /// Any value of the language.
 #[derive(Clone, Default)]
@@ -40,7 +47,7 @@ pub enum Value {
     Func(Rc<Func>),
     Generator(Rc<Generator>),
     /// A variable shared by functions. Programs never see it.
-    Cell(Rc<RefCell<Value>>),
+    Cell(Rc<CellVar>),
     Native(&'static NativeFn),
     Method(Rc<BoundMethod>),
     Class(Rc<Class>),
@@ -49,7 +56,7 @@ pub enum Value {
     Iter(Rc<Iter>),
     Tensor(Rc<TensorObj>),
     /// Objects that other files define; see [`NativeObject`].
-    Object(Rc<Box<dyn NativeObject>>),
+    Object(Rc<Boxed>),
 }
 
 /// A string; `Deref` gives `&str`.
@@ -60,11 +67,22 @@ pub struct Str {
 }
 
 /// A tuple; `Deref` gives the slice of its items.
-pub struct Tuple(Box<[Value]>);
+pub struct Tuple {
+    items: Box<[Value]>,
+    _memory: Charge,
+}
 
-/// A list.
+/// A list. What makes it longer goes through its methods, which count memory.
 pub struct List {
     pub items: RefCell<Vec<Value>>,
+    memory: Charge,
+    noted: Cell<bool>,
+}
+
+/// An object that another file defines; `Deref` gives its hooks.
+pub struct Boxed {
+    object: Box<dyn NativeObject>,
+    _memory: Fixed<96>,
 }
 
 /// `range(start, stop, step)`; `step` is never 0.
@@ -86,6 +104,7 @@ pub struct Slice {
 pub struct BoundMethod {
     pub func: Value,
     pub this: Value,
+    _memory: Fixed<48>,
 }
 
 impl Value {
@@ -96,12 +115,14 @@ impl Value {
 
     /// A list value.
     pub fn list(items: Vec<Value>) -> Value {
-        Value::List(Rc::new(List { items: RefCell::new(items) }))
+        Value::List(Rc::new(List::new(items)))
     }
 
     /// A tuple value.
     pub fn tuple(items: impl Into<Box<[Value]>>) -> Value {
-        Value::Tuple(Rc::new(Tuple(items.into())))
+        let items = items.into();
+        let _memory = Charge::new(HEADER + items.len() * SLOT);
+        Value::Tuple(Rc::new(Tuple { items, _memory }))
     }
 
     /// A new empty dict.
@@ -116,7 +137,11 @@ impl Value {
 
     /// A value of a type that another file defines.
     pub fn object(object: impl NativeObject) -> Value {
-        Value::Object(Rc::new(Box::new(object)))
+        let boxed = Rc::new(Boxed { object: Box::new(object), _memory: Fixed::default() });
+        if boxed.keeps_values() {
+            cycles::note(Candidate::Object(Rc::downgrade(&boxed)));
+        }
+        Value::Object(boxed)
     }
 
     /// A tensor value.
@@ -134,7 +159,7 @@ impl Value {
 
     /// `func` bound to `this`.
     pub fn method(func: Value, this: Value) -> Value {
-        Value::Method(Rc::new(BoundMethod { func, this }))
+        Value::Method(Rc::new(BoundMethod { func, this, _memory: Fixed::default() }))
     }
 
     /// True for `None`.
@@ -277,6 +302,7 @@ impl Value {
 impl Str {
     /// A string with this text.
     pub fn new(text: String) -> Str {
+        memory::charge(HEADER + text.capacity());
         Str { text, hash: std::cell::Cell::new(0), chars: std::cell::Cell::new(u32::MAX) }
     }
 
@@ -303,12 +329,12 @@ impl Str {
         }
         self.hash.get()
     }
+}
 
-    /// Takes the text to be changed in place by its only owner.
-    pub fn text_mut(&mut self) -> &mut String {
-        self.hash.set(0);
-        self.chars.set(u32::MAX);
-        &mut self.text
+impl Drop for Str {
+    #[inline]
+    fn drop(&mut self) {
+        memory::release(HEADER + self.text.capacity());
     }
 }
 
@@ -324,14 +350,132 @@ impl Deref for Tuple {
     type Target = [Value];
 
     fn deref(&self) -> &[Value] {
-        &self.0
+        &self.items
+    }
+}
+
+impl Deref for Boxed {
+    type Target = dyn NativeObject;
+
+    fn deref(&self) -> &(dyn NativeObject + 'static) {
+        &*self.object
+    }
+}
+
+/// What is left of an object while it is dropped.
+struct Gone;
+
+impl NativeObject for Gone {
+    fn native_type(&self) -> &'static NativeType {
+        &crate::builtins::types::OBJECT
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
+impl Drop for Boxed {
+    fn drop(&mut self) {
+        dispose(std::mem::replace(&mut self.object, Box::new(Gone)));
+    }
+}
+
+impl List {
+    /// A list of these items.
+    pub fn new(items: Vec<Value>) -> List {
+        let memory = Charge::new(HEADER + items.capacity() * SLOT);
+        List { items: RefCell::new(items), memory, noted: Cell::new(false) }
+    }
+
+    /// Adds an item at the end.
+    #[inline]
+    pub fn push(self: &Rc<List>, item: Value) -> Result<(), Raised> {
+        self.note(&item);
+        let mut items = self.items.borrow_mut();
+        if items.len() == items.capacity() {
+            self.grow(&mut items, 1)?;
+        }
+        items.push(item);
+        Ok(())
+    }
+
+    /// Adds items at the end.
+    pub fn extend(
+        self: &Rc<List>,
+        new: impl ExactSizeIterator<Item = Value>,
+    ) -> Result<(), Raised> {
+        let mut items = self.items.borrow_mut();
+        self.grow(&mut items, new.len())?;
+        items.extend(new.inspect(|it| self.note(it)));
+        Ok(())
+    }
+
+    /// Puts an item at a place, which is at most the length.
+    pub fn insert(self: &Rc<List>, at: usize, item: Value) -> Result<(), Raised> {
+        self.note(&item);
+        let mut items = self.items.borrow_mut();
+        self.grow(&mut items, 1)?;
+        items.insert(at, item);
+        Ok(())
+    }
+
+    /// Replaces the items at a place by others; returns the old ones.
+    pub fn splice(
+        self: &Rc<List>,
+        range: std::ops::Range<usize>,
+        new: Vec<Value>,
+    ) -> Result<Vec<Value>, Raised> {
+        new.iter().for_each(|it| self.note(it));
+        let mut items = self.items.borrow_mut();
+        self.grow(&mut items, new.len().saturating_sub(range.len()))?;
+        Ok(items.splice(range, new).collect())
+    }
+
+    /// Replaces all items; returns the old ones.
+    pub fn replace(self: &Rc<List>, new: Vec<Value>) -> Vec<Value> {
+        new.iter().for_each(|it| self.note(it));
+        self.memory.set(HEADER + new.capacity() * SLOT);
+        std::mem::replace(&mut *self.items.borrow_mut(), new)
+    }
+
+    /// Removes all items.
+    pub fn clear(&self) {
+        let old = match self.items.try_borrow_mut() {
+            Ok(mut items) => std::mem::take(&mut *items),
+            Err(_) => return,
+        };
+        self.memory.set(HEADER);
+        drop(old);
+    }
+
+    /// A copy of the items, if there is room for it.
+    pub fn copied(&self) -> Result<Vec<Value>, Raised> {
+        let items = self.items.borrow();
+        memory::room_for(items.len())?;
+        Ok(items.clone())
+    }
+
+    /// Notes that `item` is stored here: the list may become part of a cycle.
+    #[inline]
+    pub fn note(self: &Rc<List>, item: &Value) {
+        if holds(item) && !self.noted.replace(true) {
+            cycles::note(Candidate::List(Rc::downgrade(self)));
+        }
+    }
+
+    #[inline(never)]
+    fn grow(&self, items: &mut Vec<Value>, more: usize) -> Result<(), Raised> {
+        memory::reserve(items, more)?;
+        self.memory.set(HEADER + items.capacity() * SLOT);
+        Ok(())
     }
 }
 
 impl Tuple {
     /// Takes the items out of a tuple that is being dropped.
     pub(crate) fn take(&mut self) -> Box<[Value]> {
-        std::mem::take(&mut self.0)
+        std::mem::take(&mut self.items)
     }
 }
 

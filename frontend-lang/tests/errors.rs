@@ -127,3 +127,59 @@ fn knows_when_more_lines_are_needed() {
     assert!(matches!(session.is_complete("f(1,"), Completeness::Incomplete { .. }));
     assert_eq!(session.is_complete("x = = 2"), Completeness::Invalid);
 }
+
+#[test]
+fn comparing_lists_that_hold_themselves_points_at_the_comparison() {
+    check(
+        &[
+            "a = []\na.append(a)\nb = []\nb.append(b)",
+            "def f():\n    if a == b:\n        pass\nf()",
+        ],
+        expect![[r#"
+            RecursionError
+             --> In[2]:4:1
+              |
+            4 | f()
+              | ^^^
+             --> In[2] in f:2:8
+              |
+            2 |     if a == b:
+              |        ^^^^^^
+            RecursionError: maximum recursion depth exceeded in comparison
+        "#]],
+    );
+}
+
+#[test]
+fn a_base_that_was_not_initialised_is_named() {
+    check(
+        &[
+            "class P:\n    def __init__(self):\n        self.x = 1\nclass Q(P):\n    def __init__(self):\n        self.y = 2",
+            "Q().x",
+        ],
+        expect![[r#"
+            AttributeError
+             --> In[2]:1:1
+              |
+            1 | Q().x
+              | ^^^^^
+            AttributeError: 'Q' object has no attribute 'x'. Q.__init__ does not call super().__init__(), so what P.__init__ sets is missing
+        "#]],
+    );
+}
+
+#[test]
+fn a_repeated_cell_points_into_itself() {
+    let (mut session, _) = session();
+    let options = Options { repeat: Some(3), ..Options::default() };
+    assert!(session.run_cell("x = [n for n in range(3)]\nx.pop()", &options).error.is_none());
+    assert!(session.global("x").is_none());
+    let error = session.run_cell("y = 1\nundefined + y", &options).error.unwrap();
+    expect![[r#"
+         --> In[2]:2:1
+          |
+        2 | undefined + y
+          | ^^^^^^^^^
+        NameError: name 'undefined' is not defined"#]]
+    .assert_eq(&error.plain);
+}

@@ -161,7 +161,9 @@ impl Notebook {
         }
         if let Some(value) = res.value.filter(|it| !it.is_none()) {
             let text = self.session.repr(&value).map_err(|it| MagicError::Raised(Box::new(it)))?;
-            running.outcome.result = Some(from_value::artifact_of(&value, &text));
+            let rich = self.session.rich_form(&value);
+            let shown = rich.as_ref().unwrap_or(&value);
+            running.outcome.result = Some(from_value::artifact_of(shown, &text));
         }
         Ok(())
     }
@@ -212,6 +214,15 @@ impl MagicCx<'_> {
         match res.error {
             Some(error) => Err(MagicError::Raised(Box::new(error))),
             None => Ok(res.value),
+        }
+    }
+
+    /// Runs code `count` times, in a function.
+    pub fn repeat(&mut self, code: &str, count: usize) -> Result<(), MagicError> {
+        let options = RunOptions { repeat: Some(count), ..self.options.clone() };
+        match self.session.run_cell(code, &options).error {
+            Some(error) => Err(MagicError::Raised(Box::new(error))),
+            None => Ok(()),
         }
     }
 

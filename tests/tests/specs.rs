@@ -7,8 +7,9 @@ use tests::spec::{Cell, Runner, cells};
 #[test]
 fn specs_hold() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs");
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).expect("specs").flatten().map(|it| it.path()).collect();
+    let list = |folder: &Path| std::fs::read_dir(folder).expect("specs").flatten();
+    let folders = [folder.clone(), folder.join("language")];
+    let mut files: Vec<_> = folders.iter().flat_map(|it| list(it)).map(|it| it.path()).collect();
     files.sort();
     let mut wrong = Vec::new();
     let mut count = 0;

@@ -40,7 +40,7 @@ impl Lower<'_> {
             py::Expr::NumberLiteral(it) => self.number(it, false),
             py::Expr::StringLiteral(it) => ExprKind::Str(it.value.to_str().to_owned()),
             py::Expr::FString(it) => ExprKind::FString(self.f_string(it)),
-            py::Expr::Name(it) => ExprKind::Name(Sym::new(it.id.as_str())),
+            py::Expr::Name(it) => ExprKind::Name(self.mangled(it.id.as_str())),
             py::Expr::Attribute(it) => ExprKind::Attribute {
                 value: self.boxed(&it.value),
                 name: self.name(&it.attr),
@@ -105,7 +105,7 @@ impl Lower<'_> {
             }
             py::Expr::Named(it) => match &*it.target {
                 py::Expr::Name(name) => ExprKind::Walrus {
-                    name: Sym::new(name.id.as_str()),
+                    name: self.mangled(name.id.as_str()),
                     value: self.boxed(&it.value),
                 },
                 other => {

@@ -31,8 +31,15 @@ pub enum Completeness {
 /// Parses one source; the tree is to be run only if there is no diagnostic.
 pub fn parse(text: &str, source: SourceId) -> (Module, Vec<Diagnostic>) {
     let parsed = parse_unchecked(text, ParseOptions::from(Mode::Ipython));
-    let mut lower =
-        Lower { text, source, diagnostics: Vec::new(), scopes: 1, depth: 0, yields: vec![false] };
+    let mut lower = Lower {
+        text,
+        source,
+        diagnostics: Vec::new(),
+        scopes: 1,
+        depth: 0,
+        yields: vec![false],
+        classes: Vec::new(),
+    };
     for error in parsed.errors() {
         let span = lower.span(error.location);
         let message = sentence(&error.error.to_string());
@@ -83,6 +90,8 @@ struct Lower<'a> {
     depth: usize,
     /// For each enclosing function, whether it yields.
     yields: Vec<bool>,
+    /// Names of the classes around, outermost first.
+    classes: Vec<String>,
 }
 
 impl Lower<'_> {
@@ -137,7 +146,17 @@ impl Lower<'_> {
     }
 
     fn name(&self, name: &py::Identifier) -> Sym {
-        Sym::new(name.as_str())
+        self.mangled(name.as_str())
+    }
+
+    /// The name, or for `__private` inside a class `_Class__private`.
+    fn mangled(&self, name: &str) -> Sym {
+        match self.classes.last().map(|it| it.trim_start_matches('_')) {
+            Some(class) if name.starts_with("__") && !name.ends_with("__") && !class.is_empty() => {
+                Sym::new(&format!("_{class}{name}"))
+            }
+            _ => Sym::new(name),
+        }
     }
 }
 

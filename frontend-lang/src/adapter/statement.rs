@@ -286,7 +286,9 @@ impl Lower<'_> {
         let base = node.bases().first().map(|it| self.expr(it));
         self.yields.push(false);
         let outside = std::mem::replace(&mut self.yields, vec![false]);
+        self.classes.push(node.name.to_string());
         let body = self.block(&node.body);
+        self.classes.pop();
         self.yields = outside;
         self.yields.pop();
         ClassDef {

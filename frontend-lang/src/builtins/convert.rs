@@ -327,7 +327,7 @@ pub static LIST_INIT: &[NativeFn] =
 
 fn init_list(cx: &mut Cx, args: Args<'_>) -> Res {
     let items = cx.collect(&args[1])?;
-    *args.list(0)?.items.borrow_mut() = items;
+    args.list(0)?.replace(items);
     Ok(Value::None)
 }
 

@@ -31,7 +31,7 @@ fn clear(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn copy(_cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::Dict(Rc::new(args.dict(0)?.copy())))
+    Ok(Value::Dict(Rc::new(args.dict(0)?.copy()?)))
 }
 
 fn get(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -73,17 +73,18 @@ fn setdefault(cx: &mut Cx, args: Args<'_>) -> Res {
     if let Some(value) = dict.get(cx, &args[1])? {
         return Ok(value);
     }
-    dict.insert(cx, args[1].clone(), args[2].clone())?;
+    dict.store(cx, args[1].clone(), args[2].clone())?;
     Ok(args[2].clone())
 }
 
 fn update(cx: &mut Cx, args: Args<'_>) -> Res {
     let dict = args.dict(0)?;
     if args.given(1) {
+        dict.note();
         update_dict(cx, dict, &args[1])?;
     }
     for (key, value) in args.dict(2)?.items() {
-        dict.insert(cx, key, value)?;
+        dict.store(cx, key, value)?;
     }
     Ok(Value::None)
 }

@@ -8,7 +8,7 @@ use crate::objects::class::{Class, Instance};
 /// A new exception object with these arguments.
 pub fn instance(class: Rc<Class>, args: Vec<Value>) -> Rc<Instance> {
     let instance = Instance::new(class);
-    instance.set(Sym::ARGS, Value::tuple(args));
+    instance.attrs.borrow_mut().insert(Sym::ARGS, Value::tuple(args));
     Rc::new(instance)
 }
 
@@ -57,7 +57,7 @@ fn add_note(cx: &mut Cx, args: Args<'_>) -> Res {
     let Value::Instance(it) = &args[0] else { return Ok(Value::None) };
     let note = Value::str(args.str(1)?);
     match it.get(Sym::NOTES) {
-        Some(Value::List(notes)) => notes.items.borrow_mut().push(note),
+        Some(Value::List(notes)) => notes.push(note)?,
         _ => cx.setattr_plainly(&args[0], Sym::NOTES, Value::list(vec![note]))?,
     }
     Ok(Value::None)

@@ -149,7 +149,7 @@ fn extreme(cx: &mut Cx, args: Args<'_>, name: &str) -> Res {
     match best {
         Some((item, _)) => Ok(item),
         None if args.given(2) => Ok(args[2].clone()),
-        None => Err(value_error(format!("{name}() iterable argument is empty"))),
+        None => Err(value_error(format!("{name}() arg is an empty sequence"))),
     }
 }
 

@@ -27,18 +27,17 @@ pub static TUPLE_METHODS: &[NativeFn] = &[
 ];
 
 fn append(_cx: &mut Cx, args: Args<'_>) -> Res {
-    args.list(0)?.items.borrow_mut().push(args[1].clone());
+    args.list(0)?.push(args[1].clone())?;
     Ok(Value::None)
 }
 
 fn clear(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let old = std::mem::take(&mut *args.list(0)?.items.borrow_mut());
-    drop(old);
+    args.list(0)?.clear();
     Ok(Value::None)
 }
 
 fn copy(_cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::list(args.list(0)?.items.borrow().clone()))
+    args.list(0)?.copied().map(Value::list)
 }
 
 /// Appends all items of `iterable` to `list`; a list may be added to itself.
@@ -46,14 +45,13 @@ fn extend(cx: &mut Cx, args: Args<'_>) -> Res {
     let list = args.list(0)?;
     match &args[1] {
         Value::List(other) => {
-            let items = other.items.borrow().clone();
-            list.items.borrow_mut().extend(items);
+            list.extend(other.copied()?.into_iter())?;
         }
-        Value::Tuple(items) => list.items.borrow_mut().extend(items.iter().cloned()),
+        Value::Tuple(items) => list.extend(items.iter().cloned())?,
         iterable => {
             let iter = cx.iter(iterable)?;
             while let Some(item) = cx.next(&iter)? {
-                list.items.borrow_mut().push(item);
+                list.push(item)?;
                 cx.poll()?;
             }
         }
@@ -63,10 +61,10 @@ fn extend(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn insert(_cx: &mut Cx, args: Args<'_>) -> Res {
     let at = args.int(1)?;
-    let mut items = args.list(0)?.items.borrow_mut();
-    let len = items.len() as i64;
+    let list = args.list(0)?;
+    let len = list.items.borrow().len() as i64;
     let at = if at < 0 { at.saturating_add(len).max(0) } else { at.min(len) };
-    items.insert(at as usize, args[2].clone());
+    list.insert(at as usize, args[2].clone())?;
     Ok(Value::None)
 }
 
@@ -191,6 +189,7 @@ pub fn sort_values(
     let Some(key) = key else {
         return sort_by(cx, items, reverse, |it| it);
     };
+    crate::memory::room_for(items.len() * 3)?;
     let mut pairs = Vec::with_capacity(items.len());
     for item in items.iter() {
         pairs.push((cx.call(key, std::slice::from_ref(item))?, item.clone()));
@@ -250,21 +249,16 @@ fn plain_order<T>(items: &[T], key: &impl Fn(&T) -> &Value) -> Option<Order> {
     None
 }
 
-/// Bottom-up merge sort over runs found by insertion; asks only `right < left`.
+/// Binary insertion within runs, as CPython sorts short lists, then merges from the bottom up; asks only
+/// `later < earlier`.
 fn merge_sort<T: Clone>(
     cx: &mut Cx,
     items: &mut Vec<T>,
     key: &impl Fn(&T) -> &Value,
 ) -> Result<(), Raised> {
-    const RUN: usize = 8;
+    const RUN: usize = 63;
     for run in items.chunks_mut(RUN) {
-        for end in 1..run.len() {
-            let mut at = end;
-            while at > 0 && cx.less(key(&run[at]), key(&run[at - 1]))? {
-                run.swap(at, at - 1);
-                at -= 1;
-            }
-        }
+        insertion_sort(cx, run, key)?;
     }
     let mut width = RUN;
     while width < items.len() {
@@ -278,6 +272,49 @@ fn merge_sort<T: Clone>(
         cx.poll()?;
     }
     Ok(())
+}
+
+/// Sorts a short slice with the comparisons that CPython makes.
+fn insertion_sort<T>(
+    cx: &mut Cx,
+    run: &mut [T],
+    key: &impl Fn(&T) -> &Value,
+) -> Result<(), Raised> {
+    let mut sorted = natural_run(cx, run, key)?;
+    while sorted < run.len() {
+        let (mut low, mut high) = (0, sorted);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if cx.less(key(&run[sorted]), key(&run[middle]))? {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        run[low..=sorted].rotate_right(1);
+        sorted += 1;
+    }
+    Ok(())
+}
+
+/// The length of the ordered beginning; one that falls strictly is turned round.
+fn natural_run<T>(
+    cx: &mut Cx,
+    run: &mut [T],
+    key: &impl Fn(&T) -> &Value,
+) -> Result<usize, Raised> {
+    if run.len() < 2 {
+        return Ok(run.len());
+    }
+    let falls = cx.less(key(&run[1]), key(&run[0]))?;
+    let mut end = 2;
+    while end < run.len() && cx.less(key(&run[end]), key(&run[end - 1]))? == falls {
+        end += 1;
+    }
+    if falls {
+        run[..end].reverse();
+    }
+    Ok(end)
 }
 
 fn merge<T: Clone>(

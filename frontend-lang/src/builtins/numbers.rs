@@ -29,7 +29,27 @@ fn abs(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn divmod(cx: &mut Cx, args: Args<'_>) -> Res {
-    let quotient = cx.binary(BinaryOp::FloorDiv, &args[0], &args[1])?;
+    let (a, b) = (&args[0], &args[1]);
+    let ways = [(a, b, "__divmod__"), (b, a, "__rdivmod__")];
+    for (this, other, name) in ways {
+        if let Value::Instance(_) = this
+            && let Some(found) =
+                cx.call_special(this, Sym::of(name), std::slice::from_ref(other))?
+            && !matches!(found, Value::NotImplemented)
+        {
+            return Ok(found);
+        }
+    }
+    match (a.as_float(), b.as_float()) {
+        (Some(_), Some(0.0)) if a.as_int().is_none() || b.as_int().is_none() => {
+            return Err(zero_division("float divmod()"));
+        }
+        (Some(_), Some(_)) => {}
+        _ if matches!(a.core(), Value::Instance(_) | Value::Object(_) | Value::Tensor(_)) => {}
+        _ if matches!(b.core(), Value::Instance(_) | Value::Object(_) | Value::Tensor(_)) => {}
+        _ => return Err(crate::operate::binary::unsupported("divmod()", a, b)),
+    }
+    let quotient = cx.binary(BinaryOp::FloorDiv, a, b)?;
     let rest = cx.binary(BinaryOp::Mod, &args[0], &args[1])?;
     Ok(Value::tuple([quotient, rest]))
 }

@@ -59,11 +59,11 @@ fn replace(set: &Set, cx: &mut Cx, items: Vec<Value>) -> Res {
 
 fn copy(_cx: &mut Cx, args: Args<'_>) -> Res {
     let set = args.set(0)?;
-    shown(set.copy(set.frozen))
+    shown(set.copy(set.frozen)?)
 }
 
 fn add(cx: &mut Cx, args: Args<'_>) -> Res {
-    args.set(0)?.add(cx, args[1].clone())?;
+    args.set(0)?.store(cx, args[1].clone())?;
     Ok(Value::None)
 }
 
@@ -90,7 +90,7 @@ fn pop(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn union(cx: &mut Cx, args: Args<'_>) -> Res {
     let set = args.set(0)?;
-    let result = set.copy(set.frozen);
+    let result = set.copy(set.frozen)?;
     for other in args.rest(1) {
         for item in cx.collect(other)? {
             result.add(cx, item)?;
@@ -103,7 +103,7 @@ fn update(cx: &mut Cx, args: Args<'_>) -> Res {
     let set = args.set(0)?;
     for other in args.rest(1) {
         for item in cx.collect(other)? {
-            set.add(cx, item)?;
+            set.store(cx, item)?;
         }
     }
     Ok(Value::None)

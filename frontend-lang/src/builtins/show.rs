@@ -46,9 +46,36 @@ static FORMS: &[NativeFn] = &[
     function("Markdown", "data", "Text to be shown as Markdown.", markdown),
 ];
 
+/// Methods by which objects say how they want to be shown, best first.
+const FORMS_OF_OBJECTS: &[(&str, fn(String) -> Shown)] = &[
+    ("_repr_html_", Shown::Html),
+    ("_repr_svg_", Shown::Html),
+    ("_repr_markdown_", Shown::Markdown),
+];
+
+impl Cx {
+    /// What an object's `_repr_html_` or another such method gives; one that fails is passed over.
+    pub fn rich_form(&mut self, value: &Value) -> Option<Value> {
+        let Value::Instance(it) = value else { return None };
+        for (name, make) in FORMS_OF_OBJECTS {
+            let name = Sym::of(name);
+            if it.class.lookup(name).is_none() {
+                continue;
+            }
+            if let Ok(found) = self.call_method(value, name, &[])
+                && let Some(text) = found.as_str()
+            {
+                return Some(Value::object(make(text.to_owned())));
+            }
+        }
+        None
+    }
+}
+
 fn show(cx: &mut Cx, value: &Value, id: Option<&str>, update: bool) -> Result<(), Raised> {
     let text = cx.repr(value)?;
-    cx.host.display(value, &text, id, update);
+    let rich = cx.rich_form(value);
+    cx.host.display(rich.as_ref().unwrap_or(value), &text, id, update);
     Ok(())
 }
 

@@ -12,6 +12,13 @@ pub static CONTAINER: &[NativeFn] = &[
     function("__repr__", "self, /", "`repr(self)`.", repr).pure(),
 ];
 
+/// Methods of strings, whose `repr` is their own.
+pub static TEXT: &[NativeFn] = &[
+    function("__contains__", "self, item, /", "`item in self`.", contains).pure(),
+    function("__iter__", "self, /", "`iter(self)`.", iter).pure(),
+    function("__len__", "self, /", "`len(self)`.", len).pure(),
+];
+
 /// Reading by index.
 pub static READ: &[NativeFn] =
     &[function("__getitem__", "self, index, /", "`self[index]`.", getitem).pure()];

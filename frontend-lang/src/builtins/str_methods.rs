@@ -1,7 +1,8 @@
 //! The methods of `str`.
 
+use crate::memory;
 use crate::native::*;
-use crate::objects::format::{WIDEST, pad};
+use crate::objects::format::pad;
 use crate::objects::quote::is_printable;
 use crate::objects::{template, text};
 use crate::value::Str;
@@ -224,9 +225,8 @@ fn affix(cx: &mut Cx, args: Args<'_>, name: &str, test: fn(&str, &str) -> bool) 
 
 fn width(args: Args<'_>) -> Result<usize, Raised> {
     let width = args.int(1)?.max(0) as usize;
-    if width > WIDEST {
-        return Err(value_error(format!("a width above {WIDEST} is too large")));
-    }
+    // A code point takes up to four bytes.
+    memory::room(width.saturating_mul(4))?;
     Ok(width)
 }
 
@@ -275,14 +275,16 @@ fn format_map(cx: &mut Cx, args: Args<'_>) -> Res {
 fn join(cx: &mut Cx, args: Args<'_>) -> Res {
     let between = args.str(0)?;
     let items = match args[1].core() {
-        Value::List(it) => it.items.borrow().clone(),
+        Value::List(it) => it.copied()?,
         Value::Tuple(it) => it.to_vec(),
         _ => cx.collect(&args[1]).map_err(|raised| {
             let not_iterable = raised.message().ends_with("object is not iterable");
             if not_iterable { type_error("can only join an iterable") } else { raised }
         })?,
     };
-    let mut out = String::new();
+    let parts: usize = items.iter().filter_map(Value::as_str).map(str::len).sum();
+    let bytes = parts.saturating_add(between.len().saturating_mul(items.len().saturating_sub(1)));
+    let mut out = memory::string(bytes)?;
     for (idx, item) in items.iter().enumerate() {
         let Some(part) = item.as_str() else {
             return Err(type_error(format!(
@@ -338,19 +340,23 @@ fn removesuffix(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::str(text.strip_suffix(args.str(1)?).unwrap_or(text)))
 }
 
-fn replace(cx: &mut Cx, args: Args<'_>) -> Res {
+fn replace(_cx: &mut Cx, args: Args<'_>) -> Res {
     let (text, count) = (args.str(0)?, args.int(3)?);
     let old = argument(args, 1, "replace")?;
     let new = argument(args, 2, "replace")?;
-    let places = text.len().saturating_add(1) / old.len().max(1);
-    cx.check_size(places.saturating_mul(new.len()))?;
+    if new.len() > old.len() {
+        let most = usize::try_from(count).unwrap_or(usize::MAX);
+        let places = (text.len() + 1).min(text.matches(old).count()).min(most);
+        memory::room(text.len().saturating_add(places.saturating_mul(new.len() - old.len())))?;
+    }
     Ok(Value::str(text::replace(text, old, new, count)))
 }
 
 fn argument<'a>(args: Args<'a>, idx: usize, name: &str) -> Result<&'a str, Raised> {
     let value = &args.all()[idx];
     value.as_str().ok_or_else(|| {
-        type_error(format!("{name}() argument {idx} must be str, not {}", type_name(value)))
+        let got = if value.is_none() { "None" } else { type_name(value) };
+        type_error(format!("{name}() argument {idx} must be str, not {got}"))
     })
 }
 
@@ -363,29 +369,34 @@ fn separator(args: Args<'_>) -> Result<Option<&str>, Raised> {
     }
 }
 
-fn strings<'a>(parts: impl IntoIterator<Item = &'a str>) -> Value {
-    Value::list(parts.into_iter().map(Value::str).collect())
+fn strings<'a>(parts: impl IntoIterator<Item = &'a str>) -> Res {
+    let mut items = Vec::new();
+    for part in parts {
+        memory::push(&mut items, Value::str(part))?;
+        memory::check()?;
+    }
+    Ok(Value::list(items))
 }
 
 fn split(_cx: &mut Cx, args: Args<'_>) -> Res {
     let (text, limit) = (args.str(0)?, args.int(2)?);
-    Ok(strings(match separator(args)? {
+    strings(match separator(args)? {
         Some(separator) => text::split(text, separator, limit),
         None => text::split_space(text, limit),
-    }))
+    })
 }
 
 fn rsplit(_cx: &mut Cx, args: Args<'_>) -> Res {
     let (text, limit) = (args.str(0)?, args.int(2)?);
-    Ok(strings(match separator(args)? {
+    strings(match separator(args)? {
         Some(separator) => text::rsplit(text, separator, limit),
         None => text::rsplit_space(text, limit),
-    }))
+    })
 }
 
 fn splitlines(cx: &mut Cx, args: Args<'_>) -> Res {
     let keep = cx.truth(&args[1])?;
-    Ok(strings(text::split_lines(args.str(0)?, keep)))
+    strings(text::split_lines(args.str(0)?, keep))
 }
 
 fn partition(_cx: &mut Cx, args: Args<'_>) -> Res {
@@ -425,7 +436,10 @@ fn translate(cx: &mut Cx, args: Args<'_>) -> Res {
         };
         match (&new, new.as_str(), new.as_int()) {
             (Value::None, ..) => {}
-            (_, Some(text), _) => out.push_str(text),
+            (_, Some(text), _) => {
+                out.push_str(text);
+                memory::check_text(&out)?;
+            }
             (_, _, Some(code)) => out.push(code_point(code)?),
             _ => return Err(type_error("character mapping must return integer, None or str")),
         }

@@ -61,7 +61,7 @@ pub static FLOAT: NativeType = NativeType {
     )
 };
 pub static STR: NativeType = NativeType {
-    methods: &[str_methods::METHODS],
+    methods: &[str_methods::METHODS, special_methods::TEXT, special_methods::READ],
     statics: str_methods::STATICS,
     ..made(
         "str",

@@ -10,11 +10,17 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::builtins::types;
+use crate::cycles::{self, Candidate, holds};
+use crate::memory::Charge;
 use crate::native::{NativeObject, NativeType};
 use crate::objects::descriptor::Property;
 use crate::objects::trash::dispose;
 use crate::sym::Sym;
 use crate::value::Value;
+
+/// Bytes counted for an instance and for an attribute of it.
+const INSTANCE: usize = 160;
+const ATTRIBUTE: usize = 64;
 
 /// Attributes by name, in order of assignment.
 pub type AttrMap = IndexMap<Sym, Value, FxBuildHasher>;
@@ -39,6 +45,8 @@ pub struct Instance {
     pub attrs: RefCell<AttrMap>,
     /// The builtin value inside an instance of a subclass of a builtin type, else `None`.
     pub base: Value,
+    noted: Cell<bool>,
+    memory: Charge,
 }
 
 /// What a class chain defines, cached as bits.
@@ -51,6 +59,10 @@ pub mod traits {
     pub const PROPERTY: u32 = 32;
     pub const EXCEPTION: u32 = 64;
     pub const CALL: u32 = 128;
+    pub const GET: u32 = 256;
+    pub const SET: u32 = 512;
+    /// The class answers itself: see [`Cx::class_protocol`](crate::cx::Cx::class_protocol).
+    pub const PROTOCOL: u32 = 1024;
 }
 
 thread_local! {
@@ -128,10 +140,27 @@ impl Class {
     }
 
     /// Sets a class attribute.
-    pub fn set(&self, name: Sym, value: Value) {
+    pub fn set(self: &Rc<Class>, name: Sym, value: Value) {
         VERSION.set(VERSION.get().wrapping_add(1));
+        cycles::note(Candidate::Class(Rc::downgrade(self)));
         let old = self.attrs.borrow_mut().insert(name, value);
         drop(old);
+    }
+
+    /// Shows every value that the class holds to `visit`.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
+        if let Some(base) = &self.base {
+            visit(&Value::Class(base.clone()));
+        }
+        if let Ok(attrs) = self.attrs.try_borrow() {
+            attrs.values().for_each(visit);
+        }
+    }
+
+    /// Drops all attributes of a class that nothing refers to any more.
+    pub(crate) fn clear(&self) {
+        VERSION.set(VERSION.get().wrapping_add(1));
+        drop(self.attrs.try_borrow_mut().map(|mut it| std::mem::take(&mut *it)));
     }
 
     /// Removes a class attribute; true if it was there.
@@ -177,11 +206,18 @@ impl Class {
         }
     }
 
+    /// True if an attribute of this class is an object whose class defines `__get__`.
+    pub(crate) fn is_descriptor(value: &Value) -> bool {
+        matches!(value, Value::Instance(it) if it.class.has(traits::GET))
+    }
+
     /// True if the chain defines what `bit` of [`traits`] names, `object` and natives aside.
     pub fn has(&self, bit: u32) -> bool {
         if self.traits_version.get() != class_version() {
-            self.traits.set(self.find_traits());
+            // Attributes may be objects of this very class, which then ask here again.
             self.traits_version.set(class_version());
+            self.traits.set(0);
+            self.traits.set(self.find_traits());
         }
         self.traits.get() & bit != 0
     }
@@ -194,6 +230,9 @@ impl Class {
             (Sym::SETATTR, traits::SETATTR),
             (Sym::DELATTR, traits::DELATTR),
             (Sym::CALL, traits::CALL),
+            (Sym::GET, traits::GET),
+            (Sym::SET, traits::SET),
+            (Sym::CLASS_PROTOCOL, traits::PROTOCOL),
         ];
         let mut found = 0;
         let mut class = Some(self);
@@ -207,7 +246,11 @@ impl Class {
                     found |= if attrs.contains_key(&name) { bit } else { 0 };
                 }
             }
-            if attrs.values().any(|it| it.downcast::<Property>().is_some()) {
+            let computes = |it: &Value| match it {
+                Value::Instance(it) => it.class.has(traits::SET),
+                _ => it.downcast::<Property>().is_some(),
+            };
+            if attrs.values().any(computes) {
                 found |= traits::PROPERTY;
             }
             class = it.base.as_deref();
@@ -227,7 +270,13 @@ impl Class {
 impl Instance {
     /// An instance without attributes.
     pub fn new(class: Rc<Class>) -> Instance {
-        Instance { class, attrs: RefCell::default(), base: Value::None }
+        Instance::over(class, Value::None)
+    }
+
+    /// An instance with this builtin value inside.
+    pub fn over(class: Rc<Class>, base: Value) -> Instance {
+        let (attrs, noted) = Default::default();
+        Instance { class, attrs, base, noted, memory: Charge::new(INSTANCE) }
     }
 
     /// The instance's own attribute.
@@ -236,9 +285,42 @@ impl Instance {
     }
 
     /// Sets the instance's own attribute.
-    pub fn set(&self, name: Sym, value: Value) {
+    pub fn set(self: &Rc<Instance>, name: Sym, value: Value) {
+        self.note(&value);
         let old = self.attrs.borrow_mut().insert(name, value);
+        if old.is_none() {
+            self.memory.add(ATTRIBUTE);
+        }
         drop(old);
+    }
+
+    /// Removes the instance's own attribute.
+    pub fn remove(&self, name: Sym) -> Option<Value> {
+        let old = self.attrs.borrow_mut().shift_remove(&name)?;
+        self.memory.sub(ATTRIBUTE);
+        Some(old)
+    }
+
+    /// Notes that the instance has one attribute more.
+    pub(crate) fn grown(&self) {
+        self.memory.add(ATTRIBUTE);
+    }
+
+    /// Notes that `value` is stored here: the instance may become part of a cycle.
+    #[inline]
+    pub(crate) fn note(self: &Rc<Instance>, value: &Value) {
+        if holds(value) && !self.noted.replace(true) {
+            cycles::note(Candidate::Instance(Rc::downgrade(self)));
+        }
+    }
+
+    /// Shows every value that the instance holds to `visit`.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
+        visit(&Value::Class(self.class.clone()));
+        visit(&self.base);
+        if let Ok(attrs) = self.attrs.try_borrow() {
+            attrs.values().for_each(visit);
+        }
     }
 }
 

@@ -64,6 +64,10 @@ pub fn bind(cx: &mut Cx, attr: Value, this: &Value, class: &Rc<Class>) -> Res {
                 Ok(attr)
             }
         }
+        _ if Class::is_descriptor(&attr) => {
+            let args = [this.clone(), Value::Class(class.clone())];
+            Ok(cx.call_special(&attr, Sym::GET, &args)?.unwrap_or_default())
+        }
         _ => Ok(attr),
     }
 }

@@ -4,14 +4,15 @@
 
 use crate::cx::Cx;
 use crate::error::{Raised, overflow_error, type_error, type_name, value_error};
+use crate::memory;
 use crate::objects::number::float_repr;
 use crate::sym::Sym;
 use crate::value::Value;
 
 pub use crate::objects::percent::format as percent;
 
-/// The widest field and the longest precision; more is an error, not an allocation.
-pub const WIDEST: usize = 16 << 20;
+/// The longest precision, as in CPython.
+pub const LONGEST: usize = i32::MAX as usize;
 
 /// A parsed format specification.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,6 +40,8 @@ impl Spec {
         spec.alternate = rest.take_any("#").is_some();
         spec.zero = rest.take_any("0").is_some();
         spec.width = rest.take_number()?.unwrap_or(0);
+        // A code point takes up to four bytes.
+        memory::room(spec.width.saturating_mul(4))?;
         spec.grouping = rest.take_any(",_");
         if let Some(first) = spec.grouping
             && let Some(second) = rest.take_any(",_")
@@ -49,6 +52,7 @@ impl Spec {
             let precision = rest.take_number()?;
             spec.precision =
                 Some(precision.ok_or_else(|| value_error("Format specifier missing precision"))?);
+            check_precision(spec.precision)?;
         }
         let mut kinds = rest.0.chars();
         spec.kind = kinds.next();
@@ -114,11 +118,20 @@ impl Rest<'_> {
         self.0 = rest;
         let number: usize =
             number.parse().map_err(|_| value_error("Too many decimal digits in format string"))?;
-        if number > WIDEST {
-            return Err(value_error(format!("a width or precision above {WIDEST} is too large")));
+        if i64::try_from(number).is_err() {
+            return Err(value_error("Too many decimal digits in format string"));
         }
         Ok(Some(number))
     }
+}
+
+/// Refuses a precision whose digits would not fit in memory.
+pub(crate) fn check_precision(precision: Option<usize>) -> Result<(), Raised> {
+    let Some(precision) = precision else { return Ok(()) };
+    if precision > LONGEST {
+        return Err(value_error("precision too big"));
+    }
+    memory::room(precision.saturating_mul(4))
 }
 
 fn two_groupings(first: char, second: char) -> Raised {

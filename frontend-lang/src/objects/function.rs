@@ -1,11 +1,14 @@
 //! Functions defined in the language, and what functions of all kinds have as attributes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::ops::Deref;
 use std::rc::Rc;
 
 use crate::bytecode::Code;
 use crate::cx::Cx;
+use crate::cycles::{self, Candidate, holds};
 use crate::error::{Raised, type_error};
+use crate::memory::Fixed;
 use crate::objects::class::AttrMap;
 use crate::sym::Sym;
 use crate::table::Dict;
@@ -18,9 +21,45 @@ pub struct Func {
     pub defaults: Vec<Value>,
     /// Defaults of keyword-only parameters, unbound where there is none.
     pub keyword_defaults: Vec<Value>,
-    pub closure: Vec<Rc<RefCell<Value>>>,
+    pub closure: Vec<Rc<CellVar>>,
     /// Attributes set by programs.
     pub attrs: RefCell<AttrMap>,
+    pub(crate) _memory: Fixed<320>,
+}
+
+/// A variable that functions share.
+#[derive(Default)]
+pub struct CellVar {
+    value: RefCell<Value>,
+    noted: Cell<bool>,
+}
+
+impl CellVar {
+    /// A variable with this value.
+    pub fn new(value: Value) -> CellVar {
+        CellVar { value: RefCell::new(value), noted: Cell::new(false) }
+    }
+
+    /// The value, while nobody else can see it.
+    pub(crate) fn value_mut(&mut self) -> &mut Value {
+        self.value.get_mut()
+    }
+
+    /// Assigns the variable; returns the old value.
+    pub fn assign(self: &Rc<CellVar>, value: Value) -> Value {
+        if holds(&value) && !self.noted.replace(true) {
+            cycles::note(Candidate::Cell(Rc::downgrade(self)));
+        }
+        self.value.replace(value)
+    }
+}
+
+impl Deref for CellVar {
+    type Target = RefCell<Value>;
+
+    fn deref(&self) -> &RefCell<Value> {
+        &self.value
+    }
 }
 
 impl Func {
@@ -32,6 +71,7 @@ impl Func {
             keyword_defaults: Vec::new(),
             closure: Vec::new(),
             attrs: RefCell::default(),
+            _memory: Fixed::default(),
         }
     }
 
@@ -148,6 +188,7 @@ pub(crate) fn set_attr(value: &Value, name: Sym, new: &Value) -> Result<bool, Ra
     if matches!(name, Sym::CODE | Sym::DEFAULTS | Sym::KWDEFAULTS) {
         return Err(type_error(format!("{name} of a function cannot be changed")));
     }
+    cycles::note(Candidate::Func(Rc::downgrade(func)));
     let old = func.attrs.borrow_mut().insert(name, new.clone());
     drop(old);
     Ok(true)

@@ -1,8 +1,9 @@
 //! Generators: frames that wait, with their part of the stack.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use crate::memory::Fixed;
 use crate::native::*;
 use crate::objects::function::Func;
 use crate::vm::frame::Block;
@@ -11,6 +12,7 @@ use crate::vm::frame::Block;
 pub struct Generator {
     pub name: String,
     pub(crate) state: RefCell<GenState>,
+    pub(crate) _memory: Fixed<320>,
 }
 
 /// What a generator is doing.
@@ -39,15 +41,46 @@ impl Generator {
             && let GenState::Waiting(it) = &*state
         {
             visit(&Value::Func(it.func.clone()));
-            it.stack.iter().for_each(visit);
+            it.stack.iter().for_each(&mut *visit);
+            it.handled.iter().for_each(|raised| visit(raised.value()));
         }
     }
 
     /// Ends the generator without running it.
     pub(crate) fn finish(&self) {
-        let old = self.state.replace(GenState::Done);
+        let old =
+            self.state.try_borrow_mut().map(|mut it| std::mem::replace(&mut *it, GenState::Done));
         drop(old);
     }
+}
+
+thread_local! {
+    static ABANDONED: RefCell<Vec<Box<Waiting>>> = const { RefCell::new(Vec::new()) };
+    static HAS_ABANDONED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps a frame that nobody can resume any more but whose `finally` or `with` must still run.
+pub(crate) fn abandon(state: GenState) -> Option<GenState> {
+    match state {
+        GenState::Waiting(it) if it.started && !it.blocks.is_empty() => {
+            let kept = ABANDONED.try_with(|all| all.borrow_mut().push(it));
+            HAS_ABANDONED.set(kept.is_ok());
+            None
+        }
+        other => Some(other),
+    }
+}
+
+/// True if [`take_abandoned`] has something to give.
+#[inline]
+pub(crate) fn has_abandoned() -> bool {
+    HAS_ABANDONED.get()
+}
+
+/// The frames that were abandoned, oldest first.
+pub(crate) fn take_abandoned() -> Vec<Box<Waiting>> {
+    HAS_ABANDONED.set(false);
+    ABANDONED.take()
 }
 
 /// Methods of generators beyond those of iterators.
@@ -83,20 +116,6 @@ fn throw(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn close(cx: &mut Cx, args: Args<'_>) -> Res {
-    let generator = generator_of(&args[0])?;
-    let fresh = match &*generator.state.borrow() {
-        GenState::Waiting(it) => !it.started,
-        GenState::Running => return Err(value_error("generator already executing")),
-        GenState::Done => true,
-    };
-    if fresh {
-        generator.finish();
-        return Ok(Value::None);
-    }
-    match cx.throw_into(generator, Raised::with_args(&GENERATOR_EXIT, Vec::new())) {
-        Ok(Ok(_)) => Err(runtime_error("generator ignored GeneratorExit")),
-        Ok(Err(_)) => Ok(Value::None),
-        Err(raised) if raised.is(&GENERATOR_EXIT) || raised.is(&STOP_ITERATION) => Ok(Value::None),
-        Err(raised) => Err(raised),
-    }
+    cx.close(generator_of(&args[0])?)?;
+    Ok(Value::None)
 }

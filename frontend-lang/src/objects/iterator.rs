@@ -5,12 +5,14 @@ use std::rc::Rc;
 
 use crate::cx::Cx;
 use crate::error::{Raised, runtime_error};
+use crate::memory::Fixed;
 use crate::table::{Dict, Set};
 use crate::value::{List, Range, Str, Tuple, Value};
 
 /// An iterator; its state is taken out while it runs.
 pub struct Iter {
     pub state: RefCell<IterState>,
+    _memory: Fixed<96>,
 }
 
 /// What an [`Iter`] iterates over.
@@ -113,7 +115,7 @@ pub trait Step {
 impl Iter {
     /// An iterator in this state.
     pub fn new(state: IterState) -> Iter {
-        Iter { state: RefCell::new(state) }
+        Iter { state: RefCell::new(state), _memory: Fixed::default() }
     }
 
     /// An iterator over items already computed.
@@ -129,6 +131,20 @@ impl Iter {
     /// An iterator over a range.
     pub fn range(range: Range) -> Iter {
         Iter::new(IterState::Range { next: range.start, left: range.len(), step: range.step })
+    }
+
+    /// The name that CPython gives to the type of such an iterator.
+    pub fn type_name(&self) -> &'static str {
+        match self.state.try_borrow().as_deref() {
+            Ok(IterState::List { .. }) => "list_iterator",
+            Ok(IterState::Tuple { .. }) => "tuple_iterator",
+            Ok(IterState::Range { .. }) => "range_iterator",
+            Ok(IterState::Str { text, .. }) if text.is_ascii() => "str_ascii_iterator",
+            Ok(IterState::Str { .. }) => "str_iterator",
+            Ok(IterState::Set { .. }) => "set_iterator",
+            Ok(IterState::Dict { .. }) => "dict_keyiterator",
+            _ => "iterator",
+        }
     }
 
     /// The next item.

@@ -1,7 +1,8 @@
 //! `template % values`: formatting as in C's `printf`.
 
+use crate::memory;
 use crate::native::*;
-use crate::objects::format::{WIDEST, float_digits, pad};
+use crate::objects::format::{float_digits, pad};
 use crate::objects::number::float_to_int;
 use crate::objects::quote;
 
@@ -16,6 +17,7 @@ pub fn format(cx: &mut Cx, template: &str, values: &Value) -> Result<String, Rai
         let offset = template.len() - rest.len() + at + 1;
         let (piece, used) = directive(cx, &rest[at + 1..], offset, template, &mut source)?;
         out.push_str(&piece);
+        memory::check_text(&out)?;
         rest = &rest[at + 1 + used..];
     }
     out.push_str(rest);
@@ -95,9 +97,8 @@ impl Reader<'_> {
 }
 
 fn bounded(number: usize) -> Result<usize, Raised> {
-    if number > WIDEST {
-        return Err(value_error(format!("a width or precision above {WIDEST} is too large")));
-    }
+    // A code point takes up to four bytes.
+    memory::room(number.saturating_mul(4))?;
     Ok(number)
 }
 

@@ -65,6 +65,7 @@ impl Filler<'_> {
             } else {
                 let (field, tail) = parse_field(after)?;
                 out.push_str(&self.field(cx, &field, depth)?);
+                crate::memory::check_text(&out)?;
                 rest = tail;
             }
         }

@@ -12,6 +12,7 @@ use engine::index::Index;
 use engine::{Attrs, OpDef, Tensor};
 use rustc_hash::FxHashMap;
 
+use crate::memory::Fixed;
 use crate::native::*;
 use crate::tensor::{arith, attribute, index, methods, text};
 
@@ -24,6 +25,9 @@ pub struct TensorObj {
     parameter: bool,
     /// What sees the gradient of a leaf before it is added up.
     hooks: RefCell<Vec<Value>>,
+    /// How many views stand between the variable and its data.
+    depth: u32,
+    _memory: Fixed<256>,
 }
 
 /// The variable that a view was taken from.
@@ -45,6 +49,9 @@ pub enum View {
     Op(&'static OpDef, Attrs, usize),
 }
 
+/// Most views of views that writing goes through.
+const DEEPEST: u32 = 100;
+
 thread_local! {
     /// The variable of each living leaf, by the id of its edge.
     static LEAVES: RefCell<FxHashMap<u64, Weak<TensorObj>>> = RefCell::default();
@@ -58,12 +65,19 @@ impl TensorObj {
 
     fn make(tensor: Tensor, base: Option<Base>, parameter: bool) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
-        let hooks = RefCell::default();
-        TensorObj { value, grad, base, version: Cell::new(0), parameter, hooks }
+        let (hooks, version, _memory) = Default::default();
+        let depth = base.as_ref().map_or(0, |it| it.object.depth + 1);
+        TensorObj { value, grad, base, version, parameter, hooks, depth, _memory }
     }
 
     /// A view of `object` whose value is `tensor` now.
     pub fn view_of(object: &Rc<TensorObj>, view: View, tensor: Tensor) -> Rc<TensorObj> {
+        if object.depth >= DEEPEST {
+            // Reading is right for ever; writing says what to do.
+            let mut cut = TensorObj::make(tensor, None, false);
+            cut.depth = DEEPEST + 1;
+            return Rc::new(cut);
+        }
         let base = Base { object: object.clone(), view, seen: Cell::new(object.version.get()) };
         Rc::new(TensorObj::make(tensor, Some(base), false))
     }
@@ -124,6 +138,11 @@ impl TensorObj {
 
     /// What an op in place may not do here, as text.
     pub fn refuses_in_place(&self) -> Option<&'static str> {
+        if self.depth > DEEPEST {
+            return Some(
+                "a view of a view of a view ... cannot be changed in place; use `.clone()`",
+            );
+        }
         let is_leaf = |it: &TensorObj| it.value.borrow().edge().is_some_and(Edge::is_leaf);
         let leaf = is_leaf(self) || self.base.as_ref().is_some_and(|it| is_leaf(&it.object));
         let detached = self.base.as_ref().is_some_and(|it| matches!(it.view, View::Same));

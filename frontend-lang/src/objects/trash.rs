@@ -2,7 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::value::{List, Tuple, Value};
+use crate::objects::function::{CellVar, Func};
+use crate::objects::generator::{GenState, Generator, abandon};
+use crate::objects::iterator::{Iter, IterState};
+use crate::value::{BoundMethod, List, Slice, Tuple, Value};
 
 const DEEPEST: u32 = 60;
 
@@ -54,6 +57,60 @@ impl Drop for Tuple {
     fn drop(&mut self) {
         if self.iter().any(nests) {
             dispose(self.take());
+        }
+    }
+}
+
+impl Drop for Slice {
+    fn drop(&mut self) {
+        let parts = [&mut self.start, &mut self.stop, &mut self.step];
+        for part in parts.into_iter().filter(|it| nests(it)) {
+            dispose(std::mem::take(part));
+        }
+    }
+}
+
+impl Drop for BoundMethod {
+    fn drop(&mut self) {
+        dispose((std::mem::take(&mut self.func), std::mem::take(&mut self.this)));
+    }
+}
+
+impl Drop for CellVar {
+    fn drop(&mut self) {
+        let value = self.value_mut();
+        if nests(value) {
+            dispose(std::mem::take(value));
+        }
+    }
+}
+
+impl Drop for Func {
+    fn drop(&mut self) {
+        let values = self.defaults.len() + self.keyword_defaults.len() + self.attrs.get_mut().len();
+        if values > 0 {
+            dispose(std::mem::take(&mut self.defaults));
+            dispose(std::mem::take(&mut self.keyword_defaults));
+            dispose(std::mem::take(self.attrs.get_mut()));
+        }
+    }
+}
+
+impl Drop for Generator {
+    fn drop(&mut self) {
+        let state = std::mem::replace(self.state.get_mut(), GenState::Done);
+        if let Some(state @ GenState::Waiting(_)) = abandon(state) {
+            dispose(state);
+        }
+    }
+}
+
+impl Drop for Iter {
+    fn drop(&mut self) {
+        use IterState::*;
+        let state = self.state.get_mut();
+        if !matches!(state, Done | Range { .. } | Str { .. }) {
+            dispose(std::mem::replace(state, Done));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::bytecode::Op;
 use crate::cx::Cx;
 use crate::error::{Raised, attribute_error, type_error};
 use crate::native::Res;
@@ -75,7 +76,7 @@ impl Cx {
         }
         match name {
             Sym::CLASS => return Ok(Some(Value::Class(it.class.clone()))),
-            Sym::DICT => return Ok(Some(Value::Dict(Rc::new(attrs_dict(it))))),
+            Sym::DICT => return Ok(Some(Value::Dict(Dict::of_instance(it, attrs_dict(it))))),
             Sym::DOC | Sym::CAUSE | Sym::CONTEXT | Sym::TRACEBACK => return Ok(Some(Value::None)),
             Sym::MODULE => return Ok(Some(Value::str(it.class.module))),
             _ => {}
@@ -99,6 +100,9 @@ impl Cx {
         name: Sym,
     ) -> Result<Option<Value>, Raised> {
         if let Some(attr) = class.lookup(name) {
+            if Class::is_descriptor(&attr) {
+                return self.call_special(&attr, Sym::GET, &[Value::None, value.clone()]);
+            }
             return Ok(Some(bind_to_class(attr, class)));
         }
         Ok(Some(match name {
@@ -143,6 +147,9 @@ impl Cx {
                     && let Some(attr) = it.class.lookup(name)
                     && let Some(property) = attr.downcast::<Property>()
                 {
+                    if property.set.is_none() && matches!(value.core(), Value::Tuple(_)) {
+                        return Err(attribute_error("can't set attribute"));
+                    }
                     if property.set.is_none() {
                         return Err(attribute_error(format!(
                             "property '{name}' of '{}' object has no setter",
@@ -150,6 +157,12 @@ impl Cx {
                         )));
                     }
                     return self.call(&property.set, &[value.clone(), new]).map(drop);
+                }
+                if it.class.has(traits::PROPERTY)
+                    && let Some(attr) = it.class.lookup(name)
+                    && matches!(&attr, Value::Instance(it) if it.class.has(traits::SET))
+                {
+                    return self.call_special(&attr, Sym::SET, &[value.clone(), new]).map(drop);
                 }
                 it.set(name, new);
                 Ok(())
@@ -208,7 +221,13 @@ impl Cx {
         {
             return self.call(&property.delete, std::slice::from_ref(value)).map(drop);
         }
-        let old = it.attrs.borrow_mut().shift_remove(&name);
+        if it.class.has(traits::PROPERTY)
+            && let Some(attr) = it.class.lookup(name)
+            && self.call_special(&attr, Sym::DELETE, std::slice::from_ref(value))?.is_some()
+        {
+            return Ok(());
+        }
+        let old = it.remove(name);
         match old {
             Some(_) => Ok(()),
             None => Err(self.no_attribute(value, name)),
@@ -268,7 +287,11 @@ impl Cx {
         };
         let names = self.dir(value);
         let near = nearest(name.as_str(), names.iter().map(|it| it.as_str()));
-        attribute_error(message).with_hint(near)
+        let raised = attribute_error(message).with_hint(near);
+        match (near, value) {
+            (None, Value::Instance(it)) => raised.with_words(init_not_called(it)),
+            _ => raised,
+        }
     }
 
     /// Names of attributes, sorted.
@@ -298,6 +321,29 @@ impl Cx {
         names.dedup();
         names
     }
+}
+
+/// Says so where `__init__` of a class does not call that of its base, whose attributes are missing then.
+fn init_not_called(it: &Instance) -> Option<String> {
+    let mut inits = it.class.chain().filter_map(|class| {
+        let found = class.attrs.borrow().get(&Sym::INIT).cloned();
+        found.map(|init| (class.name, init))
+    });
+    let (Some((name, Value::Func(own))), Some((base, Value::Func(_)))) =
+        (inits.next(), inits.next())
+    else {
+        return None;
+    };
+    let calls = own.code.ops.iter().any(|op| match op {
+        Op::SuperMethod(name) | Op::SuperAttr(name) => *name == Sym::INIT,
+        Op::Method { name, .. } | Op::Attr { name, .. } => *name == Sym::INIT,
+        Op::Super => true,
+        _ => false,
+    });
+    let words = format!(
+        "{name}.__init__ does not call super().__init__(), so what {base}.__init__ sets is missing"
+    );
+    (!calls).then_some(words)
 }
 
 fn attrs_dict(it: &Instance) -> Dict {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::cx::Cx;
 use crate::error::{Raised, type_error, value_error};
+use crate::memory;
 use crate::native::{NativeObject, Res};
 use crate::objects::class::type_name;
 use crate::objects::number::{self, overflow};
@@ -43,13 +44,18 @@ impl Cx {
             }
             Value::List(list) if op == BinaryOp::Add => {
                 let items = self.collect(b)?;
-                list.items.borrow_mut().extend(items);
+                list.extend(items.into_iter())?;
+                return Ok(a.clone());
+            }
+            Value::List(list) if op == BinaryOp::Mul => {
+                let Value::List(repeated) = self.repeat(a, b)? else { return Ok(a.clone()) };
+                drop(list.replace(repeated.replace(Vec::new())));
                 return Ok(a.clone());
             }
             Value::Dict(dict) if op == BinaryOp::Or => {
                 let other = dict_like(self, b)?;
                 for (key, value) in other {
-                    dict.insert(self, key, value)?;
+                    dict.store(self, key, value)?;
                 }
                 return Ok(a.clone());
             }
@@ -57,7 +63,7 @@ impl Cx {
                 if let Some(Value::Set(result)) = self.container_op(op, a, b)? {
                     set.clear();
                     for item in result.items() {
-                        set.add(self, item)?;
+                        set.store(self, item)?;
                     }
                     return Ok(a.clone());
                 }
@@ -156,7 +162,7 @@ impl Cx {
     ) -> Result<Option<Value>, Raised> {
         Ok(Some(match (op, a, b) {
             (BinaryOp::Add, Value::Str(x), Value::Str(y)) => {
-                let mut text = String::with_capacity(x.len() + y.len());
+                let mut text = memory::string(x.len() + y.len())?;
                 text.push_str(x);
                 text.push_str(y);
                 Value::str(text)
@@ -168,7 +174,9 @@ impl Cx {
                 )));
             }
             (BinaryOp::Add, Value::List(x), Value::List(y)) => {
-                Value::list([&**x.items.borrow(), &**y.items.borrow()].concat())
+                let (x, y) = (x.items.borrow(), y.items.borrow());
+                memory::room_for(x.len() + y.len())?;
+                Value::list([&**x, &**y].concat())
             }
             (BinaryOp::Add, Value::List(_), _) => {
                 return Err(type_error(format!(
@@ -177,6 +185,7 @@ impl Cx {
                 )));
             }
             (BinaryOp::Add, Value::Tuple(x), Value::Tuple(y)) => {
+                memory::room_for(x.len() + y.len())?;
                 Value::tuple([&***x, &***y].concat())
             }
             (BinaryOp::Add, Value::Tuple(_), _) => {
@@ -195,7 +204,7 @@ impl Cx {
                 Value::str(crate::objects::format::percent(self, it, b)?)
             }
             (BinaryOp::Or, Value::Dict(x), Value::Dict(y)) => {
-                let dict = x.copy();
+                let dict = x.copy()?;
                 for (key, value) in y.items() {
                     dict.insert(self, key, value)?;
                 }
@@ -221,10 +230,19 @@ impl Cx {
             )));
         };
         let count = count.max(0) as usize;
-        let len = self.len(sequence)?;
+        let len = match sequence {
+            Value::Str(it) => {
+                let bytes = it.len().saturating_mul(count);
+                let mut text = memory::string(bytes)?;
+                while text.len() < bytes {
+                    text.push_str(it);
+                }
+                return Ok(Value::str(text));
+            }
+            _ => self.len(sequence)?,
+        };
         self.check_size(len.saturating_mul(count))?;
         Ok(match sequence {
-            Value::Str(it) => Value::str(it.repeat(count)),
             Value::List(it) => {
                 let items = it.items.borrow();
                 Value::list(items.iter().cycle().take(len * count).cloned().collect())
@@ -239,7 +257,7 @@ impl Cx {
     fn set_op(&mut self, op: BinaryOp, a: &Set, b: &Set) -> Result<Option<Value>, Raised> {
         let result = match op {
             BinaryOp::Or => {
-                let result = a.copy(a.frozen);
+                let result = a.copy(a.frozen)?;
                 for item in b.items() {
                     result.add(self, item)?;
                 }

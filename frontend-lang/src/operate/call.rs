@@ -9,6 +9,7 @@ use crate::cx::Cx;
 use crate::error::{Raised, type_error};
 use crate::native::{Args, CallArgs, NativeFn, NativeObject, Res};
 use crate::objects::class::{Class, Instance, traits, type_name};
+use crate::objects::generator::has_abandoned;
 use crate::params::Bound;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -73,16 +74,43 @@ impl Cx {
         } else {
             row.params.bind(row.name, args, keywords)?
         };
+        if has_abandoned() && self.native_depth == 0 {
+            self.close_abandoned();
+        }
         self.enter_native()?;
         let result = (row.run)(self, Args::new(&args));
         self.leave_native();
-        result
+        result.map_err(|raised| wrong_self(raised, row, &args))
+    }
+
+    /// What a class answers itself, by its `__class_protocol__`: an object with methods `call`, `iter`, `len`,
+    /// `contains` and `getitem`, whose first argument is the class. Modules of the language use it (`enum`, `abc`).
+    pub fn class_protocol(
+        &mut self,
+        class: &Rc<Class>,
+        method: &'static str,
+        args: CallArgs<'_>,
+    ) -> Result<Option<Value>, Raised> {
+        if !class.has(traits::PROTOCOL) {
+            return Ok(None);
+        }
+        let Some(protocol) = class.lookup(Sym::CLASS_PROTOCOL).filter(|it| !it.is_none()) else {
+            return Ok(None);
+        };
+        let Some(method) = self.opt_getattr(&protocol, Sym::of(method))? else { return Ok(None) };
+        let mut all = vec![Value::Class(class.clone())];
+        all.extend(args.positional.iter().cloned());
+        let args = CallArgs { positional: &all, keywords: args.keywords };
+        self.call_with(&method, args).map(Some)
     }
 
     /// `class(*args, **keywords)`.
     pub fn instantiate(&mut self, class: &Rc<Class>, args: CallArgs<'_>) -> Res {
         if class.native.is_some() && !class.has(traits::EXCEPTION) {
             return self.call_new(class, args);
+        }
+        if let Some(result) = self.class_protocol(class, "call", args)? {
+            return Ok(result);
         }
         let instance = self.allocate(class, args)?;
         if let Some(init) = class.lookup(Sym::INIT) {
@@ -124,8 +152,7 @@ impl Cx {
         let none = CallArgs { positional: &[], keywords: &[] };
         let native = crate::objects::class::class_of(row);
         let base = self.call_row(new, &native, if fills_later { none } else { args })?;
-        let instance = Instance { class: class.clone(), attrs: Default::default(), base };
-        Ok(Value::Instance(Rc::new(instance)))
+        Ok(Value::Instance(Rc::new(Instance::over(class.clone(), base))))
     }
 
     fn call_new(&mut self, class: &Rc<Class>, args: CallArgs<'_>) -> Res {
@@ -170,4 +197,22 @@ pub(crate) fn not_callable(func: &Value) -> Raised {
 /// `__init__() should return None, not 'int'`.
 pub(crate) fn init_result(result: &Value) -> Raised {
     type_error(format!("__init__() should return None, not '{}'", type_name(result)))
+}
+
+/// The words of CPython where a method is taken from its class and called with an object of another type.
+#[cold]
+fn wrong_self(raised: Raised, row: &NativeFn, args: &[Value]) -> Raised {
+    let Some(this) = args.first().filter(|_| row.params.signature.starts_with("self")) else {
+        return raised;
+    };
+    let message = raised.message();
+    let Some(wanted) = message.strip_prefix("expected ") else { return raised };
+    let got = type_name(this);
+    match wanted.strip_suffix(&format!(", got {got}")) {
+        Some(wanted) if raised.marks().is_empty() => type_error(format!(
+            "descriptor '{}' for '{wanted}' objects doesn't apply to a '{got}' object",
+            row.name
+        )),
+        _ => raised,
+    }
 }

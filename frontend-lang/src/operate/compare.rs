@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::cx::Cx;
-use crate::error::{Raised, type_error};
+use crate::error::{RECURSION_ERROR, Raised, type_error};
 use crate::native::{NativeObject, Res};
 use crate::objects::class::type_name;
 use crate::operate::CompareOp;
@@ -93,7 +93,9 @@ impl Cx {
     }
 
     fn compare_builtins(&mut self, op: CompareOp, a: &Value, b: &Value) -> Res {
-        self.enter_native()?;
+        self.enter_native().map_err(|_| {
+            Raised::new(&RECURSION_ERROR, "maximum recursion depth exceeded in comparison")
+        })?;
         let answer = self.compare_containers(op, a, b);
         self.leave_native();
         answer
@@ -123,7 +125,8 @@ impl Cx {
             return Ok(Value::Bool(op == CompareOp::Ne));
         }
         for (x, y) in a.iter().zip(b) {
-            if !self.eq(x, y)? {
+            // An object equals itself here, NaN too.
+            if !x.is(y) && !self.eq(x, y)? {
                 return match op {
                     CompareOp::Eq => Ok(Value::Bool(false)),
                     CompareOp::Ne => Ok(Value::Bool(true)),
@@ -140,7 +143,7 @@ impl Cx {
         }
         for (key, value) in a.items() {
             match b.get(self, &key)? {
-                Some(other) if self.eq(&value, &other)? => {}
+                Some(other) if value.is(&other) || self.eq(&value, &other)? => {}
                 _ => return Ok(false),
             }
         }

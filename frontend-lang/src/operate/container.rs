@@ -1,11 +1,15 @@
 //! `len`, `in`, and square brackets.
 
+use std::rc::Rc;
+
 use crate::cx::Cx;
-use crate::error::{Raised, index_error, key_error, memory_error, type_error, value_error};
-use crate::native::{NativeObject, Res};
-use crate::objects::class::type_name;
+use crate::error::{Raised, index_error, key_error, type_error, value_error};
+use crate::memory;
+use crate::native::{CallArgs, NativeObject, Res};
+use crate::objects::class::{traits, type_name};
+use crate::objects::number::overflow;
 use crate::sym::Sym;
-use crate::value::{Range, Slice, Str, Value};
+use crate::value::{List, Range, Slice, Str, Value};
 
 impl Cx {
     /// `len(value)`.
@@ -28,6 +32,13 @@ impl Cx {
                 }
                 None => return Err(no_len(value)),
             },
+            Value::Class(class) => {
+                let args = CallArgs { positional: &[], keywords: &[] };
+                match self.class_protocol(class, "len", args)? {
+                    Some(len) => self.checked_len(&len)?,
+                    None => return Err(no_len(value)),
+                }
+            }
             _ => match value.as_native() {
                 Some(it) => it.len(self)?.ok_or_else(|| no_len(value))?,
                 None => return Err(no_len(value)),
@@ -106,6 +117,11 @@ impl Cx {
                     self.call(&func, std::slice::from_ref(index))
                 }
                 None if class.native.is_some() => Ok(value.clone()),
+                None if class.has(traits::PROTOCOL) => {
+                    let args = CallArgs { positional: std::slice::from_ref(index), keywords: &[] };
+                    let found = self.class_protocol(class, "getitem", args)?;
+                    found.ok_or_else(|| not_subscriptable(value))
+                }
                 None => Err(type_error(format!("type '{}' is not subscriptable", class.name))),
             },
             _ => {
@@ -166,6 +182,9 @@ impl Cx {
     fn slice_item(&mut self, value: &Value, slice: &Slice) -> Res {
         let len = self.len(value)?;
         let range = self.slice_range(slice, len)?;
+        if !matches!(value, Value::Range(_)) {
+            self.check_size(range.len())?;
+        }
         let places = || (0..range.len()).map(|idx| range.at(idx) as usize);
         Ok(match value {
             Value::List(it) => {
@@ -181,15 +200,13 @@ impl Cx {
                 Value::str(places().map(|at| chars[at]).collect::<String>())
             }
             Value::Range(it) => {
-                let at = |idx: i64| (it.start as i128 + idx as i128 * it.step as i128) as i64;
-                Value::Range(
-                    Range {
-                        start: at(range.start),
-                        stop: at(range.stop),
-                        step: it.step.saturating_mul(range.step),
-                    }
-                    .into(),
-                )
+                let at = |idx: i64| {
+                    let place = it.start as i128 + idx as i128 * it.step as i128;
+                    i64::try_from(place).map_err(|_| overflow())
+                };
+                let step = it.step.checked_mul(range.step).ok_or_else(overflow)?;
+                let (start, stop) = (at(range.start)?, at(range.stop)?);
+                Value::Range(Range { start, stop, step }.into())
             }
             _ => return Err(not_subscriptable(value)),
         })
@@ -233,12 +250,13 @@ impl Cx {
                 let Some(at) = place(*at, items.len()) else {
                     return Err(index_error("list assignment index out of range"));
                 };
+                it.note(&item);
                 let old = std::mem::replace(&mut items[at], item);
                 drop(items);
                 drop(old);
                 Ok(())
             }
-            (Value::Dict(it), _) => it.insert(self, index.clone(), item).map(drop),
+            (Value::Dict(it), _) => it.store(self, index.clone(), item).map(drop),
             (Value::List(it), Value::Slice(slice)) => self.set_slice(it, slice, &item),
             (Value::List(_), _) => {
                 let at = self.sequence_index(index, "list")?;
@@ -263,20 +281,14 @@ impl Cx {
         }
     }
 
-    fn set_slice(
-        &mut self,
-        list: &crate::value::List,
-        slice: &Slice,
-        item: &Value,
-    ) -> Result<(), Raised> {
+    fn set_slice(&mut self, list: &Rc<List>, slice: &Slice, item: &Value) -> Result<(), Raised> {
         let new = self.collect(item).map_err(|_| type_error("can only assign an iterable"))?;
         let len = list.items.borrow().len();
         let range = self.slice_range(slice, len)?;
         if range.step == 1 {
             let start = range.start as usize;
             let stop = (range.stop as usize).max(start);
-            let old: Vec<Value> = list.items.borrow_mut().splice(start..stop, new).collect();
-            drop(old);
+            drop(list.splice(start..stop, new)?);
             return Ok(());
         }
         if new.len() != range.len() {
@@ -288,6 +300,7 @@ impl Cx {
         }
         let mut items = list.items.borrow_mut();
         for (idx, value) in new.into_iter().enumerate() {
+            list.note(&value);
             items[range.at(idx) as usize] = value;
         }
         Ok(())
@@ -319,7 +332,7 @@ impl Cx {
         }
     }
 
-    fn delete_list_item(&mut self, list: &crate::value::List, index: &Value) -> Result<(), Raised> {
+    fn delete_list_item(&mut self, list: &Rc<List>, index: &Value) -> Result<(), Raised> {
         let len = list.items.borrow().len();
         let Value::Slice(slice) = index else {
             let at = self.sequence_index(index, "list")?;
@@ -334,9 +347,9 @@ impl Cx {
         let gone: Vec<usize> = (0..range.len()).map(|idx| range.at(idx) as usize).collect();
         let mut keep = vec![true; len];
         gone.iter().for_each(|at| keep[*at] = false);
-        let items = std::mem::take(&mut *list.items.borrow_mut());
+        let items = list.replace(Vec::new());
         let left = items.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(item, _)| item);
-        *list.items.borrow_mut() = left.collect();
+        list.replace(left.collect());
         Ok(())
     }
 
@@ -352,6 +365,13 @@ impl Cx {
                     type_name(item)
                 ))),
             },
+            Value::Class(class) => {
+                let args = CallArgs { positional: std::slice::from_ref(item), keywords: &[] };
+                match self.class_protocol(class, "contains", args)? {
+                    Some(answer) => self.truth(&answer),
+                    None => self.contains_by_iterating(value, item),
+                }
+            }
             Value::Range(it) if item.as_int().is_some() => {
                 Ok(item.as_int().is_some_and(|item| it.contains(item)))
             }
@@ -392,12 +412,9 @@ impl Cx {
         Ok(false)
     }
 
-    /// Checks that a container of `len` items may be made.
+    /// Checks that there is memory for a container of `len` items.
     pub fn check_size(&self, len: usize) -> Result<usize, Raised> {
-        const MOST: usize = 1 << 31;
-        if len > MOST {
-            return Err(memory_error(format!("{len} items are more than a container can hold")));
-        }
+        memory::room_for(len)?;
         Ok(len)
     }
 }

@@ -26,6 +26,7 @@ pub fn simple_eq(a: &Value, b: &Value) -> Option<bool> {
             let mut known = Some(true);
             for (a, b) in a.iter().zip(b.iter()) {
                 match simple_eq(a, b) {
+                    Some(false) if a.is(b) => {}
                     Some(false) => return Some(false),
                     Some(true) => {}
                     Option::None => known = Option::None,

@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use crate::cx::Cx;
 use crate::error::{Raised, STOP_ITERATION, type_error, value_error};
-use crate::native::{NativeObject, Res};
+use crate::memory;
+use crate::native::{CallArgs, NativeObject, Res};
 use crate::objects::class::type_name;
 use crate::objects::iterator::{DictPart, Iter, IterState};
 use crate::sym::Sym;
@@ -31,6 +32,11 @@ impl Cx {
                 return found.ok_or_else(|| not_iterable(value));
             }
             Value::Instance(_) => return self.iter_instance(value),
+            Value::Class(class) => {
+                let args = CallArgs { positional: &[], keywords: &[] };
+                let found = self.class_protocol(class, "iter", args)?;
+                return found.ok_or_else(|| not_iterable(value));
+            }
             _ => return Err(not_iterable(value)),
         };
         Ok(Value::iter(Iter::new(state)))
@@ -86,24 +92,31 @@ impl Cx {
 
     /// All items of any iterable value.
     pub fn collect(&mut self, value: &Value) -> Result<Vec<Value>, Raised> {
+        let value = plain_inside(value);
         match value {
-            Value::List(it) => return Ok(it.items.borrow().clone()),
-            Value::Tuple(it) => return Ok(it.to_vec()),
+            Value::List(it) => return it.copied(),
+            Value::Tuple(it) => {
+                memory::room_for(it.len())?;
+                return Ok(it.to_vec());
+            }
             _ => {}
         }
         let iter = self.iter(value)?;
         let mut items = Vec::new();
+        if let Value::Iter(iter) = &iter
+            && let Some(count) = iter.size_hint()
+        {
+            memory::reserve(&mut items, count)?;
+        }
         while let Some(item) = self.next(&iter)? {
-            items.push(item);
-            if items.len() % 4096 == 0 {
-                self.poll()?;
-            }
+            memory::push(&mut items, item)?;
         }
         Ok(items)
     }
 
     /// Exactly `count` items, or CPython's `ValueError`.
     pub fn unpack(&mut self, value: &Value, count: usize) -> Result<Vec<Value>, Raised> {
+        let value = plain_inside(value);
         let known = match value {
             Value::Tuple(it) => Some(it.to_vec()),
             Value::List(it) => Some(it.items.borrow().clone()),
@@ -137,9 +150,11 @@ impl Cx {
                 IterState::ListBack { list: it.clone(), left: it.items.borrow().len() }
             }
             Value::Tuple(it) => {
+                memory::room_for(it.len())?;
                 return Ok(Value::iter(Iter::items(it.iter().rev().cloned().collect())));
             }
             Value::Str(it) => {
+                memory::room(it.len().saturating_mul(100))?;
                 return Ok(Value::iter(Iter::items(it.chars().rev().map(Value::str).collect())));
             }
             Value::Range(it) => {
@@ -152,7 +167,7 @@ impl Cx {
             }
             _ => return self.reversed_object(value),
         };
-        Ok(Value::iter(Iter { state: state.into() }))
+        Ok(Value::iter(Iter::new(state)))
     }
 
     fn reversed_object(&mut self, value: &Value) -> Res {
@@ -165,6 +180,14 @@ impl Cx {
         let left = self.len(value)? as i64;
         let state = IterState::SequenceBack { object: value.clone(), left };
         Ok(Value::Iter(Rc::new(Iter::new(state))))
+    }
+}
+
+/// The tuple inside an instance of a built-in subclass of it, such as `torch.Size`; else the value itself.
+fn plain_inside(value: &Value) -> &Value {
+    match value {
+        Value::Instance(it) if it.class.native.is_some() => value.core(),
+        _ => value,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cx::Cx;
 use crate::error::{Raised, is_exception, type_error};
+use crate::memory;
 use crate::native::NativeObject;
 use crate::objects::class::type_name;
 use crate::objects::number::float_repr;
@@ -121,6 +122,8 @@ impl Cx {
                     self.write_repr(key, out)?;
                     out.push_str(": ");
                     self.write_repr(item, out)?;
+                    memory::check_text(out)?;
+                    self.poll()?;
                 }
                 out.push('}');
                 Ok(())
@@ -145,6 +148,8 @@ impl Cx {
         for (idx, item) in items.iter().enumerate() {
             out.push_str(if idx > 0 { ", " } else { "" });
             self.write_repr(item, out)?;
+            memory::check_text(out)?;
+            self.poll()?;
         }
         out.push_str(close);
         Ok(())

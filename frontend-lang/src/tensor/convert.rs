@@ -32,9 +32,9 @@ pub fn operand(value: &Value) -> Option<Tensor> {
     }
 }
 
-/// Sizes as a tuple.
+/// Sizes as a `torch.Size`.
 pub fn sizes(shape: &[usize]) -> Value {
-    Value::tuple(shape.iter().map(|&it| Value::from(it)).collect::<Vec<_>>())
+    super::named::size(shape.iter().map(|&it| Value::from(it)).collect())
 }
 
 /// A list of integers from an int, list, tuple or range.
@@ -44,7 +44,7 @@ pub fn ints(cx: &mut Cx, value: &Value) -> Result<Vec<i64>, Raised> {
             .or_else(|| it.as_native().and_then(|it| it.as_index()))
             .ok_or_else(|| type_error(format!("expected whole numbers, got {}", type_name(it))))
     };
-    match value {
+    match value.core() {
         Value::Tensor(tensor) if tensor.get().rank() == 1 => {
             Ok(tensor.get().to_f64_vec()?.into_iter().map(|it| it as i64).collect())
         }

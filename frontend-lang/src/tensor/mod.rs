@@ -6,6 +6,7 @@ pub mod convert;
 pub mod dtype;
 pub mod index;
 pub mod methods;
+pub mod named;
 pub mod steps;
 pub mod text;
 

@@ -34,6 +34,7 @@ impl Cx {
         if let Value::Instance(it) = object
             && !it.class.has(traits::SETATTR | traits::PROPERTY)
         {
+            it.note(&value);
             let mut attrs = it.attrs.borrow_mut();
             let place = code.caches[cache as usize].place.get() as usize;
             if let Some((key, slot)) = attrs.get_index_mut(place)
@@ -47,6 +48,9 @@ impl Cx {
             let (place, old) = attrs.insert_full(name, value);
             code.caches[cache as usize].place.set(place as u32);
             drop(attrs);
+            if old.is_none() {
+                it.grown();
+            }
             drop(old);
             return Ok(());
         }

@@ -89,8 +89,9 @@ impl Cx {
         first_arg: usize,
         return_to: usize,
     ) -> Result<bool, Raised> {
-        let Some(Value::Func(init)) = class.lookup(Sym::INIT) else {
-            return self.call_generally(&Value::Class(class), first_arg, return_to, &[]);
+        let init = match class.lookup(Sym::INIT) {
+            Some(Value::Func(init)) if !class.has(traits::PROTOCOL) => init,
+            _ => return self.call_generally(&Value::Class(class), first_arg, return_to, &[]),
         };
         let args: Bound = if class.has(traits::EXCEPTION) || class.native_base().new.is_some() {
             self.machine.stack[first_arg..].iter().cloned().collect()
@@ -195,7 +196,9 @@ impl Cx {
                 self.machine.stack[first_arg - 1] = it.this.clone();
                 self.call_kw_at(it.func.clone(), first_arg - 1, return_to, keywords)
             }
-            Value::Class(ref class) if class.native.is_none() && !class.has(traits::EXCEPTION) => {
+            Value::Class(ref class)
+                if class.native.is_none() && !class.has(traits::EXCEPTION | traits::PROTOCOL) =>
+            {
                 match class.lookup(Sym::INIT) {
                     Some(Value::Func(init)) if class.native_base().new.is_none() => {
                         let none = CallArgs { positional: &[], keywords: &[] };

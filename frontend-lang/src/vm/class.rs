@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::builtins::types;
 use crate::bytecode::Code;
 use crate::cx::Cx;
+use crate::cycles::{self, Candidate};
 use crate::error::{Raised, type_error};
 use crate::native::{CallArgs, Res};
 use crate::objects::class::{AttrMap, Class, class_of, type_name};
@@ -77,9 +78,10 @@ impl Cx {
             .collect();
         let qualname = Sym::new(&code.qualname);
         let class = Rc::new(Class::new(build.name, qualname, build.base.clone(), namespace));
+        cycles::note(Candidate::Class(Rc::downgrade(&class)));
         let value = Value::Class(class.clone());
         if let Value::Cell(cell) = class_cell {
-            cell.replace(value.clone());
+            cell.assign(value.clone());
         }
         for (name, item) in named {
             self.call_special(&item, Sym::SET_NAME, &[value.clone(), name.value()])?;

@@ -4,9 +4,15 @@ use std::rc::Rc;
 
 use crate::bytecode::Op;
 use crate::cx::Cx;
-use crate::error::{RECURSION_ERROR, Raised, type_error, value_error};
+use crate::cycles::{self, Candidate};
+use crate::error::{
+    GENERATOR_EXIT, RECURSION_ERROR, Raised, STOP_ITERATION, attribute_error, runtime_error,
+    type_error, value_error,
+};
+use crate::memory::Fixed;
 use crate::objects::function::Func;
-use crate::objects::generator::{GenState, Generator, Waiting};
+use crate::objects::generator::{self, GenState, Generator, Waiting};
+use crate::sym::Sym;
 use crate::value::Value;
 use crate::vm::frame::{Block, Exit, Frame, FrameKind, RECURSION_LIMIT};
 use crate::vm::run::ForStep;
@@ -19,7 +25,9 @@ impl Cx {
         let waiting =
             Waiting { func, ip: 0, stack, blocks: Vec::new(), handled: Vec::new(), started: false };
         let state = GenState::Waiting(Box::new(waiting)).into();
-        Value::Generator(Rc::new(Generator { name, state }))
+        let generator = Rc::new(Generator { name, state, _memory: Fixed::default() });
+        cycles::note(Candidate::Generator(Rc::downgrade(&generator)));
+        Value::Generator(generator)
     }
 
     /// Goes on until the next `yield`: its value, or as error what the generator returned.
@@ -40,7 +48,82 @@ impl Cx {
         if matches!(&*generator.state.borrow(), GenState::Done) {
             return Err(raised);
         }
-        self.resume_with(generator, Value::None, Some(raised))
+        let Some(delegate) = delegate_of(generator) else {
+            return self.resume_with(generator, Value::None, Some(raised));
+        };
+        match self.throw_into_delegate(&delegate, raised) {
+            Ok(Ok(item)) => Ok(Ok(item)),
+            Ok(Err(result)) => {
+                leave_delegate(generator);
+                self.resume_with(generator, result, None)
+            }
+            Err(raised) => {
+                leave_delegate(generator);
+                self.resume_with(generator, Value::None, Some(raised))
+            }
+        }
+    }
+
+    /// Raises in the iterator of a `yield from`; an item, or as error what it returned.
+    fn throw_into_delegate(
+        &mut self,
+        delegate: &Value,
+        raised: Raised,
+    ) -> Result<Result<Value, Value>, Raised> {
+        self.enter_native()?;
+        let answer = match delegate {
+            Value::Generator(it) if raised.is(&GENERATOR_EXIT) => match self.close(it) {
+                Ok(()) => Err(raised),
+                Err(other) => Err(other),
+            },
+            Value::Generator(it) => self.throw_into(it, raised),
+            _ => {
+                let name = if raised.is(&GENERATOR_EXIT) { Sym::CLOSE } else { Sym::THROW };
+                let is_close = name == Sym::CLOSE;
+                let args = if is_close { Vec::new() } else { vec![raised.value().clone()] };
+                match self.call_special(delegate, name, &args) {
+                    Ok(Some(item)) if !is_close => Ok(Ok(item)),
+                    Ok(_) => Err(raised),
+                    Err(other) => Err(other),
+                }
+            }
+        };
+        self.leave_native();
+        answer
+    }
+
+    /// Ends a generator: its `finally` blocks run.
+    pub(crate) fn close(&mut self, generator: &Rc<Generator>) -> Result<(), Raised> {
+        let fresh = match &*generator.state.borrow() {
+            GenState::Waiting(it) => !it.started,
+            GenState::Running => return Err(value_error("generator already executing")),
+            GenState::Done => true,
+        };
+        if fresh {
+            generator.finish();
+            return Ok(());
+        }
+        match self.throw_into(generator, Raised::with_args(&GENERATOR_EXIT, Vec::new())) {
+            Ok(Ok(_)) => Err(runtime_error("generator ignored GeneratorExit")),
+            Ok(Err(_)) => Ok(()),
+            Err(raised) if raised.is(&GENERATOR_EXIT) || raised.is(&STOP_ITERATION) => Ok(()),
+            Err(raised) => Err(raised),
+        }
+    }
+
+    /// Ends generators that nobody refers to any more but that have something left to do.
+    #[cold]
+    pub(crate) fn close_abandoned(&mut self) {
+        for state in generator::take_abandoned() {
+            let generator = Rc::new(Generator {
+                name: String::new(),
+                state: GenState::Waiting(state).into(),
+                _memory: Fixed::default(),
+            });
+            // CPython prints such errors and goes on.
+            let _ = self.close(&generator);
+            generator.finish();
+        }
     }
 
     fn resume_with(
@@ -171,7 +254,33 @@ impl Cx {
         let iterator = self.machine.stack.last().cloned().unwrap_or_default();
         match &iterator {
             Value::Generator(it) => self.resume(it, sent),
+            Value::Instance(_) if !sent.is_none() => {
+                match self.call_special(&iterator, Sym::SEND, &[sent])? {
+                    Some(item) => Ok(Ok(item)),
+                    None => Ok(self.next(&iterator)?.ok_or(Value::None)),
+                }
+            }
+            Value::Iter(it) if !sent.is_none() => {
+                Err(attribute_error(format!("'{}' object has no attribute 'send'", it.type_name())))
+            }
             _ => Ok(self.next(&iterator)?.ok_or(Value::None)),
         }
+    }
+}
+
+/// The iterator of the `yield from` at which a generator waits.
+fn delegate_of(generator: &Generator) -> Option<Value> {
+    let state = generator.state.borrow();
+    let GenState::Waiting(it) = &*state else { return None };
+    let at_delegate = matches!(it.func.code.ops.get(it.ip), Some(Op::YieldFrom));
+    if it.started && at_delegate { it.stack.last().cloned() } else { None }
+}
+
+/// Goes past the `yield from` at which a generator waits.
+fn leave_delegate(generator: &Generator) {
+    if let GenState::Waiting(it) = &mut *generator.state.borrow_mut() {
+        it.ip += 1;
+        let gone = it.stack.pop();
+        drop(gone);
     }
 }

@@ -40,7 +40,10 @@ impl Cx {
             }
             Op::MatchMappingRest => {
                 let mapping = self.machine.stack.pop().unwrap_or_default();
-                let rest = mapping.as_dict().map_or_else(Dict::default, |it| it.copy());
+                let rest = match mapping.as_dict() {
+                    Some(dict) => dict.copy()?,
+                    None => Dict::default(),
+                };
                 for key in self.collect(&top)? {
                     rest.remove(self, &key)?;
                 }

@@ -115,7 +115,7 @@ impl Cx {
                 Op::SetCell(slot) => {
                     let value = pop!(self);
                     if let Value::Cell(cell) = &self.machine.stack[base + slot as usize] {
-                        let old = cell.replace(value);
+                        let old = cell.assign(value);
                         drop(old);
                     }
                 }
@@ -128,7 +128,7 @@ impl Cx {
                 }
                 Op::SetFree(idx) => {
                     let value = pop!(self);
-                    let old = func.closure[idx as usize].replace(value);
+                    let old = func.closure[idx as usize].assign(value);
                     drop(old);
                 }
                 Op::BinaryLL(op, a, b) => {
@@ -318,7 +318,7 @@ impl Cx {
                     let item = pop!(self);
                     let at = self.machine.stack.len() - 1 - depth as usize;
                     if let Value::List(list) = &self.machine.stack[at] {
-                        list.items.borrow_mut().push(item);
+                        tri!(list.push(item));
                     }
                 }
                 Op::Tuple(count) => {
@@ -401,7 +401,7 @@ pub(crate) enum ForStep {
     Entered,
 }
 
-fn unbound_local(code: &crate::bytecode::Code, slot: u32) -> Raised {
+pub(crate) fn unbound_local(code: &crate::bytecode::Code, slot: u32) -> Raised {
     let name = code.locals[slot as usize];
     Raised::new(
         &crate::error::UNBOUND_LOCAL_ERROR,
@@ -409,7 +409,7 @@ fn unbound_local(code: &crate::bytecode::Code, slot: u32) -> Raised {
     )
 }
 
-fn unbound_free(code: &crate::bytecode::Code, idx: u32) -> Raised {
+pub(crate) fn unbound_free(code: &crate::bytecode::Code, idx: u32) -> Raised {
     let name = code.free[idx as usize];
     name_error(format!(
         "cannot access free variable '{name}' where it is not associated with a value in enclosing scope"

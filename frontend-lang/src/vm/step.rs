@@ -1,19 +1,20 @@
 //! The operations that the loop leaves to a function of their own, because they are rarer.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::bytecode::{Capture, Code, Convert, Op, flags};
 use crate::cx::Cx;
 use crate::error::{ASSERTION_ERROR, Raised, name_error, runtime_error, type_error};
+use crate::memory;
 use crate::objects::class::type_name;
-use crate::objects::function::Func;
+use crate::objects::function::{CellVar, Func};
 use crate::objects::super_object::Super;
 use crate::suggest::nearest;
 use crate::sym::Sym;
 use crate::table::{Dict, Set};
 use crate::value::Value;
 use crate::vm::frame::Block;
+use crate::vm::run::{unbound_free, unbound_local};
 
 impl Cx {
     fn pop(&mut self) -> Value {
@@ -126,7 +127,7 @@ impl Cx {
             Op::MakeCell(slot) => {
                 let slot = &mut self.machine.stack[base + slot as usize];
                 let value = std::mem::take(slot);
-                *slot = Value::Cell(Rc::new(RefCell::new(value)));
+                *slot = Value::Cell(Rc::new(CellVar::new(value)));
             }
             Op::ClearLocal(slot) => {
                 let old = std::mem::take(&mut self.machine.stack[base + slot as usize]);
@@ -134,17 +135,23 @@ impl Cx {
             }
             Op::DelLocal(slot) => {
                 let old = std::mem::take(&mut self.machine.stack[base + slot as usize]);
-                check_bound(&old, code.locals[slot as usize])?;
+                if old.is_unbound() {
+                    return Err(unbound_local(code, slot));
+                }
             }
             Op::DelCell(slot) => {
                 if let Value::Cell(cell) = &self.machine.stack[base + slot as usize] {
                     let old = cell.take();
-                    check_bound(&old, code.locals[slot as usize])?;
+                    if old.is_unbound() {
+                        return Err(unbound_local(code, slot));
+                    }
                 }
             }
             Op::DelFree(idx) => {
                 let old = func.closure[idx as usize].take();
-                check_bound(&old, code.free[idx as usize])?;
+                if old.is_unbound() {
+                    return Err(unbound_free(code, idx));
+                }
             }
             Op::DelGlobal(slot) => {
                 let mut slots = code.globals.slots.borrow_mut();
@@ -193,7 +200,9 @@ impl Cx {
             }
             Op::Concat(count) => {
                 let at = self.machine.stack.len() - count as usize;
-                let mut text = String::new();
+                let parts = self.machine.stack[at..].iter();
+                let bytes = parts.map(|it| it.as_str().map_or(0, str::len)).sum();
+                let mut text = memory::string(bytes)?;
                 for part in self.machine.stack.drain(at..) {
                     text.push_str(part.as_str().unwrap_or_default());
                 }
@@ -227,11 +236,12 @@ impl Cx {
             Capture::Free(idx) => maker.closure[*idx as usize].clone(),
             Capture::Local(slot) => match &self.machine.stack[base + *slot as usize] {
                 Value::Cell(cell) => cell.clone(),
-                other => Rc::new(RefCell::new(other.clone())),
+                other => Rc::new(CellVar::new(other.clone())),
             },
         });
         let closure = closure.collect();
-        let func = Func { code, defaults, keyword_defaults, closure, attrs: RefCell::default() };
+        let (attrs, _memory) = Default::default();
+        let func = Func { code, defaults, keyword_defaults, closure, attrs, _memory };
         self.push(Value::Func(Rc::new(func)));
     }
 
@@ -413,7 +423,7 @@ impl Cx {
                 let source = self.pop();
                 let items = self.collect(&source).map_err(|raised| after_star(raised, &source))?;
                 if let Value::List(list) = self.below(0) {
-                    list.items.borrow_mut().extend(items);
+                    list.extend(items.into_iter())?;
                 }
             }
             Op::SetUpdate => {
@@ -427,7 +437,7 @@ impl Cx {
             }
             Op::ListToTuple => {
                 if let Value::List(list) = self.pop() {
-                    let items = std::mem::take(&mut *list.items.borrow_mut());
+                    let items = list.replace(Vec::new());
                     self.push(Value::tuple(items));
                 }
             }

@@ -23,7 +23,12 @@ pub(super) static MAGIC: Magic = Magic {
 const ROUND: f64 = 0.1;
 
 fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
-    let code = cx.body.map_or_else(|| args.line().to_string(), str::to_string);
+    // An empty first line keeps line numbers as the user sees them.
+    let code = cx.body.map_or_else(|| args.line().to_string(), |body| format!("\n{body}"));
+    if code.trim().is_empty() {
+        let message = "there is nothing to time; write `%timeit f(x)`".into();
+        return Err(MagicError::usage(&MAGIC, message));
+    }
     let count = |name: &str, most: usize| -> Result<Option<usize>, MagicError> {
         let Some(text) = args.flag(name) else { return Ok(None) };
         let number = text.parse().ok().filter(|it| (1..=most).contains(it));
@@ -65,13 +70,9 @@ fn fitting(cx: &mut MagicCx<'_>, code: &str) -> Result<usize, MagicError> {
     Ok(1_000_000_000)
 }
 
-/// Seconds for `runs` runs, in a function of the language, so that the loop costs little.
+/// Seconds for `runs` runs, in a loop of the language, so that it costs little.
 fn round(cx: &mut MagicCx<'_>, code: &str, runs: usize) -> Result<f64, MagicError> {
-    let body = code.lines().map(|line| format!("        {line}\n")).collect::<String>();
-    let text = format!(
-        "def __timeit__():\n    for __run__ in range({runs}):\n{body}\n__timeit__()\ndel __timeit__"
-    );
     let start = cx.session.cx.host.monotonic();
-    cx.eval(&text)?;
+    cx.repeat(code, runs)?;
     Ok(cx.session.cx.host.monotonic() - start)
 }

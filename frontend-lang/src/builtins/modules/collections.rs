@@ -206,12 +206,7 @@ impl NativeObject for RecordNew {
 }
 
 fn record(class: &Rc<Class>, items: Vec<Value>) -> Value {
-    let class = class.clone();
-    Value::Instance(Rc::new(Instance {
-        class,
-        attrs: Default::default(),
-        base: Value::tuple(items),
-    }))
+    Value::Instance(Rc::new(Instance::over(class.clone(), Value::tuple(items))))
 }
 
 static MAKE: NativeFn =

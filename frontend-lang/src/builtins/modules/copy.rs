@@ -1,6 +1,5 @@
 //! `copy`: shallow and deep copies.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -29,18 +28,19 @@ fn copy(cx: &mut Cx, args: Args<'_>) -> Res {
         return Ok(copied);
     }
     Ok(match value {
-        Value::List(it) => Value::list(it.items.borrow().clone()),
-        Value::Dict(it) => Value::Dict(Rc::new(it.copy())),
-        Value::Set(it) => Value::Set(Rc::new(it.copy(it.frozen))),
+        Value::List(it) => Value::list(it.copied()?),
+        Value::Dict(it) => Value::Dict(Rc::new(it.copy()?)),
+        Value::Set(it) => Value::Set(Rc::new(it.copy(it.frozen)?)),
         Value::Instance(it) => {
             let base = match &it.base {
-                Value::List(it) => Value::list(it.items.borrow().clone()),
-                Value::Dict(it) => Value::Dict(Rc::new(it.copy())),
-                Value::Set(it) => Value::Set(Rc::new(it.copy(it.frozen))),
+                Value::List(it) => Value::list(it.copied()?),
+                Value::Dict(it) => Value::Dict(Rc::new(it.copy()?)),
+                Value::Set(it) => Value::Set(Rc::new(it.copy(it.frozen)?)),
                 other => other.clone(),
             };
-            let attrs = RefCell::new(it.attrs.borrow().clone());
-            Value::Instance(Rc::new(Instance { class: it.class.clone(), attrs, base }))
+            let copied = Instance::over(it.class.clone(), base);
+            copied.attrs.replace(it.attrs.borrow().clone());
+            Value::Instance(Rc::new(copied))
         }
         other => other.clone(),
     })
@@ -103,7 +103,7 @@ impl Deep {
                 for item in &items {
                     let item = self.copy(cx, item)?;
                     if let Value::List(list) = &copied {
-                        list.items.borrow_mut().push(item);
+                        list.push(item)?;
                     }
                 }
                 Ok(copied)
@@ -115,7 +115,7 @@ impl Deep {
                 self.remember(address, value, &copied);
                 for (key, item) in it.items() {
                     let (key, item) = (self.copy(cx, &key)?, self.copy(cx, &item)?);
-                    dict.insert(cx, key, item)?;
+                    dict.store(cx, key, item)?;
                 }
                 Ok(copied)
             }
@@ -156,7 +156,7 @@ impl Deep {
             Value::Tensor(_) => tensor(cx, &it.base)?,
             other => other.clone(),
         };
-        let copied = Rc::new(Instance { class: it.class.clone(), attrs: RefCell::default(), base });
+        let copied = Rc::new(Instance::over(it.class.clone(), base));
         self.remember(address, value, &Value::Instance(copied.clone()));
         let attrs: Vec<(Sym, Value)> =
             it.attrs.borrow().iter().map(|(name, value)| (*name, value.clone())).collect();

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
+use crate::memory::{self, Charge, SLOT};
 use crate::native::*;
 use crate::objects::iterator::{Iter, Step};
 use crate::operate::container::place;
@@ -11,6 +12,7 @@ use crate::operate::container::place;
 /// A deque.
 pub struct Deque {
     items: RefCell<VecDeque<Value>>,
+    memory: Charge,
     most: Option<usize>,
     /// Counts changes, so that iteration notices them.
     changes: Cell<u64>,
@@ -44,32 +46,50 @@ static METHODS: &[NativeFn] = &[
 ];
 
 impl Deque {
-    fn with(items: impl IntoIterator<Item = Value>, most: Option<usize>) -> Deque {
-        let deque = Deque { items: RefCell::default(), most, changes: Cell::new(0) };
-        items.into_iter().for_each(|it| deque.push(it));
-        deque
+    fn with(items: impl IntoIterator<Item = Value>, most: Option<usize>) -> Result<Deque, Raised> {
+        let (memory, changes) = Default::default();
+        let deque = Deque { items: RefCell::default(), memory, most, changes };
+        for item in items {
+            deque.push(item)?;
+        }
+        Ok(deque)
     }
 
     fn changed(&self) {
         self.changes.set(self.changes.get() + 1);
     }
 
-    fn push(&self, item: Value) {
+    /// Makes room for one item more.
+    fn grow(&self, items: &mut VecDeque<Value>) -> Result<(), Raised> {
+        if items.len() == items.capacity() {
+            let capacity = (items.len() * 2).max(8);
+            memory::room_for(capacity - items.len())?;
+            items.reserve_exact(capacity - items.len());
+            self.memory.set(items.capacity() * SLOT);
+        }
+        Ok(())
+    }
+
+    fn push(&self, item: Value) -> Result<(), Raised> {
         self.changed();
         let mut items = self.items.borrow_mut();
+        self.grow(&mut items)?;
         items.push_back(item);
         let gone = self.most.is_some_and(|most| items.len() > most).then(|| items.pop_front());
         drop(items);
         drop(gone);
+        Ok(())
     }
 
-    fn push_left(&self, item: Value) {
+    fn push_left(&self, item: Value) -> Result<(), Raised> {
         self.changed();
         let mut items = self.items.borrow_mut();
+        self.grow(&mut items)?;
         items.push_front(item);
         let gone = self.most.is_some_and(|most| items.len() > most).then(|| items.pop_back());
         drop(items);
         drop(gone);
+        Ok(())
     }
 
     fn list(&self) -> Vec<Value> {
@@ -107,7 +127,7 @@ fn new(cx: &mut Cx, args: Args<'_>) -> Res {
         ),
     };
     let items = cx.collect(&args[1])?;
-    Ok(Value::object(Deque::with(items, most)))
+    Ok(Value::object(Deque::with(items, most)?))
 }
 
 fn maxlen(_cx: &mut Cx, value: &Value) -> Res {
@@ -116,26 +136,26 @@ fn maxlen(_cx: &mut Cx, value: &Value) -> Res {
 }
 
 fn append(_cx: &mut Cx, args: Args<'_>) -> Res {
-    this(args)?.push(args[1].clone());
+    this(args)?.push(args[1].clone())?;
     Ok(Value::None)
 }
 
 fn appendleft(_cx: &mut Cx, args: Args<'_>) -> Res {
-    this(args)?.push_left(args[1].clone());
+    this(args)?.push_left(args[1].clone())?;
     Ok(Value::None)
 }
 
 fn extend(cx: &mut Cx, args: Args<'_>) -> Res {
     let items = cx.collect(&args[1])?;
     let deque = this(args)?;
-    items.into_iter().for_each(|it| deque.push(it));
+    items.into_iter().try_for_each(|it| deque.push(it))?;
     Ok(Value::None)
 }
 
 fn extendleft(cx: &mut Cx, args: Args<'_>) -> Res {
     let items = cx.collect(&args[1])?;
     let deque = this(args)?;
-    items.into_iter().for_each(|it| deque.push_left(it));
+    items.into_iter().try_for_each(|it| deque.push_left(it))?;
     Ok(Value::None)
 }
 
@@ -148,7 +168,7 @@ fn clear(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn copy(_cx: &mut Cx, args: Args<'_>) -> Res {
     let deque = this(args)?;
-    Ok(Value::object(Deque::with(deque.list(), deque.most)))
+    Ok(Value::object(Deque::with(deque.list(), deque.most)?))
 }
 
 fn count(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -326,14 +346,14 @@ impl NativeObject for Deque {
         match (op, other.downcast::<Deque>(), other.as_int()) {
             (BinaryOp::Add, Some(other), _) if !reflected => {
                 let items = self.list().into_iter().chain(other.list());
-                Ok(Some(Value::object(Deque::with(items, self.most))))
+                Ok(Some(Value::object(Deque::with(items, self.most)?)))
             }
             (BinaryOp::Mul, _, Some(count)) => {
                 let items = self.list();
                 let count = count.max(0) as usize;
                 cx.check_size(items.len().saturating_mul(count))?;
                 let repeated = std::iter::repeat_n(items, count).flatten();
-                Ok(Some(Value::object(Deque::with(repeated, self.most))))
+                Ok(Some(Value::object(Deque::with(repeated, self.most)?)))
             }
             _ => Ok(None),
         }
@@ -349,7 +369,7 @@ impl NativeObject for Deque {
         if op != BinaryOp::Add {
             return Ok(None);
         }
-        cx.collect(other)?.into_iter().for_each(|it| self.push(it));
+        cx.collect(other)?.into_iter().try_for_each(|it| self.push(it))?;
         Ok(Some(this.clone()))
     }
 
@@ -374,6 +394,10 @@ impl NativeObject for Deque {
             Some(most) => format!("deque({items}, maxlen={most})"),
             None => format!("deque({items})"),
         })
+    }
+
+    fn keeps_values(&self) -> bool {
+        true
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Value)) {

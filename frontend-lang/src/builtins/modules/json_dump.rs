@@ -196,6 +196,8 @@ impl Encoder {
             }
             self.new_line();
             self.value(cx, item)?;
+            crate::memory::check_text(&self.out)?;
+            cx.poll()?;
         }
         self.level -= 1;
         self.new_line();

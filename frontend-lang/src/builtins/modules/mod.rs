@@ -3,6 +3,7 @@
 pub mod collections;
 pub mod copy;
 pub mod deque;
+pub mod gc;
 pub mod generator;
 pub mod itertools;
 mod itertools_pick;
@@ -55,6 +56,7 @@ pub static ALL: &[&NativeModule] = &[
     &torch::RANDOM,
     &collections::MODULE,
     &copy::MODULE,
+    &gc::MODULE,
     &json::MODULE,
     &operator::MODULE,
     &os::MODULE,

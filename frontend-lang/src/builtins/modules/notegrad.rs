@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use engine::{Shape, Tensor};
 
+use crate::memory;
 use crate::native::*;
 use crate::objects::shown::Shown;
 use crate::shown::{Image, Images, Progress, Table};
@@ -24,6 +25,21 @@ pub static NOTEGRAD: NativeModule = NativeModule {
 };
 
 static FUNCTIONS: &[NativeFn] = &[
+    function(
+        "memory_limit",
+        "",
+        "Bytes that strings, containers and objects may use; tensors have a budget of their own.",
+        |cx, _args| Ok(Value::from(cx.memory_limit)),
+    ),
+    function("memory_used", "", "Bytes that strings, containers and objects use.", |_cx, _args| {
+        Ok(Value::from(memory::used()))
+    }),
+    function(
+        "set_memory_limit",
+        "bytes=None",
+        "Sets the limit of `memory_limit()`; None is half of the memory of the machine.",
+        set_memory_limit,
+    ),
     function(
         "read_csv",
         "path, delimiter=',', skip_header=None",
@@ -49,6 +65,17 @@ static FUNCTIONS: &[NativeFn] = &[
         progress,
     ),
 ];
+
+fn set_memory_limit(cx: &mut Cx, args: Args<'_>) -> Res {
+    let bytes = match args.opt_int(0)? {
+        Some(bytes) => usize::try_from(bytes)
+            .map_err(|_| value_error(format!("a limit is a number of bytes, not {bytes}")))?,
+        None => memory::default_limit(),
+    };
+    cx.memory_limit = bytes;
+    memory::set_limit(bytes);
+    Ok(Value::None)
+}
 
 fn read_csv(cx: &mut Cx, args: Args<'_>) -> Res {
     let path = args.str(0)?;

@@ -297,11 +297,11 @@ fn sample(cx: &mut Cx, args: Args<'_>) -> Res {
     let k = cx.index(&args[2])?;
     let random = this(args)?;
     let picked = match args.opt(3) {
-        None => places(random, n, k)?,
+        None => places(cx, random, n, k)?,
         Some(counts) => {
             let sums = running_counts(cx, counts, n)?;
             let total = sums.last().copied().unwrap_or(0);
-            let places = places(random, total, k)?;
+            let places = places(cx, random, total, k)?;
             places.into_iter().map(|place| sums.partition_point(|sum| *sum <= place)).collect()
         }
     };
@@ -329,9 +329,11 @@ fn running_counts(cx: &mut Cx, counts: &Value, n: usize) -> Result<Vec<usize>, R
 }
 
 /// `k` different places among `n`, by the two methods CPython chooses between.
-fn places(random: &Random, n: usize, k: i64) -> Result<Vec<usize>, Raised> {
+fn places(cx: &mut Cx, random: &Random, n: usize, k: i64) -> Result<Vec<usize>, Raised> {
     let k = usize::try_from(k).ok().filter(|k| *k <= n);
     let k = k.ok_or_else(|| value_error("Sample larger than population or is negative"))?;
+    // Room for the places, for the set of them and for the items.
+    cx.check_size(k.saturating_mul(4))?;
     let mut small = 21.0;
     if k > 5 {
         small += 4f64.powf(((k as f64 * 3.0).ln() / 4f64.ln()).ceil());
@@ -350,6 +352,7 @@ fn places(random: &Random, n: usize, k: i64) -> Result<Vec<usize>, Raised> {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut chosen = Vec::with_capacity(k);
     while chosen.len() < k {
+        cx.poll()?;
         let at = random.below(n);
         if seen.insert(at) {
             chosen.push(at);

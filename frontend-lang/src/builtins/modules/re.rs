@@ -7,6 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::re_match::{MATCH, Match};
+use crate::memory;
 use crate::native::*;
 use crate::objects::iterator::{Iter, Step};
 use crate::objects::pattern::{self, Anchor, Pattern, Spans, flags};
@@ -278,7 +279,7 @@ fn matches(cx: &mut Cx, pattern: &Pattern, text: &str, limit: i64) -> Result<Vec
         cx.poll()?;
         let Some(spans) = pattern.find_next(text, last).map_err(failed)? else { break };
         last = spans[0];
-        found.push(spans);
+        memory::push(&mut found, spans)?;
     }
     Ok(found)
 }
@@ -289,16 +290,21 @@ fn part(text: &str, span: Option<(usize, usize)>) -> &str {
 
 fn findall(cx: &mut Cx, pattern: &Pattern, string: &Value) -> Res {
     let text = subject(string)?;
-    let shown = matches(cx, pattern, text, 0)?.into_iter().map(|spans| match spans.as_slice() {
-        [whole] => Value::str(part(text, *whole)),
-        [_, group] => Value::str(part(text, *group)),
-        [_, groups @ ..] => {
-            let groups = groups.iter().map(|it| Value::str(part(text, *it)));
-            Value::tuple(groups.collect::<Vec<_>>())
-        }
-        [] => Value::None,
-    });
-    Ok(Value::list(shown.collect()))
+    let mut shown = Vec::new();
+    for spans in matches(cx, pattern, text, 0)? {
+        let item = match spans.as_slice() {
+            [whole] => Value::str(part(text, *whole)),
+            [_, group] => Value::str(part(text, *group)),
+            [_, groups @ ..] => {
+                let groups = groups.iter().map(|it| Value::str(part(text, *it)));
+                Value::tuple(groups.collect::<Vec<_>>())
+            }
+            [] => Value::None,
+        };
+        memory::push(&mut shown, item)?;
+        memory::check()?;
+    }
+    Ok(Value::list(shown))
 }
 
 struct Finder {
@@ -372,7 +378,7 @@ fn substitute(
                 out.push_str(new);
             }
         }
-        cx.check_size(out.len())?;
+        memory::check_text(&out)?;
     }
     out.push_str(&text[from..]);
     Ok((Value::str(out), count))

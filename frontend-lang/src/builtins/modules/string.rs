@@ -32,7 +32,10 @@ static FUNCTIONS: [NativeFn; 1] =
     [function("capwords", "s, sep=None", "Each word capitalised.", capwords).pure()];
 
 fn capwords(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let source = args.str(0)?;
+    let Some(source) = args[0].as_str() else {
+        let name = type_name(&args[0]);
+        return Err(attribute_error(format!("'{name}' object has no attribute 'split'")));
+    };
     let (words, between) = match args.opt_str(1)? {
         Some("") => return Err(value_error("empty separator")),
         Some(separator) => (text::split(source, separator, -1), separator),

@@ -9,7 +9,7 @@ use super::generator;
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 use crate::ops_binding;
-use crate::tensor::{convert, dtype, methods, steps};
+use crate::tensor::{convert, dtype, methods, named, steps};
 
 /// The module `torch`.
 pub static TORCH: NativeModule = NativeModule {
@@ -23,7 +23,13 @@ pub static TORCH: NativeModule = NativeModule {
         Member::From("rand_like", "torch.functions", "rand_like"),
         Member::From("randn_like", "torch.functions", "randn_like"),
         Member::Functions(FUNCTIONS),
-        Member::Types(&[&methods::TENSOR, &methods::PARAMETER, &dtype::DEVICE, &dtype::DTYPE]),
+        Member::Types(&[
+            &methods::TENSOR,
+            &methods::PARAMETER,
+            &dtype::DEVICE,
+            &dtype::DTYPE,
+            &named::SIZE,
+        ]),
         Member::Types(&[&NO_GRAD, &ENABLE_GRAD, &INFERENCE, &generator::GENERATOR]),
         Member::Each(dtypes),
         Member::Float("pi", std::f64::consts::PI),

@@ -1,0 +1,204 @@
+//! A program that wants more memory than it may use gets a `MemoryError`, and the session goes on with all names.
+
+use std::rc::Rc;
+
+use frontend_lang::host::{Record, Recording};
+use frontend_lang::memory;
+use frontend_lang::session::{Options, Session};
+
+const LIMIT: usize = 32 << 20;
+
+fn session() -> Session {
+    let mut session = Session::new(Box::new(Recording { record: Rc::new(Record::default()) }));
+    session.cx.memory_limit = LIMIT;
+    session
+}
+
+fn error(session: &mut Session, code: &str) -> String {
+    session.run_cell(code, &Options::default()).error.map_or_else(String::new, |it| it.ename)
+}
+
+/// The cell runs out of memory; what was there before is still there, and cells go on.
+fn check(code: &str) {
+    let mut session = session();
+    assert_eq!(error(&mut session, "kept = [1, 2, 3]"), "");
+    assert_eq!(error(&mut session, code), "MemoryError", "{code}");
+    assert!(memory::used() < LIMIT + LIMIT / 8, "{code}: {} bytes", memory::used());
+    let res = session.run_cell("assert sum(kept) == 6", &Options::default());
+    assert!(res.error.is_none(), "{code}: {:?}", res.error.map(|it| it.plain));
+    assert_eq!(error(&mut session, "x = y = z = None"), "", "{code}");
+    assert_eq!(error(&mut session, "assert sum(list(range(1000))) == 499500"), "", "{code}");
+}
+
+#[test]
+fn one_large_thing_is_refused_before_it_is_made() {
+    for code in [
+        "list(range(10**12))",
+        "x = [*range(10**12)]",
+        "tuple(range(10**12))",
+        "'a' * 10**12",
+        "'a' * 10**12 * 10**6",
+        "[0] * 10**12",
+        "(0,) * 10**12",
+        "import random\nrandom.sample(range(10**12), 10**10)",
+        "import random\nrandom.choices([1, 2], k=10**12)",
+        "'{:>1000000000000}'.format(1)",
+        "'%1000000000000d' % 1",
+        "f'{1:>1000000000000}'",
+        "f'{1.5:.1000000000f}'",
+        "'a'.center(10**12)",
+        "'a'.zfill(10**12)",
+        "'\\t'.expandtabs(10**12)",
+        "('a' * 10**6).replace('a', 'b' * 10**6)",
+        "('a' * 10**6).join(['x'] * 10**6)",
+        "from collections import deque\ndeque([1]) * 10**12",
+        "from collections import deque\ndeque(range(10**12))",
+        "import itertools\nlist(itertools.repeat(None, 10**12))",
+        "import itertools\nitertools.combinations_with_replacement([1], 10**12)",
+        "sorted(range(10**12))",
+        "set(range(10**12))",
+        "dict.fromkeys(range(10**12))",
+        "import json\nx = [0]\nfor _ in range(60):\n    x = [x, x]\njson.dumps(x)",
+        "x = [0]\nfor _ in range(60):\n    x = [x, x]\nrepr(x)",
+        "import re\nre.sub('a', 'b' * 10**6, 'a' * 10**6)",
+        "import re\nre.findall('a', 'a' * 10**6)",
+        "('a ' * 10**6).split()",
+        "('a\\n' * 10**6).splitlines()",
+        "x = 'ab' * 10**6\nx.translate({97: x})",
+        "x = 'ab' * 10**7\nf'{x}{x}{x}{x}'",
+        "x = 'ab' * 10**6\n'{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}'.format(x)",
+    ] {
+        check(code);
+    }
+}
+
+#[test]
+fn growth_in_a_loop_ends_at_the_limit() {
+    for code in [
+        "x = [0]\nwhile True:\n    x = x + x",
+        "x = [0]\nwhile True:\n    x += x",
+        "x = (0,)\nwhile True:\n    x = x + x",
+        "x = 'a'\nwhile True:\n    x = x + x",
+        "x = []\nwhile True:\n    x.append(1)",
+        "x = []\nwhile True:\n    x.insert(0, x)\n    x.extend([1] * 10_000)",
+        "x = []\nwhile True:\n    x[1:1] = [1, 2, 3] * 1000",
+        "x = [y for y in iter(int, 1)]",
+        "x = {}\nn = 0\nwhile True:\n    x[n] = n\n    n += 1",
+        "x = set()\nn = 0\nwhile True:\n    x.add(n)\n    n += 1",
+        "x = {n: str(n) for n in range(10**12)}",
+        "x = {n for n in range(10**12)}",
+        "x = None\nwhile True:\n    x = (x, x)",
+        "class Node:\n    pass\nx = None\nwhile True:\n    y = Node()\n    y.next = x\n    x = y",
+        "x = None\nwhile True:\n    x = lambda y=x: y",
+        "class A:\n    pass\nx = A()\nn = 0\nwhile True:\n    setattr(x, 'a' + str(n), n)\n    n += 1",
+        "x = iter([])\nwhile True:\n    x = map(abs, x)",
+        "from collections import deque\nx = deque()\nwhile True:\n    x.append(1)",
+        "x = []\nwhile True:\n    x.append('text %d' % len(x))",
+        "import torch\nx = []\nwhile True:\n    x.append(torch.tensor(1.0))",
+    ] {
+        check(code);
+    }
+}
+
+#[test]
+fn an_error_can_be_caught_and_work_goes_on() {
+    let mut session = session();
+    let code = "
+found = []
+for n in range(20):
+    try:
+        [0] * 10**12
+    except MemoryError as error:
+        found.append(str(error))
+x = []
+try:
+    while True:
+        x.append('abc' * 100)
+except MemoryError:
+    n = len(x)
+    del x
+x = list(range(1000))
+assert n > 1000 and len(found) == 20
+assert 'set_memory_limit' in found[0]
+";
+    let res = session.run_cell(code, &Options::default());
+    assert!(res.error.is_none(), "{}", res.error.unwrap().plain);
+}
+
+#[test]
+fn what_is_dropped_is_given_back() {
+    let mut session = session();
+    let code =
+        "x = [str(n) * 10 for n in range(1000)]\nx = {n: (n, [n], {n}) for n in range(1000)}\n";
+    error(&mut session, "x = y = None");
+    let before = memory::used();
+    for _ in 0..3 {
+        assert_eq!(error(&mut session, code), "");
+        assert!(memory::used() > before + 100_000);
+        assert_eq!(error(&mut session, "x = None"), "");
+    }
+    let after = memory::used();
+    assert!(after < before + 4000, "{before} then {after}");
+}
+
+#[test]
+fn the_limit_can_be_set() {
+    let mut session = session();
+    let code = "import notegrad\nnotegrad.set_memory_limit(10**6)\nx = [0] * 10**6";
+    assert_eq!(error(&mut session, code), "MemoryError");
+    assert_eq!(error(&mut session, "notegrad.set_memory_limit(10**9)\nx = [0] * 10**6"), "");
+    let limits = "assert notegrad.memory_limit() == 10**9 and notegrad.memory_used() > 16 * 10**6";
+    assert_eq!(error(&mut session, limits), "");
+    assert_eq!(error(&mut session, "notegrad.set_memory_limit()\nx = None"), "");
+}
+
+#[test]
+fn deep_structures_go_without_deep_recursion() {
+    let mut session = session();
+    session.cx.memory_limit = 1 << 30;
+    for step in [
+        "[x]",
+        "(x,)",
+        "(x, x)",
+        "{'x': x}",
+        "{1: [x]}",
+        "lambda y=x: y",
+        "map(abs, x) if n else iter([])",
+        "slice(x)",
+        "box(x)",
+        "closure(x)",
+        "generator(x)",
+        "deque([x])",
+        "partial(print, x)",
+        "zip(x) if n else iter([])",
+        "bound(x)",
+        "{1: x}.values()",
+        "x.T if n else torch.zeros(2, 2)",
+    ] {
+        let code = format!(
+            "from collections import deque
+from functools import partial
+import torch
+class box:
+    def __init__(self, x):
+        self.x = x
+    def method(self):
+        pass
+def closure(x):
+    def inner():
+        return x
+    return inner
+def generator(x):
+    y = x
+    yield y
+def bound(x):
+    return box(x).method
+x = None
+for n in range(100_000):
+    x = {step}
+x = None
+"
+        );
+        assert_eq!(error(&mut session, &code), "", "{step}");
+    }
+}
