@@ -1,15 +1,41 @@
-//! How a tensor prints: PyTorch's layout (four digits, summarised above 1,000 elements, 80 columns).
+//! How a tensor prints: PyTorch's layout (four digits, summarised above 1,000 elements, 80 columns, unless set otherwise).
+
+use std::cell::Cell;
 
 use engine::{DType, Result, Tensor, with_dtype};
 
-/// Digits after the point.
-const PRECISION: usize = 4;
-/// Tensors with more elements are summarised.
-const THRESHOLD: usize = 1000;
-/// Elements shown at each end of a summarised dimension.
-const EDGE: usize = 3;
-/// Columns of a line.
-const LINE: usize = 80;
+/// What `torch.set_printoptions` sets.
+#[derive(Clone, Copy)]
+pub struct PrintOptions {
+    /// Digits after the point.
+    pub precision: usize,
+    /// Tensors with more elements are summarised.
+    pub threshold: usize,
+    /// Elements shown at each end of a summarised dimension.
+    pub edge: usize,
+    /// Columns of a line.
+    pub line: usize,
+    /// Whether floats show an exponent; `None`: where they differ much in size.
+    pub scientific: Option<bool>,
+}
+
+/// What holds until something else is set.
+pub const DEFAULT_OPTIONS: PrintOptions =
+    PrintOptions { precision: 4, threshold: 1000, edge: 3, line: 80, scientific: None };
+
+thread_local! {
+    static OPTIONS: Cell<PrintOptions> = const { Cell::new(DEFAULT_OPTIONS) };
+}
+
+/// How tensors print now.
+pub fn options() -> PrintOptions {
+    OPTIONS.get()
+}
+
+/// Sets how tensors print.
+pub fn set_options(options: PrintOptions) {
+    OPTIONS.set(options);
+}
 
 /// The text of `print(tensor)`: `tensor([1., 2.], requires_grad=True)`.
 pub fn repr(tensor: &Tensor) -> Result<String> {
@@ -73,7 +99,7 @@ fn with_suffixes(text: &str, suffixes: &[String], indent: usize) -> String {
     let mut res = text.to_string();
     let mut column = text.len() - text.rfind('\n').map_or(0, |it| it + 1);
     for suffix in suffixes {
-        if column + suffix.len() + 2 > LINE {
+        if column + suffix.len() + 2 > options().line {
             res.push_str(",\n");
             res.push_str(&" ".repeat(indent));
             column = indent + suffix.len();
@@ -101,7 +127,7 @@ struct Cells {
 impl Cells {
     #[expect(clippy::unnecessary_cast, reason = "inside `with_dtype!` it is for one dtype only")]
     fn read(tensor: &Tensor) -> Result<Self> {
-        let summarise = tensor.numel() > THRESHOLD;
+        let summarise = tensor.numel() > options().threshold;
         let shown: Vec<Vec<Option<usize>>> =
             tensor.shape().iter().map(|&size| indices(size, summarise)).collect();
         let mut offsets = vec![tensor.layout().offset as isize];
@@ -130,9 +156,10 @@ impl Cells {
 }
 
 fn indices(size: usize, summarise: bool) -> Vec<Option<usize>> {
-    if summarise && size > 2 * EDGE {
-        let tail = size - EDGE..size;
-        return (0..EDGE).map(Some).chain([None]).chain(tail.map(Some)).collect();
+    let edge = options().edge;
+    if summarise && size > 2 * edge {
+        let tail = size - edge..size;
+        return (0..edge).map(Some).chain([None]).chain(tail.map(Some)).collect();
     }
     (0..size).map(Some).collect()
 }
@@ -179,10 +206,10 @@ impl Format {
         let min = magnitudes.iter().copied().fold(f64::INFINITY, f64::min);
         let whole = finite.clone().all(|it| it.fract() == 0.0);
         let wide = !magnitudes.is_empty() && (max / min > 1000.0 || max > 1.0e8);
-        match (whole, wide) {
+        match (whole, options().scientific.unwrap_or(wide)) {
             (_, true) => Style::Scientific,
             (true, false) => Style::Whole,
-            (false, false) if min < 1.0e-4 => Style::Scientific,
+            (false, false) if min < 1.0e-4 && options().scientific.is_none() => Style::Scientific,
             (false, false) => Style::Fixed,
         }
     }
@@ -195,7 +222,7 @@ impl Format {
             _ if value.is_nan() => "nan".into(),
             _ if value.is_infinite() => if value > 0.0 { "inf" } else { "-inf" }.into(),
             Style::Whole => format!("{value:.0}."),
-            Style::Fixed => format!("{value:.PRECISION$}"),
+            Style::Fixed => format!("{value:.digits$}", digits = options().precision),
             Style::Scientific => scientific(value),
         }
     }
@@ -207,7 +234,7 @@ impl Format {
 
 /// C's `%.4e`: at least two digits of exponent, with a sign.
 fn scientific(value: f64) -> String {
-    let text = format!("{value:.PRECISION$e}");
+    let text = format!("{value:.digits$e}", digits = options().precision);
     let Some((mantissa, exponent)) = text.split_once('e') else { return text };
     let (sign, digits) = match exponent.strip_prefix('-') {
         Some(digits) => ('-', digits),
@@ -240,7 +267,7 @@ fn nested(cells: &Cells, format: &Format, dim: usize, start: usize, indent: usiz
 }
 
 fn row(cells: &Cells, format: &Format, start: usize, indent: usize) -> String {
-    let per_line = (LINE.saturating_sub(indent) / (format.width + 2)).max(1);
+    let per_line = (options().line.saturating_sub(indent) / (format.width + 2)).max(1);
     let mut at = start;
     let mut texts = Vec::new();
     for index in &cells.shown[cells.shown.len() - 1] {

@@ -53,7 +53,7 @@ impl NativeObject for Data {
 fn write(cx: &mut Cx, args: Args<'_>) -> Res {
     let (path, mut header) = (args.str(0)?, args.str(1)?.to_owned());
     // Data begins at a multiple of 8.
-    while header.len() % 8 != 0 {
+    while !header.len().is_multiple_of(8) {
         header.push(' ');
     }
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();

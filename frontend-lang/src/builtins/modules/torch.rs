@@ -9,7 +9,7 @@ use super::generator;
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 use crate::ops_binding;
-use crate::tensor::{convert, dtype, methods, named, steps};
+use crate::tensor::{convert, dtype, methods, named, steps, text};
 
 /// The module `torch`.
 pub static TORCH: NativeModule = NativeModule {
@@ -43,6 +43,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("cuda", "torch.cuda"),
         Member::Module("backends", "torch.backends"),
         Member::Module("files", "torch.files"),
+        Member::Module("linalg", "torch.linalg"),
         Member::Module("utils", "torch.utils"),
     ],
     aliases: &[],
@@ -125,6 +126,12 @@ static FUNCTIONS: &[NativeFn] = &[
         "low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False",
         "Whole numbers from `low` (0 if absent) up to but not including `high`: randint(high, size), randint(low, high, size).",
         randint,
+    ),
+    function(
+        "set_printoptions",
+        "precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None",
+        "How tensors print; the profiles are 'default', 'short' and 'full'.",
+        set_print_options,
     ),
     function("numel", "input", "Number of elements.", numel).pure(),
 ];
@@ -288,6 +295,32 @@ fn randint(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn numel(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::from(convert::variable(&args[0])?.get().numel()))
+}
+
+fn set_print_options(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let mut options = match args.opt_str(4)? {
+        None => text::options(),
+        Some("default") => text::DEFAULT_OPTIONS,
+        Some("short") => text::PrintOptions { precision: 2, edge: 2, ..text::DEFAULT_OPTIONS },
+        Some("full") => text::PrintOptions { threshold: usize::MAX, ..text::DEFAULT_OPTIONS },
+        Some(other) => return Err(value_error(format!("there is no profile '{other}'"))),
+    };
+    let size = |at: usize, most: i64| -> Result<Option<usize>, Raised> {
+        match args.opt(at).and_then(Value::as_float) {
+            Some(all) if all.is_infinite() => Ok(Some(usize::MAX)),
+            _ => Ok(args.opt_int(at)?.map(|it| it.clamp(0, most) as usize)),
+        }
+    };
+    options.precision = size(0, 40)?.map_or(options.precision, |it| it.min(40));
+    options.threshold = size(1, i64::MAX)?.unwrap_or(options.threshold);
+    options.edge = size(2, 1 << 20)?.map_or(options.edge, |it| it.min(1 << 20));
+    options.line = size(3, 1 << 20)?.map_or(options.line, |it| it.min(1 << 20));
+    options.scientific = match &args[5] {
+        Value::Bool(it) => Some(*it),
+        _ => None,
+    };
+    text::set_options(options);
+    Ok(Value::None)
 }
 
 fn no_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
