@@ -1,5 +1,6 @@
 //! The one entry for op application: infer, then replay, view, choose a kernel and run; then tape and trace.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -14,6 +15,15 @@ pub type Outputs = SmallVec<[Tensor; 1]>;
 
 /// Shapes and dtypes of the outputs of an op.
 pub type Metas = SmallVec<[Meta; 1]>;
+
+thread_local! {
+    static SHAPES_ONLY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// While on, ops of this thread infer shapes and dtypes and compute nothing; gives what was set before.
+pub fn set_shapes_only(on: bool) -> bool {
+    SHAPES_ONLY.replace(on)
+}
 
 /// Applies an op that has one output.
 pub fn apply_one(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Tensor> {
@@ -61,7 +71,7 @@ fn traced(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Output
 /// Runs a primitive op at once, off the tape and outside any trace.
 pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     let metas = infer(op, inputs, attrs)?;
-    if inputs.iter().any(Tensor::is_abstract) {
+    if SHAPES_ONLY.get() || inputs.iter().any(Tensor::is_abstract) {
         return Ok(metas.into_iter().map(Tensor::abstract_of).collect());
     }
     match op.body {

@@ -185,6 +185,12 @@ pub enum Op {
     MatchAttr(Sym),
     /// value class -> attribute true, or false: the positional pattern of that number
     MatchPositional(u16),
+    /// Checks arguments against a signature; keeps the sizes of its names in the slot.
+    CheckParams(u32, u16),
+    /// value -> value, checked against a signature and the sizes in the slot
+    CheckResult(u32, u16),
+    /// value -> value, checked against the signature's result
+    CheckValue(u32),
     /// Adds a name and its annotation to a class.
     Annotate(u32),
 }

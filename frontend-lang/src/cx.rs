@@ -49,6 +49,8 @@ pub struct Cx {
     pub sources: Sources,
     /// Global names of the session.
     pub globals: Rc<Globals>,
+    /// The state of a check before running, while one runs.
+    pub(crate) check: Option<Box<crate::check::Shadow>>,
     /// Frames and their values.
     pub(crate) machine: Machine,
     /// Containers whose `repr` is being made.
@@ -70,6 +72,7 @@ impl Cx {
             modules: FxHashMap::default(),
             sources: Sources::default(),
             globals: Rc::new(Globals::default()),
+            check: None,
             machine: Machine::default(),
             showing: Vec::new(),
             native_depth: 0,

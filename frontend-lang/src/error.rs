@@ -6,6 +6,7 @@ pub use crate::builtins::types::BASE_EXCEPTION;
 pub use crate::objects::class::type_name;
 
 use crate::builtins::exceptions;
+use crate::diagnostic::Label;
 use crate::native::NativeType;
 use crate::objects::class::{Class, Instance, class_of, traits};
 use crate::source::Span;
@@ -76,6 +77,9 @@ pub static STOP_ITERATION: NativeType = NativeType {
     ..NativeType::plain("StopIteration", "An iterator has no more items.")
 };
 
+/// The attribute of an exception that holds its code.
+const CODE: &str = "__code__";
+
 /// An exception on its way up, with the places it has passed.
 #[derive(Clone)]
 pub struct Raised(Box<Inner>);
@@ -93,6 +97,8 @@ struct Inner {
 pub struct Mark {
     pub span: Span,
     pub function: Sym,
+    /// What names there held, for errors about tensors.
+    pub operands: Vec<Label>,
 }
 
 impl Raised {
@@ -129,6 +135,20 @@ impl Raised {
             it.set(Sym::HINT, Value::str(words));
         }
         self
+    }
+
+    /// Says what kind of error it is, for tracebacks: see [`crate::explain`].
+    pub fn with_code(self, code: &'static str) -> Raised {
+        if let Some(it) = self.instance() {
+            it.set(Sym::of(CODE), Value::str(code));
+        }
+        self
+    }
+
+    /// What [`Raised::with_code`] has said.
+    pub fn code(&self) -> Option<&'static crate::explain::Topic> {
+        let code = self.instance()?.get(Sym::of(CODE))?;
+        crate::explain::find(code.as_str()?)
     }
 
     /// The exception object.

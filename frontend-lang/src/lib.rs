@@ -4,14 +4,17 @@
 //! a running session offers, [`operate`] what operators do.
 
 pub mod adapter;
+pub mod annotation;
 pub mod ast;
 pub mod builtins;
 pub mod bytecode;
+pub mod check;
 pub mod compile;
 pub mod cx;
 pub mod cycles;
 pub mod diagnostic;
 pub mod error;
+pub mod explain;
 pub mod host;
 pub mod inspect;
 pub mod memory;

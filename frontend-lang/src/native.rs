@@ -470,6 +470,16 @@ pub trait NativeObject: 'static {
         false
     }
 
+    /// True if nothing a program does can change the object, so that a check may share it.
+    fn is_constant(&self) -> bool {
+        false
+    }
+
+    /// A copy for the check before running; `None` makes the object unknown there.
+    fn adopt(&self, cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
+        Ok(self.is_constant().then(|| this.clone()))
+    }
+
     /// Shows every value the object holds to `visit`, for cycle collection.
     fn traverse(&self, visit: &mut dyn FnMut(&Value)) {}
 

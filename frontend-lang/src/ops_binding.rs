@@ -94,6 +94,10 @@ impl NativeObject for OpFunction {
         self
     }
 
+    fn is_constant(&self) -> bool {
+        true
+    }
+
     fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
         Ok(match name.as_str() {
             "__name__" | "__qualname__" => Some(Value::str(self.op.name)),

@@ -11,6 +11,7 @@ use crate::adapter;
 pub use crate::adapter::Completeness;
 use crate::ast::Module;
 use crate::bytecode::Code;
+use crate::check::Level;
 use crate::compile::compile;
 use crate::cx::Cx;
 use crate::cycles;
@@ -31,6 +32,10 @@ use crate::trace_cell;
 use crate::value::Value;
 use crate::vm::frame::{Exit, Frame, FrameKind};
 
+/// What is said below an error that the check found.
+const REFUSED: &str =
+    "Found before the cell ran: nothing of it has happened. (`%check off` runs cells unchecked.)";
+
 /// A running session.
 pub struct Session {
     pub cx: Cx,
@@ -46,6 +51,8 @@ pub struct Options {
     pub cell: Option<usize>,
     /// Leaves `_` and the counter alone.
     pub silent: bool,
+    /// Whether the cell is checked before it runs: see [`crate::check`].
+    pub check: Level,
     /// Compiles the cell into static graphs: see [`crate::trace_cell`].
     pub trace: Option<TraceOptions>,
     /// Runs the cell so many times: see [`crate::repeat_cell`].
@@ -116,7 +123,10 @@ impl Session {
             self.provide_steps(code, n_steps, options);
         }
         let result = match compiled {
-            Ok(code) => self.cx.run_code(code),
+            Ok(code) => match self.cx.check_before(&code, options.check) {
+                Some(raised) => return self.refuse(raised, cell),
+                None => self.cx.run_code(code),
+            },
             Err(diagnostics) => {
                 let error = self.syntax_error(&diagnostics);
                 return CellResult { value: None, error: Some(error), cell };
@@ -143,6 +153,15 @@ impl Session {
             let step = self.steps.entry(key).or_insert_with(make).clone();
             self.set_global(&trace_cell::step_name(at), step);
         }
+    }
+
+    /// The result of a cell that the check has found to fail, and that has not run.
+    fn refuse(&mut self, raised: Raised, cell: usize) -> CellResult {
+        let mut error = self.cx.cell_error(&raised);
+        error.traceback.push(REFUSED.into());
+        error.plain.push_str("\n");
+        error.plain.push_str(REFUSED);
+        CellResult { value: None, error: Some(error), cell }
     }
 
     fn finish(&mut self, value: Value, code: &str, options: &Options, cell: usize) -> CellResult {

@@ -62,6 +62,11 @@ impl Sources {
         self.list.get(id.0 as usize)
     }
 
+    /// Whether any source contains these words.
+    pub fn contains(&self, words: &str) -> bool {
+        self.list.iter().any(|it| it.text.contains(words))
+    }
+
     /// The text a span covers.
     pub fn text(&self, span: Span) -> &str {
         let source = self.get(span.source);

@@ -9,6 +9,7 @@ use engine::Tensor;
 use engine::graph::Graph;
 use engine::trace::{Call, Excluded, Options, Stats, Traced, exclude};
 
+use crate::cx::Mode;
 use crate::native::*;
 use crate::objects::model::{self, DumpOptions};
 
@@ -100,6 +101,9 @@ impl TracedFn {
     }
 
     fn run(&self, cx: &mut Cx, args: CallArgs<'_>) -> Res {
+        if cx.mode == Mode::Shadow {
+            return cx.call_with(&self.func, args);
+        }
         let inputs = Inputs::of(args);
         let options = self.traced.options();
         if options.capture_as_const && inputs.others > 0 {
@@ -239,6 +243,11 @@ impl NativeObject for TracedFn {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn adopt(&self, cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
+        let same = cx.adopt(&self.func)?.is(&self.func);
+        Ok(same.then(|| this.clone()))
     }
 
     fn getattr(&self, cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {

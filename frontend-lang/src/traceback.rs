@@ -3,7 +3,7 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::cx::Cx;
-use crate::diagnostic::clamp;
+use crate::diagnostic::{Label, clamp};
 use crate::error::{Mark, Raised};
 use crate::sym::Sym;
 use crate::value::Value;
@@ -12,6 +12,8 @@ use crate::value::Value;
 const MOST: usize = 24;
 
 const RED: &str = "\u{1b}[1;31m";
+const GREEN: &str = "\u{1b}[1;32m";
+const GREY: &str = "\u{1b}[90m";
 const RESET: &str = "\u{1b}[0m";
 
 /// The traceback twice: with ANSI colours, and plain.
@@ -42,6 +44,11 @@ pub(crate) fn render(cx: &mut Cx, raised: &Raised) -> (Vec<String>, Vec<String>)
     let text = last_line(cx, raised.value());
     lines.0.push(title(true, &text));
     lines.1.push(text);
+    if let Some(topic) = raised.code() {
+        let (next, code) = (topic.next, topic.code);
+        lines.0.push(format!("{GREEN}help{RESET}: {next} {GREY}(more: %explain {code}){RESET}"));
+        lines.1.push(format!("help: {next} (more: %explain {code})"));
+    }
     for note in notes(cx, raised) {
         lines.0.push(note.clone());
         lines.1.push(note);
@@ -97,6 +104,10 @@ fn earlier(cx: &mut Cx, raised: &Raised) -> Option<(String, &'static str)> {
     Some((last_line(cx, &context), text))
 }
 
+fn context<'a>(label: &'a Label, text: &str) -> annotate_snippets::Annotation<'a> {
+    AnnotationKind::Context.span(clamp(label.span, text)).label(label.text.as_str())
+}
+
 fn place(cx: &Cx, mark: &Mark) -> Option<(String, String)> {
     if mark.span.start == mark.span.end {
         // Not a place that the user wrote.
@@ -106,13 +117,25 @@ fn place(cx: &Cx, mark: &Mark) -> Option<(String, String)> {
     let function = mark.function.as_str();
     let range = clamp(mark.span, &source.text);
     let render = |renderer: Renderer| {
-        let annotation = AnnotationKind::Primary.span(range.clone());
         let path = match function {
             "<module>" => source.name.clone(),
             _ => format!("{} in {function}", source.name),
         };
-        let snippet = Snippet::source(source.text.as_str()).path(path).annotation(annotation);
-        renderer.render(&[Group::with_level(Level::ERROR).element(snippet)])
+        let primary = AnnotationKind::Primary.span(range.clone());
+        let mut snippet = Snippet::source(source.text.as_str()).path(path).annotation(primary);
+        let mut group = Group::with_level(Level::ERROR);
+        let (here, elsewhere): (Vec<&Label>, Vec<&Label>) =
+            mark.operands.iter().partition(|it| it.span.source == mark.span.source);
+        for label in here {
+            snippet = snippet.annotation(context(label, &source.text));
+        }
+        group = group.element(snippet);
+        for label in elsewhere {
+            let Some(other) = cx.sources.get(label.span.source) else { continue };
+            let snippet = Snippet::source(other.text.as_str()).path(other.name.as_str());
+            group = group.element(snippet.annotation(context(label, &other.text)));
+        }
+        renderer.render(&[group])
     };
     Some((render(Renderer::styled()), render(Renderer::plain())))
 }

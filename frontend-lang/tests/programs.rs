@@ -4,18 +4,38 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use frontend_lang::check::Level;
 use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Options, Session};
 
 fn run(code: &str) -> String {
+    run_with(code, Level::Off)
+}
+
+fn run_with(code: &str, check: Level) -> String {
     let record = Rc::new(Record::default());
     let mut session = Session::new(Box::new(Recording { record: record.clone() }));
-    let result = session.run_cell(code, &Options::default());
+    let result = session.run_cell(code, &Options { check, ..Options::default() });
     let mut out = record.stdout.borrow().clone();
     if let Some(error) = result.error {
         out.push_str(&format!("!! {}\n", error.plain));
     }
     out
+}
+
+#[test]
+fn the_check_before_running_changes_nothing() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|it| it != "py") {
+            continue;
+        }
+        let code = std::fs::read_to_string(&path).unwrap();
+        let expected = std::fs::read_to_string(path.with_extension("out")).unwrap();
+        let printed = run_with(&code, Level::On);
+        assert!(printed == expected, "{}\n{}", path.display(), difference(&expected, &printed));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use lexopt::prelude::*;
 
 use crate::connection::Connection;
-use crate::{doctor, echo, install, language, load_and_run, server, terminal};
+use crate::{doctor, echo, explain, install, language, load_and_run, server, terminal};
 
 /// What went wrong, for the user.
 pub type CliResult = Result<ExitCode, Box<dyn std::error::Error>>;
@@ -39,6 +39,12 @@ pub static ALL: &[Subcommand] = &[
         summary: "Run one cell in the terminal.",
         usage: "CODE",
         run: terminal::eval,
+    },
+    Subcommand {
+        name: "explain",
+        summary: "Say what an error means and what to do.",
+        usage: "[CODE | --pages FOLDER]",
+        run: explain::run,
     },
     Subcommand {
         name: "install",

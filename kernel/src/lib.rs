@@ -11,6 +11,7 @@ pub mod connection;
 mod display;
 pub mod doctor;
 pub mod echo;
+pub mod explain;
 pub mod handler;
 pub mod history;
 mod html_page;

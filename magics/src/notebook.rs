@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::trace::Options as TraceOptions;
+use frontend_lang::check::Level;
 use frontend_lang::host::Host;
 use frontend_lang::session::{CellError, Options as RunOptions, Session};
 use frontend_lang::value::Value;
@@ -26,6 +27,8 @@ pub struct Notebook {
 /// What magics have set for all following cells.
 #[derive(Default)]
 pub struct Settings {
+    /// Whether cells are checked before they run.
+    pub check: Level,
     /// `%trace on`: cells are traced unless they say otherwise.
     pub trace: Option<TraceOptions>,
     /// Functions under `%trace f`, by name.
@@ -79,7 +82,8 @@ pub struct Outcome {
 impl Notebook {
     /// A new notebook over `host`.
     pub fn new(host: Box<dyn Host>) -> Self {
-        Self { session: Session::new(host), settings: Settings::default(), cells: Vec::new() }
+        let settings = Settings { check: Level::On, ..Settings::default() };
+        Self { session: Session::new(host), settings, cells: Vec::new() }
     }
 
     /// Set by another thread to interrupt the running cell.
@@ -99,7 +103,8 @@ impl Notebook {
         options: RunOptions,
         show: &mut dyn FnMut(Artifact),
     ) -> Outcome {
-        let options = RunOptions { trace: self.settings.trace.clone(), ..options };
+        let (trace, check) = (self.settings.trace.clone(), self.settings.check);
+        let options = RunOptions { trace, check, ..options };
         if !options.silent {
             self.cells.push(text.into());
         }
@@ -210,7 +215,8 @@ impl Running {
 impl MagicCx<'_> {
     /// Runs code that stands in a magic's line; gives its value.
     pub fn eval(&mut self, code: &str) -> Result<Option<Value>, MagicError> {
-        let res = self.session.run_cell(code, self.options);
+        let options = RunOptions { check: Level::Off, ..self.options.clone() };
+        let res = self.session.run_cell(code, &options);
         match res.error {
             Some(error) => Err(MagicError::Raised(Box::new(error))),
             None => Ok(res.value),

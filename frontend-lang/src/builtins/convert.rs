@@ -92,6 +92,9 @@ pub fn new_float(cx: &mut Cx, args: Args<'_>) -> Res {
     }
     match args[1].as_native().and_then(|it| it.as_float()) {
         Some(float) => Ok(Value::Float(float)),
+        None if args[1].as_tensor().is_some_and(|it| it.get().numel() != 1) => Err(type_error(
+            "float() takes a tensor of one element; pick one, or reduce it first: x.mean()",
+        )),
         None => Err(type_error(format!(
             "float() argument must be a string or a real number, not '{}'",
             type_name(&args[1])

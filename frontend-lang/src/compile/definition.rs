@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::{Compiler, Unit};
+use crate::annotation::Signature;
 use crate::ast::*;
 use crate::bytecode::{Capture, CodeKind, CodeParams, Op, flags};
 use crate::resolve::Place;
@@ -27,9 +28,29 @@ impl<'a> Compiler<'a> {
         unit.is_generator = function.is_generator;
         unit.doc = function.doc.clone();
         unit.annotations = function.annotations.clone();
+        self.signature(function);
         self.make_cells(function.scope);
         self.block(&function.body);
         self.add_child(bits);
+    }
+
+    /// The check of shapes in annotations, if there are any.
+    fn signature(&mut self, function: &'a Function) {
+        if function.annotations.is_empty() {
+            return;
+        }
+        let names: Vec<Sym> = function.params.list.iter().map(|it| it.name).collect();
+        let slot_of = |name| names.iter().position(|it| *it == name).map(|it| it as u32);
+        let Some(found) = Signature::read(&function.annotations, slot_of) else { return };
+        let has_result = found.result.is_some() && !function.is_generator;
+        let idx = self.constant(Value::object(found));
+        let slot = self.hidden_slot();
+        let Ok(slot) = u16::try_from(slot) else { return };
+        let start = function.range.start;
+        self.emit_at(Range { start, end: start + 3 }, Op::CheckParams(idx, slot));
+        if has_result {
+            self.unit().signature = Some((idx, slot));
+        }
     }
 
     fn add_child(&mut self, flags: u16) {

@@ -65,6 +65,8 @@ struct Unit<'a> {
     doc: Option<String>,
     annotations: Vec<(Sym, String)>,
     class_cell: Option<u32>,
+    /// Where the signature stands that results are checked against.
+    signature: Option<(u32, u16)>,
     n_caches: u16,
     flow: Vec<Flow<'a>>,
     place: (u32, u32),
@@ -108,6 +110,7 @@ impl<'a> Compiler<'a> {
             doc: None,
             annotations: Vec::new(),
             class_cell: None,
+            signature: None,
             n_caches: 0,
             flow: Vec::new(),
             place: (span.start, span.start),

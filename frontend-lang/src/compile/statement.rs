@@ -1,6 +1,7 @@
 //! Statements, apart from control flow and definitions.
 
 use super::{Compiler, Flow};
+use crate::annotation::Signature;
 use crate::ast::*;
 use crate::bytecode::{CodeKind, Op};
 use crate::operate::BinaryOp;
@@ -28,6 +29,11 @@ impl<'a> Compiler<'a> {
             StmtKind::AnnAssign { target, annotation, value } => {
                 if let Some(value) = value {
                     self.expr(value);
+                    let shape = [(Sym::new("return"), annotation.clone())];
+                    if let Some(found) = Signature::read(&shape, |_| None) {
+                        let idx = self.constant(Value::object(found));
+                        self.emit_at(value.range, Op::CheckValue(idx));
+                    }
                     self.target(target);
                 }
                 self.annotate(target, annotation);
@@ -265,6 +271,9 @@ impl<'a> Compiler<'a> {
         match value {
             Some(value) => self.expr(value),
             None => drop(self.emit(Op::None)),
+        }
+        if let (Some(value), Some((idx, slot))) = (value, self.unit().signature) {
+            self.emit_at(value.range, Op::CheckResult(idx, slot));
         }
         self.leave_to(0);
         self.emit(Op::Return);

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::rc::Rc;
 
+use crate::check::adopt::is_stateless;
 use crate::builtins::types;
 use crate::native::*;
 use crate::objects::class::Class;
@@ -92,6 +93,14 @@ impl NativeObject for Property {
         self
     }
 
+    fn is_constant(&self) -> bool {
+        let get = match &self.get {
+            Get::Func(func) => is_stateless(func),
+            Get::Native(_) => true,
+        };
+        get && is_stateless(&self.set) && is_stateless(&self.delete)
+    }
+
     fn getattr(&self, cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
         let getter = match &self.get {
             Get::Func(func) => func.clone(),
@@ -129,6 +138,10 @@ impl NativeObject for StaticMethod {
         self
     }
 
+    fn is_constant(&self) -> bool {
+        is_stateless(&self.0)
+    }
+
     fn is_callable(&self) -> bool {
         true
     }
@@ -149,6 +162,10 @@ impl NativeObject for ClassMethod {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn is_constant(&self) -> bool {
+        is_stateless(&self.0)
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Value)) {

@@ -59,6 +59,10 @@ impl NativeObject for Shown {
         self
     }
 
+    fn is_constant(&self) -> bool {
+        true
+    }
+
     fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
         Ok(self.text())
     }

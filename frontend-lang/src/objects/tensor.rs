@@ -63,6 +63,26 @@ impl TensorObj {
         TensorObj::make(tensor, None, false)
     }
 
+    /// As [`TensorObj::new`], for a parameter if `parameter`.
+    pub(crate) fn with_role(tensor: Tensor, parameter: bool) -> TensorObj {
+        TensorObj::make(tensor, None, parameter)
+    }
+
+    /// The value as last seen, without looking at the base of a view.
+    pub(crate) fn peek(&self) -> Tensor {
+        self.value.borrow().clone()
+    }
+
+    /// Gives the variable another value, also of another shape or history.
+    pub(crate) fn replace_value(&self, value: Tensor) {
+        self.value.replace(value);
+    }
+
+    /// What a view was taken from, and how.
+    pub(crate) fn base_object(&self) -> Option<(Rc<TensorObj>, View)> {
+        self.base.as_ref().map(|it| (it.object.clone(), it.view.clone()))
+    }
+
     fn make(tensor: Tensor, base: Option<Base>, parameter: bool) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
         let (hooks, version, _memory) = Default::default();
@@ -207,6 +227,13 @@ impl Drop for TensorObj {
     }
 }
 
+/// Elements that nobody knows are asked for.
+fn note_abstract(value: &Tensor) {
+    if value.is_abstract() {
+        crate::check::unknown::touch();
+    }
+}
+
 fn output_of(
     op: &'static OpDef,
     base: &Tensor,
@@ -220,7 +247,7 @@ fn output_of(
 
 impl View {
     /// The view of `base`.
-    fn apply(&self, base: &Tensor) -> engine::Result<Tensor> {
+    pub(crate) fn apply(&self, base: &Tensor) -> engine::Result<Tensor> {
         match self {
             View::Same => Ok(base.detach()),
             View::Index(index) => engine::index::get(base, index),
@@ -332,8 +359,8 @@ impl NativeObject for TensorObj {
         arith::contains(&self.get(), item).map(Some)
     }
 
-    fn iter(&self, _cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
-        index::rows(this).map(Some)
+    fn iter(&self, cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
+        index::rows(cx, this).map(Some)
     }
 
     fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
@@ -343,12 +370,14 @@ impl NativeObject for TensorObj {
 
     fn as_index(&self) -> Option<i64> {
         let value = self.get();
+        note_abstract(&value);
         let whole = !value.dtype().is_float() && value.numel() == 1;
         whole.then(|| value.item().ok().map(engine::Number::as_i64)).flatten()
     }
 
     fn as_float(&self) -> Option<f64> {
         let value = self.get();
+        note_abstract(&value);
         (value.numel() == 1).then(|| value.item().ok().map(engine::Number::as_f64)).flatten()
     }
 

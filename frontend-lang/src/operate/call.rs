@@ -5,7 +5,7 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use crate::builtins::exceptions;
-use crate::cx::Cx;
+use crate::cx::{Cx, Mode};
 use crate::error::{Raised, type_error};
 use crate::native::{Args, CallArgs, NativeFn, NativeObject, Res};
 use crate::objects::class::{Class, Instance, traits, type_name};
@@ -53,7 +53,11 @@ impl Cx {
             _ => match func.as_native() {
                 Some(native) if native.is_callable() => {
                     self.enter_native()?;
-                    let result = native.call(self, func, args);
+                    let result = if self.mode == Mode::Shadow {
+                        self.shadow_call(func, args)
+                    } else {
+                        native.call(self, func, args)
+                    };
                     self.leave_native();
                     result
                 }
@@ -78,7 +82,11 @@ impl Cx {
             self.close_abandoned();
         }
         self.enter_native()?;
-        let result = (row.run)(self, Args::new(&args));
+        let result = if self.mode == Mode::Shadow {
+            self.shadow_native(row, &args)
+        } else {
+            (row.run)(self, Args::new(&args))
+        };
         self.leave_native();
         result.map_err(|raised| wrong_self(raised, row, &args))
     }

@@ -28,7 +28,10 @@ pub fn as_number(value: &Value) -> Option<Number> {
 pub fn operand(value: &Value) -> Option<Tensor> {
     match value {
         Value::Tensor(it) => Some(it.get()),
-        other => as_number(other).map(Tensor::from_number),
+        other => match as_number(other) {
+            Some(number) => Some(Tensor::from_number(number)),
+            None => crate::check::unknown::operand(other),
+        },
     }
 }
 

@@ -92,6 +92,10 @@ impl NativeObject for DTypeObj {
         self
     }
 
+    fn is_constant(&self) -> bool {
+        true
+    }
+
     fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
         Ok(match name.as_str() {
             "is_floating_point" => Some(Value::Bool(self.0.is_float())),
@@ -127,6 +131,10 @@ impl NativeObject for DeviceObj {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn is_constant(&self) -> bool {
+        true
     }
 
     fn compare(

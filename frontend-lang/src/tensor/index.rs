@@ -33,7 +33,7 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
 }
 
 /// The rows of a tensor, one after the other.
-pub fn rows(this: &Value) -> Res {
+pub fn rows(cx: &mut Cx, this: &Value) -> Res {
     let object = variable(this)?;
     let value = object.get();
     let Some(&size) = value.shape().first() else {
@@ -44,6 +44,7 @@ pub fn rows(this: &Value) -> Res {
         let row = engine::index::get(&value, &index)?;
         Ok(Value::Tensor(TensorObj::view_of(object, View::Index(index), row)))
     };
+    let size = cx.rows_to_look_at(size);
     let rows = (0..size).map(row).collect::<Result<Vec<_>, _>>()?;
     Ok(Value::iter(crate::objects::iterator::Iter::items(rows)))
 }

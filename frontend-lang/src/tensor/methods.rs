@@ -288,6 +288,7 @@ pub fn run_backward(
     create: bool,
 ) -> Res {
     for (leaf, grad) in steps::backward(cx, roots, None, retain, create)? {
+        cx.check_leaf(leaf)?;
         collect(cx, leaf, grad)?;
     }
     Ok(Value::None)

@@ -11,10 +11,14 @@ pub mod steps;
 pub mod text;
 
 use crate::error::*;
+use crate::explain;
 
 impl From<engine::Error> for Raised {
     fn from(error: engine::Error) -> Raised {
         use engine::Error as E;
+        if matches!(error, E::Abstract) {
+            crate::check::unknown::touch();
+        }
         let row = match &error {
             E::Shapes { .. } => &SHAPE_ERROR,
             E::DType { .. } | E::DTypes { .. } => &DTYPE_ERROR,
@@ -27,6 +31,10 @@ impl From<engine::Error> for Raised {
             E::Interrupted => return Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new()),
             _ => &RUNTIME_ERROR,
         };
-        Raised::new(row, error.to_string())
+        let raised = Raised::new(row, error.to_string());
+        match explain::code_of(&error) {
+            Some(code) => raised.with_code(code),
+            None => raised,
+        }
     }
 }

@@ -80,6 +80,9 @@ impl Cx {
         let class = Rc::new(Class::new(build.name, qualname, build.base.clone(), namespace));
         cycles::note(Candidate::Class(Rc::downgrade(&class)));
         let value = Value::Class(class.clone());
+        if self.mode == crate::cx::Mode::Shadow {
+            self.may_change_from_now(&value);
+        }
         if let Value::Cell(cell) = class_cell {
             cell.assign(value.clone());
         }

@@ -182,6 +182,11 @@ impl Cx {
     }
 }
 
+/// Whether a module comes with the language.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    find_row(name).is_some() || NG_MODULES.iter().any(|(known, _)| *known == name)
+}
+
 fn find_row(name: &str) -> Option<&'static NativeModule> {
     MODULES.iter().copied().find(|it| it.name == name || it.aliases.contains(&name))
 }

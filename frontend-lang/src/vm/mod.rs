@@ -10,6 +10,7 @@ pub(crate) mod frame;
 pub(crate) mod generator;
 pub(crate) mod import;
 pub(crate) mod matching;
+pub(crate) mod operands;
 pub(crate) mod run;
 pub(crate) mod step;
 pub(crate) mod unwind;

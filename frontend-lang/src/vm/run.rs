@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::bytecode::Op;
-use crate::cx::Cx;
+use crate::cx::{Cx, Mode};
 use crate::error::{Raised, name_error};
 use crate::operate::binary::number_op;
 use crate::operate::compare::simple_compare;
@@ -27,15 +27,16 @@ impl Cx {
     /// Runs until the newest frame, number `floor` from the bottom, has returned or yielded.
     pub(crate) fn run(&mut self, floor: usize) -> Result<Exit, Raised> {
         loop {
-            match self.run_ops() {
+            let shadow = self.mode == Mode::Shadow;
+            match if shadow { self.run_ops::<true>() } else { self.run_ops::<false>() } {
                 Ok(exit) => return Ok(exit),
                 Err(raised) => self.unwind(raised, floor)?,
             }
         }
     }
 
-    /// Runs until an entry frame ends or something is raised.
-    fn run_ops(&mut self) -> Result<Exit, Raised> {
+    /// Runs until an entry frame ends or something is raised; `SHADOW` in a check before running.
+    fn run_ops<const SHADOW: bool>(&mut self) -> Result<Exit, Raised> {
         let (mut func, mut ip, mut base);
         macro_rules! reload {
             () => {{
@@ -67,6 +68,9 @@ impl Cx {
         loop {
             let op = func.code.ops[ip];
             ip += 1;
+            if SHADOW {
+                tri!(self.spend());
+            }
             match op {
                 Op::Const(idx) => push!(self, func.code.consts[idx as usize].clone()),
                 Op::None => push!(self, Value::None),
@@ -82,6 +86,14 @@ impl Cx {
                     let old =
                         std::mem::replace(&mut self.machine.stack[base + slot as usize], value);
                     drop(old);
+                }
+                Op::Global(slot) if SHADOW => {
+                    let value = tri!(self.shadow_global(&func.code, slot));
+                    push!(self, value);
+                }
+                Op::SetGlobal(slot) if SHADOW => {
+                    let value = pop!(self);
+                    self.shadow_set_global(&func.code.globals, slot, value);
                 }
                 Op::Global(slot) => {
                     let slots = func.code.globals.slots.borrow();
@@ -140,7 +152,11 @@ impl Cx {
                         None => {
                             let (a, b) = (a.clone(), b.clone());
                             tri!(bound_pair(&func.code, &a, &b, ip));
-                            tri!(self.binary(op, &a, &b))
+                            if SHADOW {
+                                tri!(self.shadow_binary(op, &a, &b, false))
+                            } else {
+                                tri!(self.binary(op, &a, &b))
+                            }
                         }
                     };
                     push!(self, value);
@@ -154,7 +170,11 @@ impl Cx {
                         None => {
                             let a = a.clone();
                             tri!(bound_pair(&func.code, &a, b, ip));
-                            tri!(self.binary(op, &a, b))
+                            if SHADOW {
+                                tri!(self.shadow_binary(op, &a, b, false))
+                            } else {
+                                tri!(self.binary(op, &a, b))
+                            }
                         }
                     };
                     push!(self, value);
@@ -164,6 +184,7 @@ impl Cx {
                     let a = pop!(self);
                     let value = match number_op(op, &a, &b) {
                         Some(result) => tri!(result),
+                        None if SHADOW => tri!(self.shadow_binary(op, &a, &b, false)),
                         None => tri!(self.binary(op, &a, &b)),
                     };
                     push!(self, value);
@@ -173,6 +194,7 @@ impl Cx {
                     let a = pop!(self);
                     let value = match number_op(op, &a, &b) {
                         Some(result) => tri!(result),
+                        None if SHADOW => tri!(self.shadow_binary(op, &a, &b, true)),
                         None => tri!(self.inplace(op, &a, &b)),
                     };
                     push!(self, value);
@@ -182,6 +204,10 @@ impl Cx {
                     let a = pop!(self);
                     let value = match simple_compare(op, &a, &b) {
                         Some(known) => Value::Bool(known),
+                        None if SHADOW => {
+                            let res = self.compare(op, &a, &b);
+                            tri!(self.or_unknown(res))
+                        }
                         None => tri!(self.compare(op, &a, &b)),
                     };
                     push!(self, value);
@@ -203,6 +229,9 @@ impl Cx {
                 Op::Jump(target) => ip = target as usize,
                 Op::Loop(target) => {
                     tri!(self.poll());
+                    if SHADOW {
+                        tri!(self.shadow_loop(&func, target));
+                    }
                     ip = target as usize;
                 }
                 Op::JumpIfFalse(target) => {
@@ -217,7 +246,11 @@ impl Cx {
                         ip = target as usize;
                     }
                 }
-                Op::ForIter(target) => match tri!(self.for_iter(ip)) {
+                Op::ForIter(target) => match tri!(if SHADOW {
+                    self.shadow_for(&func, ip, target as usize)
+                } else {
+                    self.for_iter(ip)
+                }) {
                     ForStep::Item(item) => push!(self, item),
                     ForStep::End => {
                         drop(pop!(self));
@@ -227,6 +260,13 @@ impl Cx {
                         reload!();
                     }
                 },
+                Op::Attr { name, cache } if SHADOW => {
+                    let value = tri!(self.shadow_attr(&func.code, name, cache));
+                    push!(self, value);
+                }
+                Op::Method { name, cache } if SHADOW => {
+                    tri!(self.shadow_method(&func.code, name, cache));
+                }
                 Op::Attr { name, cache } => {
                     let value = tri!(self.load_attr(&func.code, name, cache));
                     push!(self, value);
@@ -299,7 +339,8 @@ impl Cx {
                 Op::Index => {
                     let index = pop!(self);
                     let value = pop!(self);
-                    let item = tri!(self.getitem(&value, &index));
+                    let item = self.getitem(&value, &index);
+                    let item = tri!(if SHADOW { self.or_unknown(item) } else { item });
                     push!(self, item);
                 }
                 Op::SetIndex => {
@@ -339,6 +380,9 @@ impl Cx {
                 Op::SetAttr { name, cache } => {
                     let object = pop!(self);
                     let value = pop!(self);
+                    if SHADOW && !self.may_change(&object) {
+                        tri!(Err(self.uncertain()));
+                    }
                     tri!(self.store_attr(&func.code, &object, name, cache, value));
                 }
                 Op::CallKw(count, names) => {
@@ -364,6 +408,11 @@ impl Cx {
                     tri!(self.class_op(&func.code, name));
                     reload!();
                 }
+                _ if SHADOW => {
+                    if let Some(target) = tri!(self.shadow_step(&func, op, base)) {
+                        ip = target;
+                    }
+                }
                 _ => {
                     if let Some(target) = tri!(self.step(&func, op, base)) {
                         ip = target;
@@ -375,7 +424,7 @@ impl Cx {
 
     /// The next item for the iterator on top of the stack.
     #[inline]
-    fn for_iter(&mut self, ip: usize) -> Result<ForStep, Raised> {
+    pub(crate) fn for_iter(&mut self, ip: usize) -> Result<ForStep, Raised> {
         let last = self.machine.stack.len() - 1;
         if let Value::Iter(iter) = &self.machine.stack[last]
             && let Ok(mut state) = iter.state.try_borrow_mut()

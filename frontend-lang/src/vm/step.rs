@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::annotation::Signature;
 use crate::bytecode::{Capture, Code, Convert, Op, flags};
 use crate::cx::Cx;
 use crate::error::{ASSERTION_ERROR, Raised, name_error, runtime_error, type_error};
@@ -181,6 +182,25 @@ impl Cx {
             Op::DelClassName(name) => {
                 let old = self.namespace().and_then(|it| it.shift_remove(&name));
                 check_bound(&old.unwrap_or_default(), name)?;
+            }
+            Op::CheckParams(idx, slot) => {
+                let signature = code.consts[idx as usize].clone();
+                if let Some(it) = signature.downcast::<Signature>() {
+                    let sizes = it.check_params(&self.machine.stack[base..])?;
+                    self.machine.stack[base + slot as usize] = sizes;
+                }
+            }
+            Op::CheckResult(idx, slot) => {
+                let signature = code.consts[idx as usize].clone();
+                if let Some(it) = signature.downcast::<Signature>() {
+                    it.check_result(&self.below(0), &self.machine.stack[base + slot as usize])?;
+                }
+            }
+            Op::CheckValue(idx) => {
+                let signature = code.consts[idx as usize].clone();
+                if let Some(it) = signature.downcast::<Signature>() {
+                    it.check_result(&self.below(0), &Value::None)?;
+                }
             }
             Op::Annotate(idx) => self.annotate(&code.consts[idx as usize].clone()),
             Op::Super | Op::SuperAttr(_) | Op::SuperMethod(_) => self.super_op(op)?,

@@ -1,7 +1,9 @@
 //! Exceptions on their way through frames.
 
-use crate::cx::Cx;
-use crate::error::{Mark, Raised, STOP_ITERATION, is_exception, runtime_error, type_error};
+use crate::cx::{Cx, Mode};
+use crate::error::{
+    DTYPE_ERROR, Mark, Raised, SHAPE_ERROR, STOP_ITERATION, is_exception, runtime_error, type_error,
+};
 use crate::native::{CallArgs, Res};
 use crate::objects::class::{traits, type_of};
 use crate::operate::CompareOp;
@@ -13,13 +15,20 @@ impl Cx {
     /// Goes to the nearest handler, or out of the frames above `floor` with the exception.
     pub(crate) fn unwind(&mut self, mut raised: Raised, floor: usize) -> Result<(), Raised> {
         self.link_context(&raised);
+        if self.mode == Mode::Shadow && self.judge(&raised) {
+            return self.leave_check(raised, floor);
+        }
+        let about_tensors = raised.is(&SHAPE_ERROR) || raised.is(&DTYPE_ERROR);
         loop {
-            let Some(frame) = self.machine.frames.last_mut() else { return Err(raised) };
+            let Some(frame) = self.machine.frames.last() else { return Err(raised) };
             if !raised.take_rethrown() {
                 let code = &frame.func.code;
                 let span = code.span(frame.ip.saturating_sub(1));
-                raised.push_mark(Mark { span, function: code.name });
+                let function = code.name;
+                let operands = if about_tensors { self.operands(span) } else { Vec::new() };
+                raised.push_mark(Mark { span, function, operands });
             }
+            let Some(frame) = self.machine.frames.last_mut() else { return Err(raised) };
             if self.machine.blocks.len() > frame.blocks
                 && let Some(block) = self.machine.blocks.pop()
             {
@@ -35,6 +44,17 @@ impl Cx {
                 return Err(raised);
             }
         }
+    }
+
+    /// Drops the frames above `floor`; no handler sees the end of a check.
+    fn leave_check(&mut self, mut raised: Raised, floor: usize) -> Result<(), Raised> {
+        while self.machine.frames.len() > floor {
+            if let Some(frame) = self.machine.frames.last() {
+                self.machine.blocks.truncate(frame.blocks);
+            }
+            raised = self.drop_frame(raised);
+        }
+        Err(raised)
     }
 
     fn drop_frame(&mut self, raised: Raised) -> Raised {

@@ -1,7 +1,9 @@
 //! The magic list.
 
+mod check;
 mod device;
 mod dump;
+mod explain;
 mod fastrun;
 mod history;
 mod html;
@@ -24,8 +26,10 @@ use crate::Magic;
 
 /// Every magic, sorted by name.
 pub static ALL: &[&Magic] = &[
+    &check::MAGIC,
     &device::MAGIC,
     &dump::MAGIC,
+    &explain::MAGIC,
     &fastrun::MAGIC,
     &history::MAGIC,
     &html::MAGIC,

@@ -48,6 +48,7 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (scores, target) = (cx.input(0)?, cx.input(1)?);
     let how = reduction(cx.op.name, cx.attrs, 1)?;
     if target.dtype().is_float() {
+        check_probabilities(scores, target)?;
         return probabilities(cx, how);
     }
     let (ignored, smoothing) = (cx.int(0), smoothing(cx)?);
@@ -75,6 +76,20 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         &mul(&hard[0], &num(1.0 - smoothing))?,
         &mul(&soft, &num(smoothing / n_classes))?
     )?])
+}
+
+/// A target of floats must be probabilities; most often class numbers were meant.
+fn check_probabilities(scores: &Tensor, target: &Tensor) -> Result<()> {
+    let rule = if !scores.dtype().is_float() {
+        "the scores come first and are floats, the target comes second"
+    } else if scores.shape() != target.shape() {
+        "a float target holds a probability for each score; class numbers are whole numbers, one for each row: \
+         target.long()"
+    } else {
+        return Ok(());
+    };
+    let shapes = vec![scores.shape().clone(), target.shape().clone()];
+    Err(Error::Shapes { op: OP.name, shapes, rule: rule.into() })
 }
 
 fn smoothing(cx: &ComposedCx<'_>) -> Result<f64> {

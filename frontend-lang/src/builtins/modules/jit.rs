@@ -87,6 +87,10 @@ impl NativeObject for Decorator {
         self
     }
 
+    fn is_constant(&self) -> bool {
+        true
+    }
+
     fn is_callable(&self) -> bool {
         true
     }

@@ -90,6 +90,10 @@ impl NativeObject for PatternObject {
         self
     }
 
+    fn is_constant(&self) -> bool {
+        true
+    }
+
     fn compare(
         &self,
         _cx: &mut Cx,

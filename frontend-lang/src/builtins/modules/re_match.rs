@@ -221,6 +221,10 @@ impl NativeObject for Match {
         self
     }
 
+    fn is_constant(&self) -> bool {
+        true
+    }
+
     fn truth(&self, _cx: &mut Cx) -> Result<bool, Raised> {
         Ok(true)
     }

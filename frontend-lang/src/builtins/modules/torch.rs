@@ -404,6 +404,11 @@ impl NativeObject for InGradMode {
         self
     }
 
+    fn adopt(&self, cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
+        let func = cx.adopt(&self.func)?;
+        Ok(Some(Value::object(InGradMode { on: self.on, func })))
+    }
+
     fn is_callable(&self) -> bool {
         true
     }
@@ -459,14 +464,15 @@ fn grad(cx: &mut Cx, args: Args<'_>) -> Res {
     let (retain, create) = flags(cx, &args, 3)?;
     let grads = grads_of(cx, &roots, &inputs, retain, create)?;
     let allow_unused = cx.truth(&args[5])?;
-    let value = |it: Option<engine::Tensor>| match it {
+    let mut value = |it: Option<engine::Tensor>| match it {
         Some(it) => Ok(Value::tensor(it)),
+        None if cx.follows_no_history() => Err(cx.uncertain()),
         None if allow_unused => Ok(Value::None),
         None => Err(runtime_error(
             "one of the inputs does not take part in the outputs; pass allow_unused=True to get None for it",
         )),
     };
-    Ok(Value::tuple(grads.into_iter().map(value).collect::<Result<Vec<_>, _>>()?))
+    Ok(Value::tuple(grads.into_iter().map(&mut value).collect::<Result<Vec<_>, _>>()?))
 }
 
 /// The gradient for each input; `None` for one that the roots do not depend on.

@@ -1,0 +1,346 @@
+//! Copies of live objects for a check, made on first touch and once per object, so that what is the same object stays the same.
+//!
+//! Whatever a program can change is copied with all it reaches; what cannot change is shared. A class is shared unless it holds
+//! something changeable. What cannot be copied, such as a running generator, becomes unknown.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::check::unknown::{Kind, unknown};
+use crate::cx::Cx;
+use crate::error::Raised;
+use crate::native::Res;
+use crate::objects::class::{AttrMap, Class, Instance, traits};
+use crate::objects::function::Func;
+use crate::objects::tensor::TensorObj;
+use crate::table::{Dict, Set};
+use crate::value::{BoundMethod, List, Slice, Value};
+
+/// Values copied before the check gives up.
+const MOST: usize = 40_000;
+
+/// How deeply objects may lie in each other.
+const DEEPEST: usize = 120;
+
+impl Cx {
+    /// The copy of a live value, or the value itself if it cannot change.
+    pub(crate) fn adopt(&mut self, value: &Value) -> Res {
+        if is_fixed(value) {
+            return Ok(value.clone());
+        }
+        let Some(address) = value.address() else { return Ok(value.clone()) };
+        if let Some(known) = self.shadow().copies.get(&address) {
+            return Ok(known.clone());
+        }
+        let shadow = self.shadow();
+        shadow.n_copied += 1;
+        shadow.depth += 1;
+        if shadow.n_copied > MOST || shadow.depth > DEEPEST {
+            return Err(self.uncertain());
+        }
+        let res = self.copy(value, address);
+        self.shadow().depth -= 1;
+        if let Ok(copy) = &res {
+            self.know(address, copy.clone());
+        }
+        res
+    }
+
+    /// Notes the copy of an object; the copy may be changed, and is its own copy.
+    fn know(&mut self, address: usize, copy: Value) {
+        let shadow = self.shadow();
+        if let Some(own) = copy.address().filter(|it| *it != address) {
+            shadow.own.insert(own);
+            shadow.copies.insert(own, copy.clone());
+        }
+        shadow.copies.insert(address, copy);
+    }
+
+    fn copy(&mut self, value: &Value, address: usize) -> Res {
+        match value {
+            Value::List(it) => {
+                let copy = Rc::new(List { items: RefCell::default() });
+                self.know(address, Value::List(copy.clone()));
+                let items = it.items.borrow().clone();
+                let items = self.adopt_all(&items)?;
+                copy.items.replace(items);
+                Ok(Value::List(copy))
+            }
+            Value::Tuple(it) => {
+                let items = self.adopt_all(it)?;
+                let same = items.iter().zip(it.iter()).all(|(a, b)| a.is(b));
+                Ok(if same { value.clone() } else { Value::tuple(items) })
+            }
+            Value::Slice(it) => {
+                let (start, stop) = (self.adopt(&it.start)?, self.adopt(&it.stop)?);
+                let step = self.adopt(&it.step)?;
+                Ok(Value::Slice(Rc::new(Slice { start, stop, step })))
+            }
+            Value::Dict(it) => self.copy_dict(it, address),
+            Value::Set(it) => self.copy_set(it),
+            Value::Cell(it) => {
+                let copy = Rc::new(RefCell::new(Value::Unbound));
+                self.know(address, Value::Cell(copy.clone()));
+                let inner = it.borrow().clone();
+                let inner = self.adopt(&inner)?;
+                copy.replace(inner);
+                Ok(Value::Cell(copy))
+            }
+            Value::Func(it) => self.copy_func(it, address),
+            Value::Method(it) => {
+                let (func, this) = (self.adopt(&it.func)?, self.adopt(&it.this)?);
+                Ok(Value::Method(Rc::new(BoundMethod { func, this })))
+            }
+            Value::Class(it) => Ok(Value::Class(self.adopt_class(it)?)),
+            Value::Instance(it) => self.copy_instance(it, address),
+            Value::Tensor(it) => self.copy_tensor(it, address),
+            Value::Object(it) => match it.adopt(self, value)? {
+                Some(copy) => Ok(copy),
+                None => Ok(unknown(Kind::Any)),
+            },
+            Value::Iter(_) | Value::Generator(_) => Ok(unknown(Kind::Any)),
+            _ => Ok(value.clone()),
+        }
+    }
+
+    /// Copies of several values.
+    pub(crate) fn adopt_all(&mut self, values: &[Value]) -> Result<Vec<Value>, Raised> {
+        self.shadow().n_copied += values.len() / 16;
+        values.iter().map(|it| self.adopt(it)).collect()
+    }
+
+    fn copy_dict(&mut self, live: &Rc<Dict>, address: usize) -> Res {
+        let keys = live.keys();
+        if keys.iter().all(is_fixed) {
+            let copy = Rc::new(live.copy());
+            self.know(address, Value::Dict(copy.clone()));
+            let values = self.adopt_all(&live.values())?;
+            copy.set_values(values);
+            return Ok(Value::Dict(copy));
+        }
+        let copy = Rc::new(Dict::default());
+        self.know(address, Value::Dict(copy.clone()));
+        for (key, value) in live.items() {
+            let (key, value) = (self.adopt(&key)?, self.adopt(&value)?);
+            copy.insert(self, key, value)?;
+        }
+        Ok(Value::Dict(copy))
+    }
+
+    fn copy_set(&mut self, live: &Rc<Set>) -> Res {
+        let items = live.items();
+        if items.iter().all(is_fixed) {
+            return Ok(Value::Set(Rc::new(live.copy(live.frozen))));
+        }
+        let copy = Set::new(live.frozen);
+        for item in items {
+            let item = self.adopt(&item)?;
+            copy.add(self, item)?;
+        }
+        Ok(Value::Set(Rc::new(copy)))
+    }
+
+    fn copy_func(&mut self, live: &Rc<Func>, address: usize) -> Res {
+        let fixed = |it: &Value| is_fixed(it) || it.is_unbound();
+        let plain = live.closure.is_empty() && live.attrs.borrow().is_empty();
+        if plain && live.defaults.iter().chain(&live.keyword_defaults).all(fixed) {
+            return Ok(Value::Func(live.clone()));
+        }
+        let defaults = self.adopt_all(&live.defaults)?;
+        let keyword_defaults = self.adopt_all(&live.keyword_defaults)?;
+        let mut closure = Vec::with_capacity(live.closure.len());
+        for cell in &live.closure {
+            let cell = Value::Cell(cell.clone());
+            let known = cell.address().and_then(|it| self.shadow().copies.get(&it).cloned());
+            // The function may be in its own closure; its cell is made first and filled below.
+            let copy = known.unwrap_or_else(|| Value::Cell(Rc::default()));
+            if let Value::Cell(copy) = &copy {
+                closure.push(copy.clone());
+            }
+            if let Some(at) = cell.address() {
+                let fresh = !self.shadow().copies.contains_key(&at);
+                if fresh {
+                    self.know(at, copy);
+                }
+            }
+        }
+        let attrs = RefCell::default();
+        let code = live.code.clone();
+        let func = Rc::new(Func { code, defaults, keyword_defaults, closure, attrs });
+        self.know(address, Value::Func(func.clone()));
+        for (from, to) in live.closure.iter().zip(&func.closure) {
+            if to.borrow().is_unbound() {
+                let inner = from.borrow().clone();
+                let inner = self.adopt(&inner)?;
+                to.replace(inner);
+            }
+        }
+        let attrs = self.adopt_attrs(&live.attrs)?;
+        func.attrs.replace(attrs);
+        Ok(Value::Func(func))
+    }
+
+    fn adopt_attrs(&mut self, live: &RefCell<AttrMap>) -> Result<AttrMap, Raised> {
+        let entries: Vec<_> = live.borrow().iter().map(|(k, v)| (*k, v.clone())).collect();
+        entries.into_iter().map(|(name, value)| Ok((name, self.adopt(&value)?))).collect()
+    }
+
+    fn copy_instance(&mut self, live: &Rc<Instance>, address: usize) -> Res {
+        let class = self.adopt_class(&live.class)?;
+        if class.has(traits::HASH) {
+            // Where it lies in sets and dicts depends on what user code makes of its attributes.
+            self.shadow().n_copied += 1;
+        }
+        let base = self.adopt(&live.base)?;
+        let copy = Rc::new(Instance { class, attrs: RefCell::default(), base });
+        self.know(address, Value::Instance(copy.clone()));
+        let attrs = self.adopt_attrs(&live.attrs)?;
+        copy.attrs.replace(attrs);
+        Ok(Value::Instance(copy))
+    }
+
+    /// The class itself if nothing in it can change, else a copy.
+    fn adopt_class(&mut self, live: &Rc<Class>) -> Result<Rc<Class>, Raised> {
+        if live.native.is_some() {
+            return Ok(live.clone());
+        }
+        let address = Rc::as_ptr(live).addr();
+        if let Some(Value::Class(known)) = self.shadow().copies.get(&address) {
+            return Ok(known.clone());
+        }
+        let base = match &live.base {
+            Some(base) => self.adopt_class(base)?,
+            None => return Ok(live.clone()),
+        };
+        let same_base = live.base.as_ref().is_some_and(|it| Rc::ptr_eq(it, &base));
+        if same_base && live.attrs.borrow().values().all(|it| is_shareable(it, live)) {
+            self.shadow().copies.insert(address, Value::Class(live.clone()));
+            return Ok(live.clone());
+        }
+        let mut copy = Class::new(live.name, live.qualname, base, AttrMap::default());
+        copy.module = live.module;
+        let copy = Rc::new(copy);
+        self.know(address, Value::Class(copy.clone()));
+        let attrs = self.adopt_attrs(&live.attrs)?;
+        copy.attrs.replace(attrs);
+        // What was cached about the class while it was empty no longer holds.
+        copy.remove(crate::sym::Sym::new(""));
+        Ok(copy)
+    }
+
+    fn copy_tensor(&mut self, live: &Rc<TensorObj>, address: usize) -> Res {
+        let value = live.peek();
+        let shape = engine::Tensor::abstract_of(value.meta());
+        let shape = if value.as_number().is_some() { value.detach() } else { shape };
+        let copy = match live.base_object() {
+            Some((object, view)) => {
+                let Value::Tensor(base) = self.adopt(&Value::Tensor(object))? else {
+                    return Err(self.uncertain());
+                };
+                let seen = if value.requires_grad() { view.apply(&base.get())? } else { shape };
+                TensorObj::view_of(&base, view, seen)
+            }
+            None => {
+                let copy = Rc::new(TensorObj::with_role(shape, live.is_parameter()));
+                match value.edge() {
+                    Some(edge) if edge.is_leaf() => copy.make_leaf(),
+                    Some(_) => self.cut(&copy)?,
+                    None => {}
+                }
+                copy
+            }
+        };
+        self.know(address, Value::Tensor(copy.clone()));
+        if let Some(grad) = live.grad()
+            && let Value::Tensor(grad) = self.adopt(&Value::Tensor(grad))?
+        {
+            copy.set_grad(Some(grad));
+        }
+        Ok(Value::Tensor(copy))
+    }
+
+    /// Puts a tensor behind a leaf that stands for its whole history.
+    fn cut(&mut self, copy: &Rc<TensorObj>) -> Result<(), Raised> {
+        let before = engine::autograd::set_enabled(true);
+        let leaf = copy.get().leaf();
+        let later = engine::functional::mul(&leaf, &engine::Tensor::int_number(1));
+        engine::autograd::set_enabled(before);
+        copy.replace_value(later?);
+        if let Some(edge) = leaf.edge() {
+            self.shadow().cut_leaves.insert(edge.id());
+        }
+        Ok(())
+    }
+
+    /// In a check: whether some tensors stand for histories that are not followed.
+    pub(crate) fn follows_no_history(&mut self) -> bool {
+        self.mode == crate::cx::Mode::Shadow && !self.shadow().cut_leaves.is_empty()
+    }
+
+    /// Ends the check if a gradient would go on into what an earlier cell has computed.
+    pub(crate) fn check_leaf(&mut self, leaf: u64) -> Result<(), Raised> {
+        if self.mode == crate::cx::Mode::Shadow && self.shadow().cut_leaves.contains(&leaf) {
+            return Err(self.uncertain());
+        }
+        Ok(())
+    }
+}
+
+/// Whether calling a function changes nothing that it keeps.
+pub(crate) fn is_stateless(value: &Value) -> bool {
+    match value {
+        Value::Func(it) => {
+            let class = |cell: &Rc<RefCell<Value>>| matches!(*cell.borrow(), Value::Class(_));
+            it.closure.iter().all(class) && it.defaults.iter().all(is_fixed)
+        }
+        other => is_fixed(other),
+    }
+}
+
+/// Values that no program can change.
+fn is_fixed(value: &Value) -> bool {
+    use Value as V;
+    matches!(
+        value,
+        V::Unbound
+            | V::None
+            | V::Bool(_)
+            | V::Int(_)
+            | V::Float(_)
+            | V::Ellipsis
+            | V::NotImplemented
+            | V::Str(_)
+            | V::Range(_)
+            | V::Native(_)
+            | V::Module(_)
+    )
+}
+
+/// Attributes that let a class be shared: nothing to change, in functions only the class itself.
+fn is_shareable(value: &Value, class: &Rc<Class>) -> bool {
+    match value {
+        Value::Func(it) => {
+            let of_class = |cell: &Rc<RefCell<Value>>| match &*cell.borrow() {
+                Value::Class(it) => class.is_subclass(it),
+                _ => false,
+            };
+            let fixed = |it: &Value| is_fixed(it) || it.is_unbound();
+            it.closure.iter().all(of_class)
+                && it.attrs.borrow().is_empty()
+                && it.defaults.iter().chain(&it.keyword_defaults).all(fixed)
+        }
+        Value::Object(it) => it.is_constant(),
+        Value::Tuple(it) => it.iter().all(is_fixed),
+        Value::Class(it) => it.native.is_some(),
+        Value::Dict(it) => {
+            it.items().iter().all(|(k, v)| is_fixed(k) && is_fixed(v))
+                && is_annotations(value, class)
+        }
+        other => is_fixed(other),
+    }
+}
+
+/// The annotations of a class are a dict that programs read only.
+fn is_annotations(value: &Value, class: &Rc<Class>) -> bool {
+    class.attrs.borrow().get(&crate::sym::Sym::ANNOTATIONS).is_some_and(|it| it.is(value))
+}

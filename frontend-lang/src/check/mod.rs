@@ -1,0 +1,175 @@
+//! The check before running: the cell runs once in shadow, against the live session, and nothing happens.
+//!
+//! In shadow the same machine runs the same code, with these differences.
+//!
+//! - **Tensors have shapes and dtypes, no elements.** The engine infers and computes nothing (`set_shapes_only`).
+//! - **Nothing live changes.** What the cell reaches of the session is copied on first touch ([`adopt`]); global names are written to
+//!   an overlay; classes and modules, which are shared, may not be written. Random numbers are not drawn, the host is nobody ([`host`]).
+//! - **What depends on elements, clocks, files or chance is [`unknown`].** Whatever looks closely at an unknown gives an unknown; a
+//!   branch on one ends the check, silently.
+//! - **Long loops are cut** when the steps allowed are used up. After that the values of names are no longer certain, and only what
+//!   does not depend on values is still an error: a name that nothing defines, an attribute that a module does not have.
+//!
+//! **Invariant:** an error is reported only if every step before it was certain, so the real run would end with it too.
+//! **Invariant:** a cell that the check says nothing about runs as if there were no check.
+//!
+//! This is no type checker: it looks at the one cell about to run, from the values that are there, along the one path it will take.
+
+pub mod adopt;
+pub(crate) mod host;
+pub(crate) mod native;
+pub(crate) mod step;
+pub mod unknown;
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::bytecode::{Code, Op};
+use crate::cx::{Cx, Mode};
+use crate::error::{
+    ATTRIBUTE_ERROR, KEYBOARD_INTERRUPT, NAME_ERROR, Raised, SYSTEM_EXIT, UNBOUND_LOCAL_ERROR,
+};
+use crate::native::NativeType;
+use crate::sym::Sym;
+use crate::value::Value;
+
+/// Whether cells are checked before they run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Level {
+    /// Cells run unchecked.
+    #[default]
+    Off,
+    /// Mistakes are shown before anything runs.
+    On,
+    /// As `On`, and `raise` and `assert` of the cell itself count as mistakes too.
+    Strict,
+}
+
+/// Operations that run exactly; loops are cut after that.
+const STEPS: i64 = 6_000;
+
+/// Operations after the first loop was cut, before the check gives up.
+const STEPS_AFTER: i64 = 6_000;
+
+/// Ends a check that cannot be certain. No handler sees it.
+static UNCERTAIN: NativeType = NativeType {
+    base: Some(&crate::builtins::types::BASE_EXCEPTION),
+    ..NativeType::plain("Uncertain", "The check before running cannot tell what happens.")
+};
+
+/// The state of a check.
+#[derive(Default)]
+pub(crate) struct Shadow {
+    /// Operations left.
+    steps: i64,
+    /// A loop was cut: values are no longer certain.
+    weak: bool,
+    /// The check is over without a verdict.
+    stopped: bool,
+    /// Global names as the cell sees them, by globals and slot.
+    overlay: FxHashMap<(usize, u32), Value>,
+    /// Copies of live objects, by address.
+    copies: FxHashMap<usize, Value>,
+    /// Functions and classes that the cell has made, which it may change.
+    own: FxHashSet<usize>,
+    /// Leaves that stand for tensors whose history is not followed.
+    cut_leaves: FxHashSet<u64>,
+    /// Values copied so far.
+    n_copied: usize,
+    depth: usize,
+    /// The exception of a `raise` or `assert` that the user wrote.
+    written: Option<Value>,
+    /// The code of the cell.
+    code: Option<Rc<Code>>,
+}
+
+impl Cx {
+    /// Runs the code of a cell in shadow: the error it is certain to end with, with the places it passes.
+    pub(crate) fn check_before(&mut self, code: &Rc<Code>, level: Level) -> Option<Raised> {
+        if level == Level::Off || engine::trace::active() || self.mode != Mode::Eager {
+            return None;
+        }
+        let shadow = Shadow { steps: STEPS, code: Some(code.clone()), ..Shadow::default() };
+        let heights = (self.machine.stack.len(), self.machine.frames.len());
+        let more = (self.machine.blocks.len(), self.machine.handled.len(), self.native_depth);
+        let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));
+        let (random, recording) = (engine::random::state(), engine::autograd::enabled());
+        let before = engine::apply::set_shapes_only(true);
+        self.check = Some(Box::new(shadow));
+        self.mode = Mode::Shadow;
+        unknown::touched(false);
+        let result = self.run_code(code.clone());
+        self.mode = Mode::Eager;
+        let shadow = self.check.take().unwrap_or_default();
+        engine::apply::set_shapes_only(before);
+        engine::autograd::set_enabled(recording);
+        engine::random::set_state(random);
+        self.host = host;
+        self.machine.stack.truncate(heights.0);
+        self.machine.frames.truncate(heights.1);
+        self.machine.blocks.truncate(more.0);
+        self.machine.handled.truncate(more.1);
+        self.native_depth = more.2;
+        self.showing.clear();
+        let raised = result.err()?;
+        if raised.is(&KEYBOARD_INTERRUPT) && !shadow.stopped {
+            self.interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
+            return None;
+        }
+        let written = shadow.written.as_ref().is_some_and(|it| it.is(raised.value()));
+        let silent = shadow.stopped
+            || raised.is(&UNCERTAIN)
+            || raised.is(&SYSTEM_EXIT)
+            || (written && level != Level::Strict);
+        (!silent).then_some(raised)
+    }
+
+    /// The state of the check; only while one runs.
+    pub(crate) fn shadow(&mut self) -> &mut Shadow {
+        self.check.get_or_insert_with(Box::default)
+    }
+
+    /// Ends the check without a verdict.
+    pub(crate) fn uncertain(&mut self) -> Raised {
+        self.shadow().stopped = true;
+        Raised::new(&UNCERTAIN, "the check before running cannot tell what happens")
+    }
+
+    /// Looks at an exception on its way up in shadow: true if the check is over.
+    pub(crate) fn judge(&mut self, raised: &Raised) -> bool {
+        if unknown::touched(false)
+            || raised.is(&UNCERTAIN)
+            || (self.shadow().weak && !self.holds_anyway(raised))
+        {
+            self.shadow().stopped = true;
+        }
+        self.shadow().stopped
+    }
+
+    /// Whether an error holds no matter what values names have.
+    fn holds_anyway(&mut self, raised: &Raised) -> bool {
+        let message = raised.message();
+        if raised.is(&ATTRIBUTE_ERROR) {
+            return message.starts_with("module '");
+        }
+        if !raised.is(&NAME_ERROR) || raised.is(&UNBOUND_LOCAL_ERROR) {
+            return false;
+        }
+        let name = message.split('\'').nth(1).unwrap_or_default().to_owned();
+        let code = self.shadow().code.clone();
+        let global = format!("global {name}");
+        !code.is_some_and(|it| assigns(&it, Sym::new(&name))) && !self.sources.contains(&global)
+    }
+}
+
+/// Whether code, or code inside it, may bind the global `name`.
+fn assigns(code: &Code, name: Sym) -> bool {
+    let slots = code.globals.slots.borrow();
+    let binds = |op: &Op| match op {
+        Op::SetGlobal(slot) => slots[*slot as usize].name == name,
+        Op::ImportStar => true,
+        _ => false,
+    };
+    code.ops.iter().any(binds) || code.children.iter().any(|it| assigns(it, name))
+}

@@ -1,0 +1,171 @@
+//! Natives in shadow: opaque ones give unknowns; the others run on the copies, and give an unknown if they looked at one.
+
+use rustc_hash::FxHashSet;
+
+use crate::builtins::MODULES;
+use crate::check::unknown::{self, Kind, kind_of, unknown};
+use crate::cx::Cx;
+use crate::error::Raised;
+use crate::native::{Args, CallArgs, Effect, Member, NativeFn, Res};
+use crate::params::Bound;
+use crate::value::Value;
+
+/// Items that a native may go through without being asked whether it can stop.
+const LONG: usize = 4_000;
+
+/// Natives that only make an iterator of what they get, or ask for its size.
+const LAZY: &[&str] =
+    &["enumerate", "filter", "islice", "iter", "len", "map", "range", "reversed", "zip", "__new__"];
+
+/// Natives whose answers depend on what a check does not have.
+const NOT_KNOWN: &[&str] = &[
+    "data_ptr",
+    "getrefcount",
+    "getsizeof",
+    "globals",
+    "id",
+    "is_contiguous",
+    "locals",
+    "stats",
+    "stride",
+];
+
+impl Cx {
+    /// Runs a native with bound arguments in shadow.
+    pub(crate) fn shadow_native(&mut self, row: &'static NativeFn, args: &Bound) -> Res {
+        self.shadow().steps -= 4;
+        let hidden = is_hidden(row);
+        if row.effect == Effect::Opaque || hidden || NOT_KNOWN.contains(&row.name) {
+            let kind = match row.name {
+                "item" => number_kind(&args[0]),
+                "random" | "uniform" | "time" | "perf_counter" | "monotonic" => Kind::Float,
+                _ => Kind::Any,
+            };
+            if row.name == "item" && self.item_is_known(&args[0]) {
+                return (row.run)(self, Args::new(args));
+            }
+            if row.name == "shuffle" {
+                return Err(self.uncertain());
+            }
+            return Ok(unknown(kind));
+        }
+        if matches!(row.name, "setattr" | "delattr") && !self.may_change(&args[0]) {
+            return Err(self.uncertain());
+        }
+        if args.iter().any(is_long) && !LAZY.contains(&row.name) {
+            return Ok(unknown(Kind::Any));
+        }
+        let before = unknown::touched(false);
+        let result = (row.run)(self, Args::new(args));
+        let touched = unknown::touched(before);
+        if self.shadow().stopped {
+            return Err(self.uncertain());
+        }
+        match result {
+            Ok(value) if !touched => match &args[..] {
+                [Value::Module(_), ..] => self.adopt(&value),
+                _ => Ok(value),
+            },
+            Err(raised) if !touched && !args.iter().any(|it| kind_of(it).is_some()) => Err(raised),
+            _ if row.effect != Effect::Pure && args.first().is_some_and(is_container) => {
+                Err(self.uncertain())
+            }
+            _ => Ok(unknown(Kind::Any)),
+        }
+    }
+
+    /// Calls an object of a native type in shadow.
+    pub(crate) fn shadow_call(&mut self, func: &Value, args: CallArgs<'_>) -> Res {
+        let Some(native) = func.as_native() else { return Err(self.uncertain()) };
+        self.shadow().steps -= 4;
+        let before = unknown::touched(false);
+        let result = native.call(self, func, args);
+        let touched = unknown::touched(before);
+        if self.shadow().stopped {
+            return Err(self.uncertain());
+        }
+        let is_unknown = |it: &Value| kind_of(it).is_some();
+        match result {
+            Ok(value) if !touched => Ok(value),
+            Err(raised) if !touched && !args.positional.iter().any(is_unknown) => Err(raised),
+            _ => Ok(unknown(Kind::Any)),
+        }
+    }
+
+    /// Notes an object that the cell has made.
+    pub(crate) fn may_change_from_now(&mut self, object: &Value) {
+        if let Some(at) = object.address() {
+            self.shadow().own.insert(at);
+        }
+    }
+
+    /// Whether attributes of an object may be set: not of what the session shares with the check.
+    pub(crate) fn may_change(&mut self, object: &Value) -> bool {
+        match object {
+            Value::Class(_) | Value::Func(_) | Value::Method(_) => {
+                object.address().is_some_and(|it| self.shadow().own.contains(&it))
+            }
+            Value::Module(_) => false,
+            _ => true,
+        }
+    }
+
+    fn item_is_known(&self, value: &Value) -> bool {
+        value.as_tensor().is_some_and(|it| {
+            let value = it.get();
+            !value.is_abstract() || value.numel() != 1
+        })
+    }
+
+    /// What an operation gave, or an unknown if it looked at one.
+    pub(crate) fn or_unknown(&mut self, result: Res) -> Result<Value, Raised> {
+        let touched = unknown::touched(false);
+        if self.shadow().stopped {
+            return Err(self.uncertain());
+        }
+        if touched { Ok(unknown(Kind::Any)) } else { result }
+    }
+}
+
+/// Modules whose functions change or tell what lies outside the session's values.
+const OUTSIDE: &[&str] =
+    &["matplotlib.pyplot", "notegrad", "os", "random", "sys", "time", "torch.random"];
+
+fn is_hidden(row: &'static NativeFn) -> bool {
+    thread_local! {
+        static ROWS: FxHashSet<usize> = MODULES
+            .iter()
+            .filter(|it| OUTSIDE.contains(&it.name))
+            .flat_map(|it| it.members)
+            .flat_map(|it| match it {
+                Member::Functions(rows) => *rows,
+                _ => &[],
+            })
+            .map(|it| std::ptr::from_ref(it).addr())
+            .collect();
+    }
+    row.name == "manual_seed" || ROWS.with(|it| it.contains(&std::ptr::from_ref(row).addr()))
+}
+
+fn number_kind(value: &Value) -> Kind {
+    match value.as_tensor().map(|it| it.get().dtype()) {
+        Some(dtype) if dtype.is_float() => Kind::Float,
+        Some(dtype) if dtype.is_int() => Kind::Int,
+        _ => Kind::Any,
+    }
+}
+
+fn is_long(value: &Value) -> bool {
+    match value {
+        Value::Range(it) => it.len() > LONG,
+        Value::List(it) => it.items.borrow().len() > LONG * 4,
+        Value::Tuple(it) => it.len() > LONG * 4,
+        Value::Str(it) => it.len() > 1 << 20,
+        _ => false,
+    }
+}
+
+fn is_container(value: &Value) -> bool {
+    matches!(value, Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Instance(_))
+        || matches!(value, Value::Object(_) | Value::Iter(_) if kind_of(value).is_none())
+}

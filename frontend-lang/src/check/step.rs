@@ -1,0 +1,338 @@
+//! What the machine does differently in shadow: global names, attributes of modules, the end of loops, texts, imports.
+
+use std::rc::Rc;
+
+use crate::bytecode::{Code, Op};
+use crate::check::STEPS_AFTER;
+use crate::check::unknown::{self, Kind, kind_of, unknown};
+use crate::cx::{Cx, Mode};
+use crate::error::Raised;
+use crate::native::Res;
+use crate::objects::function::Func;
+use crate::objects::module::{Globals, Module};
+use crate::operate::BinaryOp;
+use crate::sym::Sym;
+use crate::value::Value;
+use crate::vm::run::ForStep;
+
+/// Rows of a tensor that a loop goes through.
+const MOST_ROWS: usize = 64;
+
+/// Longest text or list that `*` may make.
+const LONG: i64 = 20_000;
+
+impl Cx {
+    /// Counts an operation; an error when the check has taken enough.
+    #[inline]
+    pub(crate) fn spend(&mut self) -> Result<(), Raised> {
+        let shadow = self.shadow();
+        shadow.steps -= 1;
+        if shadow.steps < -STEPS_AFTER || shadow.stopped {
+            return Err(self.uncertain());
+        }
+        Ok(())
+    }
+
+    /// The value of a global name: as the cell has set it, or a copy of the live one.
+    pub(crate) fn shadow_global(&mut self, code: &Code, slot: u32) -> Res {
+        let globals = &code.globals;
+        let key = (Rc::as_ptr(globals).addr(), slot);
+        let known = self.shadow().overlay.get(&key).cloned();
+        let (name, value, builtin) = {
+            let slots = globals.slots.borrow();
+            let slot = &slots[slot as usize];
+            (slot.name, slot.value.clone(), slot.builtin.clone())
+        };
+        let live = known.is_none();
+        let value = known.unwrap_or(value);
+        let value = if value.is_unbound() { builtin } else { value };
+        if value.is_unbound() {
+            return Err(self.no_name(code, name));
+        }
+        if !live {
+            return Ok(value);
+        }
+        let copy = self.adopt(&value)?;
+        self.shadow().overlay.insert(key, copy.clone());
+        Ok(copy)
+    }
+
+    /// Sets a global name for the rest of the check.
+    pub(crate) fn shadow_set_global(&mut self, globals: &Rc<Globals>, slot: u32, value: Value) {
+        self.shadow().overlay.insert((Rc::as_ptr(globals).addr(), slot), value);
+    }
+
+    /// An attribute of a module as the cell sees it.
+    pub(crate) fn shadow_module_attr(
+        &mut self,
+        module: &Rc<Module>,
+        name: Sym,
+        live: &Value,
+    ) -> Res {
+        let slot = module.globals.slot(name, || Value::Unbound);
+        let key = (Rc::as_ptr(&module.globals).addr(), slot);
+        if let Some(known) = self.shadow().overlay.get(&key)
+            && !known.is_unbound()
+        {
+            return Ok(known.clone());
+        }
+        self.adopt(live)
+    }
+
+    /// A global name that the cell has set or looked at.
+    pub(crate) fn shadow_known(&mut self, globals: &Rc<Globals>, name: Sym) -> Option<Value> {
+        let slot = globals.slot(name, || Value::Unbound);
+        let key = (Rc::as_ptr(globals).addr(), slot);
+        self.shadow().overlay.get(&key).filter(|it| !it.is_unbound()).cloned()
+    }
+
+    /// `Attr` in shadow.
+    pub(crate) fn shadow_attr(&mut self, code: &Code, name: Sym, cache: u16) -> Res {
+        let object = self.machine.stack.last().cloned().unwrap_or_default();
+        let found = self.load_attr(code, name, cache)?;
+        match &object {
+            Value::Module(module) => self.shadow_module_attr(module, name, &found),
+            _ => Ok(found),
+        }
+    }
+
+    /// `Method` in shadow.
+    pub(crate) fn shadow_method(
+        &mut self,
+        code: &Code,
+        name: Sym,
+        cache: u16,
+    ) -> Result<(), Raised> {
+        if !matches!(self.machine.stack.last(), Some(Value::Module(_))) {
+            return self.load_method(code, name, cache);
+        }
+        let found = self.shadow_attr(code, name, cache)?;
+        self.machine.stack.push(Value::Unbound);
+        self.machine.stack.push(found);
+        Ok(())
+    }
+
+    /// The next round of a `for`: none when the steps are used up.
+    pub(crate) fn shadow_for(
+        &mut self,
+        func: &Func,
+        ip: usize,
+        target: usize,
+    ) -> Result<ForStep, Raised> {
+        // Loops of the cell itself are cut first, so that what they call comes to its end.
+        let least = if self.machine.frames.len() == 1 { 0 } else { -STEPS_AFTER / 2 };
+        if self.shadow().steps <= least && self.may_cut(func, ip, target) {
+            self.shadow().weak = true;
+            return Ok(ForStep::End);
+        }
+        self.for_iter(ip)
+    }
+
+    /// Whether a loop may be left before its end: what follows it is sure to be reached.
+    fn may_cut(&self, func: &Func, ip: usize, target: usize) -> bool {
+        let body = func.code.ops.get(ip..target).unwrap_or(&[]);
+        let leaves = body.iter().any(|it| matches!(it, Op::Return | Op::Yield | Op::YieldFrom));
+        !leaves && self.machine.blocks.is_empty()
+    }
+
+    /// How many rows of a tensor a loop goes through: in a check not all of many.
+    pub(crate) fn rows_to_look_at(&mut self, size: usize) -> usize {
+        if self.mode != Mode::Shadow || size <= MOST_ROWS {
+            return size;
+        }
+        self.shadow().weak = true;
+        MOST_ROWS
+    }
+
+    /// A jump back to the head of a loop that is no `for`.
+    pub(crate) fn shadow_loop(&mut self, func: &Func, target: u32) -> Result<(), Raised> {
+        let is_for = matches!(func.code.ops.get(target as usize), Some(Op::ForIter(_)));
+        if self.shadow().steps <= 0 && !is_for {
+            return Err(self.uncertain());
+        }
+        Ok(())
+    }
+
+    /// An operator in shadow; products that would fill the memory are not known.
+    pub(crate) fn shadow_binary(
+        &mut self,
+        op: BinaryOp,
+        a: &Value,
+        b: &Value,
+        inplace: bool,
+    ) -> Res {
+        let is_sequence =
+            |it: &Value| matches!(it, Value::Str(_) | Value::List(_) | Value::Tuple(_));
+        let count = match (op, a, b) {
+            (BinaryOp::Mul, Value::Int(count), it) | (BinaryOp::Mul, it, Value::Int(count))
+                if is_sequence(it) =>
+            {
+                *count
+            }
+            _ => 0,
+        };
+        if count > LONG {
+            return Ok(unknown(Kind::Any));
+        }
+        let before = unknown::touched(false);
+        let result = if inplace { self.inplace(op, a, b) } else { self.binary(op, a, b) };
+        let result = self.or_unknown(result);
+        unknown::touched(before);
+        result
+    }
+
+    /// The operations that `step` knows, where they differ in shadow.
+    pub(crate) fn shadow_step(
+        &mut self,
+        func: &Rc<Func>,
+        op: Op,
+        base: usize,
+    ) -> Result<Option<usize>, Raised> {
+        let height = self.machine.stack.len();
+        match op {
+            Op::Format(_) => self.text_step(func, op, base, height - 1),
+            Op::FormatSpec(_) => self.text_step(func, op, base, height - 2),
+            Op::Concat(count) => {
+                let at = height - count as usize;
+                if self.machine.stack[at..].iter().all(|it| matches!(it, Value::Str(_))) {
+                    return self.step(func, op, base);
+                }
+                self.machine.stack.truncate(at);
+                self.machine.stack.push(unknown(Kind::Any));
+                Ok(None)
+            }
+            Op::Is | Op::IsNot => {
+                let pair = &self.machine.stack[height - 2..];
+                if pair.iter().any(|it| kind_of(it) == Some(Kind::Any)) {
+                    self.machine.stack.truncate(height - 2);
+                    self.machine.stack.push(unknown(Kind::Any));
+                    return Ok(None);
+                }
+                self.step(func, op, base)
+            }
+            Op::Raise
+            | Op::RaiseFrom
+            | Op::AssertFail
+            | Op::AssertMessage
+            | Op::AssertCompare(_) => self.raise_step(func, op, base),
+            Op::DelGlobal(slot) => {
+                self.shadow_global(&func.code, slot)?;
+                self.shadow_set_global(&func.code.globals, slot, Value::Unbound);
+                Ok(None)
+            }
+            Op::ClassName(name) => {
+                if self.namespace().is_some_and(|it| it.contains_key(&name)) {
+                    return self.step(func, op, base);
+                }
+                let builtin = self.builtins.get(&name).cloned().unwrap_or_default();
+                let slot = func.code.globals.slot(name, || builtin);
+                let value = self.shadow_global(&func.code, slot)?;
+                self.machine.stack.push(value);
+                Ok(None)
+            }
+            Op::DelAttr(_) => {
+                let object = self.machine.stack[height - 1].clone();
+                if !self.may_change(&object) {
+                    return Err(self.uncertain());
+                }
+                self.step(func, op, base)
+            }
+            Op::MakeFunction { .. } => {
+                let res = self.step(func, op, base);
+                if let Some(at) = self.machine.stack.last().and_then(Value::address) {
+                    self.shadow().own.insert(at);
+                }
+                res
+            }
+            Op::Import(_) | Op::ImportLeaf(_) | Op::ImportFrom(_) | Op::ImportStar => {
+                self.import_step(func, op, base)
+            }
+            Op::MatchSequence { .. }
+            | Op::MatchItem(_)
+            | Op::MatchRest(..)
+            | Op::IsMapping
+            | Op::MatchKey
+            | Op::MatchMappingRest
+            | Op::IsInstance
+            | Op::MatchAttr(_)
+            | Op::MatchPositional(_) => {
+                let from = height.saturating_sub(3);
+                if self.machine.stack[from..].iter().any(|it| kind_of(it).is_some()) {
+                    return Err(self.uncertain());
+                }
+                self.step(func, op, base)
+            }
+            _ => self.step(func, op, base),
+        }
+    }
+
+    /// A text made of a value: unknown if the value is.
+    fn text_step(
+        &mut self,
+        func: &Rc<Func>,
+        op: Op,
+        base: usize,
+        height: usize,
+    ) -> Result<Option<usize>, Raised> {
+        let before = unknown::touched(false);
+        let res = self.step(func, op, base);
+        let touched = unknown::touched(before);
+        if !touched || self.shadow().stopped {
+            return res;
+        }
+        self.machine.stack.truncate(height);
+        self.machine.stack.push(unknown(Kind::Any));
+        Ok(None)
+    }
+
+    /// Notes an exception that a cell raises on purpose; those of the library count as mistakes.
+    fn raise_step(
+        &mut self,
+        func: &Rc<Func>,
+        op: Op,
+        base: usize,
+    ) -> Result<Option<usize>, Raised> {
+        let res = self.step(func, op, base);
+        let of_cell =
+            self.sources.get(func.code.source).is_some_and(|it| it.name.starts_with("In["));
+        if let (Err(raised), true) = (&res, of_cell) {
+            self.shadow().written = Some(raised.value().clone());
+        }
+        res
+    }
+
+    /// Imports happen once and for all, so known modules are loaded in earnest. What they hold is copied like globals.
+    fn import_step(
+        &mut self,
+        func: &Rc<Func>,
+        op: Op,
+        base: usize,
+    ) -> Result<Option<usize>, Raised> {
+        let wanted = match op {
+            Op::Import(at) | Op::ImportLeaf(at) => func.code.consts[at as usize].clone(),
+            _ => Value::None,
+        };
+        if let Some(name) = wanted.as_str()
+            && !self.modules.contains_key(name)
+            && !crate::vm::import::is_built_in(name)
+        {
+            return Err(self.uncertain());
+        }
+        if op == Op::ImportStar {
+            return Err(self.uncertain());
+        }
+        let before = engine::apply::set_shapes_only(false);
+        self.mode = Mode::Eager;
+        let res = self.step(func, op, base);
+        self.mode = Mode::Shadow;
+        engine::apply::set_shapes_only(before);
+        res?;
+        if let Some(top) = self.machine.stack.last().cloned() {
+            let copy = self.adopt(&top)?;
+            if let Some(place) = self.machine.stack.last_mut() {
+                *place = copy;
+            }
+        }
+        Ok(None)
+    }
+}

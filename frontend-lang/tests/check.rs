@@ -1,0 +1,189 @@
+//! The check before running: what it finds, what it stays silent about, and that it changes nothing.
+
+use std::rc::Rc;
+
+use frontend_lang::check::Level;
+use frontend_lang::host::{Record, Recording};
+use frontend_lang::session::{Options, Session};
+
+/// Runs cells, the last of them checked: what it printed, the error, and whether the check found it.
+fn last(cells: &[&str]) -> (String, Option<String>, bool) {
+    let record = Rc::new(Record::default());
+    let mut session = Session::new(Box::new(Recording { record: record.clone() }));
+    let (last, before) = cells.split_last().expect("a cell");
+    for cell in before {
+        let error = session.run_cell(cell, &Options::default()).error;
+        assert!(error.is_none(), "{cell}\n{}", error.map(|it| it.plain).unwrap_or_default());
+    }
+    record.stdout.borrow_mut().clear();
+    let options = Options { check: Level::On, ..Options::default() };
+    let error = session.run_cell(last, &options).error;
+    let found = error.as_ref().is_some_and(|it| it.plain.contains("Found before the cell ran"));
+    let error = error.map(|it| format!("{}: {}", it.ename, it.evalue));
+    (record.stdout.borrow().clone(), error, found)
+}
+
+#[track_caller]
+fn finds(cells: &[&str], expected: &str) {
+    let (printed, error, found) = last(cells);
+    let error = error.unwrap_or_else(|| panic!("no error; printed {printed}"));
+    assert!(found, "not found before running: {error}");
+    assert!(error.contains(expected), "{error}");
+    assert_eq!(printed, "", "something ran");
+}
+
+#[track_caller]
+fn runs(cells: &[&str], expected: &str) {
+    let (printed, error, _) = last(cells);
+    assert_eq!(error, None);
+    assert_eq!(printed.trim_end(), expected);
+}
+
+/// Fails only when it runs.
+#[track_caller]
+fn fails_late(cells: &[&str], expected: &str) {
+    let (_, error, found) = last(cells);
+    assert!(error.as_ref().is_some_and(|it| it.contains(expected)), "{error:?}");
+    assert!(!found, "found before running: {error:?}");
+}
+
+const NET: &str = "
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(784, 128)
+        self.fc2 = nn.Linear(64, 10)
+    def forward(self, x):
+        x = F.relu(self.fc1(x))
+        return self.fc2(x)
+model = Net()
+good = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+opt = torch.optim.SGD(good.parameters(), lr=0.1)
+x = torch.randn(16, 4)
+y = torch.randint(0, 2, (16,))
+log = []
+";
+
+#[test]
+fn finds_a_wrong_shape_in_a_class_of_an_earlier_cell() {
+    finds(&[NET, "print('start')\nmodel(torch.zeros(32, 784))"], "ShapeError");
+}
+
+#[test]
+fn finds_names_and_attributes() {
+    finds(&["print(1)\nundefined_name"], "name 'undefined_name' is not defined");
+    finds(&["x = [1]", "print(1)\nx.push(2)"], "'list' object has no attribute 'push'");
+    finds(&["import math\nprint(1)\nmath.squirt(2)"], "squirt");
+    finds(&["def f(a):\n    return a.b\nprint(1)\nf(3)"], "no attribute 'b'");
+    finds(&["print(1)\nint('a')"], "invalid literal");
+    finds(&["d = {'a': 1}", "print(1)\nd['b']"], "KeyError");
+    finds(&["print(1)\nlen(3, 4)"], "TypeError");
+}
+
+#[test]
+fn finds_a_mistake_after_training() {
+    let train = "
+for epoch in range(3):
+    opt.zero_grad()
+    loss = F.cross_entropy(good(x), y)
+    loss.backward()
+    opt.step()
+    log.append(loss.item())
+    print(epoch)
+";
+    finds(&[NET, &format!("{train}\nprint(lossess)")], "lossess");
+    finds(
+        &[NET, &train.replace("range(3)", "range(100000)").replace("log.append", "logg.append")],
+        "logg",
+    );
+    finds(
+        &[NET, &format!("{}\nprint(lossess)", train.replace("range(3)", "range(1000)"))],
+        "lossess",
+    );
+    finds(&[NET, &format!("{train}\ngood(torch.zeros(3, 5))")], "ShapeError");
+    finds(&[NET, &train.replace("good(x), y", "good(x), y.float().reshape(4, 4)")], "Error");
+    runs(&[NET, &format!("{train}\nprint(len(log))")], "0\n1\n2\n3");
+}
+
+#[test]
+fn changes_nothing() {
+    let setup = "
+import torch, random
+from torch import nn
+torch.manual_seed(1)
+random.seed(1)
+class Counter:
+    total = 0
+    seen = []
+    def __init__(self): self.n = 0
+    def up(self):
+        self.n += 1
+        Counter.seen.append(self.n)
+def make():
+    count = 0
+    def up():
+        nonlocal count
+        count += 1
+        return count
+    return up
+up = make()
+c = Counter()
+items = [1, [2]]
+d = {'a': [1]}
+w = torch.ones(2, requires_grad=True)
+plain = torch.zeros(3)
+n = 0
+def remember(x, seen=[]):
+    seen.append(x)
+    return len(seen)
+";
+    let change = "
+c.up(); up(); items[1].append(3); items.append(4); d['b'] = 1; d['a'].append(2); n += 1; remember(1)
+(w * 2).sum().backward()
+plain += 1
+plain[0] = 5
+r = torch.rand(2)
+random.random()
+missing
+";
+    let show = "print(c.n, Counter.seen, up(), items, d, w.grad, plain.tolist(), n, remember(1), torch.rand(1).item(), random.random())";
+    let fresh = last(&[setup, show]).0;
+    let record = Rc::new(Record::default());
+    let mut session = Session::new(Box::new(Recording { record: record.clone() }));
+    let options = Options { check: Level::On, ..Options::default() };
+    assert!(session.run_cell(setup, &options).error.is_none());
+    let error = session.run_cell(change, &options).error.expect("an error");
+    assert!(error.plain.contains("Found before"), "{}", error.plain);
+    assert!(session.run_cell(show, &options).error.is_none());
+    assert_eq!(*record.stdout.borrow(), fresh);
+}
+
+#[test]
+fn is_silent_when_not_certain() {
+    fails_late(&["import random\nif random.random() < 2:\n    missing"], "missing");
+    fails_late(&["import torch\nx = torch.ones(3)\nif x.sum() > 2:\n    missing"], "missing");
+    fails_late(&["raise ValueError('on purpose')"], "on purpose");
+    fails_late(&["assert 1 == 2"], "AssertionError");
+    runs(&["try:\n    missing\nexcept NameError:\n    print('caught')"], "caught");
+    runs(&["import torch\nx = torch.arange(6)\nprint(x[x > 2].reshape(3, 1).shape)"], "(3, 1)");
+    runs(
+        &[
+            "import torch\nx = torch.ones(1, 2)\nfor i in range(2000):\n    x = torch.cat([x, x[:1]])\nprint(x.reshape(2001, 2).shape)",
+        ],
+        "(2001, 2)",
+    );
+    runs(
+        &[
+            "import torch\nw = torch.ones(2, requires_grad=True)\nloss = (w * 3).sum()",
+            "loss.backward()\nv = w.grad + 1\nprint(v.tolist())",
+        ],
+        "[4.0, 4.0]",
+    );
+    runs(&["it = iter([1, 2, 3])", "print(next(it), next(it))"], "1 2");
+    runs(&["total = 0\nn = 0\nwhile total < 100000:\n    total += 1\nprint(total)"], "100000");
+    runs(&["import time\nt = time.time()\nprint(f'{time.time() - t:.0f}')"], "0");
+}

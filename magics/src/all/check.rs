@@ -1,0 +1,55 @@
+//! `%check`: whether cells are checked before they run.
+
+use frontend_lang::check::Level;
+
+use crate::args::{Arg, Args};
+use crate::artifact::Artifact;
+use crate::notebook::MagicCx;
+use crate::{Example, Magic, MagicError, OnCell};
+
+pub(super) static MAGIC: Magic = Magic {
+    name: "check",
+    summary: "Check cells before they run: wrong shapes, unknown names and the like are shown before anything has happened. `strict` \
+              counts the cell's own `raise` and `assert` too. As %%check it holds for one cell.",
+    args: &[Arg::Optional { name: "LEVEL", help: "on, off or strict; nothing: say which it is" }],
+    on_cell: OnCell::ThenRun,
+    run,
+    examples: &[
+        Example { setup: "", cell: "%check", shows: "check: on" },
+        Example { setup: "", cell: "%check off", shows: "check: off" },
+        Example {
+            setup: "",
+            cell: "%%check strict\nassert 1 == 2",
+            shows: "error: AssertionError",
+        },
+        Example { setup: "", cell: "%check maybe", shows: "error: MagicError" },
+    ],
+};
+
+fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
+    let level = match args.word(0) {
+        None => return Ok(vec![said(cx.settings.check)]),
+        Some("on") => Level::On,
+        Some("off") => Level::Off,
+        Some("strict") => Level::Strict,
+        Some(other) => {
+            let message = format!("`{other}` is none of on, off and strict");
+            return Err(MagicError::usage(&MAGIC, message));
+        }
+    };
+    cx.options.check = level;
+    if cx.body.is_some() {
+        return Ok(Vec::new());
+    }
+    cx.settings.check = level;
+    Ok(vec![said(level)])
+}
+
+fn said(level: Level) -> Artifact {
+    let name = match level {
+        Level::Off => "off",
+        Level::On => "on",
+        Level::Strict => "strict",
+    };
+    Artifact::Text(format!("check: {name}"))
+}
