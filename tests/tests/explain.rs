@@ -1,0 +1,40 @@
+//! Every code that errors can have is explained, by an example that ends with it, and on a page of its own.
+
+use std::path::Path;
+
+use frontend_lang::explain::ALL;
+use tests::spec::{Cell, Runner};
+
+#[test]
+fn examples_end_with_their_code() {
+    let mut wrong = Vec::new();
+    for topic in ALL {
+        let cell = Cell { text: topic.example.into(), ..Cell::default() };
+        let shown = Runner::default().check(&cell).unwrap_or_default();
+        let carries = if topic.code.contains("::") || topic.code == "memory" {
+            shown.contains(&format!("(more: %explain {})", topic.code))
+        } else {
+            shown.contains(&format!("{}: ", topic.code))
+        };
+        if !carries {
+            wrong.push(format!("{}:\n{shown}", topic.code));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// `notegrad explain --pages docs/errors` writes them anew.
+#[test]
+fn pages_are_up_to_date() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors");
+    for topic in ALL {
+        let path = folder.join(format!("{}.md", topic.code.replace("::", "-")));
+        let page = std::fs::read_to_string(&path).unwrap_or_default();
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            std::fs::create_dir_all(&folder).expect("a folder");
+            std::fs::write(&path, topic.page()).expect("a page");
+        } else {
+            assert!(page == topic.page(), "{} is not up to date", path.display());
+        }
+    }
+}
