@@ -49,6 +49,8 @@ pub struct Cx {
     pub sources: Sources,
     /// Global names of the session.
     pub globals: Rc<Globals>,
+    /// Silent mistakes that the latest check has found.
+    pub(crate) findings: Vec<crate::diagnostic::Diagnostic>,
     /// The state of a check before running, while one runs.
     pub(crate) check: Option<Box<crate::check::Shadow>>,
     /// Frames and their values.
@@ -72,6 +74,7 @@ impl Cx {
             modules: FxHashMap::default(),
             sources: Sources::default(),
             globals: Rc::new(Globals::default()),
+            findings: Vec::new(),
             check: None,
             machine: Machine::default(),
             showing: Vec::new(),

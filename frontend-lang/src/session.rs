@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::trace::Options as TraceOptions;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::adapter;
 pub use crate::adapter::Completeness;
@@ -40,6 +40,10 @@ const REFUSED: &str =
 pub struct Session {
     pub cx: Cx,
     cell: usize,
+    /// Lints that are not shown.
+    pub quiet_lints: FxHashSet<String>,
+    /// Lints that were shown, with the code they were about.
+    shown_lints: FxHashSet<(&'static str, String)>,
     /// Traced steps of cells, by the cell's text and number, so that a cell run again replays.
     steps: FxHashMap<(String, usize), Value>,
 }
@@ -91,7 +95,13 @@ impl Session {
     pub fn new(host: Box<dyn Host>) -> Session {
         let cx = Cx::new(host);
         cx.globals.set(Sym::NAME, Value::str("__main__"));
-        Session { cx, cell: 0, steps: FxHashMap::default() }
+        Session {
+            cx,
+            cell: 0,
+            quiet_lints: FxHashSet::default(),
+            shown_lints: FxHashSet::default(),
+            steps: FxHashMap::default(),
+        }
     }
 
     /// Set it from another thread to stop the running cell.
@@ -125,7 +135,10 @@ impl Session {
         let result = match compiled {
             Ok(code) => match self.cx.check_before(&code, options.check) {
                 Some(raised) => return self.refuse(raised, cell),
-                None => self.cx.run_code(code),
+                None => {
+                    self.show_findings();
+                    self.cx.run_code(code)
+                }
             },
             Err(diagnostics) => {
                 let error = self.syntax_error(&diagnostics);
@@ -152,6 +165,23 @@ impl Session {
             let key = (format!("{options:?} {code}"), at);
             let step = self.steps.entry(key).or_insert_with(make).clone();
             self.set_global(&trace_cell::step_name(at), step);
+        }
+    }
+
+    /// Shows each silent mistake once.
+    fn show_findings(&mut self) {
+        for found in std::mem::take(&mut self.cx.findings) {
+            let line = self.cx.sources.text(found.labels[0].span).to_owned();
+            let quiet = self.quiet_lints.contains(found.code);
+            if quiet || !self.shown_lints.insert((found.code, line)) {
+                continue;
+            }
+            let text = format!(
+                "{}\n(`# ok: {}` on the line says that it is meant.)",
+                found.render(&self.cx.sources, false),
+                found.code
+            );
+            self.cx.host.display(&Value::str(text.as_str()), &text, None, false);
         }
     }
 

@@ -187,3 +187,48 @@ fn is_silent_when_not_certain() {
     runs(&["total = 0\nn = 0\nwhile total < 100000:\n    total += 1\nprint(total)"], "100000");
     runs(&["import time\nt = time.time()\nprint(f'{time.time() - t:.0f}')"], "0");
 }
+
+/// The names of the warnings that a cell shows.
+fn warnings(cells: &[&str]) -> Vec<String> {
+    let record = Rc::new(Record::default());
+    let mut session = Session::new(Box::new(Recording { record: record.clone() }));
+    let options = Options { check: Level::On, ..Options::default() };
+    for cell in cells {
+        let error = session.run_cell(cell, &options).error;
+        assert!(error.is_none(), "{}", error.map(|it| it.plain).unwrap_or_default());
+    }
+    assert_eq!(*record.stderr.borrow(), "");
+    let shown = record.displays.borrow();
+    let name = |it: &String| it.split(['[', ']']).nth(1).unwrap_or_default().to_owned();
+    shown.iter().map(name).collect()
+}
+
+#[test]
+fn warns_of_silent_mistakes_once() {
+    let forgotten = "
+for i in range(3):
+    loss = F.cross_entropy(good(x), y)
+    loss.backward()
+    opt.step()
+";
+    assert_eq!(warnings(&[NET, forgotten, forgotten]), ["zero-grad"]);
+    let right =
+        forgotten.replace("    loss.backward()", "    opt.zero_grad()\n    loss.backward()");
+    assert_eq!(warnings(&[NET, &right]), [] as [&str; 0]);
+    let accumulated = "
+for i in range(3):
+    F.cross_entropy(good(x), y).backward()
+opt.step()
+";
+    assert_eq!(warnings(&[NET, accumulated]), [] as [&str; 0]);
+    let softmax = "loss = F.cross_entropy(torch.softmax(good(x), dim=1), y)";
+    assert_eq!(warnings(&[NET, softmax]), ["softmax-loss"]);
+    let broadcast = "loss = ((torch.ones(5, 1) - torch.ones(5)) ** 2).mean()";
+    assert_eq!(warnings(&[NET, broadcast]), ["broadcast-loss"]);
+    assert_eq!(warnings(&[NET, &format!("{broadcast}  # ok: broadcast-loss")]), [] as [&str; 0]);
+    assert_eq!(warnings(&[NET, "x.relu()\nprint(1)"]), ["unused-result"]);
+    assert_eq!(warnings(&[NET, "x + 1\nprint(1)"]), ["unused-result"]);
+    assert_eq!(warnings(&[NET, "x.relu_()\nx.clamp_(0, 1)\nprint(1)"]), [] as [&str; 0]);
+    assert_eq!(warnings(&["total = 0.1 + 0.2\nprint(total == 0.3)"]), ["float-eq"]);
+    assert_eq!(warnings(&["lr = 0.1\nprint(lr == 0.1, lr == 0.2)"]), [] as [&str; 0]);
+}

@@ -25,7 +25,6 @@ pub struct Notebook {
 }
 
 /// What magics have set for all following cells.
-#[derive(Default)]
 pub struct Settings {
     /// Whether cells are checked before they run.
     pub check: Level,
@@ -37,6 +36,18 @@ pub struct Settings {
     pub fastrun_cache: Option<String>,
     /// The strategy to go back to after a cell under `%fastrun`.
     pub fastrun_before: Option<engine::fastrun::Strategy>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            check: Level::On,
+            trace: Default::default(),
+            traced: Default::default(),
+            fastrun_cache: Default::default(),
+            fastrun_before: Default::default(),
+        }
+    }
 }
 
 /// What a magic sees.
@@ -82,8 +93,7 @@ pub struct Outcome {
 impl Notebook {
     /// A new notebook over `host`.
     pub fn new(host: Box<dyn Host>) -> Self {
-        let settings = Settings { check: Level::On, ..Settings::default() };
-        Self { session: Session::new(host), settings, cells: Vec::new() }
+        Self { session: Session::new(host), settings: Settings::default(), cells: Vec::new() }
     }
 
     /// Set by another thread to interrupt the running cell.

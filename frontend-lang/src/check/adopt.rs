@@ -19,6 +19,9 @@ use crate::value::{BoundMethod, List, Slice, Value};
 /// Values copied before the check gives up.
 const MOST: usize = 40_000;
 
+/// Items of a list, set or dict that is copied; longer ones are unknown.
+const LONGEST: usize = 4_000;
+
 /// How deeply objects may lie in each other.
 const DEEPEST: usize = 120;
 
@@ -31,6 +34,9 @@ impl Cx {
         let Some(address) = value.address() else { return Ok(value.clone()) };
         if let Some(known) = self.shadow().copies.get(&address) {
             return Ok(known.clone());
+        }
+        if is_long(value) {
+            return Ok(unknown(Kind::Any));
         }
         let shadow = self.shadow();
         shadow.n_copied += 1;
@@ -295,6 +301,17 @@ pub(crate) fn is_stateless(value: &Value) -> bool {
         }
         other => is_fixed(other),
     }
+}
+
+fn is_long(value: &Value) -> bool {
+    let len = match value {
+        Value::List(it) => it.items.borrow().len(),
+        Value::Tuple(it) => it.len(),
+        Value::Dict(it) => it.len(),
+        Value::Set(it) => it.len(),
+        _ => 0,
+    };
+    len > LONGEST
 }
 
 /// Values that no program can change.

@@ -17,6 +17,7 @@
 
 pub mod adopt;
 pub(crate) mod host;
+pub mod lint;
 pub(crate) mod native;
 pub(crate) mod step;
 pub mod unknown;
@@ -27,6 +28,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bytecode::{Code, Op};
 use crate::cx::{Cx, Mode};
+use crate::diagnostic::Diagnostic;
 use crate::error::{
     ATTRIBUTE_ERROR, KEYBOARD_INTERRUPT, NAME_ERROR, Raised, SYSTEM_EXIT, UNBOUND_LOCAL_ERROR,
 };
@@ -80,6 +82,12 @@ pub(crate) struct Shadow {
     depth: usize,
     /// The exception of a `raise` or `assert` that the user wrote.
     written: Option<Value>,
+    /// Silent mistakes.
+    findings: Vec<Diagnostic>,
+    /// The latest result of an op.
+    latest: Option<usize>,
+    /// Versions of leaves when they got a gradient.
+    grad_versions: FxHashMap<u64, u32>,
     /// The code of the cell.
     code: Option<Rc<Code>>,
 }
@@ -99,9 +107,12 @@ impl Cx {
         self.check = Some(Box::new(shadow));
         self.mode = Mode::Shadow;
         unknown::touched(false);
-        let result = self.run_code(code.clone());
+        // Whatever happens, the session gets its host and its state back.
+        let run = std::panic::AssertUnwindSafe(|| self.run_code(code.clone()));
+        let result = std::panic::catch_unwind(run);
         self.mode = Mode::Eager;
-        let shadow = self.check.take().unwrap_or_default();
+        let mut shadow = self.check.take().unwrap_or_default();
+        self.findings = std::mem::take(&mut shadow.findings);
         engine::apply::set_shapes_only(before);
         engine::autograd::set_enabled(recording);
         engine::random::set_state(random);
@@ -112,7 +123,7 @@ impl Cx {
         self.machine.handled.truncate(more.1);
         self.native_depth = more.2;
         self.showing.clear();
-        let raised = result.err()?;
+        let raised = result.ok()?.err()?;
         if raised.is(&KEYBOARD_INTERRUPT) && !shadow.stopped {
             self.interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
             return None;

@@ -7,6 +7,7 @@ use crate::check::unknown::{self, Kind, kind_of, unknown};
 use crate::cx::Cx;
 use crate::error::Raised;
 use crate::native::{Args, CallArgs, Effect, Member, NativeFn, Res};
+use crate::ops_binding::OpFunction;
 use crate::params::Bound;
 use crate::value::Value;
 
@@ -33,7 +34,9 @@ const NOT_KNOWN: &[&str] = &[
 impl Cx {
     /// Runs a native with bound arguments in shadow.
     pub(crate) fn shadow_native(&mut self, row: &'static NativeFn, args: &Bound) -> Res {
-        self.shadow().steps -= 4;
+        let shadow = self.shadow();
+        shadow.steps -= 4;
+        shadow.latest = None;
         let hidden = is_hidden(row);
         if row.effect == Effect::Opaque || hidden || NOT_KNOWN.contains(&row.name) {
             let kind = match row.name {
@@ -43,6 +46,11 @@ impl Cx {
             };
             if row.name == "item" && self.item_is_known(&args[0]) {
                 return (row.run)(self, Args::new(args));
+            }
+            if row.name == "tolist"
+                && let Some(list) = unknown_list(&args[0])
+            {
+                return Ok(list);
             }
             if row.name == "shuffle" {
                 return Err(self.uncertain());
@@ -78,6 +86,7 @@ impl Cx {
     pub(crate) fn shadow_call(&mut self, func: &Value, args: CallArgs<'_>) -> Res {
         let Some(native) = func.as_native() else { return Err(self.uncertain()) };
         self.shadow().steps -= 4;
+        self.lint_call(func, args);
         let before = unknown::touched(false);
         let result = native.call(self, func, args);
         let touched = unknown::touched(before);
@@ -86,7 +95,11 @@ impl Cx {
         }
         let is_unknown = |it: &Value| kind_of(it).is_some();
         match result {
-            Ok(value) if !touched => Ok(value),
+            Ok(value) if !touched => {
+                let is_op = func.downcast::<OpFunction>().is_some();
+                self.lint_result(&value, is_op && !args.positional.iter().any(|it| it.is(&value)));
+                Ok(value)
+            }
             Err(raised) if !touched && !args.positional.iter().any(is_unknown) => Err(raised),
             _ => Ok(unknown(Kind::Any)),
         }
@@ -145,6 +158,14 @@ fn is_hidden(row: &'static NativeFn) -> bool {
             .collect();
     }
     row.name == "manual_seed" || ROWS.with(|it| it.contains(&std::ptr::from_ref(row).addr()))
+}
+
+/// As many unknown numbers as a vector has elements.
+fn unknown_list(value: &Value) -> Option<Value> {
+    let shape = value.as_tensor()?.get().shape().clone();
+    let size = shape.first().copied().filter(|it| shape.len() == 1 && *it <= LONG)?;
+    let kind = number_kind(value);
+    Some(Value::list((0..size).map(|_| unknown(kind)).collect()))
 }
 
 fn number_kind(value: &Value) -> Kind {

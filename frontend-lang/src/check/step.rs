@@ -174,10 +174,16 @@ impl Cx {
         if count > LONG {
             return Ok(unknown(Kind::Any));
         }
+        self.lint_binary(op, a, b);
         let before = unknown::touched(false);
         let result = if inplace { self.inplace(op, a, b) } else { self.binary(op, a, b) };
         let result = self.or_unknown(result);
         unknown::touched(before);
+        if let Ok(value) = &result
+            && !inplace
+        {
+            self.lint_result(value, true);
+        }
         result
     }
 

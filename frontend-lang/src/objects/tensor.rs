@@ -68,6 +68,11 @@ impl TensorObj {
         TensorObj::make(tensor, None, parameter)
     }
 
+    /// How often the value was replaced in place.
+    pub(crate) fn version(&self) -> u32 {
+        self.version.get()
+    }
+
     /// The value as last seen, without looking at the base of a view.
     pub(crate) fn peek(&self) -> Tensor {
         self.value.borrow().clone()

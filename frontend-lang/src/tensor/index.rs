@@ -6,6 +6,7 @@ use engine::index::Index;
 use engine::{DType, Tensor};
 
 use super::convert::{self, operand, variable};
+use crate::check::unknown::{Kind, kind_of};
 use crate::native::*;
 use crate::objects::tensor::{TensorObj, View};
 
@@ -71,6 +72,8 @@ fn one(cx: &mut Cx, key: &Value) -> Result<Index, Raised> {
         Value::List(_) | Value::Range(_) => Index::Tensor(list(cx, key)?),
         other => match other.as_int() {
             Some(at) => Index::Int(at),
+            // Any row has the shape of the first.
+            None if kind_of(other) == Some(Kind::Int) => Index::Int(0),
             None => {
                 return Err(index_error(format!(
                     "tensors are indexed with ints, slices, None, ..., tensors and lists, not with {}",

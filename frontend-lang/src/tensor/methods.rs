@@ -304,6 +304,9 @@ fn collect(cx: &mut Cx, leaf: u64, grad: Tensor) -> Result<(), Raised> {
             grad = convert::variable(changed)?.get();
         }
     }
+    if cx.mode == crate::cx::Mode::Shadow {
+        cx.lint_grad(leaf, &object);
+    }
     match object.grad() {
         None => object.set_grad(Some(Rc::new(TensorObj::new(grad)))),
         Some(sum) => {

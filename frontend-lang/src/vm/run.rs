@@ -70,6 +70,7 @@ impl Cx {
             ip += 1;
             if SHADOW {
                 tri!(self.spend());
+                save!();
             }
             match op {
                 Op::Const(idx) => push!(self, func.code.consts[idx as usize].clone()),
@@ -202,6 +203,9 @@ impl Cx {
                 Op::Compare(op) => {
                     let b = pop!(self);
                     let a = pop!(self);
+                    if SHADOW {
+                        self.lint_compare(op, &a, &b);
+                    }
                     let value = match simple_compare(op, &a, &b) {
                         Some(known) => Value::Bool(known),
                         None if SHADOW => {
@@ -215,6 +219,9 @@ impl Cx {
                 Op::CompareJump(op, target) => {
                     let b = pop!(self);
                     let a = pop!(self);
+                    if SHADOW {
+                        self.lint_compare(op, &a, &b);
+                    }
                     let holds = match simple_compare(op, &a, &b) {
                         Some(known) => known,
                         None => {
@@ -317,6 +324,10 @@ impl Cx {
                             push!(self, result);
                         }
                     }
+                }
+                Op::Pop if SHADOW => {
+                    let value = pop!(self);
+                    self.lint_drop(&value);
                 }
                 Op::Pop => drop(pop!(self)),
                 Op::Dup => {

@@ -1,6 +1,6 @@
 //! `%check`: whether cells are checked before they run.
 
-use frontend_lang::check::Level;
+use frontend_lang::check::{Level, lint};
 
 use crate::args::{Arg, Args};
 use crate::artifact::Artifact;
@@ -11,7 +11,10 @@ pub(super) static MAGIC: Magic = Magic {
     name: "check",
     summary: "Check cells before they run: wrong shapes, unknown names and the like are shown before anything has happened. `strict` \
               counts the cell's own `raise` and `assert` too. As %%check it holds for one cell.",
-    args: &[Arg::Optional { name: "LEVEL", help: "on, off or strict; nothing: say which it is" }],
+    args: &[
+        Arg::Optional { name: "LEVEL", help: "on, off or strict; nothing: say which it is" },
+        Arg::Rest { name: "LINT", help: "after `quiet`: warnings that are not to be shown" },
+    ],
     on_cell: OnCell::ThenRun,
     run,
     examples: &[
@@ -22,6 +25,7 @@ pub(super) static MAGIC: Magic = Magic {
             cell: "%%check strict\nassert 1 == 2",
             shows: "error: AssertionError",
         },
+        Example { setup: "", cell: "%check quiet float-eq", shows: "not shown: float-eq" },
         Example { setup: "", cell: "%check maybe", shows: "error: MagicError" },
     ],
 };
@@ -32,6 +36,7 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         Some("on") => Level::On,
         Some("off") => Level::Off,
         Some("strict") => Level::Strict,
+        Some("quiet") => return quiet(cx, args.words_from(1)),
         Some(other) => {
             let message = format!("`{other}` is none of on, off and strict");
             return Err(MagicError::usage(&MAGIC, message));
@@ -43,6 +48,19 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     }
     cx.settings.check = level;
     Ok(vec![said(level)])
+}
+
+/// Silences lints by name.
+fn quiet(cx: &mut MagicCx<'_>, names: &[String]) -> Result<Vec<Artifact>, MagicError> {
+    for name in names {
+        if lint::find(name).is_none() {
+            let known: Vec<&str> = lint::ALL.iter().map(|it| it.name).collect();
+            let message = format!("there is no warning `{name}`; there are {}", known.join(", "));
+            return Err(MagicError::usage(&MAGIC, message));
+        }
+        cx.session.quiet_lints.insert(name.clone());
+    }
+    Ok(vec![Artifact::Text(format!("not shown: {}", names.join(", ")))])
 }
 
 fn said(level: Level) -> Artifact {

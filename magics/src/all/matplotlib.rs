@@ -13,7 +13,7 @@ pub(super) static MAGIC: Magic = Magic {
     run,
     examples: &[
         Example { setup: "", cell: "%matplotlib inline\n1 + 1", shows: "2" },
-        Example { setup: "", cell: "%matplotlib qt", shows: "plots are always drawn" },
+        Example { setup: "", cell: "%matplotlib qt", shows: "error: MagicError" },
     ],
 };
 

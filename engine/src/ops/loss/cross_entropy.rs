@@ -80,14 +80,11 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
 
 /// A target of floats must be probabilities; most often class numbers were meant.
 fn check_probabilities(scores: &Tensor, target: &Tensor) -> Result<()> {
-    let rule = if !scores.dtype().is_float() {
-        "the scores come first and are floats, the target comes second"
-    } else if scores.shape() != target.shape() {
-        "a float target holds a probability for each score; class numbers are whole numbers, one for each row: \
-         target.long()"
-    } else {
+    if scores.shape() == target.shape() {
         return Ok(());
-    };
+    }
+    let rule = "a float target holds a probability for each score; class numbers are whole numbers, one for each row: \
+                target.long()";
     let shapes = vec![scores.shape().clone(), target.shape().clone()];
     Err(Error::Shapes { op: OP.name, shapes, rule: rule.into() })
 }

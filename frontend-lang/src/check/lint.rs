@@ -1,0 +1,147 @@
+//! Silent mistakes: code that runs and most likely does not do what was meant. Found while a check runs, shown once, never an error.
+//!
+//! `# ok: NAME` on the line silences a lint there, `%check quiet NAME` everywhere.
+//!
+//! **Invariant:** a lint speaks of lines of the user's cells only, and only where the check is certain.
+
+use crate::cx::Cx;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::native::CallArgs;
+use crate::objects::tensor::TensorObj;
+use crate::operate::{BinaryOp, CompareOp};
+use crate::ops_binding::OpFunction;
+use crate::value::Value;
+
+/// One silent mistake.
+pub struct Lint {
+    pub name: &'static str,
+    pub message: &'static str,
+    /// What to do.
+    pub next: &'static str,
+}
+
+/// Every lint, sorted.
+pub static ALL: &[&Lint] = &[&BROADCAST_LOSS, &FLOAT_EQ, &SOFTMAX_LOSS, &UNUSED_RESULT, &ZERO_GRAD];
+
+static BROADCAST_LOSS: Lint = Lint {
+    name: "broadcast-loss",
+    message: "[N, 1] with [N] gives [N, N]: every row is compared with every other",
+    next: "give both one shape: `x.squeeze(1)` or `y[:, None]`",
+};
+
+static FLOAT_EQ: Lint = Lint {
+    name: "float-eq",
+    message: "these floats differ only by rounding, and `==` says that they are not equal",
+    next: "compare with `math.isclose(a, b)`",
+};
+
+static SOFTMAX_LOSS: Lint = Lint {
+    name: "softmax-loss",
+    message: "cross_entropy takes scores and applies softmax itself; here it is applied twice",
+    next: "give the scores to the loss, and apply softmax only to look at probabilities",
+};
+
+static UNUSED_RESULT: Lint = Lint {
+    name: "unused-result",
+    message: "this computes a new tensor and nobody keeps it; the old one is unchanged",
+    next: "assign the result, or use the form in place, with `_` at the end",
+};
+
+static ZERO_GRAD: Lint = Lint {
+    name: "zero-grad",
+    message: "gradients of the step before are still there, and this backward adds to them",
+    next: "call `optimizer.zero_grad()` before `backward()`",
+};
+
+/// The lint of a name.
+pub fn find(name: &str) -> Option<&'static Lint> {
+    ALL.iter().copied().find(|it| it.name == name)
+}
+
+impl Cx {
+    /// Notes a lint at the line of the user's that is running.
+    fn note(&mut self, lint: &'static Lint) {
+        if self.shadow().weak {
+            return;
+        }
+        let of_cell = |it: &&crate::vm::frame::Frame| {
+            self.sources.get(it.func.code.source).is_some_and(|it| it.name.starts_with("In["))
+        };
+        let Some(frame) = self.machine.frames.iter().rev().find(of_cell) else { return };
+        let span = frame.func.code.span(frame.ip.saturating_sub(1));
+        let Some(source) = self.sources.get(span.source) else { return };
+        let line = source.line(source.line_column(span.start).0);
+        let silent = line.split_once("# ok:").is_some_and(|it| it.1.contains(lint.name));
+        let known = self.shadow().findings.iter().any(|it| it.code == lint.name);
+        if silent || known {
+            return;
+        }
+        let found = Diagnostic::error(lint.name, span, lint.message).with_help(lint.next);
+        let found = Diagnostic { severity: Severity::Warning, ..found };
+        self.shadow().findings.push(found);
+    }
+
+    /// `a op b`, before it is computed.
+    pub(crate) fn lint_binary(&mut self, op: BinaryOp, a: &Value, b: &Value) {
+        if op != BinaryOp::Sub {
+            return;
+        }
+        let (Some(a), Some(b)) = (a.as_tensor(), b.as_tensor()) else { return };
+        let (a, b) = (a.get(), b.get());
+        let is_pair = |column: &[usize], row: &[usize]| match (column, row) {
+            ([n, 1], [m]) => n == m && *n > 1,
+            _ => false,
+        };
+        if is_pair(a.shape(), b.shape()) || is_pair(b.shape(), a.shape()) {
+            self.note(&BROADCAST_LOSS);
+        }
+    }
+
+    /// A comparison, before it is made.
+    pub(crate) fn lint_compare(&mut self, op: CompareOp, a: &Value, b: &Value) {
+        let (Value::Float(a), Value::Float(b)) = (a, b) else { return };
+        let near = (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
+        if matches!(op, CompareOp::Eq | CompareOp::Ne) && a != b && near {
+            self.note(&FLOAT_EQ);
+        }
+    }
+
+    /// A call of an op, before it is made.
+    pub(crate) fn lint_call(&mut self, func: &Value, args: CallArgs<'_>) {
+        let Some(OpFunction { op, .. }) = func.downcast::<OpFunction>() else { return };
+        let Some(scores) = args.positional.first().and_then(Value::as_tensor) else { return };
+        if op.name == "cross_entropy" {
+            let value = scores.get();
+            let last = value.edge().and_then(|it| it.op_name());
+            if last.is_some_and(|it| it == "softmax" || it == "log_softmax") {
+                self.note(&SOFTMAX_LOSS);
+            }
+        }
+    }
+
+    /// The result of a call, to be known again when it is dropped if it is `new` and an op's.
+    pub(crate) fn lint_result(&mut self, value: &Value, new: bool) {
+        let is_tensor = matches!(value, Value::Tensor(_));
+        self.shadow().latest = value.address().filter(|_| new && is_tensor);
+    }
+
+    /// A value that a statement leaves behind.
+    pub(crate) fn lint_drop(&mut self, value: &Value) {
+        if let Value::Tensor(it) = value
+            && std::rc::Rc::strong_count(it) == 1
+            && self.shadow().latest == value.address()
+        {
+            self.note(&UNUSED_RESULT);
+        }
+    }
+
+    /// A gradient on its way to a leaf.
+    pub(crate) fn lint_grad(&mut self, leaf: u64, object: &TensorObj) {
+        let version = object.version();
+        if object.grad().is_none() {
+            self.shadow().grad_versions.insert(leaf, version);
+        } else if self.shadow().grad_versions.get(&leaf).is_some_and(|it| *it != version) {
+            self.note(&ZERO_GRAD);
+        }
+    }
+}
