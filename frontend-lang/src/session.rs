@@ -189,7 +189,7 @@ impl Session {
     fn refuse(&mut self, raised: Raised, cell: usize) -> CellResult {
         let mut error = self.cx.cell_error(&raised);
         error.traceback.push(REFUSED.into());
-        error.plain.push_str("\n");
+        error.plain.push('\n');
         error.plain.push_str(REFUSED);
         CellResult { value: None, error: Some(error), cell }
     }
