@@ -393,18 +393,6 @@ impl Dict {
         self.table.borrow().entries.iter().flatten().map(|it| it.value.clone()).collect()
     }
 
-    /// Replaces all values, in order.
-    pub(crate) fn set_values(&self, values: Vec<Value>) {
-        let mut table = self.table.borrow_mut();
-        let entries = table.entries.iter_mut().flatten();
-        let old: Vec<Value> = entries
-            .zip(values)
-            .map(|(entry, value)| std::mem::replace(&mut entry.value, value))
-            .collect();
-        drop(table);
-        drop(old);
-    }
-
     /// A shallow copy.
     pub fn copy(&self) -> Result<Dict, Raised> {
         let table = self.table.borrow().copy()?;

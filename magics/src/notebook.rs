@@ -41,7 +41,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            check: Level::On,
+            check: Level::Off,
             trace: Default::default(),
             traced: Default::default(),
             fastrun_cache: Default::default(),

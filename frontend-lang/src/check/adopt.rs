@@ -11,10 +11,10 @@ use crate::cx::Cx;
 use crate::error::Raised;
 use crate::native::Res;
 use crate::objects::class::{AttrMap, Class, Instance, traits};
-use crate::objects::function::Func;
+use crate::objects::function::{CellVar, Func};
 use crate::objects::tensor::TensorObj;
 use crate::table::{Dict, Set};
-use crate::value::{BoundMethod, List, Slice, Value};
+use crate::value::{List, Slice, Value};
 
 /// Values copied before the check gives up.
 const MOST: usize = 40_000;
@@ -65,11 +65,13 @@ impl Cx {
     fn copy(&mut self, value: &Value, address: usize) -> Res {
         match value {
             Value::List(it) => {
-                let copy = Rc::new(List { items: RefCell::default() });
+                let copy = Rc::new(List::new(Vec::new()));
                 self.know(address, Value::List(copy.clone()));
                 let items = it.items.borrow().clone();
                 let items = self.adopt_all(&items)?;
-                copy.items.replace(items);
+                for item in items {
+                    copy.push(item)?;
+                }
                 Ok(Value::List(copy))
             }
             Value::Tuple(it) => {
@@ -85,17 +87,17 @@ impl Cx {
             Value::Dict(it) => self.copy_dict(it, address),
             Value::Set(it) => self.copy_set(it),
             Value::Cell(it) => {
-                let copy = Rc::new(RefCell::new(Value::Unbound));
+                let copy = Rc::new(CellVar::new(Value::Unbound));
                 self.know(address, Value::Cell(copy.clone()));
                 let inner = it.borrow().clone();
                 let inner = self.adopt(&inner)?;
-                copy.replace(inner);
+                copy.assign(inner);
                 Ok(Value::Cell(copy))
             }
             Value::Func(it) => self.copy_func(it, address),
             Value::Method(it) => {
                 let (func, this) = (self.adopt(&it.func)?, self.adopt(&it.this)?);
-                Ok(Value::Method(Rc::new(BoundMethod { func, this })))
+                Ok(Value::method(func, this))
             }
             Value::Class(it) => Ok(Value::Class(self.adopt_class(it)?)),
             Value::Instance(it) => self.copy_instance(it, address),
@@ -117,12 +119,8 @@ impl Cx {
 
     fn copy_dict(&mut self, live: &Rc<Dict>, address: usize) -> Res {
         let keys = live.keys();
-        if keys.iter().all(is_fixed) {
-            let copy = Rc::new(live.copy());
-            self.know(address, Value::Dict(copy.clone()));
-            let values = self.adopt_all(&live.values())?;
-            copy.set_values(values);
-            return Ok(Value::Dict(copy));
+        if keys.iter().chain(&live.values()).all(is_fixed) {
+            return Ok(Value::Dict(Rc::new(live.copy()?)));
         }
         let copy = Rc::new(Dict::default());
         self.know(address, Value::Dict(copy.clone()));
@@ -136,7 +134,7 @@ impl Cx {
     fn copy_set(&mut self, live: &Rc<Set>) -> Res {
         let items = live.items();
         if items.iter().all(is_fixed) {
-            return Ok(Value::Set(Rc::new(live.copy(live.frozen))));
+            return Ok(Value::Set(Rc::new(live.copy(live.frozen)?)));
         }
         let copy = Set::new(live.frozen);
         for item in items {
@@ -172,13 +170,20 @@ impl Cx {
         }
         let attrs = RefCell::default();
         let code = live.code.clone();
-        let func = Rc::new(Func { code, defaults, keyword_defaults, closure, attrs });
+        let func = Rc::new(Func {
+            code,
+            defaults,
+            keyword_defaults,
+            closure,
+            attrs,
+            _memory: Default::default(),
+        });
         self.know(address, Value::Func(func.clone()));
         for (from, to) in live.closure.iter().zip(&func.closure) {
             if to.borrow().is_unbound() {
                 let inner = from.borrow().clone();
                 let inner = self.adopt(&inner)?;
-                to.replace(inner);
+                to.assign(inner);
             }
         }
         let attrs = self.adopt_attrs(&live.attrs)?;
@@ -198,10 +203,11 @@ impl Cx {
             self.shadow().n_copied += 1;
         }
         let base = self.adopt(&live.base)?;
-        let copy = Rc::new(Instance { class, attrs: RefCell::default(), base });
+        let copy = Rc::new(Instance::over(class, base));
         self.know(address, Value::Instance(copy.clone()));
-        let attrs = self.adopt_attrs(&live.attrs)?;
-        copy.attrs.replace(attrs);
+        for (name, value) in self.adopt_attrs(&live.attrs)? {
+            copy.set(name, value);
+        }
         Ok(Value::Instance(copy))
     }
 
@@ -296,7 +302,7 @@ impl Cx {
 pub(crate) fn is_stateless(value: &Value) -> bool {
     match value {
         Value::Func(it) => {
-            let class = |cell: &Rc<RefCell<Value>>| matches!(*cell.borrow(), Value::Class(_));
+            let class = |cell: &Rc<CellVar>| matches!(*cell.borrow(), Value::Class(_));
             it.closure.iter().all(class) && it.defaults.iter().all(is_fixed)
         }
         other => is_fixed(other),
@@ -337,7 +343,7 @@ fn is_fixed(value: &Value) -> bool {
 fn is_shareable(value: &Value, class: &Rc<Class>) -> bool {
     match value {
         Value::Func(it) => {
-            let of_class = |cell: &Rc<RefCell<Value>>| match &*cell.borrow() {
+            let of_class = |cell: &Rc<CellVar>| match &*cell.borrow() {
                 Value::Class(it) => class.is_subclass(it),
                 _ => false,
             };

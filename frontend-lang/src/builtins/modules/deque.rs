@@ -290,7 +290,7 @@ impl NativeObject for Deque {
 
     fn adopt(&self, cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
         let items: Vec<Value> = self.items.borrow().iter().cloned().collect();
-        Ok(Some(Value::object(Deque::with(cx.adopt_all(&items)?, self.most))))
+        Ok(Some(Value::object(Deque::with(cx.adopt_all(&items)?, self.most)?)))
     }
 
     fn len(&self, _cx: &mut Cx) -> Result<Option<usize>, Raised> {
