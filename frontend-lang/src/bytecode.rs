@@ -57,6 +57,9 @@ pub enum Op {
     /// class self -> super
     Super,
     Index,
+    /// The same with container and index read from the frame.
+    IndexLL(u8, u8),
+    IndexLC(u8, u16),
     /// value container index ->
     SetIndex,
     DelIndex,
@@ -67,6 +70,8 @@ pub enum Op {
     BinaryLL(BinaryOp, u8, u8),
     BinaryLC(BinaryOp, u8, u16),
     Inplace(BinaryOp),
+    InplaceLL(BinaryOp, u8, u8),
+    InplaceLC(BinaryOp, u8, u16),
     Unary(UnaryOp),
     Not,
     Compare(CompareOp),
@@ -83,6 +88,9 @@ pub enum Op {
     JumpIfTrueKeep(u32),
     /// a b -> ; jumps if the comparison is false.
     CompareJump(CompareOp, u32),
+    /// The same with operands read from the frame; the target stands in the `CompareJump` two operations on.
+    CompareJumpLL(CompareOp, u8, u8),
+    CompareJumpLC(CompareOp, u8, u16),
     Pop,
     Dup,
     Dup2,
@@ -115,7 +123,7 @@ pub enum Op {
     Call(u32),
     /// function-or-unbound object args... -> result
     CallMethod(u32),
-    /// function args... keyword values...; the names are a constant.
+    /// function args... keyword values...; the names stand in `Code::keywords`.
     CallKw(u16, u32),
     CallMethodKw(u16, u32),
     /// function list -> result; or function list dict -> result
@@ -195,6 +203,23 @@ pub enum Op {
     Annotate(u32),
 }
 
+impl Op {
+    /// The first of the operations that a joined one stands for; the others still stand behind it.
+    pub fn unjoined(self) -> Op {
+        match self {
+            Op::BinaryLL(_, slot, _)
+            | Op::BinaryLC(_, slot, _)
+            | Op::InplaceLL(_, slot, _)
+            | Op::InplaceLC(_, slot, _)
+            | Op::CompareJumpLL(_, slot, _)
+            | Op::CompareJumpLC(_, slot, _)
+            | Op::IndexLL(slot, _)
+            | Op::IndexLC(slot, _) => Op::Local(slot as u32),
+            other => other,
+        }
+    }
+}
+
 /// `!r` and its kind, as the machine sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Convert {
@@ -245,6 +270,8 @@ pub struct Code {
     /// The slot of `__class__` in a class body.
     pub class_cell: Option<u32>,
     pub caches: Vec<Cache>,
+    /// Names of the keyword arguments of calls.
+    pub keywords: Vec<Box<[Sym]>>,
 }
 
 /// Parameters of a function.

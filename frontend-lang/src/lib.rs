@@ -10,6 +10,7 @@ pub mod builtins;
 pub mod bytecode;
 pub mod check;
 pub mod compile;
+
 pub mod cx;
 pub mod cycles;
 pub mod diagnostic;
@@ -36,4 +37,5 @@ pub mod trace;
 pub mod trace_cell;
 pub(crate) mod traceback;
 pub mod value;
+mod value_from;
 pub mod vm;

@@ -19,14 +19,17 @@ use crate::objects::iterator::Iter;
 use crate::objects::module::Module;
 use crate::objects::tensor::TensorObj;
 use crate::objects::trash::dispose;
-use crate::sym::Sym;
 use crate::table::{Dict, Set};
 
 /// Bytes counted for an object beside its contents.
 const HEADER: usize = 48;
 
-/// Any value of the language.
-#[derive(Clone, Default)]
+/// Any value of the language. What owns nothing comes first; see [`Value::is_plain`].
+///
+/// The tag fills a word, so that every payload lies at the same place: a copy is then two whole words, which the processor
+/// can forward from the stores that made them.
+#[derive(Default)]
+#[repr(u64)]
 pub enum Value {
     /// No value yet: an unassigned slot or an omitted argument. Programs never see it.
     #[default]
@@ -37,6 +40,7 @@ pub enum Value {
     Float(f64),
     Ellipsis,
     NotImplemented,
+    Native(&'static NativeFn),
     Str(Rc<Str>),
     Tuple(Rc<Tuple>),
     List(Rc<List>),
@@ -48,7 +52,6 @@ pub enum Value {
     Generator(Rc<Generator>),
     /// A variable shared by functions. Programs never see it.
     Cell(Rc<CellVar>),
-    Native(&'static NativeFn),
     Method(Rc<BoundMethod>),
     Class(Rc<Class>),
     Instance(Rc<Instance>),
@@ -107,7 +110,68 @@ pub struct BoundMethod {
     _memory: Fixed<48>,
 }
 
+impl Clone for Value {
+    #[inline(always)]
+    fn clone(&self) -> Value {
+        match self {
+            Value::Unbound => Value::Unbound,
+            Value::None => Value::None,
+            Value::Bool(it) => Value::Bool(*it),
+            Value::Int(it) => Value::Int(*it),
+            Value::Float(it) => Value::Float(*it),
+            _ => self.clone_shared(),
+        }
+    }
+}
+
 impl Value {
+    #[inline(never)]
+    fn clone_shared(&self) -> Value {
+        match self {
+            Value::Unbound => Value::Unbound,
+            Value::None => Value::None,
+            Value::Bool(it) => Value::Bool(*it),
+            Value::Int(it) => Value::Int(*it),
+            Value::Float(it) => Value::Float(*it),
+            Value::Ellipsis => Value::Ellipsis,
+            Value::NotImplemented => Value::NotImplemented,
+            Value::Native(it) => Value::Native(it),
+            Value::Str(it) => Value::Str(it.clone()),
+            Value::Tuple(it) => Value::Tuple(it.clone()),
+            Value::List(it) => Value::List(it.clone()),
+            Value::Dict(it) => Value::Dict(it.clone()),
+            Value::Set(it) => Value::Set(it.clone()),
+            Value::Range(it) => Value::Range(it.clone()),
+            Value::Slice(it) => Value::Slice(it.clone()),
+            Value::Func(it) => Value::Func(it.clone()),
+            Value::Generator(it) => Value::Generator(it.clone()),
+            Value::Cell(it) => Value::Cell(it.clone()),
+            Value::Method(it) => Value::Method(it.clone()),
+            Value::Class(it) => Value::Class(it.clone()),
+            Value::Instance(it) => Value::Instance(it.clone()),
+            Value::Module(it) => Value::Module(it.clone()),
+            Value::Iter(it) => Value::Iter(it.clone()),
+            Value::Tensor(it) => Value::Tensor(it.clone()),
+            Value::Object(it) => Value::Object(it.clone()),
+        }
+    }
+
+    /// True if the value owns nothing: forgetting it is the same as dropping it.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(
+            self,
+            Value::Unbound
+                | Value::None
+                | Value::Bool(_)
+                | Value::Int(_)
+                | Value::Float(_)
+                | Value::Ellipsis
+                | Value::NotImplemented
+                | Value::Native(_)
+        )
+    }
+
     /// A string value.
     pub fn str(text: impl Into<String>) -> Value {
         Value::Str(Rc::new(Str::new(text.into())))
@@ -509,60 +573,6 @@ impl Range {
             self.stop < item && item <= self.start
         };
         inside && (item as i128 - self.start as i128) % self.step as i128 == 0
-    }
-}
-
-impl From<bool> for Value {
-    fn from(it: bool) -> Value {
-        Value::Bool(it)
-    }
-}
-
-impl From<i64> for Value {
-    fn from(it: i64) -> Value {
-        Value::Int(it)
-    }
-}
-
-impl From<usize> for Value {
-    fn from(it: usize) -> Value {
-        Value::Int(it.min(i64::MAX as usize) as i64)
-    }
-}
-
-impl From<f64> for Value {
-    fn from(it: f64) -> Value {
-        Value::Float(it)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(it: &str) -> Value {
-        Value::str(it)
-    }
-}
-
-impl From<String> for Value {
-    fn from(it: String) -> Value {
-        Value::str(it)
-    }
-}
-
-impl From<Sym> for Value {
-    fn from(it: Sym) -> Value {
-        it.value()
-    }
-}
-
-impl From<()> for Value {
-    fn from((): ()) -> Value {
-        Value::None
-    }
-}
-
-impl<T: Into<Value>> From<Option<T>> for Value {
-    fn from(it: Option<T>) -> Value {
-        it.map_or(Value::None, Into::into)
     }
 }
 

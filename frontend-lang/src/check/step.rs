@@ -13,7 +13,7 @@ use crate::objects::module::{Globals, Module};
 use crate::operate::BinaryOp;
 use crate::sym::Sym;
 use crate::value::Value;
-use crate::vm::run::ForStep;
+use crate::vm::long::ForStep;
 
 /// Rows of a tensor that a loop goes through.
 const MOST_ROWS: usize = 64;

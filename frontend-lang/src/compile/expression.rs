@@ -247,8 +247,8 @@ impl<'a> Compiler<'a> {
             self.emit(if is_method { Op::CallMethod(count) } else { Op::Call(count) });
             return;
         }
-        let names = Value::tuple(names.into_iter().map(Sym::value).collect::<Vec<_>>());
-        let names = self.constant(names);
+        self.unit().keywords.push(names.into());
+        let names = self.unit().keywords.len() as u32 - 1;
         let count = count as u16;
         self.emit(if is_method {
             Op::CallMethodKw(count, names)

@@ -68,6 +68,7 @@ struct Unit<'a> {
     /// Where the signature stands that results are checked against.
     signature: Option<(u32, u16)>,
     n_caches: u16,
+    keywords: Vec<Box<[Sym]>>,
     flow: Vec<Flow<'a>>,
     place: (u32, u32),
     /// The scope whose names are being compiled: the unit's, or a comprehension inside it.
@@ -112,6 +113,7 @@ impl<'a> Compiler<'a> {
             class_cell: None,
             signature: None,
             n_caches: 0,
+            keywords: Vec::new(),
             flow: Vec::new(),
             place: (span.start, span.start),
             inner: scope,
@@ -145,6 +147,7 @@ impl<'a> Compiler<'a> {
             span: unit.span,
             globals: self.globals.clone(),
             class_cell: unit.class_cell,
+            keywords: unit.keywords,
             caches: (0..=unit.n_caches).map(|_| Cache::default()).collect(),
         })
     }
@@ -353,7 +356,7 @@ fn constant_of(expr: &Expr) -> Option<Value> {
     })
 }
 
-/// Joins two loads and an arithmetic operator into one operation. The others become idle but are
+/// Joins two loads and the operator, branch or look-up behind them into one operation. The others become idle but are
 /// skipped, so that jumps keep their targets.
 fn shorten_pairs(ops: &mut [Op], consts: &[Value]) {
     let mut targets = vec![false; ops.len() + 1];
@@ -375,12 +378,24 @@ fn shorten_pairs(ops: &mut [Op], consts: &[Value]) {
         if targets[idx + 1] || targets[idx + 2] {
             continue;
         }
-        let (Op::Local(a), Op::Binary(op)) = (ops[idx], ops[idx + 2]) else { continue };
+        let Op::Local(a) = ops[idx] else { continue };
         let Ok(a) = u8::try_from(a) else { continue };
         let joined = match ops[idx + 1] {
-            Op::Local(b) => u8::try_from(b).ok().map(|b| Op::BinaryLL(op, a, b)),
+            Op::Local(b) => u8::try_from(b).ok().and_then(|b| match ops[idx + 2] {
+                Op::Binary(op) => Some(Op::BinaryLL(op, a, b)),
+                Op::Inplace(op) => Some(Op::InplaceLL(op, a, b)),
+                Op::CompareJump(op, _) => Some(Op::CompareJumpLL(op, a, b)),
+                Op::Index => Some(Op::IndexLL(a, b)),
+                _ => None,
+            }),
             Op::Const(b) if matches!(consts[b as usize], Value::Int(_) | Value::Float(_)) => {
-                u16::try_from(b).ok().map(|b| Op::BinaryLC(op, a, b))
+                u16::try_from(b).ok().and_then(|b| match ops[idx + 2] {
+                    Op::Binary(op) => Some(Op::BinaryLC(op, a, b)),
+                    Op::Inplace(op) => Some(Op::InplaceLC(op, a, b)),
+                    Op::CompareJump(op, _) => Some(Op::CompareJumpLC(op, a, b)),
+                    Op::Index => Some(Op::IndexLC(a, b)),
+                    _ => None,
+                })
             }
             _ => None,
         };

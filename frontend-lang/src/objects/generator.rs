@@ -12,6 +12,8 @@ use crate::vm::frame::Block;
 pub struct Generator {
     pub name: String,
     pub(crate) state: RefCell<GenState>,
+    /// The empty box of the frame while it runs, to be filled again when it waits.
+    pub(crate) spare: RefCell<Option<Box<Waiting>>>,
     pub(crate) _memory: Fixed<320>,
 }
 

@@ -5,6 +5,7 @@ use crate::cx::Cx;
 use crate::error::Raised;
 use crate::native::Res;
 use crate::objects::class::{Instance, class_of, class_version, row_of, traits};
+use crate::objects::descriptor::Property;
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -32,7 +33,7 @@ impl Cx {
         value: Value,
     ) -> Result<(), Raised> {
         if let Value::Instance(it) = object
-            && !it.class.has(traits::SETATTR | traits::PROPERTY)
+            && is_stored_plainly(it, code, name, cache)
         {
             it.note(&value);
             let mut attrs = it.attrs.borrow_mut();
@@ -115,8 +116,28 @@ impl Cx {
     }
 }
 
+/// Whether assigning the attribute means storing it in the instance: no `__setattr__`, no property of this name.
 #[inline]
-fn own_attr(it: &Instance, code: &Code, name: Sym, cache: u16) -> Option<Value> {
+fn is_stored_plainly(it: &Instance, code: &Code, name: Sym, cache: u16) -> bool {
+    if !it.class.has(traits::SETATTR | traits::PROPERTY) {
+        return true;
+    }
+    let slot = &code.caches[cache as usize];
+    let key = (std::rc::Rc::as_ptr(&it.class).addr(), class_version());
+    if slot.key.get() == key {
+        return true;
+    }
+    let plain = !it.class.has(traits::SETATTR)
+        && it.class.lookup(name).is_none_or(|it| it.downcast::<Property>().is_none());
+    if plain {
+        slot.key.set(key);
+    }
+    plain
+}
+
+/// The instance's own attribute, found by the cache where that is right.
+#[inline]
+pub(crate) fn own_attr(it: &Instance, code: &Code, name: Sym, cache: u16) -> Option<Value> {
     let attrs = it.attrs.borrow();
     let slot = &code.caches[cache as usize];
     if let Some((key, value)) = attrs.get_index(slot.place.get() as usize)

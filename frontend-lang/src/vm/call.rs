@@ -5,9 +5,9 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use crate::bytecode::Code;
-use crate::cx::Cx;
+use crate::cx::{Cx, Mode};
 use crate::error::{RECURSION_ERROR, Raised, type_error};
-use crate::native::{CallArgs, Res};
+use crate::native::{Args, CallArgs, NativeFn, Res};
 use crate::objects::class::{Class, traits};
 use crate::objects::function::Func;
 use crate::operate::call::init_result;
@@ -18,15 +18,31 @@ use crate::sym::Sym;
 use crate::table::Dict;
 use crate::value::Value;
 use crate::vm::frame::{Exit, Frame, FrameKind, RECURSION_LIMIT};
+use crate::vm::quick::shrink;
 
 impl Cx {
     /// `Call` and `CallMethod`; true if a frame was pushed, else the result is on the stack.
     #[inline]
     pub(crate) fn call_op(&mut self, count: usize, is_method: bool) -> Result<bool, Raised> {
         let callee_at = self.callee_place(count, is_method);
-        let callee = std::mem::take(&mut self.machine.stack[callee_at]);
         let return_to = self.machine.stack.len() - count - 1 - is_method as usize;
-        self.call_at(callee, callee_at + 1, return_to)
+        match &self.machine.stack[callee_at] {
+            Value::Func(func) => {
+                let func = func.clone();
+                self.push_func(func, callee_at + 1, return_to, FrameKind::Call)
+            }
+            Value::Native(row) => {
+                let row = *row;
+                let result = self.call_native_at(row, callee_at + 1)?;
+                shrink(&mut self.machine.stack, return_to);
+                self.machine.stack.push(result);
+                Ok(false)
+            }
+            _ => {
+                let callee = std::mem::take(&mut self.machine.stack[callee_at]);
+                self.call_at(callee, callee_at + 1, return_to)
+            }
+        }
     }
 
     fn callee_place(&self, count: usize, is_method: bool) -> usize {
@@ -44,9 +60,8 @@ impl Cx {
         match callee {
             Value::Func(func) => self.push_func(func, first_arg, return_to, FrameKind::Call),
             Value::Native(row) => {
-                let args: Bound = self.machine.stack.drain(first_arg..).collect();
-                self.machine.stack.truncate(return_to);
-                let result = self.call_native(row, args, &[])?;
+                let result = self.call_native_at(row, first_arg)?;
+                shrink(&mut self.machine.stack, return_to);
                 self.machine.stack.push(result);
                 Ok(false)
             }
@@ -66,6 +81,24 @@ impl Cx {
             },
             _ => self.call_generally(&callee, first_arg, return_to, &[]),
         }
+    }
+
+    /// Calls a native with the arguments from `first_arg` to the top, which are taken.
+    fn call_native_at(&mut self, row: &'static NativeFn, first_arg: usize) -> Res {
+        let stack = &mut self.machine.stack;
+        let count = stack.len() - first_arg;
+        if !row.params.fits(count) || count > 3 || self.mode == Mode::Shadow {
+            let args: Bound = stack.drain(first_arg..).collect();
+            return self.call_native(row, args, &[]);
+        }
+        let mut args = [Value::Unbound, Value::Unbound, Value::Unbound];
+        for place in args[..count].iter_mut().rev() {
+            *place = stack.pop().unwrap_or_default();
+        }
+        self.enter_native()?;
+        let result = (row.run)(self, Args::new(&args[..count]));
+        self.leave_native();
+        result
     }
 
     fn call_generally(
@@ -140,7 +173,9 @@ impl Cx {
         if self.machine.frames.len() >= RECURSION_LIMIT {
             return Err(Raised::new(&RECURSION_ERROR, "maximum recursion depth exceeded"));
         }
-        self.machine.stack.resize(base + func.code.locals.len(), Value::Unbound);
+        for _ in self.machine.stack.len()..base + func.code.locals.len() {
+            self.machine.stack.push(Value::Unbound);
+        }
         if func.code.is_generator {
             let generator = self.new_generator(func, base);
             self.machine.stack.truncate(return_to);
@@ -168,13 +203,10 @@ impl Cx {
         names: u32,
         is_method: bool,
     ) -> Result<bool, Raised> {
-        let names: SmallVec<[Sym; 6]> = match &code.consts[names as usize] {
-            Value::Tuple(it) => it.iter().filter_map(|it| it.as_str().map(Sym::new)).collect(),
-            _ => SmallVec::new(),
-        };
+        let names = &code.keywords[names as usize];
         let from = self.machine.stack.len() - names.len();
         let keywords: SmallVec<[(Sym, Value); 6]> =
-            names.into_iter().zip(self.machine.stack.drain(from..)).collect();
+            names.iter().copied().zip(self.machine.stack.drain(from..)).collect();
         let callee_at = self.callee_place(count, is_method);
         let callee = std::mem::take(&mut self.machine.stack[callee_at]);
         let return_to = self.machine.stack.len() - count - 1 - is_method as usize;
@@ -290,7 +322,7 @@ impl Cx {
             Some(slot) => self.machine.stack[frame.base + slot as usize].clone(),
             None => Value::None,
         };
-        self.machine.stack.truncate(frame.return_to);
+        shrink(&mut self.machine.stack, frame.return_to);
         self.machine.blocks.truncate(frame.blocks);
         self.machine.handled.truncate(frame.handled);
         match frame.kind {
@@ -337,7 +369,7 @@ fn bind(
     let base = stack.len();
     stack.extend(args);
     stack.resize(base + params.names.len(), Value::Unbound);
-    let extra = Dict::default();
+    let extra = params.has_keywords.then(Dict::default);
     for (key, value) in keywords {
         let found = params.names.iter().position(|it| it == key);
         match found.filter(|at| *at >= params.positional_only) {
@@ -350,8 +382,11 @@ fn bind(
                     "{name}() got some positional-only arguments passed as keyword arguments: '{key}'"
                 )));
             }
-            None if params.has_keywords => extra.insert_name(*key, value.clone()),
             None => {
+                if let Some(extra) = &extra {
+                    extra.insert_name(*key, value.clone());
+                    continue;
+                }
                 let names: Vec<&str> = params.names.iter().map(|it| it.as_str()).collect();
                 return Err(unexpected_keyword(name, key.as_str(), &names));
             }
@@ -368,7 +403,7 @@ fn bind(
     if params.has_rest {
         stack.push(Value::tuple(rest));
     }
-    if params.has_keywords {
+    if let Some(extra) = extra {
         stack.push(Value::Dict(Rc::new(extra)));
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::objects::generator::{self, GenState, Generator, Waiting};
 use crate::sym::Sym;
 use crate::value::Value;
 use crate::vm::frame::{Block, Exit, Frame, FrameKind, RECURSION_LIMIT};
-use crate::vm::run::ForStep;
+use crate::vm::long::ForStep;
 
 impl Cx {
     /// A generator whose parameters lie from `base` to the top of the stack.
@@ -25,7 +25,8 @@ impl Cx {
         let waiting =
             Waiting { func, ip: 0, stack, blocks: Vec::new(), handled: Vec::new(), started: false };
         let state = GenState::Waiting(Box::new(waiting)).into();
-        let generator = Rc::new(Generator { name, state, _memory: Fixed::default() });
+        let spare = Default::default();
+        let generator = Rc::new(Generator { name, state, spare, _memory: Fixed::default() });
         cycles::note(Candidate::Generator(Rc::downgrade(&generator)));
         Value::Generator(generator)
     }
@@ -118,6 +119,7 @@ impl Cx {
             let generator = Rc::new(Generator {
                 name: String::new(),
                 state: GenState::Waiting(state).into(),
+                spare: Default::default(),
                 _memory: Fixed::default(),
             });
             // CPython prints such errors and goes on.
@@ -170,7 +172,7 @@ impl Cx {
         if self.machine.frames.len() >= RECURSION_LIMIT {
             return Err(Raised::new(&RECURSION_ERROR, "maximum recursion depth exceeded"));
         }
-        let waiting = match generator.state.replace(GenState::Running) {
+        let mut waiting = match generator.state.replace(GenState::Running) {
             GenState::Waiting(waiting) => waiting,
             GenState::Running => return Err(value_error("generator already executing")),
             GenState::Done => {
@@ -183,7 +185,7 @@ impl Cx {
             return Err(type_error("can't send non-None value to a just-started generator"));
         }
         let frame = Frame {
-            func: waiting.func,
+            func: waiting.func.clone(),
             ip: waiting.ip,
             base,
             return_to: base,
@@ -193,49 +195,42 @@ impl Cx {
         };
         let handled = frame.handled;
         self.machine.frames.push(frame);
-        self.machine.stack.extend(waiting.stack);
+        self.machine.stack.append(&mut waiting.stack);
         if waiting.started {
             self.machine.stack.push(sent);
         }
-        self.machine.blocks.extend(waiting.blocks.into_iter().map(|it| Block {
+        self.machine.blocks.extend(waiting.blocks.drain(..).map(|it| Block {
             stack: it.stack + base,
             handled: it.handled + handled,
             ..it
         }));
-        self.machine.handled.extend(waiting.handled);
+        self.machine.handled.append(&mut waiting.handled);
+        generator.spare.replace(Some(waiting));
         Ok(true)
     }
 
     /// `Yield`: takes the frame off the machine, and hands the value on.
     pub(crate) fn yield_op(&mut self, value: Value) -> Option<Exit> {
         let frame = self.machine.frames.pop()?;
-        let blocks = self.machine.blocks.drain(frame.blocks..).map(|it| Block {
+        let (FrameKind::ForLoop(generator) | FrameKind::Resumed(generator)) = &frame.kind else {
+            return None;
+        };
+        let mut waiting = generator.spare.take()?;
+        (waiting.ip, waiting.started) = (frame.ip, true);
+        waiting.blocks.extend(self.machine.blocks.drain(frame.blocks..).map(|it| Block {
             stack: it.stack - frame.base,
             handled: it.handled - frame.handled,
             ..it
-        });
-        let waiting = Waiting {
-            func: frame.func,
-            ip: frame.ip,
-            blocks: blocks.collect(),
-            stack: self.machine.stack.drain(frame.base..).collect(),
-            handled: self.machine.handled.drain(frame.handled..).collect(),
-            started: true,
-        };
+        }));
+        waiting.stack.extend(self.machine.stack.drain(frame.base..));
+        waiting.handled.extend(self.machine.handled.drain(frame.handled..));
         self.machine.stack.truncate(frame.return_to);
-        let state = GenState::Waiting(Box::new(waiting));
-        match frame.kind {
-            FrameKind::ForLoop(generator) => {
-                generator.state.replace(state);
-                self.machine.stack.push(value);
-                None
-            }
-            FrameKind::Resumed(generator) => {
-                generator.state.replace(state);
-                Some(Exit::Yield(value))
-            }
-            _ => None,
+        generator.state.replace(GenState::Waiting(waiting));
+        if matches!(frame.kind, FrameKind::Resumed(_)) {
+            return Some(Exit::Yield(value));
         }
+        self.machine.stack.push(value);
+        None
     }
 
     /// The end of a generator that a `for` drove: the loop ends.

@@ -15,7 +15,7 @@ use crate::sym::Sym;
 use crate::table::{Dict, Set};
 use crate::value::Value;
 use crate::vm::frame::Block;
-use crate::vm::run::{unbound_free, unbound_local};
+use crate::vm::long::{unbound_free, unbound_local};
 
 impl Cx {
     fn pop(&mut self) -> Value {
@@ -470,14 +470,28 @@ impl Cx {
             }
             Op::Unpack(count) => {
                 let value = self.pop();
-                let items = self.unpack(&value, count as usize)?;
-                self.machine.stack.extend(items.into_iter().rev());
+                self.unpack_here(&value, count as usize)?;
             }
             Op::UnpackStar(before, after) => {
                 let value = self.pop();
                 self.unpack_star(&value, before as usize, after as usize)?;
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// `Unpack`: leaves the items on the stack, the first on top.
+    #[inline]
+    pub(crate) fn unpack_here(&mut self, value: &Value, count: usize) -> Result<(), Raised> {
+        match value {
+            Value::Tuple(it) if it.len() == count => {
+                self.machine.stack.extend(it.iter().rev().cloned());
+            }
+            _ => {
+                let items = self.unpack(value, count)?;
+                self.machine.stack.extend(items.into_iter().rev());
+            }
         }
         Ok(())
     }

@@ -1,0 +1,136 @@
+//! What the short ways of the loop leave over: operands of every kind, iterators of every kind, names without a value.
+
+use crate::bytecode::{Code, Op};
+use crate::cx::Cx;
+use crate::error::{Raised, name_error};
+use crate::native::Res;
+use crate::objects::iterator::IterState;
+use crate::operate::CompareOp;
+use crate::operate::binary::number_op;
+use crate::operate::compare::simple_compare;
+use crate::value::Value;
+
+impl Cx {
+    /// What the short way of two operands in the frame does not know; `ip` is behind the joined operation.
+    #[inline(never)]
+    pub(crate) fn long_pair(
+        &mut self,
+        code: &Code,
+        op: Op,
+        a: &Value,
+        b: &Value,
+        ip: usize,
+    ) -> Res {
+        bound_pair(code, a, b, ip)?;
+        self.long_binary(op, a, b)
+    }
+
+    #[inline(never)]
+    pub(crate) fn long_binary(&mut self, op: Op, a: &Value, b: &Value) -> Res {
+        match op {
+            Op::Inplace(op) | Op::InplaceLL(op, ..) | Op::InplaceLC(op, ..) => {
+                match number_op(op, a, b) {
+                    Some(result) => result,
+                    None => self.inplace(op, a, b),
+                }
+            }
+            Op::Binary(op) | Op::BinaryLL(op, ..) | Op::BinaryLC(op, ..) => self.binary(op, a, b),
+            Op::IndexLL(..) | Op::IndexLC(..) => self.getitem(a, b),
+            _ => Ok(Value::None),
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn long_compare(
+        &mut self,
+        op: CompareOp,
+        a: &Value,
+        b: &Value,
+    ) -> Result<bool, Raised> {
+        if let Some(known) = simple_compare(op, a, b) {
+            return Ok(known);
+        }
+        let answer = self.compare(op, a, b)?;
+        self.truth(&answer)
+    }
+
+    /// The next item for the iterator on top of the stack.
+    #[inline]
+    pub(crate) fn for_iter(&mut self, ip: usize) -> Result<ForStep, Raised> {
+        let last = self.machine.stack.len() - 1;
+        if let Value::Iter(iter) = &self.machine.stack[last]
+            && let Ok(mut state) = iter.state.try_borrow_mut()
+            && let Some(quick) = state.quick_next()
+        {
+            return Ok(quick.map_or(ForStep::End, ForStep::Item));
+        }
+        let iter = self.machine.stack[last].clone();
+        if let Value::Generator(generator) = &iter {
+            let last = self.machine.frames.len() - 1;
+            self.machine.frames[last].ip = ip;
+            return self.enter_generator(generator);
+        }
+        Ok(self.next(&iter)?.map_or(ForStep::End, ForStep::Item))
+    }
+}
+
+/// The next number, if this is an iterator over a range that is not at its end.
+#[inline(always)]
+pub(crate) fn next_of_range(iter: &Value) -> Option<Value> {
+    let Value::Iter(iter) = iter else { return None };
+    let mut state = iter.state.try_borrow_mut().ok()?;
+    match &mut *state {
+        IterState::Range { next, left, step } if *left > 0 => {
+            *left -= 1;
+            let item = *next;
+            *next = next.wrapping_add(*step);
+            Some(Value::Int(item))
+        }
+        _ => None,
+    }
+}
+
+/// Where a joined comparison at `ip - 1` goes on.
+#[inline(always)]
+pub(crate) fn after_compare(ops: &[Op], ip: usize, holds: bool) -> usize {
+    match ops[ip + 1] {
+        Op::CompareJump(_, target) if !holds => target as usize,
+        _ => ip + 2,
+    }
+}
+
+/// What a `for` does next.
+pub(crate) enum ForStep {
+    Item(Value),
+    End,
+    /// The frame of a generator has been pushed.
+    Entered,
+}
+
+pub(crate) fn unbound_local(code: &crate::bytecode::Code, slot: u32) -> Raised {
+    let name = code.locals[slot as usize];
+    Raised::new(
+        &crate::error::UNBOUND_LOCAL_ERROR,
+        format!("cannot access local variable '{name}' where it is not associated with a value"),
+    )
+}
+
+pub(crate) fn unbound_free(code: &crate::bytecode::Code, idx: u32) -> Raised {
+    let name = code.free[idx as usize];
+    name_error(format!(
+        "cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+    ))
+}
+
+/// Checks operands that were read from the frame without a check; `ip` is behind the joined operation.
+pub(crate) fn bound_pair(code: &Code, a: &Value, b: &Value, ip: usize) -> Result<(), Raised> {
+    let unbound = match (a.is_unbound(), b.is_unbound()) {
+        (true, _) => code.ops[ip - 1].unjoined(),
+        (false, true) => code.ops[ip],
+        (false, false) => return Ok(()),
+    };
+    match unbound {
+        Op::Local(slot) => Err(unbound_local(code, slot)),
+        _ => Ok(()),
+    }
+}
