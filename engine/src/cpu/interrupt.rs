@@ -62,10 +62,7 @@ pub fn ends_here() -> bool {
 }
 
 /// Runs a job, given what to do per chunk, through `dispatch`, which may call it on other threads but waits for them.
-pub(super) fn run_job(
-    f: &(dyn Fn(usize) + Sync),
-    dispatch: impl FnOnce(&(dyn Fn(usize) + Sync)),
-) {
+pub(super) fn run_job(f: &(dyn Fn(usize) + Sync), dispatch: impl FnOnce(&(dyn Fn(usize) + Sync))) {
     let flag = FLAG.get();
     if flag.is_null() {
         return dispatch(f);

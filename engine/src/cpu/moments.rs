@@ -83,7 +83,8 @@ impl Kept {
                 };
                 let mean = total(0.0, false) / n;
                 let variance = total(mean, true) / n;
-                let (centre, scale) = (T::from_f64(mean), T::from_f64(1.0 / (variance + eps).sqrt()));
+                let (centre, scale) =
+                    (T::from_f64(mean), T::from_f64(1.0 / (variance + eps).sqrt()));
                 for run in self.runs(at) {
                     // SAFETY: each kept position is given once.
                     let slots = unsafe { y.part(run.clone()) };

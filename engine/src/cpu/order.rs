@@ -53,7 +53,11 @@ impl Lines {
                 let (block, column) = (line / inner, line % inner);
                 let start = block * n * inner + column;
                 let mut line = ranked((0..n).map(|at| x[start + at * inner]), descending);
-                if k < n { first(&mut line, k) } else { sort(&mut line) }
+                if k < n {
+                    first(&mut line, k)
+                } else {
+                    sort(&mut line)
+                }
                 for (at, it) in line.iter().enumerate() {
                     let to = (block * k + at) * inner + column;
                     // SAFETY: each line is given once, and there are `k` places for each.
@@ -133,11 +137,14 @@ mod tests {
 
     #[test]
     fn keys_keep_the_order_of_floats() {
-        let ordered = [f64::NEG_INFINITY, -1.5, -f64::MIN_POSITIVE, 0.0, 1e-300, 2.0, f64::INFINITY];
+        let ordered =
+            [f64::NEG_INFINITY, -1.5, -f64::MIN_POSITIVE, 0.0, 1e-300, 2.0, f64::INFINITY];
         assert!(ordered.windows(2).all(|it| key(it[0]) < key(it[1])));
         assert_eq!(key(0.0_f32), key(-0.0_f32));
         assert!(key(f32::NAN) > key(f32::INFINITY) && key(f32::NAN) == key(-f32::NAN));
-        assert!(key(-3_i32) < key(-2_i32) && key(i64::MIN) < key(i64::MAX) && key(0_u8) < key(255_u8));
+        assert!(
+            key(-3_i32) < key(-2_i32) && key(i64::MIN) < key(i64::MAX) && key(0_u8) < key(255_u8)
+        );
     }
 
     #[test]

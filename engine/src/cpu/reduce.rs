@@ -92,9 +92,8 @@ pub fn totals<T: Num, F: Fold<T>>(
     pool::for_each_chunk(groups * split.pieces, &|chunk| {
         let (piece, (first, width)) = (chunk / groups, split.group(chunk % groups));
         // SAFETY: each chunk has a range of its own.
-        let slots = unsafe {
-            std::slice::from_raw_parts_mut(slots.get().add(piece * len + first), width)
-        };
+        let slots =
+            unsafe { std::slice::from_raw_parts_mut(slots.get().add(piece * len + first), width) };
         partial(piece, first, slots);
     });
     for at in 0..len {
@@ -143,7 +142,8 @@ impl Split {
             return COLUMNS;
         }
         let cut = self.pieces > 1;
-        self.inner * if cut { 1 } else { (COLUMNS / self.inner).min(WORK / (self.n * self.inner) + 1) }
+        self.inner
+            * if cut { 1 } else { (COLUMNS / self.inner).min(WORK / (self.n * self.inner) + 1) }
     }
 
     fn groups(&self) -> usize {

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use crate::check::adopt::is_stateless;
 use crate::builtins::types;
+use crate::check::adopt::is_stateless;
 use crate::native::*;
 use crate::objects::class::Class;
 

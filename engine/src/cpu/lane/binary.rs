@@ -48,7 +48,7 @@ macro_rules! float_lanes {
     ($name:ident, $t:ident, $pow:expr) => {
         fn $name(op: BinOp, isa: Isa) -> Option<Kern> {
             const ZERO: $t = 0.0;
-                    Some(match op {
+            Some(match op {
                 BinOp::Add => lanes!(isa, $t, |x, y| x + y),
                 BinOp::Sub => lanes!(isa, $t, |x, y| x - y),
                 BinOp::Mul => lanes!(isa, $t, |x, y| x * y),
@@ -129,7 +129,9 @@ fn i64_lanes(op: BinOp, isa: Isa) -> Option<Kern> {
         BinOp::BitOr => lanes!(narrow isa, i64, |x, y| x | y),
         BinOp::BitXor => lanes!(narrow isa, i64, |x, y| x ^ y),
         BinOp::Shl => lanes!(narrow isa, i64, |x, y| if (0..64).contains(&y) { x << y } else { 0 }),
-        BinOp::Shr => lanes!(narrow isa, i64, |x, y| x >> if (0..64).contains(&y) { y } else { 63 }),
+        BinOp::Shr => {
+            lanes!(narrow isa, i64, |x, y| x >> if (0..64).contains(&y) { y } else { 63 })
+        }
         BinOp::Div | BinOp::Atan2 | BinOp::Hypot => return None,
     })
 }

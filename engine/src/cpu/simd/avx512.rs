@@ -320,5 +320,7 @@ unsafe fn winograd_output<S: Simd>(t: &Tiles<S::T>) {
     unsafe { winograd::output::<S>(t) }
 }
 
-pub(super) static F32: Kernels<f32> = kernels!(V16, 16, [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6]);
-pub(super) static F64: Kernels<f64> = kernels!(V8, 8, [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6]);
+pub(super) static F32: Kernels<f32> =
+    kernels!(V16, 16, [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6]);
+pub(super) static F64: Kernels<f64> =
+    kernels!(V8, 8, [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6]);

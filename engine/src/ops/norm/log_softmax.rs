@@ -3,10 +3,7 @@
 use super::default_dim;
 use crate::cpu::softmax::Form;
 use crate::functional::{exp, mul, num, sub, sum};
-use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind,
-    Saves,
-};
+use crate::op::{Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves};
 use crate::{OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {

@@ -2,9 +2,9 @@
 
 use smallvec::smallvec;
 
+use super::store_ints;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::ops::shape::size_list;
-use super::store_ints;
 use crate::{Attr, DType, Meta, Metas, OpDef, Result, random};
 
 pub static OP: OpDef = OpDef {
