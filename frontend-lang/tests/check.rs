@@ -169,12 +169,15 @@ fn is_silent_when_not_certain() {
     fails_late(&["raise ValueError('on purpose')"], "on purpose");
     fails_late(&["assert 1 == 2"], "AssertionError");
     runs(&["try:\n    missing\nexcept NameError:\n    print('caught')"], "caught");
-    runs(&["import torch\nx = torch.arange(6)\nprint(x[x > 2].reshape(3, 1).shape)"], "(3, 1)");
+    runs(
+        &["import torch\nx = torch.arange(6)\nprint(x[x > 2].reshape(3, 1).shape)"],
+        "torch.Size([3, 1])",
+    );
     runs(
         &[
             "import torch\nx = torch.ones(1, 2)\nfor i in range(2000):\n    x = torch.cat([x, x[:1]])\nprint(x.reshape(2001, 2).shape)",
         ],
-        "(2001, 2)",
+        "torch.Size([2001, 2])",
     );
     runs(
         &[

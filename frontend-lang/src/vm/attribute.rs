@@ -116,7 +116,7 @@ impl Cx {
     }
 }
 
-/// Whether assigning the attribute means storing it in the instance: no `__setattr__`, no property of this name.
+/// Whether assigning the attribute means storing it in the instance: no `__setattr__`, no property or descriptor of this name.
 #[inline]
 fn is_stored_plainly(it: &Instance, code: &Code, name: Sym, cache: u16) -> bool {
     if !it.class.has(traits::SETATTR | traits::PROPERTY) {
@@ -128,7 +128,11 @@ fn is_stored_plainly(it: &Instance, code: &Code, name: Sym, cache: u16) -> bool 
         return true;
     }
     let plain = !it.class.has(traits::SETATTR)
-        && it.class.lookup(name).is_none_or(|it| it.downcast::<Property>().is_none());
+        && match it.class.lookup(name) {
+            Some(Value::Instance(it)) => !it.class.has(traits::SET),
+            Some(other) => other.downcast::<Property>().is_none(),
+            None => true,
+        };
     if plain {
         slot.key.set(key);
     }
