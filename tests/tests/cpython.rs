@@ -24,6 +24,7 @@ fn python() -> Option<&'static str> {
     fits.then_some("python3")
 }
 
+#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 fn skipped(what: &str) {
     println!("skipped: {what} needs python3 of version 3.11 or later");
 }

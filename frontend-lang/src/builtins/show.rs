@@ -46,8 +46,11 @@ static FORMS: &[NativeFn] = &[
     function("Markdown", "data", "Text to be shown as Markdown.", markdown),
 ];
 
+/// What a text becomes.
+type Form = fn(String) -> Shown;
+
 /// Methods by which objects say how they want to be shown, best first.
-const FORMS_OF_OBJECTS: &[(&str, fn(String) -> Shown)] = &[
+const FORMS_OF_OBJECTS: &[(&str, Form)] = &[
     ("_repr_html_", Shown::Html),
     ("_repr_svg_", Shown::Html),
     ("_repr_markdown_", Shown::Markdown),

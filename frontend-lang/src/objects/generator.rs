@@ -57,6 +57,7 @@ impl Generator {
 }
 
 thread_local! {
+    #[expect(clippy::vec_box, reason = "the boxes come from generators and go into others")]
     static ABANDONED: RefCell<Vec<Box<Waiting>>> = const { RefCell::new(Vec::new()) };
     static HAS_ABANDONED: Cell<bool> = const { Cell::new(false) };
 }
@@ -80,6 +81,7 @@ pub(crate) fn has_abandoned() -> bool {
 }
 
 /// The frames that were abandoned, oldest first.
+#[expect(clippy::vec_box, reason = "the boxes come from generators and go into others")]
 pub(crate) fn take_abandoned() -> Vec<Box<Waiting>> {
     HAS_ABANDONED.set(false);
     ABANDONED.take()
