@@ -34,7 +34,7 @@ impl Session {
         text.map_err(|raised| self.cx.cell_error(&raised))
     }
 
-    /// The rich form of a value whose class has one: see [`Cx::rich_form`].
+    /// The rich form of a value whose class has one: see `Cx::rich_form`.
     pub fn rich_form(&mut self, value: &Value) -> Option<Value> {
         self.cx.rich_form(value)
     }

@@ -24,7 +24,7 @@ use crate::table::{Dict, Set};
 /// Bytes counted for an object beside its contents.
 const HEADER: usize = 48;
 
-/// Any value of the language. What owns nothing comes first; see [`Value::is_plain`].
+/// Any value of the language. What owns nothing comes first (`Value::is_plain`).
 ///
 /// The tag fills a word, so that every payload lies at the same place: a copy is then two whole words, which the processor
 /// can forward from the stores that made them.

@@ -4,7 +4,7 @@
 //!
 //! - **Tensors have shapes and dtypes, no elements.** The engine infers and computes nothing (`set_shapes_only`).
 //! - **Nothing live changes.** What the cell reaches of the session is copied on first touch ([`adopt`]); global names are written to
-//!   an overlay; classes and modules, which are shared, may not be written. Random numbers are not drawn, the host is nobody ([`host`]).
+//!   an overlay; classes and modules, which are shared, may not be written. Random numbers are not drawn, the host is nobody (`host.rs`).
 //! - **What depends on elements, clocks, files or chance is [`unknown`].** Whatever looks closely at an unknown gives an unknown; a
 //!   branch on one ends the check, silently.
 //! - **Long loops are cut** when the steps allowed are used up. After that the values of names are no longer certain, and only what
