@@ -154,6 +154,18 @@ pub static ALL: &[Topic] = &[
     },
 ];
 
+/// One line for each code.
+pub fn list() -> String {
+    ALL.iter().map(|it| format!("{:<20} {}\n", it.code, it.title)).collect()
+}
+
+/// What to say when there is no such code; `command` lists all of them.
+pub fn unknown(code: &str, command: &str) -> String {
+    let near = crate::suggest::nearest(code, ALL.iter().map(|it| it.code));
+    let hint = near.map_or_else(String::new, |it| format!("; did you mean {it}?"));
+    format!("no kind of error is called `{code}`{hint}; `{command}` lists them all")
+}
+
 /// The row of a code, also by the last part of it or in other letters.
 pub fn find(code: &str) -> Option<&'static Topic> {
     let exact = ALL.iter().find(|it| it.code == code);

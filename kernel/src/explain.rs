@@ -3,8 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use frontend_lang::explain::{ALL, find};
-use frontend_lang::suggest::nearest;
+use frontend_lang::explain::{ALL, find, list, unknown};
 use lexopt::prelude::*;
 
 use crate::cli::{CliResult, say};
@@ -28,16 +27,11 @@ pub fn run(args: Vec<OsString>) -> CliResult {
         return Ok(say(&format!("wrote {} pages to {}\n", ALL.len(), folder.display())));
     }
     let Some(code) = code else {
-        let lines = ALL.iter().map(|it| format!("{:<20} {}\n", it.code, it.title));
-        return Ok(say(&lines.collect::<String>()));
+        return Ok(say(&list()));
     };
     match find(&code) {
         Some(topic) => Ok(say(&topic.page())),
-        None => {
-            let near = nearest(&code, ALL.iter().map(|it| it.code));
-            let hint = near.map_or_else(String::new, |it| format!("; did you mean {it}?"));
-            Err(format!("there is no code {code}{hint}; `notegrad explain` lists them").into())
-        }
+        None => Err(unknown(&code, "notegrad explain").into()),
     }
 }
 

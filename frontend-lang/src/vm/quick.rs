@@ -20,41 +20,36 @@ pub(crate) fn put(place: &mut Value, value: Value) {
 macro_rules! push_copy {
     ($stack:expr, $value:expr) => {{
         use $crate::value::Value as V;
-        let value = match &$value {
-            V::Int(it) => V::Int(*it),
+        match &$value {
+            V::Int(it) => {
+                let it = *it;
+                $stack.push(V::Int(it));
+            }
             V::Float(it) => {
                 let it = *it;
                 $stack.push(V::Float(it));
-                continue;
             }
             V::List(it) => {
                 let it = it.clone();
                 $stack.push(V::List(it));
-                continue;
             }
             V::Instance(it) => {
                 let it = it.clone();
                 $stack.push(V::Instance(it));
-                continue;
             }
             V::Func(it) => {
                 let it = it.clone();
                 $stack.push(V::Func(it));
-                continue;
             }
             V::Str(it) => {
                 let it = it.clone();
                 $stack.push(V::Str(it));
-                continue;
             }
             other => {
                 let other = other.clone();
                 $stack.push(other);
-                continue;
             }
-        };
-        $stack.push(value);
-        continue;
+        }
     }};
 }
 pub(crate) use push_copy;

@@ -1,7 +1,6 @@
 //! `%explain`: what an error means, and what to do.
 
-use frontend_lang::explain::{ALL, find};
-use frontend_lang::suggest::nearest;
+use frontend_lang::explain::{find, list, unknown};
 
 use crate::args::{Arg, Args};
 use crate::artifact::Artifact;
@@ -23,16 +22,10 @@ pub(super) static MAGIC: Magic = Magic {
 
 fn run(_cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     let Some(code) = args.word(0) else {
-        let lines: Vec<String> =
-            ALL.iter().map(|it| format!("{:<20} {}", it.code, it.title)).collect();
-        return Ok(vec![Artifact::Text(lines.join("\n"))]);
+        return Ok(vec![Artifact::Text(list().trim_end().into())]);
     };
     match find(code) {
         Some(topic) => Ok(vec![Artifact::Markdown(topic.page())]),
-        None => {
-            let near = nearest(code, ALL.iter().map(|it| it.code));
-            let hint = near.map_or_else(String::new, |it| format!("; did you mean {it}?"));
-            Err(MagicError::failed(format!("there is no code {code}{hint}")))
-        }
+        None => Err(MagicError::failed(unknown(code, "%explain"))),
     }
 }
