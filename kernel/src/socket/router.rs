@@ -1,8 +1,12 @@
-//! A ROUTER socket: what comes has its sender's identity in front, and so has what goes out.
+//! A ROUTER socket: what comes has its sender in front, and so has what goes out.
+//!
+//! The sender is two frames: the connection and the identity. Clients may share an identity (those
+//! of one `KernelManager` do), and each has its own answers back over its own connection; when that
+//! has gone, or was another socket's, the answer goes to the newest peer of that identity, who is
+//! the same client connecting again or another of its sockets.
 
-use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -20,65 +24,68 @@ const MAX_FRAMES: usize = 1024;
 /// Takes a message; must not block.
 type Receive = Box<dyn Fn(&Router, Vec<Bytes>) + Send + Sync>;
 
-/// All peers, by identity.
+/// Names of connections are never used twice, whatever the socket.
+static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
+
+/// All peers, in the order in which they came.
 pub struct Router {
     receive: Receive,
-    peers: Mutex<HashMap<Bytes, Arc<Outbox>>>,
-    named: AtomicU32,
+    peers: Mutex<Vec<Arc<Peer>>>,
+}
+
+struct Peer {
+    connection: Bytes,
+    /// The name that the peer gave itself, or else that of its connection.
+    identity: Bytes,
+    outbox: Outbox,
+}
+
+impl Peer {
+    fn new(identity: Bytes) -> Self {
+        // A peer's own name never begins with a zero byte.
+        let number = CONNECTIONS.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        let connection = Bytes::from([&[0][..], &number].concat());
+        let identity = if identity.is_empty() { connection.clone() } else { identity };
+        Self { connection, identity, outbox: Outbox::default() }
+    }
 }
 
 impl Router {
     /// Listens on an endpoint.
     pub async fn bind(endpoint: &str, receive: Receive) -> Result<Arc<Self>, String> {
-        let router =
-            Arc::new(Self { receive, peers: Mutex::default(), named: AtomicU32::default() });
+        let router = Arc::new(Self { receive, peers: Mutex::default() });
         listen(endpoint, router.clone()).await?;
         Ok(router)
     }
 
-    /// Sends to the peer that the first frame names. One that has gone is no error.
+    /// Sends to the peer that the first two frames name. One that has gone is no error.
     pub fn send(&self, frames: &[Bytes]) {
-        let Some((identity, message)) = frames.split_first() else { return };
-        let peer = lock(&self.peers).get(identity).cloned();
+        let [connection, identity, message @ ..] = frames else { return };
+        let peers = lock(&self.peers);
+        let peer = peers.iter().find(|it| it.connection == *connection);
+        let peer = peer.or_else(|| peers.iter().rfind(|it| it.identity == *identity));
         if let Some(peer) = peer {
-            peer.push(encode(message));
+            peer.outbox.push(encode(message));
         }
     }
 
     /// Whether nothing waits for anybody.
     pub fn is_flushed(&self) -> bool {
-        lock(&self.peers).values().all(|it| it.waiting() == 0)
-    }
-
-    /// The peer's own name, or a new one; a name that is taken goes over to the newcomer, who is the
-    /// same client connecting again.
-    fn join(&self, identity: Bytes, outbox: &Arc<Outbox>) -> Bytes {
-        let identity = if identity.is_empty() { self.new_name() } else { identity };
-        if let Some(old) = lock(&self.peers).insert(identity.clone(), outbox.clone()) {
-            old.close();
-        }
-        identity
-    }
-
-    /// Names that a router gives begin with a zero byte, which a peer's own never does.
-    fn new_name(&self) -> Bytes {
-        let number = self.named.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-        Bytes::from([&[0][..], &number].concat())
+        lock(&self.peers).iter().all(|it| it.outbox.waiting() == 0)
     }
 
     async fn receive_all(
         &self,
-        identity: &Bytes,
+        peer: &Peer,
         read: &mut (impl AsyncRead + Unpin),
-        outbox: &Outbox,
     ) -> io::Result<()> {
         loop {
-            let mut message = vec![identity.clone()];
+            let mut message = vec![peer.connection.clone(), peer.identity.clone()];
             let mut room = MAX_MESSAGE;
             loop {
                 let (flags, body) = read_frame(read, room).await?;
                 if flags & COMMAND != 0 {
-                    pong(&body).into_iter().for_each(|it| outbox.push(it));
+                    pong(&body).into_iter().for_each(|it| peer.outbox.push(it));
                     continue;
                 }
                 room -= body.len() as u64;
@@ -99,18 +106,15 @@ impl Serve for Router {
     async fn serve(self: Arc<Self>, mut stream: Box<dyn Stream>) {
         let accepted = ["DEALER", "REQ", "ROUTER"];
         let Ok(identity) = handshake(&mut stream, "ROUTER", &accepted).await else { return };
-        let outbox = Arc::new(Outbox::default());
-        let identity = self.join(identity, &outbox);
+        let peer = Arc::new(Peer::new(identity));
+        lock(&self.peers).push(peer.clone());
         // Many small reads otherwise: a message has a dozen of lengths and frames.
         let (read, mut write) = tokio::io::split(stream);
         let mut read = tokio::io::BufReader::new(read);
         tokio::select! {
-            _ = self.receive_all(&identity, &mut read, &outbox) => {}
-            _ = outbox.drain(&mut write) => {}
+            _ = self.receive_all(&peer, &mut read) => {}
+            _ = peer.outbox.drain(&mut write) => {}
         }
-        let mut peers = lock(&self.peers);
-        if peers.get(&identity).is_some_and(|it| Arc::ptr_eq(it, &outbox)) {
-            peers.remove(&identity);
-        }
+        lock(&self.peers).retain(|it| !Arc::ptr_eq(it, &peer));
     }
 }

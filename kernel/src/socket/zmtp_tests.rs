@@ -55,12 +55,12 @@ async fn next(socket: &mut impl SocketRecv) -> Vec<String> {
     frames.iter().map(|it| String::from_utf8_lossy(it).into_owned()).collect()
 }
 
-async fn echo() -> String {
+async fn echo() -> (Arc<Router>, String) {
     loop {
         let endpoint = free_endpoint();
         let receive = |router: &Router, frames: Vec<Bytes>| router.send(&frames);
-        if Router::bind(&endpoint, Box::new(receive)).await.is_ok() {
-            return endpoint;
+        if let Ok(router) = Router::bind(&endpoint, Box::new(receive)).await {
+            return (router, endpoint);
         }
     }
 }
@@ -94,7 +94,7 @@ fn long_frames_arrive_whole() {
 #[test]
 fn replies_find_their_way_to_each_peer() {
     in_runtime(async {
-        let endpoint = echo().await;
+        let (_router, endpoint) = echo().await;
         let mut request = ReqSocket::new();
         request.connect(&endpoint).await.unwrap();
         let mut dealers = vec![DealerSocket::new(), DealerSocket::new()];
@@ -113,19 +113,55 @@ fn replies_find_their_way_to_each_peer() {
     });
 }
 
+async fn dealer_named(name: &str, endpoint: &str) -> DealerSocket {
+    let mut options = zeromq::SocketOptions::default();
+    options.peer_identity(name.parse().unwrap());
+    let mut dealer = DealerSocket::with_options(options);
+    dealer.connect(endpoint).await.unwrap();
+    dealer
+}
+
+async fn assert_answered(dealer: &mut DealerSocket, text: String) {
+    dealer.send(ZmqMessage::from(text.clone())).await.unwrap();
+    assert_eq!(next(dealer).await, [text]);
+}
+
 #[test]
 fn a_client_that_comes_again_takes_its_name_over() {
     in_runtime(async {
-        let endpoint = echo().await;
+        let (_router, endpoint) = echo().await;
         for turn in 0..50 {
-            let mut options = zeromq::SocketOptions::default();
-            options.peer_identity("me".parse().unwrap());
-            let mut dealer = DealerSocket::with_options(options);
-            dealer.connect(&endpoint).await.unwrap();
-            let text = format!("{turn}");
-            dealer.send(ZmqMessage::from(text.clone())).await.unwrap();
-            assert_eq!(next(&mut dealer).await, [text]);
+            let mut dealer = dealer_named("me", &endpoint).await;
+            assert_answered(&mut dealer, format!("{turn}")).await;
         }
+    });
+}
+
+/// As the clients of one `KernelManager` do.
+#[test]
+fn clients_that_share_a_name_get_their_own_answers() {
+    in_runtime(async {
+        let (_router, endpoint) = echo().await;
+        let mut first = dealer_named("us", &endpoint).await;
+        assert_answered(&mut first, "alone".into()).await;
+        let mut second = dealer_named("us", &endpoint).await;
+        for turn in 0..20 {
+            assert_answered(&mut second, format!("second {turn}")).await;
+            assert_answered(&mut first, format!("first {turn}")).await;
+        }
+    });
+}
+
+/// As a question on stdin goes to the client that sent the cell on shell.
+#[test]
+fn an_answer_to_a_message_of_another_socket_goes_by_name() {
+    in_runtime(async {
+        let (router, endpoint) = echo().await;
+        let mut dealer = dealer_named("me", &endpoint).await;
+        assert_answered(&mut dealer, "here".into()).await;
+        let elsewhere = ["another connection", "me", "question"];
+        router.send(&elsewhere.map(|it| Bytes::from_static(it.as_bytes())));
+        assert_eq!(next(&mut dealer).await, ["question"]);
     });
 }
 
@@ -133,7 +169,7 @@ fn a_client_that_comes_again_takes_its_name_over() {
 fn bad_peers_are_dropped_and_others_go_on() {
     in_runtime(async {
         let (publisher, published) = publisher().await;
-        let echo = echo().await;
+        let (_router, echo) = echo().await;
         let shaken = [&greeting()[..], &ready("DEALER")].concat();
         // A length that nobody could store, in the handshake and after it.
         let huge = [&[LONG][..], &u64::MAX.to_be_bytes(), b"x"].concat();
