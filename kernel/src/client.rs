@@ -1,5 +1,5 @@
 //! A small frontend: starts a kernel, sends requests, receives what comes back. For `doctor` and
-//! for the tests, over sockets that are not ours.
+//! for the tests.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
-use zeromq::{DealerSocket, Socket, SocketOptions, SocketRecv, SocketSend, SubSocket, ZmqMessage};
 
 use crate::connection::Connection;
+use crate::socket::dial::Dialled;
 use crate::wire::header::Wire;
 use crate::wire::sign::{self, Key};
 
@@ -141,8 +141,7 @@ pub struct Client {
     runtime: Runtime,
     wire: Wire,
     key: Key,
-    routed: [DealerSocket; 3],
-    iopub: SubSocket,
+    sockets: Sockets,
     waiting: VecDeque<Message>,
 }
 
@@ -153,9 +152,10 @@ impl Client {
         let runtime = runtime.map_err(|error| format!("cannot start sockets: {error}"))?;
         let opened =
             runtime.block_on(async { tokio::time::timeout(limit, open(connection)).await });
-        let (routed, iopub) = opened.map_err(|_| "the kernel does not listen".to_owned())??;
+        let opened = opened.map_err(|_| "the kernel does not listen".to_owned())?;
+        let sockets = opened.map_err(|error| format!("cannot connect: {error}"))?;
         let (wire, key) = (Wire::new(&connection.key), Key::new(&connection.key));
-        let mut client = Self { runtime, wire, key, routed, iopub, waiting: VecDeque::new() };
+        let mut client = Self { runtime, wire, key, sockets, waiting: VecDeque::new() };
         match client.receive(Source::IoPub, limit) {
             Some(message) if message.msg_type == "iopub_welcome" => Ok(client),
             other => Err(format!("the kernel did not welcome us: {other:?}")),
@@ -166,11 +166,8 @@ impl Client {
     pub fn send(&mut self, source: Source, msg_type: &str, content: &Value) -> String {
         let frames = self.wire.write(vec![], msg_type, &Bytes::new(), content);
         let msg_id = self.parse(&frames).map(|it| it.0).unwrap_or_default();
-        let socket = &mut self.routed[source as usize];
-        if let Ok(message) = ZmqMessage::try_from(frames) {
-            // A kernel that has gone is noticed when nothing comes back.
-            let _ = self.runtime.block_on(socket.send(message));
-        }
+        // A kernel that has gone is noticed when nothing comes back.
+        let _ = self.runtime.block_on(self.sockets[source as usize].send(&frames));
         msg_id
     }
 
@@ -181,18 +178,9 @@ impl Client {
 
     /// The next message on one channel; `None` after `limit`.
     pub fn receive(&mut self, source: Source, limit: Duration) -> Option<Message> {
-        let received = match source {
-            Source::IoPub => {
-                let next = async { tokio::time::timeout(limit, self.iopub.recv()).await };
-                self.runtime.block_on(next)
-            }
-            _ => {
-                let socket = &mut self.routed[source as usize];
-                let next = async { tokio::time::timeout(limit, socket.recv()).await };
-                self.runtime.block_on(next)
-            }
-        };
-        let frames = received.ok()?.ok()?.into_vec();
+        let socket = &mut self.sockets[source as usize];
+        let next = async { tokio::time::timeout(limit, socket.receive()).await };
+        let frames = self.runtime.block_on(next).ok()?.ok()?;
         self.parse(&frames).map(|it| it.1)
     }
 
@@ -227,38 +215,17 @@ impl Client {
     }
 }
 
-async fn open(connection: &Connection) -> Result<([DealerSocket; 3], SubSocket), String> {
-    let failed = |error: zeromq::ZmqError| format!("cannot connect: {error}");
+/// One for each `Source`. All channels of a client share its identity: that is how a question on
+/// stdin finds it.
+type Sockets = [Dialled; 4];
+
+async fn open(connection: &Connection) -> std::io::Result<Sockets> {
     let identity = uuid::Uuid::new_v4().simple().to_string();
-    let mut routed = [dealer(&identity), dealer(&identity), dealer(&identity)];
-    let ports = [connection.shell_port, connection.control_port, connection.stdin_port];
-    for (socket, port) in routed.iter_mut().zip(ports) {
-        let endpoint = listening(connection, port).await;
-        socket.connect(&endpoint).await.map_err(failed)?;
-    }
-    let mut iopub = SubSocket::new();
-    let endpoint = listening(connection, connection.iopub_port).await;
-    iopub.connect(&endpoint).await.map_err(failed)?;
-    iopub.subscribe("").await.map_err(failed)?;
-    Ok((routed, iopub))
-}
-
-/// The endpoint, once its socket file is there; a port that refuses is tried again by the library.
-async fn listening(connection: &Connection, port: u16) -> String {
-    let endpoint = connection.endpoint(port);
-    if let Some(file) = endpoint.strip_prefix("ipc://") {
-        while !Path::new(file).exists() {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    }
-    endpoint
-}
-
-/// All channels of a client share its identity: that is how a question on stdin finds it.
-fn dealer(identity: &str) -> DealerSocket {
-    let mut options = SocketOptions::default();
-    if let Ok(identity) = identity.parse() {
-        options.peer_identity(identity);
-    }
-    DealerSocket::with_options(options)
+    let at = |port| connection.endpoint(port);
+    Ok([
+        Dialled::dealer(&at(connection.shell_port), &identity).await?,
+        Dialled::dealer(&at(connection.control_port), &identity).await?,
+        Dialled::dealer(&at(connection.stdin_port), &identity).await?,
+        Dialled::subscriber(&at(connection.iopub_port)).await?,
+    ])
 }

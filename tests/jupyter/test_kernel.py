@@ -1,5 +1,7 @@
 """Jupyter's own conformance tests with every attribute supplied, so that none is skipped."""
 
+import time
+
 import jupyter_kernel_test
 import pytest
 from conftest import Session
@@ -37,6 +39,13 @@ class TestWelcome(jupyter_kernel_test.IopubWelcomeTests):
     kernel_name = "notegrad"
     support_iopub_welcome = True
 
+    @classmethod
+    def tearDownClass(cls):
+        # A heartbeat channel that is stopped before its thread has begun opens sockets for ever.
+        while not cls.kc.hb_channel._running:
+            time.sleep(0.01)
+        super().tearDownClass()
+
 
 def test_variables_survive_an_error(kernel):
     kernel.run("x = [1, 2]")
@@ -45,8 +54,6 @@ def test_variables_survive_an_error(kernel):
 
 
 def test_an_endless_loop_is_interrupted(kernel):
-    import time
-
     kernel.run("n = 0")
     cell = kernel.kc.execute("while True:\n    n += 1")
     time.sleep(0.5)
@@ -58,8 +65,6 @@ def test_an_endless_loop_is_interrupted(kernel):
 
 
 def test_sleep_is_interrupted(kernel):
-    import time
-
     cell = kernel.kc.execute("import time\ntime.sleep(60)")
     time.sleep(0.3)
     kernel.km.interrupt_kernel()
@@ -75,8 +80,6 @@ def test_input(kernel):
 
 
 def test_completion_of_live_names_while_a_cell_runs(kernel):
-    import time
-
     kernel.run("a_long_name = 1\nwords = 'a b'")
     cell = kernel.kc.execute("import time\ntime.sleep(1.5)")
     time.sleep(0.2)

@@ -1,7 +1,8 @@
 //! The sockets. `transport` is what the rest sees; `router` and `publisher` are the two kinds over
-//! `zmtp`; each other file is one channel's loop.
+//! `zmtp`; `dial` is a frontend's end; each other file is one channel's loop.
 
 pub mod control;
+pub(crate) mod dial;
 pub mod heartbeat;
 pub mod iopub;
 mod outbox;

@@ -45,12 +45,6 @@ impl Outbox {
         self.wake.notify_one();
     }
 
-    /// Ends the connection; what waits is dropped.
-    pub(super) fn close(&self) {
-        lock(&self.state).close();
-        self.wake.notify_one();
-    }
-
     /// Bytes that have not been handed to the system.
     pub(super) fn waiting(&self) -> usize {
         lock(&self.state).bytes

@@ -1,4 +1,4 @@
-//! The listening end of ZMTP 3.0 with NULL security: greeting, handshake, frames.
+//! ZMTP 3.0 with NULL security: listening, greeting, handshake, frames.
 //! <https://rfc.zeromq.org/spec/23/>
 //!
 //! Nothing that a peer sends ends more than its own connection, and memory is taken only for what
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 pub(super) const MORE: u8 = 1;
-const LONG: u8 = 2;
+pub(super) const LONG: u8 = 2;
 pub(super) const COMMAND: u8 = 4;
 
 /// A command is never longer.
@@ -81,13 +81,15 @@ pub(super) async fn handshake(
     kind: &str,
     accepted: &[&str],
 ) -> io::Result<Bytes> {
-    let greeted = greet(stream, kind, accepted);
+    let greeted = introduce(stream, kind, "", accepted);
     tokio::time::timeout(PATIENCE, greeted).await.map_err(|_| ErrorKind::TimedOut)?
 }
 
-async fn greet(
+/// The same for either end, without a limit of time; `identity` is the name that we ask for.
+pub(super) async fn introduce(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     kind: &str,
+    identity: &str,
     accepted: &[&str],
 ) -> io::Result<Bytes> {
     stream.write_all(&greeting()).await?;
@@ -97,7 +99,7 @@ async fn greet(
     if theirs[0] != 0xff || theirs[9] & 1 == 0 || theirs[10] < 3 || !is_null {
         return Err(ErrorKind::InvalidData.into());
     }
-    stream.write_all(&ready(kind)).await?;
+    stream.write_all(&ready(kind, identity)).await?;
     let (flags, body) = read_frame(stream, MAX_COMMAND).await?;
     let properties = body.strip_prefix(b"\x05READY").filter(|_| flags & COMMAND != 0);
     let properties = properties.ok_or(ErrorKind::InvalidData)?;
@@ -120,13 +122,22 @@ fn padded_null() -> impl Iterator<Item = u8> {
     b"NULL".iter().copied().chain(std::iter::repeat(0)).take(20)
 }
 
-fn ready(kind: &str) -> BytesMut {
-    let mut body = BytesMut::from(&b"\x05READY\x0bSocket-Type"[..]);
-    body.put_u32(kind.len() as u32);
-    body.extend_from_slice(kind.as_bytes());
+fn ready(kind: &str, identity: &str) -> BytesMut {
+    let mut body = BytesMut::from(&b"\x05READY"[..]);
+    put_property(&mut body, "Socket-Type", kind);
+    if !identity.is_empty() {
+        put_property(&mut body, "Identity", identity);
+    }
     let mut frame = BytesMut::new();
     put_frame(&mut frame, COMMAND, &body);
     frame
+}
+
+fn put_property(body: &mut BytesMut, name: &str, value: &str) {
+    body.put_u8(name.len() as u8);
+    body.extend_from_slice(name.as_bytes());
+    body.put_u32(value.len() as u32);
+    body.extend_from_slice(value.as_bytes());
 }
 
 /// One of a list of properties: a name behind its length, a value behind its length. Names are

@@ -170,7 +170,7 @@ fn bad_peers_are_dropped_and_others_go_on() {
     in_runtime(async {
         let (publisher, published) = publisher().await;
         let (_router, echo) = echo().await;
-        let shaken = [&greeting()[..], &ready("DEALER")].concat();
+        let shaken = [&greeting()[..], &ready("DEALER", "")].concat();
         // A length that nobody could store, in the handshake and after it.
         let huge = [&[LONG][..], &u64::MAX.to_be_bytes(), b"x"].concat();
         let junk = [
