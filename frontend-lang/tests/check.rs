@@ -218,6 +218,15 @@ for i in range(3):
     let right =
         forgotten.replace("    loss.backward()", "    opt.zero_grad()\n    loss.backward()");
     assert_eq!(warnings(&[NET, &right]), [] as [&str; 0]);
+    let by_hand = "
+w = torch.ones(4, 2, requires_grad=True)
+for i in range(3):
+    (x @ w).sum().backward()
+    with torch.no_grad():
+        w -= w.grad * 0.1
+        w.grad.zero_()
+";
+    assert_eq!(warnings(&[NET, by_hand]), [] as [&str; 0]);
     let accumulated = "
 for i in range(3):
     F.cross_entropy(good(x), y).backward()

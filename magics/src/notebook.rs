@@ -19,7 +19,8 @@ use crate::{Magic, MagicError, OnCell, find, from_value, help};
 pub struct Notebook {
     /// The language.
     pub session: Session,
-    settings: Settings,
+    /// What magics have set for all following cells.
+    pub settings: Settings,
     /// The cells that ran, for `%history`.
     cells: Vec<String>,
 }
@@ -41,7 +42,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            check: Level::Off,
+            check: Level::On,
             trace: Default::default(),
             traced: Default::default(),
             fastrun_cache: Default::default(),
@@ -235,7 +236,7 @@ impl MagicCx<'_> {
 
     /// Runs code `count` times, in a function.
     pub fn repeat(&mut self, code: &str, count: usize) -> Result<(), MagicError> {
-        let options = RunOptions { repeat: Some(count), ..self.options.clone() };
+        let options = RunOptions { repeat: Some(count), check: Level::Off, ..self.options.clone() };
         match self.session.run_cell(code, &options).error {
             Some(error) => Err(MagicError::Raised(Box::new(error))),
             None => Ok(()),

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use frontend_lang::check::Level;
 use frontend_lang::host::{Record, Recording};
 use magics::Artifact;
 use magics::notebook::Notebook;
@@ -73,6 +74,45 @@ impl Default for Runner {
 }
 
 impl Runner {
+    /// A session whose cells are checked before they run, or not.
+    pub fn with_check(level: Level) -> Self {
+        let mut runner = Self::default();
+        runner.notebook.settings.check = level;
+        runner
+    }
+
+    /// Runs a cell: all that it showed, in order of the channels, and its error as the user reads it.
+    pub fn transcript(&mut self, cell: &str) -> (String, Option<String>) {
+        self.record.stdout.borrow_mut().clear();
+        self.record.stderr.borrow_mut().clear();
+        self.record.displays.borrow_mut().clear();
+        let mut shown = Vec::new();
+        let outcome = self.notebook.run(cell, &mut |it| shown.push(text_of(&it)));
+        let mut parts =
+            vec![self.record.stdout.borrow().clone(), self.record.stderr.borrow().clone()];
+        parts.extend(self.record.displays.borrow().iter().cloned());
+        parts.extend(shown);
+        parts.extend(outcome.result.iter().map(text_of));
+        parts.extend(outcome.pages);
+        (parts.join("\n"), outcome.error.map(|it| it.plain))
+    }
+
+    /// A file for the cells to read.
+    pub fn give_file(&mut self, path: &str, bytes: Vec<u8>) {
+        self.record.files.borrow_mut().insert(path.to_owned(), bytes);
+    }
+
+    /// Whether the cells from here on are checked.
+    pub fn set_check(&mut self, level: Level) {
+        self.notebook.settings.check = level;
+    }
+
+    /// The names of the session with what is said of them.
+    pub fn names(&mut self) -> String {
+        let names = self.notebook.session.names();
+        names.iter().map(|it| format!("{}: {} {}\n", it.name, it.kind, it.summary)).collect()
+    }
+
     /// Runs a cell whose output must contain `text`, or, for `error: NAME`, which must fail so.
     pub fn shows(&mut self, cell: &str, text: &str) -> Option<String> {
         let mut shown = String::new();

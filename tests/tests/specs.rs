@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use frontend_lang::check::Level;
 use tests::spec::{Cell, Runner, cells};
 
 #[test]
@@ -17,7 +18,9 @@ fn specs_hold() {
     let mut count = 0;
     for path in files.iter().filter(|it| it.extension().is_some_and(|it| it == "md")) {
         let text = std::fs::read_to_string(path).expect("a spec");
-        let mut runner = Runner::default();
+        // What Python shows of a cell that fails, it shows before it fails.
+        let python = path.parent().is_some_and(|it| it.ends_with("language"));
+        let mut runner = Runner::with_check(if python { Level::Off } else { Level::On });
         for cell in cells(&text) {
             count += 1;
             if let Some(problem) = runner.check(&cell) {

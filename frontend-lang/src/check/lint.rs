@@ -58,6 +58,15 @@ pub fn find(name: &str) -> Option<&'static Lint> {
     ALL.iter().copied().find(|it| it.name == name)
 }
 
+/// What was there when a leaf last got a gradient.
+#[derive(Clone, Copy)]
+pub(crate) struct GradVersions {
+    /// The version of the leaf when the sum was begun.
+    leaf: u32,
+    /// The version of the sum.
+    sum: u32,
+}
+
 impl Cx {
     /// Notes a lint at the line of the user's that is running.
     fn note(&mut self, lint: &'static Lint) {
@@ -119,17 +128,19 @@ impl Cx {
         }
     }
 
-    /// The result of a call, to be known again when it is dropped if it is `new` and an op's.
+    /// The result of a call, to be known again when the code that made it drops it, if it is `new` and an op's.
     pub(crate) fn lint_result(&mut self, value: &Value, new: bool) {
         let is_tensor = matches!(value, Value::Tensor(_));
-        self.shadow().latest = value.address().filter(|_| new && is_tensor);
+        let frames = self.machine.frames.len();
+        self.shadow().latest = value.address().filter(|_| new && is_tensor).map(|it| (it, frames));
     }
 
     /// A value that a statement leaves behind.
     pub(crate) fn lint_drop(&mut self, value: &Value) {
+        let frames = self.machine.frames.len();
         if let Value::Tensor(it) = value
             && std::rc::Rc::strong_count(it) == 1
-            && self.shadow().latest == value.address()
+            && self.shadow().latest == value.address().map(|it| (it, frames))
         {
             self.note(&UNUSED_RESULT);
         }
@@ -137,11 +148,24 @@ impl Cx {
 
     /// A gradient on its way to a leaf.
     pub(crate) fn lint_grad(&mut self, leaf: u64, object: &TensorObj) {
-        let version = object.version();
-        if object.grad().is_none() {
-            self.shadow().grad_versions.insert(leaf, version);
-        } else if self.shadow().grad_versions.get(&leaf).is_some_and(|it| *it != version) {
-            self.note(&ZERO_GRAD);
+        let Some(known) = self.shadow().grad_versions.get(&leaf).copied() else { return };
+        match object.grad() {
+            Some(sum) if sum.version() == known.sum => {
+                if known.leaf != object.version() {
+                    self.note(&ZERO_GRAD);
+                }
+            }
+            // There is none, or it was changed since, perhaps to zero.
+            _ => drop(self.shadow().grad_versions.remove(&leaf)),
         }
+    }
+
+    /// A gradient that has come to a leaf.
+    pub(crate) fn lint_summed(&mut self, leaf: u64, object: &TensorObj) {
+        let Some(sum) = object.grad() else { return };
+        let known = self.shadow().grad_versions.get(&leaf).copied();
+        let version = known.map_or(object.version(), |it| it.leaf);
+        let versions = GradVersions { leaf: version, sum: sum.version() };
+        self.shadow().grad_versions.insert(leaf, versions);
     }
 }

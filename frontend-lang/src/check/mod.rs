@@ -84,10 +84,10 @@ pub(crate) struct Shadow {
     written: Option<Value>,
     /// Silent mistakes.
     findings: Vec<Diagnostic>,
-    /// The latest result of an op.
-    latest: Option<usize>,
+    /// The latest result of an op, and how many frames there were.
+    latest: Option<(usize, usize)>,
     /// Versions of leaves when they got a gradient.
-    grad_versions: FxHashMap<u64, u32>,
+    grad_versions: FxHashMap<u64, lint::GradVersions>,
     /// The code of the cell.
     code: Option<Rc<Code>>,
 }

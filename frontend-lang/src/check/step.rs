@@ -9,7 +9,7 @@ use crate::cx::{Cx, Mode};
 use crate::error::Raised;
 use crate::native::Res;
 use crate::objects::function::Func;
-use crate::objects::module::{Globals, Module};
+use crate::objects::module::{GlobalSlot, Globals, Module};
 use crate::operate::BinaryOp;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -307,32 +307,42 @@ impl Cx {
         res
     }
 
-    /// Imports happen once and for all, so known modules are loaded in earnest. What they hold is copied like globals.
+    /// Imports happen once and for all, so modules that come with the language are loaded in earnest.
+    pub(crate) fn import_in_earnest(&mut self, name: &str) -> Res {
+        if !crate::vm::import::is_built_in(name) {
+            return Err(self.uncertain());
+        }
+        let before = engine::apply::set_shapes_only(false);
+        self.mode = Mode::Eager;
+        let module = self.import(name);
+        self.mode = Mode::Shadow;
+        engine::apply::set_shapes_only(before);
+        module
+    }
+
+    /// The names that code sees as global, builtins aside.
+    pub(crate) fn global_names(&mut self, globals: &Rc<Globals>) -> Vec<Sym> {
+        let slots = globals.slots.borrow();
+        let check = self.check.as_deref();
+        let here = Rc::as_ptr(globals).addr();
+        let is_bound = |(at, live): (usize, &GlobalSlot)| {
+            let value = check.and_then(|it| it.overlay.get(&(here, at as u32)));
+            (!value.unwrap_or(&live.value).is_unbound()).then_some(live.name)
+        };
+        slots.iter().enumerate().filter_map(is_bound).collect()
+    }
+
+    /// What an import gives is copied like globals.
     fn import_step(
         &mut self,
         func: &Rc<Func>,
         op: Op,
         base: usize,
     ) -> Result<Option<usize>, Raised> {
-        let wanted = match op {
-            Op::Import(at) | Op::ImportLeaf(at) => func.code.consts[at as usize].clone(),
-            _ => Value::None,
-        };
-        if let Some(name) = wanted.as_str()
-            && !self.modules.contains_key(name)
-            && !crate::vm::import::is_built_in(name)
-        {
-            return Err(self.uncertain());
-        }
         if op == Op::ImportStar {
             return Err(self.uncertain());
         }
-        let before = engine::apply::set_shapes_only(false);
-        self.mode = Mode::Eager;
-        let res = self.step(func, op, base);
-        self.mode = Mode::Shadow;
-        engine::apply::set_shapes_only(before);
-        res?;
+        self.step(func, op, base)?;
         if let Some(top) = self.machine.stack.last().cloned() {
             let copy = self.adopt(&top)?;
             if let Some(place) = self.machine.stack.last_mut() {

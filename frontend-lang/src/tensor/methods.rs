@@ -314,6 +314,9 @@ fn collect(cx: &mut Cx, leaf: u64, grad: Tensor) -> Result<(), Raised> {
             sum.set(total)?;
         }
     }
+    if cx.mode == crate::cx::Mode::Shadow {
+        cx.lint_summed(leaf, &object);
+    }
     Ok(())
 }
 

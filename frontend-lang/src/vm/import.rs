@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::builtins::{MODULES, NG_MODULES, ng_modules};
-use crate::cx::Cx;
+use crate::cx::{Cx, Mode};
 use crate::error::{MODULE_NOT_FOUND_ERROR, Raised, SYNTAX_ERROR, import_error};
 use crate::native::{Member, NativeModule, Res};
 use crate::objects::class::class_of;
@@ -17,6 +17,9 @@ impl Cx {
     pub fn import(&mut self, name: &str) -> Res {
         if let Some(module) = self.modules.get(name) {
             return Ok(module.clone());
+        }
+        if self.mode == Mode::Shadow {
+            return self.import_in_earnest(name);
         }
         if let Some(row) = find_row(name) {
             return self.load_rows(name, row);
@@ -184,7 +187,9 @@ impl Cx {
 
 /// Whether a module comes with the language.
 pub(crate) fn is_built_in(name: &str) -> bool {
-    find_row(name).is_some() || NG_MODULES.iter().any(|(known, _)| *known == name)
+    let is_known =
+        |name: &str| find_row(name).is_some() || NG_MODULES.iter().any(|(known, _)| *known == name);
+    is_known(name) || ng_modules::real_name(name).is_some_and(|it| is_known(&it))
 }
 
 fn find_row(name: &str) -> Option<&'static NativeModule> {

@@ -570,8 +570,8 @@ impl Cx {
     /// `NameError`, with the nearest name if one is near.
     pub(crate) fn no_name(&mut self, code: &Code, name: Sym) -> Raised {
         let message = format!("name '{name}' is not defined");
-        let globals = code.globals.entries();
-        let known = globals.iter().map(|(name, _)| name.as_str());
+        let globals = self.global_names(&code.globals);
+        let known = globals.iter().map(|it| it.as_str());
         let known = known.chain(self.builtins.keys().map(|it| it.as_str()));
         let local = code.locals.iter().map(|it| it.as_str());
         name_error(message).with_hint(nearest(name.as_str(), known.chain(local)))

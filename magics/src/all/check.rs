@@ -18,7 +18,7 @@ pub(super) static MAGIC: Magic = Magic {
     on_cell: OnCell::ThenRun,
     run,
     examples: &[
-        Example { setup: "", cell: "%check", shows: "check: off" },
+        Example { setup: "", cell: "%check", shows: "check: on" },
         Example { setup: "", cell: "%check off", shows: "check: off" },
         Example {
             setup: "",
