@@ -231,7 +231,7 @@ impl Graph {
 }
 
 /// Shows every value that `value` holds a reference to.
-fn children(value: &Value, visit: &mut dyn FnMut(&Value)) {
+pub(crate) fn children(value: &Value, visit: &mut dyn FnMut(&Value)) {
     match value {
         Value::List(it) => {
             if let Ok(items) = it.items.try_borrow() {

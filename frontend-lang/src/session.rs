@@ -158,6 +158,20 @@ impl Session {
         result
     }
 
+    /// What is wrong with a cell before any of it runs: its grammar and names, and, if `level` says so, what a check finds.
+    pub fn look_at(&mut self, code: &str, level: Level) -> Option<CellError> {
+        memory::set_limit(self.cx.memory_limit);
+        let source = self.cx.sources.add(format!("In[{}]", self.cell + 1), code.to_owned());
+        let globals = self.cx.globals.clone();
+        match self.cx.compile_source(source, &globals, true) {
+            Ok(code) => {
+                let raised = self.cx.check_before(&code, level)?;
+                Some(self.cx.cell_error(&raised))
+            }
+            Err(diagnostics) => Some(self.syntax_error(&diagnostics)),
+        }
+    }
+
     /// Puts the traced steps of a cell where its code finds them.
     fn provide_steps(&mut self, code: &str, count: usize, options: &TraceOptions) {
         for at in 0..count {

@@ -393,6 +393,19 @@ impl Dict {
         self.table.borrow().entries.iter().flatten().map(|it| it.value.clone()).collect()
     }
 
+    /// Puts others in the place of values for which `change` gives one; it gets their number in order.
+    pub(crate) fn change_values(&self, change: &dyn Fn(usize, &Value) -> Option<Value>) {
+        let mut table = self.table.borrow_mut();
+        let mut old = Vec::new();
+        for (at, entry) in table.entries.iter_mut().flatten().enumerate() {
+            if let Some(new) = change(at, &entry.value) {
+                old.push(std::mem::replace(&mut entry.value, new));
+            }
+        }
+        drop(table);
+        drop(old);
+    }
+
     /// A shallow copy.
     pub fn copy(&self) -> Result<Dict, Raised> {
         let table = self.table.borrow().copy()?;

@@ -35,7 +35,7 @@ fn finds(cells: &[&str], expected: &str) {
 #[track_caller]
 fn runs(cells: &[&str], expected: &str) {
     let (printed, error, _) = last(cells);
-    assert_eq!(error, None);
+    assert_eq!(error, None, "{cells:?}");
     assert_eq!(printed.trim_end(), expected);
 }
 
@@ -243,4 +243,70 @@ opt.step()
     assert_eq!(warnings(&[NET, "x.relu_()\nx.clamp_(0, 1)\nprint(1)"]), [] as [&str; 0]);
     assert_eq!(warnings(&["total = 0.1 + 0.2\nprint(total == 0.3)"]), ["float-eq"]);
     assert_eq!(warnings(&["lr = 0.1\nprint(lr == 0.1, lr == 0.2)"]), [] as [&str; 0]);
+}
+
+#[test]
+fn the_last_round_of_a_long_loop_is_checked() {
+    let data =
+        "import torch\ndata = torch.zeros(10_000, 8)\nw = torch.zeros(8, 3)\nseen = []\nn = 0";
+    let batches = "print('start')\nfor i in range(0, 10_000, 64):\n    xb = data[i:i + 64]\n    y = (xb @ w).reshape(64, 3)";
+    finds(&[data, batches], "ShapeError");
+    let numbered = "for step, i in enumerate(range(0, 10_000, 64)):\n    xb = data[i:i + 64]\n    xb.reshape(64, 8)";
+    finds(&[data, numbered], "ShapeError");
+    runs(&[data, &batches.replace("64, 3", "-1, 3")], "start");
+    // What comes after the loop is checked as what comes before.
+    finds(&[data, &format!("{}\ny @ w", batches.replace("64, 3", "-1, 3"))], "ShapeError");
+    let nested = "for epoch in range(50):\n    for i in range(0, 10_000, 50):\n        y = data[i:i + 50] @ w\n    if epoch % 10 == 0:\n        print(epoch)\ny @ w";
+    finds(&[data, nested], "ShapeError");
+    let printed = "total = 0\nfor i in range(5000):\n    total += (data[i] @ w).sum().item()\n    if i % 1000 == 999:\n        print(f'{total:.2f}')\ndata @ data";
+    finds(&[data, printed], "ShapeError");
+    let under =
+        "with torch.no_grad():\n    for i in range(5000):\n        y = data[i] @ w\n    y @ data";
+    finds(&[data, under], "ShapeError");
+}
+
+#[test]
+fn what_a_long_loop_changes_is_not_known() {
+    let data = "
+import torch
+rows, log, state, n = [], {'n': 0}, [0], 0
+class Count:
+    def __init__(self): self.n, self.items = 0, []
+    def up(self):
+        self.n += 1
+        self.items.append(torch.zeros(2))
+c = Count()
+alias = [rows, (rows, 1)]
+";
+    let long = "for i in range(5000):\n    ";
+    let cases = [
+        ("n += 1", "if n < 5000:\n    missing\nprint(n)", "5000"),
+        ("n += 1", "print([1, 2, 3][n - 4999])", "2"),
+        (
+            "rows.append(torch.zeros(2))",
+            "print(torch.stack(rows).reshape(5000, 2).shape)",
+            "torch.Size([5000, 2])",
+        ),
+        ("rows.append(i)", "print(alias[0][4999], alias[1][0][4998], len(rows))", "4999 4998 5000"),
+        ("log['n'] += 1", "torch.zeros(5000).reshape(log['n'], 1)\nprint(1)", "1"),
+        ("log[i] = i", "print(log[4000])", "4000"),
+        ("state[0] += 1", "print([0] * 2 if state[0] < 5000 else 7)", "7"),
+        (
+            "c.up()",
+            "torch.zeros(5000).reshape(c.n, 1)\nprint(torch.stack(c.items).reshape(5000, 2).shape[0])",
+            "5000",
+        ),
+        ("if i == 4000: rows.append(1)", "print(rows[0])", "1"),
+        ("if i == 4000: n = 7", "print([1][n - 7])", "1"),
+        ("if i == 4000: c.up()", "print(c.items[0].shape[0])", "2"),
+        ("if i == 4000: break", "print([1][i - 4000])", "1"),
+        ("n = n + 1 if i > 4000 else n", "print([1][n - 999])", "1"),
+        ("x = torch.zeros(max(3, i - 4000))", "x.reshape(999, 1)\nprint(1)", "1"),
+    ];
+    for (body, after, expected) in cases {
+        runs(&[data, &format!("{long}{body}\n{after}")], expected);
+    }
+    // Through a function, whose loops are cut without such care.
+    let inside = "def f():\n    n = 0\n    for i in range(50000):\n        n += 1\n    return n\nif f() < 50000:\n    missing\nprint(1)";
+    runs(&[inside], "1");
 }

@@ -48,6 +48,7 @@ impl Cx {
         self.shadow().depth -= 1;
         if let Ok(copy) = &res {
             self.know(address, copy.clone());
+            self.shadow().note_copy(copy);
         }
         res
     }

@@ -7,8 +7,9 @@
 //!   an overlay; classes and modules, which are shared, may not be written. Random numbers are not drawn, the host is nobody (`host.rs`).
 //! - **What depends on elements, clocks, files or chance is [`unknown`].** Whatever looks closely at an unknown gives an unknown; a
 //!   branch on one ends the check, silently.
-//! - **Long loops are cut** when the steps allowed are used up. After that the values of names are no longer certain, and only what
-//!   does not depend on values is still an error: a name that nothing defines, an attribute that a module does not have.
+//! - **Long loops are cut** ([`cut`]) when the steps allowed are used up: after their first rounds comes the last, and what the rounds in
+//!   between may have changed is unknown. Where that cannot be told, only what does not depend on values is still an error: a name that
+//!   nothing defines, an attribute that a module does not have.
 //!
 //! **Invariant:** an error is reported only if every step before it was certain, so the real run would end with it too.
 //! **Invariant:** a cell that the check says nothing about runs as if there were no check.
@@ -16,9 +17,11 @@
 //! This is no type checker: it looks at the one cell about to run, from the values that are there, along the one path it will take.
 
 pub mod adopt;
+mod cut;
 pub(crate) mod host;
 pub mod lint;
 pub(crate) mod native;
+mod picture;
 pub(crate) mod step;
 pub mod unknown;
 
@@ -65,8 +68,20 @@ static UNCERTAIN: NativeType = NativeType {
 pub(crate) struct Shadow {
     /// Operations left.
     steps: i64,
-    /// A loop was cut: values are no longer certain.
+    /// A loop was cut without knowing what it changes: values are no longer certain.
     weak: bool,
+    /// The `ForIter` of that loop.
+    cut_at: Option<usize>,
+    /// Loops of the cell that are under way, outermost first.
+    watches: Vec<cut::Watch>,
+    /// Copies made while a loop was under way, as they were.
+    fresh: FxHashMap<usize, (Value, Vec<u64>)>,
+    /// Global names that were set, and how many loops were under way.
+    set_within: FxHashMap<(usize, u32), usize>,
+    /// Which operations of the cell have run.
+    ran: Vec<bool>,
+    /// Objects in pictures so far.
+    n_pictured: usize,
     /// The check is over without a verdict.
     stopped: bool,
     /// Global names as the cell sees them, by globals and slot.
@@ -98,7 +113,8 @@ impl Cx {
         if level == Level::Off || engine::trace::active() || self.mode != Mode::Eager {
             return None;
         }
-        let shadow = Shadow { steps: STEPS, code: Some(code.clone()), ..Shadow::default() };
+        let ran = vec![false; code.ops.len()];
+        let shadow = Shadow { steps: STEPS, code: Some(code.clone()), ran, ..Shadow::default() };
         let heights = (self.machine.stack.len(), self.machine.frames.len());
         let more = (self.machine.blocks.len(), self.machine.handled.len(), self.native_depth);
         let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));

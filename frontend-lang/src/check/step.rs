@@ -30,7 +30,7 @@ impl Cx {
         if shadow.steps < -STEPS_AFTER || shadow.stopped {
             return Err(self.uncertain());
         }
-        Ok(())
+        self.note_run()
     }
 
     /// The value of a global name: as the cell has set it, or a copy of the live one.
@@ -59,7 +59,12 @@ impl Cx {
 
     /// Sets a global name for the rest of the check.
     pub(crate) fn shadow_set_global(&mut self, globals: &Rc<Globals>, slot: u32, value: Value) {
-        self.shadow().overlay.insert((Rc::as_ptr(globals).addr(), slot), value);
+        let key = (Rc::as_ptr(globals).addr(), slot);
+        let shadow = self.shadow();
+        if !shadow.watches.is_empty() {
+            shadow.set_within.insert(key, shadow.watches.len());
+        }
+        shadow.overlay.insert(key, value);
     }
 
     /// An attribute of a module as the cell sees it.
@@ -119,10 +124,16 @@ impl Cx {
         ip: usize,
         target: usize,
     ) -> Result<ForStep, Raised> {
+        if self.machine.frames.len() == 1
+            && let Some(step) = self.watched_round(func, ip, target)?
+        {
+            return Ok(step);
+        }
         // Loops of the cell itself are cut first, so that what they call comes to its end.
         let least = if self.machine.frames.len() == 1 { 0 } else { -STEPS_AFTER / 2 };
         if self.shadow().steps <= least && self.may_cut(func, ip, target) {
-            self.shadow().weak = true;
+            let shadow = self.shadow();
+            (shadow.weak, shadow.cut_at) = (true, Some(ip - 1));
             return Ok(ForStep::End);
         }
         self.for_iter(ip)

@@ -12,3 +12,9 @@ pub mod shell;
 pub mod stdin;
 pub mod transport;
 mod zmtp;
+
+/// The messages of a peer that sends `bytes`, from its greeting on; for looking at what was sent, and for the fuzzer.
+pub fn messages_in(bytes: &[u8]) -> Vec<Vec<bytes::Bytes>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.map(|it| it.block_on(zmtp::read_messages(bytes, 1 << 20))).unwrap_or_default()
+}

@@ -174,6 +174,26 @@ pub(super) async fn read_frame(
     Ok((flags, body.into()))
 }
 
+/// The whole messages of a peer whose bytes are known, from its greeting on.
+pub(super) async fn read_messages(bytes: &[u8], limit: u64) -> Vec<Vec<Bytes>> {
+    let mut stream = tokio::io::join(bytes, tokio::io::sink());
+    let (mut messages, mut frames) = (Vec::new(), Vec::new());
+    if introduce(&mut stream, "ROUTER", "", &["DEALER", "REQ"]).await.is_err() {
+        return messages;
+    }
+    while let Ok((flags, body)) = read_frame(&mut stream, limit).await {
+        if flags & COMMAND != 0 {
+            let _ = pong(&body);
+            continue;
+        }
+        frames.push(body);
+        if flags & MORE == 0 {
+            messages.push(std::mem::take(&mut frames));
+        }
+    }
+    messages
+}
+
 /// A multipart message as bytes on the wire.
 pub(super) fn encode(frames: &[Bytes]) -> Bytes {
     let mut out = BytesMut::with_capacity(frames.iter().map(|it| it.len() + 9).sum());

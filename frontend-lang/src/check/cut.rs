@@ -1,0 +1,292 @@
+//! Loops that are too long for a check: their first rounds run, then their last one. What the rounds in between may have changed is
+//! unknown from then on.
+//!
+//! What that is shows when pictures of all that can be reached, before the loop and now, are compared ([`picture`](super::picture)); names
+//! that the loop assigns are unknown in any case. Code of the loop that has not run yet must be harmless, since it may run in between.
+//! Where that cannot be said, the check goes on *weakly*: only what does not depend on values is an error, and a branch ends the check.
+
+use std::rc::Rc;
+
+use crate::bytecode::Op;
+use crate::check::picture::Picture;
+use crate::check::unknown::{Kind, unknown};
+use crate::cx::Cx;
+use crate::error::Raised;
+use crate::objects::function::Func;
+use crate::objects::iterator::{Iter, IterState};
+use crate::value::Value;
+use crate::vm::long::ForStep;
+
+/// Loops with as many rounds at most run as they are.
+const FEW: usize = 3;
+
+/// A loop of the cell that is under way.
+pub(crate) struct Watch {
+    /// The operation after its `ForIter`.
+    ip: usize,
+    rounds: usize,
+    /// It has few rounds, and runs as it is.
+    short: bool,
+    before: Option<Picture>,
+    /// Its last round runs.
+    last: bool,
+}
+
+/// Functions that may be called in rounds that are left out.
+const HARMLESS: &[&str] = &[
+    "abs",
+    "dict",
+    "enumerate",
+    "float",
+    "format",
+    "int",
+    "len",
+    "list",
+    "max",
+    "min",
+    "print",
+    "range",
+    "round",
+    "sorted",
+    "str",
+    "sum",
+    "tuple",
+    "zip",
+];
+
+/// Methods that change nothing.
+const HARMLESS_METHODS: &[&str] = &[
+    "abs", "argmax", "clone", "cpu", "detach", "exp", "float", "format", "item", "items", "keys",
+    "long", "max", "mean", "min", "norm", "numel", "numpy", "reshape", "size", "sqrt", "std",
+    "sum", "tolist", "values", "view",
+];
+
+impl Cx {
+    /// The next round of a loop in the code of the cell itself; `None` leaves it to the rule for all loops.
+    pub(crate) fn watched_round(
+        &mut self,
+        func: &Func,
+        ip: usize,
+        target: usize,
+    ) -> Result<Option<ForStep>, Raised> {
+        let iterator = self.machine.stack.last().cloned().unwrap_or_default();
+        let watches = &mut self.shadow().watches;
+        let Some(at) = watches.iter().rposition(|it| it.ip == ip) else {
+            return if self.begin_loop(&iterator, ip) {
+                self.for_iter(ip).map(Some)
+            } else {
+                Ok(None)
+            };
+        };
+        watches.truncate(at + 1);
+        let watch = &mut watches[at];
+        watch.rounds += 1;
+        if watch.last {
+            watches.truncate(at);
+            return Ok(Some(ForStep::End));
+        }
+        let (short, early) = (watch.short, watch.rounds < 2);
+        if watch.before.is_none() && !short || self.shadow().weak {
+            return Ok(None);
+        }
+        if short || early || self.shadow().steps > 0 {
+            return self.for_iter(ip).map(Some);
+        }
+        self.skip_rounds(func, ip, target, at, &iterator)
+    }
+
+    /// Leaves out all rounds but the last.
+    fn skip_rounds(
+        &mut self,
+        func: &Func,
+        ip: usize,
+        target: usize,
+        at: usize,
+        iterator: &Value,
+    ) -> Result<Option<ForStep>, Raised> {
+        if size_left(iterator) == Some(0) {
+            self.shadow().watches.truncate(at);
+            return Ok(Some(ForStep::End));
+        }
+        let Some(before) = self.shadow().watches[at].before.take() else { return Ok(None) };
+        if !self.may_skip(func, ip, target) || !self.forget(before) {
+            return Ok(None);
+        }
+        self.forget_names(func, ip, target, at);
+        match last_of(iterator) {
+            Some(item) => {
+                self.shadow().watches[at].last = true;
+                Ok(Some(ForStep::Item(item)))
+            }
+            None => {
+                self.shadow().watches.truncate(at);
+                Ok(Some(ForStep::End))
+            }
+        }
+    }
+
+    /// Begins to watch a loop; false if it cannot be.
+    fn begin_loop(&mut self, iterator: &Value, ip: usize) -> bool {
+        let short = size_left(iterator).is_some_and(|it| it <= FEW);
+        let before = if short { None } else { self.picture() };
+        let watched = short || before.is_some();
+        self.shadow().watches.push(Watch { ip, rounds: 0, short, before, last: false });
+        watched
+    }
+
+    /// Whether rounds may be left out: the end of the loop is sure to be reached, and code that has not run is harmless.
+    fn may_skip(&self, func: &Func, ip: usize, target: usize) -> bool {
+        let Some(shadow) = self.check.as_deref() else { return false };
+        let ops = &func.code.ops;
+        let is_with = |at: u32| matches!(ops.get(at as usize), Some(Op::WithExitError(_)));
+        if !self.machine.blocks.iter().all(|it| is_with(it.target)) {
+            return false;
+        }
+        (ip..target).all(|at| {
+            let ran = shadow.ran.get(at).copied().unwrap_or_default();
+            match ops[at] {
+                Op::Jump(to) => (to as usize) < target,
+                Op::Return | Op::Yield | Op::YieldFrom => false,
+                op => ran || self.is_harmless(func, op),
+            }
+        })
+    }
+
+    fn is_harmless(&self, func: &Func, op: Op) -> bool {
+        match op {
+            Op::SetAttr { .. } | Op::SetIndex | Op::DelIndex | Op::DelAttr(_) | Op::ImportStar => {
+                false
+            }
+            Op::Raise | Op::RaiseFrom | Op::Reraise | Op::RaiseAgain => false,
+            Op::MakeFunction { .. } | Op::MakeClass(_) | Op::SuperMethod(_) => false,
+            Op::Method { name, .. } => HARMLESS_METHODS.contains(&name.as_str()),
+            Op::Global(slot) => {
+                let slots = func.code.globals.slots.borrow();
+                let slot = &slots[slot as usize];
+                let plain = matches!(
+                    slot.value,
+                    Value::Int(_)
+                        | Value::Float(_)
+                        | Value::Bool(_)
+                        | Value::Str(_)
+                        | Value::Tensor(_)
+                        | Value::List(_)
+                );
+                let fresh = slot.value.is_unbound() && slot.builtin.is_unbound();
+                plain || fresh || HARMLESS.contains(&slot.name.as_str())
+            }
+            _ => true,
+        }
+    }
+
+    /// Makes every name unknown that loop number `at` assigns, itself or through what it calls.
+    fn forget_names(&mut self, func: &Func, ip: usize, target: usize, at: usize) {
+        let shadow = self.shadow();
+        let within = shadow.set_within.iter().filter(|it| *it.1 > at);
+        for (key, _) in within {
+            shadow.overlay.insert(*key, unknown(Kind::Any));
+        }
+        let base = self.machine.frames.last().map_or(0, |it| it.base);
+        for op in &func.code.ops[ip..target] {
+            match op {
+                Op::SetGlobal(slot) | Op::DelGlobal(slot) => {
+                    self.shadow_set_global(&func.code.globals, *slot, unknown(Kind::Any));
+                }
+                Op::SetLocal(slot) | Op::DelLocal(slot) => {
+                    self.machine.stack[base + *slot as usize] = unknown(Kind::Any);
+                }
+                Op::SetCell(slot) | Op::DelCell(slot) => {
+                    if let Value::Cell(cell) = &self.machine.stack[base + *slot as usize] {
+                        drop(cell.assign(unknown(Kind::Any)));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Counts an operation of the cell's own code that has run, and ends the check at a branch that it cannot be sure of.
+    pub(crate) fn note_run(&mut self) -> Result<(), Raised> {
+        let Some(frame) = self.machine.frames.last() else { return Ok(()) };
+        let at = frame.ip.wrapping_sub(1);
+        let Some(op) = frame.func.code.ops.get(at).copied() else { return Ok(()) };
+        let Some(shadow) = self.check.as_deref_mut() else { return Ok(()) };
+        if self.machine.frames.len() == 1
+            && let Some(ran) = shadow.ran.get_mut(at)
+        {
+            *ran = true;
+        }
+        if !shadow.weak || !is_branch(op) || shadow.cut_at == Some(at) {
+            return Ok(());
+        }
+        let source = frame.func.code.source;
+        if self.sources.get(source).is_some_and(|it| it.name.starts_with("In[")) {
+            return Err(self.uncertain());
+        }
+        Ok(())
+    }
+}
+
+fn is_branch(op: Op) -> bool {
+    matches!(
+        op,
+        Op::JumpIfFalse(_)
+            | Op::JumpIfTrue(_)
+            | Op::JumpIfFalseKeep(_)
+            | Op::JumpIfTrueKeep(_)
+            | Op::CompareJump(..)
+            | Op::ForIter(_)
+            | Op::MatchException
+    )
+}
+
+/// How many items an iterator has left, if that is known.
+fn size_left(iterator: &Value) -> Option<usize> {
+    let Value::Iter(it) = iterator else { return None };
+    let inners = match &*it.state.try_borrow().ok()? {
+        IterState::Enumerate { inner, .. } => vec![inner.clone()],
+        IterState::Zip { inners, .. } => inners.clone(),
+        _ => return it.size_hint(),
+    };
+    let sizes: Option<Vec<usize>> = inners.iter().map(size_left).collect();
+    sizes?.into_iter().min()
+}
+
+/// The last item of an iterator whose size is known; it has none after that.
+fn last_of(iterator: &Value) -> Option<Value> {
+    let Value::Iter(it) = iterator else { return None };
+    let item = last_item(it, size_left(iterator)?)?;
+    it.state.replace(IterState::Done);
+    Some(item)
+}
+
+/// Item number `left`, counted from the next.
+fn last_item(it: &Rc<Iter>, left: usize) -> Option<Value> {
+    let at_end = left.checked_sub(1)?;
+    match &*it.state.try_borrow().ok()? {
+        IterState::Range { next, step, .. } => {
+            Some(Value::Int(next.wrapping_add(step.wrapping_mul(at_end as i64))))
+        }
+        IterState::List { list, at } => list.items.borrow().get(at + at_end).cloned(),
+        IterState::Tuple { items, at } => items.get(at + at_end).cloned(),
+        IterState::Items(items) => items.as_slice().get(at_end).cloned(),
+        IterState::Enumerate { inner: Value::Iter(inner), count } => {
+            let item = last_item(inner, left)?;
+            Some(Value::tuple(vec![Value::Int(count + at_end as i64), item]))
+        }
+        IterState::Zip { inners, .. } => {
+            let item = |inner: &Value| match inner {
+                Value::Iter(it) => last_item(it, left),
+                _ => None,
+            };
+            Some(Value::tuple(inners.iter().map(item).collect::<Option<Vec<_>>>()?))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn harmless_functions_are_builtins() {
+    let known = crate::builtins::names();
+    assert!(HARMLESS.iter().all(|it| known.contains_key(&crate::sym::Sym::new(it))));
+}
