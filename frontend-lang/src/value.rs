@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::mem::forget;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -20,6 +21,8 @@ use crate::objects::module::Module;
 use crate::objects::tensor::TensorObj;
 use crate::objects::trash::dispose;
 use crate::table::{Dict, Set};
+
+pub(crate) mod words;
 
 /// Bytes counted for an object beside its contents.
 const HEADER: usize = 48;
@@ -110,49 +113,36 @@ pub struct BoundMethod {
     _memory: Fixed<48>,
 }
 
-impl Clone for Value {
-    #[inline(always)]
-    fn clone(&self) -> Value {
-        match self {
-            Value::Unbound => Value::Unbound,
-            Value::None => Value::None,
-            Value::Bool(it) => Value::Bool(*it),
-            Value::Int(it) => Value::Int(*it),
-            Value::Float(it) => Value::Float(*it),
-            _ => self.clone_shared(),
-        }
-    }
-}
-
 impl Value {
-    #[inline(never)]
-    fn clone_shared(&self) -> Value {
+    /// Counts one more owner of what the value shares.
+    #[inline]
+    fn retain(&self) {
         match self {
-            Value::Unbound => Value::Unbound,
-            Value::None => Value::None,
-            Value::Bool(it) => Value::Bool(*it),
-            Value::Int(it) => Value::Int(*it),
-            Value::Float(it) => Value::Float(*it),
-            Value::Ellipsis => Value::Ellipsis,
-            Value::NotImplemented => Value::NotImplemented,
-            Value::Native(it) => Value::Native(it),
-            Value::Str(it) => Value::Str(it.clone()),
-            Value::Tuple(it) => Value::Tuple(it.clone()),
-            Value::List(it) => Value::List(it.clone()),
-            Value::Dict(it) => Value::Dict(it.clone()),
-            Value::Set(it) => Value::Set(it.clone()),
-            Value::Range(it) => Value::Range(it.clone()),
-            Value::Slice(it) => Value::Slice(it.clone()),
-            Value::Func(it) => Value::Func(it.clone()),
-            Value::Generator(it) => Value::Generator(it.clone()),
-            Value::Cell(it) => Value::Cell(it.clone()),
-            Value::Method(it) => Value::Method(it.clone()),
-            Value::Class(it) => Value::Class(it.clone()),
-            Value::Instance(it) => Value::Instance(it.clone()),
-            Value::Module(it) => Value::Module(it.clone()),
-            Value::Iter(it) => Value::Iter(it.clone()),
-            Value::Tensor(it) => Value::Tensor(it.clone()),
-            Value::Object(it) => Value::Object(it.clone()),
+            Value::Unbound
+            | Value::None
+            | Value::Bool(_)
+            | Value::Int(_)
+            | Value::Float(_)
+            | Value::Ellipsis
+            | Value::NotImplemented
+            | Value::Native(_) => {}
+            Value::Str(it) => forget(it.clone()),
+            Value::Tuple(it) => forget(it.clone()),
+            Value::List(it) => forget(it.clone()),
+            Value::Dict(it) => forget(it.clone()),
+            Value::Set(it) => forget(it.clone()),
+            Value::Range(it) => forget(it.clone()),
+            Value::Slice(it) => forget(it.clone()),
+            Value::Func(it) => forget(it.clone()),
+            Value::Generator(it) => forget(it.clone()),
+            Value::Cell(it) => forget(it.clone()),
+            Value::Method(it) => forget(it.clone()),
+            Value::Class(it) => forget(it.clone()),
+            Value::Instance(it) => forget(it.clone()),
+            Value::Module(it) => forget(it.clone()),
+            Value::Iter(it) => forget(it.clone()),
+            Value::Tensor(it) => forget(it.clone()),
+            Value::Object(it) => forget(it.clone()),
         }
     }
 

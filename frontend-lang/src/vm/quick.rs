@@ -2,79 +2,26 @@
 //!
 //! A plain value owns nothing, so that it can be overwritten and forgotten.
 
+use std::mem::ManuallyDrop;
+
 use crate::operate::{BinaryOp, CompareOp};
 use crate::value::Value;
-
-/// Puts `value` in a place; cheap when nothing has to be given up.
-#[inline(always)]
-pub(crate) fn put(place: &mut Value, value: Value) {
-    if place.is_plain() {
-        std::mem::forget(std::mem::replace(place, value));
-    } else {
-        *place = value;
-    }
-}
-
-/// Pushes a copy of a value, which may lie on the stack itself. The words are written where they will be read: a copy through a
-/// temporary would wait for both of its halves.
-macro_rules! push_copy {
-    ($stack:expr, $value:expr) => {{
-        use $crate::value::Value as V;
-        match &$value {
-            V::Int(it) => {
-                let it = *it;
-                $stack.push(V::Int(it));
-            }
-            V::Float(it) => {
-                let it = *it;
-                $stack.push(V::Float(it));
-            }
-            V::List(it) => {
-                let it = it.clone();
-                $stack.push(V::List(it));
-            }
-            V::Instance(it) => {
-                let it = it.clone();
-                $stack.push(V::Instance(it));
-            }
-            V::Func(it) => {
-                let it = it.clone();
-                $stack.push(V::Func(it));
-            }
-            V::Str(it) => {
-                let it = it.clone();
-                $stack.push(V::Str(it));
-            }
-            other => {
-                let other = other.clone();
-                $stack.push(other);
-            }
-        }
-    }};
-}
-pub(crate) use push_copy;
+use crate::value::words::{hold, pop, put};
 
 /// Drops the top of the stack.
 #[inline(always)]
 pub(crate) fn drop_top(stack: &mut Vec<Value>) {
-    if stack.last().is_some_and(Value::is_plain) {
-        std::mem::forget(stack.pop());
-    } else {
-        drop(stack.pop());
+    let value = hold(pop(stack));
+    if !value.is_plain() {
+        drop(ManuallyDrop::into_inner(value));
     }
 }
 
 /// Moves the top of the stack to place `at` below it.
 #[inline(always)]
 pub(crate) fn move_top(stack: &mut Vec<Value>, at: usize) {
-    let top = stack.len() - 1;
-    if stack[top].is_plain() {
-        let value = stack[top].clone();
-        put(&mut stack[at], value);
-        std::mem::forget(stack.pop());
-    } else if let Some(value) = stack.pop() {
-        put(&mut stack[at], value);
-    }
+    let value = hold(pop(stack));
+    put(&mut stack[at], value);
 }
 
 /// Drops everything from height `to` on.

@@ -7,26 +7,25 @@ use crate::cx::{Cx, Mode};
 use crate::error::Raised;
 use crate::operate::binary::number_op;
 use crate::operate::compare::simple_compare;
+use crate::value::words::{hold, pop, push, put};
 use crate::value::{Slice, Value};
 use crate::vm::attribute::own_attr;
 use crate::vm::frame::{Exit, FrameKind};
 use crate::vm::long::{
     ForStep, after_compare, bound_pair, next_of_range, unbound_free, unbound_local,
 };
-use crate::vm::quick::{
-    drop_top, move_top, push_copy, put, quick_binary, quick_compare, quick_item, shrink,
-};
+use crate::vm::quick::{drop_top, move_top, quick_binary, quick_compare, quick_item, shrink};
 
 macro_rules! push {
     ($cx:expr, $value:expr) => {{
-        let value = $value;
-        $cx.machine.stack.push(value);
+        let value = hold($value);
+        push(&mut $cx.machine.stack, value);
     }};
 }
 
 macro_rules! pop {
     ($cx:expr) => {
-        $cx.machine.stack.pop().unwrap_or_default()
+        pop(&mut $cx.machine.stack)
     };
 }
 
@@ -69,13 +68,13 @@ impl Cx {
             /// Puts a result where the next operation stores it, or on the stack.
             macro_rules! deliver {
                 ($value:expr) => {{
-                    let value = $value;
+                    let value = hold($value);
                     let stack = &mut self.machine.stack;
                     if let Op::SetLocal(slot) = ops[ip] {
                         ip += 1;
                         put(&mut stack[base + slot as usize], value);
                     } else {
-                        stack.push(value);
+                        push(stack, value);
                     }
                 }};
             }
@@ -88,7 +87,7 @@ impl Cx {
                 }
                 match op {
                     Op::Const(idx) => {
-                        push_copy!(self.machine.stack, func.code.consts[idx as usize])
+                        push!(self, func.code.consts[idx as usize].clone())
                     }
                     Op::None => push!(self, Value::None),
                     Op::Local(slot) => {
@@ -105,7 +104,7 @@ impl Cx {
                             push!(self, found);
                             continue;
                         }
-                        push_copy!(self.machine.stack, self.machine.stack[base + slot as usize])
+                        push!(self, self.machine.stack[base + slot as usize].clone())
                     }
                     Op::SetLocal(slot) => move_top(&mut self.machine.stack, base + slot as usize),
                     Op::Global(slot) if SHADOW => {
@@ -127,7 +126,7 @@ impl Cx {
                             tri!(Err(self.no_name(&func.code, name)));
                             continue;
                         }
-                        push_copy!(self.machine.stack, *value)
+                        push!(self, value.clone())
                     }
                     Op::SetGlobal(slot) => {
                         let value = pop!(self);
@@ -160,7 +159,7 @@ impl Cx {
                             tri!(Err(unbound_free(&func.code, idx)));
                             continue;
                         }
-                        push_copy!(self.machine.stack, *value)
+                        push!(self, value.clone())
                     }
                     Op::SetFree(idx) => {
                         let value = pop!(self);
@@ -197,6 +196,7 @@ impl Cx {
                         let stack = &mut self.machine.stack;
                         let top = stack.len() - 1;
                         if let Some(value) = quick_binary(binary, &stack[top - 1], &stack[top]) {
+                            let value = hold(value);
                             std::mem::forget(stack.pop());
                             if let Op::SetLocal(slot) = ops[ip] {
                                 ip += 1;
@@ -226,7 +226,7 @@ impl Cx {
                             && let Some(known) = quick_compare(op, &stack[top - 1], &stack[top])
                         {
                             std::mem::forget(stack.pop());
-                            put(&mut stack[top - 1], Value::Bool(known));
+                            put(&mut stack[top - 1], hold(Value::Bool(known)));
                             continue;
                         }
                         let b = pop!(self);
@@ -424,7 +424,7 @@ impl Cx {
                     Op::Pop => drop_top(&mut self.machine.stack),
                     Op::Dup => {
                         let len = self.machine.stack.len();
-                        push_copy!(self.machine.stack, self.machine.stack[len - 1])
+                        push!(self, self.machine.stack[len - 1].clone())
                     }
                     Op::Dup2 => {
                         let len = self.machine.stack.len();
@@ -444,6 +444,7 @@ impl Cx {
                         let stack = &mut self.machine.stack;
                         let top = stack.len() - 1;
                         if let Some(item) = quick_item(&stack[top - 1], &stack[top]) {
+                            let item = hold(item);
                             std::mem::forget(stack.pop());
                             put(&mut stack[top - 1], item);
                             continue;
@@ -485,7 +486,7 @@ impl Cx {
                             (Value::List(list), Value::Int(at), value) if value.is_plain() => {
                                 match list.items.borrow_mut().get_mut(*at as usize) {
                                     Some(place) => {
-                                        put(place, value.clone());
+                                        put(place, hold(value.clone()));
                                         true
                                     }
                                     None => false,

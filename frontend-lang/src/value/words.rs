@@ -1,0 +1,96 @@
+//! Copies of a value as two words.
+//!
+//! A value that was just made lies in memory as two stores of one word each. A load of both words
+//! at once cannot be forwarded from them and waits until they have left the store buffer, a dozen
+//! cycles; two loads are forwarded. The compiler likes one load, so these say what they want.
+#![expect(unsafe_code, reason = "values are moved word by word, which safe code cannot ask for")]
+
+use std::mem::{ManuallyDrop, MaybeUninit, transmute};
+use std::ptr;
+
+use super::Value;
+
+/// A word of a value; the second one of `None` and its like is not initialised.
+type Word = MaybeUninit<u64>;
+
+/// The bits of the value at `from`.
+///
+/// # Safety
+/// `from` is valid for reads. The caller sees to it that only one of the two values is dropped, or
+/// that what they share counts both.
+#[inline(always)]
+unsafe fn read(from: *const Value) -> Value {
+    let words = from.cast::<Word>();
+    // SAFETY: a value is two aligned words; volatile keeps the loads apart.
+    unsafe { transmute([ptr::read_volatile(words), ptr::read_volatile(words.add(1))]) }
+}
+
+impl Clone for Value {
+    #[inline(always)]
+    fn clone(&self) -> Value {
+        if !self.is_plain() {
+            self.retain();
+        }
+        // SAFETY: a plain value owns nothing, and of any other one more owner has been counted.
+        unsafe { read(self) }
+    }
+}
+
+/// A value on its way. It has no destructor, so that it can stay in registers: one with a
+/// destructor is kept in memory wherever the code between could panic.
+pub(crate) type Held = ManuallyDrop<Value>;
+
+/// Holds a value for [`push`] or [`put`], which must follow; a panic before that leaks it.
+#[inline(always)]
+pub(crate) fn hold(value: Value) -> Held {
+    ManuallyDrop::new(value)
+}
+
+/// Adds a value at the end.
+#[inline(always)]
+pub(crate) fn push(stack: &mut Vec<Value>, value: Held) {
+    let len = stack.len();
+    if len == stack.capacity() {
+        grow(stack);
+    }
+    // SAFETY: there is room for one more.
+    unsafe {
+        ptr::write(stack.as_mut_ptr().add(len), ManuallyDrop::into_inner(value));
+        stack.set_len(len + 1);
+    }
+}
+
+#[cold]
+fn grow(stack: &mut Vec<Value>) {
+    stack.reserve(stack.len().max(64));
+}
+
+/// Takes the last value; `Unbound` if there is none.
+#[inline(always)]
+pub(crate) fn pop(stack: &mut Vec<Value>) -> Value {
+    let Some(top) = stack.len().checked_sub(1) else { return Value::Unbound };
+    // SAFETY: `top` is inside, and behind the new length nobody drops it.
+    unsafe {
+        stack.set_len(top);
+        read(stack.as_ptr().add(top))
+    }
+}
+
+/// Puts a value in a place and drops what was there.
+#[inline(always)]
+pub(crate) fn put(place: &mut Value, value: Held) {
+    // SAFETY: the old value moves out and the new one in.
+    let old = unsafe {
+        let old = hold(read(place));
+        ptr::write(place, ManuallyDrop::into_inner(value));
+        old
+    };
+    if !old.is_plain() {
+        dispose(ManuallyDrop::into_inner(old));
+    }
+}
+
+#[inline(never)]
+fn dispose(value: Value) {
+    drop(value);
+}
