@@ -90,6 +90,17 @@ pub(crate) fn put(place: &mut Value, value: Held) {
     }
 }
 
+/// Takes the value out of a place, which is `Unbound` then.
+#[inline(always)]
+pub(crate) fn take(place: &mut Value) -> Value {
+    // SAFETY: the value moves out, and what comes in owns nothing.
+    unsafe {
+        let value = read(place);
+        ptr::write(place, Value::Unbound);
+        value
+    }
+}
+
 #[inline(never)]
 fn dispose(value: Value) {
     drop(value);

@@ -13,7 +13,7 @@ impl Cx {
     /// `Attr`.
     #[inline]
     pub(crate) fn load_attr(&mut self, code: &Code, name: Sym, cache: u16) -> Res {
-        let object = self.machine.stack.pop().unwrap_or_default();
+        let object = self.machine.stack.pop();
         if let Value::Instance(it) = &object
             && let Some(found) = own_attr(it, code, name, cache)
         {
@@ -61,7 +61,7 @@ impl Cx {
     /// `Method`: leaves function and object, or an unbound place and the bound method.
     #[inline]
     pub(crate) fn load_method(&mut self, code: &Code, name: Sym, cache: u16) -> Result<(), Raised> {
-        let object = self.machine.stack.pop().unwrap_or_default();
+        let object = self.machine.stack.pop();
         let key = match &object {
             Value::Instance(it) => {
                 if let Some(found) = own_attr(it, code, name, cache) {

@@ -17,8 +17,8 @@ use crate::params::{
 use crate::sym::Sym;
 use crate::table::Dict;
 use crate::value::Value;
+use crate::value::words::{self, hold};
 use crate::vm::frame::{Exit, Frame, FrameKind, RECURSION_LIMIT};
-use crate::vm::quick::shrink;
 
 impl Cx {
     /// `Call` and `CallMethod`; true if a frame was pushed, else the result is on the stack.
@@ -26,23 +26,8 @@ impl Cx {
     pub(crate) fn call_op(&mut self, count: usize, is_method: bool) -> Result<bool, Raised> {
         let callee_at = self.callee_place(count, is_method);
         let return_to = self.machine.stack.len() - count - 1 - is_method as usize;
-        match &self.machine.stack[callee_at] {
-            Value::Func(func) => {
-                let func = func.clone();
-                self.push_func(func, callee_at + 1, return_to, FrameKind::Call)
-            }
-            Value::Native(row) => {
-                let row = *row;
-                let result = self.call_native_at(row, callee_at + 1)?;
-                shrink(&mut self.machine.stack, return_to);
-                self.machine.stack.push(result);
-                Ok(false)
-            }
-            _ => {
-                let callee = std::mem::take(&mut self.machine.stack[callee_at]);
-                self.call_at(callee, callee_at + 1, return_to)
-            }
-        }
+        let callee = words::take(&mut self.machine.stack[callee_at]);
+        self.call_at(callee, callee_at + 1, return_to)
     }
 
     fn callee_place(&self, count: usize, is_method: bool) -> usize {
@@ -51,6 +36,7 @@ impl Cx {
     }
 
     /// Calls with the arguments from `first_arg` to the top; the place below them is free.
+    #[inline]
     fn call_at(
         &mut self,
         callee: Value,
@@ -61,7 +47,7 @@ impl Cx {
             Value::Func(func) => self.push_func(func, first_arg, return_to, FrameKind::Call),
             Value::Native(row) => {
                 let result = self.call_native_at(row, first_arg)?;
-                shrink(&mut self.machine.stack, return_to);
+                self.machine.stack.shrink(return_to);
                 self.machine.stack.push(result);
                 Ok(false)
             }
@@ -91,9 +77,9 @@ impl Cx {
             let args: Bound = stack.drain(first_arg..).collect();
             return self.call_native(row, args, &[]);
         }
-        let mut args = [Value::Unbound, Value::Unbound, Value::Unbound];
+        let mut args = [const { Value::Unbound }; 3];
         for place in args[..count].iter_mut().rev() {
-            *place = stack.pop().unwrap_or_default();
+            words::put(place, hold(stack.pop()));
         }
         self.enter_native()?;
         let result = (row.run)(self, Args::new(&args[..count]));
@@ -269,12 +255,12 @@ impl Cx {
     /// `CallStar`.
     pub(crate) fn call_star_op(&mut self, has_keywords: bool) -> Result<bool, Raised> {
         let mut keywords: SmallVec<[(Sym, Value); 6]> = SmallVec::new();
-        if has_keywords && let Some(Value::Dict(dict)) = self.machine.stack.pop() {
+        if has_keywords && let Value::Dict(dict) = self.machine.stack.pop() {
             for (key, value) in dict.items() {
                 keywords.push((Sym::new(key.as_str().unwrap_or_default()), value));
             }
         }
-        let list = self.machine.stack.pop().unwrap_or_default();
+        let list = self.machine.stack.pop();
         let callee_at = self.machine.stack.len() - 1;
         if let Value::List(items) = &list {
             self.machine.stack.extend(items.items.borrow().iter().cloned());
@@ -307,7 +293,7 @@ impl Cx {
             self.push_bound(func.clone(), base, base, FrameKind::Entry)?
         };
         if !pushed {
-            return Ok(self.machine.stack.pop().unwrap_or_default());
+            return Ok(self.machine.stack.pop());
         }
         let floor = self.machine.frames.len() - 1;
         match self.run(floor)? {
@@ -322,7 +308,7 @@ impl Cx {
             Some(slot) => self.machine.stack[frame.base + slot as usize].clone(),
             None => Value::None,
         };
-        shrink(&mut self.machine.stack, frame.return_to);
+        self.machine.stack.shrink(frame.return_to);
         self.machine.blocks.truncate(frame.blocks);
         self.machine.handled.truncate(frame.handled);
         match frame.kind {

@@ -18,9 +18,9 @@ use crate::vm::frame::{ClassBuild, FrameKind};
 impl Cx {
     /// `MakeClass`: pushes the frame of the body.
     pub(crate) fn class_op(&mut self, code: &Code, name: u32) -> Result<(), Raised> {
-        let body = self.machine.stack.pop().unwrap_or_default();
-        let keywords = self.machine.stack.pop().unwrap_or_default();
-        let base = self.machine.stack.pop().unwrap_or_default();
+        let body = self.machine.stack.pop();
+        let keywords = self.machine.stack.pop();
+        let base = self.machine.stack.pop();
         let base = base_class(&base)?;
         let name = Sym::new(code.consts[name as usize].as_str().unwrap_or_default());
         let keywords = keywords.as_dict().map(|it| it.items()).unwrap_or_default();

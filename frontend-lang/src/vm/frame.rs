@@ -8,6 +8,7 @@ use crate::objects::function::Func;
 use crate::objects::generator::Generator;
 use crate::sym::Sym;
 use crate::value::Value;
+use crate::vm::stack::Stack;
 
 /// Deepest nesting of calls.
 pub(crate) const RECURSION_LIMIT: usize = 1000;
@@ -15,8 +16,7 @@ pub(crate) const RECURSION_LIMIT: usize = 1000;
 /// What the machine works on.
 #[derive(Default)]
 pub(crate) struct Machine {
-    /// Locals and operands of all frames.
-    pub(crate) stack: Vec<Value>,
+    pub(crate) stack: Stack,
     pub(crate) frames: Vec<Frame>,
     /// Handlers in force in all frames.
     pub(crate) blocks: Vec<Block>,

@@ -12,7 +12,7 @@ use crate::value::Value;
 impl Cx {
     /// One operation of `match`.
     pub(crate) fn match_op(&mut self, op: Op) -> Result<(), Raised> {
-        let top = self.machine.stack.pop().unwrap_or_default();
+        let top = self.machine.stack.pop();
         match op {
             Op::MatchSequence { len, star } => {
                 let found = sequence_len(&top);
@@ -31,7 +31,7 @@ impl Cx {
             }
             Op::IsMapping => self.machine.stack.push(Value::Bool(top.as_dict().is_some())),
             Op::MatchKey => {
-                let mapping = self.machine.stack.pop().unwrap_or_default();
+                let mapping = self.machine.stack.pop();
                 let found = match mapping.as_dict() {
                     Some(dict) => dict.get(self, &top)?,
                     None => None,
@@ -39,7 +39,7 @@ impl Cx {
                 self.push_found(found);
             }
             Op::MatchMappingRest => {
-                let mapping = self.machine.stack.pop().unwrap_or_default();
+                let mapping = self.machine.stack.pop();
                 let rest = match mapping.as_dict() {
                     Some(dict) => dict.copy()?,
                     None => Dict::default(),
@@ -50,7 +50,7 @@ impl Cx {
                 self.machine.stack.push(Value::Dict(rest.into()));
             }
             Op::IsInstance => {
-                let value = self.machine.stack.pop().unwrap_or_default();
+                let value = self.machine.stack.pop();
                 let Value::Class(_) = &top else {
                     return Err(type_error("called match pattern must be a class"));
                 };
@@ -62,7 +62,7 @@ impl Cx {
                 self.push_found(found);
             }
             Op::MatchPositional(idx) => {
-                let value = self.machine.stack.pop().unwrap_or_default();
+                let value = self.machine.stack.pop();
                 let found = self.positional_part(&value, &top, idx as usize)?;
                 self.push_found(found);
             }

@@ -14,5 +14,6 @@ pub(crate) mod matching;
 pub(crate) mod operands;
 pub(crate) mod quick;
 pub(crate) mod run;
+pub(crate) mod stack;
 pub(crate) mod step;
 pub(crate) mod unwind;

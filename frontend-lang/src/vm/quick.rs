@@ -2,35 +2,8 @@
 //!
 //! A plain value owns nothing, so that it can be overwritten and forgotten.
 
-use std::mem::ManuallyDrop;
-
 use crate::operate::{BinaryOp, CompareOp};
 use crate::value::Value;
-use crate::value::words::{hold, pop, put};
-
-/// Drops the top of the stack.
-#[inline(always)]
-pub(crate) fn drop_top(stack: &mut Vec<Value>) {
-    let value = hold(pop(stack));
-    if !value.is_plain() {
-        drop(ManuallyDrop::into_inner(value));
-    }
-}
-
-/// Moves the top of the stack to place `at` below it.
-#[inline(always)]
-pub(crate) fn move_top(stack: &mut Vec<Value>, at: usize) {
-    let value = hold(pop(stack));
-    put(&mut stack[at], value);
-}
-
-/// Drops everything from height `to` on.
-#[inline]
-pub(crate) fn shrink(stack: &mut Vec<Value>, to: usize) {
-    while stack.len() > to {
-        drop_top(stack);
-    }
-}
 
 /// `a op b` for common operators on numbers when the result fits; `None`: the long way.
 #[inline(always)]

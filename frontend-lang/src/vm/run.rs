@@ -7,25 +7,25 @@ use crate::cx::{Cx, Mode};
 use crate::error::Raised;
 use crate::operate::binary::number_op;
 use crate::operate::compare::simple_compare;
-use crate::value::words::{hold, pop, push, put};
+use crate::value::words::{hold, push, put};
 use crate::value::{Slice, Value};
 use crate::vm::attribute::own_attr;
 use crate::vm::frame::{Exit, FrameKind};
 use crate::vm::long::{
     ForStep, after_compare, bound_pair, next_of_range, unbound_free, unbound_local,
 };
-use crate::vm::quick::{drop_top, move_top, quick_binary, quick_compare, quick_item, shrink};
+use crate::vm::quick::{quick_binary, quick_compare, quick_item};
 
 macro_rules! push {
     ($cx:expr, $value:expr) => {{
-        let value = hold($value);
-        push(&mut $cx.machine.stack, value);
+        let value = $value;
+        $cx.machine.stack.push(value);
     }};
 }
 
 macro_rules! pop {
     ($cx:expr) => {
-        pop(&mut $cx.machine.stack)
+        $cx.machine.stack.pop()
     };
 }
 
@@ -106,7 +106,7 @@ impl Cx {
                         }
                         push!(self, self.machine.stack[base + slot as usize].clone())
                     }
-                    Op::SetLocal(slot) => move_top(&mut self.machine.stack, base + slot as usize),
+                    Op::SetLocal(slot) => self.machine.stack.move_top(base + slot as usize),
                     Op::Global(slot) if SHADOW => {
                         let value = tri!(self.shadow_global(&func.code, slot));
                         push!(self, value);
@@ -197,11 +197,11 @@ impl Cx {
                         let top = stack.len() - 1;
                         if let Some(value) = quick_binary(binary, &stack[top - 1], &stack[top]) {
                             let value = hold(value);
-                            std::mem::forget(stack.pop());
+                            stack.forget_top();
                             if let Op::SetLocal(slot) = ops[ip] {
                                 ip += 1;
                                 put(&mut stack[base + slot as usize], value);
-                                std::mem::forget(stack.pop());
+                                stack.forget_top();
                             } else {
                                 put(&mut stack[top - 1], value);
                             }
@@ -225,7 +225,7 @@ impl Cx {
                         if !SHADOW
                             && let Some(known) = quick_compare(op, &stack[top - 1], &stack[top])
                         {
-                            std::mem::forget(stack.pop());
+                            stack.forget_top();
                             put(&mut stack[top - 1], hold(Value::Bool(known)));
                             continue;
                         }
@@ -254,8 +254,8 @@ impl Cx {
                         let stack = &mut self.machine.stack;
                         let holds = match quick_compare(op, &stack[top - 1], &stack[top]) {
                             Some(known) => {
-                                std::mem::forget(stack.pop());
-                                std::mem::forget(stack.pop());
+                                stack.forget_top();
+                                stack.forget_top();
                                 known
                             }
                             None => {
@@ -312,7 +312,7 @@ impl Cx {
                         let truth = match self.machine.stack.last() {
                             Some(Value::Bool(known)) => {
                                 let known = *known;
-                                std::mem::forget(self.machine.stack.pop());
+                                self.machine.stack.forget_top();
                                 known
                             }
                             _ => {
@@ -376,8 +376,8 @@ impl Cx {
                             drop(self.machine.frames.pop());
                             self.machine.blocks.truncate(blocks);
                             self.machine.handled.truncate(handled);
-                            move_top(&mut self.machine.stack, to);
-                            shrink(&mut self.machine.stack, to + 1);
+                            self.machine.stack.move_top(to);
+                            self.machine.stack.shrink(to + 1);
                             continue 'frame;
                         }
                         let value = pop!(self);
@@ -421,7 +421,7 @@ impl Cx {
                         let value = pop!(self);
                         self.lint_drop(&value);
                     }
-                    Op::Pop => drop_top(&mut self.machine.stack),
+                    Op::Pop => self.machine.stack.drop_top(),
                     Op::Dup => {
                         let len = self.machine.stack.len();
                         push!(self, self.machine.stack[len - 1].clone())
@@ -445,7 +445,7 @@ impl Cx {
                         let top = stack.len() - 1;
                         if let Some(item) = quick_item(&stack[top - 1], &stack[top]) {
                             let item = hold(item);
-                            std::mem::forget(stack.pop());
+                            stack.forget_top();
                             put(&mut stack[top - 1], item);
                             continue;
                         }
@@ -495,9 +495,9 @@ impl Cx {
                             _ => false,
                         };
                         if stored {
-                            std::mem::forget(stack.pop());
+                            stack.forget_top();
                             drop(stack.pop());
-                            std::mem::forget(stack.pop());
+                            stack.forget_top();
                             continue;
                         }
                         let index = pop!(self);

@@ -19,7 +19,7 @@ use crate::vm::long::{unbound_free, unbound_local};
 
 impl Cx {
     fn pop(&mut self) -> Value {
-        self.machine.stack.pop().unwrap_or_default()
+        self.machine.stack.pop()
     }
 
     fn push(&mut self, value: Value) {
