@@ -303,6 +303,7 @@ pub struct Cache {
 
 impl CodeParams {
     /// True if arguments can lie where the caller put them.
+    #[inline]
     pub fn is_simple(&self) -> bool {
         self.names.len() == self.positional && !self.has_rest && !self.has_keywords
     }
@@ -314,6 +315,12 @@ impl CodeParams {
 }
 
 impl Code {
+    /// Whether a call with `count` arguments only needs them to lie where the caller put them.
+    #[inline]
+    pub fn takes_plainly(&self, count: usize) -> bool {
+        count == self.params.positional && self.params.is_simple() && !self.is_generator
+    }
+
     /// The place in the source of an operation.
     pub fn span(&self, op_idx: usize) -> Span {
         let (start, end) = self.places.get(op_idx).copied().unwrap_or_default();

@@ -48,7 +48,7 @@ pub(crate) fn hold(value: Value) -> Held {
 
 /// Adds a value at the end.
 #[inline(always)]
-pub(crate) fn push(stack: &mut Vec<Value>, value: Held) {
+pub(crate) fn push<T>(stack: &mut Vec<T>, value: ManuallyDrop<T>) {
     let len = stack.len();
     if len == stack.capacity() {
         grow(stack);
@@ -61,8 +61,26 @@ pub(crate) fn push(stack: &mut Vec<Value>, value: Held) {
 }
 
 #[cold]
-fn grow(stack: &mut Vec<Value>) {
+#[inline(never)]
+fn grow<T>(stack: &mut Vec<T>) {
     stack.reserve(stack.len().max(64));
+}
+
+/// Moves the values from place `at` on to the end of another stack.
+#[inline]
+pub(crate) fn move_tail(from: &mut Vec<Value>, at: usize, to: &mut Vec<Value>) {
+    let count = from.len().saturating_sub(at);
+    to.reserve(count);
+    let len = to.len();
+    // SAFETY: the values are inside, there is room for them, and behind the new length nobody
+    // drops them in the old place.
+    unsafe {
+        from.set_len(from.len() - count);
+        for idx in 0..count {
+            ptr::write(to.as_mut_ptr().add(len + idx), read(from.as_ptr().add(at + idx)));
+        }
+        to.set_len(len + count);
+    }
 }
 
 /// Takes the last value; `Unbound` if there is none.

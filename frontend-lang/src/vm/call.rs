@@ -1,5 +1,6 @@
 //! Calls: arguments stay on the stack and become the callee's first locals.
 
+use std::mem::{self, ManuallyDrop};
 use std::rc::Rc;
 
 use smallvec::SmallVec;
@@ -18,7 +19,7 @@ use crate::sym::Sym;
 use crate::table::Dict;
 use crate::value::Value;
 use crate::value::words::{self, hold};
-use crate::vm::frame::{Exit, Frame, FrameKind, RECURSION_LIMIT};
+use crate::vm::frame::{Exit, Frame, FrameKind, Machine, RECURSION_LIMIT};
 
 impl Cx {
     /// `Call` and `CallMethod`; true if a frame was pushed, else the result is on the stack.
@@ -26,8 +27,14 @@ impl Cx {
     pub(crate) fn call_op(&mut self, count: usize, is_method: bool) -> Result<bool, Raised> {
         let callee_at = self.callee_place(count, is_method);
         let return_to = self.machine.stack.len() - count - 1 - is_method as usize;
-        let callee = words::take(&mut self.machine.stack[callee_at]);
-        self.call_at(callee, callee_at + 1, return_to)
+        let first_arg = callee_at + 1;
+        match words::take(&mut self.machine.stack[callee_at]) {
+            Value::Func(func) if func.code.takes_plainly(self.machine.stack.len() - first_arg) => {
+                self.push_plain(func, first_arg, return_to)?;
+                Ok(true)
+            }
+            callee => self.call_at(callee, first_arg, return_to),
+        }
     }
 
     fn callee_place(&self, count: usize, is_method: bool) -> usize {
@@ -148,6 +155,24 @@ impl Cx {
         self.push_bound(func, first_arg, return_to, kind)
     }
 
+    /// Pushes the frame of a plain call, whose arguments are the parameters.
+    #[inline]
+    fn push_plain(&mut self, func: Rc<Func>, base: usize, return_to: usize) -> Result<(), Raised> {
+        if self.machine.frames.len() >= RECURSION_LIMIT {
+            return Err(too_deep());
+        }
+        for _ in self.machine.stack.len()..base + func.code.locals.len() {
+            self.machine.stack.push(Value::Unbound);
+        }
+        self.poll()?;
+        let machine = &mut self.machine;
+        let (blocks, handled) = (machine.blocks.len(), machine.handled.len());
+        let kind = FrameKind::Call;
+        let frame = Frame { func, ip: 0, base, return_to, blocks, handled, kind };
+        words::push(&mut machine.frames, ManuallyDrop::new(frame));
+        Ok(())
+    }
+
     /// Pushes the frame of a function whose parameters lie from `base` to the top.
     fn push_bound(
         &mut self,
@@ -157,7 +182,7 @@ impl Cx {
         kind: FrameKind,
     ) -> Result<bool, Raised> {
         if self.machine.frames.len() >= RECURSION_LIMIT {
-            return Err(Raised::new(&RECURSION_ERROR, "maximum recursion depth exceeded"));
+            return Err(too_deep());
         }
         for _ in self.machine.stack.len()..base + func.code.locals.len() {
             self.machine.stack.push(Value::Unbound);
@@ -169,15 +194,9 @@ impl Cx {
             return Ok(false);
         }
         self.poll()?;
-        self.machine.frames.push(Frame {
-            func,
-            ip: 0,
-            base,
-            return_to,
-            blocks: self.machine.blocks.len(),
-            handled: self.machine.handled.len(),
-            kind,
-        });
+        let (blocks, handled) = (self.machine.blocks.len(), self.machine.handled.len());
+        let frame = Frame { func, ip: 0, base, return_to, blocks, handled, kind };
+        words::push(&mut self.machine.frames, ManuallyDrop::new(frame));
         Ok(true)
     }
 
@@ -303,26 +322,24 @@ impl Cx {
 
     /// `Return`: gives the value to whoever waits for it.
     pub(crate) fn return_op(&mut self, value: Value) -> Result<Option<Exit>, Raised> {
-        let Some(frame) = self.machine.frames.pop() else { return Ok(Some(Exit::Return(value))) };
-        let class_cell = match frame.func.code.class_cell {
-            Some(slot) => self.machine.stack[frame.base + slot as usize].clone(),
-            None => Value::None,
-        };
-        self.machine.stack.shrink(frame.return_to);
-        self.machine.blocks.truncate(frame.blocks);
-        self.machine.handled.truncate(frame.handled);
-        match frame.kind {
-            FrameKind::Call => self.machine.stack.push(value),
+        let Machine { stack, frames, blocks, handled } = &mut self.machine;
+        let Some(frame) = frames.last_mut() else { return Ok(Some(Exit::Return(value))) };
+        if matches!(frame.kind, FrameKind::Class(_)) {
+            return self.return_class();
+        }
+        let kind = mem::replace(&mut frame.kind, FrameKind::Call);
+        stack.shrink(frame.return_to);
+        blocks.truncate(frame.blocks);
+        handled.truncate(frame.handled);
+        frames.truncate(frames.len() - 1);
+        match kind {
+            FrameKind::Call | FrameKind::Class(_) => self.machine.stack.push(value),
             FrameKind::Entry => return Ok(Some(Exit::Return(value))),
             FrameKind::Init(instance) => {
                 if !value.is_none() {
                     return Err(init_result(&value));
                 }
                 self.machine.stack.push(instance);
-            }
-            FrameKind::Class(build) => {
-                let class = self.finish_class(*build, &frame.func.code, class_cell)?;
-                self.machine.stack.push(class);
             }
             FrameKind::ForLoop(generator) => {
                 generator.finish();
@@ -335,6 +352,31 @@ impl Cx {
         }
         Ok(None)
     }
+
+    /// The end of a class body.
+    fn return_class(&mut self) -> Result<Option<Exit>, Raised> {
+        let Some(Frame { func, base, return_to, blocks, handled, kind, .. }) =
+            self.machine.frames.pop()
+        else {
+            return Ok(None);
+        };
+        let class_cell = match func.code.class_cell {
+            Some(slot) => self.machine.stack[base + slot as usize].clone(),
+            None => Value::None,
+        };
+        self.machine.stack.shrink(return_to);
+        self.machine.blocks.truncate(blocks);
+        self.machine.handled.truncate(handled);
+        if let FrameKind::Class(build) = kind {
+            let class = self.finish_class(*build, &func.code, class_cell)?;
+            self.machine.stack.push(class);
+        }
+        Ok(None)
+    }
+}
+
+fn too_deep() -> Raised {
+    Raised::new(&RECURSION_ERROR, "maximum recursion depth exceeded")
 }
 
 /// Puts arguments in parameter order onto the stack, or raises CPython's `TypeError`.

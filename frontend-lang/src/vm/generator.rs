@@ -1,5 +1,6 @@
 //! Starting, resuming and suspending generators.
 
+use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
 use crate::bytecode::Op;
@@ -13,8 +14,8 @@ use crate::memory::Fixed;
 use crate::objects::function::Func;
 use crate::objects::generator::{self, GenState, Generator, Waiting};
 use crate::sym::Sym;
-use crate::value::Value;
-use crate::vm::frame::{Block, Exit, Frame, FrameKind, RECURSION_LIMIT};
+use crate::value::{Value, words};
+use crate::vm::frame::{Block, Exit, Frame, FrameKind, Machine, RECURSION_LIMIT};
 use crate::vm::long::ForStep;
 
 impl Cx {
@@ -184,52 +185,56 @@ impl Cx {
             generator.state.replace(GenState::Waiting(waiting));
             return Err(type_error("can't send non-None value to a just-started generator"));
         }
-        let frame = Frame {
-            func: waiting.func.clone(),
-            ip: waiting.ip,
-            base,
-            return_to: base,
-            blocks: self.machine.blocks.len(),
-            handled: self.machine.handled.len(),
-            kind,
-        };
-        let handled = frame.handled;
-        self.machine.frames.push(frame);
-        self.machine.stack.append(&mut waiting.stack);
+        let Machine { stack, frames, blocks, handled } = &mut self.machine;
+        let (func, ip, below) = (waiting.func.clone(), waiting.ip, handled.len());
+        let frame =
+            Frame { func, ip, base, return_to: base, blocks: blocks.len(), handled: below, kind };
+        words::push(frames, ManuallyDrop::new(frame));
+        words::move_tail(&mut waiting.stack, 0, stack);
         if waiting.started {
-            self.machine.stack.push(sent);
+            stack.push(sent);
         }
-        self.machine.blocks.extend(waiting.blocks.drain(..).map(|it| Block {
-            stack: it.stack + base,
-            handled: it.handled + handled,
-            ..it
-        }));
-        self.machine.handled.append(&mut waiting.handled);
+        if !waiting.blocks.is_empty() {
+            blocks.extend(waiting.blocks.drain(..).map(|it| Block {
+                stack: it.stack + base,
+                handled: it.handled + below,
+                ..it
+            }));
+        }
+        handled.append(&mut waiting.handled);
         generator.spare.replace(Some(waiting));
         Ok(true)
     }
 
     /// `Yield`: takes the frame off the machine, and hands the value on.
     pub(crate) fn yield_op(&mut self, value: Value) -> Option<Exit> {
-        let frame = self.machine.frames.pop()?;
+        let Machine { stack, frames, blocks, handled } = &mut self.machine;
+        let frame = frames.last()?;
         let (FrameKind::ForLoop(generator) | FrameKind::Resumed(generator)) = &frame.kind else {
             return None;
         };
         let mut waiting = generator.spare.take()?;
         (waiting.ip, waiting.started) = (frame.ip, true);
-        waiting.blocks.extend(self.machine.blocks.drain(frame.blocks..).map(|it| Block {
-            stack: it.stack - frame.base,
-            handled: it.handled - frame.handled,
-            ..it
-        }));
-        waiting.stack.extend(self.machine.stack.drain(frame.base..));
-        waiting.handled.extend(self.machine.handled.drain(frame.handled..));
-        self.machine.stack.truncate(frame.return_to);
-        generator.state.replace(GenState::Waiting(waiting));
-        if matches!(frame.kind, FrameKind::Resumed(_)) {
+        if blocks.len() > frame.blocks {
+            waiting.blocks.extend(blocks.drain(frame.blocks..).map(|it| Block {
+                stack: it.stack - frame.base,
+                handled: it.handled - frame.handled,
+                ..it
+            }));
+        }
+        if handled.len() > frame.handled {
+            waiting.handled.extend(handled.drain(frame.handled..));
+        }
+        words::move_tail(stack, frame.base, &mut waiting.stack);
+        stack.shrink(frame.return_to);
+        let state = generator.state.replace(GenState::Waiting(waiting));
+        debug_assert!(matches!(state, GenState::Running));
+        let resumed = matches!(frame.kind, FrameKind::Resumed(_));
+        frames.truncate(frames.len() - 1);
+        if resumed {
             return Some(Exit::Yield(value));
         }
-        self.machine.stack.push(value);
+        stack.push(value);
         None
     }
 

@@ -373,7 +373,7 @@ impl Cx {
                         if matches!(frame.kind, FrameKind::Call) {
                             let (to, blocks, handled) =
                                 (frame.return_to, frame.blocks, frame.handled);
-                            drop(self.machine.frames.pop());
+                            self.machine.frames.truncate(last);
                             self.machine.blocks.truncate(blocks);
                             self.machine.handled.truncate(handled);
                             self.machine.stack.move_top(to);
