@@ -120,6 +120,19 @@ impl Params {
         self.simple && positional == self.len as usize
     }
 
+    /// The number of parameters if these positional arguments need at most defaults behind them.
+    #[inline]
+    pub fn filled(&self, positional: usize) -> Option<usize> {
+        let len = self.len as usize;
+        let enough = positional >= self.required as usize && positional <= len;
+        (self.simple && enough).then_some(len)
+    }
+
+    /// The default of parameter `at`; `Unbound` if it has none.
+    pub(crate) fn default_of(&self, at: usize) -> Value {
+        default_value(self.list[at].default)
+    }
+
     /// Puts arguments in parameter order, fills defaults, or raises CPython's `TypeError`.
     pub fn bind(&self, name: &str, mut args: Bound, kw: &[(Sym, Value)]) -> Result<Bound, Raised> {
         if self.simple && kw.is_empty() && args.len() <= self.len as usize {

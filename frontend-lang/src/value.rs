@@ -536,6 +536,11 @@ impl Tuple {
 impl Range {
     /// Number of items.
     pub fn len(&self) -> usize {
+        if self.step == 1
+            && let Some(count) = self.stop.checked_sub(self.start)
+        {
+            return count.max(0) as usize;
+        }
         let (start, stop, step) = (self.start as i128, self.stop as i128, self.step as i128);
         let count = if step > 0 {
             (stop - start + step - 1).div_euclid(step)

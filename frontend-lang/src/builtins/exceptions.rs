@@ -12,6 +12,11 @@ pub fn instance(class: Rc<Class>, args: Vec<Value>) -> Rc<Instance> {
     Rc::new(instance)
 }
 
+/// Whether a row is the `__init__` that does no more than [`instance`].
+pub fn keeps_arguments(row: &'static NativeFn) -> bool {
+    std::ptr::eq(row, &METHODS[0])
+}
+
 /// Methods of `BaseException`.
 pub static METHODS: &[NativeFn] = &[
     function("__init__", "self, *args, **kw", "Keeps the arguments.", init),

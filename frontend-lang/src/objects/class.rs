@@ -6,8 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 
 use crate::builtins::types;
 use crate::cycles::{self, Candidate, holds};
@@ -22,8 +21,7 @@ use crate::value::Value;
 const INSTANCE: usize = 160;
 const ATTRIBUTE: usize = 64;
 
-/// Attributes by name, in order of assignment.
-pub type AttrMap = IndexMap<Sym, Value, FxBuildHasher>;
+pub use crate::objects::attr_map::AttrMap;
 
 /// A class.
 pub struct Class {

@@ -282,6 +282,9 @@ fn sign_of(negative: bool, spec: &Spec) -> &'static str {
 
 /// Joins the parts of a number: grouping in `digits`, fill, alignment.
 fn lay_out(sign: &str, prefix: &str, digits: &str, tail: &str, spec: &Spec) -> String {
+    if spec.width == 0 && spec.grouping.is_none() {
+        return [sign, prefix, digits, tail].concat();
+    }
     let (fill, align) = spec.number_layout();
     let around = sign.len() + prefix.len() + tail.chars().count();
     let every = match spec.kind {
@@ -344,6 +347,11 @@ pub fn float_digits(
 }
 
 fn fixed(float: f64, precision: usize, alternate: bool) -> String {
+    if precision > 0
+        && let Some(text) = short_fixed(float, precision)
+    {
+        return text;
+    }
     // Past this many decimals every double is exact, so the rest are zeros.
     let exact = precision.min(1100);
     let mut text = format!("{float:.exact$}");
@@ -352,6 +360,27 @@ fn fixed(float: f64, precision: usize, alternate: bool) -> String {
         text.push('.');
     }
     text
+}
+
+/// `float` with few decimals, where 64 bits are enough to be exact.
+///
+/// The product with the power of ten and the error of its rounding, which a fused multiply-add
+/// gives, are together the exact number: so it is known which integer is nearest, but for ties.
+fn short_fixed(float: f64, precision: usize) -> Option<String> {
+    const POWERS: [f64; 10] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+    let scale = *POWERS.get(precision)?;
+    let product = float * scale;
+    if !(0.0..1e15).contains(&product) || (product < 1e-250 && product != 0.0) {
+        return None;
+    }
+    let error = float.mul_add(scale, -product);
+    let nearest = product.round();
+    let off = (product - nearest) + error;
+    if off.abs() >= 0.499_999 {
+        return None;
+    }
+    let (nearest, scale) = (nearest as u64, scale as u64);
+    Some(format!("{}.{:0precision$}", nearest / scale, nearest % scale))
 }
 
 fn scientific(float: f64, precision: usize, alternate: bool) -> String {

@@ -1,5 +1,6 @@
 //! The kinds of object, one file each.
 
+pub mod attr_map;
 pub mod class;
 pub mod descriptor;
 pub mod dict_view;

@@ -122,6 +122,12 @@ impl Cx {
         }
         let instance = self.allocate(class, args)?;
         if let Some(init) = class.lookup(Sym::INIT) {
+            // An exception has its arguments already.
+            if args.keywords.is_empty()
+                && matches!(init, Value::Native(row) if exceptions::keeps_arguments(row))
+            {
+                return Ok(instance);
+            }
             let bound = crate::objects::descriptor::bind(self, init, &instance, class)?;
             let result = self.call_with(&bound, args)?;
             if !result.is_none() {
@@ -209,7 +215,7 @@ pub(crate) fn init_result(result: &Value) -> Raised {
 
 /// The words of CPython where a method is taken from its class and called with an object of another type.
 #[cold]
-fn wrong_self(raised: Raised, row: &NativeFn, args: &[Value]) -> Raised {
+pub(crate) fn wrong_self(raised: Raised, row: &NativeFn, args: &[Value]) -> Raised {
     let Some(this) = args.first().filter(|_| row.params.signature.starts_with("self")) else {
         return raised;
     };

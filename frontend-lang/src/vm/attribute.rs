@@ -38,8 +38,8 @@ impl Cx {
             it.note(&value);
             let mut attrs = it.attrs.borrow_mut();
             let place = code.caches[cache as usize].place.get() as usize;
-            if let Some((key, slot)) = attrs.get_index_mut(place)
-                && *key == name
+            if let Some((key, slot)) = attrs.at_mut(place)
+                && key == name
             {
                 let old = std::mem::replace(slot, value);
                 drop(attrs);
@@ -144,12 +144,12 @@ fn is_stored_plainly(it: &Instance, code: &Code, name: Sym, cache: u16) -> bool 
 pub(crate) fn own_attr(it: &Instance, code: &Code, name: Sym, cache: u16) -> Option<Value> {
     let attrs = it.attrs.borrow();
     let slot = &code.caches[cache as usize];
-    if let Some((key, value)) = attrs.get_index(slot.place.get() as usize)
+    if let Some((key, value)) = attrs.at(slot.place.get() as usize)
         && *key == name
     {
         return Some(value.clone());
     }
-    let (place, _, value) = attrs.get_full(&name)?;
+    let place = attrs.place_of(name)?;
     slot.place.set(place as u32);
-    Some(value.clone())
+    attrs.at(place).map(|it| it.1.clone())
 }

@@ -11,7 +11,7 @@ use crate::error::{RECURSION_ERROR, Raised, type_error};
 use crate::native::{Args, CallArgs, NativeFn, Res};
 use crate::objects::class::{Class, traits};
 use crate::objects::function::Func;
-use crate::operate::call::init_result;
+use crate::operate::call::{init_result, wrong_self};
 use crate::params::{
     Bound, missing_arguments, multiple_values, too_many_arguments, unexpected_keyword,
 };
@@ -20,6 +20,9 @@ use crate::table::Dict;
 use crate::value::Value;
 use crate::value::words::{self, hold};
 use crate::vm::frame::{Exit, Frame, FrameKind, Machine, RECURSION_LIMIT};
+
+/// Most arguments that a native takes from the stack without a list of their own.
+const DIRECT: usize = 4;
 
 impl Cx {
     /// `Call` and `CallMethod`; true if a frame was pushed, else the result is on the stack.
@@ -80,18 +83,22 @@ impl Cx {
     fn call_native_at(&mut self, row: &'static NativeFn, first_arg: usize) -> Res {
         let stack = &mut self.machine.stack;
         let count = stack.len() - first_arg;
-        if !row.params.fits(count) || count > 3 || self.mode == Mode::Shadow {
+        let wanted = row.params.filled(count).filter(|it| *it <= DIRECT);
+        let Some(wanted) = wanted.filter(|_| self.mode != Mode::Shadow) else {
             let args: Bound = stack.drain(first_arg..).collect();
             return self.call_native(row, args, &[]);
-        }
-        let mut args = [const { Value::Unbound }; 3];
+        };
+        let mut args = [const { Value::Unbound }; DIRECT];
         for place in args[..count].iter_mut().rev() {
             words::put(place, hold(stack.pop()));
         }
+        for (at, place) in args.iter_mut().enumerate().take(wanted).skip(count) {
+            *place = row.params.default_of(at);
+        }
         self.enter_native()?;
-        let result = (row.run)(self, Args::new(&args[..count]));
+        let result = (row.run)(self, Args::new(&args[..wanted]));
         self.leave_native();
-        result
+        result.map_err(|raised| wrong_self(raised, row, &args[..wanted]))
     }
 
     fn call_generally(

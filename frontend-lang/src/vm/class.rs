@@ -61,9 +61,9 @@ impl Cx {
             ));
         }
         if let Some(doc) = &code.doc {
-            namespace.entry(Sym::DOC).or_insert_with(|| Value::str(doc.as_str()));
+            namespace.insert_new(Sym::DOC, || Value::str(doc.as_str()));
         } else {
-            namespace.entry(Sym::DOC).or_insert(Value::None);
+            namespace.insert_new(Sym::DOC, || Value::None);
         }
         for name in [Sym::INIT_SUBCLASS, Sym::CLASS_GETITEM] {
             if let Some(func @ Value::Func(_)) = namespace.get(&name) {
@@ -122,10 +122,10 @@ impl Cx {
     pub(crate) fn annotate(&mut self, pair: &Value) {
         let Some([name, text]) = pair.as_tuple().map(|it| &***it) else { return };
         let Some(namespace) = self.namespace() else { return };
-        let dict = namespace
-            .entry(Sym::ANNOTATIONS)
-            .or_insert_with(|| Value::Dict(Rc::new(Dict::default())));
-        if let (Value::Dict(dict), Some(name)) = (dict, name.as_str()) {
+        namespace.insert_new(Sym::ANNOTATIONS, || Value::Dict(Rc::new(Dict::default())));
+        if let (Some(Value::Dict(dict)), Some(name)) =
+            (namespace.get(&Sym::ANNOTATIONS), name.as_str())
+        {
             dict.insert_name(Sym::new(name), text.clone());
         }
     }

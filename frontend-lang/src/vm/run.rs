@@ -10,7 +10,7 @@ use crate::operate::compare::simple_compare;
 use crate::value::words::{hold, push, put};
 use crate::value::{Slice, Value};
 use crate::vm::attribute::own_attr;
-use crate::vm::frame::{Exit, FrameKind};
+use crate::vm::frame::{Block, Exit, FrameKind, Machine};
 use crate::vm::long::{
     ForStep, after_compare, bound_pair, next_of_range, unbound_free, unbound_local,
 };
@@ -559,6 +559,12 @@ impl Cx {
                             continue 'frame;
                         }
                     }
+                    Op::Try(target) => {
+                        let Machine { stack, blocks, handled, .. } = &mut self.machine;
+                        let (stack, handled) = (stack.len(), handled.len());
+                        blocks.push(Block { target, stack, handled });
+                    }
+                    Op::EndTry => self.machine.blocks.truncate(self.machine.blocks.len() - 1),
                     Op::MakeClass(name) => {
                         save!();
                         tri!(self.class_op(&func.code, name));

@@ -14,7 +14,6 @@ use crate::suggest::nearest;
 use crate::sym::Sym;
 use crate::table::{Dict, Set};
 use crate::value::Value;
-use crate::vm::frame::Block;
 use crate::vm::long::{unbound_free, unbound_local};
 
 impl Cx {
@@ -47,11 +46,6 @@ impl Cx {
                 }
                 self.pop();
             }
-            Op::Try(target) => {
-                let (stack, handled) = (self.machine.stack.len(), self.machine.handled.len());
-                self.machine.blocks.push(Block { target, stack, handled });
-            }
-            Op::EndTry => drop(self.machine.blocks.pop()),
             Op::PopHandled => drop(self.machine.handled.pop()),
             Op::MakeFunction { child, flags } => self.make_function(func, child, flags, base),
             Op::Raise
@@ -214,8 +208,7 @@ impl Cx {
                 let value = self.pop();
                 let value =
                     if convert == Convert::None { value } else { self.converted(&value, convert)? };
-                let spec = spec.as_str().unwrap_or_default().to_owned();
-                let text = self.format(&value, &spec)?;
+                let text = self.format(&value, spec.as_str().unwrap_or_default())?;
                 self.push(Value::str(text));
             }
             Op::Concat(count) => {
