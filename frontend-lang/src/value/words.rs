@@ -46,6 +46,21 @@ pub(crate) fn hold(value: Value) -> Held {
     ManuallyDrop::new(value)
 }
 
+/// What a function has just returned through memory, taken from there word by word.
+#[inline(always)]
+pub(crate) fn fresh<T>(result: T) -> T {
+    if size_of::<T>() != size_of::<[Word; 2]>() || align_of::<T>() < align_of::<Word>() {
+        return result;
+    }
+    let result = ManuallyDrop::new(result);
+    let words = (&raw const result).cast::<Word>();
+    // SAFETY: the result is two aligned words and moves out.
+    unsafe {
+        let words = [ptr::read_volatile(words), ptr::read_volatile(words.add(1))];
+        std::mem::transmute_copy::<[Word; 2], T>(&words)
+    }
+}
+
 /// Adds a value at the end.
 #[inline(always)]
 pub(crate) fn push<T>(stack: &mut Vec<T>, value: ManuallyDrop<T>) {

@@ -56,7 +56,7 @@ impl Cx {
         match callee {
             Value::Func(func) => self.push_func(func, first_arg, return_to, FrameKind::Call),
             Value::Native(row) => {
-                let result = self.call_native_at(row, first_arg)?;
+                let result = words::fresh(self.call_native_at(row, first_arg))?;
                 self.machine.stack.shrink(return_to);
                 self.machine.stack.push(result);
                 Ok(false)
@@ -96,7 +96,7 @@ impl Cx {
             *place = row.params.default_of(at);
         }
         self.enter_native()?;
-        let result = (row.run)(self, Args::new(&args[..wanted]));
+        let result = words::fresh((row.run)(self, Args::new(&args[..wanted])));
         self.leave_native();
         result.map_err(|raised| wrong_self(raised, row, &args[..wanted]))
     }
