@@ -8,8 +8,16 @@ use smallvec::SmallVec;
 use crate::{Error, Result};
 
 /// The sizes of a tensor, outermost first. Rank 0 is a scalar.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct Shape(SmallVec<[usize; 4]>);
+
+/// A copy of the slice, where `SmallVec`'s own goes item by item.
+impl Clone for Shape {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self(SmallVec::from_slice(&self.0))
+    }
+}
 
 impl Shape {
     /// A shape with the given sizes.
@@ -106,7 +114,7 @@ impl fmt::Display for Shape {
 }
 
 /// Where the elements of a tensor lie in its storage, counted in elements.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Sizes.
     pub shape: Shape,
@@ -114,6 +122,14 @@ pub struct Layout {
     pub strides: SmallVec<[isize; 4]>,
     /// The element with all indices 0.
     pub offset: usize,
+}
+
+impl Clone for Layout {
+    #[inline]
+    fn clone(&self) -> Self {
+        let strides = SmallVec::from_slice(&self.strides);
+        Self { shape: self.shape.clone(), strides, offset: self.offset }
+    }
 }
 
 impl Layout {
