@@ -98,7 +98,7 @@ impl Cx {
                 *value = unknown(Kind::Any);
             }
         }
-        for value in &mut self.machine.stack {
+        for value in self.machine.stack.iter_mut() {
             if gone_one(value, &gone) {
                 *value = unknown(Kind::Any);
             }

@@ -120,6 +120,11 @@ impl AttrMap {
         self.entries.iter().map(|it| &it.1)
     }
 
+    /// The same, to be changed.
+    pub fn values_mut(&mut self) -> impl ExactSizeIterator<Item = &mut Value> {
+        self.entries.iter_mut().map(|it| &mut it.1)
+    }
+
     fn index(&mut self) {
         let places = self.entries.iter().enumerate().map(|(place, it)| (it.0, place));
         self.places = Some(Box::new(places.collect()));
