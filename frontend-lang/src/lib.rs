@@ -14,6 +14,7 @@ pub mod compile;
 pub mod cx;
 pub mod cycles;
 pub mod diagnostic;
+pub mod editor;
 pub mod error;
 pub mod explain;
 pub mod host;

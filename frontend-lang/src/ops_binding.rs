@@ -151,11 +151,16 @@ impl NativeObject for OpFunction {
 
 /// `relu(input)`, with defaults.
 pub fn signature(op: &OpDef) -> String {
-    let part = |it: &Param| match it.default {
+    let part = |it: &Param| match default_text(it) {
         None => it.name.to_string(),
-        Some(default) => format!("{}={}", it.name, attr_text(&default.to_attr())),
+        Some(default) => format!("{}={default}", it.name),
     };
     format!("{}({})", op.name, op.params.iter().map(part).collect::<Vec<_>>().join(", "))
+}
+
+/// The default of a parameter as it is written.
+pub fn default_text(param: &Param) -> Option<String> {
+    param.default.map(|it| attr_text(&it.to_attr()))
 }
 
 fn attr_text(attr: &Attr) -> String {

@@ -8,14 +8,16 @@ use engine::trace::Options as TraceOptions;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::adapter;
-pub use crate::adapter::Completeness;
-use crate::ast::Module;
+use crate::ast::{Module, Range};
 use crate::bytecode::Code;
 use crate::check::Level;
 use crate::compile::compile;
 use crate::cx::Cx;
 use crate::cycles;
 use crate::diagnostic::Diagnostic;
+pub use crate::editor::is_complete::Completeness;
+use crate::editor::is_complete::completeness;
+use crate::editor::places::{Places, bindings};
 use crate::error::{INDENTATION_ERROR, Raised, SYNTAX_ERROR};
 use crate::host::Host;
 use crate::memory;
@@ -25,7 +27,7 @@ use crate::objects::function::Func;
 use crate::objects::module::Globals;
 use crate::repeat_cell;
 use crate::resolve::resolve;
-use crate::source::SourceId;
+use crate::source::{SourceId, Span};
 use crate::sym::Sym;
 use crate::trace::Step;
 use crate::trace_cell;
@@ -42,6 +44,8 @@ pub struct Session {
     cell: usize,
     /// Lints that are not shown.
     pub quiet_lints: FxHashSet<String>,
+    /// Where names were bound last.
+    pub(crate) places: Places,
     /// Lints that were shown, with the code they were about.
     shown_lints: FxHashSet<(&'static str, String)>,
     /// Traced steps of cells, by the cell's text and number, so that a cell run again replays.
@@ -99,6 +103,7 @@ impl Session {
             cx,
             cell: 0,
             quiet_lints: FxHashSet::default(),
+            places: Places::default(),
             shown_lints: FxHashSet::default(),
             steps: FxHashMap::default(),
         }
@@ -120,7 +125,9 @@ impl Session {
         let source = self.cx.sources.add(format!("In[{cell}]"), code.to_owned());
         let globals = self.cx.globals.clone();
         let mut n_steps = 0;
+        let mut bound = Vec::new();
         let mut rewrite = |module: &mut Module| {
+            bound = bindings(module);
             if options.trace.is_some() {
                 n_steps = trace_cell::add_steps(module);
             }
@@ -145,6 +152,7 @@ impl Session {
                 return CellResult { value: None, error: Some(error), cell };
             }
         };
+        self.note_places(source, &bound, result.as_ref().err());
         let result = match result {
             Ok(value) => self.finish(value, code, options, cell),
             Err(raised) => {
@@ -169,6 +177,16 @@ impl Session {
                 Some(self.cx.cell_error(&raised))
             }
             Err(diagnostics) => Some(self.syntax_error(&diagnostics)),
+        }
+    }
+
+    /// Notes where a cell bound names; if it failed, as far as it came.
+    fn note_places(&mut self, source: SourceId, bound: &[(Sym, Range)], raised: Option<&Raised>) {
+        let failed = raised.and_then(|it| it.marks().iter().rfind(|it| it.span.source == source));
+        let end = failed.map_or(u32::MAX, |it| it.span.start);
+        for (name, range) in bound.iter().filter(|it| it.1.start <= end) {
+            let (start, end) = (range.start, range.end);
+            self.places.insert(*name, Span { source, start, end });
         }
     }
 
@@ -253,7 +271,7 @@ impl Session {
 
     /// Says whether `code` can run, or needs more lines.
     pub fn is_complete(&self, code: &str) -> Completeness {
-        adapter::completeness(code)
+        completeness(code)
     }
 }
 

@@ -119,7 +119,11 @@ impl Assist for EchoAssist {
         let matches = COMMANDS
             .iter()
             .filter(|it| it.0.starts_with(word))
-            .map(|it| Completion { text: it.0.to_owned(), kind: "function".to_owned() })
+            .map(|it| Completion {
+                text: it.0.to_owned(),
+                kind: "function".to_owned(),
+                signature: String::new(),
+            })
             .collect();
         Completions { matches, start: cursor - word.chars().count(), end: cursor }
     }

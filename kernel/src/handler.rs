@@ -145,6 +145,8 @@ pub struct Completion {
     pub text: String,
     /// `function`, `keyword`, `module`, `magic`, `instance` ...; may be empty.
     pub kind: String,
+    /// More to say in a few words: how it is called, its default, its shape; may be empty.
+    pub signature: String,
 }
 
 /// Completions and what they replace.

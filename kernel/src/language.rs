@@ -1,16 +1,16 @@
 //! The language as a `Handler`: runs cells in a session, and keeps what completion knows up to date.
 
 mod assist;
-mod cursor;
-mod describe;
-mod subject;
+mod files;
 mod world;
 
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::thread;
 
-use frontend_lang::adapter;
+use frontend_lang::editor;
+use frontend_lang::editor::describe::Describer;
 use frontend_lang::session::{CellError, Options};
 use magics::Artifact;
 use magics::from_value::artifact_of;
@@ -18,29 +18,20 @@ use magics::notebook::Notebook;
 
 use crate::display;
 use crate::handler::{
-    Bundle, Completeness, Execute, Failure, Handler, InterruptFlag, Language, Outcome, Outputs,
-    Payload,
+    Bundle, Execute, Failure, Handler, InterruptFlag, Language, Outcome, Outputs, Payload,
 };
 
 use assist::SnapshotAssist;
-use describe::Describer;
-use subject::{Members, Subject};
 use world::{Port, World};
 
 /// The language, ready to be started.
 pub fn language() -> Language {
-    let assist = Arc::new(SnapshotAssist::new(completeness));
+    let assist = Arc::new(SnapshotAssist::default());
+    // Nobody waits for it; what is asked before it is done is read on the spot.
+    let _ = thread::Builder::new().name("library".to_owned()).spawn(editor::warm_up);
     let shared = assist.clone();
     let start = |interrupt| Box::new(Interpreter::new(interrupt, shared)) as Box<dyn Handler>;
     Language { assist, start: Box::new(start) }
-}
-
-fn completeness(code: &str) -> Completeness {
-    match adapter::completeness(code) {
-        adapter::Completeness::Complete => Completeness::Complete,
-        adapter::Completeness::Incomplete { indent } => Completeness::Incomplete { indent },
-        adapter::Completeness::Invalid => Completeness::Invalid,
-    }
 }
 
 /// One session on the interpreter thread.
@@ -48,7 +39,6 @@ struct Interpreter {
     notebook: Notebook,
     port: Port,
     describer: Describer,
-    magics: Arc<Members>,
     assist: Arc<SnapshotAssist>,
 }
 
@@ -59,14 +49,13 @@ impl Interpreter {
         let mut notebook = Notebook::new(Box::new(world));
         notebook.session.cx.interrupt = interrupt;
         let describer = Describer::default();
-        let mut interpreter = Self { notebook, port, describer, magics: all_magics(), assist };
+        let mut interpreter = Self { notebook, port, describer, assist };
         interpreter.take_snapshot();
         interpreter
     }
 
     fn take_snapshot(&mut self) {
-        let cx = &mut self.notebook.session.cx;
-        self.assist.set(self.describer.snapshot(cx, &self.magics));
+        self.assist.set(self.describer.snapshot(&mut self.notebook.session));
     }
 
     fn run(&mut self, code: &str, options: Options, out: &dyn Outputs) -> Outcome {
@@ -79,7 +68,11 @@ impl Interpreter {
         };
         let outcome = self.notebook.run_with(code, options, &mut show);
         if !outcome.pages.is_empty() {
-            out.payload(Payload::Page(Bundle::plain(outcome.pages.join("\n"))));
+            let pages = outcome.pages.into_iter().reduce(|mut all, more| {
+                all.sections.extend(more.sections);
+                all
+            });
+            pages.into_iter().for_each(|it| out.payload(Payload::Page(forms(&Artifact::Help(it)))));
         }
         match outcome.error {
             Some(error) => Outcome::Failed(failure(error)),
@@ -93,6 +86,7 @@ impl Handler for Interpreter {
         let cell = request.store_history.then_some(request.execution_count as usize);
         let silent = request.silent || !request.store_history;
         self.port.open(out);
+        self.assist.begin(&request.code);
         let options = Options { cell, silent, ..Options::default() };
         let outcome = self.run(&request.code, options, out.as_ref());
         self.port.close();
@@ -121,14 +115,6 @@ impl Handler for Interpreter {
 /// The forms of an artifact.
 fn forms(artifact: &Artifact) -> Bundle {
     display::bundle(artifact).into_iter().collect()
-}
-
-fn all_magics() -> Arc<Members> {
-    let magics = magics::all::ALL.iter().map(|it| {
-        let doc = magics::help::of_magic(it);
-        (it.name.to_owned(), Arc::new(Subject { kind: "magic", doc, ..Subject::default() }))
-    });
-    Arc::new(magics.collect())
 }
 
 fn failure(error: CellError) -> Failure {

@@ -3,6 +3,7 @@
 //! Whoever makes an artifact has already summarised it: its size is bounded, whatever was shown.
 //! The kernel alone decides how each looks in a browser or a terminal.
 
+pub use frontend_lang::editor::help::{Help, Section};
 pub use frontend_lang::shown::{
     Figure, Image, Images, Panel, Plot, Progress, Series, SeriesStyle, Table,
 };
@@ -30,6 +31,8 @@ pub enum Artifact {
     Progress(Progress),
     /// An error that ended the cell.
     Error(ErrorView),
+    /// What a name means.
+    Help(Help),
     /// Markup written by the user (`%%html`), shown as it is.
     Html(String),
     /// Markdown written by the user (`%%markdown`).

@@ -1,80 +1,55 @@
-//! `name?`: what a name is, in words.
+//! `name?`: what a name is.
 
-use std::fmt::Write;
-
-use engine::OpDef;
-use engine::lane::{self, ElementwiseGrad};
-use engine::op::{Body, Grad};
-use frontend_lang::ops_binding::{OpFunction, signature};
+use frontend_lang::editor::describe::Describer;
+use frontend_lang::editor::help::{Help, help};
+use frontend_lang::editor::inspect::help_on_text;
+use frontend_lang::editor::{Snapshot, Subject};
 use frontend_lang::session::Session;
 
 use crate::{Magic, MagicError, find, usage};
 
+/// Characters of a value's text that are shown.
+const SHOWN: usize = 4000;
+
 /// Help for a dotted name or a magic; `detailed` adds the source where there is one.
-pub fn describe(session: &mut Session, name: &str, detailed: bool) -> Result<String, MagicError> {
+pub fn describe(session: &mut Session, name: &str, detailed: bool) -> Result<Help, MagicError> {
     let bare = name.trim_start_matches('%');
     if let Some(magic) = find(bare).filter(|_| name.starts_with('%')) {
         return Ok(of_magic(magic));
     }
+    let detail = u8::from(detailed);
     let Some(value) = session.lookup(name) else {
+        let known = || help_on_text(name, detail, &Snapshot::default());
         return match find(name) {
             Some(magic) => Ok(of_magic(magic)),
-            None => Err(MagicError::failed(format!("nothing is known about `{name}`"))),
+            None => known()
+                .ok_or_else(|| MagicError::failed(format!("nothing is known about `{name}`"))),
         };
     };
-    match value.downcast::<OpFunction>() {
-        Some(func) => Ok(of_op(func.op)),
-        None => Ok(session.describe(&value, name, detailed)),
+    let mut subject = Subject::clone(&Describer::default().one(session, name, &value));
+    if subject.kind == "instance" {
+        let text = session.repr(&value).map_err(|it| MagicError::Raised(Box::new(it)))?;
+        subject.shows = match text.char_indices().nth(SHOWN) {
+            Some((at, _)) => format!("{}...", &text[..at]),
+            None => text,
+        };
     }
+    let own = name.rsplit('.').next().unwrap_or(name);
+    Ok(help(&subject, own, detail))
 }
 
 /// Usage, summary and arguments of a magic.
-pub fn of_magic(magic: &Magic) -> String {
-    let mut res = format!("{}\n\n{}\n", usage(magic), magic.summary);
-    for arg in magic.args {
-        let (name, help) = arg.help();
-        let _ = write!(res, "\n  {name:<14} {help}");
-    }
+pub fn of_magic(magic: &Magic) -> Help {
+    let mut help = Help::default();
+    help.add("Usage", usage(magic), true);
+    help.add("Help", magic.summary, false);
+    let args = magic.args.iter().map(|it| {
+        let (name, help) = it.help();
+        format!("{name:<14} {help}")
+    });
+    help.add("Arguments", args.collect::<Vec<_>>().join("\n"), true);
     if let Some(first) = magic.examples.first() {
-        let _ = write!(res, "\n\nExample:\n  {}", first.cell.replace('\n', "\n  "));
+        help.add("Example", first.cell, true);
     }
-    res
-}
-
-/// The derivative by the first input, as a formula.
-fn derivative(op: &'static OpDef) -> String {
-    let attrs = op.default_attrs();
-    match lane::grad_op(op, &attrs, 0) {
-        Ok(ElementwiseGrad::Same) => "dy".into(),
-        Ok(ElementwiseGrad::Zero) => "0".into(),
-        Ok(ElementwiseGrad::Op { op, .. }) => lane::formula(op, &attrs).unwrap_or_default(),
-        Err(error) => error.to_string(),
-    }
-}
-
-/// Signature, meaning, formula, gradient and examples of an op.
-pub fn of_op(op: &'static OpDef) -> String {
-    let mut res = format!("{}\n\n{}\n", signature(op), op.doc);
-    let attrs = op.default_attrs();
-    if let Some(formula) = lane::formula(op, &attrs) {
-        let _ = write!(res, "\nFormula:   {formula}");
-    }
-    let gradient = match op.grad {
-        Grad::Derived if op.body.is_elementwise() => derivative(op),
-        Grad::Derived => "through the ops it is composed of".into(),
-        Grad::Rule(..) => "by its own rule, itself differentiable".into(),
-        Grad::Stops(reason) => format!("none: {reason}"),
-    };
-    let _ = write!(res, "\nGradient:  {gradient}");
-    if let Body::Kernels(kernels) = op.body {
-        let names: Vec<&str> = kernels.iter().map(|it| it.name).collect();
-        let _ = write!(res, "\nKernels:   {}", names.join(", "));
-    }
-    if !op.aliases.is_empty() {
-        let _ = write!(res, "\nAlso:      {}", op.aliases.join(", "));
-    }
-    for (call, result) in op.examples {
-        let _ = write!(res, "\n\n  >>> {call}\n  {result}");
-    }
-    res
+    help
 }

@@ -11,7 +11,7 @@ use frontend_lang::session::{CellError, Options as RunOptions, Session};
 use frontend_lang::value::Value;
 
 use crate::args::Args;
-use crate::artifact::Artifact;
+use crate::artifact::{Artifact, Help};
 use crate::split::{Part, split};
 use crate::{Magic, MagicError, OnCell, find, from_value, help};
 
@@ -63,8 +63,8 @@ pub struct MagicCx<'a> {
     pub cells: &'a [String],
     /// The text below `%%name`.
     pub body: Option<&'a str>,
-    /// Text for the pager.
-    pub pages: &'a mut Vec<String>,
+    /// Help for the pager.
+    pub pages: &'a mut Vec<Help>,
     /// What is to be done when the cell has ended, also after an error.
     pub at_end: &'a mut Vec<AtEnd>,
 }
@@ -88,7 +88,7 @@ pub struct Outcome {
     /// What ended the cell before its end.
     pub error: Option<CellError>,
     /// Help texts for the pager.
-    pub pages: Vec<String>,
+    pub pages: Vec<Help>,
 }
 
 impl Notebook {

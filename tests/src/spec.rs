@@ -8,6 +8,7 @@ use std::rc::Rc;
 use frontend_lang::check::Level;
 use frontend_lang::host::{Record, Recording};
 use magics::Artifact;
+use magics::artifact::Help;
 use magics::notebook::Notebook;
 
 /// One cell of a spec.
@@ -93,7 +94,7 @@ impl Runner {
         parts.extend(self.record.displays.borrow().iter().cloned());
         parts.extend(shown);
         parts.extend(outcome.result.iter().map(text_of));
-        parts.extend(outcome.pages);
+        parts.extend(outcome.pages.iter().map(Help::plain));
         (parts.join("\n"), outcome.error.map(|it| it.plain))
     }
 
@@ -117,7 +118,7 @@ impl Runner {
     pub fn shows(&mut self, cell: &str, text: &str) -> Option<String> {
         let mut shown = String::new();
         let outcome = self.notebook.run(cell, &mut |it| shown.push_str(&text_of(&it)));
-        let pages = outcome.pages.join("\n");
+        let pages = outcome.pages.iter().map(Help::plain).collect::<String>();
         let result = outcome.result.as_ref().map(text_of).unwrap_or_default();
         let stdout = self.record.stdout.borrow().clone();
         match (text.strip_prefix("error: "), outcome.error) {
@@ -145,7 +146,8 @@ impl Runner {
             output.push_str(text);
             output.push('\n');
         }
-        for text in outcome.result.iter().map(text_of).chain(outcome.pages) {
+        for text in outcome.result.iter().map(text_of).chain(outcome.pages.iter().map(Help::plain))
+        {
             output.push_str(&text);
             output.push('\n');
         }
@@ -196,6 +198,7 @@ fn text_of(artifact: &Artifact) -> String {
         }
         Artifact::Progress(it) => format!("{} {}", it.label, it.done),
         Artifact::Html(text) | Artifact::Markdown(text) | Artifact::Svg(text) => text.clone(),
+        Artifact::Help(it) => it.plain(),
         Artifact::Plot(_) => "<plot>".into(),
         Artifact::Image(_) | Artifact::Images(_) => "<images>".into(),
         Artifact::Figure(_) => "<figure>".into(),

@@ -17,17 +17,6 @@ use crate::sym::Sym;
 /// Deepest nesting of expressions and blocks.
 const DEEPEST: usize = 190;
 
-/// Whether a text is a program.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Completeness {
-    Complete,
-    /// More lines are needed; the next one is indented like this.
-    Incomplete {
-        indent: String,
-    },
-    Invalid,
-}
-
 /// Parses one source; the tree is to be run only if there is no diagnostic.
 pub fn parse(text: &str, source: SourceId) -> (Module, Vec<Diagnostic>) {
     let parsed = parse_unchecked(text, ParseOptions::from(Mode::Ipython));
@@ -51,35 +40,6 @@ pub fn parse(text: &str, source: SourceId) -> (Module, Vec<Diagnostic>) {
     };
     let scopes = lower.scopes;
     (Module { body, scopes }, lower.diagnostics)
-}
-
-/// Says whether `text` can run, or needs more lines.
-pub fn completeness(text: &str) -> Completeness {
-    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Ipython));
-    let end = text.trim_end().len();
-    let last_line = text.trim_end().lines().next_back().unwrap_or("");
-    let indent: String = last_line.chars().take_while(|it| it.is_whitespace()).collect();
-    let deeper = if last_line.trim_end().ends_with(':') { "    " } else { "" };
-    let indent = indent + deeper;
-    if parsed.errors().is_empty() {
-        let open_block = !indent.is_empty() && !text.ends_with('\n') && text.contains('\n');
-        let continues = last_line.ends_with('\\');
-        return if open_block || continues {
-            Completeness::Incomplete { indent }
-        } else {
-            Completeness::Complete
-        };
-    }
-    // An error in what stands there stays one, whatever follows.
-    let at_end = |it: &ruff_python_parser::ParseError| it.location.start().to_usize() >= end;
-    let unclosed = parsed.errors().iter().any(|it| {
-        let message = it.error.to_string();
-        message.contains("unexpected EOF") || message.contains("missing closing quote")
-    });
-    if parsed.errors().iter().all(at_end) || unclosed {
-        return Completeness::Incomplete { indent };
-    }
-    Completeness::Invalid
 }
 
 struct Lower<'a> {

@@ -8,7 +8,8 @@ use crate::objects::descriptor::bind;
 use crate::objects::tensor::{TensorObj, View};
 use crate::ops_binding;
 
-const NAMES: &[&str] = &[
+/// Attributes that are computed here.
+pub(crate) const NAMES: &[&str] = &[
     "shape",
     "dtype",
     "device",

@@ -13,6 +13,7 @@ mod error;
 mod figure;
 mod graph;
 mod graph_layout;
+mod help;
 pub(crate) mod html;
 mod image;
 mod images;
@@ -56,6 +57,7 @@ pub(crate) static ALL: &[&Renderer] = &[
     &error::RENDERER,
     &figure::RENDERER,
     &graph::RENDERER,
+    &help::RENDERER,
     &image::RENDERER,
     &images::RENDERER,
     &markdown::RENDERER,

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::handler::{Bundle, Completeness, Completions, Failure};
+use crate::handler::{Bundle, Completeness, Completion, Completions, Failure};
 
 use super::header::VERSION;
 
@@ -124,11 +124,11 @@ pub fn kernel_info() -> Value {
 
 /// `complete_reply`.
 pub fn complete(found: &Completions) -> Value {
-    let typed: Vec<Value> = found
-        .matches
-        .iter()
-        .map(|it| json!({"text": it.text, "type": it.kind, "start": found.start, "end": found.end}))
-        .collect();
+    let typed = |it: &Completion| {
+        let (start, end) = (found.start, found.end);
+        json!({"text": it.text, "type": it.kind, "signature": it.signature, "start": start, "end": end})
+    };
+    let typed: Vec<Value> = found.matches.iter().map(typed).collect();
     json!({
         "status": "ok",
         "matches": found.matches.iter().map(|it| it.text.as_str()).collect::<Vec<_>>(),
