@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use engine::op::{Body, Param, ParamKind};
-use engine::{Attr, Attrs, OpDef, Outputs, Tensor};
+use engine::{Attr, Attrs, Error, OpDef, Outputs, Tensor};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -121,8 +121,16 @@ impl NativeObject for OpFunction {
             binding.keyword(cx, *name, value)?;
         }
         let bound = binding.finish()?;
+        if self.op.name == "nll_loss" {
+            check_classes(&bound)?;
+        }
         let run = || engine::apply::apply_optional(self.op, &bound.tensors, &bound.attrs);
-        let outputs = generator::with(bound.generator.as_ref(), run)??;
+        let outputs = match generator::with(bound.generator.as_ref(), run)? {
+            Err(Error::IndexRange { index, .. }) if self.op.name.ends_with("cross_entropy") => {
+                return Err(out_of_bounds(index));
+            }
+            outputs => outputs?,
+        };
         if self.in_place || bound.in_place {
             return store(args, outputs);
         }
@@ -181,6 +189,33 @@ fn store(args: CallArgs<'_>, outputs: Outputs) -> Res {
     };
     arith::assign(this, value)?;
     Ok(this.clone())
+}
+
+/// Checks the classes of `nll_loss`, which looks them up from the end if they are negative.
+fn check_classes(bound: &Binding) -> Result<(), Raised> {
+    let [Some(input), Some(target), ..] = bound.tensors.as_slice() else { return Ok(()) };
+    let known = !target.is_abstract() && !target.dtype().is_float() && !engine::trace::active();
+    let Some(count) = input.shape().get(usize::from(input.rank() > 1)).filter(|_| known) else {
+        return Ok(());
+    };
+    let ignored = match bound.attrs.first() {
+        Some(Attr::Int(it)) => *it,
+        _ => -100,
+    };
+    let fits = |it: &i64| *it == ignored || usize::try_from(*it).is_ok_and(|it| it < *count);
+    let mut classes = target.to_f64_vec()?.into_iter().map(|it| it as i64);
+    match classes.find(|it| !fits(it)) {
+        Some(class) => Err(out_of_bounds(class)),
+        None => Ok(()),
+    }
+}
+
+fn out_of_bounds(class: i64) -> Raised {
+    let text = format!(
+        "Target {class} is out of bounds. Classes are numbers from 0 to the number of scores in a row, that one left out; \
+         `ignore_index` names one more that is left out of the loss"
+    );
+    Raised::new(&crate::error::INDEX_ERROR, text)
 }
 
 /// Composed ops whose results are views of their input.

@@ -160,6 +160,10 @@ impl Session {
                 CellResult { value: None, error: Some(error), cell }
             }
         };
+        if options.check == Level::Off {
+            self.cx.findings.clear();
+        }
+        self.show_findings();
         self.cx.close_abandoned();
         cycles::collect_after_cell();
         self.cx.close_abandoned();
@@ -219,6 +223,7 @@ impl Session {
 
     /// The result of a cell that the check has found to fail, and that has not run.
     fn refuse(&mut self, raised: Raised, cell: usize) -> CellResult {
+        self.cx.findings.clear();
         let mut error = self.cx.cell_error(&raised);
         error.traceback.push(REFUSED.into());
         error.plain.push('\n');

@@ -9,6 +9,7 @@ use engine::Tensor;
 use engine::graph::Graph;
 use engine::trace::{Call, Excluded, Options, Stats, Traced, exclude};
 
+use crate::check::lint;
 use crate::cx::Mode;
 use crate::native::*;
 use crate::objects::model::{self, DumpOptions};
@@ -21,13 +22,15 @@ pub static TRACED: NativeType = NativeType {
 };
 
 static METHODS: &[NativeFn] = &[
-    function("stats", "self", "What was recorded and replayed so far, as text.", stats_text),
+    function("stats", "self", "What was recorded and replayed so far, as text.", stats_text)
+        .opaque(),
     function(
         "dump",
         "self, file, *, arg_names=None, output_names=None, test_case=False, user_info=''",
         "Writes the latest call's graph with its weights into a file; gives the bytes written.",
         dump,
-    ),
+    )
+    .opaque(),
 ];
 
 /// A function under trace.
@@ -228,7 +231,11 @@ fn dump(cx: &mut Cx, args: Args<'_>) -> Res {
         test_case: cx.truth(&args[4])?,
         info: cx.str(&args[5])?,
     };
-    let bytes = model::dump(cx, args.object::<TracedFn>(0)?, args.str(1)?, &options)?;
+    let traced = args.object::<TracedFn>(0)?;
+    if lint::trains(&traced.func) {
+        cx.note(&lint::EVAL_DUMP);
+    }
+    let bytes = model::dump(cx, traced, args.str(1)?, &options)?;
     Ok(Value::from(bytes))
 }
 

@@ -163,6 +163,22 @@ missing
 }
 
 #[test]
+fn generators_of_a_check_are_not_closed_outside() {
+    let early = "
+def early():
+    try:
+        yield 1
+        yield 2
+    finally:
+        print('closed')
+";
+    runs(&[early, "for x in early():\n    break\nprint('end')"], "closed\nend");
+    runs(&[early, "it = early()\nprint(next(it))\nkept = [it]\nkept.append(kept)"], "1");
+    let later = &[early, "it = early()\nprint(next(it))", "del it\nprint('end')"];
+    runs(later, "closed\nend");
+}
+
+#[test]
 fn is_silent_when_not_certain() {
     fails_late(&["import random\nif random.random() < 2:\n    missing"], "missing");
     fails_late(&["import torch\nx = torch.ones(3)\nif x.sum() > 2:\n    missing"], "missing");

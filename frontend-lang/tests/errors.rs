@@ -183,3 +183,20 @@ fn a_repeated_cell_points_into_itself() {
         NameError: name 'undefined' is not defined"#]]
     .assert_eq(&error.plain);
 }
+
+#[test]
+fn magics_in_odd_places_are_errors_of_grammar() {
+    let cells = [
+        "f(a: 1}:\n, ], x, ?)",
+        "x = 1 +?\n/y",
+        "def f(: %\n??",
+        "(1: %\n!!ls",
+        "for x in (: !\n%%time",
+        "f(x: 1}:\n; ?",
+    ];
+    for cell in cells {
+        let mut session = Session::new(Box::new(Recording::default()));
+        let error = session.run_cell(cell, &Options::default()).error.expect(cell);
+        assert_eq!(error.ename, "SyntaxError", "{cell}");
+    }
+}

@@ -6,7 +6,7 @@ mod pattern;
 mod statement;
 
 use ruff_python_ast as py;
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::ast::{Expr, ExprKind, Module, Range};
@@ -19,7 +19,7 @@ const DEEPEST: usize = 190;
 
 /// Parses one source; the tree is to be run only if there is no diagnostic.
 pub fn parse(text: &str, source: SourceId) -> (Module, Vec<Diagnostic>) {
-    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Ipython));
+    let parsed = read(text);
     let mut lower = Lower {
         text,
         source,
@@ -40,6 +40,24 @@ pub fn parse(text: &str, source: SourceId) -> (Module, Vec<Diagnostic>) {
     };
     let scopes = lower.scopes;
     (Module { body, scopes }, lower.diagnostics)
+}
+
+/// The parser's tree. Only what is no plain code is read with magics in it: then the parser panics at a line that
+/// begins oddly and goes on with the one before.
+pub(crate) fn read(text: &str) -> Parsed<py::Mod> {
+    let plain = parse_unchecked(text, ParseOptions::from(Mode::Module));
+    if plain.has_valid_syntax() {
+        return plain;
+    }
+    let is_odd = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with(['?', '/', ';', ',']) || line.starts_with("!!") || line.starts_with("%%")
+    };
+    if !text.contains(['%', '!', '?']) || text.lines().skip(1).any(is_odd) {
+        return plain;
+    }
+    let parse = || parse_unchecked(text, ParseOptions::from(Mode::Ipython));
+    std::panic::catch_unwind(parse).unwrap_or(plain)
 }
 
 struct Lower<'a> {

@@ -4,12 +4,17 @@
 //!
 //! **Invariant:** a lint speaks of lines of the user's cells only, and only where the check is certain.
 
+use rustc_hash::FxHashSet;
+
+use crate::bytecode::{Code, Op};
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::native::CallArgs;
+use crate::objects::class::Instance;
 use crate::objects::tensor::TensorObj;
 use crate::operate::{BinaryOp, CompareOp};
 use crate::ops_binding::OpFunction;
+use crate::sym::Sym;
 use crate::value::Value;
 
 /// One silent mistake.
@@ -21,12 +26,20 @@ pub struct Lint {
 }
 
 /// Every lint, sorted.
-pub static ALL: &[&Lint] = &[&BROADCAST_LOSS, &FLOAT_EQ, &SOFTMAX_LOSS, &UNUSED_RESULT, &ZERO_GRAD];
+pub static ALL: &[&Lint] =
+    &[&BROADCAST_LOSS, &EVAL_DUMP, &FLOAT_EQ, &SOFTMAX_LOSS, &UNUSED_RESULT, &ZERO_GRAD];
 
 static BROADCAST_LOSS: Lint = Lint {
     name: "broadcast-loss",
     message: "[N, 1] with [N] gives [N, N]: every row is compared with every other",
     next: "give both one shape: `x.squeeze(1)` or `y[:, None]`",
+};
+
+/// Found when a function is dumped.
+pub static EVAL_DUMP: Lint = Lint {
+    name: "eval-dump",
+    message: "the model is dumped as it trains: dropout and the statistics of the batch go into the file",
+    next: "call `.eval()` on the model, then the function once more, then dump it",
 };
 
 static FLOAT_EQ: Lint = Lint {
@@ -58,6 +71,44 @@ pub fn find(name: &str) -> Option<&'static Lint> {
     ALL.iter().copied().find(|it| it.name == name)
 }
 
+/// Whether a function uses a module that is in training mode and does something else then: it drops out, or measures the batch.
+pub fn trains(func: &Value) -> bool {
+    let mut waiting = vec![func.clone()];
+    let mut seen = FxHashSet::default();
+    while let Some(value) = waiting.pop() {
+        if !value.address().is_some_and(|it| seen.insert(it)) || seen.len() > MOST_MODULES {
+            continue;
+        }
+        match &value {
+            Value::Func(it) => used_globals(&it.code, &mut waiting),
+            Value::Instance(it) if is_training(it) => return true,
+            Value::Class(_) | Value::Module(_) | Value::Tensor(_) => continue,
+            _ => {}
+        }
+        crate::cycles::children(&value, &mut |it| waiting.push(it.clone()));
+    }
+    false
+}
+
+/// Objects that are looked at to find modules.
+const MOST_MODULES: usize = 20_000;
+
+fn used_globals(code: &Code, found: &mut Vec<Value>) {
+    let slots = code.globals.slots.borrow();
+    let used = code.ops.iter().filter_map(|op| match op {
+        Op::Global(slot) => slots.get(*slot as usize).map(|it| it.value.clone()),
+        _ => None,
+    });
+    found.extend(used);
+}
+
+fn is_training(module: &Instance) -> bool {
+    let class = module.class.name;
+    let differs =
+        ["Dropout", "AlphaDropout", "BatchNorm"].iter().any(|it| class.as_str().starts_with(it));
+    differs && matches!(module.get(Sym::new("training")), Some(Value::Bool(true)))
+}
+
 /// What was there when a leaf last got a gradient.
 #[derive(Clone, Copy)]
 pub(crate) struct GradVersions {
@@ -69,8 +120,8 @@ pub(crate) struct GradVersions {
 
 impl Cx {
     /// Notes a lint at the line of the user's that is running.
-    fn note(&mut self, lint: &'static Lint) {
-        if self.shadow().weak {
+    pub(crate) fn note(&mut self, lint: &'static Lint) {
+        if self.check.as_deref().is_some_and(|it| it.weak) {
             return;
         }
         let of_cell = |it: &&crate::vm::frame::Frame| {
@@ -81,13 +132,16 @@ impl Cx {
         let Some(source) = self.sources.get(span.source) else { return };
         let line = source.line(source.line_column(span.start).0);
         let silent = line.split_once("# ok:").is_some_and(|it| it.1.contains(lint.name));
-        let known = self.shadow().findings.iter().any(|it| it.code == lint.name);
-        if silent || known {
+        let findings = match self.check.as_deref_mut() {
+            Some(shadow) => &mut shadow.findings,
+            None => &mut self.findings,
+        };
+        if silent || findings.iter().any(|it| it.code == lint.name) {
             return;
         }
         let found = Diagnostic::error(lint.name, span, lint.message).with_help(lint.next);
         let found = Diagnostic { severity: Severity::Warning, ..found };
-        self.shadow().findings.push(found);
+        findings.push(found);
     }
 
     /// `a op b`, before it is computed.

@@ -113,6 +113,7 @@ impl Cx {
         if level == Level::Off || engine::trace::active() || self.mode != Mode::Eager {
             return None;
         }
+        self.close_abandoned();
         let ran = vec![false; code.ops.len()];
         let shadow = Shadow { steps: STEPS, code: Some(code.clone()), ran, ..Shadow::default() };
         let heights = (self.machine.stack.len(), self.machine.frames.len());

@@ -4,8 +4,7 @@ use std::rc::Rc;
 
 use ruff_python_ast::token::{Token, TokenKind as T};
 use ruff_python_parser::{
-    InterpolatedStringErrorType, LexicalErrorType, Mode, ParseError, ParseErrorType, ParseOptions,
-    parse_unchecked,
+    InterpolatedStringErrorType, LexicalErrorType, ParseError, ParseErrorType,
 };
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
@@ -40,7 +39,7 @@ pub fn completeness(text: &str) -> Completeness {
             text.lines().count() > 1 && text.lines().last().is_some_and(|it| it.trim().is_empty());
         return if is_ended { Completeness::Complete } else { more(indent) };
     }
-    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Ipython));
+    let parsed = adapter::read(text);
     let code: Vec<&Token> = parsed.tokens().iter().filter(|it| is_code(it)).collect();
     let end = code.last().map_or(0, |it| it.end().to_usize());
     let in_comment =

@@ -6,7 +6,6 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use ruff_python_ast::{self as py, Expr, Stmt};
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::infer::{self, Names, range};
 use super::library;
@@ -42,7 +41,7 @@ impl Names for Scope<'_> {
 impl<'a> Outline<'a> {
     /// Reads a text.
     pub(super) fn new(text: &'a str, known: &'a Snapshot) -> Self {
-        let tree = parse_unchecked(text, ParseOptions::from(Mode::Ipython)).into_syntax();
+        let tree = crate::adapter::read(text).into_syntax();
         Self { text, tree, known, is_library: false }
     }
 

@@ -4,7 +4,6 @@
 
 use ruff_python_ast::StringFlags;
 use ruff_python_ast::token::{Token, TokenKind as T};
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
 /// Tokens of a text that ends at the cursor, without those that have no text.
@@ -16,7 +15,7 @@ pub(super) struct Tokens<'a> {
 impl<'a> Tokens<'a> {
     /// The tokens of `text`.
     pub(super) fn new(text: &'a str) -> Self {
-        let parsed = parse_unchecked(text, ParseOptions::from(Mode::Ipython));
+        let parsed = crate::adapter::read(text);
         // A comment matters only if the cursor is in it.
         let seen = |it: &&Token| match it.kind() {
             T::NonLogicalNewline => false,

@@ -34,6 +34,8 @@ pub(crate) struct Waiting {
     pub(crate) blocks: Vec<Block>,
     pub(crate) handled: Vec<Raised>,
     pub(crate) started: bool,
+    /// Made in a check before running: nothing of it may happen outside.
+    pub(crate) shadow: bool,
 }
 
 impl Generator {
@@ -85,6 +87,12 @@ pub(crate) fn has_abandoned() -> bool {
 pub(crate) fn take_abandoned() -> Vec<Box<Waiting>> {
     HAS_ABANDONED.set(false);
     ABANDONED.take()
+}
+
+/// Keeps a frame that was abandoned for a later time.
+pub(crate) fn put_back(frame: Box<Waiting>) {
+    ABANDONED.with_borrow_mut(|all| all.push(frame));
+    HAS_ABANDONED.set(true);
 }
 
 /// Methods of generators beyond those of iterators.

@@ -19,7 +19,8 @@ pub static MODEL: NativeType = NativeType {
 static METHODS: &[NativeFn] = &[
     function("inputs", "self", "(name, kind) of each input.", inputs),
     function("outputs", "self", "(name, kind) of each output.", outputs),
-    function("check", "self", "The largest difference of each test case in the file.", check),
+    function("check", "self", "The largest difference of each test case in the file.", check)
+        .opaque(),
 ];
 
 /// What goes into a file besides graph and weights.

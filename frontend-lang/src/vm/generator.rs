@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
 use crate::bytecode::Op;
-use crate::cx::Cx;
+use crate::cx::{Cx, Mode};
 use crate::cycles::{self, Candidate};
 use crate::error::{
     GENERATOR_EXIT, RECURSION_ERROR, Raised, STOP_ITERATION, attribute_error, runtime_error,
@@ -23,8 +23,15 @@ impl Cx {
     pub(crate) fn new_generator(&mut self, func: Rc<Func>, base: usize) -> Value {
         let stack = self.machine.stack.drain(base..).collect();
         let name = func.code.qualname.clone();
-        let waiting =
-            Waiting { func, ip: 0, stack, blocks: Vec::new(), handled: Vec::new(), started: false };
+        let waiting = Waiting {
+            func,
+            ip: 0,
+            stack,
+            blocks: Vec::new(),
+            handled: Vec::new(),
+            started: false,
+            shadow: self.mode == Mode::Shadow,
+        };
         let state = GenState::Waiting(Box::new(waiting)).into();
         let spare = Default::default();
         let generator = Rc::new(Generator { name, state, spare, _memory: Fixed::default() });
@@ -117,6 +124,15 @@ impl Cx {
     #[cold]
     pub(crate) fn close_abandoned(&mut self) {
         for state in generator::take_abandoned() {
+            match (state.shadow, self.mode == Mode::Shadow) {
+                // What a check has left behind never happened.
+                (true, false) => continue,
+                (false, true) => {
+                    generator::put_back(state);
+                    continue;
+                }
+                _ => {}
+            }
             let generator = Rc::new(Generator {
                 name: String::new(),
                 state: GenState::Waiting(state).into(),

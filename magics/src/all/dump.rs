@@ -1,5 +1,6 @@
 //! `%dump`: writes a traced function and its weights into one file.
 
+use frontend_lang::check::{Level, lint};
 use frontend_lang::objects::model::{DumpOptions, model_of};
 use frontend_lang::trace::TracedFn;
 
@@ -55,6 +56,7 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     let cell = &mut cx.session.cx;
     let model = model_of(cell, traced, &options)
         .map_err(|raised| MagicError::Raised(Box::new(cell.cell_error(&raised))))?;
+    let value_of_traced = traced.func().clone();
     let bytes = model.to_bytes()?;
     cell.host.write_file(path, &bytes).map_err(MagicError::failed)?;
     let row = |role: &str, it: &engine::model::Port| {
@@ -69,5 +71,17 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         model.test_cases().len()
     );
     let head = ["role", "name", "kind"].map(String::from).to_vec();
-    Ok(vec![Artifact::Table(Table { caption, head, rows, ..Table::default() })])
+    let table = Artifact::Table(Table { caption, head, rows, ..Table::default() });
+    let lint = &lint::EVAL_DUMP;
+    let silent = cx.settings.check == Level::Off || cx.session.quiet_lints.contains(lint.name);
+    if silent || !lint::trains(&value_of_traced) {
+        return Ok(vec![table]);
+    }
+    let warning = format!(
+        "warning[{name}]: {}\n{}\n(`%check quiet {name}` says that it is meant.)",
+        lint.message,
+        lint.next,
+        name = lint.name
+    );
+    Ok(vec![table, Artifact::Text(warning)])
 }
