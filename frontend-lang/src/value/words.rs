@@ -138,3 +138,58 @@ pub(crate) fn take(place: &mut Value) -> Value {
 fn dispose(value: Value) {
     drop(value);
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::value::Tuple;
+
+    fn owners(value: &Value) -> usize {
+        match value {
+            Value::Tuple(it) => Rc::<Tuple>::strong_count(it),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn moves_count_no_owner_and_copies_count_one() {
+        let value = Value::tuple(vec![Value::Int(1)]);
+        let mut stack = Vec::new();
+        push(&mut stack, hold(value.clone()));
+        push(&mut stack, hold(Value::Float(0.5)));
+        assert_eq!(owners(&value), 2);
+        assert!(matches!(pop(&mut stack), Value::Float(it) if it == 0.5));
+        let moved = fresh(pop(&mut stack));
+        assert_eq!((owners(&value), moved.is(&value)), (2, true));
+        assert!(matches!(pop(&mut stack), Value::Unbound));
+        drop(moved);
+        assert_eq!(owners(&value), 1);
+    }
+
+    #[test]
+    fn what_is_overwritten_is_dropped_and_what_is_taken_is_not() {
+        let value = Value::tuple(Vec::new());
+        let mut place = value.clone();
+        put(&mut place, hold(Value::Bool(true)));
+        assert_eq!((owners(&value), place.is(&Value::Bool(true))), (1, true));
+        put(&mut place, hold(value.clone()));
+        let taken = take(&mut place);
+        assert_eq!((owners(&value), taken.is(&value)), (2, true));
+        assert!(matches!(place, Value::Unbound));
+    }
+
+    #[test]
+    fn a_tail_moves_in_order() {
+        let value = Value::tuple(Vec::new());
+        let mut from = vec![Value::None, value.clone(), Value::Int(7)];
+        let mut to = vec![Value::Int(0)];
+        move_tail(&mut from, 1, &mut to);
+        move_tail(&mut from, 5, &mut to);
+        assert_eq!((from.len(), to.len(), owners(&value)), (1, 3, 2));
+        assert!(to[1].is(&value) && to[2].is(&Value::Int(7)));
+        let (result, error): (Result<Value, String>, String) = (Ok(value.clone()), String::new());
+        assert!(fresh(result).is_ok_and(|it| it.is(&value)) && fresh(error).is_empty());
+    }
+}
