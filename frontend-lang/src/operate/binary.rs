@@ -89,11 +89,13 @@ impl Cx {
             (_, Value::Bool(it)) => self.unary(op, &Value::Int(*it as i64)),
             (_, Value::Instance(_)) => match self.call_special(value, op.method(), &[])? {
                 Some(result) => Ok(result),
-                None if !value.core().is(value) => {
-                    let core = value.core().clone();
-                    self.unary(op, &core)
-                }
-                None => Err(bad_operand(op, value)),
+                None => match value.core() {
+                    Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Dict(_) => {
+                        Err(bad_operand(op, value))
+                    }
+                    core if !core.is(value) => self.unary(op, &core.clone()),
+                    _ => Err(bad_operand(op, value)),
+                },
             },
             _ => {
                 let found = match value.as_native() {

@@ -60,8 +60,11 @@ impl Cx {
                 _ => Err(not_supported(op, a, b)),
             };
         }
-        let (a, b) = (a.core().clone(), b.core().clone());
-        self.compare(op, &a, &b)
+        let (x, y) = (a.core().clone(), b.core().clone());
+        if !matches!(op, CompareOp::Eq | CompareOp::Ne) && never_ordered(&x, &y) {
+            return Err(not_supported(op, a, b));
+        }
+        self.compare(op, &x, &y)
     }
 
     fn compare_one_side(
@@ -173,6 +176,21 @@ impl Cx {
         }
         Ok(true)
     }
+}
+
+/// Whether one of two builtin values is a container or string that the other is not.
+fn never_ordered(a: &Value, b: &Value) -> bool {
+    use Value::{Dict, List, Set, Str, Tuple};
+    let alike = matches!(
+        (a, b),
+        (Str(_), Str(_)) | (List(_), List(_)) | (Tuple(_), Tuple(_)) | (Set(_), Set(_))
+    );
+    let builtin = |it: &Value| {
+        matches!(it, Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_))
+            || matches!(it, Str(_) | List(_) | Tuple(_) | Set(_) | Dict(_))
+    };
+    let number = |it: &Value| matches!(it, Value::Bool(_) | Value::Int(_) | Value::Float(_));
+    builtin(a) && builtin(b) && !alike && !(number(a) && number(b))
 }
 
 /// Comparison of numbers and strings; `None` means "not this way".
