@@ -51,6 +51,8 @@ pub struct Cx {
     pub globals: Rc<Globals>,
     /// Silent mistakes that the latest check has found.
     pub(crate) findings: Vec<crate::diagnostic::Diagnostic>,
+    /// What the latest check before running took.
+    pub check_cost: crate::check::Cost,
     /// The state of a check before running, while one runs.
     pub(crate) check: Option<Box<crate::check::Shadow>>,
     /// Frames and their values.
@@ -75,6 +77,7 @@ impl Cx {
             sources: Sources::default(),
             globals: Rc::new(Globals::default()),
             findings: Vec::new(),
+            check_cost: Default::default(),
             check: None,
             machine: Machine::default(),
             showing: Vec::new(),

@@ -24,15 +24,20 @@ fn run(cells: &[String], level: Level) -> (Vec<Seen>, Vec<String>) {
     let cells = cells.to_vec();
     let session = move || {
         let mut runner = Runner::with_check(level);
-        for path in std::fs::read_dir(root().join("notebooks/data")).unwrap().flatten() {
+        for path in std::fs::read_dir(root().join("notebooks/data")).expect("data").flatten() {
             let name = format!("data/{}", path.file_name().to_string_lossy());
-            runner.give_file(&name, std::fs::read(path.path()).unwrap());
+            runner.give_file(&name, std::fs::read(path.path()).expect("a file"));
         }
         let mut warnings = Vec::new();
         let seen = cells.iter().map(|cell| run_cell(&mut runner, cell, level, &mut warnings));
         (seen.collect(), warnings)
     };
-    std::thread::Builder::new().stack_size(64 << 20).spawn(session).unwrap().join().unwrap()
+    std::thread::Builder::new()
+        .stack_size(64 << 20)
+        .spawn(session)
+        .expect("a thread")
+        .join()
+        .expect("no panic")
 }
 
 fn run_cell(runner: &mut Runner, cell: &str, level: Level, warnings: &mut Vec<String>) -> Seen {
@@ -108,7 +113,8 @@ fn root() -> PathBuf {
 
 /// The files of a folder with an ending, sorted.
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(root().join(folder)).unwrap().flatten().map(|it| it.path());
+    let entries =
+        std::fs::read_dir(root().join(folder)).expect("a folder").flatten().map(|it| it.path());
     let mut files: Vec<_> =
         entries.filter(|it| it.extension().is_some_and(|it| it == ending)).collect();
     files.sort();
@@ -116,7 +122,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
 }
 
 fn read(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap()
+    std::fs::read_to_string(path).expect("a text")
 }
 
 #[test]

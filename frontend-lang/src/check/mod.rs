@@ -51,6 +51,16 @@ pub enum Level {
     Strict,
 }
 
+/// What the latest check took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    pub seconds: f64,
+    /// Operations of the machine; calls of natives count for several.
+    pub steps: i64,
+    /// Values copied from the session.
+    pub copied: usize,
+}
+
 /// Operations that run exactly; loops are cut after that.
 const STEPS: i64 = 6_000;
 
@@ -113,6 +123,7 @@ impl Cx {
         if level == Level::Off || engine::trace::active() || self.mode != Mode::Eager {
             return None;
         }
+        let begin = self.host.monotonic();
         self.close_abandoned();
         let ran = vec![false; code.ops.len()];
         let shadow = Shadow { steps: STEPS, code: Some(code.clone()), ran, ..Shadow::default() };
@@ -140,6 +151,11 @@ impl Cx {
         self.machine.handled.truncate(more.1);
         self.native_depth = more.2;
         self.showing.clear();
+        self.check_cost = Cost {
+            seconds: self.host.monotonic() - begin,
+            steps: STEPS - shadow.steps,
+            copied: shadow.n_copied,
+        };
         let raised = result.ok()?.err()?;
         if raised.is(&KEYBOARD_INTERRUPT) && !shadow.stopped {
             self.interrupt.store(true, std::sync::atomic::Ordering::Relaxed);

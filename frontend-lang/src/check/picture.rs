@@ -188,11 +188,7 @@ fn replace_in(container: &Value, is_gone: &dyn Fn(&Value) -> bool) {
             let mut attrs = it.attrs.borrow_mut();
             attrs.values_mut().filter(|it| is_gone(it)).for_each(|it| *it = unknown(Kind::Any));
         }
-        Value::Cell(it) => {
-            if is_gone(&it.borrow()) {
-                drop(it.assign(unknown(Kind::Any)));
-            }
-        }
+        Value::Cell(it) if is_gone(&it.borrow()) => drop(it.assign(unknown(Kind::Any))),
         Value::Dict(it) => {
             it.change_values(&|_, value| is_gone(value).then(|| unknown(Kind::Any)));
         }

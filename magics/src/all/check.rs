@@ -12,7 +12,10 @@ pub(super) static MAGIC: Magic = Magic {
     summary: "Check cells before they run: wrong shapes, unknown names and the like are shown before anything has happened. `strict` \
               counts the cell's own `raise` and `assert` too. As %%check it holds for one cell.",
     args: &[
-        Arg::Optional { name: "LEVEL", help: "on, off or strict; nothing: say which it is" },
+        Arg::Optional {
+            name: "LEVEL",
+            help: "on, off or strict; cost: what the latest took; nothing: say which it is",
+        },
         Arg::Rest { name: "LINT", help: "after `quiet`: warnings that are not to be shown" },
     ],
     on_cell: OnCell::ThenRun,
@@ -26,6 +29,7 @@ pub(super) static MAGIC: Magic = Magic {
             shows: "error: AssertionError",
         },
         Example { setup: "", cell: "%check quiet float-eq", shows: "not shown: float-eq" },
+        Example { setup: "x = [1]", cell: "%check cost", shows: "operations" },
         Example { setup: "", cell: "%check maybe", shows: "error: MagicError" },
     ],
 };
@@ -36,9 +40,10 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         Some("on") => Level::On,
         Some("off") => Level::Off,
         Some("strict") => Level::Strict,
+        Some("cost") => return Ok(vec![cost(cx)]),
         Some("quiet") => return quiet(cx, args.words_from(1)),
         Some(other) => {
-            let message = format!("`{other}` is none of on, off and strict");
+            let message = format!("`{other}` is none of on, off, strict, cost and quiet");
             return Err(MagicError::usage(&MAGIC, message));
         }
     };
@@ -61,6 +66,16 @@ fn quiet(cx: &mut MagicCx<'_>, names: &[String]) -> Result<Vec<Artifact>, MagicE
         cx.session.quiet_lints.insert(name.clone());
     }
     Ok(vec![Artifact::Text(format!("not shown: {}", names.join(", ")))])
+}
+
+/// What the check of the latest cell took.
+fn cost(cx: &MagicCx<'_>) -> Artifact {
+    let cost = cx.session.cx.check_cost;
+    let milliseconds = cost.seconds * 1e3;
+    Artifact::Text(format!(
+        "the latest check took {milliseconds:.2} ms: {} operations, {} copies",
+        cost.steps, cost.copied
+    ))
 }
 
 fn said(level: Level) -> Artifact {
