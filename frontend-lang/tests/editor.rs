@@ -199,7 +199,9 @@ fn arguments() {
     };
     let param = |text: &str, signature: &str| (text.to_owned(), "param", signature.to_owned());
     assert_eq!(first("optim.SGD(model.parameters(), l|"), param("lr=", "lr=1e-3"));
-    assert_eq!(first("scale(1, |"), param("x=", "x"));
+    assert_eq!(first("scale(|"), param("x=", "x"));
+    assert_eq!(first("scale(1, |"), param("factor=", "factor: float = 2.0"));
+    assert_eq!(first("scale(factor=1, |"), param("x=", "x"));
     assert_eq!(first("scale(1, f|"), param("factor=", "factor: float = 2.0"));
     assert_eq!(first("F.linear(é, wei|"), param("weight=", "weight: Tensor"));
     assert_eq!(first("é.sum(d|"), param("dim=", "dim: int | tuple[int] | None = None"));
@@ -324,6 +326,9 @@ fn an_unfinished_text_is_no_obstacle() {
         asked(&known, text);
         help(&known, text, 1);
     }
-    let deep = format!("{}|", "(".repeat(50_000));
-    asked(&known, &deep);
+    for bracket in ["(", "[", "{"] {
+        let deep = format!("{}|", bracket.repeat(50_000));
+        asked(&known, &deep);
+        help(&known, &deep, 0);
+    }
 }

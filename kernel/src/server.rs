@@ -73,7 +73,9 @@ fn spawn(
     serve: impl FnOnce(&Server) + Send + 'static,
 ) -> Result<(), String> {
     let server = server.clone();
-    let thread = thread::Builder::new().name(name.to_owned()).spawn(move || serve(&server));
+    // Cells under edit are parsed here, however deeply they are nested.
+    let builder = thread::Builder::new().name(name.to_owned()).stack_size(interpreter::STACK);
+    let thread = builder.spawn(move || serve(&server));
     thread.map(drop).map_err(failed_to_start)
 }
 

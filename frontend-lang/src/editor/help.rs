@@ -86,7 +86,8 @@ fn keys(subject: &Subject) -> String {
 fn of_op(help: &mut Help, op: &'static OpDef) {
     let attrs = op.default_attrs();
     help.add("Formula", lane::formula(op, &attrs).unwrap_or_default(), true);
-    help.add("Gradient", gradient(op), false);
+    let is_formula = matches!(op.grad, Grad::Derived) && op.body.is_elementwise();
+    help.add("Gradient", gradient(op), is_formula);
     help.add("Shapes", shapes(op), false);
     help.add("Dtypes", dtypes(op.dtypes), false);
     if let Body::Kernels(kernels) = op.body {

@@ -9,10 +9,13 @@ use super::help::{Help, help};
 use super::infer::infer_text;
 use super::site::{Site, SiteKind, site};
 use super::subject::{Snapshot, Subject};
-use super::tokens::Tokens;
+use super::tokens::{Tokens, is_too_deep};
 
 /// Help on what stands at byte `at` of `text`, else on the innermost call around it. `name?` asks as the cell would.
 pub fn inspect(text: &str, at: usize, detail: u8, snapshot: &Snapshot) -> Option<Help> {
+    if is_too_deep(text) {
+        return None;
+    }
     let here = Here::new(text, at, snapshot);
     let (from, to) = line(text, at);
     if let Some((name, marks)) = question(&text[from..to]) {

@@ -9,6 +9,7 @@ use ruff_python_parser::{
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
+use super::tokens::is_too_deep;
 use crate::adapter;
 use crate::compile::compile;
 use crate::resolve::resolve;
@@ -38,6 +39,9 @@ pub fn completeness(text: &str) -> Completeness {
         let is_ended =
             text.lines().count() > 1 && text.lines().last().is_some_and(|it| it.trim().is_empty());
         return if is_ended { Completeness::Complete } else { more(indent) };
+    }
+    if is_too_deep(text) {
+        return Completeness::Invalid;
     }
     let parsed = adapter::read(text);
     let code: Vec<&Token> = parsed.tokens().iter().filter(|it| is_code(it)).collect();
@@ -205,6 +209,8 @@ mod tests {
 
     #[test]
     fn deep_nesting_ends() {
-        check(&"(".repeat(50_000), "incomplete");
+        check(&"(".repeat(50_000), "invalid");
+        check(&"[".repeat(50_000), "invalid");
+        check(&"[".repeat(100), "incomplete");
     }
 }

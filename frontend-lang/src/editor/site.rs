@@ -2,7 +2,7 @@
 
 use ruff_python_ast::token::TokenKind as T;
 
-use super::tokens::Tokens;
+use super::tokens::{Tokens, is_too_deep};
 
 /// A place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub(super) struct Call {
     pub(super) callee: String,
     /// Parameters that are passed by name already.
     pub(super) named: Vec<String>,
+    /// How many arguments stand before this one.
+    pub(super) given: usize,
 }
 
 /// The place at the end of `text`.
@@ -66,6 +68,9 @@ pub(super) fn site(text: &str) -> Site {
 
 /// Where the magic line begins that `text` ends in, if it does.
 pub fn command(text: &str) -> Option<usize> {
+    if is_too_deep(text) {
+        return None;
+    }
     let tokens = Tokens::new(text);
     let last = tokens.len().checked_sub(1).filter(|it| tokens.end(*it) == text.len())?;
     (tokens.kind(Some(last)) == Some(T::IpyEscapeCommand)).then(|| tokens.start(last))
@@ -103,8 +108,8 @@ fn of_word(tokens: &Tokens<'_>, idx: usize, at: usize) -> SiteKind {
         }
         (Some(T::Lpar), Some(owner)) if begins => {
             let callee = tokens.primary(owner).map(|it| tokens.between(it, owner).to_owned());
-            let named = tokens.keywords(opener);
-            SiteKind::Name { call: callee.map(|callee| Call { callee, named }) }
+            let (named, given) = (tokens.keywords(opener), tokens.arguments(opener, idx));
+            SiteKind::Name { call: callee.map(|callee| Call { callee, named, given }) }
         }
         (Some(T::Lsqb), Some(owner)) if before == Some(opener) => match tokens.primary(owner) {
             Some(first) => SiteKind::Index { of: tokens.between(first, owner).to_owned() },
@@ -187,9 +192,9 @@ mod tests {
         SiteKind::Name { call: None }
     }
 
-    fn call(callee: &str, named: &[&str]) -> SiteKind {
+    fn call(callee: &str, given: usize, named: &[&str]) -> SiteKind {
         let named = named.iter().map(|it| it.to_string()).collect();
-        SiteKind::Name { call: Some(Call { callee: callee.into(), named }) }
+        SiteKind::Name { call: Some(Call { callee: callee.into(), named, given }) }
     }
 
     fn attribute(of: &str) -> SiteKind {
@@ -205,13 +210,13 @@ mod tests {
         check("x = pri", "pri", name());
         check("", "", name());
         check("x\n", "", name());
-        check("f(g(1), na", "na", call("f", &[]));
-        check("nn.Linear(3, bias=True, de", "de", call("nn.Linear", &["bias"]));
-        check("f(a=g(b=1), ", "", call("f", &["a"]));
+        check("f(g(1), na", "na", call("f", 1, &[]));
+        check("nn.Linear(3, bias=True, de", "de", call("nn.Linear", 2, &["bias"]));
+        check("f(a=g(b=1), ", "", call("f", 1, &["a"]));
         check("f(a=", "", name());
         check("f(1 + x", "x", name());
-        check("fs[0](x", "x", call("fs[0]", &[]));
-        check("f(\n    lr=1,  # rate\n    mo", "mo", call("f", &["lr"]));
+        check("fs[0](x", "x", call("fs[0]", 0, &[]));
+        check("f(\n    lr=1,  # rate\n    mo", "mo", call("f", 1, &["lr"]));
         check("return (x", "x", name());
         check("def f(a", "a", SiteKind::Nothing);
         check("def f(a=na", "na", name());

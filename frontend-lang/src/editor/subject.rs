@@ -8,6 +8,7 @@ use engine::op::ParamKind;
 
 use super::library;
 use super::outline::Outline;
+use super::tokens::is_too_deep;
 use crate::native::{NativeFn, NativeType};
 use crate::ops_binding;
 use crate::params::{self, Kind};
@@ -313,6 +314,9 @@ pub struct Snapshot {
 impl Snapshot {
     /// The same with names that a cell which now runs will bind; what they mean is read from its text.
     pub fn with_text(&self, text: &str) -> Self {
+        if is_too_deep(text) {
+            return self.clone();
+        }
         let mut globals = Outline::new(text, self).names();
         globals.extend(self.globals.iter().map(|(name, it)| (name.clone(), it.clone())));
         Self { globals, modules: self.modules.clone() }

@@ -6,6 +6,22 @@ use ruff_python_ast::StringFlags;
 use ruff_python_ast::token::{Token, TokenKind as T};
 use ruff_text_size::Ranged;
 
+/// Brackets in brackets up to which a text is looked at; CPython has 200 at most.
+const DEEPEST: usize = 1000;
+
+/// Whether brackets are nested so deeply that no cell could run, and trees of it could not be taken apart again.
+pub(super) fn is_too_deep(text: &str) -> bool {
+    let mut depth: usize = 0;
+    text.bytes().any(|it| {
+        match it {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > DEEPEST
+    })
+}
+
 /// Tokens of a text that ends at the cursor, without those that have no text.
 pub(super) struct Tokens<'a> {
     pub(super) text: &'a str,
@@ -153,6 +169,14 @@ impl<'a> Tokens<'a> {
             matches!(self.list[*it].kind(), T::Newline | T::Semi | T::Indent | T::Dedent)
         };
         (0..idx.min(self.len())).rev().find(ends).map_or(0, |it| it + 1)
+    }
+
+    /// How many arguments of the call opened at `opener` end before token `idx`.
+    pub(super) fn arguments(&self, opener: usize, idx: usize) -> usize {
+        let ends = |it: &usize| {
+            self.kind(Some(*it)) == Some(T::Comma) && self.enclosing(*it) == Some(opener)
+        };
+        (opener + 1..idx).filter(ends).count()
     }
 
     /// Names that arguments of the call opened at `opener` are already passed by.

@@ -15,6 +15,7 @@ use super::infer::{Names, infer_text};
 use super::outline::Outline;
 use super::site::{Site, SiteKind, site};
 use super::subject::{Members, Snapshot, Subject};
+use super::tokens::is_too_deep;
 
 /// The most completions that are given.
 const MOST: usize = 500;
@@ -60,6 +61,9 @@ pub struct Completions {
 
 /// What could stand at byte `at` of `text`.
 pub fn complete(text: &str, at: usize, snapshot: &Snapshot, files: &dyn Files) -> Completions {
+    if is_too_deep(text) {
+        return Completions { matches: Vec::new(), start: at };
+    }
     let (before, after) = text.split_at(at);
     let Site { start, kind } = site(before);
     if kind == SiteKind::Nothing {
