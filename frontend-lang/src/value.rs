@@ -118,14 +118,6 @@ impl Value {
     #[inline]
     fn retain(&self) {
         match self {
-            Value::Unbound
-            | Value::None
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Float(_)
-            | Value::Ellipsis
-            | Value::NotImplemented
-            | Value::Native(_) => {}
             Value::Str(it) => forget(it.clone()),
             Value::Tuple(it) => forget(it.clone()),
             Value::List(it) => forget(it.clone()),
@@ -143,6 +135,7 @@ impl Value {
             Value::Iter(it) => forget(it.clone()),
             Value::Tensor(it) => forget(it.clone()),
             Value::Object(it) => forget(it.clone()),
+            _ => debug_assert!(self.is_plain()),
         }
     }
 

@@ -7,7 +7,7 @@
 //!   an overlay; classes and modules, which are shared, may not be written. Random numbers are not drawn, the host is nobody (`host.rs`).
 //! - **What depends on elements, clocks, files or chance is [`unknown`].** Whatever looks closely at an unknown gives an unknown; a
 //!   branch on one ends the check, silently.
-//! - **Long loops are cut** ([`cut`]) when the steps allowed are used up: after their first rounds comes the last, and what the rounds in
+//! - **Long loops are cut** (`cut.rs`) when the steps allowed are used up: after their first rounds comes the last, and what the rounds in
 //!   between may have changed is unknown. Where that cannot be told, only what does not depend on values is still an error: a name that
 //!   nothing defines, an attribute that a module does not have.
 //!

@@ -1,7 +1,7 @@
 //! From live values to what completion and help know about them.
 //!
 //! Runs on the interpreter's thread after each cell, so it is bounded, by depth and by the number of subjects, and it never
-//! calls code of the user. What comes with the language is not described here but in [`super::library`].
+//! calls code of the user. What comes with the language is not described here but in `library.rs`.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};

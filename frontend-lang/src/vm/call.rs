@@ -165,16 +165,33 @@ impl Cx {
     /// Pushes the frame of a plain call, whose arguments are the parameters.
     #[inline]
     fn push_plain(&mut self, func: Rc<Func>, base: usize, return_to: usize) -> Result<(), Raised> {
+        self.make_room(&func, base)?;
+        self.enter(func, base, return_to, FrameKind::Call)
+    }
+
+    /// Makes places for the locals behind the parameters, which lie from `base` to the top.
+    #[inline(always)]
+    fn make_room(&mut self, func: &Func, base: usize) -> Result<(), Raised> {
         if self.machine.frames.len() >= RECURSION_LIMIT {
             return Err(too_deep());
         }
         for _ in self.machine.stack.len()..base + func.code.locals.len() {
             self.machine.stack.push(Value::Unbound);
         }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn enter(
+        &mut self,
+        func: Rc<Func>,
+        base: usize,
+        return_to: usize,
+        kind: FrameKind,
+    ) -> Result<(), Raised> {
         self.poll()?;
         let machine = &mut self.machine;
         let (blocks, handled) = (machine.blocks.len(), machine.handled.len());
-        let kind = FrameKind::Call;
         let frame = Frame { func, ip: 0, base, return_to, blocks, handled, kind };
         words::push(&mut machine.frames, ManuallyDrop::new(frame));
         Ok(())
@@ -188,22 +205,14 @@ impl Cx {
         return_to: usize,
         kind: FrameKind,
     ) -> Result<bool, Raised> {
-        if self.machine.frames.len() >= RECURSION_LIMIT {
-            return Err(too_deep());
-        }
-        for _ in self.machine.stack.len()..base + func.code.locals.len() {
-            self.machine.stack.push(Value::Unbound);
-        }
+        self.make_room(&func, base)?;
         if func.code.is_generator {
             let generator = self.new_generator(func, base);
             self.machine.stack.truncate(return_to);
             self.machine.stack.push(generator);
             return Ok(false);
         }
-        self.poll()?;
-        let (blocks, handled) = (self.machine.blocks.len(), self.machine.handled.len());
-        let frame = Frame { func, ip: 0, base, return_to, blocks, handled, kind };
-        words::push(&mut self.machine.frames, ManuallyDrop::new(frame));
+        self.enter(func, base, return_to, kind)?;
         Ok(true)
     }
 
