@@ -140,6 +140,9 @@ fn test_cases_are_checked() {
     let mut changed = bytes;
     let at = 8 + header + start + 4 * 7;
     changed[at..at + 4].copy_from_slice(&0.5_f32.to_le_bytes());
+    let damaged = run(&file(&dir, &changed), "--iter 1");
+    fails(&damaged, 1, "its checksum is wrong");
+    engine::model::seal(&mut changed);
     let model = file(&dir, &changed);
     let output = run(&model, "--iter 1");
     fails(&output, 1, "test #0: output `scores` differs at [1, 3]: got 0.9999");

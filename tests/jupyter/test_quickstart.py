@@ -75,3 +75,11 @@ def test_nothing_fails_and_everything_has_a_plain_form(by_nbconvert):
         for output in cell.get("outputs", []):
             assert output.output_type != "error"
             assert output.output_type == "stream" or "text/plain" in output.data
+
+
+def test_the_words_about_branches_are_true(by_nbconvert):
+    assert any("There are two branches" in cell.source for cell in by_nbconvert.cells)
+    texts = [o.data["text/plain"] for c in by_nbconvert.cells for o in c.get("outputs", []) if "data" in o]
+    row = next(line for text in texts for line in text.splitlines() if line.startswith("train_step"))
+    calls, branches = row.split()[1:3]
+    assert (calls, branches) == ("1350", "2")

@@ -1,8 +1,9 @@
 //! Model files (`.ngm`): a graph with its weights, names and test cases in a safetensors file that any reader opens.
 //!
 //! The weights are tensors `weight.0`, `weight.1` ..., test cases `case.0.input.0`, `case.0.output.0` ...; the graph's
-//! text and the names stand in the metadata.
+//! text and the names stand in the metadata, and a checksum of the whole file (`checksum.rs`).
 
+mod checksum;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use crate::passes;
 use crate::rewrite::run::Log;
 use crate::{Error, Meta, Result, Tensor};
 
+pub use checksum::put as seal;
 pub use write::Summary;
 
 /// Format name in the metadata.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use safetensors::SafeTensors;
 
 use super::write::dtype_name;
-use super::{FORMAT, Model, TestCase, VERSION};
+use super::{FORMAT, Model, TestCase, VERSION, checksum};
 use crate::cpu::alloc::Bytes;
 use crate::cpu::typed;
 use crate::graph::parse::parse;
@@ -69,6 +69,10 @@ fn read(bytes: &[u8]) -> Result<Model> {
         let inputs = list(&format!("case.{idx}.input"))?;
         let outputs = list(&format!("case.{idx}.output"))?;
         model.cases.push(checked_case(&model, TestCase { inputs, outputs }, idx)?);
+    }
+    // Last, since what is wrong in itself can be named better.
+    if !checksum::holds(bytes) {
+        return Err(damaged("its checksum is wrong: copy or write the file again"));
     }
     Ok(model)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{FORMAT, Model, VERSION};
+use super::{FORMAT, Model, VERSION, checksum};
 use crate::cpu::typed;
 use crate::graph::text::constants;
 use crate::{DType, Result, Tensor, apply, atomic_file};
@@ -66,12 +66,14 @@ impl Model {
         let mut res = (text.len() as u64).to_le_bytes().to_vec();
         res.extend_from_slice(text.as_bytes());
         res.extend_from_slice(&data);
+        checksum::put(&mut res);
         Ok(res)
     }
 
     /// Values of safetensors metadata are strings.
     fn metadata(&self) -> Value {
         json!({
+            "checksum": checksum::NONE_YET,
             "format": FORMAT,
             "version": VERSION.to_string(),
             "graph": self.graph.to_string(),
