@@ -8,7 +8,7 @@ pub mod capture;
 pub mod cli;
 pub mod client;
 pub mod connection;
-mod display;
+pub mod display;
 pub mod doctor;
 pub mod echo;
 pub mod explain;

@@ -3,11 +3,12 @@
 //! `# shows: TEXT` is one line of output; all of them in order are the whole output of the cell. `# error: NAME: TEXT` after
 //! code says that the cell fails on that line, with that error, whose message contains TEXT.
 
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use frontend_lang::check::Level;
 use frontend_lang::host::{Record, Recording};
-use magics::Artifact;
+use kernel::display::plain;
 use magics::artifact::Help;
 use magics::notebook::Notebook;
 
@@ -59,18 +60,75 @@ fn after<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     Some(rest.strip_prefix(' ').unwrap_or(rest))
 }
 
-/// A session that runs the cells of one spec.
+/// What a cell gave.
+#[derive(Clone, Debug, Default)]
+pub struct Ran {
+    /// All that it showed: what it printed, what it displayed, its value, pages of help.
+    pub output: String,
+    /// What ended it.
+    pub error: Option<Failed>,
+}
+
+/// An error as a user reads it.
+#[derive(Clone, Debug, Default)]
+pub struct Failed {
+    /// Its class.
+    pub name: String,
+    /// Its message.
+    pub message: String,
+    /// The whole text, without colours.
+    pub plain: String,
+}
+
+/// What can run the cells of a spec: a session of this process, or one behind sockets.
+pub trait Runs {
+    /// Runs a cell.
+    fn run(&mut self, cell: &str) -> Ran;
+}
+
+/// The specs: every `.md` below `tests/specs`, sorted.
+pub fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs");
+    let folders = [folder.clone(), folder.join("language"), folder.join("mistakes")];
+    let entries = folders.iter().filter_map(|it| std::fs::read_dir(it).ok()).flatten();
+    let mut files: Vec<PathBuf> = entries.flatten().map(|it| it.path()).collect();
+    files.retain(|it| it.extension().is_some_and(|it| it == "md"));
+    files.sort();
+    files
+}
+
+/// How cells of a spec are checked before they run. What Python shows of a cell that fails, it shows before it fails.
+pub fn level(path: &Path) -> Level {
+    let is_python = path.parent().is_some_and(|it| it.ends_with("language"));
+    if is_python { Level::Off } else { Level::On }
+}
+
+/// Runs the cells of a spec in one session; gives their number and what is not as the spec says.
+pub fn check_file(path: &Path, session: &mut dyn Runs) -> (usize, Vec<String>) {
+    let text =
+        std::fs::read_to_string(path).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let cells = cells(&text);
+    let mut wrong = Vec::new();
+    for (at, cell) in cells.iter().enumerate() {
+        if let Some(problem) = cell.compare(at + 1, &session.run(&cell.text)) {
+            wrong.push(format!("{name}:{}: {problem}", cell.line));
+        }
+    }
+    (cells.len(), wrong)
+}
+
+/// A session of this process that runs the cells of one spec.
 pub struct Runner {
     notebook: Notebook,
     record: Rc<Record>,
-    cell: usize,
 }
 
 impl Default for Runner {
     fn default() -> Self {
         let record = Rc::new(Record::default());
         let notebook = Notebook::new(Box::new(Recording { record: record.clone() }));
-        Self { notebook, record, cell: 0 }
+        Self { notebook, record }
     }
 }
 
@@ -88,12 +146,12 @@ impl Runner {
         self.record.stderr.borrow_mut().clear();
         self.record.displays.borrow_mut().clear();
         let mut shown = Vec::new();
-        let outcome = self.notebook.run(cell, &mut |it| shown.push(text_of(&it)));
+        let outcome = self.notebook.run(cell, &mut |it| shown.push(plain(&it)));
         let mut parts =
             vec![self.record.stdout.borrow().clone(), self.record.stderr.borrow().clone()];
         parts.extend(self.record.displays.borrow().iter().cloned());
         parts.extend(shown);
-        parts.extend(outcome.result.iter().map(text_of));
+        parts.extend(outcome.result.iter().map(plain));
         parts.extend(outcome.pages.iter().map(Help::plain));
         (parts.join("\n"), outcome.error.map(|it| it.plain))
     }
@@ -117,9 +175,9 @@ impl Runner {
     /// Runs a cell whose output must contain `text`, or, for `error: NAME`, which must fail so.
     pub fn shows(&mut self, cell: &str, text: &str) -> Option<String> {
         let mut shown = String::new();
-        let outcome = self.notebook.run(cell, &mut |it| shown.push_str(&text_of(&it)));
+        let outcome = self.notebook.run(cell, &mut |it| shown.push_str(&plain(&it)));
         let pages = outcome.pages.iter().map(Help::plain).collect::<String>();
-        let result = outcome.result.as_ref().map(text_of).unwrap_or_default();
+        let result = outcome.result.as_ref().map(plain).unwrap_or_default();
         let stdout = self.record.stdout.borrow().clone();
         match (text.strip_prefix("error: "), outcome.error) {
             (Some(name), Some(error)) if error.ename == name => None,
@@ -133,75 +191,56 @@ impl Runner {
             }
         }
     }
+}
 
-    /// Runs a cell; gives what is not as the spec says, or `None`.
-    pub fn check(&mut self, cell: &Cell) -> Option<String> {
-        self.cell += 1;
+impl Runs for Runner {
+    fn run(&mut self, cell: &str) -> Ran {
         self.record.stdout.borrow_mut().clear();
         self.record.displays.borrow_mut().clear();
         let mut shown = Vec::new();
-        let outcome = self.notebook.run(&cell.text, &mut |it| shown.push(text_of(&it)));
+        let outcome = self.notebook.run(cell, &mut |it| shown.push(plain(&it)));
         let mut output = self.record.stdout.borrow().clone();
-        for text in self.record.displays.borrow().iter().chain(&shown) {
-            output.push_str(text);
-            output.push('\n');
-        }
-        for text in outcome.result.iter().map(text_of).chain(outcome.pages.iter().map(Help::plain))
-        {
+        let results = outcome.result.iter().map(plain);
+        let pages = outcome.pages.iter().map(Help::plain);
+        let displays = self.record.displays.borrow();
+        for text in displays.iter().cloned().chain(shown).chain(results).chain(pages) {
             output.push_str(&text);
             output.push('\n');
         }
-        let problem = match (&cell.error, &outcome.error) {
+        let error =
+            outcome.error.map(|it| Failed { name: it.ename, message: it.evalue, plain: it.plain });
+        Ran { output, error }
+    }
+}
+
+impl Cell {
+    /// What is not as the spec says of what this cell gave as `In[number]`, or `None`.
+    pub fn compare(&self, number: usize, ran: &Ran) -> Option<String> {
+        let problem = match (&self.error, &ran.error) {
             (None, Some(error)) => Some(format!("fails:\n{}", error.plain)),
             (Some(expected), None) => Some(format!("does not fail with {}", expected.1)),
             (Some((line, name, message)), Some(error)) => {
-                let place = format!("line {line} of In[{}]", self.cell);
-                let right = error.ename == *name && error.evalue.contains(message.as_str());
-                let at_line =
-                    self.innermost_line(&error.plain) == Some(*line) || error.ename == "MagicError";
+                let place = format!("line {line} of In[{number}]");
+                let right = error.name == *name && error.message.contains(message.as_str());
+                let at_line = innermost_line(number, &error.plain) == Some(*line)
+                    || error.name == "MagicError";
                 (!right || !at_line)
                     .then(|| format!("expected {name}: {message} at {place}, got\n{}", error.plain))
             }
             (None, None) => None,
         };
-        let lines: Vec<&str> = output.lines().map(str::trim_end).collect();
-        let same = lines.iter().copied().eq(cell.shows.iter().map(|it| it.trim_end()));
-        let differs = (!same && !cell.shows.is_empty())
-            .then(|| format!("expected:\n{}\ngot:\n{}", cell.shows.join("\n"), lines.join("\n")));
+        let lines: Vec<&str> = ran.output.lines().map(str::trim_end).collect();
+        let same = lines.iter().copied().eq(self.shows.iter().map(|it| it.trim_end()));
+        let differs = (!same && !self.shows.is_empty())
+            .then(|| format!("expected:\n{}\ngot:\n{}", self.shows.join("\n"), lines.join("\n")));
         problem.or(differs)
     }
 }
 
-impl Runner {
-    /// The line of the innermost place in a traceback: ` --> In[7] in reads:3:8`.
-    fn innermost_line(&self, plain: &str) -> Option<usize> {
-        let places = plain.lines().filter_map(|it| it.trim_start().strip_prefix("--> "));
-        let here = format!("In[{}]", self.cell);
-        let last = places.rev().find(|it| it.starts_with(&here))?;
-        last.rsplit(':').nth(1)?.parse().ok()
-    }
-}
-
-fn text_of(artifact: &Artifact) -> String {
-    match artifact {
-        Artifact::Text(text) => text.clone(),
-        Artifact::Tensor(it) => it.repr.clone(),
-        Artifact::Table(it) => {
-            let rows = it.rows.iter().map(|row| row.join(" | "));
-            let head =
-                [it.caption.clone(), it.head.join(" | ")].into_iter().filter(|it| !it.is_empty());
-            head.chain(rows).collect::<Vec<_>>().join("\n")
-        }
-        Artifact::Graph(it) => {
-            let nodes = it.nodes.iter().map(|it| format!("{} {} {}", it.id, it.label, it.detail));
-            nodes.collect::<Vec<_>>().join("\n")
-        }
-        Artifact::Progress(it) => format!("{} {}", it.label, it.done),
-        Artifact::Html(text) | Artifact::Markdown(text) | Artifact::Svg(text) => text.clone(),
-        Artifact::Help(it) => it.plain(),
-        Artifact::Plot(_) => "<plot>".into(),
-        Artifact::Image(_) | Artifact::Images(_) => "<images>".into(),
-        Artifact::Figure(_) => "<figure>".into(),
-        Artifact::Error(it) => format!("{}: {}", it.name, it.message),
-    }
+/// The line of the innermost place in a traceback: ` --> In[7] in reads:3:8`.
+fn innermost_line(number: usize, plain: &str) -> Option<usize> {
+    let places = plain.lines().filter_map(|it| it.trim_start().strip_prefix("--> "));
+    let here = format!("In[{number}]");
+    let last = places.rev().find(|it| it.starts_with(&here))?;
+    last.rsplit(':').nth(1)?.parse().ok()
 }

@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use frontend_lang::explain::ALL;
-use tests::spec::{Cell, Runner};
+use tests::spec::{Runner, Runs};
 
 #[test]
 fn examples_end_with_their_code() {
     let mut wrong = Vec::new();
     for topic in ALL {
-        let cell = Cell { text: topic.example.into(), ..Cell::default() };
-        let shown = Runner::default().check(&cell).unwrap_or_default();
+        let shown = Runner::default().run(topic.example).error.unwrap_or_default().plain;
         let carries = if topic.code.contains("::") || topic.code == "memory" {
             shown.contains(&format!("(more: %explain {})", topic.code))
         } else {

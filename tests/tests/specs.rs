@@ -1,36 +1,18 @@
 //! Runs every spec of `tests/specs` in process, and checks that the runner notices wrong ones.
 
-use std::path::Path;
-
-use frontend_lang::check::Level;
-use tests::spec::{Cell, Runner, cells};
+use tests::spec::{Runner, Runs, cells, check_file, files, level};
 
 #[test]
 fn specs_hold() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs");
-    let mut files = Vec::new();
-    for folder in [folder.clone(), folder.join("language"), folder.join("mistakes")] {
-        let entries = std::fs::read_dir(folder).expect("specs").flatten();
-        files.extend(entries.map(|it| it.path()));
+    let (mut count, mut wrong) = (0, Vec::new());
+    for path in files() {
+        let (cells, problems) = check_file(&path, &mut Runner::with_check(level(&path)));
+        count += cells;
+        wrong.extend(problems);
     }
-    files.sort();
-    let mut wrong = Vec::new();
-    let mut count = 0;
-    for path in files.iter().filter(|it| it.extension().is_some_and(|it| it == "md")) {
-        let text = std::fs::read_to_string(path).expect("a spec");
-        // What Python shows of a cell that fails, it shows before it fails.
-        let python = path.parent().is_some_and(|it| it.ends_with("language"));
-        let mut runner = Runner::with_check(if python { Level::Off } else { Level::On });
-        for cell in cells(&text) {
-            count += 1;
-            if let Some(problem) = runner.check(&cell) {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                wrong.push(format!("{name}:{}: {problem}", cell.line));
-            }
-        }
-    }
-    assert!(count > 0, "no cells");
     assert!(wrong.is_empty(), "{} of {count} cells:\n\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(count >= 400, "{count} cells");
+    println!("{count} cells of specs hold in process");
 }
 
 #[test]
@@ -40,8 +22,7 @@ fn the_examples_of_magics_hold() {
         assert!(!magic.examples.is_empty(), "%{} has no example", magic.name);
         for example in magic.examples {
             let mut runner = Runner::default();
-            let setup = Cell { text: example.setup.into(), ..Cell::default() };
-            runner.check(&setup);
+            runner.run(example.setup);
             if let Some(problem) = runner.shows(example.cell, example.shows) {
                 wrong.push(format!("%{}: {}: {problem}", magic.name, example.cell));
             }
@@ -52,7 +33,10 @@ fn the_examples_of_magics_hold() {
 
 #[test]
 fn a_wrong_spec_is_noticed() {
-    let check = |text: &str| Runner::default().check(&cells(&format!("```python\n{text}\n```"))[0]);
+    let check = |text: &str| {
+        let cell = &cells(&format!("```python\n{text}\n```"))[0];
+        cell.compare(1, &Runner::default().run(&cell.text))
+    };
     assert!(check("print(1)  # shows: 1").is_none());
     assert!(check("print(1)  # shows: 2").is_some());
     assert!(check("1 / 0").is_some());

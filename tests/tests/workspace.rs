@@ -12,7 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("magics", &["engine", "frontend-lang"]),
     ("notebooks", &[]),
     ("kernel", &["engine", "frontend-lang", "magics", "notebooks"]),
-    ("tests", &["engine", "frontend-lang", "magics", "notebooks"]),
+    ("tests", &["engine", "frontend-lang", "magics", "notebooks", "kernel"]),
     ("xtask", &[]),
 ];
 

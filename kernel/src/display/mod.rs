@@ -85,6 +85,11 @@ pub(crate) fn bundle(art: &Artifact) -> Vec<(&'static str, String)> {
     forms
 }
 
+/// What a frontend that knows text alone shows.
+pub fn plain(art: &Artifact) -> String {
+    bundle(art).into_iter().next().map(|it| it.1).unwrap_or_default()
+}
+
 /// The first row that wants the artifact.
 pub(crate) fn renderer(art: &Artifact) -> Option<&'static Renderer> {
     ALL.iter().find(|it| (it.wants)(art)).copied()

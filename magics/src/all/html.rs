@@ -11,7 +11,7 @@ pub(super) static MAGIC: Magic = Magic {
     args: &[],
     on_cell: OnCell::TakesBody,
     run,
-    examples: &[Example { setup: "", cell: "%%html\n<b>bold</b>", shows: "<b>bold</b>" }],
+    examples: &[Example { setup: "", cell: "%%html\n<b>bold</b>", shows: "bold" }],
 };
 
 fn run(cx: &mut MagicCx<'_>, _args: &Args) -> Result<Vec<Artifact>, MagicError> {
