@@ -8,7 +8,9 @@ use smallvec::{SmallVec, smallvec};
 use crate::cpu::alloc::{self, Bytes};
 use crate::cpu::view::{OutView, View};
 use crate::op::{Body, ComposedCx, InferCx, Kernel, KernelCx, OpDef, ParamKind};
-use crate::{Attrs, Error, Layout, Meta, Result, Tensor, autograd, fastrun, lane, rules, trace};
+use crate::{
+    Attrs, Error, Layout, Meta, Result, Tensor, autograd, estimate, fastrun, lane, rules, trace,
+};
 
 /// Outputs of an op; nearly always one.
 pub type Outputs = SmallVec<[Tensor; 1]>;
@@ -72,7 +74,10 @@ fn traced(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Output
 pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     let metas = infer(op, inputs, attrs)?;
     if SHAPES_ONLY.get() || inputs.iter().any(Tensor::is_abstract) {
-        return Ok(metas.into_iter().map(Tensor::abstract_of).collect());
+        return Ok(match op.body {
+            Body::View(_) => metas.into_iter().map(|it| estimate::view(&inputs[0], it)).collect(),
+            _ => metas.into_iter().map(estimate::computed).collect(),
+        });
     }
     match op.body {
         Body::View(view) => run_view(view, &inputs[0], attrs, &metas[0]),

@@ -16,6 +16,20 @@ impl Device {
         &[Self::Cpu]
     }
 
+    /// Bytes that this process could still take: what the system can give without swapping. `None` if it does not say.
+    pub fn memory_left(self) -> Option<usize> {
+        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = text.lines().find_map(|it| it.strip_prefix("MemAvailable:"))?;
+        Some(line.split_whitespace().next()?.parse::<usize>().ok()? * 1024)
+    }
+
+    /// The most bytes that this process may take, if it runs in a group with a limit (containers do).
+    pub fn memory_limit(self) -> Option<usize> {
+        let files = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+        let read = |it: &&str| std::fs::read_to_string(it).ok()?.trim().parse().ok();
+        files.iter().find_map(read)
+    }
+
     /// Looks a device up by the name users write (`cpu`, `cpu:0`, and MegEngine's `cpux`, `xpux`).
     pub fn parse(text: &str) -> Option<Self> {
         matches!(text, "cpu" | "cpu:0" | "cpux" | "xpux" | "cpu0" | "xpu0").then_some(Self::Cpu)

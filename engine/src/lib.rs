@@ -12,6 +12,7 @@ pub mod cpu;
 pub mod device;
 pub mod dtype;
 pub mod error;
+pub mod estimate;
 pub mod expr;
 pub mod fastrun;
 pub mod functional;

@@ -12,6 +12,7 @@ use crate::cpu::interrupt;
 use crate::cpu::view::View;
 use crate::device::Device;
 use crate::dtype::Strength;
+use crate::estimate::Claim;
 use crate::storage::{self, Number};
 use crate::trace::Pending;
 use crate::{DType, Error, Layout, Result, Shape};
@@ -52,8 +53,8 @@ pub(crate) enum Data {
     Number(Number),
     /// In a compiled segment that runs when the value is needed.
     Pending(Arc<Pending>),
-    /// Nowhere: shape and dtype only.
-    Abstract,
+    /// Nowhere: shape and dtype only, with what is counted for them.
+    Abstract(Option<Arc<Claim>>),
 }
 
 /// An n-dimensional array of numbers of one dtype.
@@ -103,7 +104,7 @@ impl Tensor {
 
     /// A tensor that has a shape and dtype but no elements to read.
     pub fn abstract_of(meta: Meta) -> Self {
-        Self::make(meta.dtype, Layout::contiguous(meta.shape), Data::Abstract, None)
+        Self::make(meta.dtype, Layout::contiguous(meta.shape), Data::Abstract(None), None)
     }
 
     /// A tensor over a buffer. The layout must lie inside it.
@@ -170,11 +171,16 @@ impl Tensor {
 
     /// Whether only shape and dtype are known.
     pub fn is_abstract(&self) -> bool {
-        matches!(self.0.data, Data::Abstract)
+        matches!(self.0.data, Data::Abstract(_))
     }
 
     pub(crate) fn data(&self) -> &Data {
         &self.0.data
+    }
+
+    /// Handles on this value.
+    pub(crate) fn handles(&self) -> usize {
+        Arc::strong_count(&self.0)
     }
 
     /// The buffer with the elements: runs a pending segment, materialises a number, fails for an abstract tensor.
@@ -183,7 +189,7 @@ impl Tensor {
             Data::Stored(bytes) => Ok(bytes.clone()),
             Data::Number(number) => Ok(Arc::new(storage::from_number(*number, self.dtype())?)),
             Data::Pending(pending) => pending.force(),
-            Data::Abstract => Err(Error::Abstract),
+            Data::Abstract(_) => Err(Error::Abstract),
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Errors of the engine carry a code from the moment they enter the language; others are explained by their class.
 //!
-//! **Invariant:** the example of a row ends with an error of that code.
+//! **Invariant:** the example of a row ends with an error of that code, or shows a warning of it.
 
 use engine::Error;
 use engine::op::Body;
@@ -16,7 +16,7 @@ pub struct Topic {
     pub why: &'static str,
     /// What to do, as shown below a traceback.
     pub next: &'static str,
-    /// A cell that ends so.
+    /// A cell that ends so, or is warned of.
     pub example: &'static str,
 }
 
@@ -101,6 +101,16 @@ pub static ALL: &[Topic] = &[
         why: "The tensor alone would not fit. Often two shapes were broadcast by accident, such as [N, 1] with [N], which gives [N, N].",
         next: "look at the shapes; use smaller batches, or free what is no longer needed with `del`",
         example: "import torch\ntorch.zeros(10**6, 10**7)",
+    },
+    Topic {
+        code: "memory::cell",
+        title: "A cell that needs more memory than there is",
+        why: "Before a cell runs, its tensors are followed without their elements: how large they are and how long each lives, also on the tape \
+              of autograd. What must be in memory at the same time is more than the limit for tensors or than this machine can give. The line \
+              is the one where the most is in use. Often a list keeps a tensor of each round, or a loss is summed up without `.item()`, which \
+              keeps the graph of every round. `%check cost` shows the estimate of the latest cell.",
+        next: "use smaller batches, keep numbers (`.item()`) instead of tensors, or free what is no longer needed with `del`",
+        example: "%mem --limit 30MB\nimport torch\nxs = [torch.randn(10**6) for i in range(10)]",
     },
     Topic {
         code: "shape::broadcast",

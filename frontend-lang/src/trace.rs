@@ -105,6 +105,7 @@ impl TracedFn {
 
     fn run(&self, cx: &mut Cx, args: CallArgs<'_>) -> Res {
         if cx.mode == Mode::Shadow {
+            cx.shadow().memory.compiled = true;
             return cx.call_with(&self.func, args);
         }
         let inputs = Inputs::of(args);

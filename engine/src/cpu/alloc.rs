@@ -170,6 +170,11 @@ pub fn trim() {
     CACHE.lock().unwrap_or_else(PoisonError::into_inner).shrink_to(0);
 }
 
+/// Bytes of the block that a buffer of `len` bytes takes.
+pub fn block_size(len: usize) -> usize {
+    class_size(class_of(len))
+}
+
 /// The class of the smallest block that holds `len` bytes.
 const fn class_of(len: usize) -> usize {
     if len <= 4 * ALIGN {

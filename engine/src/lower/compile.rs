@@ -371,7 +371,7 @@ fn lift(layout: &Layout) -> usize {
 
 /// A tensor without elements at this layout, for kernel choice.
 fn abstract_at(at: &Location) -> Tensor {
-    Tensor::make(at.dtype, at.layout.clone(), Data::Abstract, None)
+    Tensor::make(at.dtype, at.layout.clone(), Data::Abstract(None), None)
 }
 
 fn choose(

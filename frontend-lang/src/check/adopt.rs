@@ -243,7 +243,7 @@ impl Cx {
 
     fn copy_tensor(&mut self, live: &Rc<TensorObj>, address: usize) -> Res {
         let value = live.peek();
-        let shape = engine::Tensor::abstract_of(value.meta());
+        let shape = engine::estimate::known(&value);
         let shape = if value.as_number().is_some() { value.detach() } else { shape };
         let copy = match live.base_object() {
             Some((object, view)) => {
@@ -276,7 +276,8 @@ impl Cx {
     fn cut(&mut self, copy: &Rc<TensorObj>) -> Result<(), Raised> {
         let before = engine::autograd::set_enabled(true);
         let leaf = copy.get().leaf();
-        let later = engine::functional::mul(&leaf, &engine::Tensor::int_number(1));
+        let one = engine::Tensor::int_number(1);
+        let later = engine::estimate::uncounted(|| engine::functional::mul(&leaf, &one));
         engine::autograd::set_enabled(before);
         copy.replace_value(later?);
         if let Some(edge) = leaf.edge() {

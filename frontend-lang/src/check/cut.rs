@@ -8,8 +8,9 @@
 use std::rc::Rc;
 
 use crate::bytecode::Op;
+use crate::check::memory::Round;
 use crate::check::picture::Picture;
-use crate::check::unknown::{Kind, unknown};
+use crate::check::unknown::{self, Kind, unknown};
 use crate::cx::Cx;
 use crate::error::Raised;
 use crate::objects::function::Func;
@@ -30,6 +31,10 @@ pub(crate) struct Watch {
     before: Option<Picture>,
     /// Its last round runs.
     last: bool,
+    /// Something vague was computed before the last round, in which much is.
+    vague: bool,
+    /// What the round under way uses.
+    pub(crate) round: Round,
 }
 
 /// Functions that may be called in rounds that are left out.
@@ -70,6 +75,7 @@ impl Cx {
         target: usize,
     ) -> Result<Option<ForStep>, Raised> {
         let iterator = self.machine.stack.last().cloned().unwrap_or_default();
+        self.note_lap();
         let watches = &mut self.shadow().watches;
         let Some(at) = watches.iter().rposition(|it| it.ip == ip) else {
             return if self.begin_loop(&iterator, ip) {
@@ -82,6 +88,7 @@ impl Cx {
         let watch = &mut watches[at];
         watch.rounds += 1;
         if watch.last {
+            unknown::vague(watch.vague);
             watches.truncate(at);
             return Ok(Some(ForStep::End));
         }
@@ -90,6 +97,7 @@ impl Cx {
             return Ok(None);
         }
         if short || early || self.shadow().steps > 0 {
+            self.shadow().watches[at].round = Round::new();
             return self.for_iter(ip).map(Some);
         }
         self.skip_rounds(func, ip, target, at, &iterator)
@@ -109,13 +117,22 @@ impl Cx {
             return Ok(Some(ForStep::End));
         }
         let Some(before) = self.shadow().watches[at].before.take() else { return Ok(None) };
+        let live = engine::estimate::live();
         if !self.may_skip(func, ip, target) || !self.forget(before) {
             return Ok(None);
+        }
+        let kept = live - engine::estimate::live();
+        let shadow = self.shadow();
+        match size_left(iterator) {
+            Some(left) => shadow.watches[at].round.repeat(left - 1, kept),
+            None => shadow.memory.partly = true,
         }
         self.forget_names(func, ip, target, at);
         match last_of(iterator) {
             Some(item) => {
-                self.shadow().watches[at].last = true;
+                let vague = unknown::vague(false);
+                let watch = &mut self.shadow().watches[at];
+                (watch.last, watch.vague) = (true, vague);
                 Ok(Some(ForStep::Item(item)))
             }
             None => {
@@ -130,7 +147,15 @@ impl Cx {
         let short = size_left(iterator).is_some_and(|it| it <= FEW);
         let before = if short { None } else { self.picture() };
         let watched = short || before.is_some();
-        self.shadow().watches.push(Watch { ip, rounds: 0, short, before, last: false });
+        self.shadow().watches.push(Watch {
+            ip,
+            rounds: 0,
+            short,
+            before,
+            last: false,
+            vague: false,
+            round: Round::new(),
+        });
         watched
     }
 
@@ -210,6 +235,9 @@ impl Cx {
         let Some(frame) = self.machine.frames.last() else { return Ok(()) };
         let at = frame.ip.wrapping_sub(1);
         let Some(op) = frame.func.code.ops.get(at).copied() else { return Ok(()) };
+        let (depth, ip) = (self.machine.frames.len(), frame.ip);
+        self.note_memory(depth, ip);
+        let Some(frame) = self.machine.frames.last() else { return Ok(()) };
         let Some(shadow) = self.check.as_deref_mut() else { return Ok(()) };
         if self.machine.frames.len() == 1
             && let Some(ran) = shadow.ran.get_mut(at)

@@ -20,6 +20,7 @@ pub mod adopt;
 mod cut;
 pub(crate) mod host;
 pub mod lint;
+pub mod memory;
 pub(crate) mod native;
 mod picture;
 pub(crate) mod step;
@@ -59,6 +60,8 @@ pub struct Cost {
     pub steps: i64,
     /// Values copied from the session.
     pub copied: usize,
+    /// What the cell will use.
+    pub memory: memory::Memory,
 }
 
 /// Operations that run exactly; loops are cut after that.
@@ -113,6 +116,8 @@ pub(crate) struct Shadow {
     latest: Option<(usize, usize)>,
     /// Versions of leaves when they got a gradient.
     grad_versions: FxHashMap<u64, lint::GradVersions>,
+    /// What it will use.
+    pub(crate) memory: memory::Notes,
     /// The code of the cell.
     code: Option<Rc<Code>>,
 }
@@ -126,7 +131,9 @@ impl Cx {
         let begin = self.host.monotonic();
         self.close_abandoned();
         let ran = vec![false; code.ops.len()];
-        let shadow = Shadow { steps: STEPS, code: Some(code.clone()), ran, ..Shadow::default() };
+        let memory = memory::Notes::begin();
+        let code_of_cell = Some(code.clone());
+        let shadow = Shadow { steps: STEPS, code: code_of_cell, ran, memory, ..Shadow::default() };
         let heights = (self.machine.stack.len(), self.machine.frames.len());
         let more = (self.machine.blocks.len(), self.machine.handled.len(), self.native_depth);
         let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));
@@ -141,6 +148,7 @@ impl Cx {
         self.mode = Mode::Eager;
         let mut shadow = self.check.take().unwrap_or_default();
         self.findings = std::mem::take(&mut shadow.findings);
+        let (memory, reading) = shadow.memory.end(shadow.stopped || shadow.weak);
         engine::apply::set_shapes_only(before);
         engine::autograd::set_enabled(recording);
         engine::random::set_state(random);
@@ -155,7 +163,9 @@ impl Cx {
             seconds: self.host.monotonic() - begin,
             steps: STEPS - shadow.steps,
             copied: shadow.n_copied,
+            memory,
         };
+        self.judge_memory(&shadow.memory, &memory, &reading);
         let raised = result.ok()?.err()?;
         if raised.is(&KEYBOARD_INTERRUPT) && !shadow.stopped {
             self.interrupt.store(true, std::sync::atomic::Ordering::Relaxed);

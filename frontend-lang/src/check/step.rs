@@ -60,6 +60,8 @@ impl Cx {
     /// Sets a global name for the rest of the check.
     pub(crate) fn shadow_set_global(&mut self, globals: &Rc<Globals>, slot: u32, value: Value) {
         let key = (Rc::as_ptr(globals).addr(), slot);
+        let live = globals.slots.borrow()[slot as usize].value.clone();
+        let _freed = self.freed(live, key);
         let shadow = self.shadow();
         if !shadow.watches.is_empty() {
             shadow.set_within.insert(key, shadow.watches.len());

@@ -12,6 +12,7 @@ use crate::native::*;
 
 thread_local! {
     static TOUCHED: Cell<bool> = const { Cell::new(false) };
+    static VAGUE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Notes that something looked at what is not known.
@@ -22,6 +23,11 @@ pub fn touch() {
 /// Whether something did since the last call; sets the note.
 pub fn touched(now: bool) -> bool {
     TOUCHED.replace(now)
+}
+
+/// Whether something was computed since the last call of which nothing is known, not even how large it is; sets the note.
+pub fn vague(now: bool) -> bool {
+    VAGUE.replace(now)
 }
 
 /// What is known about an unknown.
@@ -68,6 +74,9 @@ fn not_known<T>() -> Result<T, Raised> {
 impl Unknown {
     /// What an arithmetic operator makes of it.
     fn with(&self, op: BinaryOp, other: &Value) -> Kind {
+        if self.0 == Kind::Any {
+            VAGUE.set(true);
+        }
         let other = match other {
             Value::Int(_) | Value::Bool(_) => Kind::Int,
             Value::Float(_) => Kind::Float,
@@ -105,6 +114,7 @@ impl NativeObject for Unknown {
     }
 
     fn call(&self, _cx: &mut Cx, _this: &Value, _args: CallArgs<'_>) -> Res {
+        VAGUE.set(true);
         Ok(unknown(Kind::Any))
     }
 

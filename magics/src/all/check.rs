@@ -1,6 +1,6 @@
 //! `%check`: whether cells are checked before they run.
 
-use frontend_lang::check::{Level, lint};
+use frontend_lang::check::{Level, lint, memory};
 
 use crate::args::{Arg, Args};
 use crate::artifact::Artifact;
@@ -14,7 +14,7 @@ pub(super) static MAGIC: Magic = Magic {
     args: &[
         Arg::Optional {
             name: "LEVEL",
-            help: "on, off or strict; cost: what the latest took; nothing: say which it is",
+            help: "on, off or strict; cost: what the latest took, and the memory that its cell needs; nothing: say which it is",
         },
         Arg::Rest { name: "LINT", help: "after `quiet`: warnings that are not to be shown" },
     ],
@@ -72,9 +72,19 @@ fn quiet(cx: &mut MagicCx<'_>, names: &[String]) -> Result<Vec<Artifact>, MagicE
 fn cost(cx: &MagicCx<'_>) -> Artifact {
     let cost = cx.session.cx.check_cost;
     let milliseconds = cost.seconds * 1e3;
+    let memory = cost.memory;
+    let about = if memory.whole { "about" } else { "at least" };
+    let (most, before) = (memory::size(memory.peak), memory::size(memory.before));
+    let line = memory.place.and_then(|it| {
+        let source = cx.session.cx.sources.get(it.source)?;
+        Some(format!(" at {}:{}", source.name, source.line_column(it.start).0))
+    });
     Artifact::Text(format!(
-        "the latest check took {milliseconds:.2} ms: {} operations, {} copies",
-        cost.steps, cost.copied
+        "the latest check took {milliseconds:.2} ms: {} operations, {} copies\n\
+         tensors of the cell: {about} {most} at a time{}, {before} of it before",
+        cost.steps,
+        cost.copied,
+        line.unwrap_or_default()
     ))
 }
 
