@@ -90,6 +90,49 @@ for make in [lambda p: optim.LBFGS(p, lr=0.5), lambda p: optim.LBFGS(p, lr=1, ma
         show("loss", optimizer.step(closure))
     show("weights", list(net.parameters()))
 
+print("# line search")
+
+
+def rosenbrock(start):
+    return (1 - start[0]) ** 2 + 100 * (start[1] - start[0] ** 2) ** 2
+
+
+def waves(start):
+    return (start**2).sum() / 10 + torch.sin(3 * start).sum()
+
+
+for function in [rosenbrock, waves]:
+    for options in [{}, {"lr": 0.5}, {"lr": 10.0, "max_iter": 4}, {"max_iter": 30, "history_size": 3, "max_eval": 12}]:
+        start = torch.tensor([-1.5, 2.0], dtype=torch.float64, requires_grad=True)
+        optimizer = optim.LBFGS([start], line_search_fn="strong_wolfe", **options)
+        calls = []
+
+        def closure():
+            optimizer.zero_grad()
+            loss = function(start)
+            loss.backward()
+            calls.append(loss.item())
+            return loss
+
+        for _ in range(3):
+            show("loss", optimizer.step(closure))
+        show("start", start)
+        print(len(calls), optimizer.state[start]["func_evals"], optimizer.state[start]["n_iter"])
+net = model()
+optimizer = optim.LBFGS(net.parameters(), lr=1, line_search_fn="strong_wolfe")
+
+
+def closure():
+    optimizer.zero_grad()
+    loss = loss_of(net)
+    loss.backward()
+    return loss
+
+
+for _ in range(3):
+    show("loss", optimizer.step(closure))
+show("weights", list(net.parameters()))
+
 print("# some parameters have no gradient")
 net = model()
 net[0].weight.requires_grad_(False)

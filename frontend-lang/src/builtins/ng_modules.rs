@@ -58,6 +58,7 @@ pub static ALL: &[NgModule] = &[
     ("torch.nn.modules.shape", text!("torch/nn/modules/shape")),
     ("torch.nn.modules.sparse", text!("torch/nn/modules/sparse")),
     ("torch.nn.modules.transformer", text!("torch/nn/modules/transformer")),
+    ("torch.nn.sampling", text!("torch/nn/sampling")),
     ("torch.nn.utils", text!("torch/nn/utils")),
     ("torch.optim", text!("torch/optim")),
     ("torch.optim.adam", text!("torch/optim/adam")),

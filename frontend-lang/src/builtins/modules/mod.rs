@@ -21,6 +21,7 @@ pub mod random;
 mod random_distributions;
 pub mod re;
 mod re_match;
+pub mod rows;
 pub mod string;
 pub mod sys;
 pub mod tensor_files;
@@ -62,6 +63,7 @@ pub static ALL: &[&NativeModule] = &[
     &os::MODULE,
     &os::PATH,
     &re::MODULE,
+    &rows::MODULE,
     &string::MODULE,
     &sys::MODULE,
     &tensor_files::MODULE,

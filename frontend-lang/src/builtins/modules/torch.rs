@@ -78,6 +78,8 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
     members: &[
         Member::AllOf("torch.nn.composed"),
         Member::AllOf("torch.nn.losses"),
+        Member::From("affine_grid", "torch.nn.sampling", "affine_grid"),
+        Member::From("grid_sample", "torch.nn.sampling", "grid_sample"),
         Member::Each(ops),
         // These do more than their ops: running statistics, a row that is not trained, sizes that stay.
         Member::From("adaptive_avg_pool2d", "torch.nn.composed", "adaptive_avg_pool2d"),
