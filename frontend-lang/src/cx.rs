@@ -63,13 +63,20 @@ pub struct Cx {
     pub(crate) native_limit: u32,
     /// Bytes that strings and containers of the session may use.
     pub memory_limit: usize,
+    /// What `os.environ` holds at first.
+    pub(crate) environment: Vec<(String, String)>,
+    /// What functions take, while that is measured.
+    pub(crate) profile: Option<Box<crate::profile::Profile>>,
 }
 
 impl Cx {
     /// A new session over `host`.
     pub fn new(host: Box<dyn Host>) -> Cx {
+        let environment = host.environment();
         Cx {
             host,
+            environment,
+            profile: None,
             interrupt: Arc::new(AtomicBool::new(false)),
             mode: Mode::Eager,
             builtins: crate::builtins::names(),

@@ -46,6 +46,11 @@ pub trait Host {
         Err("folders cannot be made here".into())
     }
 
+    /// The variables of the environment that the session starts with.
+    fn environment(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// The user's folder for what can be computed anew; `None`: nothing is kept.
     fn cache_dir(&self) -> Option<String> {
         None

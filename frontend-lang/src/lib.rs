@@ -25,6 +25,7 @@ pub mod objects;
 pub mod operate;
 pub mod ops_binding;
 pub mod params;
+pub mod profile;
 pub mod repeat_cell;
 pub mod resolve;
 pub mod session;

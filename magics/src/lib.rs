@@ -6,6 +6,7 @@
 pub mod all;
 pub mod args;
 pub mod artifact;
+mod captured;
 pub mod editor;
 pub mod from_value;
 pub mod graph_view;

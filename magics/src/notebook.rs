@@ -281,7 +281,7 @@ fn elsewhere(name: &str) -> Option<&'static str> {
             "there are no extensions; `.ng` files are imported with `import`"
         }
         "pylab" => "write `import matplotlib.pyplot as plt`; plots are drawn in the notebook",
-        "prun" | "lprun" => "%time and %timeit measure how long code takes",
+        "lprun" => "%prun shows what each function takes",
         "memit" | "mprun" => "%mem shows how much memory tensors use",
         "latex" | "javascript" | "svg" => "%%html and %%markdown show text of your own",
         _ => return None,

@@ -44,6 +44,9 @@ impl Cx {
     /// Runs until an entry frame ends or something is raised; `SHADOW` in a check before running.
     fn run_ops<const SHADOW: bool>(&mut self) -> Result<Exit, Raised> {
         'frame: loop {
+            if !SHADOW && self.profile.is_some() {
+                self.note_frame();
+            }
             let last = self.machine.frames.len() - 1;
             let frame = &self.machine.frames[last];
             let (func, mut ip, base) = (frame.func.clone(), frame.ip, frame.base);

@@ -117,6 +117,13 @@ impl Host for World {
         fs::create_dir_all(path).map_err(|error| format!("{path}: {error}"))
     }
 
+    fn environment(&self) -> Vec<(String, String)> {
+        let as_text = |it: (std::ffi::OsString, std::ffi::OsString)| {
+            Some((it.0.into_string().ok()?, it.1.into_string().ok()?))
+        };
+        std::env::vars_os().filter_map(as_text).collect()
+    }
+
     fn cache_dir(&self) -> Option<String> {
         let set = |name| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let dir = match () {

@@ -82,7 +82,7 @@ fn size(bytes: usize) -> String {
 }
 
 /// Bytes from `500MB`; 0, the default limit, from `none`.
-fn limit(text: &str) -> Result<usize, MagicError> {
+pub(super) fn limit(text: &str) -> Result<usize, MagicError> {
     let wrong = || {
         let message = format!("`{text}` is not a size; write one such as 500MB or 2GB, or none");
         MagicError::usage(&MAGIC, message)

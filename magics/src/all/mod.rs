@@ -1,8 +1,11 @@
 //! The magic list.
 
+mod capture;
 mod check;
+mod config;
 mod device;
 mod dump;
+mod env;
 mod explain;
 mod fastrun;
 mod history;
@@ -13,6 +16,7 @@ mod markdown;
 mod matplotlib;
 mod mem;
 mod passes;
+mod prun;
 mod reset;
 mod run;
 mod seed;
@@ -26,9 +30,12 @@ use crate::Magic;
 
 /// Every magic, sorted by name.
 pub static ALL: &[&Magic] = &[
+    &capture::MAGIC,
     &check::MAGIC,
+    &config::MAGIC,
     &device::MAGIC,
     &dump::MAGIC,
+    &env::MAGIC,
     &explain::MAGIC,
     &fastrun::MAGIC,
     &history::MAGIC,
@@ -39,6 +46,7 @@ pub static ALL: &[&Magic] = &[
     &matplotlib::MAGIC,
     &mem::MAGIC,
     &passes::MAGIC,
+    &prun::MAGIC,
     &reset::MAGIC,
     &run::MAGIC,
     &seed::MAGIC,

@@ -35,8 +35,8 @@ pub static OP: OpDef = OpDef {
             "tensor([[[2., 2.],\n         [2., 2.]]])",
         ),
         (
-            "avg_pool2d_backward(zeros(1, 0, 1), 1, None, 0, False, True, (1, 0, 1)).shape",
-            "torch.Size([1, 0, 1])",
+            "avg_pool2d_backward(tensor([[[4.0, 8.0]]]), 1, None, 0, False, True, (1, 1, 2))",
+            "tensor([[[4., 8.]]])",
         ),
     ],
 };

@@ -32,7 +32,7 @@ pub static OP: OpDef = OpDef {
     examples: &[
         ("linear(tensor([1.0, 2.0]), tensor([[1.0, 0.0], [0.0, 3.0]]))", "tensor([1., 6.])"),
         ("linear(tensor([[1.0, 2.0]]), tensor([[1.0, 1.0]]), tensor([10.0]))", "tensor([[13.]])"),
-        ("linear(zeros(0, 2), ones(3, 2)).shape", "(0, 3)"),
+        ("linear(zeros(0, 2), ones(3, 2)).shape", "torch.Size([0, 3])"),
     ],
 };
 

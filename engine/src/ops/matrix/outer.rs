@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
             "tensor([[ 3,  4,  5],\n        [ 6,  8, 10]])",
         ),
         ("outer(tensor([1.5]), tensor([2.0, -2.0]))", "tensor([[ 3., -3.]])"),
-        ("outer(zeros(0), ones(2)).shape", "(0, 2)"),
+        ("outer(zeros(0), ones(2)).shape", "torch.Size([0, 2])"),
     ],
 };
 

@@ -22,7 +22,10 @@ pub static OP: OpDef = OpDef {
     aliases: &["oneflow.max"],
     examples: &[
         ("max(tensor([1.0, 5.0, -2.0]))", "tensor(5.)"),
-        ("max(tensor([[1, 2], [3, 0]]), 1)", "(tensor([2, 3]), tensor([1, 0]))"),
-        ("max(tensor([1.0, float(\"nan\")]), 0)", "(tensor(nan), tensor(1))"),
+        (
+            "max(tensor([[1, 2], [3, 0]]), 1)",
+            "torch.return_types.max(\nvalues=tensor([2, 3]),\nindices=tensor([1, 0]))",
+        ),
+        ("max(tensor([1.0, float(\"nan\")]), 0)", "torch.return_types.max(\nvalues=tensor(nan),\nindices=tensor(1))"),
     ],
 };

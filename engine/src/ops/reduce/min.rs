@@ -22,7 +22,10 @@ pub static OP: OpDef = OpDef {
     aliases: &["oneflow.min"],
     examples: &[
         ("min(tensor([1.0, 5.0, -2.0]))", "tensor(-2.)"),
-        ("min(tensor([[1, 2], [3, 0]]), 1)", "(tensor([1, 0]), tensor([0, 1]))"),
-        ("min(tensor([1.0, float(\"nan\")]), 0)", "(tensor(nan), tensor(1))"),
+        (
+            "min(tensor([[1, 2], [3, 0]]), 1)",
+            "torch.return_types.min(\nvalues=tensor([1, 0]),\nindices=tensor([0, 1]))",
+        ),
+        ("min(tensor([1.0, float(\"nan\")]), 0)", "torch.return_types.min(\nvalues=tensor(nan),\nindices=tensor(1))"),
     ],
 };

@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
     aliases: &["torch.ravel", "Tensor.ravel", "megengine.functional.flatten", "oneflow.flatten"],
     examples: &[
         ("flatten(tensor([[1, 2], [3, 4]]))", "tensor([1, 2, 3, 4])"),
-        ("flatten(zeros(2, 3, 4), 1).shape", "(2, 12)"),
+        ("flatten(zeros(2, 3, 4), 1).shape", "torch.Size([2, 12])"),
         ("flatten(tensor(1))", "tensor([1])"),
     ],
 };

@@ -24,9 +24,9 @@ pub static OP: OpDef = OpDef {
     onnx: &[],
     aliases: &["torch.moveaxis", "Tensor.moveaxis", "oneflow.movedim"],
     examples: &[
-        ("movedim(zeros(2, 3, 4), 0, -1).shape", "(3, 4, 2)"),
+        ("movedim(zeros(2, 3, 4), 0, -1).shape", "torch.Size([3, 4, 2])"),
         ("movedim(tensor([[1, 2], [3, 4]]), 1, 0)", "tensor([[1, 3],\n        [2, 4]])"),
-        ("movedim(zeros(2, 3, 4), (0, 1), (1, 2)).shape", "(4, 2, 3)"),
+        ("movedim(zeros(2, 3, 4), (0, 1), (1, 2)).shape", "torch.Size([4, 2, 3])"),
     ],
 };
 

@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
             "permute(tensor([[1, 2, 3], [4, 5, 6]]), (1, 0))",
             "tensor([[1, 4],\n        [2, 5],\n        [3, 6]])",
         ),
-        ("permute(zeros(2, 3, 4), (2, 0, 1)).shape", "(4, 2, 3)"),
+        ("permute(zeros(2, 3, 4), (2, 0, 1)).shape", "torch.Size([4, 2, 3])"),
         ("permute(tensor([[1.5]]), (-1, 0))", "tensor([[1.5000]])"),
     ],
 };

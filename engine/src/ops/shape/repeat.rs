@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
     examples: &[
         ("repeat(tensor([1, 2]), (2,))", "tensor([1, 2, 1, 2])"),
         ("repeat(tensor([1, 2]), (2, 1))", "tensor([[1, 2],\n        [1, 2]])"),
-        ("repeat(tensor([[1], [2]]), (1, 0)).shape", "(2, 0)"),
+        ("repeat(tensor([[1], [2]]), (1, 0)).shape", "torch.Size([2, 0])"),
     ],
 };
 

@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     examples: &[
         ("squeeze(tensor([[[1.0], [2.0]]]))", "tensor([1., 2.])"),
         ("squeeze(tensor([[1, 2]]), 0)", "tensor([1, 2])"),
-        ("squeeze(zeros(1, 2, 1), 1).shape", "(1, 2, 1)"),
+        ("squeeze(zeros(1, 2, 1), 1).shape", "torch.Size([1, 2, 1])"),
     ],
 };
 

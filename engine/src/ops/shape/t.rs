@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     examples: &[
         ("t(tensor([[1, 2], [3, 4]]))", "tensor([[1, 3],\n        [2, 4]])"),
         ("t(tensor([1, 2]))", "tensor([1, 2])"),
-        ("t(zeros(0, 3)).shape", "(3, 0)"),
+        ("t(zeros(0, 3)).shape", "torch.Size([3, 0])"),
     ],
 };
 

@@ -34,7 +34,7 @@ pub static OP: OpDef = OpDef {
             "transpose(tensor([[1, 2, 3], [4, 5, 6]]), 0, 1)",
             "tensor([[1, 4],\n        [2, 5],\n        [3, 6]])",
         ),
-        ("transpose(zeros(2, 3, 4), -1, 0).shape", "(4, 3, 2)"),
+        ("transpose(zeros(2, 3, 4), -1, 0).shape", "torch.Size([4, 3, 2])"),
         ("transpose(tensor(1.5), 0, -1)", "tensor(1.5000)"),
     ],
 };

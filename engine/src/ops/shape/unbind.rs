@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     examples: &[
         ("unbind(tensor([[1, 2], [3, 4]]))", "(tensor([1, 2]), tensor([3, 4]))"),
         ("unbind(tensor([[1, 2], [3, 4]]), 1)", "(tensor([1, 3]), tensor([2, 4]))"),
-        ("unbind(tensor([7]))", "(tensor(7))"),
+        ("unbind(tensor([7]))", "(tensor(7),)"),
     ],
 };
 

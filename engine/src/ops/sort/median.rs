@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
         ("median(tensor([4, 1, 3, 2]))", "tensor(2)"),
         (
             "median(tensor([[3.0, 1.0, 2.0], [9.0, 7.0, 8.0]]), 1)",
-            "(tensor([2., 8.]), tensor([2, 2]))",
+            "torch.return_types.median(\nvalues=tensor([2., 8.]),\nindices=tensor([2, 2]))",
         ),
     ],
 };

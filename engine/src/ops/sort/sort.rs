@@ -27,12 +27,15 @@ pub static OP: OpDef = OpDef {
     onnx: &[],
     aliases: &["megengine.functional.sort", "oneflow.sort"],
     examples: &[
-        ("sort(tensor([3.0, 1.0, 2.0]))", "(tensor([1., 2., 3.]), tensor([1, 2, 0]))"),
+        (
+            "sort(tensor([3.0, 1.0, 2.0]))",
+            "torch.return_types.sort(\nvalues=tensor([1., 2., 3.]),\nindices=tensor([1, 2, 0]))",
+        ),
         (
             "sort(tensor([[1, 3], [2, 0]]), 0, descending=True)",
-            "(tensor([[2, 3],\n        [1, 0]]), tensor([[1, 0],\n        [0, 1]]))",
+            "torch.return_types.sort(\nvalues=tensor([[2, 3],\n        [1, 0]]),\nindices=tensor([[1, 0],\n        [0, 1]]))",
         ),
-        ("sort(tensor([1.0, float(\"nan\"), 0.0]))", "(tensor([0., 1., nan]), tensor([2, 0, 1]))"),
+        ("sort(tensor([1.0, float(\"nan\"), 0.0]))", "torch.return_types.sort(\nvalues=tensor([0., 1., nan]),\nindices=tensor([2, 0, 1]))"),
     ],
 };
 

@@ -33,9 +33,18 @@ pub static OP: OpDef = OpDef {
     }],
     aliases: &["megengine.functional.topk", "oneflow.topk"],
     examples: &[
-        ("topk(tensor([3.0, 1.0, 2.0]), 2)", "(tensor([3., 2.]), tensor([0, 2]))"),
-        ("topk(tensor([[1, 3], [2, 0]]), 1, 0)", "(tensor([[2, 3]]), tensor([[1, 0]]))"),
-        ("topk(tensor([3.0, 1.0, 2.0]), 1, largest=False)", "(tensor([1.]), tensor([1]))"),
+        (
+            "topk(tensor([3.0, 1.0, 2.0]), 2)",
+            "torch.return_types.topk(\nvalues=tensor([3., 2.]),\nindices=tensor([0, 2]))",
+        ),
+        (
+            "topk(tensor([[1, 3], [2, 0]]), 1, 0)",
+            "torch.return_types.topk(\nvalues=tensor([[2, 3]]),\nindices=tensor([[1, 0]]))",
+        ),
+        (
+            "topk(tensor([3.0, 1.0, 2.0]), 1, largest=False)",
+            "torch.return_types.topk(\nvalues=tensor([1.]),\nindices=tensor([1]))",
+        ),
     ],
 };
 

@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
     ],
     examples: &[
         ("gelu(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-0.1002, -0.0000,  0.3457,  1.9545])"),
-        ("gelu(tensor([0.0, inf, nan]))", "tensor([0., nan, nan])"),
+        ("gelu(tensor([0.0, nan]))", "tensor([0., nan])"),
         ("gelu(tensor([-1.0, 1.0]), approximate='tanh')", "tensor([-0.1588,  0.8412])"),
     ],
 };

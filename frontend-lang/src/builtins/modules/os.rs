@@ -1,5 +1,7 @@
 //! `os` and `os.path`: paths as text, and folders through the host.
 
+use std::rc::Rc;
+
 use crate::native::*;
 
 /// `os`.
@@ -14,7 +16,7 @@ pub static MODULE: NativeModule = NativeModule {
         Member::Str("curdir", "."),
         Member::Str("pardir", ".."),
         Member::Str("name", "posix"),
-        Member::Make("environ", |_cx| Ok(Value::dict())),
+        Member::Make("environ", environ),
     ],
     aliases: &[],
 };
@@ -33,11 +35,30 @@ static OS_FUNCTIONS: &[NativeFn] = &[
     function(
         "getenv",
         "key, default=None",
-        "The default: a session has no environment.",
-        |_cx, args| Ok(args[1].clone()),
-    ),
+        "A variable of the environment: what `os.environ` holds.",
+        getenv,
+    )
+    .opaque(),
     function("listdir", "path='.'", "Names in a folder.", listdir).opaque(),
 ];
+
+fn environ(cx: &mut Cx) -> Res {
+    let dict = Dict::default();
+    for (name, value) in cx.environment.clone() {
+        dict.insert(cx, Value::str(&name), Value::str(&value))?;
+    }
+    Ok(Value::Dict(Rc::new(dict)))
+}
+
+fn getenv(cx: &mut Cx, args: Args<'_>) -> Res {
+    let module = cx.import("os")?;
+    let environ = cx.getattr(&module, Sym::new("environ"))?;
+    let found = match environ.as_dict() {
+        Some(dict) => dict.get(cx, &args[0])?,
+        None => None,
+    };
+    Ok(found.unwrap_or_else(|| args[1].clone()))
+}
 
 static PATH_FUNCTIONS: &[NativeFn] = &[
     function("basename", "p", "What follows the last slash.", |_cx, args| {

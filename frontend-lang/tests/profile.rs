@@ -1,0 +1,65 @@
+//! Profiles: every call counts once, and the time is the host's.
+
+use std::rc::Rc;
+
+use frontend_lang::host::{Record, Recording};
+use frontend_lang::session::{Options, Session};
+
+/// Name, calls, own and total seconds of each function, by name.
+fn profile(cells: &[&str]) -> Vec<(String, usize, f64, f64)> {
+    let record = Rc::new(Record::default());
+    let mut session = Session::new(Box::new(Recording { record }));
+    let (last, before) = cells.split_last().expect("a cell");
+    for cell in before {
+        assert!(session.run_cell(cell, &Options::default()).error.is_none());
+    }
+    let (_, rows) = session.run_profiled(last, &Options::default());
+    let mut rows: Vec<_> =
+        rows.into_iter().map(|it| (it.name, it.calls, it.own, it.total)).collect();
+    rows.retain(|it| it.0 != "<module>" && it.0 != "<cell>");
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    rows
+}
+
+/// The clock of this host moves only by `sleep`.
+const SLEEPERS: &str = "
+import time
+def inner():
+    time.sleep(1)
+def outer(n):
+    time.sleep(2)
+    inner()
+    return outer(n - 1) if n > 0 else inner()
+def count(n):
+    for i in range(n):
+        time.sleep(1)
+        yield i
+def fail():
+    try:
+        raise ValueError
+    except ValueError:
+        time.sleep(1)
+";
+
+#[test]
+fn calls_and_times_are_those_of_the_program() {
+    let rows = profile(&[SLEEPERS, "outer(2)"]);
+    assert_eq!(rows, [("inner".into(), 4, 4.0, 4.0), ("outer".into(), 3, 6.0, 10.0)]);
+}
+
+#[test]
+fn natives_that_call_back_and_exceptions_do_not_confuse_it() {
+    let rows = profile(&[SLEEPERS, "list(map(outer, [0, 0]))\nfail()\nfail()"]);
+    let expected: &[(&str, usize, f64, f64)] =
+        &[("fail", 2, 2.0, 2.0), ("inner", 4, 4.0, 4.0), ("outer", 2, 4.0, 8.0)];
+    let rows: Vec<_> = rows.iter().map(|it| (it.0.as_str(), it.1, it.2, it.3)).collect();
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn generators_take_their_time_wherever_they_go_on() {
+    let rows = profile(&[SLEEPERS, "total = sum(count(3))\nfor i in count(2):\n    pass"]);
+    let (name, calls, own, _) = &rows[0];
+    assert_eq!((name.as_str(), *own), ("count", 5.0));
+    assert!(*calls >= 2, "{calls}");
+}
