@@ -14,7 +14,7 @@ use crate::session::{CellResult, Options, Session};
 /// What one function took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Taken {
-    /// The name of the function; `<cell>` for the code of a cell or module itself.
+    /// The name of the function; `<module>` for the code of a cell or module itself.
     pub name: String,
     /// Where it is defined: `In[3]:12`.
     pub place: String,

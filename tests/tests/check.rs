@@ -11,6 +11,9 @@ use tests::spec::{Runner, cells};
 /// What the user reads below an error that the check has found.
 const FOUND: &str = "\nFound before the cell ran";
 
+/// Cells that say whether or when they are checked, or measure time.
+const OF_THE_CHECK: &[&str] = &["%check", "Notegrad.check", "%prun"];
+
 /// What one cell gave.
 #[derive(PartialEq)]
 struct Seen {
@@ -133,7 +136,7 @@ fn the_specs_are_the_same_with_and_without() {
             let texts: Vec<String> = cells(&read(&path))
                 .into_iter()
                 .map(|it| it.text)
-                .filter(|it| !it.contains("%check"))
+                .filter(|it| !OF_THE_CHECK.iter().any(|mark| it.contains(mark)))
                 .collect();
             wrong.extend(differences(&path.display().to_string(), &texts));
         }
