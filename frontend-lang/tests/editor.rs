@@ -44,6 +44,7 @@ def scale(x, factor: float = 2.0, *, bias=None):
     return x * factor
 
 big = torch.zeros(100, 100, requires_grad=True)
+quilt = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.ModuleList([nn.Linear(3, 1)]))
 "#,
 ];
 
@@ -267,6 +268,13 @@ fn help_on_values() {
     explains(&known, "names|", &["list", "['a', 'b']"]);
     explains(&known, "conf|ig", &["dict", "5 entries", "\"lr\""]);
     explains(&known, "model|", &["Net", "In[1], line 18", "Two layers."]);
+    explains(
+        &known,
+        "model|",
+        &["Parameters:\nfirst.weight: f32[8, 4]\nfirst.bias: f32[8]", "58 numbers in all"],
+    );
+    explains(&known, "model.last|", &["weight: f32[2, 8]\nbias: f32[2]\n18 numbers"]);
+    explains(&known, "quilt|", &["\n0.weight: f32[3, 2]\n0.bias: f32[3]\n2.0.weight: f32[1, 3]"]);
     explains(&known, "model.first.weight|", &["[8, 4]", "Parameter"]);
     assert_eq!(help(&known, "nosuch|", 0), None);
     assert_eq!(help(&known, "# print|", 0), None);
@@ -294,9 +302,30 @@ fn help_on_functions() {
     assert!(help(&known, "Net??|", 0).unwrap().contains("class Net(nn.Module):"));
 }
 
+/// What is said beside a completion.
+fn beside(known: &Snapshot, text: &str, name: &str) -> String {
+    let (_, found) = asked(known, text);
+    let found = found.matches.iter().find(|it| it.text == name);
+    found.map(|it| it.signature.clone()).unwrap_or_else(|| panic!("no {name}"))
+}
+
+#[test]
+fn completions_say_shapes_and_parameters() {
+    let known = snapshot();
+    assert_eq!(beside(&known, "model.first.|", "weight"), "Parameter f32[8, 4]");
+    assert_eq!(beside(&known, "|", "big"), "Tensor f32[100, 100]");
+    assert_eq!(beside(&known, "F.sil|", "silu"), "silu(input: Tensor)");
+    assert_eq!(beside(&known, "big.clamp(|", "min="), "min: float | None = None");
+    assert_eq!(beside(&known, "F.linear(big, |", "weight="), "weight: Tensor");
+}
+
 #[test]
 fn help_on_ops() {
     let known = snapshot();
+    explains(&known, "torch.matmul|", &["Shapes:", "[..., N, K] @ [..., K, M] gives [..., N, M]"]);
+    explains(&known, "F.conv2d|", &["input [N, C, H, W], weight [O, C / groups, kh, kw]"]);
+    explains(&known, "big.mean|", &["keepdim=True"]);
+    explains(&known, "F.cross_entropy|", &["input [N, C]"]);
     let silu = ["silu(input: Tensor)", "Formula:", "Gradient:", ">>> silu("];
     explains(&known, "F.silu|", &silu);
     explains(&known, "?F.silu|", &silu);

@@ -6,6 +6,7 @@ use frontend_lang::editor::inspect::{inspect as inspect_code, question};
 use frontend_lang::editor::{self, Files, Snapshot};
 
 use crate::args::Arg;
+use crate::notebook::known;
 use crate::{Magic, OnCell, all, find, help, usage};
 
 /// What could stand at byte `at` of a cell.
@@ -42,7 +43,10 @@ pub fn inspect(text: &str, at: usize, detail: u8, snapshot: &Snapshot) -> Option
         return inspect_code(text, at, detail, snapshot);
     }
     let (name, rest) = bare.split_once(char::is_whitespace).unwrap_or((bare, ""));
-    let magic = find(name)?;
+    let magic = match known(name) {
+        Ok(magic) => magic,
+        Err(error) => return Some(help::of_no_magic(&error)),
+    };
     let begin = to - rest.len();
     if takes_code(magic) && at > begin {
         return inspect_code(rest, at - begin, detail, snapshot);
@@ -225,6 +229,8 @@ mod tests {
         let help = |text: &str, at| inspect(text, at, 0, &Snapshot::default()).map(|it| it.plain());
         assert!(help("%trace", 3).unwrap().contains("%trace"));
         assert!(help("%trace?", 7).unwrap().contains("%trace"));
+        assert!(help("%pip?", 3).unwrap().contains("nothing is installed"));
+        assert!(help("%trac?", 3).unwrap().contains("did you mean %trace?"));
         assert!(help("?%trace", 2).unwrap().contains("%trace"));
         assert!(help("%time print(1)", 9).unwrap().starts_with("Signature: print("));
         assert!(help("x\n%time", 4).unwrap().contains("%time"));

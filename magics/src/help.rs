@@ -6,6 +6,7 @@ use frontend_lang::editor::inspect::help_on_text;
 use frontend_lang::editor::{Snapshot, Subject};
 use frontend_lang::session::Session;
 
+use crate::notebook::known;
 use crate::{Magic, MagicError, find, usage};
 
 /// Characters of a value's text that are shown.
@@ -17,12 +18,15 @@ pub fn describe(session: &mut Session, name: &str, detailed: bool) -> Result<Hel
     if let Some(magic) = find(bare).filter(|_| name.starts_with('%')) {
         return Ok(of_magic(magic));
     }
+    if name.starts_with('%') {
+        known(bare)?;
+    }
     let detail = u8::from(detailed);
     let Some(value) = session.lookup(name) else {
-        let known = || help_on_text(name, detail, &Snapshot::default());
+        let on_text = || help_on_text(name, detail, &Snapshot::default());
         return match find(name) {
             Some(magic) => Ok(of_magic(magic)),
-            None => known()
+            None => on_text()
                 .ok_or_else(|| MagicError::failed(format!("nothing is known about `{name}`"))),
         };
     };
@@ -36,6 +40,13 @@ pub fn describe(session: &mut Session, name: &str, detailed: bool) -> Result<Hel
     }
     let own = name.rsplit('.').next().unwrap_or(name);
     Ok(help(&subject, own, detail))
+}
+
+/// What is said of a magic that is not there, as running it would.
+pub fn of_no_magic(error: &MagicError) -> Help {
+    let mut help = Help::default();
+    help.add("Help", error.to_string(), false);
+    help
 }
 
 /// Usage, summary and arguments of a magic.

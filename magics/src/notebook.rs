@@ -255,7 +255,7 @@ impl MagicCx<'_> {
     }
 }
 
-fn known(name: &str) -> Result<&'static Magic, MagicError> {
+pub(crate) fn known(name: &str) -> Result<&'static Magic, MagicError> {
     find(name).ok_or_else(|| {
         let near =
             || frontend_lang::suggest::nearest(name, crate::all::ALL.iter().map(|it| it.name));

@@ -54,7 +54,7 @@ def test_types_and_signatures(kernel):
     param = complete(kernel, "Net(wi|")[2][0]
     assert (param["type"], param["signature"]) == ("param", "width=8")
     weight = complete(kernel, "model.first.weig|")[2][0]
-    assert weight["signature"] == "Parameter [8, 4] float32"
+    assert weight["signature"] == "Parameter f32[8, 4]"
 
 
 def test_files_are_completed_in_strings_and_after_magics(kernel, tmp_path):

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use rustc_hash::FxHasher;
 
 use super::library;
+use super::module_shapes::parameters;
 use super::outline::Outline;
 use super::places::place;
 use super::subject::{Entries, Key, Members, Param, Row, Snapshot, Subject};
@@ -199,6 +200,7 @@ impl Describer {
         Subject {
             type_name: type_name(value).to_owned(),
             shows: self.shows(cx, value),
+            form: value.as_tensor().map(|it| it.get().meta().to_string()).unwrap_or_default(),
             facts: facts(value),
             own_doc: of_class.doc(),
             own_members: Arc::new(own_members),
@@ -394,6 +396,10 @@ fn list_text(cx: &mut Cx, items: &[Value], brackets: [&str; 2]) -> String {
 }
 
 fn facts(value: &Value) -> Vec<(&'static str, String)> {
+    if let Value::Instance(it) = value {
+        let text = parameters(it);
+        return if text.is_empty() { Vec::new() } else { vec![("Parameters", text)] };
+    }
     let Value::Tensor(it) = value else { return Vec::new() };
     let tensor = it.get();
     let elements: usize = tensor.shape().iter().product();

@@ -4,6 +4,7 @@ use engine::OpDef;
 use engine::lane::{self, ElementwiseGrad};
 use engine::op::{Body, DTypeRule, Grad};
 
+use super::shape_rule::shape_rule;
 use super::subject::{Key, Row, Subject};
 
 /// Help in sections.
@@ -88,7 +89,7 @@ fn of_op(help: &mut Help, op: &'static OpDef) {
     help.add("Formula", lane::formula(op, &attrs).unwrap_or_default(), true);
     let is_formula = matches!(op.grad, Grad::Derived) && op.body.is_elementwise();
     help.add("Gradient", gradient(op), is_formula);
-    help.add("Shapes", shapes(op), false);
+    help.add("Shapes", shape_rule(op), false);
     help.add("Dtypes", dtypes(op.dtypes), false);
     if let Body::Kernels(kernels) = op.body {
         let names: Vec<&str> = kernels.iter().map(|it| it.name).collect();
@@ -116,17 +117,6 @@ fn derivative(op: &'static OpDef) -> String {
         Ok(ElementwiseGrad::Zero) => "0".to_owned(),
         Ok(ElementwiseGrad::Op { op, .. }) => lane::formula(op, &attrs).unwrap_or_default(),
         Err(error) => error.to_string(),
-    }
-}
-
-/// What is known of the result's shape without asking the row's function about shapes that nobody gave.
-fn shapes(op: &'static OpDef) -> String {
-    let inputs = op.params.iter().filter(|it| it.kind.is_tensor()).count();
-    match (op.body.is_elementwise(), op.body, inputs) {
-        (true, _, 1) => "the shape of the input".to_owned(),
-        (true, ..) => "shapes are broadcast".to_owned(),
-        (_, Body::View(_), _) => "another view of the same elements".to_owned(),
-        _ => String::new(),
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Subject {
     pub type_name: String,
     /// A short plain form of its value.
     pub shows: String,
+    /// Dtype and shape of a tensor, as annotations say them: `f32[64, 128]`.
+    pub form: String,
     /// More to say of its value: `("Shape", "[64, 128]")`.
     pub facts: Vec<(&'static str, String)>,
     /// Parameters of a function written in the language.

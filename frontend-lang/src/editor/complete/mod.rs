@@ -166,15 +166,14 @@ impl Found {
     }
 }
 
-/// How it is called, or what it is: `Tensor [64, 128] float32`.
+/// How it is called, or what it is: `Parameter f32[64, 128]`, as annotations say it.
 fn in_short(name: &str, subject: &Subject) -> String {
     let signature = subject.signature(name);
     if !signature.is_empty() && subject.kind != "instance" {
         return signature;
     }
-    let fact = |wanted: &str| {
-        let found = subject.facts.iter().find(|it| it.0 == wanted);
-        found.map_or(String::new(), |it| format!(" {}", it.1))
-    };
-    format!("{}{}{}", subject.type_name, fact("Shape"), fact("Dtype"))
+    match subject.form.as_str() {
+        "" => subject.type_name.clone(),
+        form => format!("{} {form}", subject.type_name),
+    }
 }
