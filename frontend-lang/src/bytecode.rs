@@ -39,8 +39,24 @@ pub enum Op {
         name: Sym,
         cache: u16,
     },
+    /// The same of an object read from the frame.
+    AttrL {
+        slot: u8,
+        name: Sym,
+        cache: u16,
+    },
     /// value object ->
     SetAttr {
+        name: Sym,
+        cache: u16,
+    },
+    SetAttrL {
+        slot: u8,
+        name: Sym,
+        cache: u16,
+    },
+    /// object value ->
+    PutAttr {
         name: Sym,
         cache: u16,
     },
@@ -60,8 +76,15 @@ pub enum Op {
     /// The same with container and index read from the frame.
     IndexLL(u8, u8),
     IndexLC(u8, u16),
+    /// -> container index item, the first two read from the frame.
+    ItemLL(u8, u8),
+    ItemLC(u8, u16),
     /// value container index ->
     SetIndex,
+    SetIndexLL(u8, u8),
+    SetIndexLC(u8, u16),
+    /// container index value ->
+    PutIndex,
     DelIndex,
     /// start stop step -> slice
     Slice,
@@ -69,9 +92,10 @@ pub enum Op {
     /// Local and local, local and constant: the same with operands read from the frame.
     BinaryLL(BinaryOp, u8, u8),
     BinaryLC(BinaryOp, u8, u16),
+    /// The right operand alone read from the frame.
+    BinaryL(BinaryOp, u8),
+    BinaryC(BinaryOp, u16),
     Inplace(BinaryOp),
-    InplaceLL(BinaryOp, u8, u8),
-    InplaceLC(BinaryOp, u8, u16),
     Unary(UnaryOp),
     Not,
     Compare(CompareOp),
@@ -88,9 +112,11 @@ pub enum Op {
     JumpIfTrueKeep(u32),
     /// a b -> ; jumps if the comparison is false.
     CompareJump(CompareOp, u32),
-    /// The same with operands read from the frame; the target stands in the `CompareJump` two operations on.
+    /// The same with operands read from the frame; the target stands in the `CompareJump` behind them.
     CompareJumpLL(CompareOp, u8, u8),
     CompareJumpLC(CompareOp, u8, u16),
+    CompareJumpL(CompareOp, u8),
+    CompareJumpC(CompareOp, u16),
     Pop,
     Dup,
     Dup2,
@@ -209,14 +235,37 @@ impl Op {
         match self {
             Op::BinaryLL(_, slot, _)
             | Op::BinaryLC(_, slot, _)
-            | Op::InplaceLL(_, slot, _)
-            | Op::InplaceLC(_, slot, _)
+            | Op::BinaryL(_, slot)
             | Op::CompareJumpLL(_, slot, _)
             | Op::CompareJumpLC(_, slot, _)
+            | Op::CompareJumpL(_, slot)
             | Op::IndexLL(slot, _)
-            | Op::IndexLC(slot, _) => Op::Local(slot as u32),
+            | Op::IndexLC(slot, _)
+            | Op::ItemLL(slot, _)
+            | Op::ItemLC(slot, _)
+            | Op::SetIndexLL(slot, _)
+            | Op::SetIndexLC(slot, _)
+            | Op::AttrL { slot, .. }
+            | Op::SetAttrL { slot, .. } => Op::Local(slot as u32),
+            Op::BinaryC(_, idx) | Op::CompareJumpC(_, idx) => Op::Const(idx as u32),
             other => other,
         }
+    }
+
+    /// Whether this is one of the operations of `match`.
+    pub fn is_matching(self) -> bool {
+        matches!(
+            self,
+            Op::MatchSequence { .. }
+                | Op::MatchItem(_)
+                | Op::MatchRest(..)
+                | Op::IsMapping
+                | Op::MatchKey
+                | Op::MatchMappingRest
+                | Op::IsInstance
+                | Op::MatchAttr(_)
+                | Op::MatchPositional(_)
+        )
     }
 }
 
@@ -272,6 +321,8 @@ pub struct Code {
     pub caches: Vec<Cache>,
     /// Names of the keyword arguments of calls.
     pub keywords: Vec<Box<[Sym]>>,
+    /// How many arguments a call has that only needs them to lie where the caller put them.
+    pub plain_count: Option<u32>,
 }
 
 /// Parameters of a function.
@@ -316,9 +367,9 @@ impl CodeParams {
 
 impl Code {
     /// Whether a call with `count` arguments only needs them to lie where the caller put them.
-    #[inline]
+    #[inline(always)]
     pub fn takes_plainly(&self, count: usize) -> bool {
-        count == self.params.positional && self.params.is_simple() && !self.is_generator
+        self.plain_count == Some(count as u32)
     }
 
     /// The place in the source of an operation.

@@ -48,6 +48,10 @@ pub type Res = Result<Value, Raised>;
 /// What a function written in Rust does.
 pub type Run = fn(&mut Cx, Args<'_>) -> Res;
 
+/// The short way of a function: its result for positional arguments as written, where that takes no code of the user and
+/// raises nothing. `None`: nothing has happened, `run` does it.
+pub type Quick = fn(&[Value]) -> Option<Value>;
+
 /// One function or method.
 pub struct NativeFn {
     pub name: &'static str,
@@ -55,6 +59,7 @@ pub struct NativeFn {
     pub doc: &'static str,
     pub effect: Effect,
     pub run: Run,
+    pub quick: Option<Quick>,
 }
 
 /// What calling a function does to the world, for the check before running.
@@ -75,13 +80,26 @@ pub const fn function(
     doc: &'static str,
     run: Run,
 ) -> NativeFn {
-    NativeFn { name, params: Params::parse(signature), doc, effect: Effect::Effect, run }
+    NativeFn {
+        name,
+        params: Params::parse(signature),
+        doc,
+        effect: Effect::Effect,
+        run,
+        quick: None,
+    }
 }
 
 impl NativeFn {
     /// The same row, marked as pure.
     pub const fn pure(mut self) -> NativeFn {
         self.effect = Effect::Pure;
+        self
+    }
+
+    /// The same row, with a short way.
+    pub const fn quick(mut self, quick: Quick) -> NativeFn {
+        self.quick = Some(quick);
         self
     }
 

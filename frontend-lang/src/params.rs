@@ -33,6 +33,18 @@ pub struct Param {
     pub kind: Kind,
     /// The text of the default, if there is one.
     pub default: Option<&'static str>,
+    known: Known,
+}
+
+/// What a default is, as far as that is plain from its text.
+#[derive(Clone, Copy)]
+enum Known {
+    Unbound,
+    None,
+    Bool(bool),
+    Int(i64),
+    /// It is to be read.
+    Text(&'static str),
 }
 
 /// How a parameter takes its argument.
@@ -48,7 +60,7 @@ pub enum Kind {
 impl Params {
     /// Parses `a, b=1, /, c=None, *rest, d=..., **kw`; mistakes stop compilation.
     pub const fn parse(signature: &'static str) -> Params {
-        let empty = Param { name: "", kind: Kind::Both, default: None };
+        let empty = Param { name: "", kind: Kind::Both, default: None, known: Known::Unbound };
         let mut params = Params {
             signature,
             list: [empty; MAX],
@@ -105,7 +117,8 @@ impl Params {
             _ => {}
         }
         self.simple = self.simple && matches!(kind_here, Kind::Both);
-        self.list[self.len as usize] = Param { name, kind: kind_here, default };
+        self.list[self.len as usize] =
+            Param { name, kind: kind_here, default, known: known(default) };
         self.len += 1;
         kind_after
     }
@@ -130,7 +143,7 @@ impl Params {
 
     /// The default of parameter `at`; `Unbound` if it has none.
     pub(crate) fn default_of(&self, at: usize) -> Value {
-        default_value(self.list[at].default)
+        default_value(&self.list[at])
     }
 
     /// Puts arguments in parameter order, fills defaults, or raises CPython's `TypeError`.
@@ -138,7 +151,7 @@ impl Params {
         if self.simple && kw.is_empty() && args.len() <= self.len as usize {
             if args.len() >= self.required as usize {
                 for param in &self.list()[args.len()..] {
-                    args.push(default_value(param.default));
+                    args.push(default_value(param));
                 }
                 return Ok(args);
             }
@@ -172,7 +185,7 @@ impl Params {
                 Kind::Rest => slots[idx] = Value::tuple(std::mem::take(&mut rest)),
                 Kind::Keywords => slots[idx] = Value::Dict(std::rc::Rc::new(extra.copy()?)),
                 _ if filled[idx] => {}
-                _ if param.default.is_some() => slots[idx] = default_value(param.default),
+                _ if param.default.is_some() => slots[idx] = default_value(param),
                 _ => {}
             }
         }
@@ -286,18 +299,36 @@ pub fn unexpected_keyword(name: &str, key: &str, names: &[&str]) -> Raised {
     type_error(message).with_hint(crate::suggest::nearest(key, names.iter().copied()))
 }
 
-fn default_value(text: Option<&'static str>) -> Value {
+#[inline]
+fn default_value(param: &Param) -> Value {
+    match param.known {
+        Known::Unbound => Value::Unbound,
+        Known::None => Value::None,
+        Known::Bool(it) => Value::Bool(it),
+        Known::Int(it) => Value::Int(it),
+        Known::Text(text) => read_default(text),
+    }
+}
+
+fn read_default(text: &'static str) -> Value {
     match text {
-        None | Some("...") => Value::Unbound,
-        Some("None") => Value::None,
-        Some("True") => Value::Bool(true),
-        Some("False") => Value::Bool(false),
-        Some("()") => Value::tuple(Vec::new()),
-        Some(text) if text.starts_with(['\'', '"']) => Sym::of(&text[1..text.len() - 1]).value(),
-        Some(text) => match (text.parse::<i64>(), text.parse::<f64>()) {
-            (Ok(int), _) => Value::Int(int),
-            (_, Ok(float)) => Value::Float(float),
-            _ => Value::Unbound,
+        "()" => Value::tuple(Vec::new()),
+        _ if text.starts_with(['\'', '"']) => Sym::of(&text[1..text.len() - 1]).value(),
+        _ => text.parse::<f64>().map_or(Value::Unbound, Value::Float),
+    }
+}
+
+/// What the text of a default says at once.
+const fn known(text: Option<&'static str>) -> Known {
+    let Some(text) = text else { return Known::Unbound };
+    match text.as_bytes() {
+        b"..." => Known::Unbound,
+        b"None" => Known::None,
+        b"True" => Known::Bool(true),
+        b"False" => Known::Bool(false),
+        _ => match i64::from_str_radix(text, 10) {
+            Ok(int) => Known::Int(int),
+            Err(_) => Known::Text(text),
         },
     }
 }

@@ -12,7 +12,7 @@ use crate::error::Raised;
 use crate::memory::{self, Charge};
 use crate::objects::class::Instance;
 use crate::objects::trash::dispose;
-use crate::operate::equal::simple_eq;
+use crate::operate::equal::{plain_hash, simple_eq};
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -92,7 +92,12 @@ impl<V: 'static> Table<V> {
                 && let Some(entry) = &self.entries[entry_idx as usize]
                 && entry.hash == hash
             {
-                match simple_eq(&entry.key, key) {
+                let same = match (&entry.key, key) {
+                    (Value::Int(a), Value::Int(b)) => Some(a == b),
+                    (Value::Str(a), Value::Str(b)) if Rc::ptr_eq(a, b) => Some(true),
+                    (a, b) => simple_eq(a, b),
+                };
+                match same {
                     Some(true) => return Probe::Found(entry_idx as usize),
                     Some(false) if entry.key.is(key) => return Probe::Found(entry_idx as usize),
                     Some(false) => {}
@@ -254,8 +259,49 @@ impl Dict {
         self.len() == 0
     }
 
+    /// The value of `key` where no user code decides it; the outer `None`: ask with [`Dict::get`].
+    #[inline(never)]
+    pub(crate) fn quick_get(&self, key: &Value) -> Option<Option<Value>> {
+        let hash = plain_hash(key)? as u64;
+        let table = self.table.borrow();
+        match table.probe(hash, key) {
+            Probe::Found(entry_idx) => {
+                Some(table.entries[entry_idx].as_ref().map(|it| it.value.clone()))
+            }
+            Probe::Absent => Some(None),
+            Probe::Ask(_) => None,
+        }
+    }
+
+    /// Sets `key` to `value` where no user code takes part; false if nothing is stored: use [`Dict::store`].
+    #[inline(never)]
+    pub(crate) fn quick_store(self: &Rc<Dict>, key: &Value, value: &Value) -> bool {
+        let Some(hash) = plain_hash(key) else { return false };
+        if self.owner.get().is_some() {
+            return false;
+        }
+        if holds(value) {
+            self.note();
+        }
+        let mut table = self.table.borrow_mut();
+        match table.probe(hash as u64, key) {
+            Probe::Found(entry_idx) => {
+                let Some(Some(entry)) = table.entries.get_mut(entry_idx) else { return false };
+                let old = std::mem::replace(&mut entry.value, value.clone());
+                drop(table);
+                drop(old);
+                true
+            }
+            Probe::Absent => table.push(hash as u64, key.clone(), value.clone()).is_ok(),
+            Probe::Ask(_) => false,
+        }
+    }
+
     /// The value of `key`; a key that cannot be hashed is a `TypeError`.
     pub fn get(&self, cx: &mut Cx, key: &Value) -> Result<Option<Value>, Raised> {
+        if let Some(known) = self.quick_get(key) {
+            return Ok(known);
+        }
         let hash = cx.hash(key)? as u64;
         let Some(entry_idx) = find(cx, &self.table, hash, key)? else { return Ok(None) };
         let table = self.table.borrow();

@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::mem::forget;
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -21,6 +21,7 @@ use crate::objects::module::Module;
 use crate::objects::tensor::TensorObj;
 use crate::objects::trash::dispose;
 use crate::table::{Dict, Set};
+use crate::value::words::hold;
 
 pub(crate) mod words;
 
@@ -114,31 +115,6 @@ pub struct BoundMethod {
 }
 
 impl Value {
-    /// Counts one more owner of what the value shares.
-    #[inline]
-    fn retain(&self) {
-        match self {
-            Value::Str(it) => forget(it.clone()),
-            Value::Tuple(it) => forget(it.clone()),
-            Value::List(it) => forget(it.clone()),
-            Value::Dict(it) => forget(it.clone()),
-            Value::Set(it) => forget(it.clone()),
-            Value::Range(it) => forget(it.clone()),
-            Value::Slice(it) => forget(it.clone()),
-            Value::Func(it) => forget(it.clone()),
-            Value::Generator(it) => forget(it.clone()),
-            Value::Cell(it) => forget(it.clone()),
-            Value::Method(it) => forget(it.clone()),
-            Value::Class(it) => forget(it.clone()),
-            Value::Instance(it) => forget(it.clone()),
-            Value::Module(it) => forget(it.clone()),
-            Value::Iter(it) => forget(it.clone()),
-            Value::Tensor(it) => forget(it.clone()),
-            Value::Object(it) => forget(it.clone()),
-            _ => debug_assert!(self.is_plain()),
-        }
-    }
-
     /// True if the value owns nothing: forgetting it is the same as dropping it.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
@@ -366,7 +342,27 @@ impl Str {
         self.chars_len() == self.text.len()
     }
 
+    /// Adds to a text that has one owner; false, with nothing added, if it has more or there is no memory.
+    pub(crate) fn grow(this: &mut Rc<Str>, more: &str) -> bool {
+        let Some(it) = Rc::get_mut(this) else { return false };
+        let before = it.text.capacity();
+        let wanted = it.text.len() + more.len();
+        if wanted > before {
+            let room = wanted.max(before.saturating_mul(2));
+            if memory::room(room).is_err() {
+                return false;
+            }
+            it.text.reserve_exact(room - it.text.len());
+            memory::charge(it.text.capacity() - before);
+        }
+        it.text.push_str(more);
+        it.hash.set(0);
+        it.chars.set(u32::MAX);
+        true
+    }
+
     /// The hash of the text, computed once.
+    #[inline]
     pub fn hash(&self) -> u64 {
         if self.hash.get() == 0 {
             use std::hash::Hasher;
@@ -436,14 +432,18 @@ impl List {
     }
 
     /// Adds an item at the end.
-    #[inline]
+    #[inline(always)]
     pub fn push(self: &Rc<List>, item: Value) -> Result<(), Raised> {
+        let item = hold(item);
         self.note(&item);
         let mut items = self.items.borrow_mut();
-        if items.len() == items.capacity() {
-            self.grow(&mut items, 1)?;
+        if items.len() == items.capacity()
+            && let Err(raised) = self.grow(&mut items, 1)
+        {
+            drop(ManuallyDrop::into_inner(item));
+            return Err(raised);
         }
-        items.push(item);
+        words::push(&mut items, item);
         Ok(())
     }
 
@@ -484,6 +484,12 @@ impl List {
         new.iter().for_each(|it| self.note(it));
         self.memory.set(HEADER + new.capacity() * SLOT);
         std::mem::replace(&mut *self.items.borrow_mut(), new)
+    }
+
+    /// Takes all items out.
+    pub(crate) fn take(&self) -> Vec<Value> {
+        self.memory.set(HEADER);
+        std::mem::take(&mut *self.items.borrow_mut())
     }
 
     /// Removes all items.
@@ -529,18 +535,14 @@ impl Tuple {
 impl Range {
     /// Number of items.
     pub fn len(&self) -> usize {
-        if self.step == 1
-            && let Some(count) = self.stop.checked_sub(self.start)
-        {
-            return count.max(0) as usize;
+        let (low, high) =
+            if self.step > 0 { (self.start, self.stop) } else { (self.stop, self.start) };
+        if low >= high {
+            return 0;
         }
-        let (start, stop, step) = (self.start as i128, self.stop as i128, self.step as i128);
-        let count = if step > 0 {
-            (stop - start + step - 1).div_euclid(step)
-        } else {
-            (start - stop - step - 1).div_euclid(-step)
-        };
-        usize::try_from(count.max(0)).unwrap_or(usize::MAX)
+        // The distance fits without a sign.
+        let distance = high.wrapping_sub(low) as u64;
+        ((distance - 1) / self.step.unsigned_abs()).saturating_add(1) as usize
     }
 
     /// True if there is no item.
@@ -550,7 +552,7 @@ impl Range {
 
     /// Item number `index`, which must be below `len`.
     pub fn at(&self, index: usize) -> i64 {
-        (self.start as i128 + index as i128 * self.step as i128) as i64
+        self.start.wrapping_add((index as i64).wrapping_mul(self.step))
     }
 
     /// True if `item` is one of the items.

@@ -11,12 +11,15 @@ use crate::objects::iterator::DictPart;
 pub static METHODS: &[NativeFn] = &[
     function("clear", "self, /", "Remove all entries.", clear),
     function("copy", "self, /", "A shallow copy.", copy).pure(),
-    function("get", "self, key, default=None, /", "The value of `key`, or `default`.", get).pure(),
+    function("get", "self, key, default=None, /", "The value of `key`, or `default`.", get)
+        .pure()
+        .quick(quick_get),
     function("items", "self, /", "A view of keys and values.", items).pure(),
     function("keys", "self, /", "A view of the keys.", keys).pure(),
     function("pop", "self, key, default=..., /", "Remove `key` and return its value.", pop),
     function("popitem", "self, /", "Remove and return the newest entry.", popitem),
-    function("setdefault", "self, key, default=None, /", "The value, set if missing.", setdefault),
+    function("setdefault", "self, key, default=None, /", "The value, set if missing.", setdefault)
+        .quick(quick_setdefault),
     function("update", "self, source=..., /, **kwargs", "Take over entries.", update),
     function("values", "self, /", "A view of the values.", values).pure(),
 ];
@@ -36,6 +39,22 @@ fn copy(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn get(cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(args.dict(0)?.get(cx, &args[1])?.unwrap_or_else(|| args[2].clone()))
+}
+
+fn quick_get(args: &[Value]) -> Option<Value> {
+    let (Value::Dict(dict), key, default) = (match args {
+        [dict, key] => (dict, key, &Value::None),
+        [dict, key, default] => (dict, key, default),
+        _ => return None,
+    }) else {
+        return None;
+    };
+    Some(dict.quick_get(key)?.unwrap_or_else(|| default.clone()))
+}
+
+fn quick_setdefault(args: &[Value]) -> Option<Value> {
+    let [Value::Dict(dict), key, _] = args else { return None };
+    dict.quick_get(key)?
 }
 
 fn view(args: Args<'_>, part: DictPart) -> Res {

@@ -11,10 +11,10 @@ pub static FUNCTIONS: &[NativeFn] = &[
     function("filter", "function, iterable, /", "Items for which a function is true.", filter)
         .pure(),
     function("iter", "object, sentinel=..., /", "An iterator.", iter).pure(),
-    function("len", "obj, /", "The number of items.", len).pure(),
+    function("len", "obj, /", "The number of items.", len).pure().quick(quick_len),
     function("map", "function, iterable, /, *iterables", "Results of a function.", map).pure(),
-    function("max", "*args, key=None, default=...", "The greatest.", max).pure(),
-    function("min", "*args, key=None, default=...", "The least.", min).pure(),
+    function("max", "*args, key=None, default=...", "The greatest.", max).pure().quick(quick_max),
+    function("min", "*args, key=None, default=...", "The least.", min).pure().quick(quick_min),
     function("next", "iterator, default=..., /", "The next item.", next).pure(),
     function("reversed", "sequence, /", "Items from the end.", reversed).pure(),
     function("sorted", "iterable, /, *, key=None, reverse=False", "A sorted list.", sorted).pure(),
@@ -24,6 +24,18 @@ pub static FUNCTIONS: &[NativeFn] = &[
 
 fn len(cx: &mut Cx, args: Args<'_>) -> Res {
     cx.len(&args[0]).map(Value::from)
+}
+
+fn quick_len(args: &[Value]) -> Option<Value> {
+    let len = match args {
+        [Value::List(it)] => it.items.borrow().len(),
+        [Value::Tuple(it)] => it.len(),
+        [Value::Dict(it)] => it.len(),
+        [Value::Set(it)] => it.len(),
+        [Value::Str(it)] => it.chars_len(),
+        _ => return None,
+    };
+    Some(Value::from(len))
 }
 
 fn iter(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -120,6 +132,22 @@ fn min(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn max(cx: &mut Cx, args: Args<'_>) -> Res {
     extreme(cx, args, "max")
+}
+
+fn quick_min(args: &[Value]) -> Option<Value> {
+    match args {
+        [Value::Int(a), Value::Int(b)] => Some(Value::Int(*a.min(b))),
+        [Value::Float(a), Value::Float(b)] => Some(Value::Float(if b < a { *b } else { *a })),
+        _ => None,
+    }
+}
+
+fn quick_max(args: &[Value]) -> Option<Value> {
+    match args {
+        [Value::Int(a), Value::Int(b)] => Some(Value::Int(*a.max(b))),
+        [Value::Float(a), Value::Float(b)] => Some(Value::Float(if b > a { *b } else { *a })),
+        _ => None,
+    }
 }
 
 fn extreme(cx: &mut Cx, args: Args<'_>, name: &str) -> Res {

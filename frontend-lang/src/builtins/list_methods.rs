@@ -6,14 +6,14 @@ use crate::native::*;
 
 /// Methods of `list`.
 pub static METHODS: &[NativeFn] = &[
-    function("append", "self, object, /", "Add one item at the end.", append),
+    function("append", "self, object, /", "Add one item at the end.", append).quick(quick_append),
     function("clear", "self, /", "Remove all items.", clear),
     function("copy", "self, /", "A shallow copy.", copy).pure(),
     function("count", "self, value, /", "How often `value` occurs.", count).pure(),
     function("extend", "self, iterable, /", "Add all items of `iterable`.", extend),
     function("index", "self, value, start=0, stop=...,/", "First index of `value`.", index).pure(),
     function("insert", "self, index, object, /", "Insert before `index`.", insert),
-    function("pop", "self, index=-1, /", "Remove and return an item.", pop),
+    function("pop", "self, index=-1, /", "Remove and return an item.", pop).quick(quick_pop),
     function("remove", "self, value, /", "Remove the first `value`.", remove),
     function("reverse", "self, /", "Reverse in place.", reverse),
     function("sort", "self, /, *, key=None, reverse=False", "Sort in place, stable.", sort),
@@ -29,6 +29,17 @@ pub static TUPLE_METHODS: &[NativeFn] = &[
 fn append(_cx: &mut Cx, args: Args<'_>) -> Res {
     args.list(0)?.push(args[1].clone())?;
     Ok(Value::None)
+}
+
+fn quick_append(args: &[Value]) -> Option<Value> {
+    let [Value::List(list), item] = args else { return None };
+    list.push(item.clone()).ok()?;
+    Some(Value::None)
+}
+
+fn quick_pop(args: &[Value]) -> Option<Value> {
+    let [Value::List(list)] = args else { return None };
+    list.items.borrow_mut().pop()
 }
 
 fn clear(_cx: &mut Cx, args: Args<'_>) -> Res {

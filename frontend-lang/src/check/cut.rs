@@ -179,9 +179,8 @@ impl Cx {
 
     fn is_harmless(&self, func: &Func, op: Op) -> bool {
         match op {
-            Op::SetAttr { .. } | Op::SetIndex | Op::DelIndex | Op::DelAttr(_) | Op::ImportStar => {
-                false
-            }
+            Op::SetAttr { .. } | Op::PutAttr { .. } | Op::SetIndex | Op::PutIndex => false,
+            Op::DelIndex | Op::DelAttr(_) | Op::ImportStar => false,
             Op::Raise | Op::RaiseFrom | Op::Reraise | Op::RaiseAgain => false,
             Op::MakeFunction { .. } | Op::MakeClass(_) | Op::SuperMethod(_) => false,
             Op::Method { name, .. } => HARMLESS_METHODS.contains(&name.as_str()),

@@ -10,7 +10,8 @@ use crate::error::Raised;
 use crate::native::Res;
 use crate::objects::function::Func;
 use crate::objects::module::{GlobalSlot, Globals, Module};
-use crate::operate::BinaryOp;
+use crate::operate::compare::simple_compare;
+use crate::operate::{BinaryOp, CompareOp};
 use crate::sym::Sym;
 use crate::value::Value;
 use crate::vm::long::ForStep;
@@ -104,12 +105,7 @@ impl Cx {
     }
 
     /// `Method` in shadow.
-    pub(crate) fn shadow_method(
-        &mut self,
-        code: &Code,
-        name: Sym,
-        cache: u16,
-    ) -> Result<(), Raised> {
+    fn shadow_method(&mut self, code: &Code, name: Sym, cache: u16) -> Result<(), Raised> {
         if !matches!(self.machine.stack.last(), Some(Value::Module(_))) {
             return self.load_method(code, name, cache);
         }
@@ -200,6 +196,16 @@ impl Cx {
         result
     }
 
+    /// A comparison in shadow.
+    pub(crate) fn shadow_compare(&mut self, op: CompareOp, a: &Value, b: &Value) -> Res {
+        self.lint_compare(op, a, b);
+        if let Some(known) = simple_compare(op, a, b) {
+            return Ok(Value::Bool(known));
+        }
+        let res = self.compare(op, a, b);
+        self.or_unknown(res)
+    }
+
     /// The operations that `step` knows, where they differ in shadow.
     pub(crate) fn shadow_step(
         &mut self,
@@ -209,6 +215,25 @@ impl Cx {
     ) -> Result<Option<usize>, Raised> {
         let height = self.machine.stack.len();
         match op {
+            Op::Global(slot) => {
+                let value = self.shadow_global(&func.code, slot)?;
+                self.machine.stack.push(value);
+                Ok(None)
+            }
+            Op::SetGlobal(slot) => {
+                let value = self.machine.stack.pop();
+                self.shadow_set_global(&func.code.globals, slot, value);
+                Ok(None)
+            }
+            Op::Method { name, cache } => {
+                self.shadow_method(&func.code, name, cache)?;
+                Ok(None)
+            }
+            Op::Pop => {
+                let value = self.machine.stack.pop();
+                self.lint_drop(&value);
+                Ok(None)
+            }
             Op::Format(_) => self.text_step(func, op, base, height - 1),
             Op::FormatSpec(_) => self.text_step(func, op, base, height - 2),
             Op::Concat(count) => {
@@ -266,15 +291,7 @@ impl Cx {
             Op::Import(_) | Op::ImportLeaf(_) | Op::ImportFrom(_) | Op::ImportStar => {
                 self.import_step(func, op, base)
             }
-            Op::MatchSequence { .. }
-            | Op::MatchItem(_)
-            | Op::MatchRest(..)
-            | Op::IsMapping
-            | Op::MatchKey
-            | Op::MatchMappingRest
-            | Op::IsInstance
-            | Op::MatchAttr(_)
-            | Op::MatchPositional(_) => {
+            op if op.is_matching() => {
                 let from = height.saturating_sub(3);
                 if self.machine.stack[from..].iter().any(|it| kind_of(it).is_some()) {
                     return Err(self.uncertain());

@@ -329,7 +329,10 @@ impl<'a> Compiler<'a> {
                     if spec.is_empty() {
                         self.emit_at(value.range, Op::Format(convert));
                     } else {
-                        self.f_string(spec);
+                        match spec.as_slice() {
+                            [FPart::Text(text)] => self.emit_const(Value::str(text.as_str())),
+                            _ => self.f_string(spec),
+                        }
                         self.emit_at(value.range, Op::FormatSpec(convert));
                     }
                 }

@@ -3,6 +3,7 @@
 mod control;
 mod definition;
 mod expression;
+mod join;
 mod pattern;
 mod statement;
 
@@ -127,8 +128,10 @@ impl<'a> Compiler<'a> {
         let free: Vec<Sym> = self.scopes.list[unit.scope].free.iter().copied().collect();
         let captures = free.iter().map(|name| self.capture(unit.scope, *name)).collect();
         let mut ops = unit.ops;
-        shorten_pairs(&mut ops, &unit.consts);
+        join::join(&mut ops, &unit.consts);
+        let plain = unit.params.is_simple() && !unit.is_generator;
         Rc::new(Code {
+            plain_count: plain.then_some(unit.params.positional as u32),
             kind: unit.kind,
             name: unit.name,
             qualname: unit.qualname,
@@ -354,53 +357,4 @@ fn constant_of(expr: &Expr) -> Option<Value> {
         }
         _ => return None,
     })
-}
-
-/// Joins two loads and the operator, branch or look-up behind them into one operation. The others become idle but are
-/// skipped, so that jumps keep their targets.
-fn shorten_pairs(ops: &mut [Op], consts: &[Value]) {
-    let mut targets = vec![false; ops.len() + 1];
-    for op in ops.iter() {
-        match op {
-            Op::Jump(it)
-            | Op::Loop(it)
-            | Op::JumpIfFalse(it)
-            | Op::JumpIfTrue(it)
-            | Op::JumpIfFalseKeep(it)
-            | Op::JumpIfTrueKeep(it)
-            | Op::CompareJump(_, it)
-            | Op::ForIter(it)
-            | Op::Try(it) => targets[*it as usize] = true,
-            _ => {}
-        }
-    }
-    for idx in 0..ops.len().saturating_sub(2) {
-        if targets[idx + 1] || targets[idx + 2] {
-            continue;
-        }
-        let Op::Local(a) = ops[idx] else { continue };
-        let Ok(a) = u8::try_from(a) else { continue };
-        let joined = match ops[idx + 1] {
-            Op::Local(b) => u8::try_from(b).ok().and_then(|b| match ops[idx + 2] {
-                Op::Binary(op) => Some(Op::BinaryLL(op, a, b)),
-                Op::Inplace(op) => Some(Op::InplaceLL(op, a, b)),
-                Op::CompareJump(op, _) => Some(Op::CompareJumpLL(op, a, b)),
-                Op::Index => Some(Op::IndexLL(a, b)),
-                _ => None,
-            }),
-            Op::Const(b) if matches!(consts[b as usize], Value::Int(_) | Value::Float(_)) => {
-                u16::try_from(b).ok().and_then(|b| match ops[idx + 2] {
-                    Op::Binary(op) => Some(Op::BinaryLC(op, a, b)),
-                    Op::Inplace(op) => Some(Op::InplaceLC(op, a, b)),
-                    Op::CompareJump(op, _) => Some(Op::CompareJumpLC(op, a, b)),
-                    Op::Index => Some(Op::IndexLC(a, b)),
-                    _ => None,
-                })
-            }
-            _ => None,
-        };
-        if let Some(joined) = joined {
-            ops[idx] = joined;
-        }
-    }
 }

@@ -155,9 +155,8 @@ impl<'a> Compiler<'a> {
                 self.emit_at(target.range, Op::Attr { name: *name, cache });
                 self.expr(value);
                 self.emit(Op::Inplace(op));
-                self.emit(Op::Rot2);
                 let cache = self.cache();
-                self.emit_at(target.range, Op::SetAttr { name: *name, cache });
+                self.emit_at(target.range, Op::PutAttr { name: *name, cache });
             }
             ExprKind::Subscript { value: object, index } => {
                 self.expr(object);
@@ -166,8 +165,7 @@ impl<'a> Compiler<'a> {
                 self.emit_at(target.range, Op::Index);
                 self.expr(value);
                 self.emit(Op::Inplace(op));
-                self.emit(Op::Rot3);
-                self.emit_at(target.range, Op::SetIndex);
+                self.emit_at(target.range, Op::PutIndex);
             }
             _ => self.report(target.range, "this cannot be the target of an augmented assignment"),
         }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::sym::Sym;
 use crate::value::Value;
+use crate::value::words::{hold, put};
 
 /// Up to this length the list is searched.
 const SHORT: usize = 12;
@@ -74,7 +75,9 @@ impl AttrMap {
             return (place, Some(old));
         }
         let place = self.entries.len();
-        self.entries.push((name, value));
+        let value = hold(value);
+        self.entries.push((name, Value::Unbound));
+        put(&mut self.entries[place].1, value);
         match &mut self.places {
             Some(places) => drop(places.insert(name, place)),
             None if place >= SHORT => self.index(),

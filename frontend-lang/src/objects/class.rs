@@ -61,6 +61,8 @@ pub mod traits {
     pub const SET: u32 = 512;
     /// The class answers itself: see [`Cx::class_protocol`](crate::cx::Cx::class_protocol).
     pub const PROTOCOL: u32 = 1024;
+    /// Instances are made by `object`, which takes no arguments and fills nothing in.
+    pub const PLAIN: u32 = 2048;
 }
 
 thread_local! {
@@ -69,6 +71,7 @@ thread_local! {
 }
 
 /// Changes whenever any class attribute changes; caches of lookups compare it.
+#[inline]
 pub fn class_version() -> u32 {
     VERSION.get()
 }
@@ -210,14 +213,20 @@ impl Class {
     }
 
     /// True if the chain defines what `bit` of [`traits`] names, `object` and natives aside.
+    #[inline]
     pub fn has(&self, bit: u32) -> bool {
         if self.traits_version.get() != class_version() {
-            // Attributes may be objects of this very class, which then ask here again.
-            self.traits_version.set(class_version());
-            self.traits.set(0);
-            self.traits.set(self.find_traits());
+            self.renew_traits();
         }
         self.traits.get() & bit != 0
+    }
+
+    #[cold]
+    fn renew_traits(&self) {
+        // Attributes may be objects of this very class, which then ask here again.
+        self.traits_version.set(class_version());
+        self.traits.set(0);
+        self.traits.set(self.find_traits());
     }
 
     fn find_traits(&self) -> u32 {
@@ -252,6 +261,10 @@ impl Class {
                 found |= traits::PROPERTY;
             }
             class = it.base.as_deref();
+        }
+        let made_by_object = std::ptr::eq(self.native_base(), &types::OBJECT);
+        if made_by_object && found & (traits::EXCEPTION | traits::PROTOCOL) == 0 {
+            found |= traits::PLAIN;
         }
         found
     }

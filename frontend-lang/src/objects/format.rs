@@ -103,10 +103,11 @@ impl Rest<'_> {
         }
     }
 
+    /// The next character, if it is one of `set`, which is ASCII.
     fn take_any(&mut self, set: &str) -> Option<char> {
-        let first = self.0.chars().next().filter(|it| set.contains(*it))?;
-        self.0 = &self.0[first.len_utf8()..];
-        Some(first)
+        let first = *self.0.as_bytes().first().filter(|it| set.as_bytes().contains(it))?;
+        self.0 = &self.0[1..];
+        Some(first as char)
     }
 
     fn take_number(&mut self) -> Result<Option<usize>, Raised> {
@@ -280,27 +281,30 @@ fn sign_of(negative: bool, spec: &Spec) -> &'static str {
     }
 }
 
-/// Joins the parts of a number: grouping in `digits`, fill, alignment.
+/// Joins the parts of a number, which are ASCII: grouping in `digits`, fill, alignment.
 fn lay_out(sign: &str, prefix: &str, digits: &str, tail: &str, spec: &Spec) -> String {
-    if spec.width == 0 && spec.grouping.is_none() {
-        return [sign, prefix, digits, tail].concat();
-    }
     let (fill, align) = spec.number_layout();
-    let around = sign.len() + prefix.len() + tail.chars().count();
-    let every = match spec.kind {
-        Some('b' | 'o' | 'x' | 'X') => 4,
-        _ => 3,
-    };
+    let around = sign.len() + prefix.len() + tail.len();
     let zeros_to = if fill == '0' && align == '=' { spec.width.saturating_sub(around) } else { 0 };
-    let digits = match spec.grouping {
-        Some(separator) if !digits.is_empty() => group(digits, separator, every, zeros_to),
-        _ => digits.to_owned(),
+    let grouped = spec.grouping.filter(|_| !digits.is_empty()).map(|separator| {
+        let every = if matches!(spec.kind, Some('b' | 'o' | 'x' | 'X')) { 4 } else { 3 };
+        group(digits, separator, every, zeros_to)
+    });
+    let digits = grouped.as_deref().unwrap_or(digits);
+    let filled = spec.width.saturating_sub(around + digits.len());
+    let (before, between, after) = match align {
+        '<' => (0, 0, filled),
+        '^' => (filled / 2, 0, filled - filled / 2),
+        '=' => (0, filled, 0),
+        _ => (filled, 0, 0),
     };
-    if align != '=' {
-        return pad(&format!("{sign}{prefix}{digits}{tail}"), fill, align, spec.width);
-    }
-    let filled = pad(&digits, fill, '>', spec.width.saturating_sub(around));
-    format!("{sign}{prefix}{filled}{tail}")
+    let mut out = String::with_capacity(around + digits.len() + filled * fill.len_utf8());
+    out.extend(std::iter::repeat_n(fill, before));
+    out.extend([sign, prefix]);
+    out.extend(std::iter::repeat_n(fill, between));
+    out.extend([digits, tail]);
+    out.extend(std::iter::repeat_n(fill, after));
+    out
 }
 
 /// `digits` with `separator` before every group, and zeros in front up to `width` code points.
@@ -380,7 +384,23 @@ fn short_fixed(float: f64, precision: usize) -> Option<String> {
         return None;
     }
     let (nearest, scale) = (nearest as u64, scale as u64);
-    Some(format!("{}.{:0precision$}", nearest / scale, nearest % scale))
+    let mut text = String::with_capacity(24);
+    push_digits(&mut text, nearest / scale, 1);
+    text.push('.');
+    push_digits(&mut text, nearest % scale, precision);
+    Some(text)
+}
+
+/// Adds a number with at least so many digits.
+fn push_digits(text: &mut String, mut number: u64, least: usize) {
+    let mut digits = [b'0'; 20];
+    let mut at = digits.len();
+    while number > 0 || digits.len() - at < least {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    text.extend(digits[at..].iter().map(|it| *it as char));
 }
 
 fn scientific(float: f64, precision: usize, alternate: bool) -> String {

@@ -263,6 +263,26 @@ impl IterState {
         })
     }
 
+    /// The next item of a list, tuple or range; without one nothing changes.
+    #[inline]
+    pub(crate) fn quick_item(&mut self) -> Option<Value> {
+        if !self.is_ready() {
+            return None;
+        }
+        self.quick_next()?
+    }
+
+    /// Whether [`IterState::quick_item`] has an item.
+    #[inline]
+    pub(crate) fn is_ready(&self) -> bool {
+        match self {
+            IterState::List { list, at } => *at < list.items.borrow().len(),
+            IterState::Tuple { items, at } => *at < items.len(),
+            IterState::Range { left, .. } => *left > 0,
+            _ => false,
+        }
+    }
+
     fn slow_next(&mut self, cx: &mut Cx) -> Result<Option<Value>, Raised> {
         match self {
             IterState::Dict { dict, at, len, yields } => {

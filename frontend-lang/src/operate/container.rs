@@ -214,26 +214,16 @@ impl Cx {
 
     /// The positions that a slice means in a sequence of `len` items.
     pub fn slice_range(&mut self, slice: &Slice, len: usize) -> Result<Range, Raised> {
-        let len = len as i64;
-        let step = match &slice.step {
-            Value::None => 1,
-            step => self.slice_part(step)?,
+        let mut part = |value: &Value| match value {
+            Value::None => Ok(None),
+            other => self.slice_part(other).map(Some),
         };
+        let step = part(&slice.step)?.unwrap_or(1);
         if step == 0 {
             return Err(value_error("slice step cannot be zero"));
         }
-        let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
-        let mut part = |value: &Value, missing: i64| -> Result<i64, Raised> {
-            if value.is_none() {
-                return Ok(missing);
-            }
-            let at = self.slice_part(value)?;
-            Ok(if at < 0 { at.saturating_add(len) } else { at }.clamp(low, high))
-        };
-        let (first, last) = if step > 0 { (0, len) } else { (len - 1, -1) };
-        let start = part(&slice.start, first)?;
-        let stop = part(&slice.stop, last)?;
-        Ok(Range { start, stop, step })
+        let (start, stop) = (part(&slice.start)?, part(&slice.stop)?);
+        Ok(positions(start, stop, step, len))
     }
 
     fn slice_part(&mut self, value: &Value) -> Result<i64, Raised> {
@@ -417,6 +407,26 @@ impl Cx {
         memory::room_for(len)?;
         Ok(len)
     }
+}
+
+/// The positions that a slice of plain numbers means in a sequence of `len` items; `None` if other values take part.
+pub(crate) fn plain_slice(start: &Value, stop: &Value, step: &Value, len: usize) -> Option<Range> {
+    let part = |value: &Value| match value {
+        Value::None => Some(None),
+        Value::Int(it) => Some(Some(*it)),
+        _ => None,
+    };
+    let step = part(step)?.unwrap_or(1);
+    (step != 0).then_some(positions(part(start)?, part(stop)?, step, len))
+}
+
+/// The positions from `start` to `stop`, where a negative one counts from the end and a missing one is an end.
+fn positions(start: Option<i64>, stop: Option<i64>, step: i64, len: usize) -> Range {
+    let len = len as i64;
+    let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
+    let place = |at: i64| (if at < 0 { at.saturating_add(len) } else { at }).clamp(low, high);
+    let (first, last) = if step > 0 { (0, len) } else { (len - 1, -1) };
+    Range { start: start.map_or(first, place), stop: stop.map_or(last, place), step }
 }
 
 /// The position that a possibly negative index means.

@@ -53,6 +53,19 @@ fn range_eq(a: &crate::value::Range, b: &crate::value::Range) -> bool {
     len == b.len() && (len == 0 || (a.start == b.start && (len == 1 || a.step == b.step)))
 }
 
+/// `hash(value)` of texts, numbers and `None`; those of other values may need their code.
+#[inline]
+pub(crate) fn plain_hash(value: &Value) -> Option<i64> {
+    Some(match value {
+        Value::Str(it) => it.hash() as i64,
+        Value::Int(it) => *it,
+        Value::Bool(it) => *it as i64,
+        Value::Float(it) => float_hash(*it),
+        Value::None => 0x5eed,
+        _ => return None,
+    })
+}
+
 impl Cx {
     /// `bool(a == b)`; identical objects are equal.
     pub fn eq(&mut self, a: &Value, b: &Value) -> Result<bool, Raised> {
@@ -110,12 +123,10 @@ impl Cx {
 
     /// `hash(value)`; a mutable container is a `TypeError`.
     pub fn hash(&mut self, value: &Value) -> Result<i64, Raised> {
+        if let Some(known) = plain_hash(value) {
+            return Ok(known);
+        }
         Ok(match value {
-            Value::Str(it) => it.hash() as i64,
-            Value::Int(it) => *it,
-            Value::Bool(it) => *it as i64,
-            Value::Float(it) => float_hash(*it),
-            Value::None => 0x5eed,
             Value::Tuple(items) => {
                 let mut hash = 0x345678_u64;
                 for item in items.iter() {

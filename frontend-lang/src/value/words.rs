@@ -7,6 +7,7 @@
 
 use std::mem::{ManuallyDrop, MaybeUninit, transmute};
 use std::ptr;
+use std::rc::Rc;
 
 use super::Value;
 
@@ -29,11 +30,24 @@ impl Clone for Value {
     #[inline(always)]
     fn clone(&self) -> Value {
         if !self.is_plain() {
-            self.retain();
+            retain(self);
         }
         // SAFETY: a plain value owns nothing, and of any other one more owner has been counted.
         unsafe { read(self) }
     }
+}
+
+/// Counts one more owner of what a value shares.
+///
+/// Every payload that is not plain is an `Rc` of a sized type. Whatever it holds, the counts come first, so that one way
+/// does for all kinds; a test goes through them.
+#[inline(always)]
+fn retain(value: &Value) {
+    debug_assert!(!value.is_plain());
+    let words = ptr::from_ref(value).cast::<ManuallyDrop<Rc<u64>>>();
+    // SAFETY: the second word is a live `Rc`; only its count is touched, and the copy is never dropped.
+    let shared = unsafe { &*words.add(1) };
+    std::mem::forget(Rc::clone(shared));
 }
 
 /// A value on its way. It has no destructor, so that it can stay in registers: one with a
@@ -98,6 +112,16 @@ pub(crate) fn move_tail(from: &mut Vec<Value>, at: usize, to: &mut Vec<Value>) {
     }
 }
 
+/// Takes the last `count` values, in order.
+#[inline]
+pub(crate) fn take_last(stack: &mut Vec<Value>, count: usize) -> Vec<Value> {
+    let mut taken = Vec::with_capacity(count);
+    if count > 0 {
+        move_tail(stack, stack.len() - count, &mut taken);
+    }
+    taken
+}
+
 /// Takes the last value; `Unbound` if there is none.
 #[inline(always)]
 pub(crate) fn pop(stack: &mut Vec<Value>) -> Value {
@@ -118,9 +142,30 @@ pub(crate) fn put(place: &mut Value, value: Held) {
         ptr::write(place, ManuallyDrop::into_inner(value));
         old
     };
-    if !old.is_plain() {
-        dispose(ManuallyDrop::into_inner(old));
+    release(old);
+}
+
+/// Drops a value.
+#[inline(always)]
+pub(crate) fn release(value: Held) {
+    if !value.is_plain() {
+        let_go(value);
     }
+}
+
+/// Drops a value that is not plain; one that has other owners too is only counted.
+#[inline(never)]
+fn let_go(value: Held) {
+    let words = (&raw const value).cast::<Rc<u64>>();
+    // SAFETY: the second word is a live `Rc`, as `retain` has it. Of several owners one goes, so nothing is freed as if it were
+    // a number; the last one goes as what it is.
+    unsafe {
+        if Rc::strong_count(&*words.add(1)) > 1 {
+            drop(ptr::read(words.add(1)));
+            return;
+        }
+    }
+    drop(ManuallyDrop::into_inner(value));
 }
 
 /// Takes the value out of a place, which is `Unbound` then.
@@ -134,17 +179,14 @@ pub(crate) fn take(place: &mut Value) -> Value {
     }
 }
 
-#[inline(never)]
-fn dispose(value: Value) {
-    drop(value);
-}
-
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
-
     use super::*;
-    use crate::value::Tuple;
+    use crate::objects::class::class_of;
+    use crate::objects::function::CellVar;
+    use crate::objects::iterator::{Iter, IterState};
+    use crate::table::{Dict, Set};
+    use crate::value::{List, Range, Slice, Str, Tuple};
 
     fn owners(value: &Value) -> usize {
         match value {
@@ -166,6 +208,32 @@ mod tests {
         assert!(matches!(pop(&mut stack), Value::Unbound));
         drop(moved);
         assert_eq!(owners(&value), 1);
+    }
+
+    #[test]
+    fn copies_of_every_kind_count_one_owner() {
+        fn check<T>(shared: Rc<T>, value: fn(Rc<T>) -> Value) {
+            let owners = Rc::strong_count(&shared);
+            let first = value(shared.clone());
+            let second = first.clone();
+            assert_eq!((Rc::strong_count(&shared), second.is(&first)), (owners + 2, true));
+            release(hold(second));
+            assert_eq!(Rc::strong_count(&shared), owners + 1);
+            let weak = Rc::downgrade(&shared);
+            drop(shared);
+            release(hold(first));
+            assert_eq!(weak.strong_count(), owners - 1);
+        }
+        let (start, stop, step) = Default::default();
+        check(Rc::new(Str::new("text".into())), Value::Str);
+        check(Rc::new(List::new(Vec::new())), Value::List);
+        check(Rc::new(Dict::default()), Value::Dict);
+        check(Rc::new(Set::default()), Value::Set);
+        check(Rc::new(Range { start: 0, stop: 1, step: 1 }), Value::Range);
+        check(Rc::new(Slice { start, stop, step }), Value::Slice);
+        check(Rc::new(CellVar::default()), Value::Cell);
+        check(Rc::new(Iter::new(IterState::Done)), Value::Iter);
+        check(class_of(&crate::builtins::types::OBJECT), Value::Class);
     }
 
     #[test]

@@ -1,17 +1,22 @@
 //! Attributes with caches: each operation remembers where it found its name.
 
-use crate::bytecode::Code;
-use crate::cx::Cx;
+use std::rc::Rc;
+
+use crate::bytecode::{Cache, Code, Op};
+use crate::cx::{Cx, Mode};
 use crate::error::Raised;
 use crate::native::Res;
 use crate::objects::class::{Instance, class_of, class_version, row_of, traits};
-use crate::objects::descriptor::Property;
+use crate::objects::descriptor::{Get, Property};
+use crate::objects::function::Func;
 use crate::sym::Sym;
 use crate::value::Value;
+use crate::value::words::{hold, push, put};
+use crate::vm::frame::FrameKind;
 
 impl Cx {
     /// `Attr`.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn load_attr(&mut self, code: &Code, name: Sym, cache: u16) -> Res {
         let object = self.machine.stack.pop();
         if let Value::Instance(it) = &object
@@ -22,71 +27,75 @@ impl Cx {
         self.getattr(&object, name)
     }
 
-    /// `SetAttr`.
-    #[inline]
-    pub(crate) fn store_attr(
+    /// The first try of `Attr`: true if the frame of a property's getter was pushed, with the object as its argument. False if
+    /// this is another matter; nothing has happened then.
+    #[inline(never)]
+    pub(crate) fn enter_property(
         &mut self,
         code: &Code,
-        object: &Value,
         name: Sym,
         cache: u16,
-        value: Value,
-    ) -> Result<(), Raised> {
-        if let Value::Instance(it) = object
+    ) -> Result<bool, Raised> {
+        let at = self.machine.stack.len() - 1;
+        let Value::Instance(it) = &self.machine.stack[at] else { return Ok(false) };
+        if !it.class.has(traits::PROPERTY) || it.attrs.borrow().contains_key(&name) {
+            return Ok(false);
+        }
+        let Some(getter) = getter_of(it, &code.caches[cache as usize], name) else {
+            return Ok(false);
+        };
+        self.push_func(getter, at, at, FrameKind::Call)
+    }
+
+    /// `SetAttr` and `PutAttr`.
+    pub(crate) fn set_attr_op(&mut self, code: &Code, op: Op) -> Result<(), Raised> {
+        let stack = &mut self.machine.stack;
+        let top = stack.len() - 1;
+        let (name, cache, object, value) = match op {
+            Op::SetAttr { name, cache } => (name, cache, top, top - 1),
+            Op::PutAttr { name, cache } => (name, cache, top - 1, top),
+            _ => return Ok(()),
+        };
+        let (object, value) = (stack[object].clone(), stack[value].clone());
+        stack.drop_top();
+        stack.drop_top();
+        if self.mode == Mode::Shadow && !self.may_change(&object) {
+            return Err(self.uncertain());
+        }
+        if let Value::Instance(it) = &object
             && is_stored_plainly(it, code, name, cache)
         {
-            it.note(&value);
-            let mut attrs = it.attrs.borrow_mut();
-            let place = code.caches[cache as usize].place.get() as usize;
-            if let Some((key, slot)) = attrs.at_mut(place)
-                && key == name
-            {
-                let old = std::mem::replace(slot, value);
-                drop(attrs);
-                drop(old);
-                return Ok(());
-            }
-            let (place, old) = attrs.insert_full(name, value);
-            code.caches[cache as usize].place.set(place as u32);
-            drop(attrs);
-            if old.is_none() {
-                it.grown();
-            }
-            drop(old);
+            store_own(it, &code.caches[cache as usize], name, &value);
             return Ok(());
         }
-        self.setattr(object, name, value)
+        self.setattr(&object, name, value)
     }
 
     /// `Method`: leaves function and object, or an unbound place and the bound method.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn load_method(&mut self, code: &Code, name: Sym, cache: u16) -> Result<(), Raised> {
-        let object = self.machine.stack.pop();
-        let key = match &object {
-            Value::Instance(it) => {
-                if let Some(found) = own_attr(it, code, name, cache) {
-                    self.machine.stack.push(Value::Unbound);
-                    self.machine.stack.push(found);
-                    return Ok(());
-                }
-                std::rc::Rc::as_ptr(&it.class).addr()
-            }
-            Value::Module(_) | Value::Class(_) | Value::Object(_) => 0,
-            _ => std::ptr::from_ref(row_of(&object)).addr(),
-        };
-        let (key, version) = (key, class_version());
-        let slot = &code.caches[cache as usize];
-        if key != 0 && slot.key.get() == (key, version) {
-            self.machine.stack.push(slot.found.borrow().clone());
-            self.machine.stack.push(object);
+        if let Some(found) = self.cached_method(code, name, cache).map(hold) {
+            let stack = &mut self.machine.stack;
+            let object = hold(stack.pop());
+            push(stack, found);
+            push(stack, object);
             return Ok(());
         }
+        let object = self.machine.stack.pop();
+        if let Value::Instance(it) = &object
+            && let Some(found) = own_attr(it, code, name, cache)
+        {
+            self.machine.stack.push(Value::Unbound);
+            self.machine.stack.push(found);
+            return Ok(());
+        }
+        let key = method_key(&object);
         if key != 0
             && let Some(found) = self.plain_method(&object, name)?
         {
-            slot.key.set((key, version));
-            let old = slot.found.replace(found.clone());
-            drop(old);
+            let slot = &code.caches[cache as usize];
+            slot.key.set((key, class_version()));
+            drop(slot.found.replace(found.clone()));
             self.machine.stack.push(found);
             self.machine.stack.push(object);
             return Ok(());
@@ -95,6 +104,20 @@ impl Cx {
         self.machine.stack.push(Value::Unbound);
         self.machine.stack.push(bound);
         Ok(())
+    }
+
+    /// The method that the cache knows for the object on top.
+    #[inline(always)]
+    fn cached_method(&self, code: &Code, name: Sym, cache: u16) -> Option<Value> {
+        let object = self.machine.stack.last()?;
+        let slot = &code.caches[cache as usize];
+        if slot.key.get() != (method_key(object), class_version()) {
+            return None;
+        }
+        match object {
+            Value::Instance(it) if it.attrs.borrow().contains_key(&name) => None,
+            _ => Some(slot.found.borrow().clone()),
+        }
     }
 
     /// The method in the class of `object`, if calling it only means putting the object first.
@@ -116,6 +139,49 @@ impl Cx {
     }
 }
 
+/// The getter of a property written in the language; the cache remembers it.
+fn getter_of(it: &Instance, cache: &Cache, name: Sym) -> Option<Rc<Func>> {
+    let key = (Rc::as_ptr(&it.class).addr(), class_version());
+    if cache.key.get() != key {
+        let found = it.class.lookup(name)?;
+        let Get::Func(getter @ Value::Func(func)) = &found.downcast::<Property>()?.get else {
+            return None;
+        };
+        if func.code.is_generator {
+            return None;
+        }
+        cache.key.set(key);
+        drop(cache.found.replace(getter.clone()));
+    }
+    match &*cache.found.borrow() {
+        Value::Func(func) => Some(func.clone()),
+        _ => None,
+    }
+}
+
+/// What methods are remembered for: the class of an instance, the row of a built-in type; 0 where nothing is.
+#[inline]
+fn method_key(object: &Value) -> usize {
+    match object {
+        Value::Instance(it) => Rc::as_ptr(&it.class).addr(),
+        Value::Module(_) | Value::Class(_) | Value::Object(_) => 0,
+        _ => std::ptr::from_ref(row_of(object)).addr(),
+    }
+}
+
+/// Stores an attribute in an instance, and its place in the cache.
+fn store_own(it: &Rc<Instance>, cache: &Cache, name: Sym, value: &Value) {
+    it.note(value);
+    let mut attrs = it.attrs.borrow_mut();
+    let (place, old) = attrs.insert_full(name, value.clone());
+    cache.place.set(place as u32);
+    drop(attrs);
+    if old.is_none() {
+        it.grown();
+    }
+    drop(old);
+}
+
 /// Whether assigning the attribute means storing it in the instance: no `__setattr__`, no property or descriptor of this name.
 #[inline]
 fn is_stored_plainly(it: &Instance, code: &Code, name: Sym, cache: u16) -> bool {
@@ -123,7 +189,7 @@ fn is_stored_plainly(it: &Instance, code: &Code, name: Sym, cache: u16) -> bool 
         return true;
     }
     let slot = &code.caches[cache as usize];
-    let key = (std::rc::Rc::as_ptr(&it.class).addr(), class_version());
+    let key = (Rc::as_ptr(&it.class).addr(), class_version());
     if slot.key.get() == key {
         return true;
     }
@@ -139,9 +205,48 @@ fn is_stored_plainly(it: &Instance, code: &Code, name: Sym, cache: u16) -> bool 
     plain
 }
 
+/// The attribute of an instance that the cache finds at once.
+#[inline(always)]
+pub(crate) fn quick_attr(object: &Value, code: &Code, name: Sym, cache: u16) -> Option<Value> {
+    let Value::Instance(it) = object else { return None };
+    let attrs = it.attrs.borrow();
+    match attrs.at(code.caches[cache as usize].place.get() as usize) {
+        Some((key, value)) if *key == name => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// Assigns an attribute that an instance has already where the cache says, and that nothing else answers for; `false`: the
+/// long way.
+#[inline(always)]
+pub(crate) fn quick_set_attr(
+    object: &Value,
+    code: &Code,
+    name: Sym,
+    cache: u16,
+    value: &Value,
+) -> bool {
+    let Value::Instance(it) = object else { return false };
+    let slot = &code.caches[cache as usize];
+    if it.class.has(traits::SETATTR | traits::PROPERTY)
+        && slot.key.get() != (Rc::as_ptr(&it.class).addr(), class_version())
+    {
+        return false;
+    }
+    let mut attrs = it.attrs.borrow_mut();
+    match attrs.at_mut(slot.place.get() as usize) {
+        Some((key, slot)) if key == name => {
+            it.note(value);
+            put(slot, hold(value.clone()));
+            true
+        }
+        _ => false,
+    }
+}
+
 /// The instance's own attribute, found by the cache where that is right.
 #[inline]
-pub(crate) fn own_attr(it: &Instance, code: &Code, name: Sym, cache: u16) -> Option<Value> {
+fn own_attr(it: &Instance, code: &Code, name: Sym, cache: u16) -> Option<Value> {
     let attrs = it.attrs.borrow();
     let slot = &code.caches[cache as usize];
     if let Some((key, value)) = attrs.at(slot.place.get() as usize)

@@ -9,7 +9,7 @@ use crate::bytecode::Code;
 use crate::cx::{Cx, Mode};
 use crate::error::{RECURSION_ERROR, Raised, type_error};
 use crate::native::{Args, CallArgs, NativeFn, Res};
-use crate::objects::class::{Class, traits};
+use crate::objects::class::{Class, Instance, traits};
 use crate::objects::function::Func;
 use crate::operate::call::{init_result, wrong_self};
 use crate::params::{
@@ -20,24 +20,52 @@ use crate::table::Dict;
 use crate::value::Value;
 use crate::value::words::{self, hold};
 use crate::vm::frame::{Exit, Frame, FrameKind, Machine, RECURSION_LIMIT};
+use crate::vm::stack::Stack;
 
 /// Most arguments that a native takes from the stack without a list of their own.
 const DIRECT: usize = 4;
 
 impl Cx {
     /// `Call` and `CallMethod`; true if a frame was pushed, else the result is on the stack.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn call_op(&mut self, count: usize, is_method: bool) -> Result<bool, Raised> {
         let callee_at = self.callee_place(count, is_method);
         let return_to = self.machine.stack.len() - count - 1 - is_method as usize;
         let first_arg = callee_at + 1;
+        let count = self.machine.stack.len() - first_arg;
+        if let Value::Native(row) = &self.machine.stack[callee_at] {
+            return self.native_op(row, first_arg, return_to);
+        }
         match words::take(&mut self.machine.stack[callee_at]) {
-            Value::Func(func) if func.code.takes_plainly(self.machine.stack.len() - first_arg) => {
-                self.push_plain(func, first_arg, return_to)?;
+            Value::Func(func)
+                if func.code.takes_plainly(count)
+                    || !func.code.is_generator
+                        && add_defaults(&mut self.machine.stack, &func, count) =>
+            {
+                self.push_plain(func, first_arg, return_to, false)?;
                 Ok(true)
             }
             callee => self.call_at(callee, first_arg, return_to),
         }
+    }
+
+    /// Calls a native, the short way if it has one for these arguments; the result is on the stack.
+    #[inline]
+    fn native_op(
+        &mut self,
+        row: &'static NativeFn,
+        first_arg: usize,
+        return_to: usize,
+    ) -> Result<bool, Raised> {
+        let quick = row.quick.filter(|_| self.mode != Mode::Shadow);
+        let known = quick.and_then(|it| words::fresh(it(&self.machine.stack[first_arg..])));
+        let result = match known.map(hold) {
+            Some(result) => result,
+            None => hold(words::fresh(self.call_native_at(row, first_arg))?),
+        };
+        self.machine.stack.shrink(return_to);
+        words::push(&mut self.machine.stack, result);
+        Ok(false)
     }
 
     fn callee_place(&self, count: usize, is_method: bool) -> usize {
@@ -55,12 +83,7 @@ impl Cx {
     ) -> Result<bool, Raised> {
         match callee {
             Value::Func(func) => self.push_func(func, first_arg, return_to, FrameKind::Call),
-            Value::Native(row) => {
-                let result = words::fresh(self.call_native_at(row, first_arg))?;
-                self.machine.stack.shrink(return_to);
-                self.machine.stack.push(result);
-                Ok(false)
-            }
+            Value::Native(row) => self.native_op(row, first_arg, return_to),
             Value::Method(it) => {
                 self.machine.stack[first_arg - 1] = it.this.clone();
                 self.call_at(it.func.clone(), first_arg - 1, return_to)
@@ -93,7 +116,7 @@ impl Cx {
             words::put(place, hold(stack.pop()));
         }
         for (at, place) in args.iter_mut().enumerate().take(wanted).skip(count) {
-            *place = row.params.default_of(at);
+            words::put(place, hold(words::fresh(row.params.default_of(at))));
         }
         self.enter_native()?;
         let result = words::fresh((row.run)(self, Args::new(&args[..wanted])));
@@ -123,6 +146,11 @@ impl Cx {
         return_to: usize,
     ) -> Result<bool, Raised> {
         let init = match class.lookup(Sym::INIT) {
+            Some(Value::Func(init)) if class.has(traits::PLAIN) && !init.code.is_generator => {
+                let instance = Value::Instance(Rc::new(Instance::new(class)));
+                self.machine.stack[first_arg - 1] = instance.clone();
+                return self.push_func(init, first_arg - 1, return_to, FrameKind::Init(instance));
+            }
             Some(Value::Func(init)) if !class.has(traits::PROTOCOL) => init,
             _ => return self.call_generally(&Value::Class(class), first_arg, return_to, &[]),
         };
@@ -147,54 +175,49 @@ impl Cx {
         return_to: usize,
         kind: FrameKind,
     ) -> Result<bool, Raised> {
-        let params = &func.code.params;
         let count = self.machine.stack.len() - first_arg;
-        let wanted = params.positional;
-        if !params.is_simple() || count != wanted {
-            if params.is_simple() && count < wanted && count + func.defaults.len() >= wanted {
-                let skip = func.defaults.len() - (wanted - count);
-                self.machine.stack.extend(func.defaults[skip..].iter().cloned());
-            } else {
-                let args: Bound = self.machine.stack.drain(first_arg..).collect();
-                bind(&mut self.machine.stack, &func, args, &[])?;
-            }
+        if !add_defaults(&mut self.machine.stack, &func, count) {
+            let args: Bound = self.machine.stack.drain(first_arg..).collect();
+            bind(&mut self.machine.stack, &func, args, &[])?;
         }
         self.push_bound(func, first_arg, return_to, kind)
     }
 
     /// Pushes the frame of a plain call, whose arguments are the parameters.
-    #[inline]
-    fn push_plain(&mut self, func: Rc<Func>, base: usize, return_to: usize) -> Result<(), Raised> {
+    #[inline(always)]
+    fn push_plain(
+        &mut self,
+        func: Rc<Func>,
+        base: usize,
+        return_to: usize,
+        is_entry: bool,
+    ) -> Result<(), Raised> {
         self.make_room(&func, base)?;
-        self.enter(func, base, return_to, FrameKind::Call)
+        let kind = if is_entry { FrameKind::Entry } else { FrameKind::Call };
+        self.enter(func, base, return_to, kind);
+        Ok(())
     }
 
-    /// Makes places for the locals behind the parameters, which lie from `base` to the top.
+    /// Makes places for the locals behind the parameters, which lie from `base` to the top. Here a call is interrupted.
     #[inline(always)]
     fn make_room(&mut self, func: &Func, base: usize) -> Result<(), Raised> {
         if self.machine.frames.len() >= RECURSION_LIMIT {
             return Err(too_deep());
         }
+        self.poll()?;
         for _ in self.machine.stack.len()..base + func.code.locals.len() {
             self.machine.stack.push(Value::Unbound);
         }
         Ok(())
     }
 
+    /// Pushes a frame for which room has been made.
     #[inline(always)]
-    fn enter(
-        &mut self,
-        func: Rc<Func>,
-        base: usize,
-        return_to: usize,
-        kind: FrameKind,
-    ) -> Result<(), Raised> {
-        self.poll()?;
+    fn enter(&mut self, func: Rc<Func>, base: usize, return_to: usize, kind: FrameKind) {
         let machine = &mut self.machine;
         let (blocks, handled) = (machine.blocks.len(), machine.handled.len());
         let frame = Frame { func, ip: 0, base, return_to, blocks, handled, kind };
         words::push(&mut machine.frames, ManuallyDrop::new(frame));
-        Ok(())
     }
 
     /// Pushes the frame of a function whose parameters lie from `base` to the top.
@@ -212,7 +235,7 @@ impl Cx {
             self.machine.stack.push(generator);
             return Ok(false);
         }
-        self.enter(func, base, return_to, kind)?;
+        self.enter(func, base, return_to, kind);
         Ok(true)
     }
 
@@ -226,11 +249,17 @@ impl Cx {
     ) -> Result<bool, Raised> {
         let names = &code.keywords[names as usize];
         let from = self.machine.stack.len() - names.len();
+        let callee_at = self.callee_place(count + names.len(), is_method);
+        let return_to = from - count - 1 - is_method as usize;
+        let callee = words::take(&mut self.machine.stack[callee_at]);
+        if let Value::Func(func) = &callee
+            && place_keywords(&mut self.machine.stack, func, callee_at + 1, names)
+        {
+            let func = func.clone();
+            return self.push_bound(func, callee_at + 1, return_to, FrameKind::Call);
+        }
         let keywords: SmallVec<[(Sym, Value); 6]> =
             names.iter().copied().zip(self.machine.stack.drain(from..)).collect();
-        let callee_at = self.callee_place(count, is_method);
-        let callee = std::mem::take(&mut self.machine.stack[callee_at]);
-        let return_to = self.machine.stack.len() - count - 1 - is_method as usize;
         self.call_kw_at(callee, callee_at + 1, return_to, &keywords)
     }
 
@@ -320,7 +349,11 @@ impl Cx {
     }
 
     fn call_func_inner(&mut self, func: &Rc<Func>, args: CallArgs<'_>, base: usize) -> Res {
-        let pushed = if args.keywords.is_empty() {
+        let pushed = if args.keywords.is_empty() && func.code.takes_plainly(args.positional.len()) {
+            args.positional.iter().for_each(|it| self.machine.stack.push(it.clone()));
+            self.push_plain(func.clone(), base, base, true)?;
+            true
+        } else if args.keywords.is_empty() {
             self.machine.stack.extend(args.positional.iter().cloned());
             self.push_func(func.clone(), base, base, FrameKind::Entry)?
         } else {
@@ -332,7 +365,7 @@ impl Cx {
         }
         let floor = self.machine.frames.len() - 1;
         match self.run(floor)? {
-            Exit::Return(value) | Exit::Yield(value) => Ok(value),
+            Exit::Return(value) | Exit::Yield(value) => Ok(words::fresh(value)),
         }
     }
 
@@ -393,6 +426,49 @@ impl Cx {
 
 fn too_deep() -> Raised {
     Raised::new(&RECURSION_ERROR, "maximum recursion depth exceeded")
+}
+
+/// Puts defaults behind the `count` topmost arguments; false, with nothing done, if that does not make it a plain call.
+fn add_defaults(stack: &mut Stack, func: &Func, count: usize) -> bool {
+    let params = &func.code.params;
+    if !params.is_simple() || count > params.positional {
+        return false;
+    }
+    let Some(first) = (func.defaults.len() + count).checked_sub(params.positional) else {
+        return false;
+    };
+    func.defaults[first..].iter().for_each(|it| stack.push(it.clone()));
+    true
+}
+
+/// Brings arguments, of which the last have `names`, into the order of the parameters, with defaults for those not given.
+/// False, with nothing moved, if that is not the whole matter: something is missing, twice, unknown, or goes to `**`.
+fn place_keywords(stack: &mut Stack, func: &Func, first_arg: usize, names: &[Sym]) -> bool {
+    let params = &func.code.params;
+    let given = stack.len() - first_arg - names.len();
+    if given > params.positional || params.has_rest || params.has_keywords {
+        return false;
+    }
+    let open = &params.names[given..];
+    if names != open || given < params.positional_only {
+        let source = |name: &Sym| names.iter().position(|it| it == name);
+        let known = |(at, name): (usize, &Sym)| match source(name) {
+            Some(_) => given + at >= params.positional_only,
+            None => func.default_of(given + at).is_some(),
+        };
+        let asked = open.iter().filter(|it| source(it).is_some()).count();
+        if asked != names.len() || !open.iter().enumerate().all(known) {
+            return false;
+        }
+        let mut values: Bound = stack.drain(first_arg + given..).collect();
+        for (at, name) in open.iter().enumerate() {
+            stack.push(match source(name) {
+                Some(idx) => std::mem::take(&mut values[idx]),
+                None => func.default_of(given + at).unwrap_or_default(),
+            });
+        }
+    }
+    true
 }
 
 /// Puts arguments in parameter order onto the stack, or raises CPython's `TypeError`.

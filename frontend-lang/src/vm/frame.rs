@@ -8,6 +8,7 @@ use crate::objects::function::Func;
 use crate::objects::generator::Generator;
 use crate::sym::Sym;
 use crate::value::Value;
+use crate::value::words::{self, hold};
 use crate::vm::stack::Stack;
 
 /// Deepest nesting of calls.
@@ -53,6 +54,36 @@ pub(crate) enum FrameKind {
     ForLoop(Rc<Generator>),
     /// A generator driven from Rust.
     Resumed(Rc<Generator>),
+}
+
+/// What frame a result has left.
+pub(crate) enum Left {
+    /// One of these two, which is gone; the result lies on top.
+    Call,
+    Entry,
+    /// Another kind, which is still there.
+    No,
+}
+
+impl Machine {
+    /// Takes the newest frame off if only its result is to be handed on.
+    #[inline(always)]
+    pub(crate) fn leave_call(&mut self) -> Left {
+        let Some(frame) = self.frames.last() else { return Left::No };
+        let left = match frame.kind {
+            FrameKind::Call => Left::Call,
+            FrameKind::Entry => Left::Entry,
+            _ => return Left::No,
+        };
+        let (to, blocks, handled) = (frame.return_to, frame.blocks, frame.handled);
+        drop(self.frames.pop());
+        self.blocks.truncate(blocks);
+        self.handled.truncate(handled);
+        let result = hold(self.stack.pop());
+        self.stack.shrink(to);
+        words::push(&mut self.stack, result);
+        left
+    }
 }
 
 /// A class being made.

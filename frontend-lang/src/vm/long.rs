@@ -11,31 +11,25 @@ use crate::operate::compare::simple_compare;
 use crate::value::Value;
 
 impl Cx {
-    /// What the short way of two operands in the frame does not know; `ip` is behind the joined operation.
+    /// The first half of a joined operation that has no short way for what it found: the rest is done by those behind it.
     #[inline(never)]
-    pub(crate) fn long_pair(
-        &mut self,
-        code: &Code,
-        op: Op,
-        a: &Value,
-        b: &Value,
-        ip: usize,
-    ) -> Res {
-        bound_pair(code, a, b, ip)?;
-        self.long_binary(op, a, b)
+    pub(crate) fn push_local(&mut self, code: &Code, base: usize, slot: u8) -> Result<(), Raised> {
+        let value = self.machine.stack[base + slot as usize].clone();
+        if value.is_unbound() {
+            return Err(unbound_local(code, slot as u32));
+        }
+        self.machine.stack.push(value);
+        Ok(())
     }
 
     #[inline(never)]
     pub(crate) fn long_binary(&mut self, op: Op, a: &Value, b: &Value) -> Res {
         match op {
-            Op::Inplace(op) | Op::InplaceLL(op, ..) | Op::InplaceLC(op, ..) => {
-                match number_op(op, a, b) {
-                    Some(result) => result,
-                    None => self.inplace(op, a, b),
-                }
-            }
-            Op::Binary(op) | Op::BinaryLL(op, ..) | Op::BinaryLC(op, ..) => self.binary(op, a, b),
-            Op::IndexLL(..) | Op::IndexLC(..) => self.getitem(a, b),
+            Op::Inplace(op) => match number_op(op, a, b) {
+                Some(result) => result,
+                None => self.inplace(op, a, b),
+            },
+            Op::Binary(op) => self.binary(op, a, b),
             _ => Ok(Value::None),
         }
     }
@@ -55,7 +49,7 @@ impl Cx {
     }
 
     /// The next item for the iterator on top of the stack.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn for_iter(&mut self, ip: usize) -> Result<ForStep, Raised> {
         let last = self.machine.stack.len() - 1;
         if let Value::Iter(iter) = &self.machine.stack[last]
@@ -90,12 +84,12 @@ pub(crate) fn next_of_range(iter: &Value) -> Option<Value> {
     }
 }
 
-/// Where a joined comparison at `ip - 1` goes on.
+/// Where a comparison goes on whose branch stands at `branch`.
 #[inline(always)]
-pub(crate) fn after_compare(ops: &[Op], ip: usize, holds: bool) -> usize {
-    match ops[ip + 1] {
+pub(crate) fn after_compare(ops: &[Op], branch: usize, holds: bool) -> usize {
+    match ops[branch] {
         Op::CompareJump(_, target) if !holds => target as usize,
-        _ => ip + 2,
+        _ => branch + 1,
     }
 }
 
@@ -120,17 +114,4 @@ pub(crate) fn unbound_free(code: &crate::bytecode::Code, idx: u32) -> Raised {
     name_error(format!(
         "cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
     ))
-}
-
-/// Checks operands that were read from the frame without a check; `ip` is behind the joined operation.
-pub(crate) fn bound_pair(code: &Code, a: &Value, b: &Value, ip: usize) -> Result<(), Raised> {
-    let unbound = match (a.is_unbound(), b.is_unbound()) {
-        (true, _) => code.ops[ip - 1].unjoined(),
-        (false, true) => code.ops[ip],
-        (false, false) => return Ok(()),
-    };
-    match unbound {
-        Op::Local(slot) => Err(unbound_local(code, slot)),
-        _ => Ok(()),
-    }
 }

@@ -4,6 +4,7 @@
 
 use crate::operate::{BinaryOp, CompareOp};
 use crate::value::Value;
+use crate::value::words::{hold, put};
 
 /// `a op b` for common operators on numbers when the result fits; `None`: the long way.
 #[inline(always)]
@@ -65,17 +66,40 @@ fn holds<T: PartialOrd>(op: CompareOp, a: &T, b: &T) -> bool {
     }
 }
 
-/// `container[index]` of a list or tuple and a place inside it; `None`: the long way.
+/// `container[index]` of a list or tuple and a place inside it, or of a dict that has the key; `None`: the long way.
 #[inline(always)]
 pub(crate) fn quick_item(container: &Value, index: &Value) -> Option<Value> {
-    let Value::Int(at) = index else { return None };
-    let place = |len: usize| if *at < 0 { at.wrapping_add(len as i64) } else { *at } as usize;
-    match container {
-        Value::List(list) => {
+    match (container, index) {
+        (Value::List(list), Value::Int(at)) => {
             let items = list.items.borrow();
-            items.get(place(items.len())).cloned()
+            items.get(counted(*at, items.len())).cloned()
         }
-        Value::Tuple(items) => items.get(place(items.len())).cloned(),
+        (Value::Tuple(items), Value::Int(at)) => items.get(counted(*at, items.len())).cloned(),
+        (Value::Dict(dict), _) => dict.quick_get(index)?,
         _ => None,
     }
+}
+
+/// `container[index] = value` of a list and a place inside it, or of a dict whose keys need no code to be compared; `false`:
+/// nothing is stored, the long way.
+#[inline(always)]
+pub(crate) fn quick_store(container: &Value, index: &Value, value: &Value) -> bool {
+    match (container, index) {
+        (Value::List(list), Value::Int(at)) => {
+            let mut items = list.items.borrow_mut();
+            let at = counted(*at, items.len());
+            let Some(place) = items.get_mut(at) else { return false };
+            list.note(value);
+            put(place, hold(value.clone()));
+            true
+        }
+        (Value::Dict(dict), _) => dict.quick_store(index, value),
+        _ => false,
+    }
+}
+
+/// A place counted from the front, whichever end it was counted from; beyond the end if it is outside.
+#[inline(always)]
+fn counted(at: i64, len: usize) -> usize {
+    (if at < 0 { at.wrapping_add(len as i64) } else { at }) as usize
 }

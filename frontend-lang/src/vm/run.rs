@@ -6,15 +6,13 @@ use crate::bytecode::Op;
 use crate::cx::{Cx, Mode};
 use crate::error::Raised;
 use crate::operate::binary::number_op;
-use crate::operate::compare::simple_compare;
-use crate::value::words::{hold, push, put};
+use crate::value::words::{fresh, hold, push, put, take_last};
 use crate::value::{Slice, Value};
-use crate::vm::attribute::own_attr;
-use crate::vm::frame::{Block, Exit, FrameKind, Machine};
-use crate::vm::long::{
-    ForStep, after_compare, bound_pair, next_of_range, unbound_free, unbound_local,
-};
-use crate::vm::quick::{quick_binary, quick_compare, quick_item};
+use crate::vm::attribute::{quick_attr, quick_set_attr};
+use crate::vm::frame::{Block, Exit, Left, Machine};
+use crate::vm::long::{ForStep, after_compare, next_of_range, unbound_free, unbound_local};
+use crate::vm::quick::{quick_binary, quick_compare, quick_item, quick_store};
+use crate::vm::unpack::pair_op;
 
 macro_rules! push {
     ($cx:expr, $value:expr) => {{
@@ -61,10 +59,7 @@ impl Cx {
                 ($result:expr) => {
                     match $result {
                         Ok(value) => value,
-                        Err(raised) => {
-                            save!();
-                            return Err(raised);
-                        }
+                        Err(raised) => break raised,
                     }
                 };
             }
@@ -81,7 +76,50 @@ impl Cx {
                     }
                 }};
             }
-            loop {
+            /// Puts a result in the place of the top, which owns nothing, or where the next operation stores it.
+            macro_rules! replace {
+                ($value:expr) => {{
+                    let value = hold($value);
+                    let stack = &mut self.machine.stack;
+                    if let Op::SetLocal(slot) = ops[ip] {
+                        ip += 1;
+                        stack.forget_top();
+                        put(&mut stack[base + slot as usize], value);
+                    } else {
+                        let top = stack.len() - 1;
+                        put(&mut stack[top], value);
+                    }
+                }};
+            }
+            macro_rules! local {
+                ($slot:expr) => {
+                    &self.machine.stack[base + $slot as usize]
+                };
+            }
+            macro_rules! constant {
+                ($idx:expr) => {
+                    &func.code.consts[$idx as usize]
+                };
+            }
+            /// What lies so far below the top.
+            macro_rules! below {
+                ($depth:expr) => {
+                    &self.machine.stack[self.machine.stack.len() - 1 - $depth]
+                };
+            }
+            /// The result of a joined operation; without one, the first it is joined of, and the others follow.
+            macro_rules! joined {
+                ($slot:expr, $skipped:expr, $value:expr) => {
+                    match $value {
+                        Some(value) => {
+                            ip += $skipped;
+                            deliver!(value);
+                        }
+                        None => tri!(self.push_local(&func.code, base, $slot)),
+                    }
+                };
+            }
+            let raised = loop {
                 let op = if SHADOW { ops[ip].unjoined() } else { ops[ip] };
                 ip += 1;
                 if SHADOW {
@@ -89,34 +127,18 @@ impl Cx {
                     save!();
                 }
                 match op {
-                    Op::Const(idx) => {
-                        push!(self, func.code.consts[idx as usize].clone())
-                    }
+                    Op::Const(idx) => push!(self, constant!(idx).clone()),
                     Op::None => push!(self, Value::None),
                     Op::Local(slot) => {
-                        let local = &self.machine.stack[base + slot as usize];
+                        let local = local!(slot);
                         if local.is_unbound() {
                             tri!(Err(unbound_local(&func.code, slot)));
                         }
-                        // The attribute of an object in a variable: the object stays where it is.
-                        if let (Value::Instance(it), Op::Attr { name, cache }) = (local, ops[ip])
-                            && !SHADOW
-                            && let Some(found) = own_attr(it, &func.code, name, cache)
-                        {
-                            ip += 1;
-                            push!(self, found);
-                            continue;
-                        }
-                        push!(self, self.machine.stack[base + slot as usize].clone())
+                        push!(self, local.clone())
                     }
                     Op::SetLocal(slot) => self.machine.stack.move_top(base + slot as usize),
-                    Op::Global(slot) if SHADOW => {
-                        let value = tri!(self.shadow_global(&func.code, slot));
-                        push!(self, value);
-                    }
-                    Op::SetGlobal(slot) if SHADOW => {
-                        let value = pop!(self);
-                        self.shadow_set_global(&func.code.globals, slot, value);
+                    Op::Global(_) | Op::SetGlobal(_) | Op::Method { .. } | Op::Pop if SHADOW => {
+                        tri!(self.shadow_step(&func, op, base));
                     }
                     Op::Global(slot) => {
                         let slots = func.code.globals.slots.borrow();
@@ -169,45 +191,36 @@ impl Cx {
                         let old = func.closure[idx as usize].assign(value);
                         drop(old);
                     }
-                    Op::BinaryLL(op, a, b) | Op::InplaceLL(op, a, b) => {
-                        let stack = &mut self.machine.stack;
-                        let (a, b) = (&stack[base + a as usize], &stack[base + b as usize]);
-                        if let Some(value) = quick_binary(op, a, b) {
-                            ip += 2;
-                            deliver!(value);
-                            continue;
-                        }
-                        let (a, b) = (a.clone(), b.clone());
-                        let at = ip;
-                        ip += 2;
-                        push!(self, tri!(self.long_pair(&func.code, ops[at - 1], &a, &b, at)));
+                    Op::BinaryLL(op, a, b) => {
+                        joined!(a, 2, quick_binary(op, local!(a), local!(b)))
                     }
-                    Op::BinaryLC(op, a, b) | Op::InplaceLC(op, a, b) => {
-                        let stack = &mut self.machine.stack;
-                        let (a, b) = (&stack[base + a as usize], &func.code.consts[b as usize]);
-                        if let Some(value) = quick_binary(op, a, b) {
-                            ip += 2;
-                            deliver!(value);
-                            continue;
-                        }
-                        let a = a.clone();
-                        let at = ip;
-                        ip += 2;
-                        push!(self, tri!(self.long_pair(&func.code, ops[at - 1], &a, b, at)));
+                    Op::BinaryLC(op, a, b) => {
+                        joined!(a, 2, quick_binary(op, local!(a), constant!(b)))
                     }
+                    Op::BinaryL(op, b) => match quick_binary(op, below!(0), local!(b)) {
+                        Some(value) => {
+                            ip += 1;
+                            replace!(value);
+                        }
+                        None => tri!(self.push_local(&func.code, base, b)),
+                    },
+                    Op::BinaryC(op, b) => match quick_binary(op, below!(0), constant!(b)) {
+                        Some(value) => {
+                            ip += 1;
+                            replace!(value);
+                        }
+                        None => push!(self, constant!(b).clone()),
+                    },
                     Op::Binary(binary) | Op::Inplace(binary) => {
                         let stack = &mut self.machine.stack;
                         let top = stack.len() - 1;
                         if let Some(value) = quick_binary(binary, &stack[top - 1], &stack[top]) {
-                            let value = hold(value);
                             stack.forget_top();
-                            if let Op::SetLocal(slot) = ops[ip] {
-                                ip += 1;
-                                put(&mut stack[base + slot as usize], value);
-                                stack.forget_top();
-                            } else {
-                                put(&mut stack[top - 1], value);
-                            }
+                            replace!(value);
+                            continue;
+                        }
+                        if !SHADOW && self.grow_text(op, ops[ip], base) {
+                            ip += 1;
                             continue;
                         }
                         let b = pop!(self);
@@ -234,31 +247,22 @@ impl Cx {
                         }
                         let b = pop!(self);
                         let a = pop!(self);
-                        if SHADOW {
-                            self.lint_compare(op, &a, &b);
-                        }
-                        let value = match simple_compare(op, &a, &b) {
-                            Some(known) => Value::Bool(known),
-                            None if SHADOW => {
-                                let res = self.compare(op, &a, &b);
-                                tri!(self.or_unknown(res))
-                            }
-                            None => tri!(self.compare(op, &a, &b)),
-                        };
+                        let value = tri!(if SHADOW {
+                            self.shadow_compare(op, &a, &b)
+                        } else {
+                            fresh(self.compare(op, &a, &b))
+                        });
                         push!(self, value);
                     }
                     Op::CompareJump(op, target) => {
-                        let stack = &mut self.machine.stack;
-                        let top = stack.len() - 1;
                         if SHADOW {
-                            let (a, b) = (stack[top - 1].clone(), stack[top].clone());
+                            let (a, b) = (below!(1).clone(), below!(0).clone());
                             self.lint_compare(op, &a, &b);
                         }
-                        let stack = &mut self.machine.stack;
-                        let holds = match quick_compare(op, &stack[top - 1], &stack[top]) {
+                        let holds = match quick_compare(op, below!(1), below!(0)) {
                             Some(known) => {
-                                stack.forget_top();
-                                stack.forget_top();
+                                self.machine.stack.forget_top();
+                                self.machine.stack.forget_top();
                                 known
                             }
                             None => {
@@ -271,38 +275,30 @@ impl Cx {
                             ip = target as usize;
                         }
                     }
-                    Op::CompareJumpLL(op, a, b) => {
-                        let stack = &self.machine.stack;
-                        let (a, b) = (&stack[base + a as usize], &stack[base + b as usize]);
-                        let holds = match quick_compare(op, a, b) {
-                            Some(known) => known,
-                            None => {
-                                let (a, b) = (a.clone(), b.clone());
-                                tri!(bound_pair(&func.code, &a, &b, ip));
-                                ip += 2;
-                                let holds = tri!(self.long_compare(op, &a, &b));
-                                ip -= 2;
-                                holds
-                            }
-                        };
-                        ip = after_compare(ops, ip, holds);
-                    }
+                    Op::CompareJumpLL(op, a, b) => match quick_compare(op, local!(a), local!(b)) {
+                        Some(holds) => ip = after_compare(ops, ip + 1, holds),
+                        None => tri!(self.push_local(&func.code, base, a)),
+                    },
                     Op::CompareJumpLC(op, a, b) => {
-                        let (a, b) =
-                            (&self.machine.stack[base + a as usize], &func.code.consts[b as usize]);
-                        let holds = match quick_compare(op, a, b) {
-                            Some(known) => known,
-                            None => {
-                                let a = a.clone();
-                                tri!(bound_pair(&func.code, &a, b, ip));
-                                ip += 2;
-                                let holds = tri!(self.long_compare(op, &a, b));
-                                ip -= 2;
-                                holds
-                            }
-                        };
-                        ip = after_compare(ops, ip, holds);
+                        match quick_compare(op, local!(a), constant!(b)) {
+                            Some(holds) => ip = after_compare(ops, ip + 1, holds),
+                            None => tri!(self.push_local(&func.code, base, a)),
+                        }
                     }
+                    Op::CompareJumpL(op, b) => match quick_compare(op, below!(0), local!(b)) {
+                        Some(holds) => {
+                            self.machine.stack.forget_top();
+                            ip = after_compare(ops, ip, holds);
+                        }
+                        None => tri!(self.push_local(&func.code, base, b)),
+                    },
+                    Op::CompareJumpC(op, b) => match quick_compare(op, below!(0), constant!(b)) {
+                        Some(holds) => {
+                            self.machine.stack.forget_top();
+                            ip = after_compare(ops, ip, holds);
+                        }
+                        None => push!(self, constant!(b).clone()),
+                    },
                     Op::Jump(target) => ip = target as usize,
                     Op::Loop(target) => {
                         tri!(self.poll());
@@ -333,6 +329,13 @@ impl Cx {
                             deliver!(item);
                             continue;
                         }
+                        if !SHADOW
+                            && let Op::Unpack(2) = ops[ip]
+                            && let Some(next) = pair_op(stack, ops, ip + 1, base)
+                        {
+                            ip = next;
+                            continue;
+                        }
                         let step = if SHADOW {
                             self.shadow_for(&func, ip, target as usize)
                         } else {
@@ -347,18 +350,34 @@ impl Cx {
                             ForStep::Entered => continue 'frame,
                         }
                     }
-                    Op::Attr { name, cache } if SHADOW => {
-                        let value = tri!(self.shadow_attr(&func.code, name, cache));
-                        push!(self, value);
-                    }
-                    Op::Method { name, cache } if SHADOW => {
-                        tri!(self.shadow_method(&func.code, name, cache));
+                    Op::AttrL { slot, name, cache } => {
+                        joined!(slot, 1, quick_attr(local!(slot), &func.code, name, cache))
                     }
                     Op::Attr { name, cache } => {
-                        let value = tri!(self.load_attr(&func.code, name, cache));
-                        push!(self, value);
+                        if !SHADOW
+                            && let Some(found) =
+                                quick_attr(below!(0), &func.code, name, cache).map(hold)
+                        {
+                            let top = self.machine.stack.len() - 1;
+                            put(&mut self.machine.stack[top], found);
+                            continue;
+                        }
+                        save!();
+                        if tri!(self.enter_property(&func.code, name, cache)) {
+                            continue 'frame;
+                        }
+                        push!(
+                            self,
+                            tri!(if SHADOW {
+                                self.shadow_attr(&func.code, name, cache)
+                            } else {
+                                fresh(self.load_attr(&func.code, name, cache))
+                            })
+                        );
                     }
-                    Op::Method { name, cache } => tri!(self.load_method(&func.code, name, cache)),
+                    Op::Method { name, cache } => {
+                        tri!(self.load_method(&func.code, name, cache))
+                    }
                     Op::Call(count) => {
                         save!();
                         if tri!(self.call_op(count as usize, false)) {
@@ -372,16 +391,10 @@ impl Cx {
                         }
                     }
                     Op::Return => {
-                        let frame = &self.machine.frames[last];
-                        if matches!(frame.kind, FrameKind::Call) {
-                            let (to, blocks, handled) =
-                                (frame.return_to, frame.blocks, frame.handled);
-                            self.machine.frames.truncate(last);
-                            self.machine.blocks.truncate(blocks);
-                            self.machine.handled.truncate(handled);
-                            self.machine.stack.move_top(to);
-                            self.machine.stack.shrink(to + 1);
-                            continue 'frame;
+                        match self.machine.leave_call() {
+                            Left::Call => continue 'frame,
+                            Left::Entry => return Ok(Exit::Return(pop!(self))),
+                            Left::No => {}
                         }
                         let value = pop!(self);
                         save!();
@@ -417,12 +430,7 @@ impl Cx {
                         }
                     }
                     Op::Unpack(count) if !SHADOW => {
-                        let value = pop!(self);
-                        tri!(self.unpack_here(&value, count as usize));
-                    }
-                    Op::Pop if SHADOW => {
-                        let value = pop!(self);
-                        self.lint_drop(&value);
+                        ip = tri!(self.unpack_op(ops, ip, base, count as usize));
                     }
                     Op::Pop => self.machine.stack.drop_top(),
                     Op::Dup => {
@@ -435,13 +443,15 @@ impl Cx {
                         push!(self, self.machine.stack[len - 1].clone());
                     }
                     Op::Rot2 => {
-                        let len = self.machine.stack.len();
-                        self.machine.stack.swap(len - 2, len - 1);
+                        let [top, below] = [hold(pop!(self)), hold(pop!(self))];
+                        push(&mut self.machine.stack, top);
+                        push(&mut self.machine.stack, below);
                     }
                     Op::Rot3 => {
-                        let len = self.machine.stack.len();
-                        self.machine.stack.swap(len - 1, len - 2);
-                        self.machine.stack.swap(len - 2, len - 3);
+                        let [top, middle, below] = [(); 3].map(|()| hold(pop!(self)));
+                        push(&mut self.machine.stack, top);
+                        push(&mut self.machine.stack, below);
+                        push(&mut self.machine.stack, middle);
                     }
                     Op::Index => {
                         let stack = &mut self.machine.stack;
@@ -458,91 +468,89 @@ impl Cx {
                         let item = tri!(if SHADOW { self.or_unknown(item) } else { item });
                         push!(self, item);
                     }
-                    Op::IndexLL(a, b) => {
-                        let stack = &self.machine.stack;
-                        let (a, b) = (&stack[base + a as usize], &stack[base + b as usize]);
-                        if let Some(item) = quick_item(a, b) {
-                            ip += 2;
-                            deliver!(item);
-                            continue;
+                    Op::IndexLL(a, b) => joined!(a, 2, quick_item(local!(a), local!(b))),
+                    Op::IndexLC(a, b) => joined!(a, 2, quick_item(local!(a), constant!(b))),
+                    Op::ItemLL(a, b) => match quick_item(local!(a), local!(b)) {
+                        Some(item) => {
+                            ip += 3;
+                            self.push_item(local!(a).clone(), local!(b).clone(), item);
                         }
-                        let (a, b, at) = (a.clone(), b.clone(), ip);
+                        None => tri!(self.push_local(&func.code, base, a)),
+                    },
+                    Op::ItemLC(a, b) => match quick_item(local!(a), constant!(b)) {
+                        Some(item) => {
+                            ip += 3;
+                            self.push_item(local!(a).clone(), constant!(b).clone(), item);
+                        }
+                        None => tri!(self.push_local(&func.code, base, a)),
+                    },
+                    Op::SetIndexLL(a, b) if quick_store(local!(a), local!(b), below!(0)) => {
                         ip += 2;
-                        push!(self, tri!(self.long_pair(&func.code, op, &a, &b, at)));
+                        self.machine.stack.drop_top();
                     }
-                    Op::IndexLC(a, b) => {
-                        let a = &self.machine.stack[base + a as usize];
-                        let b = &func.code.consts[b as usize];
-                        if let Some(item) = quick_item(a, b) {
-                            ip += 2;
-                            deliver!(item);
-                            continue;
-                        }
-                        let (a, at) = (a.clone(), ip);
+                    Op::SetIndexLC(a, b) if quick_store(local!(a), constant!(b), below!(0)) => {
                         ip += 2;
-                        push!(self, tri!(self.long_pair(&func.code, op, &a, b, at)));
+                        self.machine.stack.drop_top();
                     }
-                    Op::SetIndex => {
-                        let stack = &mut self.machine.stack;
-                        let top = stack.len() - 1;
-                        let stored = match (&stack[top - 1], &stack[top], &stack[top - 2]) {
-                            (Value::List(list), Value::Int(at), value) if value.is_plain() => {
-                                match list.items.borrow_mut().get_mut(*at as usize) {
-                                    Some(place) => {
-                                        put(place, hold(value.clone()));
-                                        true
-                                    }
-                                    None => false,
-                                }
-                            }
-                            _ => false,
-                        };
-                        if stored {
-                            stack.forget_top();
-                            drop(stack.pop());
-                            stack.forget_top();
-                            continue;
-                        }
-                        let index = pop!(self);
-                        let container = pop!(self);
-                        let value = pop!(self);
-                        tri!(self.setitem(&container, &index, value));
+                    Op::SetIndexLL(a, _) | Op::SetIndexLC(a, _) => {
+                        tri!(self.push_local(&func.code, base, a))
                     }
+                    Op::SetIndex if quick_store(below!(1), below!(0), below!(2)) => {
+                        self.machine.stack.drop_top();
+                        self.machine.stack.drop_top();
+                        self.machine.stack.drop_top();
+                    }
+                    Op::PutIndex if quick_store(below!(2), below!(1), below!(0)) => {
+                        self.machine.stack.drop_top();
+                        self.machine.stack.drop_top();
+                        self.machine.stack.drop_top();
+                    }
+                    Op::SetIndex | Op::PutIndex => tri!(self.store_item(op)),
                     Op::Slice => {
+                        if !SHADOW && self.slice_op(ops[ip]) {
+                            ip += 1;
+                            continue;
+                        }
                         let step = pop!(self);
                         let stop = pop!(self);
                         let start = pop!(self);
                         push!(self, Value::Slice(Rc::new(Slice { start, stop, step })));
                     }
                     Op::ListAppend(depth) => {
-                        let item = pop!(self);
-                        let at = self.machine.stack.len() - 1 - depth as usize;
-                        if let Value::List(list) = &self.machine.stack[at] {
-                            tri!(list.push(item));
+                        if let Value::List(list) = below!(depth as usize + 1) {
+                            tri!(list.push(below!(0).clone()));
                         }
+                        self.machine.stack.drop_top();
                     }
                     Op::Tuple(count) => {
-                        let at = self.machine.stack.len() - count as usize;
-                        let items: Vec<Value> = self.machine.stack.drain(at..).collect();
-                        push!(self, Value::tuple(items));
+                        let items = take_last(&mut self.machine.stack, count as usize);
+                        push!(self, fresh(Value::tuple(items)));
                     }
                     Op::List(count) => {
-                        let at = self.machine.stack.len() - count as usize;
-                        let items: Vec<Value> = self.machine.stack.drain(at..).collect();
-                        push!(self, Value::list(items));
+                        let items = take_last(&mut self.machine.stack, count as usize);
+                        push!(self, fresh(Value::list(items)));
                     }
                     Op::Not => {
                         let value = pop!(self);
                         let truth = tri!(self.truth(&value));
                         push!(self, Value::Bool(!truth));
                     }
-                    Op::SetAttr { name, cache } => {
-                        let object = pop!(self);
-                        let value = pop!(self);
-                        if SHADOW && !self.may_change(&object) {
-                            tri!(Err(self.uncertain()));
-                        }
-                        tri!(self.store_attr(&func.code, &object, name, cache, value));
+                    Op::SetAttrL { slot, name, cache }
+                        if quick_set_attr(local!(slot), &func.code, name, cache, below!(0)) =>
+                    {
+                        ip += 1;
+                        self.machine.stack.drop_top();
+                    }
+                    Op::SetAttrL { slot, .. } => tri!(self.push_local(&func.code, base, slot)),
+                    Op::PutAttr { name, cache }
+                        if !SHADOW
+                            && quick_set_attr(below!(1), &func.code, name, cache, below!(0)) =>
+                    {
+                        self.machine.stack.drop_top();
+                        self.machine.stack.drop_top();
+                    }
+                    Op::SetAttr { .. } | Op::PutAttr { .. } => {
+                        tri!(self.set_attr_op(&func.code, op))
                     }
                     Op::CallKw(count, names) => {
                         save!();
@@ -584,7 +592,9 @@ impl Cx {
                         }
                     }
                 }
-            }
+            };
+            save!();
+            return Err(raised);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The stack of values, whose ends move without a detour through memory (`value/words.rs`).
 
-use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 
 use crate::value::Value;
@@ -25,10 +24,7 @@ impl Stack {
     /// Drops the top.
     #[inline(always)]
     pub(crate) fn drop_top(&mut self) {
-        let value = hold(self.pop());
-        if !value.is_plain() {
-            drop(ManuallyDrop::into_inner(value));
-        }
+        words::release(hold(self.pop()));
     }
 
     /// Drops the top, which owns nothing.

@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use crate::annotation::Signature;
-use crate::bytecode::{Capture, Code, Convert, Op, flags};
+use crate::bytecode::{Capture, Code, Op, flags};
 use crate::cx::Cx;
 use crate::error::{ASSERTION_ERROR, Raised, name_error, runtime_error, type_error};
-use crate::memory;
 use crate::objects::class::type_name;
 use crate::objects::function::{CellVar, Func};
 use crate::objects::super_object::Super;
@@ -59,15 +58,7 @@ impl Cx {
             | Op::WithEnter(_)
             | Op::WithExit(_)
             | Op::WithExitError(_) => self.error_op(op, base)?,
-            Op::MatchSequence { .. }
-            | Op::MatchItem(_)
-            | Op::MatchRest(..)
-            | Op::IsMapping
-            | Op::MatchKey
-            | Op::MatchMappingRest
-            | Op::IsInstance
-            | Op::MatchAttr(_)
-            | Op::MatchPositional(_) => self.match_op(op)?,
+            op if op.is_matching() => self.match_op(op)?,
             Op::Set(_)
             | Op::Dict(_)
             | Op::SetAdd(_)
@@ -198,45 +189,10 @@ impl Cx {
             }
             Op::Annotate(idx) => self.annotate(&code.consts[idx as usize].clone()),
             Op::Super | Op::SuperAttr(_) | Op::SuperMethod(_) => self.super_op(op)?,
-            Op::Format(convert) => {
-                let value = self.pop();
-                let text = self.converted(&value, convert)?;
-                self.push(text);
-            }
-            Op::FormatSpec(convert) => {
-                let spec = self.pop();
-                let value = self.pop();
-                let value =
-                    if convert == Convert::None { value } else { self.converted(&value, convert)? };
-                let text = self.format(&value, spec.as_str().unwrap_or_default())?;
-                self.push(Value::str(text));
-            }
-            Op::Concat(count) => {
-                let at = self.machine.stack.len() - count as usize;
-                let parts = self.machine.stack[at..].iter();
-                let bytes = parts.map(|it| it.as_str().map_or(0, str::len)).sum();
-                let mut text = memory::string(bytes)?;
-                for part in self.machine.stack.drain(at..) {
-                    text.push_str(part.as_str().unwrap_or_default());
-                }
-                self.push(Value::str(text));
-            }
+            Op::Format(_) | Op::FormatSpec(_) | Op::Concat(_) => self.text_op(op)?,
             _ => return Err(runtime_error(format!("unknown operation {op:?}"))),
         }
         Ok(())
-    }
-
-    fn converted(&mut self, value: &Value, convert: Convert) -> Result<Value, Raised> {
-        Ok(match convert {
-            Convert::None if matches!(value, Value::Str(_)) => value.clone(),
-            Convert::None => Value::str(self.format(value, "")?),
-            Convert::Str => Value::str(self.str(value)?),
-            Convert::Repr => Value::str(self.repr(value)?),
-            Convert::Ascii => {
-                let text = self.repr(value)?;
-                Value::str(crate::objects::quote::ascii_of_repr(&text))
-            }
-        })
     }
 
     fn make_function(&mut self, maker: &Func, child: u32, bits: u16, base: usize) {
@@ -470,21 +426,6 @@ impl Cx {
                 self.unpack_star(&value, before as usize, after as usize)?;
             }
             _ => {}
-        }
-        Ok(())
-    }
-
-    /// `Unpack`: leaves the items on the stack, the first on top.
-    #[inline]
-    pub(crate) fn unpack_here(&mut self, value: &Value, count: usize) -> Result<(), Raised> {
-        match value {
-            Value::Tuple(it) if it.len() == count => {
-                self.machine.stack.extend(it.iter().rev().cloned());
-            }
-            _ => {
-                let items = self.unpack(value, count)?;
-                self.machine.stack.extend(items.into_iter().rev());
-            }
         }
         Ok(())
     }

@@ -1,0 +1,91 @@
+//! Texts: the operations of f-strings, and `+=` in place.
+
+use std::rc::Rc;
+
+use crate::bytecode::{Convert, Op};
+use crate::cx::Cx;
+use crate::error::Raised;
+use crate::memory;
+use crate::native::Res;
+use crate::operate::BinaryOp;
+use crate::value::{Str, Value};
+
+impl Cx {
+    /// `Inplace` of two texts on the stack, with the assignment behind it: where the variable alone has the text, it grows
+    /// in place. False if this is another matter; nothing has happened then.
+    #[inline(never)]
+    pub(crate) fn grow_text(&mut self, op: Op, next: Op, base: usize) -> bool {
+        let (Op::Inplace(BinaryOp::Add), Op::SetLocal(slot)) = (op, next) else { return false };
+        let stack = &mut self.machine.stack;
+        let place = base + slot as usize;
+        let ([.., Value::Str(text), Value::Str(more)], Value::Str(held)) =
+            (&stack[..], &stack[place])
+        else {
+            return false;
+        };
+        if !Rc::ptr_eq(text, held) || Rc::strong_count(text) != 2 {
+            return false;
+        }
+        let more = more.clone();
+        stack.drop_top();
+        stack.drop_top();
+        if let Value::Str(text) = &mut stack[place]
+            && Str::grow(text, &more)
+        {
+            return true;
+        }
+        let text = stack[place].clone();
+        stack.push(text);
+        stack.push(Value::Str(more));
+        false
+    }
+
+    /// `Format`, `FormatSpec` and `Concat`.
+    pub(crate) fn text_op(&mut self, op: Op) -> Result<(), Raised> {
+        let text = match op {
+            Op::Format(convert) => {
+                let value = self.machine.stack.pop();
+                self.converted(&value, convert)?
+            }
+            Op::FormatSpec(convert) => {
+                let spec = self.machine.stack.pop();
+                let value = self.machine.stack.pop();
+                let value = match convert {
+                    Convert::None => value,
+                    _ => self.converted(&value, convert)?,
+                };
+                Value::str(self.format(&value, spec.as_str().unwrap_or_default())?)
+            }
+            Op::Concat(count) => self.concat(count as usize)?,
+            _ => Value::None,
+        };
+        self.machine.stack.push(text);
+        Ok(())
+    }
+
+    /// The topmost texts as one.
+    fn concat(&mut self, count: usize) -> Res {
+        let at = self.machine.stack.len() - count;
+        let parts = self.machine.stack[at..].iter();
+        let bytes = parts.map(|it| it.as_str().map_or(0, str::len)).sum();
+        let mut text = memory::string(bytes)?;
+        for part in &self.machine.stack[at..] {
+            text.push_str(part.as_str().unwrap_or_default());
+        }
+        self.machine.stack.shrink(at);
+        Ok(Value::str(text))
+    }
+
+    fn converted(&mut self, value: &Value, convert: Convert) -> Res {
+        Ok(match convert {
+            Convert::None if matches!(value, Value::Str(_)) => value.clone(),
+            Convert::None => Value::str(self.format(value, "")?),
+            Convert::Str => Value::str(self.str(value)?),
+            Convert::Repr => Value::str(self.repr(value)?),
+            Convert::Ascii => {
+                let text = self.repr(value)?;
+                Value::str(crate::objects::quote::ascii_of_repr(&text))
+            }
+        })
+    }
+}
