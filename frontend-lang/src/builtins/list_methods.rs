@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::native::*;
+use crate::value::words::{self, fresh, hold};
 
 /// Methods of `list`.
 pub static METHODS: &[NativeFn] = &[
@@ -201,10 +202,11 @@ pub fn sort_values(
         return sort_by(cx, items, reverse, |it| it);
     };
     crate::memory::room_for(items.len() * 3)?;
-    let mut pairs = Vec::with_capacity(items.len());
+    let mut keys = Vec::with_capacity(items.len());
     for item in items.iter() {
-        pairs.push((cx.call(key, std::slice::from_ref(item))?, item.clone()));
+        words::push(&mut keys, hold(fresh(cx.call(key, std::slice::from_ref(item)))?));
     }
+    let mut pairs: Vec<(Value, Value)> = keys.into_iter().zip(items.iter().cloned()).collect();
     sort_by(cx, &mut pairs, reverse, |it| &it.0)?;
     items.clear();
     items.extend(pairs.into_iter().map(|it| it.1));

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::sym::Sym;
 use crate::value::Value;
-use crate::value::words::{hold, put};
+use crate::value::words::{fresh, hold, put};
 
 /// Up to this length the list is searched.
 const SHORT: usize = 12;
@@ -75,7 +75,7 @@ impl AttrMap {
             return (place, Some(old));
         }
         let place = self.entries.len();
-        let value = hold(value);
+        let value = hold(fresh(value));
         self.entries.push((name, Value::Unbound));
         put(&mut self.entries[place].1, value);
         match &mut self.places {

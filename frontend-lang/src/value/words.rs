@@ -155,7 +155,7 @@ pub(crate) fn release(value: Held) {
 
 /// Drops a value that is not plain; one that has other owners too is only counted.
 #[inline(never)]
-fn let_go(value: Held) {
+fn let_go(mut value: Held) {
     let words = (&raw const value).cast::<Rc<u64>>();
     // SAFETY: the second word is a live `Rc`, as `retain` has it. Of several owners one goes, so nothing is freed as if it were
     // a number; the last one goes as what it is.
@@ -164,8 +164,8 @@ fn let_go(value: Held) {
             drop(ptr::read(words.add(1)));
             return;
         }
+        ManuallyDrop::drop(&mut value);
     }
-    drop(ManuallyDrop::into_inner(value));
 }
 
 /// Takes the value out of a place, which is `Unbound` then.

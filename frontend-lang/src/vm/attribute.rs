@@ -56,7 +56,8 @@ impl Cx {
             Op::PutAttr { name, cache } => (name, cache, top - 1, top),
             _ => return Ok(()),
         };
-        let (object, value) = (stack[object].clone(), stack[value].clone());
+        let object = stack[object].clone();
+        let value = stack[value].clone();
         stack.drop_top();
         stack.drop_top();
         if self.mode == Mode::Shadow && !self.may_change(&object) {

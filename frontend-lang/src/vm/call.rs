@@ -147,9 +147,13 @@ impl Cx {
     ) -> Result<bool, Raised> {
         let init = match class.lookup(Sym::INIT) {
             Some(Value::Func(init)) if class.has(traits::PLAIN) && !init.code.is_generator => {
-                let instance = Value::Instance(Rc::new(Instance::new(class)));
-                self.machine.stack[first_arg - 1] = instance.clone();
-                return self.push_func(init, first_arg - 1, return_to, FrameKind::Init(instance));
+                let instance = Rc::new(Instance::new(class));
+                self.machine.stack[first_arg - 1] = Value::Instance(instance.clone());
+                self.push_func(init, first_arg - 1, return_to, FrameKind::Call)?;
+                if let Some(frame) = self.machine.frames.last_mut() {
+                    frame.kind = FrameKind::Init(Value::Instance(instance));
+                }
+                return Ok(true);
             }
             Some(Value::Func(init)) if !class.has(traits::PROTOCOL) => init,
             _ => return self.call_generally(&Value::Class(class), first_arg, return_to, &[]),

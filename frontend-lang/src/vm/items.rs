@@ -95,7 +95,7 @@ fn write(sequence: &Value, bounds: [&Value; 3], value: &Value) -> bool {
     let Some(part) = plain_slice(start, stop, step, len).filter(|it| it.step == 1) else {
         return false;
     };
-    let Some(new) = items_of(value) else { return false };
+    let Some(new) = items_of(value, part.len()) else { return false };
     let start = part.start as usize;
     if new.len() == part.len() {
         exchange(list, start, new);
@@ -105,10 +105,13 @@ fn write(sequence: &Value, bounds: [&Value; 3], value: &Value) -> bool {
     list.splice(start..start + part.len(), new).is_ok()
 }
 
-/// The items of a list or tuple; those of a list that nobody else has move.
-fn items_of(value: &Value) -> Option<Vec<Value>> {
+/// The items of a list or tuple for `places` old ones. Those of a list that nobody else has move, unless there are so many that
+/// memory might be missing for them.
+fn items_of(value: &Value, places: usize) -> Option<Vec<Value>> {
     match value {
-        Value::List(it) if Rc::strong_count(it) == 1 => Some(it.take()),
+        Value::List(it) if Rc::strong_count(it) == 1 && it.items.borrow().len() <= places => {
+            Some(it.take())
+        }
         Value::List(it) => it.copied().ok(),
         Value::Tuple(it) => memory::room_for(it.len()).is_ok().then(|| it.to_vec()),
         _ => None,

@@ -14,10 +14,11 @@ impl Cx {
     /// The first half of a joined operation that has no short way for what it found: the rest is done by those behind it.
     #[inline(never)]
     pub(crate) fn push_local(&mut self, code: &Code, base: usize, slot: u8) -> Result<(), Raised> {
-        let value = self.machine.stack[base + slot as usize].clone();
-        if value.is_unbound() {
+        let place = base + slot as usize;
+        if self.machine.stack[place].is_unbound() {
             return Err(unbound_local(code, slot as u32));
         }
+        let value = self.machine.stack[place].clone();
         self.machine.stack.push(value);
         Ok(())
     }

@@ -13,6 +13,7 @@ use crate::suggest::nearest;
 use crate::sym::Sym;
 use crate::table::{Dict, Set};
 use crate::value::Value;
+use crate::value::words::fresh;
 use crate::vm::long::{unbound_free, unbound_local};
 
 impl Cx {
@@ -21,7 +22,7 @@ impl Cx {
     }
 
     fn push(&mut self, value: Value) {
-        self.machine.stack.push(value);
+        self.machine.stack.push(fresh(value));
     }
 
     fn below(&self, depth: u32) -> Value {

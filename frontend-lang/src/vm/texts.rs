@@ -8,6 +8,7 @@ use crate::error::Raised;
 use crate::memory;
 use crate::native::Res;
 use crate::operate::BinaryOp;
+use crate::value::words::fresh;
 use crate::value::{Str, Value};
 
 impl Cx {
@@ -59,7 +60,7 @@ impl Cx {
             Op::Concat(count) => self.concat(count as usize)?,
             _ => Value::None,
         };
-        self.machine.stack.push(text);
+        self.machine.stack.push(fresh(text));
         Ok(())
     }
 
