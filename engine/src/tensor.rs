@@ -252,6 +252,17 @@ impl Tensor {
         Self::make(self.dtype(), self.layout().clone(), self.0.data.clone(), edge)
     }
 
+    /// As `with_edge`; a value that nobody else holds is attached itself.
+    pub(crate) fn into_edge(mut self, edge: Option<Edge>) -> Self {
+        match Arc::get_mut(&mut self.0) {
+            Some(inner) => {
+                inner.edge = edge;
+                self
+            }
+            None => self.with_edge(edge),
+        }
+    }
+
     /// Where this value came from on the tape, if it needs gradients.
     pub fn edge(&self) -> Option<&Edge> {
         self.0.edge.as_ref()

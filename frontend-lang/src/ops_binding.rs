@@ -59,17 +59,22 @@ fn cached(name: Sym, op: &'static OpDef, in_place: bool) -> Value {
 /// The op that is the method `name` of tensors: `relu`, or `relu_` for the form in place.
 pub fn method(name: Sym) -> Option<Value> {
     thread_local! {
-        static METHODS: FxHashMap<Sym, &'static OpDef> = named("Tensor.")
-            .chain(engine::ops::all().filter(|it| it.method).map(|it| (it.name, it)))
-            .map(|(name, it)| (Sym::of(name), it))
-            .collect();
+        static METHODS: FxHashMap<Sym, Value> = methods();
     }
-    if let Some(op) = METHODS.with(|it| it.get(&name).copied()) {
-        return Some(cached(name, op, false));
+    METHODS.with(|it| it.get(&name).cloned())
+}
+
+fn methods() -> FxHashMap<Sym, Value> {
+    let mut methods = FxHashMap::default();
+    let own = engine::ops::all().filter(|it| it.method).map(|it| (it.name, it));
+    for (name, op) in named("Tensor.").chain(own) {
+        let plain = Sym::of(name);
+        methods.insert(plain, cached(plain, op, false));
+        if op.body.is_elementwise() || op.name == "scatter_add" {
+            methods.insert(Sym::new(&format!("{name}_")), cached(plain, op, true));
+        }
     }
-    let plain = Sym::new(name.as_str().strip_suffix('_').filter(|it| !it.ends_with('_'))?);
-    let op = METHODS.with(|it| it.get(&plain).copied())?;
-    (op.body.is_elementwise() || op.name == "scatter_add").then(|| cached(plain, op, true))
+    methods
 }
 
 /// Ops under the other names that their rows list for a module: `("mm", matmul)` for `torch.`.
@@ -120,11 +125,11 @@ impl NativeObject for OpFunction {
         for (name, value) in args.keywords {
             binding.keyword(cx, *name, value)?;
         }
-        let bound = binding.finish()?;
+        let bound = binding.finish()?.scaled()?;
         if self.op.name == "nll_loss" {
             check_classes(&bound)?;
         }
-        let run = || engine::apply::apply_optional(self.op, &bound.tensors, &bound.attrs);
+        let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
         let outputs = match generator::with(bound.generator.as_ref(), run)? {
             Err(Error::IndexRange { index, .. }) if self.op.name.ends_with("cross_entropy") => {
                 return Err(out_of_bounds(index));
@@ -262,7 +267,7 @@ struct Binding {
     in_place: bool,
     /// The variable that takes the result.
     out: Option<Value>,
-    /// A factor for the second operand.
+    /// What is added to the first operand is the second times this.
     alpha: Option<Value>,
     /// `generator=...` of random ops.
     generator: Option<Value>,
@@ -347,7 +352,9 @@ impl Binding {
                 Ok(())
             }
             "alpha" if matches!(self.op.name, "add" | "sub") => {
-                self.alpha = Some(value.clone());
+                let minus = self.op.name == "sub";
+                let alpha = if minus { cx.unary(UnaryOp::Neg, value)? } else { value.clone() };
+                self.alpha = Some(alpha);
                 Ok(())
             }
             "unbiased" if matches!(self.op.name, "std" | "var") => {
@@ -453,12 +460,17 @@ impl Binding {
         })
     }
 
-    fn finish(mut self) -> Result<Self, Raised> {
-        if let (Some(alpha), [_, Some(other)]) = (&self.alpha, self.tensors.as_mut_slice()) {
-            let alpha =
-                convert::operand(alpha).ok_or_else(|| type_error("alpha must be a number"))?;
-            *other = engine::functional::mul(other, &alpha)?;
+    /// With an `alpha`, the sum is the op `axpy`.
+    fn scaled(mut self) -> Result<Self, Raised> {
+        if let Some(alpha) = self.alpha.take() {
+            let alpha = convert::operand(&alpha);
+            self.tensors.push(Some(alpha.ok_or_else(|| type_error("alpha must be a number"))?));
+            self.op = &engine::ops::binary::axpy::OP;
         }
+        Ok(self)
+    }
+
+    fn finish(self) -> Result<Self, Raised> {
         let missing = self.op.params.iter().enumerate().find(|(idx, param)| {
             let optional = param.default.is_some() || param.kind == ParamKind::OptTensor;
             !optional && self.given & (1 << idx) == 0

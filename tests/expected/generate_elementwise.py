@@ -128,6 +128,7 @@ def main():
     case(cases, "masked_fill", torch.masked_fill, [torch.tensor(WHOLE[torch.int64]).reshape(2, 4), torch.tensor([True, False]).reshape(2, 1), torch.tensor(3)])
     for name in ("addcmul", "addcdiv"):
         case(cases, name, lambda x, y, z, value: getattr(torch, name)(x, y, z, value=value), [a, b, w], [0.7], smooth=True)
+    case(cases, "axpy", lambda x, y, alpha: torch.add(x, y, alpha=alpha.item()), [a, b, torch.tensor(-0.5)], smooth=True)
     for attrs in ([0.0, None, None], [1.0, 2.0, -3.0]):
         case(cases, "nan_to_num", torch.nan_to_num, [wide.float()], attrs)
     path = pathlib.Path(__file__).resolve().parents[2] / "engine/testdata/elementwise.json"

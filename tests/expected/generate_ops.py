@@ -349,6 +349,9 @@ case("diag", lambda x: torch.diag(x, 1), [V], [1])
 case("diag", lambda x: torch.diag(x, -1), [M], [-1])
 case("histc", lambda x: torch.histc(x, 5, -1.0, 1.0), [M], [5, -1.0, 1.0], grad=False)
 case("histc", lambda x: torch.histc(x, 4), [M], [4, 0.0, 0.0], grad=False)
+factor = torch.tensor(-0.7, dtype=torch.float64)
+case("axpy", lambda x, y, alpha: x + y * alpha, [M, rand(4), factor])
+case("axpy", lambda x, y, alpha: torch.add(x, y, alpha=alpha.item()), [whole(3, 4), whole(4), torch.tensor(-3)])
 
 path = pathlib.Path(__file__).parents[2] / "engine" / "testdata" / "ops.json"
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")

@@ -3,9 +3,10 @@
 //! **Invariant:** nodes are visited by descending id, so every gradient of a node has arrived before it is used. The walk
 //! keeps its own list and never recurses.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::{Edge, Node, OpStep, Saved};
@@ -17,7 +18,7 @@ use crate::{Error, Result, Shape, Tensor, lane};
 pub type Root = (Tensor, Option<Tensor>);
 
 /// Gradients by place on the tape: (node id, output).
-type Found = HashMap<(u64, u32), Tensor>;
+type Found = FxHashMap<(u64, u32), Tensor>;
 
 /// Walks back from `roots` and returns the gradient of every leaf reached, or of the `wanted` ones, by leaf id. Leaves that
 /// keep something are always among them.
@@ -78,7 +79,7 @@ fn walk(
         wanted: wanted.map(|it| it.iter().map(|it| (it.id(), it.output)).collect()),
         on_path: wanted.map(|it| nodes_towards(roots, it)),
         keep: retain_graph || create_graph,
-        found: Found::new(),
+        found: Found::default(),
     };
     let res = walk.start(roots).and_then(|()| walk.run());
     super::set_enabled(before);
@@ -93,9 +94,9 @@ struct Arrived {
 
 struct Walk {
     pending: BTreeMap<u64, Arrived>,
-    wanted: Option<HashSet<(u64, u32)>>,
+    wanted: Option<FxHashSet<(u64, u32)>>,
     /// Ids of nodes on a path to a wanted one, the wanted ones included.
-    on_path: Option<HashSet<u64>>,
+    on_path: Option<FxHashSet<u64>>,
     keep: bool,
     found: Found,
 }
@@ -254,7 +255,7 @@ fn derived(
 
 /// Whether a walk from `roots` would come to a leaf that keeps something.
 pub fn reaches_kept(roots: &[Root]) -> bool {
-    let mut seen = HashSet::new();
+    let mut seen = FxHashSet::default();
     let mut rest: Vec<Edge> = roots.iter().filter_map(|it| it.0.edge().cloned()).collect();
     while let Some(edge) = rest.pop() {
         if edge.node.kept.is_some() {
@@ -270,9 +271,9 @@ pub fn reaches_kept(roots: &[Root]) -> bool {
 }
 
 /// Ids of the nodes that are wanted or lead to a wanted one.
-fn nodes_towards(roots: &[Root], wanted: &[Edge]) -> HashSet<u64> {
+fn nodes_towards(roots: &[Root], wanted: &[Edge]) -> FxHashSet<u64> {
     let lowest = wanted.iter().map(Edge::id).min().unwrap_or(u64::MAX);
-    let mut res: HashSet<u64> = wanted.iter().map(Edge::id).collect();
+    let mut res: FxHashSet<u64> = wanted.iter().map(Edge::id).collect();
     let mut seen: BTreeMap<u64, Arc<Node>> = BTreeMap::new();
     let mut rest: Vec<Edge> = roots.iter().filter_map(|it| it.0.edge().cloned()).collect();
     while let Some(edge) = rest.pop() {

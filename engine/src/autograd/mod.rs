@@ -61,7 +61,7 @@ pub(crate) struct OpStep {
     pub(crate) op: &'static OpDef,
     pub(crate) attrs: Attrs,
     /// One per input; `None` where no gradient is needed.
-    pub(crate) edges: SmallVec<[Option<Edge>; 2]>,
+    pub(crate) edges: SmallVec<[Option<Edge>; 3]>,
     pub(crate) n_outputs: usize,
     /// Taken away once the backward walk has passed, unless the graph is retained.
     pub(crate) saved: Mutex<Option<Saved>>,
@@ -70,7 +70,7 @@ pub(crate) struct OpStep {
 /// Tensors that a gradient rule may look at. Where a rule needs only shapes they are abstract.
 #[derive(Clone)]
 pub(crate) struct Saved {
-    pub(crate) inputs: SmallVec<[Tensor; 2]>,
+    pub(crate) inputs: SmallVec<[Tensor; 3]>,
     /// Without edges, since an output that held its own node would never be freed.
     pub(crate) outputs: SmallVec<[Tensor; 1]>,
 }
@@ -148,18 +148,17 @@ pub(crate) fn record(
     let attach = |(idx, tensor): (usize, Tensor)| {
         let differentiable = tensor.dtype().is_float();
         let edge = Edge { node: node.clone(), output: idx as u32 };
-        if differentiable { tensor.with_edge(Some(edge)) } else { tensor }
+        if differentiable { tensor.into_edge(Some(edge)) } else { tensor }
     };
     outputs.into_iter().enumerate().map(attach).collect()
 }
 
 fn save(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &[Tensor]) -> Saved {
-    let shape_only = |it: &Tensor| Tensor::abstract_of(it.meta()).with_edge(it.edge().cloned());
-    let keep = |tensors: &[Tensor], which: u64| -> Vec<Tensor> {
-        let kept = |idx: usize| which >> idx.min(63) & 1 == 1;
-        let saved =
-            |(idx, it): (usize, &Tensor)| if kept(idx) { it.clone() } else { shape_only(it) };
-        tensors.iter().enumerate().map(saved).collect()
+    let shape_only = |it: &Tensor| Tensor::abstract_of(it.meta()).into_edge(it.edge().cloned());
+    let saved = |which: u64| {
+        move |(idx, it): (usize, &Tensor)| {
+            if which >> idx.min(63) & 1 == 1 { it.clone() } else { shape_only(it) }
+        }
     };
     let (of_inputs, of_outputs) = match op.saves() {
         Saves::Inputs if op.body.is_elementwise() => {
@@ -171,7 +170,10 @@ fn save(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &[Tensor]
         Saves::Outputs => (0, u64::MAX),
         Saves::Both => (u64::MAX, u64::MAX),
     };
-    Saved { inputs: keep(inputs, of_inputs).into(), outputs: keep(outputs, of_outputs).into() }
+    Saved {
+        inputs: inputs.iter().enumerate().map(saved(of_inputs)).collect(),
+        outputs: outputs.iter().enumerate().map(saved(of_outputs)).collect(),
+    }
 }
 
 impl OpStep {

@@ -80,46 +80,59 @@ pub fn log_sums<T: Float>(x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
 
 /// The logarithm of the sum of exponentials of a row, and its largest element.
 pub fn log_sum<T: Float>(row: &[T]) -> (f64, T) {
-    let (sum, largest) = wide::run(LogSum { row });
+    let (sum, largest) = wide::run(ExpSum { row, exps: &mut [] });
     // Where the largest is infinite, or there is none, the differences say nothing.
-    if largest.to_f64().is_infinite() { (largest.to_f64(), largest) } else { (sum, largest) }
+    let log = if largest.to_f64().is_infinite() { 0.0 } else { sum.ln() };
+    (largest.to_f64() + log, largest)
 }
 
-struct LogSum<'a, T> {
+/// Elements that are taken at a time.
+const LANES: usize = 16;
+
+/// The sum of `exp(x - m)` over a row, and its largest element m. The exponentials go to `exps`, which may be empty.
+struct ExpSum<'a, T> {
     row: &'a [T],
+    exps: &'a mut [T],
 }
 
-impl<T: Float> wide::Loop for LogSum<'_, T> {
+impl<T: Float> wide::Loop for ExpSum<'_, T> {
     type Output = (f64, T);
 
     #[inline(always)]
     fn run(self) -> (f64, T) {
-        let largest = largest(self.row);
-        let mut sums = [T::ZERO; 16];
-        let chunks = self.row.chunks_exact(16);
-        let rest = chunks.remainder();
-        for chunk in chunks {
-            for (sum, &x) in sums.iter_mut().zip(chunk) {
-                *sum += (x - largest).exp_fast();
+        let (chunks, rest) = self.row.as_chunks::<LANES>();
+        // A whole chunk of the rest as well, since loops of a known length are vectors; the padding is not counted.
+        let mut last = [self.row.first().copied().unwrap_or(T::LOWEST); LANES];
+        last.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = x);
+        let largest = largest(chunks, &last);
+        let mut sums = [T::ZERO; LANES];
+        let mut slots = self.exps.chunks_mut(LANES);
+        let tail = (!rest.is_empty()).then_some((&last, rest.len()));
+        let lanes = chunks.iter().map(|it| (it, LANES)).chain(tail);
+        for (chunk, n) in lanes {
+            let mut exps = *chunk;
+            exps.iter_mut().for_each(|it| *it = (*it - largest).exp_fast());
+            for (at, (sum, exp)) in sums.iter_mut().zip(exps).enumerate() {
+                *sum += if at < n { exp } else { T::ZERO };
+            }
+            if let Some(slots) = slots.next() {
+                slots.iter_mut().zip(exps).for_each(|(slot, exp)| *slot = exp);
             }
         }
-        for (sum, &x) in sums.iter_mut().zip(rest) {
-            *sum += (x - largest).exp_fast();
-        }
-        let total: f64 = sums.iter().map(|it| it.to_f64()).sum();
-        (largest.to_f64() + total.ln(), largest)
+        (sums.iter().map(|it| it.to_f64()).sum(), largest)
     }
 }
 
 #[inline(always)]
-fn largest<T: Float>(row: &[T]) -> T {
-    let mut lanes = [T::LOWEST; 16];
-    for chunk in row.chunks(16) {
+fn largest<T: Float>(chunks: &[[T; LANES]], last: &[T; LANES]) -> T {
+    let larger = |a: T, b: T| if b > a || b.is_nan() { b } else { a };
+    let mut lanes = *last;
+    for chunk in chunks {
         for (lane, &x) in lanes.iter_mut().zip(chunk) {
-            *lane = if x > *lane || x.is_nan() { x } else { *lane };
+            *lane = larger(*lane, x);
         }
     }
-    lanes.into_iter().fold(T::LOWEST, |a, b| if b > a || b.is_nan() { b } else { a })
+    lanes.into_iter().fold(T::LOWEST, larger)
 }
 
 struct Row<'a, T> {
@@ -133,19 +146,18 @@ impl<T: Float> wide::Loop for Row<'_, T> {
 
     #[inline(always)]
     fn run(self) {
-        let (log, largest) = LogSum { row: self.x }.run();
-        let rest = T::from_f64(log - largest.to_f64());
         match self.form {
             Form::Log => {
+                let (sum, largest) = ExpSum { row: self.x, exps: &mut [] }.run();
+                let rest = T::from_f64(sum.ln());
                 for (slot, &x) in self.out.iter_mut().zip(self.x) {
                     *slot = x - largest - rest;
                 }
             }
             Form::Plain => {
-                let scale = T::from_f64((-(log - largest.to_f64())).exp());
-                for (slot, &x) in self.out.iter_mut().zip(self.x) {
-                    *slot = (x - largest).exp_fast() * scale;
-                }
+                let (sum, _) = ExpSum { row: self.x, exps: self.out }.run();
+                let scale = T::from_f64(sum.recip());
+                self.out.iter_mut().for_each(|it| *it = it.times(scale));
             }
         }
     }

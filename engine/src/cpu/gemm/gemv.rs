@@ -87,12 +87,15 @@ unsafe fn dots<T: Element>(p: &GemmProblem, v: &View, x: *const T, b: *const T, 
     let (x, b, y) = (Shared(x.cast_mut()), Shared(b.cast_mut()), Shared(y));
     for_columns(p, v.n, 16, &|j, n| {
         let line = Dots {
+            m: 1,
             n,
             k: p.k,
             x: x.get(),
+            rsx: 0,
             b: b.get().wrapping_add(j * v.csb),
             csb: v.csb as isize,
             y: y.get().wrapping_add(j * v.incy),
+            rsy: 0,
             incy: v.incy as isize,
             accumulate: p.accumulate,
         };

@@ -5,6 +5,7 @@
 
 mod batched;
 mod block;
+mod dots;
 mod gemv;
 mod naive;
 mod no_copy;
@@ -23,7 +24,7 @@ use super::pool;
 
 /// Every algorithm, by name.
 pub static ALL: &[&GemmAlgo] =
-    &[&gemv::ALGO, &naive::ALGO, &no_copy::ALGO, &packed::ALGO, &packed::B_ONLY];
+    &[&dots::ALGO, &gemv::ALGO, &naive::ALGO, &no_copy::ALGO, &packed::ALGO, &packed::B_ONLY];
 
 /// A matrix product: sizes, strides in elements, and how it may be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -220,6 +221,9 @@ pub(crate) unsafe fn gemm_raw<T: Element>(p: &GemmProblem, a: *const T, b: *cons
     unsafe { T::gemm_run(heuristic(p))(p, &operands) };
 }
 
+/// Up to this many rows of A, packing a transposed B costs more than it saves.
+const DOT_ROWS: usize = 16;
+
 /// The algorithm that is expected to be fastest.
 pub fn heuristic(p: &GemmProblem) -> &'static GemmAlgo {
     if p.m == 0 || p.n == 0 {
@@ -236,6 +240,9 @@ pub fn heuristic(p: &GemmProblem) -> &'static GemmAlgo {
         if p.m <= 96 || p.n <= 32 || b_is_near {
             return &no_copy::ALGO;
         }
+    }
+    if p.m <= DOT_ROWS && (dots::ALGO.usable)(p) {
+        return &dots::ALGO;
     }
     let a_is_near = p.csa == 1 && p.rsa * size < 2048;
     if a_is_near || p.m <= 128 || p.n <= 128 {

@@ -31,18 +31,21 @@ pub(super) static B_ONLY: GemmAlgo = GemmAlgo {
     f64: run::<f64, false>,
 };
 
-/// Bytes of a strip of B, one element wide: a strip of 32 floats then fills the first cache.
-const KC_BYTES: usize = 1280;
-const MC: usize = 1024;
+/// Bytes of a strip of B, one element wide. Each block of k reads and writes C once more, which costs more than a strip that
+/// comes from the second cache; so k is cut only when it is long.
+const KC_BYTES: usize = 2048;
+const WHOLE_K_BYTES: usize = 4096;
+/// Rows that are packed at once: with k in one block they take a third of a second cache of 2 MiB.
+const MC: usize = 168;
 const NC: usize = 2048;
-/// Rows that one chunk of work covers, and columns.
-const CHUNK_ROWS: usize = 168;
+/// Columns that one chunk of work covers at most.
 const CHUNK_COLS: usize = 512;
 
 /// Rows, columns (in whole strips) and steps of the panels that are packed at once.
 fn blocks(p: &GemmProblem) -> (usize, usize, usize) {
     let even = |total: usize, max: usize| total.div_ceil(total.div_ceil(max).max(1)).max(1);
-    let kc = even(p.k, KC_BYTES / p.kind.size());
+    let size = p.kind.size();
+    let kc = if p.k <= WHOLE_K_BYTES / size { p.k.max(1) } else { even(p.k, KC_BYTES / size) };
     (p.m.min(MC), p.n.min(NC).next_multiple_of(64), kc)
 }
 
@@ -172,8 +175,9 @@ impl<T: Element> Panels<T> {
         let (n_tiles, strips) = (part.m.div_ceil(max_rows), part.n.div_ceil(width));
         let parallel = p.is_parallel();
         let wanted = if parallel { 4 * p.threads } else { 1 };
-        let rows = split(n_tiles, CHUNK_ROWS.div_ceil(max_rows), wanted);
-        let cols = split(strips, CHUNK_COLS / width, wanted.div_ceil(n_tiles.div_ceil(rows)));
+        // Columns are shared out before rows: whoever has a strip of B uses it for as many rows as there are.
+        let cols = split(strips, CHUNK_COLS / width, wanted);
+        let rows = split(n_tiles, MC.div_ceil(max_rows), wanted.div_ceil(strips.div_ceil(cols)));
         let down = n_tiles.div_ceil(rows);
         pool::for_each_chunk_if(parallel, down * strips.div_ceil(cols), &|chunk| {
             let (i, j) = (chunk % down * rows, chunk / down * cols);

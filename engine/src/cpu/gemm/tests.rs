@@ -73,6 +73,7 @@ fn large_shapes_cross_every_block() {
     }
     check::<f64>(GemmProblem::contiguous::<f64>(70, 2100, 20), true);
     check::<f32>(GemmProblem::contiguous::<f32>(1100, 40, 35).with_a_transposed(), false);
+    check::<f32>(GemmProblem::contiguous::<f32>(200, 70, 1100), true);
     check::<f32>(GemmProblem::contiguous::<f32>(1, 700, 300), true);
     check::<f32>(GemmProblem::contiguous::<f32>(700, 1, 300), true);
 }
@@ -99,7 +100,11 @@ fn sums_do_not_depend_on_the_number_of_threads() {
         let (a, b): (Vec<_>, Vec<_>) =
             ((0..m * k).map(value).collect(), (0..k * n).map(value).collect());
         let p = GemmProblem::contiguous::<f32>(m, n, k);
-        for algo in ALL.iter().filter(|algo| algo.reproducible && (algo.usable)(&p)) {
+        let b_transposed =
+            ALL.iter().filter(|it| it.name == "dots").map(|it| (p.with_b_transposed(), it));
+        let as_it_lies = ALL.iter().map(|it| (p, it));
+        let all = as_it_lies.chain(b_transposed);
+        for (p, algo) in all.filter(|it| it.1.reproducible && (it.1.usable)(&it.0)) {
             let result = |threads: usize| {
                 let mut c = vec![0.0f32; m * n];
                 run(algo, &GemmProblem { threads, ..p }, &a, &b, &mut c, Epilogue::NONE);

@@ -230,11 +230,20 @@ fn run_one(code: &Code, sources: &[Source<'_>], outputs: &mut [OutView<'_>], par
         }
     }
     for it in &code.instrs {
-        let src = it.src.map(|reg| regs[usize::from(reg)].cast_const());
+        let src = operands_of(it, &regs);
         // SAFETY: `Code::new` and `check` made sure that registers exist and hold an element of the kernel's types,
         // and that the destination is no operand.
         unsafe { (it.kern.run)(regs[usize::from(it.dst)], &src, 1) }
     }
+}
+
+/// The addresses that an instruction reads from. Spelled out: mapping the array goes through memory, and what reads it back
+/// has to wait for the stores of the instruction before.
+#[inline(always)]
+fn operands_of(instr: &Instr, regs: &[*mut u8]) -> [*const u8; 4] {
+    let [a, b, c, d] = instr.src;
+    let at = |reg: u16| regs[usize::from(reg)].cast_const();
+    [at(a), at(b), at(c), at(d)]
 }
 
 fn check<'a>(
@@ -381,7 +390,7 @@ impl Run<'_> {
             let n = tile.min(high - at);
             self.place(&mut regs, at, n);
             for it in &code.instrs {
-                let src = it.src.map(|reg| regs[usize::from(reg)].cast_const());
+                let src = operands_of(it, &regs);
                 // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
                 // kernel's types, and that the destination is no operand.
                 unsafe { (it.kern.run)(regs[usize::from(it.dst)], &src, n) }

@@ -90,12 +90,29 @@ impl Simd for V8 {
     }
 
     #[inline(always)]
+    unsafe fn prefetch(p: *const f32) {
+        // SAFETY: any address may be named.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+    }
+
+    #[inline(always)]
     unsafe fn sum(x: __m256) -> f32 {
         // SAFETY: the caller vouches for the instruction set.
         unsafe {
             let x = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
             let x = _mm_add_ps(x, _mm_movehl_ps(x, x));
             _mm_cvtss_f32(_mm_add_ss(x, _mm_movehdup_ps(x)))
+        }
+    }
+
+    /// Adds neighbours until each half holds one lane of each vector, then adds the halves.
+    #[inline(always)]
+    unsafe fn sums([a, b, c, d]: [__m256; 4]) -> [f32; 4] {
+        // SAFETY: the caller vouches for the instruction set; both types are four floats.
+        unsafe {
+            let sum = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+            let sum = _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));
+            std::mem::transmute::<__m128, [f32; 4]>(sum)
         }
     }
 }
@@ -186,6 +203,12 @@ impl Simd for V4 {
     }
 
     #[inline(always)]
+    unsafe fn prefetch(p: *const f64) {
+        // SAFETY: any address may be named.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+    }
+
+    #[inline(always)]
     unsafe fn sum(x: __m256d) -> f64 {
         // SAFETY: the caller vouches for the instruction set.
         unsafe {
@@ -214,9 +237,9 @@ unsafe fn axpy<S: Simd>(t: &Axpy<S::T>) {
 }
 
 #[target_feature(enable = "avx2,fma")]
-unsafe fn dots<S: Simd>(t: &Dots<S::T>) {
+unsafe fn dots<S: Simd, const R: usize>(t: &Dots<S::T>) {
     // SAFETY: as above.
-    unsafe { lines::dots::<S>(t) }
+    unsafe { lines::dots::<S, R>(t) }
 }
 
 #[target_feature(enable = "avx2,fma")]
@@ -243,5 +266,5 @@ unsafe fn winograd_output<S: Simd>(t: &Tiles<S::T>) {
     unsafe { winograd::output::<S>(t) }
 }
 
-pub(super) static F32: Kernels<f32> = kernels!(V8, 8, [1 2 3 4 5 6] [1 2]);
-pub(super) static F64: Kernels<f64> = kernels!(V4, 4, [1 2 3 4 5 6] [1 2]);
+pub(super) static F32: Kernels<f32> = kernels!(V8, 8, [1 2 3 4 5 6] [1 2], 2);
+pub(super) static F64: Kernels<f64> = kernels!(V4, 4, [1 2 3 4 5 6] [1 2], 2);

@@ -79,9 +79,31 @@ impl Simd for V16 {
     }
 
     #[inline(always)]
+    unsafe fn prefetch(p: *const f32) {
+        // SAFETY: any address may be named.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+    }
+
+    #[inline(always)]
     unsafe fn sum(x: __m512) -> f32 {
         // SAFETY: the caller vouches for the instruction set.
         unsafe { _mm512_reduce_add_ps(x) }
+    }
+
+    /// Adds neighbours until each 128-bit quarter holds one lane of each vector, then adds the quarters.
+    #[inline(always)]
+    unsafe fn sums([a, b, c, d]: [__m512; 4]) -> [f32; 4] {
+        // SAFETY: the caller vouches for the instruction set; both types are four floats.
+        unsafe {
+            let ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+            let cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+            let (ab, cd) = (_mm512_castps_pd(ab), _mm512_castps_pd(cd));
+            let low = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+            let sum = _mm512_add_ps(low, _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)));
+            let half = _mm256_add_ps(_mm512_castps512_ps256(sum), _mm512_extractf32x8_ps(sum, 1));
+            let quarter = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+            std::mem::transmute::<__m128, [f32; 4]>(quarter)
+        }
     }
 
     /// Interleaves pairs of rows, then moves 128-bit quarters.
@@ -209,6 +231,12 @@ impl Simd for V8 {
     }
 
     #[inline(always)]
+    unsafe fn prefetch(p: *const f64) {
+        // SAFETY: any address may be named.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+    }
+
+    #[inline(always)]
     unsafe fn sum(x: __m512d) -> f64 {
         // SAFETY: the caller vouches for the instruction set.
         unsafe { _mm512_reduce_add_pd(x) }
@@ -291,9 +319,9 @@ unsafe fn axpy<S: Simd>(t: &Axpy<S::T>) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-unsafe fn dots<S: Simd>(t: &Dots<S::T>) {
+unsafe fn dots<S: Simd, const R: usize>(t: &Dots<S::T>) {
     // SAFETY: as above.
-    unsafe { lines::dots::<S>(t) }
+    unsafe { lines::dots::<S, R>(t) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
@@ -321,6 +349,6 @@ unsafe fn winograd_output<S: Simd>(t: &Tiles<S::T>) {
 }
 
 pub(super) static F32: Kernels<f32> =
-    kernels!(V16, 16, [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6]);
+    kernels!(V16, 16, [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6], 4);
 pub(super) static F64: Kernels<f64> =
-    kernels!(V8, 8, [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6]);
+    kernels!(V8, 8, [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2 3 4 5 6], 4);

@@ -14,14 +14,18 @@ pub(crate) struct Axpy<T> {
     pub(crate) y: *mut T,
 }
 
-/// `y[j * incy] (+)= sum over p of x[p] * b[j * csb + p]`
+/// `y[i * rsy + j * incy] (+)= sum over p of x[i * rsx + p] * b[j * csb + p]`
+#[derive(Clone, Copy)]
 pub(crate) struct Dots<T> {
+    pub(crate) m: usize,
     pub(crate) n: usize,
     pub(crate) k: usize,
     pub(crate) x: *const T,
+    pub(crate) rsx: isize,
     pub(crate) b: *const T,
     pub(crate) csb: isize,
     pub(crate) y: *mut T,
+    pub(crate) rsy: isize,
     pub(crate) incy: isize,
     pub(crate) accumulate: bool,
 }
@@ -86,22 +90,111 @@ unsafe fn axpy_rows<S: Simd, const N: usize>(t: &Axpy<S::T>, p: usize) {
     }
 }
 
+/// Takes four lines of b at a time, and while they are near, `R` lines of x at a time; then the rest one by one.
+///
 /// # Safety
 /// The CPU has the instruction set of `S`, and the lines exist.
 #[inline(always)]
-pub(super) unsafe fn dots<S: Simd>(t: &Dots<S::T>) {
+pub(super) unsafe fn dots<S: Simd, const R: usize>(t: &Dots<S::T>) {
     let mut j = 0;
-    // SAFETY: as promised by the caller.
+    // SAFETY: as promised by the caller; columns `j` to `j + 4` exist.
     unsafe {
         while j + 4 <= t.n {
-            dots_of::<S, 4>(t, j);
+            dots_of_columns::<S, R, 4>(t, j);
             j += 4;
         }
         while j < t.n {
-            dots_of::<S, 1>(t, j);
+            dots_of_columns::<S, R, 1>(t, j);
             j += 1;
         }
     }
+}
+
+#[inline(always)]
+unsafe fn dots_of_columns<S: Simd, const R: usize, const N: usize>(t: &Dots<S::T>, j: usize) {
+    let mut i = 0;
+    // SAFETY: as promised by the caller; the lines from `i` on exist.
+    unsafe {
+        while i < t.m {
+            let x = t.x.offset(i as isize * t.rsx);
+            let part = Dots { x, y: t.y.offset(i as isize * t.rsy), ..*t };
+            if i + R <= t.m {
+                dots_in_block::<S, R, N>(&part, j);
+                i += R;
+            } else {
+                dots_of::<S, N>(&part, j);
+                i += 1;
+            }
+        }
+    }
+}
+
+/// The dots of `R` lines of x with `N` lines of b, which stay in registers over the whole of k.
+#[inline(always)]
+unsafe fn dots_in_block<S: Simd, const R: usize, const N: usize>(t: &Dots<S::T>, j: usize) {
+    // SAFETY: lines up to `R` of x and columns `j` to `j + N` exist; the mask names the steps that do.
+    unsafe {
+        let b = t.b.offset(j as isize * t.csb);
+        let mut sums = [[S::splat(S::T::ZERO); N]; R];
+        let mut p = 0;
+        while p + S::LANES <= t.k {
+            let mut bs = [S::splat(S::T::ZERO); N];
+            for (c, line) in bs.iter_mut().enumerate() {
+                *line = S::load(b.offset(c as isize * t.csb).add(p));
+            }
+            for (i, row) in sums.iter_mut().enumerate() {
+                let x = S::load(t.x.offset(i as isize * t.rsx).add(p));
+                for (sum, &line) in row.iter_mut().zip(&bs) {
+                    *sum = S::fma(x, line, *sum);
+                }
+            }
+            p += S::LANES;
+        }
+        if p < t.k {
+            let mask = S::mask(t.k - p);
+            for (i, row) in sums.iter_mut().enumerate() {
+                let x = S::load_mask(t.x.offset(i as isize * t.rsx).add(p), mask);
+                for (c, sum) in row.iter_mut().enumerate() {
+                    let line = b.offset(c as isize * t.csb).add(p);
+                    *sum = S::fma(x, S::load_mask(line, mask), *sum);
+                }
+            }
+        }
+        for (i, row) in sums.iter().enumerate() {
+            let y = t.y.offset(i as isize * t.rsy + j as isize * t.incy);
+            let mut totals = totals::<S, N>(row);
+            if t.accumulate {
+                for (c, total) in totals.iter_mut().enumerate() {
+                    *total += *y.offset(c as isize * t.incy);
+                }
+            }
+            if t.incy == 1 {
+                y.cast::<[S::T; N]>().write_unaligned(totals);
+            } else {
+                for (c, &total) in totals.iter().enumerate() {
+                    *y.offset(c as isize * t.incy) = total;
+                }
+            }
+        }
+    }
+}
+
+/// The sum of the lanes of each vector.
+#[inline(always)]
+unsafe fn totals<S: Simd, const N: usize>(vectors: &[S::V; N]) -> [S::T; N] {
+    let mut res = [S::T::ZERO; N];
+    // SAFETY: the caller vouches for the instruction set.
+    unsafe {
+        if let ([a, b, c, d], Ok(res)) = (vectors.as_slice(), res.as_mut_slice().try_into()) {
+            let res: &mut [S::T; 4] = res;
+            *res = S::sums([*a, *b, *c, *d]);
+        } else {
+            for (total, &vector) in res.iter_mut().zip(vectors) {
+                *total = S::sum(vector);
+            }
+        }
+    }
+    res
 }
 
 #[inline(always)]

@@ -46,6 +46,17 @@ pub(crate) trait Simd: Copy + 'static {
     unsafe fn relu(x: Self::V) -> Self::V;
     unsafe fn sum(x: Self::V) -> Self::T;
 
+    /// Tells the processor that this address will be written to soon.
+    #[inline(always)]
+    unsafe fn prefetch(_p: *const Self::T) {}
+
+    /// The sum of each of four vectors.
+    #[inline(always)]
+    unsafe fn sums([a, b, c, d]: [Self::V; 4]) -> [Self::T; 4] {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { [Self::sum(a), Self::sum(b), Self::sum(c), Self::sum(d)] }
+    }
+
     /// `dst[p * width + lane] = src[lane * stride + p]` for `p < k` and `lane < width`, 0 where `lane >= lanes`;
     /// `k` and `width` are at most `LANES`.
     #[inline(always)]
@@ -123,9 +134,10 @@ impl<T> Kernels<T> {
     }
 }
 
-/// Writes the table of one [`Simd`] type; `$tile` and the others are functions that enable the instruction set.
+/// Writes the table of one [`Simd`] type: its lanes, the heights of tiles, those of tiles that are four vectors wide, and the
+/// lines that dots take at a time. `tile` and the others are functions that enable the instruction set.
 macro_rules! kernels {
-    ($simd:ty, $lanes:expr, [$($row:literal)*] [$($four:literal)*]) => {
+    ($simd:ty, $lanes:expr, [$($row:literal)*] [$($four:literal)*], $dot_rows:literal) => {
         $crate::cpu::simd::Kernels {
             lanes: $lanes,
             strided: $crate::cpu::simd::Table {
@@ -141,7 +153,7 @@ macro_rules! kernels {
             packed: &[$(tile::<$simd, $row, 2, { $crate::cpu::simd::PACKED }>),*],
             finish: finish::<$simd>,
             axpy: axpy::<$simd>,
-            dots: dots::<$simd>,
+            dots: dots::<$simd, $dot_rows>,
             pack: pack::<$simd>,
             winograd_input: winograd_input::<$simd>,
             winograd_weight: winograd_weight::<$simd>,

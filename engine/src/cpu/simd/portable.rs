@@ -127,9 +127,9 @@ unsafe fn axpy<S: Simd>(t: &Axpy<S::T>) {
     unsafe { lines::axpy::<S>(t) }
 }
 
-unsafe fn dots<S: Simd>(t: &Dots<S::T>) {
+unsafe fn dots<S: Simd, const R: usize>(t: &Dots<S::T>) {
     // SAFETY: as above.
-    unsafe { lines::dots::<S>(t) }
+    unsafe { lines::dots::<S, R>(t) }
 }
 
 unsafe fn pack<S: Simd>(t: &Panel<S::T>) {
@@ -152,5 +152,5 @@ unsafe fn winograd_output<S: Simd>(t: &Tiles<S::T>) {
     unsafe { winograd::output::<S>(t) }
 }
 
-pub(super) static F32: Kernels<f32> = kernels!(Array<f32>, LANES, [1 2 3 4] [1 2]);
-pub(super) static F64: Kernels<f64> = kernels!(Array<f64>, LANES, [1 2 3 4] [1 2]);
+pub(super) static F32: Kernels<f32> = kernels!(Array<f32>, LANES, [1 2 3 4] [1 2], 2);
+pub(super) static F64: Kernels<f64> = kernels!(Array<f64>, LANES, [1 2 3 4] [1 2], 2);

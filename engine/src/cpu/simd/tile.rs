@@ -28,6 +28,9 @@ pub(crate) struct Tile<T> {
     pub(crate) relu: bool,
 }
 
+/// Steps after which the addresses of C that were named at the beginning have arrived.
+const LONG: usize = 64;
+
 /// # Safety
 /// The CPU has the instruction set of `S`; the operands are good for `R` rows, `k` steps and `cols` columns.
 #[inline(always)]
@@ -39,6 +42,14 @@ pub(super) unsafe fn tile<S: Simd, const R: usize, const NV: usize, const MODE: 
         let mut masks = [S::mask(0); NV];
         for (v, mask) in masks.iter_mut().enumerate() {
             *mask = S::mask(t.cols.saturating_sub(v * S::LANES));
+        }
+        // C is used when all of k is done, and by then it should be near.
+        if t.k >= LONG {
+            for i in 0..R {
+                for v in 0..NV {
+                    S::prefetch(c_at::<S>(t, i, v));
+                }
+            }
         }
         let mut acc = [[S::splat(S::T::default()); NV]; R];
         products::<S, R, NV, MODE>(t, &masks, &mut acc);

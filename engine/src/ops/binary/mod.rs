@@ -4,6 +4,7 @@ pub mod add;
 pub mod addcdiv;
 pub mod addcmul;
 pub mod atan2;
+pub mod axpy;
 pub mod bitwise_and;
 pub mod bitwise_left_shift;
 pub mod bitwise_or;
@@ -34,6 +35,7 @@ pub static ALL: &[&OpDef] = &[
     &addcdiv::OP,
     &addcmul::OP,
     &atan2::OP,
+    &axpy::OP,
     &bitwise_and::OP,
     &bitwise_left_shift::OP,
     &bitwise_or::OP,

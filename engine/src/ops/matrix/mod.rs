@@ -201,6 +201,7 @@ macro_rules! gemm_kernels {
     ($run:ident, $plain:ident) => {
         &[
             Kernel { usable: |cx| cx.dtype(0).is_float(), ..Kernel::new("gemm.auto", |cx| $run(cx, None)) },
+            gemm_kernels!(@one $run, "dots"),
             gemm_kernels!(@one $run, "gemv"),
             gemm_kernels!(@one $run, "no-copy"),
             gemm_kernels!(@one $run, "packed"),
