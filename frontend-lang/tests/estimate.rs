@@ -176,6 +176,8 @@ fn a_cell_that_is_too_large_is_warned_of() {
     let shown = cells.shown();
     cells.record.displays.borrow_mut().clear();
     let fine = cells.session.run_cell(fits, &options).error;
+    let meant = "zs = [torch.randn(250_000) for i in range(100)]  # ok: memory::cell";
+    cells.session.run_cell(meant, &options);
     alloc::set_budget(0);
     assert!(error.is_some_and(|it| it.plain.contains("MemoryError")), "it is too large");
     assert!(shown.contains("warning[memory::cell]: this cell needs 1"), "{shown}");

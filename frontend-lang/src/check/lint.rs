@@ -14,6 +14,7 @@ use crate::objects::class::Instance;
 use crate::objects::tensor::TensorObj;
 use crate::operate::{BinaryOp, CompareOp};
 use crate::ops_binding::OpFunction;
+use crate::source::Span;
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -129,9 +130,7 @@ impl Cx {
         };
         let Some(frame) = self.machine.frames.iter().rev().find(of_cell) else { return };
         let span = frame.func.code.span(frame.ip.saturating_sub(1));
-        let Some(source) = self.sources.get(span.source) else { return };
-        let line = source.line(source.line_column(span.start).0);
-        let silent = line.split_once("# ok:").is_some_and(|it| it.1.contains(lint.name));
+        let silent = self.is_meant(span, lint.name);
         let findings = match self.check.as_deref_mut() {
             Some(shadow) => &mut shadow.findings,
             None => &mut self.findings,
@@ -142,6 +141,13 @@ impl Cx {
         let found = Diagnostic::error(lint.name, span, lint.message).with_help(lint.next);
         let found = Diagnostic { severity: Severity::Warning, ..found };
         findings.push(found);
+    }
+
+    /// Whether the line of a place says that what a lint finds there is meant.
+    pub(crate) fn is_meant(&self, span: Span, name: &str) -> bool {
+        let Some(source) = self.sources.get(span.source) else { return true };
+        let line = source.line(source.line_column(span.start).0);
+        line.split_once("# ok:").is_some_and(|it| it.1.contains(name))
     }
 
     /// `a op b`, before it is computed.

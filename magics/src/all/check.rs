@@ -29,6 +29,7 @@ pub(super) static MAGIC: Magic = Magic {
             shows: "error: AssertionError",
         },
         Example { setup: "", cell: "%check quiet float-eq", shows: "not shown: float-eq" },
+        Example { setup: "", cell: "%check quiet memory::cell", shows: "not shown: memory::cell" },
         Example { setup: "x = [1]", cell: "%check cost", shows: "operations" },
         Example { setup: "", cell: "%check maybe", shows: "error: MagicError" },
     ],
@@ -58,8 +59,9 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
 /// Silences lints by name.
 fn quiet(cx: &mut MagicCx<'_>, names: &[String]) -> Result<Vec<Artifact>, MagicError> {
     for name in names {
-        if lint::find(name).is_none() {
-            let known: Vec<&str> = lint::ALL.iter().map(|it| it.name).collect();
+        if lint::find(name).is_none() && name != memory::CODE {
+            let mut known: Vec<&str> = lint::ALL.iter().map(|it| it.name).collect();
+            known.push(memory::CODE);
             let message = format!("there is no warning `{name}`; there are {}", known.join(", "));
             return Err(MagicError::usage(&MAGIC, message));
         }
