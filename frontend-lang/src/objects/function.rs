@@ -13,6 +13,7 @@ use crate::objects::class::AttrMap;
 use crate::sym::Sym;
 use crate::table::Dict;
 use crate::value::Value;
+use crate::value::words::{Held, put};
 
 /// A function with its defaults and the variables it shares.
 pub struct Func {
@@ -47,10 +48,23 @@ impl CellVar {
 
     /// Assigns the variable; returns the old value.
     pub fn assign(self: &Rc<CellVar>, value: Value) -> Value {
-        if holds(&value) && !self.noted.replace(true) {
+        self.note(&value);
+        self.value.replace(value)
+    }
+
+    /// Assigns the variable and drops the old value.
+    #[inline]
+    pub(crate) fn set(self: &Rc<CellVar>, value: Held) {
+        self.note(&value);
+        put(&mut self.value.borrow_mut(), value);
+    }
+
+    /// Notes that `value` is stored here: the variable may become part of a cycle.
+    #[inline]
+    fn note(self: &Rc<CellVar>, value: &Value) {
+        if holds(value) && !self.noted.replace(true) {
             cycles::note(Candidate::Cell(Rc::downgrade(self)));
         }
-        self.value.replace(value)
     }
 }
 

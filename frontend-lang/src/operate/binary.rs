@@ -12,12 +12,13 @@ use crate::operate::{BinaryOp, UnaryOp};
 use crate::sym::Sym;
 use crate::table::Set;
 use crate::value::Value;
+use crate::value::words::fresh;
 
 impl Cx {
     /// `a op b`.
     pub fn binary(&mut self, op: BinaryOp, a: &Value, b: &Value) -> Res {
         if let Some(result) = number_op(op, a, b) {
-            return result;
+            return fresh(result);
         }
         if let Some(result) = self.special_binary(op, a, b)? {
             return Ok(result);

@@ -220,6 +220,7 @@ impl Cx {
     fn enter(&mut self, func: Rc<Func>, base: usize, return_to: usize, kind: FrameKind) {
         let machine = &mut self.machine;
         let (blocks, handled) = (machine.blocks.len(), machine.handled.len());
+        let kind = words::fresh(kind);
         let frame = Frame { func, ip: 0, base, return_to, blocks, handled, kind };
         words::push(&mut machine.frames, ManuallyDrop::new(frame));
     }

@@ -76,7 +76,11 @@ impl Machine {
             _ => return Left::No,
         };
         let (to, blocks, handled) = (frame.return_to, frame.blocks, frame.handled);
-        drop(self.frames.pop());
+        if let Some(Frame { func, kind, .. }) = self.frames.pop() {
+            drop(func);
+            // Neither of the two owns anything.
+            std::mem::forget(kind);
+        }
         self.blocks.truncate(blocks);
         self.handled.truncate(handled);
         let result = hold(self.stack.pop());

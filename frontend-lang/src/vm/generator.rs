@@ -14,6 +14,7 @@ use crate::memory::Fixed;
 use crate::objects::function::Func;
 use crate::objects::generator::{self, GenState, Generator, Waiting};
 use crate::sym::Sym;
+use crate::value::words::hold;
 use crate::value::{Value, words};
 use crate::vm::frame::{Block, Exit, Frame, FrameKind, Machine, RECURSION_LIMIT};
 use crate::vm::long::ForStep;
@@ -165,7 +166,7 @@ impl Cx {
         };
         self.leave_native();
         match result? {
-            Exit::Yield(item) => Ok(Ok(item)),
+            Exit::Yield(item) => Ok(Ok(words::fresh(item))),
             Exit::Return(result) => Ok(Err(result)),
         }
     }
@@ -203,6 +204,7 @@ impl Cx {
         }
         let Machine { stack, frames, blocks, handled } = &mut self.machine;
         let (func, ip, below) = (waiting.func.clone(), waiting.ip, handled.len());
+        let kind = words::fresh(kind);
         let frame =
             Frame { func, ip, base, return_to: base, blocks: blocks.len(), handled: below, kind };
         words::push(frames, ManuallyDrop::new(frame));
@@ -222,14 +224,15 @@ impl Cx {
         Ok(true)
     }
 
-    /// `Yield`: takes the frame off the machine, and hands the value on.
-    pub(crate) fn yield_op(&mut self, value: Value) -> Option<Exit> {
+    /// `Yield`: takes the frame off the machine and leaves the value on top; true if Rust waits for it.
+    pub(crate) fn yield_op(&mut self) -> bool {
         let Machine { stack, frames, blocks, handled } = &mut self.machine;
-        let frame = frames.last()?;
+        let Some(frame) = frames.last() else { return false };
         let (FrameKind::ForLoop(generator) | FrameKind::Resumed(generator)) = &frame.kind else {
-            return None;
+            return false;
         };
-        let mut waiting = generator.spare.take()?;
+        let Some(mut waiting) = generator.spare.take() else { return false };
+        let value = hold(stack.pop());
         (waiting.ip, waiting.started) = (frame.ip, true);
         if blocks.len() > frame.blocks {
             waiting.blocks.extend(blocks.drain(frame.blocks..).map(|it| Block {
@@ -247,11 +250,8 @@ impl Cx {
         debug_assert!(matches!(state, GenState::Running));
         let resumed = matches!(frame.kind, FrameKind::Resumed(_));
         frames.truncate(frames.len() - 1);
-        if resumed {
-            return Some(Exit::Yield(value));
-        }
-        stack.push(value);
-        None
+        words::push(stack, value);
+        resumed
     }
 
     /// The end of a generator that a `for` drove: the loop ends.

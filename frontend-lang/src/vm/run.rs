@@ -171,10 +171,9 @@ impl Cx {
                         push!(self, value);
                     }
                     Op::SetCell(slot) => {
-                        let value = pop!(self);
-                        if let Value::Cell(cell) = &self.machine.stack[base + slot as usize] {
-                            let old = cell.assign(value);
-                            drop(old);
+                        let value = hold(pop!(self));
+                        if let Value::Cell(cell) = local!(slot) {
+                            cell.set(value);
                         }
                     }
                     Op::Free(idx) => {
@@ -187,9 +186,8 @@ impl Cx {
                         push!(self, value.clone())
                     }
                     Op::SetFree(idx) => {
-                        let value = pop!(self);
-                        let old = func.closure[idx as usize].assign(value);
-                        drop(old);
+                        let value = hold(pop!(self));
+                        func.closure[idx as usize].set(value);
                     }
                     Op::BinaryLL(op, a, b) => {
                         joined!(a, 2, quick_binary(op, local!(a), local!(b)))
@@ -405,12 +403,11 @@ impl Cx {
                         }
                     }
                     Op::Yield => {
-                        let value = pop!(self);
                         save!();
-                        match self.yield_op(value) {
-                            None => continue 'frame,
-                            Some(exit) => return Ok(exit),
+                        if self.yield_op() {
+                            return Ok(Exit::Yield(pop!(self)));
                         }
+                        continue 'frame;
                     }
                     Op::YieldFrom => {
                         let sent = pop!(self);
@@ -418,10 +415,11 @@ impl Cx {
                             Ok(item) => {
                                 ip -= 1;
                                 save!();
-                                match self.yield_op(item) {
-                                    None => continue 'frame,
-                                    Some(exit) => return Ok(exit),
+                                push!(self, item);
+                                if self.yield_op() {
+                                    return Ok(Exit::Yield(pop!(self)));
                                 }
+                                continue 'frame;
                             }
                             Err(result) => {
                                 drop(pop!(self));
