@@ -49,8 +49,17 @@ pub struct Recorded {
     keywords: Vec<(Sym, Value)>,
     /// The tensors among them.
     pub tensors: Vec<Tensor>,
+}
+
+impl Recorded {
     /// Names of the tensors: `arg_0` ... for positional ones, their keyword for others.
-    pub names: Vec<String>,
+    pub fn names(&self) -> Vec<String> {
+        let is_tensor = |value: &Value| matches!(value, Value::Tensor(_));
+        let positional = self.positional.iter().filter(|it| is_tensor(it));
+        let keywords = self.keywords.iter().filter(|it| is_tensor(&it.1));
+        let numbered = positional.enumerate().map(|(at, _)| format!("arg_{at}"));
+        numbered.chain(keywords.map(|it| it.0.as_str().to_string())).collect()
+    }
 }
 
 impl TracedFn {
@@ -125,7 +134,6 @@ impl TracedFn {
                 positional: args.positional.to_vec(),
                 keywords: args.keywords.to_vec(),
                 tensors: inputs.tensors,
-                names: inputs.names,
             }));
         }
         let value = match res {
@@ -151,26 +159,21 @@ impl TracedFn {
 /// The tensors among the arguments: positional ones first, then keywords in order.
 struct Inputs {
     tensors: Vec<Tensor>,
-    names: Vec<String>,
     /// Positional arguments that are no tensors.
     others: usize,
 }
 
 impl Inputs {
     fn of(args: CallArgs<'_>) -> Self {
-        let mut res = Self { tensors: Vec::new(), names: Vec::new(), others: 0 };
+        let mut res = Self { tensors: Vec::new(), others: 0 };
         for value in args.positional {
             match value {
-                Value::Tensor(it) => {
-                    res.names.push(format!("arg_{}", res.tensors.len()));
-                    res.tensors.push(it.get());
-                }
+                Value::Tensor(it) => res.tensors.push(it.get()),
                 _ => res.others += 1,
             }
         }
-        for (name, value) in args.keywords {
+        for (_, value) in args.keywords {
             if let Value::Tensor(it) = value {
-                res.names.push(name.as_str().to_string());
                 res.tensors.push(it.get());
             }
         }

@@ -188,6 +188,19 @@ fn a_fused_program_gives_the_bits_of_single_ops() {
     assert_eq!(*outs[2].as_mut_slice::<f32>(), product.to_vec::<f32>().unwrap());
 }
 
+/// What a number gives is computed for the first tile and holds for all of them, the short last one included.
+#[test]
+fn numbers_hold_in_every_tile() {
+    let x: Vec<f32> = (0..1000).map(|it| it as f32).collect();
+    let alpha = Tensor::number(0.5);
+    let res = call("axpy", &[floats(&x), floats(&x), alpha.clone()]);
+    let expected: Vec<f64> = x.iter().map(|&it| f64::from(it) * 1.5).collect();
+    check(&res, &expected);
+    let one = Tensor::from_vec(&[0.5_f64], Shape::from([1])).unwrap();
+    let wide = call("axpy", &[floats(&x), one, Tensor::int_number(4)]);
+    check(&wide, &x.iter().map(|&it| f64::from(it) + 2.0).collect::<Vec<_>>());
+}
+
 #[test]
 fn equal_steps_are_computed_once() {
     let none = Attrs::new();

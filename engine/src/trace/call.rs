@@ -335,7 +335,7 @@ impl State {
         let mut outputs = Outputs::new();
         for out in &step.outputs {
             let output = deliver_later(step, out, inputs)?;
-            self.results.push(Slot { owns: !out.alias, ..Slot::of(&output) });
+            self.results.push(Slot::of_result(&output, out.alias));
             outputs.push(output);
         }
         if self.mode == Mode::Symbolic {

@@ -65,8 +65,14 @@ pub(super) struct Slot {
 
 impl Slot {
     pub(super) fn of(tensor: &Tensor) -> Self {
+        Self::of_result(tensor, false)
+    }
+
+    /// A result that is to come, or with `alias` a view of another value.
+    #[inline]
+    pub(super) fn of_result(tensor: &Tensor, alias: bool) -> Self {
         let layout = tensor.layout().clone();
-        Self { root: Root::of(tensor), layout, dtype: tensor.dtype(), owns: true, held: None }
+        Self { root: Root::of(tensor), layout, dtype: tensor.dtype(), owns: !alias, held: None }
     }
 
     /// Whether `tensor` is this value.

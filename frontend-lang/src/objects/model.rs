@@ -40,7 +40,7 @@ pub struct DumpOptions {
 pub fn model_of(cx: &mut Cx, traced: &TracedFn, options: &DumpOptions) -> Result<Model, Raised> {
     let graph = traced.frozen_graph(cx)?;
     let call = traced.last_call();
-    let (own_names, tensors) = call.map(|it| (it.names, it.tensors)).unwrap_or_default();
+    let (own_names, tensors) = call.map(|it| (it.names(), it.tensors)).unwrap_or_default();
     let names = if options.arg_names.is_empty() { &own_names } else { &options.arg_names };
     let mut model = Model::new(graph, names, &options.output_names)?;
     model.info.clone_from(&options.info);

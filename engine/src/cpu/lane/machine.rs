@@ -58,6 +58,8 @@ pub(crate) struct Code {
     outputs: Vec<Mem>,
     n_slots: usize,
     instrs: Vec<Instr>,
+    /// For each instruction whether it writes a slot that nothing else writes, so that its result stays.
+    stays: Vec<bool>,
     splats: Vec<Splat>,
     n_params: usize,
     /// Bytes of one element of the largest type in a slot.
@@ -117,9 +119,14 @@ impl Code {
         if !splats.iter().all(|it| in_slots(it.slot)) {
             return None;
         }
+        let written = |reg: u16| {
+            instrs.iter().filter(|it| it.dst == reg).count()
+                + splats.iter().filter(|it| it.slot == reg).count()
+        };
+        let stays = instrs.iter().map(|it| in_slots(it.dst) && written(it.dst) == 1).collect();
         let kerns = instrs.iter().map(|it| it.kern.operand.max(it.kern.result));
         let width = kerns.chain(inputs.iter().map(|it| it.size())).max().unwrap_or(8);
-        Some(Self { inputs, outputs, n_slots, instrs, splats, n_params, width })
+        Some(Self { inputs, outputs, n_slots, instrs, stays, splats, n_params, width })
     }
 
     /// Number of instructions.
@@ -385,11 +392,15 @@ impl Run<'_> {
                 fill(regs[idx], bits, size, filled);
             }
         }
+        let each_tile = if high - low > tile { self.run_once(&regs, filled) } else { u64::MAX };
         let mut at = low;
         while at < high {
             let n = tile.min(high - at);
             self.place(&mut regs, at, n);
-            for it in &code.instrs {
+            for (idx, it) in code.instrs.iter().enumerate() {
+                if idx < 64 && each_tile >> idx & 1 == 0 {
+                    continue;
+                }
                 let src = operands_of(it, &regs);
                 // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
                 // kernel's types, and that the destination is no operand.
@@ -397,6 +408,36 @@ impl Run<'_> {
             }
             at += n;
         }
+    }
+
+    /// Runs what gives the same in every tile, such as the conversion of a number. The bits of the instructions that are left,
+    /// of the first 64.
+    fn run_once(&self, regs: &[*mut u8], n: usize) -> u64 {
+        let code = self.code;
+        let splat = |it: &Operand| it.access == Access::Splat;
+        if code.splats.is_empty() && !self.operands.iter().any(splat) {
+            return u64::MAX;
+        }
+        let mut same: SmallVec<[bool; 32]> = SmallVec::from_elem(false, regs.len());
+        for (idx, operand) in self.operands.iter().enumerate() {
+            same[idx] = splat(operand);
+        }
+        for it in &code.splats {
+            let slot = it.slot;
+            same[usize::from(slot)] = code.instrs.iter().all(|it| it.dst != slot);
+        }
+        let mut each_tile = u64::MAX;
+        for (idx, it) in code.instrs.iter().enumerate().take(64) {
+            let known = it.src[..it.kern.arity].iter().all(|&reg| same[usize::from(reg)]);
+            if code.stays[idx] && known {
+                same[usize::from(it.dst)] = true;
+                each_tile &= !(1 << idx);
+                let src = operands_of(it, regs);
+                // SAFETY: as in `tiles`; slots and splats hold a whole tile.
+                unsafe { (it.kern.run)(regs[usize::from(it.dst)], &src, n) }
+            }
+        }
+        each_tile
     }
 
     /// Points the registers of inputs and outputs to the tile that starts at element `at`.
