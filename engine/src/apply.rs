@@ -106,12 +106,15 @@ pub fn infer(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Met
 }
 
 pub(crate) fn check_arity(op: &'static OpDef, inputs: &[Tensor]) -> Result<()> {
-    let takes_list = op.params.iter().any(|it| it.kind == ParamKind::Tensors);
-    let required = op.params.iter().filter(|it| it.kind == ParamKind::Tensor).count();
-    let fits = if takes_list {
-        !inputs.is_empty()
-    } else {
-        (required..=op.n_tensors()).contains(&inputs.len())
+    let (mut required, mut allowed, mut takes_list) = (0, 0, false);
+    for param in op.params {
+        required += usize::from(param.kind == ParamKind::Tensor);
+        allowed += usize::from(param.kind.is_tensor());
+        takes_list |= param.kind == ParamKind::Tensors;
+    }
+    let fits = match takes_list {
+        true => !inputs.is_empty(),
+        false => (required..=allowed).contains(&inputs.len()),
     };
     if fits {
         return Ok(());

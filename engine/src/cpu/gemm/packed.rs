@@ -3,6 +3,8 @@
 //! B is cut into strips of two vectors, A into tiles of balanced height. `packed-b` reads A where it lies, which is
 //! better while its rows are near each other.
 
+use std::ops::Range;
+
 use super::block::tiles;
 use super::{GemmAlgo, GemmProblem, Operands, no_copy};
 use crate::cpu::element::Element;
@@ -38,6 +40,8 @@ const WHOLE_K_BYTES: usize = 4096;
 /// Rows that are packed at once: with k in one block they take a third of a second cache of 2 MiB.
 const MC: usize = 168;
 const NC: usize = 2048;
+/// Rows of B that are packed at a time.
+const PACK_ROWS: usize = 8;
 /// Columns that one chunk of work covers at most.
 const CHUNK_COLS: usize = 512;
 
@@ -111,15 +115,24 @@ impl<T: Element> Panels<T> {
         let n_tiles = rows.div_ceil(max_rows);
         // One chunk is about this many elements; packing less is not worth sharing.
         let per_chunk = (16384 / (part.k * self.kernels.width()).max(1)).max(1);
-        let chunks_b = strips.div_ceil(per_chunk);
+        // Rows that lie in one piece are read in one piece, a few at a time, across all strips.
+        let by_rows = p.csb == 1;
+        let chunks_b = match by_rows {
+            true if strips > 0 => part.k.div_ceil(PACK_ROWS),
+            _ => strips.div_ceil(per_chunk),
+        };
         let chunks_a = n_tiles.div_ceil(2 * per_chunk);
         let work = |chunk: usize| {
             // SAFETY: chunks write disjoint strips and tiles.
             unsafe {
-                if chunk < chunks_b {
+                if chunk < chunks_b && by_rows {
+                    let begin = chunk * PACK_ROWS;
+                    let steps = begin..(begin + PACK_ROWS).min(part.k);
+                    (0..strips).for_each(|it| self.pack_strip(p, o, part, it, steps.clone()));
+                } else if chunk < chunks_b {
                     let begin = chunk * per_chunk;
                     for strip in begin..(begin + per_chunk).min(strips) {
-                        self.pack_strip(p, o, part, strip);
+                        self.pack_strip(p, o, part, strip, 0..part.k);
                     }
                 } else {
                     let begin = (chunk - chunks_b) * 2 * per_chunk;
@@ -132,18 +145,26 @@ impl<T: Element> Panels<T> {
         pool::for_each_chunk_if(p.is_parallel(), chunks_a + chunks_b, &work);
     }
 
-    unsafe fn pack_strip(&self, p: &GemmProblem, o: &Operands<T>, part: Part, strip: usize) {
+    /// Packs some steps of one strip of B.
+    unsafe fn pack_strip(
+        &self,
+        p: &GemmProblem,
+        o: &Operands<T>,
+        part: Part,
+        strip: usize,
+        steps: Range<usize>,
+    ) {
         let width = self.kernels.width();
         let j = strip * width;
         let cols = width.min(part.n - j);
         let panel = Panel {
-            src: o.b.wrapping_add(part.x * p.rsb + (part.j + j) * p.csb),
+            src: o.b.wrapping_add((part.x + steps.start) * p.rsb + (part.j + j) * p.csb),
             lane_stride: p.csb as isize,
             k_stride: p.rsb as isize,
             lanes: cols,
             width,
-            k: part.k,
-            dst: self.b.get().wrapping_add(j * part.k),
+            k: steps.len(),
+            dst: self.b.get().wrapping_add(j * part.k + steps.start * width),
         };
         // SAFETY: the strip lies in B and in the panel.
         unsafe { (self.kernels.pack)(&panel) };

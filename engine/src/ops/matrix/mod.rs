@@ -63,6 +63,18 @@ struct Batch<'a, T: Clone> {
     starts: Vec<[usize; 2]>,
 }
 
+/// The product of two plain matrices, which needs no batch; `None` for other ranks and for flipped views.
+fn one_product<'a, T: Num>(a: &View<'a>, b: &View<'a>) -> Option<Product<'a, T>> {
+    let matrix = |view: &View<'a>| {
+        let Layout { shape, strides, offset } = view.layout();
+        let (&[rows, columns], &[row, column]) = (&shape[..], &strides[..]) else { return None };
+        let strides = [usize::try_from(row).ok()?, usize::try_from(column).ok()?];
+        Some(([rows, columns], strides, view.buffer::<T>().get(*offset..)?))
+    };
+    let (([m, k], a_strides, a), ([k_of_b, n], b_strides, b)) = (matrix(a)?, matrix(b)?);
+    (k == k_of_b).then_some(Product { m, n, k, a, a_strides, b, b_strides })
+}
+
 impl<'a, T: Num> Batch<'a, T> {
     fn new(a_view: &View<'a>, b_view: &View<'a>) -> Option<Self> {
         let (mut batch, [mut m, k, n]) = product_shape(a_view.shape(), b_view.shape())?;
@@ -126,11 +138,17 @@ pub(crate) fn run_gemm<T: Num + crate::cpu::Element>(
     cx: &mut KernelCx<'_, '_>,
     algo: Option<&'static gemm::GemmAlgo>,
 ) -> Result<()> {
-    let Some(batch) = Batch::<T>::new(&cx.inputs[0], &cx.inputs[1]) else { return Ok(()) };
     let out = cx.outputs[0].as_mut_slice::<T>();
     if out.is_empty() {
         return Ok(());
     }
+    if let Some(product) = one_product::<T>(&cx.inputs[0], &cx.inputs[1]) {
+        let problem = product.problem();
+        let algo = algo.unwrap_or_else(|| gemm::heuristic(&problem));
+        gemm::run(algo, &problem, product.a, product.b, out, gemm::Epilogue::NONE);
+        return Ok(());
+    }
+    let Some(batch) = Batch::<T>::new(&cx.inputs[0], &cx.inputs[1]) else { return Ok(()) };
     let [m, n, _] = batch.sizes;
     let first = batch.product(batch.starts[0]);
     let problem = first.problem();

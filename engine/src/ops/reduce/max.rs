@@ -26,6 +26,9 @@ pub static OP: OpDef = OpDef {
             "max(tensor([[1, 2], [3, 0]]), 1)",
             "torch.return_types.max(\nvalues=tensor([2, 3]),\nindices=tensor([1, 0]))",
         ),
-        ("max(tensor([1.0, float(\"nan\")]), 0)", "torch.return_types.max(\nvalues=tensor(nan),\nindices=tensor(1))"),
+        (
+            "max(tensor([1.0, float(\"nan\")]), 0)",
+            "torch.return_types.max(\nvalues=tensor(nan),\nindices=tensor(1))",
+        ),
     ],
 };

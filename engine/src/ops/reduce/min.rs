@@ -26,6 +26,9 @@ pub static OP: OpDef = OpDef {
             "min(tensor([[1, 2], [3, 0]]), 1)",
             "torch.return_types.min(\nvalues=tensor([1, 0]),\nindices=tensor([0, 1]))",
         ),
-        ("min(tensor([1.0, float(\"nan\")]), 0)", "torch.return_types.min(\nvalues=tensor(nan),\nindices=tensor(1))"),
+        (
+            "min(tensor([1.0, float(\"nan\")]), 0)",
+            "torch.return_types.min(\nvalues=tensor(nan),\nindices=tensor(1))",
+        ),
     ],
 };

@@ -35,7 +35,10 @@ pub static OP: OpDef = OpDef {
             "sort(tensor([[1, 3], [2, 0]]), 0, descending=True)",
             "torch.return_types.sort(\nvalues=tensor([[2, 3],\n        [1, 0]]),\nindices=tensor([[1, 0],\n        [0, 1]]))",
         ),
-        ("sort(tensor([1.0, float(\"nan\"), 0.0]))", "torch.return_types.sort(\nvalues=tensor([0., 1., nan]),\nindices=tensor([2, 0, 1]))"),
+        (
+            "sort(tensor([1.0, float(\"nan\"), 0.0]))",
+            "torch.return_types.sort(\nvalues=tensor([0., 1., nan]),\nindices=tensor([2, 0, 1]))",
+        ),
     ],
 };
 
