@@ -252,6 +252,22 @@ impl Op {
         }
     }
 
+    /// Where a jump leads.
+    pub fn target_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            Op::Jump(it)
+            | Op::Loop(it)
+            | Op::JumpIfFalse(it)
+            | Op::JumpIfTrue(it)
+            | Op::JumpIfFalseKeep(it)
+            | Op::JumpIfTrueKeep(it)
+            | Op::CompareJump(_, it)
+            | Op::ForIter(it)
+            | Op::Try(it) => Some(it),
+            _ => None,
+        }
+    }
+
     /// Whether this is one of the operations of `match`.
     pub fn is_matching(self) -> bool {
         matches!(

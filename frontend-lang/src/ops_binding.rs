@@ -134,7 +134,7 @@ impl NativeObject for OpFunction {
             Err(Error::IndexRange { index, .. }) if self.op.name.ends_with("cross_entropy") => {
                 return Err(out_of_bounds(index));
             }
-            outputs => outputs?,
+            outputs => outputs.map_err(|it| bound.said_by(self.op, it))?,
         };
         if self.in_place || bound.in_place {
             return store(args, outputs);
@@ -379,7 +379,7 @@ impl Binding {
 
     fn unknown(&self, name: &str) -> Raised {
         let near = suggest::nearest(name, self.op.params.iter().map(|it| it.name));
-        let hint = near.map_or_else(String::new, |it| format!(". Did you mean '{it}'?"));
+        let hint = near.map_or_else(|| ".".into(), |it| format!(". Did you mean '{it}'?"));
         type_error(format!(
             "{}() got an unexpected keyword argument '{name}'{hint} Its parameters: {}",
             self.op.name,
@@ -468,6 +468,16 @@ impl Binding {
             self.op = &engine::ops::binary::axpy::OP;
         }
         Ok(self)
+    }
+
+    /// What is wrong in the words of the op that was called, which knows nothing of `axpy`.
+    fn said_by(&self, called: &'static OpDef, error: Error) -> Error {
+        let [Some(x), Some(y), ..] = self.tensors.as_slice() else { return error };
+        if self.op == called {
+            return error;
+        }
+        let own = engine::apply::infer(called, &[x.clone(), y.clone()], &Attrs::new());
+        own.err().unwrap_or(error)
     }
 
     fn finish(self) -> Result<Self, Raised> {

@@ -23,18 +23,9 @@ pub(super) fn join(ops: &mut [Op], consts: &[Value]) {
 /// Which operations are jumped to.
 fn targets(ops: &[Op]) -> Vec<bool> {
     let mut targets = vec![false; ops.len() + 1];
-    for op in ops {
-        match op {
-            Op::Jump(it)
-            | Op::Loop(it)
-            | Op::JumpIfFalse(it)
-            | Op::JumpIfTrue(it)
-            | Op::JumpIfFalseKeep(it)
-            | Op::JumpIfTrueKeep(it)
-            | Op::CompareJump(_, it)
-            | Op::ForIter(it)
-            | Op::Try(it) => targets[*it as usize] = true,
-            _ => {}
+    for mut op in ops.iter().copied() {
+        if let Some(it) = op.target_mut() {
+            targets[*it as usize] = true;
         }
     }
     targets

@@ -191,17 +191,8 @@ impl<'a> Compiler<'a> {
     /// Makes a jump that was emitted before lead here.
     fn land(&mut self, jump: usize) {
         let target = self.here();
-        let op = &mut self.unit().ops[jump];
-        match op {
-            Op::Jump(it)
-            | Op::JumpIfFalse(it)
-            | Op::JumpIfTrue(it)
-            | Op::JumpIfFalseKeep(it)
-            | Op::JumpIfTrueKeep(it)
-            | Op::CompareJump(_, it)
-            | Op::ForIter(it)
-            | Op::Try(it) => *it = target,
-            _ => {}
+        if let Some(it) = self.unit().ops[jump].target_mut() {
+            *it = target;
         }
     }
 
