@@ -8,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::cpu::alloc::{self, Bytes};
 use crate::cpu::view::{OutView, View};
 use crate::op::{Body, ComposedCx, InferCx, Kernel, KernelCx, OpDef, ParamKind};
+use crate::trace::Mark;
 use crate::{
     Attrs, Error, Layout, Meta, Result, Tensor, autograd, estimate, fastrun, lane, rules, trace,
 };
@@ -56,18 +57,20 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
         let inputs: SmallVec<[Option<Tensor>; 3]> = inputs.iter().cloned().map(Some).collect();
         return body(&ComposedCx { op, inputs: &inputs, attrs });
     }
-    let outputs =
-        if trace::active() { traced(op, inputs, attrs)? } else { run(op, inputs, attrs)? };
-    Ok(autograd::record(op, inputs, attrs, outputs))
+    let (outputs, mark) = match trace::active() {
+        true => traced(op, inputs, attrs)?,
+        false => (run(op, inputs, attrs)?, Mark::NONE),
+    };
+    Ok(autograd::record(op, inputs, attrs, outputs, mark))
 }
 
-fn traced(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
-    if let Some(outputs) = trace::replay(op, inputs, attrs)? {
-        return Ok(outputs);
+fn traced(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<(Outputs, Mark)> {
+    if let Some(replayed) = trace::replay(op, inputs, attrs)? {
+        return Ok(replayed);
     }
     let outputs = run(op, inputs, attrs)?;
     trace::record(op, inputs, attrs, &outputs);
-    Ok(outputs)
+    Ok((outputs, Mark::NONE))
 }
 
 /// Runs a primitive op at once, off the tape and outside any trace.

@@ -11,12 +11,26 @@ use crate::{Error, Result};
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct Shape(SmallVec<[usize; 4]>);
 
-/// A copy of the slice, where `SmallVec`'s own goes item by item.
 impl Clone for Shape {
     #[inline]
     fn clone(&self) -> Self {
-        Self(SmallVec::from_slice(&self.0))
+        Self(copy(&self.0))
     }
+}
+
+/// A copy of sizes or strides. `SmallVec`'s own goes item by item, and a copy of unknown length is a call.
+#[inline]
+fn copy<T: Copy + Default>(items: &SmallVec<[T; 4]>) -> SmallVec<[T; 4]> {
+    let none = T::default();
+    let few = match items[..] {
+        [] => [none; 4],
+        [a] => [a, none, none, none],
+        [a, b] => [a, b, none, none],
+        [a, b, c] => [a, b, c, none],
+        [a, b, c, d] => [a, b, c, d],
+        _ => return SmallVec::from_slice(items),
+    };
+    SmallVec::from_buf_and_len(few, items.len())
 }
 
 impl Shape {
@@ -127,8 +141,7 @@ pub struct Layout {
 impl Clone for Layout {
     #[inline]
     fn clone(&self) -> Self {
-        let strides = SmallVec::from_slice(&self.strides);
-        Self { shape: self.shape.clone(), strides, offset: self.offset }
+        Self { shape: self.shape.clone(), strides: copy(&self.strides), offset: self.offset }
     }
 }
 

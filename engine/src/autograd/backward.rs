@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::{Edge, Node, OpStep, Saved};
 use crate::functional::{add, full, reshape, sum, to};
 use crate::op::{Grad, GradCx};
-use crate::{Error, Result, Shape, Tensor, lane};
+use crate::{Error, Result, Shape, Tensor, lane, trace};
 
 /// A root with its gradient; without one the root must hold a single element and counts as 1.
 pub type Root = (Tensor, Option<Tensor>);
@@ -31,9 +31,18 @@ pub fn backward(
     retain_graph: bool,
     create_graph: bool,
 ) -> Result<Vec<(u64, Tensor)>> {
-    let found = walk(roots, wanted, retain_graph, create_graph)?;
-    let mut res: Vec<_> = found.into_iter().map(|((id, _), grad)| (id, grad)).collect();
+    // A walk to all leaves may be one that a traced call has seen before.
+    let plain = wanted.is_none() && !create_graph && trace::active();
+    if plain && let Some(found) = trace::walk_again(roots, retain_graph)? {
+        return Ok(found);
+    }
+    let begun = if plain { trace::walk_begins() } else { None };
+    let walk = walk(roots, wanted, retain_graph, create_graph, begun.is_some())?;
+    let mut res: Vec<_> = walk.found.into_iter().map(|((id, _), grad)| (id, grad)).collect();
     res.sort_by_key(|it| it.0);
+    if let Some(begun) = begun {
+        trace::walk_ends(&begun, roots, retain_graph, &walk.passed, &res);
+    }
     Ok(res)
 }
 
@@ -50,7 +59,7 @@ pub fn grad(
         })
     });
     let edges = edges.collect::<Result<Vec<_>>>()?;
-    let found = walk(roots, Some(&edges), retain_graph, create_graph)?;
+    let found = walk(roots, Some(&edges), retain_graph, create_graph, false)?.found;
     Ok(edges.iter().map(|it| found.get(&(it.id(), it.output)).cloned()).collect())
 }
 
@@ -72,7 +81,8 @@ fn walk(
     wanted: Option<&[Edge]>,
     retain_graph: bool,
     create_graph: bool,
-) -> Result<Found> {
+    watched: bool,
+) -> Result<Walk> {
     let before = super::set_enabled(create_graph);
     let mut walk = Walk {
         pending: BTreeMap::new(),
@@ -80,10 +90,12 @@ fn walk(
         on_path: wanted.map(|it| nodes_towards(roots, it)),
         keep: retain_graph || create_graph,
         found: Found::default(),
+        watched,
+        passed: Vec::new(),
     };
     let res = walk.start(roots).and_then(|()| walk.run());
     super::set_enabled(before);
-    res.map(|()| walk.found)
+    res.map(|()| walk)
 }
 
 /// What waits for its turn: a node with the gradients of its outputs so far.
@@ -99,6 +111,9 @@ struct Walk {
     on_path: Option<FxHashSet<u64>>,
     keep: bool,
     found: Found,
+    /// Whether `passed` is wanted: the nodes that the walk went through, in order.
+    watched: bool,
+    passed: Vec<Arc<Node>>,
 }
 
 impl Walk {
@@ -119,6 +134,9 @@ impl Walk {
             self.deliver(id, &arrived);
             if let Some(step) = &arrived.node.op {
                 self.pass(step, &arrived)?;
+                if self.watched {
+                    self.passed.push(arrived.node.clone());
+                }
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smallvec::SmallVec;
 
 use crate::op::{Grad, OpDef, Saves};
+use crate::trace::Mark;
 use crate::{Attrs, Tensor, lane};
 
 mod backward;
@@ -54,6 +55,8 @@ pub(crate) struct Node {
     pub(crate) op: Option<OpStep>,
     /// Only of leaves.
     pub(crate) kept: Option<Kept>,
+    /// The step of a traced call that the application was.
+    pub(crate) mark: Mark,
 }
 
 /// An op application on the tape.
@@ -120,7 +123,8 @@ pub fn no_grad<R>(body: impl FnOnce() -> R) -> R {
 
 /// A fresh leaf.
 pub(crate) fn new_leaf(kept: Option<Kept>) -> Edge {
-    let node = Node { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), op: None, kept };
+    let node =
+        Node { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), op: None, kept, mark: Mark::NONE };
     Edge { node: Arc::new(node), output: 0 }
 }
 
@@ -130,6 +134,7 @@ pub(crate) fn record(
     inputs: &[Tensor],
     attrs: &Attrs,
     outputs: SmallVec<[Tensor; 1]>,
+    mark: Mark,
 ) -> SmallVec<[Tensor; 1]> {
     if !enabled() || matches!(op.grad, Grad::Stops(_)) || !inputs.iter().any(Tensor::requires_grad)
     {
@@ -144,7 +149,7 @@ pub(crate) fn record(
         saved: Mutex::new(Some(saved)),
     };
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-    let node = Arc::new(Node { id, op: Some(step), kept: None });
+    let node = Arc::new(Node { id, op: Some(step), kept: None, mark });
     let attach = |(idx, tensor): (usize, Tensor)| {
         let differentiable = tensor.dtype().is_float();
         let edge = Edge { node: node.clone(), output: idx as u32 };
@@ -177,6 +182,11 @@ fn save(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &[Tensor]
 }
 
 impl OpStep {
+    /// Whether no walk took the saved tensors yet.
+    pub(crate) fn has_saved(&self) -> bool {
+        self.saved.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// The saved tensors, or `None` when an earlier backward walk took them.
     pub(crate) fn saved(&self, keep: bool) -> Option<Saved> {
         let mut slot = self.saved.lock().unwrap_or_else(PoisonError::into_inner);

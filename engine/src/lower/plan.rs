@@ -1,6 +1,7 @@
 //! The plan: a linear list of launches with bound operands. Running it dispatches nothing and allocates only what
 //! outlives the run.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -115,9 +116,10 @@ impl Plan {
         mut each: impl FnMut(&Launch, &Buffers<'_>) -> Result<()>,
     ) -> Result<Vec<Tensor>> {
         let inputs = self.fitted(inputs)?;
-        let storages = inputs.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 16]>>>()?;
+        let storages =
+            inputs.iter().map(|it| it.storage()).collect::<Result<SmallVec<[_; 16]>>>()?;
         let numbers: SmallVec<[Option<Number>; 16]> =
-            inputs.iter().map(Tensor::as_number).collect();
+            inputs.iter().map(|it| it.as_number()).collect();
         let mut kept = self
             .kept
             .iter()
@@ -138,7 +140,7 @@ impl Plan {
     }
 
     /// The inputs, copied where their strides are not what the plan was made for.
-    fn fitted(&self, inputs: &[Tensor]) -> Result<SmallVec<[Tensor; 16]>> {
+    fn fitted<'a>(&self, inputs: &'a [Tensor]) -> Result<SmallVec<[Cow<'a, Tensor>; 16]>> {
         if inputs.len() != self.inputs.len() {
             let expected = self.inputs.len();
             return Err(Error::Arity { op: "graph", expected, got: inputs.len() });
@@ -154,7 +156,7 @@ impl Plan {
     fn deliver(
         &self,
         delivery: &Delivery,
-        inputs: &[Tensor],
+        inputs: &[Cow<'_, Tensor>],
         kept: &[Arc<Bytes>],
     ) -> Result<Tensor> {
         match delivery {
@@ -174,7 +176,7 @@ impl Plan {
 }
 
 impl Feed {
-    fn fit(&self, idx: usize, tensor: &Tensor) -> Result<Tensor> {
+    fn fit<'a>(&self, idx: usize, tensor: &'a Tensor) -> Result<Cow<'a, Tensor>> {
         let here = tensor.layout();
         if here.shape != self.layout.shape || tensor.dtype() != self.dtype {
             let expected = Meta::new(self.layout.shape.clone(), self.dtype);
@@ -184,10 +186,10 @@ impl Feed {
         if here.strides == self.layout.strides
             || (here.is_contiguous() && self.layout.is_contiguous())
         {
-            return Ok(tensor.clone());
+            return Ok(Cow::Borrowed(tensor));
         }
         if self.layout.is_contiguous() {
-            return apply::contiguous(tensor);
+            return apply::contiguous(tensor).map(Cow::Owned);
         }
         Err(Error::Trace { problem: format!("input {idx} has other strides than recorded") })
     }

@@ -2,15 +2,16 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::Pending;
 use super::identity::{Key, Slot, fits, key_of};
 use super::segment;
 use super::traced::Options;
 use super::tree::{Captured, Out, ROOT, Ref, Step, StepId, Tree};
+use super::{Mark, Pending};
 use crate::apply::{self, Outputs};
 use crate::op::Body;
 use crate::tensor::Data;
@@ -29,6 +30,8 @@ pub struct Stats {
     pub recorded: usize,
     /// Op applications answered from the recording.
     pub replayed: usize,
+    /// Reverse walks answered from the recording as a whole.
+    pub walks: usize,
     /// Seconds spent on compiling.
     pub compile_seconds: f64,
     /// One line for the user, when another path was recorded.
@@ -50,6 +53,8 @@ impl fmt::Display for Stats {
     }
 }
 
+static NEXT_CALL: AtomicU64 = AtomicU64::new(1);
+
 /// Steps that one tree keeps.
 const MOST_STEPS: usize = 1 << 20;
 
@@ -68,6 +73,8 @@ pub(super) enum Mode {
 
 /// The state of one call.
 pub(crate) struct State {
+    /// Its number; no two calls have the same.
+    pub(super) call: u64,
     pub(super) options: Options,
     pub(super) tree: Tree,
     pub(super) mode: Mode,
@@ -101,6 +108,7 @@ impl State {
         let hold = |it: (&Tensor, &Tensor)| Slot { held: Some(it.0.detach()), ..Slot::of(it.1) };
         let n_steps = tree.steps.len().min(4096);
         let mut state = Self {
+            call: NEXT_CALL.fetch_add(1, Ordering::Relaxed),
             options,
             tree,
             mode,
@@ -127,13 +135,14 @@ impl State {
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
-    ) -> Result<Option<Outputs>> {
+    ) -> Result<Option<(Outputs, Mark)>> {
         if matches!(self.mode, Mode::Record | Mode::Eager) || inputs.iter().any(Tensor::is_abstract)
         {
             return Ok(None);
         }
         if let Some(id) = self.find(op, inputs, attrs)? {
-            return self.follow(id, inputs).map(Some);
+            let outputs = self.follow(id, inputs)?;
+            return Ok(Some((outputs, Mark::new(self.call, id))));
         }
         let reads_values = reads_values(op, inputs, attrs);
         if self.mode == Mode::Symbolic {
@@ -141,7 +150,7 @@ impl State {
                 let problem = format!("the shape that {} gives depends on values", op.name);
                 return Err(Error::Trace { problem });
             }
-            return self.extend(op, inputs, attrs).map(Some);
+            return Ok(Some((self.extend(op, inputs, attrs)?, Mark::NONE)));
         }
         if reads_values {
             self.flush()?
@@ -489,7 +498,7 @@ enum Match {
 }
 
 /// The output of a replayed step: a view of its operand's storage, or a value still to come.
-fn deliver_later(step: &Step, out: &Out, inputs: &[Tensor]) -> Result<Tensor> {
+pub(super) fn deliver_later(step: &Step, out: &Out, inputs: &[Tensor]) -> Result<Tensor> {
     if !out.alias {
         let pending = Data::Pending(Arc::new(Pending::default()));
         return Ok(Tensor::make(out.dtype, out.layout.clone(), pending, None));

@@ -75,6 +75,12 @@ impl Slot {
         Self { root: Root::of(tensor), layout, dtype: tensor.dtype(), owns: !alias, held: None }
     }
 
+    /// A value that nobody can have.
+    pub(super) fn gone() -> Self {
+        let layout = Layout::contiguous(Shape::default());
+        Self { root: Root::None, layout, dtype: DType::F32, owns: true, held: None }
+    }
+
     /// Whether `tensor` is this value.
     pub(super) fn is(&self, tensor: &Tensor) -> bool {
         self.root.is(tensor) && self.dtype == tensor.dtype() && &self.layout == tensor.layout()

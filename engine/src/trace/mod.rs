@@ -1,7 +1,7 @@
 //! Tracing: a function's tensor ops are recorded once, then answered from a compiled plan while its body still runs.
 //!
-//! This file holds the hook into op application; `tree` what was recorded, `call` one running call, `segment` the
-//! compiled stretches, `traced` the handle that callers use.
+//! This file holds the hooks into op application and the reverse walk; `tree` what was recorded, `call` one running call,
+//! `walk` reverse walks as single events, `segment` the compiled stretches, `traced` the handle that callers use.
 //!
 //! **Invariant:** a value that anyone can still read is delivered before the trace lets go of it, so a traced call never
 //! returns what the eager call would not.
@@ -11,6 +11,7 @@ mod identity;
 mod segment;
 mod traced;
 mod tree;
+mod walk;
 
 #[cfg(test)]
 pub(crate) mod test_ops;
@@ -27,9 +28,12 @@ pub use call::Stats;
 pub use traced::{Call, Excluded, Finished, Options, Path, Traced, exclude};
 
 use crate::apply::Outputs;
+use crate::autograd::{Node, Root};
 use crate::cpu::alloc::Bytes;
 use crate::{Attrs, Error, OpDef, Result, Tensor};
 use call::State;
+use tree::StepId;
+pub(crate) use walk::Begun;
 
 /// A value that a compiled segment will deliver.
 #[derive(Debug, Default)]
@@ -80,18 +84,63 @@ pub fn flush() -> Result<()> {
     with(State::flush).unwrap_or(Ok(()))
 }
 
+/// Names the step of a running call that an application was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    call: u64,
+    step: StepId,
+}
+
+impl Mark {
+    /// Of what no call answered from its recording.
+    pub(crate) const NONE: Self = Self { call: 0, step: 0 };
+
+    fn new(call: u64, step: StepId) -> Self {
+        Self { call, step }
+    }
+
+    /// The step, if it was one of this call.
+    fn step_of(self, call: u64) -> Option<StepId> {
+        (self.call == call).then_some(self.step)
+    }
+}
+
 /// Called before an op runs. `Some` when the application matches the recording: the outputs are pending.
 pub(crate) fn replay(
     op: &'static OpDef,
     inputs: &[Tensor],
     attrs: &Attrs,
-) -> Result<Option<Outputs>> {
+) -> Result<Option<(Outputs, Mark)>> {
     with(|it| it.replay(op, inputs, attrs)).unwrap_or(Ok(None))
 }
 
 /// Called after an op ran eagerly while recording.
 pub(crate) fn record(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &Outputs) {
     with(|it| it.record(op, inputs, attrs, outputs));
+}
+
+/// Called before a reverse walk to all leaves: their gradients, when the recording holds this walk.
+pub(crate) fn walk_again(roots: &[Root], retain: bool) -> Result<Option<Vec<(u64, Tensor)>>> {
+    if !active() {
+        return Ok(None);
+    }
+    with(|it| it.walk_again(roots, retain)).unwrap_or(Ok(None))
+}
+
+/// Called before such a walk when the recording does not hold it.
+pub(crate) fn walk_begins() -> Option<Begun> {
+    with(|it| it.walk_begins())?
+}
+
+/// Called after it, with the nodes that it went through in order and the gradients by leaf, ascending.
+pub(crate) fn walk_ends(
+    begun: &Begun,
+    roots: &[Root],
+    retain: bool,
+    passed: &[Arc<Node>],
+    found: &[(u64, Tensor)],
+) {
+    with(|it| it.walk_ends(begun, roots, retain, passed, found));
 }
 
 /// Makes `state` the active one; returns the former.

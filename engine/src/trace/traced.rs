@@ -213,6 +213,7 @@ impl Traced {
         all.branches = stats.branches;
         all.recorded += stats.recorded;
         all.replayed += stats.replayed;
+        all.walks += stats.walks;
         all.compile_seconds += stats.compile_seconds;
         all.notice.clone_from(&stats.notice);
         stats

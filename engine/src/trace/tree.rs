@@ -5,6 +5,7 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use super::segment::Segment;
+use super::walk::Walk;
 use crate::{Attrs, DType, Layout, Number, OpDef, Tensor};
 
 pub(super) type StepId = u32;
@@ -72,6 +73,8 @@ pub(super) struct Step {
     pub(super) end: Option<Vec<Option<Ref>>>,
     /// Compiled stretches that end with this step, by the step they start after.
     pub(super) segments: SmallVec<[(StepId, Rc<Segment>); 1]>,
+    /// Reverse walks that begin here.
+    pub(super) walks: Vec<Walk>,
 }
 
 /// An argument as the signature sees it.
@@ -139,7 +142,8 @@ impl Tree {
         self.step_mut(parent).children.retain(|it| (*it as usize) < len);
     }
 
-    /// Turns numbers of a step into plan inputs; compiled stretches that contain the step are dropped.
+    /// Turns numbers of a step into plan inputs; compiled stretches that contain the step are dropped, and reverse walks,
+    /// whose ops may depend on the numbers.
     pub(super) fn generalise(&mut self, id: StepId, differs: impl Fn(usize) -> bool) {
         for (idx, it) in self.step_mut(id).inputs.iter_mut().enumerate() {
             if let Ref::Number(number) = *it
@@ -149,6 +153,7 @@ impl Tree {
             }
         }
         self.alone = None;
+        self.steps.iter_mut().for_each(|it| it.walks.clear());
         let mut below = vec![id];
         while let Some(at) = below.pop() {
             let step = self.step_mut(at);
