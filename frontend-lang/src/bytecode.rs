@@ -188,10 +188,11 @@ pub enum Op {
     /// module -> module value
     ImportFrom(Sym),
     ImportStar,
-    /// value -> text
+    /// value -> text, or an integer, which `Concat` writes
     Format(Convert),
     /// value spec -> text
     FormatSpec(Convert),
+    /// Texts and integers as one text; every f-string ends with it.
     Concat(u32),
     /// -> raises AssertionError without message
     AssertFail,

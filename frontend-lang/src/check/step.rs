@@ -238,7 +238,8 @@ impl Cx {
             Op::FormatSpec(_) => self.text_step(func, op, base, height - 2),
             Op::Concat(count) => {
                 let at = height - count as usize;
-                if self.machine.stack[at..].iter().all(|it| matches!(it, Value::Str(_))) {
+                let known = |it: &Value| matches!(it, Value::Str(_) | Value::Int(_));
+                if self.machine.stack[at..].iter().all(known) {
                     return self.step(func, op, base);
                 }
                 self.machine.stack.truncate(at);

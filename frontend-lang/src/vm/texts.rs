@@ -64,14 +64,16 @@ impl Cx {
         Ok(())
     }
 
-    /// The topmost texts as one.
+    /// The topmost texts and integers as one text.
     fn concat(&mut self, count: usize) -> Res {
         let at = self.machine.stack.len() - count;
-        let parts = self.machine.stack[at..].iter();
-        let bytes = parts.map(|it| it.as_str().map_or(0, str::len)).sum();
-        let mut text = memory::string(bytes)?;
-        for part in &self.machine.stack[at..] {
-            text.push_str(part.as_str().unwrap_or_default());
+        let parts = &self.machine.stack[at..];
+        let mut text = memory::string(parts.iter().map(written_bytes).sum())?;
+        for part in parts {
+            match part {
+                Value::Int(number) => text.push_str(itoa::Buffer::new().format(*number)),
+                _ => text.push_str(part.as_str().unwrap_or_default()),
+            }
         }
         self.machine.stack.shrink(at);
         Ok(Value::str(text))
@@ -79,7 +81,7 @@ impl Cx {
 
     fn converted(&mut self, value: &Value, convert: Convert) -> Res {
         Ok(match convert {
-            Convert::None if matches!(value, Value::Str(_)) => value.clone(),
+            Convert::None if matches!(value, Value::Str(_) | Value::Int(_)) => value.clone(),
             Convert::None => Value::str(self.format(value, "")?),
             Convert::Str => Value::str(self.str(value)?),
             Convert::Repr => Value::str(self.repr(value)?),
@@ -88,5 +90,16 @@ impl Cx {
                 Value::str(crate::objects::quote::ascii_of_repr(&text))
             }
         })
+    }
+}
+
+/// Bytes of a part of an f-string once it is written.
+fn written_bytes(part: &Value) -> usize {
+    match part {
+        Value::Int(number) => {
+            let digits = number.unsigned_abs().checked_ilog10().map_or(1, |it| it as usize + 1);
+            digits + usize::from(*number < 0)
+        }
+        _ => part.as_str().map_or(0, str::len),
     }
 }
