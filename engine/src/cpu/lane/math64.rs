@@ -7,7 +7,7 @@ pub(super) fn sigmoid(x: f64) -> f64 {
 }
 
 /// The error function. Coefficients and intervals of FreeBSD's `s_erf.c` (Sun Microsystems, 1993).
-pub(super) fn erf(x: f64) -> f64 {
+pub fn erf(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
@@ -20,6 +20,31 @@ pub(super) fn erf(x: f64) -> f64 {
     }
     let size = if a < 1.25 { ERX + middle(a - 1.0) } else { 1.0 - tail(a) };
     size.copysign(x)
+}
+
+/// The complementary error function, `1 - erf(x)` without cancellation.
+pub fn erfc(x: f64) -> f64 {
+    if x.is_nan() {
+        return x;
+    }
+    let a = x.abs();
+    if a < 0.84375 {
+        if a < 2.0_f64.powi(-56) {
+            return 1.0 - x;
+        }
+        let y = near(x * x);
+        return if x < 0.25 { 1.0 - (x + x * y) } else { 0.5 - (x * y + (x - 0.5)) };
+    }
+    if a < 1.25 {
+        let part = middle(a - 1.0);
+        return if x >= 0.0 { 1.0 - ERX - part } else { 1.0 + (ERX + part) };
+    }
+    match (x > 0.0, a) {
+        (true, 28.0..) => 0.0,
+        (true, _) => tail(a),
+        (false, 6.0..) => 2.0,
+        (false, _) => 2.0 - tail(a),
+    }
 }
 
 const EFX: f64 = 1.283_791_670_955_125_7e-1;

@@ -11,7 +11,7 @@ mod geometry;
 mod loops;
 pub(crate) mod machine;
 mod math32;
-mod math64;
+pub mod math64;
 mod unary;
 
 pub(crate) use binary::{binary, select, select_compare};
