@@ -81,7 +81,8 @@ pub(super) fn tanh(x: f32) -> f32 {
     let p = p.mul_add(z, -0.333_332_82);
     let near = (p * z).mul_add(x, x);
     let far = 1.0 - 2.0 / (exp(a + a) + 1.0);
-    if a < 0.625 { near } else { far.copysign(x) }
+    // The sign of zero, too.
+    (if a < 0.625 { near } else { far }).copysign(x)
 }
 
 #[inline(always)]

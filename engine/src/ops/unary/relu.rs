@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
         "torch.nn.functional.relu",
     ],
     examples: &[
-        ("relu(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([0.0000, -0.0000, 0.5000, 2.0000])"),
+        ("relu(tensor([-1.5, 0.0, 0.5, 2.0]))", "tensor([0.0000, 0.0000, 0.5000, 2.0000])"),
         ("relu(tensor([0.0, inf, nan]))", "tensor([0., inf, nan])"),
         ("relu(tensor([-3, 3]))", "tensor([0, 3])"),
     ],
