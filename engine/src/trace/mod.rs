@@ -1,13 +1,16 @@
 //! Tracing: a function's tensor ops are recorded once, then answered from a compiled plan while its body still runs.
 //!
 //! This file holds the hooks into op application and the reverse walk; `tree` what was recorded, `call` one running call,
-//! `walk` reverse walks as single events, `segment` the compiled stretches, `traced` the handle that callers use.
+//! `matching` and `recording` what it does with an op, `walk` reverse walks as single events, `segment` the compiled
+//! stretches, `traced` the handle that callers use.
 //!
 //! **Invariant:** a value that anyone can still read is delivered before the trace lets go of it, so a traced call never
 //! returns what the eager call would not.
 
 mod call;
 mod identity;
+mod matching;
+mod recording;
 mod segment;
 mod traced;
 mod tree;

@@ -10,8 +10,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::Mark;
-use super::call::{Mode, State, deliver_later};
+use super::call::{Mode, State};
 use super::identity::Slot;
+use super::matching::deliver_later;
 use super::tree::{Ref, StepId};
 use crate::autograd::{Edge, Node, Root};
 use crate::{Meta, Result, Tensor};
