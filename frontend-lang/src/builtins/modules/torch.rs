@@ -130,6 +130,13 @@ static FUNCTIONS: &[NativeFn] = &[
         randint,
     ),
     function(
+        "set_num_threads",
+        "count",
+        "How many threads take part in an op from now on, the calling one included.",
+        set_num_threads,
+    ),
+    function("get_num_threads", "", "How many threads take part in an op.", num_threads).opaque(),
+    function(
         "set_printoptions",
         "precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None",
         "How tensors print; the profiles are 'default', 'short' and 'full'.",
@@ -278,6 +285,17 @@ fn set_grad_enabled(cx: &mut Cx, args: Args<'_>) -> Res {
 fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
     engine::random::seed(args.int(0)? as u64);
     Ok(generator::of_session())
+}
+
+fn set_num_threads(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let count = usize::try_from(args.int(0)?).ok().filter(|it| *it > 0);
+    let count = count.ok_or_else(|| runtime_error("set_num_threads expects a positive integer"))?;
+    engine::cpu::pool::set_threads(count);
+    Ok(Value::None)
+}
+
+fn num_threads(_cx: &mut Cx, _args: Args<'_>) -> Res {
+    Ok(Value::from(engine::cpu::pool::threads()))
 }
 
 /// `low` may be left out, so the second argument is the size when it is no number.
