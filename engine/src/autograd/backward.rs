@@ -33,7 +33,7 @@ pub fn backward(
 ) -> Result<Vec<(u64, Tensor)>> {
     // A walk to all leaves may be one that a traced call has seen before.
     let plain = wanted.is_none() && !create_graph && trace::active();
-    if plain && let Some(found) = trace::walk_again(roots, retain_graph)? {
+    if plain && let Some(found) = trace::take_walk(roots, retain_graph)? {
         return Ok(found);
     }
     let begun = if plain { trace::walk_begins() } else { None };

@@ -22,6 +22,8 @@ pub(crate) mod test_ops;
 mod tests;
 #[cfg(test)]
 mod training_tests;
+#[cfg(test)]
+mod walk_tests;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -123,11 +125,11 @@ pub(crate) fn record(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outpu
 }
 
 /// Called before a reverse walk to all leaves: their gradients, when the recording holds this walk.
-pub(crate) fn walk_again(roots: &[Root], retain: bool) -> Result<Option<Vec<(u64, Tensor)>>> {
+pub(crate) fn take_walk(roots: &[Root], retain: bool) -> Result<Option<Vec<(u64, Tensor)>>> {
     if !active() {
         return Ok(None);
     }
-    with(|it| it.walk_again(roots, retain)).unwrap_or(Ok(None))
+    with(|it| it.take_walk(roots, retain)).unwrap_or(Ok(None))
 }
 
 /// Called before such a walk when the recording does not hold it.

@@ -5,14 +5,14 @@ use crate::autograd::{backward, grad};
 use crate::functional::{add, linear, mean, mul, num, sub, sum};
 use crate::{DType, Number, Shape, apply_one, ops};
 
-fn tensor(shape: &[usize], seed: usize) -> Tensor {
+pub(super) fn tensor(shape: &[usize], seed: usize) -> Tensor {
     let shape = Shape::new(shape);
     let value = |it: usize| (((it + 1) * (seed + 3) * 37) % 101) as f32 / 101.0 - 0.5;
     let values: Vec<f32> = (0..shape.numel()).map(value).collect();
     Tensor::from_vec(&values, shape).unwrap()
 }
 
-fn op(name: &str, inputs: &[&Tensor]) -> Tensor {
+pub(super) fn op(name: &str, inputs: &[&Tensor]) -> Tensor {
     let op = ops::find(name).unwrap();
     let inputs: Vec<Tensor> = inputs.iter().map(|it| (*it).clone()).collect();
     apply_one(op, &inputs, &op.default_attrs()).unwrap()
@@ -72,7 +72,7 @@ fn autograd_off<R>(body: impl FnOnce() -> R) -> R {
     crate::autograd::no_grad(body)
 }
 
-fn bits(tensor: &Tensor) -> Vec<u32> {
+pub(super) fn bits(tensor: &Tensor) -> Vec<u32> {
     tensor.to_vec::<f32>().unwrap().iter().map(|it| it.to_bits()).collect()
 }
 
@@ -241,95 +241,4 @@ fn a_convolutional_step_is_the_same_traced_and_eager() {
         }
     }
     assert_eq!(function.stats().branches, 1);
-}
-
-/// What a walk over `w * x + b` may meet in one call; the ops of the forward pass are the same in all of them.
-#[derive(Clone, Copy, Debug)]
-enum Tape {
-    Plain,
-    /// `b` takes no part.
-    Frozen,
-    /// The product is cut off the tape.
-    Detached,
-    /// The graph is kept, and walked twice.
-    Retained,
-    /// A second walk without retaining the graph.
-    Twice,
-    /// The loss is read before the walk.
-    Read,
-    /// Another number stands where 2 stood.
-    Number,
-}
-
-type Outcome = std::result::Result<Vec<Vec<u32>>, String>;
-
-/// Gradients of `w` and `b`, or the message.
-fn walk_over(tape: Tape, w: &Tensor, b: &Tensor, x: &Tensor) -> Outcome {
-    let w = w.leaf();
-    let b = if matches!(tape, Tape::Frozen) { b.clone() } else { b.leaf() };
-    let scale = if matches!(tape, Tape::Number) { 3.0 } else { 2.0 };
-    let mut product = mul(&mul(&w, &num(scale)).unwrap(), x).unwrap();
-    if matches!(tape, Tape::Detached) {
-        product = product.detach();
-    }
-    let loss = mean(&add(&product, &b).unwrap(), &[0, 1], false).unwrap();
-    if matches!(tape, Tape::Read) {
-        loss.item().unwrap();
-    }
-    let walk = |retain| {
-        let found = backward(&[(loss.clone(), None)], None, retain, false);
-        let found = found.map_err(|it| it.to_string())?;
-        let of =
-            |leaf: &Tensor| found.iter().find(|it| leaf.edge().is_some_and(|at| at.id() == it.0));
-        let grads = [&w, &b].into_iter().filter_map(of).map(|it| it.1.clone());
-        Ok::<Vec<Tensor>, String>(grads.collect())
-    };
-    let mut grads = walk(matches!(tape, Tape::Retained))?;
-    if matches!(tape, Tape::Retained | Tape::Twice) {
-        grads.extend(walk(false)?);
-    }
-    Ok(grads.iter().map(bits).collect())
-}
-
-#[test]
-fn a_walk_over_another_tape_is_not_taken_for_the_one_that_was_seen() {
-    use Tape::*;
-    let order = [
-        Plain, Plain, Plain, Frozen, Frozen, Frozen, Plain, Detached, Detached, Detached, Plain,
-        Retained, Retained, Retained, Twice, Twice, Twice, Read, Read, Read, Plain, Number, Number,
-        Plain, Plain, Frozen, Twice, Retained,
-    ];
-    let function = Traced::new(Options::default());
-    for (step, tape) in order.into_iter().enumerate() {
-        let (w, b) = (tensor(&[4, 8], step), tensor(&[8], step + 7));
-        let x = tensor(&[4, 8], step + 50);
-        let expected = walk_over(tape, &w, &b, &x);
-        let call = function.begin(std::slice::from_ref(&x)).unwrap();
-        let seen = call.args()[0].clone();
-        let got = walk_over(tape, &w, &b, &seen);
-        assert_eq!(got, expected, "step {step}, {tape:?}");
-        call.finish(&[]).unwrap();
-    }
-}
-
-#[test]
-fn leaves_that_were_two_and_are_one_get_one_gradient() {
-    let function = Traced::new(Options::default());
-    let run = |shared: bool, x: &Tensor| {
-        let a = tensor(&[6], 1).leaf();
-        let b = if shared { a.clone() } else { a.detach().leaf() };
-        let loss = sum(&add(&mul(&a, x).unwrap(), &b).unwrap(), &[], false).unwrap();
-        let found = backward(&[(loss, None)], None, false, false).unwrap();
-        found.iter().map(|it| bits(&it.1)).collect::<Vec<_>>()
-    };
-    for (step, shared) in
-        [false, false, false, true, true, true, false, true].into_iter().enumerate()
-    {
-        let x = tensor(&[6], step);
-        let expected = run(shared, &x);
-        let call = function.begin(std::slice::from_ref(&x)).unwrap();
-        let seen = call.args()[0].clone();
-        assert_eq!(run(shared, &seen), expected, "step {step}");
-        call.finish(&[]).unwrap();
-    }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use super::segment::Segment;
-use super::walk::Walk;
+use super::walk::Events;
 use crate::{Attrs, DType, Layout, Number, OpDef, Tensor};
 
 pub(super) type StepId = u32;
@@ -74,7 +74,7 @@ pub(super) struct Step {
     /// Compiled stretches that end with this step, by the step they start after.
     pub(super) segments: SmallVec<[(StepId, Rc<Segment>); 1]>,
     /// Reverse walks that begin here.
-    pub(super) walks: Vec<Walk>,
+    pub(super) events: Events,
 }
 
 /// An argument as the signature sees it.
@@ -153,7 +153,7 @@ impl Tree {
             }
         }
         self.alone = None;
-        self.steps.iter_mut().for_each(|it| it.walks.clear());
+        self.steps.iter_mut().for_each(|it| it.events = Events::default());
         let mut below = vec![id];
         while let Some(at) = below.pop() {
             let step = self.step_mut(at);
