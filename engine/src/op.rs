@@ -212,6 +212,9 @@ pub struct Kernel {
     pub usable: fn(&InferCx<'_>) -> bool,
     /// Bytes of scratch it allocates.
     pub workspace: fn(&InferCx<'_>) -> usize,
+    /// Refuses elements that it cannot take, positions outside a dimension say, as far as they are known. A trace asks before it
+    /// promises a result, so that the error comes from the line that made the mistake, and nothing was changed after it.
+    pub admits: Option<fn(&InferCx<'_>) -> Result<()>>,
     /// Computes all outputs.
     pub run: fn(&mut KernelCx<'_, '_>) -> Result<()>,
 }
@@ -225,7 +228,21 @@ impl Kernel {
 
     /// A reproducible kernel that takes everything its row admits and needs no scratch.
     pub const fn new(name: &'static str, run: fn(&mut KernelCx<'_, '_>) -> Result<()>) -> Self {
-        Self { name, naive: false, reproducible: true, usable: |_| true, workspace: |_| 0, run }
+        Self {
+            name,
+            naive: false,
+            reproducible: true,
+            usable: |_| true,
+            workspace: |_| 0,
+            admits: None,
+            run,
+        }
+    }
+
+    /// The same kernel with a look at its operands.
+    pub const fn admitting(mut self, admits: fn(&InferCx<'_>) -> Result<()>) -> Self {
+        self.admits = Some(admits);
+        self
     }
 }
 

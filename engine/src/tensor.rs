@@ -174,6 +174,15 @@ impl Tensor {
         matches!(self.0.data, Data::Abstract(_))
     }
 
+    /// Whether the elements can be read at once.
+    pub(crate) fn is_known(&self) -> bool {
+        match &self.0.data {
+            Data::Stored(_) | Data::Number(_) => true,
+            Data::Pending(pending) => pending.delivered().is_some(),
+            Data::Abstract(_) => false,
+        }
+    }
+
     pub(crate) fn data(&self) -> &Data {
         &self.0.data
     }

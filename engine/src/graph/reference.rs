@@ -39,6 +39,42 @@ pub fn evaluate(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
     graph.outputs.iter().map(|it| read(&values, *it)).collect()
 }
 
+/// As [`evaluate`], each output by itself: those that depend on an op that fails have its error. Stopping ends it all.
+pub fn evaluate_each(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Result<Tensor>>> {
+    check_inputs(graph, inputs)?;
+    let none = || Err(Error::Abstract);
+    let mut values: Vec<Result<SmallVec<[Tensor; 1]>>> = Vec::with_capacity(graph.nodes().len());
+    let needed = graph.needed();
+    let given = |id: usize| {
+        let at = graph.inputs().iter().position(|&it| it as usize == id);
+        at.map_or_else(none, |at| Ok([inputs[at].detach()].into()))
+    };
+    for (id, node) in graph.nodes().iter().enumerate() {
+        values.push(match &node.kind {
+            _ if !needed[id] => none(),
+            Kind::Input { .. } | Kind::Fed => given(id),
+            Kind::Const(tensor) => Ok([tensor.clone()].into()),
+            Kind::Number(number) => Ok([Tensor::from_number(*number)].into()),
+            Kind::Op { op, attrs, inputs } => {
+                let operands = inputs.iter().map(|it| {
+                    let of = values[it.node as usize].as_ref().map_err(Error::clone)?;
+                    Ok(of[it.output as usize].clone())
+                });
+                let operands: Result<SmallVec<[Tensor; 3]>> = operands.collect();
+                match operands.and_then(|it| apply::run(op, &it, attrs)) {
+                    Err(Error::Interrupted) => return Err(Error::Interrupted),
+                    res => res,
+                }
+            }
+        });
+    }
+    let output = |it: &Value| {
+        let of = values[it.node as usize].as_ref().map_err(Error::clone)?;
+        Ok(of[it.output as usize].clone())
+    };
+    Ok(graph.outputs.iter().map(output).collect())
+}
+
 fn check_inputs(graph: &Graph, inputs: &[Tensor]) -> Result<()> {
     let expected = graph.inputs().len();
     if inputs.len() != expected {

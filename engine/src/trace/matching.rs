@@ -9,7 +9,7 @@ use super::call::{Mode, State};
 use super::identity::{Slot, fits, key_of};
 use super::tree::{Out, Ref, Step, StepId};
 use crate::apply::Outputs;
-use crate::op::Body;
+use crate::op::{Body, InferCx};
 use crate::tensor::Data;
 use crate::{Attrs, Error, OpDef, Result, Tensor};
 
@@ -160,4 +160,11 @@ pub(super) fn deliver_later(step: &Step, out: &Out, inputs: &[Tensor]) -> Result
     let layout = view(input.layout(), &step.attrs, &out.layout.shape);
     let layout = layout.ok_or_else(|| Error::Trace { problem: "a view changed".into() })?;
     Ok(Tensor::make(out.dtype, layout, input.data().clone(), None))
+}
+
+/// Refuses operands that the op is known not to take, before its result is promised.
+pub(super) fn admit(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<()> {
+    let Body::Kernels(kernels) = op.body else { return Ok(()) };
+    let looks = kernels.iter().filter_map(|it| it.admits);
+    looks.map(|admits| admits(&InferCx { op, inputs, attrs })).collect()
 }

@@ -2,12 +2,13 @@
 //!
 //! This file holds the hooks into op application and the reverse walk; `tree` what was recorded, `call` one running call,
 //! `matching` and `recording` what it does with an op, `walk` reverse walks as single events, `segment` the compiled
-//! stretches, `traced` the handle that callers use.
+//! stretches, `deferred` those that failed, `traced` the handle that callers use.
 //!
 //! **Invariant:** a value that anyone can still read is delivered before the trace lets go of it, so a traced call never
 //! returns what the eager call would not.
 
 mod call;
+mod deferred;
 mod identity;
 mod matching;
 mod recording;
@@ -16,6 +17,8 @@ mod traced;
 mod tree;
 mod walk;
 
+#[cfg(test)]
+mod failure_tests;
 #[cfg(test)]
 pub(crate) mod test_ops;
 #[cfg(test)]
@@ -26,6 +29,7 @@ mod training_tests;
 mod walk_tests;
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
@@ -37,13 +41,22 @@ use crate::autograd::{Node, Root};
 use crate::cpu::alloc::Bytes;
 use crate::{Attrs, Error, OpDef, Result, Tensor};
 use call::State;
+use deferred::Owed;
 use tree::StepId;
 pub(crate) use walk::Begun;
 
 /// A value that a compiled segment will deliver.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Pending {
     cell: OnceLock<Arc<Bytes>>,
+    /// How to come by it after the segment failed.
+    owed: OnceLock<Arc<Owed>>,
+}
+
+impl fmt::Debug for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("cell", &self.cell).finish_non_exhaustive()
+    }
 }
 
 impl Pending {
@@ -51,6 +64,9 @@ impl Pending {
     pub(crate) fn force(&self) -> Result<Arc<Bytes>> {
         if self.cell.get().is_none() {
             flush()?;
+        }
+        if let (None, Some(owed)) = (self.cell.get(), self.owed.get()) {
+            owed.compute()?;
         }
         self.cell.get().cloned().ok_or_else(lost)
     }

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::Pending;
 use super::call::State;
+use super::deferred;
 use super::traced::Options;
 use super::tree::{Captured, Out, ROOT, Ref, StepId, Tree};
 use crate::graph::{Graph, Value, reference};
@@ -49,6 +50,9 @@ pub(super) fn settle(state: &mut State, compiled: bool) -> Result<()> {
     let live = state.live();
     let nothing = live.is_empty() && !has_effects(&state.tree, state.start, state.cursor);
     let res = if nothing { Ok(()) } else { run(state, &live, compiled) };
+    if res.is_err() {
+        defer(state, &live);
+    }
     state.settled();
     res
 }
@@ -72,6 +76,16 @@ fn run(state: &mut State, live: &[(u32, Arc<Pending>)], compiled: bool) -> Resul
         }
     }
     Ok(())
+}
+
+/// Keeps what is needed to compute the live values of a segment that failed.
+fn defer(state: &State, live: &[(u32, Arc<Pending>)]) {
+    let owed = || live.iter().filter(|it| it.1.delivered().is_none());
+    let stretch = build(&state.tree, state.start, state.cursor, owed().map(|it| it.0).collect());
+    let Ok(Stretch { sources, graph, .. }) = stretch else { return };
+    if let Ok(inputs) = inputs(state, &sources) {
+        deferred::defer(graph, inputs, &owed().map(|it| &it.1).collect::<Vec<_>>());
+    }
 }
 
 fn inputs(state: &State, sources: &[Source]) -> Result<Vec<Tensor>> {

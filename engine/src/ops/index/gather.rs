@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{Spread, index_dtype};
+use super::{Spread, admit_along, index_dtype};
 use crate::functional::scatter_add;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("gather.loop", run)]),
+    body: Body::Kernels(&[Kernel::new("gather.loop", run).admitting(admit_along)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{index_dtype, leading, row_starts};
+use super::{admit_leading, index_dtype, leading, row_starts};
 use crate::cpu::view::View;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
@@ -15,7 +15,9 @@ pub static OP: OpDef = OpDef {
     params: &[Param::required("tensors", ParamKind::Tensors)],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("index.rows", run)]),
+    body: Body::Kernels(&[
+        Kernel::new("index.rows", run).admitting(|cx| admit_leading(cx, &cx.inputs[1..]))
+    ]),
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: false,

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{checked, index_dtype, indices};
+use super::{admit_along, checked, index_dtype, indices};
 use crate::cpu::number::Num;
 use crate::cpu::strided;
 use crate::op::{
@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("index_add.rows", run)]),
+    body: Body::Kernels(&[Kernel::new("index_add.rows", run).admitting(admit_along)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{index_dtype, leading, row_starts};
+use super::{admit_leading, index_dtype, leading, row_starts};
 use crate::autograd::unbroadcast;
 use crate::cpu::number::Num;
 use crate::cpu::strided;
@@ -25,7 +25,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("index_put.rows", run)]),
+    body: Body::Kernels(&[
+        Kernel::new("index_put.rows", run).admitting(|cx| admit_leading(cx, &cx.inputs[2..]))
+    ]),
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: false,

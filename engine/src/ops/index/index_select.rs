@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{checked, index_dtype, indices};
+use super::{admit_along, checked, index_dtype, indices};
 use crate::cpu::strided;
 use crate::functional::index_add;
 use crate::op::{
@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("index_select.rows", run)]),
+    body: Body::Kernels(&[Kernel::new("index_select.rows", run).admitting(admit_along)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,

@@ -7,6 +7,8 @@ use smallvec::smallvec;
 use crate::OpDef;
 use crate::cpu::strided;
 use crate::cpu::view::View;
+use crate::op::InferCx;
+use crate::shape::resolve_dim;
 use crate::{Attr, DType, Error, Layout, Result, Shape, Tensor, apply_one};
 
 pub mod embedding;
@@ -70,6 +72,36 @@ pub(crate) fn checked(op: &'static str, index: i64, size: usize, dim: usize) -> 
     } else {
         Err(Error::IndexRange { op, index, size, dim })
     }
+}
+
+/// Refuses positions outside a dimension of `size`, as far as the elements of `index` are known.
+pub(crate) fn admit(op: &'static str, index: &Tensor, size: usize, dim: usize) -> Result<()> {
+    look_at(op, index, |at| checked(op, at, size, dim).map(drop))
+}
+
+/// As [`admit`], for an op whose second operand names places along the dimension `attrs[0]` of its first.
+pub(crate) fn admit_along(cx: &InferCx<'_>) -> Result<()> {
+    let dim = resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;
+    let size = cx.shape(0).get(dim).copied().unwrap_or(1);
+    admit(cx.op.name, &cx.inputs[1], size, dim)
+}
+
+/// As [`admit`], for index tensors on the leading dimensions.
+pub(crate) fn admit_leading(cx: &InferCx<'_>, index: &[Tensor]) -> Result<()> {
+    let sizes = cx.shape(0).iter().enumerate();
+    index.iter().zip(sizes).try_for_each(|(it, (dim, &size))| admit(cx.op.name, it, size, dim))
+}
+
+/// Calls `look` with each element of an integer tensor, if they are known.
+pub(crate) fn look_at(
+    op: &'static str,
+    index: &Tensor,
+    look: impl FnMut(i64) -> Result<()>,
+) -> Result<()> {
+    if !index.is_known() {
+        return Ok(());
+    }
+    index.with_view(|view| indices(op, &view)?.iter().copied().try_for_each(look))?
 }
 
 /// How index tensors on the leading dimensions address the rows of a tensor: one start per broadcast position.

@@ -1,6 +1,6 @@
 //! `scatter`: the input with `src` placed along a dimension: `out[index[i][j]][j] = src[i][j]` for `dim=0`; a number fills all places.
 
-use super::placing;
+use super::{admit_along, placing};
 use crate::functional::{gather, num};
 use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves};
 use crate::{OpDef, Result, Tensor, apply_one};
@@ -16,7 +16,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: placing::infer,
-    body: Body::Kernels(&[Kernel::new("scatter.loop", |cx| placing::run(cx, false))]),
+    body: Body::Kernels(&[
+        Kernel::new("scatter.loop", |cx| placing::run(cx, false)).admitting(admit_along)
+    ]),
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,

@@ -1,6 +1,6 @@
 //! `scatter_add`: the input with `src` added along a dimension: `out[index[i][j]][j] += src[i][j]` for `dim=0`.
 
-use super::placing;
+use super::{admit_along, placing};
 use crate::functional::gather;
 use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves};
 use crate::{OpDef, Result, Tensor};
@@ -16,7 +16,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: placing::infer,
-    body: Body::Kernels(&[Kernel::new("scatter_add.loop", |cx| placing::run(cx, true))]),
+    body: Body::Kernels(&[
+        Kernel::new("scatter_add.loop", |cx| placing::run(cx, true)).admitting(admit_along)
+    ]),
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,

@@ -8,7 +8,7 @@ use crate::functional::div;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
-use crate::ops::index::indices;
+use crate::ops::index::{indices, look_at};
 use crate::{Attr, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatFirst,
     infer,
-    body: Body::Kernels(&[Kernel::new("softmax_cross_entropy.rows", run)]),
+    body: Body::Kernels(&[Kernel::new("softmax_cross_entropy.rows", run).admitting(admits)]),
     grad: Grad::Rule(grad, Saves::Both),
     pure: true,
     method: false,
@@ -59,6 +59,17 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         _ => Shape::default(),
     };
     Ok(smallvec![Meta::new(loss, dtype), Meta::new(Shape::default(), dtype)])
+}
+
+fn admits(cx: &InferCx<'_>) -> Result<()> {
+    let (ignored, n_classes) = (cx.int(0), cx.shape(0)[1]);
+    look_at(cx.op.name, &cx.inputs[1], |class| {
+        if class == ignored {
+            Ok(())
+        } else {
+            checked_class(cx.op.name, class, n_classes).map(drop)
+        }
+    })
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

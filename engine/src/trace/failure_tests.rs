@@ -1,0 +1,98 @@
+//! What is left when a traced call fails or is stopped: no value that eager code would have is lost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::training_tests::{bits, tensor};
+use super::*;
+use crate::autograd::{backward, no_grad};
+use crate::cpu::interrupt;
+use crate::functional::{add, linear, mul, num, sub};
+use crate::{Shape, apply, ops};
+
+fn cross_entropy(scores: &Tensor, classes: &Tensor) -> Result<Tensor> {
+    let op = ops::find("softmax_cross_entropy").unwrap();
+    Ok(apply(op, &[scores.clone(), classes.clone()], &op.default_attrs())?.remove(0))
+}
+
+fn classes(values: [i64; 4]) -> Tensor {
+    Tensor::from_vec(&values, Shape::from([4])).unwrap()
+}
+
+/// A step of gradient descent on a matrix.
+fn step(w: &mut Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let leaf = w.leaf();
+    let loss = cross_entropy(&linear(x, &leaf, None)?, y)?;
+    let grads = backward(&[(loss.clone(), None)], None, false, false)?;
+    *w = no_grad(|| sub(&leaf.detach(), &mul(&grads[0].1, &num(0.1))?))?;
+    Ok(loss.detach())
+}
+
+#[test]
+fn a_class_out_of_range_is_found_at_the_op_and_nothing_changes() {
+    let function = Traced::new(Options::default());
+    let (mut eager, mut traced) = (tensor(&[3, 8], 1), tensor(&[3, 8], 1));
+    for at in 0..6 {
+        let x = tensor(&[4, 8], at);
+        let y = classes(if at == 3 { [0, 1, 3, 1] } else { [0, 1, 2, 1] });
+        let expected = step(&mut eager, &x, &y);
+        let call = function.begin(&[x, y]).unwrap();
+        let args = call.args().to_vec();
+        match step(&mut traced, &args[0], &args[1]) {
+            Ok(loss) => drop(call.finish(&[loss]).unwrap()),
+            Err(error) => {
+                call.abort();
+                assert_eq!(Some(error), expected.err());
+            }
+        }
+        assert_eq!(bits(&traced), bits(&eager), "call {at}");
+    }
+    assert_eq!(function.stats().branches, 1);
+}
+
+#[test]
+fn values_of_a_stopped_call_are_computed_when_they_are_read() {
+    let function = Traced::new(Options::default());
+    let (mut eager, mut traced) = (tensor(&[3, 8], 1), tensor(&[3, 8], 1));
+    let flag = Arc::new(AtomicBool::new(false));
+    let _watching = interrupt::watch(flag.clone());
+    for at in 0..6 {
+        let (x, y) = (tensor(&[4, 8], at), classes([0, 1, 2, 1]));
+        let expected = step(&mut eager, &x, &y).unwrap();
+        let call = function.begin(&[x, y]).unwrap();
+        let args = call.args().to_vec();
+        let loss = step(&mut traced, &args[0], &args[1]).unwrap();
+        flag.store(at == 3, Ordering::Relaxed);
+        let finished = call.finish(std::slice::from_ref(&loss));
+        assert_eq!(finished.err(), (at == 3).then_some(Error::Interrupted));
+        // Stopped once more while it is read, and then not.
+        flag.store(at == 3, Ordering::Relaxed);
+        assert_eq!(loss.item().err(), (at == 3).then_some(Error::Interrupted));
+        flag.store(false, Ordering::Relaxed);
+        assert_eq!((bits(&loss), bits(&traced)), (bits(&expected), bits(&eager)), "call {at}");
+    }
+}
+
+#[test]
+fn of_a_failed_stretch_only_what_depends_on_the_failure_is_lost() {
+    let function = Traced::new(Options::default());
+    for (at, shift) in [0, 0, 5].into_iter().enumerate() {
+        let (x, y) = (tensor(&[4, 3], at), classes([0, 1, 2, 1]));
+        let shift = Tensor::from_vec(&[shift as i64], Shape::from([1])).unwrap();
+        let expected = mul(&x, &num(2.0)).unwrap();
+        let call = function.begin(&[x, y, shift]).unwrap();
+        let args = call.args().to_vec();
+        // The classes are computed in the call, so nobody can look at them before.
+        let moved = add(&args[1], &args[2]).unwrap();
+        let loss = cross_entropy(&args[0], &moved).unwrap_or_else(|error| {
+            assert_eq!(at, 0, "{error}");
+            num(0.0)
+        });
+        let doubled = mul(&args[0], &num(2.0)).unwrap();
+        let finished = call.finish(&[loss.clone(), doubled.clone()]);
+        assert_eq!(finished.is_err(), at == 2);
+        assert_eq!(bits(&doubled), bits(&expected));
+        let lost = loss.item().err().map(|it| it.to_string());
+        assert_eq!(lost.is_some_and(|it| it.contains("index 5 is out of range")), at == 2);
+    }
+}
