@@ -13,6 +13,7 @@ use crate::check::lint;
 use crate::cx::Mode;
 use crate::native::*;
 use crate::objects::model::{self, DumpOptions};
+use crate::tensor::journal::Journal;
 
 /// The type of what `@trace` makes.
 pub static TRACED: NativeType = NativeType {
@@ -100,6 +101,8 @@ impl TracedFn {
             Options { record_only: true, capture_as_const: true, ..self.traced.options() };
         let frozen = TracedFn::new(self.func.clone(), options);
         let args = CallArgs { positional: &call.positional, keywords: &call.keywords };
+        // Nothing is computed, so what the body stores must not stay.
+        let _undone = Journal::begin();
         let before = engine::autograd::set_enabled(false);
         let res = frozen.run(cx, args);
         engine::autograd::set_enabled(before);

@@ -31,6 +31,11 @@ pub fn backward(
     retain_graph: bool,
     create_graph: bool,
 ) -> Result<Vec<(u64, Tensor)>> {
+    if trace::records_only() {
+        let problem = "a function that calls backward() cannot be made into a file: a model file holds the way \
+                       from inputs to outputs; dump a function that only predicts";
+        return Err(Error::Trace { problem: problem.into() });
+    }
     // A walk to all leaves may be one that a traced call has seen before.
     let plain = wanted.is_none() && !create_graph && trace::active();
     if plain && let Some(found) = trace::take_walk(roots, retain_graph)? {

@@ -98,6 +98,11 @@ pub fn active() -> bool {
     ON.get()
 }
 
+/// Whether the running trace only builds a graph, for a file say, and computes nothing.
+pub(crate) fn records_only() -> bool {
+    active() && with(|it| it.options.record_only).unwrap_or(false)
+}
+
 /// Delivers all values that the running trace still owes; does nothing outside a trace.
 ///
 /// Callers that change what ops do (the random seed, say) call this first.

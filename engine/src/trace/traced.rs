@@ -281,6 +281,7 @@ impl Drop for Call {
     fn drop(&mut self) {
         let Some(state) = self.state.take() else { return };
         if let Ok(mut running) = state.try_borrow_mut() {
+            end_symbolic(&mut running, &self.seen);
             // The body's own error is what the user sees; values that cannot be computed now say so when read.
             let _ = running.flush_eagerly();
             running.forget();
@@ -321,13 +322,23 @@ fn complete(state: &mut State, seen: &[Tensor], results: &[Tensor]) -> Result<()
     if state.options.record_only {
         return Ok(());
     }
+    end_symbolic(state, seen);
+    state.flush()
+}
+
+/// From now on values are computed: the stand-ins for arguments get theirs.
+fn end_symbolic(state: &mut State, seen: &[Tensor]) {
+    if state.mode != Mode::Symbolic || state.options.record_only {
+        return;
+    }
     state.mode = Mode::Replay;
     for (slot, tensor) in state.args.iter().zip(seen) {
-        if let (Some(held), Data::Pending(pending)) = (&slot.held, tensor.data()) {
-            pending.deliver(held.storage()?);
+        if let (Some(held), Data::Pending(pending)) = (&slot.held, tensor.data())
+            && let Ok(bytes) = held.storage()
+        {
+            pending.deliver(bytes);
         }
     }
-    state.flush()
 }
 
 /// What the body sees for an argument when it runs symbolically.

@@ -83,6 +83,12 @@ impl TensorObj {
         self.value.replace(value);
     }
 
+    /// As [`TensorObj::replace_value`]; views look again.
+    pub(crate) fn restore(&self, value: Tensor) {
+        self.version.set(self.version.get().wrapping_add(1));
+        self.value.replace(value);
+    }
+
     /// What a view was taken from, and how.
     pub(crate) fn base_object(&self) -> Option<(Rc<TensorObj>, View)> {
         self.base.as_ref().map(|it| (it.object.clone(), it.view.clone()))

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use engine::{Attrs, OpDef, Tensor};
 
 use super::convert::{operand, variable};
+use super::journal;
 use crate::native::*;
 
 /// An op with its default attributes, ready to apply.
@@ -90,6 +91,7 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
         )));
     }
     let value = super::convert::cast(&value, Some(before.dtype()))?;
+    journal::value_changes(object);
     if engine::autograd::enabled() {
         object.set(value)?;
     } else {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{convert, dtype, methods};
+use super::{convert, dtype, journal, methods};
 use crate::native::*;
 use crate::objects::descriptor::bind;
 use crate::objects::tensor::{TensorObj, View};
@@ -101,12 +101,17 @@ fn transposed(object: &Rc<TensorObj>) -> Res {
 pub fn set(this: &Value, name: Sym, value: &Value) -> Result<bool, Raised> {
     let object = convert::variable(this)?;
     match name.as_str() {
-        "grad" => object.set_grad(match value {
-            Value::None => None,
-            other => Some(gradient(object, other)?),
-        }),
+        "grad" => {
+            let grad = match value {
+                Value::None => None,
+                other => Some(gradient(object, other)?),
+            };
+            journal::grad_changes(object);
+            object.set_grad(grad);
+        }
         "data" => {
             let new = convert::variable(value)?.get().detach();
+            journal::value_changes(object);
             object.set_data(&new)?;
         }
         "requires_grad" => requires_grad(object, matches!(value, Value::Bool(true)))?,

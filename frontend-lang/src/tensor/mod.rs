@@ -5,6 +5,7 @@ pub mod attribute;
 pub mod convert;
 pub mod dtype;
 pub mod index;
+pub mod journal;
 pub mod methods;
 pub mod named;
 pub mod steps;
