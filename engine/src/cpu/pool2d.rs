@@ -1,4 +1,4 @@
-//! Pooling of images: maximum, average and adaptive average, each with its gradient.
+//! Pooling of images: average and adaptive average, each with its gradient. Maxima are in `max_pool`.
 //!
 //! A tensor is a number of contiguous planes (batch times channels), each `[height, width]`. Pairs are (height, width).
 
@@ -47,7 +47,7 @@ impl PoolProblem {
         self.output()[0] * self.output()[1]
     }
 
-    fn check(&self, input: usize, output: usize) {
+    pub(super) fn check(&self, input: usize, output: usize) {
         assert!(!self.kernel.contains(&0) && !self.stride.contains(&0), "a window or step of 0");
         assert!(!self.dilation.contains(&0), "a step of 0");
         assert!(input == self.planes * self.in_area(), "input has another length");
@@ -65,7 +65,7 @@ impl PoolProblem {
 }
 
 /// Calls `f(plane, x, y)` for each plane, on several threads if there is enough to do.
-fn for_each_plane<A: Element, B: Send>(
+pub(super) fn for_each_plane<A: Element, B: Send>(
     planes: usize,
     x: &[A],
     y: &mut [B],
@@ -88,87 +88,10 @@ fn for_each_plane<A: Element, B: Send>(
     });
 }
 
-/// The greatest element of each window, and where it lies in its plane (`row * width + column`): of equal ones the first. A NaN
-/// counts as the greatest.
-///
-/// # Panics
-/// If sizes are 0 where they must not be, or a slice has another length than the problem says.
-pub fn max_pool<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], indices: &mut [i64]) {
-    p.check(x.len(), y.len());
-    assert!(indices.len() == y.len(), "as many indices as elements");
-    let area = p.out_area();
-    let columns: Vec<_> = (0..p.output()[1]).map(|out| max_window(p, 1, out)).collect();
-    let values = Shared(y.as_mut_ptr());
-    for_each_plane(p.planes, x, indices, |plane, x, indices| {
-        // SAFETY: each plane of `y` is used by one call only.
-        let y = unsafe {
-            std::slice::from_raw_parts_mut(values.get().wrapping_add(plane * area), area)
-        };
-        max_plane(p, &columns, x, y, indices);
-    });
-}
-
-fn max_plane<T: Element>(
-    p: &PoolProblem,
-    columns: &[(usize, usize)],
-    x: &[T],
-    y: &mut [T],
-    indices: &mut [i64],
-) {
-    let (width, [down, across]) = (p.input[1], p.dilation);
-    let rows = y.chunks_exact_mut(columns.len()).zip(indices.chunks_exact_mut(columns.len()));
-    for (oy, (y, indices)) in rows.enumerate() {
-        let (first_y, end_y) = max_window(p, 0, oy);
-        for ((y, index), &(first_x, end_x)) in y.iter_mut().zip(indices).zip(columns) {
-            let (mut best, mut best_at) = (T::NEG_INFINITY, first_y * width + first_x);
-            for iy in (first_y..end_y).step_by(down) {
-                let (mut at, end) = (iy * width + first_x, iy * width + end_x);
-                while at < end {
-                    let value = x[at];
-                    // Selections, not branches: which one is greatest cannot be foreseen.
-                    #[expect(clippy::eq_op, reason = "the test for NaN")]
-                    let better = (value > best) | (value != value);
-                    best = if better { value } else { best };
-                    best_at = if better { at } else { best_at };
-                    at += across;
-                }
-            }
-            (*y, *index) = (best, best_at as i64);
-        }
-    }
-}
-
-/// The first input position of window `out` that is not padding, and the end.
-fn max_window(p: &PoolProblem, axis: usize, out: usize) -> (usize, usize) {
-    let (begin, pad, step) = (out * p.stride[axis], p.padding[axis], p.dilation[axis]);
-    let end = (begin + (p.kernel[axis] - 1) * step + 1).saturating_sub(pad).min(p.input[axis]);
-    (begin + pad.saturating_sub(begin).div_ceil(step) * step - pad, end)
-}
-
-/// Adds each element of `dy` to the element of `dx` that was the maximum; `dx` is replaced.
-///
-/// Indices outside a plane are skipped.
-///
-/// # Panics
-/// As [`max_pool`].
-pub fn max_pool_backward<T: Element>(p: &PoolProblem, dy: &[T], indices: &[i64], dx: &mut [T]) {
-    p.check(dx.len(), dy.len());
-    assert!(indices.len() == dy.len(), "as many indices as elements");
-    dx.fill(T::ZERO);
-    for_each_plane(p.planes, dy, dx, |plane, dy, dx| {
-        let indices = &indices[plane * dy.len()..][..dy.len()];
-        for (&dy, &index) in dy.iter().zip(indices) {
-            if let Some(dx) = usize::try_from(index).ok().and_then(|at| dx.get_mut(at)) {
-                *dx += dy;
-            }
-        }
-    });
-}
-
 /// The mean of each window. Padding counts as zeros if `count_include_pad`, else not at all.
 ///
 /// # Panics
-/// As [`max_pool`].
+/// If sizes are 0 where they must not be, or a slice has another length than the problem says.
 pub fn avg_pool<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], count_include_pad: bool) {
     let p = &PoolProblem { dilation: [1, 1], ..*p };
     p.check(x.len(), y.len());
@@ -185,7 +108,7 @@ pub fn avg_pool<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], count_include
 /// Spreads each element of `dy` evenly over its window; `dx` is replaced.
 ///
 /// # Panics
-/// As [`max_pool`].
+/// As [`avg_pool`].
 pub fn avg_pool_backward<T: Element>(
     p: &PoolProblem,
     dy: &[T],

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::{pair, window};
-use crate::cpu::pool2d;
+use crate::cpu::{max_pool, pool2d};
 use crate::functional::{reshape, scatter_add};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
@@ -58,7 +58,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let [y, indices] = cx.outputs else { return Ok(()) };
     with_float!(cx.op.name, y.dtype(), T => {
         let x = cx.inputs[0].to_slice::<T>();
-        pool2d::max_pool(&problem, &x, y.as_mut_slice::<T>(), indices.as_mut_slice::<i64>());
+        max_pool::max_pool(&problem, &x, y.as_mut_slice::<T>(), indices.as_mut_slice::<i64>());
         Ok(())
     })
 }
