@@ -1,34 +1,103 @@
-//! Writing files so that a crash leaves the old content.
+//! Reading and writing whole files, so that a crash leaves the old content.
+//!
+//! Links are followed. What exists and is no regular file, such as a device or a pipe, is neither read nor replaced.
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::Path;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{Error, Result};
+use crate::Error;
 
-/// Writes a temporary file beside `path`, syncs it, and renames it.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let failed = |error: std::io::Error| problem(path, &error);
-    let name = path.file_name().and_then(|it| it.to_str()).unwrap_or("file");
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let temporary = path.with_file_name(format!(".{name}.{}-{count}.tmp", std::process::id()));
-    let written = File::create(&temporary)
+/// Links that are followed one after the other.
+const MOST_LINKS: usize = 40;
+
+/// Writes a temporary file beside the file, syncs it, and renames it. A file that is there keeps its permissions.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (target, old) = target(path)?;
+    let temporary = beside(&target);
+    let written = create(&temporary, old.as_ref())
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&temporary, path));
+        .and_then(|()| fs::rename(&temporary, &target));
     if written.is_err() {
         // The first error matters; a leftover temporary file does no harm.
         let _ = fs::remove_file(&temporary);
     }
-    written.map_err(failed)
+    written
 }
 
 /// The whole file.
-pub fn read(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|error| problem(path, &error))
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    regular(path).and_then(|_| fs::read(path))
 }
 
-fn problem(path: &Path, error: &std::io::Error) -> Error {
-    Error::File { problem: format!("{}: {error}", path.display()) }
+/// Whether the file can be written, and read if it is there. Nothing is changed.
+pub fn check(path: &Path) -> io::Result<()> {
+    let (target, old) = target(path)?;
+    if old.is_some() {
+        File::open(&target)?;
+    }
+    let temporary = beside(&target);
+    create(&temporary, None)?;
+    fs::remove_file(&temporary)
+}
+
+/// An error about `path` as one of the engine.
+pub(crate) fn about(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
+    move |error| Error::File { problem: format!("{}: {error}", path.display()) }
+}
+
+/// The file that writing to `path` replaces, and what it is now if it is there.
+fn target(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
+    let is_there = match regular(path) {
+        Ok(_) => true,
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        Err(error) => return Err(error),
+    };
+    let target = follow(path)?;
+    // What cannot be opened for writing must not be replaced either.
+    let old = is_there.then(|| OpenOptions::new().write(true).open(&target)?.metadata());
+    Ok((target, old.transpose()?))
+}
+
+/// What a path leads to; refused if that is neither a file nor a folder. Of folders the system says so itself.
+fn regular(path: &Path) -> io::Result<Metadata> {
+    let found = fs::metadata(path)?;
+    if found.is_file() || found.is_dir() {
+        return Ok(found);
+    }
+    Err(io::Error::new(ErrorKind::InvalidInput, "this is not a regular file"))
+}
+
+/// Where links lead, also to what is not there yet.
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(next) = fs::read_link(&path) else { return Ok(path) };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(io::Error::other("too many links lead to each other"))
+}
+
+fn beside(target: &Path) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = target.file_name().and_then(|it| it.to_str()).unwrap_or("file");
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    target.with_file_name(format!(".{name}.{}-{count}.tmp", std::process::id()))
+}
+
+/// A new file with the owner and the permissions of the one that it will replace.
+fn create(path: &Path, old: Option<&Metadata>) -> io::Result<File> {
+    let file = File::create(path)?;
+    if let Some(old) = old {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{MetadataExt, fchown};
+            // Few may give files away; the others own what they write.
+            let _ = fchown(&file, None, Some(old.gid()));
+            let _ = fchown(&file, Some(old.uid()), None);
+        }
+        file.set_permissions(old.permissions())?;
+    }
+    Ok(file)
 }

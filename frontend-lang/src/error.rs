@@ -1,5 +1,6 @@
 //! Exceptions: the built-in hierarchy and `Raised`, an exception on its way up.
 
+use std::io::ErrorKind;
 use std::rc::Rc;
 
 pub use crate::builtins::types::BASE_EXCEPTION;
@@ -7,6 +8,7 @@ pub use crate::objects::class::type_name;
 
 use crate::builtins::exceptions;
 use crate::diagnostic::Label;
+use crate::host::FileError;
 use crate::native::NativeType;
 use crate::objects::class::{Class, Instance, class_of, traits};
 use crate::source::Span;
@@ -48,6 +50,8 @@ exceptions! {
     UNBOUND_LOCAL_ERROR: NAME_ERROR = "UnboundLocalError", "A local name has no value yet.";
     OS_ERROR: EXCEPTION = "OSError", "A file cannot be used.";
     FILE_NOT_FOUND_ERROR: OS_ERROR = "FileNotFoundError", "There is no such file.";
+    IS_A_DIRECTORY_ERROR: OS_ERROR = "IsADirectoryError", "A folder stands where a file is wanted.";
+    NOT_A_DIRECTORY_ERROR: OS_ERROR = "NotADirectoryError", "A file stands where a folder is wanted.";
     PERMISSION_ERROR: OS_ERROR = "PermissionError", "Access is refused.";
     TIMEOUT_ERROR: OS_ERROR = "TimeoutError", "Something took too long.";
     REFERENCE_ERROR: EXCEPTION = "ReferenceError", "An object is gone.";
@@ -278,9 +282,17 @@ pub fn import_error(message: impl Into<String>) -> Raised {
     Raised::new(&IMPORT_ERROR, message)
 }
 
-/// `OSError(message)`.
-pub fn os_error(message: impl Into<String>) -> Raised {
-    Raised::new(&OS_ERROR, message)
+/// `OSError(message)`, or the class below it that says what is wrong.
+pub fn os_error(error: impl Into<FileError>) -> Raised {
+    let FileError { kind, message } = error.into();
+    let row = match kind {
+        ErrorKind::NotFound => &FILE_NOT_FOUND_ERROR,
+        ErrorKind::IsADirectory => &IS_A_DIRECTORY_ERROR,
+        ErrorKind::NotADirectory => &NOT_A_DIRECTORY_ERROR,
+        ErrorKind::PermissionDenied => &PERMISSION_ERROR,
+        _ => &OS_ERROR,
+    };
+    Raised::new(row, message)
 }
 
 /// `MemoryError(message)`.

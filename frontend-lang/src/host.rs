@@ -2,9 +2,51 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::io::ErrorKind;
 use std::rc::Rc;
 
 use crate::value::Value;
+
+/// Why a file or a folder cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileError {
+    /// Decides the class of the exception.
+    pub kind: ErrorKind,
+    /// For the user; names the file.
+    pub message: String,
+}
+
+impl FileError {
+    /// An error of the system about `path`.
+    pub fn new(path: &str, error: &std::io::Error) -> Self {
+        Self { kind: error.kind(), message: format!("{path}: {error}") }
+    }
+}
+
+impl From<String> for FileError {
+    fn from(message: String) -> Self {
+        Self { kind: ErrorKind::Other, message }
+    }
+}
+
+impl From<&str> for FileError {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
+
+impl From<FileError> for String {
+    fn from(error: FileError) -> Self {
+        error.message
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
 
 /// What a session can ask of the program it runs in. Errors are messages for the user.
 pub trait Host {
@@ -32,17 +74,17 @@ pub trait Host {
     /// Waits; returns early when the session is interrupted.
     fn sleep(&mut self, seconds: f64);
 
-    /// Reads a whole file.
-    fn read_file(&self, path: &str) -> Result<Vec<u8>, String>;
+    /// Reads a whole file, which is a regular one.
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, FileError>;
 
-    /// Writes a whole file; a crash leaves the old one.
-    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), String>;
+    /// Writes a whole file; a crash leaves the old one. Links are followed, and only regular files replaced.
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError>;
 
     /// Names in a folder, sorted.
-    fn list_dir(&self, path: &str) -> Result<Vec<String>, String>;
+    fn list_dir(&self, path: &str) -> Result<Vec<String>, FileError>;
 
     /// Makes a folder and those above it; no error if it exists.
-    fn make_dir(&mut self, _path: &str) -> Result<(), String> {
+    fn make_dir(&mut self, _path: &str) -> Result<(), FileError> {
         Err("folders cannot be made here".into())
     }
 
@@ -112,17 +154,22 @@ impl Host for Recording {
         self.record.clock.set(self.record.clock.get() + seconds);
     }
 
-    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, FileError> {
         let files = self.record.files.borrow();
-        files.get(path).cloned().ok_or_else(|| format!("no such file: {path}"))
+        let folder = format!("{path}/");
+        let is_folder = path == "." || files.keys().any(|it| it.starts_with(&folder));
+        files.get(path).cloned().ok_or_else(|| match is_folder {
+            true => FileError::new(path, &ErrorKind::IsADirectory.into()),
+            false => FileError::new(path, &ErrorKind::NotFound.into()),
+        })
     }
 
-    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), String> {
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
         self.record.files.borrow_mut().insert(path.to_owned(), bytes.to_vec());
         Ok(())
     }
 
-    fn list_dir(&self, path: &str) -> Result<Vec<String>, String> {
+    fn list_dir(&self, path: &str) -> Result<Vec<String>, FileError> {
         let prefix = if path == "." { String::new() } else { format!("{path}/") };
         let files = self.record.files.borrow();
         Ok(files.keys().filter_map(|it| it.strip_prefix(&prefix).map(str::to_owned)).collect())

@@ -16,6 +16,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use engine::atomic_file;
 use notebooks::{Cell, CellKind, Notebook};
 use outputs::Log;
 
@@ -173,18 +174,22 @@ fn report(path: &Path, cell_idx: usize, failure: &Failure) -> String {
 
 fn write_files<'a>(notebook: &Notebook, options: &'a RunOptions) -> Vec<Result<&'a Path, String>> {
     let out = options.out.as_deref().map(|path| {
-        notebook.write(path).map_err(|error| error.to_string())?;
+        write(path, &notebook.to_json())?;
         Ok(path)
     });
     let html = options.html.as_deref().map(|path| {
         let stem =
             options.input.file_stem().map_or(String::new(), |it| it.to_string_lossy().into_owned());
         let page = html_page::render(notebook, &stem);
-        let failed = |error| format!("{}: {error}", path.display());
-        notebooks::write_atomic(path, page.as_bytes()).map_err(failed)?;
+        write(path, &page)?;
         Ok(path)
     });
     out.into_iter().chain(html).collect()
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let written = atomic_file::write(path, text.as_bytes());
+    written.map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Sets the interrupt flag when the time is over.

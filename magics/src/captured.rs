@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use frontend_lang::host::Host;
+use frontend_lang::host::{FileError, Host};
 use frontend_lang::native::*;
 
 /// Outputs of a cell as a value of the language.
@@ -161,19 +161,19 @@ impl Host for Keeping {
         self.real().sleep(seconds);
     }
 
-    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, FileError> {
         self.real().read_file(path)
     }
 
-    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), String> {
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
         self.real().write_file(path, bytes)
     }
 
-    fn list_dir(&self, path: &str) -> Result<Vec<String>, String> {
+    fn list_dir(&self, path: &str) -> Result<Vec<String>, FileError> {
         self.real().list_dir(path)
     }
 
-    fn make_dir(&mut self, path: &str) -> Result<(), String> {
+    fn make_dir(&mut self, path: &str) -> Result<(), FileError> {
         self.real().make_dir(path)
     }
 

@@ -1,6 +1,7 @@
 //! A notebook being run: a session of the language plus what magics have set.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -34,7 +35,7 @@ pub struct Settings {
     /// Functions under `%trace f`, by name.
     pub traced: BTreeMap<String, Value>,
     /// Where `%fastrun` keeps its choices, when not in the host's cache folder.
-    pub fastrun_cache: Option<String>,
+    pub fastrun_cache: Option<PathBuf>,
     /// The strategy to go back to after a cell under `%fastrun`.
     pub fastrun_before: Option<engine::fastrun::Strategy>,
 }

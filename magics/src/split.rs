@@ -15,10 +15,11 @@ pub enum Part {
     Code(String),
 }
 
-/// Splits a cell. Lines inside brackets or strings that begin with `%` stay code.
+/// Splits a cell; `%%name?` on the first line asks for help, and code follows. Lines inside brackets or strings that begin with `%` stay code.
 pub fn split(text: &str) -> Vec<Part> {
     let first = text.lines().find(|it| !it.trim().is_empty()).unwrap_or("");
-    if let Some(magic) = first.trim_start().strip_prefix("%%") {
+    let magic = first.trim_start().strip_prefix("%%").filter(|_| question(first).is_none());
+    if let Some(magic) = magic {
         let (name, rest) = name_and_rest(magic);
         let at = text.find(first).unwrap_or(0) + first.len();
         let body = text[at..].strip_prefix('\n').unwrap_or(&text[at..]);
@@ -125,13 +126,19 @@ fn after_string(text: &str, quote: char) -> &str {
 /// The magic or help request that a whole line is.
 fn command(line: &str) -> Option<Part> {
     let line = line.trim_end();
+    if let Some(help) = question(line) {
+        return Some(help);
+    }
     if let Some(magic) = line.strip_prefix('%').filter(|it| it.starts_with(char::is_alphabetic)) {
         let (name, rest) = name_and_rest(magic);
         return Some(Part::Line { name, rest });
     }
-    if line.starts_with('!') {
-        return Some(Part::Shell { line: line.into() });
-    }
+    line.starts_with('!').then(|| Part::Shell { line: line.into() })
+}
+
+/// The help that a whole line asks for, on a name or on a magic.
+fn question(line: &str) -> Option<Part> {
+    let line = line.trim_end();
     let bare = line.trim_matches('?');
     let marks = line.len() - bare.len();
     let is_name = |it: &str| {
@@ -182,6 +189,11 @@ mod tests {
         let cell =
             Part::Cell { name: "html".into(), rest: String::new(), body: "<b>x</b>\n".into() };
         assert_eq!(split("%%html\n<b>x</b>\n"), [cell]);
+        let help = |name: &str| Part::Help { name: name.into(), detailed: false };
+        assert_eq!(split("%who?"), [help("%who")]);
+        assert_eq!(split("?%who "), [help("%who")]);
+        assert_eq!(split("%%html?\nx"), [help("%%html"), Part::Code("\nx".into())]);
+        assert_eq!(split("%time x?"), [line("time", "x?")]);
     }
 
     #[test]

@@ -14,7 +14,6 @@ use serde_json::{Map, Value};
 pub use compare::{Difference, compare};
 pub use error::Error;
 pub use percent::from_source;
-pub use write::write_atomic;
 
 /// A notebook.
 #[derive(Clone, Debug, Default, PartialEq)]

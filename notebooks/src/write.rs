@@ -1,12 +1,8 @@
 //! A notebook to JSON, laid out as Jupyter does it: keys sorted, one space of indent, texts as lines.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::Path;
-
 use serde_json::{Map, Value, json};
 
-use crate::{Cell, CellKind, Error, Notebook};
+use crate::{Cell, CellKind, Notebook};
 
 impl Notebook {
     /// The text of the file.
@@ -26,27 +22,6 @@ impl Notebook {
         text.push(b'\n');
         String::from_utf8(text).unwrap_or_default()
     }
-
-    /// Writes the file; whoever reads meanwhile sees the old one or the new one, whole.
-    pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let failed = |error| Error::whole(&path.display().to_string(), error);
-        write_atomic(path, self.to_json().as_bytes()).map_err(failed)
-    }
-}
-
-/// Writes to a file beside it, which then takes its name.
-pub fn write_atomic(path: &Path, content: &[u8]) -> io::Result<()> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written = File::create(&beside).and_then(|mut file| {
-        file.write_all(content)?;
-        file.sync_all()
-    });
-    let renamed = written.and_then(|()| fs::rename(&beside, path));
-    if renamed.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    renamed
 }
 
 fn cell(cell: &Cell) -> Value {
@@ -108,19 +83,6 @@ mod tests {
         let text = WRITTEN.replace(lines, "\"x = 1\\nx\"");
         assert_ne!(text, WRITTEN);
         assert_eq!(Notebook::parse("a.ipynb", &text).unwrap().to_json(), WRITTEN);
-    }
-
-    #[test]
-    fn replaces_files_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.ipynb");
-        write_atomic(&path, b"old").unwrap();
-        let notebook = Notebook::parse("a.ipynb", WRITTEN).unwrap();
-        notebook.write(&path).unwrap();
-        assert_eq!(Notebook::read(&path).unwrap(), notebook);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        let missing = folder.path().join("no/a.ipynb");
-        assert!(notebook.write(&missing).unwrap_err().to_string().contains("a.ipynb: "));
     }
 
     #[test]

@@ -92,6 +92,9 @@ def test_a_question_mark_shows_the_same_help(kernel):
         reply, _ = kernel.run(asked)
         data = reply["payload"][0]["data"]
         assert "Linear" in data["text/plain"] and "<" in data["text/html"]
+    for asked in ["%capture?", "?%capture", "%%capture?"]:
+        assert "Usage" in kernel.run(asked)[0]["payload"][0]["data"]["text/plain"]
+        assert "%capture" in inspect(kernel, asked + "|")["text/plain"]
     assert "def forward(self, input):" in kernel.run("nn.Linear??")[0]["payload"][0]["data"]["text/plain"]
 
 

@@ -11,7 +11,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use serde_json::{Value, json};
 
 use super::machine;
-use crate::{Error, Result, atomic_file};
+use crate::atomic_file::{self, about};
+use crate::{Error, Result};
 
 /// Seconds by algorithm.
 type Times = Vec<(String, f64)>;
@@ -54,7 +55,7 @@ pub fn clear() {
 
 /// Adds the entries of a file to what is known; entries of this process win. Returns how many the file holds.
 pub fn load(path: &Path) -> Result<usize> {
-    let loaded = parse(&atomic_file::read(path)?)?;
+    let loaded = parse(&atomic_file::read(path).map_err(about(path))?)?;
     let count = loaded.len();
     let mut table = table();
     for (key, times) in loaded {
@@ -63,13 +64,23 @@ pub fn load(path: &Path) -> Result<usize> {
     Ok(count)
 }
 
+/// Whether a file can be the cache: it can be read and written, or made in a folder that is there. Nothing is changed.
+pub fn check(path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let problem = format!("{}: there is no folder {}", path.display(), folder.display());
+        return Err(Error::File { problem });
+    }
+    atomic_file::check(path).map_err(about(path))
+}
+
 /// Writes all entries to a file, together with those that are there already; a damaged file is replaced. Returns how
 /// many there are.
 pub fn save(path: &Path) -> Result<usize> {
-    let there = atomic_file::read(path).and_then(|bytes| parse(&bytes));
+    let there = atomic_file::read(path).ok().and_then(|bytes| parse(&bytes).ok());
     let mut all = there.unwrap_or_default();
     all.extend(table().iter().map(|it| (it.0.clone(), it.1.clone())));
-    atomic_file::write(path, print(&all).as_bytes())?;
+    atomic_file::write(path, print(&all).as_bytes()).map_err(about(path))?;
     Ok(all.len())
 }
 

@@ -15,7 +15,7 @@ use crate::op::{InferCx, Kernel};
 use crate::tensor::Data;
 use crate::{DType, Result, Shape, Tensor, apply};
 
-pub use cache::{clear, load, save};
+pub use cache::{check, clear, load, save};
 
 /// How algorithms are chosen, for all ops on this thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

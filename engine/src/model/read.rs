@@ -20,7 +20,7 @@ const MOST: usize = 1 << 20;
 impl Model {
     /// Reads a model file.
     pub fn read(path: &Path) -> Result<Self> {
-        Self::from_bytes(&atomic_file::read(path)?)
+        Self::from_bytes(&atomic_file::read(path).map_err(atomic_file::about(path))?)
     }
 
     /// A model from the content of a file.

@@ -32,7 +32,7 @@ impl Model {
     /// Writes the model to a file; a crash leaves the old file.
     pub fn write(&self, path: &Path) -> Result<Summary> {
         let bytes = self.to_bytes()?;
-        atomic_file::write(path, &bytes)?;
+        atomic_file::write(path, &bytes).map_err(atomic_file::about(path))?;
         let weights = constants(&self.graph);
         Ok(Summary {
             n_ops: self.graph.n_ops(),

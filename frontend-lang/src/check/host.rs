@@ -1,15 +1,15 @@
 //! The host of a check: it hears nothing and tells nothing. What is asked of it makes the answer unknown.
 
 use crate::check::unknown::touch;
-use crate::host::Host;
+use crate::host::{FileError, Host};
 use crate::value::Value;
 
 /// A host that is not there.
 pub(crate) struct Nobody;
 
-fn absent<T>() -> Result<T, String> {
+fn absent<T, E: From<String>>() -> Result<T, E> {
     touch();
-    Err("there is no world in a check".into())
+    Err("there is no world in a check".to_owned().into())
 }
 
 impl Host for Nobody {
@@ -37,15 +37,15 @@ impl Host for Nobody {
 
     fn sleep(&mut self, _seconds: f64) {}
 
-    fn read_file(&self, _path: &str) -> Result<Vec<u8>, String> {
+    fn read_file(&self, _path: &str) -> Result<Vec<u8>, FileError> {
         absent()
     }
 
-    fn write_file(&mut self, _path: &str, _bytes: &[u8]) -> Result<(), String> {
+    fn write_file(&mut self, _path: &str, _bytes: &[u8]) -> Result<(), FileError> {
         absent()
     }
 
-    fn list_dir(&self, _path: &str) -> Result<Vec<String>, String> {
+    fn list_dir(&self, _path: &str) -> Result<Vec<String>, FileError> {
         absent()
     }
 }

@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use frontend_lang::host::Host;
+use engine::atomic_file;
+use frontend_lang::host::{FileError, Host};
 use frontend_lang::value::Value;
 use magics::from_value::artifact_of;
 
@@ -95,16 +95,17 @@ impl Host for World {
         }
     }
 
-    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
-        fs::read(path).map_err(|error| format!("{path}: {error}"))
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, FileError> {
+        atomic_file::read(Path::new(path)).map_err(|error| FileError::new(path, &error))
     }
 
-    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), String> {
-        write_atomically(Path::new(path), bytes).map_err(|error| format!("{path}: {error}"))
+    fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
+        let written = atomic_file::write(Path::new(path), bytes);
+        written.map_err(|error| FileError::new(path, &error))
     }
 
-    fn list_dir(&self, path: &str) -> Result<Vec<String>, String> {
-        let failed = |error: std::io::Error| format!("{path}: {error}");
+    fn list_dir(&self, path: &str) -> Result<Vec<String>, FileError> {
+        let failed = |error: std::io::Error| FileError::new(path, &error);
         let mut names = Vec::new();
         for entry in fs::read_dir(path).map_err(failed)? {
             names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
@@ -113,8 +114,8 @@ impl Host for World {
         Ok(names)
     }
 
-    fn make_dir(&mut self, path: &str) -> Result<(), String> {
-        fs::create_dir_all(path).map_err(|error| format!("{path}: {error}"))
+    fn make_dir(&mut self, path: &str) -> Result<(), FileError> {
+        fs::create_dir_all(path).map_err(|error| FileError::new(path, &error))
     }
 
     fn environment(&self) -> Vec<(String, String)> {
@@ -135,22 +136,10 @@ impl Host for World {
     }
 }
 
-/// Writes beside the file, syncs, renames: a crash leaves the old file.
-fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.tmp", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let res = fs::File::create(&beside)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&beside, path));
-    if res.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    res
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::ErrorKind;
+
     use super::*;
 
     fn world() -> World {
@@ -168,7 +157,11 @@ mod tests {
         }
         assert_eq!(world.list_dir(&path("")).unwrap(), ["a", "b"]);
         assert_eq!(world.read_file(&path("a")).unwrap(), b"again");
-        assert!(world.read_file(&path("c")).unwrap_err().contains('c'));
+        assert!(world.read_file(&path("c")).unwrap_err().message.contains('c'));
+        let kind = |it: Result<Vec<u8>, FileError>| it.unwrap_err().kind;
+        assert_eq!(kind(world.read_file(&path(""))), ErrorKind::IsADirectory);
+        assert_eq!(kind(world.read_file(&path("a/b"))), ErrorKind::NotADirectory);
+        assert_eq!(kind(world.read_file(&path("c"))), ErrorKind::NotFound);
         assert!(world.write_file(&path("no/such"), b"").is_err());
     }
 

@@ -1,11 +1,10 @@
 //! One thread of `load-and-run`: load, prepare, warm up, run, check.
 
-use std::fs;
 use std::time::Instant;
 
 use engine::fastrun::{self, Choice, Outcome};
 use engine::model::Model;
-use engine::{Tensor, fastrun::Strategy};
+use engine::{Tensor, atomic_file, fastrun::Strategy};
 use frontend_lang::tensor::text;
 
 use super::inputs;
@@ -83,8 +82,8 @@ pub(super) fn run(options: &Options, printer: &Printer) -> Result<Run, String> {
 
 fn load(options: &Options) -> Result<Model, String> {
     let path = options.model.display();
-    let bytes =
-        fs::read(&options.model).map_err(|error| format!("failed to open {path}: {error}"))?;
+    let bytes = atomic_file::read(&options.model)
+        .map_err(|error| format!("failed to open {path}: {error}"))?;
     Model::from_bytes(&bytes).map_err(|error| format!("{path}: {error}"))
 }
 

@@ -40,48 +40,64 @@ pub(super) static MAGIC: Magic = Magic {
     ],
 };
 
+/// Everything is checked first: a line that fails changes nothing.
 fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
-    if let Some(path) = args.flag("--cache") {
-        cx.settings.fastrun_cache = Some(path.into());
-    }
     let mode = args.word(0);
-    let mut strategy = match mode {
+    let strategy = strategy(mode, args)?;
+    let given = args.flag("--cache").map(PathBuf::from);
+    if let Some(path) = &given {
+        fastrun::check(path).map_err(|error| MagicError::failed(format!("--cache {error}")))?;
+    }
+    if given.is_some() || strategy.is_some_and(|it| it.profile) {
+        load_cache(given.clone().or_else(|| cache_path(cx)))?;
+    }
+    if given.is_some() {
+        cx.settings.fastrun_cache = given;
+    }
+    let Some(strategy) = strategy else {
+        return Ok(vec![Artifact::Text(status(cx))]);
+    };
+    let before = fastrun::set_strategy(strategy);
+    let Some(mode) = mode else {
+        this_cell(cx, before);
+        return Ok(Vec::new());
+    };
+    Ok(vec![Artifact::Text(format!("fast-run: {mode}, from here on"))])
+}
+
+/// What a line asks for; `None` for the status alone.
+fn strategy(mode: Option<&str>, args: &Args) -> Result<Option<Strategy>, MagicError> {
+    let workspace_limit = number(args, "--workspace-limit", 0)?;
+    let shared_batch = number(args, "--shared-batch", 1)?;
+    let strategy = match mode {
         None | Some("on" | "profile") => Strategy::FAST,
         Some("full") => Strategy::PROFILE,
         Some("off" | "heuristic") => Strategy::HEURISTIC,
         Some("reproducible") => Strategy { reproducible: true, ..fastrun::strategy() },
-        Some("status") => return Ok(vec![Artifact::Text(status(cx))]),
+        Some("status") => return Ok(None),
         Some(other) => {
             let message = format!("there is no mode `{other}`");
             return Err(MagicError::usage(&MAGIC, message));
         }
     };
-    strategy.workspace_limit = number(args, "--workspace-limit")?;
-    strategy.shared_batch = number(args, "--shared-batch")?;
-    let before = fastrun::set_strategy(strategy);
-    let Some(mode) = mode else {
-        return this_cell(cx, before);
-    };
-    if strategy.profile {
-        load_cache(cx)?;
-    }
-    Ok(vec![Artifact::Text(format!("fast-run: {mode}, from here on"))])
+    Ok(Some(Strategy { workspace_limit, shared_batch, ..strategy }))
 }
 
 /// Measures during the rest of the cell, then shows the choices and goes back.
-fn this_cell(cx: &mut MagicCx<'_>, before: Strategy) -> Result<Vec<Artifact>, MagicError> {
-    load_cache(cx)?;
+fn this_cell(cx: &mut MagicCx<'_>, before: Strategy) {
     fastrun::take_report();
-    cx.settings.fastrun_before = Some(before);
-    cx.at_end.push(finish);
-    Ok(Vec::new())
+    if cx.settings.fastrun_before.is_none() {
+        cx.settings.fastrun_before = Some(before);
+        cx.at_end.push(finish);
+    }
 }
 
 fn finish(cx: &mut MagicCx<'_>) -> Result<Vec<Artifact>, MagicError> {
     fastrun::set_strategy(cx.settings.fastrun_before.take().unwrap_or_default());
     let choices = fastrun::take_report();
     if let Some(path) = cache_path(cx) {
-        if let Some(folder) = path.parent() {
+        // The folder of a file that the user names is there.
+        if let (None, Some(folder)) = (&cx.settings.fastrun_cache, path.parent()) {
             cx.session.cx.host.make_dir(&folder.to_string_lossy()).map_err(MagicError::failed)?;
         }
         fastrun::save(&path)?;
@@ -131,25 +147,26 @@ fn status(cx: &MagicCx<'_>) -> String {
     )
 }
 
-fn number(args: &Args, name: &str) -> Result<Option<usize>, MagicError> {
+fn number(args: &Args, name: &str, least: usize) -> Result<Option<usize>, MagicError> {
     let Some(text) = args.flag(name) else { return Ok(None) };
-    let wrong = || MagicError::usage(&MAGIC, format!("{name} takes a whole number, not `{text}`"));
-    text.parse().map(Some).map_err(|_| wrong())
+    let number = text.parse().ok().filter(|it| *it >= least);
+    number.map(Some).ok_or_else(|| {
+        let message = format!("{name} takes a whole number of at least {least}, not `{text}`");
+        MagicError::usage(&MAGIC, message)
+    })
 }
 
 fn cache_path(cx: &MagicCx<'_>) -> Option<PathBuf> {
-    match &cx.settings.fastrun_cache {
-        Some(path) => Some(path.into()),
-        None => cx.session.cx.host.cache_dir().map(|it| PathBuf::from(it).join("fastrun.jsonl")),
-    }
+    let own = || cx.session.cx.host.cache_dir().map(|it| PathBuf::from(it).join("fastrun.jsonl"));
+    cx.settings.fastrun_cache.clone().or_else(own)
 }
 
-/// Reads earlier choices. A missing file is no error; a damaged one is reported and measured anew.
-fn load_cache(cx: &MagicCx<'_>) -> Result<(), MagicError> {
-    match cache_path(cx) {
-        Some(path) if path.exists() => fastrun::load(&path).map(|_| ()).map_err(|error| {
+/// Reads earlier choices. A missing file is no error.
+fn load_cache(path: Option<PathBuf>) -> Result<(), MagicError> {
+    match path.filter(|it| it.exists()) {
+        Some(path) => fastrun::load(&path).map(|_| ()).map_err(|error| {
             MagicError::failed(format!("{error}; delete {} to measure anew", path.display()))
         }),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }

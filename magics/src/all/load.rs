@@ -1,6 +1,7 @@
 //! `%load`: reads a model file into a name.
 
-use frontend_lang::objects::model::{self, ModelObj};
+use frontend_lang::builtins::modules::jit::load_model;
+use frontend_lang::objects::model::ModelObj;
 use frontend_lang::value::Value;
 
 use crate::args::{Arg, Args};
@@ -26,7 +27,7 @@ pub(super) static MAGIC: Magic = Magic {
 fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     let (name, path) = (args.word(0).unwrap_or_default(), args.word(1).unwrap_or_default());
     let cell = &mut cx.session.cx;
-    let model = model::load(cell, path)
+    let model = load_model(cell, path)
         .map_err(|raised| MagicError::Raised(Box::new(cell.cell_error(&raised))))?;
     let value = Value::object(ModelObj(model));
     cx.session.set_global(name, value.clone());

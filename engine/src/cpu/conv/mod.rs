@@ -60,7 +60,7 @@ pub struct ConvAlgo {
     /// Rounding errors are those of the plain sum, not larger.
     pub accurate: bool,
     pub usable: fn(&ConvProblem) -> bool,
-    /// Bytes of scratch memory per thread.
+    /// Bytes of scratch memory per thread, for a problem that it takes.
     pub workspace: fn(&ConvProblem) -> usize,
     #[doc(hidden)]
     pub f32: ConvRun<f32>,
@@ -109,6 +109,11 @@ impl ConvProblem {
             product(&[self.out_channels, self.group_in(), self.kernel[0], self.kernel[1]]),
             product(&[self.batch, self.out_channels, h, w]),
         ]
+    }
+
+    /// Whether there is nothing to multiply: no image, no channel, no pixel.
+    fn is_empty(&self) -> bool {
+        self.lens().contains(&0)
     }
 
     /// Multiplications and additions of the plain sum.
@@ -222,7 +227,7 @@ pub fn run<T: Element>(algo: &ConvAlgo, p: &ConvProblem, lhs: &[T], rhs: &[T], o
         ConvPass::WeightGrad => [x, y, w],
     };
     assert!([lhs.len(), rhs.len(), out.len()] == want, "an operand has another length");
-    if x == 0 || w == 0 || y == 0 {
+    if p.is_empty() {
         out.fill(T::ZERO);
         return;
     }

@@ -19,6 +19,7 @@ fn check<T: Element>(p: &ConvProblem, tolerance: f64) {
             let mut want = vec![T::NAN; out];
             run(&naive::ALGO, &p, &lhs, &rhs, &mut want);
             for algo in ALL.iter().filter(|algo| (algo.usable)(&p)) {
+                assert!((algo.workspace)(&p) < 1 << 40, "{}", algo.name);
                 let mut got = vec![T::NAN; out];
                 run(algo, &p, &lhs, &rhs, &mut got);
                 let limit = if algo.accurate { 0.0 } else { tolerance };
@@ -42,6 +43,18 @@ fn plain_shapes() {
         }
     }
     check::<f64>(&ConvProblem::new::<f64>([2, 3, 19, 21], [7, 3, 3, 3]), 1e-10);
+}
+
+#[test]
+fn no_images_channels_or_pixels() {
+    for (x, k) in [([0, 3, 16, 16], 4), ([0, 64, 16, 16], 64), ([2, 0, 8, 8], 3), ([2, 3, 8, 8], 0)]
+    {
+        let p = ConvProblem::new::<f32>(x, [k, x[1], 3, 3]);
+        check::<f32>(&p, 0.0);
+        check::<f32>(&ConvProblem { padding: [1, 1], stride: [2, 2], ..p }, 0.0);
+    }
+    check::<f32>(&ConvProblem::new::<f32>([2, 3, 2, 8], [4, 3, 3, 3]), 0.0);
+    check::<f64>(&ConvProblem::new::<f64>([2, 3, 0, 8], [4, 3, 1, 1]), 0.0);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn usable(p: &ConvProblem) -> bool {
         ConvPass::InputGrad => p.as_input_grad().is_some(),
         ConvPass::WeightGrad => false,
     };
-    is_small_kernel && has_pass && p.groups == 1
+    is_small_kernel && has_pass && p.groups == 1 && !p.is_empty()
 }
 
 fn run<T: Element>(p: &ConvProblem, lhs: &[T], w: &[T], out: &mut [T]) -> bool {

@@ -2,10 +2,11 @@
 
 use std::any::Any;
 
+use engine::model::Model;
 use engine::trace::Options;
 
 use crate::native::*;
-use crate::objects::model::{self, ModelObj};
+use crate::objects::model::ModelObj;
 use crate::trace::{Exclude, TRACED, TracedFn};
 
 /// The module `notegrad.jit`.
@@ -66,7 +67,13 @@ fn excluded(_cx: &mut Cx, _args: Args<'_>) -> Res {
 }
 
 fn load(cx: &mut Cx, args: Args<'_>) -> Res {
-    model::load(cx, args.str(0)?).map(|it| Value::object(ModelObj(it)))
+    load_model(cx, args.str(0)?).map(|it| Value::object(ModelObj(it)))
+}
+
+/// The model in a file that `dump` wrote.
+pub fn load_model(cx: &mut Cx, path: &str) -> Result<Model, Raised> {
+    let bytes = cx.host.read_file(path).map_err(os_error)?;
+    Model::from_bytes(&bytes).map_err(|error| os_error(format!("{path}: {error}")))
 }
 
 fn is_tracing(_cx: &mut Cx, _args: Args<'_>) -> Res {

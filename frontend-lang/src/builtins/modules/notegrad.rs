@@ -80,7 +80,7 @@ fn set_memory_limit(cx: &mut Cx, args: Args<'_>) -> Res {
 fn read_csv(cx: &mut Cx, args: Args<'_>) -> Res {
     let path = args.str(0)?;
     let delimiter = args.str(1)?;
-    let bytes = cx.host.read_file(path).map_err(|it| Raised::new(&FILE_NOT_FOUND_ERROR, it))?;
+    let bytes = cx.host.read_file(path).map_err(os_error)?;
     let text = String::from_utf8(bytes)
         .map_err(|_| value_error(format!("{path} is not text; read_csv takes UTF-8 files")))?;
     let skip = args.opt(2).map(|it| cx.truth(it)).transpose()?;

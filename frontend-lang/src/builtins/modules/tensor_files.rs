@@ -79,7 +79,7 @@ fn append(bytes: &mut Vec<u8>, tensor: &Tensor) -> Result<(), Raised> {
 
 fn read(cx: &mut Cx, args: Args<'_>) -> Res {
     let path = args.str(0)?;
-    let bytes = cx.host.read_file(path).map_err(|it| Raised::new(&FILE_NOT_FOUND_ERROR, it))?;
+    let bytes = cx.host.read_file(path).map_err(os_error)?;
     let damaged = || value_error(format!("{path} is not a file that torch.save wrote"));
     let length: [u8; 8] = bytes.get(..8).and_then(|it| it.try_into().ok()).ok_or_else(damaged)?;
     let end = usize::try_from(u64::from_le_bytes(length)).ok().and_then(|it| it.checked_add(8));
