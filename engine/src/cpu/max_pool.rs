@@ -42,6 +42,7 @@ pub fn max_pool<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], indices: &mut
 /// Output rows that are computed together.
 struct Sweep<'a, T> {
     p: &'a PoolProblem,
+    output: [usize; 2],
     /// Elements between the starts of two rows.
     pitch: usize,
     rows: usize,
@@ -56,7 +57,8 @@ impl<'a, T: Element> Sweep<'a, T> {
     fn new(p: &'a PoolProblem, pitch: usize, rows: usize) -> Self {
         let len = rows * pitch;
         let phases = vec![T::NEG_INFINITY; len * p.stride[1]];
-        Self { p, pitch, rows, phases, best: vec![T::NEG_INFINITY; len], taps: vec![0; len] }
+        let (best, taps) = (vec![T::NEG_INFINITY; len], vec![0; len]);
+        Self { p, output: p.output(), pitch, rows, phases, best, taps }
     }
 
     /// Computes the output rows from number `first` on, counted over all planes.
@@ -81,10 +83,10 @@ impl<'a, T: Element> Sweep<'a, T> {
 
     /// The first place of each window that is not padding: it counts where nothing is greater than minus infinity.
     fn begin(&mut self, first: usize) {
-        let columns = self.p.output()[1];
+        let [height, columns] = self.output;
         let of_columns: Vec<u32> = (0..columns).map(|out| self.first_inside(1, out)).collect();
         for row in 0..self.rows {
-            let down = self.first_inside(0, (first + row) % self.p.output()[0]);
+            let down = self.first_inside(0, (first + row) % height);
             let taps = &mut self.taps[row * self.pitch..][..columns];
             for (tap, across) in taps.iter_mut().zip(&of_columns) {
                 *tap = down * self.p.kernel[1] as u32 + across;
@@ -99,33 +101,37 @@ impl<'a, T: Element> Sweep<'a, T> {
 
     /// Lays out the input row under row `down` of each window; padding is minus infinity.
     fn lay_out(&mut self, x: &[T], first: usize, down: usize) {
-        let [height, width] = self.p.input;
+        let ([height, width], [out_height, _]) = (self.p.input, self.output);
         let (stride, pad, len) = (self.p.stride[1], self.p.padding[1], self.rows * self.pitch);
         if pad > 0 || self.pitch * stride > width || self.p.padding[0] > 0 || self.p.ceil_mode {
             self.phases.fill(T::NEG_INFINITY);
         }
+        let (mut plane, mut out) = (first / out_height, first % out_height);
+        let below = down * self.p.dilation[0];
         for row in 0..self.rows {
-            let (plane, out) =
-                ((first + row) / self.p.output()[0], (first + row) % self.p.output()[0]);
-            let position = out * self.p.stride[0] + down * self.p.dilation[0];
-            let at = position.checked_sub(self.p.padding[0]).filter(|&it| it < height);
-            let Some(at) = at else { continue };
-            let from = &x[(plane * height + at) * width..][..width];
-            for phase in 0..stride {
-                // The first element of this phase behind the padding.
-                let skip = pad.saturating_sub(phase).div_ceil(stride);
-                let start = (skip * stride + phase) - pad;
-                let to = &mut self.phases[phase * len + row * self.pitch..][..self.pitch];
-                let Some(from) = from.get(start..) else { continue };
-                let Some(to) = to.get_mut(skip..) else { continue };
-                copy_every(stride, from, to);
+            let at = (out * self.p.stride[0] + below).checked_sub(self.p.padding[0]);
+            if let Some(at) = at.filter(|&it| it < height) {
+                let from = &x[(plane * height + at) * width..][..width];
+                for (phase, of_phase) in self.phases.chunks_exact_mut(len).enumerate() {
+                    // The first element of this phase behind the padding.
+                    let skip = if pad > phase { (pad - phase).div_ceil(stride) } else { 0 };
+                    let start = skip * stride + phase - pad;
+                    let to = &mut of_phase[row * self.pitch..][..self.pitch];
+                    if skip < to.len() && start < width {
+                        copy_every(stride, &from[start..], &mut to[skip..]);
+                    }
+                }
+            }
+            out += 1;
+            if out == out_height {
+                (plane, out) = (plane + 1, 0);
             }
         }
     }
 
     /// Writes the greatest elements and their places in the plane.
     fn finish(&self, first: usize, y: &mut [T], indices: &mut [i64]) {
-        let [height, columns] = self.p.output();
+        let [height, columns] = self.output;
         let (stride, dilation, padding) = (self.p.stride, self.p.dilation, self.p.padding);
         let width = self.p.input[1];
         let offsets: Vec<i64> = (0..self.p.kernel[0] * self.p.kernel[1])
@@ -151,10 +157,7 @@ impl<'a, T: Element> Sweep<'a, T> {
 /// Every `stride`-th element.
 fn copy_every<T: Element>(stride: usize, from: &[T], to: &mut [T]) {
     match stride {
-        1 => {
-            let len = from.len().min(to.len());
-            to[..len].copy_from_slice(&from[..len]);
-        }
+        1 => to.iter_mut().zip(from).for_each(|(to, from)| *to = *from),
         2 => to.iter_mut().zip(from.iter().step_by(2)).for_each(|(to, from)| *to = *from),
         _ => to.iter_mut().zip(from.iter().step_by(stride)).for_each(|(to, from)| *to = *from),
     }

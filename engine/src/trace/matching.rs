@@ -165,6 +165,6 @@ pub(super) fn deliver_later(step: &Step, out: &Out, inputs: &[Tensor]) -> Result
 /// Refuses operands that the op is known not to take, before its result is promised.
 pub(super) fn admit(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<()> {
     let Body::Kernels(kernels) = op.body else { return Ok(()) };
-    let looks = kernels.iter().filter_map(|it| it.admits);
-    looks.map(|admits| admits(&InferCx { op, inputs, attrs })).collect()
+    let mut looks = kernels.iter().filter_map(|it| it.admits);
+    looks.try_for_each(|admits| admits(&InferCx { op, inputs, attrs }))
 }

@@ -63,12 +63,6 @@ pub fn dump(
     Ok(bytes.len())
 }
 
-/// Reads a file that `dump` wrote.
-pub fn load(cx: &mut Cx, path: &str) -> Result<Model, Raised> {
-    let bytes = cx.host.read_file(path).map_err(|it| Raised::new(&FILE_NOT_FOUND_ERROR, it))?;
-    Model::from_bytes(&bytes).map_err(|error| os_error(format!("{path}: {error}")))
-}
-
 /// A loaded model as a value.
 pub struct ModelObj(pub Model);
 
