@@ -78,7 +78,10 @@ pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Resul
     let metas = infer(op, inputs, attrs)?;
     if SHAPES_ONLY.get() || inputs.iter().any(Tensor::is_abstract) {
         return Ok(match op.body {
-            Body::View(_) => metas.into_iter().map(|it| estimate::view(&inputs[0], it)).collect(),
+            Body::View(view) => {
+                let seen = |it| shapes_of_view(view, &inputs[0], attrs, it);
+                metas.into_iter().map(seen).collect()
+            }
             _ => metas.into_iter().map(estimate::computed).collect(),
         });
     }
@@ -125,12 +128,22 @@ pub(crate) fn check_arity(op: &'static OpDef, inputs: &[Tensor]) -> Result<()> {
     Err(Error::Arity { op: op.name, expected: required.max(1), got: inputs.len() })
 }
 
-fn run_view(
-    view: fn(&Layout, &Attrs, &crate::Shape) -> Option<Layout>,
-    input: &Tensor,
-    attrs: &Attrs,
-    meta: &Meta,
-) -> Result<Outputs> {
+type ViewOf = fn(&Layout, &Attrs, &crate::Shape) -> Option<Layout>;
+
+/// Whether the output of a view op, of this shape, shares the storage of its input: strides may force a copy.
+pub fn shares_storage(op: &OpDef, input: &Tensor, attrs: &Attrs, shape: &crate::Shape) -> bool {
+    matches!(op.body, Body::View(view) if view(input.layout(), attrs, shape).is_some())
+}
+
+/// The output of a view op without elements: it lies as the real one will.
+fn shapes_of_view(view: ViewOf, input: &Tensor, attrs: &Attrs, meta: Meta) -> Tensor {
+    match view(input.layout(), attrs, &meta.shape) {
+        Some(layout) => estimate::view(input, layout),
+        None => estimate::computed(meta),
+    }
+}
+
+fn run_view(view: ViewOf, input: &Tensor, attrs: &Attrs, meta: &Meta) -> Result<Outputs> {
     if let Some(layout) = view(input.layout(), attrs, &meta.shape) {
         let bytes = input.storage()?;
         return Ok(smallvec![Tensor::stored(bytes, layout, input.dtype())]);

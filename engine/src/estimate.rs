@@ -110,19 +110,18 @@ pub(crate) fn computed(meta: Meta) -> Tensor {
 }
 
 /// A view without elements; it shares the claim of what it looks at.
-pub(crate) fn view(base: &Tensor, meta: Meta) -> Tensor {
+pub(crate) fn view(base: &Tensor, layout: Layout) -> Tensor {
     let claim = match base.data() {
         Data::Abstract(claim) => claim.clone(),
         _ => None,
     };
-    Tensor::make(meta.dtype, Layout::contiguous(meta.shape), Data::Abstract(claim), None)
+    Tensor::make(base.dtype(), layout, Data::Abstract(claim), None)
 }
 
 /// A tensor that is there, without its elements. Where nothing else holds the buffer, the meter counts it as freed with the last handle.
 pub fn known(tensor: &Tensor) -> Tensor {
     let claim = METER.with(|it| it.known(tensor));
-    let meta = tensor.meta();
-    Tensor::make(meta.dtype, Layout::contiguous(meta.shape), Data::Abstract(claim), None)
+    Tensor::make(tensor.dtype(), tensor.layout().clone(), Data::Abstract(claim), None)
 }
 
 impl Meter {

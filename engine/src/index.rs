@@ -73,23 +73,37 @@ pub fn set(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
     if index.iter().all(plain) {
         return set_spans(x, &expand_ellipsis(x, index)?, &value);
     }
-    write_through(x, &value, |positions| get(positions, index))
+    place(x, &value, |positions| get(positions, index))
 }
 
-/// `x` with the elements that `view` picks replaced by `value`: `view` is applied to the positions of the elements.
+/// `x` with what is seen through `view`, the output of a view op, replaced by `value`. An expanded view, in which elements of `x`
+/// are seen several times, is an error.
 pub fn write_through(
     x: &Tensor,
     value: &Tensor,
     view: impl FnOnce(&Tensor) -> Result<Tensor>,
 ) -> Result<Tensor> {
-    let numbers: Vec<i64> = (0..x.numel() as i64).collect();
-    let positions = view(&Tensor::from_vec(&numbers, x.shape().clone())?)?;
-    if positions.numel() > x.numel() {
+    place(x, value, |positions| {
+        let seen = view(positions)?;
+        if seen.numel() <= positions.numel() {
+            return Ok(seen);
+        }
         let rule =
             "elements of an expanded view are one element of its base; write to a clone() of it";
-        let shapes = vec![positions.shape().clone(), x.shape().clone()];
-        return Err(Error::Shapes { op: "setitem", shapes, rule: rule.into() });
-    }
+        let shapes = vec![seen.shape().clone(), x.shape().clone()];
+        Err(Error::Shapes { op: "setitem", shapes, rule: rule.into() })
+    })
+}
+
+/// `x` with the elements that `pick` picks replaced by `value`: `pick` is applied to the positions of the elements. Of one that is
+/// picked several times, the last value stays.
+fn place(
+    x: &Tensor,
+    value: &Tensor,
+    pick: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let numbers: Vec<i64> = (0..x.numel() as i64).collect();
+    let positions = pick(&Tensor::from_vec(&numbers, x.shape().clone())?)?;
     let flat = |it: &Tensor| functional::reshape(it, &Shape::from([it.numel()]));
     let values = flat(&broadcast(value, positions.shape())?)?;
     let op = find("index_put")?;

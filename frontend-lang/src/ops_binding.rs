@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use engine::apply::shares_storage;
 use engine::op::{Body, Param, ParamKind};
 use engine::{Attr, Attrs, Error, OpDef, Outputs, Tensor};
 use rustc_hash::FxHashMap;
@@ -12,8 +13,11 @@ use smallvec::SmallVec;
 use crate::builtins::modules::generator;
 use crate::native::*;
 use crate::objects::tensor::{TensorObj, View};
+use crate::ops_binding::forms::Form;
 use crate::suggest;
-use crate::tensor::{arith, convert, dtype};
+use crate::tensor::{arith, convert, dtype, journal, methods};
+
+mod forms;
 
 /// The type of `torch.relu`.
 pub static OP_FUNCTION: NativeType =
@@ -25,6 +29,10 @@ pub struct OpFunction {
     pub op: &'static OpDef,
     /// Whether the result replaces the value of the first tensor: `x.relu_()`.
     in_place: bool,
+    /// Whether it refuses to copy: `x.view(2, 3)`.
+    only_view: bool,
+    /// What is done when it is called in another form than that of its row.
+    form: Option<&'static Form>,
 }
 
 /// Other names for the same parameter, in the libraries whose code runs here.
@@ -51,7 +59,9 @@ fn cached(name: Sym, op: &'static OpDef, in_place: bool) -> Value {
     if let Some(found) = FUNCTIONS.with_borrow(|it| it.get(&(name, in_place)).cloned()) {
         return found;
     }
-    let made = Value::object(OpFunction { op, in_place });
+    let only_view = name.as_str() == "view";
+    let form = forms::of(op).filter(|_| !in_place);
+    let made = Value::object(OpFunction { op, in_place, only_view, form });
     FUNCTIONS.with_borrow_mut(|it| it.insert((name, in_place), made.clone()));
     made
 }
@@ -120,19 +130,31 @@ impl NativeObject for OpFunction {
     }
 
     fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
+        if let Some(form) = self.form.filter(|it| (it.applies)(args)) {
+            return form.call(cx, args);
+        }
         let mut binding = Binding::new(self.op);
         binding.positional(cx, args.positional)?;
         for (name, value) in args.keywords {
             binding.keyword(cx, *name, value)?;
         }
-        let bound = binding.finish()?.scaled()?;
-        if self.op.name == "nll_loss" {
-            check_classes(&bound)?;
+        let mut bound = binding.finish()?.scaled()?;
+        match self.op.name {
+            "nll_loss" => check_classes(&bound)?,
+            "binary_cross_entropy" => check_shares(&bound)?,
+            _ if self.only_view => bound.put_in_order(args)?,
+            _ => {}
         }
         let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
         let outputs = match generator::with(bound.generator.as_ref(), run)? {
             Err(Error::IndexRange { index, .. }) if self.op.name.ends_with("cross_entropy") => {
                 return Err(out_of_bounds(index));
+            }
+            Err(Error::IndexRange { index, size, .. }) if self.op.name == "embedding" => {
+                return Err(index_error(format!(
+                    "index out of range in self: {index}; the rows of the table are numbered 0 to {}",
+                    size.saturating_sub(1)
+                )));
             }
             outputs => outputs.map_err(|it| bound.said_by(self.op, it))?,
         };
@@ -223,19 +245,37 @@ fn out_of_bounds(class: i64) -> Raised {
     Raised::new(&crate::error::INDEX_ERROR, text)
 }
 
+/// Checks that probabilities and targets of `binary_cross_entropy` lie between 0 and 1.
+fn check_shares(bound: &Binding) -> Result<(), Raised> {
+    for (tensor, name) in bound.tensors.iter().zip(["input", "target"]) {
+        let Some(tensor) = tensor.as_ref().filter(|it| !it.is_abstract()) else { continue };
+        if engine::trace::active() || tensor.to_f64_vec()?.iter().all(|it| (0.0..=1.0).contains(it))
+        {
+            continue;
+        }
+        return Err(runtime_error(format!(
+            "all elements of {name} should be between 0 and 1: binary_cross_entropy takes probabilities. \
+             For scores of any size use BCEWithLogitsLoss, or apply sigmoid first"
+        )));
+    }
+    Ok(())
+}
+
 /// Composed ops whose results are views of their input.
 const COMPOSED_VIEWS: &[&str] =
     &["broadcast_to", "chunk", "diagonal", "flatten", "movedim", "narrow", "split", "t", "unbind"];
 
 /// One tensor or a tuple; results of view ops stay tied to the first argument.
 fn result(op: &'static OpDef, args: CallArgs<'_>, attrs: &Attrs, outputs: Outputs) -> Value {
-    let is_view = matches!(op.body, Body::View(_)) || COMPOSED_VIEWS.contains(&op.name);
+    let is_row = matches!(op.body, Body::View(_));
+    // What is flipped is a copy for programs, whatever the engine does.
+    let is_view = is_row && op.name != "flip" || COMPOSED_VIEWS.contains(&op.name);
     let base = args.positional.first().and_then(Value::as_tensor).filter(|_| is_view);
     let value = |(at, tensor): (usize, Tensor)| match base {
-        Some(base) => {
+        Some(base) if !is_row || shares_storage(op, &base.get(), attrs, tensor.shape()) => {
             Value::Tensor(TensorObj::view_of(base, View::Op(op, attrs.clone(), at), tensor))
         }
-        None => Value::tensor(tensor),
+        _ => Value::tensor(tensor),
     };
     let mut values: Vec<Value> = outputs.into_iter().enumerate().map(value).collect();
     match values.len() {
@@ -458,6 +498,35 @@ impl Binding {
             }
             K::Tensor | K::OptTensor | K::Tensors => Attr::None,
         })
+    }
+
+    /// Sees to it that a view op has no need to copy. A variable of its own is put in order where it stands; where the elements lie
+    /// as another variable wants it, they cannot be seen in this shape.
+    fn put_in_order(&mut self, args: CallArgs<'_>) -> Result<(), Raised> {
+        let Some(Some(input)) = self.tensors.first_mut() else { return Ok(()) };
+        if input.layout().is_contiguous() {
+            return Ok(());
+        }
+        let metas = engine::apply::infer(self.op, std::slice::from_ref(input), &self.attrs)?;
+        let shape = &metas[0].shape;
+        if shares_storage(self.op, input, &self.attrs, shape) {
+            return Ok(());
+        }
+        let Some(object) = args.positional.first().and_then(Value::as_tensor) else {
+            return Ok(());
+        };
+        if object.lies_as_another() {
+            return Err(runtime_error(format!(
+                "view: the elements of this {} tensor lie in another order, so {shape} would be a copy. \
+                 Use .reshape(...) instead, or .contiguous() first",
+                input.shape()
+            )));
+        }
+        let ordered = methods::in_order(&input.detach())?.at_edge(input.edge().cloned());
+        journal::value_changes(object);
+        object.put_on_tape(&ordered);
+        *input = ordered;
+        Ok(())
     }
 
     /// With an `alpha`, the sum is the op `axpy`.

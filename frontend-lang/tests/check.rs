@@ -74,6 +74,16 @@ fn finds_a_wrong_shape_in_a_class_of_an_earlier_cell() {
 }
 
 #[test]
+fn knows_how_elements_lie() {
+    finds(&[NET, "print('start')\nx.t().view(-1)"], ".reshape(...)");
+    finds(&[NET, "z = x.t()", "print('start')\nz.view(-1)"], ".reshape(...)");
+    let turned = "z = x.t()";
+    let asked = "if z.is_contiguous() or z[:, ::2].stride() != (1, 8):\n    x.reshape(3)\nz.contiguous().view(-1)\nz.reshape(-1).view(4, -1)";
+    runs(&[NET, turned, &format!("{asked}\nprint('start')")], "start");
+    runs(&[NET, &format!("{turned}\n{asked}\nprint('start')")], "start");
+}
+
+#[test]
 fn finds_names_and_attributes() {
     finds(&["print(1)\nundefined_name"], "name 'undefined_name' is not defined");
     finds(&["x = [1]", "print(1)\nx.push(2)"], "'list' object has no attribute 'push'");
@@ -249,11 +259,49 @@ for i in range(3):
 opt.step()
 ";
     assert_eq!(warnings(&[NET, accumulated]), [] as [&str; 0]);
+    // Two models in turns: gradients of the one that are never used do not matter.
+    let turns = "
+D, G = torch.nn.Linear(2, 1), torch.nn.Linear(2, 2)
+od, og = torch.optim.Adam(D.parameters()), torch.optim.Adam(G.parameters())
+for i in range(3):
+    D.zero_grad()
+    D(torch.ones(4, 2)).mean().backward()
+    fake = G(torch.ones(4, 2))
+    D(fake.detach()).mean().backward()
+    od.step()
+    G.zero_grad()
+    D(fake).mean().backward()
+    og.step()
+";
+    assert_eq!(warnings(&[NET, turns]), [] as [&str; 0]);
+    assert_eq!(warnings(&[NET, &turns.replace("    D.zero_grad()\n", "")]), ["zero-grad"]);
+    assert_eq!(warnings(&[NET, &turns.replace("    G.zero_grad()\n", "")]), ["zero-grad"]);
+    let in_function = "
+def train():
+    w = torch.ones(2, requires_grad=True)
+    opt = torch.optim.SGD([w], lr=0.1)
+    for i in range(3):
+        w.sum().backward()
+        opt.step()
+train()
+";
+    assert_eq!(warnings(&[NET, in_function]), ["zero-grad"]);
     let softmax = "loss = F.cross_entropy(torch.softmax(good(x), dim=1), y)";
     assert_eq!(warnings(&[NET, softmax]), ["softmax-loss"]);
     let broadcast = "loss = ((torch.ones(5, 1) - torch.ones(5)) ** 2).mean()";
     assert_eq!(warnings(&[NET, broadcast]), ["broadcast-loss"]);
     assert_eq!(warnings(&[NET, &format!("{broadcast}  # ok: broadcast-loss")]), [] as [&str; 0]);
+    for loss in [
+        "torch.nn.MSELoss()(torch.ones(5, 1), torch.ones(5))",
+        "F.mse_loss(torch.ones(5), target=torch.ones(5, 1))",
+        "F.l1_loss(torch.ones(5, 1), torch.ones(5))",
+        "torch.nn.HuberLoss()(torch.ones(5, 1), torch.ones(5))",
+        "F.smooth_l1_loss(torch.ones(5, 1), torch.ones(5))",
+    ] {
+        assert_eq!(warnings(&[NET, &format!("loss = {loss}")]), ["broadcast-loss"], "{loss}");
+        let same = loss.replace("5, 1", "5");
+        assert_eq!(warnings(&[NET, &format!("loss = {same}")]), [] as [&str; 0], "{same}");
+    }
     assert_eq!(warnings(&[NET, "x.relu()\nprint(1)"]), ["unused-result"]);
     assert_eq!(warnings(&[NET, "x + 1\nprint(1)"]), ["unused-result"]);
     assert_eq!(warnings(&[NET, "x.relu_()\nx.clamp_(0, 1)\nprint(1)"]), [] as [&str; 0]);

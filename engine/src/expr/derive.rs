@@ -1,6 +1,6 @@
 //! The derivative of an expression, with PyTorch's choices where it is not defined.
 //!
-//! `relu'(0) = 0` and `clamp` passes gradients at its bounds: both follow from how the rows are written with `select`,
+//! `relu'(0) = 0` and `clamp` stops gradients at its bounds: both follow from how the rows are written with `select`,
 //! whose derivative is the derivative of the branch taken. Ties of `min` and `max` share the gradient half and half.
 
 use std::collections::HashMap;

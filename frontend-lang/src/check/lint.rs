@@ -110,6 +110,9 @@ fn is_training(module: &Instance) -> bool {
     differs && matches!(module.get(Sym::new("training")), Some(Value::Bool(true)))
 }
 
+/// Losses that compare row by row.
+const DISTANCES: &[&str] = &["huber_loss", "l1_loss", "mse_loss", "smooth_l1_loss"];
+
 /// What was there when a leaf last got a gradient.
 #[derive(Clone, Copy)]
 pub(crate) struct GradVersions {
@@ -117,19 +120,32 @@ pub(crate) struct GradVersions {
     leaf: u32,
     /// The version of the sum.
     sum: u32,
+    /// A gradient was added to one that the leaf was changed by already: where, and the version of the leaf then. That is a mistake
+    /// once the leaf is changed by this sum, too; until then the sum may still be thrown away.
+    added: Option<(Span, u32)>,
 }
 
 impl Cx {
     /// Notes a lint at the line of the user's that is running.
     pub(crate) fn note(&mut self, lint: &'static Lint) {
-        if self.check.as_deref().is_some_and(|it| it.weak) {
-            return;
+        if let Some(span) = self.line_of_cell() {
+            self.note_at(lint, span);
         }
+    }
+
+    /// The place in the user's cells that is running.
+    fn line_of_cell(&self) -> Option<Span> {
         let of_cell = |it: &&crate::vm::frame::Frame| {
             self.sources.get(it.func.code.source).is_some_and(|it| it.name.starts_with("In["))
         };
-        let Some(frame) = self.machine.frames.iter().rev().find(of_cell) else { return };
-        let span = frame.func.code.span(frame.ip.saturating_sub(1));
+        let frame = self.machine.frames.iter().rev().find(of_cell)?;
+        Some(frame.func.code.span(frame.ip.saturating_sub(1)))
+    }
+
+    fn note_at(&mut self, lint: &'static Lint, span: Span) {
+        if self.check.as_deref().is_some_and(|it| it.weak) {
+            return;
+        }
         let silent = self.is_meant(span, lint.name);
         let findings = match self.check.as_deref_mut() {
             Some(shadow) => &mut shadow.findings,
@@ -155,6 +171,11 @@ impl Cx {
         if op != BinaryOp::Sub {
             return;
         }
+        self.lint_shapes(a, b);
+    }
+
+    /// Two operands that are compared row by row.
+    fn lint_shapes(&mut self, a: &Value, b: &Value) {
         let (Some(a), Some(b)) = (a.as_tensor(), b.as_tensor()) else { return };
         let (a, b) = (a.get(), b.get());
         let is_pair = |column: &[usize], row: &[usize]| match (column, row) {
@@ -178,6 +199,15 @@ impl Cx {
     /// A call of an op, before it is made.
     pub(crate) fn lint_call(&mut self, func: &Value, args: CallArgs<'_>) {
         let Some(OpFunction { op, .. }) = func.downcast::<OpFunction>() else { return };
+        if DISTANCES.contains(&op.name) {
+            let named = |name: &str| args.keywords.iter().find(|it| it.0.as_str() == name);
+            let given = |at: usize, name: &str| {
+                args.positional.get(at).or_else(|| named(name).map(|it| &it.1))
+            };
+            if let (Some(input), Some(target)) = (given(0, "input"), given(1, "target")) {
+                self.lint_shapes(input, target);
+            }
+        }
         let Some(scores) = args.positional.first().and_then(Value::as_tensor) else { return };
         if op.name == "cross_entropy" {
             let value = scores.get();
@@ -209,14 +239,41 @@ impl Cx {
     /// A gradient on its way to a leaf.
     pub(crate) fn lint_grad(&mut self, leaf: u64, object: &TensorObj) {
         let Some(known) = self.shadow().grad_versions.get(&leaf).copied() else { return };
-        match object.grad() {
-            Some(sum) if sum.version() == known.sum => {
-                if known.leaf != object.version() {
-                    self.note(&ZERO_GRAD);
-                }
+        self.lint_added(&known, object);
+        let stays = object.grad().is_some_and(|it| it.version() == known.sum);
+        let place = self.line_of_cell();
+        let versions = &mut self.shadow().grad_versions;
+        // There is none, or it was changed since, perhaps to zero.
+        if !stays {
+            versions.remove(&leaf);
+            return;
+        }
+        if let Some(entry) = versions.get_mut(&leaf)
+            && known.leaf != object.version()
+            && known.added.is_none()
+        {
+            entry.added = place.map(|it| (it, object.version()));
+        }
+    }
+
+    /// Looks whether a leaf was changed by a sum that holds gradients of an earlier step.
+    fn lint_added(&mut self, known: &GradVersions, object: &TensorObj) {
+        let Some((place, leaf)) = known.added else { return };
+        let stays = object.grad().is_some_and(|it| it.version() == known.sum);
+        if stays && object.version() != leaf {
+            self.note_at(&ZERO_GRAD, place);
+        }
+    }
+
+    /// The end of a check: what the last steps have done.
+    pub(crate) fn lint_end(&mut self) {
+        let versions = self.shadow().grad_versions.iter();
+        let mut all: Vec<_> = versions.map(|it| (*it.0, *it.1)).collect();
+        all.sort_by_key(|it| it.1.added.map(|it| it.0.start));
+        for (leaf, known) in all {
+            if let Some(object) = TensorObj::of_leaf(leaf) {
+                self.lint_added(&known, &object);
             }
-            // There is none, or it was changed since, perhaps to zero.
-            _ => drop(self.shadow().grad_versions.remove(&leaf)),
         }
     }
 
@@ -225,7 +282,8 @@ impl Cx {
         let Some(sum) = object.grad() else { return };
         let known = self.shadow().grad_versions.get(&leaf).copied();
         let version = known.map_or(object.version(), |it| it.leaf);
-        let versions = GradVersions { leaf: version, sum: sum.version() };
+        let added = known.and_then(|it| it.added);
+        let versions = GradVersions { leaf: version, sum: sum.version(), added };
         self.shadow().grad_versions.insert(leaf, versions);
     }
 }

@@ -145,6 +145,7 @@ impl Cx {
         // Whatever happens, the session gets its host and its state back.
         let run = std::panic::AssertUnwindSafe(|| self.run_code(code.clone()));
         let result = std::panic::catch_unwind(run);
+        self.lint_end();
         self.mode = Mode::Eager;
         let mut shadow = self.check.take().unwrap_or_default();
         self.findings = std::mem::take(&mut shadow.findings);

@@ -94,6 +94,13 @@ impl TensorObj {
         self.base.as_ref().map(|it| (it.object.clone(), it.view.clone()))
     }
 
+    /// Whether the elements lie as those of another variable do: it is a view of more than `.data`.
+    pub(crate) fn lies_as_another(&self) -> bool {
+        self.base
+            .as_ref()
+            .is_some_and(|it| !matches!(it.view, View::Same) || it.object.lies_as_another())
+    }
+
     fn make(tensor: Tensor, base: Option<Base>, parameter: bool) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
         let (hooks, version, _memory) = Default::default();
@@ -394,7 +401,7 @@ impl NativeObject for TensorObj {
 
     fn format(&self, cx: &mut Cx, spec: &str) -> Result<Option<String>, Raised> {
         let value = self.get();
-        if spec.is_empty() || value.rank() > 0 {
+        if value.rank() > 0 || self.parameter && spec.is_empty() {
             return Ok(None);
         }
         let item = crate::tensor::convert::number(value.item()?);

@@ -91,6 +91,9 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
         )));
     }
     let value = super::convert::cast(&value, Some(before.dtype()))?;
+    // What lay in row-major order stays so.
+    let moved = before.layout().is_contiguous() && !value.layout().is_contiguous();
+    let value = if moved { super::methods::in_order(&value)? } else { value };
     journal::value_changes(object);
     if engine::autograd::enabled() {
         object.set(value)?;

@@ -15,7 +15,6 @@ pub(crate) const NAMES: &[&str] = &[
     "device",
     "ndim",
     "T",
-    "mT",
     "grad",
     "data",
     "requires_grad",
@@ -41,7 +40,7 @@ pub fn get(_cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raise
         "ndim" => Value::from(value().rank()),
         "nbytes" => Value::from(value().meta().bytes()),
         "itemsize" => Value::from(value().dtype().size()),
-        "T" | "mT" => return transposed(object).map(Some),
+        "T" => return reversed(object).map(Some),
         "grad" => object.grad().map_or(Value::None, Value::Tensor),
         "data" => detached(object),
         "requires_grad" => Value::Bool(value().requires_grad()),
@@ -82,14 +81,13 @@ pub fn detached(object: &Rc<TensorObj>) -> Value {
     Value::Tensor(TensorObj::view_of(object, View::Same, object.get().detach()))
 }
 
-fn transposed(object: &Rc<TensorObj>) -> Res {
+/// A view with the dimensions in reverse order.
+fn reversed(object: &Rc<TensorObj>) -> Res {
     let value = object.get();
     if value.rank() < 2 {
         return Ok(Value::Tensor(object.clone()));
     }
-    let rank = value.rank() as i64;
-    let dims: Vec<i64> =
-        if rank == 2 { vec![1, 0] } else { (0..rank - 2).chain([rank - 1, rank - 2]).collect() };
+    let dims: Vec<i64> = (0..value.rank() as i64).rev().collect();
     let permute =
         engine::ops::find("permute").ok_or_else(|| runtime_error("permute is missing"))?;
     let attrs: engine::Attrs = [engine::Attr::ints(&dims)].into_iter().collect();

@@ -200,12 +200,11 @@ pub fn to_list(tensor: &Tensor) -> Res {
         DType::U8 => tensor.to_vec::<u8>()?.into_iter().map(|it| Value::Int(it.into())).collect(),
     };
     let mut items = flat;
-    for &size in tensor.shape()[1..].iter().rev() {
-        if size == 0 {
-            let outer = tensor.shape()[0];
-            return Ok(Value::list((0..outer).map(|_| Value::list(Vec::new())).collect()));
-        }
-        items = items.chunks(size).map(|it| Value::list(it.to_vec())).collect();
+    for dim in (1..tensor.rank()).rev() {
+        let (outer, size) = (&tensor.shape()[..dim], tensor.shape()[dim]);
+        let mut rest = items.into_iter();
+        let list = |_| Value::list(rest.by_ref().take(size).collect());
+        items = (0..outer.iter().product()).map(list).collect();
     }
     Ok(Value::list(items))
 }

@@ -56,12 +56,26 @@ pub fn from_value(value: &Value) -> Result<DType, Raised> {
             "int" => "int64",
             other => other,
         },
-        other => other.as_str().unwrap_or(""),
+        Value::Func(it) => of_constructor(it.code.name.as_str()),
+        other => of_constructor(other.as_str().unwrap_or("")),
     };
     DType::parse(name).ok_or_else(|| {
         let known = DType::ALL.map(DType::name).join(", ");
         type_error(format!("expected a dtype ({known}), got {value:?}"))
     })
+}
+
+/// The dtype that `torch.LongTensor` and its like stand for in older code; other names as they are.
+fn of_constructor(name: &str) -> &str {
+    match name.strip_prefix("torch.").unwrap_or(name) {
+        "FloatTensor" => "float32",
+        "DoubleTensor" => "float64",
+        "LongTensor" => "int64",
+        "IntTensor" => "int32",
+        "ByteTensor" => "uint8",
+        "BoolTensor" => "bool",
+        _ => name,
+    }
 }
 
 /// The device that a value names.

@@ -1,8 +1,9 @@
 //! Methods of tensors that are not ops.
 
 use std::rc::Rc;
+use std::sync::LazyLock;
 
-use engine::{DType, Tensor};
+use engine::{DType, Layout, Tensor};
 
 use super::{arith, attribute, convert, dtype, steps};
 use crate::native::*;
@@ -46,7 +47,7 @@ static METHODS: &[NativeFn] = &[
     function("is_floating_point", "self", "Whether elements are floats.", is_float).pure(),
     function("is_contiguous", "self", "Whether elements lie in row-major order.", is_contiguous)
         .pure(),
-    function("contiguous", "self", "The same elements in row-major order.", same),
+    function("contiguous", "self", "The same elements in row-major order.", contiguous),
     function("stride", "self", "Elements to step per index.", stride).pure(),
     function("cpu", "self", "The tensor on the CPU.", same),
     function(
@@ -144,6 +145,8 @@ fn detach_in_place(_cx: &mut Cx, args: Args<'_>) -> Res {
 fn clone(_cx: &mut Cx, args: Args<'_>) -> Res {
     let value = this(&args)?.get();
     if !value.requires_grad() || !engine::autograd::enabled() {
+        // Elements never change, so a copy is another name; where there are gaps or repetitions, it is put in order.
+        let value = if is_dense(value.layout()) { value } else { in_order(&value)? };
         return Ok(Value::tensor(value.detach()));
     }
     Ok(Value::tensor(engine::functional::mul(&value, &Tensor::int_number(1))?))
@@ -181,6 +184,36 @@ fn stride(_cx: &mut Cx, args: Args<'_>) -> Res {
     let value = this(&args)?.get();
     let strides = value.layout().strides.iter().map(|&it| Value::Int(it as i64));
     Ok(Value::tuple(strides.collect::<Vec<_>>()))
+}
+
+/// The tensor itself if it lies in row-major order, else a copy that does.
+fn contiguous(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let value = this(&args)?.get();
+    if value.layout().is_contiguous() {
+        return Ok(args[0].clone());
+    }
+    in_order(&value).map(Value::tensor)
+}
+
+/// A copy in row-major order, on the tape.
+pub(crate) fn in_order(value: &Tensor) -> Result<Tensor, Raised> {
+    static CLONE: LazyLock<Option<arith::Ready>> = LazyLock::new(|| arith::Ready::named("clone"));
+    let clone = CLONE.as_ref().ok_or_else(|| runtime_error("the op clone is missing"))?;
+    clone.apply(std::slice::from_ref(value))
+}
+
+/// Whether a layout is a row-major one with its dimensions in some order.
+fn is_dense(layout: &Layout) -> bool {
+    let sides = layout.shape.iter().zip(&layout.strides).filter(|it| *it.0 != 1);
+    let mut sides: Vec<(usize, isize)> = sides.map(|(&size, &stride)| (size, stride)).collect();
+    sides.sort_by_key(|it| it.1);
+    let mut expected = 1;
+    layout.shape.numel() == 0
+        || sides.into_iter().all(|(size, stride)| {
+            let fits = stride == expected;
+            expected *= size as isize;
+            fits
+        })
 }
 
 fn same(_cx: &mut Cx, args: Args<'_>) -> Res {

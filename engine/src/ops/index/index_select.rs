@@ -2,14 +2,14 @@
 
 use smallvec::smallvec;
 
-use super::{admit_along, checked, index_dtype, indices};
+use super::{index_dtype, indices, look_at};
 use crate::cpu::strided;
 use crate::functional::index_add;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
 };
 use crate::shape::resolve_dim;
-use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
+use crate::{Error, Meta, Metas, OpDef, Result, Tensor, functional, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "index_select",
@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("index_select.rows", run).admitting(admit_along)]),
+    body: Body::Kernels(&[Kernel::new("index_select.rows", run).admitting(admit)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,
@@ -53,6 +53,18 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(shape, cx.dtype(0))])
 }
 
+/// An index as a position; unlike one between brackets, it does not count from the end.
+fn from_start(op: &'static str, index: i64, size: usize, dim: usize) -> Result<usize> {
+    let at = usize::try_from(index).ok().filter(|it| *it < size);
+    at.ok_or(Error::IndexRange { op, index, size, dim })
+}
+
+fn admit(cx: &InferCx<'_>) -> Result<()> {
+    let dim = resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;
+    let size = cx.shape(0).get(dim).copied().unwrap_or(1);
+    look_at(cx.op.name, &cx.inputs[1], |at| from_start(cx.op.name, at, size, dim).map(drop))
+}
+
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let input = cx.inputs[0];
     let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
@@ -64,7 +76,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let mut rows = out.chunks_exact_mut(inner.max(1));
         for block in 0..outer {
             for &at in index.iter() {
-                let start = (block * size + checked(cx.op.name, at, size, dim)?) * inner;
+                let start = (block * size + from_start(cx.op.name, at, size, dim)?) * inner;
                 if let Some(row) = rows.next() {
                     row.copy_from_slice(&src[start..start + inner]);
                 }

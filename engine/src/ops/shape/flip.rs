@@ -16,7 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     onnx: &[],
-    aliases: &["torch.fliplr", "megengine.functional.flip", "oneflow.flip"],
+    aliases: &["megengine.functional.flip", "oneflow.flip"],
     examples: &[
         ("flip(tensor([1, 2, 3]), (0,))", "tensor([3, 2, 1])"),
         ("flip(tensor([[1, 2], [3, 4]]), (0, 1))", "tensor([[4, 3],\n        [2, 1]])"),

@@ -34,13 +34,13 @@ pub static OP: OpDef = OpDef {
     ],
 };
 
-/// The lower bound first: where the bounds cross, `max` wins. Gradients pass at the bounds themselves.
+/// The lower bound first: where the bounds cross, `max` wins. At the bounds themselves gradients stop, and a zero takes the sign of a bound of zero.
 fn body(x: &Expr, attrs: &Attrs) -> Expr {
     let given = |idx: usize| attrs.get(idx).is_some_and(|it| !matches!(it, Attr::None));
     let (min, max) = (Expr::param(0), Expr::param(1));
     let low =
-        if given(0) { Expr::select(x.clone().lt(min.clone()), min, x.clone()) } else { x.clone() };
-    if given(1) { Expr::select(low.clone().gt(max.clone()), max, low) } else { low }
+        if given(0) { Expr::select(x.clone().le(min.clone()), min, x.clone()) } else { x.clone() };
+    if given(1) { Expr::select(low.clone().ge(max.clone()), max, low) } else { low }
 }
 
 /// A float bound lifts integers to float32, as a float number does in arithmetic.

@@ -18,6 +18,8 @@ pub static TORCH: NativeModule = NativeModule {
     members: &[
         // What is written in the language stands first, so that a native row of the same name wins.
         Member::AllOf("torch.functions"),
+        Member::AllOf("torch.typed"),
+        Member::Str("__version__", env!("CARGO_PKG_VERSION")),
         Member::Each(ops),
         // These take a dtype, which their ops do not.
         Member::From("rand_like", "torch.functions", "rand_like"),

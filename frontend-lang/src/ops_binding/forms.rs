@@ -1,0 +1,71 @@
+//! Calls of an op in another form than that of its row, which another function answers: `torch.max(a, b)`, `torch.where(mask)`.
+//!
+//! The functions are written in the language, in `std/torch/forms.ng`.
+
+use engine::OpDef;
+
+use crate::native::*;
+
+/// Another form of an op.
+pub(super) struct Form {
+    /// The op.
+    op: &'static str,
+    /// Whether a call has this form.
+    pub(super) applies: fn(CallArgs<'_>) -> bool,
+    /// What answers it, in `torch.forms`.
+    function: &'static str,
+}
+
+/// Every form, sorted by op.
+static ALL: &[Form] = &[
+    Form { op: "conv1d", applies: names_padding, function: "conv1d" },
+    Form { op: "conv2d", applies: names_padding, function: "conv2d" },
+    Form { op: "div", applies: |args| keyword(args, "rounding_mode").is_some(), function: "div" },
+    Form { op: "max", applies: has_two_tensors, function: "max_of" },
+    Form { op: "min", applies: has_two_tensors, function: "min_of" },
+    Form {
+        op: "nonzero",
+        applies: |args| keyword(args, "as_tuple").is_some(),
+        function: "nonzero",
+    },
+    Form { op: "repeat_interleave", applies: repeats_by_tensor, function: "repeat_interleave" },
+    Form {
+        op: "where",
+        applies: |args| args.positional.len() + args.keywords.len() == 1,
+        function: "where_true",
+    },
+];
+
+/// The other form of an op, if it has one.
+pub(super) fn of(op: &OpDef) -> Option<&'static Form> {
+    ALL.iter().find(|it| it.op == op.name)
+}
+
+impl Form {
+    /// Calls the function that answers this form.
+    pub(super) fn call(&self, cx: &mut Cx, args: CallArgs<'_>) -> Res {
+        let module = cx.import("torch.forms")?;
+        let function = cx.getattr(&module, Sym::of(self.function))?;
+        cx.call_with(&function, args)
+    }
+}
+
+fn keyword<'a>(args: CallArgs<'a>, name: &str) -> Option<&'a Value> {
+    args.keywords.iter().find(|it| it.0.as_str() == name).map(|it| &it.1)
+}
+
+fn argument<'a>(args: CallArgs<'a>, at: usize, name: &str) -> Option<&'a Value> {
+    args.positional.get(at).or_else(|| keyword(args, name))
+}
+
+fn names_padding(args: CallArgs<'_>) -> bool {
+    matches!(argument(args, 4, "padding"), Some(Value::Str(_)))
+}
+
+fn has_two_tensors(args: CallArgs<'_>) -> bool {
+    matches!(argument(args, 1, "other"), Some(Value::Tensor(_)))
+}
+
+fn repeats_by_tensor(args: CallArgs<'_>) -> bool {
+    matches!(argument(args, 1, "repeats"), None | Some(Value::Tensor(_)))
+}
