@@ -34,6 +34,8 @@ pub enum Error {
     NoGradient { op: &'static str, reason: &'static str },
     /// `backward` cannot run; the text says why.
     Backward { problem: String },
+    /// A backward pass meets an op whose record an earlier one has freed.
+    Freed { op: &'static str },
     /// The graph or trace cannot do what was asked; the text says why and what to do.
     Trace { problem: String },
     /// A model or cache file is damaged or not one of ours.
@@ -81,6 +83,10 @@ impl fmt::Display for Error {
                 write!(f, "a tensor of shape {shape} has no single value; pick one element first")
             }
             Self::NoGradient { op, reason } => write!(f, "{op} has no gradient: {reason}"),
+            Self::Freed { op } => write!(
+                f,
+                "cannot go through {op} a second time: pass retain_graph=True the first time"
+            ),
             Self::Backward { problem } | Self::Trace { problem } | Self::File { problem } => {
                 f.write_str(problem)
             }

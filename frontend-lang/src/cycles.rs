@@ -295,9 +295,7 @@ fn clear(value: &Value) {
         }
         Value::Cell(it) => drop(it.try_borrow_mut().map(|mut it| std::mem::take(&mut *it))),
         Value::Class(it) => it.clear(),
-        Value::Instance(it) => {
-            drop(it.attrs.try_borrow_mut().map(|mut it| std::mem::take(&mut *it)));
-        }
+        Value::Instance(it) => it.clear(),
         Value::Object(it) => NativeObject::clear(&***it),
         _ => {}
     }

@@ -77,9 +77,17 @@ pub static ALL: &[Topic] = &[
         code: "grad::backward",
         title: "There is nothing to go back through",
         why: "`backward()` follows the record of a computation from one number to the leaves with `requires_grad=True`. There is no record \
-              without such a leaf, inside `torch.no_grad()`, after `.detach()` or `.item()`, and after a first `backward()`, which frees it.",
+              without such a leaf, inside `torch.no_grad()`, and after `.detach()` or `.item()`.",
         next: "start from one number (`.mean()` or `.sum()`) that was computed from something with `requires_grad=True`",
         example: "import torch\ntorch.ones(2).sum().backward()",
+    },
+    Topic {
+        code: "grad::freed",
+        title: "The record of the computation is used up",
+        why: "`backward()` frees the record of the computation as it goes back through it. A second `backward()` through the same values \
+              finds nothing; so does one through values that an earlier step has computed and that were not detached from it.",
+        next: "compute the loss anew before each `backward()`, or keep the record: `loss.backward(retain_graph=True)` the first time",
+        example: "import torch\nw = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nloss.backward()",
     },
     Topic {
         code: "index::dim",
@@ -200,6 +208,7 @@ pub fn code_of(error: &Error) -> Option<&'static str> {
         Error::TooLarge { .. } | Error::OutOfMemory { .. } => "memory",
         Error::NotScalar { .. } => "tensor::not-scalar",
         Error::Backward { .. } => "grad::backward",
+        Error::Freed { .. } => "grad::freed",
         _ => return None,
     })
 }

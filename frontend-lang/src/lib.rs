@@ -3,6 +3,7 @@
 //! Reading order: [`value`] says what a program can hold, [`native`] how Rust adds to it, [`cx`] what
 //! a running session offers, [`operate`] what operators do.
 
+mod absent;
 pub mod adapter;
 pub mod annotation;
 pub mod ast;

@@ -230,6 +230,16 @@ impl Params {
             open.map(|(_, it)| it.name).collect()
         };
         let positional = names(&[Kind::PositionalOnly, Kind::Both]);
+        if self.makes()
+            && names(&[Kind::PositionalOnly]).len() == positional.len()
+            && !positional.is_empty()
+        {
+            let least = self.required - 1;
+            let plural = if least == 1 { "" } else { "s" };
+            let given = filled.iter().filter(|it| **it).count() - 1;
+            let message = format!("{name} expected at least {least} argument{plural}, got {given}");
+            return Err(type_error(message));
+        }
         if !positional.is_empty() {
             return Err(missing_arguments(name, "positional", &positional));
         }
@@ -250,7 +260,20 @@ impl Params {
     }
 
     fn too_many(&self, name: &str, given: usize) -> Raised {
+        if self.makes() {
+            let (most, given) = (self.positional as usize - 1, given - 1);
+            let plural = if most == 1 { "" } else { "s" };
+            return type_error(match self.list().iter().any(|it| it.kind == Kind::Both) {
+                true => format!("{name}() takes at most {most} argument{plural} ({given} given)"),
+                false => format!("{name} expected at most {most} argument{plural}, got {given}"),
+            });
+        }
         too_many_arguments(name, self.required as usize, self.positional as usize, given)
+    }
+
+    /// Whether this makes objects of a type: the class, which no program writes, is the first argument.
+    fn makes(&self) -> bool {
+        self.list().first().is_some_and(|it| it.name == "cls")
     }
 
     fn unexpected(&self, name: &str, key: &str) -> Raised {

@@ -74,6 +74,49 @@ fn names_what_is_out_and_the_way_out() {
 }
 
 #[test]
+fn says_what_to_write_instead() {
+    let cases = [
+        ("open('a.txt')", "It is not in this language: files are read by what knows their format"),
+        ("help(print)", "write `name?` for help"),
+        ("exit()", "a cell ends at its last line"),
+        ("import pandas", "No module named 'pandas'. It is not in this language: import numpy"),
+        ("import nothing_like_it", "Built-in modules (abc, bisect, collections"),
+        ("x = 1\nif x = 5:\n    pass", "help: write `if x == 5:`"),
+        ("print 'a', 3", "help: write `print('a', 3)`"),
+        ("x = [1, (2, 3\ny = 4\nz = 5", "'(' of line 1 was never closed"),
+        ("x = [1, 2)\n", "')' does not close the '[' of line 1"),
+        ("if x && y:\n    pass", "help: write `and`"),
+        ("i = 0\ni++\n", "help: write `+= 1`"),
+        ("n = 0\ndef f():\n    n += 1\nf()", "begin the function with `global n`"),
+        (
+            "def f():\n    k = 0\n    def g():\n        k += 1\n    g()\nf()",
+            "begin the function with `nonlocal k`",
+        ),
+        ("for x in [1].copy:\n    pass", "Parentheses are missing; call it: copy()"),
+        ("'a'.upper[0]", "Parentheses are missing; call it: upper()"),
+        (
+            "import torch\nwith torch.no_grad:\n    pass",
+            "Parentheses are missing; call it: no_grad()",
+        ),
+        (
+            "import torch\ntorch.optim.SGD(torch.nn.Linear(1, 1).parameters, 0.1)",
+            "call it: parameters()",
+        ),
+        (
+            "import torch\nw = torch.ones(2, requires_grad=True)\nl = (w * w).sum()\nl.backward()\nl.backward()",
+            "compute the loss anew",
+        ),
+    ];
+    for (cell, expected) in cases {
+        let (mut session, _) = session();
+        let error = session.run_cell(cell, &Options::default()).error;
+        let shown = error.map(|it| it.plain).unwrap_or_default();
+        assert!(shown.contains(expected), "{cell}\n{shown}");
+        assert!(shown.matches("error[").count() <= 1, "{cell}\n{shown}");
+    }
+}
+
+#[test]
 fn keeps_names_and_the_last_value() {
     let (mut session, record) = session();
     let run = |session: &mut Session, code: &str| session.run_cell(code, &Options::default());

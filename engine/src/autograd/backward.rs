@@ -169,11 +169,7 @@ impl Walk {
             return Ok(());
         }
         let Some(saved) = step.saved(self.keep) else {
-            let problem = format!(
-                "cannot go through {} a second time: pass retain_graph=True the first time",
-                step.op.name
-            );
-            return Err(Error::Backward { problem });
+            return Err(Error::Freed { op: step.op.name });
         };
         let grads = input_grads(step, &saved, arrived, &needs)?;
         for ((edge, grad), input) in step.edges.iter().zip(grads).zip(&saved.inputs) {

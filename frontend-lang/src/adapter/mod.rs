@@ -4,6 +4,7 @@
 mod expression;
 mod pattern;
 mod statement;
+mod syntax;
 
 use ruff_python_ast as py;
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
@@ -29,10 +30,9 @@ pub fn parse(text: &str, source: SourceId) -> (Module, Vec<Diagnostic>) {
         yields: vec![false],
         classes: Vec::new(),
     };
-    for error in parsed.errors() {
-        let span = lower.span(error.location);
-        let message = sentence(&error.error.to_string());
-        lower.diagnostics.push(Diagnostic::error("syntax", span, message));
+    for mistake in syntax::mistakes(text, &parsed) {
+        let diagnostic = Diagnostic::error("syntax", lower.span(mistake.range), mistake.message);
+        lower.diagnostics.push(Diagnostic { help: mistake.help, ..diagnostic });
     }
     let body = match parsed.syntax() {
         py::Mod::Module(module) if lower.diagnostics.is_empty() => lower.block(&module.body),

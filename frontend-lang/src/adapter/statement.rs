@@ -266,13 +266,42 @@ impl Lower<'_> {
         (params, annotations)
     }
 
+    /// The base of a class, and whether square brackets may follow its name.
+    fn base(&mut self, node: &py::StmtClassDef) -> (Option<Expr>, bool) {
+        let for_types = |it: &&py::Expr| matches!(last_name(it), "Generic" | "Protocol");
+        let bases: Vec<&py::Expr> = node.bases().iter().filter(|it| !for_types(it)).collect();
+        let is_generic = node.type_params.is_some() || node.bases().iter().any(|it| for_types(&it));
+        let base = match bases.as_slice() {
+            [] => node.bases().first().map(|it| self.expr(it)),
+            [one] => Some(self.expr(one)),
+            [kind, constants]
+                if matches!(last_name(kind), "str" | "int")
+                    && matches!(last_name(constants), "Enum" | "Flag") =>
+            {
+                Some(self.mixed_base(kind, constants))
+            }
+            [_, second, ..] => {
+                let help = "keep one base class, and hold an object of the other in an attribute";
+                self.refuse(*second, "a second base class is", help);
+                None
+            }
+        };
+        (base, is_generic)
+    }
+
+    /// `str, Enum`: the enumeration says which class is both.
+    fn mixed_base(&mut self, kind: &py::Expr, constants: &py::Expr) -> Expr {
+        let range = self.range(constants);
+        let value = Box::new(self.expr(constants));
+        let name = Sym::new("_mixed_with");
+        let func = Expr { range, kind: ExprKind::Attribute { value, name, name_range: range } };
+        let args = vec![Arg::Positional(self.expr(kind))];
+        Expr { range, kind: ExprKind::Call { func: Box::new(func), args } }
+    }
+
     fn class(&mut self, node: &py::StmtClassDef) -> ClassDef {
         let decorators = self.decorators(&node.decorator_list);
         let scope = self.scope();
-        if node.bases().len() > 1 {
-            let help = "keep one base class, and hold an object of the other in an attribute";
-            self.refuse(&node.bases()[1], "a second base class is", help);
-        }
         let mut keywords = Vec::new();
         for keyword in node.keywords() {
             match &keyword.arg {
@@ -283,11 +312,18 @@ impl Lower<'_> {
                 None => self.refuse(keyword, "`**` in a class line is", "write the arguments out"),
             }
         }
-        let base = node.bases().first().map(|it| self.expr(it));
+        let (base, is_generic) = self.base(node);
         self.yields.push(false);
         let outside = std::mem::replace(&mut self.yields, vec![false]);
         self.classes.push(node.name.to_string());
-        let body = self.block(&node.body);
+        let mut body = self.block(&node.body);
+        let doc = doc_of(&body);
+        if is_generic {
+            let range = self.range(&node.name);
+            let target = Expr { range, kind: ExprKind::Name(Sym::TYPE_PARAMS) };
+            let value = Expr { range, kind: ExprKind::Tuple(Vec::new()) };
+            body.insert(0, Stmt { range, kind: StmtKind::Assign { targets: vec![target], value } });
+        }
         self.classes.pop();
         self.yields = outside;
         self.yields.pop();
@@ -299,9 +335,19 @@ impl Lower<'_> {
             base,
             keywords,
             decorators,
-            doc: doc_of(&body),
+            doc,
             body,
         }
+    }
+}
+
+/// The last name of `Generic[T]`, `typing.Generic`, `Enum`.
+fn last_name(base: &py::Expr) -> &str {
+    match base {
+        py::Expr::Name(it) => it.id.as_str(),
+        py::Expr::Attribute(it) => it.attr.as_str(),
+        py::Expr::Subscript(it) => last_name(&it.value),
+        _ => "",
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::builtins::types;
 use crate::native::*;
 use crate::objects::class::{Class, class_of};
+use crate::objects::union::Union;
 
 /// Functions about objects.
 pub static FUNCTIONS: &[NativeFn] = &[
@@ -65,6 +66,14 @@ fn delattr(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn dir(cx: &mut Cx, args: Args<'_>) -> Res {
+    if args.given(0)
+        && let Value::Instance(_) = args[0]
+        && let Some(names) = cx.call_special(&args[0], Sym::of("__dir__"), &[])?
+    {
+        let list = Value::list(cx.collect(&names)?);
+        cx.call_method(&list, Sym::of("sort"), &[])?;
+        return Ok(list);
+    }
     let mut names = if args.given(0) {
         cx.dir(&args[0])
     } else {
@@ -120,6 +129,17 @@ fn is_subclass(class: &Class, base: &Value) -> Result<bool, Raised> {
             }
             Ok(false)
         }
-        _ => Err(type_error("issubclass() arg 2 must be a class or tuple of classes")),
+        Value::None => Ok(class.derives_from(&types::NONE_TYPE)),
+        _ => {
+            let Some(union) = base.downcast::<Union>() else {
+                return Err(type_error("issubclass() arg 2 must be a class or tuple of classes"));
+            };
+            for part in union.parts() {
+                if is_subclass(class, part)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
     }
 }

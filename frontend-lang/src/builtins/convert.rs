@@ -90,6 +90,9 @@ pub fn new_float(cx: &mut Cx, args: Args<'_>) -> Res {
     if let Some(result) = cx.call_special(&args[1], Sym::FLOAT, &[])? {
         return Ok(result);
     }
+    if cx.has_special(&args[1], Sym::INDEX) {
+        return cx.index(&args[1]).map(|it| Value::Float(it as f64));
+    }
     match args[1].as_native().and_then(|it| it.as_float()) {
         Some(float) => Ok(Value::Float(float)),
         None if args[1].as_tensor().is_some_and(|it| it.get().numel() != 1) => Err(type_error(
@@ -221,8 +224,14 @@ pub fn new_slice(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::Slice(Rc::new(slice)))
 }
 
-/// `type(object)`.
-pub fn new_type(_cx: &mut Cx, args: Args<'_>) -> Res {
+/// `type(object)`, or `type(name, bases, dict)`.
+pub fn new_type(cx: &mut Cx, args: Args<'_>) -> Res {
+    if args.given(3) {
+        return cx.class_of_parts(&args[1], &args[2], &args[3]);
+    }
+    if args.given(2) {
+        return Err(type_error("type() takes 1 or 3 arguments"));
+    }
     Ok(Value::Class(type_of(&args[1])))
 }
 
@@ -232,6 +241,10 @@ pub static OBJECT_INIT: NativeFn = function("__init__", "*args", "Does nothing."
 /// Methods of every object.
 pub static OBJECT_METHODS: &[NativeFn] = &[
     function("__setattr__", "self, name, value, /", "Sets an attribute.", object_setattr),
+    function("__delattr__", "self, name, /", "Deletes an attribute.", |cx, args| {
+        cx.delattr_plainly(&args[0], Sym::new(args.str(1)?))?;
+        Ok(Value::None)
+    }),
     function("__init_subclass__", "", "Called for each class made of this one.", object_nothing),
 ];
 

@@ -71,8 +71,8 @@ fn extend(cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::None)
 }
 
-fn insert(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let at = args.int(1)?;
+fn insert(cx: &mut Cx, args: Args<'_>) -> Res {
+    let at = cx.index(&args[1])?;
     let list = args.list(0)?;
     let len = list.items.borrow().len() as i64;
     let at = if at < 0 { at.saturating_add(len).max(0) } else { at.min(len) };
@@ -80,8 +80,8 @@ fn insert(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::None)
 }
 
-fn pop(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let at = args.int(1)?;
+fn pop(cx: &mut Cx, args: Args<'_>) -> Res {
+    let at = cx.index(&args[1])?;
     let mut items = args.list(0)?.items.borrow_mut();
     let len = items.len() as i64;
     if len == 0 {

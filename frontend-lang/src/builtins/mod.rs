@@ -9,6 +9,7 @@ pub mod list_methods;
 pub mod modules;
 pub mod ng_modules;
 pub mod numbers;
+pub(crate) mod operator_methods;
 pub mod output;
 pub mod set_methods;
 pub mod show;

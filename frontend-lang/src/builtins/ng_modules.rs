@@ -19,8 +19,10 @@ pub static ALL: &[NgModule] = &[
     ("collections", text!("collections")),
     ("contextlib", text!("contextlib")),
     ("dataclasses", text!("dataclasses")),
+    ("datetime", text!("datetime")),
     ("enum", text!("enum")),
     ("functools", text!("functools")),
+    ("heapq", text!("heapq")),
     ("matplotlib.cm", text!("matplotlib/cm")),
     ("megengine.autodiff", text!("megengine/autodiff")),
     ("megengine.layers", text!("megengine/layers")),
@@ -78,6 +80,12 @@ pub static ALL: &[NgModule] = &[
     ("torch.utils.data.dataloader", text!("torch/utils/data/dataloader")),
     ("torch.utils.data.dataset", text!("torch/utils/data/dataset")),
     ("torch.utils.data.sampler", text!("torch/utils/data/sampler")),
+    ("tqdm", text!("tqdm")),
+    ("tqdm.auto", text!("tqdm/auto")),
+    ("tqdm.notebook", text!("tqdm/auto")),
+    ("types", text!("types")),
+    ("typing.named", text!("typing/named")),
+    ("warnings", text!("warnings")),
 ];
 
 /// Other names of modules: where one begins so, the rest is looked for under the second name.

@@ -58,6 +58,12 @@ fn pow(cx: &mut Cx, args: Args<'_>) -> Res {
     let Some(_) = args.opt(2) else {
         return cx.binary(BinaryOp::Pow, &args[0], &args[1]);
     };
+    if let Value::Instance(_) = args[0]
+        && let Some(power) = cx.call_special(&args[0], Sym::POW, &args.all()[1..])?
+        && !matches!(power, Value::NotImplemented)
+    {
+        return Ok(power);
+    }
     let (base, exponent, modulus) = (args.int(0)?, args.int(1)?, args.int(2)?);
     if modulus == 0 {
         return Err(value_error("pow() 3rd argument cannot be 0"));
@@ -100,7 +106,7 @@ fn hex(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn round(cx: &mut Cx, args: Args<'_>) -> Res {
-    let digits = args.opt_int(1)?;
+    let digits = args.opt(1).map(|it| cx.index(it)).transpose()?;
     match (args[0].core(), digits) {
         (Value::Float(it), None) => float_to_int(round_half_even(*it)).map(Value::Int),
         (Value::Float(it), Some(digits)) => Ok(Value::Float(round_digits(*it, digits))),

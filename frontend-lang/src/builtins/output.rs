@@ -65,8 +65,8 @@ fn format(cx: &mut Cx, args: Args<'_>) -> Res {
     cx.format(&args[0], args.str(1)?).map(Value::str)
 }
 
-fn chr(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let code = u32::try_from(args.int(0)?).ok();
+fn chr(cx: &mut Cx, args: Args<'_>) -> Res {
+    let code = u32::try_from(cx.index(&args[0])?).ok();
     match code.and_then(char::from_u32) {
         Some(it) => Ok(Value::str(it)),
         None => Err(value_error("chr() arg not in range(0x110000)")),

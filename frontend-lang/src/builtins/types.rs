@@ -150,7 +150,13 @@ pub static SLICE: NativeType = NativeType {
 pub static TYPE: NativeType = made(
     "type",
     "The type of types.",
-    function("type", "cls, object, /", "The type of an object.", convert::new_type).pure(),
+    function(
+        "type",
+        "cls, object, bases=..., dict=..., /",
+        "The type of an object; with a name, a tuple of one base and a dict, a new class.",
+        convert::new_type,
+    )
+    .pure(),
 );
 pub static PROPERTY: NativeType = NativeType {
     methods: &[descriptor::PROPERTY_METHODS],

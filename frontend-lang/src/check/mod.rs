@@ -37,6 +37,7 @@ use crate::error::{
     ATTRIBUTE_ERROR, KEYBOARD_INTERRUPT, NAME_ERROR, Raised, SYSTEM_EXIT, UNBOUND_LOCAL_ERROR,
 };
 use crate::native::NativeType;
+use crate::objects::finalizer;
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -130,6 +131,7 @@ impl Cx {
         }
         let begin = self.host.monotonic();
         self.close_abandoned();
+        let _copies = finalizer::Pause::begin();
         let ran = vec![false; code.ops.len()];
         let memory = memory::Notes::begin();
         let code_of_cell = Some(code.clone());

@@ -4,7 +4,7 @@
 //! from their [`NativeType`] rows, one per thread.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use rustc_hash::FxHashMap;
 
@@ -13,6 +13,7 @@ use crate::cycles::{self, Candidate, holds};
 use crate::memory::Charge;
 use crate::native::{NativeObject, NativeType};
 use crate::objects::descriptor::Property;
+use crate::objects::finalizer;
 use crate::objects::trash::dispose;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -35,6 +36,8 @@ pub struct Class {
     pub native: Option<&'static NativeType>,
     traits: Cell<u32>,
     traits_version: Cell<u32>,
+    made_of: RefCell<Vec<Weak<Class>>>,
+    finalizes: Cell<bool>,
 }
 
 /// An object of a class defined in the language, or an exception.
@@ -44,6 +47,8 @@ pub struct Instance {
     /// The builtin value inside an instance of a subclass of a builtin type, else `None`.
     pub base: Value,
     noted: Cell<bool>,
+    /// Nothing is to be called any more when it goes.
+    finished: Cell<bool>,
     memory: Charge,
 }
 
@@ -63,6 +68,8 @@ pub mod traits {
     pub const PROTOCOL: u32 = 1024;
     /// Instances are made by `object`, which takes no arguments and fills nothing in.
     pub const PLAIN: u32 = 2048;
+    /// Instances have only the attributes that `__slots__` names.
+    pub const SLOTS: u32 = 4096;
 }
 
 thread_local! {
@@ -80,7 +87,9 @@ impl Class {
     /// A class defined in the language.
     pub fn new(name: Sym, qualname: Sym, base: Rc<Class>, attrs: AttrMap) -> Class {
         VERSION.set(VERSION.get().wrapping_add(1));
+        let finalizes = base.finalizes.get() || attrs.contains_key(&Sym::of(finalizer::NAME));
         Class {
+            finalizes: Cell::new(finalizes),
             name,
             qualname,
             module: "__main__",
@@ -89,6 +98,7 @@ impl Class {
             native: None,
             traits: Cell::new(0),
             traits_version: Cell::new(0),
+            made_of: RefCell::default(),
         }
     }
 
@@ -113,6 +123,7 @@ impl Class {
         }
         let name = Sym::of(row.name);
         Class {
+            finalizes: Cell::new(false),
             name,
             qualname: name,
             module: row.module,
@@ -121,7 +132,22 @@ impl Class {
             native: Some(row),
             traits: Cell::new(0),
             traits_version: Cell::new(0),
+            made_of: RefCell::default(),
         }
+    }
+
+    /// Notes a class whose base is this one.
+    pub(crate) fn note_subclass(&self, class: &Rc<Class>) {
+        let mut known = self.made_of.borrow_mut();
+        if known.len() == known.capacity() {
+            known.retain(|it| it.strong_count() > 0);
+        }
+        known.push(Rc::downgrade(class));
+    }
+
+    /// The classes whose base is this one, as far as they exist.
+    pub(crate) fn subclasses(&self) -> Vec<Rc<Class>> {
+        self.made_of.borrow().iter().filter_map(Weak::upgrade).collect()
     }
 
     /// The class and its bases, nearest first.
@@ -144,6 +170,9 @@ impl Class {
     pub fn set(self: &Rc<Class>, name: Sym, value: Value) {
         VERSION.set(VERSION.get().wrapping_add(1));
         cycles::note(Candidate::Class(Rc::downgrade(self)));
+        if name.as_str() == finalizer::NAME {
+            self.finalizes.set(true);
+        }
         let old = self.attrs.borrow_mut().insert(name, value);
         drop(old);
     }
@@ -262,11 +291,40 @@ impl Class {
             }
             class = it.base.as_deref();
         }
+        if self.slots().is_some() {
+            found |= traits::SLOTS;
+        }
         let made_by_object = std::ptr::eq(self.native_base(), &types::OBJECT);
         if made_by_object && found & (traits::EXCEPTION | traits::PROTOCOL) == 0 {
             found |= traits::PLAIN;
         }
         found
+    }
+
+    /// The names in `__slots__` of the class and its bases; none if one of them lets instances have others.
+    pub(crate) fn slots(&self) -> Option<Vec<Sym>> {
+        let mut names = Vec::new();
+        let mut class = self;
+        while class.native.is_none() {
+            let slots = class.attrs.borrow().get(&Sym::SLOTS).cloned()?;
+            let here: Vec<Value> = match &slots {
+                Value::Tuple(it) => it.to_vec(),
+                Value::List(it) => it.items.borrow().clone(),
+                Value::Str(_) => vec![slots.clone()],
+                _ => return None,
+            };
+            for name in here.iter().filter_map(Value::as_str) {
+                let is_private = name.starts_with("__") && !name.ends_with("__");
+                let owner = class.name.as_str().trim_start_matches('_');
+                names.push(match is_private {
+                    true => Sym::new(&format!("_{owner}{name}")),
+                    false => Sym::new(name),
+                });
+            }
+            class = class.base.as_deref()?;
+        }
+        let is_object = std::ptr::eq(class.native?, &types::OBJECT) && self.native.is_none();
+        (is_object && names.iter().all(|it| *it != Sym::DICT)).then_some(names)
     }
 
     /// `module.Name` as tracebacks and `repr` show it.
@@ -286,8 +344,8 @@ impl Instance {
 
     /// An instance with this builtin value inside.
     pub fn over(class: Rc<Class>, base: Value) -> Instance {
-        let (attrs, noted) = Default::default();
-        Instance { class, attrs, base, noted, memory: Charge::new(INSTANCE) }
+        let (attrs, noted, finished) = Default::default();
+        Instance { class, attrs, base, noted, finished, memory: Charge::new(INSTANCE) }
     }
 
     /// The instance's own attribute.
@@ -335,8 +393,27 @@ impl Instance {
     }
 }
 
+impl Instance {
+    /// Drops what the instance holds, to break a cycle.
+    pub(crate) fn clear(&self) {
+        self.finished.set(true);
+        drop(self.attrs.try_borrow_mut().map(|mut it| std::mem::take(&mut *it)));
+    }
+
+    #[cold]
+    fn come_back(&mut self) {
+        let again = Instance::over(self.class.clone(), std::mem::take(&mut self.base));
+        again.finished.set(true);
+        again.attrs.replace(std::mem::take(self.attrs.get_mut()));
+        finalizer::keep(again);
+    }
+}
+
 impl Drop for Instance {
     fn drop(&mut self) {
+        if self.class.finalizes.get() && !self.finished.get() {
+            return self.come_back();
+        }
         let attrs = self.attrs.get_mut();
         if !attrs.is_empty() {
             dispose(std::mem::take(attrs));

@@ -151,7 +151,7 @@ impl Func {
 /// Attributes of functions and bound methods; `None` if the value has no such attribute.
 pub(crate) fn attr(cx: &mut Cx, value: &Value, name: Sym) -> Result<Option<Value>, Raised> {
     match value {
-        Value::Func(func) => Ok(func_attr(func, name)),
+        Value::Func(func) => func_attr(cx, func, name),
         Value::Native(row) => Ok(match name {
             Sym::NAME | Sym::QUALNAME => Some(Value::str(row.name)),
             Sym::DOC => Some(Value::str(row.doc)),
@@ -167,11 +167,11 @@ pub(crate) fn attr(cx: &mut Cx, value: &Value, name: Sym) -> Result<Option<Value
     }
 }
 
-fn func_attr(func: &Func, name: Sym) -> Option<Value> {
+fn func_attr(cx: &mut Cx, func: &Func, name: Sym) -> Result<Option<Value>, Raised> {
     if let Some(found) = func.attrs.borrow().get(&name) {
-        return Some(found.clone());
+        return Ok(Some(found.clone()));
     }
-    Some(match name {
+    Ok(Some(match name {
         Sym::NAME => func.code.name.value(),
         Sym::QUALNAME => Value::str(func.code.qualname.as_str()),
         Sym::MODULE => Value::str("__main__"),
@@ -181,7 +181,8 @@ fn func_attr(func: &Func, name: Sym) -> Option<Value> {
         Sym::ANNOTATIONS => {
             let dict = Dict::default();
             for (name, text) in &func.code.annotations {
-                dict.insert_name(*name, Value::str(text.as_str()));
+                let value = annotated(cx, func, text)?;
+                dict.insert_name(*name, value);
             }
             Value::Dict(Rc::new(dict))
         }
@@ -192,8 +193,24 @@ fn func_attr(func: &Func, name: Sym) -> Option<Value> {
             }
             Value::Dict(Rc::new(dict))
         }
-        _ => return None,
-    })
+        _ => return Ok(None),
+    }))
+}
+
+/// What an annotation means: the value of a name or of a name with dots, else its text.
+fn annotated(cx: &mut Cx, func: &Func, text: &str) -> Result<Value, Raised> {
+    let mut parts = text.split('.');
+    let first = Sym::new(parts.next().unwrap_or_default());
+    let global = func.code.globals.get(first);
+    let mut found = match text {
+        "None" => return Ok(Value::None),
+        _ => global.or_else(|| cx.builtins.get(&first).cloned()),
+    };
+    for part in parts {
+        let Some(Value::Module(_) | Value::Class(_)) = found else { break };
+        found = cx.opt_getattr(&found.unwrap_or_default(), Sym::new(part))?;
+    }
+    Ok(found.unwrap_or_else(|| Value::str(text)))
 }
 
 /// Sets an attribute of a function; `false` if the value is no function.
@@ -206,6 +223,18 @@ pub(crate) fn set_attr(value: &Value, name: Sym, new: &Value) -> Result<bool, Ra
     let old = func.attrs.borrow_mut().insert(name, new.clone());
     drop(old);
     Ok(true)
+}
+
+/// Says that parentheses are missing, where a function stands for what it gives.
+pub(crate) fn call_it(value: &Value) -> Option<String> {
+    let name = match value {
+        Value::Func(it) => it.code.name.as_str(),
+        Value::Native(it) => it.name,
+        Value::Method(it) => return call_it(&it.func),
+        Value::Class(it) => it.name.as_str(),
+        _ => return None,
+    };
+    Some(format!("Parentheses are missing; call it: {name}()"))
 }
 
 /// True for functions that take `self` as their first argument when bound.

@@ -76,6 +76,11 @@ pub(crate) fn abandon(state: GenState) -> Option<GenState> {
     }
 }
 
+/// Notes that an object waits for its `__del__`.
+pub(crate) fn note_abandoned() {
+    HAS_ABANDONED.set(true);
+}
+
 /// True if [`take_abandoned`] has something to give.
 #[inline]
 pub(crate) fn has_abandoned() -> bool {

@@ -216,6 +216,35 @@ impl Iter {
     }
 }
 
+impl Iter {
+    /// The name of the type that CPython has for such an iterator.
+    pub(crate) fn kind(&self) -> &'static str {
+        let Ok(state) = self.state.try_borrow() else { return "iterator" };
+        match &*state {
+            IterState::Range { .. } => "range_iterator",
+            IterState::List { .. } => "list_iterator",
+            IterState::ListBack { .. } => "list_reverseiterator",
+            IterState::Tuple { .. } => "tuple_iterator",
+            IterState::Str { text, .. } if text.is_ascii() => "str_ascii_iterator",
+            IterState::Str { .. } => "str_iterator",
+            IterState::Dict { yields, .. } => match yields {
+                DictPart::Keys => "dict_keyiterator",
+                DictPart::Values => "dict_valueiterator",
+                DictPart::Items => "dict_itemiterator",
+            },
+            IterState::DictBack { .. } => "dict_reversekeyiterator",
+            IterState::Set { .. } => "set_iterator",
+            IterState::Enumerate { .. } => "enumerate",
+            IterState::Zip { .. } => "zip",
+            IterState::Map { .. } => "map",
+            IterState::Filter { .. } => "filter",
+            IterState::SequenceBack { .. } => "reversed",
+            IterState::Until { .. } => "callable_iterator",
+            _ => "iterator",
+        }
+    }
+}
+
 impl IterState {
     /// The next item where no other code can run; the outer `None` means "not this way".
     #[inline]

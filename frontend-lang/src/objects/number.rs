@@ -93,7 +93,12 @@ pub fn float_to_int(float: f64) -> Result<i64, Raised> {
     if (-limit..limit).contains(&whole) { Ok(whole as i64) } else { Err(overflow()) }
 }
 
-/// `repr(float)`: the shortest text that reads back as the same number.
+/// A text with fewer digits is the number itself, or nearer to it than any other of its length.
+const LONG: usize = 15;
+/// A number that lies halfway between two texts of that length is a whole number of parts of this size.
+const TIES: f64 = (1 << 24) as f64;
+
+/// `repr(float)`: the shortest text that reads back as the same number; of two that are equally near, the one with the even digit.
 pub fn float_repr(float: f64) -> String {
     if float.is_nan() {
         return "nan".into();
@@ -103,9 +108,19 @@ pub fn float_repr(float: f64) -> String {
     }
     if float == 0.0 || (1e-4..1e16).contains(&float.abs()) {
         let text = format!("{float}");
-        return if text.contains('.') { text } else { text + ".0" };
+        let Some((whole, decimals)) = text.split_once('.') else { return text + ".0" };
+        if whole.len() + decimals.len() < LONG || (float * TIES).fract() != 0.0 {
+            return text;
+        }
+        let even = format!("{float:.*}", decimals.len());
+        return if even.parse() == Ok(float) { even } else { text };
     }
-    let text = format!("{float:e}");
+    let mut text = format!("{float:e}");
+    if text.len() > LONG {
+        let digits = text.bytes().take_while(|it| *it != b'e').filter(u8::is_ascii_digit).count();
+        let even = format!("{float:.*e}", digits - 1);
+        text = if even.parse() == Ok(float) { even } else { text };
+    }
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let (sign, digits) = match exponent.strip_prefix('-') {
         Some(digits) => ('-', digits),
@@ -130,6 +145,13 @@ mod tests {
         assert_eq!(floor_mod(7, -2).ok(), Some(-1));
         assert_eq!(float_divmod(-7.5, 2.0).ok(), Some((-4.0, 0.5)));
         assert!(floor_div(i64::MIN, -1).is_err());
+    }
+
+    #[test]
+    fn halfway_goes_to_the_even_digit() {
+        let texts =
+            [1125899906842624.25, 214668943521347.125, -1125899906842624.75].map(float_repr);
+        assert_eq!(texts, ["1125899906842624.2", "214668943521347.12", "-1125899906842624.8"]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::builtins::types;
 use crate::native::*;
 use crate::objects::class::Class;
 use crate::objects::descriptor::{bind, bind_to_class};
+use crate::operate::attribute::operator_method;
 
 /// What `super()` gives.
 pub struct Super {
@@ -27,7 +28,8 @@ impl NativeObject for Super {
 
     fn getattr(&self, cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
         let Some(base) = &self.above.base else { return Ok(None) };
-        let Some(attr) = base.lookup(name) else {
+        let attr = base.lookup(name).or_else(|| operator_method(base, name));
+        let Some(attr) = attr else {
             return Err(attribute_error(format!("'super' object has no attribute '{name}'")));
         };
         match &self.this {

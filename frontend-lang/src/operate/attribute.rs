@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
+use crate::builtins::operator_methods;
 use crate::bytecode::Op;
 use crate::cx::Cx;
-use crate::error::{Raised, attribute_error, type_error};
-use crate::native::Res;
+use crate::error::{ATTRIBUTE_ERROR, Raised, attribute_error, type_error};
+use crate::native::{NativeFn, Res, function};
 use crate::objects::class::{Class, Instance, traits, type_name, type_of};
 use crate::objects::descriptor::{Property, bind, bind_to_class};
 use crate::suggest::nearest;
@@ -58,7 +59,7 @@ impl Cx {
             None if value.as_tensor().is_some() => {
                 crate::tensor::attribute::written(self, value, name)
             }
-            None => Ok(None),
+            None => Ok(operator_method(&class, name).map(|it| Value::method(it, value.clone()))),
         }
     }
 
@@ -72,7 +73,16 @@ impl Cx {
             return Ok(Some(found.clone()));
         }
         if let Some(attr) = it.class.lookup(name) {
-            return bind(self, attr, value, &it.class).map(Some);
+            return match bind(self, attr, value, &it.class) {
+                Err(raised)
+                    if it.class.has(traits::GETATTR)
+                        && raised.is(&ATTRIBUTE_ERROR)
+                        && !is_special_name(name) =>
+                {
+                    self.call_special(value, Sym::GETATTR, &[name.value()])
+                }
+                found => found.map(Some),
+            };
         }
         match name {
             Sym::CLASS => return Ok(Some(Value::Class(it.class.clone()))),
@@ -90,7 +100,7 @@ impl Cx {
         if let Some(native) = it.base.as_native() {
             return native.getattr(self, &it.base, name);
         }
-        Ok(None)
+        Ok(operator_method(&it.class, name).map(|it| Value::method(it, value.clone())))
     }
 
     fn class_attr(
@@ -125,7 +135,10 @@ impl Cx {
                 Value::Dict(Rc::new(dict))
             }
             Sym::ANNOTATIONS => Value::dict(),
-            _ => return Ok(None),
+            _ => match SUBCLASSES.name == name.as_str() {
+                true => Value::method(Value::Native(&SUBCLASSES), value.clone()),
+                false => return Ok(operator_method(class, name)),
+            },
         }))
     }
 
@@ -164,6 +177,11 @@ impl Cx {
                 {
                     return self.call_special(&attr, Sym::SET, &[value.clone(), new]).map(drop);
                 }
+                if it.class.has(traits::SLOTS)
+                    && it.class.slots().is_some_and(|names| !names.contains(&name))
+                {
+                    return Err(self.no_slot(value, it, name));
+                }
                 it.set(name, new);
                 Ok(())
             }
@@ -191,6 +209,13 @@ impl Cx {
         }
     }
 
+    fn no_slot(&mut self, value: &Value, it: &Instance, name: Sym) -> Raised {
+        if it.class.lookup(name).is_none() {
+            return self.no_attribute(value, name);
+        }
+        attribute_error(format!("'{}' object attribute '{name}' is read-only", it.class.name))
+    }
+
     /// `del value.name`.
     pub fn delattr(&mut self, value: &Value, name: Sym) -> Result<(), Raised> {
         match value {
@@ -198,7 +223,7 @@ impl Cx {
                 if it.class.has(traits::DELATTR) {
                     return self.call_special(value, Sym::DELATTR, &[name.value()]).map(drop);
                 }
-                self.delattr_plainly(value, it, name)
+                self.delattr_plainly(value, name)
             }
             Value::Class(it) if it.native.is_none() && it.remove(name) => Ok(()),
             Value::Module(it) if it.globals.get(name).is_some() => {
@@ -209,12 +234,9 @@ impl Cx {
         }
     }
 
-    fn delattr_plainly(
-        &mut self,
-        value: &Value,
-        it: &Rc<Instance>,
-        name: Sym,
-    ) -> Result<(), Raised> {
+    /// `object.__delattr__(value, name)`.
+    pub fn delattr_plainly(&mut self, value: &Value, name: Sym) -> Result<(), Raised> {
+        let Value::Instance(it) = value else { return Err(self.no_attribute(value, name)) };
         if let Some(attr) = it.class.lookup(name)
             && let Some(property) = attr.downcast::<Property>()
             && !property.delete.is_none()
@@ -257,10 +279,11 @@ impl Cx {
     ) -> Result<Option<Value>, Raised> {
         let Some(attr) = self.special(value, name) else { return Ok(None) };
         if attr.is_none() {
-            return Err(type_error(format!(
-                "'{}' object does not support {name}",
-                type_name(value)
-            )));
+            let kind = type_name(value);
+            return Err(type_error(match name {
+                Sym::HASH => format!("unhashable type: '{kind}'"),
+                _ => format!("'{kind}' object does not support {name}"),
+            }));
         }
         self.call_bound(attr, value, args).map(Some)
     }
@@ -361,6 +384,21 @@ fn module_dict(it: &crate::objects::module::Module) -> Value {
     }
     Value::Dict(Rc::new(dict))
 }
+
+/// An operator of the built-in type under a class, as a function.
+pub(crate) fn operator_method(class: &Class, name: Sym) -> Option<Value> {
+    if !is_special_name(name) {
+        return None;
+    }
+    operator_methods::find(class.native_base(), name).map(Value::Native)
+}
+
+static SUBCLASSES: NativeFn =
+    function("__subclasses__", "cls, /", "Classes made of this one.", |_cx, args| {
+        let Value::Class(class) = &args[0] else { return Err(type_error("expected a class")) };
+        Ok(Value::list(class.subclasses().into_iter().map(Value::Class).collect()))
+    })
+    .opaque();
 
 fn is_special_name(name: Sym) -> bool {
     let text = name.as_str();

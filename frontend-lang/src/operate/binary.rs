@@ -8,6 +8,7 @@ use crate::memory;
 use crate::native::{NativeObject, Res};
 use crate::objects::class::type_name;
 use crate::objects::number::{self, overflow};
+use crate::objects::union::Union;
 use crate::operate::{BinaryOp, UnaryOp};
 use crate::sym::Sym;
 use crate::table::Set;
@@ -157,7 +158,7 @@ impl Cx {
         }
     }
 
-    fn container_op(
+    pub(crate) fn container_op(
         &mut self,
         op: BinaryOp,
         a: &Value,
@@ -215,12 +216,8 @@ impl Cx {
             }
             (_, Value::Set(x), Value::Set(y)) => return self.set_op(op, x, y),
             // `int | None` in annotations.
-            (BinaryOp::Or, Value::Class(_) | Value::None, Value::Class(_) | Value::None) => {
-                Value::tuple([a.clone(), b.clone()])
-            }
-            (BinaryOp::Or, Value::Tuple(items), Value::Class(_) | Value::None) => {
-                Value::tuple([&***items, std::slice::from_ref(b)].concat())
-            }
+            (BinaryOp::Or, Value::Class(_), Value::Class(_) | Value::None)
+            | (BinaryOp::Or, Value::None, Value::Class(_)) => Union::of(a, b),
             _ => return Ok(None),
         }))
     }

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use crate::builtins::types;
 use crate::cx::Cx;
 use crate::error::{Raised, index_error, key_error, type_error, value_error};
 use crate::memory;
-use crate::native::{CallArgs, NativeObject, Res};
-use crate::objects::class::{traits, type_name};
+use crate::native::{CallArgs, NativeObject, NativeType, Res};
+use crate::objects::class::{class_of, traits, type_name};
 use crate::objects::number::overflow;
 use crate::sym::Sym;
 use crate::value::{List, Range, Slice, Str, Value};
@@ -116,7 +117,8 @@ impl Cx {
                     let func = crate::objects::descriptor::bind_to_class(func, class);
                     self.call(&func, std::slice::from_ref(index))
                 }
-                None if class.native.is_some() => Ok(value.clone()),
+                None if class.native.is_some_and(is_generic) => Ok(value.clone()),
+                None if class.lookup(Sym::TYPE_PARAMS).is_some() => Ok(value.clone()),
                 None if class.has(traits::PROTOCOL) => {
                     let args = CallArgs { positional: std::slice::from_ref(index), keywords: &[] };
                     let found = self.class_protocol(class, "getitem", args)?;
@@ -429,6 +431,16 @@ fn positions(start: Option<i64>, stop: Option<i64>, step: i64, len: usize) -> Ra
     Range { start: start.map_or(first, place), stop: stop.map_or(last, place), step }
 }
 
+/// Whether square brackets behind a built-in type are an annotation, as in `list[int]`.
+fn is_generic(row: &'static NativeType) -> bool {
+    let plain = [&types::INT, &types::FLOAT, &types::BOOL, &types::STR, &types::OBJECT];
+    let others = [&types::NONE_TYPE, &types::RANGE, &types::SLICE, &types::PROPERTY];
+    let is = |it: &&NativeType| std::ptr::eq(*it, row);
+    !plain.iter().any(is)
+        && !others.iter().any(is)
+        && !class_of(row).derives_from(&types::BASE_EXCEPTION)
+}
+
 /// The position that a possibly negative index means.
 pub fn place(at: i64, len: usize) -> Option<usize> {
     let at = if at < 0 { at + len as i64 } else { at };
@@ -445,6 +457,7 @@ fn char_at(text: &Str, at: i64) -> Option<Value> {
 
 fn not_subscriptable(value: &Value) -> Raised {
     type_error(format!("'{}' object is not subscriptable", type_name(value)))
+        .with_words(crate::objects::function::call_it(value))
 }
 
 fn no_item_assignment(value: &Value) -> Raised {

@@ -193,6 +193,7 @@ fn plain_inside(value: &Value) -> &Value {
 
 fn not_iterable(value: &Value) -> Raised {
     type_error(format!("'{}' object is not iterable", type_name(value)))
+        .with_words(crate::objects::function::call_it(value))
 }
 
 fn not_iterator(value: &Value) -> Raised {

@@ -54,7 +54,11 @@ impl Cx {
             Value::Native(it) => out.push_str(&format!("<built-in function {}>", it.name)),
             Value::Class(it) => out.push_str(&format!("<class '{}'>", it.full_name())),
             Value::Module(it) => out.push_str(&format!("<module '{}'>", it.name)),
-            Value::Iter(_) | Value::Cell(_) => out.push_str("<iterator object>"),
+            Value::Iter(it) => {
+                let address = value.address().unwrap_or(0);
+                out.push_str(&format!("<{} object at {address:#x}>", it.kind()));
+            }
+            Value::Cell(_) => out.push_str("<cell>"),
             Value::Generator(it) => {
                 let address = value.address().unwrap_or(0);
                 out.push_str(&format!("<generator object {} at {address:#x}>", it.name));
@@ -168,11 +172,25 @@ impl Cx {
     }
 
     fn write_instance(&mut self, value: &Value, out: &mut String) -> Result<(), Raised> {
-        let Value::Instance(it) = value else { return Ok(()) };
         if let Some(text) = self.call_special(value, Sym::REPR, &[])? {
             out.push_str(&text_of(text, "__repr__")?);
             return Ok(());
         }
+        self.write_own(value, out)
+    }
+
+    /// `repr` as the built-in type of a value has it, no matter what its class defines.
+    pub(crate) fn own_repr(&mut self, value: &Value) -> Result<Value, Raised> {
+        let mut out = String::new();
+        match value {
+            Value::Instance(_) => self.write_own(value, &mut out)?,
+            _ => self.write_repr(value, &mut out)?,
+        }
+        Ok(Value::str(out))
+    }
+
+    fn write_own(&mut self, value: &Value, out: &mut String) -> Result<(), Raised> {
+        let Value::Instance(it) = value else { return Ok(()) };
         if is_exception(value) {
             let args = it.get(Sym::ARGS).and_then(|it| it.as_tuple().map(|it| it.to_vec()));
             out.push_str(it.class.name.as_str());

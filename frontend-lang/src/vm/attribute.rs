@@ -38,7 +38,11 @@ impl Cx {
     ) -> Result<bool, Raised> {
         let at = self.machine.stack.len() - 1;
         let Value::Instance(it) = &self.machine.stack[at] else { return Ok(false) };
-        if !it.class.has(traits::PROPERTY) || it.attrs.borrow().contains_key(&name) {
+        // With `__getattr__`, an AttributeError of the getter has to be seen.
+        if !it.class.has(traits::PROPERTY)
+            || it.class.has(traits::GETATTR)
+            || it.attrs.borrow().contains_key(&name)
+        {
             return Ok(false);
         }
         let Some(getter) = getter_of(it, &code.caches[cache as usize], name) else {
@@ -186,7 +190,7 @@ fn store_own(it: &Rc<Instance>, cache: &Cache, name: Sym, value: &Value) {
 /// Whether assigning the attribute means storing it in the instance: no `__setattr__`, no property or descriptor of this name.
 #[inline]
 fn is_stored_plainly(it: &Instance, code: &Code, name: Sym, cache: u16) -> bool {
-    if !it.class.has(traits::SETATTR | traits::PROPERTY) {
+    if !it.class.has(traits::SETATTR | traits::PROPERTY | traits::SLOTS) {
         return true;
     }
     let slot = &code.caches[cache as usize];
@@ -194,7 +198,9 @@ fn is_stored_plainly(it: &Instance, code: &Code, name: Sym, cache: u16) -> bool 
     if slot.key.get() == key {
         return true;
     }
+    let has_place = || it.class.slots().is_none_or(|names| names.contains(&name));
     let plain = !it.class.has(traits::SETATTR)
+        && (!it.class.has(traits::SLOTS) || has_place())
         && match it.class.lookup(name) {
             Some(Value::Instance(it)) => !it.class.has(traits::SET),
             Some(other) => other.downcast::<Property>().is_none(),
@@ -229,7 +235,7 @@ pub(crate) fn quick_set_attr(
 ) -> bool {
     let Value::Instance(it) = object else { return false };
     let slot = &code.caches[cache as usize];
-    if it.class.has(traits::SETATTR | traits::PROPERTY)
+    if it.class.has(traits::SETATTR | traits::PROPERTY | traits::SLOTS)
         && slot.key.get() != (Rc::as_ptr(&it.class).addr(), class_version())
     {
         return false;

@@ -54,17 +54,47 @@ impl Cx {
         code: &Code,
         class_cell: Value,
     ) -> Res {
+        let doc = code.doc.as_ref().map_or(Value::None, |it| Value::str(it.as_str()));
+        self.make_class(build, doc, Sym::new(&code.qualname), class_cell)
+    }
+
+    /// `type(name, bases, dict)`.
+    pub(crate) fn class_of_parts(&mut self, name: &Value, bases: &Value, dict: &Value) -> Res {
+        let (Some(name), Some(bases), Some(dict)) =
+            (name.as_str(), bases.as_tuple(), dict.as_dict())
+        else {
+            return Err(type_error("type() takes a name, a tuple of classes, and a dict"));
+        };
+        if bases.len() > 1 {
+            return Err(type_error(
+                "a class has one base here; hold an object of the other in an attribute",
+            ));
+        }
+        let mut namespace = AttrMap::default();
+        for (key, value) in dict.items() {
+            let Some(key) = key.as_str() else { return Err(type_error("names must be strings")) };
+            namespace.insert(Sym::new(key), value);
+        }
+        let base = base_class(bases.first().unwrap_or(&Value::None))?;
+        let name = Sym::new(name);
+        let build = ClassBuild { name, base, keywords: Vec::new(), namespace };
+        self.make_class(build, Value::None, name, Value::None)
+    }
+
+    fn make_class(
+        &mut self,
+        build: ClassBuild,
+        doc: Value,
+        qualname: Sym,
+        class_cell: Value,
+    ) -> Res {
         let mut namespace = build.namespace;
         if namespace.contains_key(&Sym::NEW) {
             return Err(type_error(
                 "__new__ is not in this language; use __init__, or a class method that makes objects",
             ));
         }
-        if let Some(doc) = &code.doc {
-            namespace.insert_new(Sym::DOC, || Value::str(doc.as_str()));
-        } else {
-            namespace.insert_new(Sym::DOC, || Value::None);
-        }
+        namespace.insert_new(Sym::DOC, || doc);
         for name in [Sym::INIT_SUBCLASS, Sym::CLASS_GETITEM] {
             if let Some(func @ Value::Func(_)) = namespace.get(&name) {
                 let bound = Value::object(ClassMethod(func.clone()));
@@ -76,8 +106,8 @@ impl Cx {
             .filter(|(_, it)| matches!(it, Value::Instance(_)))
             .map(|(name, it)| (*name, it.clone()))
             .collect();
-        let qualname = Sym::new(&code.qualname);
         let class = Rc::new(Class::new(build.name, qualname, build.base.clone(), namespace));
+        build.base.note_subclass(&class);
         cycles::note(Candidate::Class(Rc::downgrade(&class)));
         let value = Value::Class(class.clone());
         if self.mode == crate::cx::Mode::Shadow {

@@ -144,6 +144,7 @@ impl Cx {
             let _ = self.close(&generator);
             generator.finish();
         }
+        self.run_finalizers();
     }
 
     fn resume_with(

@@ -76,7 +76,8 @@ impl Cx {
         let names = self.dir(module);
         let near = nearest(name.as_str(), names.iter().map(|it| it.as_str()));
         let hint = near.map(|near| format!(". Did you mean '{near}'?")).unwrap_or_default();
-        Err(import_error(format!("cannot import name '{name}' from '{}'{hint}", it.name)))
+        let message = format!("cannot import name '{name}' from '{}'{hint}", it.name);
+        Err(named(import_error(message), &it.name))
     }
 
     /// The names that `import *` gives.
@@ -196,15 +197,38 @@ fn find_row(name: &str) -> Option<&'static NativeModule> {
     MODULES.iter().copied().find(|it| it.name == name || it.aliases.contains(&name))
 }
 
+/// The modules that come with the language, without those inside others.
+fn built_in_names() -> Vec<&'static str> {
+    let known = MODULES.iter().flat_map(|it| it.aliases.iter().chain([&it.name])).copied();
+    let known = known.chain(NG_MODULES.iter().map(|(name, _)| *name));
+    let mut names: Vec<&str> = known.filter(|it| !it.contains(['.', '_'])).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Notes the module in the exception, as its `name`.
+fn named(raised: Raised, module: &str) -> Raised {
+    if let Some(it) = raised.instance() {
+        it.set(Sym::of("name"), Value::str(module));
+    }
+    raised
+}
+
 fn no_module(name: &str) -> Raised {
     let known = MODULES.iter().flat_map(|it| it.aliases.iter().chain([&it.name])).copied();
     let known = known.chain(NG_MODULES.iter().map(|(name, _)| *name));
     let message = match nearest(name, known) {
+        _ if crate::absent::module(name).is_some() => {
+            let way_out = crate::absent::module(name).unwrap_or_default();
+            format!("No module named '{name}'. It is not in this language: {way_out}")
+        }
         Some(near) => format!("No module named '{name}'. Did you mean '{near}'?"),
         None => format!(
-            "No module named '{name}'. Built-in modules and .ng files beside the notebook can be imported; \
-             Python packages cannot"
+            "No module named '{name}'. Built-in modules ({}) and .ng files beside the notebook can be imported; \
+             Python packages cannot",
+            built_in_names().join(", ")
         ),
     };
-    Raised::new(&MODULE_NOT_FOUND_ERROR, message)
+    named(Raised::new(&MODULE_NOT_FOUND_ERROR, message), name)
 }

@@ -324,17 +324,11 @@ impl Cx {
             return Ok(entered);
         }
         if !self.has_special(context, Sym::EXIT) {
-            return Err(type_error(format!(
-                "'{}' object does not support the context manager protocol",
-                type_name(context)
-            )));
+            return Err(no_context(context));
         }
         match self.call_special(context, Sym::ENTER, &[])? {
             Some(entered) => Ok(entered),
-            None => Err(type_error(format!(
-                "'{}' object does not support the context manager protocol",
-                type_name(context)
-            ))),
+            None => Err(no_context(context)),
         }
     }
 
@@ -505,12 +499,22 @@ impl Cx {
     /// `NameError`, with the nearest name if one is near.
     pub(crate) fn no_name(&mut self, code: &Code, name: Sym) -> Raised {
         let message = format!("name '{name}' is not defined");
+        if let Some(way_out) = crate::absent::name(name.as_str()) {
+            let words = format!("It is not in this language: {way_out}");
+            return name_error(message).with_words(Some(words));
+        }
         let globals = self.global_names(&code.globals);
         let known = globals.iter().map(|it| it.as_str());
         let known = known.chain(self.builtins.keys().map(|it| it.as_str()));
         let local = code.locals.iter().map(|it| it.as_str());
         name_error(message).with_hint(nearest(name.as_str(), known.chain(local)))
     }
+}
+
+fn no_context(value: &Value) -> Raised {
+    let message =
+        format!("'{}' object does not support the context manager protocol", type_name(value));
+    type_error(message).with_words(crate::objects::function::call_it(value))
 }
 
 fn check_bound(old: &Value, name: Sym) -> Result<(), Raised> {

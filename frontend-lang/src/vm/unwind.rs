@@ -1,8 +1,12 @@
 //! Exceptions on their way through frames.
 
+use std::rc::Rc;
+
+use crate::bytecode::Code;
 use crate::cx::{Cx, Mode};
 use crate::error::{
-    DTYPE_ERROR, Mark, Raised, SHAPE_ERROR, STOP_ITERATION, is_exception, runtime_error, type_error,
+    DTYPE_ERROR, Mark, Raised, SHAPE_ERROR, STOP_ITERATION, UNBOUND_LOCAL_ERROR, is_exception,
+    runtime_error, type_error,
 };
 use crate::native::{CallArgs, Res};
 use crate::objects::class::{traits, type_of};
@@ -25,6 +29,10 @@ impl Cx {
                 let code = &frame.func.code;
                 let span = code.span(frame.ip.saturating_sub(1));
                 let function = code.name;
+                if raised.marks().is_empty() && raised.is(&UNBOUND_LOCAL_ERROR) {
+                    let words = self.outer_variable(&raised);
+                    raised = raised.with_words(words);
+                }
                 let operands = if about_tensors { self.operands(span) } else { Vec::new() };
                 raised.push_mark(Mark { span, function, operands });
             }
@@ -65,12 +73,38 @@ impl Cx {
             FrameKind::ForLoop(generator) | FrameKind::Resumed(generator) => {
                 generator.finish();
                 if raised.is(&STOP_ITERATION) {
-                    return runtime_error("generator raised StopIteration");
+                    let outer = runtime_error("generator raised StopIteration");
+                    if let Some(it) = outer.instance() {
+                        it.set(Sym::CAUSE, raised.value().clone());
+                        it.set(Sym::CONTEXT, raised.value().clone());
+                        it.set(Sym::SUPPRESS, Value::Bool(true));
+                    }
+                    return outer;
                 }
                 raised
             }
             _ => raised,
         }
+    }
+
+    /// What to write where a variable of the same name stands outside of the function that raised.
+    fn outer_variable(&self, raised: &Raised) -> Option<String> {
+        let message = raised.message();
+        let name = Sym::new(message.split('\'').nth(1)?);
+        let mut frames = self.machine.frames.iter().rev().map(|it| &it.func.code);
+        let code = frames.next()?;
+        let holds = |outer: &Rc<Code>| {
+            outer.children.iter().any(|it| Rc::ptr_eq(it, code)) && outer.locals.contains(&name)
+        };
+        let word = if frames.any(holds) {
+            "nonlocal"
+        } else if code.globals.get(name).is_some() {
+            "global"
+        } else {
+            return None;
+        };
+        let to = "to assign the one outside, begin the function with";
+        Some(format!("The assignment makes '{name}' local; {to} `{word} {name}`"))
     }
 
     /// Notes what was being handled when a new exception came up.

@@ -63,6 +63,7 @@ fn real(cx: &mut Cx, value: &Value) -> Result<f64, Raised> {
     }
     match cx.call_special(value, Sym::FLOAT, &[])? {
         Some(float) => float.as_float().ok_or_else(|| not_real(&float)),
+        None if cx.has_special(value, Sym::INDEX) => cx.index(value).map(|it| it as f64),
         None => Err(not_real(value)),
     }
 }

@@ -27,6 +27,7 @@ pub mod sys;
 pub mod tensor_files;
 pub mod time;
 pub mod torch;
+pub mod traceback;
 pub mod typing;
 
 use crate::native::NativeModule;
@@ -67,5 +68,6 @@ pub static ALL: &[&NativeModule] = &[
     &string::MODULE,
     &sys::MODULE,
     &tensor_files::MODULE,
+    &traceback::MODULE,
     &typing::MODULE,
 ];

@@ -1,8 +1,10 @@
 //! `typing`: names for annotations. They evaluate to inert objects; square brackets keep them.
 
+use std::rc::Rc;
+
 use crate::builtins::types;
 use crate::native::*;
-use crate::objects::class::class_of;
+use crate::objects::class::{AttrMap, Class, class_of};
 
 macro_rules! inert {
     ($($id:ident = $name:literal,)*) => {
@@ -48,10 +50,11 @@ pub static MODULE: NativeModule = NativeModule {
     members: &[
         Member::Types(NAMES),
         Member::Types(&[&TYPE_VAR]),
-        Member::Make("Generic", object),
-        Member::Make("Protocol", object),
+        Member::Make("Generic", |_cx| Ok(generic("Generic"))),
+        Member::Make("Protocol", |_cx| Ok(generic("Protocol"))),
         Member::Make("Dict", |_cx| Ok(Value::Class(class_of(&types::DICT)))),
         Member::Make("FrozenSet", |_cx| Ok(Value::Class(class_of(&types::FROZENSET)))),
+        Member::From("NamedTuple", "typing.named", "NamedTuple"),
         Member::Make("List", |_cx| Ok(Value::Class(class_of(&types::LIST)))),
         Member::Make("Set", |_cx| Ok(Value::Class(class_of(&types::SET)))),
         Member::Make("Text", |_cx| Ok(Value::Class(class_of(&types::STR)))),
@@ -63,8 +66,14 @@ pub static MODULE: NativeModule = NativeModule {
     aliases: &["collections.abc", "typing_extensions"],
 };
 
-fn object(_cx: &mut Cx) -> Res {
-    Ok(Value::Class(class_of(&types::OBJECT)))
+/// A class whose subclasses may be written with square brackets.
+fn generic(name: &'static str) -> Value {
+    let mut attrs = AttrMap::default();
+    attrs.insert(Sym::TYPE_PARAMS, Value::tuple(Vec::new()));
+    let name = Sym::of(name);
+    let mut class = Class::new(name, name, class_of(&types::OBJECT), attrs);
+    class.module = "typing";
+    Value::Class(Rc::new(class))
 }
 
 static FUNCTIONS: &[NativeFn] = &[

@@ -1,0 +1,196 @@
+//! What is wrong with a text that is no program: the parser's errors, or in their place one that says what to write.
+//!
+//! Each rule looks at the tokens for a slip that is common and that the parser describes by what follows from it.
+
+use ruff_python_ast as py;
+use ruff_python_ast::token::{Token, TokenKind as T};
+use ruff_python_parser::Parsed;
+use ruff_text_size::{Ranged, TextRange};
+
+use super::sentence;
+
+/// One mistake: its place, what is wrong, and the next step.
+pub(super) struct Mistake {
+    pub(super) range: TextRange,
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+}
+
+/// The mistakes in a text that the parser did not take.
+pub(super) fn mistakes(text: &str, parsed: &Parsed<py::Mod>) -> Vec<Mistake> {
+    let Some(first) = parsed.errors().first() else { return Vec::new() };
+    let tokens: Vec<&Token> = parsed.tokens().iter().filter(|it| is_code(it.kind())).collect();
+    let in_string = first.error.to_string().to_lowercase().contains("string");
+    let known = if in_string { None } else { slip(text, &tokens) };
+    if let Some(mistake) = known.or_else(|| if in_string { None } else { bracket(text, &tokens) }) {
+        return vec![mistake];
+    }
+    let mut found: Vec<Mistake> = Vec::new();
+    for error in parsed.errors() {
+        let range = error.location;
+        // What the parser says next about the same line follows from the first.
+        let same_line = found.last().is_some_and(|it| {
+            let between = it.range.start().to_usize()..range.start().to_usize();
+            text.get(between).is_none_or(|it| !it.contains('\n'))
+        });
+        if !same_line {
+            let message = sentence(&error.error.to_string());
+            found.push(Mistake { range, message, help: None });
+        }
+    }
+    found
+}
+
+fn is_code(kind: T) -> bool {
+    !matches!(kind, T::Comment | T::NonLogicalNewline)
+}
+
+/// The first slip that a rule knows.
+fn slip(text: &str, tokens: &[&Token]) -> Option<Mistake> {
+    let begins = |at: usize| {
+        at == 0
+            || matches!(
+                tokens[at - 1].kind(),
+                T::Newline | T::Indent | T::Dedent | T::Semi | T::Colon
+            )
+    };
+    (0..tokens.len()).find_map(|at| {
+        let rest = &tokens[at..];
+        match rest[0].kind() {
+            T::If | T::Elif | T::While if begins(at) => assignment(text, rest),
+            T::Name if begins(at) => print_statement(text, rest),
+            T::Else if begins(at) => else_if(rest),
+            T::Amper | T::Vbar | T::Plus | T::Minus => doubled(text, rest),
+            _ => None,
+        }
+    })
+}
+
+fn text_of<'a>(text: &'a str, token: &Token) -> &'a str {
+    &text[token.range()]
+}
+
+/// `if x = 5:`.
+fn assignment(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let mut depth = 0usize;
+    for (at, token) in rest.iter().enumerate() {
+        match token.kind() {
+            T::Lpar | T::Lsqb | T::Lbrace | T::Lambda => depth += 1,
+            T::Rpar | T::Rsqb | T::Rbrace => depth = depth.saturating_sub(1),
+            T::Newline | T::Semi => return None,
+            T::Colon if depth == 0 => return None,
+            T::Equal if depth == 0 => {
+                let end =
+                    rest[at..].iter().find(|it| matches!(it.kind(), T::Colon | T::Newline))?;
+                let before = text[TextRange::new(rest[0].start(), token.start())].trim_end();
+                let after = text[TextRange::new(token.end(), end.start())].trim();
+                return Some(Mistake {
+                    range: token.range(),
+                    message: "one '=' assigns; '==' compares".to_owned(),
+                    help: Some(format!("write `{before} == {after}:`")),
+                });
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `print "hello"`.
+fn print_statement(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let [name, next, ..] = rest else { return None };
+    let is_value = matches!(next.kind(), T::String | T::FStringStart | T::Int | T::Float | T::Name);
+    if text_of(text, name) != "print" || !is_value {
+        return None;
+    }
+    let end = rest.iter().find(|it| matches!(it.kind(), T::Newline | T::Semi | T::EndOfFile))?;
+    let shown = text[TextRange::new(next.start(), end.start().max(next.end()))].trim();
+    let shown = shown.split('#').next().filter(|_| !shown.contains(['"', '\''])).unwrap_or(shown);
+    Some(Mistake {
+        range: TextRange::new(name.start(), next.end()),
+        message: "print is a function".to_owned(),
+        help: Some(format!("write `print({})`", shown.trim())),
+    })
+}
+
+/// `else if x:`.
+fn else_if(rest: &[&Token]) -> Option<Mistake> {
+    let [other, next, ..] = rest else { return None };
+    (next.kind() == T::If).then(|| Mistake {
+        range: TextRange::new(other.start(), next.end()),
+        message: "there is no `else if`".to_owned(),
+        help: Some("write `elif`".to_owned()),
+    })
+}
+
+/// `a && b`, `a || b`, `i++`.
+fn doubled(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let [one, two, after, ..] = rest else { return None };
+    if one.kind() != two.kind() || one.end() != two.start() {
+        return None;
+    }
+    let ends = matches!(after.kind(), T::Newline | T::Semi | T::EndOfFile);
+    let sign = text_of(text, one);
+    let help = match one.kind() {
+        T::Amper => "write `and`".to_owned(),
+        T::Vbar => "write `or`".to_owned(),
+        _ if ends => format!("write `{sign}= 1`"),
+        _ => return None,
+    };
+    let range = TextRange::new(one.start(), two.end());
+    Some(Mistake { range, message: format!("there is no `{sign}{sign}`"), help: Some(help) })
+}
+
+/// A bracket that nothing closes, or that something else closes.
+fn bracket(text: &str, tokens: &[&Token]) -> Option<Mistake> {
+    let mut open: Vec<&Token> = Vec::new();
+    for token in tokens {
+        let wanted = match token.kind() {
+            T::Lpar | T::Lsqb | T::Lbrace => {
+                open.push(token);
+                continue;
+            }
+            T::Rpar => T::Lpar,
+            T::Rsqb => T::Lsqb,
+            T::Rbrace => T::Lbrace,
+            _ => continue,
+        };
+        let shown = text_of(text, token);
+        let range = token.range();
+        match open.pop() {
+            Some(last) if last.kind() == wanted => {}
+            Some(last) => {
+                let (what, line) = (text_of(text, last), line_of(text, last));
+                return Some(Mistake {
+                    range,
+                    message: format!("'{shown}' does not close the '{what}' of line {line}"),
+                    help: Some(format!("write '{}' here", closing(last))),
+                });
+            }
+            None => {
+                let message = format!("'{shown}' closes nothing");
+                let help = Some("leave it out, or open a bracket before it".to_owned());
+                return Some(Mistake { range, message, help });
+            }
+        }
+    }
+    let last = open.last()?;
+    let (what, line) = (text_of(text, last), line_of(text, last));
+    Some(Mistake {
+        range: last.range(),
+        message: format!("'{what}' of line {line} was never closed"),
+        help: Some(format!("add '{}'", closing(last))),
+    })
+}
+
+fn closing(token: &Token) -> char {
+    match token.kind() {
+        T::Lpar => ')',
+        T::Lsqb => ']',
+        _ => '}',
+    }
+}
+
+fn line_of(text: &str, token: &Token) -> usize {
+    text[..token.start().to_usize()].matches('\n').count() + 1
+}
