@@ -223,8 +223,8 @@ fn affix(cx: &mut Cx, args: Args<'_>, name: &str, test: fn(&str, &str) -> bool) 
     Ok(Value::Bool(window.valid && test(window.text, one)))
 }
 
-fn width(args: Args<'_>) -> Result<usize, Raised> {
-    let width = args.int(1)?.max(0) as usize;
+fn width(cx: &mut Cx, args: Args<'_>) -> Result<usize, Raised> {
+    let width = cx.index(&args[1])?.max(0) as usize;
     // A code point takes up to four bytes.
     memory::room(width.saturating_mul(4))?;
     Ok(width)
@@ -244,24 +244,24 @@ fn fill_char(args: Args<'_>) -> Result<char, Raised> {
     }
 }
 
-fn center(_cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::str(text::center(args.str(0)?, width(args)?, fill_char(args)?)))
+fn center(cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::str(text::center(args.str(0)?, width(cx, args)?, fill_char(args)?)))
 }
 
-fn ljust(_cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::str(pad(args.str(0)?, fill_char(args)?, '<', width(args)?)))
+fn ljust(cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::str(pad(args.str(0)?, fill_char(args)?, '<', width(cx, args)?)))
 }
 
-fn rjust(_cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::str(pad(args.str(0)?, fill_char(args)?, '>', width(args)?)))
+fn rjust(cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::str(pad(args.str(0)?, fill_char(args)?, '>', width(cx, args)?)))
 }
 
-fn zfill(_cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::str(text::zero_fill(args.str(0)?, width(args)?)))
+fn zfill(cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::str(text::zero_fill(args.str(0)?, width(cx, args)?)))
 }
 
-fn expandtabs(_cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::str(text::expand_tabs(args.str(0)?, width(args)?)))
+fn expandtabs(cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::str(text::expand_tabs(args.str(0)?, width(cx, args)?)))
 }
 
 fn format_method(cx: &mut Cx, args: Args<'_>) -> Res {
