@@ -80,7 +80,7 @@ fn says_what_to_write_instead() {
         ("help(print)", "write `name?` for help"),
         ("exit()", "a cell ends at its last line"),
         ("import pandas", "No module named 'pandas'. It is not in this language: import numpy"),
-        ("import nothing_like_it", "Built-in modules (abc, bisect, collections"),
+        ("import nothing_like_it", "Built-in modules (IPython, abc, bisect, collections"),
         ("x = 1\nif x = 5:\n    pass", "help: write `if x == 5:`"),
         ("print 'a', 3", "help: write `print('a', 3)`"),
         ("x = [1, (2, 3\ny = 4\nz = 5", "'(' of line 1 was never closed"),

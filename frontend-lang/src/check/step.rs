@@ -59,6 +59,19 @@ impl Cx {
     }
 
     /// Sets a global name for the rest of the check.
+    /// Whether a variable of a module has a value, as the cell sees it.
+    pub(crate) fn has_global(&mut self, globals: &Rc<Globals>, name: Sym) -> bool {
+        if self.mode != Mode::Shadow {
+            return globals.get(name).is_some();
+        }
+        let slot = globals.slots.borrow().iter().position(|it| it.name == name);
+        slot.is_some_and(|slot| {
+            let key = (Rc::as_ptr(globals).addr(), slot as u32);
+            let known = self.shadow().overlay.get(&key).map(|it| !it.is_unbound());
+            known.unwrap_or_else(|| globals.get(name).is_some())
+        })
+    }
+
     pub(crate) fn shadow_set_global(&mut self, globals: &Rc<Globals>, slot: u32, value: Value) {
         let key = (Rc::as_ptr(globals).addr(), slot);
         let live = globals.slots.borrow()[slot as usize].value.clone();

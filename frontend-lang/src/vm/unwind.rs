@@ -88,17 +88,17 @@ impl Cx {
     }
 
     /// What to write where a variable of the same name stands outside of the function that raised.
-    fn outer_variable(&self, raised: &Raised) -> Option<String> {
+    fn outer_variable(&mut self, raised: &Raised) -> Option<String> {
         let message = raised.message();
         let name = Sym::new(message.split('\'').nth(1)?);
         let mut frames = self.machine.frames.iter().rev().map(|it| &it.func.code);
-        let code = frames.next()?;
+        let code = frames.next()?.clone();
         let holds = |outer: &Rc<Code>| {
-            outer.children.iter().any(|it| Rc::ptr_eq(it, code)) && outer.locals.contains(&name)
+            outer.children.iter().any(|it| Rc::ptr_eq(it, &code)) && outer.locals.contains(&name)
         };
         let word = if frames.any(holds) {
             "nonlocal"
-        } else if code.globals.get(name).is_some() {
+        } else if self.has_global(&code.globals, name) {
             "global"
         } else {
             return None;
