@@ -76,10 +76,16 @@ fn names_what_is_out_and_the_way_out() {
 #[test]
 fn says_what_to_write_instead() {
     let cases = [
-        ("open('a.txt')", "It is not in this language: files are read by what knows their format"),
+        (
+            "open('a.txt')",
+            "It is not in this language: tables of numbers are read by notegrad.read_csv",
+        ),
         ("help(print)", "write `name?` for help"),
         ("exit()", "a cell ends at its last line"),
-        ("import pandas", "No module named 'pandas'. It is not in this language: import numpy"),
+        (
+            "import pandas",
+            "No module named 'pandas'. It is not in this language: notegrad.read_csv",
+        ),
         ("import nothing_like_it", "Built-in modules (IPython, abc, bisect, collections"),
         ("x = 1\nif x = 5:\n    pass", "help: write `if x == 5:`"),
         ("print 'a', 3", "help: write `print('a', 3)`"),
