@@ -141,7 +141,7 @@ impl NativeObject for OpFunction {
         let mut bound = binding.finish()?.scaled()?;
         match self.op.name {
             "nll_loss" => check_classes(&bound)?,
-            "binary_cross_entropy" => check_shares(&bound)?,
+            "binary_cross_entropy" => check_probabilities(&bound)?,
             _ if self.only_view => bound.put_in_order(args)?,
             _ => {}
         }
@@ -246,7 +246,7 @@ fn out_of_bounds(class: i64) -> Raised {
 }
 
 /// Checks that probabilities and targets of `binary_cross_entropy` lie between 0 and 1.
-fn check_shares(bound: &Binding) -> Result<(), Raised> {
+fn check_probabilities(bound: &Binding) -> Result<(), Raised> {
     for (tensor, name) in bound.tensors.iter().zip(["input", "target"]) {
         let Some(tensor) = tensor.as_ref().filter(|it| !it.is_abstract()) else { continue };
         if engine::trace::active() || tensor.to_f64_vec()?.iter().all(|it| (0.0..=1.0).contains(it))

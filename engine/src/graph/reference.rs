@@ -7,10 +7,27 @@ use crate::{Error, Result, Tensor, apply};
 
 /// The outputs of `graph` for these inputs, one tensor per graph input.
 pub fn evaluate(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+    run(graph, inputs, |_| true)?.into_iter().collect()
+}
+
+/// As [`evaluate`], each output by itself: those that depend on an op that fails have its error. Stopping ends it all.
+pub fn evaluate_each(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Result<Tensor>>> {
+    run(graph, inputs, |error| *error == Error::Interrupted)
+}
+
+/// What a node gives, or the error of the op that it depends on.
+type Outcome = Result<SmallVec<[Tensor; 1]>>;
+
+/// Runs op by op; an error for which `ends` holds ends it, others go on to what depends on the op.
+fn run(
+    graph: &Graph,
+    inputs: &[Tensor],
+    ends: impl Fn(&Error) -> bool,
+) -> Result<Vec<Result<Tensor>>> {
     check_inputs(graph, inputs)?;
-    let mut values: Vec<SmallVec<[Tensor; 1]>> = vec![SmallVec::new(); graph.nodes().len()];
+    let mut values: Vec<Outcome> = vec![Ok(SmallVec::new()); graph.nodes().len()];
     for (&id, tensor) in graph.inputs().iter().zip(inputs) {
-        values[id as usize] = [tensor.detach()].into();
+        values[id as usize] = Ok([tensor.detach()].into());
     }
     let last_use = last_uses(graph);
     let needed = graph.needed();
@@ -24,55 +41,25 @@ pub fn evaluate(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         match &node.kind {
             _ if !needed[id] => {}
             Kind::Input { .. } | Kind::Fed => {}
-            Kind::Const(tensor) => values[id] = [tensor.clone()].into(),
-            Kind::Number(number) => values[id] = [Tensor::from_number(*number)].into(),
+            Kind::Const(tensor) => values[id] = Ok([tensor.clone()].into()),
+            Kind::Number(number) => values[id] = Ok([Tensor::from_number(*number)].into()),
             Kind::Op { op, attrs, inputs } => {
                 let operands = inputs.iter().map(|it| read(&values, *it));
-                let operands = operands.collect::<Result<SmallVec<[Tensor; 3]>>>()?;
-                values[id] = apply::run(op, &operands, attrs)?;
+                let operands = operands.collect::<Result<SmallVec<[Tensor; 3]>>>();
+                let outcome = operands.and_then(|it| apply::run(op, &it, attrs));
+                if let Err(error) = &outcome
+                    && ends(error)
+                {
+                    return Err(error.clone());
+                }
+                values[id] = outcome;
             }
         }
         for &dead in &dying[id] {
-            values[dead].clear();
+            values[dead] = Ok(SmallVec::new());
         }
     }
-    graph.outputs.iter().map(|it| read(&values, *it)).collect()
-}
-
-/// As [`evaluate`], each output by itself: those that depend on an op that fails have its error. Stopping ends it all.
-pub fn evaluate_each(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Result<Tensor>>> {
-    check_inputs(graph, inputs)?;
-    let none = || Err(Error::Abstract);
-    let mut values: Vec<Result<SmallVec<[Tensor; 1]>>> = Vec::with_capacity(graph.nodes().len());
-    let needed = graph.needed();
-    let given = |id: usize| {
-        let at = graph.inputs().iter().position(|&it| it as usize == id);
-        at.map_or_else(none, |at| Ok([inputs[at].detach()].into()))
-    };
-    for (id, node) in graph.nodes().iter().enumerate() {
-        values.push(match &node.kind {
-            _ if !needed[id] => none(),
-            Kind::Input { .. } | Kind::Fed => given(id),
-            Kind::Const(tensor) => Ok([tensor.clone()].into()),
-            Kind::Number(number) => Ok([Tensor::from_number(*number)].into()),
-            Kind::Op { op, attrs, inputs } => {
-                let operands = inputs.iter().map(|it| {
-                    let of = values[it.node as usize].as_ref().map_err(Error::clone)?;
-                    Ok(of[it.output as usize].clone())
-                });
-                let operands: Result<SmallVec<[Tensor; 3]>> = operands.collect();
-                match operands.and_then(|it| apply::run(op, &it, attrs)) {
-                    Err(Error::Interrupted) => return Err(Error::Interrupted),
-                    res => res,
-                }
-            }
-        });
-    }
-    let output = |it: &Value| {
-        let of = values[it.node as usize].as_ref().map_err(Error::clone)?;
-        Ok(of[it.output as usize].clone())
-    };
-    Ok(graph.outputs.iter().map(output).collect())
+    Ok(graph.outputs.iter().map(|it| read(&values, *it)).collect())
 }
 
 fn check_inputs(graph: &Graph, inputs: &[Tensor]) -> Result<()> {
@@ -90,8 +77,9 @@ fn check_inputs(graph: &Graph, inputs: &[Tensor]) -> Result<()> {
     Ok(())
 }
 
-fn read(values: &[SmallVec<[Tensor; 1]>], value: Value) -> Result<Tensor> {
-    let tensor = values[value.node as usize].get(value.output as usize).cloned();
+fn read(values: &[Outcome], value: Value) -> Result<Tensor> {
+    let of_node = values[value.node as usize].as_ref().map_err(Error::clone)?;
+    let tensor = of_node.get(value.output as usize).cloned();
     tensor.ok_or_else(|| Error::Trace { problem: format!("%{} has no value", value.node) })
 }
 

@@ -27,7 +27,7 @@ impl State {
             return;
         }
         let outs = outputs.iter().map(|it| {
-            let alias = matches!(op.body, Body::View(_)) && shares_storage(it, &inputs[0]);
+            let alias = matches!(op.body, Body::View(_)) && same_storage(it, &inputs[0]);
             // Plans deliver what is no view in row-major order.
             let contiguous = || crate::Layout::contiguous(it.shape().clone());
             let layout = if alias { it.layout().clone() } else { contiguous() };
@@ -190,7 +190,7 @@ pub(super) fn reads_values(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs)
     matches!(apply::infer(op, &inputs, attrs), Err(Error::Abstract))
 }
 
-fn shares_storage(a: &Tensor, b: &Tensor) -> bool {
+fn same_storage(a: &Tensor, b: &Tensor) -> bool {
     let root = |it: &Tensor| key_of(it).map(|key| key.0);
     root(a).is_some() && root(a) == root(b)
 }

@@ -58,7 +58,6 @@ impl Cx {
         Ok(copy)
     }
 
-    /// Sets a global name for the rest of the check.
     /// Whether a variable of a module has a value, as the cell sees it.
     pub(crate) fn has_global(&mut self, globals: &Rc<Globals>, name: Sym) -> bool {
         if self.mode != Mode::Shadow {
@@ -72,6 +71,7 @@ impl Cx {
         })
     }
 
+    /// Sets a global name for the rest of the check.
     pub(crate) fn shadow_set_global(&mut self, globals: &Rc<Globals>, slot: u32, value: Value) {
         let key = (Rc::as_ptr(globals).addr(), slot);
         let live = globals.slots.borrow()[slot as usize].value.clone();

@@ -2,14 +2,14 @@
 
 use smallvec::smallvec;
 
-use super::{index_dtype, indices, look_at};
+use super::{admit_along_by, from_start, index_dtype, indices};
 use crate::cpu::strided;
 use crate::functional::index_add;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
 };
 use crate::shape::resolve_dim;
-use crate::{Error, Meta, Metas, OpDef, Result, Tensor, functional, with_size};
+use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "index_select",
@@ -53,16 +53,8 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(shape, cx.dtype(0))])
 }
 
-/// An index as a position; unlike one between brackets, it does not count from the end.
-fn from_start(op: &'static str, index: i64, size: usize, dim: usize) -> Result<usize> {
-    let at = usize::try_from(index).ok().filter(|it| *it < size);
-    at.ok_or(Error::IndexRange { op, index, size, dim })
-}
-
 fn admit(cx: &InferCx<'_>) -> Result<()> {
-    let dim = resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;
-    let size = cx.shape(0).get(dim).copied().unwrap_or(1);
-    look_at(cx.op.name, &cx.inputs[1], |at| from_start(cx.op.name, at, size, dim).map(drop))
+    admit_along_by(cx, from_start)
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

@@ -74,6 +74,13 @@ pub(crate) fn checked(op: &'static str, index: i64, size: usize, dim: usize) -> 
     }
 }
 
+/// As [`checked`], for what does not count from the end: rows of a table, classes.
+#[inline]
+pub(crate) fn from_start(op: &'static str, index: i64, size: usize, dim: usize) -> Result<usize> {
+    let at = usize::try_from(index).ok().filter(|it| *it < size);
+    at.ok_or(Error::IndexRange { op, index, size, dim })
+}
+
 /// Refuses positions outside a dimension of `size`, as far as the elements of `index` are known.
 pub(crate) fn admit(op: &'static str, index: &Tensor, size: usize, dim: usize) -> Result<()> {
     look_at(op, index, |at| checked(op, at, size, dim).map(drop))
@@ -81,9 +88,17 @@ pub(crate) fn admit(op: &'static str, index: &Tensor, size: usize, dim: usize) -
 
 /// As [`admit`], for an op whose second operand names places along the dimension `attrs[0]` of its first.
 pub(crate) fn admit_along(cx: &InferCx<'_>) -> Result<()> {
+    admit_along_by(cx, checked)
+}
+
+/// As [`admit_along`]; `position` says which indices there are.
+pub(crate) fn admit_along_by(
+    cx: &InferCx<'_>,
+    position: fn(&'static str, i64, usize, usize) -> Result<usize>,
+) -> Result<()> {
     let dim = resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;
     let size = cx.shape(0).get(dim).copied().unwrap_or(1);
-    admit(cx.op.name, &cx.inputs[1], size, dim)
+    look_at(cx.op.name, &cx.inputs[1], |at| position(cx.op.name, at, size, dim).map(drop))
 }
 
 /// As [`admit`], for index tensors on the leading dimensions.

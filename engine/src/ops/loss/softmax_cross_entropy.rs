@@ -8,7 +8,7 @@ use crate::functional::div;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
-use crate::ops::index::{indices, look_at};
+use crate::ops::index::{from_start, indices, look_at};
 use crate::{Attr, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -100,10 +100,9 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     })
 }
 
-/// Classes count from 0 only.
+/// Classes count from 0 only; they are dimension 1 of the scores.
 pub(crate) fn checked_class(op: &'static str, class: i64, n_classes: usize) -> Result<usize> {
-    let out_of_range = Error::IndexRange { op, index: class, size: n_classes, dim: 1 };
-    usize::try_from(class).ok().filter(|&it| it < n_classes).ok_or(out_of_range)
+    from_start(op, class, n_classes, 1)
 }
 
 /// `dx = (softmax(x) - one_hot(target)) * dy / divisor`, 0 in ignored rows. The divisor depends on no score.
