@@ -33,6 +33,17 @@ pub fn apply_one(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result
     apply(op, inputs, attrs)?.pop().ok_or(Error::Arity { op: op.name, expected: 1, got: 0 })
 }
 
+/// As [`apply_one`] on two operands, which are only borrowed: what the operators of a language call. The plain case, elementwise
+/// with nothing to record, does without everything that only the others need.
+pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> Result<Tensor> {
+    let taped = autograd::enabled() && (a.requires_grad() || b.requires_grad());
+    let plain = matches!(op.body, Body::Binary(_)) && !taped && !trace::active();
+    if plain && !SHAPES_ONLY.get() && !a.is_abstract() && !b.is_abstract() {
+        return lane::eager(op, &[a, b], attrs);
+    }
+    apply_one(op, &[a.clone(), b.clone()], attrs)
+}
+
 /// Applies an op whose optional tensors may be absent.
 pub fn apply_optional(
     op: &'static OpDef,
@@ -61,7 +72,7 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
         true => traced(op, inputs, attrs)?,
         false => (run(op, inputs, attrs)?, Mark::NONE),
     };
-    Ok(autograd::record(op, inputs, attrs, outputs, mark))
+    autograd::record(op, inputs, attrs, outputs, mark)
 }
 
 fn traced(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<(Outputs, Mark)> {
@@ -75,24 +86,27 @@ fn traced(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<(Outpu
 
 /// Runs a primitive op at once, off the tape and outside any trace.
 pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
-    let metas = infer(op, inputs, attrs)?;
     if SHAPES_ONLY.get() || inputs.iter().any(Tensor::is_abstract) {
-        return Ok(match op.body {
-            Body::View(view) => {
-                let seen = |it| shapes_of_view(view, &inputs[0], attrs, it);
-                metas.into_iter().map(seen).collect()
-            }
-            _ => metas.into_iter().map(estimate::computed).collect(),
-        });
+        return shapes_only(op, inputs, attrs);
     }
     match op.body {
-        Body::View(view) => run_view(view, &inputs[0], attrs, &metas[0]),
+        Body::View(view) => run_view(view, &inputs[0], attrs, &infer(op, inputs, attrs)?[0]),
         Body::Kernels(kernels) => {
+            let metas = infer(op, inputs, attrs)?;
             let kernel = choose(op, kernels, inputs, attrs)?;
             run_kernel(op, kernel, inputs, attrs, metas)
         }
-        _ => Ok(smallvec![lane::eager(op, inputs, attrs, &metas[0])?]),
+        _ => Ok(smallvec![lane::eager(op, inputs, attrs)?]),
     }
+}
+
+/// The outputs without elements.
+fn shapes_only(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
+    let metas = infer(op, inputs, attrs)?.into_iter();
+    Ok(match op.body {
+        Body::View(view) => metas.map(|it| shapes_of_view(view, &inputs[0], attrs, it)).collect(),
+        _ => metas.map(estimate::computed).collect(),
+    })
 }
 
 /// Shapes and dtypes of the outputs, or what is wrong with the operands.

@@ -32,7 +32,7 @@ pub mod storage;
 pub mod tensor;
 pub mod trace;
 
-pub use apply::{Metas, Outputs, apply, apply_one};
+pub use apply::{Metas, Outputs, apply, apply_one, apply_two};
 pub use attr::{Attr, Attrs};
 pub use device::Device;
 pub use dtype::DType;

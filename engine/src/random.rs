@@ -4,6 +4,8 @@
 
 use std::cell::RefCell;
 
+use crate::cpu::interrupt;
+
 /// A stream of random numbers: where it stands. Equal states give equal numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
@@ -74,33 +76,43 @@ impl State {
 
     /// Calls `each` with `n` uniform numbers from `[0, 1)`, of 24 random bits each.
     pub fn uniform_f32(&mut self, n: usize, mut each: impl FnMut(usize, f32)) {
-        for start in (0..n).step_by(4) {
-            for (idx, word) in self.block().into_iter().enumerate().take(n - start) {
-                each(start + idx, (word >> 8) as f32 * (1.0 / 16_777_216.0));
+        for piece in interrupt::pieces(n) {
+            for start in piece.step_by(4) {
+                for (idx, word) in self.block().into_iter().enumerate().take(n - start) {
+                    each(start + idx, (word >> 8) as f32 * (1.0 / 16_777_216.0));
+                }
             }
         }
     }
 
     /// Calls `each` with `n` uniform numbers from `[0, 1)`, of 53 random bits each.
     pub fn uniform_f64(&mut self, n: usize, mut each: impl FnMut(usize, f64)) {
-        for start in (0..n).step_by(2) {
-            for (idx, word) in self.pair().into_iter().enumerate().take(n - start) {
-                each(start + idx, (word >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0));
+        for piece in interrupt::pieces(n) {
+            for start in piece.step_by(2) {
+                for (idx, word) in self.pair().into_iter().enumerate().take(n - start) {
+                    each(start + idx, (word >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0));
+                }
             }
         }
     }
 
     /// Calls `each` with `n` normal numbers: two from two uniform ones (Box and Muller).
     pub fn normal(&mut self, n: usize, mut each: impl FnMut(usize, f64)) {
-        for start in (0..n).step_by(2) {
-            let [a, b] = self.pair().map(|it| (it >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0));
-            let radius = (-2.0 * (1.0 - a).ln()).sqrt();
-            let (sin, cos) = (std::f64::consts::TAU * b).sin_cos();
-            for (idx, value) in [radius * cos, radius * sin].into_iter().enumerate().take(n - start)
-            {
-                each(start + idx, value);
+        for piece in interrupt::pieces(n) {
+            for start in piece.step_by(2) {
+                let pair = self.normal_pair();
+                for (idx, value) in pair.into_iter().enumerate().take(n - start) {
+                    each(start + idx, value);
+                }
             }
         }
+    }
+
+    fn normal_pair(&mut self) -> [f64; 2] {
+        let [a, b] = self.pair().map(|it| (it >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0));
+        let radius = (-2.0 * (1.0 - a).ln()).sqrt();
+        let (sin, cos) = (std::f64::consts::TAU * b).sin_cos();
+        [radius * cos, radius * sin]
     }
 
     /// A whole number below `bound` (which is not 0), by multiplication; the bias is below 2^-64 * bound.

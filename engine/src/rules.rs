@@ -1,16 +1,18 @@
 //! Shape and dtype rules that several ops share.
 
+use std::borrow::Borrow;
+
 use smallvec::smallvec;
 
 use crate::apply::Metas;
 use crate::dtype::result_type;
 use crate::op::{DTypeRule, InferCx};
-use crate::{DType, Error, Meta, Result, Shape, Tensor};
+use crate::{DType, Error, Meta, OpDef, Result, Shape, Tensor};
 
 /// Elementwise: inputs broadcast together, dtype by the row's rule.
 pub fn broadcast(cx: &InferCx<'_>) -> Result<Metas> {
     let (_, out) = elementwise_dtypes(cx)?;
-    Ok(smallvec![Meta::new(broadcast_shape(cx)?, out)])
+    Ok(smallvec![Meta::new(broadcast_shape(cx.op, cx.inputs)?, out)])
 }
 
 /// Output 0 has the shape and dtype of input 0.
@@ -25,14 +27,17 @@ pub fn composed(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 /// The shape that all inputs broadcast to.
-pub fn broadcast_shape(cx: &InferCx<'_>) -> Result<Shape> {
-    let mut res = cx.inputs.first().map(|it| it.shape().clone()).unwrap_or_default();
-    for input in &cx.inputs[1..] {
-        if input.shape() == &res || input.rank() == 0 {
+pub fn broadcast_shape<T: Borrow<Tensor>>(op: &'static OpDef, inputs: &[T]) -> Result<Shape> {
+    let mut shapes = inputs.iter().map(|it| it.borrow().shape());
+    let mut res = shapes.next().cloned().unwrap_or_default();
+    for shape in shapes {
+        if *shape == res || shape.rank() == 0 {
             continue;
         }
-        res = res.broadcast(input.shape()).ok_or_else(|| {
-            cx.bad_shapes("sizes must be equal or 1, compared from the last dimension")
+        res = res.broadcast(shape).ok_or_else(|| Error::Shapes {
+            op: op.name,
+            shapes: inputs.iter().map(|it| it.borrow().shape().clone()).collect(),
+            rule: "sizes must be equal or 1, compared from the last dimension".into(),
         })?;
     }
     Ok(res)

@@ -1,6 +1,7 @@
 //! Shapes, strides and broadcasting.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
 use smallvec::SmallVec;
@@ -8,8 +9,22 @@ use smallvec::SmallVec;
 use crate::{Error, Result};
 
 /// The sizes of a tensor, outermost first. Rank 0 is a scalar.
-#[derive(Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, Eq)]
 pub struct Shape(SmallVec<[usize; 4]>);
+
+impl PartialEq for Shape {
+    /// Size by size: comparing slices is a call, which costs more than the few sizes there are.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| a == b)
+    }
+}
+
+impl Hash for Shape {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
 
 impl Clone for Shape {
     #[inline]
@@ -40,8 +55,15 @@ impl Shape {
     }
 
     /// Number of elements.
+    #[inline]
     pub fn numel(&self) -> usize {
-        self.0.iter().product()
+        match self.0[..] {
+            [] => 1,
+            [a] => a,
+            [a, b] => a * b,
+            [a, b, c] => a * b * c,
+            ref more => more.iter().product(),
+        }
     }
 
     /// Number of dimensions.
@@ -256,6 +278,14 @@ impl Layout {
 
 /// Strides of a row-major tensor.
 pub fn row_major(shape: &[usize]) -> SmallVec<[isize; 4]> {
+    match *shape {
+        [] => return SmallVec::new(),
+        [_] => return SmallVec::from_buf_and_len([1; 4], 1),
+        [_, size] => {
+            return SmallVec::from_buf_and_len([size.max(1) as isize, 1, 1, 1], 2);
+        }
+        _ => {}
+    }
     let mut strides: SmallVec<[isize; 4]> = SmallVec::from_elem(1, shape.len());
     for dim in (1..shape.len()).rev() {
         strides[dim - 1] = strides[dim] * shape[dim].max(1) as isize;

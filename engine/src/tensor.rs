@@ -69,6 +69,9 @@ pub(crate) struct Inner {
 }
 
 impl Tensor {
+    /// Bytes that a handle takes, without the elements.
+    pub(crate) const HANDLE_BYTES: usize = size_of::<Inner>() + 2 * size_of::<usize>();
+
     /// A tensor of `shape` from its elements in row-major order.
     pub fn from_vec<T: storage::Element>(values: &[T], shape: Shape) -> Result<Self> {
         if values.len() != shape.numel() {
@@ -197,7 +200,7 @@ impl Tensor {
         match &self.0.data {
             Data::Stored(bytes) => Ok(bytes.clone()),
             Data::Number(number) => Ok(Arc::new(storage::from_number(*number, self.dtype())?)),
-            Data::Pending(pending) => pending.force(),
+            Data::Pending(pending) => pending.force().cloned(),
             Data::Abstract(_) => Err(Error::Abstract),
         }
     }

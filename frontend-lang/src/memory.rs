@@ -35,9 +35,9 @@ pub fn limit() -> usize {
     LIMIT.get()
 }
 
-/// The limit where none is set: half of the memory of the machine.
+/// The limit where none is set: a fifth of the memory that the process may take. Tensors have three quarters.
 pub fn default_limit() -> usize {
-    engine::cpu::alloc::budget() / 2
+    engine::cpu::machine_memory::machine_memory() / 5
 }
 
 /// Puts a limit in force, for a cell that begins.

@@ -35,6 +35,11 @@ impl Source {
         Source { name, text, line_starts }
     }
 
+    /// Whether it is a cell, and no module.
+    pub fn is_cell(&self) -> bool {
+        self.name.starts_with("In[")
+    }
+
     /// Line and column of a byte offset, both from 1, columns in code points.
     pub fn line_column(&self, offset: u32) -> (usize, usize) {
         let line = self.line_starts.partition_point(|start| *start <= offset).max(1);

@@ -100,6 +100,8 @@ case("flip", lambda x: x.flip(0, 2), [X], [(0, -1)])
 case("roll", lambda x: x.roll(2), [M], [2, None])
 case("roll", lambda x: x.roll((1, -1), (0, 1)), [M], [(1, -1), (0, 1)])
 case("repeat", lambda x: x.repeat(2, 1, 3), [M], [(2, 1, 3)])
+case("tile", lambda x: x.tile(2, 1, 3), [M], [(2, 1, 3)])
+case("tile", lambda x: x.tile((2,)), [M], [(2,)])
 case("repeat_interleave", lambda x: x.repeat_interleave(2, 1), [M], [2, 1])
 case("tril", lambda x: x.tril(1), [X], [1])
 case("triu", lambda x: x.triu(-1), [X], [-1])
@@ -335,6 +337,7 @@ case("cross", lambda a, b: torch.linalg.cross(a, b, dim=0), [rand(3, 2), rand(3,
 for p in (2.0, 1.0, 3.0):
     case("cdist", lambda a, b: torch.cdist(a, b, p), [rand(4, 3), rand(2, 3)], [p])
 case("cdist", torch.cdist, [rand(2, 3, 4), rand(2, 5, 4)], [2.0])
+case("cdist", torch.cdist, [torch.linspace(-2, 3, 60).sin().reshape(30, 2), torch.linspace(-1, 2, 6).reshape(3, 2)], [2.0])
 case("logcumsumexp", lambda x: x.logcumsumexp(1), [M], [1])
 case("logcumsumexp", lambda x: x.logcumsumexp(0), [M * 100], [0])
 for op, run in (("cummax", torch.cummax), ("cummin", torch.cummin)):

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
+use crate::cpu::alloc::Held;
 use crate::op::{Grad, OpDef, Saves};
 use crate::trace::Mark;
-use crate::{Attrs, Tensor, lane};
+use crate::{Attrs, Result, Tensor, lane};
 
 mod backward;
 #[cfg(test)]
@@ -57,7 +58,12 @@ pub(crate) struct Node {
     pub(crate) kept: Option<Kept>,
     /// The step of a traced call that the application was.
     pub(crate) mark: Mark,
+    /// What it counts for in the budget of the memory; nothing for a leaf.
+    _held: Option<Held>,
 }
+
+/// Bytes of a node, and of the handle that it keeps or makes for each operand.
+const NODE_BYTES: usize = size_of::<Node>() + 2 * size_of::<usize>();
 
 /// An op application on the tape.
 pub(crate) struct OpStep {
@@ -123,23 +129,25 @@ pub fn no_grad<R>(body: impl FnOnce() -> R) -> R {
 
 /// A fresh leaf.
 pub(crate) fn new_leaf(kept: Option<Kept>) -> Edge {
-    let node =
-        Node { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), op: None, kept, mark: Mark::NONE };
+    let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+    let node = Node { id, op: None, kept, mark: Mark::NONE, _held: None };
     Edge { node: Arc::new(node), output: 0 }
 }
 
-/// Puts an application on the tape when an input needs gradients; returns the outputs with their edges.
+/// Puts an application on the tape when an input needs gradients; returns the outputs with their edges. Fails when the tape has
+/// grown beyond the budget of the memory.
 pub(crate) fn record(
     op: &'static OpDef,
     inputs: &[Tensor],
     attrs: &Attrs,
     outputs: SmallVec<[Tensor; 1]>,
     mark: Mark,
-) -> SmallVec<[Tensor; 1]> {
+) -> Result<SmallVec<[Tensor; 1]>> {
     if !enabled() || matches!(op.grad, Grad::Stops(_)) || !inputs.iter().any(Tensor::requires_grad)
     {
-        return outputs;
+        return Ok(outputs);
     }
+    let held = Held::new(NODE_BYTES + (inputs.len() + outputs.len()) * Tensor::HANDLE_BYTES)?;
     let saved = save(op, inputs, attrs, &outputs);
     let step = OpStep {
         op,
@@ -149,13 +157,13 @@ pub(crate) fn record(
         saved: Mutex::new(Some(saved)),
     };
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-    let node = Arc::new(Node { id, op: Some(step), kept: None, mark });
+    let node = Arc::new(Node { id, op: Some(step), kept: None, mark, _held: Some(held) });
     let attach = |(idx, tensor): (usize, Tensor)| {
         let differentiable = tensor.dtype().is_float();
         let edge = Edge { node: node.clone(), output: idx as u32 };
         if differentiable { tensor.into_edge(Some(edge)) } else { tensor }
     };
-    outputs.into_iter().enumerate().map(attach).collect()
+    Ok(outputs.into_iter().enumerate().map(attach).collect())
 }
 
 fn save(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &[Tensor]) -> Saved {

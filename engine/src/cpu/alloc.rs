@@ -9,7 +9,9 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
+
+use super::machine_memory::machine_memory;
 
 const ALIGN: usize = 64;
 const HUGE: usize = 2 << 20;
@@ -134,6 +136,33 @@ impl fmt::Debug for Bytes {
     }
 }
 
+/// Bytes beside the buffers that count against the budget, such as those of the tape, until it is dropped.
+#[derive(Debug)]
+pub struct Held(usize);
+
+impl Held {
+    /// Counts `bytes`; an error where they are found to be too many, which is seen now and then.
+    pub fn new(bytes: usize) -> Result<Held, AllocError> {
+        let held = Held(bytes);
+        match local(|it| it.hold(bytes as i64)) {
+            Some(false) => Err(error(bytes)),
+            Some(true) => Ok(held),
+            None => {
+                LIVE.fetch_add(bytes as i64, Ordering::Relaxed);
+                Ok(held)
+            }
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if local(|it| it.hold(-(self.0 as i64))).is_none() {
+            LIVE.fetch_sub(self.0 as i64, Ordering::Relaxed);
+        }
+    }
+}
+
 /// The counters now.
 pub fn stats() -> Stats {
     let _ = local(Local::flush);
@@ -152,10 +181,10 @@ pub fn reset_peak() {
     PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
-/// The most bytes that may be in use; at first the physical memory of the machine.
+/// The most bytes that may be in use; at first three quarters of the memory that the process may take.
 pub fn budget() -> usize {
     match BUDGET.load(Ordering::Relaxed) {
-        0 => physical_memory(),
+        0 => machine_memory() / 4 * 3,
         bytes => bytes,
     }
 }
@@ -378,6 +407,17 @@ impl Local {
         self.counts[class] += 1;
     }
 
+    /// Counts bytes that lie elsewhere; false if more are live than may be.
+    #[inline]
+    fn hold(&mut self, bytes: i64) -> bool {
+        self.live += bytes;
+        if self.live.abs() <= FLUSH_BYTES {
+            return true;
+        }
+        self.flush();
+        bytes < 0 || LIVE.load(Ordering::Relaxed) <= budget() as i64
+    }
+
     fn flush(&mut self) {
         count(std::mem::take(&mut self.live), std::mem::take(&mut self.allocations));
     }
@@ -394,16 +434,6 @@ impl Drop for Local {
             }
         }
     }
-}
-
-fn physical_memory() -> usize {
-    static TOTAL: OnceLock<usize> = OnceLock::new();
-    *TOTAL.get_or_init(|| {
-        let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-        let line = text.lines().find(|line| line.starts_with("MemTotal:"));
-        let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<usize>().ok());
-        kib.map_or(8 << 30, |kib| kib * 1024)
-    })
 }
 
 #[cfg(target_os = "linux")]

@@ -5,6 +5,7 @@
 //! before anyone reads that. The pool, and memory, are as after any job.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,6 +60,21 @@ pub fn ends_here() -> bool {
         LEFT_OUT.set(true);
     }
     ends
+}
+
+/// Steps of sequential work between two looks at the flag: less than a millisecond of simple work.
+const PIECE: usize = 1 << 16;
+
+/// `0..len` piece by piece, for loops that are no job of the pool; none once the user has interrupted.
+pub fn pieces(len: usize) -> impl Iterator<Item = Range<usize>> {
+    pieces_of(len, 1)
+}
+
+/// As [`pieces`], where each step is as much work as `cost` simple ones.
+pub fn pieces_of(len: usize, cost: usize) -> impl Iterator<Item = Range<usize>> {
+    let step = (PIECE / cost.max(1)).max(1);
+    let starts = (0..len).step_by(step).take_while(|_| !ends_here());
+    starts.map(move |start| start..(start + step).min(len))
 }
 
 /// Runs a job, given what to do per chunk, through `dispatch`, which may call it on other threads but waits for them.
@@ -124,6 +140,16 @@ mod tests {
         flag.store(true, Ordering::Relaxed);
         pool::for_each_chunk(4, &|_| {});
         assert!(!take());
+    }
+
+    #[test]
+    fn pieces_cover_everything_until_the_flag_is_up() {
+        assert_eq!(pieces(3 * PIECE + 1).map(|it| it.len()).sum::<usize>(), 3 * PIECE + 1);
+        assert_eq!(pieces_of(7, PIECE / 2).map(|it| it.len()).collect::<Vec<_>>(), [2, 2, 2, 1]);
+        let flag = Arc::new(AtomicBool::new(false));
+        let _watching = watch(flag.clone());
+        let done = pieces(9 * PIECE).inspect(|_| flag.store(true, Ordering::Relaxed)).count();
+        assert!(done == 1 && take());
     }
 
     #[test]

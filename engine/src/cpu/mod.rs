@@ -16,6 +16,7 @@ pub mod features;
 pub mod gemm;
 pub mod interrupt;
 pub mod lane;
+pub mod machine_memory;
 pub mod max_pool;
 pub mod moments;
 pub mod number;

@@ -2,6 +2,7 @@
 //!
 //! The blocks of a tensor are shared among threads; what one of them gives does not depend on that.
 
+use super::interrupt;
 use super::number::{Float, Num};
 use super::pool::{self, Shared};
 use super::reduce;
@@ -37,8 +38,10 @@ pub fn scan<T: Num>(
 ) {
     for_each_block(x, n * inner, out, &|src, dst| {
         dst[..inner].copy_from_slice(&src[..inner]);
-        for at in inner..n * inner {
-            dst[at] = combine(dst[at - inner], src[at]);
+        for piece in interrupt::pieces((n - 1) * inner) {
+            for at in piece {
+                dst[at + inner] = combine(dst[at], src[at + inner]);
+            }
         }
     });
 }
@@ -47,10 +50,14 @@ pub fn scan<T: Num>(
 pub fn float_sums<T: Num>(x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
     for_each_block(x, n * inner, out, &|src, dst| {
         let mut sums = vec![0.0_f64; inner];
-        for (src, dst) in src.chunks_exact(inner).zip(dst.chunks_exact_mut(inner)) {
-            for ((sum, &x), slot) in sums.iter_mut().zip(src).zip(dst) {
-                *sum += x.to_f64();
-                *slot = T::from_f64(*sum);
+        for rows in interrupt::pieces_of(n, inner) {
+            let part = rows.start * inner..rows.end * inner;
+            let (src, dst) = (&src[part.clone()], &mut dst[part]);
+            for (src, dst) in src.chunks_exact(inner).zip(dst.chunks_exact_mut(inner)) {
+                for ((sum, &x), slot) in sums.iter_mut().zip(src).zip(dst) {
+                    *sum += x.to_f64();
+                    *slot = T::from_f64(*sum);
+                }
             }
         }
     });
@@ -70,8 +77,10 @@ pub fn linear<T: Float>(a: &[T], b: &[T], (n, inner): (usize, usize), out: &mut 
             let out = unsafe { out.part(range.clone()) };
             let (a, b) = (&a[range.clone()], &b[range]);
             out[..inner].copy_from_slice(&b[..inner]);
-            for at in inner..block {
-                out[at] = b[at] + a[at] * out[at - inner];
+            for piece in interrupt::pieces(block - inner) {
+                for at in piece {
+                    out[at + inner] = b[at + inner] + a[at + inner] * out[at];
+                }
             }
         }
     });
@@ -95,9 +104,10 @@ pub fn running_best<T: Num>(
     values: &mut [T],
     indices: &mut [i64],
 ) {
-    for start in (0..x.len()).step_by((n * inner).max(1)) {
-        for at in start..start + n * inner {
-            let (step, before) = ((at - start) / inner, at.wrapping_sub(inner));
+    let block = (n * inner).max(1);
+    for piece in interrupt::pieces(x.len()) {
+        for at in piece {
+            let (step, before) = (at % block / inner, at.wrapping_sub(inner));
             let keeps = step > 0 && {
                 let best = values[before];
                 let behind = if largest { x[at] < best } else { x[at] > best };

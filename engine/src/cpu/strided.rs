@@ -2,10 +2,15 @@
 
 use smallvec::SmallVec;
 
+use super::interrupt;
 use super::typed::Plain;
 use crate::{Layout, Shape};
 
-/// Calls `body(starts, len, strides)` for each innermost run of layouts that share one shape, in row-major order.
+/// Elements between two looks at whether the user has interrupted.
+const PIECE: usize = 1 << 18;
+
+/// Calls `body(starts, len, strides)` for each innermost run of layouts that share one shape, in row-major order. What is left when
+/// the user interrupts is left out.
 pub fn for_each_run<const N: usize>(
     layouts: [&Layout; N],
     mut body: impl FnMut([usize; N], usize, [isize; N]),
@@ -17,8 +22,16 @@ pub fn for_each_run<const N: usize>(
     let (len, step) = (sizes.pop().unwrap_or(1), strides.pop().unwrap_or([1; N]));
     let mut at = layouts.map(|it| it.offset as isize);
     let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, sizes.len());
+    let mut done = 0;
     loop {
         body(at.map(|it| it as usize), len, step);
+        done += len;
+        if done >= PIECE {
+            if interrupt::ends_here() {
+                return;
+            }
+            done = 0;
+        }
         let mut dim = sizes.len();
         loop {
             if dim == 0 {
@@ -83,6 +96,10 @@ pub fn gather<T: Plain>(src: &[T], from: &Layout) -> Vec<T> {
         0 => res.resize(res.len() + len, src[start]),
         _ => res.extend((0..len as isize).map(|it| src[(start as isize + it * step) as usize])),
     });
+    if res.len() < from.shape.numel() {
+        // Interrupted: nobody reads it, but it has its length.
+        res.resize(from.shape.numel(), src[from.offset]);
+    }
     res
 }
 

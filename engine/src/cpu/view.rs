@@ -20,7 +20,7 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// A view of a buffer; `None` when the layout reaches outside it.
     pub fn new(bytes: &'a Bytes, layout: &'a Layout, dtype: DType) -> Option<Self> {
-        let inside = layout.end() <= bytes.len() / dtype.size();
+        let inside = layout.end() <= count(bytes.len(), dtype);
         inside.then(|| Self { region: Region::of(bytes), layout, dtype })
     }
 
@@ -38,7 +38,7 @@ impl<'a> View<'a> {
     where
         'a: 'b,
     {
-        let inside = layout.end() <= self.region.len() / self.dtype.size();
+        let inside = layout.end() <= count(self.region.len(), self.dtype);
         inside.then_some(View { region: self.region, layout, dtype: self.dtype })
     }
 
@@ -113,6 +113,12 @@ impl<'a> View<'a> {
             None => Cow::Owned(strided::gather(self.buffer(), self.layout)),
         }
     }
+}
+
+/// How many elements lie in so many bytes. Sizes are powers of two, and a division takes longer than all else that a small op checks.
+#[inline]
+fn count(bytes: usize, dtype: DType) -> usize {
+    bytes >> dtype.size().trailing_zeros()
 }
 
 /// A tensor to write: contiguous, content arbitrary before the kernel ran.

@@ -1,5 +1,6 @@
 //! What was derived from an op row, kept for its next use: one list per op, searched by dtypes and attributes.
 
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -81,14 +82,29 @@ thread_local! {
 }
 
 /// The program of one op on operands of these dtypes.
-pub(super) fn program(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Rc<Program>> {
+pub(super) fn program<T: Borrow<Tensor>>(
+    op: &'static OpDef,
+    inputs: &[T],
+    attrs: &Attrs,
+) -> Result<Rc<Program>> {
     // What the row's dtype rule looks at, so that it need not run again.
     let kind = |it: &Tensor| (it.dtype() as u64 + 1) << 2 | it.strength() as u64;
-    let kinds = inputs.iter().fold(0, |acc, it| acc << 5 | kind(it));
-    if let Some(known) = PROGRAMS.with_borrow(|it| it.get(op, kinds, attrs)) {
-        return Ok(known);
+    let kinds = inputs.iter().fold(0, |acc, it| acc << 5 | kind(it.borrow()));
+    match PROGRAMS.with_borrow(|it| it.get(op, kinds, attrs)) {
+        Some(known) => Ok(known),
+        None => built(op, inputs, attrs, kinds),
     }
-    let (compute, out) = rules::elementwise_dtypes(&InferCx { op, inputs, attrs })?;
+}
+
+#[cold]
+fn built<T: Borrow<Tensor>>(
+    op: &'static OpDef,
+    inputs: &[T],
+    attrs: &Attrs,
+    kinds: u64,
+) -> Result<Rc<Program>> {
+    let inputs: SmallVec<[Tensor; 4]> = inputs.iter().map(|it| it.borrow().clone()).collect();
+    let (compute, out) = rules::elementwise_dtypes(&InferCx { op, inputs: &inputs, attrs })?;
     let dtypes: SmallVec<[DType; 4]> = inputs.iter().map(Tensor::dtype).collect();
     let refs = (0..inputs.len()).map(Ref::Input).collect();
     let step = Step { op, attrs: attrs.clone(), inputs: refs, compute, out };

@@ -16,6 +16,7 @@ mod registers;
 mod tests;
 mod tile;
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -25,7 +26,7 @@ use crate::cpu::view::{OutView, View};
 use crate::expr::Expr;
 use crate::op::Body;
 use crate::tensor::Data;
-use crate::{Attr, Attrs, Error, Layout, Meta, OpDef, Result, Tensor};
+use crate::{Attr, Attrs, Error, Layout, OpDef, Result, Tensor, rules};
 
 pub use crate::cpu::lane::machine::Source;
 pub use crate::storage::Number;
@@ -67,43 +68,35 @@ pub fn number_of(attr: &Attr) -> Option<Number> {
     }
 }
 
-/// Computes an elementwise op at once. `meta` is what the op's `infer` gave.
-pub fn eager(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, meta: &Meta) -> Result<Tensor> {
+/// Computes an elementwise op at once.
+pub fn eager<T: Borrow<Tensor>>(op: &'static OpDef, inputs: &[T], attrs: &Attrs) -> Result<Tensor> {
     let program = cache::program(op, inputs, attrs)?;
-    let mut bytes = Bytes::uninit(meta.bytes())?;
-    let mut held: SmallVec<[Arc<Bytes>; 2]> = SmallVec::new();
-    for tensor in inputs.iter().filter(|it| matches!(it.data(), Data::Pending(_))) {
-        held.push(tensor.storage()?);
-    }
-    let mut arrived = held.iter();
+    let shape = rules::broadcast_shape(op, inputs)?;
+    let dtype = program.outputs()[0];
+    let mut bytes = Bytes::uninit(shape.checked_numel(op.name)? * dtype.size())?;
     let mut sources: SmallVec<[Source<'_>; 4]> = SmallVec::new();
     for tensor in inputs {
-        let pending = matches!(tensor.data(), Data::Pending(_));
-        let held = if pending { arrived.next().map(|it| &**it) } else { None };
-        sources.push(source(tensor, held)?);
+        sources.push(source(tensor.borrow())?);
     }
     let mut params: SmallVec<[Number; 4]> = SmallVec::new();
     for it in program.params() {
         params.push(attrs.get(it.attr).and_then(number_of).unwrap_or(it.value));
     }
-    let output = OutView::new(&mut bytes, &meta.shape, meta.dtype);
-    let output = output.ok_or_else(|| too_large(op, meta))?;
+    let Some(output) = OutView::new(&mut bytes, &shape, dtype) else {
+        return Err(Error::TooLarge { op: op.name, shape });
+    };
     run(&program, &sources, &mut [output], &params)?;
-    Ok(Tensor::stored(Arc::new(bytes), Layout::contiguous(meta.shape.clone()), meta.dtype))
+    Ok(Tensor::stored(Arc::new(bytes), Layout::contiguous(shape), dtype))
 }
 
-fn source<'a>(tensor: &'a Tensor, held: Option<&'a Bytes>) -> Result<Source<'a>> {
-    let bytes = match (tensor.data(), held) {
-        (Data::Number(number), _) => return Ok(Source::Number(*number)),
-        (Data::Stored(bytes), _) => bytes,
-        (_, Some(bytes)) => bytes,
-        _ => return Err(Error::Abstract),
+fn source(tensor: &Tensor) -> Result<Source<'_>> {
+    let bytes = match tensor.data() {
+        Data::Number(number) => return Ok(Source::Number(*number)),
+        Data::Stored(bytes) => bytes,
+        Data::Pending(pending) => pending.force()?,
+        Data::Abstract(_) => return Err(Error::Abstract),
     };
     let view = View::new(bytes, tensor.layout(), tensor.dtype());
     let outside = || Error::File { problem: "a layout reaches outside its storage".into() };
     view.map(Source::View).ok_or_else(outside)
-}
-
-fn too_large(op: &'static OpDef, meta: &Meta) -> Error {
-    Error::TooLarge { op: op.name, shape: meta.shape.clone() }
 }

@@ -177,8 +177,8 @@ fn a_fused_program_gives_the_bits_of_single_ops() {
     let mut buffers = [0; 3].map(|_| Bytes::uninit(4000).unwrap());
     let mut outs = buffers.each_mut().map(|it| OutView::new(it, &shape, DType::F32).unwrap());
     let sources = [
-        source(&x, None).unwrap(),
-        source(&y, None).unwrap(),
+        source(&x).unwrap(),
+        source(&y).unwrap(),
         Source::Number(Number::Float(1.0)),
         Source::Number(Number::Int(1)),
     ];

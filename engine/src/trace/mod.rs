@@ -61,14 +61,14 @@ impl fmt::Debug for Pending {
 
 impl Pending {
     /// The elements; runs the active trace up to here when they are not there yet.
-    pub(crate) fn force(&self) -> Result<Arc<Bytes>> {
+    pub(crate) fn force(&self) -> Result<&Arc<Bytes>> {
         if self.cell.get().is_none() {
             flush()?;
         }
         if let (None, Some(owed)) = (self.cell.get(), self.owed.get()) {
             owed.compute()?;
         }
-        self.cell.get().cloned().ok_or_else(lost)
+        self.cell.get().ok_or_else(lost)
     }
 
     /// The elements, if they have been delivered.

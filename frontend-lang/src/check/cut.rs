@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use crate::bytecode::Op;
+use crate::bytecode::{Code, Op};
 use crate::check::memory::Round;
 use crate::check::picture::Picture;
 use crate::check::unknown::{self, Kind, unknown};
@@ -15,6 +15,7 @@ use crate::cx::Cx;
 use crate::error::Raised;
 use crate::objects::function::Func;
 use crate::objects::iterator::{Iter, IterState};
+use crate::source::Source;
 use crate::value::Value;
 use crate::vm::long::ForStep;
 
@@ -25,6 +26,8 @@ const FEW: usize = 3;
 pub(crate) struct Watch {
     /// The operation after its `ForIter`.
     ip: usize,
+    /// The operations that had run before it.
+    since: u32,
     rounds: usize,
     /// It has few rounds, and runs as it is.
     short: bool,
@@ -118,7 +121,7 @@ impl Cx {
         }
         let Some(before) = self.shadow().watches[at].before.take() else { return Ok(None) };
         let live = engine::estimate::live();
-        if !self.may_skip(func, ip, target) || !self.forget(before) {
+        if !self.may_skip(func, ip, target, at) || !self.forget(before) {
             return Ok(None);
         }
         let kept = live - engine::estimate::live();
@@ -147,8 +150,11 @@ impl Cx {
         let short = size_left(iterator).is_some_and(|it| it <= FEW);
         let before = if short { None } else { self.picture() };
         let watched = short || before.is_some();
-        self.shadow().watches.push(Watch {
+        let shadow = self.shadow();
+        let since = shadow.ran.now();
+        shadow.watches.push(Watch {
             ip,
+            since,
             rounds: 0,
             short,
             before,
@@ -160,24 +166,40 @@ impl Cx {
     }
 
     /// Whether rounds may be left out: the end of the loop is sure to be reached, and code that has not run is harmless.
-    fn may_skip(&self, func: &Func, ip: usize, target: usize) -> bool {
+    fn may_skip(&self, func: &Func, ip: usize, target: usize, at: usize) -> bool {
         let Some(shadow) = self.check.as_deref() else { return false };
+        let since = shadow.watches[at].since;
         let ops = &func.code.ops;
         let is_with = |at: u32| matches!(ops.get(at as usize), Some(Op::WithExitError(_)));
         if !self.machine.blocks.iter().all(|it| is_with(it.target)) {
             return false;
         }
-        (ip..target).all(|at| {
-            let ran = shadow.ran.get(at).copied().unwrap_or_default();
-            match ops[at] {
-                Op::Jump(to) => (to as usize) < target,
-                Op::Return | Op::Yield | Op::YieldFrom => false,
-                op => ran || self.is_harmless(func, op),
-            }
+        let ran = shadow.ran.of(&func.code, since);
+        let own = (ip..target).all(|at| match ops[at] {
+            Op::Jump(to) => (to as usize) < target,
+            Op::Return | Op::Yield | Op::YieldFrom => false,
+            op => ran(at) || self.is_harmless(&func.code, op),
+        });
+        own && shadow.ran.called(since, &func.code).all(|code| self.only_harmless_left(code, since))
+    }
+
+    /// Whether what a called function has not done yet may be done in a round that is left out. The standard library's functions
+    /// are taken to do the same in every round.
+    fn only_harmless_left(&self, code: &Rc<Code>, since: u32) -> bool {
+        let Some(shadow) = self.check.as_deref() else { return false };
+        if !self.sources.get(code.source).is_some_and(Source::is_cell) {
+            return true;
+        }
+        let ran = shadow.ran.of(code, since);
+        code.ops.iter().enumerate().all(|(at, op)| match op {
+            Op::SetCell(_) | Op::DelCell(_) => ran(at),
+            // Nothing here catches it: the cell ends with an error then, too.
+            Op::Raise | Op::RaiseFrom => true,
+            op => ran(at) || self.is_harmless(code, *op),
         })
     }
 
-    fn is_harmless(&self, func: &Func, op: Op) -> bool {
+    fn is_harmless(&self, code: &Code, op: Op) -> bool {
         match op {
             Op::SetAttr { .. } | Op::PutAttr { .. } | Op::SetIndex | Op::PutIndex => false,
             Op::DelIndex | Op::DelAttr(_) | Op::ImportStar => false,
@@ -185,7 +207,7 @@ impl Cx {
             Op::MakeFunction { .. } | Op::MakeClass(_) | Op::SuperMethod(_) => false,
             Op::Method { name, .. } => HARMLESS_METHODS.contains(&name.as_str()),
             Op::Global(slot) => {
-                let slots = func.code.globals.slots.borrow();
+                let slots = code.globals.slots.borrow();
                 let slot = &slots[slot as usize];
                 let plain = matches!(
                     slot.value,
@@ -209,6 +231,15 @@ impl Cx {
         let within = shadow.set_within.iter().filter(|it| *it.1 > at);
         for (key, _) in within {
             shadow.overlay.insert(*key, unknown(Kind::Any));
+        }
+        let since = shadow.watches[at].since;
+        let called: Vec<Rc<Code>> = shadow.ran.called(since, &func.code).cloned().collect();
+        for code in called {
+            for op in &code.ops {
+                if let Op::SetGlobal(slot) | Op::DelGlobal(slot) = op {
+                    self.shadow_set_global(&code.globals, *slot, unknown(Kind::Any));
+                }
+            }
         }
         let base = self.machine.frames.last().map_or(0, |it| it.base);
         for op in &func.code.ops[ip..target] {
@@ -238,16 +269,12 @@ impl Cx {
         self.note_memory(depth, ip);
         let Some(frame) = self.machine.frames.last() else { return Ok(()) };
         let Some(shadow) = self.check.as_deref_mut() else { return Ok(()) };
-        if self.machine.frames.len() == 1
-            && let Some(ran) = shadow.ran.get_mut(at)
-        {
-            *ran = true;
-        }
+        shadow.ran.note(&frame.func.code, at);
         if !shadow.weak || !is_branch(op) || shadow.cut_at == Some(at) {
             return Ok(());
         }
         let source = frame.func.code.source;
-        if self.sources.get(source).is_some_and(|it| it.name.starts_with("In[")) {
+        if self.sources.get(source).is_some_and(Source::is_cell) {
             return Err(self.uncertain());
         }
         Ok(())

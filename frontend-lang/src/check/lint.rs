@@ -14,7 +14,7 @@ use crate::objects::class::Instance;
 use crate::objects::tensor::TensorObj;
 use crate::operate::{BinaryOp, CompareOp};
 use crate::ops_binding::OpFunction;
-use crate::source::Span;
+use crate::source::{Source, Span};
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -136,7 +136,7 @@ impl Cx {
     /// The place in the user's cells that is running.
     fn line_of_cell(&self) -> Option<Span> {
         let of_cell = |it: &&crate::vm::frame::Frame| {
-            self.sources.get(it.func.code.source).is_some_and(|it| it.name.starts_with("In["))
+            self.sources.get(it.func.code.source).is_some_and(Source::is_cell)
         };
         let frame = self.machine.frames.iter().rev().find(of_cell)?;
         Some(frame.func.code.span(frame.ip.saturating_sub(1)))

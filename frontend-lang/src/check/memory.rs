@@ -16,7 +16,7 @@ use engine::estimate::{self, Reading};
 use crate::check::unknown;
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::Span;
+use crate::source::{Source, Span};
 use crate::value::Value;
 
 /// The name of the warning, and of its page.
@@ -107,9 +107,8 @@ impl Cx {
             return;
         }
         let frames = self.machine.frames.iter().enumerate().rev();
-        let mut of_cell = frames.filter(|it| {
-            self.sources.get(it.1.func.code.source).is_some_and(|it| it.name.starts_with("In["))
-        });
+        let mut of_cell = frames
+            .filter(|it| self.sources.get(it.1.func.code.source).is_some_and(Source::is_cell));
         let Some((at, frame)) = of_cell.next() else { return };
         let op = match at + 1 {
             at if at == depth && at == last_depth => last_ip.saturating_sub(1),

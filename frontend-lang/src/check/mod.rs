@@ -23,6 +23,7 @@ pub mod lint;
 pub mod memory;
 pub(crate) mod native;
 mod picture;
+mod ran;
 pub(crate) mod step;
 pub mod unknown;
 
@@ -92,8 +93,8 @@ pub(crate) struct Shadow {
     fresh: FxHashMap<usize, (Value, Vec<u64>)>,
     /// Global names that were set, and how many loops were under way.
     set_within: FxHashMap<(usize, u32), usize>,
-    /// Which operations of the cell have run.
-    ran: Vec<bool>,
+    /// Which operations have run.
+    ran: ran::Ran,
     /// Objects in pictures so far.
     n_pictured: usize,
     /// The check is over without a verdict.
@@ -132,10 +133,9 @@ impl Cx {
         let begin = self.host.monotonic();
         self.close_abandoned();
         let _copies = finalizer::Pause::begin();
-        let ran = vec![false; code.ops.len()];
         let memory = memory::Notes::begin();
         let code_of_cell = Some(code.clone());
-        let shadow = Shadow { steps: STEPS, code: code_of_cell, ran, memory, ..Shadow::default() };
+        let shadow = Shadow { steps: STEPS, code: code_of_cell, memory, ..Shadow::default() };
         let heights = (self.machine.stack.len(), self.machine.frames.len());
         let more = (self.machine.blocks.len(), self.machine.handled.len(), self.native_depth);
         let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));

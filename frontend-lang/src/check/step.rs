@@ -12,6 +12,7 @@ use crate::objects::function::Func;
 use crate::objects::module::{GlobalSlot, Globals, Module};
 use crate::operate::compare::simple_compare;
 use crate::operate::{BinaryOp, CompareOp};
+use crate::source::Source;
 use crate::sym::Sym;
 use crate::value::Value;
 use crate::vm::long::ForStep;
@@ -343,8 +344,7 @@ impl Cx {
         base: usize,
     ) -> Result<Option<usize>, Raised> {
         let res = self.step(func, op, base);
-        let of_cell =
-            self.sources.get(func.code.source).is_some_and(|it| it.name.starts_with("In["));
+        let of_cell = self.sources.get(func.code.source).is_some_and(Source::is_cell);
         if let (Err(raised), true) = (&res, of_cell) {
             self.shadow().written = Some(raised.value().clone());
         }

@@ -150,6 +150,10 @@ static RULES: &[(&str, &str)] = &[
     ("randperm", "[n]"),
     ("repeat", "each size times its number; more numbers than dimensions add some in front"),
     (
+        "tile",
+        "each size times its number, counted from the last; more numbers than dimensions add some in front",
+    ),
+    (
         "repeat_interleave",
         "the size along dim times repeats; without dim the input is made flat before",
     ),

@@ -4,7 +4,7 @@
 //! taken from: writing to either is seen through the other, as in PyTorch, while engine tensors stay immutable.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::rc::{Rc, Weak};
 
 use engine::autograd::{self, Edge};
@@ -20,7 +20,7 @@ use crate::tensor::{arith, attribute, index, methods, text};
 pub struct TensorObj {
     value: RefCell<Tensor>,
     grad: RefCell<Option<Rc<TensorObj>>>,
-    base: Option<Base>,
+    base: Option<Box<Base>>,
     version: Cell<u32>,
     parameter: bool,
     /// What sees the gradient of a leaf before it is added up.
@@ -101,7 +101,7 @@ impl TensorObj {
             .is_some_and(|it| !matches!(it.view, View::Same) || it.object.lies_as_another())
     }
 
-    fn make(tensor: Tensor, base: Option<Base>, parameter: bool) -> TensorObj {
+    fn make(tensor: Tensor, base: Option<Box<Base>>, parameter: bool) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
         let (hooks, version, _memory) = Default::default();
         let depth = base.as_ref().map_or(0, |it| it.object.depth + 1);
@@ -116,7 +116,8 @@ impl TensorObj {
             cut.depth = DEEPEST + 1;
             return Rc::new(cut);
         }
-        let base = Base { object: object.clone(), view, seen: Cell::new(object.version.get()) };
+        let seen = Cell::new(object.version.get());
+        let base = Box::new(Base { object: object.clone(), view, seen });
         Rc::new(TensorObj::make(tensor, Some(base), false))
     }
 
@@ -136,16 +137,26 @@ impl TensorObj {
 
     /// The value now.
     pub fn get(&self) -> Tensor {
-        if let Some(base) = &self.base {
-            let version = base.object.current_version();
-            if base.seen.get() != version {
-                if let Ok(value) = base.view.apply(&base.object.get()) {
-                    self.value.replace(value);
-                }
-                base.seen.set(version);
-            }
-        }
+        self.look_again();
         self.value.borrow().clone()
+    }
+
+    /// The value as last seen, for as long as no program runs: nothing may change the variable meanwhile.
+    pub(crate) fn seen(&self) -> Ref<'_, Tensor> {
+        self.value.borrow()
+    }
+
+    /// Lets a view follow what it was taken from.
+    #[inline]
+    pub(crate) fn look_again(&self) {
+        let Some(base) = &self.base else { return };
+        let version = base.object.current_version();
+        if base.seen.get() != version {
+            if let Ok(value) = base.view.apply(&base.object.get()) {
+                self.value.replace(value);
+            }
+            base.seen.set(version);
+        }
     }
 
     fn current_version(&self) -> u32 {

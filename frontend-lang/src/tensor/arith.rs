@@ -24,6 +24,23 @@ impl Ready {
     pub fn apply(&self, inputs: &[Tensor]) -> Result<Tensor, Raised> {
         Ok(engine::apply_one(self.op, inputs, &self.attrs)?)
     }
+
+    /// Applies it to two values; `None` when one of them is no operand for tensors.
+    fn apply_two(&self, a: &Value, b: &Value) -> Result<Option<Value>, Raised> {
+        let result = match (a, b) {
+            // The handles are lent, not copied: counting them costs as much as the rest of a small op's way through here.
+            (Value::Tensor(a), Value::Tensor(b)) => {
+                a.look_again();
+                b.look_again();
+                engine::apply_two(self.op, &a.seen(), &b.seen(), &self.attrs)
+            }
+            _ => {
+                let (Some(a), Some(b)) = (operand(a), operand(b)) else { return Ok(None) };
+                engine::apply_two(self.op, &a, &b, &self.attrs)
+            }
+        };
+        Ok(Some(Value::tensor(result?)))
+    }
 }
 
 const BINARY: [&str; 13] = [
@@ -53,10 +70,9 @@ pub fn binary(
     other: &Value,
     reflected: bool,
 ) -> Result<Option<Value>, Raised> {
-    let (Some(this), Some(other)) = (operand(this), operand(other)) else { return Ok(None) };
     let Some(ready) = &BINARY_OPS[op as usize] else { return Ok(None) };
-    let inputs = if reflected { [other, this] } else { [this, other] };
-    ready.apply(&inputs).map(|it| Some(Value::tensor(it)))
+    let (a, b) = if reflected { (other, this) } else { (this, other) };
+    ready.apply_two(a, b)
 }
 
 /// `this op= other`: the variable gets the result, in its own dtype and shape.
@@ -118,9 +134,8 @@ pub fn unary(op: UnaryOp, this: &Value) -> Result<Option<Value>, Raised> {
 
 /// Elementwise comparison; `None` (so `==` is False) when `other` is no operand for tensors.
 pub fn compare(op: CompareOp, this: &Value, other: &Value) -> Result<Option<Value>, Raised> {
-    let (Some(this), Some(other)) = (operand(this), operand(other)) else { return Ok(None) };
     let Some(ready) = &COMPARE_OPS[op as usize] else { return Ok(None) };
-    ready.apply(&[this, other]).map(|it| Some(Value::tensor(it)))
+    ready.apply_two(this, other)
 }
 
 /// The truth of a tensor with one element.

@@ -209,22 +209,22 @@ pub(crate) fn run(
 fn run_one(code: &Code, sources: &[Source<'_>], outputs: &mut [OutView<'_>], params: &[Number]) {
     let mut cells = [0_u64; FEW];
     let mut regs = [std::ptr::null_mut::<u8>(); FEW];
-    for (idx, cell) in cells.iter_mut().enumerate().take(code.n_registers()) {
-        let ptr = std::ptr::from_mut(cell).cast::<u8>();
-        regs[idx] = match (sources.get(idx), outputs.get(idx.wrapping_sub(sources.len()))) {
-            (Some(Source::Number(number)), _) => {
-                // SAFETY: `ptr` is that of a cell of eight bytes.
-                unsafe { *ptr.cast::<u64>() = bits_as(*number, code.inputs[idx]) };
-                ptr
-            }
-            (Some(Source::View(view)), _) => {
-                let start = view.layout().offset * code.inputs[idx].size();
+    for (reg, cell) in regs.iter_mut().zip(&mut cells).take(code.n_registers()) {
+        *reg = std::ptr::from_mut(cell).cast();
+    }
+    for ((reg, source), mem) in regs.iter_mut().zip(sources).zip(&code.inputs) {
+        match source {
+            // SAFETY: the register is a cell of eight bytes.
+            Source::Number(number) => unsafe { *reg.cast::<u64>() = bits_as(*number, *mem) },
+            Source::View(view) => {
+                let start = view.layout().offset * mem.size();
                 // SAFETY: a view's layout lies within its region, so its first element does.
-                unsafe { view.region().as_ptr().add(start) }
+                *reg = unsafe { view.region().as_ptr().add(start) };
             }
-            (None, Some(output)) => output.region().as_ptr(),
-            (None, None) => ptr,
-        };
+        }
+    }
+    for (reg, output) in regs[sources.len()..].iter_mut().zip(outputs) {
+        *reg = output.region().as_ptr();
     }
     for it in &code.splats {
         let number = match it.value {

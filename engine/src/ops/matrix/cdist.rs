@@ -2,9 +2,14 @@
 
 use smallvec::smallvec;
 
-use crate::functional::{sub, unsqueeze};
+use crate::functional::{
+    add, gt, matmul, matrix_transpose, mul, num, select_where, sqrt, sub, sum, unsqueeze,
+};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
-use crate::{Attr, Error, OpDef, Outputs, Result, apply_one, rules};
+use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply_one, rules};
+
+/// More rows than this are compared by a matrix product (as PyTorch does), which needs no room for the differences of all pairs.
+const MANY: usize = 25;
 
 pub static OP: OpDef = OpDef {
     name: "cdist",
@@ -42,7 +47,20 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         let rule = "two matrices with as many columns are needed".into();
         return Err(Error::Shapes { op: cx.op.name, shapes, rule });
     }
+    if cx.float(0) == 2.0 && a.shape()[a.rank() - 2].max(b.shape()[b.rank() - 2]) > MANY {
+        return Ok(smallvec![by_products(a, b)?]);
+    }
     let gaps = sub(&unsqueeze(a, -2)?, &unsqueeze(b, -3)?)?;
     let attrs = smallvec![Attr::Float(cx.float(0)), Attr::ints(&[-1]), Attr::Bool(false)];
     Ok(smallvec![apply_one(&crate::ops::reduce::norm::OP, &[gaps], &attrs)?])
+}
+
+/// `|a - b|^2 = |a|^2 - 2 a b + |b|^2`. Where rounding leaves nothing or less the distance is 0, and so is its gradient.
+fn by_products(a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    let squares = |it: &Tensor| sum(&mul(it, it)?, &[-1], true);
+    let products = matmul(a, &matrix_transpose(b)?)?;
+    let sums = add(&squares(a)?, &matrix_transpose(&squares(b)?)?)?;
+    let gaps = sub(&sums, &mul(&products, &num(2.0))?)?;
+    let apart = gt(&gaps, &num(0.0))?;
+    select_where(&apart, &sqrt(&select_where(&apart, &gaps, &num(1.0))?)?, &num(0.0))
 }

@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::{DType, Error, Meta, Metas, OpDef, Result, random};
@@ -49,27 +50,90 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let weights = cast::<f64>(&input);
     let out = cx.outputs[0].as_mut_slice::<i64>();
     for (weights, slots) in weights.chunks_exact(n_classes).zip(out.chunks_exact_mut(n)) {
-        let mut weights = weights.to_vec();
-        for slot in slots {
-            let total: f64 = weights.iter().sum();
-            if !(total > 0.0 && total.is_finite()) || weights.iter().any(|&it| it < 0.0) {
-                let problem =
-                    "must have weights that are not negative, enough of them positive".into();
-                return Err(Error::Attr { op: cx.op.name, name: "input", problem });
-            }
-            let mut left = 0.0;
-            random::with(|it| it.uniform_f64(1, |_, x| left = x * total));
-            let found = weights.iter().position(|&it| {
-                left -= it;
-                left < 0.0
-            });
-            let last = weights.iter().rposition(|&it| it > 0.0);
-            let at = found.or(last).unwrap_or(0);
-            *slot = at as i64;
-            if !again {
-                weights[at] = 0.0;
+        let mut tree = Sums::of(weights);
+        let valid = weights.iter().all(|&it| it >= 0.0);
+        for piece in interrupt::pieces_of(n, n_classes.ilog2() as usize + 1) {
+            for slot in &mut slots[piece] {
+                let total = tree.total();
+                if !(valid && total > 0.0 && total.is_finite()) {
+                    let problem =
+                        "must have weights that are not negative, enough of them positive".into();
+                    return Err(Error::Attr { op: cx.op.name, name: "input", problem });
+                }
+                let mut left = 0.0;
+                random::with(|it| it.uniform_f64(1, |_, x| left = x * total));
+                let at = tree.find(left);
+                *slot = at as i64;
+                if !again {
+                    tree.clear(at);
+                }
             }
         }
     }
     Ok(())
+}
+
+/// Weights as the leaves of a binary tree of their sums: drawing one, and taking it away, are a walk between root and leaf.
+struct Sums {
+    /// The sum at `i` is that of `2 * i` and `2 * i + 1`; the root is 1, and the leaves are the second half.
+    nodes: Vec<f64>,
+}
+
+impl Sums {
+    fn of(weights: &[f64]) -> Self {
+        let leaves = weights.len().next_power_of_two();
+        let mut nodes = vec![0.0; 2 * leaves];
+        nodes[leaves..leaves + weights.len()].copy_from_slice(weights);
+        for at in (1..leaves).rev() {
+            nodes[at] = nodes[2 * at] + nodes[2 * at + 1];
+        }
+        Self { nodes }
+    }
+
+    fn total(&self) -> f64 {
+        self.nodes[1]
+    }
+
+    /// The leaf in whose part of the total `x` lies. It has a weight even where rounding puts `x` past the end.
+    fn find(&self, mut x: f64) -> usize {
+        let mut at = 1;
+        while 2 * at < self.nodes.len() {
+            let (left, right) = (self.nodes[2 * at], self.nodes[2 * at + 1]);
+            at *= 2;
+            if left <= 0.0 || x >= left && right > 0.0 {
+                x -= left;
+                at += 1;
+            }
+        }
+        at - self.nodes.len() / 2
+    }
+
+    fn clear(&mut self, leaf: usize) {
+        let mut at = self.nodes.len() / 2 + leaf;
+        self.nodes[at] = 0.0;
+        while at > 1 {
+            at /= 2;
+            self.nodes[at] = self.nodes[2 * at] + self.nodes[2 * at + 1];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_leaf_is_found_in_its_part_and_not_again() {
+        let mut sums = Sums::of(&[1.0, 0.0, 2.0, 4.0, 0.0]);
+        assert_eq!(
+            [0.0, 0.9, 1.0, 2.9, 3.0, 6.9, 7.0].map(|x| sums.find(x)),
+            [0, 0, 2, 2, 3, 3, 3]
+        );
+        sums.clear(2);
+        assert_eq!((sums.total(), sums.find(1.0)), (5.0, 3));
+        sums.clear(0);
+        sums.clear(3);
+        assert!(sums.total() <= 0.0);
+        assert_eq!(Sums::of(&[3.0]).find(2.0), 0);
+    }
 }

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::store_ints;
+use crate::cpu::interrupt;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::ops::shape::size_list;
 use crate::{Attr, DType, Meta, Metas, OpDef, Result, random};
@@ -37,7 +38,12 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let mut order: Vec<i64> = (0..cx.int(0)).collect();
     // Fisher and Yates: each order is equally likely.
     random::with(|it| {
-        (1..order.len()).rev().for_each(|at| order.swap(at, it.below(at as u64 + 1) as usize));
+        let n = order.len();
+        for piece in interrupt::pieces(n.saturating_sub(1)) {
+            for at in piece.map(|it| n - 1 - it) {
+                order.swap(at, it.below(at as u64 + 1) as usize);
+            }
+        }
     });
     store_ints(&mut cx.outputs[0], &order);
     Ok(())

@@ -28,6 +28,7 @@ pub mod split;
 pub mod squeeze;
 pub mod stack;
 pub mod t;
+pub mod tile;
 pub mod transpose;
 pub mod tril;
 pub mod triu;
@@ -60,6 +61,7 @@ pub static ALL: &[&OpDef] = &[
     &squeeze::OP,
     &stack::OP,
     &t::OP,
+    &tile::OP,
     &transpose::OP,
     &tril::OP,
     &triu::OP,

@@ -1,11 +1,7 @@
 //! `repeat`: copies side by side: `repeats` per dimension, which may add dimensions in front.
 
-use smallvec::smallvec;
-
-use super::size_list;
-use crate::functional::{expand, reshape};
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, ParamKind};
-use crate::{OpDef, Outputs, Result, Shape, rules};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind};
+use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "repeat",
@@ -17,14 +13,8 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
-    onnx: &[Onnx { op_type: "Tile", since: 13, attrs: &[("repeats", "repeats")] }],
-    aliases: &[
-        "torch.tile",
-        "Tensor.tile",
-        "megengine.functional.tile",
-        "oneflow.repeat",
-        "oneflow.tile",
-    ],
+    onnx: &[],
+    aliases: &["oneflow.repeat"],
     examples: &[
         ("repeat(tensor([1, 2]), (2,))", "tensor([1, 2, 1, 2])"),
         ("repeat(tensor([1, 2]), (2, 1))", "tensor([[1, 2],\n        [1, 2]])"),
@@ -33,14 +23,12 @@ pub static OP: OpDef = OpDef {
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let input = cx.input(0)?;
-    let repeats = size_list(cx.op.name, "repeats", &cx.ints(0).unwrap_or_default())?;
-    let rank = repeats.rank().max(input.rank());
-    let size = |it: usize| it.checked_sub(rank - input.rank()).map_or(1, |it| input.shape()[it]);
-    let times = |it: usize| it.checked_sub(rank - repeats.rank()).map_or(1, |it| repeats[it]);
-    let split: Shape = (0..rank).flat_map(|it| [1, size(it)]).collect();
-    let wide: Shape = (0..rank).flat_map(|it| [times(it), size(it)]).collect();
-    let joined: Shape = (0..rank).map(|it| times(it).saturating_mul(size(it))).collect();
-    wide.checked_numel(cx.op.name)?;
-    Ok(smallvec![reshape(&expand(&reshape(input, &split)?, &wide)?, &joined)?])
+    let (rank, given) = (cx.input(0)?.rank(), cx.ints(0).unwrap_or_default().len());
+    if given < rank {
+        let problem = format!(
+            "has {given} numbers for {rank} dimensions; give one for each, or use tile(), which takes 1 for those in front"
+        );
+        return Err(Error::Attr { op: cx.op.name, name: "repeats", problem });
+    }
+    super::tile::body(cx)
 }
