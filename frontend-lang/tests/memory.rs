@@ -202,3 +202,18 @@ x = None
         assert_eq!(error(&mut session, &code), "", "{step}");
     }
 }
+
+#[test]
+fn a_tape_that_grows_without_end_is_stopped() {
+    use engine::cpu::alloc;
+    let mut session = session();
+    assert_eq!(error(&mut session, "import torch\nw = torch.ones(1, requires_grad=True)"), "");
+    alloc::set_budget(alloc::stats().live + (64 << 20));
+    let grows = error(&mut session, "x = w\nwhile True:\n    x = x + 1");
+    let before = alloc::stats().live;
+    let goes_on = error(&mut session, "x = None\n(w * 2).backward()\nassert w.grad.item() == 2");
+    let after = alloc::stats().live;
+    alloc::set_budget(0);
+    assert_eq!((grows.as_str(), goes_on.as_str()), ("MemoryError", ""));
+    assert!(after + (32 << 20) < before, "{before} bytes, then {after}");
+}

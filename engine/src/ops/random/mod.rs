@@ -83,3 +83,35 @@ pub(crate) fn fill_normal(cx: &mut KernelCx<'_, '_>, mean: f64, std: f64) -> Res
         Ok(())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use crate::cpu::interrupt;
+    use crate::{Attr, Error, OpDef, Shape, Tensor, apply, ops};
+
+    #[test]
+    fn long_sequential_work_ends_when_the_user_interrupts() {
+        let p = || Tensor::from_vec(&[0.5_f32; 12], Shape::from([12])).unwrap();
+        let row = |name| -> &'static OpDef { ops::find(name).unwrap() };
+        let cases: [(&str, Vec<Tensor>, &[Attr]); 6] = [
+            ("randn", vec![], &[Attr::ints(&[9])]),
+            ("rand", vec![], &[Attr::ints(&[9])]),
+            ("randperm", vec![], &[Attr::Int(9)]),
+            ("bernoulli", vec![p()], &[]),
+            ("multinomial", vec![p()], &[Attr::Int(3)]),
+            ("cumsum", vec![p()], &[Attr::Int(0)]),
+        ];
+        for (name, inputs, given) in cases {
+            let op = row(name);
+            let mut attrs = op.default_attrs();
+            given.iter().enumerate().for_each(|(idx, it)| attrs[idx] = it.clone());
+            let _watching = interrupt::watch(Arc::new(AtomicBool::new(true)));
+            let stopped = apply(op, &inputs, &attrs);
+            assert!(matches!(stopped, Err(Error::Interrupted)), "{name}: {stopped:?}");
+            assert!(apply(op, &inputs, &attrs).is_ok(), "{name}");
+        }
+    }
+}
