@@ -183,13 +183,9 @@ impl Cx {
         own && shadow.ran.called(since, &func.code).all(|code| self.only_harmless_left(code, since))
     }
 
-    /// Whether what a called function has not done yet may be done in a round that is left out. The standard library's functions
-    /// are taken to do the same in every round.
+    /// Whether what a called function has not done yet may be done in a round that is left out.
     fn only_harmless_left(&self, code: &Rc<Code>, since: u32) -> bool {
         let Some(shadow) = self.check.as_deref() else { return false };
-        if !self.sources.get(code.source).is_some_and(Source::is_cell) {
-            return true;
-        }
         let ran = shadow.ran.of(code, since);
         code.ops.iter().enumerate().all(|(at, op)| match op {
             Op::SetCell(_) | Op::DelCell(_) => ran(at),
@@ -269,7 +265,9 @@ impl Cx {
         self.note_memory(depth, ip);
         let Some(frame) = self.machine.frames.last() else { return Ok(()) };
         let Some(shadow) = self.check.as_deref_mut() else { return Ok(()) };
-        shadow.ran.note(&frame.func.code, at);
+        let code = &frame.func.code;
+        let of_cell = || self.sources.get(code.source).is_some_and(Source::is_cell);
+        shadow.ran.note(code, at, of_cell);
         if !shadow.weak || !is_branch(op) || shadow.cut_at == Some(at) {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Which operations a check has run, in the code of the cell and of all that it calls, and since when.
+//! Which operations a check has run, in the code of cells, and since when. Modules are taken to do the same every time.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ pub(super) struct Ran {
 
 struct Entry {
     code: Rc<Code>,
-    /// When each operation ran last, counted from 1; 0 for never.
+    /// When each operation ran last, counted from 1; 0 for never. Empty for code of a module.
     when: Vec<u32>,
     /// The latest of them.
     latest: u32,
@@ -32,22 +32,26 @@ impl Ran {
         self.clock
     }
 
-    /// Operation `at` of the code runs.
-    pub(super) fn note(&mut self, code: &Rc<Code>, at: usize) {
-        let known = self.codes.get(self.latest).is_some_and(|it| Rc::ptr_eq(&it.code, code));
-        if !known {
-            let codes = &mut self.codes;
-            self.latest = *self.places.entry(Rc::as_ptr(code).addr()).or_insert_with(|| {
-                codes.push(Entry { code: code.clone(), when: vec![0; code.ops.len()], latest: 0 });
-                codes.len() - 1
-            });
+    /// Operation `at` of the code runs; `of_cell` tells whether a cell holds the code.
+    #[inline]
+    pub(super) fn note(&mut self, code: &Rc<Code>, at: usize, of_cell: impl FnOnce() -> bool) {
+        if !self.codes.get(self.latest).is_some_and(|it| Rc::ptr_eq(&it.code, code)) {
+            self.latest = self.place(code, of_cell);
         }
         let now = self.clock + 1;
         let entry = &mut self.codes[self.latest];
-        entry.latest = now;
         if let Some(when) = entry.when.get_mut(at) {
-            *when = now;
+            (*when, entry.latest) = (now, now);
         }
+    }
+
+    fn place(&mut self, code: &Rc<Code>, of_cell: impl FnOnce() -> bool) -> usize {
+        let codes = &mut self.codes;
+        *self.places.entry(Rc::as_ptr(code).addr()).or_insert_with(|| {
+            let when = if of_cell() { vec![0; code.ops.len()] } else { Vec::new() };
+            codes.push(Entry { code: code.clone(), when, latest: 0 });
+            codes.len() - 1
+        })
     }
 
     /// Tells of each operation of the code whether it has run since that moment.
@@ -57,7 +61,7 @@ impl Ran {
         move |at| when.get(at).is_some_and(|it| *it > since)
     }
 
-    /// All other code that has run since that moment.
+    /// All other code of cells that has run since that moment.
     pub(super) fn called<'a>(
         &'a self,
         since: u32,

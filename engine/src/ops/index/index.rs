@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{admit_leading, index_dtype, leading, row_starts};
+use crate::cpu::interrupt;
 use crate::cpu::view::View;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
@@ -46,8 +47,11 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     with_size!(input.dtype(), T => {
         let src = input.to_slice::<T>();
         let out = cx.outputs[0].as_mut_slice::<T>();
-        for (row, start) in out.chunks_exact_mut(lead.row.max(1)).zip(starts) {
-            row.copy_from_slice(&src[start..start + lead.row]);
+        let mut rows = out.chunks_exact_mut(lead.row.max(1)).zip(starts);
+        for piece in interrupt::pieces_of(rows.len(), lead.row) {
+            for (row, start) in rows.by_ref().take(piece.len()) {
+                row.copy_from_slice(&src[start..start + lead.row]);
+            }
         }
     });
     Ok(())

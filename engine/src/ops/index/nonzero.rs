@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use crate::cpu::interrupt;
 use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Onnx, Param};
 use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_size};
 
@@ -39,10 +40,13 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         // The sign of a float does not count.
         let kept = (kept >> (64 - T::BITS)) as T;
         let src = input.to_slice::<T>();
-        let hits = src.iter().enumerate().filter(|it| *it.1 & kept != 0);
-        for (row, (at, _)) in out.chunks_exact_mut(strides.len().max(1)).zip(hits) {
-            for (dim, slot) in row.iter_mut().enumerate() {
-                *slot = (at / strides[dim] as usize % input.shape()[dim]) as i64;
+        let mut rows = out.chunks_exact_mut(strides.len().max(1));
+        for piece in interrupt::pieces(src.len()) {
+            let hits = piece.filter(|&at| src[at] & kept != 0);
+            for (at, row) in hits.zip(&mut rows) {
+                for (dim, slot) in row.iter_mut().enumerate() {
+                    *slot = (at / strides[dim] as usize % input.shape()[dim]) as i64;
+                }
             }
         }
     });
