@@ -37,7 +37,7 @@ static FUNCTIONS: &[NativeFn] = &[
     function(
         "set_memory_limit",
         "bytes=None",
-        "Sets the limit of `memory_limit()`; None is half of the memory of the machine.",
+        "Sets the limit of `memory_limit()`; None is a fifth of the memory of the machine; tensors have three quarters.",
         set_memory_limit,
     ),
     function(
