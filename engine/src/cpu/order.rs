@@ -25,9 +25,14 @@ pub fn key<T: Num>(x: T) -> u64 {
 pub type Ranked = (u64, u64);
 
 /// The keys of a line with their places; turned around for a descending order.
-pub fn ranked<T: Num>(line: impl Iterator<Item = T>, descending: bool) -> Vec<Ranked> {
+pub fn ranked<T: Num>(line: impl ExactSizeIterator<Item = T>, descending: bool) -> Vec<Ranked> {
     let turn = if descending { u64::MAX } else { 0 };
-    line.zip(0..).map(|(x, at)| (key(x) ^ turn, at)).collect()
+    let mut res = Vec::with_capacity(line.len());
+    let mut ranked = line.zip(0..).map(|(x, at)| (key(x) ^ turn, at));
+    for piece in interrupt::pieces(res.capacity()) {
+        res.extend(ranked.by_ref().take(piece.len()));
+    }
+    res
 }
 
 /// Which lines of a row-major block `[outer, n, inner]` are sorted, and how.

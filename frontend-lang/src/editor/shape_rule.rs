@@ -169,6 +169,7 @@ static RULES: &[(&str, &str)] = &[
     ("searchsorted", "the shape of the values that are looked for"),
     ("slice_backward", "the gradient has the shape of what was sliced"),
     ("slice_scatter", "the shape of the input; src has the shape of the slice"),
+    ("sliding_windows", "the number of windows replaces the dimension, and their size comes last"),
     ("smooth_l1_loss", LOSS),
     ("softmax", SAME),
     (

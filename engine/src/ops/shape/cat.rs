@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::dim_attr;
+use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
 use crate::cpu::strided;
 use crate::functional::slice;
@@ -75,6 +76,9 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let dim = dim_attr(cx.op.name, cx.attrs, 0, whole.shape.rank())?;
     let mut start = 0;
     for input in cx.inputs.iter().filter(|it| !skipped(it.shape())) {
+        if interrupt::ends_here() {
+            break;
+        }
         let len = input.shape()[dim];
         let part = whole.slice(dim, start, len, 1);
         start += len;

@@ -24,6 +24,7 @@ pub mod select;
 pub mod slice;
 pub mod slice_backward;
 pub mod slice_scatter;
+pub mod sliding_windows;
 pub mod split;
 pub mod squeeze;
 pub mod stack;
@@ -57,6 +58,7 @@ pub static ALL: &[&OpDef] = &[
     &slice::OP,
     &slice_backward::OP,
     &slice_scatter::OP,
+    &sliding_windows::OP,
     &split::OP,
     &squeeze::OP,
     &stack::OP,
