@@ -41,7 +41,6 @@ static MODULES: &[Row] = &[
     ("cv2", "images are tensors here; plt.imshow shows one"),
     ("decimal", "use floats, or whole numbers of the smallest unit"),
     ("fractions", "use floats, or math.gcd and two whole numbers"),
-    ("io", "use text; print(..., end='') and str.join build it"),
     ("jax", "import torch: its functions, gradients and %trace are here"),
     ("keras", "import torch: torch.nn has the layers"),
     ("logging", "use print()"),

@@ -53,6 +53,8 @@ exceptions! {
     IS_A_DIRECTORY_ERROR: OS_ERROR = "IsADirectoryError", "A folder stands where a file is wanted.";
     NOT_A_DIRECTORY_ERROR: OS_ERROR = "NotADirectoryError", "A file stands where a folder is wanted.";
     PERMISSION_ERROR: OS_ERROR = "PermissionError", "Access is refused.";
+    FILE_EXISTS_ERROR: OS_ERROR = "FileExistsError", "There is such a file already.";
+    CONNECTION_ERROR: OS_ERROR = "ConnectionError", "A connection failed.";
     TIMEOUT_ERROR: OS_ERROR = "TimeoutError", "Something took too long.";
     REFERENCE_ERROR: EXCEPTION = "ReferenceError", "An object is gone.";
     RUNTIME_ERROR: EXCEPTION = "RuntimeError", "Something went wrong.";
@@ -123,6 +125,14 @@ impl Raised {
             marks: Vec::new(),
             rethrown: false,
         }))
+    }
+
+    /// Notes the name that the exception is about, as its `name`.
+    pub fn with_name(self, name: Sym) -> Raised {
+        if let Some(it) = self.instance() {
+            it.set(Sym::of("name"), name.value());
+        }
+        self
     }
 
     /// Adds words that only the traceback shows, such as the nearest name.

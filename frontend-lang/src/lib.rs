@@ -5,6 +5,7 @@
 
 mod absent;
 pub mod adapter;
+mod annotated;
 pub mod annotation;
 pub mod ast;
 pub mod builtins;

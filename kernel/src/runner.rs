@@ -82,8 +82,8 @@ fn prepare(options: &RunOptions) -> Result<Notebook, String> {
     let mut notebook = if path.extension().is_some_and(|it| it == "ipynb") {
         Notebook::read(path).map_err(|error| error.to_string())?
     } else {
-        let source = std::fs::read_to_string(path)
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let source =
+            notebooks::read_text(path).map_err(|error| format!("{}: {error}", path.display()))?;
         notebooks::from_source(&source)
     };
     notebook.strip();

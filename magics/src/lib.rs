@@ -74,6 +74,16 @@ impl MagicError {
         Self::Usage { message: format!("%{}: {message}", magic.name), usage: usage(magic) }
     }
 
+    /// The same where the magic stands first in a cell: usage as `%%name`.
+    pub fn on_cell(self) -> Self {
+        match self {
+            Self::Usage { message, usage } => {
+                Self::Usage { message: format!("%{message}"), usage: format!("%{usage}") }
+            }
+            other => other,
+        }
+    }
+
     /// Work that failed.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::Failed { message: message.into() }

@@ -38,6 +38,8 @@ pub struct Settings {
     pub fastrun_cache: Option<PathBuf>,
     /// The strategy to go back to after a cell under `%fastrun`.
     pub fastrun_before: Option<engine::fastrun::Strategy>,
+    /// How many timings of `%fastrun on` are in the file already.
+    pub fastrun_kept: usize,
 }
 
 impl Default for Settings {
@@ -48,6 +50,7 @@ impl Default for Settings {
             traced: Default::default(),
             fastrun_cache: Default::default(),
             fastrun_before: Default::default(),
+            fastrun_kept: Default::default(),
         }
     }
 }
@@ -129,6 +132,7 @@ impl Notebook {
                 break;
             }
         }
+        running.at_end.push(crate::all::fastrun::keep);
         for work in std::mem::take(&mut running.at_end) {
             let res = work(&mut self.magic_cx(&mut running, None));
             running.fail(res.map(|shown| shown.into_iter().for_each(&mut *show)));
@@ -161,7 +165,8 @@ impl Notebook {
                         format!("there is no %%{name}; write %{name} on a line of its own");
                     return Err(MagicError::usage(magic, message));
                 }
-                self.magic(magic, &rest, Some(&body), running, show)?;
+                let res = self.magic(magic, &rest, Some(&body), running, show);
+                res.map_err(|error| error.on_cell())?;
                 if magic.on_cell == OnCell::ThenRun {
                     // An empty first line keeps line numbers as the user sees them.
                     return self.code(&format!("\n{body}"), running);

@@ -3,6 +3,8 @@
 //! Spec: <https://nbformat.readthedocs.io/en/latest/format_description.html>.
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -12,11 +14,29 @@ use crate::{Cell, CellKind, Error, Notebook};
 /// What is wrong, without the place.
 type Checked<T> = Result<T, String>;
 
+/// The most bytes that are read: a device such as `/dev/zero` has no end.
+const MOST_BYTES: u64 = 1 << 28;
+
+/// The text of a file or pipe, which must have an end.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    read_at_most(File::open(path)?, MOST_BYTES)
+}
+
+fn read_at_most(file: impl Read, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let message = format!("more than {} MiB, which is no notebook or program", most >> 20);
+        return Err(io::Error::other(message));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::other("not UTF-8 text"))
+}
+
 impl Notebook {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| Error::whole(&name, error))?;
+        let text = read_text(path).map_err(|error| Error::whole(&name, error))?;
         Self::parse(&name, &text)
     }
 
@@ -236,5 +256,12 @@ mod tests {
             "a.ipynb: nbformat 3 is not known; expected nbformat 4"
         );
         assert_eq!(read(r#"{"nbformat": 4, "metadata": {}}"#), "a.ipynb: `cells` is missing");
+    }
+
+    #[test]
+    fn what_has_no_end_is_refused() {
+        let error = read_at_most(io::repeat(0), 3 << 20).unwrap_err().to_string();
+        assert_eq!(error, "more than 3 MiB, which is no notebook or program");
+        assert_eq!(read_at_most(&b"x = 1"[..], 5).unwrap(), "x = 1");
     }
 }

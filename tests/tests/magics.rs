@@ -105,6 +105,31 @@ fn a_fastrun_that_fails_changes_nothing() {
     assert!(show(&mut runner, "%fastrun status").unwrap().ends_with(&good));
 }
 
+#[test]
+fn what_is_measured_while_fastrun_is_on_is_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache.jsonl");
+    let mut runner = Runner::default();
+    show(&mut runner, &format!("import torch\n%fastrun on --cache {}", path.display())).unwrap();
+    assert!(!path.exists());
+    show(&mut runner, "x = torch.ones(5, 7) @ torch.ones(7, 3)").unwrap();
+    let first = std::fs::read_to_string(&path).unwrap();
+    assert!(first.lines().count() > 1, "{first}");
+    show(&mut runner, "1 + 1").unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), first);
+    show(&mut runner, "x = torch.ones(9, 7) @ torch.ones(7, 4)\n%fastrun off").unwrap();
+    assert!(std::fs::read_to_string(&path).unwrap().lines().count() > first.lines().count());
+}
+
+#[test]
+fn usage_is_that_of_the_form_which_was_written() {
+    let mut runner = Runner::default();
+    let error = show(&mut runner, "%%capture --nosuch\n1").unwrap_err();
+    assert!(error.contains("%%capture: ") && error.contains("usage: %%capture ["), "{error}");
+    let error = show(&mut runner, "%who --nosuch").unwrap_err();
+    assert!(error.contains("%who: ") && !error.contains("%%who"), "{error}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_cache_is_a_regular_file() {

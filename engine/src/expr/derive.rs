@@ -1,7 +1,7 @@
 //! The derivative of an expression, with PyTorch's choices where it is not defined.
 //!
-//! `relu'(0) = 0` and `clamp` stops gradients at its bounds: both follow from how the rows are written with `select`,
-//! whose derivative is the derivative of the branch taken. Ties of `min` and `max` share the gradient half and half.
+//! `relu'(0) = 0` and `clamp` stops gradients at its bounds: where `max(bound, x)` and `min(bound, x)` meet their bound, it
+//! wins. Ties of two inputs share the gradient half and half. The derivative of `select` is that of the branch taken.
 
 use std::collections::HashMap;
 
@@ -113,6 +113,8 @@ fn binary(op: BinOp, x: &Expr, y: &Expr, z: &Expr, dx: Expr, dy: Expr) -> Expr {
             let along = by_x(&|| a() / z.clone(), dx);
             add(along, by_x(&|| b() / z.clone(), dy))
         }
+        BinOp::Min if is_bound(x) => select(&b().ge(a()), dx, dy),
+        BinOp::Max if is_bound(x) => select(&b().le(a()), dx, dy),
         BinOp::Min => tie(b().lt(a()), a().eq(b()), dy, dx),
         BinOp::Max => tie(a().lt(b()), a().eq(b()), dy, dx),
         _ => num(0.0),
@@ -141,6 +143,11 @@ fn pow_exponent(x: &Expr, y: &Expr, z: &Expr) -> Expr {
 fn tie(other_won: Expr, tied: Expr, other: Expr, first: Expr) -> Expr {
     let half = mul(num(0.5), add(first.clone(), other.clone()));
     select(&tied, half, select(&other_won, other, first))
+}
+
+/// What is no input stops the gradient where the other side meets it.
+fn is_bound(expr: &Expr) -> bool {
+    matches!(&*expr.0, Term::Param(_) | Term::Const(_))
 }
 
 fn num(value: f64) -> Expr {

@@ -259,7 +259,11 @@ impl Lower<'_> {
             let Some(it) = star else { continue };
             let name = self.name(&it.name);
             if let Some(annotation) = &it.annotation {
-                annotations.push((name, self.source_text(&**annotation)));
+                // That of `*args` stands before those of keyword-only parameters.
+                let positional = node.posonlyargs.iter().chain(&node.args);
+                let before = positional.filter(|it| it.parameter.annotation.is_some()).count();
+                let place = if slot { annotations.len() } else { before };
+                annotations.insert(place, (name, self.source_text(&**annotation)));
             }
             *(if slot { &mut params.keywords } else { &mut params.rest }) = Some(name);
         }

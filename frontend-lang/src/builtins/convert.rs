@@ -277,6 +277,10 @@ pub static INT_METHODS: &[NativeFn] = &[
     function("bit_count", "self", "Bits that are 1, without sign.", bit_count).pure(),
     function("conjugate", "self", "The number itself.", iterator_iter).pure(),
     function("is_integer", "self", "Always true.", int_is_integer).pure(),
+    function("as_integer_ratio", "self", "The number and 1.", |_cx, args| {
+        Ok(Value::tuple([Value::Int(args.int(0)?), Value::Int(1)]))
+    })
+    .pure(),
 ];
 
 fn bit_length(_cx: &mut Cx, args: Args<'_>) -> Res {

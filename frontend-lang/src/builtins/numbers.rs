@@ -64,12 +64,15 @@ fn pow(cx: &mut Cx, args: Args<'_>) -> Res {
     {
         return Ok(power);
     }
-    let (base, exponent, modulus) = (args.int(0)?, args.int(1)?, args.int(2)?);
+    let (mut base, mut exponent, modulus) = (args.int(0)?, args.int(1)?, args.int(2)?);
     if modulus == 0 {
         return Err(value_error("pow() 3rd argument cannot be 0"));
     }
     if exponent < 0 {
-        return Err(value_error("pow() with a modulus needs an exponent that is not negative"));
+        let inverse = inverse(base, modulus);
+        base =
+            inverse.ok_or_else(|| value_error("base is not invertible for the given modulus"))?;
+        exponent = exponent.checked_neg().ok_or_else(overflow)?;
     }
     let wide = modulus as i128;
     let (mut result, mut square, mut left) =
@@ -85,6 +88,19 @@ fn pow(cx: &mut Cx, args: Args<'_>) -> Res {
         result += wide;
     }
     Ok(Value::Int(result as i64))
+}
+
+/// What times `base` leaves 1 when divided by `modulus`.
+fn inverse(base: i64, modulus: i64) -> Option<i64> {
+    let modulus = (modulus as i128).abs();
+    let (mut old, mut rest) = ((base as i128).rem_euclid(modulus), modulus);
+    let (mut found, mut next) = (1i128, 0i128);
+    while rest != 0 {
+        let quotient = old / rest;
+        (old, rest) = (rest, old - quotient * rest);
+        (found, next) = (next, found - quotient * next);
+    }
+    (old == 1).then(|| found.rem_euclid(modulus) as i64)
 }
 
 fn radix(cx: &mut Cx, args: Args<'_>, prefix: &str, text: fn(u64) -> String) -> Res {

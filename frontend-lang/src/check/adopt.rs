@@ -230,8 +230,8 @@ impl Cx {
             self.shadow().copies.insert(address, Value::Class(live.clone()));
             return Ok(live.clone());
         }
-        let mut copy = Class::new(live.name, live.qualname, base, AttrMap::default());
-        copy.module = live.module;
+        let (qualname, module) = (live.qualname(), live.module());
+        let copy = Class::new(live.name, qualname, module, base, AttrMap::default());
         let copy = Rc::new(copy);
         self.know(address, Value::Class(copy.clone()));
         let attrs = self.adopt_attrs(&live.attrs)?;
@@ -357,15 +357,12 @@ fn is_shareable(value: &Value, class: &Rc<Class>) -> bool {
         Value::Object(it) => it.is_constant(),
         Value::Tuple(it) => it.iter().all(is_fixed),
         Value::Class(it) => it.native.is_some(),
-        Value::Dict(it) => {
-            it.items().iter().all(|(k, v)| is_fixed(k) && is_fixed(v))
-                && is_annotations(value, class)
-        }
+        Value::Dict(_) => is_annotations(value, class),
         other => is_fixed(other),
     }
 }
 
-/// The annotations of a class are a dict that programs read only.
+/// The annotations of a class are a dict of types that programs read only.
 fn is_annotations(value: &Value, class: &Rc<Class>) -> bool {
     class.attrs.borrow().get(&crate::sym::Sym::ANNOTATIONS).is_some_and(|it| it.is(value))
 }

@@ -206,17 +206,17 @@ impl Cx {
 
     /// Whether an error holds no matter what values names have.
     fn holds_anyway(&mut self, raised: &Raised) -> bool {
-        let message = raised.message();
         if raised.is(&ATTRIBUTE_ERROR) {
-            return message.starts_with("module '");
+            return raised.message().starts_with("module '");
         }
         if !raised.is(&NAME_ERROR) || raised.is(&UNBOUND_LOCAL_ERROR) {
             return false;
         }
-        let name = message.split('\'').nth(1).unwrap_or_default().to_owned();
+        let name = raised.instance().and_then(|it| it.get(Sym::of("name")));
+        let Some(name) = name.as_ref().and_then(Value::as_str).map(Sym::new) else { return false };
         let code = self.shadow().code.clone();
         let global = format!("global {name}");
-        !code.is_some_and(|it| assigns(&it, Sym::new(&name))) && !self.sources.contains(&global)
+        !code.is_some_and(|it| assigns(&it, name)) && !self.sources.contains(&global)
     }
 }
 

@@ -103,8 +103,7 @@ impl Cx {
 
     /// A global name that the cell has set or looked at.
     pub(crate) fn shadow_known(&mut self, globals: &Rc<Globals>, name: Sym) -> Option<Value> {
-        let slot = globals.slot(name, || Value::Unbound);
-        let key = (Rc::as_ptr(globals).addr(), slot);
+        let key = (Rc::as_ptr(globals).addr(), globals.find(name)?);
         self.shadow().overlay.get(&key).filter(|it| !it.is_unbound()).cloned()
     }
 

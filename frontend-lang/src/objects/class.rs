@@ -27,9 +27,9 @@ pub use crate::objects::attr_map::AttrMap;
 /// A class.
 pub struct Class {
     pub name: Sym,
-    pub qualname: Sym,
-    /// `__main__`, or the module of a built-in type.
-    pub module: &'static str,
+    qualname: Cell<Sym>,
+    /// The module that defines it; empty for built-in names.
+    module: Cell<Sym>,
     pub base: Option<Rc<Class>>,
     pub attrs: RefCell<AttrMap>,
     /// The row, if this is a built-in type.
@@ -75,6 +75,27 @@ pub mod traits {
 thread_local! {
     static NATIVE_CLASSES: RefCell<FxHashMap<usize, Rc<Class>>> = RefCell::default();
     static VERSION: Cell<u32> = const { Cell::new(1) };
+    static COVERED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether an instance may have an attribute of its own that a property of its class goes before. Only then must reading an
+/// attribute look into the class first; it stays true.
+#[inline(always)]
+pub(crate) fn may_be_covered() -> bool {
+    COVERED.get()
+}
+
+/// Notes that an attribute was stored past the properties of the class.
+pub(crate) fn note_covered() {
+    COVERED.set(true);
+}
+
+/// A property, or an object whose class defines `__set__`.
+pub(crate) fn is_data_descriptor(value: &Value) -> bool {
+    match value {
+        Value::Instance(it) => it.class.has(traits::SET),
+        _ => value.downcast::<Property>().is_some(),
+    }
 }
 
 /// Changes whenever any class attribute changes; caches of lookups compare it.
@@ -84,15 +105,15 @@ pub fn class_version() -> u32 {
 }
 
 impl Class {
-    /// A class defined in the language.
-    pub fn new(name: Sym, qualname: Sym, base: Rc<Class>, attrs: AttrMap) -> Class {
+    /// A class defined in the language, in `module`.
+    pub fn new(name: Sym, qualname: Sym, module: Sym, base: Rc<Class>, attrs: AttrMap) -> Class {
         VERSION.set(VERSION.get().wrapping_add(1));
         let finalizes = base.finalizes.get() || attrs.contains_key(&Sym::of(finalizer::NAME));
         Class {
             finalizes: Cell::new(finalizes),
             name,
-            qualname,
-            module: "__main__",
+            qualname: Cell::new(qualname),
+            module: Cell::new(module),
             base: Some(base),
             attrs: RefCell::new(attrs),
             native: None,
@@ -125,8 +146,8 @@ impl Class {
         Class {
             finalizes: Cell::new(false),
             name,
-            qualname: name,
-            module: row.module,
+            qualname: Cell::new(name),
+            module: Cell::new(Sym::of(row.module)),
             base,
             attrs: RefCell::new(attrs),
             native: Some(row),
@@ -173,6 +194,9 @@ impl Class {
         if name.as_str() == finalizer::NAME {
             self.finalizes.set(true);
         }
+        if name == Sym::SET || is_data_descriptor(&value) {
+            COVERED.set(true);
+        }
         let old = self.attrs.borrow_mut().insert(name, value);
         drop(old);
     }
@@ -197,7 +221,18 @@ impl Class {
     pub fn remove(&self, name: Sym) -> bool {
         VERSION.set(VERSION.get().wrapping_add(1));
         let old = self.attrs.borrow_mut().shift_remove(&name);
+        if self.lookup(name).is_some_and(|it| is_data_descriptor(&it)) {
+            COVERED.set(true);
+        }
         old.is_some()
+    }
+
+    /// The property or other data descriptor that goes before an attribute `name` of instances.
+    pub(crate) fn covering(&self, name: Sym) -> Option<Value> {
+        if !self.has(traits::PROPERTY) {
+            return None;
+        }
+        self.lookup(name).filter(is_data_descriptor)
     }
 
     /// True if this is `other` or derives from it.
@@ -282,11 +317,7 @@ impl Class {
                     found |= if attrs.contains_key(&name) { bit } else { 0 };
                 }
             }
-            let computes = |it: &Value| match it {
-                Value::Instance(it) => it.class.has(traits::SET),
-                _ => it.downcast::<Property>().is_some(),
-            };
-            if attrs.values().any(computes) {
+            if attrs.values().any(is_data_descriptor) {
                 found |= traits::PROPERTY;
             }
             class = it.base.as_deref();
@@ -329,10 +360,31 @@ impl Class {
 
     /// `module.Name` as tracebacks and `repr` show it.
     pub fn full_name(&self) -> String {
-        match self.module {
-            "" => self.qualname.to_string(),
-            module => format!("{module}.{}", self.qualname),
+        match self.module.get().as_str() {
+            "" | "builtins" => self.qualname().to_string(),
+            module => format!("{module}.{}", self.qualname()),
         }
+    }
+
+    /// The name with those of the classes and functions around it: `f.<locals>.A`.
+    pub fn qualname(&self) -> Sym {
+        self.qualname.get()
+    }
+
+    /// The module that defines it; empty for built-in names.
+    pub fn module(&self) -> Sym {
+        self.module.get()
+    }
+
+    /// Sets `__qualname__` or `__module__`; `false` if the name is another one.
+    pub(crate) fn rename(&self, name: Sym, value: &Value) -> bool {
+        let Some(text) = value.as_str() else { return false };
+        match name {
+            Sym::QUALNAME => self.qualname.set(Sym::new(text)),
+            Sym::MODULE => self.module.set(Sym::new(text)),
+            _ => return false,
+        }
+        true
     }
 }
 

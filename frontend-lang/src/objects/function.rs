@@ -4,11 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 
+use crate::annotated::Names;
+use crate::builtins::MODULES;
 use crate::bytecode::Code;
 use crate::cx::Cx;
 use crate::cycles::{self, Candidate, holds};
 use crate::error::{Raised, type_error};
 use crate::memory::Fixed;
+use crate::native::{Member, NativeFn};
 use crate::objects::class::AttrMap;
 use crate::sym::Sym;
 use crate::table::Dict;
@@ -151,10 +154,14 @@ impl Func {
 /// Attributes of functions and bound methods; `None` if the value has no such attribute.
 pub(crate) fn attr(cx: &mut Cx, value: &Value, name: Sym) -> Result<Option<Value>, Raised> {
     match value {
+        Value::Func(_) | Value::Native(_) | Value::Method(_) if name == Sym::CALL => {
+            Ok(Some(value.clone()))
+        }
         Value::Func(func) => func_attr(cx, func, name),
         Value::Native(row) => Ok(match name {
             Sym::NAME | Sym::QUALNAME => Some(Value::str(row.name)),
             Sym::DOC => Some(Value::str(row.doc)),
+            Sym::MODULE => Some(Value::str(module_of(row))),
             _ => None,
         }),
         Value::Method(it) => match name {
@@ -174,15 +181,25 @@ fn func_attr(cx: &mut Cx, func: &Func, name: Sym) -> Result<Option<Value>, Raise
     Ok(Some(match name {
         Sym::NAME => func.code.name.value(),
         Sym::QUALNAME => Value::str(func.code.qualname.as_str()),
-        Sym::MODULE => Value::str("__main__"),
+        Sym::MODULE => func.code.globals.get(Sym::NAME).unwrap_or_else(|| Value::str("__main__")),
         Sym::DOC => func.code.doc.as_deref().map_or(Value::None, Value::str),
         Sym::DEFAULTS if func.defaults.is_empty() => Value::None,
         Sym::DEFAULTS => Value::tuple(func.defaults.clone()),
+        Sym::KWDEFAULTS => {
+            let names = func.code.params.names[func.code.params.positional..].iter();
+            let dict = Dict::default();
+            for (name, value) in names.zip(&func.keyword_defaults) {
+                if !value.is_unbound() {
+                    dict.insert_name(*name, value.clone());
+                }
+            }
+            if dict.is_empty() { Value::None } else { Value::Dict(Rc::new(dict)) }
+        }
         Sym::ANNOTATIONS => {
             let dict = Dict::default();
             for (name, text) in &func.code.annotations {
-                let value = annotated(cx, func, text)?;
-                dict.insert_name(*name, value);
+                let names = Names { near: &|_| None, globals: &func.code.globals };
+                dict.insert_name(*name, cx.annotation(text, &names));
             }
             Value::Dict(Rc::new(dict))
         }
@@ -197,20 +214,14 @@ fn func_attr(cx: &mut Cx, func: &Func, name: Sym) -> Result<Option<Value>, Raise
     }))
 }
 
-/// What an annotation means: the value of a name or of a name with dots, else its text.
-fn annotated(cx: &mut Cx, func: &Func, text: &str) -> Result<Value, Raised> {
-    let mut parts = text.split('.');
-    let first = Sym::new(parts.next().unwrap_or_default());
-    let global = func.code.globals.get(first);
-    let mut found = match text {
-        "None" => return Ok(Value::None),
-        _ => global.or_else(|| cx.builtins.get(&first).cloned()),
+/// The module that has a native as a function.
+pub(crate) fn module_of(row: &'static NativeFn) -> &'static str {
+    let holds = |member: &Member| match member {
+        Member::Functions(rows) => rows.iter().any(|it| std::ptr::eq(it, row)),
+        _ => false,
     };
-    for part in parts {
-        let Some(Value::Module(_) | Value::Class(_)) = found else { break };
-        found = cx.opt_getattr(&found.unwrap_or_default(), Sym::new(part))?;
-    }
-    Ok(found.unwrap_or_else(|| Value::str(text)))
+    let module = MODULES.iter().find(|it| it.members.iter().any(holds));
+    module.map_or("builtins", |it| it.name)
 }
 
 /// Sets an attribute of a function; `false` if the value is no function.

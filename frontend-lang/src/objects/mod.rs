@@ -8,6 +8,7 @@ pub(crate) mod finalizer;
 pub mod format;
 pub mod function;
 pub mod generator;
+pub mod generic;
 pub mod iterator;
 pub mod mersenne;
 pub mod model;

@@ -45,6 +45,11 @@ impl Globals {
         number
     }
 
+    /// The slot of `name`, if there is one.
+    pub(crate) fn find(&self, name: Sym) -> Option<u32> {
+        self.index.borrow().get(&name).copied()
+    }
+
     /// The value of `name`, if it is assigned.
     pub fn get(&self, name: Sym) -> Option<Value> {
         let slot = *self.index.borrow().get(&name)?;

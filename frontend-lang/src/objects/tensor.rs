@@ -152,9 +152,13 @@ impl TensorObj {
         let Some(base) = &self.base else { return };
         let version = base.object.current_version();
         if base.seen.get() != version {
+            // A view that has a history keeps it where it is read while nothing is recorded.
+            let has_history = self.value.borrow().edge().is_some();
+            let enabled = autograd::set_enabled(autograd::enabled() || has_history);
             if let Ok(value) = base.view.apply(&base.object.get()) {
                 self.value.replace(value);
             }
+            autograd::set_enabled(enabled);
             base.seen.set(version);
         }
     }
@@ -179,10 +183,16 @@ impl TensorObj {
         Ok(())
     }
 
-    /// Gives a leaf new elements: it stays the same leaf.
+    /// Gives the variable new elements at its place of the tape: a leaf stays the same leaf, a result keeps its history.
     pub fn set_data(&self, value: &Tensor) -> engine::Result<()> {
-        let edge = self.value.borrow().edge().filter(|it| it.is_leaf()).cloned();
-        self.set(value.at_edge(edge))
+        let edge = self.value.borrow().edge().cloned();
+        let Some(base) = &self.base else { return self.set(value.at_edge(edge)) };
+        let whole = base.view.write(&base.object.get(), value)?;
+        base.object.set_data(&whole)?;
+        let seen = base.view.apply(&base.object.get())?;
+        base.seen.set(base.object.current_version());
+        self.value.replace(seen.at_edge(edge));
+        Ok(())
     }
 
     /// What an op in place may not do here, as text.

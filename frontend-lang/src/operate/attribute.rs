@@ -7,7 +7,7 @@ use crate::bytecode::Op;
 use crate::cx::Cx;
 use crate::error::{ATTRIBUTE_ERROR, Raised, attribute_error, type_error};
 use crate::native::{NativeFn, Res, function};
-use crate::objects::class::{Class, Instance, traits, type_name, type_of};
+use crate::objects::class::{Class, Instance, may_be_covered, traits, type_name, type_of};
 use crate::objects::descriptor::{Property, bind, bind_to_class};
 use crate::suggest::nearest;
 use crate::sym::Sym;
@@ -69,7 +69,8 @@ impl Cx {
         it: &Rc<Instance>,
         name: Sym,
     ) -> Result<Option<Value>, Raised> {
-        if let Some(found) = it.attrs.borrow().get(&name) {
+        let covered = may_be_covered() && it.class.covering(name).is_some();
+        if !covered && let Some(found) = it.attrs.borrow().get(&name) {
             return Ok(Some(found.clone()));
         }
         if let Some(attr) = it.class.lookup(name) {
@@ -88,7 +89,9 @@ impl Cx {
             Sym::CLASS => return Ok(Some(Value::Class(it.class.clone()))),
             Sym::DICT => return Ok(Some(Value::Dict(Dict::of_instance(it, attrs_dict(it))))),
             Sym::DOC | Sym::CAUSE | Sym::CONTEXT | Sym::TRACEBACK => return Ok(Some(Value::None)),
-            Sym::MODULE => return Ok(Some(Value::str(it.class.module))),
+            Sym::MODULE => {
+                return self.class_attr(&Value::Class(it.class.clone()), &it.class, name);
+            }
             _ => {}
         }
         if it.class.has(traits::GETATTR) && !is_special_name(name) {
@@ -117,9 +120,9 @@ impl Cx {
         }
         Ok(Some(match name {
             Sym::NAME => class.name.value(),
-            Sym::QUALNAME => class.qualname.value(),
-            Sym::MODULE if class.module.is_empty() => Value::str("builtins"),
-            Sym::MODULE => Value::str(class.module),
+            Sym::QUALNAME => class.qualname().value(),
+            Sym::MODULE if class.module() == Sym::EMPTY => Value::str("builtins"),
+            Sym::MODULE => class.module().value(),
             Sym::CLASS => Value::Class(type_of(value)),
             Sym::DOC => class.native.map_or(Value::None, |row| Value::str(row.doc)),
             Sym::BASE => class.base.clone().map_or(Value::None, Value::Class),
@@ -135,9 +138,9 @@ impl Cx {
                 Value::Dict(Rc::new(dict))
             }
             Sym::ANNOTATIONS => Value::dict(),
-            _ => match SUBCLASSES.name == name.as_str() {
-                true => Value::method(Value::Native(&SUBCLASSES), value.clone()),
-                false => return Ok(operator_method(class, name)),
+            _ => match [&CHAIN, &SUBCLASSES].into_iter().find(|it| it.name == name.as_str()) {
+                Some(method) => Value::method(Value::Native(method), value.clone()),
+                None => return Ok(operator_method(class, name)),
             },
         }))
     }
@@ -186,7 +189,12 @@ impl Cx {
                 Ok(())
             }
             Value::Class(it) if it.native.is_none() => {
-                it.set(name, new);
+                if is_enum_member(it, name) {
+                    return Err(attribute_error(format!("cannot reassign member '{name}'")));
+                }
+                if !it.rename(name, &new) {
+                    it.set(name, new);
+                }
                 Ok(())
             }
             Value::Class(it) => Err(type_error(format!(
@@ -225,6 +233,9 @@ impl Cx {
                 }
                 self.delattr_plainly(value, name)
             }
+            Value::Class(it) if is_enum_member(it, name) => {
+                Err(attribute_error(format!("'{}' cannot delete member '{name}'.", it.name)))
+            }
             Value::Class(it) if it.native.is_none() && it.remove(name) => Ok(()),
             Value::Module(it) if it.globals.get(name).is_some() => {
                 it.globals.set(name, Value::Unbound);
@@ -242,6 +253,12 @@ impl Cx {
             && !property.delete.is_none()
         {
             return self.call(&property.delete, std::slice::from_ref(value)).map(drop);
+        }
+        if it.class.covering(name).is_some_and(|it| it.downcast::<Property>().is_some()) {
+            let class = it.class.name;
+            return Err(attribute_error(format!(
+                "property '{name}' of '{class}' object has no deleter"
+            )));
         }
         if it.class.has(traits::PROPERTY)
             && let Some(attr) = it.class.lookup(name)
@@ -346,6 +363,16 @@ impl Cx {
     }
 }
 
+/// Whether the attribute is a member of an enumeration, which stays what it is.
+fn is_enum_member(class: &Rc<Class>, name: Sym) -> bool {
+    if !class.has(traits::PROTOCOL) {
+        return false;
+    }
+    let attrs = class.attrs.borrow();
+    let is_own = |it: &Value| matches!(it, Value::Instance(it) if Rc::ptr_eq(&it.class, class));
+    attrs.get(&name).is_some_and(is_own)
+}
+
 /// Says so where `__init__` of a class does not call that of its base, whose attributes are missing then.
 fn init_not_called(it: &Instance) -> Option<String> {
     let mut inits = it.class.chain().filter_map(|class| {
@@ -392,6 +419,14 @@ pub(crate) fn operator_method(class: &Class, name: Sym) -> Option<Value> {
     }
     operator_methods::find(class.native_base(), name).map(Value::Native)
 }
+
+/// `mro()`.
+static CHAIN: NativeFn =
+    function("mro", "cls, /", "The class and its bases, nearest first.", |_cx, args| {
+        let Value::Class(class) = &args[0] else { return Ok(Value::list(Vec::new())) };
+        Ok(Value::list(class.chain().cloned().map(Value::Class).collect()))
+    })
+    .pure();
 
 static SUBCLASSES: NativeFn =
     function("__subclasses__", "cls, /", "Classes made of this one.", |_cx, args| {

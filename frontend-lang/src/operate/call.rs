@@ -29,6 +29,9 @@ impl Cx {
     /// `func(*args, **keywords)`.
     pub fn call_with(&mut self, func: &Value, args: CallArgs<'_>) -> Res {
         match func {
+            Value::Native(row) if self.profile.is_some() => {
+                self.profiled_native(row, SmallVec::from(args.positional), args.keywords)
+            }
             Value::Native(row) => {
                 self.call_native(row, SmallVec::from(args.positional), args.keywords)
             }
@@ -55,6 +58,8 @@ impl Cx {
                     self.enter_native()?;
                     let result = if self.mode == Mode::Shadow {
                         self.shadow_call(func, args)
+                    } else if self.profile.is_some() {
+                        self.profiled_object(func, native, args)
                     } else {
                         native.call(self, func, args)
                     };
@@ -117,8 +122,10 @@ impl Cx {
         if class.native.is_some() && !class.has(traits::EXCEPTION) {
             return self.call_new(class, args);
         }
-        if let Some(result) = self.class_protocol(class, "call", args)? {
-            return Ok(result);
+        match self.class_protocol(class, "call", args)? {
+            // It is to be made as objects of other classes are.
+            Some(Value::NotImplemented) | None => {}
+            Some(result) => return Ok(result),
         }
         let instance = self.allocate(class, args)?;
         if let Some(init) = class.lookup(Sym::INIT) {

@@ -8,6 +8,7 @@ use crate::error::{Raised, index_error, key_error, type_error, value_error};
 use crate::memory;
 use crate::native::{CallArgs, NativeObject, NativeType, Res};
 use crate::objects::class::{class_of, traits, type_name};
+use crate::objects::generic::Alias;
 use crate::objects::number::overflow;
 use crate::sym::Sym;
 use crate::value::{List, Range, Slice, Str, Value};
@@ -111,19 +112,20 @@ impl Cx {
                 let base = it.base.clone();
                 self.getitem(&base, index)
             }
-            // Annotations such as `list[int]` are kept as the class itself.
             Value::Class(class) => match class.lookup(Sym::CLASS_GETITEM) {
                 Some(func) => {
                     let func = crate::objects::descriptor::bind_to_class(func, class);
                     self.call(&func, std::slice::from_ref(index))
                 }
-                None if class.native.is_some_and(is_generic) => Ok(value.clone()),
-                None if class.lookup(Sym::TYPE_PARAMS).is_some() => Ok(value.clone()),
+                None if class.lookup(Sym::TYPE_PARAMS).is_some() => {
+                    Ok(Alias::of_class(value, index))
+                }
                 None if class.has(traits::PROTOCOL) => {
                     let args = CallArgs { positional: std::slice::from_ref(index), keywords: &[] };
                     let found = self.class_protocol(class, "getitem", args)?;
                     found.ok_or_else(|| not_subscriptable(value))
                 }
+                None if is_generic(class.native_base()) => Ok(Alias::of_class(value, index)),
                 None => Err(type_error(format!("type '{}' is not subscriptable", class.name))),
             },
             _ => {

@@ -3,7 +3,7 @@
 use crate::cx::Cx;
 use crate::error::{Raised, is_exception, type_error};
 use crate::memory;
-use crate::native::NativeObject;
+use crate::native::{CallArgs, NativeObject};
 use crate::objects::class::type_name;
 use crate::objects::number::float_repr;
 use crate::sym::Sym;
@@ -52,7 +52,19 @@ impl Cx {
                 out.push_str(&format!("range({}, {}, {})", it.start, it.stop, it.step));
             }
             Value::Native(it) => out.push_str(&format!("<built-in function {}>", it.name)),
-            Value::Class(it) => out.push_str(&format!("<class '{}'>", it.full_name())),
+            // `typing.Any`.
+            Value::Class(it)
+                if it.native.is_some_and(|row| row.module == "typing" && row.new.is_none()) =>
+            {
+                out.push_str(&it.full_name());
+            }
+            Value::Class(it) => {
+                let none = CallArgs { positional: &[], keywords: &[] };
+                match self.class_protocol(it, "repr", none)? {
+                    Some(text) => out.push_str(text.as_str().unwrap_or_default()),
+                    None => out.push_str(&format!("<class '{}'>", it.full_name())),
+                }
+            }
             Value::Module(it) => out.push_str(&format!("<module '{}'>", it.name)),
             Value::Iter(it) => {
                 let address = value.address().unwrap_or(0);
@@ -65,7 +77,9 @@ impl Cx {
             }
             Value::Func(it) => {
                 let address = value.address().unwrap_or(0);
-                out.push_str(&format!("<function {} at {address:#x}>", it.code.qualname));
+                let given = it.attrs.borrow().get(&Sym::QUALNAME).cloned();
+                let name = given.as_ref().and_then(Value::as_str).unwrap_or(&it.code.qualname);
+                out.push_str(&format!("<function {name} at {address:#x}>"));
             }
             Value::Object(it) => out.push_str(&it.repr(self)?),
             Value::Tensor(it) => out.push_str(&it.repr(self)?),
@@ -213,6 +227,15 @@ impl Cx {
             [] => Ok(String::new()),
             [one] if it.class.derives_from(&crate::error::KEY_ERROR) => self.repr(one),
             [one] => self.str(one),
+            [number, text, rest @ ..]
+                if it.class.derives_from(&crate::error::OS_ERROR) && rest.len() < 2 =>
+            {
+                let (number, text) = (self.str(number)?, self.str(text)?);
+                Ok(match rest {
+                    [file] => format!("[Errno {number}] {text}: {}", self.repr(file)?),
+                    _ => format!("[Errno {number}] {text}"),
+                })
+            }
             many => self.repr(&Value::tuple(many.to_vec())),
         }
     }

@@ -7,7 +7,7 @@ use super::{Probe, Table, find};
 use crate::cx::Cx;
 use crate::cycles::{self, Candidate, holds};
 use crate::error::Raised;
-use crate::objects::class::Instance;
+use crate::objects::class::{Instance, note_covered};
 use crate::operate::equal::plain_hash;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -33,7 +33,13 @@ impl Dict {
     fn write_through(&self, key: &Value, value: Option<&Value>) {
         if let (Some(owner), Some(name)) = (self.owner.get(), key.as_str()) {
             match value {
-                Some(value) => owner.set(Sym::new(name), value.clone()),
+                Some(value) => {
+                    let name = Sym::new(name);
+                    if owner.class.covering(name).is_some() {
+                        note_covered();
+                    }
+                    owner.set(name, value.clone());
+                }
                 None => drop(owner.remove(Sym::new(name))),
             }
         }

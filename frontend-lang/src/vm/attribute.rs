@@ -6,7 +6,7 @@ use crate::bytecode::{Cache, Code, Op};
 use crate::cx::{Cx, Mode};
 use crate::error::Raised;
 use crate::native::Res;
-use crate::objects::class::{Instance, class_of, class_version, row_of, traits};
+use crate::objects::class::{Instance, class_of, class_version, may_be_covered, row_of, traits};
 use crate::objects::descriptor::{Get, Property};
 use crate::objects::function::Func;
 use crate::sym::Sym;
@@ -41,7 +41,7 @@ impl Cx {
         // With `__getattr__`, an AttributeError of the getter has to be seen.
         if !it.class.has(traits::PROPERTY)
             || it.class.has(traits::GETATTR)
-            || it.attrs.borrow().contains_key(&name)
+            || (it.attrs.borrow().contains_key(&name) && !may_be_covered())
         {
             return Ok(false);
         }
@@ -216,6 +216,9 @@ fn is_stored_plainly(it: &Instance, code: &Code, name: Sym, cache: u16) -> bool 
 #[inline(always)]
 pub(crate) fn quick_attr(object: &Value, code: &Code, name: Sym, cache: u16) -> Option<Value> {
     let Value::Instance(it) = object else { return None };
+    if may_be_covered() && it.class.has(traits::PROPERTY) {
+        return None;
+    }
     let attrs = it.attrs.borrow();
     match attrs.at(code.caches[cache as usize].place.get() as usize) {
         Some((key, value)) if *key == name => Some(value.clone()),
@@ -254,6 +257,9 @@ pub(crate) fn quick_set_attr(
 /// The instance's own attribute, found by the cache where that is right.
 #[inline]
 fn own_attr(it: &Instance, code: &Code, name: Sym, cache: u16) -> Option<Value> {
+    if may_be_covered() && it.class.covering(name).is_some() {
+        return None;
+    }
     let attrs = it.attrs.borrow();
     let slot = &code.caches[cache as usize];
     if let Some((key, value)) = attrs.at(slot.place.get() as usize)

@@ -57,7 +57,7 @@ impl Cx {
         first_arg: usize,
         return_to: usize,
     ) -> Result<bool, Raised> {
-        let quick = row.quick.filter(|_| self.mode != Mode::Shadow);
+        let quick = row.quick.filter(|_| self.mode != Mode::Shadow && self.profile.is_none());
         let known = quick.and_then(|it| words::fresh(it(&self.machine.stack[first_arg..])));
         let result = match known.map(hold) {
             Some(result) => result,
@@ -104,6 +104,10 @@ impl Cx {
 
     /// Calls a native with the arguments from `first_arg` to the top, which are taken.
     fn call_native_at(&mut self, row: &'static NativeFn, first_arg: usize) -> Res {
+        if self.profile.is_some() {
+            let args: Bound = self.machine.stack.drain(first_arg..).collect();
+            return self.profiled_native(row, args, &[]);
+        }
         let stack = &mut self.machine.stack;
         let count = stack.len() - first_arg;
         let wanted = row.params.filled(count).filter(|it| *it <= DIRECT);
@@ -111,6 +115,7 @@ impl Cx {
             let args: Bound = stack.drain(first_arg..).collect();
             return self.call_native(row, args, &[]);
         };
+
         let mut args = [const { Value::Unbound }; DIRECT];
         for place in args[..count].iter_mut().rev() {
             words::put(place, hold(stack.pop()));

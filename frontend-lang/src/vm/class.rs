@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::annotated::Names;
 use crate::builtins::types;
 use crate::bytecode::Code;
 use crate::cx::Cx;
@@ -10,6 +11,7 @@ use crate::error::{Raised, type_error};
 use crate::native::{CallArgs, Res};
 use crate::objects::class::{AttrMap, Class, class_of, type_name};
 use crate::objects::descriptor::{ClassMethod, StaticMethod};
+use crate::objects::generic::Alias;
 use crate::sym::Sym;
 use crate::table::Dict;
 use crate::value::Value;
@@ -21,7 +23,7 @@ impl Cx {
         let body = self.machine.stack.pop();
         let keywords = self.machine.stack.pop();
         let base = self.machine.stack.pop();
-        let base = base_class(&base)?;
+        let base = self.base_class(&base)?;
         let name = Sym::new(code.consts[name as usize].as_str().unwrap_or_default());
         let keywords = keywords.as_dict().map(|it| it.items()).unwrap_or_default();
         let keywords = keywords.into_iter();
@@ -55,7 +57,13 @@ impl Cx {
         class_cell: Value,
     ) -> Res {
         let doc = code.doc.as_ref().map_or(Value::None, |it| Value::str(it.as_str()));
-        self.make_class(build, doc, Sym::new(&code.qualname), class_cell)
+        let module = module_of(code);
+        self.make_class(build, doc, (module, Sym::new(&code.qualname)), class_cell)
+    }
+
+    /// The module of the code that calls a native.
+    pub(crate) fn calling_module(&self) -> Sym {
+        self.machine.frames.last().map_or(Sym::of("__main__"), |it| module_of(&it.func.code))
     }
 
     /// `type(name, bases, dict)`.
@@ -75,17 +83,25 @@ impl Cx {
             let Some(key) = key.as_str() else { return Err(type_error("names must be strings")) };
             namespace.insert(Sym::new(key), value);
         }
-        let base = base_class(bases.first().unwrap_or(&Value::None))?;
+        let base = self.base_class(bases.first().unwrap_or(&Value::None))?;
         let name = Sym::new(name);
         let build = ClassBuild { name, base, keywords: Vec::new(), namespace };
-        self.make_class(build, Value::None, name, Value::None)
+        let module = self.calling_module();
+        self.make_class(build, Value::None, (module, name), Value::None)
+    }
+
+    /// The module of the code that called into the module whose code runs.
+    pub(crate) fn module_outside(&self) -> Sym {
+        let here = self.calling_module();
+        let modules = self.machine.frames.iter().rev().map(|it| module_of(&it.func.code));
+        modules.into_iter().find(|it| *it != here).unwrap_or(here)
     }
 
     fn make_class(
         &mut self,
         build: ClassBuild,
         doc: Value,
-        qualname: Sym,
+        (module, qualname): (Sym, Sym),
         class_cell: Value,
     ) -> Res {
         let mut namespace = build.namespace;
@@ -106,7 +122,12 @@ impl Cx {
             .filter(|(_, it)| matches!(it, Value::Instance(_)))
             .map(|(name, it)| (*name, it.clone()))
             .collect();
-        let class = Rc::new(Class::new(build.name, qualname, build.base.clone(), namespace));
+        let given = [Sym::MODULE, Sym::QUALNAME].map(|name| (name, namespace.shift_remove(&name)));
+        let class = Class::new(build.name, qualname, module, build.base.clone(), namespace);
+        let class = Rc::new(class);
+        for (name, value) in given {
+            value.map(|it| class.rename(name, &it));
+        }
         build.base.note_subclass(&class);
         cycles::note(Candidate::Class(Rc::downgrade(&class)));
         let value = Value::Class(class.clone());
@@ -151,14 +172,42 @@ impl Cx {
     /// `Annotate`: notes a name of a class body and its annotation.
     pub(crate) fn annotate(&mut self, pair: &Value) {
         let Some([name, text]) = pair.as_tuple().map(|it| &***it) else { return };
+        let (Some(name), Some(text)) = (name.as_str(), text.as_str()) else { return };
+        let Some(globals) = self.machine.frames.last().map(|it| it.func.code.globals.clone())
+        else {
+            return;
+        };
+        let Some(near) = self.namespace().map(|it| it.clone()) else { return };
+        let near = |name: Sym| near.get(&name).cloned();
+        let value = self.annotation(text, &Names { near: &near, globals: &globals });
         let Some(namespace) = self.namespace() else { return };
         namespace.insert_new(Sym::ANNOTATIONS, || Value::Dict(Rc::new(Dict::default())));
-        if let (Some(Value::Dict(dict)), Some(name)) =
-            (namespace.get(&Sym::ANNOTATIONS), name.as_str())
-        {
-            dict.insert_name(Sym::new(name), text.clone());
+        if let Some(Value::Dict(dict)) = namespace.get(&Sym::ANNOTATIONS) {
+            dict.insert_name(Sym::new(name), value);
         }
     }
+
+    /// The class that a class is derived from, where `class A(base)` stands.
+    fn base_class(&mut self, base: &Value) -> Result<Rc<Class>, Raised> {
+        if let Some(alias) = base.downcast::<Alias>() {
+            return base_class(alias.origin());
+        }
+        if let Value::Func(it) = base {
+            let entries = it.attrs.borrow().get(&Sym::of("__mro_entries__")).cloned();
+            if let Some(entries) = entries {
+                let found = self.call(&entries, &[Value::tuple([base.clone()])])?;
+                let found = found.as_tuple().and_then(|it| it.first().cloned());
+                return base_class(&found.unwrap_or_default());
+            }
+        }
+        base_class(base)
+    }
+}
+
+/// `__name__` where the code stands.
+fn module_of(code: &Code) -> Sym {
+    let name = code.globals.get(Sym::NAME);
+    Sym::new(name.as_ref().and_then(Value::as_str).unwrap_or("__main__"))
 }
 
 fn base_class(base: &Value) -> Result<Rc<Class>, Raised> {

@@ -77,7 +77,7 @@ impl Cx {
         let near = nearest(name.as_str(), names.iter().map(|it| it.as_str()));
         let hint = near.map(|near| format!(". Did you mean '{near}'?")).unwrap_or_default();
         let message = format!("cannot import name '{name}' from '{}'{hint}", it.name);
-        Err(named(import_error(message), &it.name))
+        Err(import_error(message).with_name(Sym::new(&it.name)))
     }
 
     /// The names that `import *` gives.
@@ -207,14 +207,6 @@ fn built_in_names() -> Vec<&'static str> {
     names
 }
 
-/// Notes the module in the exception, as its `name`.
-fn named(raised: Raised, module: &str) -> Raised {
-    if let Some(it) = raised.instance() {
-        it.set(Sym::of("name"), Value::str(module));
-    }
-    raised
-}
-
 fn no_module(name: &str) -> Raised {
     let known = MODULES.iter().flat_map(|it| it.aliases.iter().chain([&it.name])).copied();
     let known = known.chain(NG_MODULES.iter().map(|(name, _)| *name));
@@ -230,5 +222,5 @@ fn no_module(name: &str) -> Raised {
             built_in_names().join(", ")
         ),
     };
-    named(Raised::new(&MODULE_NOT_FOUND_ERROR, message), name)
+    Raised::new(&MODULE_NOT_FOUND_ERROR, message).with_name(Sym::new(name))
 }

@@ -108,6 +108,7 @@ pub(crate) fn unbound_local(code: &crate::bytecode::Code, slot: u32) -> Raised {
         &crate::error::UNBOUND_LOCAL_ERROR,
         format!("cannot access local variable '{name}' where it is not associated with a value"),
     )
+    .with_name(name)
 }
 
 pub(crate) fn unbound_free(code: &crate::bytecode::Code, idx: u32) -> Raised {
@@ -115,4 +116,5 @@ pub(crate) fn unbound_free(code: &crate::bytecode::Code, idx: u32) -> Raised {
     name_error(format!(
         "cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
     ))
+    .with_name(name)
 }

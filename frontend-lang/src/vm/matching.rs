@@ -1,5 +1,6 @@
 //! The operations of `match`.
 
+use crate::builtins::modules::typing::fits_protocol;
 use crate::builtins::types;
 use crate::bytecode::Op;
 use crate::cx::Cx;
@@ -106,7 +107,9 @@ impl Cx {
     /// `isinstance(value, class)`; a tuple means any of its classes.
     pub fn is_instance(&mut self, value: &Value, class: &Value) -> Result<bool, Raised> {
         match class {
-            Value::Class(class) => Ok(type_of(value).is_subclass(class)),
+            Value::Class(class) if type_of(value).is_subclass(class) => Ok(true),
+            Value::Class(class) if class.native.is_some() => Ok(false),
+            Value::Class(class) => Ok(fits_protocol(self, value, class).unwrap_or(false)),
             Value::Tuple(items) => {
                 for item in items.iter() {
                     if self.is_instance(value, item)? {

@@ -501,13 +501,14 @@ impl Cx {
         let message = format!("name '{name}' is not defined");
         if let Some(way_out) = crate::absent::name(name.as_str()) {
             let words = format!("It is not in this language: {way_out}");
-            return name_error(message).with_words(Some(words));
+            return name_error(message).with_name(name).with_words(Some(words));
         }
         let globals = self.global_names(&code.globals);
         let known = globals.iter().map(|it| it.as_str());
         let known = known.chain(self.builtins.keys().map(|it| it.as_str()));
         let local = code.locals.iter().map(|it| it.as_str());
-        name_error(message).with_hint(nearest(name.as_str(), known.chain(local)))
+        let near = nearest(name.as_str(), known.chain(local));
+        name_error(message).with_name(name).with_hint(near)
     }
 }
 
@@ -519,7 +520,7 @@ fn no_context(value: &Value) -> Raised {
 
 fn check_bound(old: &Value, name: Sym) -> Result<(), Raised> {
     if old.is_unbound() {
-        return Err(name_error(format!("name '{name}' is not defined")));
+        return Err(name_error(format!("name '{name}' is not defined")).with_name(name));
     }
     Ok(())
 }

@@ -89,8 +89,8 @@ impl Cx {
 
     /// What to write where a variable of the same name stands outside of the function that raised.
     fn outer_variable(&mut self, raised: &Raised) -> Option<String> {
-        let message = raised.message();
-        let name = Sym::new(message.split('\'').nth(1)?);
+        let name = raised.instance()?.get(Sym::of("name"))?;
+        let name = Sym::new(name.as_str()?);
         let mut frames = self.machine.frames.iter().rev().map(|it| &it.func.code);
         let code = frames.next()?.clone();
         let holds = |outer: &Rc<Code>| {

@@ -17,6 +17,9 @@ pub(crate) static RENDERER: Renderer = Renderer {
 /// The most rows drawn; of a longer table both ends are.
 const ROWS: usize = 120;
 
+/// A caption stands on one line, however narrow the table, and does not make it wider.
+const CAPTION: &str = "white-space:nowrap;text-align:left;width:0";
+
 fn html(art: &Artifact) -> Option<String> {
     let Artifact::Table(table) = art else { return None };
     let columns = columns(table);
@@ -32,7 +35,7 @@ fn html(art: &Artifact) -> Option<String> {
 
 fn html_rows(html: &mut Html, table: &Table, columns: usize) {
     if !table.caption.is_empty() {
-        html.tag("caption").text(&table.caption);
+        html.tag("caption").attr("style", CAPTION).text(&table.caption);
     }
     if !table.head.is_empty() {
         html.tag("thead").within(|html| {

@@ -95,14 +95,28 @@ fn this_cell(cx: &mut MagicCx<'_>, before: Strategy) {
 fn finish(cx: &mut MagicCx<'_>) -> Result<Vec<Artifact>, MagicError> {
     fastrun::set_strategy(cx.settings.fastrun_before.take().unwrap_or_default());
     let choices = fastrun::take_report();
-    if let Some(path) = cache_path(cx) {
-        // The folder of a file that the user names is there.
-        if let (None, Some(folder)) = (&cx.settings.fastrun_cache, path.parent()) {
-            cx.session.cx.host.make_dir(&folder.to_string_lossy()).map_err(MagicError::failed)?;
-        }
-        fastrun::save(&path)?;
-    }
+    save(cx)?;
     Ok(vec![Artifact::Table(table(&choices))])
+}
+
+/// Saves what the cell has measured, as under `%fastrun on`.
+pub(crate) fn keep(cx: &mut MagicCx<'_>) -> Result<Vec<Artifact>, MagicError> {
+    if fastrun::n_measured() > cx.settings.fastrun_kept {
+        save(cx)?;
+    }
+    Ok(Vec::new())
+}
+
+fn save(cx: &mut MagicCx<'_>) -> Result<(), MagicError> {
+    // What cannot be saved is said once.
+    cx.settings.fastrun_kept = fastrun::n_measured();
+    let Some(path) = cache_path(cx) else { return Ok(()) };
+    // The folder of a file that the user names is there.
+    if let (None, Some(folder)) = (&cx.settings.fastrun_cache, path.parent()) {
+        cx.session.cx.host.make_dir(&folder.to_string_lossy()).map_err(MagicError::failed)?;
+    }
+    fastrun::save(&path)?;
+    Ok(())
 }
 
 fn table(choices: &[Choice]) -> Table {

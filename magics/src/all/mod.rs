@@ -7,7 +7,7 @@ mod device;
 mod dump;
 mod env;
 mod explain;
-mod fastrun;
+pub(crate) mod fastrun;
 mod history;
 mod html;
 mod load;

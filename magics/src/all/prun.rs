@@ -12,8 +12,8 @@ use crate::{Example, Magic, MagicError, OnCell};
 
 pub(super) static MAGIC: Magic = Magic {
     name: "prun",
-    summary: "Run a line, or with %%prun the cell, and show for each function how often it was called and how long it took. Time in natives \
-              and ops counts for the function that calls them.",
+    summary: "Run a line, or with %%prun the cell, and show for each function how often it was called and how long it took, built-in \
+              functions and ops too. Operators and built-in types count for the function that uses them.",
     args: &[
         Arg::Flag {
             name: "-s",
@@ -39,7 +39,13 @@ pub(super) static MAGIC: Magic = Magic {
         Example {
             setup: "def double(x):\n    return 2 * x",
             cell: "%prun list(map(double, range(4)))",
-            shows: "5 calls",
+            shows: "6 calls",
+        },
+        Example { setup: "", cell: "%prun sorted([3, 1, 2])", shows: "sorted (built-in)" },
+        Example {
+            setup: "items = []",
+            cell: "%%prun\nfor i in range(3):\n    items.append(abs(i))",
+            shows: "list.append (built-in)",
         },
         Example { setup: "", cell: "%prun -s speed 1", shows: "error: MagicError" },
         Example { setup: "", cell: "%prun 1 / 0", shows: "error: ZeroDivisionError" },

@@ -31,16 +31,15 @@ pub static OP: OpDef = OpDef {
         ),
         ("clamp(tensor([-2.0, nan, inf]), max=1.0)", "tensor([-2., nan,  1.])"),
         ("clamp(tensor([1, 5, 9]), 3, 6)", "tensor([3, 5, 6])"),
+        ("clamp(tensor([-0.0, 0.0]), min=0.0)", "tensor([-0., 0.])"),
     ],
 };
 
-/// The lower bound first: where the bounds cross, `max` wins. At the bounds themselves gradients stop, and a zero takes the sign of a bound of zero.
+/// The lower bound first: where the bounds cross, `max` wins. At the bounds themselves gradients stop, and a zero keeps its sign.
 fn body(x: &Expr, attrs: &Attrs) -> Expr {
     let given = |idx: usize| attrs.get(idx).is_some_and(|it| !matches!(it, Attr::None));
-    let (min, max) = (Expr::param(0), Expr::param(1));
-    let low =
-        if given(0) { Expr::select(x.clone().le(min.clone()), min, x.clone()) } else { x.clone() };
-    if given(1) { Expr::select(low.clone().ge(max.clone()), max, low) } else { low }
+    let low = if given(0) { Expr::param(0).max(x.clone()) } else { x.clone() };
+    if given(1) { Expr::param(1).min(low) } else { low }
 }
 
 /// A float bound lifts integers to float32, as a float number does in arithmetic.

@@ -15,10 +15,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::broadcast,
-    body: Body::Scalar(|x, _| {
-        let top = Expr::select(x[0].clone().ge(Expr::param(1)), Expr::param(1), x[0].clone());
-        Expr::select(x[0].clone().le(Expr::param(0)), Expr::param(0), top)
-    }),
+    body: Body::Scalar(|x, _| Expr::param(1).min(Expr::param(0).max(x[0].clone()))),
     grad: Grad::Derived,
     pure: true,
     method: false,

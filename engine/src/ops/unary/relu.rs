@@ -11,7 +11,7 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Promote,
     infer: rules::broadcast,
-    body: Body::Unary(|x| Expr::select(x.clone().le(0.0), 0.0, x)),
+    body: Body::Unary(|x| Expr::constant(0.0).max(x)),
     grad: Grad::Derived,
     pure: true,
     method: true,
@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     examples: &[
         ("relu(tensor([-1.5, 0.0, 0.5, 2.0]))", "tensor([0.0000, 0.0000, 0.5000, 2.0000])"),
         ("relu(tensor([0.0, inf, nan]))", "tensor([0., inf, nan])"),
+        ("relu(tensor([-0.0]))", "tensor([-0.])"),
         ("relu(tensor([-3, 3]))", "tensor([0, 3])"),
     ],
 };

@@ -11,9 +11,7 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Promote,
     infer: rules::broadcast,
-    body: Body::Unary(|x| {
-        Expr::select(x.clone().le(0.0), 0.0, Expr::select(x.clone().ge(6.0), 6.0, x))
-    }),
+    body: Body::Unary(|x| Expr::constant(6.0).min(Expr::constant(0.0).max(x))),
     grad: Grad::Derived,
     pure: true,
     method: false,

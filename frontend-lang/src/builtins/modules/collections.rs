@@ -21,13 +21,22 @@ pub static MODULE: NativeModule = NativeModule {
     aliases: &[],
 };
 
-static FUNCTIONS: &[NativeFn] = &[function(
-    "namedtuple",
-    "typename, field_names, *, rename=False, defaults=None, module=None",
-    "A class of tuples with named fields.",
-    namedtuple,
-)
-.pure()];
+static FUNCTIONS: &[NativeFn] = &[
+    function(
+        "caller",
+        "",
+        "The module that called into the module whose code runs.",
+        |cx, _args| Ok(cx.module_outside().value()),
+    )
+    .pure(),
+    function(
+        "namedtuple",
+        "typename, field_names, *, rename=False, defaults=None, module=None",
+        "A class of tuples with named fields.",
+        namedtuple,
+    )
+    .pure(),
+];
 
 static RECORD_NEW: NativeType =
     NativeType::plain("function", "Makes an object of a named tuple class.");
@@ -79,7 +88,11 @@ fn namedtuple(cx: &mut Cx, args: Args<'_>) -> Res {
     }
     let make = Value::object(ClassMethod(Value::Native(&MAKE)));
     attrs.insert(Sym::of(MAKE.name), make);
-    Ok(Value::Class(Rc::new(Class::new(name, name, class_of(&types::TUPLE), attrs))))
+    let module = match args.opt(4).and_then(Value::as_str) {
+        Some(module) => Sym::new(module),
+        None => cx.calling_module(),
+    };
+    Ok(Value::Class(Rc::new(Class::new(name, name, module, class_of(&types::TUPLE), attrs))))
 }
 
 const KEYWORDS: &[&str] = &[

@@ -62,6 +62,14 @@ fn encode(cx: &mut Cx, args: Args<'_>, first: usize) -> Result<String, Raised> {
         item = text(a).ok_or_else(wrong)?;
         key_separator = text(b).ok_or_else(wrong)?;
     }
+    let default = match args.opt(first + 4) {
+        // A class such as `JSONEncoder`, whose method `default` says what becomes of other objects.
+        Some(class) => {
+            let encoder = cx.call(class, &[])?;
+            Some(cx.getattr(&encoder, Sym::new("default"))?)
+        }
+        None => args.opt(first + 7).cloned(),
+    };
     let mut encoder = Encoder {
         out: String::new(),
         skip_keys: cx.truth(&args[first])?,
@@ -71,7 +79,7 @@ fn encode(cx: &mut Cx, args: Args<'_>, first: usize) -> Result<String, Raised> {
         indent,
         item_separator: item,
         key_separator,
-        default: args.opt(first + 7).cloned(),
+        default,
         level: 0,
         open: Vec::new(),
     };

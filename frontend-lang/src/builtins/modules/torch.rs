@@ -291,7 +291,13 @@ fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn set_num_threads(_cx: &mut Cx, args: Args<'_>) -> Res {
     let count = usize::try_from(args.int(0)?).ok().filter(|it| *it > 0);
-    let count = count.ok_or_else(|| runtime_error("set_num_threads expects a positive integer"))?;
+    let count = count.ok_or_else(|| {
+        runtime_error(format!(
+            "set_num_threads expects a positive integer, not {}; the machine has {} cores",
+            args[0].as_int().unwrap_or_default(),
+            std::thread::available_parallelism().map_or(1, |it| it.get())
+        ))
+    })?;
     engine::cpu::pool::set_threads(count);
     Ok(Value::None)
 }

@@ -1,14 +1,19 @@
-//! `typing`: names for annotations. They evaluate to inert objects; square brackets keep them.
+//! `typing`: names for annotations, and what annotations mean. The names are inert classes; square brackets make
+//! generic types of them (`objects/generic.rs`).
 
 use std::rc::Rc;
 
+use crate::annotated::Names;
 use crate::builtins::types;
 use crate::native::*;
-use crate::objects::class::{AttrMap, Class, class_of};
+use crate::objects::class::{AttrMap, Class, class_of, type_of};
+use crate::objects::generic::{Alias, TYPE_VAR, types_of_none};
+use crate::objects::module::{Globals, Module};
+use crate::objects::union::Union;
 
 macro_rules! inert {
     ($($id:ident = $name:literal,)*) => {
-        $(static $id: NativeType = NativeType {
+        $(pub(crate) static $id: NativeType = NativeType {
             module: "typing",
             ..NativeType::plain($name, "A name for annotations.")
         };)*
@@ -29,20 +34,6 @@ inert! {
     UNION = "Union", UNPACK = "Unpack",
 }
 
-static TYPE_VAR: NativeType = NativeType {
-    module: "typing",
-    new: Some(
-        function(
-            "TypeVar",
-            "cls, name, *constraints, bound=None, covariant=False",
-            "",
-            |_cx, _| Ok(Value::Class(class_of(&ANY))),
-        )
-        .pure(),
-    ),
-    ..NativeType::plain("TypeVar", "A variable for types.")
-};
-
 /// The module.
 pub static MODULE: NativeModule = NativeModule {
     name: "typing",
@@ -52,40 +43,178 @@ pub static MODULE: NativeModule = NativeModule {
         Member::Types(&[&TYPE_VAR]),
         Member::Make("Generic", |_cx| Ok(generic("Generic"))),
         Member::Make("Protocol", |_cx| Ok(generic("Protocol"))),
-        Member::Make("Dict", |_cx| Ok(Value::Class(class_of(&types::DICT)))),
-        Member::Make("FrozenSet", |_cx| Ok(Value::Class(class_of(&types::FROZENSET)))),
+        Member::Make("Counter", |cx| of_collections(cx, "Counter", "Counter")),
+        Member::Make("DefaultDict", |cx| of_collections(cx, "DefaultDict", "defaultdict")),
+        Member::Make("Deque", |cx| of_collections(cx, "Deque", "deque")),
+        Member::Make("Dict", |_cx| Ok(of_builtin("Dict", &types::DICT))),
+        Member::Make("FrozenSet", |_cx| Ok(of_builtin("FrozenSet", &types::FROZENSET))),
+        Member::Make("List", |_cx| Ok(of_builtin("List", &types::LIST))),
         Member::From("NamedTuple", "typing.named", "NamedTuple"),
-        Member::Make("List", |_cx| Ok(Value::Class(class_of(&types::LIST)))),
-        Member::Make("Set", |_cx| Ok(Value::Class(class_of(&types::SET)))),
+        Member::From("NewType", "typing.named", "NewType"),
+        Member::Make("OrderedDict", |cx| of_collections(cx, "OrderedDict", "OrderedDict")),
+        Member::Make("Set", |_cx| Ok(of_builtin("Set", &types::SET))),
         Member::Make("Text", |_cx| Ok(Value::Class(class_of(&types::STR)))),
-        Member::Make("Tuple", |_cx| Ok(Value::Class(class_of(&types::TUPLE)))),
-        Member::Make("Type", |_cx| Ok(Value::Class(class_of(&types::TYPE)))),
+        Member::Make("Tuple", |_cx| Ok(of_builtin("Tuple", &types::TUPLE))),
+        Member::Make("Type", |_cx| Ok(of_builtin("Type", &types::TYPE))),
+        Member::From("TypedDict", "typing.named", "TypedDict"),
         Member::Make("TYPE_CHECKING", |_cx| Ok(Value::Bool(false))),
         Member::Functions(FUNCTIONS),
     ],
     aliases: &["collections.abc", "typing_extensions"],
 };
 
+fn of_builtin(name: &'static str, row: &'static NativeType) -> Value {
+    Alias::bare(name, Value::Class(class_of(row)))
+}
+
+fn of_collections(cx: &mut Cx, name: &'static str, there: &'static str) -> Res {
+    let module = cx.import("collections")?;
+    Ok(Alias::bare(name, cx.import_name(&module, Sym::of(there))?))
+}
+
 /// A class whose subclasses may be written with square brackets.
 fn generic(name: &'static str) -> Value {
     let mut attrs = AttrMap::default();
     attrs.insert(Sym::TYPE_PARAMS, Value::tuple(Vec::new()));
     let name = Sym::of(name);
-    let mut class = Class::new(name, name, class_of(&types::OBJECT), attrs);
-    class.module = "typing";
+    let class = Class::new(name, name, Sym::of("typing"), class_of(&types::OBJECT), attrs);
     Value::Class(Rc::new(class))
 }
 
 static FUNCTIONS: &[NativeFn] = &[
-    function("NewType", "name, tp", "The type itself.", |_cx, args| Ok(args[1].clone())).pure(),
     function("cast", "typ, val", "The value itself.", |_cx, args| Ok(args[1].clone())).pure(),
     function("final", "f", "The function itself.", same).pure(),
+    function("get_args", "tp", "The types in the square brackets.", get_args).pure(),
+    function("get_origin", "tp", "What stands before the square brackets, or None.", get_origin)
+        .pure(),
+    function(
+        "get_type_hints",
+        "obj",
+        "The annotations, with what their texts mean.",
+        get_type_hints,
+    )
+    .pure(),
     function("no_type_check", "arg", "The function itself.", same).pure(),
     function("overload", "func", "The function itself.", same).pure(),
     function("override", "func", "The function itself.", same).pure(),
-    function("runtime_checkable", "cls", "The class itself.", same).pure(),
+    function(
+        "runtime_checkable",
+        "cls",
+        "Lets isinstance() look for the methods of a protocol.",
+        runtime_checkable,
+    ),
 ];
 
 fn same(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(args[0].clone())
+}
+
+fn runtime_checkable(_cx: &mut Cx, args: Args<'_>) -> Res {
+    if let Value::Class(class) = &args[0] {
+        class.set(Sym::of(CHECKABLE), Value::Bool(true));
+    }
+    Ok(args[0].clone())
+}
+
+/// The attribute of protocols under `@runtime_checkable`.
+const CHECKABLE: &str = "_is_runtime_protocol";
+
+/// Whether an object has all that a protocol names; `None` if the class is no protocol to be checked.
+pub(crate) fn fits_protocol(cx: &mut Cx, value: &Value, class: &Class) -> Option<bool> {
+    let own = |name: Sym| class.attrs.borrow().get(&name).cloned();
+    own(Sym::of(CHECKABLE))?;
+    let mut names: Vec<Sym> = class.attrs.borrow().keys().copied().collect();
+    if let Some(Value::Dict(it)) = own(Sym::ANNOTATIONS) {
+        names.extend(it.items().iter().filter_map(|it| it.0.as_str()).map(Sym::new));
+    }
+    let known = [CHECKABLE, "__doc__", "__annotations__", "__type_params__", "__init__"];
+    names.retain(|it| !known.contains(&it.as_str()));
+    Some(names.into_iter().all(|it| matches!(cx.opt_getattr(value, it), Ok(Some(_)))))
+}
+
+fn get_args(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let found = match (args[0].downcast::<Alias>(), args[0].downcast::<Union>()) {
+        (Some(it), _) => it.call_args(),
+        (_, Some(it)) => it.parts().to_vec(),
+        _ => Vec::new(),
+    };
+    Ok(Value::tuple(found))
+}
+
+fn get_origin(cx: &mut Cx, args: Args<'_>) -> Res {
+    let is_generic = args[0].downcast::<Alias>().is_some() || args[0].downcast::<Union>().is_some();
+    if !is_generic {
+        return Ok(Value::None);
+    }
+    match cx.opt_getattr(&args[0], Sym::new("__origin__"))? {
+        Some(found) => Ok(found),
+        None => Ok(Value::Class(type_of(&args[0]))),
+    }
+}
+
+fn get_type_hints(cx: &mut Cx, args: Args<'_>) -> Res {
+    let dict = Dict::default();
+    match &args[0] {
+        Value::Class(class) => {
+            let chain: Vec<_> = class.chain().cloned().collect();
+            for class in chain.iter().rev() {
+                let own = class.attrs.borrow().get(&Sym::ANNOTATIONS).cloned();
+                let globals = globals_of(cx, class.module());
+                add_hints(cx, &dict, own.as_ref(), &globals)?;
+            }
+        }
+        Value::Module(it) => {
+            let own = it.globals.get(Sym::ANNOTATIONS);
+            add_hints(cx, &dict, own.as_ref(), &it.globals)?;
+        }
+        other => {
+            let globals = match other {
+                Value::Func(it) => it.code.globals.clone(),
+                Value::Method(it) => match &it.func {
+                    Value::Func(it) => it.code.globals.clone(),
+                    _ => cx.globals.clone(),
+                },
+                _ => cx.globals.clone(),
+            };
+            let Some(own) = cx.opt_getattr(other, Sym::ANNOTATIONS)? else {
+                let shown = cx.repr(other)?;
+                return Err(type_error(format!(
+                    "{shown} is not a module, class, method, or function."
+                )));
+            };
+            add_hints(cx, &dict, Some(&own), &globals)?;
+        }
+    }
+    Ok(Value::Dict(Rc::new(dict)))
+}
+
+fn globals_of(cx: &Cx, module: Sym) -> Rc<Globals> {
+    match cx.modules.get(module.as_str()) {
+        Some(Value::Module(it)) => {
+            let it: &Module = it;
+            it.globals.clone()
+        }
+        _ => cx.globals.clone(),
+    }
+}
+
+fn add_hints(
+    cx: &mut Cx,
+    dict: &Dict,
+    own: Option<&Value>,
+    globals: &Rc<Globals>,
+) -> Result<(), Raised> {
+    let Some(own) = own.and_then(Value::as_dict) else { return Ok(()) };
+    for (name, value) in own.items() {
+        let names = Names { near: &|_| None, globals };
+        let meant = match value.as_str() {
+            Some(text) => match cx.opt_annotation(text, &names) {
+                Some(meant) => meant,
+                None => return Err(name_error(format!("name '{text}' is not defined"))),
+            },
+            None => value,
+        };
+        dict.insert(cx, name, types_of_none(&meant))?;
+    }
+    Ok(())
 }
