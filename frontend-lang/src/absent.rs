@@ -5,6 +5,14 @@ type Row = (&'static str, &'static str);
 
 /// Functions and types that need no import in CPython.
 static NAMES: &[Row] = &[
+    ("FALSE", "write `False`"),
+    ("In", "the frontend keeps the cells; Up goes to earlier ones"),
+    ("NULL", "write `None`"),
+    ("NaN", "write `float('nan')`"),
+    ("Out", "`_` is the value of the cell before; keep others under names of their own"),
+    ("TRUE", "write `True`"),
+    ("__", "`_` is the value of the cell before; keep others under names of their own"),
+    ("___", "`_` is the value of the cell before; keep others under names of their own"),
     ("__import__", "write an import statement"),
     ("breakpoint", "print what you want to see, or look at it in a cell of its own"),
     ("bytearray", "there are no bytes; use a list of whole numbers, or a tensor of dtype uint8"),
@@ -14,10 +22,16 @@ static NAMES: &[Row] = &[
     ("eval", "text cannot be run as code; json.loads() reads data, int() and float() read numbers"),
     ("exec", "text cannot be run as code; write a function, or `%run FILE`"),
     ("exit", "a cell ends at its last line; restart the kernel from its menu"),
+    ("false", "write `False`"),
+    ("get_ipython", "magics are lines of their own, such as `%time`; `%lsmagic` lists them"),
     ("globals", "`%who` lists the names of the session; keep your own in a dict"),
     ("help", "write `name?` for help and `name??` for its source"),
+    ("inf", "write `float('inf')` or `import math` and `math.inf`"),
     ("locals", "`%who` lists the names of the session; keep your own in a dict"),
     ("memoryview", "there are no bytes; a slice of a tensor is a view"),
+    ("nan", "write `float('nan')` or `import math` and `math.nan`"),
+    ("nil", "write `None`"),
+    ("null", "write `None`"),
     (
         "open",
         "tables of numbers are read by notegrad.read_csv, tensors by torch.load, code by `%load`",
@@ -26,6 +40,9 @@ static NAMES: &[Row] = &[
     ("raw_input", "write `input()`"),
     ("reduce", "write `from functools import reduce`"),
     ("reload", "restart the kernel, then import again"),
+    ("this", "methods take the object as their first parameter, `self`"),
+    ("true", "write `True`"),
+    ("undefined", "write `None`"),
     ("unichr", "write `chr()`"),
     ("unicode", "write `str`: all text is Unicode"),
     ("xrange", "write `range`"),
@@ -38,25 +55,83 @@ static MODULES: &[Row] = &[
     ("asyncio", "code runs from top to bottom"),
     ("concurrent", "operations on tensors use all cores by themselves"),
     ("csv", "notegrad.read_csv reads tables of numbers"),
+    ("cupy", "import numpy or torch: operations use all cores"),
     ("cv2", "images are tensors here; plt.imshow shows one"),
+    ("datasets", "nothing is fetched from a network here; put the file beside the notebook"),
     ("decimal", "use floats, or whole numbers of the smallest unit"),
     ("fractions", "use floats, or math.gcd and two whole numbers"),
+    ("gym", "write the environment as a class with reset() and step()"),
+    ("gymnasium", "write the environment as a class with reset() and step()"),
     ("jax", "import torch: its functions, gradients and %trace are here"),
     ("keras", "import torch: torch.nn has the layers"),
+    ("lightning", "write the loop over the batches yourself, or trace it with `%trace`"),
     ("logging", "use print()"),
     ("multiprocessing", "operations on tensors use all cores by themselves"),
     ("pandas", "notegrad.read_csv reads tables of numbers; keep columns in a dict of arrays"),
     ("pickle", "torch.save and torch.load keep objects; json keeps plain data"),
+    ("plotly", "import matplotlib.pyplot: it is built in"),
+    ("polars", "notegrad.read_csv reads tables of numbers; keep columns in a dict of arrays"),
+    ("pytorch_lightning", "write the loop over the batches yourself, or trace it with `%trace`"),
     ("requests", "nothing is fetched from a network here; put the file beside the notebook"),
     ("scipy", "import numpy or torch: numpy.linalg and torch have the common functions"),
     ("seaborn", "import matplotlib.pyplot: it is built in"),
-    ("sklearn", "import torch: torch.nn, torch.optim and torch.utils.data"),
+    ("skimage", "images are tensors here; plt.imshow shows one"),
+    (
+        "sklearn",
+        "import torch: torch.nn, torch.optim and torch.utils.data; torch.randperm splits data into parts",
+    ),
     ("socket", "nothing is fetched from a network here"),
     ("subprocess", "other programs cannot be started"),
+    ("sympy", "there are no symbolic computations; autograd gives derivatives as numbers"),
+    ("tensorboard", "print the figures, or plot them with matplotlib.pyplot"),
     ("tensorflow", "import torch: its functions, gradients and %trace are here"),
     ("threading", "operations on tensors use all cores by themselves"),
+    ("torchaudio", "sounds are tensors here; torch.load reads what PyTorch has saved"),
+    (
+        "torchvision",
+        "there are no data sets or pretrained models; images are tensors here, torch.nn has the layers, and torch.utils.data loads batches",
+    ),
+    (
+        "transformers",
+        "there are no pretrained models; torch.nn.Transformer and its layers are here, and torch.load reads weights",
+    ),
     ("urllib", "nothing is fetched from a network here; put the file beside the notebook"),
+    ("wandb", "print the figures, or plot them with matplotlib.pyplot"),
+    ("xgboost", "import torch: torch.nn, torch.optim and torch.utils.data"),
 ];
+
+/// Names of modules here that their counterparts have.
+static ATTRIBUTES: &[Row] = &[
+    ("torch.bfloat16", "floats are torch.float32 and torch.float64"),
+    ("torch.compile", "`%trace` compiles a function"),
+    ("torch.complex128", "there are no complex tensors; keep the two parts in two tensors"),
+    ("torch.complex64", "there are no complex tensors; keep the two parts in two tensors"),
+    ("torch.distributed", "one machine computes; operations use all its cores by themselves"),
+    ("torch.fft", "there are no complex tensors, so there is no Fourier transform"),
+    ("torch.float16", "floats are torch.float32 and torch.float64"),
+    ("torch.half", "floats are torch.float32 and torch.float64"),
+    ("torch.hub", "nothing is fetched from a network here; torch.load reads a file"),
+    ("torch.int16", "whole numbers are torch.uint8, torch.int32 and torch.int64"),
+    ("torch.int8", "whole numbers are torch.uint8, torch.int32 and torch.int64"),
+    ("torch.linalg.eig", "there are qr, cholesky, inv, solve, det and norm"),
+    ("torch.linalg.eigh", "there are qr, cholesky, inv, solve, det and norm"),
+    ("torch.linalg.eigvals", "there are qr, cholesky, inv, solve, det and norm"),
+    ("torch.linalg.lstsq", "solve the normal equations: `solve(A.T @ A, A.T @ b)`"),
+    ("torch.linalg.pinv", "for full rank it is `inv(A.T @ A) @ A.T`"),
+    ("torch.linalg.svd", "there are qr, cholesky, inv, solve, det and norm"),
+    (
+        "torch.set_default_dtype",
+        "write `dtype=torch.float64` where a tensor is made, or `model.double()`",
+    ),
+    ("torch.short", "whole numbers are torch.uint8, torch.int32 and torch.int64"),
+    ("torch.sparse", "tensors are dense; index_add and scatter_add add up by index"),
+    ("torch.svd", "there are linalg.qr, cholesky, inv, solve, det and norm"),
+];
+
+/// What to use in place of a name that a module does not have.
+pub(crate) fn attribute(module: &str, name: &str) -> Option<&'static str> {
+    find(ATTRIBUTES, &format!("{module}.{name}"))
+}
 
 /// What to use in place of a name that needs no import in CPython.
 pub(crate) fn name(name: &str) -> Option<&'static str> {
@@ -78,5 +153,6 @@ mod tests {
     fn rows_are_sorted() {
         assert!(super::NAMES.is_sorted_by_key(|it| it.0));
         assert!(super::MODULES.is_sorted_by_key(|it| it.0));
+        assert!(super::ATTRIBUTES.is_sorted_by_key(|it| it.0));
     }
 }

@@ -118,6 +118,18 @@ impl Signature {
     }
 }
 
+/// Where the parameter of a message (`x: expected ...`) is annotated, in the text of a function that begins at `start`.
+pub fn place_of_parameter(text: &str, start: usize, message: &str) -> Option<(usize, usize)> {
+    let name = message.split(':').next().filter(|it| is_name(it))?;
+    let head = text.get(start..)?;
+    let in_word = |it: char| it.is_alphanumeric() || it == '_';
+    let found = head.match_indices(name).find(|(at, _)| {
+        let after = &head[at + name.len()..];
+        !head[..*at].ends_with(in_word) && after.trim_start().starts_with(':')
+    })?;
+    Some((start + found.0, start + found.0 + name.len()))
+}
+
 impl Pattern {
     /// The pattern in an annotation's text; `None` if it is about something else.
     pub fn parse(text: &str) -> Option<Pattern> {

@@ -20,7 +20,10 @@ pub struct FileError {
 impl FileError {
     /// An error of the system about `path`.
     pub fn new(path: &str, error: &std::io::Error) -> Self {
-        Self { kind: error.kind(), message: format!("{path}: {error}") }
+        let text = error.to_string();
+        // The number of the system says nothing that the words do not.
+        let words = text.split(" (os error ").next().unwrap_or(&text);
+        Self { kind: error.kind(), message: format!("{path}: {words}") }
     }
 }
 

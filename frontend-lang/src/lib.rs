@@ -27,6 +27,7 @@ pub mod objects;
 pub mod operate;
 pub mod ops_binding;
 pub mod params;
+mod patience;
 pub mod profile;
 pub mod repeat_cell;
 pub mod resolve;

@@ -431,6 +431,13 @@ impl Binding {
         let before = &self.op.params[..idx];
         match param.kind {
             ParamKind::Tensors => {
+                if value.as_tensor().is_some() && matches!(self.op.name, "cat" | "stack") {
+                    let name = self.op.name;
+                    return Err(type_error(format!(
+                        "{name}(): '{}' must be a list or tuple of tensors, not Tensor; write `{name}([a, b])`",
+                        param.name
+                    )));
+                }
                 for item in cx.collect(value)? {
                     self.tensors.push(Some(self.tensor(param, &item)?));
                 }

@@ -72,6 +72,16 @@ impl Sources {
         self.list.iter().any(|it| it.text.contains(words))
     }
 
+    /// A place in the latest cell that has one.
+    pub fn find_cell(&self, find: impl Fn(&str) -> Option<(usize, usize)>) -> Option<Span> {
+        let cells = self.list.iter().enumerate().rev().filter(|(_, it)| it.is_cell());
+        cells.into_iter().find_map(|(at, it)| {
+            let (start, end) = find(&it.text)?;
+            let source = SourceId(at as u32);
+            Some(Span { source, start: start as u32, end: end as u32 })
+        })
+    }
+
     /// The text a span covers.
     pub fn text(&self, span: Span) -> &str {
         let source = self.get(span.source);

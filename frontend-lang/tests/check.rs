@@ -310,6 +310,39 @@ train()
 }
 
 #[test]
+fn lints_speak_of_losses_only() {
+    let given = "import torch\nimport torch.nn.functional as F\nm = torch.nn.Linear(4, 1)\nc = torch.nn.Linear(4, 3)\nxs, x, y = torch.ones(8, 4), torch.ones(8), torch.ones(8)\nt = torch.zeros(8).long()";
+    for meant in [
+        "d = x.unsqueeze(1) - x\nprint((d ** 2).mean())",
+        "d = ((x[:, None] - y) ** 2).mean()",
+        "d = (xs.sum(1, keepdim=True) - x).pow(2)\nprint(d.mean())",
+        "d = (m(xs) - x).pow(2).min(1)",
+        "d = x.reshape(-1, 1) - x",
+        "same = (t[:, None] == t).float().mean()",
+        "a = xs @ xs.T.softmax(-1)\nloss = F.cross_entropy(a, t)",
+        "loss = F.cross_entropy(c(xs), c(xs).softmax(1).detach())",
+        "loss = F.nll_loss(F.log_softmax(c(xs), 1), t)",
+        "p = torch.sigmoid(m(xs))\nloss = F.binary_cross_entropy_with_logits(m(xs), (p > 0.5).float())",
+        "torch.rand(3)\nprint(1)",
+    ] {
+        assert_eq!(warnings(&[given, meant]), [] as [&str; 0], "{meant}");
+    }
+    for (mistake, name) in [
+        ("loss = ((m(xs) - y) ** 2).mean()", "broadcast-loss"),
+        ("loss = (y - m(xs)).abs().sum()", "broadcast-loss"),
+        ("acc = ((m(xs) > 0.5).float() == y).float().mean()", "broadcast-loss"),
+        ("acc = (m(xs).sigmoid().round() == y).sum()", "broadcast-loss"),
+        ("loss = torch.nn.BCEWithLogitsLoss()(torch.sigmoid(m(xs)), y[:, None])", "sigmoid-loss"),
+        ("loss = F.nll_loss(F.softmax(c(xs), 1), t)", "nll-loss"),
+        ("loss = F.cross_entropy(input=c(xs).softmax(1), target=t)", "softmax-loss"),
+        ("loss = F.cross_entropy(c(xs).softmax(-1).view(-1, 3), t)", "softmax-loss"),
+        ("with torch.no_grad():\n    loss = F.cross_entropy(c(xs).softmax(-1), t)", "softmax-loss"),
+    ] {
+        assert_eq!(warnings(&[given, mistake]), [name], "{mistake}");
+    }
+}
+
+#[test]
 fn the_last_round_of_a_long_loop_is_checked() {
     let data =
         "import torch\ndata = torch.zeros(10_000, 8)\nw = torch.zeros(8, 3)\nseen = []\nn = 0";

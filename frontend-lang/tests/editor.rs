@@ -114,6 +114,41 @@ fn explains(known: &Snapshot, text: &str, expected: &[&str]) {
 }
 
 #[test]
+fn dataclasses_and_properties() {
+    let code = "from dataclasses import dataclass, field
+@dataclass
+class Run:
+    rate: float
+    steps: int = 5
+    tags: list = field(default_factory=list)
+
+    @property
+    def size(self):
+        \"\"\"How many.\"\"\"
+        return 5
+
+    @staticmethod
+    def read(path, limit=3):
+        return Run(1.0)
+
+run = Run(0.1)
+";
+    let mut session = Session::new(Box::new(Recording { record: Rc::new(Record::default()) }));
+    assert!(session.run_cell(code, &Options::default()).error.is_none());
+    let known = Describer::default().snapshot(&mut session);
+    offers(&known, "Run(ra|", &["rate="]);
+    offers(&known, "Run.read(li|", &["limit="]);
+    explains(&known, "Run|", &["Run(rate: float, steps: int = 5, tags: list = ...)"]);
+    let source = help(&known, "Run|", 1).unwrap_or_default();
+    assert!(source.contains("rate: float"), "{source}");
+    assert!(!source.contains("line 154"), "{source}");
+    check(&known, "run.size.|", "", &[]);
+    explains(&known, "run.size|", &["How many."]);
+    let known = snapshot();
+    offers(&known, "quilt[0].we|", &["weight"]);
+}
+
+#[test]
 fn names() {
     let known = snapshot();
     check(&known, "x = sca|", "sca", &["scale"]);

@@ -150,6 +150,77 @@ fn stops_endless_programs() {
 }
 
 #[test]
+fn stops_natives_over_long_values() {
+    let (mut session, _) = session();
+    let setup = "import json, random, re, torch\ns = 'Ab c\\n' * 4_000_000\nx = list(range(3_000_000))\nt = torch.zeros(3_000_000)\nrandom.shuffle(x)\ny = [str(it) for it in x[:1_000_000]]";
+    let options = Options::default();
+    assert!(session.run_cell(setup, &options).error.is_none());
+    for code in [
+        "s.title().title()",
+        "s.translate({65: 'b'})",
+        "s.replace('b', 'cd')",
+        "s.split('b')",
+        "s.splitlines()",
+        "s.count('b') + s.count('A') + s.count('c') + s.count('b') + s.count('A') + s.count('c')",
+        "s.replace(' ', '').replace('\\n', '').isalpha()",
+        "repr(s)",
+        "re.split('b', s)",
+        "json.dumps(s)",
+        "sorted(x)",
+        "y.sort()\ny.sort(key=len)",
+        "[x[:] == x[:] for i in range(9)]",
+        "random.shuffle(x)",
+        "t.tolist() + t.tolist()",
+        "print(*x)",
+        "import math\nmath.gcd(*[it * 2 for it in x])",
+    ] {
+        let flag = session.interrupt_handle();
+        let stopper = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(15));
+            flag.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        let result = session.run_cell(code, &options);
+        stopper.join().unwrap();
+        assert_eq!(result.error.map(|it| it.ename).as_deref(), Some("KeyboardInterrupt"), "{code}");
+    }
+    // What was being sorted is still all there.
+    let kept = session.run_cell("sum(x) - sum(range(3_000_000))", &options).value;
+    assert_eq!(kept.and_then(|it| it.as_int()), Some(0));
+}
+
+#[test]
+fn an_argument_points_at_its_parameter() {
+    let (mut session, _) = session();
+    let code = "import torch\ndef f(x: f32[2, 3],\n      w: f32[3, 4]):\n    return x @ w\nf(torch.ones(2, 3), torch.ones(4, 3))";
+    let error = session.run_cell(code, &Options::default()).error.unwrap();
+    assert!(error.plain.contains("In[1] in f:3:7"), "{}", error.plain);
+    for (code, words) in [
+        ("x = null", "write `None`"),
+        ("x = true", "write `True`"),
+        ("torch.float16", "floats are torch.float32 and torch.float64"),
+        ("torch.linalg.svd", "there are qr"),
+    ] {
+        let error = session.run_cell(code, &Options::default()).error.unwrap();
+        assert!(error.plain.contains(words), "{}", error.plain);
+    }
+    let error = session.run_cell("opt", &Options::default()).error.unwrap();
+    assert!(!error.plain.contains("Did you mean"), "{}", error.plain);
+}
+
+#[test]
+fn one_interrupt_ends_all_endless_finalizers() {
+    let (mut session, _) = session();
+    let code = "class A:\n    def __del__(self):\n        while True: pass\na = [A(), A(), A()]\na.clear()";
+    let flag = session.interrupt_handle();
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        flag.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    session.run_cell(code, &Options::default());
+    stopper.join().unwrap();
+}
+
+#[test]
 fn survives_deep_recursion_of_every_kind() {
     let (mut session, _) = session();
     for code in [
@@ -223,13 +294,13 @@ fn a_repeated_cell_points_into_itself() {
     let options = Options { repeat: Some(3), ..Options::default() };
     assert!(session.run_cell("x = [n for n in range(3)]\nx.pop()", &options).error.is_none());
     assert!(session.global("x").is_none());
-    let error = session.run_cell("y = 1\nundefined + y", &options).error.unwrap();
+    let error = session.run_cell("y = 1\nunheard + y", &options).error.unwrap();
     expect![[r#"
          --> In[2]:2:1
           |
-        2 | undefined + y
+        2 | unheard + y
           | ^^^^^^^^^
-        NameError: name 'undefined' is not defined"#]]
+        NameError: name 'unheard' is not defined"#]]
     .assert_eq(&error.plain);
 }
 

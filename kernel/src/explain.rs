@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use frontend_lang::explain::{ALL, find, list, unknown};
+use frontend_lang::explain::{all, find, list, unknown};
 use lexopt::prelude::*;
 
 use crate::cli::{CliResult, say};
@@ -21,10 +21,10 @@ pub fn run(args: Vec<OsString>) -> CliResult {
     }
     if let Some(folder) = pages {
         std::fs::create_dir_all(&folder)?;
-        for topic in ALL {
+        for topic in all() {
             std::fs::write(folder.join(file_name(topic.code)), topic.page())?;
         }
-        return Ok(say(&format!("wrote {} pages to {}\n", ALL.len(), folder.display())));
+        return Ok(say(&format!("wrote {} pages to {}\n", all().count(), folder.display())));
     }
     let Some(code) = code else {
         return Ok(say(&list()));

@@ -21,6 +21,9 @@ pub(super) fn mistakes(text: &str, parsed: &Parsed<py::Mod>) -> Vec<Mistake> {
     let Some(first) = parsed.errors().first() else { return Vec::new() };
     let tokens: Vec<&Token> = parsed.tokens().iter().filter(|it| is_code(it.kind())).collect();
     let in_string = first.error.to_string().to_lowercase().contains("string");
+    if let Some(mistake) = typeset(text, parsed) {
+        return vec![mistake];
+    }
     let known = if in_string { None } else { slip(text, &tokens) };
     if let Some(mistake) = known.or_else(|| if in_string { None } else { bracket(text, &tokens) }) {
         return vec![mistake];
@@ -54,11 +57,28 @@ fn slip(text: &str, tokens: &[&Token]) -> Option<Mistake> {
                 T::Newline | T::Indent | T::Dedent | T::Semi | T::Colon
             )
     };
+    let mut depth = 0usize;
     (0..tokens.len()).find_map(|at| {
         let rest = &tokens[at..];
         match rest[0].kind() {
+            T::Lpar | T::Lsqb | T::Lbrace => depth += 1,
+            T::Rpar | T::Rsqb | T::Rbrace => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let before = at.checked_sub(1).map(|it| tokens[it]);
+        let other = keyword_as_name(text, before, rest)
+            .or_else(|| if begins(at) { braces(text, rest) } else { None })
+            .or_else(|| if depth > 0 { comma(text, rest) } else { None });
+        if other.is_some() {
+            return other;
+        }
+        match rest[0].kind() {
             T::If | T::Elif | T::While if begins(at) => assignment(text, rest),
-            T::Name if begins(at) => print_statement(text, rest),
+            T::Name if begins(at) => print_statement(text, rest)
+                .or_else(|| else_if_in_one(text, rest))
+                .or_else(|| declaration(text, rest))
+                .or_else(|| walrus(text, rest)),
+            T::Less | T::NotEqual => unequal(text, rest),
             T::Else if begins(at) => else_if(rest),
             T::Amper | T::Vbar | T::Plus | T::Minus => doubled(text, rest),
             _ => None,
@@ -120,6 +140,167 @@ fn else_if(rest: &[&Token]) -> Option<Mistake> {
         range: TextRange::new(other.start(), next.end()),
         message: "there is no `else if`".to_owned(),
         help: Some("write `elif`".to_owned()),
+    })
+}
+
+/// `elseif x:`.
+fn else_if_in_one(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let [name, next, ..] = rest else { return None };
+    let is_one = matches!(text_of(text, name), "elseif" | "elsif");
+    let is_assigned = matches!(next.kind(), T::Equal | T::Dot | T::Newline | T::Comma);
+    (is_one && !is_assigned).then(|| Mistake {
+        range: name.range(),
+        message: format!("there is no `{}`", text_of(text, name)),
+        help: Some("write `elif`".to_owned()),
+    })
+}
+
+/// `let x = 5`.
+fn declaration(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let [word, name, after, ..] = rest else { return None };
+    let is_one = matches!(text_of(text, word), "let" | "var" | "const");
+    (is_one && name.kind() == T::Name && after.kind() == T::Equal).then(|| Mistake {
+        range: word.range(),
+        message: "names are not declared".to_owned(),
+        help: Some(format!("leave `{}` out: `{} = ...`", text_of(text, word), text_of(text, name))),
+    })
+}
+
+/// `x := 5` as a statement.
+fn walrus(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let [name, sign, ..] = rest else { return None };
+    (sign.kind() == T::ColonEqual).then(|| Mistake {
+        range: sign.range(),
+        message: "`:=` names a value inside an expression".to_owned(),
+        help: Some(format!("write `{} = ...` to assign", text_of(text, name))),
+    })
+}
+
+/// `a <> b`.
+fn unequal(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let [one, two, ..] = rest else { return None };
+    let parted = one.kind() == T::Less && two.kind() == T::Greater && one.end() == two.start();
+    if !parted && text_of(text, one) != "<>" {
+        return None;
+    }
+    let range = if parted { TextRange::new(one.start(), two.end()) } else { one.range() };
+    let help = Some("write `!=`".to_owned());
+    Some(Mistake { range, message: "there is no `<>`".to_owned(), help })
+}
+
+/// `lambda = 0.1`, `f(class=2)`, `x.from`.
+fn keyword_as_name(text: &str, before: Option<&Token>, rest: &[&Token]) -> Option<Mistake> {
+    let [word, next, ..] = rest else { return None };
+    let is_value = matches!(word.kind(), T::None | T::True | T::False);
+    if !word.kind().is_non_soft_keyword() || is_value {
+        return None;
+    }
+    let is_attribute =
+        before.is_some_and(|it| it.kind() == T::Dot) && !matches!(word.kind(), T::Import);
+    let is_defined = before.is_some_and(|it| matches!(it.kind(), T::Def | T::Class));
+    if next.kind() != T::Equal && !is_attribute && !is_defined {
+        return None;
+    }
+    let word_text = text_of(text, word);
+    Some(Mistake {
+        range: word.range(),
+        message: format!("'{word_text}' is a keyword and cannot be a name"),
+        help: Some(format!("choose another name, such as `{word_text}_`")),
+    })
+}
+
+/// `if x > 1 {`.
+fn braces(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let opens = matches!(
+        rest[0].kind(),
+        T::If | T::Elif | T::Else | T::While | T::For | T::Def | T::Class | T::Try | T::With
+    );
+    if !opens {
+        return None;
+    }
+    let mut depth = 0usize;
+    for pair in rest.windows(2) {
+        let (before, token) = (pair[0], pair[1]);
+        match token.kind() {
+            T::Lbrace if depth == 0 && ends_value(before.kind(), true) => {
+                let after = text[token.end().to_usize()..].lines().next().unwrap_or_default();
+                let ends = after.trim().is_empty() || after.trim().starts_with('#');
+                return ends.then(|| Mistake {
+                    range: token.range(),
+                    message: "blocks are not written in braces".to_owned(),
+                    help: Some("end the line with `:` and indent the lines below".to_owned()),
+                });
+            }
+            T::Lpar | T::Lsqb | T::Lbrace => depth += 1,
+            T::Rpar | T::Rsqb | T::Rbrace => depth = depth.saturating_sub(1),
+            T::Newline | T::Semi => return None,
+            T::Colon if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `[1 2]`.
+fn comma(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let [one, two, ..] = rest else { return None };
+    let begins_value = matches!(
+        two.kind(),
+        T::Name | T::Int | T::Float | T::String | T::FStringStart | T::True | T::False | T::None
+    );
+    let texts = one.kind() == T::String && matches!(two.kind(), T::String | T::FStringStart);
+    let between = &text[TextRange::new(one.end(), two.start())];
+    if !begins_value || !ends_value(one.kind(), false) || texts || between.contains('\n') {
+        return None;
+    }
+    if between.is_empty() && one.kind() != T::String {
+        // `2x` and prefixes of strings.
+        return None;
+    }
+    let (before, after) = (text_of(text, one), text_of(text, two));
+    Some(Mistake {
+        range: TextRange::new(one.start(), two.end()),
+        message: format!("a comma is missing between `{before}` and `{after}`"),
+        help: Some(format!("write `{before}, {after}`")),
+    })
+}
+
+/// Whether a value, or what stands before a block, can end with a token.
+fn ends_value(kind: T, or_keyword: bool) -> bool {
+    matches!(kind, T::Name | T::Int | T::Float | T::String | T::Rpar | T::Rsqb | T::Rbrace)
+        || matches!(kind, T::True | T::False | T::None)
+        || (or_keyword && matches!(kind, T::Else | T::Try))
+}
+
+/// Signs that word processors and web pages put in place of those of programs.
+const TYPESET: &[(char, &str)] = &[
+    ('\u{201c}', "`\"`"),
+    ('\u{201d}', "`\"`"),
+    ('\u{201e}', "`\"`"),
+    ('\u{2018}', "`'`"),
+    ('\u{2019}', "`'`"),
+    ('\u{2212}', "`-`"),
+    ('\u{2013}', "`-`"),
+    ('\u{2014}', "`-`"),
+    ('\u{d7}', "`*`"),
+    ('\u{f7}', "`/`"),
+    ('\u{2264}', "`<=`"),
+    ('\u{2265}', "`>=`"),
+    ('\u{2260}', "`!=`"),
+    ('\u{a0}', "a plain space"),
+];
+
+/// A sign that is none of a program's, where the parser first stumbles.
+fn typeset(text: &str, parsed: &Parsed<py::Mod>) -> Option<Mistake> {
+    parsed.errors().iter().find_map(|it| {
+        let start = it.location.start();
+        let sign = text.get(start.to_usize()..)?.chars().next()?;
+        let (_, plain) = TYPESET.iter().find(|it| it.0 == sign)?;
+        Some(Mistake {
+            range: TextRange::at(start, ruff_text_size::TextSize::of(sign)),
+            message: format!("'{sign}' is not a sign of programs"),
+            help: Some(format!("write {plain}")),
+        })
     })
 }
 

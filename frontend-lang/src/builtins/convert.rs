@@ -44,6 +44,11 @@ fn int_of_object(cx: &mut Cx, value: &Value) -> Res {
             return float_to_int(float).map(Value::Int);
         }
     }
+    if value.as_tensor().is_some_and(|it| it.get().numel() != 1) {
+        return Err(type_error(
+            "int() takes a tensor of one element; pick one, or reduce it first: x.sum()",
+        ));
+    }
     Err(type_error(format!(
         "int() argument must be a string, a bytes-like object or a real number, not '{}'",
         type_name(value)

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::native::*;
+use crate::patience::{Pace, stoppable_if_long, tick};
 use crate::value::words::{self, fresh, hold};
 
 /// Methods of `list`.
@@ -97,7 +98,9 @@ fn pop(cx: &mut Cx, args: Args<'_>) -> Res {
 fn remove(cx: &mut Cx, args: Args<'_>) -> Res {
     let list = args.list(0)?;
     let mut at = 0;
+    let mut pace = Pace::default();
     loop {
+        pace.step(cx)?;
         let Some(item) = list.items.borrow().get(at).cloned() else {
             return Err(value_error("list.remove(x): x not in list"));
         };
@@ -126,7 +129,9 @@ fn count(cx: &mut Cx, args: Args<'_>) -> Res {
     let list = args.list(0)?;
     let mut found = 0;
     let mut at = 0;
+    let mut pace = Pace::default();
     loop {
+        pace.step(cx)?;
         let Some(item) = list.items.borrow().get(at).cloned() else { break };
         found += i64::from(same(cx, &item, &args[1])?);
         at += 1;
@@ -136,7 +141,9 @@ fn count(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn tuple_count(cx: &mut Cx, args: Args<'_>) -> Res {
     let mut found = 0;
+    let mut pace = Pace::default();
     for item in args.tuple(0)?.iter() {
+        pace.step(cx)?;
         found += i64::from(same(cx, item, &args[1])?);
     }
     Ok(Value::Int(found))
@@ -156,7 +163,9 @@ fn index(cx: &mut Cx, args: Args<'_>) -> Res {
     let list = args.list(0)?;
     let len = list.items.borrow().len();
     let (start, stop) = places(args, len)?;
+    let mut pace = Pace::default();
     for at in start..stop {
+        pace.step(cx)?;
         let Some(item) = list.items.borrow().get(at).cloned() else { break };
         if same(cx, &item, &args[1])? {
             return Ok(Value::from(at));
@@ -169,7 +178,9 @@ fn index(cx: &mut Cx, args: Args<'_>) -> Res {
 fn tuple_index(cx: &mut Cx, args: Args<'_>) -> Res {
     let items = args.tuple(0)?;
     let (start, stop) = places(args, items.len())?;
+    let mut pace = Pace::default();
     for at in start..stop.min(items.len()) {
+        pace.step(cx)?;
         if same(cx, &items[at], &args[1])? {
             return Ok(Value::from(at));
         }
@@ -225,8 +236,14 @@ fn sort_by<T: Clone>(
     }
     let done = match plain_order(items, &key) {
         Some(order) => {
-            items.sort_by(|a, b| order(key(a), key(b)));
-            Ok(())
+            let count = items.len();
+            let sort = || {
+                items.sort_by(|a, b| {
+                    tick();
+                    order(key(a), key(b))
+                })
+            };
+            stoppable_if_long(cx, count, sort)
         }
         None => merge_sort(cx, items, &key),
     };
@@ -271,6 +288,7 @@ fn merge_sort<T: Clone>(
 ) -> Result<(), Raised> {
     const RUN: usize = 63;
     for run in items.chunks_mut(RUN) {
+        cx.poll()?;
         insertion_sort(cx, run, key)?;
     }
     let mut width = RUN;
@@ -337,7 +355,9 @@ fn merge<T: Clone>(
     key: &impl Fn(&T) -> &Value,
     out: &mut Vec<T>,
 ) -> Result<(), Raised> {
+    let mut pace = Pace::default();
     while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
+        pace.step(cx)?;
         if cx.less(key(b), key(a))? {
             out.push(b.clone());
             right = right_rest;

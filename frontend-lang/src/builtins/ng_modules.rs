@@ -66,6 +66,7 @@ pub static ALL: &[NgModule] = &[
     ("torch.nn.modules.transformer", text!("torch/nn/modules/transformer")),
     ("torch.nn.sampling", text!("torch/nn/sampling")),
     ("torch.nn.utils", text!("torch/nn/utils")),
+    ("torch.nn.utils.rnn", text!("torch/nn/utils/rnn")),
     ("torch.optim", text!("torch/optim")),
     ("torch.optim.adam", text!("torch/optim/adam")),
     ("torch.optim.adaptive", text!("torch/optim/adaptive")),

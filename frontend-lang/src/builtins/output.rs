@@ -1,6 +1,7 @@
 //! `print`, `input`, and texts of values.
 
 use crate::native::*;
+use crate::patience::Pace;
 
 /// Functions of text and output.
 pub static FUNCTIONS: &[NativeFn] = &[
@@ -23,7 +24,9 @@ fn print(cx: &mut Cx, args: Args<'_>) -> Res {
     let separator = args.opt_str(1)?.unwrap_or(" ");
     let end = args.opt_str(2)?.unwrap_or("\n");
     let mut text = String::new();
+    let mut pace = Pace::default();
     for (idx, value) in args.rest(0).iter().enumerate() {
+        pace.step(cx)?;
         if idx > 0 {
             text.push_str(separator);
         }

@@ -5,6 +5,7 @@ use crate::native::*;
 use crate::objects::format::pad;
 use crate::objects::quote::is_printable;
 use crate::objects::{template, text};
+use crate::patience::{self, Pace, stoppable_if_long};
 use crate::value::Str;
 
 /// Methods of `str`.
@@ -81,9 +82,9 @@ pub static STATICS: &[NativeFn] =
 
 macro_rules! tests {
     ($($name:ident: |$text:ident| $test:expr;)*) => {
-        $(fn $name(_cx: &mut Cx, args: Args<'_>) -> Res {
+        $(fn $name(cx: &mut Cx, args: Args<'_>) -> Res {
             let $text = args.str(0)?;
-            Ok(Value::Bool($test))
+            stoppable_if_long(cx, $text.len(), || $test).map(Value::Bool)
         })*
     };
 }
@@ -97,7 +98,7 @@ tests! {
     isidentifier: |it| text::is_identifier(it);
     islower: |it| text::is_lower(it);
     isnumeric: |it| text::all(it, |it| it.is_numeric() || text::is_digit(it));
-    isprintable: |it| it.chars().all(is_printable);
+    isprintable: |it| patience::chars(it).all(is_printable);
     isspace: |it| text::all(it, text::is_space);
     istitle: |it| text::is_title_case(it);
     isupper: |it| text::is_upper(it);
@@ -105,9 +106,9 @@ tests! {
 
 macro_rules! changes {
     ($($name:ident: |$text:ident| $change:expr;)*) => {
-        $(fn $name(_cx: &mut Cx, args: Args<'_>) -> Res {
+        $(fn $name(cx: &mut Cx, args: Args<'_>) -> Res {
             let $text = args.str(0)?;
-            Ok(Value::str($change))
+            stoppable_if_long(cx, $text.len(), || $change).map(Value::str)
         })*
     };
 }
@@ -194,7 +195,11 @@ fn found(at: i64) -> Res {
 fn count(cx: &mut Cx, args: Args<'_>) -> Res {
     let sub = needle(args)?;
     let window = window(cx, args)?;
-    Ok(Value::from(if window.valid { window.text.matches(sub).count() } else { 0 }))
+    if !window.valid {
+        return Ok(Value::Int(0));
+    }
+    let found = || window.text.matches(sub).inspect(|_| patience::tick()).count();
+    stoppable_if_long(cx, window.text.len(), found).map(Value::from)
 }
 
 fn startswith(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -285,7 +290,9 @@ fn join(cx: &mut Cx, args: Args<'_>) -> Res {
     let parts: usize = items.iter().filter_map(Value::as_str).map(str::len).sum();
     let bytes = parts.saturating_add(between.len().saturating_mul(items.len().saturating_sub(1)));
     let mut out = memory::string(bytes)?;
+    let mut pace = Pace::default();
     for (idx, item) in items.iter().enumerate() {
+        pace.step(cx)?;
         let Some(part) = item.as_str() else {
             return Err(type_error(format!(
                 "sequence item {idx}: expected str instance, {} found",
@@ -340,16 +347,17 @@ fn removesuffix(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::str(text.strip_suffix(args.str(1)?).unwrap_or(text)))
 }
 
-fn replace(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn replace(cx: &mut Cx, args: Args<'_>) -> Res {
     let (text, count) = (args.str(0)?, args.int(3)?);
     let old = argument(args, 1, "replace")?;
     let new = argument(args, 2, "replace")?;
     if new.len() > old.len() {
         let most = usize::try_from(count).unwrap_or(usize::MAX);
-        let places = (text.len() + 1).min(text.matches(old).count()).min(most);
+        let found = || text.matches(old).inspect(|_| patience::tick()).count();
+        let places = (text.len() + 1).min(stoppable_if_long(cx, text.len(), found)?).min(most);
         memory::room(text.len().saturating_add(places.saturating_mul(new.len() - old.len())))?;
     }
-    Ok(Value::str(text::replace(text, old, new, count)))
+    stoppable_if_long(cx, text.len(), || text::replace(text, old, new, count)).map(Value::str)
 }
 
 fn argument<'a>(args: Args<'a>, idx: usize, name: &str) -> Result<&'a str, Raised> {
@@ -369,26 +377,31 @@ fn separator(args: Args<'_>) -> Result<Option<&str>, Raised> {
     }
 }
 
-fn strings<'a>(parts: impl IntoIterator<Item = &'a str>) -> Res {
+/// The parts that `split` finds, as a list.
+fn strings<'a>(cx: &mut Cx, text: &str, split: impl FnOnce() -> Vec<&'a str>) -> Res {
     let mut items = Vec::new();
-    for part in parts {
+    let mut pace = Pace::default();
+    for part in stoppable_if_long(cx, text.len(), split)? {
+        pace.step(cx)?;
         memory::push(&mut items, Value::str(part))?;
         memory::check()?;
     }
     Ok(Value::list(items))
 }
 
-fn split(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn split(cx: &mut Cx, args: Args<'_>) -> Res {
     let (text, limit) = (args.str(0)?, args.int(2)?);
-    strings(match separator(args)? {
+    let separator = separator(args)?;
+    strings(cx, text, || match separator {
         Some(separator) => text::split(text, separator, limit),
         None => text::split_space(text, limit),
     })
 }
 
-fn rsplit(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn rsplit(cx: &mut Cx, args: Args<'_>) -> Res {
     let (text, limit) = (args.str(0)?, args.int(2)?);
-    strings(match separator(args)? {
+    let separator = separator(args)?;
+    strings(cx, text, || match separator {
         Some(separator) => text::rsplit(text, separator, limit),
         None => text::rsplit_space(text, limit),
     })
@@ -396,7 +409,8 @@ fn rsplit(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn splitlines(cx: &mut Cx, args: Args<'_>) -> Res {
     let keep = cx.truth(&args[1])?;
-    strings(text::split_lines(args.str(0)?, keep))
+    let text = args.str(0)?;
+    strings(cx, text, || text::split_lines(text, keep))
 }
 
 fn partition(_cx: &mut Cx, args: Args<'_>) -> Res {
@@ -425,7 +439,9 @@ fn rpartition(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn translate(cx: &mut Cx, args: Args<'_>) -> Res {
     let mut out = String::new();
+    let mut pace = Pace::default();
     for it in args.str(0)?.chars() {
+        pace.step(cx)?;
         let new = match cx.getitem(&args[1], &Value::Int(it as i64)) {
             Ok(new) => new,
             Err(raised) if raised.is(&LOOKUP_ERROR) => {

@@ -8,12 +8,10 @@ use rustc_hash::FxHashSet;
 
 use crate::bytecode::{Code, Op};
 use crate::cx::Cx;
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::native::CallArgs;
+use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::objects::class::Instance;
 use crate::objects::tensor::TensorObj;
-use crate::operate::{BinaryOp, CompareOp};
-use crate::ops_binding::OpFunction;
+use crate::operate::CompareOp;
 use crate::source::{Source, Span};
 use crate::sym::Sym;
 use crate::value::Value;
@@ -27,10 +25,18 @@ pub struct Lint {
 }
 
 /// Every lint, sorted.
-pub static ALL: &[&Lint] =
-    &[&BROADCAST_LOSS, &EVAL_DUMP, &FLOAT_EQ, &SOFTMAX_LOSS, &UNUSED_RESULT, &ZERO_GRAD];
+pub static ALL: &[&Lint] = &[
+    &BROADCAST_LOSS,
+    &EVAL_DUMP,
+    &FLOAT_EQ,
+    &NLL_LOSS,
+    &SIGMOID_LOSS,
+    &SOFTMAX_LOSS,
+    &UNUSED_RESULT,
+    &ZERO_GRAD,
+];
 
-static BROADCAST_LOSS: Lint = Lint {
+pub(super) static BROADCAST_LOSS: Lint = Lint {
     name: "broadcast-loss",
     message: "[N, 1] with [N] gives [N, N]: every row is compared with every other",
     next: "give both one shape: `x.squeeze(1)` or `y[:, None]`",
@@ -49,7 +55,19 @@ static FLOAT_EQ: Lint = Lint {
     next: "compare with `math.isclose(a, b)`",
 };
 
-static SOFTMAX_LOSS: Lint = Lint {
+pub(super) static NLL_LOSS: Lint = Lint {
+    name: "nll-loss",
+    message: "nll_loss takes logarithms of probabilities; these are probabilities",
+    next: "use `log_softmax` before it, or give the scores to `cross_entropy`",
+};
+
+pub(super) static SIGMOID_LOSS: Lint = Lint {
+    name: "sigmoid-loss",
+    message: "this loss takes scores and applies sigmoid itself; here it is applied twice",
+    next: "give the scores to the loss, or use `BCELoss` for probabilities",
+};
+
+pub(super) static SOFTMAX_LOSS: Lint = Lint {
     name: "softmax-loss",
     message: "cross_entropy takes scores and applies softmax itself; here it is applied twice",
     next: "give the scores to the loss, and apply softmax only to look at probabilities",
@@ -57,7 +75,7 @@ static SOFTMAX_LOSS: Lint = Lint {
 
 static UNUSED_RESULT: Lint = Lint {
     name: "unused-result",
-    message: "this computes a new tensor and nobody keeps it; the old one is unchanged",
+    message: "this computes a new tensor that nobody keeps; what it is computed from stays as it is",
     next: "assign the result, or use the form in place, with `_` at the end",
 };
 
@@ -91,6 +109,9 @@ pub fn trains(func: &Value) -> bool {
     false
 }
 
+/// Places of one lint that are told.
+const MOST_PLACES: usize = 8;
+
 /// Objects that are looked at to find modules.
 const MOST_MODULES: usize = 20_000;
 
@@ -109,9 +130,6 @@ fn is_training(module: &Instance) -> bool {
         ["Dropout", "AlphaDropout", "BatchNorm"].iter().any(|it| class.as_str().starts_with(it));
     differs && matches!(module.get(Sym::new("training")), Some(Value::Bool(true)))
 }
-
-/// Losses that compare row by row.
-const DISTANCES: &[&str] = &["huber_loss", "l1_loss", "mse_loss", "smooth_l1_loss"];
 
 /// What was there when a leaf last got a gradient.
 #[derive(Clone, Copy)]
@@ -134,7 +152,7 @@ impl Cx {
     }
 
     /// The place in the user's cells that is running.
-    fn line_of_cell(&self) -> Option<Span> {
+    pub(super) fn line_of_cell(&self) -> Option<Span> {
         let of_cell = |it: &&crate::vm::frame::Frame| {
             self.sources.get(it.func.code.source).is_some_and(Source::is_cell)
         };
@@ -142,7 +160,8 @@ impl Cx {
         Some(frame.func.code.span(frame.ip.saturating_sub(1)))
     }
 
-    fn note_at(&mut self, lint: &'static Lint, span: Span) {
+    /// Notes a lint at a place. Further places of a lint are told with the first.
+    pub(super) fn note_at(&mut self, lint: &'static Lint, span: Span) {
         if self.check.as_deref().is_some_and(|it| it.weak) {
             return;
         }
@@ -151,7 +170,14 @@ impl Cx {
             Some(shadow) => &mut shadow.findings,
             None => &mut self.findings,
         };
-        if silent || findings.iter().any(|it| it.code == lint.name) {
+        if silent {
+            return;
+        }
+        if let Some(known) = findings.iter_mut().find(|it| it.code == lint.name) {
+            let told = known.labels.iter().any(|it| it.span == span);
+            if !told && known.labels.len() < MOST_PLACES && lint.name != ZERO_GRAD.name {
+                known.labels.push(Label { span, text: "and here".to_owned() });
+            }
             return;
         }
         let found = Diagnostic::error(lint.name, span, lint.message).with_help(lint.next);
@@ -166,55 +192,12 @@ impl Cx {
         line.split_once("# ok:").is_some_and(|it| it.1.contains(name))
     }
 
-    /// `a op b`, before it is computed.
-    pub(crate) fn lint_binary(&mut self, op: BinaryOp, a: &Value, b: &Value) {
-        if op != BinaryOp::Sub {
-            return;
-        }
-        self.lint_shapes(a, b);
-    }
-
-    /// Two operands that are compared row by row.
-    fn lint_shapes(&mut self, a: &Value, b: &Value) {
-        let (Some(a), Some(b)) = (a.as_tensor(), b.as_tensor()) else { return };
-        let (a, b) = (a.get(), b.get());
-        let is_pair = |column: &[usize], row: &[usize]| match (column, row) {
-            ([n, 1], [m]) => n == m && *n > 1,
-            _ => false,
-        };
-        if is_pair(a.shape(), b.shape()) || is_pair(b.shape(), a.shape()) {
-            self.note(&BROADCAST_LOSS);
-        }
-    }
-
     /// A comparison, before it is made.
     pub(crate) fn lint_compare(&mut self, op: CompareOp, a: &Value, b: &Value) {
         let (Value::Float(a), Value::Float(b)) = (a, b) else { return };
         let near = (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
         if matches!(op, CompareOp::Eq | CompareOp::Ne) && a != b && near {
             self.note(&FLOAT_EQ);
-        }
-    }
-
-    /// A call of an op, before it is made.
-    pub(crate) fn lint_call(&mut self, func: &Value, args: CallArgs<'_>) {
-        let Some(OpFunction { op, .. }) = func.downcast::<OpFunction>() else { return };
-        if DISTANCES.contains(&op.name) {
-            let named = |name: &str| args.keywords.iter().find(|it| it.0.as_str() == name);
-            let given = |at: usize, name: &str| {
-                args.positional.get(at).or_else(|| named(name).map(|it| &it.1))
-            };
-            if let (Some(input), Some(target)) = (given(0, "input"), given(1, "target")) {
-                self.lint_shapes(input, target);
-            }
-        }
-        let Some(scores) = args.positional.first().and_then(Value::as_tensor) else { return };
-        if op.name == "cross_entropy" {
-            let value = scores.get();
-            let last = value.edge().and_then(|it| it.op_name());
-            if last.is_some_and(|it| it == "softmax" || it == "log_softmax") {
-                self.note(&SOFTMAX_LOSS);
-            }
         }
     }
 

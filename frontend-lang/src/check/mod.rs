@@ -19,9 +19,11 @@
 pub mod adopt;
 mod cut;
 pub(crate) mod host;
+mod imports;
 pub mod lint;
 pub mod memory;
 pub(crate) mod native;
+mod origin;
 mod picture;
 mod ran;
 pub(crate) mod step;
@@ -35,7 +37,8 @@ use crate::bytecode::{Code, Op};
 use crate::cx::{Cx, Mode};
 use crate::diagnostic::Diagnostic;
 use crate::error::{
-    ATTRIBUTE_ERROR, KEYBOARD_INTERRUPT, NAME_ERROR, Raised, SYSTEM_EXIT, UNBOUND_LOCAL_ERROR,
+    ATTRIBUTE_ERROR, KEYBOARD_INTERRUPT, MODULE_NOT_FOUND_ERROR, NAME_ERROR, Raised, SYSTEM_EXIT,
+    UNBOUND_LOCAL_ERROR,
 };
 use crate::native::NativeType;
 use crate::objects::finalizer;
@@ -116,6 +119,10 @@ pub(crate) struct Shadow {
     findings: Vec<Diagnostic>,
     /// The latest result of an op, and how many frames there were.
     latest: Option<(usize, usize)>,
+    /// Names in its imports that name no module.
+    absent: FxHashSet<String>,
+    /// Where tensors come from, as far as lints ask.
+    origins: origin::Origins,
     /// Versions of leaves when they got a gradient.
     grad_versions: FxHashMap<u64, lint::GradVersions>,
     /// What it will use.
@@ -135,7 +142,9 @@ impl Cx {
         let _copies = finalizer::Pause::begin();
         let memory = memory::Notes::begin();
         let code_of_cell = Some(code.clone());
-        let shadow = Shadow { steps: STEPS, code: code_of_cell, memory, ..Shadow::default() };
+        let absent = self.absent_modules(code);
+        let shadow =
+            Shadow { steps: STEPS, code: code_of_cell, memory, absent, ..Shadow::default() };
         let heights = (self.machine.stack.len(), self.machine.frames.len());
         let more = (self.machine.blocks.len(), self.machine.handled.len(), self.native_depth);
         let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));
@@ -206,6 +215,10 @@ impl Cx {
 
     /// Whether an error holds no matter what values names have.
     fn holds_anyway(&mut self, raised: &Raised) -> bool {
+        if raised.is(&MODULE_NOT_FOUND_ERROR) || raised.message().starts_with("cannot import name")
+        {
+            return true;
+        }
         if raised.is(&ATTRIBUTE_ERROR) {
             return raised.message().starts_with("module '");
         }

@@ -73,6 +73,10 @@ impl Cx {
         match result {
             Ok(value) if !touched => match &args[..] {
                 [Value::Module(_), ..] => self.adopt(&value),
+                [from, ..] => {
+                    self.lint_converted(row.name, from, &value);
+                    Ok(value)
+                }
                 _ => Ok(value),
             },
             Err(raised) if !touched && !args.iter().any(|it| kind_of(it).is_some()) => Err(raised),
@@ -98,7 +102,11 @@ impl Cx {
         match result {
             Ok(value) if !touched => {
                 let is_op = func.downcast::<OpFunction>().is_some();
-                self.lint_result(&value, is_op && !args.positional.iter().any(|it| it.is(&value)));
+                self.lint_called(func, args, &value);
+                let same = args.positional.iter().any(|it| it.is(&value));
+                let named = args.keywords.iter().map(|it| &it.1);
+                let from_tensors = args.positional.iter().chain(named).any(holds_tensor);
+                self.lint_result(&value, is_op && from_tensors && !same);
                 Ok(value)
             }
             Err(raised) if !touched && !args.positional.iter().any(is_unknown) => Err(raised),
@@ -181,6 +189,16 @@ fn number_kind(value: &Value) -> Kind {
         Some(dtype) if dtype.is_float() => Kind::Float,
         Some(dtype) if dtype.is_int() => Kind::Int,
         _ => Kind::Any,
+    }
+}
+
+/// Whether a value is a tensor or begins with one.
+fn holds_tensor(value: &Value) -> bool {
+    match value {
+        Value::Tensor(_) => true,
+        Value::List(it) => it.items.borrow().first().is_some_and(|it| it.as_tensor().is_some()),
+        Value::Tuple(it) => it.first().is_some_and(|it| it.as_tensor().is_some()),
+        _ => false,
     }
 }
 

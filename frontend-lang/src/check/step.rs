@@ -196,7 +196,6 @@ impl Cx {
         if count > LONG {
             return Ok(unknown(Kind::Any));
         }
-        self.lint_binary(op, a, b);
         let before = unknown::touched(false);
         let result = if inplace { self.inplace(op, a, b) } else { self.binary(op, a, b) };
         let result = self.or_unknown(result);
@@ -204,6 +203,7 @@ impl Cx {
         if let Ok(value) = &result
             && !inplace
         {
+            self.lint_binary(op, a, b, value);
             self.lint_result(value, true);
         }
         result
@@ -216,7 +216,11 @@ impl Cx {
             return Ok(Value::Bool(known));
         }
         let res = self.compare(op, a, b);
-        self.or_unknown(res)
+        let res = self.or_unknown(res);
+        if let Ok(value) = &res {
+            self.lint_compared(op, a, b, value);
+        }
+        res
     }
 
     /// The operations that `step` knows, where they differ in shadow.
@@ -353,6 +357,9 @@ impl Cx {
     /// Imports happen once and for all, so modules that come with the language are loaded in earnest.
     pub(crate) fn import_in_earnest(&mut self, name: &str) -> Res {
         if !crate::vm::import::is_built_in(name) {
+            if self.shadow().absent.contains(name) {
+                return Err(crate::vm::import::no_module(name));
+            }
             return Err(self.uncertain());
         }
         let before = engine::apply::set_shapes_only(false);

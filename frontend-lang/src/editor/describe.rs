@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHasher;
 
+use super::dataclass;
 use super::library;
 use super::module_shapes::parameters;
 use super::outline::Outline;
@@ -17,6 +18,7 @@ use super::places::place;
 use super::subject::{Entries, Key, Members, Param, Row, Snapshot, Subject};
 use crate::cx::Cx;
 use crate::objects::class::{Class, type_name, type_of};
+use crate::objects::descriptor::{ClassMethod, Get, Property, StaticMethod};
 use crate::objects::function::Func;
 use crate::objects::module::Module;
 use crate::ops_binding::OpFunction;
@@ -93,6 +95,15 @@ impl Describer {
             subject.facts.push(("Traced", traced.traced().stats().to_string()));
             return Arc::new(subject);
         }
+        if let Some(StaticMethod(inner)) = value.downcast() {
+            return self.describe(cx, &inner.clone(), depth);
+        }
+        if let Some(ClassMethod(inner)) = value.downcast() {
+            return self.describe(cx, &inner.clone(), depth);
+        }
+        if let Some(property) = value.downcast::<Property>() {
+            return Arc::new(computed(property));
+        }
         match value {
             Value::Native(row) => Arc::new(Subject::of_row(Row::Function(row))),
             Value::Func(func) => Arc::new(function(cx, func)),
@@ -148,7 +159,10 @@ impl Describer {
         let mut members = base.map(|it| (*it.members()).clone()).unwrap_or_default();
         let own: Vec<(Sym, Value)> =
             class.attrs.borrow().iter().map(|(name, value)| (*name, value.clone())).collect();
-        let defined = own.iter().find_map(|(_, it)| defined_at(it));
+        let head = format!("class {}", class.name);
+        let holds = |it: &Span| cx.sources.get(it.source).is_some_and(|it| it.text.contains(&head));
+        let mut methods = own.iter().filter_map(|(_, it)| defined_at(it));
+        let defined = methods.find(holds).or_else(|| dataclass::place_of_class(cx, class));
         let own = self.describe_all(cx, own, depth.clamp(1, 2));
         let written = defined.and_then(|it| self.written(cx, class, it));
         if let Some(written) = &written {
@@ -156,6 +170,9 @@ impl Describer {
             members.extend(written.own_members.iter().map(|(name, it)| (name.clone(), it.clone())));
         }
         members.extend(own);
+        if let Some(init) = dataclass::init(class, &mut |it| default_text(cx, it)) {
+            members.insert("__init__".to_owned(), Arc::new(init));
+        }
         let text = |value: Option<Value>| value.and_then(|it| it.as_str().map(str::to_owned));
         Subject {
             name: class.name.as_str().to_owned(),
@@ -238,6 +255,10 @@ impl Describer {
             _ if depth == 0 => None,
             Value::List(it) => it.items.borrow().first().cloned(),
             Value::Tuple(it) => it.first().cloned(),
+            // Rows of modules: what they hold is named by its place.
+            Value::Instance(it) => it.get(Sym::new("_items")).and_then(|it| {
+                it.as_dict().and_then(|it| it.next_from(0)).map(|(_, _, first)| first)
+            }),
             _ => None,
         };
         (Vec::new(), first.map(|it| self.describe(cx, &it, below)))
@@ -287,6 +308,16 @@ fn contents(class: &Rc<Class>) -> u64 {
         }
     }
     hasher.finish()
+}
+
+/// An attribute that a property computes: its value is not known, its help is that of the function.
+fn computed(property: &Property) -> Subject {
+    let own_doc = match &property.get {
+        Get::Native(getter) => getter.doc.to_owned(),
+        Get::Func(Value::Func(it)) => it.code.doc.clone().unwrap_or_default(),
+        Get::Func(_) => String::new(),
+    };
+    Subject { own_doc, ..Subject::of("property") }
 }
 
 /// Where a function of a class stands in its text.

@@ -4,6 +4,7 @@
 //! cells by [`describe`]; it is plain data. Places in the text are bytes; who speaks to clients converts them.
 
 pub mod complete;
+mod dataclass;
 pub mod describe;
 pub mod help;
 mod infer;

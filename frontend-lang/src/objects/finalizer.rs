@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use crate::check::unknown;
 use crate::cx::Cx;
+use crate::error::KEYBOARD_INTERRUPT;
 use crate::objects::class::Instance;
 use crate::objects::generator;
 use crate::sym::Sym;
@@ -53,13 +54,17 @@ pub(crate) fn keep(instance: Instance) {
 
 impl Cx {
     /// Calls `__del__` of the objects that wait.
+    /// One interrupt ends all of them.
     pub(crate) fn run_finalizers(&mut self) {
         if PAUSED.get() {
             return;
         }
         for instance in WAITING.take() {
             // CPython prints errors here and goes on.
-            let _ = self.call_special(&Value::Instance(instance), Sym::of(NAME), &[]);
+            let done = self.call_special(&Value::Instance(instance), Sym::of(NAME), &[]);
+            if done.is_err_and(|it| it.is(&KEYBOARD_INTERRUPT)) {
+                return;
+            }
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::patience;
+
 /// `repr(text)`: quotes as CPython chooses them, escapes for what cannot be shown.
 pub fn repr(text: &str) -> String {
     quote(text, is_printable)
@@ -15,7 +17,7 @@ pub fn ascii(text: &str) -> String {
 /// Escapes what is outside ASCII in text that is already a `repr`.
 pub fn ascii_of_repr(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for it in text.chars() {
+    for it in patience::chars(text) {
         if it.is_ascii() { out.push(it) } else { push_escape(&mut out, it) }
     }
     out
@@ -25,7 +27,7 @@ fn quote(text: &str, shown: impl Fn(char) -> bool) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut out = String::with_capacity(text.len() + 2);
     out.push(quote);
-    for it in text.chars() {
+    for it in patience::chars(text) {
         match it {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),

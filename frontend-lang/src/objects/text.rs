@@ -1,6 +1,7 @@
 //! Python's string functions on plain text. Positions are code points.
 
 use crate::objects::quote;
+use crate::patience;
 
 /// What `str.split()` without a separator treats as space.
 pub fn is_space(it: char) -> bool {
@@ -20,6 +21,7 @@ pub fn split_space(text: &str, limit: i64) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text.trim_start_matches(is_space);
     while !rest.is_empty() {
+        patience::tick();
         if limit >= 0 && parts.len() as i64 == limit {
             parts.push(rest);
             break;
@@ -39,6 +41,7 @@ pub fn rsplit_space(text: &str, limit: i64) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text.trim_end_matches(is_space);
     while !rest.is_empty() {
+        patience::tick();
         if parts.len() as i64 == limit {
             parts.push(rest);
             break;
@@ -55,16 +58,20 @@ pub fn rsplit_space(text: &str, limit: i64) -> Vec<&str> {
 /// `text.split(separator, limit)`; the separator is not empty.
 pub fn split<'a>(text: &'a str, separator: &str, limit: i64) -> Vec<&'a str> {
     match usize::try_from(limit) {
-        Ok(limit) => text.splitn(limit.saturating_add(1), separator).collect(),
-        Err(_) => text.split(separator).collect(),
+        Ok(limit) => ticking(text.splitn(limit.saturating_add(1), separator)),
+        Err(_) => ticking(text.split(separator)),
     }
+}
+
+fn ticking<'a>(parts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    parts.inspect(|_| patience::tick()).collect()
 }
 
 /// `text.rsplit(separator, limit)`; the separator is not empty.
 pub fn rsplit<'a>(text: &'a str, separator: &str, limit: i64) -> Vec<&'a str> {
     let mut parts: Vec<&str> = match usize::try_from(limit) {
-        Ok(limit) => text.rsplitn(limit.saturating_add(1), separator).collect(),
-        Err(_) => text.rsplit(separator).collect(),
+        Ok(limit) => ticking(text.rsplitn(limit.saturating_add(1), separator)),
+        Err(_) => ticking(text.rsplit(separator)),
     };
     parts.reverse();
     parts
@@ -81,7 +88,10 @@ pub fn split_lines(text: &str, keep: bool) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
-        let Some((at, it)) = rest.char_indices().find(|(_, it)| ends(*it)) else {
+        patience::tick();
+        let Some((at, it)) =
+            rest.char_indices().inspect(|_| patience::tick()).find(|(_, it)| ends(*it))
+        else {
             lines.push(rest);
             break;
         };
@@ -94,17 +104,24 @@ pub fn split_lines(text: &str, keep: bool) -> Vec<&str> {
 
 /// `text.replace(old, new, count)`; a negative count replaces all.
 pub fn replace(text: &str, old: &str, new: &str, count: i64) -> String {
-    match usize::try_from(count) {
-        Ok(count) => text.replacen(old, new, count),
-        Err(_) => text.replace(old, new),
+    let most = usize::try_from(count).unwrap_or(usize::MAX);
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, part) in text.match_indices(old).take(most) {
+        patience::tick();
+        out.push_str(&text[from..at]);
+        out.push_str(new);
+        from = at + part.len();
     }
+    out.push_str(&text[from..]);
+    out
 }
 
 /// `text.title()`: letters after something that is no letter become title case.
 pub fn title(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
-    for it in text.chars() {
+    for it in patience::chars(text) {
         if inside {
             out.extend(it.to_lowercase())
         } else {
@@ -136,7 +153,7 @@ fn push_title(out: &mut String, it: char) {
 /// `text.swapcase()`.
 pub fn swap_case(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for it in text.chars() {
+    for it in patience::chars(text) {
         match it {
             _ if it.is_uppercase() => out.extend(it.to_lowercase()),
             _ if it.is_lowercase() => out.extend(it.to_uppercase()),
@@ -152,7 +169,7 @@ pub fn case_fold(text: &str) -> String {
         return text.to_ascii_lowercase();
     }
     let mut out = String::with_capacity(text.len());
-    for it in text.chars() {
+    for it in patience::chars(text) {
         match it {
             'ı' => out.push(it),
             'İ' => out.push_str("i\u{307}"),
@@ -175,7 +192,7 @@ fn is_title(it: char) -> bool {
 pub fn expand_tabs(text: &str, size: usize) -> String {
     let mut out = String::with_capacity(text.len());
     let mut column = 0;
-    for it in text.chars() {
+    for it in patience::chars(text) {
         match it {
             '\t' if size == 0 => {}
             '\t' => {
@@ -250,7 +267,7 @@ pub fn is_digit(it: char) -> bool {
 
 /// A test of all code points, false for empty text.
 pub fn all(text: &str, test: impl Fn(char) -> bool) -> bool {
-    !text.is_empty() && text.chars().all(test)
+    !text.is_empty() && patience::chars(text).all(test)
 }
 
 /// `isalpha` of one code point.
@@ -265,20 +282,20 @@ pub fn is_alnum(it: char) -> bool {
 
 /// `text.isupper()`.
 pub fn is_upper(text: &str) -> bool {
-    text.chars().any(char::is_uppercase)
-        && !text.chars().any(|it| it.is_lowercase() || is_title(it))
+    patience::chars(text).any(char::is_uppercase)
+        && !patience::chars(text).any(|it| it.is_lowercase() || is_title(it))
 }
 
 /// `text.islower()`.
 pub fn is_lower(text: &str) -> bool {
-    text.chars().any(char::is_lowercase)
-        && !text.chars().any(|it| it.is_uppercase() || is_title(it))
+    patience::chars(text).any(char::is_lowercase)
+        && !patience::chars(text).any(|it| it.is_uppercase() || is_title(it))
 }
 
 /// `text.istitle()`.
 pub fn is_title_case(text: &str) -> bool {
     let (mut inside, mut any) = (false, false);
-    for it in text.chars() {
+    for it in patience::chars(text) {
         if it.is_uppercase() || is_title(it) {
             if inside {
                 return false;

@@ -325,6 +325,12 @@ impl Cx {
             Value::Class(it) => format!("type object '{}' has no attribute '{name}'", it.name),
             _ => format!("'{}' object has no attribute '{name}'", type_name(value)),
         };
+        if let Value::Module(it) = value
+            && let Some(way_out) = crate::absent::attribute(&it.name, name.as_str())
+        {
+            let words = format!("It is not in this language: {way_out}");
+            return attribute_error(message).with_words(Some(words));
+        }
         let names = self.dir(value);
         let near = nearest(name.as_str(), names.iter().map(|it| it.as_str()));
         let raised = attribute_error(message).with_hint(near);

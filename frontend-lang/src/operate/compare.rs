@@ -8,6 +8,7 @@ use crate::native::{NativeObject, Res};
 use crate::objects::class::type_name;
 use crate::operate::CompareOp;
 use crate::operate::equal::simple_eq;
+use crate::patience::Pace;
 use crate::table::{Dict, Set};
 use crate::value::Value;
 
@@ -127,7 +128,9 @@ impl Cx {
         if a.len() != b.len() && matches!(op, CompareOp::Eq | CompareOp::Ne) {
             return Ok(Value::Bool(op == CompareOp::Ne));
         }
+        let mut pace = Pace::default();
         for (x, y) in a.iter().zip(b) {
+            pace.step(self)?;
             // An object equals itself here, NaN too.
             if !x.is(y) && !self.eq(x, y)? {
                 return match op {

@@ -6,8 +6,12 @@ use crate::memory;
 use crate::native::{CallArgs, NativeObject};
 use crate::objects::class::type_name;
 use crate::objects::number::float_repr;
+use crate::patience::stoppable;
 use crate::sym::Sym;
 use crate::value::Value;
+
+/// Bytes of a text whose `repr` may be stopped.
+const LONG: usize = 1 << 16;
 
 impl Cx {
     /// `str(value)`.
@@ -44,6 +48,9 @@ impl Cx {
             Value::Float(it) => out.push_str(&float_repr(*it)),
             Value::Ellipsis => out.push_str("Ellipsis"),
             Value::NotImplemented => out.push_str("NotImplemented"),
+            Value::Str(it) if it.len() > LONG => {
+                out.push_str(&stoppable(self, || str_repr(it))?);
+            }
             Value::Str(it) => out.push_str(&str_repr(it)),
             Value::Range(it) if it.step == 1 => {
                 out.push_str(&format!("range({}, {})", it.start, it.stop));

@@ -4,6 +4,7 @@ use engine::{DType, Number, Shape, Tensor};
 
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
+use crate::patience::tick;
 
 /// A number as a value.
 pub fn number(number: Number) -> Value {
@@ -193,9 +194,13 @@ pub fn to_list(tensor: &Tensor) -> Res {
         return Ok(number(tensor.item()?));
     }
     let flat: Vec<Value> = match tensor.dtype() {
-        DType::F32 | DType::F64 => tensor.to_f64_vec()?.into_iter().map(Value::Float).collect(),
+        DType::F32 | DType::F64 => {
+            tensor.to_f64_vec()?.into_iter().inspect(|_| tick()).map(Value::Float).collect()
+        }
         DType::Bool => tensor.to_vec::<u8>()?.into_iter().map(|it| Value::Bool(it != 0)).collect(),
-        DType::I64 => tensor.to_vec::<i64>()?.into_iter().map(Value::Int).collect(),
+        DType::I64 => {
+            tensor.to_vec::<i64>()?.into_iter().inspect(|_| tick()).map(Value::Int).collect()
+        }
         DType::I32 => tensor.to_vec::<i32>()?.into_iter().map(|it| Value::Int(it.into())).collect(),
         DType::U8 => tensor.to_vec::<u8>()?.into_iter().map(|it| Value::Int(it.into())).collect(),
     };
@@ -203,7 +208,10 @@ pub fn to_list(tensor: &Tensor) -> Res {
     for dim in (1..tensor.rank()).rev() {
         let (outer, size) = (&tensor.shape()[..dim], tensor.shape()[dim]);
         let mut rest = items.into_iter();
-        let list = |_| Value::list(rest.by_ref().take(size).collect());
+        let list = |_| {
+            tick();
+            Value::list(rest.by_ref().take(size).collect())
+        };
         items = (0..outer.iter().product()).map(list).collect();
     }
     Ok(Value::list(items))

@@ -129,8 +129,9 @@ fn item(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(convert::number(this(&args)?.get().item()?))
 }
 
-fn tolist(_cx: &mut Cx, args: Args<'_>) -> Res {
-    convert::to_list(&this(&args)?.get())
+fn tolist(cx: &mut Cx, args: Args<'_>) -> Res {
+    let value = this(&args)?.get();
+    crate::patience::stoppable_if_long(cx, value.numel(), || convert::to_list(&value))?
 }
 
 fn detach(_cx: &mut Cx, args: Args<'_>) -> Res {

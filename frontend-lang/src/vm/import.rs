@@ -75,7 +75,10 @@ impl Cx {
         }
         let names = self.dir(module);
         let near = nearest(name.as_str(), names.iter().map(|it| it.as_str()));
-        let hint = near.map(|near| format!(". Did you mean '{near}'?")).unwrap_or_default();
+        let hint = match crate::absent::attribute(&it.name, name.as_str()) {
+            Some(way_out) => format!(". It is not in this language: {way_out}"),
+            None => near.map(|near| format!(". Did you mean '{near}'?")).unwrap_or_default(),
+        };
         let message = format!("cannot import name '{name}' from '{}'{hint}", it.name);
         Err(import_error(message).with_name(Sym::new(&it.name)))
     }
@@ -207,7 +210,7 @@ fn built_in_names() -> Vec<&'static str> {
     names
 }
 
-fn no_module(name: &str) -> Raised {
+pub(crate) fn no_module(name: &str) -> Raised {
     let known = MODULES.iter().flat_map(|it| it.aliases.iter().chain([&it.name])).copied();
     let known = known.chain(NG_MODULES.iter().map(|(name, _)| *name));
     let message = match nearest(name, known) {

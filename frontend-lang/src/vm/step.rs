@@ -172,7 +172,8 @@ impl Cx {
             Op::CheckParams(idx, slot) => {
                 let signature = code.consts[idx as usize].clone();
                 if let Some(it) = signature.downcast::<Signature>() {
-                    let sizes = it.check_params(&self.machine.stack[base..])?;
+                    let checked = it.check_params(&self.machine.stack[base..]);
+                    let sizes = checked.map_err(|it| self.at_parameter(it, code))?;
                     self.machine.stack[base + slot as usize] = sizes;
                 }
             }
@@ -505,7 +506,10 @@ impl Cx {
         }
         let globals = self.global_names(&code.globals);
         let known = globals.iter().map(|it| it.as_str());
-        let known = known.chain(self.builtins.keys().map(|it| it.as_str()));
+        // Short names are near to many; those of the session alone are likely.
+        let is_long = name.as_str().chars().count() > 3;
+        let builtins = self.builtins.keys().filter(|_| is_long).map(|it| it.as_str());
+        let known = known.chain(builtins);
         let local = code.locals.iter().map(|it| it.as_str());
         let near = nearest(name.as_str(), known.chain(local));
         name_error(message).with_name(name).with_hint(near)

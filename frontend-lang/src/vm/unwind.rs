@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::annotation::place_of_parameter;
 use crate::bytecode::Code;
 use crate::cx::{Cx, Mode};
 use crate::error::{
@@ -11,6 +12,7 @@ use crate::error::{
 use crate::native::{CallArgs, Res};
 use crate::objects::class::{traits, type_of};
 use crate::operate::CompareOp;
+use crate::source::Span;
 use crate::sym::Sym;
 use crate::value::Value;
 use crate::vm::frame::FrameKind;
@@ -52,6 +54,24 @@ impl Cx {
                 return Err(raised);
             }
         }
+    }
+
+    /// Notes that an argument is not as its parameter says: there, not at the beginning of the function.
+    pub(crate) fn at_parameter(&mut self, mut raised: Raised, code: &Code) -> Raised {
+        let Some(ip) = self.machine.frames.last().map(|it| it.ip.saturating_sub(1)) else {
+            return raised;
+        };
+        let head = code.span(ip);
+        let place = self
+            .sources
+            .get(head.source)
+            .and_then(|it| place_of_parameter(&it.text, head.start as usize, &raised.message()));
+        if let Some((start, end)) = place {
+            let span = Span { start: start as u32, end: end as u32, ..head };
+            raised.push_mark(Mark { span, function: code.name, operands: self.operands(span) });
+            raised.set_rethrown();
+        }
+        raised
     }
 
     /// Drops the frames above `floor`; no handler sees the end of a check.

@@ -70,6 +70,11 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     else {
         return Err(refuse("images [n, c, h, w] and kernels [c, k / groups, r, s] are needed"));
     };
+    if input.shape()[1] != weight.shape()[0] {
+        return Err(refuse(
+            "the second size of the images and the first of the kernels are the input channels",
+        ));
+    }
     let mut size = [0_usize; 2];
     for (axis, (from, taps)) in [(height, rows), (width, columns)].into_iter().enumerate() {
         let reach = from.saturating_sub(1) * stride[axis]

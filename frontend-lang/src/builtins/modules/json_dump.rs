@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::native::*;
 use crate::objects::number::float_repr;
+use crate::patience::stoppable_if_long;
 
 pub(super) static FUNCTIONS: &[NativeFn] = &[
     function("dump", OPTIONS_FP, "Writes a value to a file as JSON.", dump),
@@ -97,7 +98,7 @@ impl Encoder {
                 let text = self.float(*it)?;
                 self.out.push_str(&text);
             }
-            Value::Str(it) => self.string(it),
+            Value::Str(it) => stoppable_if_long(cx, it.len(), || self.string(it))?,
             Value::List(it) => {
                 let items = it.items.borrow().clone();
                 return self.inside(cx, value, |this, cx| this.array(cx, &items));
@@ -161,7 +162,7 @@ impl Encoder {
 
     fn string(&mut self, text: &str) {
         self.out.push('"');
-        for it in text.chars() {
+        for it in crate::patience::chars(text) {
             match it {
                 '"' => self.out.push_str("\\\""),
                 '\\' => self.out.push_str("\\\\"),

@@ -2,6 +2,7 @@
 
 use super::math::too_large;
 use crate::native::*;
+use crate::patience::Pace;
 
 pub(super) static FUNCTIONS: &[NativeFn] = &[
     function("comb", "n, k, /", "Ways to choose k of n.", comb).pure(),
@@ -90,7 +91,9 @@ fn to_int(n: u64) -> Res {
 
 fn gcd(cx: &mut Cx, args: Args<'_>) -> Res {
     let mut result = 0;
+    let mut pace = Pace::default();
     for it in args.rest(0) {
+        pace.step(cx)?;
         result = gcd_of(result, cx.index(it)?.unsigned_abs());
     }
     to_int(result)
@@ -98,7 +101,9 @@ fn gcd(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn lcm(cx: &mut Cx, args: Args<'_>) -> Res {
     let mut result = 1u64;
+    let mut pace = Pace::default();
     for it in args.rest(0) {
+        pace.step(cx)?;
         let n = cx.index(it)?.unsigned_abs();
         result = match gcd_of(result, n) {
             0 => 0,

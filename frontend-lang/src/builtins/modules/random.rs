@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use super::random_distributions;
 use crate::native::*;
 use crate::objects::mersenne::Mersenne;
+use crate::patience::Pace;
 
 /// A generator of its own.
 pub struct Random {
@@ -267,7 +268,9 @@ fn choice(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn shuffle(cx: &mut Cx, args: Args<'_>) -> Res {
     let random = this(args)?;
+    let mut pace = Pace::default();
     for i in (1..cx.len(&args[1])?).rev() {
+        pace.step(cx)?;
         let j = random.below(i + 1);
         if let Value::List(list) = &args[1] {
             list.items.borrow_mut().swap(i, j);

@@ -13,6 +13,7 @@ use crate::objects::iterator::{Iter, Step};
 use crate::objects::pattern::{self, Anchor, Pattern, Spans, flags};
 use crate::objects::quote;
 use crate::objects::text::byte_at;
+use crate::patience::Pace;
 
 /// The module.
 pub static MODULE: NativeModule = NativeModule {
@@ -295,7 +296,9 @@ fn part(text: &str, span: Option<(usize, usize)>) -> &str {
 fn findall(cx: &mut Cx, pattern: &Pattern, string: &Value) -> Res {
     let text = subject(string)?;
     let mut shown = Vec::new();
+    let mut pace = Pace::default();
     for spans in matches(cx, pattern, text, 0)? {
+        pace.step(cx)?;
         let item = match spans.as_slice() {
             [whole] => Value::str(part(text, *whole)),
             [_, group] => Value::str(part(text, *group)),
@@ -337,8 +340,10 @@ fn split(cx: &mut Cx, pattern: &Pattern, string: &Value, limit: i64) -> Res {
     let text = subject(string)?;
     let mut parts = Vec::new();
     let mut from = 0;
+    let mut pace = Pace::default();
     if limit >= 0 {
         for spans in matches(cx, pattern, text, limit)? {
+            pace.step(cx)?;
             let Some((start, end)) = spans[0] else { continue };
             parts.push(Value::str(&text[from..start]));
             parts.extend(spans[1..].iter().map(|it| match it {
@@ -364,7 +369,9 @@ fn substitute(
     let mut from = 0;
     let found = if limit < 0 { Vec::new() } else { matches(cx, pattern, text, limit)? };
     let count = found.len() as i64;
+    let mut pace = Pace::default();
     for spans in found {
+        pace.step(cx)?;
         let Some((start, end)) = spans[0] else { continue };
         out.push_str(&text[from..start]);
         from = end;

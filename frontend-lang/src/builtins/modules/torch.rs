@@ -136,14 +136,16 @@ static FUNCTIONS: &[NativeFn] = &[
         "count",
         "How many threads take part in an op from now on, the calling one included.",
         set_num_threads,
-    ),
+    )
+    .opaque(),
     function("get_num_threads", "", "How many threads take part in an op.", num_threads).opaque(),
     function(
         "set_printoptions",
         "precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None",
         "How tensors print; the profiles are 'default', 'short' and 'full'.",
         set_print_options,
-    ),
+    )
+    .opaque(),
     function("numel", "input", "Number of elements.", numel).pure(),
 ];
 
@@ -314,6 +316,11 @@ fn randint(cx: &mut Cx, args: Args<'_>) -> Res {
         (true, Value::None) => (Value::Int(0), args[0].clone(), args[2].clone()),
         (true, size) => (Value::Int(0), args[0].clone(), size.clone()),
     };
+    if size.is_none() {
+        return Err(type_error(
+            "randint() needs a size: randint(high, size) or randint(low, high, size), such as randint(10, (3,))",
+        ));
+    }
     let op =
         engine::ops::find("randint").ok_or_else(|| runtime_error("the op randint is missing"))?;
     let func = ops_binding::function_of(op);

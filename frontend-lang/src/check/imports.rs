@@ -1,0 +1,44 @@
+//! Modules that a cell imports and that are not there: looked up before the check, which itself sees no files.
+//!
+//! **Invariant:** nothing is loaded, and only names are noted for which neither the language has a module nor the folder a file.
+
+use rustc_hash::FxHashSet;
+
+use crate::builtins::ng_modules;
+use crate::bytecode::{Code, Op};
+use crate::cx::Cx;
+use crate::vm::import::is_built_in;
+
+impl Cx {
+    /// The full names in imports of a cell, its functions included, that name no module.
+    pub(super) fn absent_modules(&self, code: &Code) -> FxHashSet<String> {
+        let mut names = FxHashSet::default();
+        imported(code, &mut names);
+        names.retain(|name| {
+            let path = format!("{}.ng", name.replace('.', "/"));
+            !self.modules.contains_key(name)
+                && !is_built_in(name)
+                && ng_modules::real_name(name).is_none()
+                && self.host.read_file(&path).is_err()
+        });
+        names
+    }
+}
+
+fn imported(code: &Code, names: &mut FxHashSet<String>) {
+    let mut module = "";
+    for op in &code.ops {
+        match op {
+            Op::Import(idx) | Op::ImportLeaf(idx) => {
+                module = code.consts[*idx as usize].as_str().unwrap_or_default();
+                let ends = module.match_indices('.').map(|it| it.0);
+                names.extend(ends.chain([module.len()]).map(|end| module[..end].to_owned()));
+            }
+            Op::ImportFrom(name) => {
+                names.insert(format!("{module}.{name}"));
+            }
+            _ => {}
+        }
+    }
+    code.children.iter().for_each(|it| imported(it, names));
+}
