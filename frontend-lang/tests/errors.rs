@@ -299,7 +299,7 @@ fn a_repeated_cell_points_into_itself() {
          --> In[2]:2:1
           |
         2 | unheard + y
-          | ^^^^^^^^^
+          | ^^^^^^^
         NameError: name 'unheard' is not defined"#]]
     .assert_eq(&error.plain);
 }

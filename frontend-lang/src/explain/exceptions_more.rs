@@ -54,13 +54,6 @@ pub(super) static ALL: &[Topic] = &[
         example: "import math\nmath.exp(1000)",
     },
     Topic {
-        code: "PatternError",
-        title: "A text that is no regular expression",
-        why: "A pattern has characters with a meaning of their own: `( ) [ ] { } * + ? . \\ ^ $ |`.",
-        next: "write `\\` before a character that stands for itself, or use `re.escape(text)`",
-        example: "import re\nre.compile('(')",
-    },
-    Topic {
         code: "PermissionError",
         title: "Access is refused",
         why: "The user who runs the kernel may not read or write there.",
@@ -108,13 +101,6 @@ pub(super) static ALL: &[Topic] = &[
         why: "The mean of nothing, the variance of a single value.",
         next: "look at `len(data)` first",
         example: "import statistics\nstatistics.mean([])",
-    },
-    Topic {
-        code: "StopAsyncIteration",
-        title: "An asynchronous iterator has ended",
-        why: "Known by name only: there is no `async` in this language.",
-        next: "write the function without `async`",
-        example: "raise StopAsyncIteration('end')",
     },
     Topic {
         code: "StopIteration",
@@ -175,9 +161,9 @@ pub(super) static ALL: &[Topic] = &[
     Topic {
         code: "UnicodeError",
         title: "Text that cannot be encoded",
-        why: "The bytes are no text in this encoding, or the text has characters that the encoding lacks.",
-        next: "name the right encoding, most often 'utf-8', or say `errors='replace'`",
-        example: "b'\\xff'.decode()",
+        why: "A file or a text does not fit its encoding: text is UTF-8 here.",
+        next: "save the file as UTF-8",
+        example: "raise UnicodeError('no text')",
     },
     Topic {
         code: "UserWarning",
@@ -206,5 +192,12 @@ pub(super) static ALL: &[Topic] = &[
         why: "`/`, `//` and `%` of Python's numbers have no result for 0. Elements of tensors give inf or nan instead.",
         next: "look where the divisor becomes 0; often something is empty and its length is 0",
         example: "total = 0\ntotal / len([])",
+    },
+    Topic {
+        code: "error",
+        title: "A text that is no regular expression",
+        why: "The class is re.error, shown as `error`. A pattern has characters with a meaning of their own: `( ) [ ] { } * + ? . \\ ^ $ |`.",
+        next: "write `\\` before a character that stands for itself, or use `re.escape(text)`",
+        example: "import re\nre.compile('(')",
     },
 ];
