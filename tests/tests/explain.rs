@@ -12,9 +12,8 @@ fn examples_end_with_their_code() {
         let ran = Runner::default().run(topic.example);
         engine::cpu::alloc::set_budget(0);
         let shown = ran.error.unwrap_or_default().plain;
-        let carries = if shown.starts_with(&format!("error[{}]", topic.code)) {
-            true
-        } else if ran.output.contains(&format!("warning[{}]", topic.code)) {
+        let marked = |level: &str, text: &str| text.contains(&format!("{level}[{}]", topic.code));
+        let carries = if marked("error", &shown) || marked("warning", &ran.output) {
             true
         } else if topic.code.contains("::") || topic.code == "memory" {
             shown.contains(&format!("(more: %explain {})", topic.code))

@@ -43,6 +43,11 @@ pub fn unknown(code: &str, command: &str) -> String {
     let near = crate::suggest::nearest(wanted, alike);
     let near =
         near.and_then(|near| all().find(|it| stem(it.code) == (near, is_class))).map(|it| it.code);
+    // An ending that is misspelt is compared with the rest.
+    let near = near.or_else(|| match is_class {
+        true => None,
+        false => crate::suggest::nearest(code, all().map(|it| it.code)),
+    });
     let hint = near.map_or_else(String::new, |it| format!("; did you mean {it}?"));
     format!("no kind of error is called `{code}`{hint}; `{command}` lists them all")
 }
