@@ -7,6 +7,7 @@ mod absent;
 pub mod adapter;
 mod annotated;
 pub mod annotation;
+pub mod array;
 pub mod ast;
 pub mod builtins;
 pub mod bytecode;

@@ -16,6 +16,11 @@ pub static FUNCTIONS: &[NativeFn] = &[
 ];
 
 fn abs(cx: &mut Cx, args: Args<'_>) -> Res {
+    if matches!(args[0], Value::Instance(_))
+        && let Some(found) = cx.call_special(&args[0], Sym::ABS, &[])?
+    {
+        return Ok(found);
+    }
     if let Some(native) = args[0].as_native()
         && let Some(method) = native.getattr(cx, &args[0], Sym::new("abs"))?
     {
@@ -121,7 +126,16 @@ fn hex(cx: &mut Cx, args: Args<'_>) -> Res {
     radix(cx, args, "0x", |it| format!("{it:x}"))
 }
 
+/// As `round`, of values as they are.
+pub(crate) fn round_plain(cx: &mut Cx, values: &[Value]) -> Res {
+    round(cx, Args::new(values))
+}
+
 fn round(cx: &mut Cx, args: Args<'_>) -> Res {
+    if matches!(args[0], Value::Instance(_)) && cx.has_special(&args[0], Sym::ROUND) {
+        let extra: &[Value] = if args.opt(1).is_some() { &args.all()[1..] } else { &[] };
+        return Ok(cx.call_special(&args[0], Sym::ROUND, extra)?.unwrap_or_default());
+    }
     let digits = args.opt(1).map(|it| cx.index(it)).transpose()?;
     match (args[0].core(), digits) {
         (Value::Float(it), None) => float_to_int(round_half_even(*it)).map(Value::Int),

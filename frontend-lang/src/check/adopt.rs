@@ -251,10 +251,12 @@ impl Cx {
                     return Err(self.uncertain());
                 };
                 let seen = if value.requires_grad() { view.apply(&base.get())? } else { shape };
-                TensorObj::view_of(&base, view, seen)
+                let copy = TensorObj::view_of(&base, view, seen);
+                copy.show_as(live.look());
+                copy
             }
             None => {
-                let copy = Rc::new(TensorObj::with_role(shape, live.is_parameter()));
+                let copy = Rc::new(TensorObj::with_look(shape, live.look()));
                 match value.edge() {
                     Some(edge) if edge.is_leaf() => copy.make_leaf(),
                     Some(_) => self.cut(&copy)?,

@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::outline::Outline;
 use super::subject::{Members, Row, Snapshot, Subject};
+use crate::array::object;
 use crate::builtins::{self, MODULES, NG_MODULES, ng_modules};
 use crate::error;
 use crate::native::{Member, NativeModule, NativeType};
@@ -108,6 +109,10 @@ pub(super) fn members_of(row: &'static NativeType) -> Arc<Members> {
     if std::ptr::eq(row, &methods::TENSOR) {
         members.extend(of_tensors());
     }
+    if std::ptr::eq(row, &object::NDARRAY) {
+        members.extend(written("numpy.methods", "ArrayMethods"));
+        members.extend(object::NAMES.iter().map(|it| named(it, Subject::of("property"))));
+    }
     let functions = row.methods.iter().copied().flatten().chain(row.statics);
     members.extend(functions.map(|it| named(it.name, Subject::of_row(Row::Function(it)))));
     let property = |doc: &str| Subject { own_doc: doc.to_owned(), ..Subject::of("property") };
@@ -117,12 +122,16 @@ pub(super) fn members_of(row: &'static NativeType) -> Arc<Members> {
     members
 }
 
+/// Methods and properties that a class of the language keeps for a built-in type.
+fn written(of: &str, class: &str) -> Members {
+    let class = module(of).and_then(|it| it.member(class));
+    class.map(|it| (*it.members()).clone()).unwrap_or_default()
+}
+
 /// What tensors have beside the methods of their row; later ones win.
 fn of_tensors() -> Members {
     let mut members = Members::new();
-    if let Some(written) = module("torch.methods").and_then(|it| it.member("TensorMethods")) {
-        members.extend(written.members().iter().map(|(name, it)| (name.clone(), it.clone())));
-    }
+    members.extend(written("torch.methods", "TensorMethods"));
     let own = engine::ops::all().filter(|it| it.method).map(|it| (it.name, it));
     for (name, op) in ops_binding::named("Tensor.").chain(own) {
         members.extend([named(name, Subject::of_row(Row::Method(op)))]);

@@ -12,6 +12,7 @@ use engine::index::Index;
 use engine::{Attrs, OpDef, Tensor};
 use rustc_hash::FxHashMap;
 
+use crate::array::{self, ufunc};
 use crate::memory::Fixed;
 use crate::native::*;
 use crate::tensor::{arith, attribute, index, methods, text};
@@ -22,12 +23,23 @@ pub struct TensorObj {
     grad: RefCell<Option<Rc<TensorObj>>>,
     base: Option<Box<Base>>,
     version: Cell<u32>,
-    parameter: bool,
+    look: Cell<Look>,
     /// What sees the gradient of a leaf before it is added up.
     hooks: RefCell<Vec<Value>>,
     /// How many views stand between the variable and its data.
     depth: u32,
     _memory: Fixed<256>,
+}
+
+/// The class that a tensor shows to programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Look {
+    /// `torch.Tensor`.
+    Tensor,
+    /// `nn.Parameter`, which modules find.
+    Parameter,
+    /// `numpy.ndarray`; see [`crate::array`].
+    Array,
 }
 
 /// The variable that a view was taken from.
@@ -60,12 +72,27 @@ thread_local! {
 impl TensorObj {
     /// A variable holding `tensor`.
     pub fn new(tensor: Tensor) -> TensorObj {
-        TensorObj::make(tensor, None, false)
+        TensorObj::make(tensor, None, Look::Tensor)
     }
 
-    /// As [`TensorObj::new`], for a parameter if `parameter`.
-    pub(crate) fn with_role(tensor: Tensor, parameter: bool) -> TensorObj {
-        TensorObj::make(tensor, None, parameter)
+    /// As [`TensorObj::new`], under another look.
+    pub(crate) fn with_look(tensor: Tensor, look: Look) -> TensorObj {
+        TensorObj::make(tensor, None, look)
+    }
+
+    /// The class that programs see.
+    #[inline]
+    pub fn look(&self) -> Look {
+        self.look.get()
+    }
+
+    /// Makes a variable that nobody else holds yet show another class.
+    pub(crate) fn show_as(&self, look: Look) {
+        self.look.set(look);
+    }
+
+    fn is_array(&self) -> bool {
+        self.look() == Look::Array
     }
 
     /// How often the value was replaced in place.
@@ -101,29 +128,30 @@ impl TensorObj {
             .is_some_and(|it| !matches!(it.view, View::Same) || it.object.lies_as_another())
     }
 
-    fn make(tensor: Tensor, base: Option<Box<Base>>, parameter: bool) -> TensorObj {
+    fn make(tensor: Tensor, base: Option<Box<Base>>, look: Look) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
         let (hooks, version, _memory) = Default::default();
         let depth = base.as_ref().map_or(0, |it| it.object.depth + 1);
-        TensorObj { value, grad, base, version, parameter, hooks, depth, _memory }
+        let look = Cell::new(look);
+        TensorObj { value, grad, base, version, look, hooks, depth, _memory }
     }
 
     /// A view of `object` whose value is `tensor` now.
     pub fn view_of(object: &Rc<TensorObj>, view: View, tensor: Tensor) -> Rc<TensorObj> {
         if object.depth >= DEEPEST {
             // Reading is right for ever; writing says what to do.
-            let mut cut = TensorObj::make(tensor, None, false);
+            let mut cut = TensorObj::make(tensor, None, Look::Tensor);
             cut.depth = DEEPEST + 1;
             return Rc::new(cut);
         }
         let seen = Cell::new(object.version.get());
         let base = Box::new(Base { object: object.clone(), view, seen });
-        Rc::new(TensorObj::make(tensor, Some(base), false))
+        Rc::new(TensorObj::make(tensor, Some(base), Look::Tensor))
     }
 
     /// A trainable variable: a leaf that modules find.
     pub fn parameter(tensor: &Tensor, requires_grad: bool) -> Rc<TensorObj> {
-        let object = Rc::new(TensorObj::make(tensor.detach(), None, true));
+        let object = Rc::new(TensorObj::make(tensor.detach(), None, Look::Parameter));
         if requires_grad {
             object.make_leaf();
         }
@@ -132,7 +160,7 @@ impl TensorObj {
 
     /// Whether modules count it as a parameter.
     pub fn is_parameter(&self) -> bool {
-        self.parameter
+        self.look() == Look::Parameter
     }
 
     /// The value now.
@@ -308,7 +336,11 @@ impl View {
 
 impl NativeObject for TensorObj {
     fn native_type(&self) -> &'static NativeType {
-        if self.parameter { &methods::PARAMETER } else { &methods::TENSOR }
+        match self.look() {
+            Look::Tensor => &methods::TENSOR,
+            Look::Parameter => &methods::PARAMETER,
+            Look::Array => &array::object::NDARRAY,
+        }
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -316,7 +348,10 @@ impl NativeObject for TensorObj {
     }
 
     fn getattr(&self, cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
-        attribute::get(cx, this, name)
+        match this {
+            Value::Tensor(it) if self.is_array() => array::object::get(it, name),
+            _ => attribute::get(cx, this, name),
+        }
     }
 
     fn setattr(
@@ -326,60 +361,82 @@ impl NativeObject for TensorObj {
         name: Sym,
         value: &Value,
     ) -> Result<bool, Raised> {
+        if self.is_array() {
+            return array::object::set(name);
+        }
         attribute::set(this, name, value)
     }
 
     fn attributes(&self) -> Vec<Sym> {
-        attribute::names()
+        if self.is_array() { array::object::names() } else { attribute::names() }
     }
 
     fn binary(
         &self,
-        _cx: &mut Cx,
+        cx: &mut Cx,
         op: BinaryOp,
         this: &Value,
         other: &Value,
         reflected: bool,
     ) -> Result<Option<Value>, Raised> {
+        if self.is_array() {
+            return ufunc::binary(cx, op, this, other, reflected);
+        }
         arith::binary(op, this, other, reflected)
     }
 
     fn inplace(
         &self,
-        _cx: &mut Cx,
+        cx: &mut Cx,
         op: BinaryOp,
         this: &Value,
         other: &Value,
     ) -> Result<Option<Value>, Raised> {
+        if self.is_array() {
+            return ufunc::inplace(cx, op, this, other);
+        }
         arith::inplace(op, this, other)
     }
 
-    fn unary(&self, _cx: &mut Cx, op: UnaryOp, this: &Value) -> Result<Option<Value>, Raised> {
+    fn unary(&self, cx: &mut Cx, op: UnaryOp, this: &Value) -> Result<Option<Value>, Raised> {
+        if self.is_array() {
+            return ufunc::unary(cx, op, this);
+        }
         arith::unary(op, this)
     }
 
     fn compare(
         &self,
-        _cx: &mut Cx,
+        cx: &mut Cx,
         op: CompareOp,
         this: &Value,
         other: &Value,
     ) -> Result<Option<Value>, Raised> {
+        if self.is_array() {
+            return ufunc::compare(cx, op, this, other);
+        }
         arith::compare(op, this, other)
     }
 
     fn truth(&self, _cx: &mut Cx) -> Result<bool, Raised> {
+        if self.is_array() {
+            return array::object::truth(&self.get());
+        }
         arith::truth(&self.get())
     }
 
     fn len(&self, _cx: &mut Cx) -> Result<Option<usize>, Raised> {
         match self.value.borrow().shape().first() {
             Some(&size) => Ok(Some(size)),
+            None if self.is_array() => Err(type_error("len() of unsized object")),
             None => Err(type_error("len() of a 0-d tensor")),
         }
     }
 
     fn getitem(&self, cx: &mut Cx, this: &Value, key: &Value) -> Result<Option<Value>, Raised> {
+        if self.is_array() {
+            return array::index::get(cx, this, key).map(Some);
+        }
         index::get(cx, this, key).map(Some)
     }
 
@@ -390,39 +447,64 @@ impl NativeObject for TensorObj {
         key: &Value,
         value: &Value,
     ) -> Result<bool, Raised> {
-        index::set(cx, this, key, value)?;
+        match self.is_array() {
+            true => array::index::set(cx, this, key, value)?,
+            false => index::set(cx, this, key, value)?,
+        }
         Ok(true)
     }
 
-    fn contains(&self, _cx: &mut Cx, _this: &Value, item: &Value) -> Result<Option<bool>, Raised> {
+    fn contains(&self, cx: &mut Cx, _this: &Value, item: &Value) -> Result<Option<bool>, Raised> {
+        if self.is_array() {
+            return array::index::contains(cx, self, item).map(Some);
+        }
         arith::contains(&self.get(), item).map(Some)
     }
 
     fn iter(&self, cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
+        if self.is_array() {
+            return array::index::rows(cx, this).map(Some);
+        }
         index::rows(cx, this).map(Some)
     }
 
     fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
-        let text = text::repr(&self.get())?;
-        Ok(if self.parameter { format!("Parameter containing:\n{text}") } else { text })
+        Ok(match self.look() {
+            Look::Array => array::text::repr(&self.get())?,
+            Look::Tensor => text::repr(&self.get())?,
+            Look::Parameter => format!("Parameter containing:\n{}", text::repr(&self.get())?),
+        })
+    }
+
+    fn str(&self, cx: &mut Cx) -> Result<String, Raised> {
+        if !self.is_array() {
+            return self.repr(cx);
+        }
+        let value = self.get();
+        match value.rank() {
+            0 => cx.str(&array::scalar::of(&value)?),
+            _ => Ok(array::text::str(&value)?),
+        }
     }
 
     fn as_index(&self) -> Option<i64> {
         let value = self.get();
         note_abstract(&value);
-        let whole = !value.dtype().is_float() && value.numel() == 1;
+        let one = if self.is_array() { value.rank() == 0 } else { value.numel() == 1 };
+        let whole = !value.dtype().is_float() && one;
         whole.then(|| value.item().ok().map(engine::Number::as_i64)).flatten()
     }
 
     fn as_float(&self) -> Option<f64> {
         let value = self.get();
         note_abstract(&value);
-        (value.numel() == 1).then(|| value.item().ok().map(engine::Number::as_f64)).flatten()
+        let one = if self.is_array() { value.rank() == 0 } else { value.numel() == 1 };
+        one.then(|| value.item().ok().map(engine::Number::as_f64)).flatten()
     }
 
     fn format(&self, cx: &mut Cx, spec: &str) -> Result<Option<String>, Raised> {
         let value = self.get();
-        if value.rank() > 0 || self.parameter && spec.is_empty() {
+        if value.rank() > 0 || self.is_parameter() && spec.is_empty() {
             return Ok(None);
         }
         let item = crate::tensor::convert::number(value.item()?);

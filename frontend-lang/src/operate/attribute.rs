@@ -103,6 +103,9 @@ impl Cx {
         if let Some(native) = it.base.as_native() {
             return native.getattr(self, &it.base, name);
         }
+        if let Some(found) = crate::array::scalar::array_method(self, value, name)? {
+            return Ok(Some(found));
+        }
         Ok(operator_method(&it.class, name).map(|it| Value::method(it, value.clone())))
     }
 

@@ -4,6 +4,7 @@ use crate::cx::Cx;
 use crate::error::{Raised, type_error};
 use crate::native::NativeObject;
 use crate::objects::class::{traits, type_name};
+use crate::objects::tensor::Look;
 use crate::operate::CompareOp;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -148,6 +149,9 @@ impl Cx {
             }
             Value::Object(it) => it.hash(self)?.unwrap_or_else(|| identity_hash(value)),
             Value::Method(it) => identity_hash(&it.func) ^ identity_hash(&it.this),
+            Value::Tensor(it) if it.look() == Look::Array => {
+                return Err(type_error("unhashable type: 'numpy.ndarray'"));
+            }
             Value::Instance(it) => {
                 if it.class.has(traits::HASH) {
                     return self.user_hash(value);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{convert, dtype, journal, methods};
 use crate::native::*;
 use crate::objects::descriptor::bind;
-use crate::objects::tensor::{TensorObj, View};
+use crate::objects::tensor::{Look, TensorObj, View};
 use crate::ops_binding;
 
 /// Attributes that are computed here.
@@ -63,13 +63,18 @@ fn grad_fn(edge: &engine::autograd::Edge) -> Value {
     }
 }
 
-/// A method or property of tensors that is written in the language: `TensorMethods` in `std/torch/methods.ng`.
+/// A method or property that is written in the language: of tensors in `std/torch/methods.ng`, of arrays in `std/numpy/methods.ng`.
 pub fn written(cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
     if name.as_str().starts_with("__") {
         return Ok(None);
     }
-    let Value::Module(module) = cx.import("torch.methods")? else { return Ok(None) };
-    let Some(Value::Class(class)) = module.globals.get(Sym::of("TensorMethods")) else {
+    let is_array = this.as_tensor().is_some_and(|it| it.look() == Look::Array);
+    let (module, class) = match is_array {
+        true => ("numpy.methods", "ArrayMethods"),
+        false => ("torch.methods", "TensorMethods"),
+    };
+    let Value::Module(module) = cx.import(module)? else { return Ok(None) };
+    let Some(Value::Class(class)) = module.globals.get(Sym::of(class)) else {
         return Ok(None);
     };
     let own = class.attrs.borrow().get(&name).cloned();

@@ -2,6 +2,7 @@
 
 use engine::{DType, Number, Shape, Tensor};
 
+use crate::array::scalar;
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 use crate::patience::tick;
@@ -74,14 +75,24 @@ struct Nested {
 ///
 /// Without a dtype: bool, int64 or float32 by what the lists hold; ragged lists are an error.
 pub fn from_data(cx: &mut Cx, data: &Value, dtype: Option<DType>) -> Result<Tensor, Raised> {
+    from_data_as(cx, data, dtype, DType::F32)
+}
+
+/// As [`from_data`], with `floats` as the dtype of floats.
+pub fn from_data_as(
+    cx: &mut Cx,
+    data: &Value,
+    dtype: Option<DType>,
+    floats: DType,
+) -> Result<Tensor, Raised> {
     if let Value::Tensor(it) = data {
         return cast(&it.get().detach(), dtype);
     }
     let mut nested = Nested::default();
     nested.read(cx, data, 0)?;
-    let found = nested.dtype.unwrap_or(DType::F32);
+    let found = nested.dtype.unwrap_or(floats);
     let dtype = dtype.unwrap_or(match found {
-        DType::F64 if !nested.from_tensor => DType::F32,
+        DType::F64 if !nested.from_tensor => floats,
         other => other,
     });
     let shape = Shape::new(&nested.shape);
@@ -100,6 +111,12 @@ impl Nested {
     fn read(&mut self, cx: &mut Cx, data: &Value, depth: usize) -> Result<(), Raised> {
         if depth > 32 {
             return Err(value_error("lists are nested more than 32 deep"));
+        }
+        if let (Some(dtype), Some(number)) = (scalar::dtype_of(data), as_number(data)) {
+            self.push(number, depth)?;
+            self.from_tensor = true;
+            self.dtype = self.dtype.map(|it| if it == number.dtype() { dtype } else { it });
+            return Ok(());
         }
         match data.core() {
             Value::List(_) | Value::Tuple(_) | Value::Range(_) | Value::Iter(_) => {

@@ -4,6 +4,8 @@ use std::any::Any;
 
 use engine::{DType, Device};
 
+use crate::array::dtype::ArrayDType;
+use crate::array::scalar;
 use crate::native::*;
 
 /// The type of `torch.float32`.
@@ -48,6 +50,9 @@ pub const NAMES: &[(&str, DType)] = &[
 /// The dtype that a value names: a dtype, its name, or the types `float`, `int` and `bool`.
 pub fn from_value(value: &Value) -> Result<DType, Raised> {
     if let Some(DTypeObj(dtype)) = value.downcast::<DTypeObj>() {
+        return Ok(*dtype);
+    }
+    if let Some(ArrayDType(dtype)) = value.downcast::<ArrayDType>() {
         return Ok(*dtype);
     }
     let name = match value {
@@ -125,8 +130,13 @@ impl NativeObject for DTypeObj {
         _: &Value,
         other: &Value,
     ) -> Result<Option<Value>, Raised> {
-        let equal = other.downcast::<DTypeObj>().is_some_and(|it| it.0 == self.0);
-        Ok(equality(op, equal))
+        // MegEngine's dtypes are NumPy's, so a tensor's equals an array's.
+        let of_numpy = || match other {
+            Value::Class(it) => it.native.and_then(scalar::of_row),
+            _ => other.downcast::<ArrayDType>().map(|it| it.0),
+        };
+        let dtype = other.downcast::<DTypeObj>().map(|it| it.0).or_else(of_numpy);
+        Ok(equality(op, dtype == Some(self.0)))
     }
 
     fn hash(&self, _cx: &mut Cx) -> Result<Option<i64>, Raised> {

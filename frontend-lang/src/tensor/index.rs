@@ -57,7 +57,7 @@ fn read(cx: &mut Cx, key: &Value) -> Result<Vec<Index>, Raised> {
     }
 }
 
-fn one(cx: &mut Cx, key: &Value) -> Result<Index, Raised> {
+pub(crate) fn one(cx: &mut Cx, key: &Value) -> Result<Index, Raised> {
     Ok(match key {
         Value::Int(at) => Index::Int(*at),
         Value::Bool(it) => Index::Tensor(Tensor::from_bools(&[*it], engine::Shape::default())?),

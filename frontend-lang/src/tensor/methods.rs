@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 use engine::{DType, Layout, Tensor};
 
 use super::{arith, attribute, convert, dtype, steps};
+use crate::array;
 use crate::native::*;
-use crate::objects::tensor::TensorObj;
+use crate::objects::tensor::{Look, TensorObj};
 
 /// The type `torch.Tensor`.
 pub static TENSOR: NativeType = NativeType {
@@ -33,7 +34,7 @@ pub static PARAMETER: NativeType = NativeType {
 static METHODS: &[NativeFn] = &[
     function("item", "self", "The only element, as a number.", item).opaque(),
     function("tolist", "self", "Nested lists of the elements.", tolist).opaque(),
-    function("numpy", "self", "The same elements, off the tape.", detach),
+    function("numpy", "self, *, force=False", "The same elements as an array.", numpy),
     function("detach", "self", "The same elements, off the tape.", detach),
     function("detach_", "self", "Takes the tensor off the tape.", detach_in_place),
     function("clone", "self", "A copy, on the tape.", clone),
@@ -138,6 +139,11 @@ fn detach(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(attribute::detached(&this(&args)?))
 }
 
+/// Also of a tensor that requires grad: code of MegEngine asks results for their arrays, and the objects are the same here.
+fn numpy(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(array::seen_as(&this(&args)?, Look::Array))
+}
+
 fn detach_in_place(_cx: &mut Cx, args: Args<'_>) -> Res {
     this(&args)?.drop_edge();
     Ok(args[0].clone())
@@ -230,7 +236,10 @@ fn to(_cx: &mut Cx, args: Args<'_>) -> Res {
     for arg in args.rest(1) {
         if let Value::Tensor(other) = arg {
             target = Some(other.get().dtype());
-        } else if arg.downcast::<dtype::DTypeObj>().is_some() || matches!(arg, Value::Class(_)) {
+        } else if arg.downcast::<dtype::DTypeObj>().is_some()
+            || arg.downcast::<array::dtype::ArrayDType>().is_some()
+            || matches!(arg, Value::Class(_))
+        {
             target = Some(dtype::from_value(arg)?);
         } else if let Some(name) = arg.as_str().and_then(DType::parse) {
             target = Some(name);

@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use engine::DType;
+
+use crate::array::scalar;
 use crate::native::*;
 use crate::objects::number::float_repr;
 use crate::patience::stoppable_if_long;
@@ -90,6 +93,9 @@ fn encode(cx: &mut Cx, args: Args<'_>, first: usize) -> Result<String, Raised> {
 
 impl Encoder {
     fn value(&mut self, cx: &mut Cx, value: &Value) -> Result<(), Raised> {
+        if scalar::dtype_of(value).is_some_and(|it| it != DType::F64) {
+            return self.other(cx, value);
+        }
         match value.core() {
             Value::None => self.out.push_str("null"),
             Value::Bool(it) => self.out.push_str(if *it { "true" } else { "false" }),

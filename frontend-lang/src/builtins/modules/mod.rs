@@ -14,6 +14,7 @@ pub mod math;
 mod math_int;
 pub mod megengine;
 pub mod notegrad;
+pub mod numpy;
 pub mod operator;
 pub mod os;
 pub mod pyplot;
@@ -60,6 +61,7 @@ pub static ALL: &[&NativeModule] = &[
     &copy::MODULE,
     &gc::MODULE,
     &json::MODULE,
+    &numpy::MODULE,
     &operator::MODULE,
     &os::MODULE,
     &os::PATH,

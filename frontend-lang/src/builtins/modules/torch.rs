@@ -6,8 +6,9 @@ use std::cell::Cell;
 use engine::autograd;
 
 use super::generator;
+use crate::array;
 use crate::native::*;
-use crate::objects::tensor::TensorObj;
+use crate::objects::tensor::{Look, TensorObj};
 use crate::ops_binding;
 use crate::tensor::{convert, dtype, methods, named, steps, text};
 
@@ -254,7 +255,10 @@ fn as_tensor(cx: &mut Cx, args: Args<'_>) -> Res {
     let wanted = args.opt(1).map(dtype::from_value).transpose()?;
     match &args[0] {
         Value::Tensor(it) if wanted.is_none_or(|dtype| dtype == it.get().dtype()) => {
-            Ok(args[0].clone())
+            match it.look() {
+                Look::Array => Ok(array::seen_as(it, Look::Tensor)),
+                _ => Ok(args[0].clone()),
+            }
         }
         Value::Tensor(it) => Ok(Value::tensor(convert::cast(&it.get(), wanted)?)),
         other => convert::from_data(cx, other, wanted).map(Value::tensor),
@@ -263,13 +267,14 @@ fn as_tensor(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn as_tensor_plain(cx: &mut Cx, args: Args<'_>) -> Res {
     match &args[0] {
+        Value::Tensor(it) if it.look() == Look::Array => Ok(array::seen_as(it, Look::Tensor)),
         Value::Tensor(_) => Ok(args[0].clone()),
         other => convert::from_data(cx, other, None).map(Value::tensor),
     }
 }
 
 fn is_tensor(_cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::Bool(args[0].as_tensor().is_some()))
+    Ok(Value::Bool(args[0].as_tensor().is_some_and(|it| it.look() != Look::Array)))
 }
 
 fn is_parameter(_cx: &mut Cx, args: Args<'_>) -> Res {

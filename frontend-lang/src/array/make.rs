@@ -1,0 +1,118 @@
+//! Arrays from what programs write: numbers, nested lists, arrays, tensors.
+
+use std::rc::Rc;
+
+use engine::{DType, Tensor};
+
+use super::{dtype, scalar, seen_as};
+use crate::check::unknown::kind_of;
+use crate::native::*;
+use crate::objects::tensor::{Look, TensorObj};
+use crate::tensor::convert;
+
+/// The elements that a value holds, with NumPy's dtypes: floats are float64, whole numbers int64.
+pub fn tensor(cx: &mut Cx, value: &Value, wanted: Option<DType>) -> Result<Tensor, Raised> {
+    if let Value::Tensor(it) = value {
+        return convert::cast(&it.get().detach(), wanted);
+    }
+    if let Some(dtype) = scalar::dtype_of(value) {
+        let dtype = wanted.unwrap_or(dtype);
+        return convert::from_data(cx, value.core(), Some(dtype));
+    }
+    if let Some(about) = refused(value) {
+        return Err(type_error(about));
+    }
+    convert::from_data_as(cx, value, wanted, DType::F64).map_err(|raised| {
+        if !raised.is(&VALUE_ERROR) {
+            return raised;
+        }
+        value_error(format!(
+            "setting an array element with a sequence. The requested array has an inhomogeneous shape ({}).",
+            raised.message()
+        ))
+    })
+}
+
+/// What holds no numbers, and what to do with it.
+fn refused(value: &Value) -> Option<String> {
+    let what = match value {
+        Value::Str(_) => "text",
+        Value::Dict(_) => "a dict",
+        Value::Set(_) => "a set",
+        Value::None => "None",
+        Value::List(it) if it.items.borrow().iter().any(|it| matches!(it, Value::Str(_))) => {
+            "texts"
+        }
+        _ => return None,
+    };
+    Some(format!("arrays hold numbers here, not {what}; keep {what} in a list or a dict"))
+}
+
+/// `np.array(object, dtype, copy, ndmin)`: always a new array, unless `copy` is False.
+pub(crate) fn array(cx: &mut Cx, args: Args<'_>) -> Res {
+    let wanted = dtype::optional(&args[1])?;
+    if matches!(args[2], Value::Bool(false) | Value::None) {
+        return asarray(cx, &args[0], wanted);
+    }
+    let mut made = tensor(cx, &args[0], wanted)?;
+    if !made.layout().is_contiguous() {
+        made = crate::tensor::methods::in_order(&made)?;
+    }
+    while (made.rank() as i64) < args.int(5)? {
+        made = engine::functional::unsqueeze(&made, 0)?;
+    }
+    Ok(super::array(made))
+}
+
+/// `np.asarray(a)`: the array itself if it is one of this dtype, a tensor's elements seen as an array, else a new one.
+pub fn asarray(cx: &mut Cx, value: &Value, wanted: Option<DType>) -> Res {
+    if kind_of(value).is_some() {
+        return Ok(value.clone());
+    }
+    match value {
+        Value::Tensor(it) if wanted.is_none_or(|wanted| wanted == it.get().dtype()) => {
+            Ok(if it.look() == Look::Array { value.clone() } else { seen_as(it, Look::Array) })
+        }
+        _ => tensor(cx, value, wanted).map(super::array),
+    }
+}
+
+/// What functions made of tensors give, as arrays: alone, or in tuples and lists. Tensors that nobody else holds are shown otherwise,
+/// no matter what they look at.
+pub fn made(value: &Value) -> Res {
+    match value.core() {
+        Value::Tensor(it) if it.get().rank() == 0 => scalar::of(&it.get()),
+        Value::Tensor(it) => Ok(relooked(it)),
+        Value::Tuple(items) => {
+            let items: Result<Vec<Value>, Raised> = items.iter().map(made).collect();
+            Ok(Value::tuple(items?))
+        }
+        Value::List(items) => {
+            let items = items.items.borrow().clone();
+            let items: Result<Vec<Value>, Raised> = items.iter().map(made).collect();
+            Ok(Value::list(items?))
+        }
+        _ => match convert::as_number(value) {
+            Some(number) if scalar::dtype_of(value).is_none() => {
+                let dtype = match number {
+                    engine::Number::Bool(_) => DType::Bool,
+                    engine::Number::Int(_) => DType::I64,
+                    engine::Number::Float(_) => DType::F64,
+                };
+                Ok(scalar::make(dtype, number))
+            }
+            _ => Ok(value.clone()),
+        },
+    }
+}
+
+fn relooked(object: &Rc<TensorObj>) -> Value {
+    let value = object.get();
+    if object.look() != Look::Array {
+        if value.requires_grad() {
+            return seen_as(object, Look::Array);
+        }
+        object.show_as(Look::Array);
+    }
+    Value::Tensor(object.clone())
+}

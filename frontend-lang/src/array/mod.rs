@@ -1,0 +1,64 @@
+//! NumPy's arrays: tensors that show another class, with the behaviour of `numpy.ndarray`.
+//!
+//! An array is a [`TensorObj`](crate::objects::tensor::TensorObj) whose look is `Array`: it owns its elements as a tensor does, shares them with
+//! tensors and views without copies, and whatever Rust code takes a tensor takes it. What differs is what programs see: attributes
+//! and methods (`object`), operators (`ufunc`), square brackets (`index`), numbers taken out of it (`scalar`), dtypes (`dtype`) and text
+//! (`text`). Methods made of others are written in the language, in `std/numpy/methods.ng`.
+
+pub mod dtype;
+pub mod index;
+pub mod make;
+pub mod object;
+pub mod scalar;
+pub mod scalar_ops;
+pub mod text;
+pub mod ufunc;
+pub mod ufunc_rows;
+
+use std::rc::Rc;
+
+use engine::Tensor;
+
+use crate::native::*;
+use crate::objects::tensor::{Look, TensorObj, View};
+
+/// An array of its own.
+pub fn array(tensor: Tensor) -> Value {
+    let object = TensorObj::new(tensor);
+    object.show_as(Look::Array);
+    Value::Tensor(Rc::new(object))
+}
+
+/// What NumPy's functions give: an array, or a number where no dimension is left.
+pub fn result(tensor: Tensor) -> Res {
+    if tensor.rank() == 0 { scalar::of(&tensor) } else { Ok(array(tensor)) }
+}
+
+/// An array that looks at a part of another variable.
+pub fn view_of(object: &Rc<TensorObj>, view: View, tensor: Tensor) -> Value {
+    let object = TensorObj::view_of(object, view, tensor);
+    object.show_as(Look::Array);
+    Value::Tensor(object)
+}
+
+/// The same elements under another look: what is written to one is seen in the other.
+pub fn seen_as(object: &Rc<TensorObj>, look: Look) -> Value {
+    let seen = TensorObj::view_of(object, View::Same, object.get().detach());
+    seen.show_as(look);
+    Value::Tensor(seen)
+}
+
+/// An error of the engine in NumPy's classes: what has another type there is a `ValueError`.
+pub(crate) fn error(error: engine::Error) -> Raised {
+    match &error {
+        engine::Error::Shapes { .. } => value_error(error.to_string()),
+        engine::Error::DType { .. } | engine::Error::DTypes { .. } => type_error(error.to_string()),
+        _ => error.into(),
+    }
+}
+
+/// A shape as a tuple is written: `(2, 3)`.
+pub(crate) fn shape_text(shape: &[usize]) -> String {
+    let inner = shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    if shape.len() == 1 { format!("({inner},)") } else { format!("({inner})") }
+}
