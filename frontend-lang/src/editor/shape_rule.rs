@@ -150,10 +150,6 @@ static RULES: &[(&str, &str)] = &[
     ("randperm", "[n]"),
     ("repeat", "each size times its number; more numbers than dimensions add some in front"),
     (
-        "tile",
-        "each size times its number, counted from the last; more numbers than dimensions add some in front",
-    ),
-    (
         "repeat_interleave",
         "the size along dim times repeats; without dim the input is made flat before",
     ),
@@ -169,7 +165,6 @@ static RULES: &[(&str, &str)] = &[
     ("searchsorted", "the shape of the values that are looked for"),
     ("slice_backward", "the gradient has the shape of what was sliced"),
     ("slice_scatter", "the shape of the input; src has the shape of the slice"),
-    ("sliding_windows", "the number of windows replaces the dimension, and their size comes last"),
     ("smooth_l1_loss", LOSS),
     ("softmax", SAME),
     (
@@ -189,6 +184,10 @@ static RULES: &[(&str, &str)] = &[
     ("sum", REDUCED),
     ("t", "[N, M] gives [M, N]; vectors stay"),
     ("take_along_dim", "input and index are broadcast but along dim; the shape of index"),
+    (
+        "tile",
+        "each size times its number, counted from the last; more numbers than dimensions add some in front",
+    ),
     ("topk", "values and indices: k along dim"),
     ("tril", TRIANGLE),
     ("triu", TRIANGLE),
