@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::shape::MAX_RANK;
 use crate::{DType, Shape};
 
 /// Every failure the engine reports. Callers match on it, never on its text.
@@ -24,6 +25,8 @@ pub enum Error {
     Arity { op: &'static str, expected: usize, got: usize },
     /// A tensor that would not fit into any address space.
     TooLarge { op: &'static str, shape: Shape },
+    /// A tensor of more than [`MAX_RANK`] dimensions.
+    TooManyDims { op: &'static str, rank: usize },
     /// The memory budget or the machine's memory is exhausted.
     OutOfMemory { bytes: usize, live: usize },
     /// The value of a tensor was asked for while only its shape is known.
@@ -74,6 +77,9 @@ impl fmt::Display for Error {
             }
             Self::TooLarge { op, shape } => {
                 write!(f, "{op}: a tensor of shape {shape} is too large")
+            }
+            Self::TooManyDims { op, rank } => {
+                write!(f, "{op}: a tensor of {rank} dimensions; {MAX_RANK} are the most")
             }
             Self::OutOfMemory { bytes, live } => {
                 write!(f, "out of memory: {bytes} bytes asked for, {live} bytes in use by tensors")

@@ -48,6 +48,9 @@ fn copy<T: Copy + Default>(items: &SmallVec<[T; 4]>) -> SmallVec<[T; 4]> {
     SmallVec::from_buf_and_len(few, items.len())
 }
 
+/// Most dimensions that a tensor may have: as many as in PyTorch and NumPy.
+pub const MAX_RANK: usize = 64;
+
 impl Shape {
     /// A shape with the given sizes.
     pub fn new(dims: &[usize]) -> Self {
@@ -98,8 +101,12 @@ impl Shape {
         Some(res)
     }
 
-    /// Number of elements, or an error when the product or its bytes (8 per element) overflow.
+    /// Number of elements, or an error when the product or its bytes (8 per element) overflow, or when there are more than
+    /// [`MAX_RANK`] dimensions.
     pub fn checked_numel(&self, op: &'static str) -> Result<usize> {
+        if self.rank() > MAX_RANK {
+            return Err(Error::TooManyDims { op, rank: self.rank() });
+        }
         let numel = self.0.iter().try_fold(1_usize, |acc, &size| acc.checked_mul(size));
         numel
             .filter(|&numel| numel <= isize::MAX as usize / 8)

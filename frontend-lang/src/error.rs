@@ -127,6 +127,11 @@ impl Raised {
         }))
     }
 
+    /// A `TypeError` in other words; any other error stays.
+    pub fn or_type_error(self, words: impl Into<String>) -> Raised {
+        if self.is(&TYPE_ERROR) { type_error(words) } else { self }
+    }
+
     /// Notes the name that the exception is about, as its `name`.
     pub fn with_name(self, name: Sym) -> Raised {
         if let Some(it) = self.instance() {

@@ -362,6 +362,7 @@ impl Cx {
     pub fn cell_error(&mut self, raised: &Raised) -> CellError {
         let ename = raised.class().name.to_string();
         let evalue = self.str(raised.value()).unwrap_or_else(|_| "<exception str() failed>".into());
+        let evalue = crate::traceback::bounded(evalue);
         let mut shown = crate::traceback::render(self, raised);
         let plain = shown.1.join("\n");
         shown.0.retain(|it| !it.is_empty());

@@ -66,10 +66,24 @@ fn title(color: bool, text: &str) -> String {
     }
 }
 
+/// Bytes of the text of an exception that are shown; a page of them is more than anyone reads.
+const SHOWN: usize = 100_000;
+
+/// A text as it is shown: of a very long one the beginning, and how much there is.
+pub(crate) fn bounded(mut text: String) -> String {
+    if text.len() > SHOWN {
+        let more = text.len() - SHOWN;
+        text.truncate(text.floor_char_boundary(SHOWN));
+        text.shrink_to_fit();
+        text.push_str(&format!(" ... (about {more} bytes more)"));
+    }
+    text
+}
+
 /// `ValueError: text`, as CPython ends a traceback.
 fn last_line(cx: &mut Cx, value: &Value) -> String {
     let name = crate::objects::class::type_of(value).name;
-    match cx.str(value) {
+    match cx.str(value).map(bounded) {
         Ok(text) if text.is_empty() => name.to_string(),
         Ok(text) => match hint(value) {
             Some(hint) => format!("{name}: {text}. {hint}"),
@@ -87,7 +101,7 @@ fn hint(value: &Value) -> Option<String> {
 fn notes(cx: &mut Cx, raised: &Raised) -> Vec<String> {
     let notes = raised.instance().and_then(|it| it.get(Sym::NOTES));
     let items = notes.and_then(|it| cx.collect(&it).ok()).unwrap_or_default();
-    items.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect()
+    items.iter().filter_map(|it| it.as_str().map(|it| bounded(it.to_owned()))).collect()
 }
 
 /// The exception this one came from, and how CPython words that.

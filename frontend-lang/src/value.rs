@@ -50,7 +50,7 @@ pub enum Value {
     List(Rc<List>),
     Dict(Rc<Dict>),
     Set(Rc<Set>),
-    Range(Rc<Range>),
+    Range(Rc<RangeObj>),
     Slice(Rc<Slice>),
     Func(Rc<Func>),
     Generator(Rc<Generator>),
@@ -100,11 +100,39 @@ pub struct Range {
     pub step: i64,
 }
 
+/// A range as an object.
+pub struct RangeObj {
+    range: Range,
+    _memory: Fixed<40>,
+}
+
+impl From<Range> for Rc<RangeObj> {
+    fn from(range: Range) -> Self {
+        Rc::new(RangeObj { range, _memory: Fixed::default() })
+    }
+}
+
+impl std::ops::Deref for RangeObj {
+    type Target = Range;
+
+    fn deref(&self) -> &Range {
+        &self.range
+    }
+}
+
 /// `start:stop:step` inside square brackets; missing parts are `None`.
 pub struct Slice {
     pub start: Value,
     pub stop: Value,
     pub step: Value,
+    _memory: Fixed<64>,
+}
+
+impl Slice {
+    /// A slice of these parts.
+    pub fn new(start: Value, stop: Value, step: Value) -> Slice {
+        Slice { start, stop, step, _memory: Fixed::default() }
+    }
 }
 
 /// A function together with the object it was looked up on.

@@ -152,7 +152,7 @@ fn stops_endless_programs() {
 #[test]
 fn stops_natives_over_long_values() {
     let (mut session, _) = session();
-    let setup = "import json, random, re, torch\ns = 'Ab c\\n' * 4_000_000\nx = list(range(3_000_000))\nt = torch.zeros(3_000_000)\nrandom.shuffle(x)\ny = [str(it) for it in x[:1_000_000]]";
+    let setup = "import json, random, re, torch\ns = 'Ab c\\n' * 4_000_000\nx = list(range(3_000_000))\nt = torch.zeros(3_000_000)\nrandom.shuffle(x)\ny = [str(it) for it in x[:1_000_000]]\na, b, p, q = [0], [0], (0,), (0,)\nfor i in range(60): a, b, p, q = [a, a], [b, b], (p, p), (q, q)";
     let options = Options::default();
     assert!(session.run_cell(setup, &options).error.is_none());
     for code in [
@@ -172,6 +172,12 @@ fn stops_natives_over_long_values() {
         "random.shuffle(x)",
         "t.tolist() + t.tolist()",
         "print(*x)",
+        "a == b",
+        "a in [b]",
+        "sorted([a, b])",
+        "hash(p)",
+        "p < q",
+        "{p: 1}.get(q)",
         "import math\nmath.gcd(*[it * 2 for it in x])",
     ] {
         let flag = session.interrupt_handle();

@@ -7,8 +7,9 @@ use super::{make, scalar, view_of};
 use crate::check::unknown::kind_of;
 use crate::native::*;
 use crate::objects::tensor::{TensorObj, View};
+use crate::tensor::arith;
 use crate::tensor::convert::{self, variable};
-use crate::tensor::{arith, index};
+use crate::tensor::index::{self, each_row};
 
 const KEYS: &str = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices";
 
@@ -108,22 +109,15 @@ fn could_not_broadcast(before: &Tensor, index: &[Index], value: &Tensor, error: 
 
 /// The rows of an array, one after the other; of one dimension, its numbers.
 pub fn rows(cx: &mut Cx, this: &Value) -> Res {
-    let object = variable(this)?;
-    let value = object.get();
-    let Some(&size) = value.shape().first() else {
-        return Err(type_error("iteration over a 0-d array"));
-    };
-    let size = cx.rows_to_look_at(size);
-    let row = |at: usize| -> Res {
+    each_row(cx, this, |object, at| {
+        let value = object.get();
         if let Some(number) = element(&value, &Value::Int(at as i64))? {
             return Ok(number);
         }
         let index = vec![Index::Int(at as i64)];
         let row = engine::index::get(&value, &index)?;
         Ok(view_of(object, View::Index(index), row))
-    };
-    let rows = (0..size).map(row).collect::<Result<Vec<_>, _>>()?;
-    Ok(Value::iter(crate::objects::iterator::Iter::items(rows)))
+    })
 }
 
 /// Whether `item` is one of the elements.

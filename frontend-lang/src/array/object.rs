@@ -127,8 +127,8 @@ fn item(cx: &mut Cx, args: Args<'_>) -> Res {
     cx.getitem(&args[0], &key).map(|it| it.core().clone())
 }
 
-fn tolist(_cx: &mut Cx, args: Args<'_>) -> Res {
-    convert::to_list(&this(&args)?.get())
+fn tolist(cx: &mut Cx, args: Args<'_>) -> Res {
+    convert::to_list(cx, &this(&args)?.get())
 }
 
 fn astype(_cx: &mut Cx, args: Args<'_>) -> Res {

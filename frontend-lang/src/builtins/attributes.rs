@@ -1,9 +1,6 @@
 //! Functions about objects: attributes, classes, identity.
 
-use crate::builtins::types;
 use crate::native::*;
-use crate::objects::class::{Class, class_of};
-use crate::objects::union::Union;
 
 /// Functions about objects.
 pub static FUNCTIONS: &[NativeFn] = &[
@@ -109,37 +106,9 @@ fn isinstance(cx: &mut Cx, args: Args<'_>) -> Res {
     cx.is_instance(&args[0], &args[1]).map(Value::Bool)
 }
 
-fn issubclass(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn issubclass(cx: &mut Cx, args: Args<'_>) -> Res {
     let Value::Class(class) = &args[0] else {
         return Err(type_error("issubclass() arg 1 must be a class"));
     };
-    is_subclass(class, &args[1]).map(Value::Bool)
-}
-
-fn is_subclass(class: &Class, base: &Value) -> Result<bool, Raised> {
-    match base {
-        Value::Class(base) => {
-            Ok(class.is_subclass(base) || std::rc::Rc::ptr_eq(base, &class_of(&types::OBJECT)))
-        }
-        Value::Tuple(items) => {
-            for item in items.iter() {
-                if is_subclass(class, item)? {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        }
-        Value::None => Ok(class.derives_from(&types::NONE_TYPE)),
-        _ => {
-            let Some(union) = base.downcast::<Union>() else {
-                return Err(type_error("issubclass() arg 2 must be a class or tuple of classes"));
-            };
-            for part in union.parts() {
-                if is_subclass(class, part)? {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        }
-    }
+    cx.is_subclass(class, &args[1]).map(Value::Bool)
 }

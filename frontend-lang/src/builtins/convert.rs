@@ -216,15 +216,15 @@ pub fn new_range(cx: &mut Cx, args: Args<'_>) -> Res {
     if range.step == 0 {
         return Err(value_error("range() arg 3 must not be zero"));
     }
-    Ok(Value::Range(Rc::new(range)))
+    Ok(Value::Range(range.into()))
 }
 
 /// `slice(stop)` or `slice(start, stop, step)`.
 pub fn new_slice(_cx: &mut Cx, args: Args<'_>) -> Res {
     let slice = if args.given(2) {
-        Slice { start: args[1].clone(), stop: args[2].clone(), step: args[3].clone() }
+        Slice::new(args[1].clone(), args[2].clone(), args[3].clone())
     } else {
-        Slice { start: Value::None, stop: args[1].clone(), step: Value::None }
+        Slice::new(Value::None, args[1].clone(), Value::None)
     };
     Ok(Value::Slice(Rc::new(slice)))
 }
@@ -385,7 +385,7 @@ pub static RANGE_METHODS: &[NativeFn] = &[
 
 fn range_of(value: &Value) -> Result<Range, Raised> {
     match value {
-        Value::Range(it) => Ok(**it),
+        Value::Range(it) => Ok(***it),
         _ => Err(type_error(format!("expected range, got {}", type_name(value)))),
     }
 }

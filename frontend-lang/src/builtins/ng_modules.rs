@@ -17,6 +17,7 @@ pub static ALL: &[NgModule] = &[
     ("abc", text!("abc")),
     ("bisect", text!("bisect")),
     ("collections", text!("collections")),
+    ("collections.abc", text!("collections/abc")),
     ("contextlib", text!("contextlib")),
     ("dataclasses", text!("dataclasses")),
     ("datetime", text!("datetime")),

@@ -3,7 +3,7 @@
 use crate::builtins::{
     convert, dict_methods, exceptions, list_methods, set_methods, special_methods, str_methods,
 };
-use crate::native::{NativeFn, NativeType, function};
+use crate::native::*;
 use crate::objects::{descriptor, generator, super_object};
 
 const fn plain(name: &'static str, doc: &'static str) -> NativeType {
@@ -23,7 +23,10 @@ pub static NOT_IMPLEMENTED_TYPE: NativeType =
 pub static BUILTIN_FUNCTION: NativeType =
     plain("builtin_function_or_method", "A function that is built in.");
 pub static FUNCTION: NativeType = plain("function", "A function.");
-pub static METHOD: NativeType = plain("method", "A function bound to an object.");
+pub static METHOD: NativeType = NativeType {
+    new: Some(function("method", "cls, func, obj, /", "`func` bound to `obj`.", bind_method)),
+    ..plain("method", "A function bound to an object.")
+};
 pub static MODULE: NativeType = plain("module", "A module.");
 pub static ITERATOR: NativeType = NativeType {
     methods: &[convert::ITERATOR_METHODS],
@@ -194,3 +197,13 @@ pub static BASE_EXCEPTION: NativeType = NativeType {
     methods: &[exceptions::METHODS],
     ..plain("BaseException", "The base of all exceptions.")
 };
+
+fn bind_method(cx: &mut Cx, args: Args<'_>) -> Res {
+    if !cx.is_callable(&args[1]) {
+        return Err(type_error("first argument must be callable"));
+    }
+    if args[2].is_none() {
+        return Err(type_error("instance must not be None"));
+    }
+    Ok(Value::method(args[1].clone(), args[2].clone()))
+}

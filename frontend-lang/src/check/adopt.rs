@@ -13,6 +13,7 @@ use crate::native::Res;
 use crate::objects::class::{AttrMap, Class, Instance, traits};
 use crate::objects::function::{CellVar, Func};
 use crate::objects::tensor::TensorObj;
+use crate::sym::Sym;
 use crate::table::{Dict, Set};
 use crate::value::{List, Slice, Value};
 
@@ -83,7 +84,7 @@ impl Cx {
             Value::Slice(it) => {
                 let (start, stop) = (self.adopt(&it.start)?, self.adopt(&it.stop)?);
                 let step = self.adopt(&it.step)?;
-                Ok(Value::Slice(Rc::new(Slice { start, stop, step })))
+                Ok(Value::Slice(Rc::new(Slice::new(start, stop, step))))
             }
             Value::Dict(it) => self.copy_dict(it, address),
             Value::Set(it) => self.copy_set(it),
@@ -193,8 +194,7 @@ impl Cx {
     }
 
     fn adopt_attrs(&mut self, live: &RefCell<AttrMap>) -> Result<AttrMap, Raised> {
-        let entries: Vec<_> = live.borrow().iter().map(|(k, v)| (*k, v.clone())).collect();
-        entries.into_iter().map(|(name, value)| Ok((name, self.adopt(&value)?))).collect()
+        entries(live).into_iter().map(|(name, value)| Ok((name, self.adopt(&value)?))).collect()
     }
 
     fn copy_instance(&mut self, live: &Rc<Instance>, address: usize) -> Res {
@@ -206,7 +206,8 @@ impl Cx {
         let base = self.adopt(&live.base)?;
         let copy = Rc::new(Instance::over(class, base));
         self.know(address, Value::Instance(copy.clone()));
-        for (name, value) in self.adopt_attrs(&live.attrs)? {
+        for (name, value) in entries(&live.attrs) {
+            let value = self.adopt(&value)?;
             copy.set(name, value);
         }
         Ok(Value::Instance(copy))
@@ -300,6 +301,10 @@ impl Cx {
         }
         Ok(())
     }
+}
+
+fn entries(attrs: &RefCell<AttrMap>) -> Vec<(Sym, Value)> {
+    attrs.borrow().iter().map(|(name, value)| (*name, value.clone())).collect()
 }
 
 /// Whether calling a function changes nothing that it keeps.

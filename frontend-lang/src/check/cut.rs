@@ -22,6 +22,9 @@ use crate::vm::long::ForStep;
 /// Loops with as many rounds at most run as they are.
 const FEW: usize = 3;
 
+/// Loops that call nothing and take as many operations at most run as they are, too: a picture would cost more.
+const FEW_STEPS: usize = 300;
+
 /// A loop of the cell that is under way.
 pub(crate) struct Watch {
     /// The operation after its `ForIter`.
@@ -81,7 +84,7 @@ impl Cx {
         self.note_lap();
         let watches = &mut self.shadow().watches;
         let Some(at) = watches.iter().rposition(|it| it.ip == ip) else {
-            return if self.begin_loop(&iterator, ip) {
+            return if self.begin_loop(&iterator, &func.code.ops, ip, target) {
                 self.for_iter(ip).map(Some)
             } else {
                 Ok(None)
@@ -146,8 +149,10 @@ impl Cx {
     }
 
     /// Begins to watch a loop; false if it cannot be.
-    fn begin_loop(&mut self, iterator: &Value, ip: usize) -> bool {
-        let short = size_left(iterator).is_some_and(|it| it <= FEW);
+    fn begin_loop(&mut self, iterator: &Value, ops: &[Op], ip: usize, target: usize) -> bool {
+        let round = &ops[ip..target];
+        let quick = |rounds: usize| rounds * round.len() <= FEW_STEPS && is_plain(round);
+        let short = size_left(iterator).is_some_and(|it| it <= FEW || quick(it));
         let before = if short { None } else { self.picture() };
         let watched = short || before.is_some();
         let shadow = self.shadow();
@@ -258,20 +263,18 @@ impl Cx {
 
     /// Counts an operation of the cell's own code that has run, and ends the check at a branch that it cannot be sure of.
     pub(crate) fn note_run(&mut self) -> Result<(), Raised> {
-        let Some(frame) = self.machine.frames.last() else { return Ok(()) };
-        let at = frame.ip.wrapping_sub(1);
-        let Some(op) = frame.func.code.ops.get(at).copied() else { return Ok(()) };
-        let (depth, ip) = (self.machine.frames.len(), frame.ip);
+        let depth = self.machine.frames.len();
+        let Some(ip) = self.machine.frames.last().map(|it| it.ip) else { return Ok(()) };
         self.note_memory(depth, ip);
         let Some(frame) = self.machine.frames.last() else { return Ok(()) };
         let Some(shadow) = self.check.as_deref_mut() else { return Ok(()) };
-        let code = &frame.func.code;
+        let (code, at) = (&frame.func.code, ip.wrapping_sub(1));
         let of_cell = || self.sources.get(code.source).is_some_and(Source::is_cell);
         shadow.ran.note(code, at, of_cell);
-        if !shadow.weak || !is_branch(op) || shadow.cut_at == Some(at) {
+        if !shadow.weak || shadow.cut_at == Some(at) || !code.ops.get(at).is_some_and(is_branch) {
             return Ok(());
         }
-        let source = frame.func.code.source;
+        let source = code.source;
         if self.sources.get(source).is_some_and(Source::is_cell) {
             return Err(self.uncertain());
         }
@@ -279,7 +282,16 @@ impl Cx {
     }
 }
 
-fn is_branch(op: Op) -> bool {
+/// Whether the round of a loop calls nothing and has no loop in it; its own jump back is one.
+fn is_plain(round: &[Op]) -> bool {
+    let calls = |op: &Op| {
+        use Op::{Call, CallKw, CallMethod, CallMethodKw, CallStar};
+        matches!(op, Call(_) | CallKw(..) | CallMethod(_) | CallMethodKw(..) | CallStar(_))
+    };
+    !round.iter().any(calls) && round.iter().filter(|it| matches!(it, Op::Loop(_))).count() <= 1
+}
+
+fn is_branch(op: &Op) -> bool {
     matches!(
         op,
         Op::JumpIfFalse(_)

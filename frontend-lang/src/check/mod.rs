@@ -72,6 +72,9 @@ pub struct Cost {
 /// Operations that run exactly; loops are cut after that.
 const STEPS: i64 = 6_000;
 
+/// Names and objects that a cell reaches as a rule.
+const EXPECTED: usize = 200;
+
 /// Operations after the first loop was cut, before the check gives up.
 const STEPS_AFTER: i64 = 6_000;
 
@@ -143,8 +146,10 @@ impl Cx {
         let memory = memory::Notes::begin();
         let code_of_cell = Some(code.clone());
         let absent = self.absent_modules(code);
-        let shadow =
+        let mut shadow =
             Shadow { steps: STEPS, code: code_of_cell, memory, absent, ..Shadow::default() };
+        shadow.copies.reserve(EXPECTED);
+        shadow.overlay.reserve(EXPECTED);
         let heights = (self.machine.stack.len(), self.machine.frames.len());
         let more = (self.machine.blocks.len(), self.machine.handled.len(), self.native_depth);
         let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));

@@ -91,7 +91,7 @@ impl TensorObj {
         self.look.set(look);
     }
 
-    fn is_array(&self) -> bool {
+    pub(crate) fn is_array(&self) -> bool {
         self.look() == Look::Array
     }
 

@@ -97,6 +97,7 @@ impl Cx {
     }
 
     fn compare_builtins(&mut self, op: CompareOp, a: &Value, b: &Value) -> Res {
+        self.poll()?;
         self.enter_native().map_err(|_| {
             Raised::new(&RECURSION_ERROR, "maximum recursion depth exceeded in comparison")
         })?;

@@ -173,19 +173,19 @@ impl Cx {
     }
 
     fn sequence_index(&mut self, index: &Value, kind: &str) -> Result<i64, Raised> {
-        self.index(index).map_err(|_| {
+        self.index(index).map_err(|raised| {
             let what = if kind == "list" || kind == "tuple" || kind == "range" {
                 format!("{kind} indices must be integers or slices, not {}", type_name(index))
             } else {
                 format!("{kind} indices must be integers, not '{}'", type_name(index))
             };
-            type_error(what)
+            raised.or_type_error(what)
         })
     }
 
     fn slice_item(&mut self, value: &Value, slice: &Slice) -> Res {
-        let len = self.len(value)?;
-        let range = self.slice_range(slice, len)?;
+        let parts = self.slice_parts(slice)?;
+        let range = parts.within(self.len(value)?);
         if !matches!(value, Value::Range(_)) {
             self.check_size(range.len())?;
         }
@@ -218,6 +218,11 @@ impl Cx {
 
     /// The positions that a slice means in a sequence of `len` items.
     pub fn slice_range(&mut self, slice: &Slice, len: usize) -> Result<Range, Raised> {
+        Ok(self.slice_parts(slice)?.within(len))
+    }
+
+    /// The numbers in a slice. Asking for them may run code of the program, which may change what the slice is taken of.
+    fn slice_parts(&mut self, slice: &Slice) -> Result<SliceParts, Raised> {
         let mut part = |value: &Value| match value {
             Value::None => Ok(None),
             other => self.slice_part(other).map(Some),
@@ -227,12 +232,12 @@ impl Cx {
             return Err(value_error("slice step cannot be zero"));
         }
         let (start, stop) = (part(&slice.start)?, part(&slice.stop)?);
-        Ok(positions(start, stop, step, len))
+        Ok(SliceParts { start, stop, step })
     }
 
     fn slice_part(&mut self, value: &Value) -> Result<i64, Raised> {
-        self.index(value).map_err(|_| {
-            type_error("slice indices must be integers or None or have an __index__ method")
+        self.index(value).map_err(|it| {
+            it.or_type_error("slice indices must be integers or None or have an __index__ method")
         })
     }
 
@@ -276,9 +281,11 @@ impl Cx {
     }
 
     fn set_slice(&mut self, list: &Rc<List>, slice: &Slice, item: &Value) -> Result<(), Raised> {
-        let new = self.collect(item).map_err(|_| type_error("can only assign an iterable"))?;
-        let len = list.items.borrow().len();
-        let range = self.slice_range(slice, len)?;
+        let parts = self.slice_parts(slice)?;
+        let items =
+            self.iter(item).map_err(|it| it.or_type_error("can only assign an iterable"))?;
+        let new = self.collect(&items)?;
+        let range = parts.within(list.items.borrow().len());
         if range.step == 1 {
             let start = range.start as usize;
             let stop = (range.stop as usize).max(start);
@@ -327,17 +334,18 @@ impl Cx {
     }
 
     fn delete_list_item(&mut self, list: &Rc<List>, index: &Value) -> Result<(), Raised> {
-        let len = list.items.borrow().len();
         let Value::Slice(slice) = index else {
             let at = self.sequence_index(index, "list")?;
-            let Some(at) = place(at, len) else {
+            let Some(at) = place(at, list.items.borrow().len()) else {
                 return Err(index_error("list assignment index out of range"));
             };
             let old = list.items.borrow_mut().remove(at);
             drop(old);
             return Ok(());
         };
-        let range = self.slice_range(slice, len)?;
+        let parts = self.slice_parts(slice)?;
+        let len = list.items.borrow().len();
+        let range = parts.within(len);
         let gone: Vec<usize> = (0..range.len()).map(|idx| range.at(idx) as usize).collect();
         let mut keep = vec![true; len];
         gone.iter().for_each(|at| keep[*at] = false);
@@ -421,16 +429,26 @@ pub(crate) fn plain_slice(start: &Value, stop: &Value, step: &Value, len: usize)
         _ => None,
     };
     let step = part(step)?.unwrap_or(1);
-    (step != 0).then_some(positions(part(start)?, part(stop)?, step, len))
+    let parts = SliceParts { start: part(start)?, stop: part(stop)?, step };
+    (step != 0).then(|| parts.within(len))
 }
 
-/// The positions from `start` to `stop`, where a negative one counts from the end and a missing one is an end.
-fn positions(start: Option<i64>, stop: Option<i64>, step: i64, len: usize) -> Range {
-    let len = len as i64;
-    let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
-    let place = |at: i64| (if at < 0 { at.saturating_add(len) } else { at }).clamp(low, high);
-    let (first, last) = if step > 0 { (0, len) } else { (len - 1, -1) };
-    Range { start: start.map_or(first, place), stop: stop.map_or(last, place), step }
+/// The numbers in a slice.
+struct SliceParts {
+    start: Option<i64>,
+    stop: Option<i64>,
+    step: i64,
+}
+
+impl SliceParts {
+    /// The positions in a sequence of `len` items: a negative number counts from the end, a missing one is an end.
+    fn within(self, len: usize) -> Range {
+        let (len, step) = (len as i64, self.step);
+        let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
+        let place = |at: i64| (if at < 0 { at.saturating_add(len) } else { at }).clamp(low, high);
+        let (first, last) = if step > 0 { (0, len) } else { (len - 1, -1) };
+        Range { start: self.start.map_or(first, place), stop: self.stop.map_or(last, place), step }
+    }
 }
 
 /// Whether square brackets behind a built-in type are an annotation, as in `list[int]`.

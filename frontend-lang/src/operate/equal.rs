@@ -26,7 +26,9 @@ pub fn simple_eq(a: &Value, b: &Value) -> Option<bool> {
         (Tuple(a), Tuple(b)) => {
             let mut known = Some(true);
             for (a, b) in a.iter().zip(b.iter()) {
-                match simple_eq(a, b) {
+                // What is nested is left to `compare`, which counts how deep it goes.
+                let nested = matches!((a, b), (Tuple(_), Tuple(_)));
+                match if nested { Option::None } else { simple_eq(a, b) } {
                     Some(false) if a.is(b) => {}
                     Some(false) => return Some(false),
                     Some(true) => {}
@@ -129,19 +131,14 @@ impl Cx {
         }
         Ok(match value {
             Value::Tuple(items) => {
-                let mut hash = 0x345678_u64;
-                for item in items.iter() {
-                    let part = self.hash(item)? as u64;
-                    hash = (hash.rotate_left(5) ^ part).wrapping_mul(0x517c_c1b7_2722_0a95);
-                }
-                hash as i64
+                let mix = |hash: u64, part: u64| {
+                    (hash.rotate_left(5) ^ part).wrapping_mul(0x517c_c1b7_2722_0a95)
+                };
+                return self.hash_items(items, 0x345678, mix);
             }
             Value::Set(it) if it.frozen => {
-                let mut hash = 0x7e57_u64;
-                for item in it.items() {
-                    hash ^= (self.hash(&item)? as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                }
-                hash as i64
+                let mix = |hash: u64, part: u64| hash ^ part.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                return self.hash_items(&it.items(), 0x7e57, mix);
             }
             Value::Range(it) => it.len() as i64 ^ it.start.rotate_left(17),
             Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Slice(_) => {
@@ -169,6 +166,19 @@ impl Cx {
             }
             _ => identity_hash(value),
         })
+    }
+
+    fn hash_items(
+        &mut self,
+        items: &[Value],
+        seed: u64,
+        mix: impl Fn(u64, u64) -> u64,
+    ) -> Result<i64, Raised> {
+        self.poll()?;
+        self.enter_native()?;
+        let parts = items.iter().try_fold(seed, |hash, it| Ok(mix(hash, self.hash(it)? as u64)));
+        self.leave_native();
+        parts.map(|it| it as i64)
     }
 
     fn user_hash(&mut self, value: &Value) -> Result<i64, Raised> {

@@ -15,7 +15,7 @@ impl Cx {
     /// `iter(value)`.
     pub fn iter(&mut self, value: &Value) -> Res {
         let state = match value {
-            Value::Range(it) => return Ok(Value::iter(Iter::range(**it))),
+            Value::Range(it) => return Ok(Value::iter(Iter::range(***it))),
             Value::List(it) => IterState::List { list: it.clone(), at: 0 },
             Value::Tuple(it) => IterState::Tuple { items: it.clone(), at: 0 },
             Value::Str(it) => IterState::Str { text: it.clone(), at: 0 },

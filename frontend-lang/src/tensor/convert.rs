@@ -3,9 +3,10 @@
 use engine::{DType, Number, Shape, Tensor};
 
 use crate::array::scalar;
+use crate::memory::{self, SLOT};
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
-use crate::patience::tick;
+use crate::patience::{self, tick};
 
 /// A number as a value.
 pub fn number(number: Number) -> Value {
@@ -205,8 +206,26 @@ impl Nested {
     }
 }
 
-/// Nested lists of the elements; a number for rank 0.
-pub fn to_list(tensor: &Tensor) -> Res {
+/// Bytes that a list takes beside its items, about.
+const LIST: usize = 64;
+
+/// Nested lists of the elements; a number for rank 0. An error if there is no room for them.
+pub fn to_list(cx: &mut Cx, tensor: &Tensor) -> Res {
+    let (items, lists) = (tensor.numel(), lists_in(tensor.shape()));
+    memory::room(items.saturating_mul(SLOT).saturating_add(lists.saturating_mul(LIST)))?;
+    patience::stoppable_if_long(cx, items.saturating_add(lists), || nested(tensor))?
+}
+
+/// How many lists an array of some shape is, inside each other.
+fn lists_in(shape: &[usize]) -> usize {
+    let levels = (1..shape.len()).map(|rank| {
+        let outer = shape[..rank].iter();
+        outer.fold(1, |lists: usize, size| lists.saturating_mul(*size))
+    });
+    levels.fold(1, usize::saturating_add)
+}
+
+fn nested(tensor: &Tensor) -> Res {
     if tensor.rank() == 0 {
         return Ok(number(tensor.item()?));
     }

@@ -7,7 +7,9 @@ use engine::{DType, Tensor};
 
 use super::convert::{self, operand, variable};
 use crate::check::unknown::{Kind, kind_of};
+use crate::cx::Mode;
 use crate::native::*;
+use crate::objects::iterator::{Iter, Step};
 use crate::objects::tensor::{TensorObj, View};
 
 /// `this[key]`; a view of `this` when the key has no tensors.
@@ -35,19 +37,50 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
 
 /// The rows of a tensor, one after the other.
 pub fn rows(cx: &mut Cx, this: &Value) -> Res {
-    let object = variable(this)?;
-    let value = object.get();
-    let Some(&size) = value.shape().first() else {
-        return Err(type_error("iteration over a 0-d tensor"));
-    };
-    let row = |at: usize| -> Res {
+    each_row(cx, this, |object, at| {
         let index = vec![Index::Int(at as i64)];
-        let row = engine::index::get(&value, &index)?;
+        let row = engine::index::get(&object.get(), &index)?;
         Ok(Value::Tensor(TensorObj::view_of(object, View::Index(index), row)))
+    })
+}
+
+/// What `row` makes of a tensor, or an array, and each place along its first dimension.
+pub(crate) fn each_row(cx: &mut Cx, this: &Value, row: RowOf) -> Res {
+    let object = variable(this)?.clone();
+    let Some(&size) = object.get().shape().first() else {
+        let kind = if object.is_array() { "array" } else { "tensor" };
+        return Err(type_error(format!("iteration over a 0-d {kind}")));
     };
-    let size = cx.rows_to_look_at(size);
-    let rows = (0..size).map(row).collect::<Result<Vec<_>, _>>()?;
-    Ok(Value::iter(crate::objects::iterator::Iter::items(rows)))
+    let rows = Rows { object, row, next: 0, size };
+    if cx.mode != Mode::Shadow {
+        return Ok(Value::iter(Iter::custom(rows)));
+    }
+    // A check looks at the last one early.
+    let rows = (0..cx.rows_to_look_at(size)).map(|at| row(&rows.object, at));
+    Ok(Value::iter(Iter::items(rows.collect::<Result<_, _>>()?)))
+}
+
+type RowOf = fn(&Rc<TensorObj>, usize) -> Res;
+
+struct Rows {
+    object: Rc<TensorObj>,
+    row: RowOf,
+    next: usize,
+    size: usize,
+}
+
+impl Step for Rows {
+    fn step(&mut self, _cx: &mut Cx) -> Result<Option<Value>, Raised> {
+        if self.next == self.size {
+            return Ok(None);
+        }
+        self.next += 1;
+        (self.row)(&self.object, self.next - 1).map(Some)
+    }
+
+    fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
+        visit(&Value::Tensor(self.object.clone()));
+    }
 }
 
 fn read(cx: &mut Cx, key: &Value) -> Result<Vec<Index>, Raised> {

@@ -132,7 +132,7 @@ fn item(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn tolist(cx: &mut Cx, args: Args<'_>) -> Res {
     let value = this(&args)?.get();
-    crate::patience::stoppable_if_long(cx, value.numel(), || convert::to_list(&value))?
+    convert::to_list(cx, &value)
 }
 
 fn detach(_cx: &mut Cx, args: Args<'_>) -> Res {

@@ -229,8 +229,8 @@ mod tests {
         check(Rc::new(List::new(Vec::new())), Value::List);
         check(Rc::new(Dict::default()), Value::Dict);
         check(Rc::new(Set::default()), Value::Set);
-        check(Rc::new(Range { start: 0, stop: 1, step: 1 }), Value::Range);
-        check(Rc::new(Slice { start, stop, step }), Value::Slice);
+        check(Rc::from(Range { start: 0, stop: 1, step: 1 }), Value::Range);
+        check(Rc::new(Slice::new(start, stop, step)), Value::Slice);
         check(Rc::new(CellVar::default()), Value::Cell);
         check(Rc::new(Iter::new(IterState::Done)), Value::Iter);
         check(class_of(&crate::builtins::types::OBJECT), Value::Class);

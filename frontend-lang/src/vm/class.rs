@@ -110,6 +110,11 @@ impl Cx {
                 "__new__ is not in this language; use __init__, or a class method that makes objects",
             ));
         }
+        if namespace.contains_key(&Sym::of("__getattribute__")) {
+            return Err(type_error(
+                "__getattribute__ is not in this language; use __getattr__, which is asked for names that are not there, or a property",
+            ));
+        }
         namespace.insert_new(Sym::DOC, || doc);
         for name in [Sym::INIT_SUBCLASS, Sym::CLASS_GETITEM] {
             if let Some(func @ Value::Func(_)) = namespace.get(&name) {

@@ -1,11 +1,15 @@
 //! The operations of `match`.
 
+use std::rc::Rc;
+
 use crate::builtins::modules::typing::fits_protocol;
 use crate::builtins::types;
 use crate::bytecode::Op;
 use crate::cx::Cx;
 use crate::error::{Raised, type_error};
-use crate::objects::class::type_of;
+use crate::native::CallArgs;
+use crate::objects::class::{Class, class_of, type_of};
+use crate::objects::union::Union;
 use crate::sym::Sym;
 use crate::table::Dict;
 use crate::value::Value;
@@ -109,7 +113,10 @@ impl Cx {
         match class {
             Value::Class(class) if type_of(value).is_subclass(class) => Ok(true),
             Value::Class(class) if class.native.is_some() => Ok(false),
-            Value::Class(class) => Ok(fits_protocol(self, value, class).unwrap_or(false)),
+            Value::Class(class) => match self.asks_class(class, "instance", value)? {
+                Some(answer) => Ok(answer),
+                None => Ok(fits_protocol(self, value, class).unwrap_or(false)),
+            },
             Value::Tuple(items) => {
                 for item in items.iter() {
                     if self.is_instance(value, item)? {
@@ -128,6 +135,49 @@ impl Cx {
                 None => Err(not_a_class()),
             },
         }
+    }
+}
+
+impl Cx {
+    /// `issubclass(class, base)`, where `base` may be a tuple or a union.
+    pub fn is_subclass(&mut self, class: &Rc<Class>, base: &Value) -> Result<bool, Raised> {
+        let parts = match base {
+            Value::Class(base) => {
+                let is_object = Rc::ptr_eq(base, &class_of(&types::OBJECT));
+                if is_object || class.is_subclass(base) {
+                    return Ok(true);
+                }
+                let answer = self.asks_class(base, "subclass", &Value::Class(class.clone()))?;
+                return Ok(answer.unwrap_or(false));
+            }
+            Value::None => return Ok(class.derives_from(&types::NONE_TYPE)),
+            Value::Tuple(items) => items.to_vec(),
+            other => match other.downcast::<Union>() {
+                Some(union) => union.parts().to_vec(),
+                None => {
+                    let words = "issubclass() arg 2 must be a class or tuple of classes";
+                    return Err(type_error(words));
+                }
+            },
+        };
+        for part in &parts {
+            if self.is_subclass(class, part)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What a class says of `value` by its protocol, if it has one.
+    fn asks_class(
+        &mut self,
+        class: &Rc<Class>,
+        method: &'static str,
+        value: &Value,
+    ) -> Result<Option<bool>, Raised> {
+        let args = CallArgs { positional: std::slice::from_ref(value), keywords: &[] };
+        let answer = self.class_protocol(class, method, args)?;
+        answer.map(|it| self.truth(&it)).transpose()
     }
 }
 

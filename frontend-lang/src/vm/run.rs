@@ -512,7 +512,7 @@ impl Cx {
                         let step = pop!(self);
                         let stop = pop!(self);
                         let start = pop!(self);
-                        push!(self, Value::Slice(Rc::new(Slice { start, stop, step })));
+                        push!(self, Value::Slice(Rc::new(Slice::new(start, stop, step))));
                     }
                     Op::ListAppend(depth) => {
                         if let Value::List(list) = below!(depth as usize + 1) {

@@ -1,6 +1,8 @@
 //! Shapes and views: reshaping, slicing, joining. Views share storage.
 
 use crate::OpDef;
+use crate::cpu::alloc::Held;
+use crate::cpu::interrupt;
 use crate::shape::resolve_dim;
 use crate::{Attr, Attrs, Error, Outputs, Result, Shape, Tensor, functional};
 
@@ -130,14 +132,31 @@ pub(crate) fn size_list(op: &'static str, name: &'static str, sizes: &[i64]) -> 
     sizes.iter().map(size).collect()
 }
 
+/// Bytes that a view takes beside its elements, about.
+const VIEW_BYTES: usize = 400;
+
+/// `count` views, where there is room for that many: what each of them takes adds up.
+pub(crate) fn views(
+    count: usize,
+    mut view: impl FnMut(usize) -> Result<Tensor>,
+) -> Result<Outputs> {
+    let _room = Held::new(count.saturating_mul(VIEW_BYTES).min(isize::MAX as usize))?;
+    let mut res = Outputs::with_capacity(count);
+    for piece in interrupt::pieces_of(count, 100) {
+        for at in piece {
+            res.push(view(at)?);
+        }
+    }
+    if res.len() < count { Err(Error::Interrupted) } else { Ok(res) }
+}
+
 /// Consecutive pieces of the given sizes along `dim`.
 pub(crate) fn pieces(input: &Tensor, dim: usize, sizes: &[usize]) -> Result<Outputs> {
     let mut start = 0_i64;
-    let piece = |&size: &usize| {
-        let stop = start + size as i64;
+    views(sizes.len(), |at| {
+        let stop = start + sizes[at] as i64;
         let res = functional::slice(input, dim as i64, start, stop, 1);
         start = stop;
         res
-    };
-    sizes.iter().map(piece).collect()
+    })
 }

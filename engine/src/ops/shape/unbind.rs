@@ -30,5 +30,5 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let Some(&size) = input.shape().get(dim) else {
         return Err(Error::DimRange { op: cx.op.name, dim: 0, rank: 0 });
     };
-    (0..size as i64).map(|it| select(input, dim as i64, it)).collect()
+    super::views(size, |at| select(input, dim as i64, at as i64))
 }

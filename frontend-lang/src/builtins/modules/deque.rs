@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
+use crate::builtins::special_methods;
 use crate::memory::{self, Charge, SLOT};
 use crate::native::*;
 use crate::objects::iterator::{Iter, Step};
@@ -21,7 +22,7 @@ pub struct Deque {
 /// The row of the type.
 pub static DEQUE: NativeType = NativeType {
     module: "collections",
-    methods: &[METHODS],
+    methods: &[METHODS, special_methods::CONTAINER, special_methods::READ, special_methods::WRITE],
     getters: &[Getter { name: "maxlen", doc: "The greatest length, or None.", get: maxlen }],
     new: Some(function("deque", "cls, iterable=(), maxlen=None", "A deque of items.", new)),
     ..NativeType::plain("deque", "A list that is fast at both ends.")

@@ -183,7 +183,7 @@ pub fn scale(values: &[f64], channels: usize) -> Vec<u8> {
 
 fn show_table(cx: &mut Cx, args: Args<'_>) -> Res {
     let rows = match &args[0] {
-        Value::Tensor(it) => convert::to_list(&it.get())?,
+        Value::Tensor(it) => convert::to_list(cx, &it.get())?,
         other => other.clone(),
     };
     let mut table = Table { caption: args.str(2)?.to_string(), ..Table::default() };

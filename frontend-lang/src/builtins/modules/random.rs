@@ -291,7 +291,7 @@ fn sample(cx: &mut Cx, args: Args<'_>) -> Res {
         Value::List(_) | Value::Tuple(_) | Value::Str(_) | Value::Range(_)
     );
     let object = matches!(population.core(), Value::Instance(_) | Value::Object(_));
-    if !(is_sequence || object && cx.has_special(population, Sym::GETITEM)) {
+    if !(is_sequence || object && cx.opt_getattr(population, Sym::GETITEM)?.is_some()) {
         return Err(type_error(
             "Population must be a sequence.  For dicts or sets, use sorted(d).",
         ));

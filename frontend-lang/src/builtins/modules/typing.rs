@@ -22,14 +22,10 @@ macro_rules! inert {
 }
 
 inert! {
-    ANNOTATED = "Annotated", ANY = "Any", ANY_STR = "AnyStr", CALLABLE = "Callable",
-    CLASS_VAR = "ClassVar", COLLECTION = "Collection", CONCATENATE = "Concatenate",
-    CONTAINER = "Container", FINAL = "Final", GENERATOR = "Generator", HASHABLE = "Hashable",
-    ITERABLE = "Iterable", ITERATOR = "Iterator", LITERAL = "Literal", MAPPING = "Mapping",
-    MUTABLE_MAPPING = "MutableMapping", MUTABLE_SEQUENCE = "MutableSequence",
-    MUTABLE_SET = "MutableSet", NEVER = "Never", NO_RETURN = "NoReturn", NUMBER = "SupportsFloat",
-    OPTIONAL = "Optional", REQUIRED = "Required", REVERSIBLE = "Reversible", SELF = "Self",
-    SEQUENCE = "Sequence", SIZED = "Sized", SUPPORTS_INDEX = "SupportsIndex",
+    ANNOTATED = "Annotated", ANY = "Any", ANY_STR = "AnyStr", CLASS_VAR = "ClassVar",
+    CONCATENATE = "Concatenate", FINAL = "Final", LITERAL = "Literal", NEVER = "Never",
+    NO_RETURN = "NoReturn", NUMBER = "SupportsFloat", OPTIONAL = "Optional",
+    REQUIRED = "Required", SELF = "Self", SUPPORTS_INDEX = "SupportsIndex",
     SUPPORTS_INT = "SupportsInt", TYPE_ALIAS = "TypeAlias", TYPE_GUARD = "TypeGuard",
     UNION = "Union", UNPACK = "Unpack",
 }
@@ -53,6 +49,25 @@ pub static MODULE: NativeModule = NativeModule {
         Member::From("NewType", "typing.named", "NewType"),
         Member::Make("OrderedDict", |cx| of_collections(cx, "OrderedDict", "OrderedDict")),
         Member::Make("Set", |_cx| Ok(of_builtin("Set", &types::SET))),
+        Member::Make("AbstractSet", |cx| of_abc(cx, "AbstractSet", "Set")),
+        Member::Make("Callable", |cx| of_abc(cx, "Callable", "Callable")),
+        Member::Make("Collection", |cx| of_abc(cx, "Collection", "Collection")),
+        Member::Make("Container", |cx| of_abc(cx, "Container", "Container")),
+        Member::Make("Generator", |cx| of_abc(cx, "Generator", "Generator")),
+        Member::Make("Hashable", |cx| of_abc(cx, "Hashable", "Hashable")),
+        Member::Make("ItemsView", |cx| of_abc(cx, "ItemsView", "ItemsView")),
+        Member::Make("Iterable", |cx| of_abc(cx, "Iterable", "Iterable")),
+        Member::Make("Iterator", |cx| of_abc(cx, "Iterator", "Iterator")),
+        Member::Make("KeysView", |cx| of_abc(cx, "KeysView", "KeysView")),
+        Member::Make("Mapping", |cx| of_abc(cx, "Mapping", "Mapping")),
+        Member::Make("MappingView", |cx| of_abc(cx, "MappingView", "MappingView")),
+        Member::Make("MutableMapping", |cx| of_abc(cx, "MutableMapping", "MutableMapping")),
+        Member::Make("MutableSequence", |cx| of_abc(cx, "MutableSequence", "MutableSequence")),
+        Member::Make("MutableSet", |cx| of_abc(cx, "MutableSet", "MutableSet")),
+        Member::Make("Reversible", |cx| of_abc(cx, "Reversible", "Reversible")),
+        Member::Make("Sequence", |cx| of_abc(cx, "Sequence", "Sequence")),
+        Member::Make("Sized", |cx| of_abc(cx, "Sized", "Sized")),
+        Member::Make("ValuesView", |cx| of_abc(cx, "ValuesView", "ValuesView")),
         Member::Make("Text", |_cx| Ok(Value::Class(class_of(&types::STR)))),
         Member::Make("Tuple", |_cx| Ok(of_builtin("Tuple", &types::TUPLE))),
         Member::Make("Type", |_cx| Ok(of_builtin("Type", &types::TYPE))),
@@ -60,11 +75,16 @@ pub static MODULE: NativeModule = NativeModule {
         Member::Make("TYPE_CHECKING", |_cx| Ok(Value::Bool(false))),
         Member::Functions(FUNCTIONS),
     ],
-    aliases: &["collections.abc", "typing_extensions"],
+    aliases: &["typing_extensions"],
 };
 
 fn of_builtin(name: &'static str, row: &'static NativeType) -> Value {
     Alias::bare(name, Value::Class(class_of(row)))
+}
+
+fn of_abc(cx: &mut Cx, name: &'static str, there: &'static str) -> Res {
+    let module = cx.import("collections.abc")?;
+    Ok(Alias::bare(name, cx.import_name(&module, Sym::of(there))?))
 }
 
 fn of_collections(cx: &mut Cx, name: &'static str, there: &'static str) -> Res {

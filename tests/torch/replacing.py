@@ -1,0 +1,69 @@
+# Parts of a model that are replaced, by item, by attribute and by name.
+
+
+class Low(torch.nn.Module):
+    """A linear layer with an addition of low rank."""
+
+    def __init__(self, inner, rank=1):
+        super().__init__()
+        self.inner = inner
+        self.down = torch.nn.Linear(inner.in_features, rank, bias=False)
+        self.up = torch.nn.Linear(rank, inner.out_features, bias=False)
+        torch.nn.init.constant_(self.down.weight, 0.5)
+        torch.nn.init.constant_(self.up.weight, 0.25)
+
+    def forward(self, x):
+        return self.inner(x) + self.up(self.down(x))
+
+
+def inject(module):
+    for name, child in module.named_children():
+        if isinstance(child, torch.nn.Linear):
+            for p in child.parameters():
+                p.requires_grad = False
+            setattr(module, name, Low(child))
+        else:
+            inject(child)
+
+
+model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Sequential(torch.nn.Linear(3, 2)))
+for number, p in enumerate(model.parameters()):
+    torch.nn.init.constant_(p, 0.1 * (number + 1))
+inject(model)
+x = torch.tensor([[1.0, 2.0]])
+loss = model(x).sum()
+loss.backward()
+print(loss, [name for name, p in model.named_parameters() if p.requires_grad])
+print([p.grad for p in model.parameters() if p.requires_grad])
+print(model)
+
+model = torch.nn.Sequential(torch.nn.Linear(2, 2))
+setattr(model, "0", torch.nn.Identity())
+print(model(x), len(list(model.parameters())), [name for name, _ in model.named_modules()])
+model.last = torch.nn.Flatten(0)
+print(model(x).shape, len(model), model.last, model[-1] is model.last)
+del model.last
+print(len(model), hasattr(model, "last"))
+
+rows = torch.nn.ModuleList([torch.nn.Linear(1, 1), torch.nn.Linear(1, 1)])
+setattr(rows, "1", torch.nn.Identity())
+print(rows, len(list(rows.parameters())))
+named = torch.nn.ModuleDict({"a": torch.nn.Linear(1, 1)})
+named.a = torch.nn.Identity()
+print(named["a"], len(list(named.parameters())))
+try:
+    setattr(rows, "0", 5)
+except TypeError as error:
+    print(error)
+values = torch.nn.ParameterList([torch.ones(2)])
+setattr(values, "0", torch.nn.Parameter(torch.zeros(3)))
+print(values[0].shape, len(values))
+
+
+class Net(torch.nn.Sequential):
+    def __init__(self):
+        super().__init__(torch.nn.Identity())
+        self.extra = torch.nn.Flatten(0)
+
+
+print(Net()(x).shape, Net())
