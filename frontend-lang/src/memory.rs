@@ -247,6 +247,15 @@ pub fn check_text(text: &String) -> Result<(), Raised> {
     if text.capacity() < 1 << 16 { Ok(()) } else { room(text.capacity()) }
 }
 
+/// Checks items that are being collected, whose room doubles when it is used up.
+#[inline]
+pub fn check_items<T>(items: &Vec<T>) -> Result<(), Raised> {
+    if items.len() < items.capacity() || items.len() < 1 << 12 {
+        return Ok(());
+    }
+    room(items.len().saturating_mul(2 * size_of::<T>()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

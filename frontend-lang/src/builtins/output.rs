@@ -20,6 +20,9 @@ pub static FUNCTIONS: &[NativeFn] = &[
     function("repr", "object, /", "The object as its source text.", repr).pure(),
 ];
 
+/// Bytes that `print` collects before it writes them.
+const PIECE: usize = 1 << 20;
+
 fn print(cx: &mut Cx, args: Args<'_>) -> Res {
     let separator = args.opt_str(1)?.unwrap_or(" ");
     let end = args.opt_str(2)?.unwrap_or("\n");
@@ -33,6 +36,10 @@ fn print(cx: &mut Cx, args: Args<'_>) -> Res {
         match value {
             Value::Str(it) => text.push_str(it),
             other => text.push_str(&cx.str(other)?),
+        }
+        if text.len() > PIECE && args.opt(3).is_none() {
+            cx.host.stdout(&text);
+            text.clear();
         }
     }
     text.push_str(end);

@@ -185,6 +185,7 @@ impl Decoder<'_> {
         }
         loop {
             items.push(self.value(cx)?);
+            crate::memory::check_items(&items)?;
             self.skip_space();
             match self.peek() {
                 Some(b']') => {
@@ -217,6 +218,7 @@ impl Decoder<'_> {
             self.at += 1;
             self.skip_space();
             pairs.push((key, self.value(cx)?));
+            crate::memory::check_items(&pairs)?;
             self.skip_space();
             match self.peek() {
                 Some(b'}') => {

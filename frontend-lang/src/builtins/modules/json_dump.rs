@@ -248,6 +248,8 @@ impl Encoder {
             self.string(&key);
             self.out.push_str(&self.key_separator);
             self.value(cx, value)?;
+            crate::memory::check_text(&self.out)?;
+            cx.poll()?;
         }
         self.level -= 1;
         if !is_first {

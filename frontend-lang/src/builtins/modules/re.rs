@@ -369,9 +369,8 @@ fn substitute(
     let mut from = 0;
     let found = if limit < 0 { Vec::new() } else { matches(cx, pattern, text, limit)? };
     let count = found.len() as i64;
-    let mut pace = Pace::default();
     for spans in found {
-        pace.step(cx)?;
+        cx.poll()?;
         let Some((start, end)) = spans[0] else { continue };
         out.push_str(&text[from..start]);
         from = end;
