@@ -1,5 +1,7 @@
 //! Names of CPython that are not in this language, and what to use in their place.
 
+mod numpy;
+
 /// A name and the next step.
 type Row = (&'static str, &'static str);
 
@@ -128,9 +130,10 @@ static ATTRIBUTES: &[Row] = &[
     ("torch.svd", "there are linalg.qr, cholesky, inv, solve, det and norm"),
 ];
 
-/// What to use in place of a name that a module does not have.
+/// What to use in place of a name that a module or a class does not have.
 pub(crate) fn attribute(module: &str, name: &str) -> Option<&'static str> {
-    find(ATTRIBUTES, &format!("{module}.{name}"))
+    let full = format!("{module}.{name}");
+    find(if module.starts_with("numpy") { numpy::ATTRIBUTES } else { ATTRIBUTES }, &full)
 }
 
 /// What to use in place of a name that needs no import in CPython.
@@ -154,5 +157,6 @@ mod tests {
         assert!(super::NAMES.is_sorted_by_key(|it| it.0));
         assert!(super::MODULES.is_sorted_by_key(|it| it.0));
         assert!(super::ATTRIBUTES.is_sorted_by_key(|it| it.0));
+        assert!(super::numpy::ATTRIBUTES.is_sorted_by_key(|it| it.0));
     }
 }

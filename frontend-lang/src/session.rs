@@ -340,6 +340,9 @@ impl Cx {
             Value::Tuple(it) => format!("{} items", it.len()),
             Value::Dict(it) => format!("{} entries", it.len()),
             Value::Set(it) => format!("{} items", it.len()),
+            Value::Instance(_) if crate::array::scalar::dtype_of(value).is_some() => {
+                crate::array::scalar::text(value)
+            }
             Value::Instance(it) => format!("{} object", it.class.name),
             Value::Func(it) => match it.clone().signature(self) {
                 Ok(signature) => format!("{}{signature}", it.code.name),

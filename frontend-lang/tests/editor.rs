@@ -149,6 +149,42 @@ run = Run(0.1)
 }
 
 #[test]
+fn arrays() {
+    let code = "import numpy as np\na = np.zeros((2, 3))\ns = a.sum()";
+    let mut session = Session::new(Box::new(Recording { record: Rc::new(Record::default()) }));
+    assert!(session.run_cell(code, &Options::default()).error.is_none());
+    let known = Describer::default().snapshot(&mut session);
+    check(&known, "a.arg|", "arg", &["argmax", "argmin", "argpartition", "argsort"]);
+    offers(&known, "a.|", &["shape", "T", "sum", "mean", "reshape", "astype", "std", "tolist"]);
+    offers(
+        &known,
+        "np.|",
+        &["array", "exp", "float32", "linalg", "linspace", "mgrid", "pi", "random"],
+    );
+    check(&known, "np.kind_|", "kind_", &[]);
+    check(&known, "np.tens|", "tens", &["tensordot"]);
+    check(
+        &known,
+        "np.random.stand|",
+        "stand",
+        &[
+            "standard_cauchy",
+            "standard_exponential",
+            "standard_gamma",
+            "standard_normal",
+            "standard_t",
+        ],
+    );
+    check(&known, "from numpy import linsp|", "linsp", &["linspace"]);
+    explains(&known, "a|", &["ndarray", "[2, 3]", "float64"]);
+    explains(&known, "np.exp|", &["exp(x, /, *, out=None", "e to this power"]);
+    explains(&known, "np.linspace|", &["linspace(start, stop, num=50", "Help"]);
+    let fresh = Snapshot::default();
+    offers(&fresh, "import numpy as np\nnp.lin|", &["linalg", "linspace"]);
+    check(&fresh, "import numpy as np\nnp.made|", "made", &[]);
+}
+
+#[test]
 fn names() {
     let known = snapshot();
     check(&known, "x = sca|", "sca", &["scale"]);

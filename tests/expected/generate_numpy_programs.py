@@ -1,6 +1,7 @@
 """Runs every line of tests/numpy/programs.py with NumPy and writes what it prints to programs.out. Needs `numpy`.
 
-A line is a program of its own; the same lines run in the language, where `tests/tests/numpy_programs.rs` compares the texts.
+A line is a program of its own; the same lines run in the language, where `tests/tests/numpy_programs.rs` compares the texts. Beside
+them it writes the names that NumPy's modules have (names.txt), and files as NumPy writes them (files/).
 """
 
 import contextlib
@@ -26,11 +27,30 @@ def printed_by(program: str) -> str:
     return out.getvalue()
 
 
+def write_names() -> None:
+    modules = {"numpy": np, "numpy.linalg": np.linalg, "numpy.random": np.random, "numpy.ndarray": np.ndarray}
+    names = [f"{module}.{name}" for module, it in modules.items() for name in dir(it) if not name.startswith("_")]
+    (FOLDER / "names.txt").write_text("\n".join(names) + "\n")
+
+
+def write_files() -> None:
+    np.save(FOLDER / "files" / "floats.npy", np.arange(6.0).reshape(2, 3) / 4)
+    np.save(FOLDER / "files" / "columns.npy", np.arange(6, dtype=np.int32).reshape(2, 3).T)
+    np.save(FOLDER / "files" / "number.npy", np.array(True))
+    np.save(FOLDER / "files" / "short.npy", np.array([-1, 300], dtype=">i2"))
+    with open(FOLDER / "files" / "arrays.npz", "wb") as file:
+        np.savez(file, np.arange(3), weights=np.ones((2, 2), dtype=np.float32))
+    with open(FOLDER / "files" / "packed.npz", "wb") as file:
+        np.savez_compressed(file, zeros=np.zeros(500), steps=np.arange(200) % 7)
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
     lines = [line for line in (FOLDER / "programs.py").read_text().splitlines() if line and not line.startswith("#")]
     texts = [f">>> {line}\n{printed_by(line)}" for line in lines]
     (FOLDER / "programs.out").write_text("".join(texts))
+    write_names()
+    write_files()
     print(len(lines), "programs")
 
 

@@ -103,6 +103,14 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
 
 fn could_not_broadcast(before: &Tensor, index: &[Index], value: &Tensor, error: Error) -> Raised {
     let Ok(target) = engine::index::get(before, index) else { return super::error(error) };
+    if let ([Index::Tensor(mask)], [size]) = (index, &value.shape()[..])
+        && mask.dtype() == DType::Bool
+    {
+        return value_error(format!(
+            "NumPy boolean array indexing assignment cannot assign {size} input values to the {} output values where the mask is true",
+            target.shape().first().copied().unwrap_or(0)
+        ));
+    }
     let (from, to) = (super::shape_text(value.shape()), super::shape_text(target.shape()));
     value_error(format!("could not broadcast input array from shape {from} into shape {to}"))
 }

@@ -26,11 +26,36 @@ pub fn tensor(cx: &mut Cx, value: &Value, wanted: Option<DType>) -> Result<Tenso
         if !raised.is(&VALUE_ERROR) {
             return raised;
         }
+        let shape = common_shape(value);
+        let sizes: Vec<String> = shape.iter().map(ToString::to_string).collect();
+        let comma = if shape.len() == 1 { "," } else { "" };
         value_error(format!(
-            "setting an array element with a sequence. The requested array has an inhomogeneous shape ({}).",
-            raised.message()
+            "setting an array element with a sequence. The requested array has an inhomogeneous shape after {} dimensions. \
+             The detected shape was ({}{comma}) + inhomogeneous part.",
+            shape.len(),
+            sizes.join(", ")
         ))
     })
+}
+
+/// The sizes that lists in lists have in common, outermost first.
+fn common_shape(value: &Value) -> Vec<usize> {
+    let parts = |value: &Value| match value {
+        Value::List(it) => Some(it.items.borrow().clone()),
+        Value::Tuple(it) => Some(it.to_vec()),
+        _ => None,
+    };
+    let (mut level, mut shape) = (vec![value.clone()], Vec::new());
+    loop {
+        let Some(lists) = level.iter().map(parts).collect::<Option<Vec<_>>>() else { break };
+        let Some(size) = lists.first().map(Vec::len) else { break };
+        if shape.len() == 32 || lists.iter().any(|it| it.len() != size) {
+            break;
+        }
+        shape.push(size);
+        level = lists.into_iter().flatten().collect();
+    }
+    shape
 }
 
 /// What holds no numbers, and what to do with it.

@@ -3,7 +3,7 @@
 //! An array is a [`TensorObj`] whose look is `Array`: it owns its elements as a tensor does, shares them with
 //! tensors and views without copies, and whatever Rust code takes a tensor takes it. What differs is what programs see: attributes
 //! and methods (`object`), operators (`ufunc`), square brackets (`index`), numbers taken out of it (`scalar`), dtypes (`dtype`) and text
-//! (`text`). Methods made of others are written in the language, in `std/numpy/methods.ng`.
+//! (`text`). Methods made of others are written in the language, in `std/numpy/_core/methods.ng`.
 
 pub mod dtype;
 pub mod index;

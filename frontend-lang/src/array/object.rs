@@ -175,7 +175,7 @@ fn fill(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn reshape(cx: &mut Cx, args: Args<'_>) -> Res {
     if args.str(2)? == "F" {
-        let method = cx.getattr(&args[0], Sym::of("reshape_by_columns"))?;
+        let method = cx.getattr(&args[0], Sym::of("_reshape_by_columns"))?;
         return cx.call(&method, &[args[1].clone()]);
     }
     let sizes = match args.rest(1) {
@@ -205,16 +205,44 @@ fn reshaped(object: &Rc<TensorObj>, sizes: &[i64]) -> Res {
     viewed(object, "reshape", &sizes)
 }
 
-/// Refuses to set what NumPy would let set, and says what to write.
-pub fn set(name: Sym) -> Result<bool, Raised> {
+/// `this.name = value` for what NumPy lets set; the rest is refused with what to write.
+pub fn set(cx: &mut Cx, this: &Value, name: Sym, value: &Value) -> Result<bool, Raised> {
     let way_out = match name.as_str() {
-        "shape" => "write a = a.reshape(...)",
+        "flat" | "real" => {
+            let all = Value::Ellipsis;
+            let target =
+                if name.as_str() == "flat" { cx.getattr(this, name)? } else { this.clone() };
+            super::index::set(cx, &target, &all, value)?;
+            return Ok(true);
+        }
+        "shape" => {
+            let sizes = match value {
+                Value::Int(size) => vec![*size],
+                other => convert::ints(cx, other)?,
+            };
+            match set_shape(variable(this)?, &sizes)? {
+                true => return Ok(true),
+                false => "others look at its elements; write a = a.reshape(...)",
+            }
+        }
         "dtype" => "write a = a.astype(...)",
-        "flat" => "write a.fill(number), or a[...] = numbers",
-        "real" | "T" => "write a[...] = numbers",
+        "T" => "write a[...] = numbers",
         _ => return Ok(false),
     };
     Err(attribute_error(format!("'{name}' of an array cannot be set; {way_out}")))
+}
+
+fn set_shape(object: &Rc<TensorObj>, sizes: &[i64]) -> Result<bool, Raised> {
+    let shaped = {
+        let Value::Tensor(shaped) = reshaped(object, sizes)? else { return Ok(false) };
+        (shaped.base_object(), shaped.get())
+    };
+    match shaped {
+        (Some((_, view)), tensor) => Ok(object.turn_into(view, tensor)),
+        (None, _) => Err(attribute_error(
+            "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape.",
+        )),
+    }
 }
 
 /// The truth of an array with one element.

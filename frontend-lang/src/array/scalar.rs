@@ -208,7 +208,7 @@ fn new_scalar(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 /// What `print` shows.
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     match value.core() {
         Value::Float(it) if dtype_of(value) == Some(DType::F32) => float32_text(*it as f32),
         Value::Float(it) => float_repr(*it),

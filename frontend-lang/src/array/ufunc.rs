@@ -504,7 +504,7 @@ impl NativeObject for Ufunc {
             "nin" => Value::from(self.0.n_operands()),
             "nout" => Value::Int(1),
             "reduce" | "accumulate" | "outer" | "at" if self.0.n_operands() == 2 => {
-                let module = cx.import("numpy.methods")?;
+                let module = cx.import("numpy._core.methods")?;
                 let function = cx.getattr(&module, Sym::new(&format!("ufunc_{name}")))?;
                 Value::method(function, this.clone())
             }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::native::*;
 use crate::objects::class::type_of;
 use crate::objects::number::{float_repr, float_to_int};
+use crate::objects::tensor::Look;
 use crate::operate::text::str_repr;
 use crate::value::{Range, Slice};
 
@@ -30,6 +31,8 @@ pub fn new_int(cx: &mut Cx, args: Args<'_>) -> Res {
     }
 }
 
+const ONLY_ONE: &str = "only 0-dimensional arrays can be converted to Python scalars";
+
 fn int_of_object(cx: &mut Cx, value: &Value) -> Res {
     for name in [Sym::INT, Sym::INDEX] {
         if let Some(result) = cx.call_special(value, name, &[])? {
@@ -43,6 +46,9 @@ fn int_of_object(cx: &mut Cx, value: &Value) -> Res {
         if let Some(float) = native.as_float() {
             return float_to_int(float).map(Value::Int);
         }
+    }
+    if value.as_tensor().is_some_and(|it| it.look() == Look::Array) {
+        return Err(type_error(ONLY_ONE));
     }
     if value.as_tensor().is_some_and(|it| it.get().numel() != 1) {
         return Err(type_error(
@@ -100,6 +106,9 @@ pub fn new_float(cx: &mut Cx, args: Args<'_>) -> Res {
     }
     match args[1].as_native().and_then(|it| it.as_float()) {
         Some(float) => Ok(Value::Float(float)),
+        None if args[1].as_tensor().is_some_and(|it| it.look() == Look::Array) => {
+            Err(type_error(ONLY_ONE))
+        }
         None if args[1].as_tensor().is_some_and(|it| it.get().numel() != 1) => Err(type_error(
             "float() takes a tensor of one element; pick one, or reduce it first: x.mean()",
         )),

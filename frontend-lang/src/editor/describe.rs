@@ -16,6 +16,7 @@ use super::module_shapes::parameters;
 use super::outline::Outline;
 use super::places::place;
 use super::subject::{Entries, Key, Members, Param, Row, Snapshot, Subject};
+use crate::array::ufunc::Ufunc;
 use crate::cx::Cx;
 use crate::objects::class::{Class, type_name, type_of};
 use crate::objects::descriptor::{ClassMethod, Get, Property, StaticMethod};
@@ -89,6 +90,9 @@ impl Describer {
         let depth = if self.budget == 0 { 0 } else { depth };
         if let Some(op) = value.downcast::<OpFunction>() {
             return Arc::new(Subject::of_row(Row::Op(op.op)));
+        }
+        if let Some(Ufunc(row)) = value.downcast() {
+            return Arc::new(library::of_ufunc(row));
         }
         if let Some(traced) = value.downcast::<TracedFn>() {
             let mut subject = (*self.describe(cx, &traced.func().clone(), depth)).clone();

@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::outline::Outline;
-use super::subject::{Members, Row, Snapshot, Subject};
-use crate::array::object;
+use super::subject::{Members, Param, Row, Snapshot, Subject};
+use crate::array::{object, ufunc, ufunc_rows};
 use crate::builtins::{self, MODULES, NG_MODULES, ng_modules};
 use crate::error;
 use crate::native::{Member, NativeModule, NativeType};
 use crate::ops_binding;
+use crate::params::Kind;
 use crate::tensor::{attribute, dtype, methods};
 
 /// Keywords of the language.
@@ -60,10 +61,10 @@ pub(super) fn builtins() -> &'static Members {
     &BUILTINS
 }
 
-/// Full names of all modules that `import` finds.
+/// Full names of all modules that `import` finds, without those that are parts of others.
 pub(super) fn module_names() -> impl Iterator<Item = &'static str> {
     let rows = MODULES.iter().flat_map(|it| it.aliases.iter().copied().chain([it.name]));
-    rows.chain(NG_MODULES.iter().map(|it| it.0))
+    rows.chain(NG_MODULES.iter().map(|it| it.0)).filter(|it| !it.contains("._"))
 }
 
 /// A module that comes with the language.
@@ -110,7 +111,7 @@ pub(super) fn members_of(row: &'static NativeType) -> Arc<Members> {
         members.extend(of_tensors());
     }
     if std::ptr::eq(row, &object::NDARRAY) {
-        members.extend(written("numpy.methods", "ArrayMethods"));
+        members.extend(written("numpy._core.methods", "ArrayMethods"));
         members.extend(object::NAMES.iter().map(|it| named(it, Subject::of("property"))));
     }
     let functions = row.methods.iter().copied().flatten().chain(row.statics);
@@ -120,6 +121,26 @@ pub(super) fn members_of(row: &'static NativeType) -> Arc<Members> {
     let members = Arc::new(members);
     MADE.lock().unwrap_or_else(PoisonError::into_inner).insert(key, members.clone());
     members
+}
+
+/// A universal function of NumPy.
+pub(super) fn of_ufunc(row: &'static ufunc::Row) -> Subject {
+    let param = |name: &str, kind, default: Option<&str>| Param {
+        name: name.to_owned(),
+        kind,
+        hint: String::new(),
+        default: default.map(str::to_owned),
+    };
+    let operands: &[&str] = if row.n_operands() == 1 { &["x"] } else { &["x1", "x2"] };
+    let operands = operands.iter().map(|it| param(it, Kind::PositionalOnly, None));
+    let options = [("out", "None"), ("where", "True"), ("dtype", "None")];
+    let options = options.map(|it| param(it.0, Kind::KeywordOnly, Some(it.1)));
+    Subject {
+        name: row.name.to_owned(),
+        own_doc: format!("{} Of each element.", row.doc),
+        own_params: operands.chain(options).collect(),
+        ..Subject::of("function")
+    }
 }
 
 /// Methods and properties that a class of the language keeps for a built-in type.
@@ -163,10 +184,14 @@ fn make(name: &'static str) -> Option<Subject> {
     let text = NG_MODULES.iter().find(|it| it.0 == name)?.1;
     let snapshot = Snapshot::default();
     let outline = Outline::of_library(text, &snapshot);
+    let mut members = outline.names();
+    if let Some(public) = outline.exports() {
+        members.retain(|name, _| public.contains(&name.as_str()));
+    }
     Some(Subject {
         name: name.to_owned(),
         own_doc: outline.doc().unwrap_or_default(),
-        own_members: Arc::new(outline.names()),
+        own_members: Arc::new(members),
         ..Subject::of("module")
     })
 }
@@ -221,6 +246,10 @@ fn add(members: &mut Members, module_name: &str, member: &Member) {
 /// Ops under the names that their rows give for a module, and dtypes.
 fn made_at_run_time(members: &mut Members, module: &str) {
     let op = |name: &str, op| named(name, Subject::of_row(Row::Op(op)));
+    if module.starts_with("numpy") {
+        members.extend(ufunc_rows::ALL.iter().map(|it| named(it.name, of_ufunc(it))));
+        return;
+    }
     if module == "torch.random" {
         members.extend(engine::ops::all().filter(|it| !it.pure).map(|it| op(it.name, it)));
         return;

@@ -55,6 +55,17 @@ impl<'a> Outline<'a> {
         doc(self.body())
     }
 
+    /// The names in `__all__`, if the module has it.
+    pub(super) fn exports(&self) -> Option<Vec<&str>> {
+        self.body().iter().find_map(|stmt| {
+            let Stmt::Assign(it) = stmt else { return None };
+            let target = it.targets.first()?.as_name_expr()?;
+            let list = it.value.as_list_expr().filter(|_| target.id.as_str() == "__all__")?;
+            let texts = list.elts.iter().filter_map(Expr::as_string_literal_expr);
+            Some(texts.map(|it| it.value.to_str()).collect())
+        })
+    }
+
     /// Names that the module binds.
     pub(super) fn names(&self) -> Members {
         let scope = self.scope(None);

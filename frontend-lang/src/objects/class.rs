@@ -3,6 +3,7 @@
 //! A class has one base, so its order of lookup is a chain. Builtin types are classes too, made
 //! from their [`NativeType`] rows, one per thread.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
@@ -528,5 +529,13 @@ pub fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Instance(it) => it.class.name.as_str(),
         _ => row_of(value).name,
+    }
+}
+
+/// As [`type_name`], with the module before it where CPython's messages have it: for classes of NumPy.
+pub fn full_type_name(value: &Value) -> Cow<'static, str> {
+    match row_of(value).module {
+        "numpy" => format!("numpy.{}", type_name(value)).into(),
+        _ => type_name(value).into(),
     }
 }

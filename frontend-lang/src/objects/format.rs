@@ -5,6 +5,7 @@
 use crate::cx::Cx;
 use crate::error::{Raised, overflow_error, type_error, type_name, value_error};
 use crate::memory;
+use crate::objects::class::full_type_name;
 use crate::objects::number::float_repr;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -481,6 +482,11 @@ impl Cx {
     }
 
     fn format_instance(&mut self, value: &Value, spec: &str) -> Result<String, Raised> {
+        if crate::array::scalar::dtype_of(value).is_some() {
+            // NumPy formats its numbers as plain ones.
+            let core = value.core().clone();
+            return self.format(&core, spec);
+        }
         if let Some(text) = self.call_special(value, Sym::FORMAT, &[Value::str(spec)])? {
             return match text.as_str() {
                 Some(text) => Ok(text.to_owned()),
@@ -491,7 +497,9 @@ impl Cx {
             };
         }
         match value.core() {
-            Value::Int(_) | Value::Float(_) | Value::Str(_) if !spec.is_empty() => {
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_)
+                if !spec.is_empty() =>
+            {
                 let core = value.core().clone();
                 self.format(&core, spec)
             }
@@ -504,7 +512,7 @@ impl Cx {
         if spec.is_empty() {
             return self.str(value);
         }
-        let name = type_name(value);
+        let name = full_type_name(value);
         Err(type_error(format!("unsupported format string passed to {name}.__format__")))
     }
 }

@@ -21,8 +21,10 @@ use crate::tensor::{arith, attribute, index, methods, text};
 pub struct TensorObj {
     value: RefCell<Tensor>,
     grad: RefCell<Option<Rc<TensorObj>>>,
-    base: Option<Box<Base>>,
+    base: RefCell<Option<Box<Base>>>,
     version: Cell<u32>,
+    /// How many views look at it.
+    views: Cell<u32>,
     look: Cell<Look>,
     /// What sees the gradient of a leaf before it is added up.
     hooks: RefCell<Vec<Value>>,
@@ -48,6 +50,19 @@ struct Base {
     view: View,
     /// Version of `object` that the view's value was computed from.
     seen: Cell<u32>,
+}
+
+impl Base {
+    fn new(object: &Rc<TensorObj>, view: View) -> Box<Base> {
+        object.views.set(object.views.get().wrapping_add(1));
+        Box::new(Base { object: object.clone(), view, seen: Cell::new(object.version.get()) })
+    }
+}
+
+impl Drop for Base {
+    fn drop(&mut self) {
+        self.object.views.set(self.object.views.get().wrapping_sub(1));
+    }
 }
 
 /// How a view looks at its base.
@@ -118,22 +133,24 @@ impl TensorObj {
 
     /// What a view was taken from, and how.
     pub(crate) fn base_object(&self) -> Option<(Rc<TensorObj>, View)> {
-        self.base.as_ref().map(|it| (it.object.clone(), it.view.clone()))
+        self.base.borrow().as_ref().map(|it| (it.object.clone(), it.view.clone()))
     }
 
     /// Whether the elements lie as those of another variable do: it is a view of more than `.data`.
     pub(crate) fn lies_as_another(&self) -> bool {
         self.base
+            .borrow()
             .as_ref()
             .is_some_and(|it| !matches!(it.view, View::Same) || it.object.lies_as_another())
     }
 
     fn make(tensor: Tensor, base: Option<Box<Base>>, look: Look) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
-        let (hooks, version, _memory) = Default::default();
+        let (hooks, version, views, _memory) = Default::default();
         let depth = base.as_ref().map_or(0, |it| it.object.depth + 1);
         let look = Cell::new(look);
-        TensorObj { value, grad, base, version, look, hooks, depth, _memory }
+        let base = RefCell::new(base);
+        TensorObj { value, grad, base, version, views, look, hooks, depth, _memory }
     }
 
     /// A view of `object` whose value is `tensor` now.
@@ -144,9 +161,18 @@ impl TensorObj {
             cut.depth = DEEPEST + 1;
             return Rc::new(cut);
         }
-        let seen = Cell::new(object.version.get());
-        let base = Box::new(Base { object: object.clone(), view, seen });
-        Rc::new(TensorObj::make(tensor, Some(base), Look::Tensor))
+        Rc::new(TensorObj::make(tensor, Some(Base::new(object, view)), Look::Tensor))
+    }
+
+    /// Makes the variable show its own elements through a view op, in another shape; `false` while others look at them as they lie now.
+    pub(crate) fn turn_into(&self, view: View, tensor: Tensor) -> bool {
+        if self.views.get() > 0 || self.depth >= DEEPEST {
+            return false;
+        }
+        let owner = TensorObj::make(self.peek(), self.base.take(), self.look());
+        self.base.replace(Some(Base::new(&Rc::new(owner), view)));
+        self.value.replace(tensor);
+        true
     }
 
     /// A trainable variable: a leaf that modules find.
@@ -177,7 +203,8 @@ impl TensorObj {
     /// Lets a view follow what it was taken from.
     #[inline]
     pub(crate) fn look_again(&self) {
-        let Some(base) = &self.base else { return };
+        let base = self.base.borrow();
+        let Some(base) = base.as_ref() else { return };
         let version = base.object.current_version();
         if base.seen.get() != version {
             // A view that has a history keeps it where it is read while nothing is recorded.
@@ -192,13 +219,13 @@ impl TensorObj {
     }
 
     fn current_version(&self) -> u32 {
-        let of_base = self.base.as_ref().map_or(0, |it| it.object.current_version());
+        let of_base = self.base.borrow().as_ref().map_or(0, |it| it.object.current_version());
         self.version.get().wrapping_add(of_base)
     }
 
     /// Gives the variable a new value of the same shape, also seen through views and by the base.
     pub fn set(&self, value: Tensor) -> engine::Result<()> {
-        if let Some(base) = &self.base {
+        if let Some(base) = self.base.borrow().as_ref() {
             let whole = base.view.write(&base.object.get(), &value)?;
             base.object.set(whole)?;
             let seen = base.view.apply(&base.object.get())?;
@@ -214,7 +241,8 @@ impl TensorObj {
     /// Gives the variable new elements at its place of the tape: a leaf stays the same leaf, a result keeps its history.
     pub fn set_data(&self, value: &Tensor) -> engine::Result<()> {
         let edge = self.value.borrow().edge().cloned();
-        let Some(base) = &self.base else { return self.set(value.at_edge(edge)) };
+        let base = self.base.borrow();
+        let Some(base) = base.as_ref() else { return self.set(value.at_edge(edge)) };
         let whole = base.view.write(&base.object.get(), value)?;
         base.object.set_data(&whole)?;
         let seen = base.view.apply(&base.object.get())?;
@@ -231,8 +259,9 @@ impl TensorObj {
             );
         }
         let is_leaf = |it: &TensorObj| it.value.borrow().edge().is_some_and(Edge::is_leaf);
-        let leaf = is_leaf(self) || self.base.as_ref().is_some_and(|it| is_leaf(&it.object));
-        let detached = self.base.as_ref().is_some_and(|it| matches!(it.view, View::Same));
+        let base = self.base.borrow();
+        let leaf = is_leaf(self) || base.as_ref().is_some_and(|it| is_leaf(&it.object));
+        let detached = base.as_ref().is_some_and(|it| matches!(it.view, View::Same));
         (leaf && !detached && autograd::enabled()).then_some(
             "a leaf that requires grad cannot be changed in place while gradients are recorded; \
              do it inside `with torch.no_grad():`",
@@ -354,15 +383,9 @@ impl NativeObject for TensorObj {
         }
     }
 
-    fn setattr(
-        &self,
-        _cx: &mut Cx,
-        this: &Value,
-        name: Sym,
-        value: &Value,
-    ) -> Result<bool, Raised> {
+    fn setattr(&self, cx: &mut Cx, this: &Value, name: Sym, value: &Value) -> Result<bool, Raised> {
         if self.is_array() {
-            return array::object::set(name);
+            return array::object::set(cx, this, name, value);
         }
         attribute::set(this, name, value)
     }

@@ -7,8 +7,11 @@ use crate::bytecode::Op;
 use crate::cx::Cx;
 use crate::error::{ATTRIBUTE_ERROR, Raised, attribute_error, type_error};
 use crate::native::{NativeFn, Res, function};
-use crate::objects::class::{Class, Instance, may_be_covered, traits, type_name, type_of};
+use crate::objects::class::{
+    Class, Instance, full_type_name, may_be_covered, traits, type_name, type_of,
+};
 use crate::objects::descriptor::{Property, bind, bind_to_class};
+use crate::objects::tensor::Look;
 use crate::suggest::nearest;
 use crate::sym::Sym;
 use crate::table::Dict;
@@ -326,11 +329,14 @@ impl Cx {
         let message = match value {
             Value::Module(it) => format!("module '{}' has no attribute '{name}'", it.name),
             Value::Class(it) => format!("type object '{}' has no attribute '{name}'", it.name),
-            _ => format!("'{}' object has no attribute '{name}'", type_name(value)),
+            _ => format!("'{}' object has no attribute '{name}'", full_type_name(value)),
         };
-        if let Value::Module(it) = value
-            && let Some(way_out) = crate::absent::attribute(&it.name, name.as_str())
-        {
+        let owner = match value {
+            Value::Module(it) => &it.name,
+            Value::Tensor(it) if it.look() == Look::Array => "numpy.ndarray",
+            _ => "",
+        };
+        if let Some(way_out) = crate::absent::attribute(owner, name.as_str()) {
             let words = format!("It is not in this language: {way_out}");
             return attribute_error(message).with_words(Some(words));
         }
@@ -363,6 +369,9 @@ impl Cx {
                 }
                 if let Some(native) = value.as_native() {
                     names.extend(native.attributes());
+                }
+                if value.as_tensor().is_some() {
+                    names.extend(crate::tensor::attribute::written_names(self, value));
                 }
             }
         }

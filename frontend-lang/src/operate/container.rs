@@ -7,7 +7,7 @@ use crate::cx::Cx;
 use crate::error::{Raised, index_error, key_error, type_error, value_error};
 use crate::memory;
 use crate::native::{CallArgs, NativeObject, NativeType, Res};
-use crate::objects::class::{class_of, traits, type_name};
+use crate::objects::class::{class_of, full_type_name, traits, type_name};
 use crate::objects::generic::Alias;
 use crate::objects::number::overflow;
 use crate::sym::Sym;
@@ -175,7 +175,7 @@ impl Cx {
     fn sequence_index(&mut self, index: &Value, kind: &str) -> Result<i64, Raised> {
         self.index(index).map_err(|raised| {
             let what = if kind == "list" || kind == "tuple" || kind == "range" {
-                format!("{kind} indices must be integers or slices, not {}", type_name(index))
+                format!("{kind} indices must be integers or slices, not {}", full_type_name(index))
             } else {
                 format!("{kind} indices must be integers, not '{}'", type_name(index))
             };

@@ -8,6 +8,7 @@ use crate::memory;
 use crate::native::{CallArgs, NativeObject, Res};
 use crate::objects::class::type_name;
 use crate::objects::iterator::{DictPart, Iter, IterState};
+use crate::objects::tensor::Look;
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -173,6 +174,11 @@ impl Cx {
     fn reversed_object(&mut self, value: &Value) -> Res {
         if let Some(iter) = self.call_special(value, Sym::REVERSED, &[])? {
             return Ok(iter);
+        }
+        if value.as_tensor().is_some_and(|it| it.look() == Look::Array) {
+            let mut rows = self.collect(value)?;
+            rows.reverse();
+            return Ok(Value::iter(Iter::items(rows)));
         }
         if matches!(value, Value::Set(_)) || !self.has_special(value, Sym::GETITEM) {
             return Err(type_error(format!("'{}' object is not reversible", type_name(value))));

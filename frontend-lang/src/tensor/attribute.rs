@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::{convert, dtype, journal, methods};
 use crate::native::*;
+use crate::objects::class::Class;
 use crate::objects::descriptor::bind;
 use crate::objects::tensor::{Look, TensorObj, View};
 use crate::ops_binding;
@@ -63,22 +64,35 @@ fn grad_fn(edge: &engine::autograd::Edge) -> Value {
     }
 }
 
-/// A method or property that is written in the language: of tensors in `std/torch/methods.ng`, of arrays in `std/numpy/methods.ng`.
+/// A method or property that is written in the language: of tensors in `std/torch/methods.ng`, of arrays in `std/numpy/_core/methods.ng`.
 pub fn written(cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
     if name.as_str().starts_with("__") {
         return Ok(None);
     }
+    let Some(class) = class_written(cx, this)? else { return Ok(None) };
+    let own = class.attrs.borrow().get(&name).cloned();
+    own.map(|it| bind(cx, it, this, &class)).transpose()
+}
+
+/// The names that [`written`] answers.
+pub fn written_names(cx: &mut Cx, this: &Value) -> Vec<Sym> {
+    let class = class_written(cx, this).ok().flatten();
+    let names: Vec<Sym> =
+        class.map(|it| it.attrs.borrow().keys().copied().collect()).unwrap_or_default();
+    names.into_iter().filter(|it| !it.as_str().starts_with('_')).collect()
+}
+
+fn class_written(cx: &mut Cx, this: &Value) -> Result<Option<Rc<Class>>, Raised> {
     let is_array = this.as_tensor().is_some_and(|it| it.look() == Look::Array);
     let (module, class) = match is_array {
-        true => ("numpy.methods", "ArrayMethods"),
+        true => ("numpy._core.methods", "ArrayMethods"),
         false => ("torch.methods", "TensorMethods"),
     };
     let Value::Module(module) = cx.import(module)? else { return Ok(None) };
-    let Some(Value::Class(class)) = module.globals.get(Sym::of(class)) else {
-        return Ok(None);
-    };
-    let own = class.attrs.borrow().get(&name).cloned();
-    own.map(|it| bind(cx, it, this, &class)).transpose()
+    Ok(match module.globals.get(Sym::of(class)) {
+        Some(Value::Class(class)) => Some(class),
+        _ => None,
+    })
 }
 
 /// A view of all elements, off the tape.

@@ -1,10 +1,12 @@
 //! Built-in modules written in Rust, one file each.
 
+mod array_files;
 pub mod collections;
 pub mod copy;
 pub mod deque;
 pub mod gc;
 pub mod generator;
+mod inflate;
 pub mod itertools;
 mod itertools_pick;
 pub mod jit;
@@ -61,7 +63,13 @@ pub static ALL: &[&NativeModule] = &[
     &copy::MODULE,
     &gc::MODULE,
     &json::MODULE,
-    &numpy::MODULE,
+    &numpy::NUMPY,
+    &numpy::CORE,
+    &numpy::EXCEPTIONS,
+    &numpy::LINALG,
+    &numpy::NATIVE,
+    &numpy::RANDOM,
+    &numpy::TESTING,
     &operator::MODULE,
     &os::MODULE,
     &os::PATH,

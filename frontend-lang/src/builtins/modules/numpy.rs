@@ -1,34 +1,114 @@
-//! `numpy.native`: what NumPy's names have in Rust: classes, universal functions, and how arrays and tensors become each other. The
-//! module `numpy` itself stands in `std/numpy.ng`.
+//! `numpy`: what its names are. Classes and universal functions are in Rust; what is made of them is written in the language, in modules
+//! below `numpy._core`, whose `__all__` says which of their names are NumPy's. The names that these need are in `numpy._core.native`.
 
+use super::array_files;
 use crate::array::text::{self, Options};
 use crate::array::{self, dtype, make, object, scalar, ufunc, ufunc_rows};
 use crate::native::*;
 use crate::objects::tensor::Look;
 
-/// The module.
-pub static MODULE: NativeModule = NativeModule {
-    name: "numpy.native",
-    doc: "Arrays, their numbers and dtypes, and functions of each element.",
+/// The module `numpy`.
+pub static NUMPY: NativeModule = NativeModule {
+    name: "numpy",
+    doc: "Arrays of numbers. An array holds its elements as a tensor does, and shares them with tensors without a copy.",
     members: &[
         Member::Each(ufuncs),
-        Member::Functions(FUNCTIONS),
-        Member::Types(&[&object::NDARRAY, &dtype::DTYPE, &ufunc::UFUNC]),
-        Member::Types(&[
-            &scalar::BOOL,
-            &scalar::UINT8,
-            &scalar::INT32,
-            &scalar::INT64,
-            &scalar::FLOAT32,
-            &scalar::FLOAT64,
-        ]),
+        Member::Functions(PUBLIC),
+        Member::Types(CLASSES),
+        Member::Types(NUMBERS),
         Member::Make("True_", |_cx| Ok(scalar::truth(true))),
         Member::Make("False_", |_cx| Ok(scalar::truth(false))),
+        Member::AllOf("numpy._core.creation"),
+        Member::AllOf("numpy._core.elements"),
+        Member::AllOf("numpy._core.files"),
+        Member::AllOf("numpy._core.grids"),
+        Member::AllOf("numpy._core.kinds"),
+        Member::AllOf("numpy._core.orders"),
+        Member::AllOf("numpy._core.printing"),
+        Member::AllOf("numpy._core.products"),
+        Member::AllOf("numpy._core.reductions"),
+        Member::AllOf("numpy._core.series"),
+        Member::AllOf("numpy._core.shapes"),
+        Member::AllOf("numpy._core.tables"),
+        Member::Module("exceptions", "numpy.exceptions"),
+        Member::Module("linalg", "numpy.linalg"),
+        Member::Module("random", "numpy.random"),
+        Member::Module("testing", "numpy.testing"),
+        Member::Str("__version__", "2.4.6"),
     ],
     aliases: &[],
 };
 
-static FUNCTIONS: &[NativeFn] = &[
+/// Where the modules stand that `numpy` is made of.
+pub static CORE: NativeModule =
+    NativeModule { name: "numpy._core", doc: "What numpy is made of.", members: &[], aliases: &[] };
+
+/// The module `numpy.linalg`.
+pub static LINALG: NativeModule = NativeModule {
+    name: "numpy.linalg",
+    doc: "Lengths, determinants, inverses, solutions and decompositions of matrices.",
+    members: &[
+        Member::AllOf("numpy._core.linalg"),
+        Member::From("LinAlgError", "numpy._core.arrays", "LinAlgError"),
+        Member::From("cross", "numpy._core.products", "cross"),
+        Member::From("matmul", "numpy._core.native", "matmul"),
+        Member::From("tensordot", "numpy._core.products", "tensordot"),
+        Member::From("vecdot", "numpy._core.products", "vecdot"),
+    ],
+    aliases: &[],
+};
+
+/// The module `numpy.random`.
+pub static RANDOM: NativeModule = NativeModule {
+    name: "numpy.random",
+    doc: "Random arrays. The numbers are those of this program's generator, not NumPy's.",
+    members: &[Member::AllOf("numpy._core.random")],
+    aliases: &[],
+};
+
+/// The module `numpy.testing`.
+pub static TESTING: NativeModule = NativeModule {
+    name: "numpy.testing",
+    doc: "Comparisons that raise AssertionError.",
+    members: &[Member::AllOf("numpy._core.testing")],
+    aliases: &[],
+};
+
+/// The module `numpy.exceptions`.
+pub static EXCEPTIONS: NativeModule = NativeModule {
+    name: "numpy.exceptions",
+    doc: "Errors of arrays.",
+    members: &[Member::From("AxisError", "numpy._core.arrays", "AxisError")],
+    aliases: &[],
+};
+
+/// The module `numpy._core.native`.
+pub static NATIVE: NativeModule = NativeModule {
+    name: "numpy._core.native",
+    doc: "Arrays, their numbers and dtypes, functions of each element, and what the other modules need of Rust.",
+    members: &[
+        Member::Each(ufuncs),
+        Member::Functions(PUBLIC),
+        Member::Functions(INNER),
+        Member::Functions(array_files::FUNCTIONS),
+        Member::Types(CLASSES),
+        Member::Types(NUMBERS),
+    ],
+    aliases: &[],
+};
+
+static CLASSES: &[&NativeType] = &[&object::NDARRAY, &dtype::DTYPE, &ufunc::UFUNC];
+
+static NUMBERS: &[&NativeType] = &[
+    &scalar::BOOL,
+    &scalar::UINT8,
+    &scalar::INT32,
+    &scalar::INT64,
+    &scalar::FLOAT32,
+    &scalar::FLOAT64,
+];
+
+static PUBLIC: &[NativeFn] = &[
     function(
         "array",
         "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0",
@@ -41,6 +121,9 @@ static FUNCTIONS: &[NativeFn] = &[
         "The array itself, a tensor seen as an array, or a new array.",
         asarray,
     ),
+];
+
+static INNER: &[NativeFn] = &[
     function(
         "made",
         "result",

@@ -66,7 +66,7 @@ fn write(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 /// Elements in row-major order, little endian.
-fn append(bytes: &mut Vec<u8>, tensor: &Tensor) -> Result<(), Raised> {
+pub(super) fn append(bytes: &mut Vec<u8>, tensor: &Tensor) -> Result<(), Raised> {
     match tensor.dtype() {
         DType::F32 => tensor.to_vec::<f32>()?.iter().for_each(|it| bytes.extend(it.to_le_bytes())),
         DType::F64 => tensor.to_vec::<f64>()?.iter().for_each(|it| bytes.extend(it.to_le_bytes())),
@@ -107,7 +107,7 @@ fn tensor(cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::tensor(from_bytes(bytes, dtype, Shape::new(&sizes))?))
 }
 
-fn from_bytes(bytes: &[u8], dtype: DType, shape: Shape) -> Result<Tensor, Raised> {
+pub(super) fn from_bytes(bytes: &[u8], dtype: DType, shape: Shape) -> Result<Tensor, Raised> {
     fn items<T, const N: usize>(bytes: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
         bytes.chunks_exact(N).filter_map(|it| it.try_into().ok()).map(read).collect()
     }

@@ -1,0 +1,101 @@
+//! Arrays in files: what NumPy wrote (`tests/numpy/files`) is read, and what is written here is byte for byte what NumPy writes.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use frontend_lang::host::{Record, Recording};
+use frontend_lang::session::{Options, Session};
+
+/// What a cell prints beside NumPy's files, and the session's files afterwards.
+fn ran(code: &str) -> (String, Rc<Record>) {
+    let record = Rc::new(Record::default());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("numpy/files");
+    for entry in std::fs::read_dir(folder).expect("the folder of files") {
+        let path = entry.expect("a file").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        record.files.borrow_mut().insert(name, std::fs::read(path).expect("its bytes"));
+    }
+    let mut session = Session::new(Box::new(Recording { record: record.clone() }));
+    let result = session.run_cell(&format!("import numpy as np\n{code}"), &Options::default());
+    let error = result.error.map(|it| format!("{}: {}", it.ename, it.evalue)).unwrap_or_default();
+    let out = format!("{}{error}", record.stdout.borrow());
+    (out, record)
+}
+
+#[track_caller]
+fn check(code: &str, expected: &str) {
+    assert_eq!(ran(code).0.trim_end(), expected);
+}
+
+#[test]
+fn reads_what_numpy_wrote() {
+    check(
+        "a = np.load('floats.npy'); print(a, a.dtype, np.load('number.npy'))",
+        "[[0.   0.25 0.5 ]\n [0.75 1.   1.25]] float64 True",
+    );
+    check(
+        "a = np.load('columns.npy'); print(a.tolist(), a.dtype, a.shape)",
+        "[[0, 3], [1, 4], [2, 5]] int32 (3, 2)",
+    );
+    check("print(np.load('short.npy'))", "[ -1 300]");
+    check(
+        "f = np.load('arrays.npz'); print(f.files, f['arr_0'], f['weights'].dtype, 'weights' in f)",
+        "['weights', 'arr_0'] [0 1 2] float32 True",
+    );
+    check(
+        "with np.load('packed.npz') as f: print(f['zeros'].shape, f['steps'].sum(), f['steps'][:9])",
+        "(500,) 594 [0 1 2 3 4 5 6 0 1]",
+    );
+}
+
+#[test]
+fn writes_what_numpy_writes() {
+    let code = "np.save('own_floats', np.arange(6.0).reshape(2, 3) / 4)\n\
+                np.save('own_columns.npy', np.arange(6, dtype=np.int32).reshape(2, 3).T)\n\
+                np.save('own_number.npy', np.array(True))";
+    let (out, record) = ran(code);
+    assert_eq!(out, "");
+    let files = record.files.borrow();
+    for name in ["floats.npy", "columns.npy", "number.npy"] {
+        assert_eq!(files[&format!("own_{name}")], files[name], "{name}");
+    }
+}
+
+#[test]
+fn archives_come_back() {
+    check(
+        "np.savez('own.npz', np.arange(3), b=np.ones((2, 2)), e=np.zeros((0, 3)))\n\
+         f = np.load('own.npz')\n\
+         print(f, f.files, f['arr_0'], f['b'].sum(), f['e'].shape)\n\
+         f['c']",
+        "NpzFile 'own.npz' with keys: b, e, arr_0 ['b', 'e', 'arr_0'] [0 1 2] 4.0 (0, 3)\nKeyError: 'c is not a file in the archive'",
+    );
+}
+
+#[test]
+fn damaged_files_are_errors() {
+    let (_, record) = ran("");
+    let files = record.files.borrow().clone();
+    let mut session = Session::new(Box::new(Recording { record: record.clone() }));
+    session.run_cell("import numpy as np", &Options::default());
+    for (name, content) in &files {
+        for length in (0..content.len()).step_by(11) {
+            record.files.borrow_mut().insert("cut".to_owned(), content[..length].to_vec());
+            let result = session.run_cell("np.load('cut')", &Options::default());
+            assert!(result.error.is_some(), "{name} of {length} bytes");
+        }
+    }
+}
+
+#[test]
+fn text_tables_go_and_come() {
+    check(
+        "np.savetxt('t.csv', np.array([[1, 2.5], [3, 4]]), delimiter=',', fmt='%.2f', header='a,b')\n\
+         print(np.loadtxt('t.csv', delimiter=','), np.loadtxt('t.csv', delimiter=',', usecols=1), np.genfromtxt('t.csv', delimiter=',', skip_header=1).shape)",
+        "[[1.  2.5]\n [3.  4. ]] [2.5 4. ] (2, 2)",
+    );
+    check(
+        "np.loadtxt(['1 2', '3 x'])",
+        "ValueError: could not convert string 'x' to float64 at row 1, column 2.",
+    );
+}
