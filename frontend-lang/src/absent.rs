@@ -115,19 +115,14 @@ static ATTRIBUTES: &[Row] = &[
     ("torch.hub", "nothing is fetched from a network here; torch.load reads a file"),
     ("torch.int16", "whole numbers are torch.uint8, torch.int32 and torch.int64"),
     ("torch.int8", "whole numbers are torch.uint8, torch.int32 and torch.int64"),
-    ("torch.linalg.eig", "there are qr, cholesky, inv, solve, det and norm"),
-    ("torch.linalg.eigh", "there are qr, cholesky, inv, solve, det and norm"),
-    ("torch.linalg.eigvals", "there are qr, cholesky, inv, solve, det and norm"),
-    ("torch.linalg.lstsq", "solve the normal equations: `solve(A.T @ A, A.T @ b)`"),
-    ("torch.linalg.pinv", "for full rank it is `inv(A.T @ A) @ A.T`"),
-    ("torch.linalg.svd", "there are qr, cholesky, inv, solve, det and norm"),
+    ("torch.linalg.eig", "its results are complex; for symmetric matrices there is eigh"),
+    ("torch.linalg.eigvals", "its results are complex; for symmetric matrices there is eigvalsh"),
     (
         "torch.set_default_dtype",
         "write `dtype=torch.float64` where a tensor is made, or `model.double()`",
     ),
     ("torch.short", "whole numbers are torch.uint8, torch.int32 and torch.int64"),
     ("torch.sparse", "tensors are dense; index_add and scatter_add add up by index"),
-    ("torch.svd", "there are linalg.qr, cholesky, inv, solve, det and norm"),
 ];
 
 /// What to use in place of a name that a module or a class does not have.

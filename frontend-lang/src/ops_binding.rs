@@ -60,7 +60,7 @@ fn cached(name: Sym, op: &'static OpDef, in_place: bool) -> Value {
         return found;
     }
     let only_view = name.as_str() == "view";
-    let form = forms::of(op).filter(|_| !in_place);
+    let form = forms::of(op).filter(|it| !in_place || it.keeps_shape());
     let made = Value::object(OpFunction { op, in_place, only_view, form });
     FUNCTIONS.with_borrow_mut(|it| it.insert((name, in_place), made.clone()));
     made
@@ -131,7 +131,14 @@ impl NativeObject for OpFunction {
 
     fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
         if let Some(form) = self.form.filter(|it| (it.applies)(args)) {
-            return form.call(cx, args);
+            let found = form.call(cx, args)?;
+            return match (self.in_place, args.positional.first()) {
+                (true, Some(this)) => {
+                    arith::assign(this, convert::variable(&found)?.get())?;
+                    Ok(this.clone())
+                }
+                _ => Ok(found),
+            };
         }
         let mut binding = Binding::new(self.op);
         binding.positional(cx, args.positional)?;

@@ -1,5 +1,7 @@
 //! Parameters of natives: their signature text, parsed when compiled, and binding of arguments.
 
+mod words;
+
 use smallvec::SmallVec;
 
 use crate::error::{Raised, type_error};
@@ -141,6 +143,11 @@ impl Params {
         (self.simple && enough).then_some(len)
     }
 
+    /// How many positional arguments a call needs at least.
+    fn required_positional(&self) -> usize {
+        self.required as usize
+    }
+
     /// The default of parameter `at`; `Unbound` if it has none.
     pub(crate) fn default_of(&self, at: usize) -> Value {
         default_value(&self.list[at])
@@ -237,11 +244,14 @@ impl Params {
             let least = self.required - 1;
             let plural = if least == 1 { "" } else { "s" };
             let given = filled.iter().filter(|it| **it).count() - 1;
-            let message = format!("{name} expected at least {least} argument{plural}, got {given}");
+            let range = if self.required == self.positional { "" } else { "at least " };
+            let message = format!("{name} expected {range}{least} argument{plural}, got {given}");
             return Err(type_error(message));
         }
         if !positional.is_empty() {
-            return Err(missing_arguments(name, "positional", &positional));
+            let given = self.list().iter().zip(filled).take_while(|it| *it.1).count();
+            let told = words::wrong_count(self, name, given);
+            return Err(told.unwrap_or_else(|| missing_arguments(name, "positional", &positional)));
         }
         let keywords = names(&[Kind::KeywordOnly]);
         if !keywords.is_empty() {
@@ -265,8 +275,14 @@ impl Params {
             let plural = if most == 1 { "" } else { "s" };
             return type_error(match self.list().iter().any(|it| it.kind == Kind::Both) {
                 true => format!("{name}() takes at most {most} argument{plural} ({given} given)"),
+                false if self.required == self.positional => {
+                    format!("{name} expected {most} argument{plural}, got {given}")
+                }
                 false => format!("{name} expected at most {most} argument{plural}, got {given}"),
             });
+        }
+        if let Some(told) = words::wrong_count(self, name, given) {
+            return told;
         }
         too_many_arguments(name, self.required as usize, self.positional as usize, given)
     }
@@ -277,6 +293,9 @@ impl Params {
     }
 
     fn unexpected(&self, name: &str, key: &str) -> Raised {
+        if let Some(told) = words::unknown_keyword(self, name, key) {
+            return told;
+        }
         let names: Vec<&str> = self.list().iter().map(|it| it.name).collect();
         unexpected_keyword(name, key, &names)
     }

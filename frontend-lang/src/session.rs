@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::adapter;
 use crate::ast::{Module, Range};
+use crate::builtins::modules::random;
 use crate::bytecode::Code;
 use crate::check::Level;
 use crate::compile::compile;
@@ -144,6 +145,7 @@ impl Session {
                 Some(raised) => return self.refuse(raised, cell),
                 None => {
                     self.show_findings();
+                    random::begin(&mut self.cx);
                     self.cx.run_code(code)
                 }
             },

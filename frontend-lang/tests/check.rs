@@ -407,3 +407,67 @@ alias = [rows, (rows, 1)]
     let inside = "def f():\n    n = 0\n    for i in range(50000):\n        n += 1\n    return n\nif f() < 50000:\n    missing\nprint(1)";
     runs(&[inside], "1");
 }
+
+#[test]
+fn a_refused_cell_leaves_settings_and_files_as_they_were() {
+    let folder = std::env::temp_dir();
+    let before = "import os, random\nimport numpy as np, torch\ntorch.set_num_threads(2)\ntorch.manual_seed(7)\nrandom.seed(7)\n\
+                  np.random.seed(7)\nplace = os.getcwd() if hasattr(os, 'getcwd') else ''";
+    let refused = "torch.set_num_threads(1)\ntorch.set_printoptions(precision=1)\n\
+                   torch.manual_seed(1)\nrandom.seed(1)\nnp.random.seed(1)\ntorch.set_grad_enabled(False)\n\
+                   print('heard')\ntorch.rand(3), random.random()\ntorch.save(torch.ones(2), NAME)\nplace = 'elsewhere'\n\
+                   torch.ones(2, 3) @ torch.ones(2, 3)";
+    let shows = "print(torch.get_num_threads(), torch.is_grad_enabled(), place == 'elsewhere')\n\
+                 print(torch.rand(2), random.random(), np.random.rand(), np.array([1.23456]))";
+    let file = folder.join(format!("notegrad-refused-{}", std::process::id()));
+    let refused = refused.replace("NAME", &format!("{:?}", file.to_string_lossy()));
+    let mut printed = Vec::new();
+    for with_refused in [false, true] {
+        let record = Rc::new(Record::default());
+        let mut session = Session::new(Box::new(Recording { record: record.clone() }));
+        let options = Options { check: Level::On, ..Options::default() };
+        let error = session.run_cell(before, &options).error;
+        assert!(error.is_none(), "{}", error.map(|it| it.plain).unwrap_or_default());
+        if with_refused {
+            let error = session.run_cell(&refused, &options).error.expect("a mistake of shapes");
+            assert!(error.plain.contains("Found before the cell ran"), "{}", error.plain);
+        }
+        let error = session.run_cell(shows, &options).error;
+        assert!(error.is_none(), "{}", error.map(|it| it.plain).unwrap_or_default());
+        printed.push(record.stdout.borrow().clone());
+    }
+    assert_eq!(printed[0], printed[1]);
+    assert!(!file.exists());
+    engine::cpu::pool::set_threads(std::thread::available_parallelism().map_or(1, |it| it.get()));
+}
+
+#[test]
+fn random_numbers_begin_by_the_clock() {
+    let first = |clock: f64| {
+        let draw = move || {
+            let record = Rc::new(Record::default());
+            record.clock.set(clock);
+            let mut session = Session::new(Box::new(Recording { record: record.clone() }));
+            let options = Options { check: Level::On, ..Options::default() };
+            session.run_cell("import random\nprint(random.random())", &options);
+            record.stdout.borrow().clone()
+        };
+        // A thread has a generator of its own, as a process has.
+        std::thread::spawn(draw).join().unwrap()
+    };
+    assert_ne!(first(1.5), first(2.5));
+    finds(&["import torch", "import random\ntorch.ones(2) + torch.ones(3)"], "shapes [2] and [3]");
+}
+
+#[test]
+fn a_parameter_that_is_replaced_by_a_tensor_is_found() {
+    let model = "import torch\nfrom torch import nn\nm = nn.Linear(2, 2)";
+    finds(&[model, "print(1)\nm.weight = torch.zeros(2, 2)"], "as parameter 'weight'");
+    finds(&[model, "print(1)\nm.bias = torch.zeros(2) * 2"], "write `nn.Parameter(...)`");
+    runs(
+        &[model, "m.weight = nn.Parameter(torch.zeros(2, 2))\nprint(m(torch.ones(1, 2)).shape)"],
+        "torch.Size([1, 2])",
+    );
+    let begun = "print(1)\nclass A(nn.Module):\n    def __init__(self):\n        self.fc = nn.Linear(1, 1)\nA()";
+    finds(&[model, begun], "cannot assign module before Module.__init__() call");
+}

@@ -150,6 +150,40 @@ fn stops_endless_programs() {
 }
 
 #[test]
+fn every_interrupt_ends_what_runs_then() {
+    let (mut session, record) = session();
+    let flag = session.interrupt_handle();
+    let code = "kept = 1
+try:
+    while True: pass
+except KeyboardInterrupt:
+    kept = 2
+    print('first')
+    try:
+        while True: pass
+    finally:
+        kept = 3
+        print('second')
+        while True: kept += 1";
+    let (is_over, over) = std::sync::mpsc::channel::<()>();
+    let stopper = std::thread::spawn(move || {
+        let mut count = 0;
+        while over.recv_timeout(std::time::Duration::from_millis(60)).is_err() {
+            flag.store(true, std::sync::atomic::Ordering::Relaxed);
+            count += 1;
+        }
+        count
+    });
+    let result = session.run_cell(code, &Options::default());
+    is_over.send(()).unwrap();
+    assert_eq!(stopper.join().unwrap(), 3, "each interrupt ends one loop");
+    assert_eq!(result.error.unwrap().ename, "KeyboardInterrupt");
+    assert_eq!(*record.stdout.borrow(), "first\nsecond\n");
+    let kept = session.run_cell("kept > 3", &Options::default()).value;
+    assert!(kept.is_some_and(|it| it.is(&frontend_lang::value::Value::Bool(true))));
+}
+
+#[test]
 fn stops_natives_over_long_values() {
     let (mut session, _) = session();
     let setup = "import json, random, re, torch\ns = 'Ab c\\n' * 4_000_000\nx = list(range(3_000_000))\nt = torch.zeros(3_000_000)\nrandom.shuffle(x)\ny = [str(it) for it in x[:1_000_000]]\na, b, p, q = [0], [0], (0,), (0,)\nfor i in range(60): a, b, p, q = [a, a], [b, b], (p, p), (q, q)";
@@ -179,6 +213,8 @@ fn stops_natives_over_long_values() {
         "p < q",
         "{p: 1}.get(q)",
         "import math\nmath.gcd(*[it * 2 for it in x])",
+        "z = [*x, *x, *x, *x, *x, *x, *x, *x, *x]",
+        "d = dict.fromkeys(x)\nd = {**d, **d, **d}",
     ] {
         let flag = session.interrupt_handle();
         let stopper = std::thread::spawn(move || {
@@ -204,7 +240,7 @@ fn an_argument_points_at_its_parameter() {
         ("x = null", "write `None`"),
         ("x = true", "write `True`"),
         ("torch.float16", "floats are torch.float32 and torch.float64"),
-        ("torch.linalg.svd", "there are qr"),
+        ("torch.linalg.eig", "there is eigh"),
     ] {
         let error = session.run_cell(code, &Options::default()).error.unwrap();
         assert!(error.plain.contains(words), "{}", error.plain);

@@ -84,3 +84,24 @@ def check(name, module, *inputs):
     module.eval()
     with torch.no_grad():
         show("eval", module(*inputs))
+
+
+def graded(name, function, *inputs):
+    """What a function gives, and the gradients of its inputs."""
+    inputs = [it.clone().requires_grad_() if isinstance(it, torch.Tensor) and it.is_floating_point() else it for it in inputs]
+    output = function(*inputs)
+    show(name, output)
+    total = weigh(output)
+    if isinstance(total, torch.Tensor) and total.requires_grad:
+        total.backward()
+        for it in inputs:
+            if isinstance(it, torch.Tensor):
+                show(f"{name}, gradient", it.grad)
+
+
+def attempt(name, function):
+    """What a function gives, or how it fails."""
+    try:
+        print(name, function())
+    except Exception as error:
+        print(name, type(error).__name__, str(error).split(";")[0])

@@ -19,18 +19,17 @@ pub static FUNCTIONS: &[NativeFn] = &[
     function("vars", "object, /", "The attributes of an object.", vars).pure(),
 ];
 
-fn name_of(args: Args<'_>, function: &str) -> Result<Sym, Raised> {
+fn name_of(args: Args<'_>) -> Result<Sym, Raised> {
     match args[1].as_str() {
         Some(name) => Ok(Sym::new(name)),
-        None => Err(type_error(format!(
-            "{function}: attribute name must be string, not '{}'",
-            type_name(&args[1])
-        ))),
+        None => {
+            Err(type_error(format!("attribute name must be string, not '{}'", type_name(&args[1]))))
+        }
     }
 }
 
 fn getattr(cx: &mut Cx, args: Args<'_>) -> Res {
-    let name = name_of(args, "getattr()")?;
+    let name = name_of(args)?;
     if !args.given(2) {
         return cx.getattr(&args[0], name);
     }
@@ -42,7 +41,7 @@ fn getattr(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn hasattr(cx: &mut Cx, args: Args<'_>) -> Res {
-    let name = name_of(args, "hasattr()")?;
+    let name = name_of(args)?;
     match cx.opt_getattr(&args[0], name) {
         Ok(found) => Ok(Value::Bool(found.is_some())),
         Err(raised) if raised.is(&ATTRIBUTE_ERROR) => Ok(Value::Bool(false)),
@@ -51,13 +50,13 @@ fn hasattr(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn setattr(cx: &mut Cx, args: Args<'_>) -> Res {
-    let name = name_of(args, "setattr()")?;
+    let name = name_of(args)?;
     cx.setattr(&args[0], name, args[2].clone())?;
     Ok(Value::None)
 }
 
 fn delattr(cx: &mut Cx, args: Args<'_>) -> Res {
-    let name = name_of(args, "delattr()")?;
+    let name = name_of(args)?;
     cx.delattr(&args[0], name)?;
     Ok(Value::None)
 }

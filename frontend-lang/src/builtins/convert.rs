@@ -7,6 +7,7 @@ use crate::objects::class::type_of;
 use crate::objects::number::{float_repr, float_to_int};
 use crate::objects::tensor::Look;
 use crate::operate::text::str_repr;
+use crate::patience::Pace;
 use crate::value::{Range, Slice};
 
 /// `bool(x)`.
@@ -184,7 +185,9 @@ fn fill_dict(cx: &mut Cx, dict: &Dict, args: Args<'_>) -> Result<(), Raised> {
 /// Adds the entries of a mapping, or of an iterable of pairs.
 pub fn update_dict(cx: &mut Cx, dict: &Dict, source: &Value) -> Result<(), Raised> {
     if let Some(other) = source.as_dict() {
+        let mut pace = Pace::default();
         for (key, value) in other.items() {
+            pace.step(cx)?;
             dict.insert(cx, key, value)?;
         }
         return Ok(());

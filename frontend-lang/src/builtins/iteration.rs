@@ -40,6 +40,9 @@ fn quick_len(args: &[Value]) -> Option<Value> {
 
 fn iter(cx: &mut Cx, args: Args<'_>) -> Res {
     if args.given(1) {
+        if !cx.is_callable(&args[0]) {
+            return Err(type_error("iter(v, w): v must be callable"));
+        }
         let state = IterState::Until { func: args[0].clone(), sentinel: args[1].clone() };
         return Ok(Value::iter(Iter::new(state)));
     }
@@ -154,6 +157,11 @@ fn extreme(cx: &mut Cx, args: Args<'_>, name: &str) -> Res {
     let items = match args.rest(0) {
         [] => return Err(type_error(format!("{name} expected at least 1 argument, got 0"))),
         [one] => cx.iter(one)?,
+        _ if args.given(2) => {
+            return Err(type_error(format!(
+                "Cannot specify a default for {name}() with multiple positional arguments"
+            )));
+        }
         many => Value::iter(Iter::items(many.to_vec())),
     };
     let mut best: Option<(Value, Value)> = None;

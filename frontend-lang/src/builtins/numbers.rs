@@ -69,6 +69,9 @@ fn pow(cx: &mut Cx, args: Args<'_>) -> Res {
     {
         return Ok(power);
     }
+    if args.all().iter().any(|it| matches!(it.core(), Value::Float(_))) {
+        return Err(type_error("pow() 3rd argument not allowed unless all arguments are integers"));
+    }
     let (mut base, mut exponent, modulus) = (args.int(0)?, args.int(1)?, args.int(2)?);
     if modulus == 0 {
         return Err(value_error("pow() 3rd argument cannot be 0"));

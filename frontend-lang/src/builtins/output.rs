@@ -23,9 +23,24 @@ pub static FUNCTIONS: &[NativeFn] = &[
 /// Bytes that `print` collects before it writes them.
 const PIECE: usize = 1 << 20;
 
+/// What stands between or behind the values.
+fn text_or<'a>(
+    args: &'a Args<'_>,
+    at: usize,
+    name: &str,
+    plain: &'a str,
+) -> Result<&'a str, Raised> {
+    match &args[at] {
+        Value::None => Ok(plain),
+        value => value.core().as_str().ok_or_else(|| {
+            type_error(format!("{name} must be None or a string, not {}", type_name(value)))
+        }),
+    }
+}
+
 fn print(cx: &mut Cx, args: Args<'_>) -> Res {
-    let separator = args.opt_str(1)?.unwrap_or(" ");
-    let end = args.opt_str(2)?.unwrap_or("\n");
+    let separator = text_or(&args, 1, "sep", " ")?;
+    let end = text_or(&args, 2, "end", "\n")?;
     let mut text = String::new();
     let mut pace = Pace::default();
     for (idx, value) in args.rest(0).iter().enumerate() {

@@ -1,6 +1,8 @@
 //! Python's regular expressions, on the `fancy-regex` crate: translation of the syntax, compiling,
 //! and matching by code points.
 
+mod syntax;
+
 use std::cell::OnceCell;
 
 use fancy_regex::{Regex, RegexBuilder};
@@ -45,7 +47,12 @@ impl Pattern {
     /// Compiles `source`; the error is a message for the user.
     pub fn new(source: &str, flags: i64) -> Result<Pattern, String> {
         let (translated, flags) = translate(source, flags);
-        let search = build(&translated)?;
+        let search = build(&translated).map_err(|text| {
+            if text.contains("Look-behind assertion without constant size") {
+                return "look-behind requires fixed-width pattern".into();
+            }
+            syntax::problem(source, flags & flags::VERBOSE != 0).unwrap_or(text)
+        })?;
         let names = search.capture_names().map(|it| it.map(str::to_owned)).collect();
         Ok(Pattern {
             source: source.to_owned(),
@@ -272,6 +279,40 @@ pub fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn mistakes_are_told_in_pythons_words() {
+        // What Python 3.11 says.
+        for (pattern, says) in [
+            ("(", "missing ), unterminated subpattern at position 0"),
+            (")", "unbalanced parenthesis at position 0"),
+            ("[", "unterminated character set at position 0"),
+            ("a**", "multiple repeat at position 2"),
+            ("*a", "nothing to repeat at position 0"),
+            ("a|*", "nothing to repeat at position 2"),
+            ("a???", "multiple repeat at position 3"),
+            ("(?P<n", "missing >, unterminated name at position 4"),
+            ("\\", "bad escape (end of pattern) at position 0"),
+            ("[z-a]", "bad character range z-a at position 1"),
+            ("[a-\\d]", "bad character range a-\\d at position 1"),
+            ("a{2,1}", "min repeat greater than max repeat at position 2"),
+            ("(?P=x)", "unknown group name 'x' at position 4"),
+            ("(?z)", "unknown extension ?z at position 1"),
+            ("(?P>", "unknown extension ?P> at position 1"),
+            ("(?<a", "unknown extension ?<a at position 1"),
+            ("(?", "unexpected end of pattern at position 2"),
+            ("(?i", "missing -, : or ) at position 3"),
+            ("\\1", "invalid group reference 1 at position 1"),
+            ("(a)(?(2)b)", "invalid group reference 2 at position 6"),
+            ("\\g<1>", "bad escape \\g at position 0"),
+            ("\\x1", "incomplete escape \\x1 at position 0"),
+            ("\\u12", "incomplete escape \\u12 at position 0"),
+            ("\\N", "missing { at position 2"),
+            ("(?<=a+)b", "look-behind requires fixed-width pattern"),
+        ] {
+            assert_eq!(Pattern::new(pattern, 0).err().as_deref(), Some(says), "{pattern}");
+        }
+    }
+
     use super::*;
 
     fn all(source: &str, text: &str) -> Vec<String> {

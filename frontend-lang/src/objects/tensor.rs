@@ -144,6 +144,11 @@ impl TensorObj {
             .is_some_and(|it| !matches!(it.view, View::Same) || it.object.lies_as_another())
     }
 
+    /// Whether it is a view, or more views than these were taken from it and live.
+    pub(crate) fn shares_elements(&self, views: u32) -> bool {
+        self.base.borrow().is_some() || self.views.get() > views
+    }
+
     fn make(tensor: Tensor, base: Option<Box<Base>>, look: Look) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
         let (hooks, version, views, _memory) = Default::default();

@@ -191,6 +191,9 @@ impl Cx {
                 {
                     return Err(self.no_slot(value, it, name));
                 }
+                if name == Sym::DICT {
+                    return replace_attrs(it, new);
+                }
                 it.set(name, new);
                 Ok(())
             }
@@ -412,6 +415,40 @@ fn init_not_called(it: &Instance) -> Option<String> {
         "{name}.__init__ does not call super().__init__(), so what {base}.__init__ sets is missing"
     );
     (!calls).then_some(words)
+}
+
+/// `object.__dict__ = new`: the object takes the entries. What somebody else holds would have to be shared, which nothing here can be.
+fn replace_attrs(it: &Rc<Instance>, new: Value) -> Result<(), Raised> {
+    let dict = match new {
+        Value::Dict(dict) => dict,
+        Value::Instance(ref other) if matches!(other.base, Value::Dict(_)) => {
+            return Err(shared_attrs());
+        }
+        other => {
+            let kind = type_name(&other);
+            return Err(type_error(format!(
+                "__dict__ must be set to a dictionary, not a '{kind}'"
+            )));
+        }
+    };
+    if Rc::strong_count(&dict) > 1 || dict.is_of_instance() {
+        return Err(shared_attrs());
+    }
+    let old: Vec<Sym> = it.attrs.borrow().keys().copied().collect();
+    old.into_iter().for_each(|name| drop(it.remove(name)));
+    for (key, value) in dict.items() {
+        if let Some(name) = key.as_str() {
+            it.set(Sym::new(name), value);
+        }
+    }
+    Ok(())
+}
+
+fn shared_attrs() -> Raised {
+    type_error(
+        "__dict__ cannot be shared with another object or name here; copy into it, `self.__dict__.update(d)`, \
+         keep what all objects share in attributes of the class, or define __getattr__ and __setattr__",
+    )
 }
 
 fn attrs_dict(it: &Instance) -> Dict {

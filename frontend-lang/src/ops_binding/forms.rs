@@ -18,9 +18,20 @@ pub(super) struct Form {
 
 /// Every form, sorted by op.
 static ALL: &[Form] = &[
+    Form {
+        op: "cdist",
+        applies: |args| argument(args, 3, "compute_mode").is_some(),
+        function: "cdist",
+    },
+    Form { op: "clamp", applies: has_no_plain_limits, function: "clamp" },
     Form { op: "conv1d", applies: names_padding, function: "conv1d" },
     Form { op: "conv2d", applies: names_padding, function: "conv2d" },
     Form { op: "div", applies: |args| keyword(args, "rounding_mode").is_some(), function: "div" },
+    Form {
+        op: "index_put",
+        applies: |args| matches!(args.positional.first(), Some(Value::Tensor(_))),
+        function: "index_put",
+    },
     Form { op: "max", applies: has_two_tensors, function: "max_of" },
     Form { op: "min", applies: has_two_tensors, function: "min_of" },
     Form {
@@ -42,6 +53,11 @@ pub(super) fn of(op: &OpDef) -> Option<&'static Form> {
 }
 
 impl Form {
+    /// Whether it works in place as well.
+    pub(super) fn keeps_shape(&self) -> bool {
+        self.op == "clamp"
+    }
+
     /// Calls the function that answers this form.
     pub(super) fn call(&self, cx: &mut Cx, args: CallArgs<'_>) -> Res {
         let module = cx.import("torch.forms")?;
@@ -64,6 +80,12 @@ fn names_padding(args: CallArgs<'_>) -> bool {
 
 fn has_two_tensors(args: CallArgs<'_>) -> bool {
     matches!(argument(args, 1, "other"), Some(Value::Tensor(_)))
+}
+
+fn has_no_plain_limits(args: CallArgs<'_>) -> bool {
+    let limits = [argument(args, 1, "min"), argument(args, 2, "max")];
+    limits.iter().any(|it| matches!(it, Some(Value::Tensor(_))))
+        || limits.iter().all(|it| matches!(it, None | Some(Value::None)))
 }
 
 fn repeats_by_tensor(args: CallArgs<'_>) -> bool {

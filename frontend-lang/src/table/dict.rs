@@ -29,6 +29,11 @@ impl Dict {
         Rc::new(attrs)
     }
 
+    /// Whether this is `object.__dict__`.
+    pub(crate) fn is_of_instance(&self) -> bool {
+        self.owner.get().is_some()
+    }
+
     #[cold]
     fn write_through(&self, key: &Value, value: Option<&Value>) {
         if let (Some(owner), Some(name)) = (self.owner.get(), key.as_str()) {

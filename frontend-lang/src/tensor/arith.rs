@@ -119,6 +119,24 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     Ok(())
 }
 
+/// Gives a variable the shape of a view of it, in place: `x.unsqueeze_(0)`.
+pub(crate) fn reshape(this: &Value, view: &Value) -> Result<(), Raised> {
+    let object = variable(this)?;
+    let value = variable(view)?.get();
+    if let Some(problem) = object.refuses_in_place() {
+        return Err(runtime_error(problem));
+    }
+    if object.shares_elements(1) {
+        return Err(runtime_error(
+            "the shape of a tensor that is a view, or has views, cannot be changed in place; \
+             write `x = x.unsqueeze(0)`, or its like",
+        ));
+    }
+    journal::value_changes(object);
+    object.restore(value);
+    Ok(())
+}
+
 /// `-this`, `+this`, `~this`.
 pub fn unary(op: UnaryOp, this: &Value) -> Result<Option<Value>, Raised> {
     static NEG: LazyLock<Option<Ready>> = LazyLock::new(|| Ready::named("neg"));

@@ -190,6 +190,9 @@ fn store_own(it: &Rc<Instance>, cache: &Cache, name: Sym, value: &Value) {
 /// Whether assigning the attribute means storing it in the instance: no `__setattr__`, no property or descriptor of this name.
 #[inline]
 fn is_stored_plainly(it: &Instance, code: &Code, name: Sym, cache: u16) -> bool {
+    if name == Sym::DICT {
+        return false;
+    }
     if !it.class.has(traits::SETATTR | traits::PROPERTY | traits::SLOTS) {
         return true;
     }

@@ -9,6 +9,7 @@ use crate::error::{ASSERTION_ERROR, Raised, name_error, runtime_error, type_erro
 use crate::objects::class::type_name;
 use crate::objects::function::{CellVar, Func};
 use crate::objects::super_object::Super;
+use crate::patience::{Pace, stoppable_if_long, tick};
 use crate::suggest::nearest;
 use crate::sym::Sym;
 use crate::table::{Dict, Set};
@@ -387,15 +388,21 @@ impl Cx {
             Op::ListExtend => {
                 let source = self.pop();
                 let items = self.collect(&source).map_err(|raised| after_star(raised, &source))?;
+                self.poll()?;
                 if let Value::List(list) = self.below(0) {
-                    list.extend(items.into_iter())?;
+                    let count = items.len();
+                    stoppable_if_long(self, count, || {
+                        list.extend(items.into_iter().inspect(|_| tick()))
+                    })??;
                 }
             }
             Op::SetUpdate => {
                 let source = self.pop();
                 let items = self.collect(&source)?;
                 if let Value::Set(set) = self.below(0) {
+                    let mut pace = Pace::default();
                     for item in items {
+                        pace.step(self)?;
                         set.add(self, item)?;
                     }
                 }
@@ -461,7 +468,9 @@ impl Cx {
                 type_name(source)
             )));
         };
+        let mut pace = Pace::default();
         for (key, value) in entries.items() {
+            pace.step(self)?;
             let Some(name) = key.as_str() else {
                 return Err(type_error("keywords must be strings"));
             };

@@ -7,6 +7,7 @@ pub mod deque;
 pub mod gc;
 pub mod generator;
 mod inflate;
+pub mod inspect;
 pub mod itertools;
 mod itertools_pick;
 pub mod jit;
@@ -39,6 +40,7 @@ use crate::native::NativeModule;
 pub static ALL: &[&NativeModule] = &[
     &super::show::PACKAGE,
     &super::show::MODULE,
+    &inspect::MODULE,
     &itertools::MODULE,
     &math::MODULE,
     &random::MODULE,

@@ -53,11 +53,16 @@ pub fn seed_shared(seed: i64) {
     });
 }
 
-fn shared(cx: &mut Cx, name: &'static str) -> Res {
+/// Seeds the shared generator by the clock before the first cell runs. An import is no place for it: in the check before
+/// running there is no clock, and modules are loaded once.
+pub(crate) fn begin(cx: &mut Cx) {
     if !SEEDED.replace(true) {
         let clock = cx.host.wall().to_bits() ^ cx.host.monotonic().to_bits().rotate_left(32);
         seed_shared((clock >> 1) as i64);
     }
+}
+
+fn shared(cx: &mut Cx, name: &'static str) -> Res {
     let this = SHARED.with(Value::clone);
     cx.getattr(&this, Sym::of(name))
 }

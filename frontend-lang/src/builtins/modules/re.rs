@@ -44,6 +44,18 @@ pub static MODULE: NativeModule = NativeModule {
 static RE_ERROR: NativeType = NativeType {
     module: "re",
     base: Some(&EXCEPTION),
+    getters: &[
+        Getter {
+            name: "msg",
+            doc: "What is wrong, without the place.",
+            get: |cx, it| Ok(Value::str(said(cx, it)?.0)),
+        },
+        Getter {
+            name: "pos",
+            doc: "The place in the pattern, or None.",
+            get: |cx, it| Ok(said(cx, it)?.1.map_or(Value::None, Value::from)),
+        },
+    ],
     ..NativeType::plain("error", "A pattern is not acceptable.")
 };
 
@@ -73,6 +85,15 @@ static PATTERN: NativeType = NativeType {
 
 fn error_class(_cx: &mut Cx) -> Res {
     Ok(Value::Class(crate::objects::class::class_of(&RE_ERROR)))
+}
+
+/// The message of an error and its place.
+fn said(cx: &mut Cx, error: &Value) -> Result<(String, Option<usize>), Raised> {
+    let text = cx.str(error)?.to_string();
+    Ok(match text.rsplit_once(" at position ") {
+        Some((text, at)) => (text.to_owned(), at.parse().ok()),
+        None => (text, None),
+    })
 }
 
 fn failed(message: String) -> Raised {
@@ -357,6 +378,11 @@ fn split(cx: &mut Cx, pattern: &Pattern, string: &Value, limit: i64) -> Res {
     Ok(Value::list(parts))
 }
 
+/// A mistake in a replacement; a name that no group has is an `IndexError`.
+fn in_template(message: String) -> Raised {
+    if message.starts_with("unknown group name") { index_error(message) } else { failed(message) }
+}
+
 fn substitute(
     cx: &mut Cx,
     pattern: &Rc<Pattern>,
@@ -377,7 +403,7 @@ fn substitute(
         match replacement.as_str() {
             Some(template) => {
                 let expanded = super::re_match::expand(pattern, template, text, &spans);
-                out.push_str(&expanded.map_err(failed)?);
+                out.push_str(&expanded.map_err(in_template)?);
             }
             None => {
                 let found = Match::value(pattern, string, spans);

@@ -158,17 +158,25 @@ pub(super) fn expand(
     while let Some(at) = rest.find('\\') {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
+        // Where the backslash stands.
+        let place = template.chars().count() - rest.chars().count() - 1;
         let Some(it) = rest.chars().next() else {
-            return Err("bad escape (end of pattern)".into());
+            let at = template.chars().count() - 1;
+            return Err(format!("bad escape (end of pattern) at position {at}"));
         };
         if it == 'g' {
-            let (name, after) =
-                rest.strip_prefix("g<").and_then(|it| it.split_once('>')).ok_or("missing <")?;
-            push_group(pattern, name, text, spans, &mut out)?;
+            let named = rest.strip_prefix("g<");
+            let named = named.ok_or_else(|| format!("missing < at position {}", place + 2))?;
+            let (name, after) = named
+                .split_once('>')
+                .ok_or_else(|| format!("missing >, unterminated name at position {}", place + 3))?;
+            push_group(pattern, name, text, spans, &mut out)
+                .map_err(|it| at_place(it, place + 3))?;
             rest = after;
         } else if it.is_ascii_digit() && it != '0' {
             let len = 1 + usize::from(rest[1..].starts_with(|it: char| it.is_ascii_digit()));
-            push_group(pattern, &rest[..len], text, spans, &mut out)?;
+            let pushed = push_group(pattern, &rest[..len], text, spans, &mut out);
+            pushed.map_err(|it| at_place(it, place + 1))?;
             rest = &rest[len..];
         } else {
             rest = &rest[it.len_utf8()..];
@@ -182,13 +190,23 @@ pub(super) fn expand(
                 'v' => out.push('\x0b'),
                 '0' => out.push('\0'),
                 '\\' => out.push('\\'),
-                _ if it.is_ascii_alphabetic() => return Err(format!("bad escape \\{it}")),
+                _ if it.is_ascii_alphabetic() => {
+                    return Err(format!("bad escape \\{it} at position {place}"));
+                }
                 _ => out.extend(['\\', it]),
             }
         }
     }
     out.push_str(rest);
     Ok(out)
+}
+
+/// A message with its place, where Python tells one.
+fn at_place(message: String, at: usize) -> String {
+    match message.starts_with("invalid") {
+        true => format!("{message} at position {at}"),
+        false => message,
+    }
 }
 
 fn push_group(

@@ -175,6 +175,12 @@ static GRAD_FUNCTIONS: &[NativeFn] = &[
         attach,
     ),
     function(
+        "become",
+        "tensor, other",
+        "Gives a variable the value of another, also of another shape, with its place on the tape.",
+        become_other,
+    ),
+    function(
         "add_hook",
         "tensor, hook",
         "Shows gradients to `hook((grad,))`, which gives `[grad]`.",
@@ -540,6 +546,11 @@ fn attach(cx: &mut Cx, args: Args<'_>) -> Res {
     let outputs: Vec<_> = tensors(cx, &args[1])?.iter().map(|it| it.get()).collect();
     let attached = steps::attach(inputs, &outputs, args[2].clone(), args.str(3)?);
     Ok(Value::tuple(attached.into_iter().map(Value::tensor).collect::<Vec<_>>()))
+}
+
+fn become_other(_cx: &mut Cx, args: Args<'_>) -> Res {
+    crate::tensor::arith::reshape(&args[0], &args[1])?;
+    Ok(args[0].clone())
 }
 
 fn add_hook(_cx: &mut Cx, args: Args<'_>) -> Res {
