@@ -23,7 +23,10 @@ use crate::objects::trash::dispose;
 use crate::table::{Dict, Set};
 use crate::value::words::hold;
 
+mod range;
 pub(crate) mod words;
+
+pub use range::{Range, RangeObj, Slice};
 
 /// Bytes counted for an object beside its contents.
 const HEADER: usize = 48;
@@ -90,49 +93,6 @@ pub struct List {
 pub struct Boxed {
     object: Box<dyn NativeObject>,
     _memory: Fixed<96>,
-}
-
-/// `range(start, stop, step)`; `step` is never 0.
-#[derive(Clone, Copy, PartialEq)]
-pub struct Range {
-    pub start: i64,
-    pub stop: i64,
-    pub step: i64,
-}
-
-/// A range as an object.
-pub struct RangeObj {
-    range: Range,
-    _memory: Fixed<40>,
-}
-
-impl From<Range> for Rc<RangeObj> {
-    fn from(range: Range) -> Self {
-        Rc::new(RangeObj { range, _memory: Fixed::default() })
-    }
-}
-
-impl std::ops::Deref for RangeObj {
-    type Target = Range;
-
-    fn deref(&self) -> &Range {
-        &self.range
-    }
-}
-
-/// `start:stop:step` inside square brackets; missing parts are `None`.
-pub struct Slice {
-    pub start: Value,
-    pub stop: Value,
-    pub step: Value,
-    _memory: Fixed<64>,
-}
-
-impl Slice {
-    /// A slice of these parts.
-    pub fn new(start: Value, stop: Value, step: Value) -> Slice {
-        Slice { start, stop, step, _memory: Fixed::default() }
-    }
 }
 
 /// A function together with the object it was looked up on.
@@ -557,40 +517,6 @@ impl Tuple {
     /// Takes the items out of a tuple that is being dropped.
     pub(crate) fn take(&mut self) -> Box<[Value]> {
         std::mem::take(&mut self.items)
-    }
-}
-
-impl Range {
-    /// Number of items.
-    pub fn len(&self) -> usize {
-        let (low, high) =
-            if self.step > 0 { (self.start, self.stop) } else { (self.stop, self.start) };
-        if low >= high {
-            return 0;
-        }
-        // The distance fits without a sign.
-        let distance = high.wrapping_sub(low) as u64;
-        ((distance - 1) / self.step.unsigned_abs()).saturating_add(1) as usize
-    }
-
-    /// True if there is no item.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Item number `index`, which must be below `len`.
-    pub fn at(&self, index: usize) -> i64 {
-        self.start.wrapping_add((index as i64).wrapping_mul(self.step))
-    }
-
-    /// True if `item` is one of the items.
-    pub fn contains(&self, item: i64) -> bool {
-        let inside = if self.step > 0 {
-            self.start <= item && item < self.stop
-        } else {
-            self.stop < item && item <= self.start
-        };
-        inside && (item as i128 - self.start as i128) % self.step as i128 == 0
     }
 }
 
