@@ -67,3 +67,21 @@ class Net(torch.nn.Sequential):
 
 
 print(Net()(x).shape, Net())
+
+
+model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+model._modules["1"] = torch.nn.Identity()
+print(list(model._modules), model[1], len(model._modules), "0" in model._modules, list(model[0]._parameters))
+
+
+class Two(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(2, 3)
+        self.second = torch.nn.Linear(3, 1)
+
+
+two = Two()
+for name, child in two._modules.items():
+    two._modules[name] = torch.nn.Identity()
+print(two, len(list(two.parameters())))

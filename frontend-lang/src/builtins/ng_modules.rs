@@ -67,6 +67,7 @@ pub static ALL: &[NgModule] = &[
     ("torch.nn.losses", text!("torch/nn/losses")),
     ("torch.nn.modules", text!("torch/nn/modules")),
     ("torch.nn.modules.activation", text!("torch/nn/modules/activation")),
+    ("torch.nn.modules.children", text!("torch/nn/modules/children")),
     ("torch.nn.modules.container", text!("torch/nn/modules/container")),
     ("torch.nn.modules.conv", text!("torch/nn/modules/conv")),
     ("torch.nn.modules.distance", text!("torch/nn/modules/distance")),
