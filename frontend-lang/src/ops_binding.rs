@@ -293,7 +293,7 @@ fn result(op: &'static OpDef, args: CallArgs<'_>, attrs: &Attrs, outputs: Output
 }
 
 /// Ops that give values and where they stood.
-const PAIRS: &[&str] = &["max", "median", "min", "sort", "topk"];
+const PAIRS: &[&str] = &["cummax", "cummin", "max", "median", "min", "sort", "topk"];
 
 /// A pair whose parts are also attributes: `.values` and `.indices`.
 fn with_names(cx: &mut Cx, op: &'static str, pair: &Value) -> Res {
@@ -571,9 +571,10 @@ impl Binding {
         match missing {
             None => Ok(self),
             Some((_, param)) => Err(type_error(format!(
-                "{}() missing a required argument: '{}'",
-                signature(self.op),
-                param.name
+                "{}() missing a required argument: '{}'. Its parameters: {}",
+                self.op.name,
+                param.name,
+                signature(self.op)
             ))),
         }
     }

@@ -323,8 +323,14 @@ impl Drop for TensorObj {
     fn drop(&mut self) {
         let value = self.value.borrow();
         let Some(edge) = value.edge().filter(|it| it.is_leaf()) else { return };
+        let forget = |table: &mut FxHashMap<u64, Weak<TensorObj>>| {
+            // A slice of all, `x[:]`, has the edge of the leaf too; the leaf may outlive it.
+            if table.get(&edge.id()).is_some_and(|it| it.strong_count() == 0) {
+                table.remove(&edge.id());
+            }
+        };
         // While a thread ends the table may be gone already.
-        let _ = LEAVES.try_with(|it| it.borrow_mut().remove(&edge.id()));
+        let _ = LEAVES.try_with(|it| forget(&mut it.borrow_mut()));
     }
 }
 

@@ -39,7 +39,9 @@ static ALL: &[Form] = &[
         applies: |args| keyword(args, "as_tuple").is_some(),
         function: "nonzero",
     },
+    Form { op: "normal", applies: draws_for_each, function: "normal" },
     Form { op: "repeat_interleave", applies: repeats_by_tensor, function: "repeat_interleave" },
+    Form { op: "searchsorted", applies: looks_up_otherwise, function: "searchsorted" },
     Form {
         op: "where",
         applies: |args| args.positional.len() + args.keywords.len() == 1,
@@ -90,4 +92,21 @@ fn has_no_plain_limits(args: CallArgs<'_>) -> bool {
 
 fn repeats_by_tensor(args: CallArgs<'_>) -> bool {
     matches!(argument(args, 1, "repeats"), None | Some(Value::Tensor(_)))
+}
+
+fn draws_for_each(args: CallArgs<'_>) -> bool {
+    let is_tensor = |at, name| matches!(argument(args, at, name), Some(Value::Tensor(_)));
+    is_tensor(0, "mean") || is_tensor(1, "std")
+}
+
+/// Whether it is more than looking up a tensor in one vector of its dtype.
+fn looks_up_otherwise(args: CallArgs<'_>) -> bool {
+    if ["side", "out_int32", "sorter"].iter().any(|name| keyword(args, name).is_some()) {
+        return true;
+    }
+    let line = argument(args, 0, "sorted_sequence").and_then(Value::as_tensor);
+    let values = argument(args, 1, "values").and_then(Value::as_tensor);
+    let (Some(line), Some(values)) = (line, values) else { return line.is_some() };
+    let (line, values) = (line.get(), values.get());
+    line.shape().rank() != 1 || line.dtype() != values.dtype()
 }

@@ -21,12 +21,15 @@ pub static OP: OpDef = OpDef {
     examples: &[
         (
             "cummax(tensor([1.0, 3.0, 2.0, 3.0]), 0)",
-            "(tensor([1., 3., 3., 3.]), tensor([0, 1, 1, 3]))",
+            "torch.return_types.cummax(\nvalues=tensor([1., 3., 3., 3.]),\nindices=tensor([0, 1, 1, 3]))",
         ),
         (
             "cummax(tensor([[1, 2], [0, 5]]), 0)",
-            "(tensor([[1, 2],\n        [1, 5]]), tensor([[0, 0],\n        [0, 1]]))",
+            "torch.return_types.cummax(\nvalues=tensor([[1, 2],\n        [1, 5]]),\nindices=tensor([[0, 0],\n        [0, 1]]))",
         ),
-        ("cummax(tensor([1.0, nan, 2.0]), 0)", "(tensor([1., nan, nan]), tensor([0, 1, 1]))"),
+        (
+            "cummax(tensor([1.0, nan, 2.0]), 0)",
+            "torch.return_types.cummax(\nvalues=tensor([1., nan, nan]),\nindices=tensor([0, 1, 1]))",
+        ),
     ],
 };

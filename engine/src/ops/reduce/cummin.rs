@@ -21,12 +21,15 @@ pub static OP: OpDef = OpDef {
     examples: &[
         (
             "cummin(tensor([2.0, 3.0, 1.0, 1.0]), 0)",
-            "(tensor([2., 2., 1., 1.]), tensor([0, 0, 2, 3]))",
+            "torch.return_types.cummin(\nvalues=tensor([2., 2., 1., 1.]),\nindices=tensor([0, 0, 2, 3]))",
         ),
         (
             "cummin(tensor([[1, 2], [0, 5]]), 1)",
-            "(tensor([[1, 1],\n        [0, 0]]), tensor([[0, 0],\n        [0, 0]]))",
+            "torch.return_types.cummin(\nvalues=tensor([[1, 1],\n        [0, 0]]),\nindices=tensor([[0, 0],\n        [0, 0]]))",
         ),
-        ("cummin(tensor([1.0, nan, 0.0]), 0)", "(tensor([1., nan, nan]), tensor([0, 1, 1]))"),
+        (
+            "cummin(tensor([1.0, nan, 0.0]), 0)",
+            "torch.return_types.cummin(\nvalues=tensor([1., nan, nan]),\nindices=tensor([0, 1, 1]))",
+        ),
     ],
 };

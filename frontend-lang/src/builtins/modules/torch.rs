@@ -18,6 +18,9 @@ pub static TORCH: NativeModule = NativeModule {
     doc: "Tensors, ops on them, and gradients.",
     members: &[
         // What is written in the language stands first, so that a native row of the same name wins.
+        Member::AllOf("torch.elements"),
+        Member::AllOf("torch.scattering"),
+        Member::AllOf("torch.statistics"),
         Member::AllOf("torch.functions"),
         Member::AllOf("torch.typed"),
         Member::Str("__version__", env!("CARGO_PKG_VERSION")),
@@ -44,6 +47,12 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("autograd", "torch.autograd"),
         Member::Module("random", "torch.random"),
         Member::Module("cuda", "torch.cuda"),
+        Member::Module("amp", "torch.amp"),
+        Member::From("autocast", "torch.amp", "autocast"),
+        Member::Module("distributions", "torch.distributions"),
+        Member::Module("func", "torch.func"),
+        Member::From("vmap", "torch.func", "vmap"),
+        Member::Module("return_types", "torch.return_types"),
         Member::Module("backends", "torch.backends"),
         Member::Module("files", "torch.files"),
         Member::Module("linalg", "torch.linalg"),
@@ -56,7 +65,7 @@ pub static TORCH: NativeModule = NativeModule {
 pub static CUDA: NativeModule = NativeModule {
     name: "torch.cuda",
     doc: "Whether there is a GPU to compute on.",
-    members: &[Member::Functions(CUDA_FUNCTIONS)],
+    members: &[Member::Functions(CUDA_FUNCTIONS), Member::Module("amp", "torch.cuda.amp")],
     aliases: &[],
 };
 
@@ -100,6 +109,9 @@ pub static AUTOGRAD: NativeModule = NativeModule {
         Member::Functions(GRAD_FUNCTIONS),
         Member::Types(&[&NO_GRAD, &ENABLE_GRAD]),
         Member::AllOf("torch.autograd.functions"),
+        Member::From("gradcheck", "torch.autograd.checks", "gradcheck"),
+        Member::From("gradgradcheck", "torch.autograd.checks", "gradgradcheck"),
+        Member::Module("functional", "torch.autograd.functional"),
     ],
     aliases: &[],
 };
