@@ -65,16 +65,6 @@ impl Alias {
         match row.name {
             "Union" => Union::typing(args.iter().map(types_of_none)),
             "Optional" => Union::typing(args.iter().chain([&Value::None]).map(types_of_none)),
-            "Callable" => {
-                let first = args.first().and_then(|it| match it {
-                    Value::List(list) => Some(list.items.borrow().clone()),
-                    _ => None,
-                });
-                let rest = args.iter().skip(usize::from(first.is_some())).cloned();
-                let args = first.unwrap_or_default().into_iter().chain(rest);
-                let args = args.map(|it| types_of_none(&it)).collect();
-                Alias::typing(row.name, class.clone(), args)
-            }
             "Literal" | "Annotated" => Alias::typing(row.name, class.clone(), args),
             _ => Alias::typing(row.name, class.clone(), args.iter().map(types_of_none).collect()),
         }
@@ -201,7 +191,12 @@ impl NativeObject for Alias {
     fn getitem(&self, _cx: &mut Cx, _this: &Value, index: &Value) -> Result<Option<Value>, Raised> {
         Ok(match (&self.args, self.name) {
             (None, Some(name)) => {
-                let args = parts_of(index).iter().map(types_of_none).collect();
+                let mut args = parts_of(index);
+                // The parameters of a `Callable` stand in a list.
+                if let ("Callable", Some(Value::List(params))) = (name, args.first().cloned()) {
+                    args.splice(..1, params.items.borrow().iter().cloned());
+                }
+                let args = args.iter().map(types_of_none).collect();
                 Some(Alias::typing(name, self.origin.clone(), args))
             }
             // Type variables filled in.
