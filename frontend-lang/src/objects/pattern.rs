@@ -315,6 +315,13 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn deep_patterns_are_refused() {
+        for begin in ["(", "(?:", "(?="] {
+            assert!(Pattern::new(&begin.repeat(1_000_000), 0).is_err());
+        }
+    }
+
     fn all(source: &str, text: &str) -> Vec<String> {
         let pattern = Pattern::new(source, 0).unwrap();
         let (mut found, mut last) = (Vec::new(), None);

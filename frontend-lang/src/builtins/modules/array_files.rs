@@ -1,16 +1,16 @@
 //! `numpy._core.native`'s files: `.npy` and `.npz` as NumPy 2 writes them, byte for byte, and text. An `.npz` file is a zip archive of
-//! `.npy` files; written it is not compressed, read it may be (`inflate`).
+//! `.npy` files; written it is not compressed, read it may be (deflate).
 //!
 //! **Invariant:** a reader trusts nothing: lengths, offsets and checksums are looked at before they are used.
 
 use engine::{DType, Shape, Tensor};
 
-use super::inflate::inflate;
 use super::tensor_files::{append, from_bytes};
 use crate::array::{self, dtype};
 use crate::native::*;
 use crate::tensor::convert;
 use crate::tensor::methods::in_order;
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
 pub(super) static FUNCTIONS: &[NativeFn] = &[
     function("write_npy", "path, array", "Writes one array.", write_npy),
@@ -265,7 +265,8 @@ fn members(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
         let (method, crc, size, name, data) = entry.ok_or_else(cut)?;
         let content = match method {
             0 => data.to_vec(),
-            8 => inflate(data, size).ok_or_else(|| format!("{name} is damaged"))?,
+            8 => decompress_to_vec_with_limit(data, size)
+                .map_err(|_| format!("{name} is damaged"))?,
             other => return Err(format!("{name} is compressed by method {other}")),
         };
         if content.len() != size || crc32fast::hash(&content) != crc {

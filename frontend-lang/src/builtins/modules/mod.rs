@@ -6,7 +6,6 @@ pub mod copy;
 pub mod deque;
 pub mod gc;
 pub mod generator;
-mod inflate;
 pub mod inspect;
 pub mod itertools;
 mod itertools_pick;

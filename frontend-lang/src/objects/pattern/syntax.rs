@@ -7,8 +7,15 @@ type Problem = (String, usize);
 /// The first mistake of a pattern.
 pub(super) fn problem(source: &str, verbose: bool) -> Option<String> {
     let chars: Vec<char> = source.chars().collect();
-    let mut reader =
-        Reader { chars, at: 0, names: Vec::new(), groups: 0, closed: Vec::new(), verbose };
+    let mut reader = Reader {
+        chars,
+        at: 0,
+        names: Vec::new(),
+        groups: 0,
+        closed: Vec::new(),
+        verbose,
+        depth: 0,
+    };
     let (text, at) = reader.pattern().err()?;
     Some(format!("{text} at position {at}"))
 }
@@ -22,7 +29,12 @@ struct Reader {
     /// Numbers of the groups that have ended.
     closed: Vec<usize>,
     verbose: bool,
+    /// Groups that are open.
+    depth: usize,
 }
+
+/// Groups inside each other that are looked at.
+const DEEPEST: usize = 200;
 
 /// What stands before a repetition.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -205,7 +217,12 @@ impl Reader {
             self.groups += 1;
             number = Some(self.groups);
         }
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return fail("groups are nested too deeply", start);
+        }
         self.alternatives()?;
+        self.depth -= 1;
         if !self.takes(')') {
             return fail("missing ), unterminated subpattern", start);
         }
