@@ -90,6 +90,7 @@ pub static ALL: &[NgModule] = &[
     ("torch.nn.modules.conv", text!("torch/nn/modules/conv")),
     ("torch.nn.modules.distance", text!("torch/nn/modules/distance")),
     ("torch.nn.modules.dropout", text!("torch/nn/modules/dropout")),
+    ("torch.nn.modules.hooks", text!("torch/nn/modules/hooks")),
     ("torch.nn.modules.linear", text!("torch/nn/modules/linear")),
     ("torch.nn.modules.loss", text!("torch/nn/modules/loss")),
     ("torch.nn.modules.module", text!("torch/nn/modules/module")),
