@@ -40,7 +40,7 @@ def test_all_kinds_of_completion(kernel):
     assert complete(kernel, "model.fir|")[:2] == (["first"], "fir")
     assert complete(kernel, "config['l|']")[0] == ["lr"]
     assert complete(kernel, "import torch.nn.fu|")[:2] == (["functional"], "fu")
-    assert complete(kernel, "from torch import rel|")[0] == ["relu", "relu6"]
+    assert complete(kernel, "from torch import rel|")[0] == ["relu", "relu6", "relu_"]
     assert complete(kernel, "%tra|")[:2] == (["%trace"], "%tra")
     assert complete(kernel, "%trace --sym|")[0] == ["--symbolic"]
     assert complete(kernel, "# mod|")[0] == []
