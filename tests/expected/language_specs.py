@@ -158,6 +158,9 @@ def written(cell, shown, error):
     lines = []
     for number, line in enumerate(code, 1):
         texts = after.get(number, [])
+        if not line and cell.lines[number - 1] and not texts:
+            # Nothing but a mark, which now stands elsewhere.
+            continue
         compound = line.startswith((" ", ")", "]", "}")) or not line.strip()
         if error is not None and error[0] == number:
             message = error[2].splitlines()[0] if error[2] else ""

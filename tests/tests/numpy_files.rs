@@ -78,6 +78,9 @@ fn damaged_files_are_errors() {
     let files = record.files.borrow().clone();
     let mut session = Session::new(Box::new(Recording { record: record.clone() }));
     session.run_cell("import numpy as np", &Options::default());
+    record.files.borrow_mut().insert("a.txt".to_owned(), b"no array, only words".to_vec());
+    let told = session.run_cell("np.load('a.txt')", &Options::default()).error.expect("an error");
+    assert!(told.evalue.starts_with("a.txt holds no arrays: np.save"), "{}", told.evalue);
     for (name, content) in &files {
         for length in (0..content.len()).step_by(11) {
             record.files.borrow_mut().insert("cut".to_owned(), content[..length].to_vec());

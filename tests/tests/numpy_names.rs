@@ -45,15 +45,18 @@ fn numpys(of: &str) -> BTreeSet<String> {
     names.map(|it| it.1.to_owned()).collect()
 }
 
+/// Where NumPy's names stand: as NumPy calls the place, and as a program reaches it.
+const PLACES: [(&str, &str); 4] = [
+    ("numpy", "numpy"),
+    ("numpy.linalg", "numpy.linalg"),
+    ("numpy.random", "numpy.random"),
+    ("numpy.ndarray", "a"),
+];
+
 #[test]
 fn names_are_numpys() {
     let mut here = Here::new();
-    for (of, shown) in [
-        ("numpy", "numpy"),
-        ("numpy.linalg", "numpy.linalg"),
-        ("numpy.random", "numpy.random"),
-        ("numpy.ndarray", "a"),
-    ] {
+    for (of, shown) in PLACES {
         let (own, theirs) = (here.names(shown), numpys(of));
         let extra: Vec<&String> = own.difference(&theirs).filter(|it| *it != "device").collect();
         assert!(extra.is_empty(), "{of} of NumPy has no {extra:?}");
@@ -64,12 +67,7 @@ fn names_are_numpys() {
 #[test]
 fn what_is_not_here_says_what_to_use() {
     let mut here = Here::new();
-    for (of, shown) in [
-        ("numpy", "numpy"),
-        ("numpy.linalg", "numpy.linalg"),
-        ("numpy.random", "numpy.random"),
-        ("numpy.ndarray", "a"),
-    ] {
+    for (of, shown) in PLACES {
         let own = here.names(shown);
         for name in numpys(of).difference(&own) {
             let told = here.run(&format!("{shown}.{name}"));

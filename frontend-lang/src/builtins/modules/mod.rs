@@ -24,6 +24,7 @@ pub mod random;
 mod random_distributions;
 pub mod re;
 mod re_match;
+mod re_template;
 pub mod rows;
 pub mod string;
 pub mod sys;

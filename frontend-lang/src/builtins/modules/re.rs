@@ -96,7 +96,8 @@ fn said(cx: &mut Cx, error: &Value) -> Result<(String, Option<usize>), Raised> {
     })
 }
 
-fn failed(message: String) -> Raised {
+/// A mistake in a pattern or in a replacement: `re.error`.
+pub(super) fn failed(message: String) -> Raised {
     Raised::new(&RE_ERROR, message)
 }
 
@@ -378,11 +379,6 @@ fn split(cx: &mut Cx, pattern: &Pattern, string: &Value, limit: i64) -> Res {
     Ok(Value::list(parts))
 }
 
-/// A mistake in a replacement; a name that no group has is an `IndexError`.
-fn in_template(message: String) -> Raised {
-    if message.starts_with("unknown group name") { index_error(message) } else { failed(message) }
-}
-
 fn substitute(
     cx: &mut Cx,
     pattern: &Rc<Pattern>,
@@ -402,8 +398,7 @@ fn substitute(
         from = end;
         match replacement.as_str() {
             Some(template) => {
-                let expanded = super::re_match::expand(pattern, template, text, &spans);
-                out.push_str(&expanded.map_err(in_template)?);
+                out.push_str(&super::re_template::expand(pattern, template, text, &spans)?);
             }
             None => {
                 let found = Match::value(pattern, string, spans);

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::rc::Rc;
 
+use super::re_template::expand;
 use crate::native::*;
 use crate::objects::pattern::{Pattern, Spans};
 use crate::objects::quote;
@@ -142,92 +143,7 @@ fn last_group(_cx: &mut Cx, value: &Value) -> Res {
 
 fn expand_method(_cx: &mut Cx, args: Args<'_>) -> Res {
     let this = this(&args[0])?;
-    let expanded = expand(&this.pattern, args.str(1)?, this.text(), &this.spans);
-    expanded.map(Value::str).map_err(value_error)
-}
-
-/// Fills `\1`, `\g<1>`, `\g<name>` and escapes into a template; the error is a message.
-pub(super) fn expand(
-    pattern: &Pattern,
-    template: &str,
-    text: &str,
-    spans: &Spans,
-) -> Result<String, String> {
-    let mut out = String::with_capacity(template.len());
-    let mut rest = template;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at + 1..];
-        // Where the backslash stands.
-        let place = template.chars().count() - rest.chars().count() - 1;
-        let Some(it) = rest.chars().next() else {
-            let at = template.chars().count() - 1;
-            return Err(format!("bad escape (end of pattern) at position {at}"));
-        };
-        if it == 'g' {
-            let named = rest.strip_prefix("g<");
-            let named = named.ok_or_else(|| format!("missing < at position {}", place + 2))?;
-            let (name, after) = named
-                .split_once('>')
-                .ok_or_else(|| format!("missing >, unterminated name at position {}", place + 3))?;
-            push_group(pattern, name, text, spans, &mut out)
-                .map_err(|it| at_place(it, place + 3))?;
-            rest = after;
-        } else if it.is_ascii_digit() && it != '0' {
-            let len = 1 + usize::from(rest[1..].starts_with(|it: char| it.is_ascii_digit()));
-            let pushed = push_group(pattern, &rest[..len], text, spans, &mut out);
-            pushed.map_err(|it| at_place(it, place + 1))?;
-            rest = &rest[len..];
-        } else {
-            rest = &rest[it.len_utf8()..];
-            match it {
-                'n' => out.push('\n'),
-                't' => out.push('\t'),
-                'r' => out.push('\r'),
-                'a' => out.push('\x07'),
-                'b' => out.push('\x08'),
-                'f' => out.push('\x0c'),
-                'v' => out.push('\x0b'),
-                '0' => out.push('\0'),
-                '\\' => out.push('\\'),
-                _ if it.is_ascii_alphabetic() => {
-                    return Err(format!("bad escape \\{it} at position {place}"));
-                }
-                _ => out.extend(['\\', it]),
-            }
-        }
-    }
-    out.push_str(rest);
-    Ok(out)
-}
-
-/// A message with its place, where Python tells one.
-fn at_place(message: String, at: usize) -> String {
-    match message.starts_with("invalid") {
-        true => format!("{message} at position {at}"),
-        false => message,
-    }
-}
-
-fn push_group(
-    pattern: &Pattern,
-    name: &str,
-    text: &str,
-    spans: &Spans,
-    out: &mut String,
-) -> Result<(), String> {
-    let number = match name.parse::<usize>() {
-        Ok(number) => Some(number).filter(|it| *it < spans.len()),
-        Err(_) => pattern.names.iter().position(|it| it.as_deref() == Some(name)),
-    };
-    match number {
-        Some(number) => {
-            out.push_str(spans[number].map_or("", |(start, end)| &text[start..end]));
-            Ok(())
-        }
-        None if name.parse::<usize>().is_ok() => Err(format!("invalid group reference {name}")),
-        None => Err(format!("unknown group name '{name}'")),
-    }
+    expand(&this.pattern, args.str(1)?, this.text(), &this.spans).map(Value::str)
 }
 
 impl NativeObject for Match {
