@@ -42,22 +42,24 @@ pub fn parse(text: &str, source: SourceId) -> (Module, Vec<Diagnostic>) {
     (Module { body, scopes }, lower.diagnostics)
 }
 
-/// The parser's tree. Only what is no plain code is read with magics in it: then the parser panics at a line that
-/// begins oddly and goes on with the one before.
+/// The parser's tree. Only what is no plain code is read with magics in it.
 pub(crate) fn read(text: &str) -> Parsed<py::Mod> {
     let plain = parse_unchecked(text, ParseOptions::from(Mode::Module));
-    if plain.has_valid_syntax() {
-        return plain;
-    }
-    let is_odd = |line: &str| {
-        let line = line.trim_start();
-        line.starts_with(['?', '/', ';', ',']) || line.starts_with("!!") || line.starts_with("%%")
-    };
-    if !text.contains(['%', '!', '?']) || text.lines().skip(1).any(is_odd) {
+    if plain.has_valid_syntax() || !may_have_magics(text) {
         return plain;
     }
     let parse = || parse_unchecked(text, ParseOptions::from(Mode::Ipython));
     std::panic::catch_unwind(parse).unwrap_or(plain)
+}
+
+/// Whether a text is to be read with magics in it: then the parser panics at a line that begins oddly and goes on with the one before.
+fn may_have_magics(text: &str) -> bool {
+    let is_odd = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with(['?', '/', ';', ',']) || line.starts_with("!!") || line.starts_with("%%")
+    };
+    // To the parser, a carriage return alone ends a line, too.
+    text.contains(['%', '!', '?']) && !text.split(['\n', '\r']).skip(1).any(is_odd)
 }
 
 struct Lower<'a> {
@@ -147,5 +149,28 @@ fn sentence(text: &str) -> String {
             first.to_lowercase().chain(chars).collect()
         }
         _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+
+    use super::may_have_magics;
+
+    /// Texts at which the parser panics when it reads them with magics.
+    const ODD: [&str; 3] = ["%\nt(]\n,", "%\nt(]\r,", "%\nt(]\r\n ;"];
+
+    #[test]
+    fn texts_at_which_the_parser_panics_are_read_without_magics() {
+        for text in ODD {
+            let panics =
+                catch_unwind(|| parse_unchecked(text, ParseOptions::from(Mode::Ipython))).is_err();
+            assert!(panics, "{text:?}: the parser has learnt this; it needs no care any more");
+            assert!(!may_have_magics(text), "{text:?}");
+        }
+        assert!(may_have_magics("x = !ls\r\n%time y"));
     }
 }
