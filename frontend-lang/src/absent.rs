@@ -104,6 +104,23 @@ static MODULES: &[Row] = &[
 
 /// Names of modules here that their counterparts have.
 static ATTRIBUTES: &[Row] = &[
+    ("matplotlib.pyplot.boxplot", "plt.hist shows how values are distributed"),
+    ("matplotlib.pyplot.hist2d", "np.histogram2d counts, and plt.pcolormesh shows the counts"),
+    ("matplotlib.pyplot.pie", "plt.bar or plt.barh shows parts of a whole"),
+    (
+        "matplotlib.pyplot.polar",
+        "plt.plot(r * np.cos(t), r * np.sin(t)) draws a curve around a centre",
+    ),
+    (
+        "matplotlib.pyplot.quiver",
+        "plt.plot draws lines, and plt.annotate with arrowprops leads to a place",
+    ),
+    ("matplotlib.pyplot.stackplot", "plt.fill_between(x, lower, upper) draws each layer"),
+    (
+        "matplotlib.pyplot.twinx",
+        "fig, (a, b) = plt.subplots(2, 1) has axes for each of two quantities",
+    ),
+    ("matplotlib.pyplot.violinplot", "plt.hist shows how values are distributed"),
     ("torch.bfloat16", "floats are torch.float32 and torch.float64"),
     ("torch.compile", "`%trace` compiles a function"),
     ("torch.complex128", "there are no complex tensors; keep the two parts in two tensors"),

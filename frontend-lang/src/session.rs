@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::adapter;
 use crate::ast::{Module, Range};
-use crate::builtins::modules::random;
+use crate::builtins::modules::{pyplot, random};
 use crate::bytecode::Code;
 use crate::check::Level;
 use crate::compile::compile;
@@ -234,9 +234,12 @@ impl Session {
     }
 
     fn finish(&mut self, value: Value, code: &str, options: &Options, cell: usize) -> CellResult {
-        let hidden = ends_with_semicolon(code);
+        let hidden = ends_with_semicolon(code) || pyplot::is_drawn(&value);
         if value.is_none() {
             return CellResult { value: None, error: None, cell };
+        }
+        if !hidden {
+            pyplot::shown_as_result(&value);
         }
         if !options.silent && !hidden {
             self.cx.globals.set(Sym::UNDERSCORE, value.clone());

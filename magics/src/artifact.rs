@@ -5,7 +5,8 @@
 
 pub use frontend_lang::editor::help::{Help, Section};
 pub use frontend_lang::shown::{
-    Figure, Image, Images, Panel, Plot, Progress, Series, SeriesStyle, Table,
+    Band, CYCLE, Corner, Dash, Figure, Image, Images, Look, Note, Panel, Plot, Progress, Raster,
+    Rgb, Scale, Series, SeriesStyle, Table, Tick,
 };
 
 /// One thing that a cell shows.

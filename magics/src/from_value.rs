@@ -1,6 +1,7 @@
 //! From values of the language to artifacts: which facts and elements are shown.
 
 use engine::{DType, Tensor};
+use frontend_lang::builtins::modules::pyplot::Figure;
 use frontend_lang::objects::shown::Shown;
 use frontend_lang::value::Value;
 
@@ -17,6 +18,9 @@ pub fn artifact_of(value: &Value, text: &str) -> Artifact {
             Shown::Html(it) => Artifact::Html(it),
             Shown::Markdown(it) => Artifact::Markdown(it),
         };
+    }
+    if let Some(figure) = value.downcast::<Figure>() {
+        return Artifact::Figure(figure.shown());
     }
     match value.as_tensor() {
         Some(it) => tensor(&it.get(), text).unwrap_or_else(|| Artifact::Text(text.into())),

@@ -85,3 +85,30 @@ two = Two()
 for name, child in two._modules.items():
     two._modules[name] = torch.nn.Identity()
 print(two, len(list(two.parameters())))
+
+
+# Methods of a program's own: no name of theirs matters to the module.
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(1, 1)
+        self.items = []
+
+    def put(self, item):
+        self.items.append(item)
+
+    def own_value(self):
+        return len(self.items)
+
+    def held_as(self):
+        return "list"
+
+    def values(self):
+        return self.items
+
+
+memory = Memory()
+memory.put(3)
+memory.extra = nn.Linear(1, 1)
+memory.count = memory.own_value()
+print(memory.items, memory.count, memory.held_as(), memory.values(), [name for name, _ in memory.named_children()])

@@ -28,6 +28,7 @@ pub static ALL: &[NgModule] = &[
     ("io", text!("io")),
     ("json.encoder", text!("json/encoder")),
     ("matplotlib.cm", text!("matplotlib/cm")),
+    ("matplotlib.colors", text!("matplotlib/colors")),
     ("megengine.autodiff", text!("megengine/autodiff")),
     ("megengine.layers", text!("megengine/layers")),
     ("numpy._core.arrays", text!("numpy/_core/arrays")),

@@ -4,7 +4,7 @@ use magics::Artifact;
 use magics::artifact::{Figure, Image, Panel, Plot, Series};
 
 use super::html::Html;
-use super::{Renderer, image, images, plot};
+use super::{Renderer, image, images, plot, plot_text};
 
 pub(crate) static RENDERER: Renderer = Renderer {
     name: "figure",
@@ -17,13 +17,16 @@ pub(crate) static RENDERER: Renderer = Renderer {
 fn html(art: &Artifact) -> Option<String> {
     let Artifact::Figure(figure) = art else { return None };
     let mut html = Html::default();
-    images::grid(&mut html, &figure.title, figure.columns, &figure.panels, panel)?;
+    let columns = figure.columns;
+    images::grid(&mut html, &figure.title, columns, &figure.panels, |html, it| {
+        panel(html, it, columns)
+    })?;
     Some(html.finish())
 }
 
-fn panel(html: &mut Html, panel: &Panel) -> Option<()> {
+fn panel(html: &mut Html, panel: &Panel, columns: usize) -> Option<()> {
     match panel {
-        Panel::Plot(plot) => plot::draw(html, plot),
+        Panel::Plot(plot) => plot::draw(html, plot, columns),
         Panel::Image(image) => image::draw(html, image, images::IN_GRID),
     }
 }
@@ -32,7 +35,7 @@ fn plain(art: &Artifact) -> String {
     let Artifact::Figure(figure) = art else { return String::new() };
     let title = if figure.title.is_empty() { "figure" } else { &figure.title };
     let panels = figure.panels.iter().map(|panel| match panel {
-        Panel::Plot(plot) => plot::describe(plot),
+        Panel::Plot(plot) => plot_text::describe(plot),
         Panel::Image(image) => format!("<{}>", image::describe(image)),
     });
     [format!("{title}: {} panels", figure.panels.len())]
@@ -57,6 +60,6 @@ fn samples() -> Vec<Artifact> {
         pixels: vec![0, 90, 180, 255],
         title: "input".into(),
     };
-    let panels = vec![Panel::Plot(plot), Panel::Image(image)];
+    let panels = vec![Panel::Plot(Box::new(plot)), Panel::Image(image)];
     vec![Artifact::Figure(Figure { title: "<run> 1".into(), columns: 2, panels })]
 }

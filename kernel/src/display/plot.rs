@@ -1,274 +1,46 @@
-//! `plot`: lines, dots and bars on one set of axes, drawn by `plotters`.
+//! `plot`: what is drawn on one set of axes, put together as an SVG document by `plotters`.
 //!
-//! Drawn on a white panel, so that all colours can be read on light and dark pages.
+//! Drawn on a white panel, so that all colours can be read on light and dark pages. `plot_frame` draws axes and names,
+//! `plot_marks` what stands inside them.
 
 use magics::Artifact;
-use magics::artifact::{Plot, Series, SeriesStyle};
-use plotters::chart::SeriesAnno;
+use magics::artifact::{Corner, Plot, Raster, SeriesStyle};
 use plotters::coord::types::RangedCoordf64;
-use plotters::element::IntoDynElement;
 use plotters::prelude::*;
 
 use super::html::Html;
 use super::plot_axes::Axis;
-use super::plot_points::{POINTS, bar_width, dots, runs};
-use super::{Renderer, data_uri};
+use super::plot_points::bar_width;
+use super::plot_text::{clean, describe};
+use super::{Renderer, data_uri, plot_frame, plot_marks, plot_samples, png};
 
 pub(crate) static RENDERER: Renderer = Renderer {
     name: "plot",
     wants: |art| matches!(art, Artifact::Plot(_)),
     plain,
     rich: &[("text/html", html)],
-    samples,
+    samples: plot_samples::samples,
 };
 
-/// Colours that can be told apart, also by most people who see fewer (after Okabe and Ito).
-const PALETTE: [[u8; 3]; 8] = [
-    [0, 114, 178],
-    [213, 94, 0],
-    [0, 158, 115],
-    [204, 121, 167],
-    [230, 159, 0],
-    [86, 180, 233],
-    [120, 94, 60],
-    [90, 90, 90],
-];
-const INK: RGBColor = RGBColor(55, 61, 70);
-const PALE: RGBColor = RGBColor(222, 226, 232);
+pub(super) const INK: RGBColor = RGBColor(55, 61, 70);
+pub(super) const PALE: RGBColor = RGBColor(222, 226, 232);
 
-type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
+pub(super) type Chart<'a> =
+    ChartContext<'a, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+pub(super) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
+
+/// Both axes of a plot.
+#[derive(Clone, Copy)]
+pub(super) struct Axes {
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+}
 
 fn html(art: &Artifact) -> Option<String> {
     let Artifact::Plot(plot) = art else { return None };
     let mut html = Html::default();
-    draw(&mut html, plot)?;
+    draw(&mut html, plot, 1)?;
     Some(html.finish())
-}
-
-/// The plot as an image.
-pub(crate) fn draw(html: &mut Html, plot: &Plot) -> Option<()> {
-    let (width, height) = size(plot);
-    let mut document = String::new();
-    document_of(plot, &mut document).ok()?;
-    let tag = html.tag("img").attr("src", data_uri::svg(&document)).attr("alt", describe(plot));
-    tag.attr("width", width)
-        .attr("height", height)
-        .attr("style", "border-radius:6px;vertical-align:top")
-        .empty();
-    Some(())
-}
-
-fn size(plot: &Plot) -> (u32, u32) {
-    let (width, height) = plot.size.unwrap_or((560, 340));
-    (width.clamp(160, 2000), height.clamp(120, 2000))
-}
-
-fn document_of(plot: &Plot, document: &mut String) -> Drawn {
-    let root = SVGBackend::with_string(document, size(plot)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let (x_axis, y_axis) = axes(plot);
-    let mut builder = ChartBuilder::on(&root);
-    builder.margin(10).margin_right(18);
-    builder.x_label_area_size(if plot.x_label.is_empty() { 28 } else { 46 });
-    builder.y_label_area_size(if plot.y_label.is_empty() { 48 } else { 64 });
-    let title = clean(&plot.title);
-    if !title.is_empty() {
-        builder.caption(title, ("sans-serif", 20).into_font().color(&INK));
-    }
-    let mut chart = builder.build_cartesian_2d(x_axis.low..x_axis.high, y_axis.low..y_axis.high)?;
-    mesh(&mut chart, plot, x_axis, y_axis)?;
-    for (series_idx, series) in plot.series.iter().enumerate() {
-        let [red, green, blue] = series.color.unwrap_or(PALETTE[series_idx % PALETTE.len()]);
-        draw_series(&mut chart, series, x_axis, y_axis, RGBColor(red, green, blue))?;
-    }
-    if plot.legend && plot.series.iter().any(|series| !series.name.is_empty()) {
-        let mut labels = chart.configure_series_labels();
-        labels.position(SeriesLabelPosition::UpperRight).margin(8).legend_area_size(22);
-        labels.background_style(WHITE.mix(0.85)).border_style(PALE);
-        labels.label_font(("sans-serif", 15).into_font().color(&INK)).draw()?;
-    }
-    drop(chart);
-    root.present()
-}
-
-/// Both axes; bars reach to zero, and their width counts.
-fn axes(plot: &Plot) -> (Axis, Axis) {
-    let points = || {
-        plot.series
-            .iter()
-            .flat_map(|series| series.xs.iter().zip(&series.ys).map(move |it| (series, it)))
-    };
-    let xs = points().flat_map(|(series, (x, _))| {
-        let half = if series.style == SeriesStyle::Bar { bar_width(series) / 2.0 } else { 0.0 };
-        [x - half, x + half]
-    });
-    let has_bars = plot.series.iter().any(|series| series.style == SeriesStyle::Bar);
-    let ys = points().map(|(_, (_, y))| *y).chain((has_bars && !plot.y_log).then_some(0.0));
-    (Axis::new(xs, plot.x_range, plot.x_log), Axis::new(ys, plot.y_range, plot.y_log))
-}
-
-fn mesh(chart: &mut Chart<'_>, plot: &Plot, x_axis: Axis, y_axis: Axis) -> Drawn {
-    let x_label = |place: &f64| x_axis.label(*place);
-    let y_label = |place: &f64| y_axis.label(*place);
-    let mut mesh = chart.configure_mesh();
-    mesh.x_labels(if plot.x_names.is_empty() { 8 } else { 0 }).y_labels(7).max_light_lines(0);
-    mesh.x_label_formatter(&x_label).y_label_formatter(&y_label);
-    mesh.axis_style(INK.mix(0.6)).bold_line_style(PALE).light_line_style(TRANSPARENT);
-    mesh.label_style(("sans-serif", 14).into_font().color(&INK));
-    mesh.axis_desc_style(("sans-serif", 15).into_font().color(&INK));
-    mesh.x_desc(clean(&plot.x_label)).y_desc(clean(&plot.y_label));
-    if !plot.grid {
-        mesh.disable_mesh();
-    }
-    mesh.draw()?;
-    x_names(chart, plot, x_axis, y_axis)
-}
-
-/// Names at 0, 1, 2 ... below the axis, as many as there is room for.
-fn x_names(chart: &Chart<'_>, plot: &Plot, x_axis: Axis, y_axis: Axis) -> Drawn {
-    use plotters::style::text_anchor::{HPos, Pos, VPos};
-    let font = ("sans-serif", 14).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Top));
-    let root = chart.plotting_area().strip_coord_spec();
-    let (left, top) = root.get_base_pixel();
-    let mut free_from = i32::MIN;
-    for (place, name) in plot.x_names.iter().enumerate() {
-        let Some(place) =
-            x_axis.place(place as f64).filter(|it| (x_axis.low..=x_axis.high).contains(it))
-        else {
-            continue;
-        };
-        let (x, y) = chart.backend_coord(&(place, y_axis.low));
-        let name: String = clean(name).chars().take(24).collect();
-        let half = name.chars().count() as i32 * 4;
-        if x - half < free_from {
-            continue;
-        }
-        free_from = x + half;
-        root.draw(&Text::new(name, (x - left, y - top + 14), font.clone()))?;
-    }
-    Ok(())
-}
-
-fn draw_series(
-    chart: &mut Chart<'_>,
-    series: &Series,
-    x_axis: Axis,
-    y_axis: Axis,
-    color: RGBColor,
-) -> Drawn {
-    match series.style {
-        SeriesStyle::Bar => draw_bars(chart, series, x_axis, y_axis, color),
-        SeriesStyle::Scatter => {
-            let dots = dots(series, x_axis, y_axis).into_iter();
-            let drawn =
-                chart.draw_series(dots.map(|at| Circle::new(at, 3, color.mix(0.8).filled())))?;
-            name(drawn, series, move |(x, y)| Circle::new((x + 8, y), 3, color.filled()));
-            Ok(())
-        }
-        SeriesStyle::Line => draw_line(chart, series, x_axis, y_axis, color),
-    }
-}
-
-fn draw_bars(
-    chart: &mut Chart<'_>,
-    series: &Series,
-    x_axis: Axis,
-    y_axis: Axis,
-    color: RGBColor,
-) -> Drawn {
-    let fill = color.mix(0.85).filled();
-    let base = y_axis.clamp(y_axis.place(0.0).unwrap_or(y_axis.low));
-    let width = bar_width(series);
-    let bars = series.xs.iter().zip(&series.ys).filter_map(|(x, y)| {
-        let (left, right) = (x_axis.place(x - width / 2.0)?, x_axis.place(x + width / 2.0)?);
-        let outside = right < x_axis.low || left > x_axis.high;
-        let corners =
-            [(x_axis.clamp(left), base), (x_axis.clamp(right), y_axis.clamp(y_axis.place(*y)?))];
-        (!outside).then(|| Rectangle::new(corners, fill))
-    });
-    let drawn = chart.draw_series(bars.take(POINTS))?;
-    name(drawn, series, move |(x, y)| Rectangle::new([(x, y - 4), (x + 16, y + 4)], fill));
-    Ok(())
-}
-
-fn draw_line(
-    chart: &mut Chart<'_>,
-    series: &Series,
-    x_axis: Axis,
-    y_axis: Axis,
-    color: RGBColor,
-) -> Drawn {
-    let stroke = color.stroke_width(2);
-    for run in runs(series, x_axis, y_axis) {
-        if series.dashed {
-            chart.draw_series(DashedLineSeries::new(run, 7, 5, stroke))?;
-        } else {
-            chart.draw_series(LineSeries::new(run, stroke))?;
-        }
-    }
-    let marked = series.markers || series.xs.len() == 1;
-    let marks = if marked { dots(series, x_axis, y_axis) } else { Vec::new() };
-    let drawn =
-        chart.draw_series(marks.into_iter().map(|at| Circle::new(at, 3, color.filled())))?;
-    name(drawn, series, move |(x, y)| PathElement::new([(x, y), (x + 16, y)], stroke));
-    Ok(())
-}
-
-/// Puts the series in the legend if it has a name.
-fn name<'a, E>(
-    drawn: &mut SeriesAnno<'a, SVGBackend<'a>>,
-    series: &Series,
-    key: impl Fn((i32, i32)) -> E + 'a,
-) where
-    E: IntoDynElement<'a, SVGBackend<'a>, (i32, i32)>,
-{
-    if !series.name.is_empty() {
-        drawn.label(clean(&series.name)).legend(key);
-    }
-}
-
-/// Without letters that XML does not allow; the drawing library escapes the rest.
-fn clean(text: &str) -> String {
-    text.chars()
-        .map(|it| if it.is_control() || matches!(it, '\u{fffe}' | '\u{ffff}') { ' ' } else { it })
-        .collect()
-}
-
-/// What the plot shows, for readers without it.
-pub(crate) fn describe(plot: &Plot) -> String {
-    let title = if plot.title.is_empty() { "plot" } else { &plot.title };
-    let labels = [("x", &plot.x_label), ("y", &plot.y_label)];
-    let labels = labels
-        .iter()
-        .filter(|(_, label)| !label.is_empty())
-        .map(|(axis, label)| format!("{axis}: {label}"));
-    let mut text = [title.to_string()].into_iter().chain(labels).collect::<Vec<_>>().join(", ");
-    for series in plot.series.iter().take(20) {
-        text += &format!("\n  {}", describe_series(series));
-    }
-    text
-}
-
-fn describe_series(series: &Series) -> String {
-    let kind = match series.style {
-        SeriesStyle::Line => "line",
-        SeriesStyle::Scatter => "points",
-        SeriesStyle::Bar => "bars",
-    };
-    let name = if series.name.is_empty() { String::new() } else { format!(" {}", series.name) };
-    let count = series.xs.len().min(series.ys.len());
-    let finite = || series.ys.iter().copied().filter(|y| y.is_finite());
-    let (Some(first), Some(last)) = (finite().next(), finite().next_back()) else {
-        return format!("{kind}{name}: {count} points");
-    };
-    let (low, high) = finite().fold((first, first), |(low, high), y| (low.min(y), high.max(y)));
-    let brief = |value: f64| {
-        let axis = Axis::new([0.0, value].into_iter(), None, false);
-        axis.place(value).map_or(value.to_string(), |place| axis.label(place))
-    };
-    let [first, last, low, high] = [first, last, low, high].map(brief);
-    format!("{kind}{name}: {count} points, from {first} to {last}, between {low} and {high}")
 }
 
 fn plain(art: &Artifact) -> String {
@@ -276,84 +48,286 @@ fn plain(art: &Artifact) -> String {
     describe(plot)
 }
 
-fn samples() -> Vec<Artifact> {
-    let xs: Vec<f64> = (0..40).map(f64::from).collect();
-    let of = |name: &str, f: &dyn Fn(f64) -> f64| Series {
-        name: name.into(),
-        xs: xs.clone(),
-        ys: xs.iter().map(|x| f(*x)).collect(),
-        ..Series::default()
-    };
-    let mut train = of("train", &|x| 2.0 / (1.0 + x / 4.0));
-    train.ys[20] = f64::NAN;
-    let valid = Series { dashed: true, ..of("<valid> & \"test\"", &|x| 2.2 / (1.0 + x / 6.0)) };
-    let dots =
-        Series { style: SeriesStyle::Scatter, ..of("steps", &|x| 1.0 + (x * 7.0 % 11.0) / 20.0) };
-    let loss = Plot {
-        title: "Loss <script>".into(),
-        x_label: "epoch".into(),
-        y_label: "loss".into(),
-        series: vec![train, valid, dots],
-        grid: true,
-        legend: true,
-        ..Plot::default()
-    };
-    let bars = Series {
-        xs: vec![0.0, 1.0, 2.0],
-        ys: vec![3.0, 5.5, -1.0],
-        style: SeriesStyle::Bar,
-        ..Series::default()
-    };
-    let counts = Plot {
-        series: vec![bars],
-        x_names: ["cat", "dog", "<b>"].map(String::from).to_vec(),
-        size: Some((320, 220)),
-        ..Plot::default()
-    };
-    let powers = Series {
-        markers: true,
-        xs: vec![1.0, 2.0, 3.0],
-        ys: vec![1.0, 100.0, 1e4],
-        ..Series::default()
-    };
-    let log = Plot {
-        series: vec![powers],
-        y_log: true,
-        grid: true,
-        size: Some((320, 220)),
-        ..Plot::default()
-    };
-    vec![
-        Artifact::Plot(loss),
-        Artifact::Plot(counts),
-        Artifact::Plot(log),
-        Artifact::Plot(Plot::default()),
-    ]
+/// The plot as an image, one of so many side by side: where there is less room, it is shown smaller.
+pub(crate) fn draw(html: &mut Html, plot: &Plot, columns: usize) -> Option<()> {
+    let (room, axes) = Room::of(plot, axes(plot));
+    let mut document = String::new();
+    let inside = document_of(plot, axes, &room, &mut document).ok()?;
+    if let Some(raster) = &plot.raster {
+        put_picture(&mut document, raster, axes, inside);
+    }
+    let mut style = "border-radius:6px;vertical-align:top".to_owned();
+    if columns > 1 {
+        style += &format!(";max-width:{:.1}%;height:auto", 99.0 / columns as f64);
+    }
+    let tag = html.tag("img").attr("src", data_uri::svg(&document)).attr("alt", describe(plot));
+    tag.attr("width", room.width).attr("height", room.height).attr("style", style).empty();
+    Some(())
+}
+
+/// How large the document is, and what the labels take of it; all in pixels.
+struct Room {
+    width: u32,
+    height: u32,
+    left: u32,
+    bottom: u32,
+}
+
+/// Around the axes on all sides.
+const MARGIN: u32 = 10;
+/// More on the right, for half of the last label.
+const RIGHT: u32 = 18;
+/// What a title takes.
+const TITLE: u32 = 30;
+
+impl Room {
+    /// The room for a plot, and its axes as they fit into it.
+    fn of(plot: &Plot, mut axes: Axes) -> (Self, Axes) {
+        let (width, height) = plot.size.unwrap_or((560, 340));
+        let (width, height) = (width.clamp(160, 2000), height.clamp(120, 2000));
+        let (left, bottom) = plot_frame::label_room(plot);
+        let mut room = Self { width, height, left, bottom };
+        if plot.square {
+            let title = if plot.title.is_empty() { 0 } else { TITLE };
+            let (beside, above) = (left + MARGIN + RIGHT, bottom + 2 * MARGIN + title);
+            let wide = f64::from(width.saturating_sub(beside).max(40));
+            let tall = f64::from(height.saturating_sub(above).max(40));
+            let scale = (wide / axes.x.length()).min(tall / axes.y.length());
+            if plot.raster.is_some() {
+                // A picture makes the document smaller, anything else its axes longer.
+                let side = |length: f64| (length * scale).round().clamp(40.0, 2000.0) as u32;
+                room.width = side(axes.x.length()) + beside;
+                room.height = side(axes.y.length()) + above;
+            } else {
+                axes = Axes { x: axes.x.widened(wide / scale), y: axes.y.widened(tall / scale) };
+            }
+        }
+        (room, axes)
+    }
+}
+
+/// Writes the document; its value is where the axes lie in it: from (left, top) to (right, bottom).
+fn document_of(
+    plot: &Plot,
+    axes: Axes,
+    room: &Room,
+    document: &mut String,
+) -> Drawn<[(i32, i32); 2]> {
+    let root = SVGBackend::with_string(document, (room.width, room.height)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut builder = ChartBuilder::on(&root);
+    builder.margin(MARGIN).margin_right(RIGHT);
+    builder.x_label_area_size(room.bottom).y_label_area_size(room.left);
+    let title = clean(&plot.title);
+    if !title.is_empty() {
+        builder.caption(title, ("sans-serif", 20).into_font().color(&INK));
+    }
+    let mut chart = builder.build_cartesian_2d(axes.x.ends(), axes.y.ends())?;
+    let (columns, rows) = chart.plotting_area().get_pixel_range();
+    if !plot.bare {
+        plot_frame::frame(&mut chart, plot, axes)?;
+    }
+    plot_marks::bands(&mut chart, plot, axes)?;
+    for (at, series) in plot.series.iter().enumerate() {
+        plot_marks::series(&mut chart, series, at, axes)?;
+    }
+    plot_marks::notes(&mut chart, plot, axes)?;
+    let named = |it: &str| !it.is_empty();
+    let any_named = plot.series.iter().any(|it| named(&it.look.name))
+        || plot.bands.iter().any(|it| named(&it.look.name));
+    if let Some(corner) = plot.legend.filter(|_| any_named) {
+        let mut labels = chart.configure_series_labels();
+        labels.position(position(corner)).margin(8).legend_area_size(22);
+        labels.background_style(WHITE.mix(0.85)).border_style(PALE);
+        labels.label_font(("sans-serif", 15).into_font().color(&INK)).draw()?;
+    }
+    drop(chart);
+    root.present()?;
+    Ok([(columns.start, rows.start), (columns.end, rows.end)])
+}
+
+fn position(corner: Corner) -> SeriesLabelPosition {
+    match corner {
+        Corner::UpperLeft => SeriesLabelPosition::UpperLeft,
+        Corner::UpperRight => SeriesLabelPosition::UpperRight,
+        Corner::LowerLeft => SeriesLabelPosition::LowerLeft,
+        Corner::LowerRight => SeriesLabelPosition::LowerRight,
+    }
+}
+
+/// Both axes; bars and areas reach to their base, and the width of bars counts.
+fn axes(plot: &Plot) -> Axes {
+    let is_bar = |style| matches!(style, SeriesStyle::Bar | SeriesStyle::LyingBar);
+    let (mut xs, mut ys) = (Vec::new(), Vec::new());
+    for series in &plot.series {
+        let half = if is_bar(series.style) { bar_width(series) / 2.0 } else { 0.0 };
+        let (along, across) = match series.style {
+            SeriesStyle::LyingBar => (&mut ys, &mut xs),
+            _ => (&mut xs, &mut ys),
+        };
+        let (places, values) = match series.style {
+            SeriesStyle::LyingBar => (&series.ys, &series.xs),
+            _ => (&series.xs, &series.ys),
+        };
+        along.extend(places.iter().flat_map(|it| [it - half, it + half]));
+        across.extend(values.iter().chain(&series.base));
+        let log = if series.style == SeriesStyle::LyingBar { plot.x.log } else { plot.y.log };
+        if is_bar(series.style) && series.base.is_empty() && !log {
+            across.push(0.0);
+        }
+    }
+    for band in &plot.bands {
+        let ends = [band.from, band.to];
+        if band.upright { xs.extend(ends) } else { ys.extend(ends) }
+    }
+    for (x, y) in plot.notes.iter().flat_map(|it| [Some(it.at), it.points_to]).flatten() {
+        xs.push(x);
+        ys.push(y);
+    }
+    match &plot.raster {
+        // A picture fills the axes.
+        Some(raster) if plot.series.is_empty() || plot.square => {
+            let around = |low: f64, high: f64| Some((low.min(high), low.max(high)));
+            let x = plot.x.range.or(around(raster.left, raster.right));
+            let y = plot.y.range.or(around(raster.bottom, raster.top));
+            Axes {
+                x: Axis::new([].into_iter(), x, &plot.x),
+                y: Axis::new([].into_iter(), y, &plot.y),
+            }
+        }
+        raster => {
+            if let Some(it) = raster {
+                xs.extend([it.left, it.right]);
+                ys.extend([it.bottom, it.top]);
+            }
+            Axes {
+                x: Axis::new(xs.into_iter(), plot.x.range, &plot.x),
+                y: Axis::new(ys.into_iter(), plot.y.range, &plot.y),
+            }
+        }
+    }
+}
+
+/// Puts the picture below everything but the white ground, if it has a place there.
+fn put_picture(document: &mut String, raster: &Raster, axes: Axes, inside: [(i32, i32); 2]) {
+    // The ground is the first shape.
+    let ground = document.find("<rect");
+    let end = ground.and_then(|from| Some(from + document[from..].find("/>")? + 2));
+    if let (Some(end), Some(picture)) = (end, picture(raster, axes, inside)) {
+        document.insert_str(end, &picture);
+    }
+}
+
+/// The picture as markup; what lies outside the axes is cut off.
+fn picture(raster: &Raster, axes: Axes, inside: [(i32, i32); 2]) -> Option<String> {
+    let [(left, top), (right, bottom)] = inside;
+    let (width, height) = (f64::from(right - left), f64::from(bottom - top));
+    let across = |value: f64| Some(axes.x.part(axes.x.place(value)?) * width);
+    let down = |value: f64| Some((1.0 - axes.y.part(axes.y.place(value)?)) * height);
+    let (from_x, to_x) = (across(raster.left)?, across(raster.right)?);
+    let (from_y, to_y) = (down(raster.top)?, down(raster.bottom)?);
+    // Turned round where the axes run the other way.
+    let turned = |from: f64, to: f64| if to < from { -1 } else { 1 };
+    let file = png::write(&raster.image)?;
+    Some(format!(
+        "\n<svg x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" overflow=\"hidden\">\
+         <image transform=\"translate({from_x} {from_y}) scale({} {})\" width=\"{}\" height=\"{}\" \
+         preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" href=\"{}\"/></svg>",
+        turned(from_x, to_x),
+        turned(from_y, to_y),
+        (to_x - from_x).abs(),
+        (to_y - from_y).abs(),
+        data_uri::png(&file)
+    ))
 }
 
 #[cfg(test)]
 mod tests {
+    use magics::artifact::{Band, Dash, Image, Look, Note, Scale, Series, Tick};
+
     use super::*;
+
+    const STYLES: [SeriesStyle; 5] = [
+        SeriesStyle::Line,
+        SeriesStyle::Scatter,
+        SeriesStyle::Bar,
+        SeriesStyle::LyingBar,
+        SeriesStyle::Area,
+    ];
 
     #[test]
     fn draws_hostile_numbers() {
         let odd = [f64::NAN, f64::INFINITY, f64::MAX, f64::MIN_POSITIVE, -0.0, 1e16, -1e-320];
-        for style in [SeriesStyle::Line, SeriesStyle::Scatter, SeriesStyle::Bar] {
+        for style in STYLES {
             for (x, y) in odd.iter().flat_map(|x| odd.iter().map(move |y| (*x, *y))) {
-                let series =
-                    Series { xs: vec![x, 0.0], ys: vec![y, 1.0, 2.0], style, ..Series::default() };
                 for log in [false, true] {
-                    let fixed = Some((x, y));
-                    let series = vec![Series { dashed: log, ..series.clone() }];
-                    let plot =
-                        Plot { series, x_range: fixed, y_log: log, x_log: log, ..Plot::default() };
-                    assert!(html(&Artifact::Plot(plot.clone())).is_some(), "{x} {y}");
-                    assert!(
-                        html(&Artifact::Plot(Plot { x_range: None, ..plot })).is_some(),
-                        "{x} {y}"
-                    );
+                    let plot = hostile(style, x, y, log);
+                    assert!(html(&Artifact::Plot(plot.clone())).is_some(), "{style:?} {x} {y}");
+                    let free = Scale { range: None, ..plot.x.clone() };
+                    let plot = Plot { x: free, square: false, ..plot };
+                    assert!(html(&Artifact::Plot(plot)).is_some(), "{style:?} {x} {y}");
                 }
             }
         }
+    }
+
+    fn hostile(style: SeriesStyle, x: f64, y: f64, log: bool) -> Plot {
+        let dash = if log { Dash::Dashed } else { Dash::Dotted };
+        let look = Look {
+            dash,
+            radius: Some(x),
+            line_width: Some(y),
+            opacity: Some(x),
+            ..Look::default()
+        };
+        let series = Series {
+            look: look.clone(),
+            style,
+            xs: vec![x, 0.0],
+            ys: vec![y, 1.0, 2.0],
+            base: vec![y],
+            radii: vec![y],
+            bar_width: x,
+            ..Series::default()
+        };
+        let tick = Tick { at: x, name: Some("<tick>".into()) };
+        let scale = Scale { range: Some((x, y)), log, flipped: log, ticks: Some(vec![tick]) };
+        let image = Image { width: 1, height: 1, channels: 1, pixels: vec![9], title: "".into() };
+        Plot {
+            x: scale.clone(),
+            y: Scale { range: None, ..scale },
+            series: vec![series],
+            bands: vec![Band { look, from: x, to: y, upright: log }],
+            notes: vec![Note {
+                text: "<b>".into(),
+                at: (x, y),
+                points_to: Some((y, x)),
+                ..Note::default()
+            }],
+            raster: log.then_some(Raster { image, left: 0.0, right: 1.0, bottom: 0.0, top: 1.0 }),
+            square: log,
+            ..Plot::default()
+        }
+    }
+
+    #[test]
+    fn a_picture_lies_below_what_is_drawn() {
+        let image =
+            Image { width: 2, height: 1, channels: 1, pixels: vec![0, 255], title: "".into() };
+        let raster = Raster { image, left: -0.5, right: 1.5, bottom: 0.5, top: -0.5 };
+        let line = Series { xs: vec![0.0, 1.0], ys: vec![0.0, 0.0], ..Series::default() };
+        let y = Scale { flipped: true, ..Scale::default() };
+        let plot =
+            Plot { raster: Some(raster), series: vec![line], y, square: true, ..Plot::default() };
+        let axes = axes(&plot);
+        assert_eq!((axes.x.low, axes.x.high, axes.y.low, axes.y.high), (-0.5, 1.5, -0.5, 0.5));
+        let (room, axes) = Room::of(&plot, axes);
+        let mut document = String::new();
+        let inside = document_of(&plot, axes, &room, &mut document).unwrap();
+        put_picture(&mut document, plot.raster.as_ref().unwrap(), axes, inside);
+        let (image, line) = (document.find("<image"), document.find("<polyline"));
+        assert!(image.is_some() && image < line, "{document}");
+        let [(left, top), (right, bottom)] = inside;
+        assert!(((right - left) - 2 * (bottom - top)).abs() <= 2, "{inside:?}");
     }
 }

@@ -2,6 +2,10 @@
 //!
 //! Values are divided by a unit, so that the drawing library always sees spans near one.
 
+use std::ops::Range;
+
+use magics::artifact::Scale;
+
 /// A piece of the number line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Axis {
@@ -10,6 +14,8 @@ pub(crate) struct Axis {
     pub(crate) high: f64,
     unit: f64,
     log: bool,
+    /// Whether it runs from right to left, or downwards.
+    flipped: bool,
 }
 
 /// Numbers beyond this are treated as infinite, so that differences stay finite.
@@ -20,9 +26,10 @@ impl Axis {
     pub(crate) fn new(
         values: impl Iterator<Item = f64>,
         fixed: Option<(f64, f64)>,
-        log: bool,
+        scale: &Scale,
     ) -> Self {
-        let plain = Self { low: 0.0, high: 1.0, unit: 1.0, log };
+        let (log, flipped) = (scale.log, scale.flipped);
+        let plain = Self { low: 0.0, high: 1.0, unit: 1.0, log, flipped };
         let fixed = fixed.and_then(|(low, high)| Some((plain.place(low)?, plain.place(high)?)));
         let seen = values.filter_map(|value| plain.place(value)).fold(
             None,
@@ -38,7 +45,32 @@ impl Axis {
         let (low, high) = widen(low.min(high), low.max(high));
         let span = high - low;
         let unit = if (1e-4..1e9).contains(&span) { 1.0 } else { 10f64.powf(span.log10().floor()) };
-        Self { low: low / unit, high: high / unit, unit, log }
+        Self { low: low / unit, high: high / unit, unit, log, flipped }
+    }
+
+    /// From left to right, or from bottom to top.
+    pub(crate) fn ends(&self) -> Range<f64> {
+        if self.flipped { self.high..self.low } else { self.low..self.high }
+    }
+
+    /// How much it spans: of values, or of powers of ten.
+    pub(crate) fn length(&self) -> f64 {
+        (self.high - self.low) * self.unit
+    }
+
+    /// The same axis with the same middle, of another length if that is greater.
+    pub(crate) fn widened(self, length: f64) -> Self {
+        let more = (length / self.unit - (self.high - self.low)) / 2.0;
+        if !(more > 0.0 && more.is_finite()) || self.log {
+            return self;
+        }
+        Self { low: self.low - more, high: self.high + more, ..self }
+    }
+
+    /// Which part of the way, from 0 at the start to 1 at the end, leads to a place.
+    pub(crate) fn part(&self, place: f64) -> f64 {
+        let part = (place - self.low) / (self.high - self.low);
+        if self.flipped { 1.0 - part } else { part }
     }
 
     /// Where a value is drawn; `None` if it cannot be.
@@ -102,7 +134,7 @@ mod tests {
     use super::*;
 
     fn axis(values: &[f64]) -> Axis {
-        Axis::new(values.iter().copied(), None, false)
+        Axis::new(values.iter().copied(), None, &Scale::default())
     }
 
     #[test]
@@ -130,7 +162,8 @@ mod tests {
         assert_eq!(axis(&[0.0, 1.0]).label(-0.0), "0");
         let tiny = axis(&[0.0, 2e-9]);
         assert_eq!(tiny.label(tiny.place(1e-9).unwrap()), "1e-9");
-        let log = Axis::new([1.0, 1000.0].into_iter(), None, true);
+        let scale = Scale { log: true, ..Scale::default() };
+        let log = Axis::new([1.0, 1000.0].into_iter(), None, &scale);
         assert_eq!([log.label(1.0), log.label(-2.0), log.label(2.0)], ["10", "0.01", "100"]);
     }
 }

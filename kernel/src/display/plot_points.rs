@@ -1,6 +1,6 @@
 //! The points of a series as they are drawn: placed, cut at the edges of the plot, and thinned.
 
-use magics::artifact::Series;
+use magics::artifact::{Series, SeriesStyle};
 
 use super::plot_axes::Axis;
 
@@ -10,12 +10,13 @@ pub(crate) const POINTS: usize = 4000;
 /// A point in drawn units.
 type Point = (f64, f64);
 
-/// The points inside the plot.
-pub(crate) fn dots(series: &Series, x_axis: Axis, y_axis: Axis) -> Vec<Point> {
-    let placed = series.xs.iter().zip(&series.ys);
-    let placed = placed.filter_map(|(x, y)| Some((x_axis.place(*x)?, y_axis.place(*y)?)));
-    let inside = |(x, y): &Point| x_axis.holds(*x) && y_axis.holds(*y);
-    let mut dots: Vec<Point> = placed.filter(inside).collect();
+/// The points inside the plot, each with its number in the series.
+pub(crate) fn dots(series: &Series, x_axis: Axis, y_axis: Axis) -> Vec<(usize, Point)> {
+    let placed = series.xs.iter().zip(&series.ys).enumerate();
+    let placed =
+        placed.filter_map(|(at, (x, y))| Some((at, (x_axis.place(*x)?, y_axis.place(*y)?))));
+    let inside = |(_, (x, y)): &(usize, Point)| x_axis.holds(*x) && y_axis.holds(*y);
+    let mut dots: Vec<(usize, Point)> = placed.filter(inside).collect();
     if dots.len() > POINTS {
         let stride = dots.len().div_ceil(POINTS);
         dots = dots.into_iter().step_by(stride).collect();
@@ -109,7 +110,8 @@ pub(crate) fn bar_width(series: &Series) -> f64 {
     if series.bar_width > 0.0 {
         return series.bar_width;
     }
-    let mut xs: Vec<f64> = series.xs.iter().copied().filter(|x| x.is_finite()).collect();
+    let places = if series.style == SeriesStyle::LyingBar { &series.ys } else { &series.xs };
+    let mut xs: Vec<f64> = places.iter().copied().filter(|x| x.is_finite()).collect();
     xs.sort_by(f64::total_cmp);
     let steps = xs.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0);
     let least = steps.fold(f64::INFINITY, f64::min);
@@ -121,7 +123,7 @@ mod tests {
     use super::*;
 
     fn axis(low: f64, high: f64) -> Axis {
-        Axis::new(std::iter::empty(), Some((low, high)), false)
+        Axis::new(std::iter::empty(), Some((low, high)), &Default::default())
     }
 
     fn series(ys: Vec<f64>) -> Series {

@@ -1,0 +1,498 @@
+//! What stands around and across the axes: titles, limits, ticks, legends, words, lines from side to side.
+
+use super::artist::Artist;
+use super::canvas::{Cycle, Pane, is_picture, keep, on_axes, on_pane};
+use super::colors::color;
+use super::draw::{add, named_ticks};
+use super::style::{Options, look, plain_look};
+use super::values::{number, numbers};
+use crate::native::*;
+use crate::shown::{Band, Corner, Note, Panel, Plot, Scale, Series, Tick};
+
+/// The functions that dress the axes; as methods of axes they may begin with `set_`.
+pub(super) static FUNCTIONS: &[NativeFn] = &[
+    function("title", "label, **options", "Title of the axes.", title),
+    function("xlabel", "xlabel, **options", "Label of the horizontal axis.", x_label),
+    function("ylabel", "ylabel, **options", "Label of the vertical axis.", y_label),
+    function("xlim", "left=None, right=None, **ends", "Ends of the horizontal axis.", x_limits),
+    function("ylim", "bottom=None, top=None, **ends", "Ends of the vertical axis.", y_limits),
+    function("xscale", "value, **options", "'linear' or 'log'.", x_scale),
+    function("yscale", "value, **options", "'linear' or 'log'.", y_scale),
+    function(
+        "xticks",
+        "ticks=None, labels=None, **options",
+        "Named places of the horizontal axis.",
+        x_ticks,
+    ),
+    function(
+        "yticks",
+        "ticks=None, labels=None, **options",
+        "Named places of the vertical axis.",
+        y_ticks,
+    ),
+    function(
+        "legend",
+        "*entries, **options",
+        "Names the series; loc: 'upper right', 'lower left' ...",
+        legend,
+    ),
+    function("grid", "visible=True, **options", "Lines across at the ticks.", grid),
+    function(
+        "axis",
+        "*option, **options",
+        "'off', 'on', 'equal', or [left, right, bottom, top].",
+        axis,
+    ),
+    function(
+        "axhline",
+        "y=0, xmin=0, xmax=1, **options",
+        "A level line across the axes.",
+        level_line,
+    ),
+    function(
+        "axvline",
+        "x=0, ymin=0, ymax=1, **options",
+        "An upright line across the axes.",
+        upright_line,
+    ),
+    function("axhspan", "ymin, ymax, **options", "A level stripe across the axes.", level_stripe),
+    function(
+        "axvspan",
+        "xmin, xmax, **options",
+        "An upright stripe across the axes.",
+        upright_stripe,
+    ),
+    function("hlines", "y, xmin, xmax, colors=None, **options", "Level lines.", level_lines),
+    function("vlines", "x, ymin, ymax, colors=None, **options", "Upright lines.", upright_lines),
+    function("text", "x, y, s, **options", "Words at a place.", text),
+    function(
+        "annotate",
+        "text, xy, xytext=None, **options",
+        "Words about a place; arrowprops draws a line to it.",
+        annotate,
+    ),
+    function(
+        "bar_label",
+        "container, labels=None, fmt='%g', **options",
+        "Numbers over the bars that plt.bar returned.",
+        bar_label,
+    ),
+    function("cla", "", "Empties the axes.", clear),
+];
+
+fn title(cx: &mut Cx, args: Args<'_>) -> Res {
+    Options::of("title", args.dict(1)?)?;
+    let text = cx.str(&args[0])?;
+    on_pane(|it| match &mut it.panel {
+        Panel::Image(image) => image.title = text,
+        Panel::Plot(plot) => plot.title = text,
+    });
+    Ok(Value::None)
+}
+
+fn x_label(cx: &mut Cx, args: Args<'_>) -> Res {
+    Options::of("xlabel", args.dict(1)?)?;
+    let text = cx.str(&args[0])?;
+    on_axes(|it| it.x_label = text);
+    Ok(Value::None)
+}
+
+fn y_label(cx: &mut Cx, args: Args<'_>) -> Res {
+    Options::of("ylabel", args.dict(1)?)?;
+    let text = cx.str(&args[0])?;
+    on_axes(|it| it.y_label = text);
+    Ok(Value::None)
+}
+
+fn x_limits(cx: &mut Cx, args: Args<'_>) -> Res {
+    let (now, ends) = limits(cx, &args, ["left", "right"], |it| (&it.x, extent(it, true)))?;
+    set_limits(now, ends, |it| &mut it.x)
+}
+
+fn y_limits(cx: &mut Cx, args: Args<'_>) -> Res {
+    let (now, ends) = limits(cx, &args, ["bottom", "top"], |it| (&it.y, extent(it, false)))?;
+    set_limits(now, ends, |it| &mut it.y)
+}
+
+type Ends = (f64, f64);
+
+/// The ends as they are and as they are wanted; `None`: nothing was asked for.
+fn limits(
+    cx: &mut Cx,
+    args: &Args<'_>,
+    names: [&str; 2],
+    now: impl FnOnce(&Plot) -> (&Scale, Ends),
+) -> Result<(Ends, Option<Ends>), Raised> {
+    let now = on_axes(|it| {
+        let (scale, data) = now(it);
+        let (low, high) = scale.range.unwrap_or(data);
+        if scale.flipped { (high, low) } else { (low, high) }
+    });
+    let named = args.dict(2)?;
+    let mut given = [args.opt(0).cloned(), args.opt(1).cloned()];
+    for (at, name) in names.iter().enumerate() {
+        let other = ["xmin", "xmax", "ymin", "ymax"].into_iter().skip(at).step_by(2);
+        let found = [*name].into_iter().chain(other).find_map(|it| named.get_str(it));
+        given[at] = given[at].take().or(found);
+    }
+    let wrong = || value_error(format!("limits are two numbers: ({}, {})", names[0], names[1]));
+    if let [Some(both), None] = &given
+        && number(both).is_none()
+    {
+        return match numbers(cx, both)?.as_slice() {
+            [low, high] => Ok((now, Some((*low, *high)))),
+            _ => Err(wrong()),
+        };
+    }
+    let end = |value: &Option<Value>, or: f64| match value {
+        Some(it) => number(it).filter(|it| it.is_finite()).ok_or_else(wrong),
+        None => Ok(or),
+    };
+    let asked = given.iter().any(Option::is_some);
+    let ends = (end(&given[0], now.0)?, end(&given[1], now.1)?);
+    Ok((now, Some(ends).filter(|_| asked)))
+}
+
+fn set_limits(now: Ends, ends: Option<Ends>, scale: impl FnOnce(&mut Plot) -> &mut Scale) -> Res {
+    let (low, high) = ends.unwrap_or(now);
+    if ends.is_some() {
+        if !(low.is_finite() && high.is_finite()) {
+            return Err(value_error("Axis limits cannot be NaN or Inf"));
+        }
+        on_axes(|it| {
+            let scale = scale(it);
+            scale.range = Some((low.min(high), low.max(high)));
+            scale.flipped = low > high;
+        });
+    }
+    Ok(Value::tuple([Value::Float(low), Value::Float(high)]))
+}
+
+/// The least and the greatest value of what is drawn; 0 and 1 if nothing is.
+fn extent(plot: &Plot, along_x: bool) -> Ends {
+    let values = plot.series.iter().flat_map(|it| if along_x { &it.xs } else { &it.ys });
+    let corners = plot.raster.iter().flat_map(|it| match along_x {
+        true => [it.left, it.right],
+        false => [it.bottom, it.top],
+    });
+    let finite = values.copied().chain(corners).filter(|it| it.is_finite());
+    let (low, high) = finite
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
+    if low <= high { (low, high) } else { (0.0, 1.0) }
+}
+
+fn is_log(name: &str) -> Result<bool, Raised> {
+    match name {
+        "log" => Ok(true),
+        "linear" => Ok(false),
+        other => Err(value_error(format!(
+            "'{other}' is not a valid value for scale; supported values are 'linear', 'log'"
+        ))),
+    }
+}
+
+fn x_scale(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let log = is_log(args.str(0)?)?;
+    on_axes(|it| it.x.log = log);
+    Ok(Value::None)
+}
+
+fn y_scale(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let log = is_log(args.str(0)?)?;
+    on_axes(|it| it.y.log = log);
+    Ok(Value::None)
+}
+
+fn x_ticks(cx: &mut Cx, args: Args<'_>) -> Res {
+    Options::of("xticks", args.dict(2)?)?;
+    set_ticks(cx, &args, |it| &mut it.x)
+}
+
+fn y_ticks(cx: &mut Cx, args: Args<'_>) -> Res {
+    Options::of("yticks", args.dict(2)?)?;
+    set_ticks(cx, &args, |it| &mut it.y)
+}
+
+fn set_ticks(cx: &mut Cx, args: &Args<'_>, scale: impl FnOnce(&mut Plot) -> &mut Scale) -> Res {
+    let places = args.opt(0).map(|it| numbers(cx, it)).transpose()?;
+    let mut names = Vec::new();
+    if let Some(labels) = args.opt(1) {
+        for it in &cx.collect(labels)? {
+            names.push(cx.str(it)?);
+        }
+    }
+    let ticks = match places {
+        Some(places) if args.opt(1).is_none() => {
+            places.into_iter().map(|at| Tick { at, name: None }).collect()
+        }
+        Some(places) => {
+            super::values::same_length(("ticks", places.len()), ("labels", names.len()))?;
+            places.into_iter().zip(names).map(|(at, it)| Tick { at, name: Some(it) }).collect()
+        }
+        None if args.opt(1).is_some() => named_ticks(names),
+        // Rotated labels, say: nothing changes.
+        None => return Ok(Value::None),
+    };
+    keep(64 * Vec::len(&ticks))?;
+    // A picture has no ticks to take away.
+    if !(ticks.is_empty() && is_picture()) {
+        on_axes(|it| scale(it).ticks = Some(ticks));
+    }
+    Ok(Value::None)
+}
+
+fn legend(cx: &mut Cx, args: Args<'_>) -> Res {
+    let options = Options::of("legend", args.dict(1)?)?;
+    let (handles, labels) = match args.rest(0) {
+        [] => (options.get("handles"), options.get("labels")),
+        [labels] if super::artist::is_drawn(labels) => (Some(labels.clone()), None),
+        [labels] => (None, Some(labels.clone())),
+        [handles, labels, ..] => (Some(handles.clone()), Some(labels.clone())),
+    };
+    let mut names = Vec::new();
+    if let Some(labels) = labels {
+        for it in &cx.collect(&labels)? {
+            names.push(cx.str(it)?);
+        }
+    }
+    match handles {
+        Some(handles) => {
+            for (handle, name) in cx.collect(&handles)?.iter().zip(names) {
+                if let Some(artist) = handle.downcast::<Artist>() {
+                    artist.with(|it| it.look.name = name)?;
+                }
+            }
+        }
+        None => on_axes(|it| {
+            it.series.iter_mut().zip(names).for_each(|(series, name)| series.look.name = name);
+        }),
+    }
+    let corner = match options.get("loc") {
+        Some(place) => corner(cx, &place)?,
+        None => Corner::UpperRight,
+    };
+    on_axes(|it| it.legend = Some(corner));
+    Ok(Value::None)
+}
+
+/// The corner nearest to where matplotlib would put the legend.
+fn corner(cx: &mut Cx, place: &Value) -> Result<Corner, Raised> {
+    let name = match place.as_int() {
+        Some(code) => [
+            "best",
+            "upper right",
+            "upper left",
+            "lower left",
+            "lower right",
+            "right",
+            "center left",
+            "center right",
+            "lower center",
+            "upper center",
+            "center",
+        ]
+        .get(usize::try_from(code).unwrap_or(usize::MAX))
+        .copied()
+        .unwrap_or("")
+        .to_owned(),
+        // A pair of coordinates.
+        None if place.as_tuple().is_some() => "best".to_owned(),
+        None => cx.str(place)?,
+    };
+    Ok(match name.as_str() {
+        "best" | "upper right" | "right" | "center right" | "upper center" | "center" => {
+            Corner::UpperRight
+        }
+        "upper left" | "center left" => Corner::UpperLeft,
+        "lower left" => Corner::LowerLeft,
+        "lower right" | "lower center" => Corner::LowerRight,
+        other => {
+            return Err(value_error(format!(
+                "'{other}' is not a valid value for loc; supported values are 'best', 'upper right', 'upper left', \
+                 'lower left', 'lower right' and the middles between them"
+            )));
+        }
+    })
+}
+
+fn grid(cx: &mut Cx, args: Args<'_>) -> Res {
+    Options::of("grid", args.dict(1)?)?;
+    let on = cx.truth(&args[0])?;
+    if on || !is_picture() {
+        on_axes(|it| it.grid = on);
+    }
+    Ok(Value::None)
+}
+
+fn axis(cx: &mut Cx, args: Args<'_>) -> Res {
+    let Some(option) = args.rest(0).first() else { return Ok(Value::None) };
+    match option.as_str() {
+        Some("off") | None if option.as_str().is_some() || option.as_int() == Some(0) => {
+            // A picture stands without axes as it is.
+            if !is_picture() {
+                on_axes(|it| it.bare = true);
+            }
+        }
+        Some("on") => on_axes(|it| it.bare = false),
+        Some("equal" | "scaled" | "image" | "square") => {
+            if !is_picture() {
+                on_axes(|it| it.square = true);
+            }
+        }
+        Some("tight" | "auto") => {}
+        Some(other) => {
+            return Err(value_error(format!(
+                "Unrecognized string '{other}' to axis; try 'on' or 'off'"
+            )));
+        }
+        None => match numbers(cx, option)?.as_slice() {
+            [left, right, bottom, top] => {
+                set_limits((0.0, 1.0), Some((*left, *right)), |it| &mut it.x)?;
+                set_limits((0.0, 1.0), Some((*bottom, *top)), |it| &mut it.y)?;
+            }
+            _ => return Err(value_error("axis takes [left, right, bottom, top]")),
+        },
+    }
+    Ok(Value::None)
+}
+
+fn band(cx: &mut Cx, func: &str, args: &Args<'_>, ends: [usize; 2], upright: bool) -> Res {
+    let options = Options::of(func, args.dict(args.all().len() - 1)?)?;
+    let (from, to) = (args.float(ends[0])?, args.float(ends[1])?);
+    let look = match from == to {
+        // Lines across do not take a colour of the cycle.
+        true => {
+            let look = plain_look(cx, options)?;
+            crate::shown::Look { color: look.color.or(Some(crate::shown::CYCLE[0])), ..look }
+        }
+        false => look(cx, options, Cycle::Fills)?,
+    };
+    keep(size_of::<Band>())?;
+    on_axes(|it| it.bands.push(Band { look, from, to, upright }));
+    Ok(Value::None)
+}
+
+fn level_line(cx: &mut Cx, args: Args<'_>) -> Res {
+    band(cx, "axhline", &args, [0, 0], false)
+}
+
+fn upright_line(cx: &mut Cx, args: Args<'_>) -> Res {
+    band(cx, "axvline", &args, [0, 0], true)
+}
+
+fn level_stripe(cx: &mut Cx, args: Args<'_>) -> Res {
+    band(cx, "axhspan", &args, [0, 1], false)
+}
+
+fn upright_stripe(cx: &mut Cx, args: Args<'_>) -> Res {
+    band(cx, "axvspan", &args, [0, 1], true)
+}
+
+fn level_lines(cx: &mut Cx, args: Args<'_>) -> Res {
+    let [ys, lows, highs] = segments(cx, &args)?;
+    let options = Options::of("hlines", args.dict(4)?)?;
+    let look = segments_look(cx, &args, options)?;
+    let xs = lows.iter().zip(&highs).flat_map(|(low, high)| [*low, *high, f64::NAN]).collect();
+    let ys = ys.iter().flat_map(|it| [*it; 3]).collect();
+    add(Series { look, xs, ys, ..Series::default() })
+}
+
+fn upright_lines(cx: &mut Cx, args: Args<'_>) -> Res {
+    let [xs, lows, highs] = segments(cx, &args)?;
+    let options = Options::of("vlines", args.dict(4)?)?;
+    let look = segments_look(cx, &args, options)?;
+    let ys = lows.iter().zip(&highs).flat_map(|(low, high)| [*low, *high, f64::NAN]).collect();
+    let xs = xs.iter().flat_map(|it| [*it; 3]).collect();
+    add(Series { look, xs, ys, ..Series::default() })
+}
+
+/// The places of lines and their ends, as many of each.
+fn segments(cx: &mut Cx, args: &Args<'_>) -> Result<[Vec<f64>; 3], Raised> {
+    let mut parts = [numbers(cx, &args[0])?, numbers(cx, &args[1])?, numbers(cx, &args[2])?];
+    let count = parts.iter().map(Vec::len).max().unwrap_or(0);
+    for part in &mut parts {
+        if part.len() == 1 {
+            *part = vec![part[0]; count];
+        }
+        super::values::same_length(("the ends", part.len()), ("the lines", count))?;
+    }
+    Ok(parts)
+}
+
+fn segments_look(
+    cx: &mut Cx,
+    args: &Args<'_>,
+    options: Options<'_>,
+) -> Result<crate::shown::Look, Raised> {
+    let mut look = plain_look(cx, options)?;
+    if let Some(colors) = args.opt(3) {
+        let first = match colors.as_str() {
+            Some(_) => Some(colors.clone()),
+            None => cx.collect(colors)?.first().cloned(),
+        };
+        if let Some(first) = first {
+            look.color = color(cx, &first)?;
+        }
+    }
+    if look.color.is_none() {
+        look.color = Some(on_pane(|it| it.next_color(Cycle::Lines)));
+    }
+    Ok(look)
+}
+
+fn text(cx: &mut Cx, args: Args<'_>) -> Res {
+    let options = Options::of("text", args.dict(3)?)?;
+    let at = (args.float(0)?, args.float(1)?);
+    let text = cx.str(&args[2])?;
+    note(cx, Note { text, at, ..Note::default() }, options)
+}
+
+fn annotate(cx: &mut Cx, args: Args<'_>) -> Res {
+    let options = Options::of("annotate", args.dict(3)?)?;
+    let point = |values: Vec<f64>| match values.as_slice() {
+        [x, y] => Ok((*x, *y)),
+        _ => Err(value_error("a place is two numbers: (x, y)")),
+    };
+    let text = cx.str(&args[0])?;
+    let place = point(numbers(cx, &args[1])?)?;
+    // Offsets in points cannot be told in units of the axes: the words stand at the place itself.
+    let is_offset = options.text("textcoords")?.is_some_and(|it| it.starts_with("offset"));
+    let words = args.opt(2).filter(|_| !is_offset);
+    let at = words.map_or(Ok(place), |it| point(numbers(cx, it)?))?;
+    let points_to = options.get("arrowprops").map(|_| place).filter(|it| *it != at);
+    note(cx, Note { text, at, points_to, ..Note::default() }, options)
+}
+
+fn note(cx: &mut Cx, mut note: Note, options: Options<'_>) -> Res {
+    note.color = plain_look(cx, options)?.color;
+    let side = options.any(&["ha", "horizontalalignment"]);
+    note.centred = side.is_some_and(|it| it.as_str() == Some("center"));
+    keep(size_of::<Note>() + note.text.len())?;
+    on_axes(|it| it.notes.push(note));
+    Ok(Value::None)
+}
+
+fn bar_label(cx: &mut Cx, args: Args<'_>) -> Res {
+    let options = Options::of("bar_label", args.dict(3)?)?;
+    let bars = args.object::<Artist>(0)?.bars()?;
+    let bars = bars.ok_or_else(|| type_error("bar_label takes what plt.bar returned"))?;
+    let labels = args.opt(1).map(|it| cx.collect(it)).transpose()?;
+    for (at, (x, height)) in bars.into_iter().enumerate() {
+        let text = match labels.as_ref().map(|it| it.get(at)) {
+            Some(label) => label.map(|it| cx.str(it)).transpose()?.unwrap_or_default(),
+            None => {
+                let template = Value::str(args.str(2)?);
+                let text = cx.binary(BinaryOp::Mod, &template, &Value::Float(height))?;
+                cx.str(&text)?
+            }
+        };
+        note(cx, Note { text, at: (x, height), ..Note::default() }, options)?;
+        on_axes(|it| it.notes.last_mut().map(|it| it.centred = true));
+    }
+    Ok(Value::None)
+}
+
+fn clear(_cx: &mut Cx, _args: Args<'_>) -> Res {
+    on_pane(|it| *it = Pane::new(it.axes().size));
+    Ok(Value::None)
+}

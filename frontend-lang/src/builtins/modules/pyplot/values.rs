@@ -1,0 +1,115 @@
+//! What programs hand to plots, as plain numbers.
+
+use crate::native::*;
+
+/// One number: of the language, of NumPy, or a tensor of one element. `None` counts as a gap.
+pub(super) fn number(value: &Value) -> Option<f64> {
+    if value.is_none() {
+        return Some(f64::NAN);
+    }
+    if let Some(it) = value.as_tensor() {
+        return it.get().to_f64_vec().ok().filter(|it| it.len() == 1).map(|it| it[0]);
+    }
+    value.as_float().or_else(|| value.as_native().and_then(|it| it.as_float()))
+}
+
+/// The numbers of a tensor, an array, a sequence, or one number.
+pub(super) fn numbers(cx: &mut Cx, value: &Value) -> Result<Vec<f64>, Raised> {
+    if let Some(it) = value.as_tensor() {
+        return Ok(it.get().to_f64_vec()?);
+    }
+    if let Some(one) = number(value).filter(|_| !value.is_none()) {
+        return Ok(vec![one]);
+    }
+    let wrong = |it: &Value| format!("plots take numbers, not {}", type_name(it));
+    if value.as_str().is_some() || value.is_none() {
+        return Err(type_error(wrong(value)));
+    }
+    let items = cx.collect(value).map_err(|it| it.or_type_error(wrong(value)))?;
+    items.iter().map(|it| number(it).ok_or_else(|| type_error(wrong(it)))).collect()
+}
+
+/// Numbers, or names, which stand at 0, 1, 2 ...
+pub(super) struct Positions {
+    pub(super) at: Vec<f64>,
+    /// Empty: they were numbers.
+    pub(super) names: Vec<String>,
+}
+
+/// Where things stand along an axis.
+pub(super) fn positions(cx: &mut Cx, value: &Value) -> Result<Positions, Raised> {
+    // A list of the items of anything but numbers and tensors, which a generator gives only once.
+    let is_plain =
+        value.as_tensor().is_some() || number(value).is_some() || value.as_str().is_some();
+    let items = if is_plain { Vec::new() } else { cx.collect(value)? };
+    let names: Vec<String> = items.iter().map_while(|it| it.as_str().map(str::to_owned)).collect();
+    if names.is_empty() || names.len() < items.len() {
+        let value = if is_plain { value.clone() } else { Value::list(items) };
+        return Ok(Positions { at: numbers(cx, &value)?, names: Vec::new() });
+    }
+    Ok(Positions { at: (0..names.len()).map(|it| it as f64).collect(), names })
+}
+
+/// The columns of a matrix; one for anything flat.
+pub(super) fn columns(cx: &mut Cx, value: &Value) -> Result<Vec<Vec<f64>>, Raised> {
+    match grid(cx, value)? {
+        Some(grid) => {
+            Ok((0..grid.width).map(|x| (0..grid.height).map(|y| grid.at(x, y)).collect()).collect())
+        }
+        None => Ok(vec![numbers(cx, value)?]),
+    }
+}
+
+/// A matrix of numbers, row after row.
+pub(super) struct Grid {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) values: Vec<f64>,
+}
+
+impl Grid {
+    pub(super) fn at(&self, x: usize, y: usize) -> f64 {
+        self.values[y * self.width + x]
+    }
+}
+
+/// A matrix: a tensor of two dimensions, or a sequence of sequences; `None` for anything else.
+pub(super) fn grid(cx: &mut Cx, value: &Value) -> Result<Option<Grid>, Raised> {
+    if let Some(it) = value.as_tensor() {
+        let tensor = it.get();
+        return Ok(match **tensor.shape() {
+            [height, width] => Some(Grid { width, height, values: tensor.to_f64_vec()? }),
+            _ => None,
+        });
+    }
+    let rows = match value {
+        Value::List(_) | Value::Tuple(_) => cx.collect(value)?,
+        _ => return Ok(None),
+    };
+    if rows.is_empty() || rows.iter().any(|it| it.as_str().is_some() || number(it).is_some()) {
+        return Ok(None);
+    }
+    let (mut values, mut width) = (Vec::new(), None);
+    for row in &rows {
+        cx.poll()?;
+        let row = numbers(cx, row)?;
+        if *width.get_or_insert(row.len()) != row.len() {
+            return Err(value_error("the rows of a matrix are equally long; these are not"));
+        }
+        values.extend(row);
+    }
+    Ok(Some(Grid { width: width.unwrap_or(0), height: rows.len(), values }))
+}
+
+/// Raises where two sequences that belong together differ in length.
+pub(super) fn same_length(
+    (name, one): (&str, usize),
+    (other_name, other): (&str, usize),
+) -> Result<(), Raised> {
+    if one == other {
+        return Ok(());
+    }
+    Err(value_error(format!(
+        "{name} and {other_name} must have the same length, but have {one} and {other} values"
+    )))
+}

@@ -1,0 +1,190 @@
+//! One set of axes with what is drawn on it, as plain data.
+
+use super::Image;
+
+/// Red, green, blue.
+pub type Rgb = [u8; 3];
+
+/// The colours that series take in turn; they can be told apart, also by most people who see fewer (after Okabe and Ito).
+pub const CYCLE: [Rgb; 8] = [
+    [0, 114, 178],
+    [213, 94, 0],
+    [0, 158, 115],
+    [204, 121, 167],
+    [230, 159, 0],
+    [86, 180, 233],
+    [120, 94, 60],
+    [90, 90, 90],
+];
+
+/// One set of axes with what is drawn on it: the picture lowest, then bands, series and notes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plot {
+    /// Above the axes; may be empty.
+    pub title: String,
+    /// Below the horizontal axis; may be empty.
+    pub x_label: String,
+    /// Beside the vertical axis; may be empty.
+    pub y_label: String,
+    /// The horizontal axis.
+    pub x: Scale,
+    /// The vertical axis.
+    pub y: Scale,
+    /// A picture over a part of the plane.
+    pub raster: Option<Raster>,
+    /// Stripes across the axes, and lines.
+    pub bands: Vec<Band>,
+    /// Drawn in order, later ones on top.
+    pub series: Vec<Series>,
+    /// Words at places.
+    pub notes: Vec<Note>,
+    /// Whether lines are drawn across at the ticks.
+    pub grid: bool,
+    /// Where series are named in a box; `None`: nowhere.
+    pub legend: Option<Corner>,
+    /// Whether one unit is as long on both axes.
+    pub square: bool,
+    /// Whether the axes themselves are left out.
+    pub bare: bool,
+    /// Width and height in pixels; `None`: 560 by 340.
+    pub size: Option<(u32, u32)>,
+}
+
+/// How an axis counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scale {
+    /// The ends; `None`: from the data.
+    pub range: Option<(f64, f64)>,
+    /// Whether it is logarithmic.
+    pub log: bool,
+    /// Whether numbers grow to the left, or downwards.
+    pub flipped: bool,
+    /// The places that are named; `None`: chosen when drawn.
+    pub ticks: Option<Vec<Tick>>,
+}
+
+/// A place on an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// The value there.
+    pub at: f64,
+    /// `None`: the value itself.
+    pub name: Option<String>,
+}
+
+/// How lines, dots and areas look.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Look {
+    /// For the legend; may be empty.
+    pub name: String,
+    /// `None`: the next colour of [`CYCLE`].
+    pub color: Option<Rgb>,
+    /// From 0, which cannot be seen, to 1; `None`: as usual.
+    pub opacity: Option<f64>,
+    /// Width of lines in pixels; `None`: 2.
+    pub line_width: Option<f64>,
+    /// How lines are broken.
+    pub dash: Dash,
+    /// Whether a line also marks its points.
+    pub markers: bool,
+    /// Radius of dots in pixels; `None`: 3.
+    pub radius: Option<f64>,
+}
+
+/// How a line is broken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dash {
+    #[default]
+    Solid,
+    Dashed,
+    Dotted,
+}
+
+/// One set of points.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// How it looks.
+    pub look: Look,
+    /// How the points are drawn.
+    pub style: SeriesStyle,
+    /// Horizontal positions.
+    pub xs: Vec<f64>,
+    /// Vertical positions, as many as `xs`; a point that is not finite breaks the line.
+    pub ys: Vec<f64>,
+    /// Where bars and areas begin, one for each point; empty: at 0.
+    pub base: Vec<f64>,
+    /// A colour for each dot; empty: all as `look` says.
+    pub colors: Vec<Rgb>,
+    /// A radius for each dot in pixels; empty: all as `look` says.
+    pub radii: Vec<f64>,
+    /// Width of a bar in units of its axis; 0: 0.8 of the least distance.
+    pub bar_width: f64,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SeriesStyle {
+    /// Points joined in order.
+    #[default]
+    Line,
+    /// A dot at each point.
+    Scatter,
+    /// An upright bar from its base to each point.
+    Bar,
+    /// A lying bar from its base, which is an x, to each point.
+    LyingBar,
+    /// The area between the points and their base.
+    Area,
+}
+
+/// A stripe across the whole axes; a line where both ends are the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Band {
+    /// How it looks.
+    pub look: Look,
+    /// One side.
+    pub from: f64,
+    /// The other side.
+    pub to: f64,
+    /// Whether it stands upright, at these x; else it lies at these y.
+    pub upright: bool,
+}
+
+/// Words at a place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Note {
+    /// What they say.
+    pub text: String,
+    /// Where they stand.
+    pub at: (f64, f64),
+    /// Where a line leads from them.
+    pub points_to: Option<(f64, f64)>,
+    /// `None`: that of the axes.
+    pub color: Option<Rgb>,
+    /// Whether the place is their middle; else it is where they begin, at the bottom.
+    pub centred: bool,
+}
+
+/// A picture over a part of the plane.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Raster {
+    /// Its first row is at `top`.
+    pub image: Image,
+    /// The x of its left side.
+    pub left: f64,
+    /// The x of its right side.
+    pub right: f64,
+    /// The y of its lower side, as the picture stands.
+    pub bottom: f64,
+    /// The y of its upper side.
+    pub top: f64,
+}
+
+/// A corner of the axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Corner {
+    UpperLeft,
+    UpperRight,
+    LowerLeft,
+    LowerRight,
+}
