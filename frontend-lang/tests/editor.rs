@@ -216,12 +216,8 @@ fn names_that_the_text_binds() {
     check(&known, "s = 'a'\ns.upp|", "upp", &["upper"]);
     check(&known, "d = {'alpha': 1}\nd['a|']", "a", &["alpha"]);
     let class = "class A(nn.Module):\n    def __init__(self, size: int):\n        self.own_thing = 'x'\n\n    def forward(self, x):\n        self.";
-    check(
-        &known,
-        &format!("{class}own|"),
-        "own",
-        &["own_buffers", "own_items", "own_parameters", "own_thing"],
-    );
+    check(&known, &format!("{class}own|"), "own", &["own_thing"]);
+    check(&known, &format!("{class}named_par|"), "named_par", &["named_parameters"]);
     check(&known, &format!("{class}own_thing.upp|"), "upp", &["upper"]);
     check(&known, &format!("{class}parameters()\n\nA(si|"), "si", &["size="]);
 }

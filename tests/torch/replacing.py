@@ -93,6 +93,8 @@ class Memory(nn.Module):
         super().__init__()
         self.layer = nn.Linear(1, 1)
         self.items = []
+        self.hooks = []
+        self.own_parameters = self.children_items = self.check_kind = None
 
     def put(self, item):
         self.items.append(item)
@@ -111,4 +113,45 @@ memory = Memory()
 memory.put(3)
 memory.extra = nn.Linear(1, 1)
 memory.count = memory.own_value()
+memory.hooks.append(memory.register_forward_hook(lambda module, args, output: None))
+memory.layer = nn.Linear(2, 1)
+print(len(memory.hooks), len(list(memory.parameters())), list(memory.state_dict()))
+
+
+class Shrink(torch.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, {"lr": 0.5})
+        self.switches = self.update = self.evaluate = None
+
+    def step(self):
+        with torch.no_grad():
+            for group in self.param_groups:
+                for param in group["params"]:
+                    param.mul_(group["lr"])
+
+
+shrink = Shrink([nn.Parameter(torch.ones(2))])
+shrink.step()
+shrink.zero_grad()
+print(shrink.param_groups[0]["params"][0].tolist(), sorted(shrink.state_dict()))
+
+
+class Halving(torch.optim.lr_scheduler.LRScheduler):
+    put = closed_form = None
+
+    def get_lr(self):
+        return [0.5 ** self.last_epoch for _ in self.base_lrs]
+
+
+halving = Halving(shrink)
+shrink.step()
+halving.step()
+print(halving.get_last_lr())
+
+
+class Loader(torch.utils.data.DataLoader):
+    samples = batches = stream = gathered = None
+
+
+print([batch.tolist() for batch in Loader(torch.arange(5), batch_size=2)])
 print(memory.items, memory.count, memory.held_as(), memory.values(), [name for name, _ in memory.named_children()])
