@@ -6,7 +6,7 @@
 pub use frontend_lang::editor::help::{Help, Section};
 pub use frontend_lang::shown::{
     Band, CYCLE, Corner, Dash, Figure, Image, Images, Look, Note, Panel, Plot, Progress, Raster,
-    Rgb, Scale, Series, SeriesStyle, Table, Tick,
+    Rgb, Scale, Series, SeriesStyle, Side, Table, Tick,
 };
 
 /// One thing that a cell shows.

@@ -109,3 +109,14 @@ fn figures_stay_within_the_memory_of_the_session() {
     plots.printed_by("plt.close('all'); notegrad.set_memory_limit(old)", Level::Off);
     assert_eq!(plots.figures_of("plt.plot([1])").len(), 1);
 }
+
+#[test]
+fn a_picture_keeps_what_was_set_around_it() {
+    let mut plots = Plots::new();
+    let shown = plots.figures_of("plt.imshow([[1, 2], [3, 4]]); plt.title('a'); plt.axis('off')");
+    assert_eq!(shown, ["<figure: image 'a' 2x2>"]);
+    let shown = plots.figures_of("plt.xlabel('x'); plt.imshow([[1, 2], [3, 4]])");
+    assert_eq!(shown, ["<figure: plot '' with 0 series>"]);
+    let shown = plots.figures_of("plt.imshow([[1, 2]]); plt.plot([0, 1], [0, 0])");
+    assert_eq!(shown, ["<figure: plot '' with 1 series>"]);
+}

@@ -5,7 +5,8 @@
 mod plot;
 
 pub use plot::{
-    Band, CYCLE, Corner, Dash, Look, Note, Plot, Raster, Rgb, Scale, Series, SeriesStyle, Tick,
+    Band, CYCLE, Corner, Dash, Look, Note, Plot, Raster, Rgb, Scale, Series, SeriesStyle, Side,
+    Tick,
 };
 
 /// Rows under a head.

@@ -30,8 +30,8 @@ pub struct Plot {
     pub x: Scale,
     /// The vertical axis.
     pub y: Scale,
-    /// A picture over a part of the plane.
-    pub raster: Option<Raster>,
+    /// Pictures over parts of the plane, later ones on top.
+    pub rasters: Vec<Raster>,
     /// Stripes across the axes, and lines.
     pub bands: Vec<Band>,
     /// Drawn in order, later ones on top.
@@ -46,6 +46,8 @@ pub struct Plot {
     pub square: bool,
     /// Whether the axes themselves are left out.
     pub bare: bool,
+    /// Whether a picture without anything else is to have axes, too.
+    pub with_axes: bool,
     /// Width and height in pixels; `None`: 560 by 340.
     pub size: Option<(u32, u32)>,
 }
@@ -89,6 +91,10 @@ pub struct Look {
     pub markers: bool,
     /// Radius of dots in pixels; `None`: 3.
     pub radius: Option<f64>,
+    /// Whether only the edges of dots are drawn.
+    pub hollow: bool,
+    /// Whether it stays out of the legend, whatever its name.
+    pub unlisted: bool,
 }
 
 /// How a line is broken.
@@ -161,8 +167,23 @@ pub struct Note {
     pub points_to: Option<(f64, f64)>,
     /// `None`: that of the axes.
     pub color: Option<Rgb>,
-    /// Whether the place is their middle; else it is where they begin, at the bottom.
-    pub centred: bool,
+    /// Which part of the words stands at the place, from left to right.
+    pub across: Side,
+    /// Which part of the words stands at the place, from bottom to top.
+    pub up: Side,
+    /// Whether places are parts of the axes, from 0 to 1 at the upper right corner.
+    pub in_axes: bool,
+}
+
+/// A part of something that has an extent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// Its left or lower end.
+    #[default]
+    Start,
+    Middle,
+    /// Its right or upper end.
+    End,
 }
 
 /// A picture over a part of the plane.

@@ -54,7 +54,7 @@ pub(crate) fn draw(html: &mut Html, image: &Image, longest: usize) -> Option<()>
 }
 
 /// The picture, shrunk to the longest side that is sent; `None` if its sizes do not fit its bytes.
-fn fit(image: &Image) -> Option<Image> {
+pub(super) fn fit(image: &Image) -> Option<Image> {
     let count = image.width.checked_mul(image.height)?.checked_mul(image.channels)?;
     if count == 0 || count != image.pixels.len() {
         return None;

@@ -4,7 +4,7 @@
 //! `plot_marks` what stands inside them.
 
 use magics::Artifact;
-use magics::artifact::{Corner, Plot, Raster, SeriesStyle};
+use magics::artifact::{Corner, Look, Plot, Raster, SeriesStyle};
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
@@ -12,7 +12,7 @@ use super::html::Html;
 use super::plot_axes::Axis;
 use super::plot_points::bar_width;
 use super::plot_text::{clean, describe};
-use super::{Renderer, data_uri, plot_frame, plot_marks, plot_samples, png};
+use super::{Renderer, data_uri, image, plot_frame, plot_marks, plot_samples, png};
 
 pub(crate) static RENDERER: Renderer = Renderer {
     name: "plot",
@@ -53,9 +53,7 @@ pub(crate) fn draw(html: &mut Html, plot: &Plot, columns: usize) -> Option<()> {
     let (room, axes) = Room::of(plot, axes(plot));
     let mut document = String::new();
     let inside = document_of(plot, axes, &room, &mut document).ok()?;
-    if let Some(raster) = &plot.raster {
-        put_picture(&mut document, raster, axes, inside);
-    }
+    put_pictures(&mut document, &plot.rasters, axes, inside);
     let mut style = "border-radius:6px;vertical-align:top".to_owned();
     if columns > 1 {
         style += &format!(";max-width:{:.1}%;height:auto", 99.0 / columns as f64);
@@ -73,6 +71,10 @@ struct Room {
     bottom: u32,
 }
 
+/// The most pictures that are drawn.
+const PICTURES: usize = 20;
+/// The most series, and the most bands, that are drawn.
+pub(super) const SERIES: usize = 2000;
 /// Around the axes on all sides.
 const MARGIN: u32 = 10;
 /// More on the right, for half of the last label.
@@ -93,7 +95,7 @@ impl Room {
             let wide = f64::from(width.saturating_sub(beside).max(40));
             let tall = f64::from(height.saturating_sub(above).max(40));
             let scale = (wide / axes.x.length()).min(tall / axes.y.length());
-            if plot.raster.is_some() {
+            if !plot.rasters.is_empty() {
                 // A picture makes the document smaller, anything else its axes longer.
                 let side = |length: f64| (length * scale).round().clamp(40.0, 2000.0) as u32;
                 room.width = side(axes.x.length()) + beside;
@@ -128,13 +130,13 @@ fn document_of(
         plot_frame::frame(&mut chart, plot, axes)?;
     }
     plot_marks::bands(&mut chart, plot, axes)?;
-    for (at, series) in plot.series.iter().enumerate() {
+    for (at, series) in plot.series.iter().take(SERIES).enumerate() {
         plot_marks::series(&mut chart, series, at, axes)?;
     }
     plot_marks::notes(&mut chart, plot, axes)?;
-    let named = |it: &str| !it.is_empty();
-    let any_named = plot.series.iter().any(|it| named(&it.look.name))
-        || plot.bands.iter().any(|it| named(&it.look.name));
+    let named = |it: &Look| !it.name.is_empty() && !it.unlisted;
+    let any_named =
+        plot.series.iter().any(|it| named(&it.look)) || plot.bands.iter().any(|it| named(&it.look));
     if let Some(corner) = plot.legend.filter(|_| any_named) {
         let mut labels = chart.configure_series_labels();
         labels.position(position(corner)).margin(8).legend_area_size(22);
@@ -180,23 +182,33 @@ fn axes(plot: &Plot) -> Axes {
         let ends = [band.from, band.to];
         if band.upright { xs.extend(ends) } else { ys.extend(ends) }
     }
-    for (x, y) in plot.notes.iter().flat_map(|it| [Some(it.at), it.points_to]).flatten() {
-        xs.push(x);
-        ys.push(y);
+    for note in plot.notes.iter().filter(|it| !it.in_axes) {
+        for (x, y) in [Some(note.at), note.points_to].into_iter().flatten() {
+            xs.push(x);
+            ys.push(y);
+        }
     }
-    match &plot.raster {
+    match &plot.rasters[..] {
         // A picture fills the axes.
-        Some(raster) if plot.series.is_empty() || plot.square => {
+        [first, rest @ ..] if plot.series.is_empty() || plot.square => {
+            let ends = |it: &Raster| [it.left, it.right, it.bottom, it.top];
+            let all = rest.iter().map(ends).fold(ends(first), |all, it| {
+                let wider = |at: usize, least: bool| {
+                    if least { all[at].min(it[at]) } else { all[at].max(it[at]) }
+                };
+                let (x_grows, y_grows) = (all[0] < all[1], all[2] < all[3]);
+                [wider(0, x_grows), wider(1, !x_grows), wider(2, y_grows), wider(3, !y_grows)]
+            });
             let around = |low: f64, high: f64| Some((low.min(high), low.max(high)));
-            let x = plot.x.range.or(around(raster.left, raster.right));
-            let y = plot.y.range.or(around(raster.bottom, raster.top));
+            let x = plot.x.range.or(around(all[0], all[1]));
+            let y = plot.y.range.or(around(all[2], all[3]));
             Axes {
                 x: Axis::new([].into_iter(), x, &plot.x),
                 y: Axis::new([].into_iter(), y, &plot.y),
             }
         }
-        raster => {
-            if let Some(it) = raster {
+        rasters => {
+            for it in rasters {
                 xs.extend([it.left, it.right]);
                 ys.extend([it.bottom, it.top]);
             }
@@ -208,13 +220,16 @@ fn axes(plot: &Plot) -> Axes {
     }
 }
 
-/// Puts the picture below everything but the white ground, if it has a place there.
-fn put_picture(document: &mut String, raster: &Raster, axes: Axes, inside: [(i32, i32); 2]) {
+/// Puts the pictures that have a place below everything but the white ground.
+fn put_pictures(document: &mut String, rasters: &[Raster], axes: Axes, inside: [(i32, i32); 2]) {
     // The ground is the first shape.
     let ground = document.find("<rect");
     let end = ground.and_then(|from| Some(from + document[from..].find("/>")? + 2));
-    if let (Some(end), Some(picture)) = (end, picture(raster, axes, inside)) {
-        document.insert_str(end, &picture);
+    // The last ones cover those before.
+    let drawn = &rasters[rasters.len().saturating_sub(PICTURES)..];
+    let pictures: String = drawn.iter().filter_map(|it| picture(it, axes, inside)).collect();
+    if let Some(end) = end {
+        document.insert_str(end, &pictures);
     }
 }
 
@@ -228,7 +243,7 @@ fn picture(raster: &Raster, axes: Axes, inside: [(i32, i32); 2]) -> Option<Strin
     let (from_y, to_y) = (down(raster.top)?, down(raster.bottom)?);
     // Turned round where the axes run the other way.
     let turned = |from: f64, to: f64| if to < from { -1 } else { 1 };
-    let file = png::write(&raster.image)?;
+    let file = png::write(&image::fit(&raster.image)?)?;
     Some(format!(
         "\n<svg x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" overflow=\"hidden\">\
          <image transform=\"translate({from_x} {from_y}) scale({} {})\" width=\"{}\" height=\"{}\" \
@@ -243,7 +258,7 @@ fn picture(raster: &Raster, axes: Axes, inside: [(i32, i32); 2]) -> Option<Strin
 
 #[cfg(test)]
 mod tests {
-    use magics::artifact::{Band, Dash, Image, Look, Note, Scale, Series, Tick};
+    use magics::artifact::{Band, Dash, Image, Note, Scale, Series, Tick};
 
     use super::*;
 
@@ -304,7 +319,10 @@ mod tests {
                 points_to: Some((y, x)),
                 ..Note::default()
             }],
-            raster: log.then_some(Raster { image, left: 0.0, right: 1.0, bottom: 0.0, top: 1.0 }),
+            rasters: match log {
+                true => vec![Raster { image, left: 0.0, right: 1.0, bottom: 0.0, top: 1.0 }],
+                false => Vec::new(),
+            },
             square: log,
             ..Plot::default()
         }
@@ -318,13 +336,13 @@ mod tests {
         let line = Series { xs: vec![0.0, 1.0], ys: vec![0.0, 0.0], ..Series::default() };
         let y = Scale { flipped: true, ..Scale::default() };
         let plot =
-            Plot { raster: Some(raster), series: vec![line], y, square: true, ..Plot::default() };
+            Plot { rasters: vec![raster], series: vec![line], y, square: true, ..Plot::default() };
         let axes = axes(&plot);
         assert_eq!((axes.x.low, axes.x.high, axes.y.low, axes.y.high), (-0.5, 1.5, -0.5, 0.5));
         let (room, axes) = Room::of(&plot, axes);
         let mut document = String::new();
         let inside = document_of(&plot, axes, &room, &mut document).unwrap();
-        put_picture(&mut document, plot.raster.as_ref().unwrap(), axes, inside);
+        put_pictures(&mut document, &plot.rasters, axes, inside);
         let (image, line) = (document.find("<image"), document.find("<polyline"));
         assert!(image.is_some() && image < line, "{document}");
         let [(left, top), (right, bottom)] = inside;

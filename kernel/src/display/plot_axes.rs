@@ -67,6 +67,12 @@ impl Axis {
         Self { low: self.low - more, high: self.high + more, ..self }
     }
 
+    /// The place that so large a part of the way leads to.
+    pub(crate) fn at(&self, part: f64) -> Option<f64> {
+        let ends = self.ends();
+        Some(ends.start + part * (ends.end - ends.start)).filter(|it| it.is_finite())
+    }
+
     /// Which part of the way, from 0 at the start to 1 at the end, leads to a place.
     pub(crate) fn part(&self, place: f64) -> f64 {
         let part = (place - self.low) / (self.high - self.low);

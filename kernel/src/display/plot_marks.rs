@@ -6,12 +6,14 @@ use plotters::element::IntoDynElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::plot::{Axes, Chart, Drawn, INK};
+use super::plot::{Axes, Chart, Drawn, INK, SERIES};
 use super::plot_points::{POINTS, bar_width, dots, runs};
 use super::plot_text::clean;
 
 /// The most words that are written into one plot.
 const NOTES: usize = 2000;
+/// Between a place and the words above or below it, in pixels.
+const GAP: i32 = 3;
 /// The distance of two lines of text, in pixels.
 const LINE: i32 = 16;
 
@@ -49,7 +51,7 @@ fn strokes(
 
 /// Stripes and lines across the axes.
 pub(super) fn bands(chart: &mut Chart<'_>, plot: &Plot, axes: Axes) -> Drawn {
-    for band in &plot.bands {
+    for band in plot.bands.iter().take(SERIES) {
         let (along, across) = if band.upright { (axes.x, axes.y) } else { (axes.y, axes.x) };
         let (Some(from), Some(to)) = (along.place(band.from), along.place(band.to)) else {
             continue;
@@ -116,7 +118,10 @@ fn draw_dots<'a, 'b>(
     let circles = dots(series, axes.x, axes.y).into_iter().filter_map(|(at, place)| {
         let color = series.colors.get(at).map_or(color, |&[r, g, b]| RGBColor(r, g, b));
         let radius = *series.radii.get(at).unwrap_or(&radius);
-        (radius > 0.0).then(|| Circle::new(place, pixels(radius), color.mix(opacity).filled()))
+        let fill = color.mix(opacity).filled();
+        let style =
+            if series.look.hollow { stroke(&series.look, color).stroke_width(1) } else { fill };
+        (radius > 0.0).then(|| Circle::new(place, pixels(radius), style))
     });
     chart.draw_series(circles)
 }
@@ -183,7 +188,7 @@ fn name<'a, E>(
 ) where
     E: IntoDynElement<'a, SVGBackend<'a>, (i32, i32)>,
 {
-    if !look.name.is_empty() {
+    if !look.name.is_empty() && !look.unlisted {
         drawn.label(clean(&look.name)).legend(key);
     }
 }
@@ -191,7 +196,10 @@ fn name<'a, E>(
 /// Words, and the lines that lead from them.
 pub(super) fn notes(chart: &mut Chart<'_>, plot: &Plot, axes: Axes) -> Drawn {
     for note in plot.notes.iter().take(NOTES) {
-        let place = |(x, y): (f64, f64)| Some((axes.x.place(x)?, axes.y.place(y)?));
+        let place = |(x, y): (f64, f64)| match note.in_axes {
+            true => Some((axes.x.at(x)?, axes.y.at(y)?)),
+            false => Some((axes.x.place(x)?, axes.y.place(y)?)),
+        };
         let inside = |(x, y): &(f64, f64)| axes.x.holds(*x) && axes.y.holds(*y);
         let Some(at) = place(note.at).filter(inside) else { continue };
         if let Some(to) = note.points_to.and_then(place).filter(inside) {
@@ -204,20 +212,20 @@ pub(super) fn notes(chart: &mut Chart<'_>, plot: &Plot, axes: Axes) -> Drawn {
 
 fn write(chart: &Chart<'_>, note: &Note, at: (f64, f64)) -> Drawn {
     let [red, green, blue] = note.color.unwrap_or([INK.0, INK.1, INK.2]);
-    let (across, down) =
-        if note.centred { (HPos::Center, VPos::Center) } else { (HPos::Left, VPos::Bottom) };
+    let across = [HPos::Left, HPos::Center, HPos::Right][note.across as usize];
+    let up = [VPos::Bottom, VPos::Center, VPos::Top][note.up as usize];
     let font = ("sans-serif", 14).into_font().color(&RGBColor(red, green, blue));
-    let font = font.pos(Pos::new(across, down));
+    let font = font.pos(Pos::new(across, up));
     let root = chart.plotting_area().strip_coord_spec();
     let (left, top) = root.get_base_pixel();
     let (x, y) = chart.backend_coord(&at);
     let lines: Vec<&str> = note.text.lines().take(20).collect();
-    // The last line of several stands at the place, or their middle does.
-    let above = (lines.len() as i32 - 1) * LINE;
-    let above = if note.centred { above / 2 } else { above };
+    // The part of several lines that stands at the place; at an end, a little beyond it.
+    let more = (lines.len() as i32 - 1) * LINE;
+    let (above, gap) = [(more, GAP), (more / 2, 0), (0, -GAP)][note.up as usize];
     for (at, line) in lines.iter().enumerate() {
         let text: String = clean(line).chars().take(200).collect();
-        let place = (x - left, y - top - above + at as i32 * LINE);
+        let place = (x - left, y - top - above - gap + at as i32 * LINE);
         root.draw(&Text::new(text, place, font.clone()))?;
     }
     Ok(())

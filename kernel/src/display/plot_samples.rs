@@ -2,7 +2,7 @@
 
 use magics::Artifact;
 use magics::artifact::{
-    Band, Corner, Dash, Image, Look, Note, Plot, Raster, Scale, Series, SeriesStyle, Tick,
+    Band, Corner, Dash, Image, Look, Note, Plot, Raster, Scale, Series, SeriesStyle, Side, Tick,
 };
 
 pub(super) fn samples() -> Vec<Artifact> {
@@ -123,10 +123,11 @@ fn curves() -> Plot {
 fn picture() -> Plot {
     let pixels = (0..12).flat_map(|it| [it * 20, 120, 255 - it * 20]).collect();
     let image = Image { width: 4, height: 3, channels: 3, pixels, title: String::new() };
-    let words = |text: &str, at| Note { text: text.into(), at, centred: true, ..Note::default() };
+    let (across, up) = (Side::Middle, Side::Middle);
+    let words = |text: &str, at| Note { text: text.into(), at, across, up, ..Note::default() };
     Plot {
         title: "matrix".into(),
-        raster: Some(Raster { image, left: -0.5, right: 3.5, bottom: 2.5, top: -0.5 }),
+        rasters: vec![Raster { image, left: -0.5, right: 3.5, bottom: 2.5, top: -0.5 }],
         notes: vec![words("1", (0.0, 0.0)), words("2", (3.0, 2.0))],
         y: Scale { flipped: true, ..Scale::default() },
         square: true,

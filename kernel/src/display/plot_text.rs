@@ -20,7 +20,7 @@ pub(crate) fn describe(plot: &Plot) -> String {
         .filter(|(_, label)| !label.is_empty())
         .map(|(axis, label)| format!("{axis}: {label}"));
     let mut text = [title.to_string()].into_iter().chain(labels).collect::<Vec<_>>().join(", ");
-    if let Some(raster) = &plot.raster {
+    for raster in plot.rasters.iter().take(20) {
         text += &format!("\n  picture: {} by {} pixels", raster.image.width, raster.image.height);
     }
     for series in plot.series.iter().take(20) {

@@ -8,17 +8,24 @@ use super::values::numbers;
 use crate::native::*;
 use crate::shown::{Series, SeriesStyle};
 
-/// One series of a set of axes.
+/// One series of a set of axes, or a picture on them.
 pub(super) struct Artist {
     figure: Shared,
     pane: usize,
-    series: usize,
+    /// `None`: a picture.
+    series: Option<usize>,
 }
 
 /// The series at `at` of the axes drawn on.
 pub(super) fn artist(at: usize) -> Res {
     let (figure, pane) = target();
-    Ok(Value::object(Artist { figure, pane, series: at }))
+    Ok(Value::object(Artist { figure, pane, series: Some(at) }))
+}
+
+/// The picture drawn last on the axes drawn on.
+pub(super) fn picture_artist() -> Value {
+    let (figure, pane) = target();
+    Value::object(Artist { figure, pane, series: None })
 }
 
 /// Several of them, as `plot` returns them.
@@ -86,20 +93,115 @@ pub(super) fn array(values: &[f64]) -> Res {
 }
 
 impl Artist {
+    /// Whether it has points.
+    pub(super) fn is_series(&self) -> bool {
+        self.series.is_some()
+    }
+
     /// Looks at the series or changes it; one that is gone is a `ValueError`.
     pub(super) fn with<T>(&self, change: impl FnOnce(&mut Series) -> T) -> Result<T, Raised> {
-        let changed = aimed(&self.figure, self.pane, || {
-            on_axes(|plot| plot.series.get_mut(self.series).map(change))
-        });
+        let Some(at) = self.series else {
+            return Err(type_error("a picture has no points; draw another one on its axes"));
+        };
+        let changed =
+            aimed(&self.figure, self.pane, || on_axes(|plot| plot.series.get_mut(at).map(change)));
         changed.ok_or_else(|| value_error("this was cleared from its axes; draw it again"))
     }
 
-    /// The ends of its bars: where each stands, and how far it reaches.
-    pub(super) fn bars(&self) -> Result<Option<Vec<(f64, f64)>>, Raised> {
-        self.with(|it| match it.style {
-            SeriesStyle::Bar => Some(it.xs.iter().copied().zip(it.ys.iter().copied()).collect()),
-            _ => None,
+    /// Its bars, and whether they lie; `None`: it has none.
+    pub(super) fn bars(&self) -> Result<Option<(Vec<Bar>, bool)>, Raised> {
+        if !self.is_series() {
+            return Ok(None);
+        }
+        self.with(|it| {
+            let lying = it.style == SeriesStyle::LyingBar;
+            let (middles, ends) = if lying { (&it.ys, &it.xs) } else { (&it.xs, &it.ys) };
+            let bar = |(at, (middle, end)): (usize, (&f64, &f64))| {
+                let base = it.base.get(at).copied().unwrap_or(0.0);
+                Bar { middle: *middle, width: it.bar_width, end: *end, length: end - base }
+            };
+            let bars = middles.iter().zip(ends).enumerate().map(bar).collect();
+            (lying || it.style == SeriesStyle::Bar).then_some((bars, lying))
         })
+    }
+
+    fn items(&self, this: &Value) -> Result<Option<Vec<Value>>, Raised> {
+        let Some((bars, lying)) = self.bars()? else { return Ok(None) };
+        let patch = |(at, bar)| Value::object(Patch { of: this.clone(), at, bar, lying });
+        Ok(Some(bars.into_iter().enumerate().map(patch).collect()))
+    }
+}
+
+/// One bar, along the axis that its length is told on.
+#[derive(Clone, Copy)]
+pub(super) struct Bar {
+    /// Where its middle stands on the other axis.
+    pub(super) middle: f64,
+    width: f64,
+    /// Where it ends.
+    pub(super) end: f64,
+    /// From its base to its end.
+    pub(super) length: f64,
+}
+
+/// One bar as an object.
+struct Patch {
+    of: Value,
+    at: usize,
+    bar: Bar,
+    lying: bool,
+}
+
+static PATCH: NativeType = NativeType {
+    module: "matplotlib.patches",
+    methods: &[&[
+        function("get_x", "self", "Its left side.", |_cx, args| patch(&args, |it| it.corner().0)),
+        function("get_y", "self", "Its lower side.", |_cx, args| patch(&args, |it| it.corner().1)),
+        function("get_width", "self", "Its width.", |_cx, args| {
+            patch(&args, |it| if it.lying { it.bar.length } else { it.bar.width })
+        }),
+        function("get_height", "self", "Its height.", |_cx, args| {
+            patch(&args, |it| if it.lying { it.bar.width } else { it.bar.length })
+        }),
+        function("set_color", "self, color", "Gives it another colour.", paint),
+        function("set_facecolor", "self, color", "Gives it another colour.", paint),
+    ]],
+    ..NativeType::plain("Rectangle", "One bar.")
+};
+
+fn patch(args: &Args<'_>, tell: impl FnOnce(&Patch) -> f64) -> Res {
+    Ok(Value::Float(tell(args.object::<Patch>(0)?)))
+}
+
+fn paint(cx: &mut Cx, args: Args<'_>) -> Res {
+    let patch = args.object::<Patch>(0)?;
+    let color = color(cx, &args[1])?.unwrap_or([255; 3]);
+    let Some(artist) = patch.of.downcast::<Artist>() else { return Ok(Value::None) };
+    artist.with(|it| {
+        let usual = it.look.color.unwrap_or_default();
+        it.colors.resize(it.xs.len(), usual);
+        if let Some(own) = it.colors.get_mut(patch.at) {
+            *own = color;
+        }
+    })?;
+    Ok(Value::None)
+}
+
+impl Patch {
+    /// Its lower left corner.
+    fn corner(&self) -> (f64, f64) {
+        let (side, base) = (self.bar.middle - self.bar.width / 2.0, self.bar.end - self.bar.length);
+        if self.lying { (base, side) } else { (side, base) }
+    }
+}
+
+impl NativeObject for Patch {
+    fn native_type(&self) -> &'static NativeType {
+        &PATCH
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 
@@ -126,5 +228,24 @@ impl NativeObject for Artist {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    /// Bars are a sequence of bars.
+    fn len(&self, _cx: &mut Cx) -> Result<Option<usize>, Raised> {
+        Ok(self.bars()?.map(|it| it.0.len()))
+    }
+
+    fn truth(&self, _cx: &mut Cx) -> Result<bool, Raised> {
+        Ok(true)
+    }
+
+    fn getitem(&self, cx: &mut Cx, this: &Value, index: &Value) -> Result<Option<Value>, Raised> {
+        let Some(items) = self.items(this)? else { return Ok(None) };
+        cx.getitem(&Value::list(items), index).map(Some)
+    }
+
+    fn iter(&self, cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
+        let Some(items) = self.items(this)? else { return Ok(None) };
+        cx.iter(&Value::list(items)).map(Some)
     }
 }

@@ -1,13 +1,13 @@
 //! What stands around and across the axes: titles, limits, ticks, legends, words, lines from side to side.
 
 use super::artist::Artist;
-use super::canvas::{Cycle, Pane, is_picture, keep, on_axes, on_pane};
+use super::canvas::{Cycle, Pane, keep, on_axes, on_pane};
 use super::colors::color;
 use super::draw::{add, named_ticks};
 use super::style::{Options, look, plain_look};
 use super::values::{number, numbers};
 use crate::native::*;
-use crate::shown::{Band, Corner, Note, Panel, Plot, Scale, Series, Tick};
+use crate::shown::{Band, Corner, Note, Plot, Scale, Series, Side, Tick};
 
 /// The functions that dress the axes; as methods of axes they may begin with `set_`.
 pub(super) static FUNCTIONS: &[NativeFn] = &[
@@ -83,10 +83,7 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
 fn title(cx: &mut Cx, args: Args<'_>) -> Res {
     Options::of("title", args.dict(1)?)?;
     let text = cx.str(&args[0])?;
-    on_pane(|it| match &mut it.panel {
-        Panel::Image(image) => image.title = text,
-        Panel::Plot(plot) => plot.title = text,
-    });
+    on_axes(|it| it.title = text);
     Ok(Value::None)
 }
 
@@ -171,7 +168,7 @@ fn set_limits(now: Ends, ends: Option<Ends>, scale: impl FnOnce(&mut Plot) -> &m
 /// The least and the greatest value of what is drawn; 0 and 1 if nothing is.
 fn extent(plot: &Plot, along_x: bool) -> Ends {
     let values = plot.series.iter().flat_map(|it| if along_x { &it.xs } else { &it.ys });
-    let corners = plot.raster.iter().flat_map(|it| match along_x {
+    let corners = plot.rasters.iter().flat_map(|it| match along_x {
         true => [it.left, it.right],
         false => [it.bottom, it.top],
     });
@@ -234,10 +231,7 @@ fn set_ticks(cx: &mut Cx, args: &Args<'_>, scale: impl FnOnce(&mut Plot) -> &mut
         None => return Ok(Value::None),
     };
     keep(64 * Vec::len(&ticks))?;
-    // A picture has no ticks to take away.
-    if !(ticks.is_empty() && is_picture()) {
-        on_axes(|it| scale(it).ticks = Some(ticks));
-    }
+    on_axes(|it| scale(it).ticks = Some(ticks));
     Ok(Value::None)
 }
 
@@ -257,14 +251,21 @@ fn legend(cx: &mut Cx, args: Args<'_>) -> Res {
     }
     match handles {
         Some(handles) => {
-            for (handle, name) in cx.collect(&handles)?.iter().zip(names) {
-                if let Some(artist) = handle.downcast::<Artist>() {
-                    artist.with(|it| it.look.name = name)?;
-                }
+            // What is not among them is not listed.
+            on_axes(|it| it.series.iter_mut().for_each(|series| series.look.unlisted = true));
+            let mut names = names.into_iter();
+            for handle in cx.collect(&handles)? {
+                let (name, artist) = (names.next(), handle.downcast::<Artist>());
+                let Some(artist) = artist.filter(|it| it.is_series()) else { continue };
+                artist.with(|it| {
+                    it.look.unlisted = false;
+                    it.look.name = name.unwrap_or_else(|| std::mem::take(&mut it.look.name));
+                })?;
             }
         }
         None => on_axes(|it| {
-            it.series.iter_mut().zip(names).for_each(|(series, name)| series.look.name = name);
+            let listed = it.series.iter_mut().filter(|series| !series.look.unlisted);
+            listed.zip(names).for_each(|(series, name)| series.look.name = name);
         }),
     }
     let corner = match options.get("loc") {
@@ -292,9 +293,7 @@ fn corner(cx: &mut Cx, place: &Value) -> Result<Corner, Raised> {
             "center",
         ]
         .get(usize::try_from(code).unwrap_or(usize::MAX))
-        .copied()
-        .unwrap_or("")
-        .to_owned(),
+        .map_or_else(|| code.to_string(), |it| (*it).to_owned()),
         // A pair of coordinates.
         None if place.as_tuple().is_some() => "best".to_owned(),
         None => cx.str(place)?,
@@ -318,9 +317,7 @@ fn corner(cx: &mut Cx, place: &Value) -> Result<Corner, Raised> {
 fn grid(cx: &mut Cx, args: Args<'_>) -> Res {
     Options::of("grid", args.dict(1)?)?;
     let on = cx.truth(&args[0])?;
-    if on || !is_picture() {
-        on_axes(|it| it.grid = on);
-    }
+    on_axes(|it| it.grid = on);
     Ok(Value::None)
 }
 
@@ -328,16 +325,11 @@ fn axis(cx: &mut Cx, args: Args<'_>) -> Res {
     let Some(option) = args.rest(0).first() else { return Ok(Value::None) };
     match option.as_str() {
         Some("off") | None if option.as_str().is_some() || option.as_int() == Some(0) => {
-            // A picture stands without axes as it is.
-            if !is_picture() {
-                on_axes(|it| it.bare = true);
-            }
+            on_axes(|it| it.bare = true);
         }
         Some("on") => on_axes(|it| it.bare = false),
         Some("equal" | "scaled" | "image" | "square") => {
-            if !is_picture() {
-                on_axes(|it| it.square = true);
-            }
+            on_axes(|it| it.square = true);
         }
         Some("tight" | "auto") => {}
         Some(other) => {
@@ -444,8 +436,17 @@ fn text(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("text", args.dict(3)?)?;
     let at = (args.float(0)?, args.float(1)?);
     let text = cx.str(&args[2])?;
-    note(cx, Note { text, at, ..Note::default() }, options)
+    let in_axes = options.get("transform").is_some_and(|it| is_axes(&it));
+    note(cx, Note { text, at, in_axes, ..Note::default() }, options)
 }
+
+/// Whether places are parts of the axes: `ax.transAxes`, or the words for it.
+fn is_axes(system: &Value) -> bool {
+    system.as_str() == Some(IN_AXES)
+}
+
+/// What `ax.transAxes` is, and what `xycoords` may be.
+pub(super) const IN_AXES: &str = "axes fraction";
 
 fn annotate(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("annotate", args.dict(3)?)?;
@@ -460,39 +461,70 @@ fn annotate(cx: &mut Cx, args: Args<'_>) -> Res {
     let words = args.opt(2).filter(|_| !is_offset);
     let at = words.map_or(Ok(place), |it| point(numbers(cx, it)?))?;
     let points_to = options.get("arrowprops").map(|_| place).filter(|it| *it != at);
-    note(cx, Note { text, at, points_to, ..Note::default() }, options)
+    let in_axes = options.get("xycoords").is_some_and(|it| is_axes(&it));
+    note(cx, Note { text, at, points_to, in_axes, ..Note::default() }, options)
 }
 
 fn note(cx: &mut Cx, mut note: Note, options: Options<'_>) -> Res {
     note.color = plain_look(cx, options)?.color;
-    let side = options.any(&["ha", "horizontalalignment"]);
-    note.centred = side.is_some_and(|it| it.as_str() == Some("center"));
+    let side = |names: [&str; 2], or: Side| {
+        options.any(&names).and_then(|it| it.as_str().and_then(side)).unwrap_or(or)
+    };
+    note.across = side(["ha", "horizontalalignment"], note.across);
+    note.up = side(["va", "verticalalignment"], note.up);
     keep(size_of::<Note>() + note.text.len())?;
     on_axes(|it| it.notes.push(note));
     Ok(Value::None)
 }
 
+/// Which part of words stands at their place.
+fn side(name: &str) -> Option<Side> {
+    match name {
+        "left" | "bottom" | "baseline" => Some(Side::Start),
+        "center" | "center_baseline" => Some(Side::Middle),
+        "right" | "top" => Some(Side::End),
+        _ => None,
+    }
+}
+
 fn bar_label(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("bar_label", args.dict(3)?)?;
     let bars = args.object::<Artist>(0)?.bars()?;
-    let bars = bars.ok_or_else(|| type_error("bar_label takes what plt.bar returned"))?;
+    let Some((bars, lying)) = bars else {
+        return Err(type_error("bar_label takes what plt.bar or plt.barh returned"));
+    };
     let labels = args.opt(1).map(|it| cx.collect(it)).transpose()?;
-    for (at, (x, height)) in bars.into_iter().enumerate() {
+    for (at, bar) in bars.into_iter().enumerate() {
         let text = match labels.as_ref().map(|it| it.get(at)) {
             Some(label) => label.map(|it| cx.str(it)).transpose()?.unwrap_or_default(),
-            None => {
-                let template = Value::str(args.str(2)?);
-                let text = cx.binary(BinaryOp::Mod, &template, &Value::Float(height))?;
-                cx.str(&text)?
-            }
+            None => bar_text(cx, &args[2], bar.length)?,
         };
-        note(cx, Note { text, at: (x, height), ..Note::default() }, options)?;
-        on_axes(|it| it.notes.last_mut().map(|it| it.centred = true));
+        let (beyond, middle) =
+            (if bar.length < 0.0 { Side::End } else { Side::Start }, Side::Middle);
+        let (at, across, up) = match lying {
+            true => ((bar.end, bar.middle), beyond, middle),
+            false => ((bar.middle, bar.end), middle, beyond),
+        };
+        note(cx, Note { text, at, across, up, ..Note::default() }, options)?;
     }
     Ok(Value::None)
 }
 
+/// The length of a bar as `'%g'`, `'{:.1f}'` or a function writes it.
+fn bar_text(cx: &mut Cx, format: &Value, length: f64) -> Result<String, Raised> {
+    let length = Value::Float(length);
+    let text = match format.as_str() {
+        Some(template) if template.contains('{') => {
+            let method = cx.getattr(format, Sym::of("format"))?;
+            cx.call(&method, &[length])?
+        }
+        Some(_) => cx.binary(BinaryOp::Mod, format, &length)?,
+        None => cx.call(format, &[length])?,
+    };
+    cx.str(&text)
+}
+
 fn clear(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    on_pane(|it| *it = Pane::new(it.axes().size));
+    on_pane(|it| *it = Pane::new(it.plot.size));
     Ok(Value::None)
 }

@@ -6,7 +6,6 @@ use super::canvas::{Pane, Shared, aimed, on_pane};
 use super::figures::{Figure, nothing};
 use super::{axes, counts, draw, images};
 use crate::native::*;
-use crate::shown::Panel;
 
 /// One set of axes of a figure.
 pub(super) struct Axes {
@@ -22,14 +21,21 @@ pub(super) fn axes_of(figure: &Shared, at: usize) -> Value {
 static AXES: NativeType = NativeType {
     module: "matplotlib.axes",
     methods: &[OF_AXES],
-    getters: &[Getter {
-        name: "figure",
-        doc: "The figure they stand in.",
-        get: |_cx, it| {
-            let axes = it.downcast::<Axes>();
-            Ok(axes.map_or(Value::None, |it| Value::object(Figure(it.figure.clone()))))
+    getters: &[
+        Getter {
+            name: "figure",
+            doc: "The figure they stand in.",
+            get: |_cx, it| {
+                let axes = it.downcast::<Axes>();
+                Ok(axes.map_or(Value::None, |it| Value::object(Figure(it.figure.clone()))))
+            },
         },
-    }],
+        Getter {
+            name: "transAxes",
+            doc: "Places as parts of the axes: ax.text(0.1, 0.9, 'a', transform=ax.transAxes).",
+            get: |_cx, _it| Ok(Value::str(axes::IN_AXES)),
+        },
+    ],
     ..NativeType::plain("Axes", "A set of axes.")
 };
 
@@ -58,7 +64,7 @@ static OF_AXES: &[NativeFn] = &[
         "'equal': one unit is as long on both axes.",
         |_cx, args| {
             let equal = args[1].as_str() == Some("equal") || args[1].as_float() == Some(1.0);
-            with(&args[0], |it| it.axes().square = equal)
+            with(&args[0], |it| it.plot.square = equal)
         },
     ),
     function(
@@ -74,18 +80,15 @@ static OF_AXES: &[NativeFn] = &[
         |cx, args| relabel(cx, &args, false),
     ),
     function("invert_xaxis", "self", "Numbers grow to the left.", |_cx, args| {
-        with(&args[0], |it| it.axes().x.flipped ^= true)
+        with(&args[0], |it| it.plot.x.flipped ^= true)
     }),
     function("invert_yaxis", "self", "Numbers grow downwards.", |_cx, args| {
-        with(&args[0], |it| it.axes().y.flipped ^= true)
+        with(&args[0], |it| it.plot.y.flipped ^= true)
     }),
     function("get_title", "self", "The title.", |_cx, args| {
         let mut text = String::new();
         with(&args[0], |it| {
-            text = match &it.panel {
-                Panel::Plot(plot) => plot.title.clone(),
-                Panel::Image(image) => image.title.clone(),
-            };
+            text = it.plot.title.clone();
         })?;
         Ok(Value::from(text))
     }),
@@ -102,7 +105,7 @@ static OF_AXES: &[NativeFn] = &[
         nothing,
     ),
     function("clear", "self", "Empties the axes.", |_cx, args| {
-        with(&args[0], |it| *it = Pane::new(it.axes().size))
+        with(&args[0], |it| *it = Pane::new(it.plot.size))
     }),
 ];
 
@@ -128,7 +131,7 @@ fn relabel(cx: &mut Cx, args: &Args<'_>, is_x: bool) -> Res {
         names.push(cx.str(it)?);
     }
     with(&args[0], |it| {
-        let axes = it.axes();
+        let axes = &mut it.plot;
         let scale = if is_x { &mut axes.x } else { &mut axes.y };
         let ticks = scale.ticks.get_or_insert_with(|| draw::named_ticks(names.clone()));
         ticks.iter_mut().zip(names).for_each(|(tick, name)| tick.name = Some(name));

@@ -26,7 +26,7 @@ pub(super) struct Canvas {
 /// A place of a figure, and how many colours of the cycle it has given out.
 #[derive(Clone)]
 pub(super) struct Pane {
-    pub(super) panel: Panel,
+    pub(super) plot: Plot,
     lines: usize,
     fills: usize,
 }
@@ -75,18 +75,17 @@ impl Canvas {
 
     /// Whether there is anything to look at.
     fn is_drawn(&self) -> bool {
-        self.panes.iter().any(|it| match &it.panel {
-            Panel::Plot(it) => {
-                let empty = it.series.is_empty() && it.bands.is_empty() && it.notes.is_empty();
-                !empty || it.raster.is_some()
-            }
-            Panel::Image(_) => true,
+        self.panes.iter().any(|it| {
+            let plot = &it.plot;
+            let empty = plot.series.is_empty() && plot.bands.is_empty() && plot.notes.is_empty();
+            let named = [&plot.title, &plot.x_label, &plot.y_label].iter().any(|it| !it.is_empty());
+            !empty || named || !plot.rasters.is_empty()
         })
     }
 
     /// The figure as plain data.
     pub(super) fn figure(&self) -> Figure {
-        let panels = self.panes.iter().map(|it| it.panel.clone()).collect();
+        let panels = self.panes.iter().map(|it| panel(&it.plot)).collect();
         Figure { title: self.title.clone(), columns: self.columns, panels }
     }
 }
@@ -94,19 +93,7 @@ impl Canvas {
 impl Pane {
     /// Empty axes.
     pub(super) fn new(size: Option<(u32, u32)>) -> Pane {
-        Pane { panel: Panel::Plot(Box::new(Plot { size, ..Plot::default() })), lines: 0, fills: 0 }
-    }
-
-    /// The axes; a picture gets axes around it, in pixels from its upper left corner.
-    pub(super) fn axes(&mut self) -> &mut Plot {
-        if let Panel::Image(image) = &mut self.panel {
-            let image = std::mem::take(image);
-            self.panel = Panel::Plot(Box::new(around(image)));
-        }
-        match &mut self.panel {
-            Panel::Plot(plot) => plot,
-            Panel::Image(_) => unreachable!("a picture was given axes above"),
-        }
+        Pane { plot: Plot { size, ..Plot::default() }, lines: 0, fills: 0 }
     }
 
     /// The next colour of the cycle.
@@ -120,18 +107,40 @@ impl Pane {
     }
 }
 
-/// A picture with axes, whose numbers are the middles of its pixels.
-fn around(mut image: Image) -> Plot {
-    let (width, height) = (image.width as f64, image.height as f64);
-    let title = std::mem::take(&mut image.title);
-    let (left, right, bottom, top) = (-0.5, width - 0.5, height - 0.5, -0.5);
-    Plot {
-        title,
-        raster: Some(Raster { image, left, right, bottom, top }),
-        y: Scale { flipped: true, ..Scale::default() },
-        square: true,
-        ..Plot::default()
+/// How axes are shown: as a picture alone where nothing else was asked for.
+fn panel(plot: &Plot) -> Panel {
+    let only = match plot.rasters.as_slice() {
+        [raster] if is_plain(plot, raster) => Some(raster),
+        _ => None,
+    };
+    match only {
+        Some(raster) => Panel::Image(Image { title: plot.title.clone(), ..raster.image.clone() }),
+        None => Panel::Plot(Box::new(plot.clone())),
     }
+}
+
+/// Whether axes hold a picture in its usual place, its title, and nothing that needs axes.
+fn is_plain(plot: &Plot, raster: &Raster) -> bool {
+    let places = around(raster.image.clone());
+    let bare =
+        |scale: &Scale| scale.range.is_none() && scale.ticks.as_ref().is_none_or(Vec::is_empty);
+    let (left, right) = (raster.left, raster.right);
+    (left, right, raster.bottom, raster.top)
+        == (places.left, places.right, places.bottom, places.top)
+        && plot.series.is_empty()
+        && plot.bands.is_empty()
+        && plot.notes.is_empty()
+        && plot.x_label.is_empty()
+        && plot.y_label.is_empty()
+        && !plot.with_axes
+        && bare(&plot.x)
+        && bare(&plot.y)
+}
+
+/// A picture where its pixels have whole numbers as their middles, counted from the upper left corner.
+pub(super) fn around(image: Image) -> Raster {
+    let (right, bottom) = (image.width as f64 - 0.5, image.height as f64 - 0.5);
+    Raster { image, left: -0.5, right, bottom, top: -0.5 }
 }
 
 /// The figure and the pane that are drawn on now.
@@ -166,12 +175,7 @@ pub(super) fn on_pane<T>(change: impl FnOnce(&mut Pane) -> T) -> T {
 
 /// Changes the axes that are drawn on.
 pub(super) fn on_axes<T>(change: impl FnOnce(&mut Plot) -> T) -> T {
-    on_pane(|it| change(it.axes()))
-}
-
-/// Whether a picture without axes stands where is drawn now.
-pub(super) fn is_picture() -> bool {
-    on_pane(|it| matches!(it.panel, Panel::Image(_)))
+    on_pane(|it| change(&mut it.plot))
 }
 
 /// Counts bytes that the figure is going to hold, or raises `MemoryError`.
@@ -196,6 +200,11 @@ fn begin(open: &mut Open, number: Option<i64>) -> Shared {
     });
     open.current = Some(figure.clone());
     figure
+}
+
+/// The open figure of a number.
+pub(super) fn numbered(number: i64) -> Option<Shared> {
+    OPEN.with_borrow(|open| open.figures.iter().find(|it| it.borrow().number == number).cloned())
 }
 
 /// Forgets the current figure, the given one, or all.

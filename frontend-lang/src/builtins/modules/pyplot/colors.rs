@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
+use super::values::number;
 use crate::native::*;
 use crate::shown::{CYCLE, Rgb};
 use crate::suggest::nearest;
@@ -73,6 +74,34 @@ pub(super) fn color(cx: &mut Cx, value: &Value) -> Result<Option<Rgb>, Raised> {
             cx.repr(value)?
         ))),
     }
+}
+
+/// What a colour option means for several things.
+pub(super) enum Colors {
+    /// One colour for all; `None`: no colour at all.
+    One(Option<Rgb>),
+    /// A colour for each.
+    Each(Vec<Rgb>),
+}
+
+/// A colour, or a sequence of them; three numbers from 0 to 1 are one colour.
+pub(super) fn colors_of(cx: &mut Cx, value: &Value) -> Result<Colors, Raised> {
+    if value.as_str().is_some() {
+        return color(cx, value).map(Colors::One);
+    }
+    let items = match value.as_tensor() {
+        Some(it) if it.get().rank() == 1 => return color(cx, value).map(Colors::One),
+        _ => cx.collect(value)?,
+    };
+    if !items.is_empty() && items.iter().all(|it| number(it).is_some()) {
+        return color(cx, &Value::list(items)).map(Colors::One);
+    }
+    let mut colors = Vec::with_capacity(items.len());
+    for it in &items {
+        cx.poll()?;
+        colors.push(color(cx, it)?.unwrap_or([255; 3]));
+    }
+    Ok(Colors::Each(colors))
 }
 
 fn named(name: &str) -> Result<Option<Rgb>, Raised> {

@@ -1,12 +1,13 @@
 //! How values are distributed: histograms.
 
 use super::artist::{array, artists};
-use super::canvas::Cycle;
+use super::canvas::{Cycle, on_axes};
+use super::colors::{Colors, colors_of};
 use super::draw::add;
-use super::style::{Options, look};
-use super::values::{columns, grid, number, numbers};
+use super::style::{COLOR, Options, look, plain_look};
+use super::values::{columns, grid, number, numbers, same_length};
 use crate::native::*;
-use crate::shown::{Series, SeriesStyle};
+use crate::shown::{Look, Rgb, Series, SeriesStyle};
 
 /// The functions that count; as methods of axes, too.
 pub(super) static FUNCTIONS: &[NativeFn] = &[function(
@@ -54,16 +55,20 @@ fn hist(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("hist", args.dict(6)?)?;
     let sets = sets(cx, &args[0])?;
     let bins = bins(cx, &args, &sets)?;
-    let weights = args.opt(4).map(|it| numbers(cx, it)).transpose()?;
-    if let Some(weights) = &weights {
-        super::values::same_length(("weights", weights.len()), ("x", sets[0].len()))?;
+    let weights = args.opt(4).map(|it| self::sets(cx, it)).transpose()?;
+    for (at, values) in sets.iter().enumerate() {
+        let weights = weights.as_ref().map(|it| it.get(at).map_or(0, Vec::len));
+        same_length(("weights", weights.unwrap_or(values.len())), ("x", values.len()))?;
     }
     let (density, cumulative) = (cx.truth(&args[3])?, cx.truth(&args[5])?);
     let names = names(cx, options)?;
     let sideways = options.text("orientation")?.as_deref() == Some("horizontal");
-    let (mut all, mut drawn) = (Vec::new(), Vec::new());
+    let mut flag = |name: &str| options.get(name).map_or(Ok(false), |it| cx.truth(&it));
+    let (is_log, stacked) = (flag("log")?, flag("stacked")?);
+    let colors = colors(cx, options)?;
+    let (mut all, mut drawn): (Vec<Vec<f64>>, Vec<Value>) = (Vec::new(), Vec::new());
     for (at, values) in sets.iter().enumerate() {
-        let mut counts = bins.counts(values, weights.as_deref());
+        let mut counts = bins.counts(values, weights.as_ref().map(|it| it[at].as_slice()));
         if density {
             let total: f64 = counts.iter().sum();
             let widths = bins.edges.windows(2).map(|it| it[1] - it[0]);
@@ -80,17 +85,31 @@ fn hist(cx: &mut Cx, args: Args<'_>) -> Res {
                 *it = sum;
             }
         }
-        let mut look = look(cx, options, Cycle::Fills)?;
+        let mut look = match colors.get(at) {
+            Some(color) => Look { color: Some(*color), ..plain_look(cx, options.without_color())? },
+            None => look(cx, options, Cycle::Fills)?,
+        };
         look.name = names.get(at).cloned().unwrap_or_default();
         let outline = options.text("histtype")?.as_deref() == Some("step");
+        // Stacked sets stand on those before.
+        let base = if stacked { all.last().cloned() } else { None };
+        if let Some(base) = &base {
+            counts.iter_mut().zip(base).for_each(|(count, base)| *count += base);
+        }
+        let (place, places) = if stacked { (0, 1) } else { (at, sets.len()) };
         let series = match outline {
             true => outline_of(&bins, &counts),
-            false if bins.are_equal() => bars_of(&bins, &counts, at, sets.len(), sideways),
+            false if bins.are_equal() => bars_of(&bins, &counts, place, places, sideways),
             false => Series { style: SeriesStyle::Area, ..outline_of(&bins, &counts) },
         };
-        drawn.push(add(Series { look, ..series })?);
-        all.push(array(&counts)?);
+        let base = if series.style == SeriesStyle::Area { None } else { base };
+        drawn.push(add(Series { look, base: base.unwrap_or_default(), ..series })?);
+        all.push(counts);
     }
+    if is_log {
+        on_axes(|it| if sideways { it.x.log = true } else { it.y.log = true });
+    }
+    let mut all = all.iter().map(|it| array(it)).collect::<Result<Vec<_>, _>>()?;
     let counts = if all.len() == 1 { all.remove(0) } else { Value::list(all) };
     let patches = if drawn.len() == 1 { drawn.remove(0) } else { artists(drawn) };
     Ok(Value::tuple([counts, array(&bins.edges)?, patches]))
@@ -107,11 +126,22 @@ fn sets(cx: &mut Cx, value: &Value) -> Result<Vec<Vec<f64>>, Raised> {
     };
     if !is_many {
         return match grid(cx, value)? {
+            // No sets at all are one without values.
+            Some(it) if it.width == 0 => Ok(vec![Vec::new()]),
             Some(_) => columns(cx, value),
             None => Ok(vec![numbers(cx, value)?]),
         };
     }
     cx.collect(value)?.iter().map(|it| numbers(cx, it)).collect()
+}
+
+/// The colours of several sets, where they are listed.
+fn colors(cx: &mut Cx, options: Options<'_>) -> Result<Vec<Rgb>, Raised> {
+    let Some(value) = options.any(COLOR) else { return Ok(Vec::new()) };
+    Ok(match colors_of(cx, &value)? {
+        Colors::Each(colors) => colors,
+        Colors::One(_) => Vec::new(),
+    })
 }
 
 fn names(cx: &mut Cx, options: Options<'_>) -> Result<Vec<String>, Raised> {

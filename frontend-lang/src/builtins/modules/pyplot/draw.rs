@@ -2,9 +2,9 @@
 
 use super::artist::{artist, artists};
 use super::canvas::{Cycle, keep, on_axes, on_pane};
-use super::colors::{color, map_of, places};
-use super::style::{Options, PIXELS, format, is_unjoined, look};
-use super::values::{Positions, columns, grid, numbers, positions, same_length};
+use super::colors::{Colors, color, colors_of, map_of, places};
+use super::style::{COLOR, Options, PIXELS, format, is_unjoined, look, plain_look};
+use super::values::{Positions, columns, grid, number, numbers, positions, same_length};
 use crate::native::*;
 use crate::shown::{Look, Rgb, Series, SeriesStyle, Tick};
 
@@ -105,8 +105,9 @@ fn lines(
     drawn: &mut Vec<Value>,
 ) -> Result<(), Raised> {
     let ys = columns(cx, ys)?;
+    let Some(first) = ys.first() else { return Ok(()) };
     let xs = match xs {
-        None => vec![(0..ys[0].len()).map(|it| it as f64).collect()],
+        None => vec![(0..first.len()).map(|it| it as f64).collect()],
         Some(it) => match grid(cx, it)? {
             Some(_) => columns(cx, it)?,
             None => {
@@ -117,7 +118,7 @@ fn lines(
         },
     };
     for (at, ys) in ys.into_iter().enumerate() {
-        let xs = xs.get(at).unwrap_or(&xs[0]).clone();
+        let Some(xs) = xs.get(at).or(xs.first()).cloned() else { return Ok(()) };
         same_length(("x", xs.len()), ("y", ys.len()))?;
         let mut series = Series { xs, ys, ..line(cx, text, options)? };
         if series.xs.len() == 1 && series.style == SeriesStyle::Line {
@@ -132,7 +133,7 @@ fn lines(
 fn line(cx: &mut Cx, text: Option<&str>, options: Options<'_>) -> Result<Series, Raised> {
     let said = format(cx, text.unwrap_or(""))?;
     let mut look = match said.color {
-        Some(color) => Look { color: Some(color), ..super::style::plain_look(cx, options)? },
+        Some(color) => Look { color: Some(color), ..plain_look(cx, options)? },
         None => look(cx, options, Cycle::Lines)?,
     };
     look.markers |= said.markers;
@@ -166,11 +167,18 @@ fn scatter(cx: &mut Cx, args: Args<'_>) -> Res {
     name_x(names);
     let ys = numbers(cx, &args[1])?;
     same_length(("x", xs.len()), ("y", ys.len()))?;
-    let mut look = super::style::plain_look(cx, options)?;
-    let colors = match args.opt(3) {
-        Some(it) => colors_of_dots(cx, it, xs.len(), options, &mut look)?,
+    let mut look = plain_look(cx, options.without_color())?;
+    let colors = match args.opt(3).cloned().or(options.any(COLOR)) {
+        Some(it) => colors_of_dots(cx, &it, xs.len(), options, &mut look)?,
         None => Vec::new(),
     };
+    let faces = options.any(&["facecolors", "facecolor", "fc"]);
+    if faces.is_some_and(|it| it.as_str().is_some_and(|it| it.eq_ignore_ascii_case("none"))) {
+        look.hollow = true;
+        if let Some(edge) = options.any(&["edgecolors", "edgecolor", "ec"]) {
+            look.color = color(cx, &edge)?;
+        }
+    }
     if look.color.is_none() {
         look.color = Some(on_pane(|it| it.next_color(Cycle::Fills)));
     }
@@ -200,48 +208,51 @@ fn colors_of_dots(
     options: Options<'_>,
     look: &mut Look,
 ) -> Result<Vec<Rgb>, Raised> {
-    if value.as_str().is_some() {
-        look.color = color(cx, value)?;
-        return Ok(Vec::new());
-    }
-    // Rows of red, green, blue.
-    if grid(cx, value)?.is_some_and(|it| matches!(it.width, 3 | 4) && it.height == count) {
-        return each_color(cx, value);
-    }
-    let items = if value.as_tensor().is_some() { Vec::new() } else { cx.collect(value)? };
-    if items.iter().any(|it| it.as_str().is_some()) {
-        let colors = each_color(cx, value)?;
-        wrong_count(colors.len(), count)?;
-        return Ok(colors);
-    }
-    let values = numbers(cx, value)?;
+    let wrong_count = |found: usize| {
+        value_error(format!(
+            "'c' argument has {found} elements, which is inconsistent with 'x' and 'y' with size {count}."
+        ))
+    };
+    let items = if value.as_str().is_some() { Vec::new() } else { cx.collect(value)? };
+    let values: Option<Vec<f64>> = items.iter().map(number).collect();
+    let Some(values) = values.filter(|_| !items.is_empty()) else {
+        // Names, or rows of red, green, blue.
+        return match colors_of(cx, value)? {
+            Colors::One(color) => {
+                look.color = color;
+                Ok(Vec::new())
+            }
+            Colors::Each(colors) if colors.len() == 1 => Ok(vec![colors[0]; count]),
+            Colors::Each(colors) if colors.len() == count => Ok(colors),
+            Colors::Each(colors) => Err(wrong_count(colors.len())),
+        };
+    };
     let is_color = values.iter().all(|it| (0.0..=1.0).contains(it));
     if values.len() != count && matches!(values.len(), 3 | 4) && is_color {
         look.color = color(cx, value)?;
         return Ok(Vec::new());
     }
-    wrong_count(values.len(), count)?;
+    if values.len() != count {
+        return Err(wrong_count(values.len()));
+    }
     let map = map_of(cx, options.get("cmap").as_ref())?;
     let ends = (options.number(&["vmin"])?, options.number(&["vmax"])?);
     Ok(places(&values, ends, false).into_iter().map(|it| map.at(it)).collect())
 }
 
-fn wrong_count(found: usize, count: usize) -> Result<(), Raised> {
-    if found == count {
-        return Ok(());
-    }
-    Err(value_error(format!(
-        "'c' argument has {found} elements, which is inconsistent with 'x' and 'y' with size {count}."
-    )))
-}
-
-fn each_color(cx: &mut Cx, value: &Value) -> Result<Vec<Rgb>, Raised> {
-    let mut colors = Vec::new();
-    for it in &cx.collect(value)? {
-        cx.poll()?;
-        colors.push(color(cx, it)?.unwrap_or([255; 3]));
-    }
-    Ok(colors)
+/// The colours that an option names for `count` things, taken in turn, if it names several.
+pub(super) fn listed_colors(
+    cx: &mut Cx,
+    options: Options<'_>,
+    count: usize,
+) -> Result<Option<Vec<Rgb>>, Raised> {
+    let Some(value) = options.any(&["color", "c", "colors"]) else { return Ok(None) };
+    Ok(match colors_of(cx, &value)? {
+        Colors::Each(colors) if !colors.is_empty() => {
+            Some((0..count).map(|it| colors[it % colors.len()]).collect())
+        }
+        _ => None,
+    })
 }
 
 fn bar(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -261,8 +272,14 @@ fn bar(cx: &mut Cx, args: Args<'_>) -> Res {
         bar_width: bars.width,
         ..Series::default()
     })?;
-    if let Some(errors) = options.get("yerr") {
-        whiskers(cx, &places, &errors, false, &Look { color: Some([40; 3]), ..look })?;
+    if options.get("log").map_or(Ok(false), |it| cx.truth(&it))? {
+        on_axes(|it| it.y.log = true);
+    }
+    let look = Look { color: Some([40; 3]), ..look };
+    for (name, along_x) in [("yerr", false), ("xerr", true)] {
+        if let Some(errors) = options.get(name) {
+            whiskers(cx, &places, &errors, along_x, &look)?;
+        }
     }
     Ok(drawn)
 }
@@ -318,22 +335,11 @@ fn bars(cx: &mut Cx, args: &Args<'_>, length: &str, options: Options<'_>) -> Res
     if options.text("align")?.as_deref() == Some("edge") {
         at.iter_mut().for_each(|it| *it += width / 2.0);
     }
-    // A list of colours, one for each bar.
-    let listed = options.get("color").filter(|it| it.as_list().is_some());
-    let mut look = match &listed {
-        Some(_) => Look { color: Some([0; 3]), ..Look::default() },
+    let colors = listed_colors(cx, options, at.len())?.unwrap_or_default();
+    let look = match colors.first() {
+        Some(first) => Look { color: Some(*first), ..plain_look(cx, options.without_color())? },
         None => look(cx, options, Cycle::Fills)?,
     };
-    let mut colors = Vec::new();
-    if let Some(listed) = listed {
-        colors = each_color(cx, &listed)?;
-        look.color = colors.first().copied();
-        if let Some(label) = options.text("label")? {
-            look.name = label;
-        }
-        colors =
-            (0..at.len()).filter_map(|it| colors.get(it % colors.len().max(1)).copied()).collect();
-    }
     Ok(Bars { at, names, ends, base, colors, look, width: width.abs() })
 }
 
@@ -382,7 +388,7 @@ fn stem(cx: &mut Cx, args: Args<'_>) -> Res {
     };
     same_length(("x", xs.len()), ("y", ys.len()))?;
     let look = look(cx, options, Cycle::Lines)?;
-    let plain = Look { name: String::new(), ..look.clone() };
+    let plain = Look { name: String::new(), unlisted: true, ..look.clone() };
     let from_zero = |value: &dyn Fn(usize) -> [f64; 3]| (0..xs.len()).flat_map(value).collect();
     let line = Series {
         look: plain,
@@ -465,6 +471,6 @@ fn whiskers(
             false => (xs.extend([*x, *x, *x]), ys.extend([y - below[at], y + above[at], f64::NAN])),
         };
     }
-    let plain = Look { name: String::new(), markers: false, ..look.clone() };
+    let plain = Look { name: String::new(), markers: false, unlisted: true, ..look.clone() };
     add(Series { look: plain, xs, ys, ..Series::default() }).map(|_| ())
 }

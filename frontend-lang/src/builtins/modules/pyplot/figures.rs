@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use super::axes_object::{Axes, AxesGrid, axes_of, bound};
-use super::canvas::{Pane, Shared, forget, show_open, target, turn_to};
+use super::canvas::{Pane, Shared, forget, numbered, show_open, target, turn_to};
 use super::style::Options;
 use crate::native::*;
 use crate::shown::Figure as Shown;
@@ -56,10 +56,31 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
     function(
         "close",
         "fig=None",
-        "Forgets the figure without showing it; 'all': all of them.",
+        "Forgets a figure without showing it: the current one, one by its number, or 'all'.",
         |_cx, args| {
-            let all = args.opt(0).is_some_and(|it| it.as_str() == Some("all"));
-            forget(args[0].downcast::<Figure>().map(|it| &it.0), all);
+            let Some(which) = args.opt(0) else {
+                forget(None, false);
+                return Ok(Value::None);
+            };
+            let figure = match (which.downcast::<Figure>(), which.as_int(), which.as_str()) {
+                (Some(it), ..) => Some(it.0.clone()),
+                (_, Some(number), _) => numbered(number),
+                (_, _, Some("all")) => {
+                    forget(None, true);
+                    None
+                }
+                (_, _, Some(_)) => None,
+                _ => {
+                    let told = format!(
+                        "close() takes a figure, its number or 'all', not {}",
+                        type_name(which)
+                    );
+                    return Err(type_error(told));
+                }
+            };
+            if let Some(figure) = figure {
+                forget(Some(&figure), false);
+            }
             Ok(Value::None)
         },
     ),
@@ -86,7 +107,12 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
     function("colorbar", "*args, **options", "Nothing to do: pictures have no scale.", nothing),
     function("ion", "", "Nothing to do: figures appear when a cell ends.", nothing),
     function("ioff", "", "Nothing to do: figures appear when a cell ends.", nothing),
-    function("savefig", "*args, **options", "Refused: figures stand in the notebook.", no_file),
+    function(
+        "savefig",
+        "*args, **options",
+        "Writes no file, and says so: figures stand in the notebook.",
+        no_file,
+    ),
     function("get_cmap", "name='viridis', lut=None", "The colour map of a name.", |cx, args| {
         let maps = cx.import("matplotlib.cm")?;
         let get = cx.getattr(&maps, Sym::of("get_cmap"))?;
@@ -140,10 +166,11 @@ pub(super) fn nothing(_cx: &mut Cx, _args: Args<'_>) -> Res {
     Ok(Value::None)
 }
 
-fn no_file(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    Err(not_implemented(
-        "savefig writes no files here: the figure is part of the notebook, which can be exported as HTML",
-    ))
+fn no_file(cx: &mut Cx, _args: Args<'_>) -> Res {
+    cx.host.stdout(
+        "savefig: no file is written here; the figure is part of the notebook, which can be exported as HTML\n",
+    );
+    Ok(Value::None)
 }
 
 fn new_figure(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -160,11 +187,11 @@ fn new_figure(cx: &mut Cx, args: Args<'_>) -> Res {
 fn size_of_figure(cx: &mut Cx, value: Option<&Value>) -> Result<Option<(u32, u32)>, Raised> {
     let Some(value) = value else { return Ok(None) };
     match super::values::numbers(cx, value)?.as_slice() {
-        [width, height] => {
+        [width, height] if *width > 0.0 && *height > 0.0 => {
             let pixels = |inches: &f64| (inches * 80.0).clamp(120.0, 1600.0) as u32;
             Ok(Some((pixels(width), pixels(height))))
         }
-        _ => Err(value_error("figsize is a pair of numbers: (width, height)")),
+        _ => Err(value_error("figure size must be positive finite: (width, height) in inches")),
     }
 }
 
@@ -206,12 +233,18 @@ fn grid_of(figure: &Shared, rows: i64, columns: i64, squeeze: bool) -> Res {
 
 /// The place that `(rows, columns, index)` or a number such as 231 means, counted from 0.
 fn place(figure: &Shared, args: &Args<'_>, first: usize) -> Result<usize, Raised> {
+    let options = Options::of("subplot", args.dict(first + 3)?)?;
+    if options.text("projection")?.is_some_and(|it| it != "rectilinear") {
+        return Err(not_implemented(
+            "there are axes of two straight dimensions only; draw two of three dimensions, and the third as colour: plt.scatter(x, y, c=z)",
+        ));
+    }
     let (rows, columns, index) = match args.int(first)? {
         code @ 100..=999 => (code / 100, code / 10 % 10, code % 10),
         rows => (rows, args.int(first + 1)?, args.int(first + 2)?),
     };
     let all = rows.checked_mul(columns).unwrap_or(i64::MAX);
-    if !(1..=PANELS).contains(&all) || !(1..=all).contains(&index) {
+    if rows < 1 || columns < 1 || all > PANELS || !(1..=all).contains(&index) {
         return Err(value_error(format!(
             "num must be an integer with 1 <= num <= {all}, not {index}"
         )));

@@ -1,13 +1,13 @@
 //! Pictures and heights over a plane.
 
-use super::artist::artist;
-use super::canvas::{keep, on_axes, on_pane};
+use super::artist::picture_artist;
+use super::canvas::{around, keep, on_axes};
 use super::colors::{Map, map_of, places};
-use super::draw::add;
+use super::draw::{add, listed_colors};
 use super::style::{Options, plain_look};
-use super::values::{Grid, grid, numbers};
+use super::values::{Grid, elements, grid, numbers};
 use crate::native::*;
-use crate::shown::{Image, Panel, Raster, Series};
+use crate::shown::{Image, Raster, Series};
 
 /// The functions that show matrices; as methods of axes, too.
 pub(super) static FUNCTIONS: &[NativeFn] = &[
@@ -52,52 +52,43 @@ fn imshow(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("imshow", args.dict(2)?)?;
     let mut image = picture(cx, &args[0], args.opt(1), options)?;
     let upwards = options.text("origin")?.as_deref() == Some("lower");
-    let extent = options.get("extent").map(|it| numbers(cx, &it)).transpose()?;
-    keep(image.pixels.len())?;
-    if let Some(extent) = extent {
-        let [left, right, bottom, top] = extent.as_slice() else {
-            return Err(value_error("extent is (left, right, bottom, top)"));
-        };
-        // The first row stands at the top, or at the bottom if the origin is there.
-        if upwards {
-            turn(&mut image);
-        }
-        let raster = Raster { image, left: *left, right: *right, bottom: *bottom, top: *top };
-        on_axes(|it| (it.raster, it.square) = (Some(raster), true));
-        return artist(0);
-    }
+    // The first row stands at the top, or at the bottom if the origin is there.
     if upwards {
         turn(&mut image);
     }
-    on_pane(|it| {
-        // Something is drawn already: the picture goes below it.
-        let is_empty = match &it.panel {
-            Panel::Image(_) => true,
-            Panel::Plot(plot) => plot.series.is_empty() && plot.notes.is_empty(),
-        };
-        let title = match &it.panel {
-            Panel::Image(before) => before.title.clone(),
-            Panel::Plot(plot) => plot.title.clone(),
-        };
-        if is_empty && !upwards {
-            it.panel = Panel::Image(Image { title, ..image });
-        } else {
-            let (right, top) = (image.width as f64 - 0.5, image.height as f64 - 0.5);
-            let plot = it.axes();
-            let (bottom, top) = if upwards { (-0.5, top) } else { (top, -0.5) };
-            plot.raster = Some(Raster { image, left: -0.5, right, bottom, top });
-            plot.y.flipped = !upwards;
-            plot.square = true;
+    let raster = match options.get("extent").map(|it| numbers(cx, &it)).transpose()?.as_deref() {
+        Some([left, right, bottom, top]) => {
+            Raster { image, left: *left, right: *right, bottom: *bottom, top: *top }
         }
+        Some(_) => return Err(value_error("extent is (left, right, bottom, top)")),
+        None if upwards => {
+            let at = around(image);
+            Raster { bottom: at.top, top: at.bottom, ..at }
+        }
+        None => around(image),
+    };
+    let flipped = raster.bottom > raster.top;
+    on_axes(|it| (it.square, it.y.flipped) = (true, flipped));
+    put(raster)
+}
+
+/// Adds a picture; one that covers another wholly takes its place.
+fn put(raster: Raster) -> Res {
+    keep(raster.image.pixels.len())?;
+    on_axes(|it| {
+        let place = |it: &Raster| (it.left, it.right, it.bottom, it.top);
+        if raster.image.channels != 4 {
+            it.rasters.retain(|below| place(below) != place(&raster));
+        }
+        it.rasters.push(raster);
     });
-    artist(0)
+    Ok(picture_artist())
 }
 
 fn matshow(cx: &mut Cx, args: Args<'_>) -> Res {
-    imshow(cx, args)?;
-    // With axes, which say the indices.
-    on_axes(|_| {});
-    artist(0)
+    let drawn = imshow(cx, args)?;
+    on_axes(|it| it.with_axes = true);
+    Ok(drawn)
 }
 
 /// The rows in the other order.
@@ -137,12 +128,12 @@ fn picture(
             "a picture of {height} by {width} pixels cannot be shown; pick a part of it"
         )));
     }
-    let values = tensor.to_f64_vec()?;
+    let values = elements(&tensor)?;
     let title = String::new();
     if channels == 1 {
         let map = map_of(cx, cmap)?;
-        let pixels = colored(cx, &values, &map, options)?;
-        return Ok(Image { width, height, channels: 3, pixels, title });
+        let (pixels, channels) = colored(cx, &values, &map, options)?;
+        return Ok(Image { width, height, channels, pixels, title });
     }
     // Whole numbers up to 255, or fractions up to 1.
     let full = if tensor.dtype().is_float() { 255.0 } else { 1.0 };
@@ -150,19 +141,26 @@ fn picture(
     Ok(Image { width, height, channels, pixels, title })
 }
 
-/// The colours of numbers, as bytes.
+/// The colours of numbers as bytes, and how many channels they have: alpha adds a fourth.
 fn colored(
     cx: &mut Cx,
     values: &[f64],
     map: &Map,
     options: Options<'_>,
-) -> Result<Vec<u8>, Raised> {
+) -> Result<(Vec<u8>, usize), Raised> {
     let ends = (options.number(&["vmin"])?, options.number(&["vmax"])?);
     let log = match options.get("norm") {
         Some(norm) => norm.as_str() == Some("log") || cx.repr(&norm)?.contains("LogNorm"),
         None => false,
     };
-    Ok(places(values, ends, log).into_iter().flat_map(|it| map.at(it)).collect())
+    let colors = places(values, ends, log).into_iter().map(|it| map.at(it));
+    Ok(match options.number(&["alpha"])? {
+        Some(opacity) => {
+            let opacity = (opacity * 255.0).clamp(0.0, 255.0) as u8;
+            (colors.flat_map(|[red, green, blue]| [red, green, blue, opacity]).collect(), 4)
+        }
+        None => (colors.flatten().collect(), 3),
+    })
 }
 
 /// Heights over a plane: where columns and rows stand, and the heights.
@@ -238,13 +236,11 @@ fn pcolormesh(cx: &mut Cx, args: Args<'_>) -> Res {
     let (field, _) = field(cx, "pcolormesh", args.rest(0))?;
     let map = map_of(cx, args.opt(1))?;
     let (width, height) = (field.heights.width, field.heights.height);
-    let pixels = colored(cx, &field.heights.values, &map, options)?;
-    let mut image = Image { width, height, channels: 3, pixels, title: String::new() };
+    let (pixels, channels) = colored(cx, &field.heights.values, &map, options)?;
+    let mut image = Image { width, height, channels, pixels, title: String::new() };
     turn(&mut image);
     let ((left, right), (bottom, top)) = (edges(&field.xs, width), edges(&field.ys, height));
-    keep(image.pixels.len())?;
-    on_axes(|it| it.raster = Some(Raster { image, left, right, bottom, top }));
-    artist(0)
+    put(Raster { image, left, right, bottom, top })
 }
 
 /// The heights at which lines are drawn: those asked for, or so many round ones.
@@ -264,14 +260,15 @@ fn levels(cx: &mut Cx, given: Option<&Value>, heights: &[f64]) -> Result<Vec<f64
         None => 7,
     };
     let span = high - low;
-    if !(span > 0.0 && span.is_finite()) {
-        return Ok(vec![low, low + 1.0]);
-    }
     // The smallest of 1, 2, 2.5 and 5 times a power of ten that needs no more lines.
     let rough = span / (count + 1) as f64;
     let power = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0].map(|it| it * power).into_iter().find(|it| *it >= rough);
     let step = step.unwrap_or(10.0 * power);
+    // Heights that are all the same, or cannot be told apart.
+    if !(step.is_normal() && (low / step).abs() < 1e15 && (high / step).abs() < 1e15) {
+        return Ok(vec![low, low + 1.0]);
+    }
     let first = (low / step).floor() as i64;
     let last = (high / step).ceil() as i64;
     Ok((first..=last).map(|it| it as f64 * step).collect())
@@ -281,6 +278,9 @@ fn contourf(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("contourf", args.dict(3)?)?;
     let (field, rest) = field(cx, "contourf", args.rest(0))?;
     let levels = levels(cx, args.opt(1).or(rest), &field.heights.values)?;
+    if levels.len() < 2 {
+        return Err(value_error("Filled contours require at least 2 levels."));
+    }
     let map = map_of(
         cx,
         args.opt(2).or(options.get("colors").as_ref().filter(|it| it.as_str().is_none())),
@@ -311,10 +311,7 @@ fn contourf(cx: &mut Cx, args: Args<'_>) -> Res {
     let last = |places: &[f64], count: usize| places[places.len().min(count) - 1];
     let (right, top) =
         (last(&field.xs, field.heights.width), last(&field.ys, field.heights.height));
-    keep(image.pixels.len())?;
-    let raster = Raster { image, left: field.xs[0], right, bottom: field.ys[0], top };
-    on_axes(|it| it.raster = Some(raster));
-    artist(0)
+    put(Raster { image, left: field.xs[0], right, bottom: field.ys[0], top })
 }
 
 fn contour(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -322,7 +319,11 @@ fn contour(cx: &mut Cx, args: Args<'_>) -> Res {
     let (field, rest) = field(cx, "contour", args.rest(0))?;
     let levels = levels(cx, args.opt(1).or(rest), &field.heights.values)?;
     let map = map_of(cx, args.opt(2))?;
-    let plain = plain_look(cx, options)?;
+    let colors = listed_colors(cx, options, levels.len())?;
+    let plain = match colors {
+        Some(_) => plain_look(cx, options.without_color())?,
+        None => plain_look(cx, options)?,
+    };
     let mut drawn = Value::None;
     for (at, level) in levels.iter().enumerate() {
         cx.poll()?;
@@ -333,10 +334,11 @@ fn contour(cx: &mut Cx, args: Args<'_>) -> Res {
         let mut look = plain.clone();
         look.name.clear();
         let place = at as f64 / (levels.len().max(2) - 1) as f64;
-        look.color = look.color.or(Some(map.at(place)));
+        let listed = colors.as_ref().map(|it| it[at]);
+        look.color = listed.or(look.color).or(Some(map.at(place)));
         drawn = add(Series { look, xs, ys, ..Series::default() })?;
     }
-    Ok(if drawn.is_none() { artist(0)? } else { drawn })
+    Ok(if drawn.is_none() { picture_artist() } else { drawn })
 }
 
 impl Field {

@@ -13,6 +13,14 @@ pub(super) const PIXELS: f64 = 80.0 / 72.0;
 /// Options that change what is drawn.
 const KNOWN: &[&str] = &[
     "align",
+    "edgecolors",
+    "facecolors",
+    "projection",
+    "textcoords",
+    "transform",
+    "va",
+    "verticalalignment",
+    "xycoords",
     "alpha",
     "arrowprops",
     "bins",
@@ -83,9 +91,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "clip_on",
     "constrained_layout",
     "dpi",
-    "edgecolors",
     "elinewidth",
-    "facecolors",
     "family",
     "fancybox",
     "figsize",
@@ -126,25 +132,55 @@ const WITHOUT_EFFECT: &[&str] = &[
     "solid_capstyle",
     "style",
     "subplot_kw",
-    "textcoords",
     "tight_layout",
     "title",
-    "transform",
-    "va",
-    "verticalalignment",
     "visible",
     "weight",
     "which",
     "width",
     "x",
-    "xycoords",
     "y",
     "zorder",
+    "extend",
+    "error_kw",
+    "wrap",
+    "annotation_clip",
+    "markerscale",
+    "labelspacing",
+    "columnspacing",
+    "handlelength",
+    "handletextpad",
+    "borderpad",
+    "mode",
+    "minor",
+    "resample",
+    "width_ratios",
+    "height_ratios",
+    "dashes",
+    "clear",
+    "title_fontsize",
+    "labelcolor",
+    "alignment",
+    "reverse",
+    "numpoints",
+    "scatterpoints",
+    "filterrad",
+    "filternorm",
+    "url",
+    "data",
+    "linespacing",
 ];
 
 /// The keyword options of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Options<'a>(&'a Dict);
+pub(super) struct Options<'a> {
+    given: &'a Dict,
+    /// Whether the colour is looked at by somebody else.
+    colorless: bool,
+}
+
+/// The options that say in which colour something is drawn.
+pub(super) const COLOR: &[&str] = &["color", "colors", "facecolor", "fc", "facecolors"];
 
 impl<'a> Options<'a> {
     /// The options that `func` was given; one that nobody knows is a `TypeError`.
@@ -159,12 +195,18 @@ impl<'a> Options<'a> {
             let told = format!("{func}() got an unexpected keyword argument '{name}'{hint}");
             return Err(type_error(told));
         }
-        Ok(Options(options))
+        Ok(Options { given: options, colorless: false })
     }
 
     /// The value of an option; `None` if it was not given or is None.
     pub(super) fn get(&self, name: &str) -> Option<Value> {
-        self.0.get_str(name).filter(|it| !it.is_none())
+        let hidden = self.colorless && (name == "c" || COLOR.contains(&name));
+        self.given.get_str(name).filter(|it| !it.is_none() && !hidden)
+    }
+
+    /// The same options but for the colour.
+    pub(super) fn without_color(self) -> Options<'a> {
+        Options { colorless: true, ..self }
     }
 
     /// The first of several names that was given.
@@ -209,8 +251,14 @@ pub(super) fn plain_look(cx: &mut Cx, options: Options<'_>) -> Result<Look, Rais
             look.name.clear();
         }
     }
-    if let Some(value) = options.any(&["color", "c", "colors", "facecolor", "fc"]) {
+    if let Some(value) = options.any(&["color", "c", "colors", "facecolor", "fc", "facecolors"]) {
         look.color = color(cx, &value)?;
+        look.hollow = look.color.is_none();
+    }
+    if look.hollow
+        && let Some(edge) = options.any(&["edgecolors", "edgecolor", "ec"])
+    {
+        look.color = color(cx, &edge)?;
     }
     if let Some(opacity) = options.number(&["alpha"])? {
         if !(0.0..=1.0).contains(&opacity) {
@@ -224,7 +272,9 @@ pub(super) fn plain_look(cx: &mut Cx, options: Options<'_>) -> Result<Look, Rais
         look.markers = !matches!(value.as_str(), Some("" | " " | "None" | "none"));
     }
     if let Some(style) = options.any(&["linestyle", "ls", "linestyles"]) {
-        look.dash = dash(cx, &style)?.unwrap_or_default();
+        // Of several, for several lines, the first.
+        let first = style.as_list().and_then(|it| it.items.borrow().first().cloned());
+        look.dash = dash(cx, &first.unwrap_or(style))?.unwrap_or_default();
     }
     Ok(look)
 }

@@ -1,5 +1,8 @@
 //! What programs hand to plots, as plain numbers.
 
+use engine::Tensor;
+
+use crate::memory;
 use crate::native::*;
 
 /// One number: of the language, of NumPy, or a tensor of one element. `None` counts as a gap.
@@ -8,15 +11,22 @@ pub(super) fn number(value: &Value) -> Option<f64> {
         return Some(f64::NAN);
     }
     if let Some(it) = value.as_tensor() {
-        return it.get().to_f64_vec().ok().filter(|it| it.len() == 1).map(|it| it[0]);
+        let tensor = it.get();
+        return (tensor.numel() == 1).then(|| tensor.to_f64_vec().ok()?.first().copied()).flatten();
     }
     value.as_float().or_else(|| value.as_native().and_then(|it| it.as_float()))
+}
+
+/// The elements of a tensor in row-major order, if there is room for them.
+pub(super) fn elements(tensor: &Tensor) -> Result<Vec<f64>, Raised> {
+    memory::room(8 * tensor.numel())?;
+    Ok(tensor.to_f64_vec()?)
 }
 
 /// The numbers of a tensor, an array, a sequence, or one number.
 pub(super) fn numbers(cx: &mut Cx, value: &Value) -> Result<Vec<f64>, Raised> {
     if let Some(it) = value.as_tensor() {
-        return Ok(it.get().to_f64_vec()?);
+        return elements(&it.get());
     }
     if let Some(one) = number(value).filter(|_| !value.is_none()) {
         return Ok(vec![one]);
@@ -78,7 +88,7 @@ pub(super) fn grid(cx: &mut Cx, value: &Value) -> Result<Option<Grid>, Raised> {
     if let Some(it) = value.as_tensor() {
         let tensor = it.get();
         return Ok(match **tensor.shape() {
-            [height, width] => Some(Grid { width, height, values: tensor.to_f64_vec()? }),
+            [height, width] => Some(Grid { width, height, values: elements(&tensor)? }),
             _ => None,
         });
     }
