@@ -209,3 +209,62 @@ pub enum Corner {
     LowerLeft,
     LowerRight,
 }
+
+impl Plot {
+    /// Every x and every y that something drawn reaches, in no order; pictures apart.
+    pub fn reach(&self) -> (Vec<f64>, Vec<f64>) {
+        let (mut xs, mut ys) = (Vec::new(), Vec::new());
+        for series in &self.series {
+            match series.style {
+                SeriesStyle::LyingBar => series.reach(&mut ys, &mut xs, self.x.log),
+                _ => series.reach(&mut xs, &mut ys, self.y.log),
+            }
+        }
+        for band in &self.bands {
+            let ends = [band.from, band.to];
+            if band.upright { xs.extend(ends) } else { ys.extend(ends) }
+        }
+        for note in self.notes.iter().filter(|it| !it.in_axes) {
+            for (x, y) in [Some(note.at), note.points_to].into_iter().flatten() {
+                xs.push(x);
+                ys.push(y);
+            }
+        }
+        (xs, ys)
+    }
+}
+
+impl Series {
+    /// Where the points stand, and what they reach: bars have a width, and begin at their base.
+    fn reach(&self, along: &mut Vec<f64>, across: &mut Vec<f64>, log: bool) {
+        let is_bar = matches!(self.style, SeriesStyle::Bar | SeriesStyle::LyingBar);
+        let half = if is_bar { self.width_of_bars() / 2.0 } else { 0.0 };
+        let (places, values) = self.along_and_across();
+        along.extend(places.iter().flat_map(|it| [it - half, it + half]));
+        across.extend(values.iter().chain(&self.base));
+        if is_bar && self.base.is_empty() && !log {
+            across.push(0.0);
+        }
+    }
+
+    /// The places of the points and their values; bars that lie have their places on the vertical axis.
+    pub fn along_and_across(&self) -> (&[f64], &[f64]) {
+        match self.style {
+            SeriesStyle::LyingBar => (&self.ys, &self.xs),
+            _ => (&self.xs, &self.ys),
+        }
+    }
+
+    /// The width of a bar that was asked for, or 0.8 of the least distance of two bars.
+    pub fn width_of_bars(&self) -> f64 {
+        if self.bar_width > 0.0 {
+            return self.bar_width;
+        }
+        let (places, _) = self.along_and_across();
+        let mut places: Vec<f64> = places.iter().copied().filter(|it| it.is_finite()).collect();
+        places.sort_by(f64::total_cmp);
+        let steps = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0);
+        let least = steps.fold(f64::INFINITY, f64::min);
+        if least.is_finite() { 0.8 * least } else { 0.8 }
+    }
+}

@@ -4,13 +4,12 @@
 //! `plot_marks` what stands inside them.
 
 use magics::Artifact;
-use magics::artifact::{Corner, Look, Plot, Raster, SeriesStyle};
+use magics::artifact::{Corner, Look, Plot, Raster};
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
 use super::html::Html;
 use super::plot_axes::Axis;
-use super::plot_points::bar_width;
 use super::plot_text::{clean, describe};
 use super::{Renderer, data_uri, image, plot_frame, plot_marks, plot_samples, png};
 
@@ -157,37 +156,9 @@ fn position(corner: Corner) -> SeriesLabelPosition {
     }
 }
 
-/// Both axes; bars and areas reach to their base, and the width of bars counts.
+/// Both axes, as far as what is drawn reaches.
 fn axes(plot: &Plot) -> Axes {
-    let is_bar = |style| matches!(style, SeriesStyle::Bar | SeriesStyle::LyingBar);
-    let (mut xs, mut ys) = (Vec::new(), Vec::new());
-    for series in &plot.series {
-        let half = if is_bar(series.style) { bar_width(series) / 2.0 } else { 0.0 };
-        let (along, across) = match series.style {
-            SeriesStyle::LyingBar => (&mut ys, &mut xs),
-            _ => (&mut xs, &mut ys),
-        };
-        let (places, values) = match series.style {
-            SeriesStyle::LyingBar => (&series.ys, &series.xs),
-            _ => (&series.xs, &series.ys),
-        };
-        along.extend(places.iter().flat_map(|it| [it - half, it + half]));
-        across.extend(values.iter().chain(&series.base));
-        let log = if series.style == SeriesStyle::LyingBar { plot.x.log } else { plot.y.log };
-        if is_bar(series.style) && series.base.is_empty() && !log {
-            across.push(0.0);
-        }
-    }
-    for band in &plot.bands {
-        let ends = [band.from, band.to];
-        if band.upright { xs.extend(ends) } else { ys.extend(ends) }
-    }
-    for note in plot.notes.iter().filter(|it| !it.in_axes) {
-        for (x, y) in [Some(note.at), note.points_to].into_iter().flatten() {
-            xs.push(x);
-            ys.push(y);
-        }
-    }
+    let (mut xs, mut ys) = plot.reach();
     match &plot.rasters[..] {
         // A picture fills the axes.
         [first, rest @ ..] if plot.series.is_empty() || plot.square => {
@@ -258,7 +229,7 @@ fn picture(raster: &Raster, axes: Axes, inside: [(i32, i32); 2]) -> Option<Strin
 
 #[cfg(test)]
 mod tests {
-    use magics::artifact::{Band, Dash, Image, Note, Scale, Series, Tick};
+    use magics::artifact::{Band, Dash, Image, Note, Scale, Series, SeriesStyle, Tick};
 
     use super::*;
 

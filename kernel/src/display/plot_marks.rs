@@ -7,7 +7,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::plot::{Axes, Chart, Drawn, INK, SERIES};
-use super::plot_points::{POINTS, bar_width, dots, runs};
+use super::plot_points::{POINTS, dots, runs};
 use super::plot_text::clean;
 
 /// The most words that are written into one plot.
@@ -129,9 +129,9 @@ fn draw_dots<'a, 'b>(
 fn bars(chart: &mut Chart<'_>, series: &Series, axes: Axes, color: RGBColor) -> Drawn {
     let lying = series.style == SeriesStyle::LyingBar;
     let (along, across) = if lying { (axes.y, axes.x) } else { (axes.x, axes.y) };
-    let (places, values) = if lying { (&series.ys, &series.xs) } else { (&series.xs, &series.ys) };
+    let (places, values) = series.along_and_across();
     let opacity = opacity(&series.look, 0.85);
-    let half = bar_width(series) / 2.0;
+    let half = series.width_of_bars() / 2.0;
     let bars = places.iter().zip(values).enumerate().filter_map(|(at, (place, value))| {
         let (from, to) = (along.place(place - half)?, along.place(place + half)?);
         let base = series.base.get(at).copied().unwrap_or(0.0);

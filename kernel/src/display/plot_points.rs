@@ -1,6 +1,6 @@
 //! The points of a series as they are drawn: placed, cut at the edges of the plot, and thinned.
 
-use magics::artifact::{Series, SeriesStyle};
+use magics::artifact::Series;
 
 use super::plot_axes::Axis;
 
@@ -103,19 +103,6 @@ fn clip(from: Point, to: Point, x_axis: Axis, y_axis: Axis) -> Option<(Point, Po
     let start = if enters > 0.0 { at(enters) } else { from };
     let end = if leaves < 1.0 { at(leaves) } else { to };
     (enters <= leaves).then_some((start, end))
-}
-
-/// The width that was asked for, or 0.8 of the least distance of two bars.
-pub(crate) fn bar_width(series: &Series) -> f64 {
-    if series.bar_width > 0.0 {
-        return series.bar_width;
-    }
-    let places = if series.style == SeriesStyle::LyingBar { &series.ys } else { &series.xs };
-    let mut xs: Vec<f64> = places.iter().copied().filter(|x| x.is_finite()).collect();
-    xs.sort_by(f64::total_cmp);
-    let steps = xs.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0);
-    let least = steps.fold(f64::INFINITY, f64::min);
-    if least.is_finite() { 0.8 * least } else { 0.8 }
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ fn describe_series(series: &Series) -> String {
     };
     let name =
         if series.look.name.is_empty() { String::new() } else { format!(" {}", series.look.name) };
-    let values = if series.style == SeriesStyle::LyingBar { &series.xs } else { &series.ys };
+    let (_, values) = series.along_and_across();
     let count = series.xs.len().min(series.ys.len());
     let finite = || values.iter().copied().filter(|y| y.is_finite());
     let (Some(first), Some(last)) = (finite().next(), finite().next_back()) else {

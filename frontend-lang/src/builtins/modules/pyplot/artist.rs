@@ -115,10 +115,10 @@ impl Artist {
         }
         self.with(|it| {
             let lying = it.style == SeriesStyle::LyingBar;
-            let (middles, ends) = if lying { (&it.ys, &it.xs) } else { (&it.xs, &it.ys) };
+            let (middles, ends) = it.along_and_across();
             let bar = |(at, (middle, end)): (usize, (&f64, &f64))| {
                 let base = it.base.get(at).copied().unwrap_or(0.0);
-                Bar { middle: *middle, width: it.bar_width, end: *end, length: end - base }
+                Bar { middle: *middle, width: it.width_of_bars(), end: *end, length: end - base }
             };
             let bars = middles.iter().zip(ends).enumerate().map(bar).collect();
             (lying || it.style == SeriesStyle::Bar).then_some((bars, lying))

@@ -167,12 +167,13 @@ fn set_limits(now: Ends, ends: Option<Ends>, scale: impl FnOnce(&mut Plot) -> &m
 
 /// The least and the greatest value of what is drawn; 0 and 1 if nothing is.
 fn extent(plot: &Plot, along_x: bool) -> Ends {
-    let values = plot.series.iter().flat_map(|it| if along_x { &it.xs } else { &it.ys });
+    let (xs, ys) = plot.reach();
     let corners = plot.rasters.iter().flat_map(|it| match along_x {
         true => [it.left, it.right],
         false => [it.bottom, it.top],
     });
-    let finite = values.copied().chain(corners).filter(|it| it.is_finite());
+    let values = if along_x { xs } else { ys };
+    let finite = values.into_iter().chain(corners).filter(|it| it.is_finite());
     let (low, high) = finite
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
     if low <= high { (low, high) } else { (0.0, 1.0) }
@@ -323,10 +324,12 @@ fn grid(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn axis(cx: &mut Cx, args: Args<'_>) -> Res {
     let Some(option) = args.rest(0).first() else { return Ok(Value::None) };
+    if let Value::Bool(on) = option {
+        on_axes(|it| it.bare = !on);
+        return Ok(Value::None);
+    }
     match option.as_str() {
-        Some("off") | None if option.as_str().is_some() || option.as_int() == Some(0) => {
-            on_axes(|it| it.bare = true);
-        }
+        Some("off") => on_axes(|it| it.bare = true),
         Some("on") => on_axes(|it| it.bare = false),
         Some("equal" | "scaled" | "image" | "square") => {
             on_axes(|it| it.square = true);

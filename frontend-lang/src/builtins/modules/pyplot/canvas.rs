@@ -121,12 +121,10 @@ fn panel(plot: &Plot) -> Panel {
 
 /// Whether axes hold a picture in its usual place, its title, and nothing that needs axes.
 fn is_plain(plot: &Plot, raster: &Raster) -> bool {
-    let places = around(raster.image.clone());
+    let image = &raster.image;
     let bare =
         |scale: &Scale| scale.range.is_none() && scale.ticks.as_ref().is_none_or(Vec::is_empty);
-    let (left, right) = (raster.left, raster.right);
-    (left, right, raster.bottom, raster.top)
-        == (places.left, places.right, places.bottom, places.top)
+    [raster.left, raster.right, raster.bottom, raster.top] == usual_sides(image)
         && plot.series.is_empty()
         && plot.bands.is_empty()
         && plot.notes.is_empty()
@@ -137,10 +135,15 @@ fn is_plain(plot: &Plot, raster: &Raster) -> bool {
         && bare(&plot.y)
 }
 
-/// A picture where its pixels have whole numbers as their middles, counted from the upper left corner.
+/// A picture in its usual place.
 pub(super) fn around(image: Image) -> Raster {
-    let (right, bottom) = (image.width as f64 - 0.5, image.height as f64 - 0.5);
-    Raster { image, left: -0.5, right, bottom, top: -0.5 }
+    let [left, right, bottom, top] = usual_sides(&image);
+    Raster { image, left, right, bottom, top }
+}
+
+/// Left, right, bottom and top of a picture whose pixels have whole numbers as their middles, counted from the upper left corner.
+fn usual_sides(image: &Image) -> [f64; 4] {
+    [-0.5, image.width as f64 - 0.5, image.height as f64 - 0.5, -0.5]
 }
 
 /// The figure and the pane that are drawn on now.

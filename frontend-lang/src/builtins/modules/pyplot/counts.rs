@@ -2,12 +2,11 @@
 
 use super::artist::{array, artists};
 use super::canvas::{Cycle, on_axes};
-use super::colors::{Colors, colors_of};
-use super::draw::add;
-use super::style::{COLOR, Options, look, plain_look};
+use super::draw::{add, listed_colors};
+use super::style::{Options, look, uncolored_look};
 use super::values::{columns, grid, number, numbers, same_length};
 use crate::native::*;
-use crate::shown::{Look, Rgb, Series, SeriesStyle};
+use crate::shown::{Look, Series, SeriesStyle};
 
 /// The functions that count; as methods of axes, too.
 pub(super) static FUNCTIONS: &[NativeFn] = &[function(
@@ -63,9 +62,8 @@ fn hist(cx: &mut Cx, args: Args<'_>) -> Res {
     let (density, cumulative) = (cx.truth(&args[3])?, cx.truth(&args[5])?);
     let names = names(cx, options)?;
     let sideways = options.text("orientation")?.as_deref() == Some("horizontal");
-    let mut flag = |name: &str| options.get(name).map_or(Ok(false), |it| cx.truth(&it));
-    let (is_log, stacked) = (flag("log")?, flag("stacked")?);
-    let colors = colors(cx, options)?;
+    let (is_log, stacked) = (options.flag(cx, "log")?, options.flag(cx, "stacked")?);
+    let colors = listed_colors(cx, options, sets.len())?;
     let (mut all, mut drawn): (Vec<Vec<f64>>, Vec<Value>) = (Vec::new(), Vec::new());
     for (at, values) in sets.iter().enumerate() {
         let mut counts = bins.counts(values, weights.as_ref().map(|it| it[at].as_slice()));
@@ -85,8 +83,8 @@ fn hist(cx: &mut Cx, args: Args<'_>) -> Res {
                 *it = sum;
             }
         }
-        let mut look = match colors.get(at) {
-            Some(color) => Look { color: Some(*color), ..plain_look(cx, options.without_color())? },
+        let mut look = match &colors {
+            Some(colors) => Look { color: Some(colors[at]), ..uncolored_look(cx, options)? },
             None => look(cx, options, Cycle::Fills)?,
         };
         look.name = names.get(at).cloned().unwrap_or_default();
@@ -133,15 +131,6 @@ fn sets(cx: &mut Cx, value: &Value) -> Result<Vec<Vec<f64>>, Raised> {
         };
     }
     cx.collect(value)?.iter().map(|it| numbers(cx, it)).collect()
-}
-
-/// The colours of several sets, where they are listed.
-fn colors(cx: &mut Cx, options: Options<'_>) -> Result<Vec<Rgb>, Raised> {
-    let Some(value) = options.any(COLOR) else { return Ok(Vec::new()) };
-    Ok(match colors_of(cx, &value)? {
-        Colors::Each(colors) => colors,
-        Colors::One(_) => Vec::new(),
-    })
 }
 
 fn names(cx: &mut Cx, options: Options<'_>) -> Result<Vec<String>, Raised> {

@@ -3,7 +3,9 @@
 use super::artist::{artist, artists};
 use super::canvas::{Cycle, keep, on_axes, on_pane};
 use super::colors::{Colors, color, colors_of, map_of, places};
-use super::style::{COLOR, Options, PIXELS, format, is_unjoined, look, plain_look};
+use super::style::{
+    COLOR, Options, PIXELS, format, hollow, is_unjoined, look, plain_look, uncolored_look,
+};
 use super::values::{Positions, columns, grid, number, numbers, positions, same_length};
 use crate::native::*;
 use crate::shown::{Look, Rgb, Series, SeriesStyle, Tick};
@@ -167,17 +169,16 @@ fn scatter(cx: &mut Cx, args: Args<'_>) -> Res {
     name_x(names);
     let ys = numbers(cx, &args[1])?;
     same_length(("x", xs.len()), ("y", ys.len()))?;
-    let mut look = plain_look(cx, options.without_color())?;
-    let colors = match args.opt(3).cloned().or(options.any(COLOR)) {
+    let mut look = uncolored_look(cx, options)?;
+    let faces = options.any(&["facecolors", "facecolor", "fc"]);
+    let is_hollow =
+        faces.is_some_and(|it| it.as_str().is_some_and(|it| it.eq_ignore_ascii_case("none")));
+    let colors = match args.opt(3).cloned().or(options.any(COLOR)).filter(|_| !is_hollow) {
         Some(it) => colors_of_dots(cx, &it, xs.len(), options, &mut look)?,
         None => Vec::new(),
     };
-    let faces = options.any(&["facecolors", "facecolor", "fc"]);
-    if faces.is_some_and(|it| it.as_str().is_some_and(|it| it.eq_ignore_ascii_case("none"))) {
-        look.hollow = true;
-        if let Some(edge) = options.any(&["edgecolors", "edgecolor", "ec"]) {
-            look.color = color(cx, &edge)?;
-        }
+    if is_hollow {
+        hollow(cx, options, &mut look)?;
     }
     if look.color.is_none() {
         look.color = Some(on_pane(|it| it.next_color(Cycle::Fills)));
@@ -240,13 +241,13 @@ fn colors_of_dots(
     Ok(places(&values, ends, false).into_iter().map(|it| map.at(it)).collect())
 }
 
-/// The colours that an option names for `count` things, taken in turn, if it names several.
+/// The colours that an option names for `count` things, taken in turn; `None`: it names one, or was not given.
 pub(super) fn listed_colors(
     cx: &mut Cx,
     options: Options<'_>,
     count: usize,
 ) -> Result<Option<Vec<Rgb>>, Raised> {
-    let Some(value) = options.any(&["color", "c", "colors"]) else { return Ok(None) };
+    let Some(value) = options.any(COLOR) else { return Ok(None) };
     Ok(match colors_of(cx, &value)? {
         Colors::Each(colors) if !colors.is_empty() => {
             Some((0..count).map(|it| colors[it % colors.len()]).collect())
@@ -272,7 +273,7 @@ fn bar(cx: &mut Cx, args: Args<'_>) -> Res {
         bar_width: bars.width,
         ..Series::default()
     })?;
-    if options.get("log").map_or(Ok(false), |it| cx.truth(&it))? {
+    if options.flag(cx, "log")? {
         on_axes(|it| it.y.log = true);
     }
     let look = Look { color: Some([40; 3]), ..look };
@@ -337,7 +338,7 @@ fn bars(cx: &mut Cx, args: &Args<'_>, length: &str, options: Options<'_>) -> Res
     }
     let colors = listed_colors(cx, options, at.len())?.unwrap_or_default();
     let look = match colors.first() {
-        Some(first) => Look { color: Some(*first), ..plain_look(cx, options.without_color())? },
+        Some(first) => Look { color: Some(*first), ..uncolored_look(cx, options)? },
         None => look(cx, options, Cycle::Fills)?,
     };
     Ok(Bars { at, names, ends, base, colors, look, width: width.abs() })

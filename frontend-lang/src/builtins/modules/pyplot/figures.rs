@@ -6,7 +6,7 @@ use super::axes_object::{Axes, AxesGrid, axes_of, bound};
 use super::canvas::{Pane, Shared, forget, numbered, show_open, target, turn_to};
 use super::style::Options;
 use crate::native::*;
-use crate::shown::Figure as Shown;
+use crate::shown::Figure as Drawn;
 
 /// The functions of the module that are no drawing.
 pub(super) static FUNCTIONS: &[NativeFn] = &[
@@ -283,7 +283,7 @@ impl Figure {
     }
 
     /// The figure as plain data, as it is now.
-    pub fn shown(&self) -> Shown {
+    pub fn shown(&self) -> Drawn {
         self.0.borrow().figure()
     }
 }

@@ -4,7 +4,7 @@ use super::artist::picture_artist;
 use super::canvas::{around, keep, on_axes};
 use super::colors::{Map, map_of, places};
 use super::draw::{add, listed_colors};
-use super::style::{Options, plain_look};
+use super::style::{Options, plain_look, uncolored_look};
 use super::values::{Grid, elements, grid, numbers};
 use crate::native::*;
 use crate::shown::{Image, Raster, Series};
@@ -281,12 +281,14 @@ fn contourf(cx: &mut Cx, args: Args<'_>) -> Res {
     if levels.len() < 2 {
         return Err(value_error("Filled contours require at least 2 levels."));
     }
-    let map = map_of(
-        cx,
-        args.opt(2).or(options.get("colors").as_ref().filter(|it| it.as_str().is_none())),
-    )?;
+    let map = map_of(cx, args.opt(2))?;
     let opacity = options.number(&["alpha"])?.unwrap_or(1.0);
-    let bands = levels.len().saturating_sub(1).max(1);
+    let bands = levels.len() - 1;
+    // One colour for all is a list of one.
+    let colors = match listed_colors(cx, options, bands)? {
+        Some(colors) => Some(colors),
+        None => plain_look(cx, options)?.color.map(|it| vec![it; bands]),
+    };
     let side = |count: usize| SMOOTH.max(count.min(2 * SMOOTH));
     let (width, height) = (side(field.heights.width), side(field.heights.height));
     let mut pixels = Vec::with_capacity(width * height * 4);
@@ -303,7 +305,8 @@ fn contourf(cx: &mut Cx, args: Args<'_>) -> Res {
                 pixels.extend([0; 4]);
                 continue;
             }
-            let color = map.at((band as f64 - 0.5) / bands as f64);
+            let own = colors.as_ref().map(|it| it[band - 1]);
+            let color = own.unwrap_or_else(|| map.at((band as f64 - 0.5) / bands as f64));
             pixels.extend(color.into_iter().chain([(opacity * 255.0) as u8]));
         }
     }
@@ -321,7 +324,7 @@ fn contour(cx: &mut Cx, args: Args<'_>) -> Res {
     let map = map_of(cx, args.opt(2))?;
     let colors = listed_colors(cx, options, levels.len())?;
     let plain = match colors {
-        Some(_) => plain_look(cx, options.without_color())?,
+        Some(_) => uncolored_look(cx, options)?,
         None => plain_look(cx, options)?,
     };
     let mut drawn = Value::None;

@@ -161,14 +161,10 @@ const WITHOUT_EFFECT: &[&str] = &[
 
 /// The keyword options of a call.
 #[derive(Clone, Copy)]
-pub(super) struct Options<'a> {
-    given: &'a Dict,
-    /// Whether the colour is looked at by somebody else.
-    colorless: bool,
-}
+pub(super) struct Options<'a>(&'a Dict);
 
 /// The options that say in which colour something is drawn.
-pub(super) const COLOR: &[&str] = &["color", "colors", "facecolor", "fc", "facecolors"];
+pub(super) const COLOR: &[&str] = &["color", "c", "colors", "facecolor", "fc", "facecolors"];
 
 impl<'a> Options<'a> {
     /// The options that `func` was given; one that nobody knows is a `TypeError`.
@@ -183,18 +179,12 @@ impl<'a> Options<'a> {
             let told = format!("{func}() got an unexpected keyword argument '{name}'{hint}");
             return Err(type_error(told));
         }
-        Ok(Options { given: options, colorless: false })
+        Ok(Options(options))
     }
 
     /// The value of an option; `None` if it was not given or is None.
     pub(super) fn get(&self, name: &str) -> Option<Value> {
-        let hidden = self.colorless && (name == "c" || COLOR.contains(&name));
-        self.given.get_str(name).filter(|it| !it.is_none() && !hidden)
-    }
-
-    /// The same options but for the colour.
-    pub(super) fn without_color(self) -> Options<'a> {
-        Options { colorless: true, ..self }
+        self.0.get_str(name).filter(|it| !it.is_none())
     }
 
     /// The first of several names that was given.
@@ -209,6 +199,11 @@ impl<'a> Options<'a> {
         found.map(Some).ok_or_else(|| {
             type_error(format!("{} is a number, not {}", names[0], type_name(&value)))
         })
+    }
+
+    /// An option that is on or off; it is off if it was not given.
+    pub(super) fn flag(&self, cx: &mut Cx, name: &str) -> Result<bool, Raised> {
+        self.get(name).map_or(Ok(false), |it| cx.truth(&it))
     }
 
     /// An option that is a text.
@@ -231,6 +226,29 @@ pub(super) fn look(cx: &mut Cx, options: Options<'_>, cycle: Cycle) -> Result<Lo
 
 /// How something is to look, without a colour if none was asked for.
 pub(super) fn plain_look(cx: &mut Cx, options: Options<'_>) -> Result<Look, Raised> {
+    let mut look = uncolored_look(cx, options)?;
+    if let Some(value) = options.any(COLOR) {
+        match color(cx, &value)? {
+            Some(color) => look.color = Some(color),
+            None => hollow(cx, options, &mut look)?,
+        }
+    }
+    Ok(look)
+}
+
+/// Leaves out the inside: dots have edges only, and without a colour of those there is nothing to see.
+pub(super) fn hollow(cx: &mut Cx, options: Options<'_>, look: &mut Look) -> Result<(), Raised> {
+    look.hollow = true;
+    let edge = options.any(&["edgecolors", "edgecolor", "ec"]);
+    look.color = edge.map_or(Ok(None), |it| color(cx, &it))?;
+    if look.color.is_none() {
+        look.opacity = Some(0.0);
+    }
+    Ok(())
+}
+
+/// How something is to look but for its colour.
+pub(super) fn uncolored_look(cx: &mut Cx, options: Options<'_>) -> Result<Look, Raised> {
     let mut look = Look::default();
     if let Some(label) = options.get("label") {
         look.name = cx.str(&label)?;
@@ -238,15 +256,6 @@ pub(super) fn plain_look(cx: &mut Cx, options: Options<'_>) -> Result<Look, Rais
         if look.name.starts_with('_') {
             look.name.clear();
         }
-    }
-    if let Some(value) = options.any(&["color", "c", "colors", "facecolor", "fc", "facecolors"]) {
-        look.color = color(cx, &value)?;
-        look.hollow = look.color.is_none();
-    }
-    if look.hollow
-        && let Some(edge) = options.any(&["edgecolors", "edgecolor", "ec"])
-    {
-        look.color = color(cx, &edge)?;
     }
     if let Some(opacity) = options.number(&["alpha"])? {
         if !(0.0..=1.0).contains(&opacity) {
