@@ -104,9 +104,7 @@ static MODULES: &[Row] = &[
 
 /// Names of modules here that their counterparts have.
 static ATTRIBUTES: &[Row] = &[
-    ("matplotlib.pyplot.boxplot", "plt.hist shows how values are distributed"),
     ("matplotlib.pyplot.hist2d", "np.histogram2d counts, and plt.pcolormesh shows the counts"),
-    ("matplotlib.pyplot.pie", "plt.bar or plt.barh shows parts of a whole"),
     (
         "matplotlib.pyplot.polar",
         "plt.plot(r * np.cos(t), r * np.sin(t)) draws a curve around a centre",
@@ -115,14 +113,8 @@ static ATTRIBUTES: &[Row] = &[
         "matplotlib.pyplot.quiver",
         "plt.plot draws lines, and plt.annotate with arrowprops leads to a place",
     ),
-    ("matplotlib.pyplot.stackplot", "plt.fill_between(x, lower, upper) draws each layer"),
-    (
-        "matplotlib.pyplot.twinx",
-        "fig, (a, b) = plt.subplots(2, 1) has axes for each of two quantities",
-    ),
-    ("matplotlib.pyplot.violinplot", "plt.hist shows how values are distributed"),
+    ("matplotlib.pyplot.violinplot", "plt.boxplot and plt.hist show how values are distributed"),
     ("torch.bfloat16", "floats are torch.float32 and torch.float64"),
-    ("torch.compile", "`%trace` compiles a function"),
     ("torch.complex128", "there are no complex tensors; keep the two parts in two tensors"),
     ("torch.complex64", "there are no complex tensors; keep the two parts in two tensors"),
     ("torch.distributed", "one machine computes; operations use all its cores by themselves"),
@@ -134,10 +126,6 @@ static ATTRIBUTES: &[Row] = &[
     ("torch.int8", "whole numbers are torch.uint8, torch.int32 and torch.int64"),
     ("torch.linalg.eig", "its results are complex; for symmetric matrices there is eigh"),
     ("torch.linalg.eigvals", "its results are complex; for symmetric matrices there is eigvalsh"),
-    (
-        "torch.set_default_dtype",
-        "write `dtype=torch.float64` where a tensor is made, or `model.double()`",
-    ),
     ("torch.short", "whole numbers are torch.uint8, torch.int32 and torch.int64"),
     ("torch.sparse", "tensors are dense; index_add and scatter_add add up by index"),
 ];
@@ -164,6 +152,24 @@ fn find(rows: &[Row], name: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
+    use crate::host::Recording;
+    use crate::session::{Options, Session};
+
+    #[test]
+    fn rows_name_what_is_not_there() {
+        let mut session = Session::new(Box::new(Recording { record: Rc::default() }));
+        for (name, _) in super::ATTRIBUTES.iter().chain(super::numpy::ATTRIBUTES) {
+            let (module, _) = name.rsplit_once('.').expect("a module and a name");
+            if session.run_cell(&format!("import {module}"), &Options::default()).error.is_some() {
+                continue; // A class, or a part of one.
+            }
+            let told = session.run_cell(name, &Options::default()).error;
+            assert!(told.is_some_and(|it| it.ename == "AttributeError"), "{name} is there");
+        }
+    }
+
     #[test]
     fn rows_are_sorted() {
         assert!(super::NAMES.is_sorted_by_key(|it| it.0));

@@ -168,7 +168,7 @@ except KeyboardInterrupt:
     let (is_over, over) = std::sync::mpsc::channel::<()>();
     let stopper = std::thread::spawn(move || {
         let mut count = 0;
-        while over.recv_timeout(std::time::Duration::from_millis(60)).is_err() {
+        while over.recv_timeout(std::time::Duration::from_millis(250)).is_err() {
             flag.store(true, std::sync::atomic::Ordering::Relaxed);
             count += 1;
         }

@@ -5,8 +5,8 @@
 mod plot;
 
 pub use plot::{
-    Band, CYCLE, Corner, Dash, Look, Note, Plot, Raster, Rgb, Scale, Series, SeriesStyle, Side,
-    Tick,
+    Band, CYCLE, ColorBar, Corner, Dash, Look, Note, Plot, Raster, Rgb, Scale, Series, SeriesStyle,
+    Side, Tick,
 };
 
 /// Rows under a head.
@@ -57,6 +57,21 @@ pub struct Figure {
     pub columns: usize,
     /// In reading order.
     pub panels: Vec<Panel>,
+    /// What each panel takes of a grid; empty: one cell each, in rows.
+    pub spans: Vec<Span>,
+}
+
+/// Some cells of a grid, counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The first row.
+    pub row: usize,
+    /// The first column.
+    pub column: usize,
+    /// How many rows.
+    pub rows: usize,
+    /// How many columns.
+    pub columns: usize,
 }
 
 /// One place of a figure.

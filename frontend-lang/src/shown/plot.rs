@@ -38,8 +38,10 @@ pub struct Plot {
     pub series: Vec<Series>,
     /// Words at places.
     pub notes: Vec<Note>,
-    /// Whether lines are drawn across at the ticks.
-    pub grid: bool,
+    /// Axes over these that share the horizontal axis and have their own vertical one, told on the right.
+    pub twin: Option<Box<Plot>>,
+    /// What colours stand for, told beside the axes; `None`: it is not told.
+    pub color_bar: Option<Box<ColorBar>>,
     /// Where series are named in a box; `None`: nowhere.
     pub legend: Option<Corner>,
     /// Whether one unit is as long on both axes.
@@ -63,6 +65,8 @@ pub struct Scale {
     pub flipped: bool,
     /// The places that are named; `None`: chosen when drawn.
     pub ticks: Option<Vec<Tick>>,
+    /// Whether lines are drawn across the axes at the ticks.
+    pub grid: bool,
 }
 
 /// A place on an axis.
@@ -141,6 +145,8 @@ pub enum SeriesStyle {
     LyingBar,
     /// The area between the points and their base.
     Area,
+    /// The area within the points, joined in order and closed.
+    Polygon,
 }
 
 /// A stripe across the whole axes; a line where both ends are the same.
@@ -154,6 +160,8 @@ pub struct Band {
     pub to: f64,
     /// Whether it stands upright, at these x; else it lies at these y.
     pub upright: bool,
+    /// Which part of the axes it crosses, from 0 to 1; `None`: all.
+    pub part: Option<(f64, f64)>,
 }
 
 /// Words at a place.
@@ -199,6 +207,17 @@ pub struct Raster {
     pub bottom: f64,
     /// The y of its upper side.
     pub top: f64,
+}
+
+/// Which numbers colours stand for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ColorBar {
+    /// The colours of equal parts of the scale, from its lower end to its upper one.
+    pub colors: Vec<Rgb>,
+    /// The numbers; it has a range.
+    pub scale: Scale,
+    /// Beside it; may be empty.
+    pub label: String,
 }
 
 /// A corner of the axes.

@@ -25,6 +25,7 @@ mod plot_frame;
 mod plot_marks;
 mod plot_points;
 mod plot_samples;
+mod plot_side;
 mod plot_text;
 mod png;
 mod progress;

@@ -1,7 +1,7 @@
 //! `plot`: what is drawn on one set of axes, put together as an SVG document by `plotters`.
 //!
 //! Drawn on a white panel, so that all colours can be read on light and dark pages. `plot_frame` draws axes and names,
-//! `plot_marks` what stands inside them.
+//! `plot_marks` what stands inside them, `plot_side` what stands beside them.
 
 use magics::Artifact;
 use magics::artifact::{Corner, Look, Plot, Raster};
@@ -10,6 +10,7 @@ use plotters::prelude::*;
 
 use super::html::Html;
 use super::plot_axes::Axis;
+use super::plot_side::{Inside, Side};
 use super::plot_text::{clean, describe};
 use super::{Renderer, data_uri, image, plot_frame, plot_marks, plot_samples, png};
 
@@ -49,17 +50,35 @@ fn plain(art: &Artifact) -> String {
 
 /// The plot as an image, one of so many side by side: where there is less room, it is shown smaller.
 pub(crate) fn draw(html: &mut Html, plot: &Plot, columns: usize) -> Option<()> {
-    let (room, axes) = Room::of(plot, axes(plot));
-    let mut document = String::new();
-    let inside = document_of(plot, axes, &room, &mut document).ok()?;
-    put_pictures(&mut document, &plot.rasters, axes, inside);
+    let document = document(plot)?;
     let mut style = "border-radius:6px;vertical-align:top".to_owned();
     if columns > 1 {
         style += &format!(";max-width:{:.1}%;height:auto", 99.0 / columns as f64);
     }
-    let tag = html.tag("img").attr("src", data_uri::svg(&document)).attr("alt", describe(plot));
-    tag.attr("width", room.width).attr("height", room.height).attr("style", style).empty();
+    let src = data_uri::svg(&document.text);
+    let tag = html.tag("img").attr("src", src).attr("alt", describe(plot));
+    tag.attr("width", document.width).attr("height", document.height).attr("style", style).empty();
     Some(())
+}
+
+/// An SVG document and its size in pixels.
+pub(super) struct Document {
+    pub(super) text: String,
+    pub(super) width: u32,
+    pub(super) height: u32,
+}
+
+/// The plot as a document; `None` if it cannot be drawn.
+pub(super) fn document(plot: &Plot) -> Option<Document> {
+    let axes = axes(plot);
+    let twin = plot.twin.as_ref().map(|it| twin_axis(it));
+    let side = Side::of(plot, twin);
+    let (room, axes) = Room::of(plot, axes, side.room());
+    let twin = twin.map(|y| Axes { x: axes.x, y });
+    let mut text = String::new();
+    let inside = draw_on(&mut text, plot, (axes, twin), &side, &room).ok()?;
+    put_pictures(&mut text, plot, axes, &side, inside);
+    Some(Document { text, width: room.width, height: room.height })
 }
 
 /// How large the document is, and what the labels take of it; all in pixels.
@@ -68,6 +87,8 @@ struct Room {
     height: u32,
     left: u32,
     bottom: u32,
+    /// With the margin.
+    right: u32,
 }
 
 /// The most pictures that are drawn.
@@ -83,14 +104,15 @@ const TITLE: u32 = 30;
 
 impl Room {
     /// The room for a plot, and its axes as they fit into it.
-    fn of(plot: &Plot, mut axes: Axes) -> (Self, Axes) {
+    fn of(plot: &Plot, mut axes: Axes, beside: u32) -> (Self, Axes) {
         let (width, height) = plot.size.unwrap_or((560, 340));
         let (width, height) = (width.clamp(160, 2000), height.clamp(120, 2000));
         let (left, bottom) = plot_frame::label_room(plot);
-        let mut room = Self { width, height, left, bottom };
+        let right = RIGHT + beside;
+        let mut room = Self { width, height, left, bottom, right };
         if plot.square {
             let title = if plot.title.is_empty() { 0 } else { TITLE };
-            let (beside, above) = (left + MARGIN + RIGHT, bottom + 2 * MARGIN + title);
+            let (beside, above) = (left + MARGIN + right, bottom + 2 * MARGIN + title);
             let wide = f64::from(width.saturating_sub(beside).max(40));
             let tall = f64::from(height.saturating_sub(above).max(40));
             let scale = (wide / axes.x.length()).min(tall / axes.y.length());
@@ -108,16 +130,17 @@ impl Room {
 }
 
 /// Writes the document; its value is where the axes lie in it: from (left, top) to (right, bottom).
-fn document_of(
-    plot: &Plot,
-    axes: Axes,
-    room: &Room,
+fn draw_on(
     document: &mut String,
-) -> Drawn<[(i32, i32); 2]> {
+    plot: &Plot,
+    (axes, twin): (Axes, Option<Axes>),
+    side: &Side<'_>,
+    room: &Room,
+) -> Drawn<Inside> {
     let root = SVGBackend::with_string(document, (room.width, room.height)).into_drawing_area();
     root.fill(&WHITE)?;
     let mut builder = ChartBuilder::on(&root);
-    builder.margin(MARGIN).margin_right(RIGHT);
+    builder.margin(MARGIN).margin_right(room.right);
     builder.x_label_area_size(room.bottom).y_label_area_size(room.left);
     let title = clean(&plot.title);
     if !title.is_empty() {
@@ -126,13 +149,34 @@ fn document_of(
     let mut chart = builder.build_cartesian_2d(axes.x.ends(), axes.y.ends())?;
     let (columns, rows) = chart.plotting_area().get_pixel_range();
     if !plot.bare {
-        plot_frame::frame(&mut chart, plot, axes)?;
+        plot_frame::frame(&mut chart, &root, plot, axes)?;
     }
-    plot_marks::bands(&mut chart, plot, axes)?;
+    contents(&mut chart, plot, axes)?;
+    if let (Some(over), Some(axes)) = (&plot.twin, twin) {
+        let area = chart.plotting_area().strip_coord_spec();
+        let mut chart = ChartBuilder::on(&area).build_cartesian_2d(axes.x.ends(), axes.y.ends())?;
+        contents(&mut chart, over, axes)?;
+        legend(&mut chart, over)?;
+    }
+    legend(&mut chart, plot)?;
+    drop(chart);
+    let inside = [(columns.start, rows.start), (columns.end, rows.end)];
+    side.frame(&root, inside)?;
+    root.present()?;
+    Ok(inside)
+}
+
+/// What stands inside the axes, but for the legend.
+fn contents(chart: &mut Chart<'_>, plot: &Plot, axes: Axes) -> Drawn {
+    plot_marks::bands(chart, plot, axes)?;
     for (at, series) in plot.series.iter().take(SERIES).enumerate() {
-        plot_marks::series(&mut chart, series, at, axes)?;
+        plot_marks::series(chart, series, at, axes)?;
     }
-    plot_marks::notes(&mut chart, plot, axes)?;
+    plot_marks::notes(chart, plot, axes)
+}
+
+/// The names of series and bands.
+fn legend(chart: &mut Chart<'_>, plot: &Plot) -> Drawn {
     let named = |it: &Look| !it.name.is_empty() && !it.unlisted;
     let any_named =
         plot.series.iter().any(|it| named(&it.look)) || plot.bands.iter().any(|it| named(&it.look));
@@ -142,9 +186,7 @@ fn document_of(
         labels.background_style(WHITE.mix(0.85)).border_style(PALE);
         labels.label_font(("sans-serif", 15).into_font().color(&INK)).draw()?;
     }
-    drop(chart);
-    root.present()?;
-    Ok([(columns.start, rows.start), (columns.end, rows.end)])
+    Ok(())
 }
 
 fn position(corner: Corner) -> SeriesLabelPosition {
@@ -159,6 +201,9 @@ fn position(corner: Corner) -> SeriesLabelPosition {
 /// Both axes, as far as what is drawn reaches.
 fn axes(plot: &Plot) -> Axes {
     let (mut xs, mut ys) = plot.reach();
+    let twin = plot.twin.as_ref();
+    xs.extend(twin.map(|it| it.reach().0).unwrap_or_default());
+    let x_range = plot.x.range.or(twin.and_then(|it| it.x.range));
     match &plot.rasters[..] {
         // A picture fills the axes.
         [first, rest @ ..] if plot.series.is_empty() || plot.square => {
@@ -171,7 +216,7 @@ fn axes(plot: &Plot) -> Axes {
                 [wider(0, x_grows), wider(1, !x_grows), wider(2, y_grows), wider(3, !y_grows)]
             });
             let around = |low: f64, high: f64| Some((low.min(high), low.max(high)));
-            let x = plot.x.range.or(around(all[0], all[1]));
+            let x = x_range.or(around(all[0], all[1]));
             let y = plot.y.range.or(around(all[2], all[3]));
             Axes {
                 x: Axis::new([].into_iter(), x, &plot.x),
@@ -184,28 +229,36 @@ fn axes(plot: &Plot) -> Axes {
                 ys.extend([it.bottom, it.top]);
             }
             Axes {
-                x: Axis::new(xs.into_iter(), plot.x.range, &plot.x),
+                x: Axis::new(xs.into_iter(), x_range, &plot.x),
                 y: Axis::new(ys.into_iter(), plot.y.range, &plot.y),
             }
         }
     }
 }
 
+/// The vertical axis of what is drawn over others.
+fn twin_axis(twin: &Plot) -> Axis {
+    Axis::new(twin.reach().1.into_iter(), twin.y.range, &twin.y)
+}
+
 /// Puts the pictures that have a place below everything but the white ground.
-fn put_pictures(document: &mut String, rasters: &[Raster], axes: Axes, inside: [(i32, i32); 2]) {
+fn put_pictures(document: &mut String, plot: &Plot, axes: Axes, side: &Side<'_>, inside: Inside) {
     // The ground is the first shape.
     let ground = document.find("<rect");
     let end = ground.and_then(|from| Some(from + document[from..].find("/>")? + 2));
     // The last ones cover those before.
-    let drawn = &rasters[rasters.len().saturating_sub(PICTURES)..];
-    let pictures: String = drawn.iter().filter_map(|it| picture(it, axes, inside)).collect();
+    let drawn = &plot.rasters[plot.rasters.len().saturating_sub(PICTURES)..];
+    let mut pictures: String = drawn.iter().filter_map(|it| picture(it, axes, inside)).collect();
+    if let Some((raster, axes, inside)) = side.colors(inside) {
+        pictures.extend(picture(&raster, axes, inside));
+    }
     if let Some(end) = end {
         document.insert_str(end, &pictures);
     }
 }
 
 /// The picture as markup; what lies outside the axes is cut off.
-fn picture(raster: &Raster, axes: Axes, inside: [(i32, i32); 2]) -> Option<String> {
+fn picture(raster: &Raster, axes: Axes, inside: Inside) -> Option<String> {
     let [(left, top), (right, bottom)] = inside;
     let (width, height) = (f64::from(right - left), f64::from(bottom - top));
     let across = |value: f64| Some(axes.x.part(axes.x.place(value)?) * width);
@@ -229,16 +282,17 @@ fn picture(raster: &Raster, axes: Axes, inside: [(i32, i32); 2]) -> Option<Strin
 
 #[cfg(test)]
 mod tests {
-    use magics::artifact::{Band, Dash, Image, Note, Scale, Series, SeriesStyle, Tick};
+    use magics::artifact::{Band, ColorBar, Dash, Image, Note, Scale, Series, SeriesStyle, Tick};
 
     use super::*;
 
-    const STYLES: [SeriesStyle; 5] = [
+    const STYLES: [SeriesStyle; 6] = [
         SeriesStyle::Line,
         SeriesStyle::Scatter,
         SeriesStyle::Bar,
         SeriesStyle::LyingBar,
         SeriesStyle::Area,
+        SeriesStyle::Polygon,
     ];
 
     #[test]
@@ -277,13 +331,15 @@ mod tests {
             ..Series::default()
         };
         let tick = Tick { at: x, name: Some("<tick>".into()) };
-        let scale = Scale { range: Some((x, y)), log, flipped: log, ticks: Some(vec![tick]) };
+        let ticks = Some(vec![tick]);
+        let scale = Scale { range: Some((x, y)), log, flipped: log, ticks, grid: log };
         let image = Image { width: 1, height: 1, channels: 1, pixels: vec![9], title: "".into() };
+        let bar = scale.clone();
         Plot {
             x: scale.clone(),
             y: Scale { range: None, ..scale },
             series: vec![series],
-            bands: vec![Band { look, from: x, to: y, upright: log }],
+            bands: vec![Band { look, from: x, to: y, upright: log, part: Some((y, x)) }],
             notes: vec![Note {
                 text: "<b>".into(),
                 at: (x, y),
@@ -295,6 +351,7 @@ mod tests {
                 false => Vec::new(),
             },
             square: log,
+            color_bar: Some(Box::new(ColorBar { scale: bar, ..ColorBar::default() })),
             ..Plot::default()
         }
     }
@@ -310,10 +367,11 @@ mod tests {
             Plot { rasters: vec![raster], series: vec![line], y, square: true, ..Plot::default() };
         let axes = axes(&plot);
         assert_eq!((axes.x.low, axes.x.high, axes.y.low, axes.y.high), (-0.5, 1.5, -0.5, 0.5));
-        let (room, axes) = Room::of(&plot, axes);
+        let side = Side::of(&plot, None);
+        let (room, axes) = Room::of(&plot, axes, side.room());
         let mut document = String::new();
-        let inside = document_of(&plot, axes, &room, &mut document).unwrap();
-        put_pictures(&mut document, &plot.rasters, axes, inside);
+        let inside = draw_on(&mut document, &plot, (axes, None), &side, &room).unwrap();
+        put_pictures(&mut document, &plot, axes, &side, inside);
         let (image, line) = (document.find("<image"), document.find("<polyline"));
         assert!(image.is_some() && image < line, "{document}");
         let [(left, top), (right, bottom)] = inside;

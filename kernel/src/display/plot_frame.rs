@@ -1,17 +1,18 @@
 //! The axes of a plot: lines, ticks and their names, labels.
 
-use magics::artifact::{Plot, Tick};
+use magics::artifact::{Plot, Scale, Tick};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::plot::{Axes, Chart, Drawn, INK, PALE};
 use super::plot_axes::Axis;
+use super::plot_side::Root;
 use super::plot_text::clean;
 
 /// The most letters of a tick's name.
-const LETTERS: usize = 24;
+pub(super) const LETTERS: usize = 24;
 /// The width of a letter, about, in pixels.
-const LETTER: u32 = 8;
+pub(super) const LETTER: u32 = 8;
 
 /// What labels take on the left and below, in pixels.
 pub(super) fn label_room(plot: &Plot) -> (u32, u32) {
@@ -25,7 +26,7 @@ pub(super) fn label_room(plot: &Plot) -> (u32, u32) {
 }
 
 /// Draws the axes.
-pub(super) fn frame(chart: &mut Chart<'_>, plot: &Plot, axes: Axes) -> Drawn {
+pub(super) fn frame(chart: &mut Chart<'_>, root: &Root<'_>, plot: &Plot, axes: Axes) -> Drawn {
     let x_label = |place: &f64| axes.x.label(*place);
     let y_label = |place: &f64| axes.y.label(*place);
     let mut mesh = chart.configure_mesh();
@@ -37,21 +38,26 @@ pub(super) fn frame(chart: &mut Chart<'_>, plot: &Plot, axes: Axes) -> Drawn {
     mesh.label_style(("sans-serif", 14).into_font().color(&INK));
     mesh.axis_desc_style(("sans-serif", 15).into_font().color(&INK));
     mesh.x_desc(clean(&plot.x_label)).y_desc(clean(&plot.y_label));
-    if !plot.grid {
-        mesh.disable_mesh();
+    if !plot.x.grid {
+        mesh.disable_x_mesh();
+    }
+    if !plot.y.grid {
+        mesh.disable_y_mesh();
     }
     mesh.draw()?;
-    if let Some(ticks) = &plot.x.ticks {
-        name_ticks(chart, ticks, axes, true, plot.grid)?;
-    }
-    if let Some(ticks) = &plot.y.ticks {
-        name_ticks(chart, ticks, axes, false, plot.grid)?;
-    }
-    Ok(())
+    name_ticks(chart, root, &plot.x, axes, true)?;
+    name_ticks(chart, root, &plot.y, axes, false)
 }
 
-/// Names at places, as many as there is room for.
-fn name_ticks(chart: &mut Chart<'_>, ticks: &[Tick], axes: Axes, is_x: bool, grid: bool) -> Drawn {
+/// Names at the places of an axis that has some, as many as there is room for.
+fn name_ticks(
+    chart: &mut Chart<'_>,
+    root: &Root<'_>,
+    scale: &Scale,
+    axes: Axes,
+    is_x: bool,
+) -> Drawn {
+    let Some(ticks) = &scale.ticks else { return Ok(()) };
     let pos =
         if is_x { Pos::new(HPos::Center, VPos::Top) } else { Pos::new(HPos::Right, VPos::Center) };
     let font = ("sans-serif", 14).into_font().color(&INK).pos(pos);
@@ -60,7 +66,7 @@ fn name_ticks(chart: &mut Chart<'_>, ticks: &[Tick], axes: Axes, is_x: bool, gri
     let start = other.ends().start;
     let mut taken: Vec<(i32, i32)> = Vec::new();
     for (tick, place) in places(ticks, axis) {
-        if grid {
+        if scale.grid {
             let across = vec![point(place, other.low), point(place, other.high)];
             chart.draw_series(LineSeries::new(across, PALE))?;
         }
@@ -74,9 +80,8 @@ fn name_ticks(chart: &mut Chart<'_>, ticks: &[Tick], axes: Axes, is_x: bool, gri
             continue;
         }
         taken.push(mine);
-        let root = chart.plotting_area().strip_coord_spec();
-        let (left, top) = root.get_base_pixel();
-        let at = if is_x { (x - left, y - top + 14) } else { (x - left - 8, y - top) };
+        let (beside, at) = if is_x { ((x, y + 5), (x, y + 9)) } else { ((x - 5, y), (x - 9, y)) };
+        root.draw(&PathElement::new([(x, y), beside], INK.mix(0.6)))?;
         root.draw(&Text::new(name, at, font.clone()))?;
     }
     Ok(())

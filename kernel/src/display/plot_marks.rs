@@ -63,8 +63,11 @@ pub(super) fn bands(chart: &mut Chart<'_>, plot: &Plot, axes: Axes) -> Drawn {
         let point =
             |along: f64, across: f64| if band.upright { (along, across) } else { (across, along) };
         let color = color(&band.look, 0);
+        let (start, end) = band.part.unwrap_or((0.0, 1.0));
+        let edge = |part: f64| across.at(part.clamp(0.0, 1.0));
+        let (Some(start), Some(end)) = (edge(start), edge(end)) else { continue };
         if from == to {
-            let ends = vec![point(from, across.low), point(from, across.high)];
+            let ends = vec![point(from, start), point(from, end)];
             strokes(chart, vec![ends], &band.look, color)?;
             let stroke = stroke(&band.look, color);
             let none = chart.draw_series(std::iter::empty::<Circle<(f64, f64), i32>>())?;
@@ -72,7 +75,7 @@ pub(super) fn bands(chart: &mut Chart<'_>, plot: &Plot, axes: Axes) -> Drawn {
             continue;
         }
         let fill = color.mix(opacity(&band.look, 0.5)).filled();
-        let corners = [point(along.clamp(from), across.low), point(along.clamp(to), across.high)];
+        let corners = [point(along.clamp(from), start), point(along.clamp(to), end)];
         let drawn = chart.draw_series([Rectangle::new(corners, fill)])?;
         name(drawn, &band.look, move |(x, y)| Rectangle::new([(x, y - 4), (x + 16, y + 4)], fill));
     }
@@ -91,6 +94,7 @@ pub(super) fn series(chart: &mut Chart<'_>, series: &Series, at: usize, axes: Ax
         }
         SeriesStyle::Bar | SeriesStyle::LyingBar => bars(chart, series, axes, color),
         SeriesStyle::Area => area(chart, series, axes, color),
+        SeriesStyle::Polygon => polygon(chart, series, axes, color),
     }
 }
 
@@ -176,6 +180,28 @@ fn area(chart: &mut Chart<'_>, series: &Series, axes: Axes, color: RGBColor) -> 
         Polygon::new(upper.into_iter().chain(lower.into_iter().rev()).collect::<Vec<_>>(), fill)
     });
     let drawn = chart.draw_series(polygons)?;
+    name(drawn, &series.look, move |(x, y)| Rectangle::new([(x, y - 4), (x + 16, y + 4)], fill));
+    Ok(())
+}
+
+/// The area within the points, or its edge alone.
+fn polygon(chart: &mut Chart<'_>, series: &Series, axes: Axes, color: RGBColor) -> Drawn {
+    let place = |(x, y): (&f64, &f64)| {
+        Some((axes.x.clamp(axes.x.place(*x)?), axes.y.clamp(axes.y.place(*y)?)))
+    };
+    let mut corners: Vec<_> = series.xs.iter().zip(&series.ys).filter_map(place).collect();
+    let stride = corners.len().div_ceil(POINTS).max(1);
+    corners = corners.into_iter().step_by(stride).collect();
+    let fill = color.mix(opacity(&series.look, 1.0)).filled();
+    let edge = stroke(&series.look, color);
+    let shape = match series.look.hollow {
+        true => {
+            corners.extend(corners.first().copied());
+            PathElement::new(corners, edge).into_dyn()
+        }
+        false => Polygon::new(corners, fill).into_dyn(),
+    };
+    let drawn = chart.draw_series([shape])?;
     name(drawn, &series.look, move |(x, y)| Rectangle::new([(x, y - 4), (x + 16, y + 4)], fill));
     Ok(())
 }

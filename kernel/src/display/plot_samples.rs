@@ -2,20 +2,21 @@
 
 use magics::Artifact;
 use magics::artifact::{
-    Band, Corner, Dash, Image, Look, Note, Plot, Raster, Scale, Series, SeriesStyle, Side, Tick,
+    Band, ColorBar, Corner, Dash, Image, Look, Note, Plot, Raster, Scale, Series, SeriesStyle,
+    Side, Tick,
 };
 
 pub(super) fn samples() -> Vec<Artifact> {
     let small = Some((320, 220));
-    let plots = [loss(), counts(), lying(), curves(), picture(), Plot::default()];
+    let plots = [loss(), counts(), lying(), curves(), picture(), twins(), pie(), Plot::default()];
     let powers = Series {
         look: Look { markers: true, ..Look::default() },
         xs: vec![1.0, 2.0, 3.0],
         ys: vec![1.0, 100.0, 1e4],
         ..Series::default()
     };
-    let y = Scale { log: true, ..Scale::default() };
-    let log = Plot { series: vec![powers], y, grid: true, size: small, ..Plot::default() };
+    let y = Scale { log: true, grid: true, ..Scale::default() };
+    let log = Plot { series: vec![powers], y, size: small, ..Plot::default() };
     plots.into_iter().chain([log]).map(Artifact::Plot).collect()
 }
 
@@ -42,8 +43,53 @@ fn loss() -> Plot {
         x_label: "epoch".into(),
         y_label: "loss".into(),
         series: vec![train, valid, dots],
-        grid: true,
+        x: Scale { grid: true, ..Scale::default() },
+        y: Scale { grid: true, ..Scale::default() },
         legend: Some(Corner::UpperRight),
+        ..Plot::default()
+    }
+}
+
+/// Two lines with an axis each.
+fn twins() -> Plot {
+    let xs: Vec<f64> = (0..8).map(f64::from).collect();
+    let of = |name: &str, color, f: &dyn Fn(f64) -> f64| Series {
+        look: Look { color: Some(color), ..named(name) },
+        xs: xs.clone(),
+        ys: xs.iter().map(|x| f(*x)).collect(),
+        ..Series::default()
+    };
+    let accuracy = of("accuracy", [213, 94, 0], &|x| 100.0 - 60.0 / (1.0 + x));
+    let twin = Plot {
+        y_label: "accuracy <%>".into(),
+        series: vec![accuracy],
+        legend: Some(Corner::LowerRight),
+        ..Plot::default()
+    };
+    Plot {
+        y_label: "loss".into(),
+        series: vec![of("loss", [0, 114, 178], &|x| 1.0 / (1.0 + x))],
+        legend: Some(Corner::LowerLeft),
+        twin: Some(Box::new(twin)),
+        size: Some((420, 260)),
+        ..Plot::default()
+    }
+}
+
+/// Three parts of a whole.
+fn pie() -> Plot {
+    let wedge = |at: u32| {
+        let angle = |it: u32| f64::from(at * 12 + it) * std::f64::consts::TAU / 36.0;
+        let edge = (0..=12).map(|it| (angle(it).cos(), angle(it).sin()));
+        let (xs, ys) = std::iter::once((0.0, 0.0)).chain(edge).unzip();
+        let style = SeriesStyle::Polygon;
+        Series { style, xs, ys, ..Series::default() }
+    };
+    Plot {
+        series: (0..3).map(wedge).collect(),
+        square: true,
+        bare: true,
+        size: Some((220, 220)),
         ..Plot::default()
     }
 }
@@ -106,8 +152,8 @@ fn curves() -> Plot {
     Plot {
         series: vec![area, line],
         bands: vec![
-            Band { look: stripe, from: 2.0, to: 3.0, upright: true },
-            Band { look: edge, from: 0.0, to: 0.0, upright: false },
+            Band { look: stripe, from: 2.0, to: 3.0, upright: true, ..Band::default() },
+            Band { look: edge, part: Some((0.2, 1.0)), ..Band::default() },
         ],
         notes: vec![Note {
             text: "least &\nlowest".into(),
@@ -130,6 +176,11 @@ fn picture() -> Plot {
         rasters: vec![Raster { image, left: -0.5, right: 3.5, bottom: 2.5, top: -0.5 }],
         notes: vec![words("1", (0.0, 0.0)), words("2", (3.0, 2.0))],
         y: Scale { flipped: true, ..Scale::default() },
+        color_bar: Some(Box::new(ColorBar {
+            colors: vec![[0, 120, 255], [120, 120, 135], [240, 120, 15]],
+            scale: Scale { range: Some((0.5, 20.0)), ..Scale::default() },
+            label: "weight <b>".into(),
+        })),
         square: true,
         size: Some((320, 240)),
         ..Plot::default()

@@ -23,8 +23,20 @@ pub(crate) fn describe(plot: &Plot) -> String {
     for raster in plot.rasters.iter().take(20) {
         text += &format!("\n  picture: {} by {} pixels", raster.image.width, raster.image.height);
     }
+    if let Some((low, high)) = plot.color_bar.as_ref().and_then(|it| it.scale.range) {
+        let label = plot.color_bar.as_ref().map_or("", |it| &it.label);
+        let label = if label.is_empty() { String::new() } else { format!(" {label}") };
+        text += &format!("\n  colours:{label} from {} to {}", brief(low), brief(high));
+    }
     for series in plot.series.iter().take(20) {
         text += &format!("\n  {}", describe_series(series));
+    }
+    if let Some(twin) = &plot.twin {
+        let label = if twin.y_label.is_empty() { "" } else { &twin.y_label };
+        text += &format!("\n  right axis: {label}");
+        for series in twin.series.iter().take(20) {
+            text += &format!("\n    {}", describe_series(series));
+        }
     }
     text
 }
@@ -34,7 +46,7 @@ fn describe_series(series: &Series) -> String {
         SeriesStyle::Line => "line",
         SeriesStyle::Scatter => "points",
         SeriesStyle::Bar | SeriesStyle::LyingBar => "bars",
-        SeriesStyle::Area => "area",
+        SeriesStyle::Area | SeriesStyle::Polygon => "area",
     };
     let name =
         if series.look.name.is_empty() { String::new() } else { format!(" {}", series.look.name) };
@@ -45,10 +57,12 @@ fn describe_series(series: &Series) -> String {
         return format!("{kind}{name}: {count} points");
     };
     let (low, high) = finite().fold((first, first), |(low, high), y| (low.min(y), high.max(y)));
-    let brief = |value: f64| {
-        let axis = Axis::new([0.0, value].into_iter(), None, &Default::default());
-        axis.place(value).map_or(value.to_string(), |place| axis.label(place))
-    };
     let [first, last, low, high] = [first, last, low, high].map(brief);
     format!("{kind}{name}: {count} points, from {first} to {last}, between {low} and {high}")
+}
+
+/// A number with few digits.
+fn brief(value: f64) -> String {
+    let axis = Axis::new([0.0, value].into_iter(), None, &Default::default());
+    axis.place(value).map_or(value.to_string(), |place| axis.label(place))
 }

@@ -46,6 +46,7 @@ pub static ALL: &[&NativeModule] = &[
     &random::MODULE,
     &time::MODULE,
     &pyplot::MAPS,
+    &pyplot::SETTINGS,
     &pyplot::MATPLOTLIB,
     &pyplot::PYPLOT,
     &pyplot::STYLE,

@@ -1,31 +1,33 @@
 //! What drawing functions return: series that can be named, coloured and changed afterwards.
 
 use std::any::Any;
+use std::rc::Rc;
 
-use super::canvas::{Shared, aimed, on_axes, target};
+use super::canvas::{Place, target};
 use super::colors::color;
+use super::style::{PIXELS, dash};
 use super::values::numbers;
+use super::words::is_words;
 use crate::native::*;
-use crate::shown::{Series, SeriesStyle};
+use crate::shown::{ColorBar, Look, Series, SeriesStyle};
 
 /// One series of a set of axes, or a picture on them.
 pub(super) struct Artist {
-    figure: Shared,
-    pane: usize,
+    pub(super) place: Place,
     /// `None`: a picture.
     series: Option<usize>,
+    /// What its colours stand for, where they stand for numbers.
+    pub(super) mapped: Option<Rc<ColorBar>>,
 }
 
 /// The series at `at` of the axes drawn on.
-pub(super) fn artist(at: usize) -> Res {
-    let (figure, pane) = target();
-    Ok(Value::object(Artist { figure, pane, series: Some(at) }))
+pub(super) fn artist(at: usize, mapped: Option<Rc<ColorBar>>) -> Value {
+    Value::object(Artist { place: target(), series: Some(at), mapped })
 }
 
 /// The picture drawn last on the axes drawn on.
-pub(super) fn picture_artist() -> Value {
-    let (figure, pane) = target();
-    Value::object(Artist { figure, pane, series: None })
+pub(super) fn picture_artist(mapped: Option<Rc<ColorBar>>) -> Value {
+    Value::object(Artist { place: target(), series: None, mapped })
 }
 
 /// Several of them, as `plot` returns them.
@@ -35,16 +37,17 @@ pub(super) fn artists(items: Vec<Value>) -> Value {
 
 /// Whether a value only stands for what was drawn: a cell that ends in it shows the figure alone.
 pub(crate) fn is_drawn(value: &Value) -> bool {
-    let is_artist = |it: &Value| it.downcast::<Artist>().is_some();
+    let is_artist = |it: &Value| it.downcast::<Artist>().is_some() || is_words(it);
     // `hist` of several sets gives a tuple that ends in a list of them.
     let last = last(value);
     is_artist(value)
         || last.is_some_and(|it| is_artist(&it) || self::last(&it).is_some_and(|it| is_artist(&it)))
 }
 
-/// The last item of a list or a tuple.
+/// The last item of a list or a tuple, or the first value of a dict.
 fn last(value: &Value) -> Option<Value> {
     match value {
+        Value::Dict(items) => items.next_from(0).map(|it| it.2),
         Value::List(items) => items.items.borrow().last().cloned(),
         Value::Tuple(items) => items.last().cloned(),
         _ => None,
@@ -78,6 +81,32 @@ static METHODS: &[NativeFn] = &[
         let ys = numbers(cx, &args[1])?;
         args.object::<Artist>(0)?.with(|it| it.ys = ys).map(|()| Value::None)
     }),
+    function("set_linewidth", "self, w", "Another width in points.", |cx, args| {
+        let width = numbers(cx, &args[1])?.first().copied();
+        args.object::<Artist>(0)?.with(|it| it.look.line_width = width.map(|it| it * PIXELS))?;
+        Ok(Value::None)
+    }),
+    function("set_alpha", "self, alpha", "From 0, which cannot be seen, to 1.", |_cx, args| {
+        let alpha = args.opt(1).map(|_| args.float(1)).transpose()?;
+        args.object::<Artist>(0)?.with(|it| it.look.opacity = alpha).map(|()| Value::None)
+    }),
+    function("set_linestyle", "self, ls", "How it is broken: '-', '--', ':'.", |cx, args| {
+        let dash = dash(cx, &args[1])?;
+        args.object::<Artist>(0)?.with(|it| {
+            it.look.dash = dash.unwrap_or_default();
+            if dash.is_none() && it.style == SeriesStyle::Line {
+                it.style = SeriesStyle::Scatter;
+            }
+        })?;
+        Ok(Value::None)
+    }),
+    function("remove", "self", "Takes it away.", |_cx, args| {
+        let gone = |it: &mut Series| {
+            let look = Look { unlisted: true, ..Look::default() };
+            *it = Series { look, style: it.style, ..Series::default() };
+        };
+        args.object::<Artist>(0)?.with(gone).map(|()| Value::None)
+    }),
     function("get_xdata", "self", "The x of its points.", |_cx, args| {
         array(&args.object::<Artist>(0)?.with(|it| it.xs.clone())?)
     }),
@@ -103,8 +132,7 @@ impl Artist {
         let Some(at) = self.series else {
             return Err(type_error("a picture has no points; draw another one on its axes"));
         };
-        let changed =
-            aimed(&self.figure, self.pane, || on_axes(|plot| plot.series.get_mut(at).map(change)));
+        let changed = self.place.on_axes(|plot| plot.series.get_mut(at).map(change));
         changed.ok_or_else(|| value_error("this was cleared from its axes; draw it again"))
     }
 

@@ -1,13 +1,15 @@
 //! What stands around and across the axes: titles, limits, ticks, legends, words, lines from side to side.
 
 use super::artist::Artist;
-use super::canvas::{Cycle, Pane, keep, on_axes, on_pane};
+use super::canvas::{Cycle, Pane, keep, on_axes, on_pane, target};
 use super::colors::color;
 use super::draw::{add, named_ticks};
-use super::style::{Options, look, plain_look};
+use super::figures::nothing;
+use super::options::Options;
+use super::style::{look, plain_look};
 use super::values::{number, numbers};
 use crate::native::*;
-use crate::shown::{Band, Corner, Note, Plot, Scale, Series, Side, Tick};
+use crate::shown::{Band, Corner, Look, Plot, Scale, Series, Tick};
 
 /// The functions that dress the axes; as methods of axes they may begin with `set_`.
 pub(super) static FUNCTIONS: &[NativeFn] = &[
@@ -36,7 +38,12 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
         "Names the series; loc: 'upper right', 'lower left' ...",
         legend,
     ),
-    function("grid", "visible=True, **options", "Lines across at the ticks.", grid),
+    function(
+        "grid",
+        "visible=True, **options",
+        "Lines across at the ticks; axis: 'x', 'y' or 'both'.",
+        grid,
+    ),
     function(
         "axis",
         "*option, **options",
@@ -55,27 +62,49 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
         "An upright line across the axes.",
         upright_line,
     ),
-    function("axhspan", "ymin, ymax, **options", "A level stripe across the axes.", level_stripe),
+    function(
+        "axhspan",
+        "ymin, ymax, xmin=0, xmax=1, **options",
+        "A level stripe across the axes.",
+        level_stripe,
+    ),
     function(
         "axvspan",
-        "xmin, xmax, **options",
+        "xmin, xmax, ymin=0, ymax=1, **options",
         "An upright stripe across the axes.",
         upright_stripe,
     ),
     function("hlines", "y, xmin, xmax, colors=None, **options", "Level lines.", level_lines),
     function("vlines", "x, ymin, ymax, colors=None, **options", "Upright lines.", upright_lines),
-    function("text", "x, y, s, **options", "Words at a place.", text),
+    function("tick_params", "*args, **options", "Nothing to do: ticks have one look.", nothing),
     function(
-        "annotate",
-        "text, xy, xytext=None, **options",
-        "Words about a place; arrowprops draws a line to it.",
-        annotate,
+        "ticklabel_format",
+        "**options",
+        "Nothing to do: numbers have as many digits as they need.",
+        nothing,
     ),
     function(
-        "bar_label",
-        "container, labels=None, fmt='%g', **options",
-        "Numbers over the bars that plt.bar returned.",
-        bar_label,
+        "locator_params",
+        "*args, **options",
+        "Nothing to do: round numbers are told.",
+        nothing,
+    ),
+    function("minorticks_on", "", "Nothing to do: there are no small ticks.", nothing),
+    function("minorticks_off", "", "Nothing to do: there are no small ticks.", nothing),
+    function(
+        "margins",
+        "*args, **options",
+        "Nothing to do: axes are a little larger than the data.",
+        nothing,
+    ),
+    function(
+        "autoscale",
+        "*args, **options",
+        "The ends of the axes come from the data again.",
+        |_cx, _args| {
+            on_axes(|it| (it.x.range, it.y.range) = (None, None));
+            Ok(Value::None)
+        },
     ),
     function("cla", "", "Empties the axes.", clear),
 ];
@@ -258,10 +287,17 @@ fn legend(cx: &mut Cx, args: Args<'_>) -> Res {
             for handle in cx.collect(&handles)? {
                 let (name, artist) = (names.next(), handle.downcast::<Artist>());
                 let Some(artist) = artist.filter(|it| it.is_series()) else { continue };
-                artist.with(|it| {
-                    it.look.unlisted = false;
+                let is_here = artist.place.is(&target());
+                let key = artist.with(|it| {
+                    it.look.unlisted &= !is_here;
                     it.look.name = name.unwrap_or_else(|| std::mem::take(&mut it.look.name));
+                    let look = Look { unlisted: false, ..it.look.clone() };
+                    Series { look, style: it.style, ..Series::default() }
                 })?;
+                if !is_here {
+                    // What stands on other axes, such as a twin, is listed by a series without points.
+                    add(key)?;
+                }
             }
         }
         None => on_axes(|it| {
@@ -316,9 +352,23 @@ fn corner(cx: &mut Cx, place: &Value) -> Result<Corner, Raised> {
 }
 
 fn grid(cx: &mut Cx, args: Args<'_>) -> Res {
-    Options::of("grid", args.dict(1)?)?;
+    let options = Options::of("grid", args.dict(1)?)?;
     let on = cx.truth(&args[0])?;
-    on_axes(|it| it.grid = on);
+    let axis = options.text("axis")?;
+    let (x, y) = match axis.as_deref().unwrap_or("both") {
+        "both" => (true, true),
+        "x" => (true, false),
+        "y" => (false, true),
+        other => {
+            return Err(value_error(format!(
+                "'{other}' is not a valid value for axis; supported values are 'x', 'y', 'both'"
+            )));
+        }
+    };
+    on_axes(|it| {
+        it.x.grid = if x { on } else { it.x.grid };
+        it.y.grid = if y { on } else { it.y.grid };
+    });
     Ok(Value::None)
 }
 
@@ -358,12 +408,14 @@ fn band(cx: &mut Cx, func: &str, args: &Args<'_>, ends: [usize; 2], upright: boo
         // Lines across do not take a colour of the cycle.
         true => {
             let look = plain_look(cx, options)?;
-            crate::shown::Look { color: look.color.or(Some(crate::shown::CYCLE[0])), ..look }
+            Look { color: look.color.or(Some(crate::shown::CYCLE[0])), ..look }
         }
         false => look(cx, options, Cycle::Fills)?,
     };
+    let across = ends[1] + 1;
+    let part = Some((args.float(across)?, args.float(across + 1)?));
     keep(size_of::<Band>())?;
-    on_axes(|it| it.bands.push(Band { look, from, to, upright }));
+    on_axes(|it| it.bands.push(Band { look, from, to, upright, part }));
     Ok(Value::None)
 }
 
@@ -414,11 +466,7 @@ fn segments(cx: &mut Cx, args: &Args<'_>) -> Result<[Vec<f64>; 3], Raised> {
     Ok(parts)
 }
 
-fn segments_look(
-    cx: &mut Cx,
-    args: &Args<'_>,
-    options: Options<'_>,
-) -> Result<crate::shown::Look, Raised> {
+fn segments_look(cx: &mut Cx, args: &Args<'_>, options: Options<'_>) -> Result<Look, Raised> {
     let mut look = plain_look(cx, options)?;
     if let Some(colors) = args.opt(3) {
         let first = match colors.as_str() {
@@ -435,99 +483,7 @@ fn segments_look(
     Ok(look)
 }
 
-fn text(cx: &mut Cx, args: Args<'_>) -> Res {
-    let options = Options::of("text", args.dict(3)?)?;
-    let at = (args.float(0)?, args.float(1)?);
-    let text = cx.str(&args[2])?;
-    let in_axes = options.get("transform").is_some_and(|it| is_axes(&it));
-    note(cx, Note { text, at, in_axes, ..Note::default() }, options)
-}
-
-/// Whether places are parts of the axes: `ax.transAxes`, or the words for it.
-fn is_axes(system: &Value) -> bool {
-    system.as_str() == Some(IN_AXES)
-}
-
-/// What `ax.transAxes` is, and what `xycoords` may be.
-pub(super) const IN_AXES: &str = "axes fraction";
-
-fn annotate(cx: &mut Cx, args: Args<'_>) -> Res {
-    let options = Options::of("annotate", args.dict(3)?)?;
-    let point = |values: Vec<f64>| match values.as_slice() {
-        [x, y] => Ok((*x, *y)),
-        _ => Err(value_error("a place is two numbers: (x, y)")),
-    };
-    let text = cx.str(&args[0])?;
-    let place = point(numbers(cx, &args[1])?)?;
-    // Offsets in points cannot be told in units of the axes: the words stand at the place itself.
-    let is_offset = options.text("textcoords")?.is_some_and(|it| it.starts_with("offset"));
-    let words = args.opt(2).filter(|_| !is_offset);
-    let at = words.map_or(Ok(place), |it| point(numbers(cx, it)?))?;
-    let points_to = options.get("arrowprops").map(|_| place).filter(|it| *it != at);
-    let in_axes = options.get("xycoords").is_some_and(|it| is_axes(&it));
-    note(cx, Note { text, at, points_to, in_axes, ..Note::default() }, options)
-}
-
-fn note(cx: &mut Cx, mut note: Note, options: Options<'_>) -> Res {
-    note.color = plain_look(cx, options)?.color;
-    let side = |names: [&str; 2], or: Side| {
-        options.any(&names).and_then(|it| it.as_str().and_then(side)).unwrap_or(or)
-    };
-    note.across = side(["ha", "horizontalalignment"], note.across);
-    note.up = side(["va", "verticalalignment"], note.up);
-    keep(size_of::<Note>() + note.text.len())?;
-    on_axes(|it| it.notes.push(note));
-    Ok(Value::None)
-}
-
-/// Which part of words stands at their place.
-fn side(name: &str) -> Option<Side> {
-    match name {
-        "left" | "bottom" | "baseline" => Some(Side::Start),
-        "center" | "center_baseline" => Some(Side::Middle),
-        "right" | "top" => Some(Side::End),
-        _ => None,
-    }
-}
-
-fn bar_label(cx: &mut Cx, args: Args<'_>) -> Res {
-    let options = Options::of("bar_label", args.dict(3)?)?;
-    let bars = args.object::<Artist>(0)?.bars()?;
-    let Some((bars, lying)) = bars else {
-        return Err(type_error("bar_label takes what plt.bar or plt.barh returned"));
-    };
-    let labels = args.opt(1).map(|it| cx.collect(it)).transpose()?;
-    for (at, bar) in bars.into_iter().enumerate() {
-        let text = match labels.as_ref().map(|it| it.get(at)) {
-            Some(label) => label.map(|it| cx.str(it)).transpose()?.unwrap_or_default(),
-            None => bar_text(cx, &args[2], bar.length)?,
-        };
-        let (beyond, middle) =
-            (if bar.length < 0.0 { Side::End } else { Side::Start }, Side::Middle);
-        let (at, across, up) = match lying {
-            true => ((bar.end, bar.middle), beyond, middle),
-            false => ((bar.middle, bar.end), middle, beyond),
-        };
-        note(cx, Note { text, at, across, up, ..Note::default() }, options)?;
-    }
-    Ok(Value::None)
-}
-
-/// The length of a bar as `'%g'`, `'{:.1f}'` or a function writes it.
-fn bar_text(cx: &mut Cx, format: &Value, length: f64) -> Result<String, Raised> {
-    let length = Value::Float(length);
-    let text = match format.as_str() {
-        Some(template) if template.contains('{') => {
-            let method = cx.getattr(format, Sym::of("format"))?;
-            cx.call(&method, &[length])?
-        }
-        Some(_) => cx.binary(BinaryOp::Mod, format, &length)?,
-        None => cx.call(format, &[length])?,
-    };
-    cx.str(&text)
-}
-
 fn clear(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    on_pane(|it| *it = Pane::new(it.plot.size));
+    on_pane(Pane::clear);
     Ok(Value::None)
 }

@@ -1,21 +1,23 @@
-//! Axes as objects: every drawing function is a method of theirs; and the grid of axes that `subplots` makes.
+//! Axes as objects: every drawing function is a method of theirs.
 
 use std::any::Any;
 
-use super::canvas::{Pane, Shared, aimed, on_pane};
-use super::figures::{Figure, nothing};
-use super::{axes, counts, draw, images};
+use super::artist::artist;
+use super::axis_object::{axis_of, spines};
+use super::canvas::{Pane, Place, aimed};
+use super::categories::Along;
+use super::figures::Figure;
+use super::layout::Cell;
+use super::{draw, words};
 use crate::native::*;
 
 /// One set of axes of a figure.
 pub(super) struct Axes {
-    figure: Shared,
-    at: usize,
+    pub(super) place: Place,
 }
 
-pub(super) fn axes_of(figure: &Shared, at: usize) -> Value {
-    figure.borrow_mut().pane(at);
-    Value::object(Axes { figure: figure.clone(), at })
+pub(super) fn axes_of(place: Place) -> Value {
+    Value::object(Axes { place })
 }
 
 static AXES: NativeType = NativeType {
@@ -25,16 +27,24 @@ static AXES: NativeType = NativeType {
         Getter {
             name: "figure",
             doc: "The figure they stand in.",
-            get: |_cx, it| {
-                let axes = it.downcast::<Axes>();
-                Ok(axes.map_or(Value::None, |it| Value::object(Figure(it.figure.clone()))))
-            },
+            get: |_cx, it| place_in(it).map(|it| Value::object(Figure(it.figure))),
         },
         Getter {
             name: "transAxes",
             doc: "Places as parts of the axes: ax.text(0.1, 0.9, 'a', transform=ax.transAxes).",
-            get: |_cx, _it| Ok(Value::str(axes::IN_AXES)),
+            get: |_cx, _it| Ok(Value::str(words::IN_AXES)),
         },
+        Getter {
+            name: "xaxis",
+            doc: "The horizontal axis.",
+            get: |_cx, it| place_in(it).map(|it| axis_of(&it, Along::X)),
+        },
+        Getter {
+            name: "yaxis",
+            doc: "The vertical axis.",
+            get: |_cx, it| place_in(it).map(|it| axis_of(&it, Along::Y)),
+        },
+        Getter { name: "spines", doc: "The lines around them.", get: |_cx, _it| Ok(spines()) },
     ],
     ..NativeType::plain("Axes", "A set of axes.")
 };
@@ -79,6 +89,12 @@ static OF_AXES: &[NativeFn] = &[
         "Names of the places on the y axis.",
         |cx, args| relabel(cx, &args, false),
     ),
+    function(
+        "twinx",
+        "self",
+        "Axes over these that share x and have their own y, told on the right.",
+        |_cx, args| Ok(twin_of(&args.object::<Axes>(0)?.place)),
+    ),
     function("invert_xaxis", "self", "Numbers grow to the left.", |_cx, args| {
         with(&args[0], |it| it.plot.x.flipped ^= true)
     }),
@@ -86,42 +102,63 @@ static OF_AXES: &[NativeFn] = &[
         with(&args[0], |it| it.plot.y.flipped ^= true)
     }),
     function("get_title", "self", "The title.", |_cx, args| {
-        let mut text = String::new();
-        with(&args[0], |it| {
-            text = it.plot.title.clone();
-        })?;
-        Ok(Value::from(text))
+        place_in(&args[0]).map(|it| it.on_axes(|it| Value::str(it.title.as_str())))
+    }),
+    function("get_xlabel", "self", "The label of the x axis.", |_cx, args| {
+        place_in(&args[0]).map(|it| it.on_axes(|it| Value::str(it.x_label.as_str())))
+    }),
+    function("get_ylabel", "self", "The label of the y axis.", |_cx, args| {
+        place_in(&args[0]).map(|it| it.on_axes(|it| Value::str(it.y_label.as_str())))
+    }),
+    function("get_figure", "self", "The figure they stand in.", |_cx, args| {
+        place_in(&args[0]).map(|it| Value::object(Figure(it.figure)))
+    }),
+    function("get_xaxis", "self", "The horizontal axis.", |_cx, args| {
+        place_in(&args[0]).map(|it| axis_of(&it, Along::X))
+    }),
+    function("get_yaxis", "self", "The vertical axis.", |_cx, args| {
+        place_in(&args[0]).map(|it| axis_of(&it, Along::Y))
     }),
     function(
-        "tick_params",
-        "self, *args, **options",
-        "Nothing to do: ticks have one look.",
-        nothing,
+        "get_legend_handles_labels",
+        "self",
+        "What has a name, and the names: for ax.legend(handles, labels).",
+        handles_and_names,
     ),
-    function(
-        "margins",
-        "self, *args, **options",
-        "Nothing to do: axes are a little larger than the data.",
-        nothing,
-    ),
-    function("clear", "self", "Empties the axes.", |_cx, args| {
-        with(&args[0], |it| *it = Pane::new(it.plot.size))
-    }),
+    function("clear", "self", "Empties the axes.", |_cx, args| with(&args[0], Pane::clear)),
 ];
 
-impl Axes {
-    /// The functions of the module draw on these axes from now on.
-    pub(super) fn turn_to(&self) {
-        self.figure.borrow_mut().current = self.at;
-    }
+/// The axes over some axes; drawn on from now on.
+pub(super) fn twin_of(place: &Place) -> Value {
+    let place = place.clone().with_twin(false);
+    place.on_pane(|it| _ = it.twin.get_or_insert_with(|| Box::new(Pane::new(Cell::WHOLE))));
+    let twin = place.with_twin(true);
+    twin.turn_to();
+    axes_of(twin)
+}
+
+/// Where the axes stand that a value is.
+fn place_in(axes: &Value) -> Result<Place, Raised> {
+    let axes = axes.downcast::<Axes>().ok_or_else(|| type_error("expected axes"))?;
+    Ok(axes.place.clone())
 }
 
 /// Changes the pane of axes.
 fn with(axes: &Value, change: impl FnOnce(&mut Pane)) -> Res {
-    if let Some(axes) = axes.downcast::<Axes>() {
-        aimed(&axes.figure, axes.at, || on_pane(change));
-    }
+    place_in(axes)?.on_pane(change);
     Ok(Value::None)
+}
+
+/// The series that have a name, and their names.
+fn handles_and_names(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let place = place_in(&args[0])?;
+    let named: Vec<(usize, String)> = place.on_axes(|it| {
+        let named = it.series.iter().enumerate().filter(|(_, it)| !it.look.name.is_empty());
+        named.map(|(at, it)| (at, it.look.name.clone())).collect()
+    });
+    let handles = named.iter().map(|(at, _)| aimed(&place, || artist(*at, None))).collect();
+    let names = named.into_iter().map(|(_, name)| Value::from(name)).collect();
+    Ok(Value::tuple([Value::list(handles), Value::list(names)]))
 }
 
 /// Names for the ticks that are there, or for 0, 1, 2 ...
@@ -153,7 +190,7 @@ const SETTERS: &[&str] = &[
 
 /// The functions that axes have as methods.
 fn drawing() -> impl Iterator<Item = &'static NativeFn> {
-    [draw::FUNCTIONS, axes::FUNCTIONS, counts::FUNCTIONS, images::FUNCTIONS].into_iter().flatten()
+    super::DRAWING.iter().copied().flatten()
 }
 
 impl NativeObject for Axes {
@@ -172,7 +209,7 @@ impl NativeObject for Axes {
         let asked = text.strip_prefix("get_").filter(|it| it.ends_with("lim"));
         let plain = text.strip_prefix("set_").or(asked).unwrap_or(text);
         let func = drawing().find(|it| it.name == plain);
-        Ok(func.map(|func| bound(&self.figure, self.at, func)))
+        Ok(func.map(|func| bound(&self.place, func)))
     }
 
     fn attributes(&self) -> Vec<Sym> {
@@ -183,13 +220,12 @@ impl NativeObject for Axes {
 
 /// A drawing function bound to a set of axes.
 struct OnAxes {
-    figure: Shared,
-    at: usize,
+    place: Place,
     func: Value,
 }
 
-pub(super) fn bound(figure: &Shared, at: usize, func: &'static NativeFn) -> Value {
-    Value::object(OnAxes { figure: figure.clone(), at, func: Value::Native(func) })
+pub(super) fn bound(place: &Place, func: &'static NativeFn) -> Value {
+    Value::object(OnAxes { place: place.clone(), func: Value::Native(func) })
 }
 
 static METHOD: NativeType = NativeType::plain("method", "A method of axes or of a figure.");
@@ -208,147 +244,6 @@ impl NativeObject for OnAxes {
     }
 
     fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
-        aimed(&self.figure, self.at, || cx.call_with(&self.func, args))
-    }
-}
-
-/// The axes of `subplots`, as NumPy would index them.
-pub(super) struct AxesGrid {
-    figure: Shared,
-    /// One or two dimensions.
-    shape: Vec<usize>,
-    /// The panel of the first.
-    first: usize,
-}
-
-static AXES_GRID: NativeType = NativeType {
-    module: "matplotlib.axes",
-    methods: &[&[
-        function("flatten", "self", "All of them in a row.", |_cx, args| Ok(flat(args.object(0)?))),
-        function("ravel", "self", "All of them in a row.", |_cx, args| Ok(flat(args.object(0)?))),
-        function("reshape", "self, *shape", "All of them in a row.", |_cx, args| {
-            Ok(flat(args.object(0)?))
-        }),
-        function("tolist", "self", "Lists of axes.", |cx, args| {
-            let rows = cx.collect(&args[0])?;
-            let mut lists = Vec::with_capacity(rows.len());
-            for row in rows {
-                let is_row = row.downcast::<AxesGrid>().is_some();
-                lists.push(if is_row { Value::list(cx.collect(&row)?) } else { row });
-            }
-            Ok(Value::list(lists))
-        }),
-    ]],
-    getters: &[
-        Getter { name: "flat", doc: "All of them in a row.", get: |_cx, it| grid_in(it).map(flat) },
-        Getter {
-            name: "shape",
-            doc: "How many rows and columns there are.",
-            get: |_cx, it| Ok(crate::array::object::shape(&grid_in(it)?.shape)),
-        },
-        Getter {
-            name: "size",
-            doc: "How many there are.",
-            get: |_cx, it| Ok(Value::from(grid_in(it)?.count())),
-        },
-    ],
-    ..NativeType::plain("AxesGrid", "The axes that plt.subplots made: axs[0], axs[1, 2], axs.flat.")
-};
-
-fn grid_in(value: &Value) -> Result<&AxesGrid, Raised> {
-    value.downcast::<AxesGrid>().ok_or_else(|| type_error("expected the axes of plt.subplots"))
-}
-
-fn flat(grid: &AxesGrid) -> Value {
-    let (figure, first) = (grid.figure.clone(), grid.first);
-    Value::object(AxesGrid { figure, shape: vec![grid.count()], first })
-}
-
-impl AxesGrid {
-    /// All axes of a figure, in one or two dimensions.
-    pub(super) fn value(figure: &Shared, shape: Vec<usize>) -> Value {
-        Value::object(AxesGrid { figure: figure.clone(), shape, first: 0 })
-    }
-
-    fn count(&self) -> usize {
-        self.shape.iter().product()
-    }
-
-    /// One of the first dimension: axes, or a row of them.
-    fn item(&self, at: usize) -> Value {
-        match self.shape.as_slice() {
-            [_, columns] => {
-                let first = self.first + at * columns;
-                let figure = self.figure.clone();
-                Value::object(AxesGrid { figure, shape: vec![*columns], first })
-            }
-            _ => axes_of(&self.figure, self.first + at),
-        }
-    }
-
-    /// An index within `size`, which may count from the end.
-    fn index(value: &Value, axis: usize, size: usize) -> Result<usize, Raised> {
-        let at = value.as_int().or_else(|| value.as_native().and_then(|it| it.as_index()));
-        let at = at.ok_or_else(|| {
-            index_error("axes are indexed by whole numbers: axs[0], axs[1, 2]; axs.flat is all of them in a row")
-        })?;
-        let from_start = if at < 0 { at + size as i64 } else { at };
-        usize::try_from(from_start).ok().filter(|it| *it < size).ok_or_else(|| {
-            index_error(format!("index {at} is out of bounds for axis {axis} with size {size}"))
-        })
-    }
-}
-
-impl NativeObject for AxesGrid {
-    fn native_type(&self) -> &'static NativeType {
-        &AXES_GRID
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn len(&self, _cx: &mut Cx) -> Result<Option<usize>, Raised> {
-        Ok(Some(self.shape[0]))
-    }
-
-    fn getitem(&self, cx: &mut Cx, _this: &Value, key: &Value) -> Result<Option<Value>, Raised> {
-        if let Value::Slice(_) = key {
-            let items = Value::list((0..self.shape[0]).map(|it| self.item(it)).collect());
-            return cx.getitem(&items, key).map(Some);
-        }
-        let Some(keys) = key.as_tuple() else {
-            return Ok(Some(self.item(Self::index(key, 0, self.shape[0])?)));
-        };
-        match (keys.as_ref().as_ref(), self.shape.as_slice()) {
-            ([row, column], [rows, columns]) => {
-                // A whole column.
-                if let (Value::Slice(_), Some(_)) = (row, column.as_int()) {
-                    let column = Self::index(column, 1, *columns)?;
-                    let at =
-                        |row: usize| axes_of(&self.figure, self.first + row * columns + column);
-                    let items = Value::list((0..*rows).map(at).collect());
-                    return cx.getitem(&items, row).map(Some);
-                }
-                let (row, column) = (Self::index(row, 0, *rows)?, column);
-                cx.getitem(&self.item(row), column).map(Some)
-            }
-            ([only], [count]) => Ok(Some(self.item(Self::index(only, 0, *count)?))),
-            (keys, shape) => Err(index_error(format!(
-                "too many indices for axes: they are {}-dimensional, but {} were indexed",
-                shape.len(),
-                keys.len()
-            ))),
-        }
-    }
-
-    fn iter(&self, cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
-        let items = Value::list((0..self.shape[0]).map(|it| self.item(it)).collect());
-        cx.iter(&items).map(Some)
-    }
-
-    fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
-        let sizes: Vec<String> = self.shape.iter().map(usize::to_string).collect();
-        Ok(format!("<AxesGrid of {} axes>", sizes.join(" by ")))
+        aimed(&self.place, || cx.call_with(&self.func, args))
     }
 }

@@ -3,23 +3,24 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::categories::Names;
+use super::layout::{Cell, arrange};
+use super::settings::settings;
 use crate::memory::{self, Charge};
 use crate::native::*;
 use crate::objects::shown::Shown;
-use crate::shown::{CYCLE, Figure, Image, Panel, Plot, Raster, Rgb, Scale};
+use crate::shown::{CYCLE, ColorBar, Figure, Image, Panel, Plot, Raster, Rgb, Scale};
 
 /// A figure in the making.
 pub(super) struct Canvas {
     /// What `plt.figure(number)` calls it.
     pub(super) number: i64,
     pub(super) title: String,
-    /// Panels in a row; 0: as many as fit.
-    pub(super) columns: usize,
     /// Width and height in pixels of the whole figure, where they were asked for.
     pub(super) size: Option<(u32, u32)>,
     pub(super) panes: Vec<Pane>,
-    /// The pane that the functions of the module draw on.
-    pub(super) current: usize,
+    /// The pane that the functions of the module draw on, and whether its twin is meant.
+    pub(super) current: (usize, bool),
     memory: Charge,
 }
 
@@ -27,6 +28,14 @@ pub(super) struct Canvas {
 #[derive(Clone)]
 pub(super) struct Pane {
     pub(super) plot: Plot,
+    /// Where it stands in the figure.
+    cell: Cell,
+    /// What the colours of numbers drawn last stand for.
+    pub(super) mapped: Option<Rc<ColorBar>>,
+    /// The names along both axes.
+    pub(super) names: (Names, Names),
+    /// Axes over these, with a vertical axis of their own on the right.
+    pub(super) twin: Option<Box<Pane>>,
     lines: usize,
     fills: usize,
 }
@@ -41,6 +50,16 @@ pub(super) enum Cycle {
 /// A figure that several objects of the program may hold.
 pub(super) type Shared = Rc<RefCell<Canvas>>;
 
+/// Axes of a figure.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) figure: Shared,
+    /// Which pane, in reading order.
+    pub(super) pane: usize,
+    /// Whether the axes over it are meant.
+    pub(super) twin: bool,
+}
+
 /// Bytes that a figure is counted with before anything is drawn.
 const EMPTY: usize = 1 << 10;
 
@@ -51,7 +70,7 @@ struct Open {
     /// The one that the functions of the module draw on.
     current: Option<Shared>,
     /// Axes whose method is running.
-    aimed: Option<(Shared, usize)>,
+    aimed: Option<Place>,
 }
 
 thread_local! {
@@ -61,39 +80,75 @@ thread_local! {
 impl Canvas {
     fn new(number: i64) -> Canvas {
         let (title, memory) = (String::new(), Charge::new(EMPTY));
-        Canvas { number, title, columns: 0, size: None, panes: Vec::new(), current: 0, memory }
+        let size = settings().size;
+        Canvas { number, title, size, panes: Vec::new(), current: (0, false), memory }
     }
 
     /// The pane at `at`; those before it are there, too.
     pub(super) fn pane(&mut self, at: usize) -> &mut Pane {
         while self.panes.len() <= at {
-            let size = self.size.filter(|_| self.panes.is_empty() && self.columns <= 1);
-            self.panes.push(Pane::new(size));
+            self.panes.push(Pane::new(Cell::WHOLE));
         }
         &mut self.panes[at]
     }
 
+    /// The number of the pane in a cell, which is there from now on.
+    pub(super) fn pane_in(&mut self, cell: Cell) -> usize {
+        let known = self.panes.iter().position(|it| it.cell == cell);
+        known.unwrap_or_else(|| {
+            self.panes.push(Pane::new(cell));
+            self.panes.len() - 1
+        })
+    }
+
     /// Whether there is anything to look at.
     fn is_drawn(&self) -> bool {
-        self.panes.iter().any(|it| {
-            let plot = &it.plot;
-            let empty = plot.series.is_empty() && plot.bands.is_empty() && plot.notes.is_empty();
-            let named = [&plot.title, &plot.x_label, &plot.y_label].iter().any(|it| !it.is_empty());
-            !empty || named || !plot.rasters.is_empty()
-        })
+        self.panes.iter().any(Pane::is_drawn)
     }
 
     /// The figure as plain data.
     pub(super) fn figure(&self) -> Figure {
-        let panels = self.panes.iter().map(|it| panel(&it.plot)).collect();
-        Figure { title: self.title.clone(), columns: self.columns, panels }
+        // Axes over the whole figure that nothing was drawn on only stood there before others were asked for.
+        let is_left = |it: &&Pane| it.cell == Cell::WHOLE && !it.is_drawn() && self.panes.len() > 1;
+        let shown = self.panes.iter().filter(|it| !is_left(it));
+        let panels = shown.map(|it| (it.cell, it.panel(self.size.map(|size| it.cell.size(size)))));
+        arrange(self.title.clone(), panels.collect())
     }
 }
 
 impl Pane {
     /// Empty axes.
-    pub(super) fn new(size: Option<(u32, u32)>) -> Pane {
-        Pane { plot: Plot { size, ..Plot::default() }, lines: 0, fills: 0 }
+    pub(super) fn new(cell: Cell) -> Pane {
+        let scale = || Scale { grid: settings().grid, ..Scale::default() };
+        let plot = Plot { x: scale(), y: scale(), ..Plot::default() };
+        let names = Default::default();
+        Pane { plot, cell, mapped: None, names, twin: None, lines: 0, fills: 0 }
+    }
+
+    /// Takes everything away.
+    pub(super) fn clear(&mut self) {
+        *self = Pane::new(self.cell);
+    }
+
+    /// Whether there is anything to look at.
+    fn is_drawn(&self) -> bool {
+        let plot = &self.plot;
+        let empty = plot.series.is_empty() && plot.bands.is_empty() && plot.notes.is_empty();
+        let named = [&plot.title, &plot.x_label, &plot.y_label].iter().any(|it| !it.is_empty());
+        let over = self.twin.as_ref().is_some_and(|it| it.is_drawn());
+        !empty || named || over || !plot.rasters.is_empty()
+    }
+
+    /// The axes as they are shown, in a size: as a picture alone where nothing else was asked for.
+    fn panel(&self, size: Option<(u32, u32)>) -> Panel {
+        if let ([raster], None) = (self.plot.rasters.as_slice(), &self.twin)
+            && is_plain(&self.plot, raster)
+        {
+            let title = self.plot.title.clone();
+            return Panel::Image(Image { title, ..raster.image.clone() });
+        }
+        let twin = self.twin.as_ref().map(|it| Box::new(it.plot.clone()));
+        Panel::Plot(Box::new(Plot { twin, size, ..self.plot.clone() }))
     }
 
     /// The next colour of the cycle.
@@ -104,18 +159,6 @@ impl Pane {
         };
         *count += 1;
         CYCLE[(*count - 1) % CYCLE.len()]
-    }
-}
-
-/// How axes are shown: as a picture alone where nothing else was asked for.
-fn panel(plot: &Plot) -> Panel {
-    let only = match plot.rasters.as_slice() {
-        [raster] if is_plain(plot, raster) => Some(raster),
-        _ => None,
-    };
-    match only {
-        Some(raster) => Panel::Image(Image { title: plot.title.clone(), ..raster.image.clone() }),
-        None => Panel::Plot(Box::new(plot.clone())),
     }
 }
 
@@ -131,6 +174,7 @@ fn is_plain(plot: &Plot, raster: &Raster) -> bool {
         && plot.x_label.is_empty()
         && plot.y_label.is_empty()
         && !plot.with_axes
+        && plot.color_bar.is_none()
         && bare(&plot.x)
         && bare(&plot.y)
 }
@@ -146,8 +190,47 @@ fn usual_sides(image: &Image) -> [f64; 4] {
     [-0.5, image.width as f64 - 0.5, image.height as f64 - 0.5, -0.5]
 }
 
-/// The figure and the pane that are drawn on now.
-pub(super) fn target() -> (Shared, usize) {
+impl Place {
+    /// One of the panes of a figure, which is there from now on.
+    pub(super) fn of(figure: &Shared, pane: usize) -> Place {
+        figure.borrow_mut().pane(pane);
+        Place { figure: figure.clone(), pane, twin: false }
+    }
+
+    /// The axes over these, or these.
+    pub(super) fn with_twin(self, twin: bool) -> Place {
+        Place { twin, ..self }
+    }
+
+    /// Changes the pane.
+    pub(super) fn on_pane<T>(&self, change: impl FnOnce(&mut Pane) -> T) -> T {
+        let mut figure = self.figure.borrow_mut();
+        let pane = figure.pane(self.pane);
+        match pane.twin.as_deref_mut().filter(|_| self.twin) {
+            Some(twin) => change(twin),
+            None => change(pane),
+        }
+    }
+
+    /// Changes the axes.
+    pub(super) fn on_axes<T>(&self, change: impl FnOnce(&mut Plot) -> T) -> T {
+        self.on_pane(|it| change(&mut it.plot))
+    }
+
+    /// The functions of the module draw here from now on.
+    pub(super) fn turn_to(&self) {
+        self.figure.borrow_mut().current = (self.pane, self.twin);
+    }
+
+    /// Whether both are the same axes.
+    pub(super) fn is(&self, other: &Place) -> bool {
+        Rc::ptr_eq(&self.figure, &other.figure)
+            && (self.pane, self.twin) == (other.pane, other.twin)
+    }
+}
+
+/// The axes that are drawn on now.
+pub(super) fn target() -> Place {
     OPEN.with_borrow_mut(|open| {
         if let Some(aimed) = &open.aimed {
             return aimed.clone();
@@ -156,14 +239,14 @@ pub(super) fn target() -> (Shared, usize) {
             Some(it) => it.clone(),
             None => begin(open, None),
         };
-        let at = figure.borrow().current;
-        (figure, at)
+        let (pane, twin) = figure.borrow().current;
+        Place { figure, pane, twin }
     })
 }
 
 /// Runs a method of axes: what it draws goes there.
-pub(super) fn aimed<T>(figure: &Shared, at: usize, run: impl FnOnce() -> T) -> T {
-    let before = OPEN.with_borrow_mut(|it| it.aimed.replace((figure.clone(), at)));
+pub(super) fn aimed<T>(place: &Place, run: impl FnOnce() -> T) -> T {
+    let before = OPEN.with_borrow_mut(|it| it.aimed.replace(place.clone()));
     let done = run();
     OPEN.with_borrow_mut(|it| it.aimed = before);
     done
@@ -171,9 +254,7 @@ pub(super) fn aimed<T>(figure: &Shared, at: usize, run: impl FnOnce() -> T) -> T
 
 /// Changes the pane that is drawn on.
 pub(super) fn on_pane<T>(change: impl FnOnce(&mut Pane) -> T) -> T {
-    let (figure, at) = target();
-    let mut figure = figure.borrow_mut();
-    change(figure.pane(at))
+    target().on_pane(change)
 }
 
 /// Changes the axes that are drawn on.
@@ -184,7 +265,7 @@ pub(super) fn on_axes<T>(change: impl FnOnce(&mut Plot) -> T) -> T {
 /// Counts bytes that the figure is going to hold, or raises `MemoryError`.
 pub(super) fn keep(bytes: usize) -> Result<(), Raised> {
     memory::room(bytes)?;
-    target().0.borrow().memory.add(bytes);
+    target().figure.borrow().memory.add(bytes);
     Ok(())
 }
 
@@ -203,6 +284,14 @@ fn begin(open: &mut Open, number: Option<i64>) -> Shared {
     });
     open.current = Some(figure.clone());
     figure
+}
+
+/// The numbers of the open figures, in ascending order.
+pub(super) fn numbers_of_open() -> Vec<i64> {
+    let mut all: Vec<i64> =
+        OPEN.with_borrow(|open| open.figures.iter().map(|it| it.borrow().number).collect());
+    all.sort_unstable();
+    all
 }
 
 /// The open figure of a number.

@@ -104,6 +104,16 @@ pub(super) fn colors_of(cx: &mut Cx, value: &Value) -> Result<Colors, Raised> {
     Ok(Colors::Each(colors))
 }
 
+/// The colours that a value names for `count` things, taken in turn; `None`: it is one colour.
+pub(super) fn all_of(cx: &mut Cx, value: &Value, count: usize) -> Result<Option<Vec<Rgb>>, Raised> {
+    Ok(match colors_of(cx, value)? {
+        Colors::Each(colors) if !colors.is_empty() => {
+            Some((0..count).map(|it| colors[it % colors.len()]).collect())
+        }
+        _ => None,
+    })
+}
+
 fn named(name: &str) -> Result<Option<Rgb>, Raised> {
     if matches!(name, "none" | "None") {
         return Ok(None);
@@ -160,7 +170,9 @@ pub(super) fn map(name: &str) -> Result<Map, Raised> {
 
 /// The map that an option asks for: by name, or one of `matplotlib.cm`.
 pub(super) fn map_of(cx: &mut Cx, value: Option<&Value>) -> Result<Map, Raised> {
-    let Some(value) = value else { return map("viridis") };
+    let Some(value) = value else {
+        return map(super::settings::settings().map.as_deref().unwrap_or("viridis"));
+    };
     if let Some(name) = value.as_str() {
         return map(name);
     }
@@ -212,14 +224,4 @@ pub(super) fn maps() -> Vec<&'static str> {
     let mut names: Vec<&str> = known().maps.keys().copied().collect();
     names.sort_unstable();
     names
-}
-
-/// Numbers as places from 0 to 1 between two ends, which are the least and the greatest where none are given.
-pub(super) fn places(values: &[f64], ends: (Option<f64>, Option<f64>), log: bool) -> Vec<f64> {
-    let of = |it: f64| if log { it.log10() } else { it };
-    let finite = || values.iter().map(|it| of(*it)).filter(|it| it.is_finite());
-    let low = ends.0.map_or_else(|| finite().fold(f64::INFINITY, f64::min), of);
-    let high = ends.1.map_or_else(|| finite().fold(f64::NEG_INFINITY, f64::max), of);
-    let span = if high > low { high - low } else { 1.0 };
-    values.iter().map(|it| (of(*it) - low) / span).collect()
 }

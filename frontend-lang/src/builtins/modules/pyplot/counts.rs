@@ -3,7 +3,8 @@
 use super::artist::{array, artists};
 use super::canvas::{Cycle, on_axes};
 use super::draw::{add, listed_colors};
-use super::style::{Options, look, uncolored_look};
+use super::options::Options;
+use super::style::{look, uncolored_look};
 use super::values::{columns, grid, number, numbers, same_length};
 use crate::native::*;
 use crate::shown::{Look, Series, SeriesStyle};
@@ -114,7 +115,7 @@ fn hist(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 /// One set of values, or several.
-fn sets(cx: &mut Cx, value: &Value) -> Result<Vec<Vec<f64>>, Raised> {
+pub(super) fn sets(cx: &mut Cx, value: &Value) -> Result<Vec<Vec<f64>>, Raised> {
     let is_many = match value {
         Value::List(items) => {
             let first = items.copied()?.first().cloned();

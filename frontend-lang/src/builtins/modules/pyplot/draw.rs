@@ -1,14 +1,15 @@
-//! Lines, dots, bars and areas.
+//! Lines, dots and areas.
 
 use super::artist::{artist, artists};
 use super::canvas::{Cycle, keep, on_axes, on_pane};
-use super::colors::{Colors, color, colors_of, map_of, places};
-use super::style::{
-    COLOR, Options, PIXELS, format, hollow, is_unjoined, look, plain_look, uncolored_look,
-};
-use super::values::{Positions, columns, grid, number, numbers, positions, same_length};
+use super::categories::{Along, are_names, positions};
+use super::coloring::{Coloring, mapped};
+use super::colors::{Colors, all_of, color, colors_of};
+use super::options::Options;
+use super::style::{COLOR, PIXELS, format, hollow, is_unjoined, look, plain_look, uncolored_look};
+use super::values::{columns, grid, number, numbers, same_length, spread};
 use crate::native::*;
-use crate::shown::{Look, Rgb, Series, SeriesStyle, Tick};
+use crate::shown::{ColorBar, Look, Rgb, Series, SeriesStyle, Tick};
 
 /// The functions that draw points; as methods of axes, too.
 pub(super) static FUNCTIONS: &[NativeFn] = &[
@@ -27,50 +28,41 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
         "Dots; c: a colour, or a number for each, which cmap turns into colours; s: areas in square points.",
         scatter,
     ),
-    function(
-        "bar",
-        "x, height, width=0.8, bottom=None, **options",
-        "Upright bars at numbers or names; yerr adds error bars.",
-        bar,
-    ),
-    function(
-        "barh",
-        "y, width, height=0.8, left=None, **options",
-        "Lying bars at numbers or names.",
-        lying_bar,
-    ),
     function("step", "x, y, *format, where='pre', **options", "Steps from point to point.", step),
-    function("stem", "x, y=None, **options", "A line from zero to each point.", stem),
+    function(
+        "stem",
+        "x, y=None, linefmt='', markerfmt='', basefmt='', *, bottom=0, **options",
+        "A line from the base to each point: (points, lines, base line).",
+        stem,
+    ),
+    function(
+        "stackplot",
+        "x, *ys, labels=(), colors=None, **options",
+        "Areas that stand on one another: stackplot(x, y1, y2), stackplot(x, [y1, y2]).",
+        stackplot,
+    ),
     function(
         "fill_between",
         "x, y1, y2=0, where=None, **options",
         "The area between two curves.",
         fill_between,
     ),
-    function(
-        "errorbar",
-        "x, y, yerr=None, xerr=None, fmt='', **options",
-        "Points with error bars; yerr: one number, one for each point, or [below, above].",
-        errorbar,
-    ),
 ];
 
 /// Adds a series to the axes; its value is what `plot` returns.
 pub(super) fn add(series: Series) -> Res {
+    add_mapped(series, None)
+}
+
+/// Adds a series whose colours may stand for numbers.
+pub(super) fn add_mapped(series: Series, bar: Option<ColorBar>) -> Res {
     keep(size_of::<Series>() + 16 * series.xs.len() + 8 * series.base.len())?;
     keep(3 * series.colors.len() + 8 * series.radii.len())?;
     let at = on_axes(|it| {
         it.series.push(series);
         it.series.len() - 1
     });
-    artist(at)
-}
-
-/// Names along the horizontal axis at 0, 1, 2 ...
-fn name_x(names: Vec<String>) {
-    if !names.is_empty() {
-        on_axes(|it| it.x.ticks = Some(named_ticks(names)));
-    }
+    Ok(artist(at, bar.map(mapped)))
 }
 
 pub(super) fn named_ticks(names: Vec<String>) -> Vec<Tick> {
@@ -106,17 +98,16 @@ fn lines(
     options: Options<'_>,
     drawn: &mut Vec<Value>,
 ) -> Result<(), Raised> {
-    let ys = columns(cx, ys)?;
+    let ys = match are_names(ys) {
+        true => vec![positions(cx, ys, Along::Y)?],
+        false => columns(cx, ys)?,
+    };
     let Some(first) = ys.first() else { return Ok(()) };
     let xs = match xs {
         None => vec![(0..first.len()).map(|it| it as f64).collect()],
         Some(it) => match grid(cx, it)? {
             Some(_) => columns(cx, it)?,
-            None => {
-                let Positions { at, names } = positions(cx, it)?;
-                name_x(names);
-                vec![at]
-            }
+            None => vec![positions(cx, it, Along::X)?],
         },
     };
     for (at, ys) in ys.into_iter().enumerate() {
@@ -132,7 +123,11 @@ fn lines(
 }
 
 /// A line without points, as a format string and options have it.
-fn line(cx: &mut Cx, text: Option<&str>, options: Options<'_>) -> Result<Series, Raised> {
+pub(super) fn line(
+    cx: &mut Cx,
+    text: Option<&str>,
+    options: Options<'_>,
+) -> Result<Series, Raised> {
     let said = format(cx, text.unwrap_or(""))?;
     let mut look = match said.color {
         Some(color) => Look { color: Some(color), ..plain_look(cx, options)? },
@@ -165,17 +160,16 @@ fn loglog(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn scatter(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("scatter", args.dict(4)?)?;
-    let Positions { at: xs, names } = positions(cx, &args[0])?;
-    name_x(names);
-    let ys = numbers(cx, &args[1])?;
+    let xs = positions(cx, &args[0], Along::X)?;
+    let ys = positions(cx, &args[1], Along::Y)?;
     same_length(("x", xs.len()), ("y", ys.len()))?;
     let mut look = uncolored_look(cx, options)?;
     let faces = options.any(&["facecolors", "facecolor", "fc"]);
     let is_hollow =
         faces.is_some_and(|it| it.as_str().is_some_and(|it| it.eq_ignore_ascii_case("none")));
-    let colors = match args.opt(3).cloned().or(options.any(COLOR)).filter(|_| !is_hollow) {
+    let (colors, bar) = match args.opt(3).cloned().or(options.any(COLOR)).filter(|_| !is_hollow) {
         Some(it) => colors_of_dots(cx, &it, xs.len(), options, &mut look)?,
-        None => Vec::new(),
+        None => (Vec::new(), None),
     };
     if is_hollow {
         hollow(cx, options, &mut look)?;
@@ -198,17 +192,18 @@ fn scatter(cx: &mut Cx, args: Args<'_>) -> Res {
             radii = areas.iter().map(|it| radius(*it)).collect();
         }
     }
-    add(Series { look, xs, ys, colors, radii, style: SeriesStyle::Scatter, ..Series::default() })
+    let style = SeriesStyle::Scatter;
+    add_mapped(Series { look, xs, ys, colors, radii, style, ..Series::default() }, bar)
 }
 
-/// A colour for each of `count` dots, or none: then `look` has the colour of all.
+/// A colour for each of `count` dots, or none: then `look` has the colour of all; and what they stand for.
 fn colors_of_dots(
     cx: &mut Cx,
     value: &Value,
     count: usize,
     options: Options<'_>,
     look: &mut Look,
-) -> Result<Vec<Rgb>, Raised> {
+) -> Result<(Vec<Rgb>, Option<ColorBar>), Raised> {
     let wrong_count = |found: usize| {
         value_error(format!(
             "'c' argument has {found} elements, which is inconsistent with 'x' and 'y' with size {count}."
@@ -221,24 +216,23 @@ fn colors_of_dots(
         return match colors_of(cx, value)? {
             Colors::One(color) => {
                 look.color = color;
-                Ok(Vec::new())
+                Ok((Vec::new(), None))
             }
-            Colors::Each(colors) if colors.len() == 1 => Ok(vec![colors[0]; count]),
-            Colors::Each(colors) if colors.len() == count => Ok(colors),
+            Colors::Each(colors) if colors.len() == 1 => Ok((vec![colors[0]; count], None)),
+            Colors::Each(colors) if colors.len() == count => Ok((colors, None)),
             Colors::Each(colors) => Err(wrong_count(colors.len())),
         };
     };
     let is_color = values.iter().all(|it| (0.0..=1.0).contains(it));
     if values.len() != count && matches!(values.len(), 3 | 4) && is_color {
         look.color = color(cx, value)?;
-        return Ok(Vec::new());
+        return Ok((Vec::new(), None));
     }
     if values.len() != count {
         return Err(wrong_count(values.len()));
     }
-    let map = map_of(cx, options.get("cmap").as_ref())?;
-    let ends = (options.number(&["vmin"])?, options.number(&["vmax"])?);
-    Ok(places(&values, ends, false).into_iter().map(|it| map.at(it)).collect())
+    let coloring = Coloring::asked(cx, options.get("cmap").as_ref(), options, &values)?;
+    Ok((values.iter().map(|it| coloring.at(*it)).collect(), Some(coloring.bar())))
 }
 
 /// The colours that an option names for `count` things, taken in turn; `None`: it names one, or was not given.
@@ -247,106 +241,10 @@ pub(super) fn listed_colors(
     options: Options<'_>,
     count: usize,
 ) -> Result<Option<Vec<Rgb>>, Raised> {
-    let Some(value) = options.any(COLOR) else { return Ok(None) };
-    Ok(match colors_of(cx, &value)? {
-        Colors::Each(colors) if !colors.is_empty() => {
-            Some((0..count).map(|it| colors[it % colors.len()]).collect())
-        }
-        _ => None,
-    })
-}
-
-fn bar(cx: &mut Cx, args: Args<'_>) -> Res {
-    let options = Options::of("bar", args.dict(4)?)?;
-    let bars = bars(cx, &args, "height", options)?;
-    let (xs, ys, base) = (bars.at, bars.ends, bars.base);
-    let places: Vec<_> = xs.iter().copied().zip(ys.iter().copied()).collect();
-    name_x(bars.names);
-    let look = bars.look.clone();
-    let drawn = add(Series {
-        look: bars.look,
-        style: SeriesStyle::Bar,
-        xs,
-        ys,
-        base,
-        colors: bars.colors,
-        bar_width: bars.width,
-        ..Series::default()
-    })?;
-    if options.flag(cx, "log")? {
-        on_axes(|it| it.y.log = true);
+    match options.any(COLOR) {
+        Some(value) => all_of(cx, &value, count),
+        None => Ok(None),
     }
-    let look = Look { color: Some([40; 3]), ..look };
-    for (name, along_x) in [("yerr", false), ("xerr", true)] {
-        if let Some(errors) = options.get(name) {
-            whiskers(cx, &places, &errors, along_x, &look)?;
-        }
-    }
-    Ok(drawn)
-}
-
-fn lying_bar(cx: &mut Cx, args: Args<'_>) -> Res {
-    let options = Options::of("barh", args.dict(4)?)?;
-    let bars = bars(cx, &args, "width", options)?;
-    if !bars.names.is_empty() {
-        on_axes(|it| it.y.ticks = Some(named_ticks(bars.names)));
-    }
-    add(Series {
-        look: bars.look,
-        style: SeriesStyle::LyingBar,
-        xs: bars.ends,
-        ys: bars.at,
-        base: bars.base,
-        colors: bars.colors,
-        bar_width: bars.width,
-        ..Series::default()
-    })
-}
-
-struct Bars {
-    at: Vec<f64>,
-    names: Vec<String>,
-    ends: Vec<f64>,
-    base: Vec<f64>,
-    colors: Vec<Rgb>,
-    look: Look,
-    width: f64,
-}
-
-/// Arguments of both kinds of bars: places, lengths, width, base.
-fn bars(cx: &mut Cx, args: &Args<'_>, length: &str, options: Options<'_>) -> Result<Bars, Raised> {
-    let Positions { mut at, mut names } = positions(cx, &args[0])?;
-    let lengths = spread(numbers(cx, &args[1])?, at.len());
-    same_length(("the places", at.len()), (length, lengths.len()))?;
-    let base = args.opt(3).map(|it| numbers(cx, it)).transpose()?;
-    let base = base.map_or_else(Vec::new, |it| spread(it, at.len()));
-    if !base.is_empty() {
-        same_length(("the places", at.len()), ("the base", base.len()))?;
-    }
-    let ends = match base.is_empty() {
-        true => lengths,
-        false => lengths.iter().zip(&base).map(|(length, base)| length + base).collect(),
-    };
-    if let Some(labels) = options.get("tick_label") {
-        for it in &cx.collect(&labels)? {
-            names.push(cx.str(it)?);
-        }
-    }
-    let width = args.float(2)?;
-    if options.text("align")?.as_deref() == Some("edge") {
-        at.iter_mut().for_each(|it| *it += width / 2.0);
-    }
-    let colors = listed_colors(cx, options, at.len())?.unwrap_or_default();
-    let look = match colors.first() {
-        Some(first) => Look { color: Some(*first), ..uncolored_look(cx, options)? },
-        None => look(cx, options, Cycle::Fills)?,
-    };
-    Ok(Bars { at, names, ends, base, colors, look, width: width.abs() })
-}
-
-/// One number for all, or as they are.
-fn spread(values: Vec<f64>, count: usize) -> Vec<f64> {
-    if values.len() == 1 { vec![values[0]; count] } else { values }
 }
 
 fn step(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -381,24 +279,38 @@ fn step(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn stem(cx: &mut Cx, args: Args<'_>) -> Res {
-    let options = Options::of("stem", args.dict(2)?)?;
+    let options = Options::of("stem", args.dict(6)?)?;
     let first = numbers(cx, &args[0])?;
     let (xs, ys) = match args.opt(1) {
         Some(ys) => (first, numbers(cx, ys)?),
         None => ((0..first.len()).map(|it| it as f64).collect(), first),
     };
     same_length(("x", xs.len()), ("y", ys.len()))?;
-    let look = look(cx, options, Cycle::Lines)?;
-    let plain = Look { name: String::new(), unlisted: true, ..look.clone() };
-    let from_zero = |value: &dyn Fn(usize) -> [f64; 3]| (0..xs.len()).flat_map(value).collect();
-    let line = Series {
-        look: plain,
-        xs: from_zero(&|at| [xs[at], xs[at], f64::NAN]),
-        ys: from_zero(&|at| [0.0, ys[at], f64::NAN]),
+    let bottom = args.float(5)?;
+    let usual = look(cx, options, Cycle::Lines)?;
+    // A format of a part goes before the look of all.
+    let mut part = |at: usize| -> Result<Look, Raised> {
+        let said = format(cx, args.opt(at).map_or(Ok(""), |_| args.str(at))?)?;
+        let (color, dash) = (said.color.or(usual.color), said.line.unwrap_or(usual.dash));
+        Ok(Look { color, dash, ..usual.clone() })
+    };
+    let (lines, dots, base) = (part(2)?, part(3)?, part(4)?);
+    let plain = |look| Look { name: String::new(), unlisted: true, ..look };
+    let each = |value: &dyn Fn(usize) -> [f64; 3]| (0..xs.len()).flat_map(value).collect();
+    let stems = Series {
+        look: plain(lines),
+        xs: each(&|at| [xs[at], xs[at], f64::NAN]),
+        ys: each(&|at| [bottom, ys[at], f64::NAN]),
         ..Series::default()
     };
-    add(line)?;
-    add(Series { look, xs, ys, style: SeriesStyle::Scatter, ..Series::default() })
+    let low = xs.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = xs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let look = Look { opacity: Some(0.5), ..plain(base) };
+    let base = Series { look, xs: vec![low, high], ys: vec![bottom; 2], ..Series::default() };
+    let (stems, base) = (add(stems)?, add(base)?);
+    let style = SeriesStyle::Scatter;
+    let dots = add(Series { look: dots, xs, ys, style, ..Series::default() })?;
+    Ok(Value::tuple([dots, stems, base]))
 }
 
 fn fill_between(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -419,59 +331,32 @@ fn fill_between(cx: &mut Cx, args: Args<'_>) -> Res {
     add(Series { look, style: SeriesStyle::Area, xs, ys, base, ..Series::default() })
 }
 
-fn errorbar(cx: &mut Cx, args: Args<'_>) -> Res {
-    let options = Options::of("errorbar", args.dict(5)?)?;
-    let Positions { at: xs, names } = positions(cx, &args[0])?;
-    name_x(names);
-    let ys = numbers(cx, &args[1])?;
-    same_length(("x", xs.len()), ("y", ys.len()))?;
-    let places: Vec<_> = xs.iter().copied().zip(ys.iter().copied()).collect();
-    let text = args.str(4)?;
-    let is_hidden = text.eq_ignore_ascii_case("none");
-    let mut series = Series { xs, ys, ..line(cx, Some(text).filter(|_| !is_hidden), options)? };
-    if is_hidden {
-        series.style = SeriesStyle::Scatter;
-        series.look.radius = Some(0.0);
-    }
-    let mut look = series.look.clone();
-    if let Some(value) = options.get("ecolor") {
-        look.color = color(cx, &value)?;
-    }
-    let drawn = add(series)?;
-    for (at, along_x) in [(2, false), (3, true)] {
-        if let Some(errors) = args.opt(at) {
-            whiskers(cx, &places, errors, along_x, &look)?;
+fn stackplot(cx: &mut Cx, args: Args<'_>) -> Res {
+    let options = Options::of("stackplot", args.dict(4)?)?;
+    let xs = numbers(cx, &args[0])?;
+    let mut rows = Vec::new();
+    for ys in args.rest(1) {
+        match grid(cx, ys)? {
+            Some(it) if it.width > 0 => {
+                rows.extend(it.values.chunks(it.width).map(<[f64]>::to_vec))
+            }
+            _ => rows.push(numbers(cx, ys)?),
         }
     }
-    Ok(drawn)
-}
-
-/// Error bars around points: a line from below to above.
-fn whiskers(
-    cx: &mut Cx,
-    places: &[(f64, f64)],
-    errors: &Value,
-    along_x: bool,
-    look: &Look,
-) -> Result<(), Raised> {
-    let (below, above) = match grid(cx, errors)? {
-        Some(it) if it.height == 2 => {
-            let (below, above) = it.values.split_at(it.width);
-            (below.to_vec(), above.to_vec())
-        }
-        _ => {
-            let both = spread(numbers(cx, errors)?, places.len());
-            (both.clone(), both)
-        }
-    };
-    same_length(("the errors", below.len()), ("the points", places.len()))?;
-    let (mut xs, mut ys) = (Vec::new(), Vec::new());
-    for (at, (x, y)) in places.iter().enumerate() {
-        match along_x {
-            true => (xs.extend([x - below[at], x + above[at], f64::NAN]), ys.extend([*y, *y, *y])),
-            false => (xs.extend([*x, *x, *x]), ys.extend([y - below[at], y + above[at], f64::NAN])),
-        };
+    let labels = cx.collect(&args[2])?;
+    let colors = args.opt(3).map(|it| all_of(cx, it, rows.len())).transpose()?.flatten();
+    let mut base = vec![0.0; xs.len()];
+    let mut drawn = Vec::with_capacity(rows.len());
+    for (at, row) in rows.iter().enumerate() {
+        same_length(("x", xs.len()), ("y", row.len()))?;
+        let mut look = uncolored_look(cx, options)?;
+        look.name = labels.get(at).map(|it| cx.str(it)).transpose()?.unwrap_or_default();
+        let own = colors.as_ref().map(|it| it[at]);
+        look.color = own.or_else(|| Some(on_pane(|it| it.next_color(Cycle::Fills))));
+        let ys: Vec<f64> = base.iter().zip(row).map(|(base, it)| base + it).collect();
+        let (xs, style) = (xs.clone(), SeriesStyle::Area);
+        drawn.push(add(Series { look, style, xs, ys: ys.clone(), base, ..Series::default() })?);
+        base = ys;
     }
-    let plain = Look { name: String::new(), markers: false, unlisted: true, ..look.clone() };
-    add(Series { look: plain, xs, ys, ..Series::default() }).map(|_| ())
+    Ok(artists(drawn))
 }

@@ -2,9 +2,14 @@
 
 use std::any::Any;
 
-use super::axes_object::{Axes, AxesGrid, axes_of, bound};
-use super::canvas::{Pane, Shared, forget, numbered, show_open, target, turn_to};
-use super::style::Options;
+use super::axes_grid::AxesGrid;
+use super::axes_object::{Axes, axes_of, bound, twin_of};
+use super::canvas::{
+    Pane, Place, Shared, forget, numbered, numbers_of_open, show_open, target, turn_to,
+};
+use super::coloring;
+use super::layout::{Cell, cell_of};
+use super::options::Options;
 use crate::native::*;
 use crate::shown::Figure as Drawn;
 
@@ -26,27 +31,35 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
         "subplot",
         "nrows=1, ncols=1, index=1, **options",
         "Turns to one place of a grid: subplot(2, 3, 1) or subplot(231).",
-        |_cx, args| {
-            let (figure, _) = target();
-            let at = place(&figure, &args, 0)?;
-            figure.borrow_mut().current = at;
-            Ok(axes_of(&figure, at))
+        |cx, args| {
+            let at = place(cx, &target().figure, &args, 0)?;
+            at.turn_to();
+            Ok(axes_of(at))
         },
     ),
     function("suptitle", "t, **options", "Title of the whole figure.", |cx, args| {
         let text = cx.str(&args[0])?;
-        target().0.borrow_mut().title = text;
+        target().figure.borrow_mut().title = text;
         Ok(Value::None)
     }),
     function("gca", "", "The axes that are drawn on.", |_cx, _args| {
-        let (figure, at) = target();
-        Ok(axes_of(&figure, at))
+        let at = target();
+        Ok(axes_of(Place::of(&at.figure, at.pane).with_twin(at.twin)))
     }),
     function("gcf", "", "The figure that is drawn on.", |_cx, _args| {
-        Ok(Value::object(Figure(target().0)))
+        Ok(Value::object(Figure(target().figure)))
     }),
+    function(
+        "twinx",
+        "ax=None",
+        "Axes over the current ones that share x and have their own y, told on the right.",
+        |_cx, args| {
+            let axes = args.opt(0).map(|_| args.object::<Axes>(0)).transpose()?;
+            Ok(twin_of(&axes.map_or_else(target, |it| it.place.clone())))
+        },
+    ),
     function("sca", "ax", "Turns to these axes.", |_cx, args| {
-        args.object::<Axes>(0)?.turn_to();
+        args.object::<Axes>(0)?.place.turn_to();
         Ok(Value::None)
     }),
     function("show", "*args, **options", "Shows the figures drawn so far.", |cx, _args| {
@@ -85,10 +98,10 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
         },
     ),
     function("clf", "", "Empties the figure.", |_cx, _args| {
-        let (figure, _) = target();
+        let figure = target().figure;
         let mut figure = figure.borrow_mut();
         figure.panes.clear();
-        (figure.current, figure.columns) = (0, 0);
+        figure.current = (0, false);
         figure.title.clear();
         Ok(Value::None)
     }),
@@ -104,7 +117,29 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
         "Nothing to do: figures are laid out when drawn.",
         nothing,
     ),
-    function("colorbar", "*args, **options", "Nothing to do: pictures have no scale.", nothing),
+    function("draw", "", "Nothing to do: figures appear when a cell ends.", nothing),
+    function(
+        "pause",
+        "interval",
+        "Shows the figures drawn so far; it does not wait.",
+        |cx, _args| {
+            show_open(cx);
+            Ok(Value::None)
+        },
+    ),
+    function("get_fignums", "", "The numbers of the open figures.", |_cx, _args| {
+        Ok(Value::list(numbers_of_open().into_iter().map(Value::Int).collect()))
+    }),
+    function("axes", "arg=None, **options", "The axes that are drawn on.", |_cx, args| {
+        refuse_projection(Options::of("subplot", args.dict(1)?)?)?;
+        if args.opt(0).is_some() {
+            return Err(not_implemented(
+                "axes stand in grids: use plt.subplot(2, 2, 1), plt.subplot_mosaic('AB;CC') or plt.subplot2grid",
+            ));
+        }
+        let at = target();
+        Ok(axes_of(Place::of(&at.figure, at.pane).with_twin(at.twin)))
+    }),
     function("ion", "", "Nothing to do: figures appear when a cell ends.", nothing),
     function("ioff", "", "Nothing to do: figures appear when a cell ends.", nothing),
     function(
@@ -129,11 +164,11 @@ static ADDED: &[NativeFn] = &[
         "add_subplot",
         "self, nrows=1, ncols=1, index=1, **options",
         "Axes in one place of a grid.",
-        |_cx, args| {
+        |cx, args| {
             let figure = &args.object::<Figure>(0)?.0;
-            let at = place(figure, &args, 1)?;
-            figure.borrow_mut().current = at;
-            Ok(axes_of(figure, at))
+            let at = place(cx, figure, &args, 1)?;
+            at.turn_to();
+            Ok(axes_of(at))
         },
     ),
     function(
@@ -146,10 +181,30 @@ static ADDED: &[NativeFn] = &[
             grid_of(figure, args.int(1)?, args.int(2)?, squeeze)
         },
     ),
+    function(
+        "add_gridspec",
+        "self, nrows=1, ncols=1, **options",
+        "A grid whose parts add_subplot takes: fig.add_subplot(gs[0, :]).",
+        |cx, args| {
+            let module = cx.import("matplotlib.gridspec")?;
+            let make = cx.getattr(&module, Sym::of("GridSpec"))?;
+            cx.call(&make, &[args[1].clone(), args[2].clone()])
+        },
+    ),
+    function(
+        "subplot_mosaic",
+        "self, mosaic, *, empty_sentinel='.', **options",
+        "Axes by the names that a picture made of letters has: fig.subplot_mosaic('AB;CC').",
+        |cx, args| {
+            let module = cx.import("matplotlib.gridspec")?;
+            let lay = cx.getattr(&module, Sym::of("_mosaic_on"))?;
+            cx.call(&lay, &[args[0].clone(), args[1].clone(), args[2].clone()])
+        },
+    ),
     function("gca", "self", "The axes drawn on last.", |_cx, args| {
         let figure = &args.object::<Figure>(0)?.0;
-        let at = figure.borrow().current;
-        Ok(axes_of(figure, at))
+        let (pane, twin) = figure.borrow().current;
+        Ok(axes_of(Place::of(figure, pane).with_twin(twin)))
     }),
     function("set_size_inches", "self, w, h=None", "Another size.", |cx, args| {
         let both = match args.opt(2) {
@@ -184,7 +239,10 @@ fn new_figure(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 /// Inches as matplotlib has them, at 80 pixels each, within reason.
-fn size_of_figure(cx: &mut Cx, value: Option<&Value>) -> Result<Option<(u32, u32)>, Raised> {
+pub(super) fn size_of_figure(
+    cx: &mut Cx,
+    value: Option<&Value>,
+) -> Result<Option<(u32, u32)>, Raised> {
     let Some(value) = value else { return Ok(None) };
     match super::values::numbers(cx, value)?.as_slice() {
         [width, height] if *width > 0.0 && *height > 0.0 => {
@@ -200,62 +258,43 @@ fn subplots(cx: &mut Cx, args: Args<'_>) -> Res {
     let size = size_of_figure(cx, args.opt(2))?;
     let squeeze = cx.truth(&args[3])?;
     let figure = turn_to(None);
-    figure.borrow_mut().size = size;
+    if size.is_some() {
+        figure.borrow_mut().size = size;
+    }
     let grid = grid_of(&figure, args.int(0)?, args.int(1)?, squeeze)?;
     Ok(Value::tuple([Value::object(Figure(figure)), grid]))
 }
 
-/// The most panels of a figure.
-const PANELS: i64 = 400;
-
 /// Empty axes in rows and columns: one, a row or column of them, or a grid.
 fn grid_of(figure: &Shared, rows: i64, columns: i64, squeeze: bool) -> Res {
-    let all = rows.checked_mul(columns).unwrap_or(i64::MAX);
-    if rows < 1 || columns < 1 || all > PANELS {
-        return Err(value_error(format!(
-            "Number of rows and columns must be positive, and at most {PANELS} axes; these are {rows} by {columns}"
-        )));
-    }
-    let (rows, columns) = (rows as usize, columns as usize);
+    let cells = Cell::all(rows, columns)?;
     let mut canvas = figure.borrow_mut();
-    let each = canvas.size.map(|(width, height)| (width / columns as u32, height / rows as u32));
-    canvas.columns = columns;
-    canvas.panes = (0..rows * columns).map(|_| Pane::new(each)).collect();
-    canvas.current = rows * columns - 1;
+    canvas.panes = cells.into_iter().map(Pane::new).collect();
+    canvas.current = (canvas.panes.len() - 1, false);
     drop(canvas);
-    let shape = match (rows, columns) {
-        (1, 1) if squeeze => return Ok(axes_of(figure, 0)),
+    let shape = match (rows as usize, columns as usize) {
+        (1, 1) if squeeze => return Ok(axes_of(Place::of(figure, 0))),
         (1, count) | (count, 1) if squeeze => vec![count],
-        _ => vec![rows, columns],
+        (rows, columns) => vec![rows, columns],
     };
     Ok(AxesGrid::value(figure, shape))
 }
 
-/// The place that `(rows, columns, index)` or a number such as 231 means, counted from 0.
-fn place(figure: &Shared, args: &Args<'_>, first: usize) -> Result<usize, Raised> {
-    let options = Options::of("subplot", args.dict(first + 3)?)?;
-    if options.text("projection")?.is_some_and(|it| it != "rectilinear") {
-        return Err(not_implemented(
+/// The axes that `(rows, columns, index)`, a number such as 231, or a part of a `GridSpec` means.
+fn place(cx: &mut Cx, figure: &Shared, args: &Args<'_>, first: usize) -> Result<Place, Raised> {
+    refuse_projection(Options::of("subplot", args.dict(first + 3)?)?)?;
+    let cell = cell_of(cx, args, first)?;
+    let pane = figure.borrow_mut().pane_in(cell);
+    Ok(Place::of(figure, pane))
+}
+
+fn refuse_projection(options: Options<'_>) -> Result<(), Raised> {
+    match options.text("projection")?.as_deref() {
+        None | Some("rectilinear") => Ok(()),
+        Some(_) => Err(not_implemented(
             "there are axes of two straight dimensions only; draw two of three dimensions, and the third as colour: plt.scatter(x, y, c=z)",
-        ));
+        )),
     }
-    let (rows, columns, index) = match args.int(first)? {
-        code @ 100..=999 => (code / 100, code / 10 % 10, code % 10),
-        rows => (rows, args.int(first + 1)?, args.int(first + 2)?),
-    };
-    let all = rows.checked_mul(columns).unwrap_or(i64::MAX);
-    if rows < 1 || columns < 1 || all > PANELS || !(1..=all).contains(&index) {
-        return Err(value_error(format!(
-            "num must be an integer with 1 <= num <= {all}, not {index}"
-        )));
-    }
-    let mut canvas = figure.borrow_mut();
-    canvas.columns = columns as usize;
-    let each = canvas.size.map(|(width, height)| (width / columns as u32, height / rows as u32));
-    while canvas.panes.len() < index as usize {
-        canvas.panes.push(Pane::new(each));
-    }
-    Ok(index as usize - 1)
 }
 
 /// A figure.
@@ -269,8 +308,14 @@ static FIGURE: NativeType = NativeType {
         doc: "Its axes in reading order.",
         get: |_cx, it| {
             let Some(Figure(figure)) = it.downcast::<Figure>() else { return Ok(Value::None) };
-            let count = figure.borrow().panes.len();
-            Ok(Value::list((0..count).map(|at| axes_of(figure, at)).collect()))
+            let canvas = figure.borrow();
+            let has_twin = |pane: &usize| canvas.panes[*pane].twin.is_some();
+            let twins: Vec<usize> = (0..canvas.panes.len()).filter(has_twin).collect();
+            let panes = 0..canvas.panes.len();
+            drop(canvas);
+            let twins = twins.into_iter().map(|it| Place::of(figure, it).with_twin(true));
+            let all = panes.map(|it| Place::of(figure, it)).chain(twins);
+            Ok(Value::list(all.map(axes_of).collect()))
         },
     }],
     ..NativeType::plain("Figure", "A figure with one or more axes.")
@@ -298,10 +343,12 @@ impl NativeObject for Figure {
     }
 
     fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
-        let func = FUNCTIONS.iter().find(|it| it.name == name.as_str());
+        let all = FUNCTIONS.iter().chain(coloring::FUNCTIONS);
+        let func = all.into_iter().find(|it| it.name == name.as_str());
         let func = func.filter(|it| OF_FIGURES.contains(&it.name));
-        let at = self.0.borrow().current;
-        Ok(func.map(|func| bound(&self.0, at, func)))
+        let (pane, twin) = self.0.borrow().current;
+        let place = Place { figure: self.0.clone(), pane, twin };
+        Ok(func.map(|func| bound(&place, func)))
     }
 
     fn attributes(&self) -> Vec<Sym> {

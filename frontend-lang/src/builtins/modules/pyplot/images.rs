@@ -2,12 +2,14 @@
 
 use super::artist::picture_artist;
 use super::canvas::{around, keep, on_axes};
-use super::colors::{Map, map_of, places};
-use super::draw::{add, listed_colors};
-use super::style::{Options, plain_look, uncolored_look};
+use super::coloring::{Coloring, mapped};
+use super::colors::map_of;
+use super::draw::{add_mapped, listed_colors};
+use super::options::Options;
+use super::style::{plain_look, uncolored_look};
 use super::values::{Grid, elements, grid, numbers};
 use crate::native::*;
-use crate::shown::{Image, Raster, Series};
+use crate::shown::{ColorBar, Image, Raster, Rgb, Series};
 
 /// The functions that show matrices; as methods of axes, too.
 pub(super) static FUNCTIONS: &[NativeFn] = &[
@@ -50,7 +52,7 @@ const SMOOTH: usize = 240;
 
 fn imshow(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("imshow", args.dict(2)?)?;
-    let mut image = picture(cx, &args[0], args.opt(1), options)?;
+    let (mut image, bar) = picture(cx, &args[0], args.opt(1), options)?;
     let upwards = options.text("origin")?.as_deref() == Some("lower");
     // The first row stands at the top, or at the bottom if the origin is there.
     if upwards {
@@ -69,11 +71,11 @@ fn imshow(cx: &mut Cx, args: Args<'_>) -> Res {
     };
     let flipped = raster.bottom > raster.top;
     on_axes(|it| (it.square, it.y.flipped) = (true, flipped));
-    put(raster)
+    put(raster, bar)
 }
 
 /// Adds a picture; one that covers another wholly takes its place.
-fn put(raster: Raster) -> Res {
+fn put(raster: Raster, bar: ColorBar) -> Res {
     keep(raster.image.pixels.len())?;
     on_axes(|it| {
         let place = |it: &Raster| (it.left, it.right, it.bottom, it.top);
@@ -82,7 +84,7 @@ fn put(raster: Raster) -> Res {
         }
         it.rasters.push(raster);
     });
-    Ok(picture_artist())
+    Ok(picture_artist(Some(mapped(bar))))
 }
 
 fn matshow(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -97,13 +99,13 @@ fn turn(image: &mut Image) {
     image.pixels = image.pixels.rchunks(row.max(1)).flatten().copied().collect();
 }
 
-/// A picture of numbers [H, W] or colours [H, W, 3].
+/// A picture of numbers [H, W] or colours [H, W, 3], and what its colours stand for.
 fn picture(
     cx: &mut Cx,
     value: &Value,
     cmap: Option<&Value>,
     options: Options<'_>,
-) -> Result<Image, Raised> {
+) -> Result<(Image, ColorBar), Raised> {
     let value = match value.as_tensor() {
         Some(_) => value.clone(),
         None => Value::tensor(crate::array::make::tensor(cx, value, None)?),
@@ -131,29 +133,25 @@ fn picture(
     let values = elements(&tensor)?;
     let title = String::new();
     if channels == 1 {
-        let map = map_of(cx, cmap)?;
-        let (pixels, channels) = colored(cx, &values, &map, options)?;
-        return Ok(Image { width, height, channels, pixels, title });
+        let coloring = Coloring::asked(cx, cmap, options, &values)?;
+        let (pixels, channels) = colored(&values, &coloring, options)?;
+        return Ok((Image { width, height, channels, pixels, title }, coloring.bar()));
     }
     // Whole numbers up to 255, or fractions up to 1.
     let full = if tensor.dtype().is_float() { 255.0 } else { 1.0 };
     let pixels = values.iter().map(|it| (it * full).round().clamp(0.0, 255.0) as u8).collect();
-    Ok(Image { width, height, channels, pixels, title })
+    // As in matplotlib, which tells nothing of such a picture.
+    let bar = Coloring::of_levels(map_of(cx, cmap)?, &[0.0, 1.0]).bar();
+    Ok((Image { width, height, channels, pixels, title }, bar))
 }
 
 /// The colours of numbers as bytes, and how many channels they have: alpha adds a fourth.
 fn colored(
-    cx: &mut Cx,
     values: &[f64],
-    map: &Map,
+    coloring: &Coloring,
     options: Options<'_>,
 ) -> Result<(Vec<u8>, usize), Raised> {
-    let ends = (options.number(&["vmin"])?, options.number(&["vmax"])?);
-    let log = match options.get("norm") {
-        Some(norm) => norm.as_str() == Some("log") || cx.repr(&norm)?.contains("LogNorm"),
-        None => false,
-    };
-    let colors = places(values, ends, log).into_iter().map(|it| map.at(it));
+    let colors = values.iter().map(|it| coloring.at(*it));
     Ok(match options.number(&["alpha"])? {
         Some(opacity) => {
             let opacity = (opacity * 255.0).clamp(0.0, 255.0) as u8;
@@ -234,13 +232,13 @@ fn edges(places: &[f64], count: usize) -> (f64, f64) {
 fn pcolormesh(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("pcolormesh", args.dict(2)?)?;
     let (field, _) = field(cx, "pcolormesh", args.rest(0))?;
-    let map = map_of(cx, args.opt(1))?;
+    let coloring = Coloring::asked(cx, args.opt(1), options, &field.heights.values)?;
     let (width, height) = (field.heights.width, field.heights.height);
-    let (pixels, channels) = colored(cx, &field.heights.values, &map, options)?;
+    let (pixels, channels) = colored(&field.heights.values, &coloring, options)?;
     let mut image = Image { width, height, channels, pixels, title: String::new() };
     turn(&mut image);
     let ((left, right), (bottom, top)) = (edges(&field.xs, width), edges(&field.ys, height));
-    put(Raster { image, left, right, bottom, top })
+    put(Raster { image, left, right, bottom, top }, coloring.bar())
 }
 
 /// The heights at which lines are drawn: those asked for, or so many round ones.
@@ -281,14 +279,9 @@ fn contourf(cx: &mut Cx, args: Args<'_>) -> Res {
     if levels.len() < 2 {
         return Err(value_error("Filled contours require at least 2 levels."));
     }
-    let map = map_of(cx, args.opt(2))?;
-    let opacity = options.number(&["alpha"])?.unwrap_or(1.0);
-    let bands = levels.len() - 1;
-    // One colour for all is a list of one.
-    let colors = match listed_colors(cx, options, bands)? {
-        Some(colors) => Some(colors),
-        None => plain_look(cx, options)?.color.map(|it| vec![it; bands]),
-    };
+    let coloring = Coloring::of_levels(map_of(cx, args.opt(2))?, &levels);
+    let opacity = (options.number(&["alpha"])?.unwrap_or(1.0) * 255.0) as u8;
+    let colors = colors_of_bands(cx, options, &coloring, &levels)?;
     let side = |count: usize| SMOOTH.max(count.min(2 * SMOOTH));
     let (width, height) = (side(field.heights.width), side(field.heights.height));
     let mut pixels = Vec::with_capacity(width * height * 4);
@@ -298,30 +291,49 @@ fn contourf(cx: &mut Cx, args: Args<'_>) -> Res {
             // From the upper left corner, in parts of the whole.
             let part = |at: usize, count: usize| (at as f64 + 0.5) / count as f64;
             let value = field.between(part(column, width), 1.0 - part(row, height));
-            let band = levels.partition_point(|it| *it <= value);
-            let is_last = levels.last().is_some_and(|it| *it == value);
-            let band = if is_last { bands } else { band };
-            if value.is_nan() || band == 0 || band > bands {
-                pixels.extend([0; 4]);
-                continue;
+            match band_of(&levels, value) {
+                Some(band) => pixels.extend(colors[band].into_iter().chain([opacity])),
+                None => pixels.extend([0; 4]),
             }
-            let own = colors.as_ref().map(|it| it[band - 1]);
-            let color = own.unwrap_or_else(|| map.at((band as f64 - 0.5) / bands as f64));
-            pixels.extend(color.into_iter().chain([(opacity * 255.0) as u8]));
         }
     }
     let image = Image { width, height, channels: 4, pixels, title: String::new() };
     let last = |places: &[f64], count: usize| places[places.len().min(count) - 1];
     let (right, top) =
         (last(&field.xs, field.heights.width), last(&field.ys, field.heights.height));
-    put(Raster { image, left: field.xs[0], right, bottom: field.ys[0], top })
+    let raster = Raster { image, left: field.xs[0], right, bottom: field.ys[0], top };
+    put(raster, Coloring::bar_of_bands(&levels, |band| colors[band]))
+}
+
+/// The colours of the areas between levels: those listed, or those of their middles.
+fn colors_of_bands(
+    cx: &mut Cx,
+    options: Options<'_>,
+    coloring: &Coloring,
+    levels: &[f64],
+) -> Result<Vec<Rgb>, Raised> {
+    let count = levels.len() - 1;
+    if let Some(colors) = listed_colors(cx, options, count)? {
+        return Ok(colors);
+    }
+    let one = plain_look(cx, options)?.color;
+    let middle = |it: &[f64]| it[0] / 2.0 + it[1] / 2.0;
+    Ok(levels.windows(2).map(|it| one.unwrap_or_else(|| coloring.at(middle(it)))).collect())
+}
+
+/// Between which levels a height lies, counted from 0; `None`: below all or above all.
+fn band_of(levels: &[f64], height: f64) -> Option<usize> {
+    let below = levels.partition_point(|it| *it <= height);
+    let is_last = levels.last() == Some(&height);
+    let band = if is_last { below.checked_sub(2) } else { below.checked_sub(1) };
+    band.filter(|it| it + 1 < levels.len() && !height.is_nan())
 }
 
 fn contour(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("contour", args.dict(3)?)?;
     let (field, rest) = field(cx, "contour", args.rest(0))?;
     let levels = levels(cx, args.opt(1).or(rest), &field.heights.values)?;
-    let map = map_of(cx, args.opt(2))?;
+    let coloring = Coloring::of_levels(map_of(cx, args.opt(2))?, &levels);
     let colors = listed_colors(cx, options, levels.len())?;
     let plain = match colors {
         Some(_) => uncolored_look(cx, options)?,
@@ -336,12 +348,11 @@ fn contour(cx: &mut Cx, args: Args<'_>) -> Res {
         }
         let mut look = plain.clone();
         look.name.clear();
-        let place = at as f64 / (levels.len().max(2) - 1) as f64;
         let listed = colors.as_ref().map(|it| it[at]);
-        look.color = listed.or(look.color).or(Some(map.at(place)));
-        drawn = add(Series { look, xs, ys, ..Series::default() })?;
+        look.color = listed.or(look.color).or(Some(coloring.at(*level)));
+        drawn = add_mapped(Series { look, xs, ys, ..Series::default() }, Some(coloring.bar()))?;
     }
-    Ok(if drawn.is_none() { picture_artist() } else { drawn })
+    Ok(if drawn.is_none() { picture_artist(Some(mapped(coloring.bar()))) } else { drawn })
 }
 
 impl Field {

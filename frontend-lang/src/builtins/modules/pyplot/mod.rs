@@ -2,25 +2,50 @@
 //!
 //! Drawing functions change plain data ([`crate::shown::Plot`]) of the axes that are meant: those of the current
 //! figure, or those whose method is running (`canvas`). A figure is shown by `plt.show()` or when its cell ends; the kernel draws it.
-//! Functions stand in tables by what they do: `draw` points, `counts` values, `images` of matrices, `axes` around them, `figures`.
+//! Functions stand in tables by what they do: `draw` points, `bars`, `shapes`, `words`, `counts` and `boxes` of values, `images` of
+//! matrices, `coloring` of numbers, `axes` around them, `figures`.
 //! Each drawing function is a method of axes, too.
 
 mod artist;
 mod axes;
+mod axes_grid;
 mod axes_object;
+mod axis_object;
+mod bars;
+mod boxes;
 mod canvas;
+mod categories;
+mod coloring;
 mod colors;
 mod counts;
 mod draw;
 mod figures;
 mod images;
+mod layout;
+mod options;
+mod settings;
+mod shapes;
 mod style;
 mod values;
+mod words;
 
 use crate::native::*;
 
 pub(crate) use artist::is_drawn;
 pub use figures::Figure;
+pub use settings::MODULE as SETTINGS;
+
+/// The functions that draw; as methods of axes, too.
+static DRAWING: &[&[NativeFn]] = &[
+    draw::FUNCTIONS,
+    bars::FUNCTIONS,
+    shapes::FUNCTIONS,
+    axes::FUNCTIONS,
+    words::FUNCTIONS,
+    counts::FUNCTIONS,
+    boxes::FUNCTIONS,
+    images::FUNCTIONS,
+];
 
 /// The module `matplotlib.pyplot`.
 pub static PYPLOT: NativeModule = NativeModule {
@@ -28,13 +53,24 @@ pub static PYPLOT: NativeModule = NativeModule {
     doc: "Plots.",
     members: &[
         Member::Functions(figures::FUNCTIONS),
+        Member::Functions(coloring::FUNCTIONS),
         Member::Functions(draw::FUNCTIONS),
+        Member::Functions(bars::FUNCTIONS),
+        Member::Functions(shapes::FUNCTIONS),
         Member::Functions(axes::FUNCTIONS),
+        Member::Functions(words::FUNCTIONS),
         Member::Functions(counts::FUNCTIONS),
+        Member::Functions(boxes::FUNCTIONS),
         Member::Functions(images::FUNCTIONS),
+        Member::From("subplot2grid", "matplotlib.gridspec", "subplot2grid"),
+        Member::From("subplot_mosaic", "matplotlib.gridspec", "subplot_mosaic"),
         Member::Module("cm", "matplotlib.cm"),
         Member::Module("style", "matplotlib.style"),
-        Member::Make("rcParams", |_cx| Ok(Value::dict())),
+        Member::From("rcParams", "matplotlib._settings", "rcParams"),
+        Member::From("rcParamsDefault", "matplotlib._settings", "rcParamsDefault"),
+        Member::From("rc", "matplotlib._settings", "rc"),
+        Member::From("rcdefaults", "matplotlib._settings", "rcdefaults"),
+        Member::From("rc_context", "matplotlib._settings", "rc_context"),
     ],
     aliases: &["notegrad.pyplot"],
 };
@@ -44,17 +80,18 @@ pub static MATPLOTLIB: NativeModule = NativeModule {
     name: "matplotlib",
     doc: "Plots; see `matplotlib.pyplot`.",
     members: &[
-        Member::Functions(SETTINGS),
+        Member::Functions(BACKENDS),
         Member::Module("pyplot", "matplotlib.pyplot"),
-        Member::Make("rcParams", |cx| {
-            let pyplot = cx.import("matplotlib.pyplot")?;
-            cx.getattr(&pyplot, Sym::of("rcParams"))
-        }),
+        Member::From("rcParams", "matplotlib._settings", "rcParams"),
+        Member::From("rcParamsDefault", "matplotlib._settings", "rcParamsDefault"),
+        Member::From("rc", "matplotlib._settings", "rc"),
+        Member::From("rcdefaults", "matplotlib._settings", "rcdefaults"),
+        Member::From("rc_context", "matplotlib._settings", "rc_context"),
     ],
     aliases: &[],
 };
 
-static SETTINGS: &[NativeFn] = &[function(
+static BACKENDS: &[NativeFn] = &[function(
     "use",
     "backend, **options",
     "Nothing to do: figures always stand in the notebook.",

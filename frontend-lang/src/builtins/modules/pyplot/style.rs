@@ -1,219 +1,17 @@
-//! Keyword options and format strings: how what is drawn looks.
+//! How what is drawn looks, as options and format strings say.
 
 use super::canvas::{Cycle, on_pane};
 use super::colors::color;
-use super::values::number;
+use super::options::Options;
+use super::settings::settings;
 use crate::native::*;
 use crate::shown::{Dash, Look, Rgb};
-use crate::suggest::nearest;
 
 /// Pixels of a point, the unit of widths and sizes: figures have 80 pixels to the inch, which has 72 points.
 pub(super) const PIXELS: f64 = 80.0 / 72.0;
 
-/// Options that change what is drawn.
-const KNOWN: &[&str] = &[
-    "align",
-    "alpha",
-    "arrowprops",
-    "c",
-    "cmap",
-    "color",
-    "colors",
-    "ec",
-    "ecolor",
-    "edgecolor",
-    "edgecolors",
-    "extent",
-    "facecolor",
-    "facecolors",
-    "fc",
-    "ha",
-    "handles",
-    "histtype",
-    "horizontalalignment",
-    "label",
-    "labels",
-    "linestyle",
-    "linestyles",
-    "linewidth",
-    "linewidths",
-    "loc",
-    "log",
-    "ls",
-    "lw",
-    "marker",
-    "markersize",
-    "ms",
-    "norm",
-    "orientation",
-    "origin",
-    "projection",
-    "stacked",
-    "textcoords",
-    "tick_label",
-    "transform",
-    "va",
-    "verticalalignment",
-    "vmax",
-    "vmin",
-    "xerr",
-    "xycoords",
-    "yerr",
-];
-
-/// Options that are taken and leave no trace: figures have one size of letters, no frames, and lay themselves out.
-const WITHOUT_EFFECT: &[&str] = &[
-    "alignment",
-    "animated",
-    "annotation_clip",
-    "antialiased",
-    "aspect",
-    "axis",
-    "backgroundcolor",
-    "bbox",
-    "bbox_to_anchor",
-    "borderaxespad",
-    "borderpad",
-    "capsize",
-    "capthick",
-    "clear",
-    "clip_on",
-    "columnspacing",
-    "constrained_layout",
-    "dashes",
-    "data",
-    "dpi",
-    "elinewidth",
-    "error_kw",
-    "extend",
-    "family",
-    "fancybox",
-    "figsize",
-    "fill",
-    "filternorm",
-    "filterrad",
-    "fontdict",
-    "fontfamily",
-    "fontsize",
-    "fontstyle",
-    "fontweight",
-    "framealpha",
-    "frameon",
-    "gridspec_kw",
-    "handlelength",
-    "handletextpad",
-    "hatch",
-    "height_ratios",
-    "interpolation",
-    "labelcolor",
-    "labelpad",
-    "labelspacing",
-    "layout",
-    "linespacing",
-    "markeredgecolor",
-    "markeredgewidth",
-    "markerfacecolor",
-    "markerscale",
-    "markevery",
-    "mec",
-    "mew",
-    "mfc",
-    "minor",
-    "mode",
-    "multialignment",
-    "ncol",
-    "ncols",
-    "numpoints",
-    "pad",
-    "picker",
-    "prop",
-    "rasterized",
-    "resample",
-    "reverse",
-    "rotation",
-    "rwidth",
-    "scalex",
-    "scaley",
-    "scatterpoints",
-    "shading",
-    "shadow",
-    "sharex",
-    "sharey",
-    "size",
-    "snap",
-    "solid_capstyle",
-    "style",
-    "subplot_kw",
-    "tight_layout",
-    "title",
-    "title_fontsize",
-    "url",
-    "visible",
-    "weight",
-    "which",
-    "width",
-    "width_ratios",
-    "wrap",
-    "x",
-    "y",
-    "zorder",
-];
-
-/// The keyword options of a call.
-#[derive(Clone, Copy)]
-pub(super) struct Options<'a>(&'a Dict);
-
 /// The options that say in which colour something is drawn.
 pub(super) const COLOR: &[&str] = &["color", "c", "colors", "facecolor", "fc", "facecolors"];
-
-impl<'a> Options<'a> {
-    /// The options that `func` was given; one that nobody knows is a `TypeError`.
-    pub(super) fn of(func: &str, options: &'a Dict) -> Result<Options<'a>, Raised> {
-        for name in options.keys() {
-            let name = name.as_str().unwrap_or_default();
-            if KNOWN.contains(&name) || WITHOUT_EFFECT.contains(&name) {
-                continue;
-            }
-            let near = nearest(name, KNOWN.iter().chain(WITHOUT_EFFECT).copied());
-            let hint = near.map_or_else(String::new, |it| format!(". Did you mean '{it}'?"));
-            let told = format!("{func}() got an unexpected keyword argument '{name}'{hint}");
-            return Err(type_error(told));
-        }
-        Ok(Options(options))
-    }
-
-    /// The value of an option; `None` if it was not given or is None.
-    pub(super) fn get(&self, name: &str) -> Option<Value> {
-        self.0.get_str(name).filter(|it| !it.is_none())
-    }
-
-    /// The first of several names that was given.
-    pub(super) fn any(&self, names: &[&str]) -> Option<Value> {
-        names.iter().find_map(|it| self.get(it))
-    }
-
-    /// An option that is a number.
-    pub(super) fn number(&self, names: &[&str]) -> Result<Option<f64>, Raised> {
-        let Some(value) = self.any(names) else { return Ok(None) };
-        let found = number(&value).filter(|it| it.is_finite());
-        found.map(Some).ok_or_else(|| {
-            type_error(format!("{} is a number, not {}", names[0], type_name(&value)))
-        })
-    }
-
-    /// An option that is on or off; it is off if it was not given.
-    pub(super) fn flag(&self, cx: &mut Cx, name: &str) -> Result<bool, Raised> {
-        self.get(name).map_or(Ok(false), |it| cx.truth(&it))
-    }
-
-    /// An option that is a text.
-    pub(super) fn text(&self, name: &str) -> Result<Option<String>, Raised> {
-        let Some(value) = self.get(name) else { return Ok(None) };
-        let text = value.as_str().map(str::to_owned);
-        text.map(Some)
-            .ok_or_else(|| type_error(format!("{name} is a string, not {}", type_name(&value))))
-    }
-}
 
 /// How a series is to look; without a colour it takes the next one of its cycle.
 pub(super) fn look(cx: &mut Cx, options: Options<'_>, cycle: Cycle) -> Result<Look, Raised> {
@@ -263,8 +61,11 @@ pub(super) fn uncolored_look(cx: &mut Cx, options: Options<'_>) -> Result<Look, 
         }
         look.opacity = Some(opacity);
     }
-    look.line_width = options.number(&["linewidth", "lw", "linewidths"])?.map(|it| it * PIXELS);
-    look.radius = options.number(&["markersize", "ms"])?.map(|it| it / 2.0 * PIXELS);
+    let usual = settings();
+    let width = options.number(&["linewidth", "lw", "linewidths"])?.or(usual.line_width);
+    look.line_width = width.map(|it| it * PIXELS);
+    let size = options.number(&["markersize", "ms"])?.or(usual.marker_size);
+    look.radius = size.map(|it| it / 2.0 * PIXELS);
     if let Some(value) = options.get("marker") {
         look.markers = !matches!(value.as_str(), Some("" | " " | "None" | "none"));
     }
@@ -282,7 +83,7 @@ pub(super) fn is_unjoined(options: Options<'_>) -> bool {
     style.is_some_and(|it| matches!(it.as_str(), Some("" | " " | "None" | "none")))
 }
 
-fn dash(cx: &mut Cx, style: &Value) -> Result<Option<Dash>, Raised> {
+pub(super) fn dash(cx: &mut Cx, style: &Value) -> Result<Option<Dash>, Raised> {
     Ok(Some(match style.as_str() {
         Some("-" | "solid") => Dash::Solid,
         Some("--" | "dashed" | "-." | "dashdot") => Dash::Dashed,

@@ -39,25 +39,17 @@ pub(super) fn numbers(cx: &mut Cx, value: &Value) -> Result<Vec<f64>, Raised> {
     items.iter().map(|it| number(it).ok_or_else(|| type_error(wrong(it)))).collect()
 }
 
-/// Numbers, or names, which stand at 0, 1, 2 ...
-pub(super) struct Positions {
-    pub(super) at: Vec<f64>,
-    /// Empty: they were numbers.
-    pub(super) names: Vec<String>,
+/// One number for all, or as they are.
+pub(super) fn spread(values: Vec<f64>, count: usize) -> Vec<f64> {
+    if values.len() == 1 { vec![values[0]; count] } else { values }
 }
 
-/// Where things stand along an axis.
-pub(super) fn positions(cx: &mut Cx, value: &Value) -> Result<Positions, Raised> {
-    // A list of the items of anything but numbers and tensors, which a generator gives only once.
-    let is_plain =
-        value.as_tensor().is_some() || number(value).is_some() || value.as_str().is_some();
-    let items = if is_plain { Vec::new() } else { cx.collect(value)? };
-    let names: Vec<String> = items.iter().map_while(|it| it.as_str().map(str::to_owned)).collect();
-    if names.is_empty() || names.len() < items.len() {
-        let value = if is_plain { value.clone() } else { Value::list(items) };
-        return Ok(Positions { at: numbers(cx, &value)?, names: Vec::new() });
+/// A place as two numbers.
+pub(super) fn place_of(values: &[f64]) -> Result<(f64, f64), Raised> {
+    match values {
+        [x, y] => Ok((*x, *y)),
+        _ => Err(value_error("a place is two numbers: (x, y)")),
     }
-    Ok(Positions { at: (0..names.len()).map(|it| it as f64).collect(), names })
 }
 
 /// The columns of a matrix; one for anything flat.
