@@ -99,22 +99,25 @@ pub(super) const SERIES: usize = 2000;
 const MARGIN: u32 = 10;
 /// More on the right, for half of the last label.
 const RIGHT: u32 = 18;
+/// The least width and height of the axes.
+const LEAST: u32 = 60;
 /// What a title takes.
 const TITLE: u32 = 30;
 
 impl Room {
     /// The room for a plot, and its axes as they fit into it.
     fn of(plot: &Plot, mut axes: Axes, beside: u32) -> (Self, Axes) {
-        let (width, height) = plot.size.unwrap_or((560, 340));
-        let (width, height) = (width.clamp(160, 2000), height.clamp(120, 2000));
         let (left, bottom) = plot_frame::label_room(plot);
         let right = RIGHT + beside;
+        let title = if plot.title.is_empty() { 0 } else { TITLE };
+        let (beside, above) = (left + MARGIN + right, bottom + 2 * MARGIN + title);
+        let (width, height) = plot.size.unwrap_or((560, 340));
+        // However long the names are, the axes have some room.
+        let width = width.clamp(160, 2000).max(beside + LEAST);
+        let height = height.clamp(120, 2000).max(above + LEAST);
         let mut room = Self { width, height, left, bottom, right };
         if plot.square {
-            let title = if plot.title.is_empty() { 0 } else { TITLE };
-            let (beside, above) = (left + MARGIN + right, bottom + 2 * MARGIN + title);
-            let wide = f64::from(width.saturating_sub(beside).max(40));
-            let tall = f64::from(height.saturating_sub(above).max(40));
+            let (wide, tall) = (f64::from(width - beside), f64::from(height - above));
             let scale = (wide / axes.x.length()).min(tall / axes.y.length());
             if !plot.rasters.is_empty() {
                 // A picture makes the document smaller, anything else its axes longer.
@@ -353,6 +356,32 @@ mod tests {
             square: log,
             color_bar: Some(Box::new(ColorBar { scale: bar, ..ColorBar::default() })),
             ..Plot::default()
+        }
+    }
+
+    #[test]
+    fn axes_have_room_beside_long_names() {
+        let name = Some("n".repeat(60));
+        let ticks = Some(vec![Tick { at: 1.0, name }]);
+        let scale = Scale { range: Some((0.0, 2.0)), ticks, ..Scale::default() };
+        let bar = ColorBar { scale: scale.clone(), label: "bar".into(), ..ColorBar::default() };
+        let twin = Plot { y: scale.clone(), y_label: "right".into(), ..Plot::default() };
+        let plot = Plot {
+            title: "title".into(),
+            y: scale,
+            color_bar: Some(Box::new(bar)),
+            twin: Some(Box::new(twin)),
+            size: Some((120, 120)),
+            ..Plot::default()
+        };
+        for square in [false, true] {
+            let plot = Plot { square, ..plot.clone() };
+            let side = Side::of(&plot, plot.twin.as_ref().map(|it| twin_axis(it)));
+            let (room, axes) = Room::of(&plot, axes(&plot), side.room());
+            let mut document = String::new();
+            let [(left, top), (right, bottom)] =
+                draw_on(&mut document, &plot, (axes, None), &side, &room).unwrap();
+            assert!(right - left >= 50 && bottom - top >= 50, "{left} {top} {right} {bottom}");
         }
     }
 
