@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::objects::module::Globals;
 use crate::operate::{BinaryOp, CompareOp, UnaryOp};
-use crate::source::{SourceId, Span};
+use crate::source::{Held, SourceId, Span};
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -317,6 +317,8 @@ pub struct Code {
     pub name: Sym,
     pub qualname: String,
     pub source: SourceId,
+    /// Keeps the text of its source.
+    pub held: Held,
     pub ops: Vec<Op>,
     pub places: Vec<(u32, u32)>,
     pub consts: Vec<Value>,

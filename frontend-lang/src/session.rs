@@ -124,6 +124,7 @@ impl Session {
         let _watching = engine::cpu::interrupt::watch(self.cx.interrupt.clone());
         memory::set_limit(self.cx.memory_limit);
         let source = self.cx.sources.add(format!("In[{cell}]"), code.to_owned());
+        self.cx.sources.forget_old(|| self.places.values().map(|it| it.source).collect());
         let globals = self.cx.globals.clone();
         let mut n_steps = 0;
         let mut bound = Vec::new();
@@ -176,6 +177,7 @@ impl Session {
     pub fn look_at(&mut self, code: &str, level: Level) -> Option<CellError> {
         memory::set_limit(self.cx.memory_limit);
         let source = self.cx.sources.add(format!("In[{}]", self.cell + 1), code.to_owned());
+        self.cx.sources.forget_old(|| self.places.values().map(|it| it.source).collect());
         let globals = self.cx.globals.clone();
         match self.cx.compile_source(source, &globals, true) {
             Ok(code) => {
@@ -316,6 +318,7 @@ impl Cx {
         if !scopes.diagnostics.is_empty() {
             return Err(scopes.diagnostics);
         }
+        let source = (source, self.sources.hold(source));
         compile(&module, &scopes, source, globals, &self.builtins, wants_value)
     }
 

@@ -1,4 +1,11 @@
 //! Cells of source text and spans in them. A span names its cell, so it stays right in later cells.
+//!
+//! The text of a cell is kept while it is one of the latest, while any of its code lives, and while a name was bound there last.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The number of a source: cells as they run, then standard library modules.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord)]
@@ -18,13 +25,29 @@ pub struct Source {
     pub name: String,
     pub text: String,
     line_starts: Vec<u32>,
+    held: Held,
 }
 
-/// All sources of a session.
+/// Keeps the text of a source as long as it lives; code has one.
+#[derive(Clone, Debug, Default)]
+pub struct Held(Rc<()>);
+
+/// The sources of a session: its modules, and its cells as long as they are asked for.
 #[derive(Default)]
 pub struct Sources {
-    list: Vec<Source>,
+    list: FxHashMap<SourceId, Source>,
+    /// The number of the next one.
+    next: u32,
+    /// Cells in the order in which they came.
+    cells: VecDeque<SourceId>,
+    /// How many cells there are when old ones are looked at again.
+    most: usize,
 }
+
+/// The latest cells, which are kept in any case.
+const LATEST: usize = 1000;
+/// So many cells come before old ones are looked at again.
+const PAUSE: usize = 500;
 
 impl Source {
     /// A named text.
@@ -32,7 +55,7 @@ impl Source {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let line_starts =
             std::iter::once(0).chain(newlines.map(|(idx, _)| idx as u32 + 1)).collect();
-        Source { name, text, line_starts }
+        Source { name, text, line_starts, held: Held::default() }
     }
 
     /// Whether it is a cell, and no module.
@@ -58,27 +81,56 @@ impl Source {
 impl Sources {
     /// Adds a source.
     pub fn add(&mut self, name: String, text: String) -> SourceId {
-        self.list.push(Source::new(name, text));
-        SourceId(self.list.len() as u32 - 1)
+        let id = SourceId(self.next);
+        self.next += 1;
+        let source = Source::new(name, text);
+        if source.is_cell() {
+            self.cells.push_back(id);
+        }
+        self.list.insert(id, source);
+        id
     }
 
-    /// The source of an id; ids come from `add`.
+    /// What code of a source keeps its text with.
+    pub fn hold(&self, id: SourceId) -> Held {
+        self.get(id).map_or_else(Held::default, |it| it.held.clone())
+    }
+
+    /// Forgets old cells that no code is left of; `used` names those that are asked for nevertheless.
+    pub fn forget_old(&mut self, used: impl FnOnce() -> FxHashSet<SourceId>) {
+        if self.cells.len() < self.most.max(LATEST + PAUSE) {
+            return;
+        }
+        let used = used();
+        let latest = self.cells.split_off(self.cells.len() - LATEST);
+        let list = &mut self.list;
+        self.cells.retain(|id| {
+            let is_held = list.get(id).is_some_and(|it| Rc::strong_count(&it.held.0) > 1);
+            let stays = is_held || used.contains(id);
+            if !stays {
+                list.remove(id);
+            }
+            stays
+        });
+        self.cells.extend(latest);
+        self.most = self.cells.len() + PAUSE;
+    }
+
+    /// The source of an id that `add` gave; `None`: it was an old cell, and is forgotten.
     pub fn get(&self, id: SourceId) -> Option<&Source> {
-        self.list.get(id.0 as usize)
+        self.list.get(&id)
     }
 
     /// Whether any source contains these words.
     pub fn contains(&self, words: &str) -> bool {
-        self.list.iter().any(|it| it.text.contains(words))
+        self.list.values().any(|it| it.text.contains(words))
     }
 
     /// A place in the latest cell that has one.
     pub fn find_cell(&self, find: impl Fn(&str) -> Option<(usize, usize)>) -> Option<Span> {
-        let cells = self.list.iter().enumerate().rev().filter(|(_, it)| it.is_cell());
-        cells.into_iter().find_map(|(at, it)| {
-            let (start, end) = find(&it.text)?;
-            let source = SourceId(at as u32);
-            Some(Span { source, start: start as u32, end: end as u32 })
+        self.cells.iter().rev().find_map(|id| {
+            let (start, end) = find(&self.get(*id)?.text)?;
+            Some(Span { source: *id, start: start as u32, end: end as u32 })
         })
     }
 

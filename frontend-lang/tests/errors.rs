@@ -5,6 +5,7 @@ use std::rc::Rc;
 use expect_test::{Expect, expect};
 use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Completeness, Options, Session};
+use frontend_lang::source::SourceId;
 
 fn session() -> (Session, Rc<Record>) {
     let record = Rc::new(Record::default());
@@ -134,6 +135,22 @@ fn keeps_names_and_the_last_value() {
     assert_eq!(*record.stdout.borrow(), "20\n");
     let names = session.names();
     assert!(names.iter().any(|it| it.name == "x" && it.kind == "int" && it.summary == "20"));
+}
+
+#[test]
+fn code_of_an_old_cell_is_still_quoted() {
+    let (mut session, _) = session();
+    let run = |session: &mut Session, code: &str| session.run_cell(code, &Options::default());
+    run(&mut session, "def old(x):\n    return x + None  # here");
+    for _ in 0..3000 {
+        run(&mut session, "y = 1");
+    }
+    let error = run(&mut session, "old(1)").error.expect("an error");
+    assert!(error.plain.contains("return x + None  # here"), "{}", error.plain);
+    assert!(error.plain.contains("In[1]"), "{}", error.plain);
+    let shown = run(&mut session, "import inspect\ninspect.getsource(old)").value.expect("a text");
+    assert!(shown.as_str().is_some_and(|it| it.contains("# here")));
+    assert!(session.cx.sources.get(SourceId(100)).is_none(), "an old cell is forgotten");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::bytecode::{Cache, Code, CodeKind, CodeParams, Op};
 use crate::diagnostic::Diagnostic;
 use crate::objects::module::Globals;
 use crate::resolve::{Place, ScopeKind, Scopes};
-use crate::source::{SourceId, Span};
+use crate::source::{Held, SourceId, Span};
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -24,14 +24,14 @@ use crate::value::Value;
 pub fn compile(
     module: &ast::Module,
     scopes: &Scopes,
-    source: SourceId,
+    (source, held): (SourceId, Held),
     globals: &Rc<Globals>,
     builtins: &FxHashMap<Sym, Value>,
     wants_value: bool,
 ) -> Result<Rc<Code>, Vec<Diagnostic>> {
     let end = module.body.last().map_or(0, |it| it.range.end);
-    let mut compiler =
-        Compiler { scopes, source, globals, builtins, diagnostics: Vec::new(), units: Vec::new() };
+    let (diagnostics, units) = (Vec::new(), Vec::new());
+    let mut compiler = Compiler { scopes, source, held, globals, builtins, diagnostics, units };
     let span = Span { source, start: 0, end };
     compiler.open(CodeKind::Module, Sym::new("<module>"), "<module>".into(), 0, span);
     compiler.module_body(&module.body, wants_value);
@@ -42,6 +42,7 @@ pub fn compile(
 struct Compiler<'a> {
     scopes: &'a Scopes,
     source: SourceId,
+    held: Held,
     globals: &'a Rc<Globals>,
     builtins: &'a FxHashMap<Sym, Value>,
     diagnostics: Vec<Diagnostic>,
@@ -136,6 +137,7 @@ impl<'a> Compiler<'a> {
             name: unit.name,
             qualname: unit.qualname,
             source: self.source,
+            held: self.held.clone(),
             ops,
             places: unit.places,
             consts: unit.consts,

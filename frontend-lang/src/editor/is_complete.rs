@@ -13,7 +13,7 @@ use super::tokens::is_too_deep;
 use crate::adapter;
 use crate::compile::compile;
 use crate::resolve::resolve;
-use crate::source::SourceId;
+use crate::source::{Held, SourceId};
 
 /// Columns that a block is indented by.
 const INDENT: &str = "    ";
@@ -84,8 +84,14 @@ fn has_mistake(text: &str) -> bool {
         let mut scopes = resolve(&module, source);
         diagnostics = std::mem::take(&mut scopes.diagnostics);
         if diagnostics.is_empty() {
-            let compiled =
-                compile(&module, &scopes, source, &Rc::default(), &FxHashMap::default(), false);
+            let compiled = compile(
+                &module,
+                &scopes,
+                (source, Held::default()),
+                &Rc::default(),
+                &FxHashMap::default(),
+                false,
+            );
             diagnostics = compiled.err().unwrap_or_default();
         }
     }
