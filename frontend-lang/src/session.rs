@@ -123,8 +123,7 @@ impl Session {
         }
         let _watching = engine::cpu::interrupt::watch(self.cx.interrupt.clone());
         memory::set_limit(self.cx.memory_limit);
-        let source = self.cx.sources.add(format!("In[{cell}]"), code.to_owned());
-        self.cx.sources.forget_old(|| self.places.values().map(|it| it.source).collect());
+        let source = self.add_cell(cell, code);
         let globals = self.cx.globals.clone();
         let mut n_steps = 0;
         let mut bound = Vec::new();
@@ -173,11 +172,17 @@ impl Session {
         result
     }
 
+    /// The text of a cell as a source; old ones that nobody asks for go.
+    fn add_cell(&mut self, number: usize, code: &str) -> SourceId {
+        let sources = &mut self.cx.sources;
+        sources.forget_old(|| self.places.values().map(|it| it.source).collect());
+        sources.add(format!("In[{number}]"), code.to_owned())
+    }
+
     /// What is wrong with a cell before any of it runs: its grammar and names, and, if `level` says so, what a check finds.
     pub fn look_at(&mut self, code: &str, level: Level) -> Option<CellError> {
         memory::set_limit(self.cx.memory_limit);
-        let source = self.cx.sources.add(format!("In[{}]", self.cell + 1), code.to_owned());
-        self.cx.sources.forget_old(|| self.places.values().map(|it| it.source).collect());
+        let source = self.add_cell(self.cell + 1, code);
         let globals = self.cx.globals.clone();
         match self.cx.compile_source(source, &globals, true) {
             Ok(code) => {

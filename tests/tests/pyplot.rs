@@ -101,6 +101,20 @@ fn what_drawing_returns_is_no_result_of_the_cell() {
 }
 
 #[test]
+fn what_is_no_axes_gets_no_colour_bar() {
+    let mut plots = Plots::new();
+    let setup = "im = plt.imshow([[1, 2]])\nown = []\nown.append(own)";
+    plots.printed_by(setup, Level::Off);
+    for axes in ["'a'", "own", "3", "[]", "[['a']]"] {
+        let printed = plots.printed_by(&format!("plt.colorbar(im, ax={axes})"), Level::Off);
+        assert_eq!(printed, "TypeError\n", "{axes}");
+    }
+    let grid =
+        "fig, axs = plt.subplots(2, 2); fig.colorbar(im, ax=axs); fig.colorbar(im, ax=axs[0])";
+    assert_eq!(plots.printed_by(grid, Level::On), "");
+}
+
+#[test]
 fn figures_stay_within_the_memory_of_the_session() {
     let mut plots = Plots::new();
     let code = "import notegrad\nold = notegrad.memory_limit()\nnotegrad.set_memory_limit(notegrad.memory_used() + 50_000_000)\n\

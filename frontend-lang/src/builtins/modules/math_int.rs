@@ -78,7 +78,7 @@ fn isqrt(cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::Int(n.isqrt()))
 }
 
-fn gcd_of(mut a: u64, mut b: u64) -> u64 {
+pub(super) fn gcd_of(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

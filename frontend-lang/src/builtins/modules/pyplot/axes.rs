@@ -3,13 +3,14 @@
 use super::artist::Artist;
 use super::canvas::{Cycle, Pane, keep, on_axes, on_pane, target};
 use super::colors::color;
-use super::draw::{add, named_ticks};
+use super::draw::add;
 use super::figures::nothing;
 use super::options::Options;
 use super::style::{look, plain_look};
-use super::values::{number, numbers};
+use super::ticks::{named_ticks, ticks};
+use super::values::{number, numbers, texts};
 use crate::native::*;
-use crate::shown::{Band, Corner, Look, Plot, Scale, Series, Tick};
+use crate::shown::{Band, Corner, Look, Plot, Scale, Series};
 
 /// The functions that dress the axes; as methods of axes they may begin with `set_`.
 pub(super) static FUNCTIONS: &[NativeFn] = &[
@@ -242,23 +243,12 @@ fn y_ticks(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn set_ticks(cx: &mut Cx, args: &Args<'_>, scale: impl FnOnce(&mut Plot) -> &mut Scale) -> Res {
     let places = args.opt(0).map(|it| numbers(cx, it)).transpose()?;
-    let mut names = Vec::new();
-    if let Some(labels) = args.opt(1) {
-        for it in &cx.collect(labels)? {
-            names.push(cx.str(it)?);
-        }
-    }
-    let ticks = match places {
-        Some(places) if args.opt(1).is_none() => {
-            places.into_iter().map(|at| Tick { at, name: None }).collect()
-        }
-        Some(places) => {
-            super::values::same_length(("ticks", places.len()), ("labels", names.len()))?;
-            places.into_iter().zip(names).map(|(at, it)| Tick { at, name: Some(it) }).collect()
-        }
-        None if args.opt(1).is_some() => named_ticks(names),
+    let names = args.opt(1).map(|it| texts(cx, it)).transpose()?;
+    let ticks = match (places, names) {
+        (Some(places), names) => ticks(&places, names)?,
+        (None, Some(names)) => named_ticks(names),
         // Rotated labels, say: nothing changes.
-        None => return Ok(Value::None),
+        (None, None) => return Ok(Value::None),
     };
     keep(64 * Vec::len(&ticks))?;
     on_axes(|it| scale(it).ticks = Some(ticks));
@@ -273,12 +263,7 @@ fn legend(cx: &mut Cx, args: Args<'_>) -> Res {
         [labels] => (None, Some(labels.clone())),
         [handles, labels, ..] => (Some(handles.clone()), Some(labels.clone())),
     };
-    let mut names = Vec::new();
-    if let Some(labels) = labels {
-        for it in &cx.collect(&labels)? {
-            names.push(cx.str(it)?);
-        }
-    }
+    let names = labels.map(|it| texts(cx, &it)).transpose()?.unwrap_or_default();
     match handles {
         Some(handles) => {
             // What is not among them is not listed.

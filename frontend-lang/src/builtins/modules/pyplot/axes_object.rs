@@ -8,7 +8,9 @@ use super::canvas::{Pane, Place, aimed};
 use super::categories::Along;
 use super::figures::Figure;
 use super::layout::Cell;
-use super::{draw, words};
+use super::ticks::{named_ticks, rename};
+use super::values::texts;
+use super::words;
 use crate::native::*;
 
 /// One set of axes of a figure.
@@ -16,7 +18,9 @@ pub(super) struct Axes {
     pub(super) place: Place,
 }
 
+/// The axes at a place, which are there from now on.
 pub(super) fn axes_of(place: Place) -> Value {
+    place.on_pane(|_| ());
     Value::object(Axes { place })
 }
 
@@ -81,13 +85,13 @@ static OF_AXES: &[NativeFn] = &[
         "set_xticklabels",
         "self, labels, **options",
         "Names of the places on the x axis.",
-        |cx, args| relabel(cx, &args, true),
+        |cx, args| relabel(cx, &args, Along::X),
     ),
     function(
         "set_yticklabels",
         "self, labels, **options",
         "Names of the places on the y axis.",
-        |cx, args| relabel(cx, &args, false),
+        |cx, args| relabel(cx, &args, Along::Y),
     ),
     function(
         "twinx",
@@ -162,16 +166,11 @@ fn handles_and_names(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 /// Names for the ticks that are there, or for 0, 1, 2 ...
-fn relabel(cx: &mut Cx, args: &Args<'_>, is_x: bool) -> Res {
-    let mut names = Vec::new();
-    for it in &cx.collect(&args[1])? {
-        names.push(cx.str(it)?);
-    }
+fn relabel(cx: &mut Cx, args: &Args<'_>, along: Along) -> Res {
+    let names = texts(cx, &args[1])?;
     with(&args[0], |it| {
-        let axes = &mut it.plot;
-        let scale = if is_x { &mut axes.x } else { &mut axes.y };
-        let ticks = scale.ticks.get_or_insert_with(|| draw::named_ticks(names.clone()));
-        ticks.iter_mut().zip(names).for_each(|(tick, name)| tick.name = Some(name));
+        let ticks = &mut along.scale(&mut it.plot).ticks;
+        rename(ticks.get_or_insert_with(|| named_ticks(names.clone())), names);
     })
 }
 

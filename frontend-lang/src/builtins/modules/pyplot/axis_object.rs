@@ -7,7 +7,7 @@ use super::canvas::Place;
 use super::categories::Along;
 use super::figures::nothing;
 use crate::native::*;
-use crate::shown::{Plot, Scale};
+use crate::shown::Scale;
 
 /// One axis of some axes.
 struct Axis {
@@ -81,11 +81,7 @@ static AXIS: NativeType = NativeType {
 
 impl Axis {
     fn on_scale<T>(&self, change: impl FnOnce(&mut Scale) -> T) -> T {
-        let scale = |it: &mut Plot| match self.along {
-            Along::X => change(&mut it.x),
-            Along::Y => change(&mut it.y),
-        };
-        self.place.on_axes(scale)
+        self.place.on_axes(|it| change(self.along.scale(it)))
     }
 }
 

@@ -6,7 +6,8 @@ use super::colors::color;
 use super::draw::{add, line, listed_colors};
 use super::options::Options;
 use super::style::{look, uncolored_look};
-use super::values::{grid, numbers, same_length, spread};
+use super::ticks::ticks;
+use super::values::{grid, numbers, same_length, spread, texts};
 use crate::native::*;
 use crate::shown::{Look, Series, SeriesStyle, Tick};
 
@@ -85,18 +86,11 @@ fn bars(cx: &mut Cx, args: &Args<'_>, (func, length): (&str, &str), along: Along
 /// Names of bars where they stand, as `tick_label` gives them.
 fn name_bars(cx: &mut Cx, options: Options<'_>, at: &[f64], along: Along) -> Result<(), Raised> {
     let Some(labels) = options.get("tick_label") else { return Ok(()) };
-    let labels = if labels.as_str().is_some() { vec![labels] } else { cx.collect(&labels)? };
+    let labels = texts(cx, &labels)?;
     let labels = if labels.len() == 1 { vec![labels[0].clone(); at.len()] } else { labels };
-    same_length(("tick_label", labels.len()), ("the places", at.len()))?;
-    let mut ticks = Vec::with_capacity(at.len());
-    for (at, label) in at.iter().zip(&labels) {
-        ticks.push(Tick { at: *at, name: Some(cx.str(label)?) });
-    }
+    let ticks = ticks(at, Some(labels))?;
     keep(ticks.iter().map(|it| size_of::<Tick>() + it.name.as_ref().map_or(0, String::len)).sum())?;
-    on_axes(|it| {
-        let scale = if along == Along::X { &mut it.x } else { &mut it.y };
-        scale.ticks = Some(ticks);
-    });
+    on_axes(|it| along.scale(it).ticks = Some(ticks));
     Ok(())
 }
 

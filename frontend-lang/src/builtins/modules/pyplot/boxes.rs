@@ -6,9 +6,10 @@ use super::counts::sets;
 use super::draw::add;
 use super::options::Options;
 use super::style::plain_look;
-use super::values::{numbers, same_length};
+use super::ticks::ticks;
+use super::values::{numbers, same_length, texts};
 use crate::native::*;
-use crate::shown::{Look, Rgb, Series, SeriesStyle, Tick};
+use crate::shown::{Look, Rgb, Series, SeriesStyle};
 
 /// The functions that sum values up; as methods of axes, too.
 pub(super) static FUNCTIONS: &[NativeFn] = &[function(
@@ -105,14 +106,8 @@ fn name_places(
     places: &[f64],
     upright: bool,
 ) -> Result<(), Raised> {
-    let mut ticks: Vec<Tick> = places.iter().map(|at| Tick { at: *at, name: None }).collect();
-    if let Some(names) = names {
-        let names = cx.collect(names)?;
-        same_length(("tick_labels", names.len()), ("x", ticks.len()))?;
-        for (tick, name) in ticks.iter_mut().zip(&names) {
-            tick.name = Some(cx.str(name)?);
-        }
-    }
+    let names = names.map(|it| texts(cx, it)).transpose()?;
+    let ticks = ticks(places, names)?;
     let ends = |far: fn(f64, f64) -> f64, start| places.iter().fold(start, |end, it| far(end, *it));
     let (low, high) = (ends(f64::min, f64::INFINITY), ends(f64::max, f64::NEG_INFINITY));
     on_axes(|it| {

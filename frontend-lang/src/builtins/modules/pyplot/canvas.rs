@@ -33,7 +33,7 @@ pub(super) struct Pane {
     /// What the colours of numbers drawn last stand for.
     pub(super) mapped: Option<Rc<ColorBar>>,
     /// The names along both axes.
-    pub(super) names: (Names, Names),
+    pub(super) names: [Names; 2],
     /// Axes over these, with a vertical axis of their own on the right.
     pub(super) twin: Option<Box<Pane>>,
     lines: usize,
@@ -191,9 +191,8 @@ fn usual_sides(image: &Image) -> [f64; 4] {
 }
 
 impl Place {
-    /// One of the panes of a figure, which is there from now on.
+    /// One of the panes of a figure.
     pub(super) fn of(figure: &Shared, pane: usize) -> Place {
-        figure.borrow_mut().pane(pane);
         Place { figure: figure.clone(), pane, twin: false }
     }
 

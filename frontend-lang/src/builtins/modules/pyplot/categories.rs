@@ -5,13 +5,23 @@ use rustc_hash::FxHashMap;
 use super::canvas::{Pane, keep, on_pane};
 use super::values::{number, numbers};
 use crate::native::*;
-use crate::shown::Tick;
+use crate::shown::{Plot, Scale, Tick};
 
 /// One of the two axes.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Along {
     X,
     Y,
+}
+
+impl Along {
+    /// How this axis of a plot counts.
+    pub(super) fn scale(self, plot: &mut Plot) -> &mut Scale {
+        match self {
+            Along::X => &mut plot.x,
+            Along::Y => &mut plot.y,
+        }
+    }
 }
 
 /// Where the names of an axis stand.
@@ -47,10 +57,8 @@ pub(super) fn are_names(value: &Value) -> bool {
 impl Pane {
     /// Where names stand; new ones come after all others, and are told on the axis.
     fn places_of(&mut self, names: &[&str], along: Along) -> Vec<f64> {
-        let (known, scale) = match along {
-            Along::X => (&mut self.names.0, &mut self.plot.x),
-            Along::Y => (&mut self.names.1, &mut self.plot.y),
-        };
+        let known = &mut self.names[along as usize];
+        let scale = along.scale(&mut self.plot);
         if known.is_empty() {
             scale.ticks = Some(Vec::new());
         }

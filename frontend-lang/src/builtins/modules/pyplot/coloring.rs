@@ -8,9 +8,10 @@ use super::axes_object::Axes;
 use super::canvas::{Place, on_pane, target};
 use super::colors::{Map, map_of};
 use super::options::Options;
-use super::values::{number, numbers};
+use super::ticks::{rename, ticks};
+use super::values::{number, numbers, texts};
 use crate::native::*;
-use crate::shown::{ColorBar, Rgb, Scale, Tick};
+use crate::shown::{ColorBar, Rgb, Scale};
 
 /// The functions about colours of numbers; as methods of figures, too.
 pub(super) static FUNCTIONS: &[NativeFn] = &[function(
@@ -91,8 +92,8 @@ impl Coloring {
         let band =
             |it: f64| levels.partition_point(|level| *level <= it).clamp(1, levels.len() - 1);
         let colors = (0..STEPS).map(|it| color(band(value(it)) - 1)).collect();
-        let ticks = levels.iter().map(|at| Tick { at: *at, name: None }).collect();
-        let scale = Scale { range: Some((low, high)), ticks: Some(ticks), ..Scale::default() };
+        let ticks = ticks(levels, None).ok();
+        let scale = Scale { range: Some((low, high)), ticks, ..Scale::default() };
         ColorBar { colors, scale, label: String::new() }
     }
 }
@@ -155,40 +156,32 @@ fn color_bar(cx: &mut Cx, args: Args<'_>) -> Res {
         ));
     };
     // Of several axes, beside the last.
-    let beside = args.opt(2).map(|it| last_axes(cx, it)).transpose()?.flatten().unwrap_or(own);
+    let beside = args.opt(2).map(|it| last_axes(cx, it)).transpose()?.unwrap_or(own);
     let mut bar = Box::new(ColorBar::clone(&bar));
     if let Some(label) = options.get("label") {
         bar.label = cx.str(&label)?;
     }
-    if let Some(ticks) = options.get("ticks") {
-        bar.scale.ticks = Some(ticks_of(cx, &ticks, None)?);
+    if let Some(places) = options.get("ticks") {
+        bar.scale.ticks = Some(ticks(&numbers(cx, &places)?, None)?);
     }
     beside.on_axes(|it| it.color_bar = Some(bar));
     Ok(Value::object(Bar { place: beside }))
 }
 
-/// The last of the axes that an option names.
-fn last_axes(cx: &mut Cx, value: &Value) -> Result<Option<Place>, Raised> {
-    if let Some(axes) = value.downcast::<Axes>() {
-        return Ok(Some(axes.place.clone()));
-    }
-    match cx.collect(value)?.last() {
-        Some(last) => last_axes(cx, last),
-        None => Ok(None),
-    }
-}
-
-fn ticks_of(cx: &mut Cx, places: &Value, names: Option<&Value>) -> Result<Vec<Tick>, Raised> {
-    let places = numbers(cx, places)?;
-    let mut ticks: Vec<Tick> = places.into_iter().map(|at| Tick { at, name: None }).collect();
-    if let Some(names) = names {
-        let names = cx.collect(names)?;
-        super::values::same_length(("ticks", ticks.len()), ("labels", names.len()))?;
-        for (tick, name) in ticks.iter_mut().zip(&names) {
-            tick.name = Some(cx.str(name)?);
+/// The last of the axes that an option names: axes, a row of them, or rows.
+fn last_axes(cx: &mut Cx, value: &Value) -> Result<Place, Raised> {
+    let mut last = value.clone();
+    for _ in 0..3 {
+        if let Some(axes) = last.downcast::<Axes>() {
+            return Ok(axes.place.clone());
+        }
+        let items = if last.as_str().is_some() { Vec::new() } else { cx.collect(&last)? };
+        match items.into_iter().next_back() {
+            Some(item) => last = item,
+            None => break,
         }
     }
-    Ok(ticks)
+    Err(type_error(format!("ax is axes, or a sequence of axes, not {}", type_name(value))))
 }
 
 /// The bar beside some axes, as an object; it stands for its own axes, too.
@@ -207,7 +200,8 @@ static BAR: NativeType = NativeType {
             "self, ticks, labels=None, **options",
             "The numbers that are named.",
             |cx, args| {
-                let ticks = ticks_of(cx, &args[1], args.opt(2))?;
+                let names = args.opt(2).map(|it| texts(cx, it)).transpose()?;
+                let ticks = ticks(&numbers(cx, &args[1])?, names)?;
                 on_bar(&args, |it| it.scale.ticks = Some(ticks))
             },
         ),
@@ -237,14 +231,8 @@ fn label(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn name_ticks(cx: &mut Cx, args: Args<'_>) -> Res {
-    let mut names = Vec::new();
-    for it in &cx.collect(&args[1])? {
-        names.push(cx.str(it)?);
-    }
-    on_bar(&args, |it| {
-        let ticks = it.scale.ticks.iter_mut().flatten();
-        ticks.zip(names).for_each(|(tick, name)| tick.name = Some(name));
-    })
+    let names = texts(cx, &args[1])?;
+    on_bar(&args, |it| rename(it.scale.ticks.get_or_insert_default(), names))
 }
 
 impl NativeObject for Bar {

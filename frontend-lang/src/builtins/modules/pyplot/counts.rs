@@ -5,7 +5,7 @@ use super::canvas::{Cycle, on_axes};
 use super::draw::{add, listed_colors};
 use super::options::Options;
 use super::style::{look, uncolored_look};
-use super::values::{columns, grid, number, numbers, same_length};
+use super::values::{columns, grid, number, numbers, same_length, texts};
 use crate::native::*;
 use crate::shown::{Look, Series, SeriesStyle};
 
@@ -136,8 +136,7 @@ pub(super) fn sets(cx: &mut Cx, value: &Value) -> Result<Vec<Vec<f64>>, Raised> 
 
 fn names(cx: &mut Cx, options: Options<'_>) -> Result<Vec<String>, Raised> {
     let Some(label) = options.get("label") else { return Ok(Vec::new()) };
-    let labels = if label.as_str().is_some() { vec![label] } else { cx.collect(&label)? };
-    labels.iter().map(|it| cx.str(it)).collect()
+    texts(cx, &label)
 }
 
 /// The edges: those given, or equal ones over the range.

@@ -9,7 +9,7 @@ use super::options::Options;
 use super::style::{COLOR, PIXELS, format, hollow, is_unjoined, look, plain_look, uncolored_look};
 use super::values::{columns, grid, number, numbers, same_length, spread};
 use crate::native::*;
-use crate::shown::{ColorBar, Look, Rgb, Series, SeriesStyle, Tick};
+use crate::shown::{ColorBar, Look, Rgb, Series, SeriesStyle};
 
 /// The functions that draw points; as methods of axes, too.
 pub(super) static FUNCTIONS: &[NativeFn] = &[
@@ -63,11 +63,6 @@ pub(super) fn add_mapped(series: Series, bar: Option<ColorBar>) -> Res {
         it.series.len() - 1
     });
     Ok(artist(at, bar.map(mapped)))
-}
-
-pub(super) fn named_ticks(names: Vec<String>) -> Vec<Tick> {
-    let tick = |(at, name)| Tick { at: at as f64, name: Some(name) };
-    names.into_iter().enumerate().map(tick).collect()
 }
 
 fn plot(cx: &mut Cx, args: Args<'_>) -> Res {

@@ -42,10 +42,7 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
         target().figure.borrow_mut().title = text;
         Ok(Value::None)
     }),
-    function("gca", "", "The axes that are drawn on.", |_cx, _args| {
-        let at = target();
-        Ok(axes_of(Place::of(&at.figure, at.pane).with_twin(at.twin)))
-    }),
+    function("gca", "", "The axes that are drawn on.", |_cx, _args| Ok(axes_of(target()))),
     function("gcf", "", "The figure that is drawn on.", |_cx, _args| {
         Ok(Value::object(Figure(target().figure)))
     }),
@@ -137,8 +134,7 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
                 "axes stand in grids: use plt.subplot(2, 2, 1), plt.subplot_mosaic('AB;CC') or plt.subplot2grid",
             ));
         }
-        let at = target();
-        Ok(axes_of(Place::of(&at.figure, at.pane).with_twin(at.twin)))
+        Ok(axes_of(target()))
     }),
     function("ion", "", "Nothing to do: figures appear when a cell ends.", nothing),
     function("ioff", "", "Nothing to do: figures appear when a cell ends.", nothing),

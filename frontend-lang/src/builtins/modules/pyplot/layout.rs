@@ -1,5 +1,6 @@
 //! Where the axes of a figure stand: cells of a grid, or of several grids laid over one another.
 
+use super::super::math_int::gcd_of;
 use super::values::numbers;
 use crate::native::*;
 use crate::shown::{Figure, Panel, Span};
@@ -155,11 +156,7 @@ pub(super) fn arrange(title: String, mut panels: Vec<(Cell, Panel)>) -> Figure {
 
 /// The least number that both divide.
 fn lcm(one: usize, other: usize) -> usize {
-    let (mut a, mut b) = (one, other);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    one / a * other
+    one / gcd_of(one as u64, other as u64) as usize * other
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod options;
 mod settings;
 mod shapes;
 mod style;
+mod ticks;
 mod values;
 mod words;
 

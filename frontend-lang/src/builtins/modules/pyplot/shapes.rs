@@ -5,7 +5,7 @@ use super::canvas::{Cycle, on_axes, on_pane};
 use super::draw::{add, listed_colors};
 use super::options::Options;
 use super::style::{format, look, uncolored_look};
-use super::values::{numbers, place_of, same_length};
+use super::values::{numbers, place_of, same_length, texts};
 use super::words::{number_text, write};
 use crate::native::*;
 use crate::shown::{Look, Note, Series, SeriesStyle, Side};
@@ -92,7 +92,7 @@ impl Wedge {
 fn pie(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("pie", args.dict(12)?)?;
     let parts = parts_of_whole(cx, &args)?;
-    let labels = texts(cx, args.opt(2), parts.len(), "label")?;
+    let labels = labels_of(cx, args.opt(2), parts.len(), "label")?;
     let apart = match args.opt(1) {
         Some(it) => numbers(cx, it)?,
         None => vec![0.0; parts.len()],
@@ -185,14 +185,14 @@ fn parts_of_whole(cx: &mut Cx, args: &Args<'_>) -> Result<Vec<f64>, Raised> {
 }
 
 /// So many texts; empty ones if none were given.
-fn texts(
+fn labels_of(
     cx: &mut Cx,
     given: Option<&Value>,
     count: usize,
     name: &str,
 ) -> Result<Vec<String>, Raised> {
     let Some(given) = given else { return Ok(vec![String::new(); count]) };
-    let items = cx.collect(given)?;
-    same_length((&format!("'{name}'"), items.len()), ("'x'", count))?;
-    items.iter().map(|it| cx.str(it)).collect()
+    let found = texts(cx, given)?;
+    same_length((&format!("'{name}'"), found.len()), ("'x'", count))?;
+    Ok(found)
 }

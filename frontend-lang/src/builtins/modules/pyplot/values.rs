@@ -44,6 +44,14 @@ pub(super) fn spread(values: Vec<f64>, count: usize) -> Vec<f64> {
     if values.len() == 1 { vec![values[0]; count] } else { values }
 }
 
+/// The items of a sequence as texts; one string is one of them.
+pub(super) fn texts(cx: &mut Cx, value: &Value) -> Result<Vec<String>, Raised> {
+    if let Some(text) = value.as_str() {
+        return Ok(vec![text.to_owned()]);
+    }
+    cx.collect(value)?.iter().map(|it| cx.str(it)).collect()
+}
+
 /// A place as two numbers.
 pub(super) fn place_of(values: &[f64]) -> Result<(f64, f64), Raised> {
     match values {
