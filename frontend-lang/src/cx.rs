@@ -69,6 +69,19 @@ pub struct Cx {
     pub(crate) profile: Option<Box<crate::profile::Profile>>,
 }
 
+impl Drop for Cx {
+    /// Functions and the modules they stand in hold each other, and would stay behind.
+    fn drop(&mut self) {
+        for module in self.modules.values() {
+            if let Value::Module(it) = module {
+                it.globals.clear();
+            }
+        }
+        self.globals.clear();
+        cycles::collect();
+    }
+}
+
 impl Cx {
     /// A new session over `host`.
     pub fn new(host: Box<dyn Host>) -> Cx {

@@ -217,3 +217,15 @@ fn a_tape_that_grows_without_end_is_stopped() {
     assert_eq!((grows.as_str(), goes_on.as_str()), ("MemoryError", ""));
     assert!(after + (32 << 20) < before, "{before} bytes, then {after}");
 }
+
+#[test]
+fn a_session_that_ends_leaves_nothing_behind() {
+    let code = "import torch.nn as nn, numpy, datetime\ndef f(): return g\ndef g(): return f\nm = nn.Linear(2, 2)";
+    let left = [(); 3].map(|()| {
+        let mut session = session();
+        assert_eq!(error(&mut session, code), "");
+        drop(session);
+        memory::used()
+    });
+    assert!(left[2] < left[1] + 1000, "{left:?} bytes");
+}

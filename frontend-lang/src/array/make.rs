@@ -10,6 +10,9 @@ use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 use crate::tensor::convert;
 
+/// How deep in tuples and lists tensors are looked for.
+const MOST_NESTED: usize = 4;
+
 /// The elements that a value holds, with NumPy's dtypes: floats are float64, whole numbers int64.
 pub fn tensor(cx: &mut Cx, value: &Value, wanted: Option<DType>) -> Result<Tensor, Raised> {
     if let Value::Tensor(it) = value {
@@ -102,19 +105,27 @@ pub fn asarray(cx: &mut Cx, value: &Value, wanted: Option<DType>) -> Res {
     }
 }
 
-/// What functions made of tensors give, as arrays: alone, or in tuples and lists. Tensors that nobody else holds are shown otherwise,
+/// What functions made of tensors give, as arrays: alone, or in tuples and
+/// lists of at most four levels. Tensors that nobody else holds are shown otherwise,
 /// no matter what they look at.
 pub fn made(value: &Value) -> Res {
+    made_within(value, MOST_NESTED)
+}
+
+fn made_within(value: &Value, depth: usize) -> Res {
     match value.core() {
+        _ if depth == 0 => Ok(value.clone()),
         Value::Tensor(it) if it.get().rank() == 0 => scalar::of(&it.get()),
         Value::Tensor(it) => Ok(relooked(it)),
         Value::Tuple(items) => {
-            let items: Result<Vec<Value>, Raised> = items.iter().map(made).collect();
+            let items: Result<Vec<Value>, Raised> =
+                items.iter().map(|it| made_within(it, depth - 1)).collect();
             Ok(Value::tuple(items?))
         }
         Value::List(items) => {
             let items = items.items.borrow().clone();
-            let items: Result<Vec<Value>, Raised> = items.iter().map(made).collect();
+            let items: Result<Vec<Value>, Raised> =
+                items.iter().map(|it| made_within(it, depth - 1)).collect();
             Ok(Value::list(items?))
         }
         _ => match convert::as_number(value) {

@@ -64,6 +64,13 @@ impl Globals {
         drop(old);
     }
 
+    /// Deletes all names; their slots stay.
+    pub fn clear(&self) {
+        let taken = |it: &mut GlobalSlot| std::mem::replace(&mut it.value, Value::Unbound);
+        let old: Vec<Value> = self.slots.borrow_mut().iter_mut().map(taken).collect();
+        drop(old);
+    }
+
     /// All assigned names and values, in order of first use.
     pub fn entries(&self) -> Vec<(Sym, Value)> {
         let slots = self.slots.borrow();

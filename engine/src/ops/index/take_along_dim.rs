@@ -46,7 +46,10 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         }
         shape
     };
-    let shared = without(input).broadcast(&without(index)).filter(|it| it.rank() == input.rank());
+    let shared = match input.rank() == index.rank() {
+        true => without(input).broadcast(&without(index)),
+        false => None,
+    };
     let shared = shared.ok_or_else(|| Error::Shapes {
         op: cx.op.name,
         shapes: vec![input.shape().clone(), index.shape().clone()],
@@ -54,7 +57,9 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     })?;
     let under = |it: &Tensor| {
         let mut shape = shared.clone();
-        shape.dims_mut()[at] = it.shape()[at];
+        if let Some(size) = it.shape().get(at) {
+            shape.dims_mut()[at] = *size;
+        }
         expand(it, &shape)
     };
     Ok(smallvec![gather(&under(input)?, dim, &under(index)?)?])

@@ -41,6 +41,16 @@ pub static OP: OpDef = OpDef {
 };
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let (n_rows, dtype) = (checked_rows(cx)?, cx.dtype(0));
+    let loss = match reduction(cx.op.name, cx.attrs, 1)? {
+        Reduction::None => Shape::from([n_rows]),
+        _ => Shape::default(),
+    };
+    Ok(smallvec![Meta::new(loss, dtype), Meta::new(Shape::default(), dtype)])
+}
+
+/// The number of rows of scores `[n, classes]`, if there is a target for each.
+pub(super) fn checked_rows(cx: &InferCx<'_>) -> Result<usize> {
     let dtype = cx.dtype(0);
     if !dtype.is_float() {
         return Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64 scores" });
@@ -54,11 +64,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     if cx.shape(1)[..] != [n_rows] {
         return Err(cx.bad_shapes("there must be one target per row of scores"));
     }
-    let loss = match reduction(cx.op.name, cx.attrs, 1)? {
-        Reduction::None => Shape::from([n_rows]),
-        _ => Shape::default(),
-    };
-    Ok(smallvec![Meta::new(loss, dtype), Meta::new(Shape::default(), dtype)])
+    Ok(n_rows)
 }
 
 fn admits(cx: &InferCx<'_>) -> Result<()> {

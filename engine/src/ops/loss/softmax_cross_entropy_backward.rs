@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::softmax_cross_entropy::checked_class;
+use super::softmax_cross_entropy::{checked_class, checked_rows};
 use crate::autograd::unbroadcast;
 use crate::cpu::softmax;
 use crate::functional::{expand, mul, ne, sub, sum, to, unsqueeze};
@@ -10,7 +10,9 @@ use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
 use crate::ops::index::indices;
-use crate::{Attr, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, rules, with_float};
+use crate::{
+    Attr, Error, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, rules, with_float,
+};
 
 pub static OP: OpDef = OpDef {
     name: "softmax_cross_entropy_backward",
@@ -42,6 +44,14 @@ pub static OP: OpDef = OpDef {
 };
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let n_rows = checked_rows(cx)?;
+    if cx.dtype(2) != cx.dtype(0) {
+        let allowed = "a scale of the dtype of the scores";
+        return Err(Error::DType { op: cx.op.name, dtype: cx.dtype(2), allowed });
+    }
+    if !matches!(cx.shape(2)[..], [] | [1]) && cx.shape(2)[..] != [n_rows] {
+        return Err(cx.bad_shapes("the scale must be one number, or one per row of scores"));
+    }
     rules::same_as_input(cx)
 }
 

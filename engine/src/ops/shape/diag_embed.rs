@@ -36,15 +36,19 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         return Err(Error::Shapes { op: cx.op.name, shapes, rule });
     };
     let size = (len as i64).saturating_add(offset.saturating_abs());
+    if size.checked_mul(size).is_none() {
+        let problem = format!("is {offset}: such a matrix fits no memory");
+        return Err(Error::Attr { op: cx.op.name, name: "offset", problem });
+    }
     let with = |last: Vec<i64>| outer.iter().map(|&it| it as i64).chain(last);
-    let start = if offset >= 0 { offset } else { size.saturating_mul(-offset) };
+    let start = if offset >= 0 { offset } else { size * -offset };
     let stop = if len == 0 { start } else { start + (len as i64 - 1) * (size + 1) + 1 };
     let attrs = smallvec![
         Attr::Int(-1),
         Attr::Int(start),
         Attr::Int(stop),
         Attr::Int(size + 1),
-        Attr::Ints(with(vec![size.saturating_mul(size)]).collect()),
+        Attr::Ints(with(vec![size * size]).collect()),
     ];
     let place = &super::slice_backward::OP;
     let flat = apply_one(place, std::slice::from_ref(input), &attrs)?;

@@ -44,9 +44,9 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let order: Vec<i64> =
         (0..rank).filter(|&it| it != a && it != b).chain([a, b]).map(|it| it as i64).collect();
     let (n_rows, n_columns) = (input.shape()[a] as i64, input.shape()[b] as i64);
-    let len =
-        n_rows.saturating_sub((-offset).max(0)).min(n_columns.saturating_sub(offset.max(0))).max(0);
-    let start = if offset >= 0 { offset } else { (-offset).saturating_mul(n_columns) };
+    let (above, below) = (offset.max(0), offset.saturating_neg().max(0));
+    let len = n_rows.saturating_sub(below).min(n_columns.saturating_sub(above)).max(0);
+    let start = above.saturating_add(below.saturating_mul(n_columns));
     let stop = if len == 0 { start } else { start + (len - 1) * (n_columns + 1) + 1 };
     let moved = permute(input, &order)?;
     let mut flat = Shape::new(&moved.shape()[..rank - 2]);

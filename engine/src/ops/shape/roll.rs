@@ -64,7 +64,7 @@ fn rolled(input: &Tensor, dim: usize, shift: i64) -> Result<Tensor> {
     if size == 0 {
         return Ok(input.clone());
     }
-    let cut = (-shift).rem_euclid(size);
+    let cut = (size - shift.rem_euclid(size)) % size;
     let dim = dim as i64;
     cat(&[slice(input, dim, cut, size, 1)?, slice(input, dim, 0, cut, 1)?], dim)
 }

@@ -91,6 +91,9 @@ fn vonmisesvariate(_cx: &mut Cx, args: Args<'_>) -> Res {
     if kappa <= 1e-6 {
         return Ok(Value::Float(TAU * random.float()));
     }
+    if kappa.is_nan() {
+        return Err(value_error("vonmisesvariate: kappa must be a number"));
+    }
     let s = 0.5 / kappa;
     let r = s + (1.0 + s * s).sqrt();
     let z = loop {
@@ -111,6 +114,10 @@ fn vonmisesvariate(_cx: &mut Cx, args: Args<'_>) -> Res {
 fn gamma(random: &Random, alpha: f64, beta: f64) -> Result<f64, Raised> {
     if alpha <= 0.0 || beta <= 0.0 {
         return Err(value_error("gammavariate: alpha and beta must be > 0.0"));
+    }
+    // No draw would ever be accepted.
+    if !alpha.is_finite() {
+        return Err(value_error("gammavariate: alpha must be finite"));
     }
     if alpha == 1.0 {
         return Ok(-(1.0 - random.float()).ln() * beta);

@@ -213,6 +213,7 @@ fn field<'a>(
 /// The places along one side of a grid that `meshgrid` made, or a plain sequence.
 fn line_of(cx: &mut Cx, value: &Value, downwards: bool) -> Result<Vec<f64>, Raised> {
     Ok(match grid(cx, value)? {
+        Some(grid) if grid.values.is_empty() => Vec::new(),
         Some(grid) if downwards => (0..grid.height).map(|y| grid.at(0, y)).collect(),
         Some(grid) => (0..grid.width).map(|x| grid.at(x, 0)).collect(),
         None => numbers(cx, value)?,
