@@ -76,6 +76,7 @@ ALL = [
     Row("language nbody", "language: n-body", ratio=0.6),
     Row("language fannkuch", "language: fannkuch", ratio=0.6),
     Row("language", "language: geometric mean of these", ratio=1),
+    Row("check", "check of a 50-line cell before it runs (a training loop)", most=1),
     Row("kernel ready", "kernel: start to first reply", most=50),
     Row("kernel reply", "kernel: `1+1`, request to reply"),
     Row("kernel idle", "kernel: `1+1`, request to idle"),

@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -108,13 +109,30 @@ def measure_kernels(options, own, peer):
                 side.measured.setdefault((key, 0), []).append(value)
 
 
+def measure_check(options, own):
+    """What the check of a cell costs before it runs, in a session that has imported its modules."""
+    cell = (HERE / "workloads" / "checked.ng").read_text()
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for _ in range(20) for source in [cell, "%check cost"]]
+    notebook = Path(options.folder) / "checked.ipynb"
+    notebook.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
+    for round_idx in range(options.rounds):
+        say(f"check, round {round_idx + 1} of {options.rounds}")
+        done = subprocess.run([options.notegrad, "run", notebook], capture_output=True, text=True, timeout=LIMIT)
+        found = [float(it) / 1e3 for it in re.findall(r"check took ([0-9.]+) ms", done.stdout)]
+        if len(found) < 2:
+            own.failures["check"] = last_line(done.stderr or done.stdout)
+            return
+        # The first cell imports what it uses.
+        own.measured.setdefault(("check", 0), []).append(statistics.median(found[1:]))
+
+
 def compare(options, own, peer):
     """The finished rows."""
     table = []
     for row in rows.ALL:
-        is_kernel = row.key.startswith("kernel")
+        is_alone = row.key.startswith(("kernel", "check"))
         is_plain = row.key.startswith("language")
-        for threads in [0] if is_kernel else [1] if is_plain else options.threads:
+        for threads in [0] if is_alone else [1] if is_plain else options.threads:
             mine, theirs = own.median(row.key, threads), peer.median(row.key, threads)
             if mine is None and theirs is None:
                 continue
@@ -191,7 +209,7 @@ def arguments():
     parser.add_argument("--torch-compile", action="store_true")
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(it) for it in text.split(",")])
     parser.add_argument("--rounds", default=5, type=int)
-    parser.add_argument("--only", default=[*WORKLOADS, *PLAIN, "kernel"], type=lambda text: text.split(","))
+    parser.add_argument("--only", default=[*WORKLOADS, *PLAIN, "check", "kernel"], type=lambda text: text.split(","))
     parser.add_argument("--json")
     return parser.parse_args()
 
@@ -210,6 +228,8 @@ def main():
         peer.measured |= cpython.measured
         peer.checks |= cpython.checks
         mean_of_ratios(own, peer)
+        if "check" in options.only:
+            measure_check(options, own)
         if "kernel" in options.only:
             measure_kernels(options, own, peer)
     table = compare(options, own, peer)
