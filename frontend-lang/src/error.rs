@@ -305,6 +305,7 @@ pub fn os_error(error: impl Into<FileError>) -> Raised {
         ErrorKind::IsADirectory => &IS_A_DIRECTORY_ERROR,
         ErrorKind::NotADirectory => &NOT_A_DIRECTORY_ERROR,
         ErrorKind::PermissionDenied => &PERMISSION_ERROR,
+        ErrorKind::AlreadyExists => &FILE_EXISTS_ERROR,
         _ => &OS_ERROR,
     };
     Raised::new(row, message)

@@ -57,7 +57,9 @@ impl Files for Folder {
                 ("data".into(), true),
                 ("model.ngm".into(), false),
                 ("helpers.ng".into(), false),
+                ("tools".into(), true),
             ],
+            "tools" => vec![("__init__.ng".into(), false), ("shapes.ng".into(), false)],
             "data/" => vec![("mnist.csv".into(), false)],
             _ => Vec::new(),
         }
@@ -309,6 +311,9 @@ fn imports() {
         &["Embedding", "EmbeddingBag"],
     );
     check(&known, "import help|", "help", &["helpers"]);
+    check(&known, "import tool|", "tool", &["tools"]);
+    check(&known, "import dat|", "dat", &["dataclasses", "datetime"]);
+    check(&known, "from tools.|", "", &["shapes"]);
     check(&known, "from math import sq|", "sq", &["sqrt"]);
     check(&known, "from collections import Cou|", "Cou", &["Counter"]);
     check(&known, "import torch as t|", "", &[]);

@@ -99,6 +99,19 @@ def test_inspection_of_a_live_value(kernel):
     assert not kernel.reply(kernel.kc.inspect("nosuchname"))["content"]["found"]
 
 
+def test_folders_are_made(kernel, tmp_path):
+    folder = repr(str(tmp_path / "a" / "b"))
+    made = f"import os\nos.makedirs({folder})\nos.makedirs({folder}, exist_ok=True)\nos.mkdir({folder} + '/c')\nos.listdir({folder})"
+    assert kernel.run(made)[1][2][1]["data"]["text/plain"] == "['c']"
+    for call, error in [
+        (f"os.makedirs({folder})", "FileExistsError"),
+        (f"os.mkdir({folder} + '/c')", "FileExistsError"),
+        (f"os.mkdir({folder} + '/x/y')", "FileNotFoundError"),
+        ("os.mkdir('')", "FileNotFoundError"),
+    ]:
+        assert kernel.run(call)[0]["ename"] == error
+
+
 def test_user_expressions(kernel):
     reply, _ = kernel.run("x = 20", user_expressions={"y": "x + 1", "z": "nosuchname"})
     assert reply["user_expressions"]["y"]["data"]["text/plain"] == "21"

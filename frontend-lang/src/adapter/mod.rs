@@ -54,8 +54,10 @@ pub(crate) fn read(text: &str) -> Parsed<py::Mod> {
 
 /// Whether a text is to be read with magics in it: then the parser panics at a line that begins oddly and goes on with the one before.
 fn may_have_magics(text: &str) -> bool {
+    // The line is still at its beginning for the parser after what it does not know.
+    let unknown = |it: char| it.is_whitespace() || it.is_control() || it == '\\' || !it.is_ascii();
     let is_odd = |line: &str| {
-        let line = line.trim_start();
+        let line = line.trim_start_matches(unknown);
         line.starts_with(['?', '/', ';', ',']) || line.starts_with("!!") || line.starts_with("%%")
     };
     // To the parser, a carriage return alone ends a line, too.
@@ -161,7 +163,15 @@ mod tests {
     use super::may_have_magics;
 
     /// Texts at which the parser panics when it reads them with magics.
-    const ODD: [&str; 3] = ["%\nt(]\n,", "%\nt(]\r,", "%\nt(]\r\n ;"];
+    const ODD: [&str; 7] = [
+        "%\nt(]\n,",
+        "%\nt(]\r,",
+        "%\nt(]\r\n ;",
+        "%\nt(]\n\\,",
+        "%\nt(]\n\\ ?",
+        "%\nt(]\n\u{20ac},",
+        "%\nt(]\n\u{c},",
+    ];
 
     #[test]
     fn texts_at_which_the_parser_panics_are_read_without_magics() {

@@ -1,6 +1,6 @@
 //! Modules that a cell imports and that are not there: looked up before the check, which itself sees no files.
 //!
-//! **Invariant:** nothing is loaded, and only names are noted for which neither the language has a module nor the folder a file.
+//! **Invariant:** nothing is loaded, and only names are noted for which neither the language has a module nor the folder a file or a folder of them.
 
 use rustc_hash::FxHashSet;
 
@@ -15,11 +15,10 @@ impl Cx {
         let mut names = FxHashSet::default();
         imported(code, &mut names);
         names.retain(|name| {
-            let path = format!("{}.ng", name.replace('.', "/"));
             !self.modules.contains_key(name)
                 && !is_built_in(name)
                 && ng_modules::real_name(name).is_none()
-                && self.host.read_file(&path).is_err()
+                && self.module_file(name).is_none()
         });
         names
     }

@@ -32,13 +32,42 @@ impl Cx {
             self.modules.insert(name.to_owned(), module.clone());
             return Ok(module);
         }
-        let path = format!("{}.ng", name.replace('.', "/"));
-        if let Ok(bytes) = self.host.read_file(&path) {
-            let text = String::from_utf8(bytes)
-                .map_err(|_| import_error(format!("{path} is not UTF-8 text")))?;
-            return self.load_text(name, &text);
+        if let Some((path, bytes)) = self.module_file(name) {
+            return self.load_file(name, &path, bytes);
         }
         Err(no_module(name))
+    }
+
+    /// A module beside the notebook, its path and text: for `a.b` the file `a/b/__init__.ng` or `a/b.ng`, or the folder
+    /// `a/b`, whose own text is empty, if it holds modules.
+    pub(crate) fn module_file(&self, name: &str) -> Option<(String, Vec<u8>)> {
+        let base = name.replace('.', "/");
+        for path in [format!("{base}/__init__.ng"), format!("{base}.ng")] {
+            if let Ok(bytes) = self.host.read_file(&path) {
+                return Some((path, bytes));
+            }
+        }
+        let names = self.host.list_dir(&base).ok()?;
+        names.iter().any(|it| it.ends_with(".ng")).then(|| (base, Vec::new()))
+    }
+
+    /// Loads a module of a file, the packages around it first, and makes it an attribute of the innermost.
+    fn load_file(&mut self, name: &str, path: &str, bytes: Vec<u8>) -> Res {
+        let text = String::from_utf8(bytes)
+            .map_err(|_| import_error(format!("{path} is not UTF-8 text")))?;
+        let Some((package, leaf)) = name.rsplit_once('.') else {
+            return self.load_text(name, &text);
+        };
+        let package = self.import(package)?;
+        // The package may have imported it.
+        let module = match self.modules.get(name) {
+            Some(module) => module.clone(),
+            None => self.load_text(name, &text)?,
+        };
+        if let Value::Module(it) = &package {
+            it.globals.set(Sym::new(leaf), module.clone());
+        }
+        Ok(module)
     }
 
     /// `import a.b`: loads both, and gives `a`.
@@ -220,7 +249,7 @@ pub(crate) fn no_module(name: &str) -> Raised {
         }
         Some(near) => format!("No module named '{name}'. Did you mean '{near}'?"),
         None => format!(
-            "No module named '{name}'. Built-in modules ({}) and .ng files beside the notebook can be imported; \
+            "No module named '{name}'. Built-in modules ({}) and .ng files beside the notebook, or in folders there, can be imported; \
              Python packages cannot",
             built_in_names().join(", ")
         ),

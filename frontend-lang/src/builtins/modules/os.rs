@@ -1,7 +1,9 @@
 //! `os` and `os.path`: paths as text, and folders through the host.
 
+use std::io::ErrorKind;
 use std::rc::Rc;
 
+use crate::host::FileError;
 use crate::native::*;
 
 /// `os`.
@@ -40,6 +42,14 @@ static OS_FUNCTIONS: &[NativeFn] = &[
     )
     .opaque(),
     function("listdir", "path='.'", "Names in a folder.", listdir).opaque(),
+    function(
+        "makedirs",
+        "name, mode=0o777, exist_ok=False",
+        "Makes a folder and those above it.",
+        makedirs,
+    )
+    .opaque(),
+    function("mkdir", "path, mode=0o777", "Makes a folder in one that exists.", mkdir).opaque(),
 ];
 
 fn environ(cx: &mut Cx) -> Res {
@@ -149,6 +159,36 @@ fn join(_cx: &mut Cx, args: Args<'_>) -> Res {
 fn listdir(cx: &mut Cx, args: Args<'_>) -> Res {
     let names = cx.host.list_dir(args.str(0)?).map_err(os_error)?;
     Ok(Value::list(names.into_iter().map(Value::str).collect()))
+}
+
+fn makedirs(cx: &mut Cx, args: Args<'_>) -> Res {
+    let path = args.str(0)?;
+    if cx.truth(&args[2])? && is_folder(cx, path) {
+        return Ok(Value::None);
+    }
+    make_new(cx, path)
+}
+
+fn mkdir(cx: &mut Cx, args: Args<'_>) -> Res {
+    let path = args.str(0)?;
+    let above = split_path(path.trim_end_matches('/')).0;
+    if !above.is_empty() {
+        cx.host.list_dir(above).map_err(os_error)?;
+    }
+    make_new(cx, path)
+}
+
+fn make_new(cx: &mut Cx, path: &str) -> Res {
+    if path.is_empty() {
+        let message = "a folder needs a name".to_owned();
+        return Err(os_error(FileError { kind: ErrorKind::NotFound, message }));
+    }
+    if is_folder(cx, path) || listed(cx, path) {
+        let message = format!("{path}: it is there already");
+        return Err(os_error(FileError { kind: ErrorKind::AlreadyExists, message }));
+    }
+    cx.host.make_dir(path).map_err(os_error)?;
+    Ok(Value::None)
 }
 
 /// Whether the folder of `path` lists its name; folders answer for themselves.

@@ -11,12 +11,20 @@ fn find(asked: &Asked<'_>, found: &mut Found) {
     below(asked, within, found);
     let folder = within.replace('.', "/");
     for (name, is_folder) in asked.files.list(&folder) {
-        if let Some(module) = name.strip_suffix(".ng").filter(|_| !is_folder)
-            && found.fits(asked.word, module)
-        {
+        let module = match is_folder {
+            true => holds_modules(asked, &folder, &name).then_some(name.as_str()),
+            false => name.strip_suffix(".ng").filter(|it| *it != "__init__"),
+        };
+        if let Some(module) = module.filter(|it| found.fits(asked.word, it)) {
             found.push(module.to_owned(), "module", String::new());
         }
     }
+}
+
+/// Whether a folder can be imported.
+fn holds_modules(asked: &Asked<'_>, folder: &str, name: &str) -> bool {
+    let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    asked.files.list(&path).iter().any(|(it, is_folder)| !is_folder && it.ends_with(".ng"))
 }
 
 /// Adds the modules right below `package`; all outermost ones if it is empty.
