@@ -26,6 +26,14 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
+/// Adds to the end of a file, which is made if it is not there. This is no whole: a crash may leave a part of `bytes`.
+pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match regular(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => OpenOptions::new().append(true).create(true).open(path)?.write_all(bytes),
+    }
+}
+
 /// The whole file.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     regular(path).and_then(|_| fs::read(path))

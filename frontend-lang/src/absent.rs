@@ -34,14 +34,10 @@ static NAMES: &[Row] = &[
     ("nan", "write `float('nan')` or `import math` and `math.nan`"),
     ("nil", "write `None`"),
     ("null", "write `None`"),
-    (
-        "open",
-        "tables of numbers are read by notegrad.read_csv, tensors by torch.load, code by `%load`",
-    ),
     ("quit", "a cell ends at its last line; restart the kernel from its menu"),
     ("raw_input", "write `input()`"),
     ("reduce", "write `from functools import reduce`"),
-    ("reload", "restart the kernel, then import again"),
+    ("reload", "write `import importlib` and `importlib.reload(module)`"),
     ("this", "methods take the object as their first parameter, `self`"),
     ("true", "write `True`"),
     ("undefined", "write `None`"),
@@ -55,39 +51,48 @@ static MODULES: &[Row] = &[
     ("PIL", "images are tensors here; plt.imshow shows one"),
     ("argparse", "assign the options in the first cell"),
     ("asyncio", "code runs from top to bottom"),
+    ("calendar", "datetime has days, and time the clock"),
+    ("cmath", "there are no complex numbers; math has the functions of floats"),
     ("concurrent", "operations on tensors use all cores by themselves"),
-    ("csv", "notegrad.read_csv reads tables of numbers"),
     ("cupy", "import numpy or torch: operations use all cores"),
     ("cv2", "images are tensors here; plt.imshow shows one"),
     ("datasets", "nothing is fetched from a network here; put the file beside the notebook"),
     ("decimal", "use floats, or whole numbers of the smallest unit"),
+    ("doctest", "`assert` in a cell tests a function"),
     ("fractions", "use floats, or math.gcd and two whole numbers"),
     ("gym", "write the environment as a class with reset() and step()"),
     ("gymnasium", "write the environment as a class with reset() and step()"),
+    ("hashlib", "there are no bytes; hash() gives a number for a value"),
     ("jax", "import torch: its functions, gradients and %trace are here"),
     ("keras", "import torch: torch.nn has the layers"),
     ("lightning", "write the loop over the batches yourself, or trace it with `%trace`"),
     ("logging", "use print()"),
+    ("mpl_toolkits", "plots are flat here; plt.contourf and plt.imshow show a surface from above"),
     ("multiprocessing", "operations on tensors use all cores by themselves"),
     ("pandas", "notegrad.read_csv reads tables of numbers; keep columns in a dict of arrays"),
     ("pickle", "torch.save and torch.load keep objects; json keeps plain data"),
+    ("platform", "`%device` and `notegrad doctor` describe the machine"),
     ("plotly", "import matplotlib.pyplot: it is built in"),
     ("polars", "notegrad.read_csv reads tables of numbers; keep columns in a dict of arrays"),
     ("pytorch_lightning", "write the loop over the batches yourself, or trace it with `%trace`"),
     ("requests", "nothing is fetched from a network here; put the file beside the notebook"),
     ("scipy", "import numpy or torch: numpy.linalg and torch have the common functions"),
     ("seaborn", "import matplotlib.pyplot: it is built in"),
+    ("shutil", "os.rename moves a file, os.remove and os.rmdir remove files and empty folders"),
     ("skimage", "images are tensors here; plt.imshow shows one"),
     (
         "sklearn",
         "import torch: torch.nn, torch.optim and torch.utils.data; torch.randperm splits data into parts",
     ),
     ("socket", "nothing is fetched from a network here"),
+    ("struct", "there are no bytes; torch.load, np.load and json read data"),
     ("subprocess", "other programs cannot be started"),
     ("sympy", "there are no symbolic computations; autograd gives derivatives as numbers"),
+    ("tempfile", "os.makedirs makes a folder, and os.remove removes what was written"),
     ("tensorboard", "print the figures, or plot them with matplotlib.pyplot"),
     ("tensorflow", "import torch: its functions, gradients and %trace are here"),
     ("threading", "operations on tensors use all cores by themselves"),
+    ("timeit", "`%timeit` before a line, or `%%timeit` in the first line of a cell"),
     ("torchaudio", "sounds are tensors here; torch.load reads what PyTorch has saved"),
     (
         "torchvision",
@@ -97,13 +102,23 @@ static MODULES: &[Row] = &[
         "transformers",
         "there are no pretrained models; torch.nn.Transformer and its layers are here, and torch.load reads weights",
     ),
+    (
+        "unittest",
+        "`assert` in a cell tests a function; torch.testing.assert_close compares tensors",
+    ),
     ("urllib", "nothing is fetched from a network here; put the file beside the notebook"),
+    ("uuid", "random.getrandbits(32) makes a number that nobody else has"),
     ("wandb", "print the figures, or plot them with matplotlib.pyplot"),
+    ("weakref", "`del` a name that is no longer needed"),
     ("xgboost", "import torch: torch.nn, torch.optim and torch.utils.data"),
 ];
 
 /// Names of modules here that their counterparts have.
 static ATTRIBUTES: &[Row] = &[
+    (
+        "matplotlib.animation",
+        "plots do not move; draw one for each moment, or clear_output(wait=True) before the next",
+    ),
     ("matplotlib.pyplot.hist2d", "np.histogram2d counts, and plt.pcolormesh shows the counts"),
     (
         "matplotlib.pyplot.polar",
@@ -114,20 +129,33 @@ static ATTRIBUTES: &[Row] = &[
         "plt.plot draws lines, and plt.annotate with arrowprops leads to a place",
     ),
     ("matplotlib.pyplot.violinplot", "plt.boxplot and plt.hist show how values are distributed"),
+    (
+        "str.encode",
+        "there are no bytes; ord() gives the number of a character, torch.tensor([ord(c) for c in text]) those of a text",
+    ),
     ("torch.bfloat16", "floats are torch.float32 and torch.float64"),
     ("torch.complex128", "there are no complex tensors; keep the two parts in two tensors"),
     ("torch.complex64", "there are no complex tensors; keep the two parts in two tensors"),
     ("torch.distributed", "one machine computes; operations use all its cores by themselves"),
     ("torch.fft", "there are no complex tensors, so there is no Fourier transform"),
     ("torch.float16", "floats are torch.float32 and torch.float64"),
+    ("torch.get_rng_state", "`torch.manual_seed(n)` gives the same numbers again"),
     ("torch.half", "floats are torch.float32 and torch.float64"),
     ("torch.hub", "nothing is fetched from a network here; torch.load reads a file"),
     ("torch.int16", "whole numbers are torch.uint8, torch.int32 and torch.int64"),
     ("torch.int8", "whole numbers are torch.uint8, torch.int32 and torch.int64"),
+    ("torch.jit", "write `%trace` or notegrad.trace(f): they make a graph of a function"),
     ("torch.linalg.eig", "its results are complex; for symmetric matrices there is eigh"),
     ("torch.linalg.eigvals", "its results are complex; for symmetric matrices there is eigvalsh"),
+    ("torch.multiprocessing", "operations on tensors use all cores by themselves"),
+    ("torch.onnx", "`%dump f model.onnx --format onnx` writes a model"),
+    ("torch.profiler", "`%profile` and `%prun` show what takes how long"),
+    ("torch.set_rng_state", "`torch.manual_seed(n)` gives the same numbers again"),
     ("torch.short", "whole numbers are torch.uint8, torch.int32 and torch.int64"),
     ("torch.sparse", "tensors are dense; index_add and scatter_add add up by index"),
+    ("torch.sparse_coo_tensor", "tensors are dense; index_add and scatter_add add up by index"),
+    ("torch.utils.checkpoint", "activations are kept; smaller batches need less memory"),
+    ("torch.utils.tensorboard", "print the figures, or plot them with matplotlib.pyplot"),
 ];
 
 /// What to use in place of a name that a module or a class does not have.
@@ -143,7 +171,8 @@ pub(crate) fn name(name: &str) -> Option<&'static str> {
 
 /// What to use in place of a module.
 pub(crate) fn module(name: &str) -> Option<&'static str> {
-    find(MODULES, name.split('.').next().unwrap_or(name))
+    let first = name.split('.').next().unwrap_or(name);
+    find(ATTRIBUTES, name).or_else(|| find(MODULES, first))
 }
 
 fn find(rows: &[Row], name: &str) -> Option<&'static str> {

@@ -1,5 +1,6 @@
 //! `Cx`: one running session as natives see it. Its operations are spread over `operate/`.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use crate::cycles;
 use crate::error::{KEYBOARD_INTERRUPT, RECURSION_ERROR, Raised};
 use crate::host::Host;
 use crate::memory;
-use crate::objects::generator::has_abandoned;
+use crate::objects::generator::{has_abandoned, take_abandoned};
 use crate::objects::module::Globals;
 use crate::source::Sources;
 use crate::sym::Sym;
@@ -45,6 +46,8 @@ pub struct Cx {
     pub builtins: FxHashMap<Sym, Value>,
     /// Modules imported so far, by full name.
     pub modules: FxHashMap<String, Value>,
+    /// Modules whose text is running, by full name.
+    pub(crate) loading: Vec<String>,
     /// Every text that was run.
     pub sources: Sources,
     /// Global names of the session.
@@ -65,12 +68,15 @@ pub struct Cx {
     pub memory_limit: usize,
     /// What `os.environ` holds at first.
     pub(crate) environment: Vec<(String, String)>,
+    /// What programs have written into files and the files do not hold yet, by path.
+    pub(crate) unwritten: BTreeMap<String, String>,
     /// What functions take, while that is measured.
     pub(crate) profile: Option<Box<crate::profile::Profile>>,
 }
 
 impl Drop for Cx {
-    /// Functions and the modules they stand in hold each other, and would stay behind.
+    /// Functions and the modules they stand in hold each other, and would stay behind. No code runs any more: what waits for its
+    /// `__del__` or its `finally` is not for the next session of this thread.
     fn drop(&mut self) {
         for module in self.modules.values() {
             if let Value::Module(it) = module {
@@ -79,6 +85,8 @@ impl Drop for Cx {
         }
         self.globals.clear();
         cycles::collect();
+        drop(crate::objects::finalizer::take_waiting());
+        drop(take_abandoned());
     }
 }
 
@@ -90,10 +98,12 @@ impl Cx {
             host,
             environment,
             profile: None,
+            unwritten: BTreeMap::new(),
             interrupt: Arc::new(AtomicBool::new(false)),
             mode: Mode::Eager,
             builtins: crate::builtins::names(),
             modules: FxHashMap::default(),
+            loading: Vec::new(),
             sources: Sources::default(),
             globals: Rc::new(Globals::default()),
             findings: Vec::new(),

@@ -69,6 +69,7 @@ exceptions! {
     VALUE_ERROR: EXCEPTION = "ValueError", "A value is not acceptable.";
     SHAPE_ERROR: RUNTIME_ERROR = "ShapeError", "Shapes do not fit together.";
     UNICODE_ERROR: VALUE_ERROR = "UnicodeError", "Text cannot be encoded.";
+    UNICODE_DECODE_ERROR: UNICODE_ERROR = "UnicodeDecodeError", "Bytes are no text.";
     WARNING: EXCEPTION = "Warning", "Base of warnings.";
     USER_WARNING: WARNING = "UserWarning", "A warning by a program.";
     DEPRECATION_WARNING: WARNING = "DeprecationWarning", "Something will go away.";

@@ -51,6 +51,16 @@ impl fmt::Display for FileError {
     }
 }
 
+/// What is known of a file or folder without reading it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Metadata {
+    /// Bytes.
+    pub size: u64,
+    pub is_dir: bool,
+    /// When it was last written, in seconds since 1970.
+    pub modified: f64,
+}
+
 /// What a session can ask of the program it runs in. Errors are messages for the user.
 pub trait Host {
     /// Writes to standard output.
@@ -83,12 +93,34 @@ pub trait Host {
     /// Writes a whole file; a crash leaves the old one. Links are followed, and only regular files replaced.
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError>;
 
+    /// Adds to the end of a regular file, which is made if it is not there.
+    fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError>;
+
+    /// Removes a file or link.
+    fn remove_file(&mut self, path: &str) -> Result<(), FileError>;
+
+    /// Gives a file or folder another name; a file that has it already is replaced.
+    fn rename(&mut self, path: &str, to: &str) -> Result<(), FileError>;
+
+    /// Facts about a file or folder; links are followed.
+    fn metadata(&self, path: &str) -> Result<Metadata, FileError>;
+
     /// Names in a folder, sorted.
     fn list_dir(&self, path: &str) -> Result<Vec<String>, FileError>;
+
+    /// The folder that paths start from, as a full path.
+    fn current_dir(&self) -> Result<String, FileError> {
+        Ok("/here".to_owned())
+    }
 
     /// Makes a folder and those above it; no error if it exists.
     fn make_dir(&mut self, _path: &str) -> Result<(), FileError> {
         Err("folders cannot be made here".into())
+    }
+
+    /// Removes an empty folder.
+    fn remove_dir(&mut self, _path: &str) -> Result<(), FileError> {
+        Err("folders cannot be removed here".into())
     }
 
     /// The variables of the environment that the session starts with.
@@ -172,9 +204,57 @@ impl Host for Recording {
         Ok(())
     }
 
+    fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
+        self.record.files.borrow_mut().entry(path.to_owned()).or_default().extend(bytes);
+        Ok(())
+    }
+
+    fn remove_file(&mut self, path: &str) -> Result<(), FileError> {
+        let removed = self.record.files.borrow_mut().remove(path);
+        removed.map(drop).ok_or_else(|| FileError::new(path, &ErrorKind::NotFound.into()))
+    }
+
+    fn rename(&mut self, path: &str, to: &str) -> Result<(), FileError> {
+        let bytes = self.read_file(path)?;
+        self.remove_file(path)?;
+        self.write_file(to, &bytes)
+    }
+
+    /// A folder without files is kept as a file of no name in it.
+    fn make_dir(&mut self, path: &str) -> Result<(), FileError> {
+        let path = path.trim_end_matches('/');
+        let ends = path.match_indices('/').map(|it| it.0).chain([path.len()]);
+        let folders = ends.map(|end| (format!("{}/", &path[..end]), Vec::new()));
+        self.record.files.borrow_mut().extend(folders);
+        Ok(())
+    }
+
+    fn remove_dir(&mut self, path: &str) -> Result<(), FileError> {
+        if self.list_dir(path)?.is_empty() {
+            return self.remove_file(&format!("{path}/"));
+        }
+        Err(FileError::new(path, &ErrorKind::DirectoryNotEmpty.into()))
+    }
+
+    fn metadata(&self, path: &str) -> Result<Metadata, FileError> {
+        let size = match self.read_file(path) {
+            Ok(bytes) => Some(bytes.len() as u64),
+            Err(error) if error.kind == ErrorKind::IsADirectory => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Metadata { size: size.unwrap_or(0), is_dir: size.is_none(), modified: 0.0 })
+    }
+
     fn list_dir(&self, path: &str) -> Result<Vec<String>, FileError> {
         let prefix = if path == "." { String::new() } else { format!("{path}/") };
         let files = self.record.files.borrow();
-        Ok(files.keys().filter_map(|it| it.strip_prefix(&prefix).map(str::to_owned)).collect())
+        let below: Vec<&str> = files.keys().filter_map(|it| it.strip_prefix(&prefix)).collect();
+        if below.is_empty() && path != "." {
+            return Err(FileError::new(path, &ErrorKind::NotFound.into()));
+        }
+        let first = |it: &&str| it.split('/').next().unwrap_or_default().to_owned();
+        let mut names: Vec<String> = below.iter().map(first).filter(|it| !it.is_empty()).collect();
+        names.dedup();
+        Ok(names)
     }
 }

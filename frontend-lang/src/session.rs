@@ -167,6 +167,7 @@ impl Session {
         }
         self.show_findings();
         self.cx.close_abandoned();
+        self.cx.write_rest();
         cycles::collect_after_cell();
         self.cx.close_abandoned();
         result

@@ -58,6 +58,9 @@ impl Files for Folder {
                 ("model.ngm".into(), false),
                 ("helpers.ng".into(), false),
                 ("tools".into(), true),
+                (".ipynb_checkpoints".into(), true),
+                ("my-data".into(), true),
+                ("01-intro.ng".into(), false),
             ],
             "tools" => vec![("__init__.ng".into(), false), ("shapes.ng".into(), false)],
             "data/" => vec![("mnist.csv".into(), false)],
@@ -312,7 +315,12 @@ fn imports() {
     );
     check(&known, "import help|", "help", &["helpers"]);
     check(&known, "import tool|", "tool", &["tools"]);
-    check(&known, "import dat|", "dat", &["dataclasses", "datetime"]);
+    check(&known, "import dat|", "dat", &["dataclasses", "datetime", "data"]);
+    for word in ["ipynb", "my"] {
+        check(&known, &format!("import {word}|"), word, &[]);
+    }
+    check(&known, "import _i|", "_i", &["_inspect", "_io"]);
+    check(&known, "import io|", "io", &["io"]);
     check(&known, "from tools.|", "", &["shapes"]);
     check(&known, "from math import sq|", "sq", &["sqrt"]);
     check(&known, "from collections import Cou|", "Cou", &["Counter"]);

@@ -77,10 +77,21 @@ fn names_what_is_out_and_the_way_out() {
 #[test]
 fn says_what_to_write_instead() {
     let cases = [
-        (
-            "open('a.txt')",
-            "It is not in this language: tables of numbers are read by notegrad.read_csv",
-        ),
+        ("open('a.png', 'rb')", "there are no bytes in this language; text is read with mode 'r'"),
+        ("import cmath", "there are no complex numbers; math has"),
+        ("from torch.profiler import profile", "`%profile` and `%prun` show"),
+        ("'a'.encode()", "there are no bytes; ord()"),
+        ("import torch.optim as o\no.adam([])", "Did you mean 'torch.optim.adam.Adam'?"),
+        ("s = 'it's'", "help: put the text into double quotes: `\"it's...\"`"),
+        ("print('it's')", "help: put the text into double quotes"),
+        ("def f(x)\n    return x", "help: write `:` after it"),
+        ("def f():\n    retrun 1", "help: did you mean `return`?"),
+        ("if 1:\n    pass\nesle:\n    pass", "help: did you mean `else`?"),
+        ("else: pass", "`else` needs an `if`, `for`, `while` or `try` right above"),
+        ("print(f\"{x\")", "this '{' of the f-string is never closed"),
+        ("x = 08", "help: write `8`"),
+        ("5 = x", "help: write `x = 5` to assign, or `5 == x` to compare"),
+        ("if 1:\n\tx = 1\n        y = 2", "some lines are indented by tabs, others by spaces"),
         ("help(print)", "write `name?` for help"),
         ("exit()", "a cell ends at its last line"),
         (

@@ -229,3 +229,16 @@ fn a_session_that_ends_leaves_nothing_behind() {
     });
     assert!(left[2] < left[1] + 1000, "{left:?} bytes");
 }
+
+#[test]
+fn a_session_that_ends_leaves_no_code_to_the_next() {
+    let code = "class A:\n    def __del__(self): print('late')\na = A()\ndef g():\n    try: yield 1\n    finally: print('later')\n\
+                it = g(); n = next(it)\nb = A(); b.b = b";
+    let mut ended = session();
+    assert_eq!(error(&mut ended, code), "");
+    drop(ended);
+    let record = Rc::new(Record::default());
+    let mut session = Session::new(Box::new(Recording { record: record.clone() }));
+    assert_eq!(error(&mut session, "x = [n for n in range(3)]; len(x)"), "");
+    assert_eq!(record.stdout.take(), "");
+}

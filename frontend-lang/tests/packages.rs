@@ -19,6 +19,18 @@ const FILES: &[(&str, &str)] = &[
     ("broken/__init__.ng", "1 / 0"),
     ("broken/part.ng", "x = 1"),
     ("tables/a.csv", "1,2"),
+    ("tables/inner/m.ng", "x = 5"),
+    ("inner_error/sub.ng", "import pandas"),
+    ("near/__init__.ng", "from . import one\nfrom .one import x\nfrom .far.two import y"),
+    ("near/one.ng", "x = 6"),
+    ("near/far/two.ng", "from ..one import x\nfrom .. import one as again\ny = again.x + x"),
+    ("near/far/high.ng", "from ... import alone"),
+    ("math/extra.ng", "x = 1"),
+    ("star/__init__.ng", "__all__ = ['leaf']"),
+    ("star/leaf.ng", "x = 8"),
+    ("round_a.ng", "import round_b\na = 1"),
+    ("round_b.ng", "from round_a import a"),
+    ("shows.ng", "print(__name__, __file__, repr(__package__))"),
 ];
 
 /// What a cell prints, or the class and text of its error.
@@ -49,6 +61,19 @@ fn files_and_folders_are_imported() {
         ("from open.first import one; import open.second as s; print(one, s.two)", "1 2\n"),
         ("from open import first; print(first.one)", "1\n"),
         ("import both; print(both.kind)", "folder\n"),
+        ("import tables.inner.m; print(tables.inner.m.x)", "5\n"),
+        ("from tables import inner; from tables.inner.m import x; print(x)", "5\n"),
+        ("import near; print(near.x, near.y, near.one.x)", "6 12 6\n"),
+        ("from star import *; print(leaf.x)", "8\n"),
+        ("import shows, near.far.two as two", "shows shows.ng ''\n"),
+        (
+            "import near.far.two as t; print(t.__package__, t.__file__)",
+            "near.far near/far/two.ng\n",
+        ),
+        (
+            "import importlib as i; m = i.import_module('.far.two', 'near'); print(m.y, i.reload(m) is m, m.y)",
+            "12 True 12\n",
+        ),
     ] {
         assert_eq!(printed_by(cell), expected, "{cell}");
     }
@@ -57,7 +82,19 @@ fn files_and_folders_are_imported() {
 #[test]
 fn what_holds_no_module_is_not_imported() {
     for (cell, expected) in [
-        ("import tables", "ModuleNotFoundError: No module named 'tables'"),
+        ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
+        ("import math.extra", "ModuleNotFoundError: No module named 'math.extra'"),
+        ("import oneflow.wrong", "ModuleNotFoundError: No module named 'oneflow.wrong'"),
+        ("from inner_error import sub", "ModuleNotFoundError: No module named 'pandas'"),
+        (
+            "from . import alone",
+            "ImportError: attempted relative import with no known parent package",
+        ),
+        ("import near.far.high", "ImportError: attempted relative import beyond top-level package"),
+        (
+            "import round_a",
+            "ImportError: cannot import name 'a' from partially initialized module 'round_a' (most likely due to a circular import",
+        ),
         ("import whole.second", "ModuleNotFoundError: No module named 'whole.second'"),
         ("from whole import second", "ImportError: cannot import name 'second' from 'whole'"),
         ("from broken.part import x", "ZeroDivisionError: division by zero"),
@@ -65,4 +102,13 @@ fn what_holds_no_module_is_not_imported() {
         let printed = printed_by(cell);
         assert!(printed.starts_with(expected), "{cell}: {printed}");
     }
+}
+
+#[test]
+fn a_cell_may_make_the_module_that_it_imports() {
+    let cell = "open('made.ng', 'w').write('x = 3')\nimport made\nprint(made.x)";
+    assert_eq!(printed_by(cell), "3\n");
+    let cell = "import importlib, alone\nwith open('alone.ng', 'w') as f: n = f.write('x = 2')\n\
+                importlib.reload(alone); print(alone.x)";
+    assert_eq!(printed_by(cell), "2\n");
 }

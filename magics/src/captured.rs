@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use frontend_lang::host::{FileError, Host};
+use frontend_lang::host::{FileError, Host, Metadata};
 use frontend_lang::native::*;
 
 /// Outputs of a cell as a value of the language.
@@ -169,8 +169,32 @@ impl Host for Keeping {
         self.real().write_file(path, bytes)
     }
 
+    fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
+        self.real().append_file(path, bytes)
+    }
+
+    fn remove_file(&mut self, path: &str) -> Result<(), FileError> {
+        self.real().remove_file(path)
+    }
+
+    fn rename(&mut self, path: &str, to: &str) -> Result<(), FileError> {
+        self.real().rename(path, to)
+    }
+
+    fn metadata(&self, path: &str) -> Result<Metadata, FileError> {
+        self.real().metadata(path)
+    }
+
     fn list_dir(&self, path: &str) -> Result<Vec<String>, FileError> {
         self.real().list_dir(path)
+    }
+
+    fn current_dir(&self) -> Result<String, FileError> {
+        self.real().current_dir()
+    }
+
+    fn remove_dir(&mut self, path: &str) -> Result<(), FileError> {
+        self.real().remove_dir(path)
     }
 
     fn make_dir(&mut self, path: &str) -> Result<(), FileError> {

@@ -284,7 +284,7 @@ fn elsewhere(name: &str) -> Option<&'static str> {
             NO_SHELL
         }
         "load_ext" | "autoreload" | "reload_ext" => {
-            "there are no extensions; `.ng` files are imported with `import`"
+            "there are no extensions; `importlib.reload(module)` runs an edited `.ng` file again"
         }
         "pylab" => "write `import matplotlib.pyplot as plt`; plots are drawn in the notebook",
         "lprun" => "%prun shows what each function takes",

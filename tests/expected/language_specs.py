@@ -13,10 +13,11 @@ import io
 import pathlib
 import re
 import sys
+import tempfile
 import traceback
 import warnings
 
-FOLDER = pathlib.Path(__file__).parent.parent / "specs" / "language"
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "specs" / "language"
 SOURCES = []
 MARK = re.compile(r"\s*# (shows|error):.*$")
 
@@ -177,6 +178,12 @@ def written(cell, shown, error):
 
 
 def main():
+    # Pages make files.
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        compare()
+
+
+def compare():
     write = "--write" in sys.argv
     only = [it for it in sys.argv[1:] if not it.startswith("--")]
     wrong, count = [], 0

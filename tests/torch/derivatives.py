@@ -127,3 +127,39 @@ leaf = torch.ones(3, 2, dtype=torch.float64).requires_grad_()
 print(leaf[0:3].requires_grad, leaf[:].shape)
 (leaf * 2).sum().backward()
 show("grad", leaf.grad)
+
+print("# functional_call")
+from torch.func import functional_call
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2), torch.nn.ReLU(), torch.nn.Linear(2, 1))
+with torch.no_grad():
+    for at, p in enumerate(net.parameters()):
+        p.copy_(torch.arange(p.numel()).reshape(p.shape) * 0.5 + at)
+net.eval()
+batch = torch.tensor([[1.0, 2.0], [3.0, -1.0], [0.5, 0.0]])
+own = {name: value.detach() for name, value in net.named_parameters()}
+
+
+def off(parameters, x):
+    return functional_call(net, parameters, (x,)).pow(2).mean()
+
+
+print(off(own, batch), {name: value.tolist() for name, value in grad(off)(own, batch).items()})
+print(functional_call(net, {"3.bias": torch.ones(1)}, batch).detach(), net(batch).detach())
+print(functional_call(net, (own, {"1.running_mean": torch.ones(2)}), batch))
+print(functional_call(net, {"not there": batch}, batch).shape, net[0].weight is dict(net.named_parameters())["0.weight"])
+try:
+    functional_call(net, {"not there": batch}, batch, strict=True)
+except RuntimeError:
+    print("refused")
+both = grad_and_value(lambda t: (t["a"] * t["b"][0]).sum())({"a": torch.tensor(2.0), "b": [torch.tensor(3.0)]})
+print(both)
+
+print("# Variable and seeds of GPUs")
+from torch.autograd import Variable
+
+print(Variable(torch.ones(2), requires_grad=True), Variable(torch.ones(1)).requires_grad)
+torch.cuda.manual_seed(0)
+torch.cuda.manual_seed_all(0)
+torch.cuda.empty_cache()

@@ -2,6 +2,7 @@
 //! the way out. Parsing cannot fail: it gives a tree and diagnostics.
 
 mod expression;
+mod parser_words;
 mod pattern;
 mod statement;
 mod syntax;

@@ -73,7 +73,7 @@ impl Lower<'_> {
                     })
                     .collect(),
             ),
-            py::Stmt::ImportFrom(it) => self.import_from(it)?,
+            py::Stmt::ImportFrom(it) => self.import_from(it),
             py::Stmt::Global(it) => {
                 StmtKind::Global(it.names.iter().map(|it| self.name(it)).collect())
             }
@@ -153,24 +153,21 @@ impl Lower<'_> {
         orelse
     }
 
-    fn import_from(&mut self, node: &py::StmtImportFrom) -> Option<StmtKind> {
-        if node.level > 0 {
-            self.refuse(node, "a relative import is", "write the full name of the module");
-            return None;
-        }
-        let module = node.module.as_ref().map(ToString::to_string).unwrap_or_default();
+    fn import_from(&mut self, node: &py::StmtImportFrom) -> StmtKind {
+        let name = node.module.as_ref().map(ToString::to_string).unwrap_or_default();
+        let module = ".".repeat(node.level as usize) + &name;
         if module == "__future__" {
-            return Some(StmtKind::Pass);
+            return StmtKind::Pass;
         }
         if node.names.iter().any(|it| it.name.as_str() == "*") {
-            return Some(StmtKind::ImportStar { module });
+            return StmtKind::ImportStar { module };
         }
         let names = node.names.iter().map(|alias| ImportName {
             name: self.name(&alias.name),
             to: self.name(alias.asname.as_ref().unwrap_or(&alias.name)),
             range: self.range(alias),
         });
-        Some(StmtKind::ImportFrom { module, names: names.collect() })
+        StmtKind::ImportFrom { module, names: names.collect() }
     }
 
     fn try_stmt(&mut self, node: &py::StmtTry) -> StmtKind {

@@ -7,7 +7,8 @@ use ruff_python_ast::token::{Token, TokenKind as T};
 use ruff_python_parser::Parsed;
 use ruff_text_size::{Ranged, TextRange};
 
-use super::sentence;
+use super::parser_words::in_words;
+use crate::suggest::nearest;
 
 /// One mistake: its place, what is wrong, and the next step.
 pub(super) struct Mistake {
@@ -37,8 +38,7 @@ pub(super) fn mistakes(text: &str, parsed: &Parsed<py::Mod>) -> Vec<Mistake> {
             text.get(between).is_none_or(|it| !it.contains('\n'))
         });
         if !same_line {
-            let message = sentence(&error.error.to_string());
-            found.push(Mistake { range, message, help: None });
+            found.push(in_words(text, &tokens, error));
         }
     }
     found
@@ -67,6 +67,7 @@ fn slip(text: &str, tokens: &[&Token]) -> Option<Mistake> {
         }
         let before = at.checked_sub(1).map(|it| tokens[it]);
         let other = keyword_as_name(text, before, rest)
+            .or_else(|| apostrophe(text, rest))
             .or_else(|| if begins(at) { braces(text, rest) } else { None })
             .or_else(|| if depth > 0 { comma(text, rest) } else { None });
         if other.is_some() {
@@ -77,7 +78,8 @@ fn slip(text: &str, tokens: &[&Token]) -> Option<Mistake> {
             T::Name if begins(at) => print_statement(text, rest)
                 .or_else(|| else_if_in_one(text, rest))
                 .or_else(|| declaration(text, rest))
-                .or_else(|| walrus(text, rest)),
+                .or_else(|| walrus(text, rest))
+                .or_else(|| misspelt(text, rest)),
             T::Less | T::NotEqual => unequal(text, rest),
             T::Else if begins(at) => else_if(rest),
             T::Amper | T::Vbar | T::Plus | T::Minus => doubled(text, rest),
@@ -173,6 +175,42 @@ fn walrus(text: &str, rest: &[&Token]) -> Option<Mistake> {
         range: sign.range(),
         message: "`:=` names a value inside an expression".to_owned(),
         help: Some(format!("write `{} = ...` to assign", text_of(text, name))),
+    })
+}
+
+/// `retrun x`, `esle:`.
+fn misspelt(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    const WORDS: [&str; 15] = [
+        "assert", "class", "def", "elif", "else", "except", "finally", "for", "from", "import",
+        "raise", "return", "try", "while", "with",
+    ];
+    let [word, next, after, ..] = rest else { return None };
+    let is_value = matches!(next.kind(), T::Name | T::Int | T::Float | T::String | T::Not);
+    let opens_block = next.kind() == T::Colon && after.kind() == T::Newline;
+    if !is_value && !opens_block {
+        return None;
+    }
+    let word_text = text_of(text, word);
+    let near = nearest(word_text, WORDS)?;
+    Some(Mistake {
+        range: word.range(),
+        message: format!("`{word_text}` begins no statement"),
+        help: Some(format!("did you mean `{near}`?")),
+    })
+}
+
+/// `'it's'`.
+fn apostrophe(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let [one, two, ..] = rest else { return None };
+    let closed = one.kind() == T::String && text_of(text, one).ends_with('\'');
+    (closed && two.kind() == T::Name && one.end() == two.start()).then(|| Mistake {
+        range: TextRange::new(one.start(), two.end()),
+        message: "the text ends at the apostrophe inside it".to_owned(),
+        help: Some(format!(
+            "put the text into double quotes: `\"{}'{}...\"`",
+            text_of(text, one).trim_matches('\''),
+            text_of(text, two)
+        )),
     })
 }
 

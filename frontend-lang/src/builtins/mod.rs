@@ -4,6 +4,7 @@ pub mod attributes;
 pub mod convert;
 pub mod dict_methods;
 pub mod exceptions;
+pub mod files;
 pub mod iteration;
 pub mod list_methods;
 pub mod modules;
@@ -27,6 +28,7 @@ use crate::value::Value;
 /// Functions that need no import, by family.
 pub static FUNCTIONS: &[&[NativeFn]] = &[
     attributes::FUNCTIONS,
+    files::FUNCTIONS,
     iteration::FUNCTIONS,
     numbers::FUNCTIONS,
     output::FUNCTIONS,

@@ -1,7 +1,7 @@
 //! The host of a check: it hears nothing and tells nothing. What is asked of it makes the answer unknown.
 
 use crate::check::unknown::touch;
-use crate::host::{FileError, Host};
+use crate::host::{FileError, Host, Metadata};
 use crate::value::Value;
 
 /// A host that is not there.
@@ -42,6 +42,22 @@ impl Host for Nobody {
     }
 
     fn write_file(&mut self, _path: &str, _bytes: &[u8]) -> Result<(), FileError> {
+        absent()
+    }
+
+    fn append_file(&mut self, _path: &str, _bytes: &[u8]) -> Result<(), FileError> {
+        absent()
+    }
+
+    fn remove_file(&mut self, _path: &str) -> Result<(), FileError> {
+        absent()
+    }
+
+    fn rename(&mut self, _path: &str, _to: &str) -> Result<(), FileError> {
+        absent()
+    }
+
+    fn metadata(&self, _path: &str) -> Result<Metadata, FileError> {
         absent()
     }
 

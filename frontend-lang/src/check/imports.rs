@@ -1,6 +1,6 @@
 //! Modules that a cell imports and that are not there: looked up before the check, which itself sees no files.
 //!
-//! **Invariant:** nothing is loaded, and only names are noted for which neither the language has a module nor the folder a file or a folder of them.
+//! **Invariant:** nothing is loaded, and only names are noted for which neither the language has a module nor the folder a file or a folder.
 
 use rustc_hash::FxHashSet;
 
@@ -18,7 +18,7 @@ impl Cx {
             !self.modules.contains_key(name)
                 && !is_built_in(name)
                 && ng_modules::real_name(name).is_none()
-                && self.module_file(name).is_none()
+                && self.module_file(name).is_ok_and(|it| it.is_none())
         });
         names
     }
@@ -33,7 +33,8 @@ fn imported(code: &Code, names: &mut FxHashSet<String>) {
                 let ends = module.match_indices('.').map(|it| it.0);
                 names.extend(ends.chain([module.len()]).map(|end| module[..end].to_owned()));
             }
-            Op::ImportFrom(name) => {
+            // Relative names are wrong in a cell whether there are such files or not.
+            Op::ImportFrom(name) if !module.starts_with('.') => {
                 names.insert(format!("{module}.{name}"));
             }
             _ => {}

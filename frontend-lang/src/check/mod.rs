@@ -124,6 +124,8 @@ pub(crate) struct Shadow {
     latest: Option<(usize, usize)>,
     /// Names in its imports that name no module.
     absent: FxHashSet<String>,
+    /// Whether it has come past a call whose effects are not followed.
+    had_effect: bool,
     /// Where tensors come from, as far as lints ask.
     origins: origin::Origins,
     /// Versions of leaves when they got a gradient.

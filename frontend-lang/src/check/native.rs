@@ -56,6 +56,7 @@ impl Cx {
             if row.name == "shuffle" {
                 return Err(self.uncertain());
             }
+            self.shadow().had_effect |= row.effect == Effect::Opaque;
             return Ok(unknown(kind));
         }
         if matches!(row.name, "setattr" | "delattr") && !self.may_change(&args[0]) {

@@ -357,7 +357,8 @@ impl Cx {
     /// Imports happen once and for all, so modules that come with the language are loaded in earnest.
     pub(crate) fn import_in_earnest(&mut self, name: &str) -> Res {
         if !crate::vm::import::is_built_in(name) {
-            if self.shadow().absent.contains(name) {
+            // A cell may make the module that it imports.
+            if self.shadow().absent.contains(name) && !self.shadow().had_effect {
                 return Err(crate::vm::import::no_module(name));
             }
             return Err(self.uncertain());

@@ -14,8 +14,8 @@ pub(super) static ALL: &[Topic] = &[
     Topic {
         code: "ModuleNotFoundError",
         title: "A module that is not here",
-        why: "The modules are part of the language, and nothing can be installed: `%modules` shows those that there are. The message says what takes the place of a well-known library.",
-        next: "check the spelling, or do without the module as the message says",
+        why: "Modules are part of the language, or stand beside the notebook: `.ng` files, and folders of them. Nothing can be installed. The message lists the modules of the language, or says what takes the place of a well-known library.",
+        next: "check the spelling and the folder of the notebook, or do without the module as the message says",
         example: "import torhc",
     },
     Topic {
@@ -157,6 +157,13 @@ pub(super) static ALL: &[Topic] = &[
         why: "A name that a function assigns anywhere is local in all of it. It was read before the assignment ran, or another branch ran.",
         next: "assign it first, give it as an argument, or say `global name`",
         example: "count = 0\ndef up():\n    count += 1\nup()",
+    },
+    Topic {
+        code: "UnicodeDecodeError",
+        title: "A file that is not text",
+        why: "A file was read as text, and its bytes are not text in UTF-8: it holds an image, an array or a model, or text in an older encoding.",
+        next: "read arrays with `np.load` and tensors with `torch.load`; save old text as UTF-8, or pass `errors='replace'`",
+        example: "raise UnicodeDecodeError('no text')",
     },
     Topic {
         code: "UnicodeError",

@@ -52,6 +52,11 @@ pub(crate) fn keep(instance: Instance) {
     }
 }
 
+/// The objects that wait; nobody else will call their `__del__`.
+pub(crate) fn take_waiting() -> Vec<Rc<Instance>> {
+    WAITING.take()
+}
+
 impl Cx {
     /// Calls `__del__` of the objects that wait.
     /// One interrupt ends all of them.

@@ -337,6 +337,7 @@ impl Cx {
         let owner = match value {
             Value::Module(it) => &it.name,
             Value::Tensor(it) if it.look() == Look::Array => "numpy.ndarray",
+            Value::Str(_) => "str",
             _ => "",
         };
         if let Some(way_out) = crate::absent::attribute(owner, name.as_str()) {

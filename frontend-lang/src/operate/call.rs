@@ -10,6 +10,7 @@ use crate::error::{Raised, type_error};
 use crate::native::{Args, CallArgs, NativeFn, NativeObject, Res};
 use crate::objects::class::{Class, Instance, traits, type_name};
 use crate::objects::generator::has_abandoned;
+use crate::objects::module::Module;
 use crate::params::Bound;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -212,7 +213,20 @@ impl Cx {
 
 /// `'int' object is not callable`.
 pub(crate) fn not_callable(func: &Value) -> Raised {
-    type_error(format!("'{}' object is not callable", type_name(func)))
+    let hint = match func {
+        Value::Module(it) => {
+            namesake(it).map(|name| format!(". Did you mean '{}.{name}'?", it.name))
+        }
+        _ => None,
+    };
+    type_error(format!("'{}' object is not callable{}", type_name(func), hint.unwrap_or_default()))
+}
+
+/// What a module holds that has its own name, such as `Adam` in `torch.optim.adam`.
+fn namesake(module: &Module) -> Option<Sym> {
+    let own = module.name.rsplit('.').next().unwrap_or(&module.name).to_lowercase();
+    let names = module.globals.entries().into_iter().map(|it| it.0);
+    names.into_iter().find(|it| it.as_str().to_lowercase() == own)
 }
 
 /// `__init__() should return None, not 'int'`.

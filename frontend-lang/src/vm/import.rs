@@ -1,10 +1,14 @@
 //! Imports: modules written in Rust, in the language, and beside the notebook.
 
+use std::io::ErrorKind;
 use std::rc::Rc;
 
 use crate::builtins::{MODULES, NG_MODULES, ng_modules};
 use crate::cx::{Cx, Mode};
-use crate::error::{MODULE_NOT_FOUND_ERROR, Raised, SYNTAX_ERROR, import_error};
+use crate::error::{
+    MODULE_NOT_FOUND_ERROR, Raised, SYNTAX_ERROR, import_error, os_error, type_error,
+};
+use crate::host::FileError;
 use crate::native::{Member, NativeModule, Res};
 use crate::objects::class::class_of;
 use crate::objects::module::{Globals, Module};
@@ -25,70 +29,92 @@ impl Cx {
             return self.load_rows(name, row);
         }
         if let Some((_, text)) = NG_MODULES.iter().find(|(known, _)| *known == name) {
-            return self.load_text(name, text);
+            return self.run_module(name, text, Rc::default());
         }
         if let Some(real) = ng_modules::real_name(name) {
-            let module = self.import(&real)?;
+            let module = self.import(&real).map_err(|raised| match names(&raised, &real) {
+                true => no_module(name),
+                false => raised,
+            })?;
             self.modules.insert(name.to_owned(), module.clone());
             return Ok(module);
         }
-        if let Some((path, bytes)) = self.module_file(name) {
-            return self.load_file(name, &path, bytes);
+        self.write_all()?;
+        // What comes with the language is not mixed with what stands beside the notebook.
+        if !is_built_in(name.split('.').next().unwrap_or(name))
+            && let Some(file) = self.module_file(name).map_err(os_error)?
+        {
+            return self.load_file(name, file);
         }
         Err(no_module(name))
     }
 
-    /// A module beside the notebook, its path and text: for `a.b` the file `a/b/__init__.ng` or `a/b.ng`, or the folder
-    /// `a/b`, whose own text is empty, if it holds modules.
-    pub(crate) fn module_file(&self, name: &str) -> Option<(String, Vec<u8>)> {
+    /// A module beside the notebook: for `a.b` the file `a/b/__init__.ng` or `a/b.ng`, or the folder `a/b`, whose text is empty.
+    pub(crate) fn module_file(&self, name: &str) -> Result<Option<ModuleFile>, FileError> {
+        if name.split('.').any(str::is_empty) {
+            return Ok(None);
+        }
         let base = name.replace('.', "/");
-        for path in [format!("{base}/__init__.ng"), format!("{base}.ng")] {
-            if let Ok(bytes) = self.host.read_file(&path) {
-                return Some((path, bytes));
+        for (path, is_package) in
+            [(format!("{base}/__init__.ng"), true), (format!("{base}.ng"), false)]
+        {
+            match self.host.read_file(&path) {
+                Ok(bytes) => return Ok(Some(ModuleFile { path, bytes, is_package })),
+                Err(error) if is_absence(error.kind) => {}
+                Err(error) => return Err(error),
             }
         }
-        let names = self.host.list_dir(&base).ok()?;
-        names.iter().any(|it| it.ends_with(".ng")).then(|| (base, Vec::new()))
+        let is_folder = self.host.metadata(&base).is_ok_and(|it| it.is_dir);
+        Ok(is_folder.then_some(ModuleFile { path: base, bytes: Vec::new(), is_package: true }))
     }
 
-    /// Loads a module of a file, the packages around it first, and makes it an attribute of the innermost.
-    fn load_file(&mut self, name: &str, path: &str, bytes: Vec<u8>) -> Res {
-        let text = String::from_utf8(bytes)
-            .map_err(|_| import_error(format!("{path} is not UTF-8 text")))?;
-        let Some((package, leaf)) = name.rsplit_once('.') else {
-            return self.load_text(name, &text);
+    fn load_file(&mut self, name: &str, file: ModuleFile) -> Res {
+        let globals = Rc::new(Globals::default());
+        self.run_file(name, file, globals)
+    }
+
+    /// Runs the text of a file, which binds its names in `globals`.
+    fn run_file(&mut self, name: &str, file: ModuleFile, globals: Rc<Globals>) -> Res {
+        let text = String::from_utf8(file.bytes)
+            .map_err(|_| import_error(format!("{} is not UTF-8 text", file.path)))?;
+        let package = match file.is_package {
+            true => name,
+            false => name.rsplit_once('.').map_or("", |it| it.0),
         };
-        let package = self.import(package)?;
-        // The package may have imported it.
-        let module = match self.modules.get(name) {
-            Some(module) => module.clone(),
-            None => self.load_text(name, &text)?,
+        globals.set(Sym::new("__package__"), Value::str(package));
+        globals.set(Sym::new("__file__"), Value::str(file.path));
+        self.run_module(name, &text, globals)
+    }
+
+    /// Reads and runs a module beside the notebook again; its names are bound anew, and others that it had stay.
+    pub(crate) fn reload(&mut self, module: &Value) -> Res {
+        let Value::Module(it) = module else {
+            return Err(type_error("reload() argument must be a module"));
         };
-        if let Value::Module(it) = &package {
-            it.globals.set(Sym::new(leaf), module.clone());
+        if is_built_in(&it.name) {
+            return Ok(module.clone());
         }
-        Ok(module)
+        let file = self.module_file(&it.name).map_err(os_error)?;
+        let file = file.ok_or_else(|| no_module(&it.name))?;
+        self.run_file(&it.name, file, it.globals.clone())?;
+        Ok(module.clone())
     }
 
-    /// `import a.b`: loads both, and gives `a`.
+    /// `import a.b`: loads both, makes each an attribute of the one before, and gives `a`.
     pub(crate) fn import_first(&mut self, name: &str) -> Res {
-        let first = name.split('.').next().unwrap_or(name);
-        let mut prefix = String::new();
+        let ends = name.match_indices('.').map(|it| it.0).chain([name.len()]);
         let mut outer: Option<Value> = None;
-        for part in name.split('.') {
-            if !prefix.is_empty() {
-                prefix.push('.');
-            }
-            prefix.push_str(part);
-            let module = self.import(&prefix)?;
+        for end in ends {
+            let module = self.import(&name[..end])?;
+            let leaf = Sym::new(name[..end].rsplit('.').next().unwrap_or(name));
             if let Some(Value::Module(outer)) = &outer
-                && outer.globals.get(Sym::new(part)).is_none()
+                && outer.globals.get(leaf).is_none()
             {
-                outer.globals.set(Sym::new(part), module.clone());
+                outer.globals.set(leaf, module.clone());
             }
             outer = Some(module);
         }
-        self.import(first)
+        self.import(name.split('.').next().unwrap_or(name))
     }
 
     /// `from module import name`.
@@ -99,16 +125,27 @@ impl Cx {
         let Value::Module(it) = module else { return Err(import_error("not a module")) };
         let full = format!("{}.{name}", it.name);
         match self.import(&full) {
-            Err(raised) if raised.is(&MODULE_NOT_FOUND_ERROR) => {}
-            found => return found,
+            Err(raised) if names(&raised, &full) => {}
+            Ok(found) => {
+                it.globals.set(name, found.clone());
+                return Ok(found);
+            }
+            failed => return failed,
         }
-        let names = self.dir(module);
-        let near = nearest(name.as_str(), names.iter().map(|it| it.as_str()));
+        let known = self.dir(module);
+        let near = nearest(name.as_str(), known.iter().map(|it| it.as_str()));
         let hint = match crate::absent::attribute(&it.name, name.as_str()) {
             Some(way_out) => format!(". It is not in this language: {way_out}"),
             None => near.map(|near| format!(". Did you mean '{near}'?")).unwrap_or_default(),
         };
-        let message = format!("cannot import name '{name}' from '{}'{hint}", it.name);
+        let message = match self.loading.contains(&it.name) {
+            true => format!(
+                "cannot import name '{name}' from partially initialized module '{}' (most likely due to a circular import: it imports \
+                 what imports it, and has not come to '{name}' yet)",
+                it.name
+            ),
+            false => format!("cannot import name '{name}' from '{}'{hint}", it.name),
+        };
         Err(import_error(message).with_name(Sym::new(&it.name)))
     }
 
@@ -119,7 +156,7 @@ impl Cx {
             let mut names = Vec::new();
             for name in self.collect(&all)? {
                 let name = Sym::new(name.as_str().unwrap_or_default());
-                names.push((name, self.getattr(module, name)?));
+                names.push((name, self.import_name(module, name)?));
             }
             return Ok(names);
         }
@@ -193,8 +230,8 @@ impl Cx {
         Ok(())
     }
 
-    fn load_text(&mut self, name: &str, text: &str) -> Res {
-        let globals = Rc::new(Globals::default());
+    /// Runs the text of a module, which binds its names in `globals`.
+    fn run_module(&mut self, name: &str, text: &str, globals: Rc<Globals>) -> Res {
         globals.set(Sym::NAME, Value::str(name));
         let source = self.sources.add(name.to_owned(), text.to_owned());
         let code = self.compile_source(source, &globals, false).map_err(|diagnostics| {
@@ -209,13 +246,63 @@ impl Cx {
             _ => String::new(),
         };
         let module = Value::Module(Rc::new(Module { name: name.to_owned(), doc, globals }));
-        self.modules.insert(name.to_owned(), module.clone());
-        if let Err(raised) = self.run_code(code) {
-            self.modules.remove(name);
+        let before = self.modules.insert(name.to_owned(), module.clone());
+        self.loading.push(name.to_owned());
+        let run = self.run_code(code);
+        self.loading.pop();
+        if let Err(raised) = run {
+            match before {
+                Some(before) => self.modules.insert(name.to_owned(), before),
+                None => self.modules.remove(name),
+            };
             return Err(raised);
         }
         Ok(module)
     }
+
+    /// The full name in an import: a relative one begins with a dot for the package of the code, and one more for each package around
+    /// that.
+    pub(crate) fn full_name(&self, name: &str, globals: &Globals) -> Result<String, Raised> {
+        let rest = name.trim_start_matches('.');
+        let dots = name.len() - rest.len();
+        if dots == 0 {
+            return Ok(name.to_owned());
+        }
+        let package = globals.get(Sym::new("__package__"));
+        let package = package.as_ref().and_then(|it| it.as_str()).unwrap_or_default();
+        if package.is_empty() {
+            return Err(import_error(format!(
+                "attempted relative import with no known parent package: `from {name} import ...` works in files of a package; here, \
+                 write the name of the module without the dots in front"
+            )));
+        }
+        let mut parts: Vec<&str> = package.split('.').collect();
+        if dots > parts.len() {
+            return Err(import_error("attempted relative import beyond top-level package"));
+        }
+        parts.truncate(parts.len() + 1 - dots);
+        parts.extend(Some(rest).filter(|it| !it.is_empty()));
+        Ok(parts.join("."))
+    }
+}
+
+/// A module beside the notebook.
+pub(crate) struct ModuleFile {
+    path: String,
+    bytes: Vec<u8>,
+    /// Whether other modules are in it.
+    is_package: bool,
+}
+
+/// Whether the error says that there is no file of this name.
+fn is_absence(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory)
+}
+
+/// Whether a module could not be imported because there is none of this name.
+fn names(raised: &Raised, module: &str) -> bool {
+    let name = raised.instance().and_then(|it| it.get(Sym::of("name")));
+    raised.is(&MODULE_NOT_FOUND_ERROR) && name.is_some_and(|it| it.as_str() == Some(module))
 }
 
 /// Whether a module comes with the language.

@@ -486,7 +486,8 @@ impl Cx {
     fn import_op(&mut self, code: &Code, op: Op) -> Result<(), Raised> {
         match op {
             Op::Import(idx) | Op::ImportLeaf(idx) => {
-                let name = code.consts[idx as usize].as_str().unwrap_or_default().to_owned();
+                let name = code.consts[idx as usize].as_str().unwrap_or_default();
+                let name = self.full_name(name, &code.globals)?;
                 let first = self.import_first(&name)?;
                 let module = if matches!(op, Op::Import(_)) { first } else { self.import(&name)? };
                 self.push(module);

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use engine::atomic_file;
-use frontend_lang::host::{FileError, Host};
+use frontend_lang::host::{FileError, Host, Metadata};
 use frontend_lang::value::Value;
 use magics::from_value::artifact_of;
 
@@ -102,6 +102,35 @@ impl Host for World {
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
         let written = atomic_file::write(Path::new(path), bytes);
         written.map_err(|error| FileError::new(path, &error))
+    }
+
+    fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
+        let added = atomic_file::append(Path::new(path), bytes);
+        added.map_err(|error| FileError::new(path, &error))
+    }
+
+    fn remove_file(&mut self, path: &str) -> Result<(), FileError> {
+        fs::remove_file(path).map_err(|error| FileError::new(path, &error))
+    }
+
+    fn remove_dir(&mut self, path: &str) -> Result<(), FileError> {
+        fs::remove_dir(path).map_err(|error| FileError::new(path, &error))
+    }
+
+    fn rename(&mut self, path: &str, to: &str) -> Result<(), FileError> {
+        fs::rename(path, to).map_err(|error| FileError::new(&format!("{path} -> {to}"), &error))
+    }
+
+    fn metadata(&self, path: &str) -> Result<Metadata, FileError> {
+        let found = fs::metadata(path).map_err(|error| FileError::new(path, &error))?;
+        let since = found.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+        let modified = since.map_or(0.0, |it| it.as_secs_f64());
+        Ok(Metadata { size: found.len(), is_dir: found.is_dir(), modified })
+    }
+
+    fn current_dir(&self) -> Result<String, FileError> {
+        let dir = std::env::current_dir().map_err(|error| FileError::new(".", &error))?;
+        Ok(dir.to_string_lossy().into_owned())
     }
 
     fn list_dir(&self, path: &str) -> Result<Vec<String>, FileError> {

@@ -1,4 +1,4 @@
-//! `numpy._core.native`'s files: `.npy` and `.npz` as NumPy 2 writes them, byte for byte, and text. An `.npz` file is a zip archive of
+//! `numpy._core.native`'s files: `.npy` and `.npz` as NumPy 2 writes them, byte for byte. An `.npz` file is a zip archive of
 //! `.npy` files; written it is not compressed, read it may be (deflate).
 //!
 //! **Invariant:** a reader trusts nothing: lengths, offsets and checksums are looked at before they are used.
@@ -21,24 +21,12 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
         "The array of an .npy file, or names and arrays of an .npz file; None for other files.",
         read_arrays,
     ),
-    function("read_text", "path", "The text of a file.", read_text),
-    function("write_text", "path, text", "Writes a text.", |cx, args| {
-        cx.host.write_file(args.str(0)?, args.str(1)?.as_bytes()).map_err(os_error)?;
-        Ok(Value::None)
-    }),
 ];
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 const LOCAL: u32 = 0x0403_4b50;
 const CENTRAL: u32 = 0x0201_4b50;
 const END: u32 = 0x0605_4b50;
-
-fn read_text(cx: &mut Cx, args: Args<'_>) -> Res {
-    let path = args.str(0)?;
-    let bytes = cx.host.read_file(path).map_err(os_error)?;
-    let text = String::from_utf8(bytes).map_err(|_| value_error(format!("{path} is not text")))?;
-    Ok(Value::str(text))
-}
 
 fn write_npy(cx: &mut Cx, args: Args<'_>) -> Res {
     let bytes = npy(&convert::variable(&args[1])?.get())?;
@@ -91,7 +79,7 @@ fn reversed(tensor: &Tensor) -> Result<Tensor, Raised> {
 
 fn read_arrays(cx: &mut Cx, args: Args<'_>) -> Res {
     let path = args.str(0)?;
-    let bytes = cx.host.read_file(path).map_err(os_error)?;
+    let bytes = cx.read_file(path)?;
     let said = |about: String| value_error(format!("{path}: {about}"));
     if bytes.starts_with(MAGIC) {
         return decode(&bytes).map(array::array).map_err(said);

@@ -5,6 +5,7 @@ use std::any::Any;
 use engine::model::Model;
 use engine::trace::Options;
 
+use super::os::path_of;
 use crate::native::*;
 use crate::objects::model::ModelObj;
 use crate::trace::{Exclude, TRACED, TracedFn};
@@ -67,12 +68,13 @@ fn excluded(_cx: &mut Cx, _args: Args<'_>) -> Res {
 }
 
 fn load(cx: &mut Cx, args: Args<'_>) -> Res {
-    load_model(cx, args.str(0)?).map(|it| Value::object(ModelObj(it)))
+    let path = path_of(cx, &args[0])?;
+    load_model(cx, &path).map(|it| Value::object(ModelObj(it)))
 }
 
 /// The model in a file that `dump` wrote.
 pub fn load_model(cx: &mut Cx, path: &str) -> Result<Model, Raised> {
-    let bytes = cx.host.read_file(path).map_err(os_error)?;
+    let bytes = cx.read_file(path)?;
     Model::from_bytes(&bytes).map_err(|error| os_error(format!("{path}: {error}")))
 }
 

@@ -3,9 +3,12 @@
 mod array_files;
 pub mod collections;
 pub mod copy;
+pub mod cuda;
 pub mod deque;
+pub mod files;
 pub mod gc;
 pub mod generator;
+pub mod importlib;
 pub mod inspect;
 pub mod itertools;
 mod itertools_pick;
@@ -40,6 +43,7 @@ use crate::native::NativeModule;
 pub static ALL: &[&NativeModule] = &[
     &super::show::PACKAGE,
     &super::show::MODULE,
+    &importlib::MODULE,
     &inspect::MODULE,
     &itertools::MODULE,
     &math::MODULE,
@@ -61,11 +65,12 @@ pub static ALL: &[&NativeModule] = &[
     &megengine::ONEFLOW_OPTIM,
     &torch::TORCH,
     &torch::AUTOGRAD,
-    &torch::CUDA,
+    &cuda::MODULE,
     &torch::FUNCTIONAL,
     &torch::RANDOM,
     &collections::MODULE,
     &copy::MODULE,
+    &files::MODULE,
     &gc::MODULE,
     &json::MODULE,
     &numpy::NUMPY,

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use engine::{Shape, Tensor};
 
+use super::os::path_of;
 use crate::memory;
 use crate::native::*;
 use crate::objects::shown::Shown;
@@ -78,13 +79,13 @@ fn set_memory_limit(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn read_csv(cx: &mut Cx, args: Args<'_>) -> Res {
-    let path = args.str(0)?;
+    let path = path_of(cx, &args[0])?;
     let delimiter = args.str(1)?;
-    let bytes = cx.host.read_file(path).map_err(os_error)?;
+    let bytes = cx.read_file(&path)?;
     let text = String::from_utf8(bytes)
         .map_err(|_| value_error(format!("{path} is not text; read_csv takes UTF-8 files")))?;
     let skip = args.opt(2).map(|it| cx.truth(it)).transpose()?;
-    parse_csv(path, &text, delimiter, skip).map(Value::tensor)
+    parse_csv(&path, &text, delimiter, skip).map(Value::tensor)
 }
 
 fn parse_csv(

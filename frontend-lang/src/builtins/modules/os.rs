@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::rc::Rc;
 
-use crate::host::FileError;
+use crate::host::{FileError, Metadata};
 use crate::native::*;
 
 /// `os`.
@@ -19,6 +19,7 @@ pub static MODULE: NativeModule = NativeModule {
         Member::Str("pardir", ".."),
         Member::Str("name", "posix"),
         Member::Make("environ", environ),
+        Member::From("walk", "os.tree", "walk"),
     ],
     aliases: &[],
 };
@@ -32,8 +33,18 @@ pub static PATH: NativeModule = NativeModule {
 };
 
 static OS_FUNCTIONS: &[NativeFn] = &[
-    function("fspath", "path, /", "The path as text.", |_cx, args| args.str(0).map(Value::str))
-        .pure(),
+    function("cpu_count", "", "Processors of this machine.", |_cx, _args| {
+        Ok(Value::Int(std::thread::available_parallelism().map_or(1, |it| it.get() as i64)))
+    })
+    .opaque(),
+    function("fspath", "path, /", "The path as text.", |cx, args| {
+        path_of(cx, &args[0]).map(Value::str)
+    })
+    .pure(),
+    function("getcwd", "", "The folder that paths start from.", |cx, _args| {
+        cx.host.current_dir().map(Value::str).map_err(os_error)
+    })
+    .opaque(),
     function(
         "getenv",
         "key, default=None",
@@ -44,13 +55,50 @@ static OS_FUNCTIONS: &[NativeFn] = &[
     function("listdir", "path='.'", "Names in a folder.", listdir).opaque(),
     function(
         "makedirs",
-        "name, mode=0o777, exist_ok=False",
+        "name, mode=511, exist_ok=False",
         "Makes a folder and those above it.",
         makedirs,
     )
     .opaque(),
-    function("mkdir", "path, mode=0o777", "Makes a folder in one that exists.", mkdir).opaque(),
+    function("mkdir", "path, mode=511", "Makes a folder in one that exists.", mkdir).opaque(),
+    function("remove", "path", "Removes a file.", remove).opaque(),
+    function("rename", "src, dst", "Gives a file or folder another name.", rename).opaque(),
+    function("replace", "src, dst", "As rename: a file that has the name is replaced.", rename)
+        .opaque(),
+    function("rmdir", "path", "Removes an empty folder.", |cx, args| {
+        let path = path_of(cx, &args[0])?;
+        cx.host.remove_dir(&path).map(|()| Value::None).map_err(os_error)
+    })
+    .opaque(),
+    function("unlink", "path", "Removes a file.", remove).opaque(),
 ];
+
+/// Text, or what an object with `__fspath__` gives.
+pub(crate) fn path_of(cx: &mut Cx, value: &Value) -> Result<String, Raised> {
+    if let Some(text) = value.core().as_str() {
+        return Ok(text.to_owned());
+    }
+    let not_path = |it: &Value| {
+        type_error(format!("expected str, bytes or os.PathLike object, not {}", type_name(it)))
+    };
+    let Some(method) = cx.special(value, Sym::new("__fspath__")) else {
+        return Err(not_path(value));
+    };
+    let text = cx.call(&method, std::slice::from_ref(value))?;
+    text.as_str().map(str::to_owned).ok_or_else(|| not_path(&text))
+}
+
+fn remove(cx: &mut Cx, args: Args<'_>) -> Res {
+    let path = path_of(cx, &args[0])?;
+    cx.write_out(&path)?;
+    cx.host.remove_file(&path).map(|()| Value::None).map_err(os_error)
+}
+
+fn rename(cx: &mut Cx, args: Args<'_>) -> Res {
+    let (path, to) = (path_of(cx, &args[0])?, path_of(cx, &args[1])?);
+    cx.write_out(&path)?;
+    cx.host.rename(&path, &to).map(|()| Value::None).map_err(os_error)
+}
 
 fn environ(cx: &mut Cx) -> Res {
     let dict = Dict::default();
@@ -71,33 +119,67 @@ fn getenv(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 static PATH_FUNCTIONS: &[NativeFn] = &[
-    function("basename", "p", "What follows the last slash.", |_cx, args| {
-        Ok(Value::str(split_path(args.str(0)?).1))
+    function("abspath", "path", "The path from the root.", |cx, args| {
+        let path = path_of(cx, &args[0])?;
+        let from = cx.host.current_dir().map_err(os_error)?;
+        Ok(Value::str(normal(&joined(from, &path))))
+    })
+    .opaque(),
+    function("basename", "p", "What follows the last slash.", |cx, args| {
+        Ok(Value::str(split_path(&path_of(cx, &args[0])?).1))
     })
     .pure(),
-    function("dirname", "p", "What stands before the last slash.", |_cx, args| {
-        Ok(Value::str(split_path(args.str(0)?).0))
+    function("dirname", "p", "What stands before the last slash.", |cx, args| {
+        Ok(Value::str(split_path(&path_of(cx, &args[0])?).0))
     })
     .pure(),
-    function("exists", "path", "Whether there is such a file or folder.", exists).opaque(),
-    function("isabs", "s", "Whether the path starts at the root.", |_cx, args| {
-        Ok(Value::Bool(args.str(0)?.starts_with('/')))
+    function("exists", "path", "Whether there is such a file or folder.", |cx, args| {
+        Ok(Value::Bool(facts(cx, &args[0])?.is_ok()))
+    })
+    .opaque(),
+    function("expanduser", "path", "The path with the user's folder in place of `~`.", expanduser)
+        .opaque(),
+    function(
+        "getmtime",
+        "filename",
+        "When it was last written, in seconds since 1970.",
+        |cx, args| {
+            let found = facts(cx, &args[0])?.map_err(os_error)?;
+            Ok(Value::Float(found.modified))
+        },
+    )
+    .opaque(),
+    function("getsize", "filename", "The bytes of a file.", |cx, args| {
+        let found = facts(cx, &args[0])?.map_err(os_error)?;
+        Ok(Value::Int(found.size as i64))
+    })
+    .opaque(),
+    function("isabs", "s", "Whether the path starts at the root.", |cx, args| {
+        Ok(Value::Bool(path_of(cx, &args[0])?.starts_with('/')))
     })
     .pure(),
-    function("isdir", "s", "Whether it is a folder.", isdir).opaque(),
-    function("isfile", "path", "Whether it is a file.", isfile).opaque(),
+    function("isdir", "s", "Whether it is a folder.", |cx, args| {
+        Ok(Value::Bool(facts(cx, &args[0])?.is_ok_and(|it| it.is_dir)))
+    })
+    .opaque(),
+    function("isfile", "path", "Whether it is a file.", |cx, args| {
+        Ok(Value::Bool(facts(cx, &args[0])?.is_ok_and(|it| !it.is_dir)))
+    })
+    .opaque(),
     function("join", "a, /, *p", "Parts of a path, joined.", join).pure(),
-    function("normpath", "path", "Without `.`, `..` and double slashes.", |_cx, args| {
-        Ok(Value::str(normal(args.str(0)?)))
+    function("normpath", "path", "Without `.`, `..` and double slashes.", |cx, args| {
+        Ok(Value::str(normal(&path_of(cx, &args[0])?)))
     })
     .pure(),
-    function("split", "p", "Folder and name.", |_cx, args| {
-        let (head, tail) = split_path(args.str(0)?);
+    function("split", "p", "Folder and name.", |cx, args| {
+        let path = path_of(cx, &args[0])?;
+        let (head, tail) = split_path(&path);
         Ok(Value::tuple([Value::str(head), Value::str(tail)]))
     })
     .pure(),
-    function("splitext", "p", "Path without extension, and extension.", |_cx, args| {
-        let (root, extension) = split_extension(args.str(0)?);
+    function("splitext", "p", "Path without extension, and extension.", |cx, args| {
+        let path = path_of(cx, &args[0])?;
+        let (root, extension) = split_extension(&path);
         Ok(Value::tuple([Value::str(root), Value::str(extension)]))
     })
     .pure(),
@@ -139,43 +221,68 @@ fn normal(path: &str) -> String {
     if joined.is_empty() { ".".into() } else { joined }
 }
 
-fn join(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let not_text = |it: &Value| {
-        type_error(format!("expected str, bytes or os.PathLike object, not {}", type_name(it)))
-    };
-    let mut path = args[0].as_str().ok_or_else(|| not_text(&args[0]))?.to_owned();
+fn join(cx: &mut Cx, args: Args<'_>) -> Res {
+    let mut path = path_of(cx, &args[0])?;
     for part in args.rest(1) {
-        let part = part.as_str().ok_or_else(|| not_text(part))?;
-        if part.starts_with('/') {
-            path.clear();
-        } else if !path.is_empty() && !path.ends_with('/') {
-            path.push('/');
-        }
-        path.push_str(part);
+        let part = path_of(cx, part)?;
+        path = joined(path, &part);
     }
     Ok(Value::str(path))
 }
 
+fn joined(mut path: String, part: &str) -> String {
+    if part.starts_with('/') {
+        path.clear();
+    } else if !path.is_empty() && !path.ends_with('/') {
+        path.push('/');
+    }
+    path + part
+}
+
+fn expanduser(cx: &mut Cx, args: Args<'_>) -> Res {
+    let path = path_of(cx, &args[0])?;
+    let home = cx.environment.iter().find(|it| it.0 == "HOME").map(|it| it.1.clone());
+    match (path.strip_prefix('~'), home) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+            Ok(Value::str(home.trim_end_matches('/').to_owned() + rest))
+        }
+        _ => Ok(Value::str(path)),
+    }
+}
+
 fn listdir(cx: &mut Cx, args: Args<'_>) -> Res {
-    let names = cx.host.list_dir(args.str(0)?).map_err(os_error)?;
+    let path = path_of(cx, &args[0])?;
+    let names = cx.host.list_dir(&path).map_err(os_error)?;
     Ok(Value::list(names.into_iter().map(Value::str).collect()))
 }
 
+/// Refuses permissions that a folder would not get.
+fn check_mode(mode: i64) -> Result<(), Raised> {
+    match mode {
+        0o777 => Ok(()),
+        _ => Err(not_implemented(format!(
+            "mode={mode:#o}: folders get the usual permissions here; leave the mode out"
+        ))),
+    }
+}
+
 fn makedirs(cx: &mut Cx, args: Args<'_>) -> Res {
-    let path = args.str(0)?;
-    if cx.truth(&args[2])? && is_folder(cx, path) {
+    let path = path_of(cx, &args[0])?;
+    check_mode(args.int(1)?)?;
+    if cx.truth(&args[2])? && cx.host.metadata(&path).is_ok_and(|it| it.is_dir) {
         return Ok(Value::None);
     }
-    make_new(cx, path)
+    make_new(cx, &path)
 }
 
 fn mkdir(cx: &mut Cx, args: Args<'_>) -> Res {
-    let path = args.str(0)?;
+    let path = path_of(cx, &args[0])?;
+    check_mode(args.int(1)?)?;
     let above = split_path(path.trim_end_matches('/')).0;
     if !above.is_empty() {
-        cx.host.list_dir(above).map_err(os_error)?;
+        cx.host.metadata(above).map_err(os_error)?;
     }
-    make_new(cx, path)
+    make_new(cx, &path)
 }
 
 fn make_new(cx: &mut Cx, path: &str) -> Res {
@@ -183,7 +290,7 @@ fn make_new(cx: &mut Cx, path: &str) -> Res {
         let message = "a folder needs a name".to_owned();
         return Err(os_error(FileError { kind: ErrorKind::NotFound, message }));
     }
-    if is_folder(cx, path) || listed(cx, path) {
+    if cx.host.metadata(path).is_ok() {
         let message = format!("{path}: it is there already");
         return Err(os_error(FileError { kind: ErrorKind::AlreadyExists, message }));
     }
@@ -191,31 +298,11 @@ fn make_new(cx: &mut Cx, path: &str) -> Res {
     Ok(Value::None)
 }
 
-/// Whether the folder of `path` lists its name; folders answer for themselves.
-fn listed(cx: &mut Cx, path: &str) -> bool {
-    let path = path.trim_end_matches('/');
-    let (folder, name) = split_path(path);
-    let folder = if folder.is_empty() { "." } else { folder };
-    cx.host.list_dir(folder).is_ok_and(|names| names.iter().any(|it| it == name))
-}
-
-fn is_folder(cx: &mut Cx, path: &str) -> bool {
-    !path.is_empty() && cx.host.list_dir(path).is_ok()
-}
-
-fn exists(cx: &mut Cx, args: Args<'_>) -> Res {
-    let path = args.str(0)?;
-    Ok(Value::Bool(is_folder(cx, path) || listed(cx, path)))
-}
-
-fn isdir(cx: &mut Cx, args: Args<'_>) -> Res {
-    let path = args.str(0)?;
-    Ok(Value::Bool(is_folder(cx, path)))
-}
-
-fn isfile(cx: &mut Cx, args: Args<'_>) -> Res {
-    let path = args.str(0)?;
-    Ok(Value::Bool(listed(cx, path) && !is_folder(cx, path)))
+/// What is known of a file, with all that this program has written into it.
+fn facts(cx: &mut Cx, path: &Value) -> Result<Result<Metadata, FileError>, Raised> {
+    let path = path_of(cx, path)?;
+    cx.write_out(&path)?;
+    Ok(cx.host.metadata(&path))
 }
 
 #[cfg(test)]

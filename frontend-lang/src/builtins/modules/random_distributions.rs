@@ -24,27 +24,28 @@ pub(super) static METHODS: &[NativeFn] = &[
         .opaque(),
 ];
 
-fn normal(random: &Random) -> f64 {
+fn normal(cx: &mut Cx, random: &Random) -> Result<f64, Raised> {
     // 4 * exp(-0.5) / sqrt(2)
     let magic = 4.0 * (-0.5f64).exp() / 2f64.sqrt();
     loop {
+        cx.poll()?;
         let u1 = random.float();
         let u2 = 1.0 - random.float();
         let z = magic * (u1 - 0.5) / u2;
         if z * z / 4.0 <= -u2.ln() {
-            return z;
+            return Ok(z);
         }
     }
 }
 
-fn normalvariate(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn normalvariate(cx: &mut Cx, args: Args<'_>) -> Res {
     let (mu, sigma) = (args.float(1)?, args.float(2)?);
-    Ok(Value::Float(mu + normal(this(args)?) * sigma))
+    Ok(Value::Float(mu + normal(cx, this(args)?)? * sigma))
 }
 
-fn lognormvariate(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn lognormvariate(cx: &mut Cx, args: Args<'_>) -> Res {
     let (mu, sigma) = (args.float(1)?, args.float(2)?);
-    Ok(Value::Float((mu + normal(this(args)?) * sigma).exp()))
+    Ok(Value::Float((mu + normal(cx, this(args)?)? * sigma).exp()))
 }
 
 fn gauss(_cx: &mut Cx, args: Args<'_>) -> Res {
@@ -85,7 +86,7 @@ fn triangular(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::Float(low + (high - low) * (u * c).sqrt()))
 }
 
-fn vonmisesvariate(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn vonmisesvariate(cx: &mut Cx, args: Args<'_>) -> Res {
     let (mu, kappa) = (args.float(1)?, args.float(2)?);
     let random = this(args)?;
     if kappa <= 1e-6 {
@@ -97,6 +98,7 @@ fn vonmisesvariate(_cx: &mut Cx, args: Args<'_>) -> Res {
     let s = 0.5 / kappa;
     let r = s + (1.0 + s * s).sqrt();
     let z = loop {
+        cx.poll()?;
         let z = (PI * random.float()).cos();
         let d = z / (r + z);
         let u2 = random.float();
@@ -111,21 +113,22 @@ fn vonmisesvariate(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 /// A draw from the gamma distribution (Cheng 1977; Ahrens and Dieter 1974 below 1).
-fn gamma(random: &Random, alpha: f64, beta: f64) -> Result<f64, Raised> {
+fn gamma(cx: &mut Cx, random: &Random, alpha: f64, beta: f64) -> Result<f64, Raised> {
     if alpha <= 0.0 || beta <= 0.0 {
         return Err(value_error("gammavariate: alpha and beta must be > 0.0"));
     }
     // No draw would ever be accepted.
-    if !alpha.is_finite() {
-        return Err(value_error("gammavariate: alpha must be finite"));
+    if !(2.0 * alpha - 1.0).is_finite() {
+        return Err(value_error("gammavariate: alpha and 2 * alpha must be finite"));
     }
     if alpha == 1.0 {
         return Ok(-(1.0 - random.float()).ln() * beta);
     }
     if alpha > 1.0 {
-        return Ok(gamma_above_one(random, alpha) * beta);
+        return Ok(gamma_above_one(cx, random, alpha)? * beta);
     }
     loop {
+        cx.poll()?;
         let b = (E + alpha) / E;
         let p = b * random.float();
         let x = if p <= 1.0 { float_pow(p, 1.0 / alpha)? } else { -((b - p) / alpha).ln() };
@@ -137,12 +140,13 @@ fn gamma(random: &Random, alpha: f64, beta: f64) -> Result<f64, Raised> {
     }
 }
 
-fn gamma_above_one(random: &Random, alpha: f64) -> f64 {
+fn gamma_above_one(cx: &mut Cx, random: &Random, alpha: f64) -> Result<f64, Raised> {
     let root = (2.0 * alpha - 1.0).sqrt();
     let b = alpha - 4f64.ln();
     let c = alpha + root;
     let magic = 1.0 + 4.5f64.ln();
     loop {
+        cx.poll()?;
         let u1 = random.float();
         if !(1e-7 < u1 && u1 < 0.9999999) {
             continue;
@@ -153,22 +157,22 @@ fn gamma_above_one(random: &Random, alpha: f64) -> f64 {
         let z = u1 * u1 * u2;
         let r = b + c * v - x;
         if r + magic - 4.5 * z >= 0.0 || r >= z.ln() {
-            return x;
+            return Ok(x);
         }
     }
 }
 
-fn gammavariate(_cx: &mut Cx, args: Args<'_>) -> Res {
-    gamma(this(args)?, args.float(1)?, args.float(2)?).map(Value::Float)
+fn gammavariate(cx: &mut Cx, args: Args<'_>) -> Res {
+    gamma(cx, this(args)?, args.float(1)?, args.float(2)?).map(Value::Float)
 }
 
-fn betavariate(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn betavariate(cx: &mut Cx, args: Args<'_>) -> Res {
     let random = this(args)?;
-    let y = gamma(random, args.float(1)?, 1.0)?;
+    let y = gamma(cx, random, args.float(1)?, 1.0)?;
     if y == 0.0 {
         return Ok(Value::Float(0.0));
     }
-    let other = gamma(random, args.float(2)?, 1.0)?;
+    let other = gamma(cx, random, args.float(2)?, 1.0)?;
     Ok(Value::Float(y / (y + other)))
 }
 

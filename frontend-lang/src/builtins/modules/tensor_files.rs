@@ -79,8 +79,14 @@ pub(super) fn append(bytes: &mut Vec<u8>, tensor: &Tensor) -> Result<(), Raised>
 
 fn read(cx: &mut Cx, args: Args<'_>) -> Res {
     let path = args.str(0)?;
-    let bytes = cx.host.read_file(path).map_err(os_error)?;
-    let damaged = || value_error(format!("{path} is not a file that torch.save wrote"));
+    let bytes = cx.read_file(path)?;
+    let damaged = || match bytes.starts_with(b"PK") || bytes.starts_with(b"\x80") {
+        true => value_error(format!(
+            "{path} is in PyTorch's own format, which holds code and is not read here; in PyTorch, write the tensors with \
+             `safetensors.torch.save_file(model.state_dict(), path)`, and torch.load reads them"
+        )),
+        false => value_error(format!("{path} is not a file that torch.save wrote")),
+    };
     let length: [u8; 8] = bytes.get(..8).and_then(|it| it.try_into().ok()).ok_or_else(damaged)?;
     let end = usize::try_from(u64::from_le_bytes(length)).ok().and_then(|it| it.checked_add(8));
     let header = end.and_then(|end| bytes.get(8..end)).ok_or_else(damaged)?;

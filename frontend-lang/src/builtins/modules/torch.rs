@@ -61,28 +61,6 @@ pub static TORCH: NativeModule = NativeModule {
     aliases: &[],
 };
 
-/// The module `torch.cuda`: what code asks before it chooses a device.
-pub static CUDA: NativeModule = NativeModule {
-    name: "torch.cuda",
-    doc: "Whether there is a GPU to compute on.",
-    members: &[Member::Functions(CUDA_FUNCTIONS), Member::Module("amp", "torch.cuda.amp")],
-    aliases: &[],
-};
-
-static CUDA_FUNCTIONS: &[NativeFn] = &[
-    function("is_available", "", "Whether tensors can live on a GPU.", has_gpu).pure(),
-    function("device_count", "", "Number of GPUs that tensors can live on.", n_gpus).pure(),
-];
-
-fn n_gpus(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    let gpus = engine::Device::available().iter().filter(|it| **it != engine::Device::Cpu);
-    Ok(Value::from(gpus.count()))
-}
-
-fn has_gpu(cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::Bool(n_gpus(cx, args)?.as_int() != Some(0)))
-}
-
 /// The module `torch.nn.functional`.
 pub static FUNCTIONAL: NativeModule = NativeModule {
     name: "torch.nn.functional",
@@ -109,6 +87,7 @@ pub static AUTOGRAD: NativeModule = NativeModule {
         Member::Functions(GRAD_FUNCTIONS),
         Member::Types(&[&NO_GRAD, &ENABLE_GRAD]),
         Member::AllOf("torch.autograd.functions"),
+        Member::From("Variable", "torch.autograd.checks", "Variable"),
         Member::From("gradcheck", "torch.autograd.checks", "gradcheck"),
         Member::From("gradgradcheck", "torch.autograd.checks", "gradgradcheck"),
         Member::Module("functional", "torch.autograd.functional"),
@@ -309,7 +288,7 @@ fn set_grad_enabled(cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::object(GradMode { on, before: Cell::new(Some(before)) }))
 }
 
-fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
+pub(super) fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
     engine::random::seed(args.int(0)? as u64);
     Ok(generator::of_session())
 }

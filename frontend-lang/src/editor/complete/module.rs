@@ -12,19 +12,21 @@ fn find(asked: &Asked<'_>, found: &mut Found) {
     let folder = within.replace('.', "/");
     for (name, is_folder) in asked.files.list(&folder) {
         let module = match is_folder {
-            true => holds_modules(asked, &folder, &name).then_some(name.as_str()),
+            true => Some(name.as_str()),
             false => name.strip_suffix(".ng").filter(|it| *it != "__init__"),
         };
-        if let Some(module) = module.filter(|it| found.fits(asked.word, it)) {
+        let is_wanted = |it: &&str| found.fits(asked.word, it) && is_name(it);
+        if let Some(module) = module.filter(is_wanted) {
             found.push(module.to_owned(), "module", String::new());
         }
     }
 }
 
-/// Whether a folder can be imported.
-fn holds_modules(asked: &Asked<'_>, folder: &str, name: &str) -> bool {
-    let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-    asked.files.list(&path).iter().any(|(it, is_folder)| !is_folder && it.ends_with(".ng"))
+/// Whether an import statement can hold it.
+fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(|it| it.is_alphabetic() || it == '_')
+        && letters.all(|it| it.is_alphanumeric() || it == '_')
 }
 
 /// Adds the modules right below `package`; all outermost ones if it is empty.
@@ -34,7 +36,8 @@ pub(super) fn below(asked: &Asked<'_>, package: &str, found: &mut Found) {
     parts.sort_unstable();
     parts.dedup();
     for part in parts {
-        if found.fits(asked.word, part) {
+        let is_private = part.starts_with('_') && !asked.word.starts_with('_');
+        if found.fits(asked.word, part) && !is_private {
             found.push(part.to_owned(), "module", String::new());
         }
     }
