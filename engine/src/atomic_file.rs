@@ -28,9 +28,26 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Adds to the end of a file, which is made if it is not there. This is no whole: a crash may leave a part of `bytes`.
 pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if !is_written(path)? {
+        return Ok(());
+    }
+    OpenOptions::new().append(true).create(true).open(path)?.write_all(bytes)
+}
+
+/// Makes an empty file, or empties the one that is there: there is no old content to keep.
+pub fn create_empty(path: &Path) -> io::Result<()> {
+    if !is_written(path)? {
+        return Ok(());
+    }
+    OpenOptions::new().write(true).create(true).truncate(true).open(path).map(drop)
+}
+
+/// Whether a path is a file or can become one; the null device takes everything and keeps nothing.
+fn is_written(path: &Path) -> io::Result<bool> {
     match regular(path) {
+        Err(_) if path == Path::new("/dev/null") => Ok(false),
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => OpenOptions::new().append(true).create(true).open(path)?.write_all(bytes),
+        _ => Ok(true),
     }
 }
 

@@ -300,16 +300,25 @@ pub fn import_error(message: impl Into<String>) -> Raised {
 
 /// `OSError(message)`, or the class below it that says what is wrong.
 pub fn os_error(error: impl Into<FileError>) -> Raised {
-    let FileError { kind, message } = error.into();
-    let row = match kind {
-        ErrorKind::NotFound => &FILE_NOT_FOUND_ERROR,
-        ErrorKind::IsADirectory => &IS_A_DIRECTORY_ERROR,
-        ErrorKind::NotADirectory => &NOT_A_DIRECTORY_ERROR,
-        ErrorKind::PermissionDenied => &PERMISSION_ERROR,
-        ErrorKind::AlreadyExists => &FILE_EXISTS_ERROR,
-        _ => &OS_ERROR,
+    let FileError { kind, message, path } = error.into();
+    // Numbers are those of Linux.
+    let (row, number) = match kind {
+        ErrorKind::NotFound => (&FILE_NOT_FOUND_ERROR, Some(2)),
+        ErrorKind::IsADirectory => (&IS_A_DIRECTORY_ERROR, Some(21)),
+        ErrorKind::NotADirectory => (&NOT_A_DIRECTORY_ERROR, Some(20)),
+        ErrorKind::PermissionDenied => (&PERMISSION_ERROR, Some(13)),
+        ErrorKind::AlreadyExists => (&FILE_EXISTS_ERROR, Some(17)),
+        ErrorKind::DirectoryNotEmpty => (&OS_ERROR, Some(39)),
+        _ => (&OS_ERROR, None),
     };
-    Raised::new(row, message)
+    let words = message.rsplit(": ").next().unwrap_or_default().to_owned();
+    let raised = Raised::new(row, message);
+    if let Some(it) = raised.instance() {
+        it.set(Sym::of("errno"), number.map_or(Value::None, Value::Int));
+        it.set(Sym::of("strerror"), Value::str(words));
+        it.set(Sym::of("filename"), path.map_or(Value::None, Value::str));
+    }
+    raised
 }
 
 /// `MemoryError(message)`.

@@ -15,6 +15,8 @@ pub struct FileError {
     pub kind: ErrorKind,
     /// For the user; names the file.
     pub message: String,
+    /// The file.
+    pub path: Option<String>,
 }
 
 impl FileError {
@@ -23,13 +25,14 @@ impl FileError {
         let text = error.to_string();
         // The number of the system says nothing that the words do not.
         let words = text.split(" (os error ").next().unwrap_or(&text);
-        Self { kind: error.kind(), message: format!("{path}: {words}") }
+        let message = format!("{path}: {words}");
+        Self { kind: error.kind(), message, path: Some(path.to_owned()) }
     }
 }
 
 impl From<String> for FileError {
     fn from(message: String) -> Self {
-        Self { kind: ErrorKind::Other, message }
+        Self { kind: ErrorKind::Other, message, path: None }
     }
 }
 
@@ -92,6 +95,9 @@ pub trait Host {
 
     /// Writes a whole file; a crash leaves the old one. Links are followed, and only regular files replaced.
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError>;
+
+    /// Makes an empty file, or empties the regular one that is there.
+    fn create_file(&mut self, path: &str) -> Result<(), FileError>;
 
     /// Adds to the end of a regular file, which is made if it is not there.
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError>;
@@ -202,6 +208,15 @@ impl Host for Recording {
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
         self.record.files.borrow_mut().insert(path.to_owned(), bytes.to_vec());
         Ok(())
+    }
+
+    fn create_file(&mut self, path: &str) -> Result<(), FileError> {
+        match path.rsplit_once('/') {
+            Some((folder, _)) if self.metadata(folder).is_err() => {
+                Err(FileError::new(path, &ErrorKind::NotFound.into()))
+            }
+            _ => self.write_file(path, b""),
+        }
     }
 
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {

@@ -83,6 +83,11 @@ fn files_and_folders_are_imported() {
 fn what_holds_no_module_is_not_imported() {
     for (cell, expected) in [
         ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
+        ("import alon", "ModuleNotFoundError: No module named 'alon'. Did you mean 'alone'?"),
+        (
+            "def f():\n    import whole.fist\nf()",
+            "ModuleNotFoundError: No module named 'whole.fist'. Did you mean 'whole.first'?",
+        ),
         ("import math.extra", "ModuleNotFoundError: No module named 'math.extra'"),
         ("import oneflow.wrong", "ModuleNotFoundError: No module named 'oneflow.wrong'"),
         ("from inner_error import sub", "ModuleNotFoundError: No module named 'pandas'"),
@@ -111,4 +116,9 @@ fn a_cell_may_make_the_module_that_it_imports() {
     let cell = "import importlib, alone\nwith open('alone.ng', 'w') as f: n = f.write('x = 2')\n\
                 importlib.reload(alone); print(alone.x)";
     assert_eq!(printed_by(cell), "2\n");
+    let cell = "import importlib, alone as kept\nn = open('alone.ng', 'w').write('x = 2')\nimportlib.reload(kept); print(kept.x)\n\
+                for text in ['x = 3\\n1/0', 'x = ']:\n    with open('alone.ng', 'w') as f: n = f.write(text)\n    \
+                try: importlib.reload(kept)\n    except Exception as e: print(type(e).__name__)\n    \
+                import alone\n    print(alone is kept, kept.x)";
+    assert_eq!(printed_by(cell), "2\nZeroDivisionError\nTrue 3\nSyntaxError\nTrue 3\n");
 }

@@ -169,6 +169,10 @@ impl Host for Keeping {
         self.real().write_file(path, bytes)
     }
 
+    fn create_file(&mut self, path: &str) -> Result<(), FileError> {
+        self.real().create_file(path)
+    }
+
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
         self.real().append_file(path, bytes)
     }

@@ -16,6 +16,7 @@ pub(super) fn in_words(text: &str, tokens: &[&Token], error: &ParseError) -> Mis
         .or_else(|| brace_of_f_string(tokens, &said, at))
         .or_else(|| leading_zero(text, &said, at))
         .or_else(|| target(text, &said, at))
+        .or_else(|| unfinished(&said, at))
         .or_else(|| tabs(text, &said, at))
         .unwrap_or(Mistake { range: at, message: said, help: None })
 }
@@ -49,7 +50,8 @@ fn alone(text: &str, said: &str, at: TextRange) -> Option<Mistake> {
 
 /// `f"{x"`.
 fn brace_of_f_string(tokens: &[&Token], said: &str, at: TextRange) -> Option<Mistake> {
-    if !said.contains("quote") && !said.contains("string") {
+    let ends_early = ["missing closing quote", "unterminated string", "expecting '}'"];
+    if !ends_early.iter().any(|it| said.contains(it)) {
         return None;
     }
     let mut open: Vec<&Token> = Vec::new();
@@ -90,12 +92,30 @@ fn target(text: &str, said: &str, at: TextRange) -> Option<Mistake> {
     }
     let (what, rest) = (&text[at], text[at.end().to_usize()..].trim_start());
     let value = rest.strip_prefix('=')?.lines().next()?.trim();
-    let help = match value.chars().all(|it| it.is_alphanumeric() || it == '_') {
-        true => format!("write `{value} = {what}` to assign, or `{what} == {value}` to compare"),
-        false => format!("write `{what} == ...` to compare"),
+    let is_name = |it: &str| {
+        it.starts_with(|it: char| it.is_alphabetic() || it == '_')
+            && it.chars().all(|it| it.is_alphanumeric() || it == '_')
+            && !matches!(it, "None" | "True" | "False")
+    };
+    let is_literal = what.starts_with(|it: char| it.is_ascii_digit() || it == '"' || it == '\'');
+    let help = match what {
+        "None" | "True" | "False" => format!("`{what}` is a constant: choose another name"),
+        _ if is_literal && is_name(value) => {
+            format!("write `{value} = {what}` to assign, or `{what} == {value}` to compare")
+        }
+        _ => format!("write `{what} == ...` to compare"),
     };
     let message = format!("nothing can be assigned to `{what}`: names stand on the left of '='");
     Some(Mistake { range: at, message, help: Some(help) })
+}
+
+/// `0x`, in the words of a library of the parser.
+fn unfinished(said: &str, at: TextRange) -> Option<Mistake> {
+    said.starts_with("parseIntError").then(|| Mistake {
+        range: at,
+        message: "this number is not complete".to_owned(),
+        help: Some("write its digits after the prefix, as in `0xff` or `0b101`".to_owned()),
+    })
 }
 
 /// A block whose lines are indented by tabs and by spaces.

@@ -5,7 +5,7 @@
 use ruff_python_ast as py;
 use ruff_python_ast::token::{Token, TokenKind as T};
 use ruff_python_parser::Parsed;
-use ruff_text_size::{Ranged, TextRange};
+use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::parser_words::in_words;
 use crate::suggest::nearest;
@@ -25,6 +25,9 @@ pub(super) fn mistakes(text: &str, parsed: &Parsed<py::Mod>) -> Vec<Mistake> {
     if let Some(mistake) = typeset(text, parsed) {
         return vec![mistake];
     }
+    if let Some(mistake) = tokens.iter().find_map(|it| apostrophe(text, it)) {
+        return vec![mistake];
+    }
     let known = if in_string { None } else { slip(text, &tokens) };
     if let Some(mistake) = known.or_else(|| if in_string { None } else { bracket(text, &tokens) }) {
         return vec![mistake];
@@ -37,7 +40,10 @@ pub(super) fn mistakes(text: &str, parsed: &Parsed<py::Mod>) -> Vec<Mistake> {
             let between = it.range.start().to_usize()..range.start().to_usize();
             text.get(between).is_none_or(|it| !it.contains('\n'))
         });
-        if !same_line {
+        // The body of a block whose head is wrong is indented.
+        let body = found.last().is_some_and(|it| it.message.contains("right above"))
+            && error.error.to_string().to_lowercase().contains("unexpected indentation");
+        if !same_line && !body {
             found.push(in_words(text, &tokens, error));
         }
     }
@@ -67,7 +73,6 @@ fn slip(text: &str, tokens: &[&Token]) -> Option<Mistake> {
         }
         let before = at.checked_sub(1).map(|it| tokens[it]);
         let other = keyword_as_name(text, before, rest)
-            .or_else(|| apostrophe(text, rest))
             .or_else(|| if begins(at) { braces(text, rest) } else { None })
             .or_else(|| if depth > 0 { comma(text, rest) } else { None });
         if other.is_some() {
@@ -80,6 +85,8 @@ fn slip(text: &str, tokens: &[&Token]) -> Option<Mistake> {
                 .or_else(|| declaration(text, rest))
                 .or_else(|| walrus(text, rest))
                 .or_else(|| misspelt(text, rest)),
+            T::From if begins(at) => misspelt_import(text, rest),
+            T::Int => name_with_digit(text, rest),
             T::Less | T::NotEqual => unequal(text, rest),
             T::Else if begins(at) => else_if(rest),
             T::Amper | T::Vbar | T::Plus | T::Minus => doubled(text, rest),
@@ -102,6 +109,16 @@ fn assignment(text: &str, rest: &[&Token]) -> Option<Mistake> {
             T::Newline | T::Semi => return None,
             T::Colon if depth == 0 => return None,
             T::Equal if depth == 0 => {
+                if let Some(other) = rest.get(at + 1).filter(|it| it.start() == token.end())
+                    && matches!(other.kind(), T::Greater | T::Less)
+                {
+                    let sign = text_of(text, other);
+                    return Some(Mistake {
+                        range: TextRange::new(token.start(), other.end()),
+                        message: format!("there is no `={sign}`"),
+                        help: Some(format!("write `{sign}=`")),
+                    });
+                }
                 let end =
                     rest[at..].iter().find(|it| matches!(it.kind(), T::Colon | T::Newline))?;
                 let before = text[TextRange::new(rest[0].start(), token.start())].trim_end();
@@ -178,20 +195,33 @@ fn walrus(text: &str, rest: &[&Token]) -> Option<Mistake> {
     })
 }
 
-/// `retrun x`, `esle:`.
+/// `retrun x`, `esle:`, `from os improt path`.
 fn misspelt(text: &str, rest: &[&Token]) -> Option<Mistake> {
-    const WORDS: [&str; 15] = [
-        "assert", "class", "def", "elif", "else", "except", "finally", "for", "from", "import",
-        "raise", "return", "try", "while", "with",
+    const WORDS: [&str; 16] = [
+        "assert", "class", "def", "elif", "else", "except", "finally", "for", "from", "if",
+        "import", "raise", "return", "try", "while", "with",
     ];
     let [word, next, after, ..] = rest else { return None };
-    let is_value = matches!(next.kind(), T::Name | T::Int | T::Float | T::String | T::Not);
-    let opens_block = next.kind() == T::Colon && after.kind() == T::Newline;
-    if !is_value && !opens_block {
-        return None;
-    }
+    let line = || rest.iter().take_while(|it| it.kind() != T::Newline);
+    let ends_in_colon = line().last().is_some_and(|it| it.kind() == T::Colon);
+    let is_value = match next.kind() {
+        T::Name | T::Int | T::Float | T::String | T::FStringStart | T::Not => true,
+        T::None | T::True | T::False => true,
+        T::Lpar | T::Lsqb => ends_in_colon,
+        T::Colon => after.kind() == T::Newline,
+        _ => false,
+    };
     let word_text = text_of(text, word);
-    let near = nearest(word_text, WORDS)?;
+    let lower = word_text.to_lowercase();
+    let near = match () {
+        _ if !is_value || WORDS.contains(&word_text) => return None,
+        _ if WORDS.contains(&lower.as_str()) => WORDS.into_iter().find(|it| *it == lower)?,
+        _ if line().any(|it| it.kind() == T::Import) => "from",
+        _ if line().any(|it| it.kind() == T::In) && ends_in_colon => "for",
+        _ => nearest(word_text, WORDS)?,
+    };
+    // The words above are guessed from the line, and have to be near as well.
+    nearest(&lower, [near]).or_else(|| (lower == near).then_some(near))?;
     Some(Mistake {
         range: word.range(),
         message: format!("`{word_text}` begins no statement"),
@@ -199,17 +229,55 @@ fn misspelt(text: &str, rest: &[&Token]) -> Option<Mistake> {
     })
 }
 
+/// `from os improt path`.
+fn misspelt_import(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let mut line = rest[1..].iter().take_while(|it| it.kind() != T::Newline);
+    if line.clone().any(|it| it.kind() == T::Import) {
+        return None;
+    }
+    let is_part = |it: &Token| text[..it.start().to_usize()].ends_with('.');
+    let word = line.find(|it| {
+        it.kind() == T::Name && !is_part(it) && nearest(text_of(text, it), ["import"]).is_some()
+    })?;
+    Some(Mistake {
+        range: word.range(),
+        message: format!("`{}` stands where `import` is wanted", text_of(text, word)),
+        help: Some("did you mean `import`?".to_owned()),
+    })
+}
+
 /// `'it's'`.
-fn apostrophe(text: &str, rest: &[&Token]) -> Option<Mistake> {
-    let [one, two, ..] = rest else { return None };
-    let closed = one.kind() == T::String && text_of(text, one).ends_with('\'');
-    (closed && two.kind() == T::Name && one.end() == two.start()).then(|| Mistake {
-        range: TextRange::new(one.start(), two.end()),
+fn apostrophe(text: &str, token: &Token) -> Option<Mistake> {
+    let (shown, after) = (text_of(text, token), &text[token.end().to_usize()..]);
+    if token.kind() != T::String || !shown.ends_with('\'') || shown.ends_with("'''") {
+        return None;
+    }
+    let word = &after[..after.find(|it: char| !it.is_alphanumeric()).unwrap_or(after.len())];
+    // `'a'if x else'b'` is a program.
+    let is_word = word.starts_with(char::is_alphabetic);
+    if !is_word || matches!(word, "if" | "else" | "in" | "is" | "and" | "or" | "not" | "for" | "as")
+    {
+        return None;
+    }
+    let before = shown.trim_start_matches(char::is_alphabetic).trim_matches('\'');
+    Some(Mistake {
+        range: TextRange::new(token.start(), token.end() + TextSize::of(word)),
         message: "the text ends at the apostrophe inside it".to_owned(),
+        help: Some(format!("put the text into double quotes: `\"{before}'{word}...\"`")),
+    })
+}
+
+/// `2x = 3`.
+fn name_with_digit(text: &str, rest: &[&Token]) -> Option<Mistake> {
+    let [number, name, ..] = rest else { return None };
+    let touches = name.kind() == T::Name && number.end() == name.start();
+    touches.then(|| Mistake {
+        range: TextRange::new(number.start(), name.end()),
+        message: "a name does not begin with a digit".to_owned(),
         help: Some(format!(
-            "put the text into double quotes: `\"{}'{}...\"`",
-            text_of(text, one).trim_matches('\''),
-            text_of(text, two)
+            "write `{0} * {1}` to multiply, or choose a name such as `{1}{0}`",
+            text_of(text, number),
+            text_of(text, name)
         )),
     })
 }
@@ -335,7 +403,7 @@ fn typeset(text: &str, parsed: &Parsed<py::Mod>) -> Option<Mistake> {
         let sign = text.get(start.to_usize()..)?.chars().next()?;
         let (_, plain) = TYPESET.iter().find(|it| it.0 == sign)?;
         Some(Mistake {
-            range: TextRange::at(start, ruff_text_size::TextSize::of(sign)),
+            range: TextRange::at(start, TextSize::of(sign)),
             message: format!("'{sign}' is not a sign of programs"),
             help: Some(format!("write {plain}")),
         })

@@ -45,6 +45,10 @@ impl Host for Nobody {
         absent()
     }
 
+    fn create_file(&mut self, _path: &str) -> Result<(), FileError> {
+        absent()
+    }
+
     fn append_file(&mut self, _path: &str, _bytes: &[u8]) -> Result<(), FileError> {
         absent()
     }

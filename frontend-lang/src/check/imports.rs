@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** nothing is loaded, and only names are noted for which neither the language has a module nor the folder a file or a folder.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builtins::ng_modules;
 use crate::bytecode::{Code, Op};
@@ -10,8 +10,8 @@ use crate::cx::Cx;
 use crate::vm::import::is_built_in;
 
 impl Cx {
-    /// The full names in imports of a cell, its functions included, that name no module.
-    pub(super) fn absent_modules(&self, code: &Code) -> FxHashSet<String> {
+    /// The full names in imports of a cell, its functions included, that name no module, and what is to be said of them.
+    pub(super) fn absent_modules(&self, code: &Code) -> FxHashMap<String, String> {
         let mut names = FxHashSet::default();
         imported(code, &mut names);
         names.retain(|name| {
@@ -20,7 +20,11 @@ impl Cx {
                 && ng_modules::real_name(name).is_none()
                 && self.module_file(name).is_ok_and(|it| it.is_none())
         });
-        names
+        let said = |name: String| {
+            let words = self.no_module_words(&name);
+            (name, words)
+        };
+        names.into_iter().map(said).collect()
     }
 }
 

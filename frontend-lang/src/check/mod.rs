@@ -122,8 +122,8 @@ pub(crate) struct Shadow {
     findings: Vec<Diagnostic>,
     /// The latest result of an op, and how many frames there were.
     latest: Option<(usize, usize)>,
-    /// Names in its imports that name no module.
-    absent: FxHashSet<String>,
+    /// Names in its imports that name no module, and what is to be said of them.
+    absent: FxHashMap<String, String>,
     /// Whether it has come past a call whose effects are not followed.
     had_effect: bool,
     /// Where tensors come from, as far as lints ask.

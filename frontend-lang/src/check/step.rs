@@ -16,6 +16,7 @@ use crate::source::Source;
 use crate::sym::Sym;
 use crate::value::Value;
 use crate::vm::long::ForStep;
+use crate::vm::no_module;
 
 /// Rows of a tensor that a loop goes through.
 const MOST_ROWS: usize = 64;
@@ -358,8 +359,11 @@ impl Cx {
     pub(crate) fn import_in_earnest(&mut self, name: &str) -> Res {
         if !crate::vm::import::is_built_in(name) {
             // A cell may make the module that it imports.
-            if self.shadow().absent.contains(name) && !self.shadow().had_effect {
-                return Err(crate::vm::import::no_module(name));
+            let shadow = self.shadow();
+            if let Some(words) = shadow.absent.get(name)
+                && !shadow.had_effect
+            {
+                return Err(no_module::error(name, words));
             }
             return Err(self.uncertain());
         }

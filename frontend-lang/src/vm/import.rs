@@ -33,7 +33,7 @@ impl Cx {
         }
         if let Some(real) = ng_modules::real_name(name) {
             let module = self.import(&real).map_err(|raised| match names(&raised, &real) {
-                true => no_module(name),
+                true => self.no_module(name),
                 false => raised,
             })?;
             self.modules.insert(name.to_owned(), module.clone());
@@ -44,9 +44,9 @@ impl Cx {
         if !is_built_in(name.split('.').next().unwrap_or(name))
             && let Some(file) = self.module_file(name).map_err(os_error)?
         {
-            return self.load_file(name, file);
+            return self.run_file(name, file, Rc::default());
         }
-        Err(no_module(name))
+        Err(self.no_module(name))
     }
 
     /// A module beside the notebook: for `a.b` the file `a/b/__init__.ng` or `a/b.ng`, or the folder `a/b`, whose text is empty.
@@ -66,11 +66,6 @@ impl Cx {
         }
         let is_folder = self.host.metadata(&base).is_ok_and(|it| it.is_dir);
         Ok(is_folder.then_some(ModuleFile { path: base, bytes: Vec::new(), is_package: true }))
-    }
-
-    fn load_file(&mut self, name: &str, file: ModuleFile) -> Res {
-        let globals = Rc::new(Globals::default());
-        self.run_file(name, file, globals)
     }
 
     /// Runs the text of a file, which binds its names in `globals`.
@@ -94,10 +89,12 @@ impl Cx {
         if is_built_in(&it.name) {
             return Ok(module.clone());
         }
+        self.write_all()?;
         let file = self.module_file(&it.name).map_err(os_error)?;
-        let file = file.ok_or_else(|| no_module(&it.name))?;
-        self.run_file(&it.name, file, it.globals.clone())?;
-        Ok(module.clone())
+        let file = file.ok_or_else(|| self.no_module(&it.name))?;
+        let run = self.run_file(&it.name, file, it.globals.clone());
+        self.modules.insert(it.name.clone(), module.clone());
+        run.map(|_| module.clone())
     }
 
     /// `import a.b`: loads both, makes each an attribute of the one before, and gives `a`.
@@ -314,32 +311,4 @@ pub(crate) fn is_built_in(name: &str) -> bool {
 
 fn find_row(name: &str) -> Option<&'static NativeModule> {
     MODULES.iter().copied().find(|it| it.name == name || it.aliases.contains(&name))
-}
-
-/// The modules that come with the language, without those inside others.
-fn built_in_names() -> Vec<&'static str> {
-    let known = MODULES.iter().flat_map(|it| it.aliases.iter().chain([&it.name])).copied();
-    let known = known.chain(NG_MODULES.iter().map(|(name, _)| *name));
-    let mut names: Vec<&str> = known.filter(|it| !it.contains(['.', '_'])).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-pub(crate) fn no_module(name: &str) -> Raised {
-    let known = MODULES.iter().flat_map(|it| it.aliases.iter().chain([&it.name])).copied();
-    let known = known.chain(NG_MODULES.iter().map(|(name, _)| *name));
-    let message = match nearest(name, known) {
-        _ if crate::absent::module(name).is_some() => {
-            let way_out = crate::absent::module(name).unwrap_or_default();
-            format!("No module named '{name}'. It is not in this language: {way_out}")
-        }
-        Some(near) => format!("No module named '{name}'. Did you mean '{near}'?"),
-        None => format!(
-            "No module named '{name}'. Built-in modules ({}) and .ng files beside the notebook, or in folders there, can be imported; \
-             Python packages cannot",
-            built_in_names().join(", ")
-        ),
-    };
-    Raised::new(&MODULE_NOT_FOUND_ERROR, message).with_name(Sym::new(name))
 }

@@ -12,6 +12,7 @@ pub(crate) mod import;
 pub(crate) mod items;
 pub(crate) mod long;
 pub(crate) mod matching;
+pub(crate) mod no_module;
 pub(crate) mod operands;
 pub(crate) mod quick;
 pub(crate) mod run;

@@ -102,3 +102,52 @@ os.remove("p.txt")
 s = io.StringIO("one\ntwo\n\nthree")
 print(s.readline(3), s.readline(), s.readlines(), s.seek(0), [line for line in s], s.write("!"), s.getvalue()[-6:])
 print(s.seek(1), s.write("NE"), s.getvalue()[:4], s.truncate(2), s.getvalue())
+# Ends of lines.
+for newline in [None, "", "\n", "\r", "\r\n"]:
+    with open("n.txt", "w", newline=newline) as f:
+        print(f.write("a\nb\r\nc\rd"), end=" ")
+    with open("n.txt", newline="") as f:
+        print(repr(f.read()))
+    with open("n.txt", newline=newline) as f:
+        print([line for line in f])
+e(lambda: open("n.txt", newline="x"))
+# Places in text that is not ASCII, and reading after writing.
+with open("n.txt", "w+", encoding="utf-8") as f:
+    f.write("äöü\nß€\nz")
+    print(f.tell(), f.seek(0), f.read(2), f.tell(), f.readline(), f.tell(), list(f), f.read(1) == "")
+    print(f.seek(7), f.write("é"), f.seek(0), f.readlines())
+s = io.StringIO("äöü\nß")
+print(s.read(1), s.tell(), s.seek(3), s.readline(), s.readline(), s.tell(), s.seek(1), s.write("XY"), s.getvalue())
+print(s.seek(7), s.write("end"), s.getvalue(), s.truncate(2), s.getvalue())
+e(lambda: s.seek(0, 9))
+# What is added by others, and with a mark of the order of bytes.
+with open("n.txt", "a") as f, open("n.txt", "a") as g:
+    f.write("1")
+    f.flush()
+    g.write("2")
+with open("n.txt", "w", encoding="utf-8-sig") as f:
+    f.write("é")
+print(repr(open("n.txt").read()), repr(open("n.txt", encoding="utf-8-sig").read()), os.path.getsize("n.txt"))
+with open("n.txt", "w") as f:
+    f.write("0123456789")
+    f.seek(3)
+    f.write("abc")
+    f.seek(0, 2)
+    f.write("end")
+print(open("n.txt").read())
+os.remove("n.txt")
+try:
+    open("nowhere/at/all.txt", "w")
+except FileNotFoundError as error:
+    print(error.errno, error.filename)
+Path("d/a").mkdir(parents=True)
+for name in ["d/x.txt", "d/.hidden", "d/a/y.txt"]:
+    Path(name).touch()
+for pattern in ["d/*/", "./d/*.txt", "", "d/*", "d/.*", glob.escape("d/[x].txt"), "d/**/"]:
+    print(sorted(glob.glob(pattern)), sorted(glob.glob(pattern, recursive=True)))
+for found in sorted(Path("d").rglob("*"), reverse=True):
+    found.rmdir() if found.is_dir() else found.unlink()
+Path("d").rmdir()
+e(lambda: csv.writer(io.StringIO()).writerow(5))
+e(lambda: csv.reader(["a"], delimiter=""))
+print(list(csv.reader(["é,b,c\r\n", "1,,3", "", "x"])))

@@ -104,6 +104,10 @@ impl Host for World {
         written.map_err(|error| FileError::new(path, &error))
     }
 
+    fn create_file(&mut self, path: &str) -> Result<(), FileError> {
+        atomic_file::create_empty(Path::new(path)).map_err(|error| FileError::new(path, &error))
+    }
+
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
         let added = atomic_file::append(Path::new(path), bytes);
         added.map_err(|error| FileError::new(path, &error))
@@ -192,6 +196,29 @@ mod tests {
         assert_eq!(kind(world.read_file(&path("a/b"))), ErrorKind::NotADirectory);
         assert_eq!(kind(world.read_file(&path("c"))), ErrorKind::NotFound);
         assert!(world.write_file(&path("no/such"), b"").is_err());
+    }
+
+    #[test]
+    fn files_grow_and_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a").to_string_lossy().into_owned();
+        let mut world = world();
+        for text in ["old", "new"] {
+            world.create_file(&path).unwrap();
+            world.append_file(&path, text.as_bytes()).unwrap();
+        }
+        world.append_file(&path, b"er").unwrap();
+        assert_eq!(world.read_file(&path).unwrap(), b"newer");
+        let facts = world.metadata(&path).unwrap();
+        assert_eq!((facts.size, facts.is_dir), (5, false));
+        world.rename(&path, &format!("{path}b")).unwrap();
+        assert_eq!(world.remove_file(&path).unwrap_err().kind, ErrorKind::NotFound);
+        world.remove_file(&format!("{path}b")).unwrap();
+        assert!(world.create_file(&format!("{path}/b")).is_err());
+        // The null device takes everything; other devices are no files.
+        world.create_file("/dev/null").unwrap();
+        world.append_file("/dev/null", b"lost").unwrap();
+        assert!(world.append_file("/dev/zero", b"lost").is_err());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //!
 //! **Invariant:** between cells nothing is unwritten, so that a session which ends loses no text.
 
+use crate::memory;
 use crate::native::*;
 
 /// `_io`.
@@ -14,6 +15,31 @@ pub static MODULE: NativeModule = NativeModule {
 };
 
 static FUNCTIONS: &[NativeFn] = &[
+    function("characters", "text, at", "How many characters stand before a byte.", characters)
+        .pure(),
+    function("create", "path", "Makes an empty file, or empties the one that is there.", create)
+        .opaque(),
+    function("line_at", "text, at, ends", "A line from a byte on, with its end.", line_at).pure(),
+    function(
+        "part_at",
+        "text, at, count",
+        "So many characters from a byte on; -1 is all.",
+        part_at,
+    )
+    .pure(),
+    function("place_of", "text, count", "The byte at which so many characters end.", place_of)
+        .pure(),
+    function(
+        "put_at",
+        "text, at, part, cuts=False",
+        "A text with a part in place of as many characters; or cut off behind it.",
+        put_at,
+    )
+    .pure(),
+    function("size_of", "text", "Bytes of a text in UTF-8.", |_cx, args| {
+        Ok(Value::Int(args.str(0)?.len() as i64))
+    })
+    .pure(),
     function("add_text", "path, text", "Adds text to the end of a file, soon.", add_text).opaque(),
     function("flush", "path", "Makes the file hold what was added.", |cx, args| {
         cx.write_out(args.str(0)?)?;
@@ -28,6 +54,71 @@ static FUNCTIONS: &[NativeFn] = &[
 
 /// Bytes of text that are gathered before a file gets them.
 const PIECE: usize = 1 << 16;
+
+/// What stands in a text before and after a byte; what is beyond its end is filled with zeros when it is written.
+fn parted(text: &str, at: i64) -> Result<(&str, &str), Raised> {
+    let at = usize::try_from(at).unwrap_or(0).min(text.len());
+    text.split_at_checked(at).ok_or_else(|| {
+        value_error("this place is inside a character: seek() takes what tell() gave")
+    })
+}
+
+fn characters(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let (text, at) = (args.str(0)?, args.int(1)?);
+    let beyond = at.saturating_sub(text.len() as i64).max(0);
+    Ok(Value::Int(parted(text, at)?.0.chars().count() as i64 + beyond))
+}
+
+fn place_of(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let (text, count) = (args.str(0)?, usize::try_from(args.int(1)?).unwrap_or(0));
+    let place = match text.char_indices().nth(count) {
+        Some((at, _)) => at,
+        None => text.len() + (count - text.chars().count()),
+    };
+    Ok(Value::Int(place as i64))
+}
+
+fn part_at(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let rest = parted(args.str(0)?, args.int(1)?)?.1;
+    let end = match usize::try_from(args.int(2)?) {
+        Ok(count) => rest.char_indices().nth(count).map_or(rest.len(), |it| it.0),
+        Err(_) => rest.len(),
+    };
+    Ok(Value::str(&rest[..end]))
+}
+
+fn line_at(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let rest = parted(args.str(0)?, args.int(1)?)?.1;
+    let ends = args.opt_str(2)?.unwrap_or("\n");
+    let end = match ends {
+        "" => rest
+            .find(['\r', '\n'])
+            .map(|it| it + if rest[it..].starts_with("\r\n") { 2 } else { 1 }),
+        ends => rest.find(ends).map(|it| it + ends.len()),
+    };
+    Ok(Value::str(&rest[..end.unwrap_or(rest.len())]))
+}
+
+fn put_at(cx: &mut Cx, args: Args<'_>) -> Res {
+    let (text, at, part) = (args.str(0)?, args.int(1)?, args.str(2)?);
+    let (before, after) = parted(text, at)?;
+    let beyond = usize::try_from(at).unwrap_or(0).saturating_sub(text.len());
+    memory::room(text.len().saturating_add(beyond).saturating_add(part.len()))?;
+    let mut changed = before.to_owned();
+    changed.extend(std::iter::repeat_n('\0', beyond));
+    changed.push_str(part);
+    if !cx.truth(&args[3])? {
+        changed.extend(after.chars().skip(part.chars().count()));
+    }
+    Ok(Value::str(changed))
+}
+
+fn create(cx: &mut Cx, args: Args<'_>) -> Res {
+    let path = args.str(0)?;
+    cx.unwritten.remove(path);
+    cx.host.create_file(path).map_err(os_error)?;
+    Ok(Value::None)
+}
 
 fn add_text(cx: &mut Cx, args: Args<'_>) -> Res {
     let (path, text) = (args.str(0)?, args.str(1)?);
@@ -48,6 +139,8 @@ fn write_text(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn read_text(cx: &mut Cx, args: Args<'_>) -> Res {
     let (path, errors) = (args.str(0)?, args.str(1)?);
+    let size = cx.host.metadata(path).map_or(0, |it| it.size);
+    memory::room(usize::try_from(size).unwrap_or(usize::MAX))?;
     let bytes = cx.read_file(path)?;
     let text = match (String::from_utf8(bytes), errors) {
         (Ok(text), _) => text,

@@ -18,6 +18,7 @@ pub static MODULE: NativeModule = NativeModule {
         Member::Str("curdir", "."),
         Member::Str("pardir", ".."),
         Member::Str("name", "posix"),
+        Member::Str("devnull", "/dev/null"),
         Member::Make("environ", environ),
         Member::From("walk", "os.tree", "walk"),
     ],
@@ -288,11 +289,12 @@ fn mkdir(cx: &mut Cx, args: Args<'_>) -> Res {
 fn make_new(cx: &mut Cx, path: &str) -> Res {
     if path.is_empty() {
         let message = "a folder needs a name".to_owned();
-        return Err(os_error(FileError { kind: ErrorKind::NotFound, message }));
+        return Err(os_error(FileError { kind: ErrorKind::NotFound, message, path: None }));
     }
     if cx.host.metadata(path).is_ok() {
         let message = format!("{path}: it is there already");
-        return Err(os_error(FileError { kind: ErrorKind::AlreadyExists, message }));
+        let path = Some(path.to_owned());
+        return Err(os_error(FileError { kind: ErrorKind::AlreadyExists, message, path }));
     }
     cx.host.make_dir(path).map_err(os_error)?;
     Ok(Value::None)
