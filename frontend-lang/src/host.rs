@@ -152,6 +152,9 @@ pub struct Record {
     pub clock: Cell<f64>,
 }
 
+/// Bytes that all files of a [`Recording`] host have room for.
+const DISK: usize = 64 << 20;
+
 /// A host for tests: collects output, answers from lists, and has a clock that only `sleep` moves.
 #[derive(Default)]
 pub struct Recording {
@@ -206,8 +209,8 @@ impl Host for Recording {
     }
 
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
-        self.record.files.borrow_mut().insert(path.to_owned(), bytes.to_vec());
-        Ok(())
+        self.record.files.borrow_mut().remove(path);
+        self.append_file(path, bytes)
     }
 
     fn create_file(&mut self, path: &str) -> Result<(), FileError> {
@@ -220,7 +223,11 @@ impl Host for Recording {
     }
 
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
-        self.record.files.borrow_mut().entry(path.to_owned()).or_default().extend(bytes);
+        let mut files = self.record.files.borrow_mut();
+        if files.values().map(Vec::len).sum::<usize>() + bytes.len() > DISK {
+            return Err(FileError::new(path, &ErrorKind::StorageFull.into()));
+        }
+        files.entry(path.to_owned()).or_default().extend(bytes);
         Ok(())
     }
 
