@@ -1,4 +1,4 @@
-//! Reading and writing whole files, so that a crash leaves the old content.
+//! Reading and writing whole files, so that a crash leaves the old content; adding to files, which has no old content to keep.
 //!
 //! Links are followed. What exists and is no regular file, such as a device or a pipe, is neither read nor replaced.
 

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use engine::{DType, Meta};
 
 use crate::native::*;
+use crate::objects::text::is_identifier;
 use crate::value::Tuple;
 
 /// What an annotation says of a tensor.
@@ -120,7 +121,7 @@ impl Signature {
 
 /// Where the parameter of a message (`x: expected ...`) is annotated, in the text of a function that begins at `start`.
 pub fn place_of_parameter(text: &str, start: usize, message: &str) -> Option<(usize, usize)> {
-    let name = message.split(':').next().filter(|it| is_name(it))?;
+    let name = message.split(':').next().filter(|it| is_identifier(it))?;
     let head = text.get(start..)?;
     let in_word = |it: char| it.is_alphanumeric() || it == '_';
     let found = head.match_indices(name).find(|(at, _)| {
@@ -252,7 +253,7 @@ fn parse_dim(text: &str) -> Option<Dim> {
         return Some(Dim::Any(None));
     }
     if let Some(name) = text.strip_prefix('*') {
-        return is_name(name).then(|| Dim::Any(Some(name.to_owned())));
+        return is_identifier(name).then(|| Dim::Any(Some(name.to_owned())));
     }
     if let Ok(size) = text.parse() {
         return Some(Dim::Size(size));
@@ -272,12 +273,7 @@ fn parse_dim(text: &str) -> Option<Dim> {
             _ => return None,
         },
     };
-    is_name(name).then(|| Dim::Name { name: name.to_owned(), times, plus })
-}
-
-fn is_name(text: &str) -> bool {
-    let starts = text.chars().next().is_some_and(|it| it.is_alphabetic() || it == '_');
-    starts && text.chars().all(|it| it.is_alphanumeric() || it == '_')
+    is_identifier(name).then(|| Dim::Name { name: name.to_owned(), times, plus })
 }
 
 #[cfg(test)]

@@ -92,6 +92,7 @@ fn says_what_to_write_instead() {
         ("x = 'don't'", "help: put the text into double quotes: `\"don't...\"`"),
         ("s = r'it's' + 'x'", "help: put the text into double quotes: `\"it's...\"`"),
         ("print 'it's fine'", "help: put the text into double quotes"),
+        ("print('a'f'{1}')\nx = (", "'(' of line 2 was never closed"),
         ("form math import sqrt", "help: did you mean `from`?"),
         ("from os improt path", "help: did you mean `import`?"),
         ("from torch.nn improt Linear", "help: did you mean `import`?"),

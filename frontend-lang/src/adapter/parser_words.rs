@@ -6,6 +6,7 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::sentence;
 use super::syntax::Mistake;
+use crate::objects::text::is_identifier;
 
 /// What is wrong, where, and if it is known what to write.
 pub(super) fn in_words(text: &str, tokens: &[&Token], error: &ParseError) -> Mistake {
@@ -92,15 +93,11 @@ fn target(text: &str, said: &str, at: TextRange) -> Option<Mistake> {
     }
     let (what, rest) = (&text[at], text[at.end().to_usize()..].trim_start());
     let value = rest.strip_prefix('=')?.lines().next()?.trim();
-    let is_name = |it: &str| {
-        it.starts_with(|it: char| it.is_alphabetic() || it == '_')
-            && it.chars().all(|it| it.is_alphanumeric() || it == '_')
-            && !matches!(it, "None" | "True" | "False")
-    };
+    let is_name = is_identifier(value) && !matches!(value, "None" | "True" | "False");
     let is_literal = what.starts_with(|it: char| it.is_ascii_digit() || it == '"' || it == '\'');
     let help = match what {
         "None" | "True" | "False" => format!("`{what}` is a constant: choose another name"),
-        _ if is_literal && is_name(value) => {
+        _ if is_literal && is_name => {
             format!("write `{value} = {what}` to assign, or `{what} == {value}` to compare")
         }
         _ => format!("write `{what} == ...` to compare"),

@@ -25,7 +25,7 @@ pub(super) fn mistakes(text: &str, parsed: &Parsed<py::Mod>) -> Vec<Mistake> {
     if let Some(mistake) = typeset(text, parsed) {
         return vec![mistake];
     }
-    if let Some(mistake) = tokens.iter().find_map(|it| apostrophe(text, it)) {
+    if let Some(mistake) = tokens.iter().find_map(|it| apostrophe(text, it, in_string)) {
         return vec![mistake];
     }
     let known = if in_string { None } else { slip(text, &tokens) };
@@ -35,15 +35,14 @@ pub(super) fn mistakes(text: &str, parsed: &Parsed<py::Mod>) -> Vec<Mistake> {
     let mut found: Vec<Mistake> = Vec::new();
     for error in parsed.errors() {
         let range = error.location;
-        // What the parser says next about the same line follows from the first.
-        let same_line = found.last().is_some_and(|it| {
+        let is_indented = error.error.to_string().to_lowercase().contains("unexpected indentation");
+        // What the parser says next about the same line follows from the first, and so does that the block of a wrong head is indented.
+        let follows = found.last().is_some_and(|it| {
             let between = it.range.start().to_usize()..range.start().to_usize();
-            text.get(between).is_none_or(|it| !it.contains('\n'))
+            let lines_on = text.get(between).map_or(0, |it| it.matches('\n').count());
+            lines_on == 0 || (lines_on == 1 && is_indented)
         });
-        // The body of a block whose head is wrong is indented.
-        let body = found.last().is_some_and(|it| it.message.contains("right above"))
-            && error.error.to_string().to_lowercase().contains("unexpected indentation");
-        if !same_line && !body {
+        if !follows {
             found.push(in_words(text, &tokens, error));
         }
     }
@@ -195,7 +194,7 @@ fn walrus(text: &str, rest: &[&Token]) -> Option<Mistake> {
     })
 }
 
-/// `retrun x`, `esle:`, `from os improt path`.
+/// `retrun x`, `esle:`.
 fn misspelt(text: &str, rest: &[&Token]) -> Option<Mistake> {
     const WORDS: [&str; 16] = [
         "assert", "class", "def", "elif", "else", "except", "finally", "for", "from", "if",
@@ -221,8 +220,7 @@ fn misspelt(text: &str, rest: &[&Token]) -> Option<Mistake> {
         _ => nearest(word_text, WORDS)?,
     };
     // The words above are guessed from the line, and have to be near as well.
-    nearest(&lower, [near]).or_else(|| (lower == near).then_some(near))?;
-    Some(Mistake {
+    (lower == near || nearest(&lower, [near]).is_some()).then(|| Mistake {
         range: word.range(),
         message: format!("`{word_text}` begins no statement"),
         help: Some(format!("did you mean `{near}`?")),
@@ -246,8 +244,8 @@ fn misspelt_import(text: &str, rest: &[&Token]) -> Option<Mistake> {
     })
 }
 
-/// `'it's'`.
-fn apostrophe(text: &str, token: &Token) -> Option<Mistake> {
+/// `'it's'`; `in_string` if some string has no end, as behind the `t'` of `'don't'`.
+fn apostrophe(text: &str, token: &Token, in_string: bool) -> Option<Mistake> {
     let (shown, after) = (text_of(text, token), &text[token.end().to_usize()..]);
     if token.kind() != T::String || !shown.ends_with('\'') || shown.ends_with("'''") {
         return None;
@@ -257,6 +255,11 @@ fn apostrophe(text: &str, token: &Token) -> Option<Mistake> {
     let is_word = word.starts_with(char::is_alphabetic);
     if !is_word || matches!(word, "if" | "else" | "in" | "is" | "and" | "or" | "not" | "for" | "as")
     {
+        return None;
+    }
+    // `'a'f'{x}'` is a program, too.
+    let is_prefix = word.len() <= 2 && word.chars().all(|it| "bfrtuBFRTU".contains(it));
+    if !in_string && is_prefix && after[word.len()..].starts_with(['\'', '"']) {
         return None;
     }
     let before = shown.trim_start_matches(char::is_alphabetic).trim_matches('\'');

@@ -74,3 +74,9 @@ pub fn names() -> FxHashMap<Sym, Value> {
     let constants = constants.into_iter().map(|(name, value)| (Sym::of(name), value));
     functions.chain(types).chain(constants).collect()
 }
+
+/// Full names of the modules that come with the language, private ones included.
+pub fn module_names() -> impl Iterator<Item = &'static str> {
+    let rows = MODULES.iter().flat_map(|it| it.aliases.iter().copied().chain([it.name]));
+    rows.chain(NG_MODULES.iter().map(|it| it.0))
+}

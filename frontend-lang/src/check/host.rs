@@ -45,6 +45,10 @@ impl Host for Nobody {
         absent()
     }
 
+    fn current_dir(&self) -> Result<String, FileError> {
+        absent()
+    }
+
     fn create_file(&mut self, _path: &str) -> Result<(), FileError> {
         absent()
     }

@@ -63,8 +63,7 @@ pub(super) fn builtins() -> &'static Members {
 
 /// Full names of all modules that `import` finds, without those that are parts of others.
 pub(super) fn module_names() -> impl Iterator<Item = &'static str> {
-    let rows = MODULES.iter().flat_map(|it| it.aliases.iter().copied().chain([it.name]));
-    rows.chain(NG_MODULES.iter().map(|it| it.0)).filter(|it| !it.contains("._"))
+    builtins::module_names().filter(|it| !it.contains("._"))
 }
 
 /// A module that comes with the language.

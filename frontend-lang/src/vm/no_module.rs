@@ -1,7 +1,7 @@
 //! What is said of a module that cannot be imported: the nearest name, here or beside the notebook, or what takes its place.
 
 use crate::absent;
-use crate::builtins::{MODULES, NG_MODULES};
+use crate::builtins::module_names;
 use crate::cx::Cx;
 use crate::error::{MODULE_NOT_FOUND_ERROR, Raised};
 use crate::suggest::nearest;
@@ -57,9 +57,7 @@ pub(crate) fn error(name: &str, words: &str) -> Raised {
 
 /// Full names of the modules that come with the language, but for those that only its own modules use.
 fn built_in() -> impl Iterator<Item = &'static str> {
-    let known = MODULES.iter().flat_map(|it| it.aliases.iter().chain([&it.name])).copied();
-    let known = known.chain(NG_MODULES.iter().map(|(name, _)| *name));
-    known.filter(|it| !it.split('.').any(|part| part.starts_with('_')))
+    module_names().filter(|it| !it.split('.').any(|part| part.starts_with('_')))
 }
 
 /// Those that are in no other.

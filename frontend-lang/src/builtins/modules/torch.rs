@@ -87,7 +87,6 @@ pub static AUTOGRAD: NativeModule = NativeModule {
         Member::Functions(GRAD_FUNCTIONS),
         Member::Types(&[&NO_GRAD, &ENABLE_GRAD]),
         Member::AllOf("torch.autograd.functions"),
-        Member::From("Variable", "torch.autograd.checks", "Variable"),
         Member::From("gradcheck", "torch.autograd.checks", "gradcheck"),
         Member::From("gradgradcheck", "torch.autograd.checks", "gradgradcheck"),
         Member::Module("functional", "torch.autograd.functional"),

@@ -3,6 +3,7 @@
 use super::{Asked, Found, Kind};
 use crate::editor::library;
 use crate::editor::site::SiteKind;
+use crate::objects::text::is_identifier;
 
 pub(super) static KIND: Kind = Kind { name: "module", find };
 
@@ -15,18 +16,11 @@ fn find(asked: &Asked<'_>, found: &mut Found) {
             true => Some(name.as_str()),
             false => name.strip_suffix(".ng").filter(|it| *it != "__init__"),
         };
-        let is_wanted = |it: &&str| found.fits(asked.word, it) && is_name(it);
+        let is_wanted = |it: &&str| found.fits(asked.word, it) && is_identifier(it);
         if let Some(module) = module.filter(is_wanted) {
             found.push(module.to_owned(), "module", String::new());
         }
     }
-}
-
-/// Whether an import statement can hold it.
-fn is_name(text: &str) -> bool {
-    let mut letters = text.chars();
-    letters.next().is_some_and(|it| it.is_alphabetic() || it == '_')
-        && letters.all(|it| it.is_alphanumeric() || it == '_')
 }
 
 /// Adds the modules right below `package`; all outermost ones if it is empty.
