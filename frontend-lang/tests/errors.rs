@@ -78,6 +78,7 @@ fn names_what_is_out_and_the_way_out() {
 fn says_what_to_write_instead() {
     let cases = [
         ("open('a.png', 'rb')", "there are no bytes in this language; text is read with mode 'r'"),
+        ("import glob; glob.glob(3)", "expected str, bytes or os.PathLike object, not int"),
         ("import cmath", "there are no complex numbers; math has"),
         ("from torch.profiler import profile", "`%profile` and `%prun` show"),
         ("'a'.encode()", "there are no bytes; ord()"),
