@@ -102,11 +102,13 @@ pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Resul
 
 /// The outputs without elements.
 fn shapes_only(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
-    let metas = infer(op, inputs, attrs)?.into_iter();
-    Ok(match op.body {
-        Body::View(view) => metas.map(|it| shapes_of_view(view, &inputs[0], attrs, it)).collect(),
-        _ => metas.map(estimate::computed).collect(),
-    })
+    let metas = infer(op, inputs, attrs)?;
+    if let Body::View(view) = op.body {
+        let seen = metas.into_iter().map(|it| shapes_of_view(view, &inputs[0], attrs, it));
+        return Ok(seen.collect());
+    }
+    estimate::spend(&InferCx { op, inputs, attrs }, &metas);
+    Ok(metas.into_iter().map(estimate::computed).collect())
 }
 
 /// Shapes and dtypes of the outputs, or what is wrong with the operands.

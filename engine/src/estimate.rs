@@ -1,7 +1,8 @@
-//! What tensors without elements would take: a meter that runs along while ops only infer shapes.
+//! What ops on tensors without elements would take, in bytes and in seconds: a meter that runs along while they only infer shapes.
 //!
 //! Each result of an op holds a [`Claim`] on the bytes that its buffer would have; views share it. It ends with the last handle, on the
 //! tape or off it. So the meter follows the memory of the real run without using any. Scratch space of kernels is not counted.
+//! Seconds are those of one slow core, right to a factor of a few.
 //!
 //! **Invariant:** a claim that outlives its measurement changes no later one.
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::cpu::alloc;
+use crate::op::{Body, InferCx};
 use crate::tensor::Data;
 use crate::{Layout, Meta, Tensor};
 
@@ -43,7 +45,17 @@ struct Meter {
     /// The peak since [`lap`], of all and of new buffers.
     lap: Cell<i64>,
     moved: Cell<bool>,
+    seconds: Cell<f64>,
 }
+
+/// What an op takes whose operands are small.
+const PER_OP: f64 = 1e-6;
+
+/// What it takes to read or write an element.
+const PER_ELEMENT: f64 = 0.5e-9;
+
+/// What a multiplication or an addition of a product takes.
+const PER_FLOP: f64 = 5e-11;
 
 thread_local! {
     static METER: Meter = Meter::default();
@@ -60,6 +72,7 @@ pub fn begin() {
             cell.set(0);
         }
         it.moved.set(false);
+        it.seconds.set(0.0);
     });
 }
 
@@ -69,6 +82,29 @@ pub fn end() -> Reading {
         it.run.set(0);
         Reading { peak: it.peak.get(), new_peak: it.new_peak.get(), known: it.known.get() }
     })
+}
+
+/// Seconds that the ops since the beginning would take.
+pub fn seconds() -> f64 {
+    METER.with(|it| it.seconds.get())
+}
+
+/// Counts the time of an op.
+pub(crate) fn spend(cx: &InferCx<'_>, outputs: &[Meta]) {
+    METER.with(|it| {
+        if it.run.get() == 0 {
+            return;
+        }
+        let flops = match cx.op.body {
+            Body::Kernels(kernels) => kernels.first().map_or(0, |it| (it.flops)(cx)),
+            _ => 0,
+        };
+        let read: usize = cx.inputs.iter().map(Tensor::numel).sum();
+        let written: usize = outputs.iter().map(|it| it.shape.numel()).sum();
+        let moved = (read + written) as f64;
+        let spent = PER_OP + moved * PER_ELEMENT + flops as f64 * PER_FLOP;
+        it.seconds.set(it.seconds.get() + spent);
+    });
 }
 
 /// Bytes in use now, beyond what was there before.
@@ -182,7 +218,7 @@ impl Drop for Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::functional::{add, full, reshape};
+    use crate::functional::{add, full, matmul, reshape};
     use crate::{DType, Shape, apply};
 
     fn ones() -> Tensor {
@@ -216,6 +252,26 @@ mod tests {
         assert_eq!(live(), 0, "a claim of an earlier measurement");
         end();
         apply::set_shapes_only(before);
+    }
+
+    #[test]
+    fn products_count_their_multiplications() {
+        let measure = |size: usize| {
+            let x = full(&Shape::from([size, size]), 1.0, DType::F32).unwrap();
+            let before = apply::set_shapes_only(true);
+            begin();
+            drop(matmul(&x, &x).unwrap());
+            let product = seconds();
+            drop(add(&x, &x).unwrap());
+            let both = seconds();
+            end();
+            apply::set_shapes_only(before);
+            (product, both - product)
+        };
+        let (small, large) = (measure(8), measure(2048));
+        assert!(small.0 < 1e-5 && small.1 < 1e-5, "{small:?}");
+        assert!(large.0 > 0.1 && large.1 < 0.02, "{large:?}");
+        assert!(large.0 < 2.0, "{large:?}");
     }
 
     #[test]

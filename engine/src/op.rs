@@ -212,6 +212,8 @@ pub struct Kernel {
     pub usable: fn(&InferCx<'_>) -> bool,
     /// Bytes of scratch it allocates.
     pub workspace: fn(&InferCx<'_>) -> usize,
+    /// Multiplications and additions, where there are many for each element; a row's first kernel tells.
+    pub flops: fn(&InferCx<'_>) -> usize,
     /// Refuses elements that it cannot take, positions outside a dimension say, as far as they are known. A trace asks before it
     /// promises a result, so that the error comes from the line that made the mistake, and nothing was changed after it.
     pub admits: Option<fn(&InferCx<'_>) -> Result<()>>,
@@ -234,6 +236,7 @@ impl Kernel {
             reproducible: true,
             usable: |_| true,
             workspace: |_| 0,
+            flops: |_| 0,
             admits: None,
             run,
         }

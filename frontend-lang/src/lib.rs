@@ -42,6 +42,7 @@ pub mod tensor;
 pub mod trace;
 pub mod trace_cell;
 pub(crate) mod traceback;
+mod unmade;
 pub mod value;
 mod value_from;
 pub mod vm;

@@ -11,7 +11,8 @@ use crate::adapter;
 use crate::ast::{Module, Range};
 use crate::builtins::modules::{pyplot, random};
 use crate::bytecode::Code;
-use crate::check::Level;
+use crate::check::time::{self, QUICK};
+use crate::check::{Level, Verdict};
 use crate::compile::compile;
 use crate::cx::Cx;
 use crate::cycles;
@@ -32,12 +33,12 @@ use crate::source::{SourceId, Span};
 use crate::sym::Sym;
 use crate::trace::Step;
 use crate::trace_cell;
+use crate::unmade::Why;
 use crate::value::Value;
 use crate::vm::frame::{Exit, Frame, FrameKind};
 
-/// What is said below an error that the check found.
-const REFUSED: &str =
-    "Found before the cell ran: nothing of it has happened. (`%check off` runs cells unchecked.)";
+/// What is said below an error that the check found, before how long the cell would have run until then.
+const REFUSED: &str = "Found before the cell ran: nothing of it has happened";
 
 /// A running session.
 pub struct Session {
@@ -142,18 +143,27 @@ impl Session {
         }
         let result = match compiled {
             Ok(code) => match self.cx.check_before(&code, options.check) {
-                Some(raised) => return self.refuse(raised, cell),
-                None => {
+                Some(verdict) if !verdict.lets_run(options.check) => {
+                    self.cx.unmade.note(&self.cx.globals, &bound, source, Why::Refused);
+                    return self.refuse(verdict, cell);
+                }
+                _ => {
                     self.show_findings();
                     random::begin(&mut self.cx);
                     self.cx.run_code(code)
                 }
             },
             Err(diagnostics) => {
+                let bound = bindings(&adapter::parse(code, source).0);
+                self.cx.unmade.note(&self.cx.globals, &bound, source, Why::NoProgram);
                 let error = self.syntax_error(&diagnostics);
                 return CellResult { value: None, error: Some(error), cell };
             }
         };
+        if let Err(raised) = &result {
+            let why = Why::Failed(raised.class().name.to_string());
+            self.cx.unmade.note(&self.cx.globals, &bound, source, why);
+        }
         self.note_places(source, &bound, result.as_ref().err());
         let result = match result {
             Ok(value) => self.finish(value, code, options, cell),
@@ -187,8 +197,8 @@ impl Session {
         let globals = self.cx.globals.clone();
         match self.cx.compile_source(source, &globals, true) {
             Ok(code) => {
-                let raised = self.cx.check_before(&code, level)?;
-                Some(self.cx.cell_error(&raised))
+                let verdict = self.cx.check_before(&code, level)?;
+                Some(self.cx.cell_error(&verdict.raised))
             }
             Err(diagnostics) => Some(self.syntax_error(&diagnostics)),
         }
@@ -232,12 +242,17 @@ impl Session {
     }
 
     /// The result of a cell that the check has found to fail, and that has not run.
-    fn refuse(&mut self, raised: Raised, cell: usize) -> CellResult {
+    fn refuse(&mut self, verdict: Verdict, cell: usize) -> CellResult {
         self.cx.findings.clear();
-        let mut error = self.cx.cell_error(&raised);
-        error.traceback.push(REFUSED.into());
+        let mut error = self.cx.cell_error(&verdict.raised);
+        let why = match verdict.seconds {
+            it if it < QUICK => ".".into(),
+            it => format!(", for it would have run {} until then.", time::words(it)),
+        };
+        let refused = format!("{REFUSED}{why} (`%check off` runs cells unchecked.)");
         error.plain.push('\n');
-        error.plain.push_str(REFUSED);
+        error.plain.push_str(&refused);
+        error.traceback.push(refused);
         CellResult { value: None, error: Some(error), cell }
     }
 

@@ -31,7 +31,7 @@ impl Cells {
     /// Runs a cell: the estimate, the true peak, and the line of the estimate.
     fn run(&mut self, cell: &str) -> (Memory, usize, usize) {
         alloc::reset_peak();
-        let options = Options { check: Level::On, ..Options::default() };
+        let options = Options { check: Level::Early, ..Options::default() };
         let error = self.session.run_cell(cell, &options).error;
         assert!(error.is_none(), "{cell}\n{}", error.map(|it| it.plain).unwrap_or_default());
         let memory = self.session.cx.check_cost.memory;
@@ -169,7 +169,7 @@ fn a_cell_that_is_too_large_is_warned_of() {
     let before = alloc::stats().live;
     alloc::set_budget(before + 50_000_000);
     let cell = "xs = []\nfor i in range(100):\n    xs.append(torch.randn(250_000))";
-    let options = Options { check: Level::On, ..Options::default() };
+    let options = Options { check: Level::Early, ..Options::default() };
     let error = cells.session.run_cell(cell, &options).error;
     let fits = "ys = []\nfor i in range(3):\n    ys.append(torch.randn(250_000))";
     cells.session.run_cell("xs = None", &Options::default());
@@ -193,7 +193,7 @@ fn what_is_not_certain_is_not_warned_of() {
     let mut cells = Cells::new(&["import torch\nxs = [torch.randn(250_000) for i in range(30)]"]);
     let before = alloc::stats().live;
     alloc::set_budget(before + 12_000_000);
-    let options = Options { check: Level::On, ..Options::default() };
+    let options = Options { check: Level::Early, ..Options::default() };
     // How much each of these frees, the check does not know.
     for cell in [
         "xs = None\nys = [torch.randn(250_000) for i in range(20)]",

@@ -138,7 +138,7 @@ fn the_check_knows_the_shapes_of_shuffled_batches() {
 net = torch.nn.Linear(3, 1)
 for x, y in loader(shuffle=True):
     net(x.float())";
-    let options = Options { check: Level::On, ..Options::default() };
+    let options = Options { check: Level::Early, ..Options::default() };
     let error = cells.session.run_cell(cell, &options).error.expect("a wrong shape");
     assert!(error.plain.contains("Found before the cell ran"), "{}", error.plain);
 }

@@ -84,7 +84,7 @@ fn without(text: &str, mark: &str, noise: fn(char) -> bool) -> String {
 
 /// Where cells with and without the check differ.
 fn differences(name: &str, texts: &[String]) -> Vec<String> {
-    let (with, warnings) = run(texts, Level::On);
+    let (with, warnings) = run(texts, Level::Early);
     let (without, _) = run(texts, Level::Off);
     let mut wrong: Vec<String> = warnings.iter().map(|it| format!("{name}: {it}")).collect();
     for ((cell, with), without) in texts.iter().zip(&with).zip(&without) {
@@ -147,20 +147,40 @@ fn the_specs_are_the_same_with_and_without() {
 /// Programs made at random, with and without; `NOTEGRAD_PROGRAMS` asks for more than the few of one run.
 #[test]
 fn random_programs_are_the_same_with_and_without() {
-    let set = |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.into());
-    let script = root().join("tests/differential/generate.py");
-    let arguments =
-        ["--seed", &set("NOTEGRAD_SEED", "3"), "--count", &set("NOTEGRAD_PROGRAMS", "200")];
-    let Ok(run) = std::process::Command::new("python3").arg(script).args(arguments).output() else {
-        return;
-    };
-    let programs: Vec<serde_json::Value> = serde_json::from_slice(&run.stdout).unwrap_or_default();
     let mut wrong = Vec::new();
-    for (at, program) in programs.iter().enumerate() {
-        let code = program["code"].as_str().unwrap().to_owned();
+    for (at, program) in random_programs("generate.py").iter().enumerate() {
+        let code = program["code"].as_str().expect("code").to_owned();
         wrong.extend(differences(&format!("program {at}"), &[code]));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// Programs that change things by ways that no check can follow, and then need the change.
+#[test]
+fn no_random_program_is_refused_that_runs() {
+    let mut wrong = Vec::new();
+    let programs = random_programs("effects.py");
+    for (at, program) in programs.iter().enumerate() {
+        let cells = program["cells"].as_array().expect("cells").iter();
+        let cells: Vec<String> = cells.map(|it| it.as_str().expect("code").to_owned()).collect();
+        let (_, warnings) = run(&cells, Level::Early);
+        let refused = warnings.into_iter().filter(|it| it.starts_with("found\n"));
+        wrong.extend(refused.map(|it| format!("program {at}: {it}")));
+    }
+    println!("{} programs, {} refused that run", programs.len(), wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// What a script in `tests/differential` makes; nothing where there is no Python.
+fn random_programs(script: &str) -> Vec<serde_json::Value> {
+    let set = |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.into());
+    let script = root().join("tests/differential").join(script);
+    let arguments =
+        ["--seed", &set("NOTEGRAD_SEED", "3"), "--count", &set("NOTEGRAD_PROGRAMS", "200")];
+    let Ok(run) = std::process::Command::new("python3").arg(script).args(arguments).output() else {
+        return Vec::new();
+    };
+    serde_json::from_slice(&run.stdout).expect("programs")
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::check::unknown::{Kind, unknown};
+use crate::check::unknown::{self, Kind, unknown};
 use crate::cx::Cx;
 use crate::error::Raised;
 use crate::native::Res;
@@ -108,7 +108,7 @@ impl Cx {
                 Some(copy) => Ok(copy),
                 None => Ok(unknown(Kind::Any)),
             },
-            Value::Iter(_) | Value::Generator(_) => Ok(unknown(Kind::Any)),
+            Value::Iter(_) | Value::Generator(_) => Ok(unknown::running()),
             _ => Ok(value.clone()),
         }
     }
@@ -124,6 +124,9 @@ impl Cx {
         if keys.iter().chain(&live.values()).all(is_fixed) {
             return Ok(Value::Dict(Rc::new(live.copy()?)));
         }
+        if keys.iter().any(has_own_hash) {
+            return Ok(unknown(Kind::Any));
+        }
         let copy = Rc::new(Dict::default());
         self.know(address, Value::Dict(copy.clone()));
         for (key, value) in live.items() {
@@ -137,6 +140,9 @@ impl Cx {
         let items = live.items();
         if items.iter().all(is_fixed) {
             return Ok(Value::Set(Rc::new(live.copy(live.frozen)?)));
+        }
+        if items.iter().any(has_own_hash) {
+            return Ok(unknown(Kind::Any));
         }
         let copy = Set::new(live.frozen);
         for item in items {
@@ -199,10 +205,6 @@ impl Cx {
 
     fn copy_instance(&mut self, live: &Rc<Instance>, address: usize) -> Res {
         let class = self.adopt_class(&live.class)?;
-        if class.has(traits::HASH) {
-            // Where it lies in sets and dicts depends on what user code makes of its attributes.
-            self.shadow().n_copied += 1;
-        }
         let base = self.adopt(&live.base)?;
         let copy = Rc::new(Instance::over(class, base));
         self.know(address, Value::Instance(copy.clone()));
@@ -254,6 +256,9 @@ impl Cx {
                 let seen = if value.requires_grad() { view.apply(&base.get())? } else { shape };
                 let copy = TensorObj::view_of(&base, view, seen);
                 copy.show_as(live.look());
+                if value.edge().is_some_and(|it| it.is_leaf()) {
+                    copy.make_leaf();
+                }
                 copy
             }
             None => {
@@ -267,6 +272,9 @@ impl Cx {
             }
         };
         self.know(address, Value::Tensor(copy.clone()));
+        if !live.hooks().is_empty() {
+            self.trust_no_values();
+        }
         if let Some(grad) = live.grad()
             && let Value::Tensor(grad) = self.adopt(&Value::Tensor(grad))?
         {
@@ -372,4 +380,13 @@ fn is_shareable(value: &Value, class: &Rc<Class>) -> bool {
 /// The annotations of a class are a dict of types that programs read only.
 fn is_annotations(value: &Value, class: &Rc<Class>) -> bool {
     class.attrs.borrow().get(&crate::sym::Sym::ANNOTATIONS).is_some_and(|it| it.is(value))
+}
+
+/// Whether code of the user says where a value lies in sets and dicts, by attributes that its copy does not have yet.
+fn has_own_hash(value: &Value) -> bool {
+    match value {
+        Value::Instance(it) => it.class.has(traits::HASH),
+        Value::Tuple(it) => it.iter().any(has_own_hash),
+        _ => false,
+    }
 }

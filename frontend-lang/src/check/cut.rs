@@ -2,15 +2,16 @@
 //! unknown from then on.
 //!
 //! What that is shows when pictures of all that can be reached, before the loop and now, are compared ([`picture`](super::picture)); names
-//! that the loop assigns are unknown in any case. Code of the loop that has not run yet must be harmless, since it may run in between.
-//! Where that cannot be said, the check goes on *weakly*: only what does not depend on values is an error, and a branch ends the check.
+//! that the loop assigns are unknown in any case. The rounds in between may change more than the first did, so values are not trusted from
+//! here on ([`Trust`]); shapes are, if code of the loop that has not run yet is harmless.
 
 use std::rc::Rc;
 
 use crate::bytecode::{Code, Op};
+use crate::check::Trust;
 use crate::check::memory::Round;
 use crate::check::picture::Picture;
-use crate::check::unknown::{self, Kind, unknown};
+use crate::check::unknown::{self, Kind, kind_of, unknown};
 use crate::cx::Cx;
 use crate::error::Raised;
 use crate::objects::function::Func;
@@ -28,7 +29,7 @@ const FEW_STEPS: usize = 300;
 /// A loop of the cell that is under way.
 pub(crate) struct Watch {
     /// The operation after its `ForIter`.
-    ip: usize,
+    pub(super) ip: usize,
     /// The operations that had run before it.
     since: u32,
     rounds: usize,
@@ -36,7 +37,7 @@ pub(crate) struct Watch {
     short: bool,
     before: Option<Picture>,
     /// Its last round runs.
-    last: bool,
+    pub(super) last: bool,
     /// Something vague was computed before the last round, in which much is.
     vague: bool,
     /// What the round under way uses.
@@ -93,20 +94,28 @@ impl Cx {
         watches.truncate(at + 1);
         let watch = &mut watches[at];
         watch.rounds += 1;
+        let (short, early) = (watch.short, watch.rounds < 2);
         if watch.last {
             unknown::vague(watch.vague);
             watches.truncate(at);
             return Ok(Some(ForStep::End));
         }
-        let (short, early) = (watch.short, watch.rounds < 2);
-        if watch.before.is_none() && !short || self.shadow().weak {
+        if watch.before.is_none() && !short || self.shadow().trust != Trust::Values {
+            if self.shadow().steps > 0 {
+                self.begin_round(at);
+            }
             return Ok(None);
         }
         if short || early || self.shadow().steps > 0 {
-            self.shadow().watches[at].round = Round::new();
+            self.begin_round(at);
             return self.for_iter(ip).map(Some);
         }
         self.skip_rounds(func, ip, target, at, &iterator)
+    }
+
+    fn begin_round(&mut self, at: usize) {
+        let shadow = self.shadow();
+        shadow.watches[at].round = Round::new(shadow.seconds());
     }
 
     /// Leaves out all rounds but the last.
@@ -130,10 +139,18 @@ impl Cx {
         let kept = live - engine::estimate::live();
         let shadow = self.shadow();
         match size_left(iterator) {
-            Some(left) => shadow.watches[at].round.repeat(left - 1, kept),
-            None => shadow.memory.partly = true,
+            Some(left) => {
+                let round = shadow.watches[at].round;
+                round.repeat(left - 1, kept);
+                shadow.leave_out(left - 1, round.since);
+            }
+            None => {
+                shadow.memory.partly = true;
+                shadow.left_out = f64::INFINITY;
+            }
         }
         self.forget_names(func, ip, target, at);
+        self.trust_only(Trust::Shapes);
         match last_of(iterator) {
             Some(item) => {
                 let vague = unknown::vague(false);
@@ -157,16 +174,9 @@ impl Cx {
         let watched = short || before.is_some();
         let shadow = self.shadow();
         let since = shadow.ran.now();
-        shadow.watches.push(Watch {
-            ip,
-            since,
-            rounds: 0,
-            short,
-            before,
-            last: false,
-            vague: false,
-            round: Round::new(),
-        });
+        let round = Round::new(shadow.seconds());
+        let (last, vague) = (false, false);
+        shadow.watches.push(Watch { ip, since, rounds: 0, short, before, last, vague, round });
         watched
     }
 
@@ -208,10 +218,13 @@ impl Cx {
             Op::MakeFunction { .. } | Op::MakeClass(_) | Op::SuperMethod(_) => false,
             Op::Method { name, .. } => HARMLESS_METHODS.contains(&name.as_str()),
             Op::Global(slot) => {
+                let key = (Rc::as_ptr(&code.globals).addr(), slot);
+                let set = self.check.as_deref().and_then(|it| it.overlay.get(&key));
                 let slots = code.globals.slots.borrow();
                 let slot = &slots[slot as usize];
+                let value = set.unwrap_or(&slot.value);
                 let plain = matches!(
-                    slot.value,
+                    value,
                     Value::Int(_)
                         | Value::Float(_)
                         | Value::Bool(_)
@@ -219,8 +232,9 @@ impl Cx {
                         | Value::Tensor(_)
                         | Value::List(_)
                 );
-                let fresh = slot.value.is_unbound() && slot.builtin.is_unbound();
-                plain || fresh || HARMLESS.contains(&slot.name.as_str())
+                let fresh = value.is_unbound() && slot.builtin.is_unbound();
+                let harmless = value.is_unbound() && HARMLESS.contains(&slot.name.as_str());
+                plain || fresh || harmless || kind_of(value).is_some_and(|it| it != Kind::Any)
             }
             _ => true,
         }
@@ -261,29 +275,25 @@ impl Cx {
         }
     }
 
-    /// Counts an operation of the cell's own code that has run, and ends the check at a branch that it cannot be sure of.
+    /// Counts an operation that is about to run, and ends the check where it cannot be sure of the way.
     pub(crate) fn note_run(&mut self) -> Result<(), Raised> {
         let depth = self.machine.frames.len();
         let Some(ip) = self.machine.frames.last().map(|it| it.ip) else { return Ok(()) };
         self.note_memory(depth, ip);
+        if unknown::made(false) {
+            self.judge_unknown()?;
+        }
         let Some(frame) = self.machine.frames.last() else { return Ok(()) };
         let Some(shadow) = self.check.as_deref_mut() else { return Ok(()) };
-        let (code, at) = (&frame.func.code, ip.wrapping_sub(1));
+        let (code, at) = (frame.func.code.clone(), ip.wrapping_sub(1));
         let of_cell = || self.sources.get(code.source).is_some_and(Source::is_cell);
-        shadow.ran.note(code, at, of_cell);
-        if !shadow.weak || shadow.cut_at == Some(at) || !code.ops.get(at).is_some_and(is_branch) {
-            return Ok(());
-        }
-        let source = code.source;
-        if self.sources.get(source).is_some_and(Source::is_cell) {
-            return Err(self.uncertain());
-        }
-        Ok(())
+        shadow.ran.note(&code, at, of_cell);
+        self.judge_branch(&code, at)
     }
 }
 
 /// Whether the round of a loop calls nothing and has no loop in it; its own jump back is one.
-fn is_plain(round: &[Op]) -> bool {
+pub(super) fn is_plain(round: &[Op]) -> bool {
     let calls = |op: &Op| {
         use Op::{Call, CallKw, CallMethod, CallMethodKw, CallStar};
         matches!(op, Call(_) | CallKw(..) | CallMethod(_) | CallMethodKw(..) | CallStar(_))
@@ -291,21 +301,8 @@ fn is_plain(round: &[Op]) -> bool {
     !round.iter().any(calls) && round.iter().filter(|it| matches!(it, Op::Loop(_))).count() <= 1
 }
 
-fn is_branch(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::JumpIfFalse(_)
-            | Op::JumpIfTrue(_)
-            | Op::JumpIfFalseKeep(_)
-            | Op::JumpIfTrueKeep(_)
-            | Op::CompareJump(..)
-            | Op::ForIter(_)
-            | Op::MatchException
-    )
-}
-
 /// How many items an iterator has left, if that is known.
-fn size_left(iterator: &Value) -> Option<usize> {
+pub(super) fn size_left(iterator: &Value) -> Option<usize> {
     let Value::Iter(it) = iterator else { return None };
     let inners = match &*it.state.try_borrow().ok()? {
         IterState::Enumerate { inner, .. } => vec![inner.clone()],

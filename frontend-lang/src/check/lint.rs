@@ -7,6 +7,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::bytecode::{Code, Op};
+use crate::check::Trust;
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::objects::class::Instance;
@@ -162,7 +163,7 @@ impl Cx {
 
     /// Notes a lint at a place. Further places of a lint are told with the first.
     pub(super) fn note_at(&mut self, lint: &'static Lint, span: Span) {
-        if self.check.as_deref().is_some_and(|it| it.weak) {
+        if self.check.as_deref().is_some_and(|it| it.trust != Trust::Values) {
             return;
         }
         let silent = self.is_meant(span, lint.name);

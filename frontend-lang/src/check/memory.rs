@@ -58,6 +58,8 @@ pub(crate) struct Round {
     begin: i64,
     /// The most in use since.
     high: i64,
+    /// Seconds until it began.
+    pub(super) since: f64,
 }
 
 impl Notes {
@@ -84,10 +86,10 @@ impl Notes {
 }
 
 impl Round {
-    /// A round that begins.
-    pub(crate) fn new() -> Round {
+    /// A round that begins after so many seconds.
+    pub(super) fn new(since: f64) -> Round {
         let live = estimate::live();
-        Round { begin: live, high: live }
+        Round { begin: live, high: live, since }
     }
 
     /// Counts `left_out` rounds like this one, which has ended; `kept` bytes of what is in use are no longer seen.

@@ -7,9 +7,13 @@
 //!   an overlay; classes and modules, which are shared, may not be written. Random numbers are not drawn, the host is nobody (`host.rs`).
 //! - **What depends on elements, clocks, files or chance is [`unknown`].** Whatever looks closely at an unknown gives an unknown; a
 //!   branch on one ends the check, silently.
-//! - **Long loops are cut** (`cut.rs`) when the steps allowed are used up: after their first rounds comes the last, and what the rounds in
-//!   between may have changed is unknown. Where that cannot be told, only what does not depend on values is still an error: a name that
-//!   nothing defines, an attribute that a module does not have.
+//! - **What an unknown does is not known**: after a call of one, other than of a method that changes nothing, values are not trusted.
+//! - **Long loops are cut** (`cut.rs`) when the steps allowed are used up: after their first rounds comes the last. What
+//!   rounds change is unknown then, and no value is trusted any more ([`Trust`]): shapes that do not fit are still an error, and what
+//!   does not depend on values, a name that nothing defines or an attribute that a module does not have. A branch that may go another
+//!   way ends the check (`branch.rs`).
+//!
+//! A cell that is certain to fail runs up to its error, as in Python, if that is quick (`time.rs`); else it does not run.
 //!
 //! **Invariant:** an error is reported only if every step before it was certain, so the real run would end with it too.
 //! **Invariant:** a cell that the check says nothing about runs as if there were no check.
@@ -17,6 +21,7 @@
 //! This is no type checker: it looks at the one cell about to run, from the values that are there, along the one path it will take.
 
 pub mod adopt;
+mod branch;
 mod cut;
 pub(crate) mod host;
 mod imports;
@@ -27,6 +32,7 @@ mod origin;
 mod picture;
 mod ran;
 pub(crate) mod step;
+pub(crate) mod time;
 pub mod unknown;
 
 use std::rc::Rc;
@@ -37,8 +43,8 @@ use crate::bytecode::{Code, Op};
 use crate::cx::{Cx, Mode};
 use crate::diagnostic::Diagnostic;
 use crate::error::{
-    ATTRIBUTE_ERROR, KEYBOARD_INTERRUPT, MODULE_NOT_FOUND_ERROR, NAME_ERROR, Raised, SYSTEM_EXIT,
-    UNBOUND_LOCAL_ERROR,
+    ATTRIBUTE_ERROR, DTYPE_ERROR, KEYBOARD_INTERRUPT, MODULE_NOT_FOUND_ERROR, NAME_ERROR, Raised,
+    SHAPE_ERROR, SYSTEM_EXIT, UNBOUND_LOCAL_ERROR,
 };
 use crate::native::NativeType;
 use crate::objects::finalizer;
@@ -51,10 +57,26 @@ pub enum Level {
     /// Cells run unchecked.
     #[default]
     Off,
-    /// Mistakes are shown before anything runs.
+    /// Mistakes are shown before anything long runs; what is quick runs up to them, as in Python.
     On,
-    /// As `On`, and `raise` and `assert` of the cell itself count as mistakes too.
+    /// Mistakes are shown before anything runs.
+    Early,
+    /// As `Early`, and `raise` and `assert` of the cell itself count as mistakes too.
     Strict,
+}
+
+/// An error that a cell is certain to end with.
+pub(crate) struct Verdict {
+    pub(crate) raised: Raised,
+    /// How long the cell would run until then; infinite if nobody knows.
+    pub(crate) seconds: f64,
+}
+
+impl Verdict {
+    /// Whether the cell runs up to its error nevertheless.
+    pub(crate) fn lets_run(&self, level: Level) -> bool {
+        level == Level::On && self.seconds < time::QUICK
+    }
 }
 
 /// What the latest check took.
@@ -84,14 +106,26 @@ static UNCERTAIN: NativeType = NativeType {
     ..NativeType::plain("Uncertain", "The check before running cannot tell what happens.")
 };
 
+/// What is certain of all that the cell can reach.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) enum Trust {
+    /// Which names there are.
+    Names,
+    /// Shapes and dtypes of tensors, too.
+    Shapes,
+    /// Values, as far as they are known.
+    #[default]
+    Values,
+}
+
 /// The state of a check.
 #[derive(Default)]
 pub(crate) struct Shadow {
     /// Operations left.
     steps: i64,
-    /// A loop was cut without knowing what it changes: values are no longer certain.
-    weak: bool,
-    /// The `ForIter` of that loop.
+    /// What is still certain.
+    trust: Trust,
+    /// The `ForIter` of the loop that was left before its end.
     cut_at: Option<usize>,
     /// Loops of the cell that are under way, outermost first.
     watches: Vec<cut::Watch>,
@@ -132,13 +166,15 @@ pub(crate) struct Shadow {
     grad_versions: FxHashMap<u64, lint::GradVersions>,
     /// What it will use.
     pub(crate) memory: memory::Notes,
+    /// Seconds of what is not seen.
+    left_out: f64,
     /// The code of the cell.
     code: Option<Rc<Code>>,
 }
 
 impl Cx {
     /// Runs the code of a cell in shadow: the error it is certain to end with, with the places it passes.
-    pub(crate) fn check_before(&mut self, code: &Rc<Code>, level: Level) -> Option<Raised> {
+    pub(crate) fn check_before(&mut self, code: &Rc<Code>, level: Level) -> Option<Verdict> {
         if level == Level::Off || engine::trace::active() || self.mode != Mode::Eager {
             return None;
         }
@@ -160,14 +196,16 @@ impl Cx {
         self.check = Some(Box::new(shadow));
         self.mode = Mode::Shadow;
         unknown::touched(false);
+        unknown::made(false);
         // Whatever happens, the session gets its host and its state back.
         let run = std::panic::AssertUnwindSafe(|| self.run_code(code.clone()));
         let result = std::panic::catch_unwind(run);
         self.lint_end();
         self.mode = Mode::Eager;
         let mut shadow = self.check.take().unwrap_or_default();
+        let seconds = shadow.seconds();
         self.findings = std::mem::take(&mut shadow.findings);
-        let (memory, reading) = shadow.memory.end(shadow.stopped || shadow.weak);
+        let (memory, reading) = shadow.memory.end(shadow.stopped || shadow.trust == Trust::Names);
         engine::apply::set_shapes_only(before);
         engine::autograd::set_enabled(recording);
         engine::random::set_state(random);
@@ -195,7 +233,18 @@ impl Cx {
             || raised.is(&UNCERTAIN)
             || raised.is(&SYSTEM_EXIT)
             || (written && level != Level::Strict);
-        (!silent).then_some(raised)
+        (!silent).then_some(Verdict { raised, seconds })
+    }
+
+    /// Goes on with no more trust than that.
+    pub(crate) fn trust_only(&mut self, trust: Trust) {
+        let shadow = self.shadow();
+        shadow.trust = shadow.trust.min(trust);
+    }
+
+    /// Something unknown may have changed whatever the cell can reach.
+    pub(crate) fn trust_no_values(&mut self) {
+        self.trust_only(Trust::Names);
     }
 
     /// The state of the check; only while one runs.
@@ -211,13 +260,20 @@ impl Cx {
 
     /// Looks at an exception on its way up in shadow: true if the check is over.
     pub(crate) fn judge(&mut self, raised: &Raised) -> bool {
-        if unknown::touched(false)
-            || raised.is(&UNCERTAIN)
-            || (self.shadow().weak && !self.holds_anyway(raised))
-        {
+        if unknown::touched(false) || raised.is(&UNCERTAIN) || !self.is_trusted(raised) {
             self.shadow().stopped = true;
         }
         self.shadow().stopped
+    }
+
+    /// Whether an error follows from what is certain.
+    fn is_trusted(&mut self, raised: &Raised) -> bool {
+        let of_shapes = || raised.is(&SHAPE_ERROR) || raised.is(&DTYPE_ERROR);
+        match self.shadow().trust {
+            Trust::Values => true,
+            Trust::Shapes if of_shapes() => true,
+            _ => self.holds_anyway(raised),
+        }
     }
 
     /// Whether an error holds no matter what values names have.

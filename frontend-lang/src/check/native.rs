@@ -56,13 +56,19 @@ impl Cx {
             if row.name == "shuffle" {
                 return Err(self.uncertain());
             }
+            if row.name == "sleep" {
+                self.shadow().pause(args[0].as_float().unwrap_or_default());
+            }
             self.shadow().had_effect |= row.effect == Effect::Opaque;
             return Ok(unknown(kind));
         }
         if matches!(row.name, "setattr" | "delattr") && !self.may_change(&args[0]) {
             return Err(self.uncertain());
         }
-        if args.iter().any(is_long) && !LAZY.contains(&row.name) {
+        if let Some(long) = args.iter().find(|it| is_long(it))
+            && !LAZY.contains(&row.name)
+        {
+            self.shadow().go_through(items(long));
             return Ok(unknown(Kind::Any));
         }
         let before = unknown::touched(false);
@@ -84,7 +90,12 @@ impl Cx {
             _ if row.effect != Effect::Pure && args.first().is_some_and(is_container) => {
                 Err(self.uncertain())
             }
-            _ => Ok(unknown(Kind::Any)),
+            _ => {
+                if row.effect != Effect::Pure || args.iter().any(runs_code) {
+                    self.trust_no_values();
+                }
+                Ok(unknown(Kind::Any))
+            }
         }
     }
 
@@ -111,7 +122,12 @@ impl Cx {
                 Ok(value)
             }
             Err(raised) if !touched && !args.positional.iter().any(is_unknown) => Err(raised),
-            _ => Ok(unknown(Kind::Any)),
+            _ => {
+                if args.positional.iter().any(runs_code) {
+                    self.trust_no_values();
+                }
+                Ok(unknown(Kind::Any))
+            }
         }
     }
 
@@ -174,7 +190,7 @@ fn is_hidden(row: &'static NativeFn) -> bool {
             .map(|it| std::ptr::from_ref(it).addr())
             .collect();
     }
-    row.name == "manual_seed" || ROWS.with(|it| it.contains(&std::ptr::from_ref(row).addr()))
+    ROWS.with(|it| it.contains(&std::ptr::from_ref(row).addr()))
 }
 
 /// As many unknown numbers as a vector has elements.
@@ -204,16 +220,35 @@ fn holds_tensor(value: &Value) -> bool {
 }
 
 fn is_long(value: &Value) -> bool {
+    let most = match value {
+        Value::Range(_) => LONG,
+        Value::Str(_) => 1 << 20,
+        _ => LONG * 4,
+    };
+    items(value) > most
+}
+
+/// How much a native goes through.
+fn items(value: &Value) -> usize {
     match value {
-        Value::Range(it) => it.len() > LONG,
-        Value::List(it) => it.items.borrow().len() > LONG * 4,
-        Value::Tuple(it) => it.len() > LONG * 4,
-        Value::Str(it) => it.len() > 1 << 20,
-        _ => false,
+        Value::Range(it) => it.len(),
+        Value::List(it) => it.items.borrow().len(),
+        Value::Tuple(it) => it.len(),
+        Value::Str(it) => it.len(),
+        _ => 0,
     }
 }
 
 fn is_container(value: &Value) -> bool {
     matches!(value, Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Instance(_))
         || matches!(value, Value::Object(_) | Value::Iter(_) if kind_of(value).is_none())
+}
+
+/// Whether a native may run code of the user by what it gets: a callback, a generator, an object with methods of its own.
+fn runs_code(value: &Value) -> bool {
+    match value {
+        Value::Func(_) | Value::Method(_) | Value::Generator(_) | Value::Iter(_) => true,
+        Value::Instance(it) => it.class.native.is_none(),
+        _ => false,
+    }
 }

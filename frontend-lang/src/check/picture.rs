@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::check::Shadow;
-use crate::check::unknown::{Kind, kind_of, unknown};
+use crate::check::unknown::{Kind, container, kind_of, unknown};
 use crate::cx::Cx;
 use crate::cycles::children;
 use crate::value::Value;
@@ -95,12 +95,12 @@ impl Cx {
         let shadow = self.shadow();
         for value in shadow.overlay.values_mut().chain(shadow.copies.values_mut()) {
             if gone_one(value, &gone) {
-                *value = unknown(Kind::Any);
+                *value = forgotten(value);
             }
         }
         for value in self.machine.stack.iter_mut() {
             if gone_one(value, &gone) {
-                *value = unknown(Kind::Any);
+                *value = forgotten(value);
             }
         }
         true
@@ -182,15 +182,18 @@ fn replace_in(container: &Value, is_gone: &dyn Fn(&Value) -> bool) {
     match container {
         Value::List(it) => {
             let mut items = it.items.borrow_mut();
-            items.iter_mut().filter(|it| is_gone(it)).for_each(|it| *it = unknown(Kind::Any));
+            items.iter_mut().filter(|it| is_gone(it)).for_each(|it| *it = forgotten(it));
         }
         Value::Instance(it) => {
             let mut attrs = it.attrs.borrow_mut();
-            attrs.values_mut().filter(|it| is_gone(it)).for_each(|it| *it = unknown(Kind::Any));
+            attrs.values_mut().filter(|it| is_gone(it)).for_each(|it| *it = forgotten(it));
         }
-        Value::Cell(it) if is_gone(&it.borrow()) => drop(it.assign(unknown(Kind::Any))),
+        Value::Cell(it) if is_gone(&it.borrow()) => {
+            let value = forgotten(&it.borrow());
+            drop(it.assign(value));
+        }
         Value::Dict(it) => {
-            it.change_values(&|_, value| is_gone(value).then(|| unknown(Kind::Any)));
+            it.change_values(&|_, value| is_gone(value).then(|| forgotten(value)));
         }
         _ => {}
     }
@@ -201,6 +204,14 @@ fn marks(container: &Value) -> Vec<u64> {
     let mut marks = Vec::new();
     children(container, &mut |it| marks.push(mark(it)));
     marks
+}
+
+/// What is still known of an object that has changed.
+fn forgotten(value: &Value) -> Value {
+    match value {
+        Value::List(_) | Value::Dict(_) | Value::Set(_) => container(),
+        _ => unknown(Kind::Any),
+    }
 }
 
 /// What is still known of something that changes.

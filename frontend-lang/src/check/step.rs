@@ -118,6 +118,17 @@ impl Cx {
         }
     }
 
+    /// Whether an attribute may be set in shadow. A tensor that is given something unknown computes in unknown ways.
+    pub(crate) fn shadow_set_attr(&mut self, object: &Value, value: &Value) -> Result<(), Raised> {
+        if !self.may_change(object) {
+            return Err(self.uncertain());
+        }
+        if matches!(object, Value::Tensor(_)) && kind_of(value).is_some() {
+            self.trust_no_values();
+        }
+        Ok(())
+    }
+
     /// `Method` in shadow.
     fn shadow_method(&mut self, code: &Code, name: Sym, cache: u16) -> Result<(), Raised> {
         if !matches!(self.machine.stack.last(), Some(Value::Module(_))) {
@@ -144,8 +155,11 @@ impl Cx {
         // Loops of the cell itself are cut first, so that what they call comes to its end.
         let least = if self.machine.frames.len() == 1 { 0 } else { -STEPS_AFTER / 2 };
         if self.shadow().steps <= least && self.may_cut(func, ip, target) {
+            let iterator = self.machine.stack.last().cloned().unwrap_or_default();
             let shadow = self.shadow();
-            (shadow.weak, shadow.cut_at) = (true, Some(ip - 1));
+            shadow.leave_rest(&iterator, &func.code.ops[ip..target], ip);
+            shadow.cut_at = Some(ip - 1);
+            self.trust_no_values();
             return Ok(ForStep::End);
         }
         self.for_iter(ip)
@@ -163,7 +177,7 @@ impl Cx {
         if self.mode != Mode::Shadow || size <= MOST_ROWS {
             return size;
         }
-        self.shadow().weak = true;
+        self.trust_no_values();
         MOST_ROWS
     }
 
@@ -200,6 +214,9 @@ impl Cx {
         let before = unknown::touched(false);
         let result = if inplace { self.inplace(op, a, b) } else { self.binary(op, a, b) };
         let result = self.or_unknown(result);
+        if inplace && is_changeable(a) && result.as_ref().is_ok_and(|it| kind_of(it).is_some()) {
+            self.trust_no_values();
+        }
         unknown::touched(before);
         if let Ok(value) = &result
             && !inplace
@@ -406,4 +423,12 @@ impl Cx {
         }
         Ok(None)
     }
+}
+
+/// Whether an operator in place changes the object itself.
+fn is_changeable(value: &Value) -> bool {
+    !matches!(
+        value,
+        Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Str(_) | Value::Tuple(_)
+    ) && kind_of(value).is_none()
 }

@@ -1,6 +1,7 @@
 //! Values that a check does not know: elements of tensors, time, chance, files, and what is computed from them.
 //!
-//! Operators, attributes, items and calls of an unknown are unknown. Whatever else looks at one is *noted* ([`touch`]); who called
+//! Operators, attributes, items and calls of an unknown are unknown. Since it may be any object of the session, calling it and storing into
+//! it may change whatever the cell can reach, and the check goes on without trust in values. Whatever else looks at one is *noted* ([`touch`]); who called
 //! it sees the note and takes the answer for unknown too, or ends the check.
 
 use std::any::Any;
@@ -13,6 +14,7 @@ use crate::native::*;
 thread_local! {
     static TOUCHED: Cell<bool> = const { Cell::new(false) };
     static VAGUE: Cell<bool> = const { Cell::new(false) };
+    static MADE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Notes that something looked at what is not known.
@@ -30,6 +32,11 @@ pub fn vague(now: bool) -> bool {
     VAGUE.replace(now)
 }
 
+/// Whether an unknown was made since the last call; sets the note.
+pub(crate) fn made(now: bool) -> bool {
+    MADE.replace(now)
+}
+
 /// What is known about an unknown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -39,20 +46,51 @@ pub enum Kind {
 }
 
 /// A value that is not known.
-pub struct Unknown(Kind);
+pub struct Unknown {
+    kind: Kind,
+    role: Role,
+}
+
+/// What is known of the object behind an unknown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// It may be any object of the session.
+    Any,
+    /// A method that changes nothing, or nothing that is known.
+    Harmless,
+    /// A list, dict or set: its methods change nothing but itself.
+    Container,
+    /// A live iterator: who takes its next item may run code.
+    Running,
+}
 
 /// The type of unknowns; programs never see it.
 static UNKNOWN: NativeType = NativeType::plain("unknown", "A value that the check does not know.");
 
 /// An unknown as a value.
 pub fn unknown(kind: Kind) -> Value {
-    Value::object(Unknown(kind))
+    make(kind, Role::Any)
+}
+
+fn make(kind: Kind, role: Role) -> Value {
+    MADE.set(true);
+    Value::object(Unknown { kind, role })
+}
+
+/// A container of which nothing else is known.
+pub(crate) fn container() -> Value {
+    make(Kind::Any, Role::Container)
+}
+
+/// A live iterator as an unknown.
+pub(crate) fn running() -> Value {
+    make(Kind::Any, Role::Running)
 }
 
 /// What is known about `value`, if it is an unknown.
 pub fn kind_of(value: &Value) -> Option<Kind> {
     match value {
-        Value::Object(it) => it.as_any().downcast_ref::<Unknown>().map(|it| it.0),
+        Value::Object(it) => it.as_any().downcast_ref::<Unknown>().map(|it| it.kind),
         _ => None,
     }
 }
@@ -66,15 +104,95 @@ pub fn operand(value: &Value) -> Option<Tensor> {
     }
 }
 
+/// Methods of built-in types that change nothing.
+const HARMLESS: &[&str] = &[
+    "abs",
+    "argmax",
+    "argmin",
+    "astype",
+    "capitalize",
+    "clone",
+    "copy",
+    "count",
+    "cpu",
+    "decode",
+    "detach",
+    "dim",
+    "encode",
+    "endswith",
+    "exp",
+    "find",
+    "float",
+    "format",
+    "get",
+    "index",
+    "int",
+    "is_integer",
+    "isalpha",
+    "isdigit",
+    "item",
+    "items",
+    "join",
+    "keys",
+    "log",
+    "long",
+    "lower",
+    "lstrip",
+    "max",
+    "mean",
+    "min",
+    "norm",
+    "numel",
+    "numpy",
+    "permute",
+    "pow",
+    "read",
+    "replace",
+    "reshape",
+    "round",
+    "rstrip",
+    "size",
+    "softmax",
+    "split",
+    "splitlines",
+    "sqrt",
+    "squeeze",
+    "startswith",
+    "std",
+    "strip",
+    "sum",
+    "title",
+    "to",
+    "tolist",
+    "transpose",
+    "unsqueeze",
+    "upper",
+    "values",
+    "view",
+];
+
 fn not_known<T>() -> Result<T, Raised> {
     touch();
     Err(runtime_error("this value is not known before running"))
 }
 
+/// Whether adding it to something in place changes numbers only.
+fn is_number(value: &Value) -> bool {
+    matches!(value, Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Tensor(_))
+        || matches!(kind_of(value), Some(Kind::Int | Kind::Float))
+}
+
 impl Unknown {
+    /// Somebody asks for an item.
+    fn run(&self, cx: &mut Cx) {
+        if self.role == Role::Running {
+            cx.trust_no_values();
+        }
+    }
+
     /// What an arithmetic operator makes of it.
     fn with(&self, op: BinaryOp, other: &Value) -> Kind {
-        if self.0 == Kind::Any {
+        if self.kind == Kind::Any {
             VAGUE.set(true);
         }
         let other = match other {
@@ -82,7 +200,7 @@ impl Unknown {
             Value::Float(_) => Kind::Float,
             other => kind_of(other).unwrap_or(Kind::Any),
         };
-        match (self.0, other, op) {
+        match (self.kind, other, op) {
             (Kind::Any, _, _) | (_, Kind::Any, _) | (_, _, BinaryOp::Pow) => Kind::Any,
             (_, _, BinaryOp::TrueDiv) => Kind::Float,
             (Kind::Int, Kind::Int, _) => Kind::Int,
@@ -101,11 +219,15 @@ impl NativeObject for Unknown {
         self
     }
 
-    fn getattr(&self, _cx: &mut Cx, _this: &Value, _name: Sym) -> Result<Option<Value>, Raised> {
-        Ok(Some(unknown(Kind::Any)))
+    fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+        let is_harmless = self.kind != Kind::Any
+            || self.role == Role::Container
+            || HARMLESS.contains(&name.as_str());
+        Ok(Some(make(Kind::Any, if is_harmless { Role::Harmless } else { Role::Any })))
     }
 
-    fn setattr(&self, _: &mut Cx, _: &Value, _: Sym, _: &Value) -> Result<bool, Raised> {
+    fn setattr(&self, cx: &mut Cx, _: &Value, _: Sym, _: &Value) -> Result<bool, Raised> {
+        cx.trust_no_values();
         Ok(true)
     }
 
@@ -113,8 +235,11 @@ impl NativeObject for Unknown {
         true
     }
 
-    fn call(&self, _cx: &mut Cx, _this: &Value, _args: CallArgs<'_>) -> Res {
+    fn call(&self, cx: &mut Cx, _this: &Value, _args: CallArgs<'_>) -> Res {
         VAGUE.set(true);
+        if self.role != Role::Harmless {
+            cx.trust_no_values();
+        }
         Ok(unknown(Kind::Any))
     }
 
@@ -131,16 +256,20 @@ impl NativeObject for Unknown {
 
     fn inplace(
         &self,
-        _cx: &mut Cx,
+        cx: &mut Cx,
         op: BinaryOp,
         _this: &Value,
         other: &Value,
     ) -> Result<Option<Value>, Raised> {
-        Ok(Some(unknown(self.with(op, other))))
+        let kind = self.with(op, other);
+        if kind == Kind::Any && self.role != Role::Container && !is_number(other) {
+            cx.trust_no_values();
+        }
+        Ok(Some(unknown(kind)))
     }
 
     fn unary(&self, _cx: &mut Cx, _op: UnaryOp, _this: &Value) -> Result<Option<Value>, Raised> {
-        Ok(Some(unknown(self.0)))
+        Ok(Some(unknown(self.kind)))
     }
 
     fn compare(
@@ -165,11 +294,17 @@ impl NativeObject for Unknown {
         Ok(Some(unknown(Kind::Any)))
     }
 
-    fn setitem(&self, _: &mut Cx, _: &Value, _: &Value, _: &Value) -> Result<bool, Raised> {
+    fn setitem(&self, cx: &mut Cx, _: &Value, _: &Value, _: &Value) -> Result<bool, Raised> {
+        if self.role != Role::Container {
+            cx.trust_no_values();
+        }
         Ok(true)
     }
 
-    fn delitem(&self, _cx: &mut Cx, _this: &Value, _index: &Value) -> Result<bool, Raised> {
+    fn delitem(&self, cx: &mut Cx, _this: &Value, _index: &Value) -> Result<bool, Raised> {
+        if self.role != Role::Container {
+            cx.trust_no_values();
+        }
         Ok(true)
     }
 
@@ -177,15 +312,18 @@ impl NativeObject for Unknown {
         not_known()
     }
 
-    fn iter(&self, _cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
+    fn iter(&self, cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
+        self.run(cx);
         not_known()
     }
 
-    fn next(&self, _cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
+    fn next(&self, cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
+        self.run(cx);
         not_known()
     }
 
-    fn enter(&self, _cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
+    fn enter(&self, cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
+        cx.trust_no_values();
         Ok(Some(unknown(Kind::Any)))
     }
 

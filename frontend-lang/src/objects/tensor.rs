@@ -213,10 +213,12 @@ impl TensorObj {
         let version = base.object.current_version();
         if base.seen.get() != version {
             // A view that has a history keeps it where it is read while nothing is recorded.
-            let has_history = self.value.borrow().edge().is_some();
-            let enabled = autograd::set_enabled(autograd::enabled() || has_history);
+            let edge = self.value.borrow().edge().cloned();
+            let enabled = autograd::set_enabled(autograd::enabled() || edge.is_some());
             if let Ok(value) = base.view.apply(&base.object.get()) {
-                self.value.replace(value);
+                // A leaf stays the same leaf.
+                let is_leaf = edge.as_ref().is_some_and(Edge::is_leaf);
+                self.value.replace(if is_leaf { value.at_edge(edge) } else { value });
             }
             autograd::set_enabled(enabled);
             base.seen.set(version);

@@ -64,8 +64,8 @@ impl Cx {
         let value = stack[value].clone();
         stack.drop_top();
         stack.drop_top();
-        if self.mode == Mode::Shadow && !self.may_change(&object) {
-            return Err(self.uncertain());
+        if self.mode == Mode::Shadow {
+            self.shadow_set_attr(&object, &value)?;
         }
         if let Value::Instance(it) = &object
             && is_stored_plainly(it, code, name, cache)

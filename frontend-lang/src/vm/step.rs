@@ -514,6 +514,11 @@ impl Cx {
             let words = format!("It is not in this language: {way_out}");
             return name_error(message).with_name(name).with_words(Some(words));
         }
+        if let Some(words) = self.unmade.words(name, &self.sources)
+            && std::rc::Rc::ptr_eq(&code.globals, &self.globals)
+        {
+            return name_error(message).with_name(name).with_words(Some(words));
+        }
         let globals = self.global_names(&code.globals);
         let known = globals.iter().map(|it| it.as_str());
         // Short names are near to many; those of the session alone are likely.

@@ -9,12 +9,13 @@ use crate::{Example, Magic, MagicError, OnCell};
 
 pub(super) static MAGIC: Magic = Magic {
     name: "check",
-    summary: "Check cells before they run: wrong shapes, unknown names and the like are shown before anything has happened. `strict` \
-              counts the cell's own `raise` and `assert` too. As %%check it holds for one cell.",
+    summary: "Check cells before they run: wrong shapes, unknown names and the like are shown before anything long has run; a cell \
+              that is quick runs as far as its mistake. `early` runs nothing of such a cell, `strict` counts its own `raise` and \
+              `assert` too. As %%check it holds for one cell.",
     args: &[
         Arg::Optional {
             name: "LEVEL",
-            help: "on, off or strict; cost: what the latest took, and the memory that its cell needs; nothing: say which it is",
+            help: "on, early, strict or off; cost: what the latest took, and the memory that its cell needs; nothing: say which it is",
         },
         Arg::Rest { name: "LINT", help: "after `quiet`: warnings that are not to be shown" },
     ],
@@ -39,12 +40,13 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     let level = match args.word(0) {
         None => return Ok(vec![said(cx.settings.check)]),
         Some("on") => Level::On,
+        Some("early") => Level::Early,
         Some("off") => Level::Off,
         Some("strict") => Level::Strict,
         Some("cost") => return Ok(vec![cost(cx)]),
         Some("quiet") => return quiet(cx, args.words_from(1)),
         Some(other) => {
-            let message = format!("`{other}` is none of on, off, strict, cost and quiet");
+            let message = format!("`{other}` is none of on, early, strict, off, cost and quiet");
             return Err(MagicError::usage(&MAGIC, message));
         }
     };
@@ -94,6 +96,7 @@ fn said(level: Level) -> Artifact {
     let name = match level {
         Level::Off => "off",
         Level::On => "on",
+        Level::Early => "early",
         Level::Strict => "strict",
     };
     Artifact::Text(format!("check: {name}"))

@@ -54,11 +54,12 @@ static SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "Notegrad.check",
-        help: "whether cells are checked before they run: on, off or strict (%check)",
+        help: "whether cells are checked before they run: on, early, strict or off (%check)",
         get: |cx| level_name(cx.settings.check).into(),
         set: |cx, value| {
-            let level = match one_of(value, &["on", "off", "strict"])? {
+            let level = match one_of(value, &["on", "early", "strict", "off"])? {
                 "off" => Level::Off,
+                "early" => Level::Early,
                 "strict" => Level::Strict,
                 _ => Level::On,
             };
@@ -125,6 +126,7 @@ fn level_name(level: Level) -> &'static str {
     match level {
         Level::Off => "off",
         Level::On => "on",
+        Level::Early => "early",
         Level::Strict => "strict",
     }
 }

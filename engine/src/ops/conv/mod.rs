@@ -140,7 +140,10 @@ pub(crate) fn algorithm(name: &str) -> Option<&'static conv::ConvAlgo> {
 macro_rules! conv_kernels {
     ($problem:ident) => {
         &[
-            Kernel::new("conv.auto", |cx| super::run_conv(cx, $problem(&infer_view(cx)), None)),
+            Kernel {
+                flops: |cx| $problem(&seen(cx)).map_or(0, |it| it.flops()),
+                ..Kernel::new("conv.auto", |cx| super::run_conv(cx, $problem(&infer_view(cx)), None))
+            },
             conv_kernels!(@one $problem, "direct"),
             conv_kernels!(@one $problem, "im2col"),
             conv_kernels!(@one $problem, "winograd"),

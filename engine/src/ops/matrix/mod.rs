@@ -194,12 +194,32 @@ pub(crate) fn scratch(cx: &InferCx<'_>, algo: &str) -> usize {
     problem_of(cx).zip(algorithm(algo)).map_or(0, |(problem, algo)| (algo.workspace)(&problem))
 }
 
+/// Multiplications and additions of all products of an application.
+pub(crate) fn flops(cx: &InferCx<'_>) -> usize {
+    let Some((batch, [m, k, n])) = sizes(cx) else { return 0 };
+    [batch, m, k, n].iter().fold(2, |product, it| product.saturating_mul(*it))
+}
+
+/// The number of products, and (m, k, n) of each.
+fn sizes(cx: &InferCx<'_>) -> Option<(usize, [usize; 3])> {
+    let (a, b) = (cx.shape(0), cx.shape(1));
+    if is_transposed(cx) {
+        let (&k, &n) = (b.get(1)?, b.first()?);
+        return Some((1, [a.numel().checked_div(k)?, k, n]));
+    }
+    let (batch, sizes) = product_shape(a, b)?;
+    Some((batch.numel(), sizes))
+}
+
+/// Whether the right operand is `[n, k]`.
+fn is_transposed(cx: &InferCx<'_>) -> bool {
+    cx.op.name == "linear"
+}
+
 fn problem_of(cx: &InferCx<'_>) -> Option<gemm::GemmProblem> {
     let (a, b) = (cx.inputs[0].layout(), cx.inputs[1].layout());
-    let transposed = cx.op.name == "linear";
-    let b = if transposed { b.permute(&[1, 0]) } else { b.clone() };
-    let (_, [m, k, n]) = product_shape(&a.shape, &b.shape)?;
-    let m = if transposed { a.shape.numel().checked_div(k)? } else { m };
+    let b = if is_transposed(cx) { b.permute(&[1, 0]) } else { b.clone() };
+    let (_, [m, k, n]) = sizes(cx)?;
     let last_two = |it: &Layout| {
         let rank = it.shape.rank();
         let row = if rank > 1 { it.strides[rank - 2] } else { 0 };
@@ -218,7 +238,11 @@ fn problem_of(cx: &InferCx<'_>) -> Option<gemm::GemmProblem> {
 macro_rules! gemm_kernels {
     ($run:ident, $plain:ident) => {
         &[
-            Kernel { usable: |cx| cx.dtype(0).is_float(), ..Kernel::new("gemm.auto", |cx| $run(cx, None)) },
+            Kernel {
+                usable: |cx| cx.dtype(0).is_float(),
+                flops: super::flops,
+                ..Kernel::new("gemm.auto", |cx| $run(cx, None))
+            },
             gemm_kernels!(@one $run, "dots"),
             gemm_kernels!(@one $run, "gemv"),
             gemm_kernels!(@one $run, "no-copy"),

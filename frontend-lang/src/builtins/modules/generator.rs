@@ -42,6 +42,10 @@ impl NativeObject for Generator {
     fn as_any(&self) -> &dyn Any {
         self
     }
+
+    fn adopt(&self, _cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
+        Ok(Some(Value::object(Generator { own: self.own.clone() })))
+    }
 }
 
 impl Generator {
