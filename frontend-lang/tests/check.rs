@@ -227,7 +227,8 @@ fn warnings(cells: &[&str]) -> Vec<String> {
         assert!(error.is_none(), "{}", error.map(|it| it.plain).unwrap_or_default());
     }
     assert_eq!(*record.stderr.borrow(), "");
-    let shown = record.displays.borrow();
+    assert_eq!(record.displays.borrow().len(), 0);
+    let shown = record.notices.borrow();
     let name = |it: &String| it.split(['[', ']']).nth(1).unwrap_or_default().to_owned();
     shown.iter().map(name).collect()
 }

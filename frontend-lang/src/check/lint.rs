@@ -152,7 +152,7 @@ impl Cx {
     }
 
     /// The place in the user's cells that is running.
-    pub(super) fn line_of_cell(&self) -> Option<Span> {
+    pub(crate) fn line_of_cell(&self) -> Option<Span> {
         let of_cell = |it: &&crate::vm::frame::Frame| {
             self.sources.get(it.func.code.source).is_some_and(Source::is_cell)
         };

@@ -36,6 +36,7 @@ pub mod time;
 pub mod torch;
 pub mod traceback;
 pub mod typing;
+pub mod warnings;
 
 use crate::native::NativeModule;
 
@@ -90,4 +91,5 @@ pub static ALL: &[&NativeModule] = &[
     &tensor_files::MODULE,
     &traceback::MODULE,
     &typing::MODULE,
+    &warnings::MODULE,
 ];
