@@ -54,6 +54,8 @@ pub struct Cx {
     pub globals: Rc<Globals>,
     /// Silent mistakes that the latest check has found.
     pub(crate) findings: Vec<crate::diagnostic::Diagnostic>,
+    /// Where a traced call has left what was recorded, until that is told.
+    pub(crate) departure: Option<crate::source::Span>,
     /// What the latest check before running took.
     pub check_cost: crate::check::Cost,
     /// The state of a check before running, while one runs.
@@ -107,6 +109,7 @@ impl Cx {
             sources: Sources::default(),
             globals: Rc::new(Globals::default()),
             findings: Vec::new(),
+            departure: None,
             check_cost: Default::default(),
             check: None,
             machine: Machine::default(),

@@ -416,7 +416,9 @@ impl NativeObject for TensorObj {
         if self.is_array() {
             return ufunc::binary(cx, op, this, other, reflected);
         }
-        arith::binary(op, this, other, reflected)
+        let res = arith::binary(op, this, other, reflected);
+        cx.see_departure();
+        res
     }
 
     fn inplace(
@@ -429,14 +431,18 @@ impl NativeObject for TensorObj {
         if self.is_array() {
             return ufunc::inplace(cx, op, this, other);
         }
-        arith::inplace(op, this, other)
+        let res = arith::inplace(op, this, other);
+        cx.see_departure();
+        res
     }
 
     fn unary(&self, cx: &mut Cx, op: UnaryOp, this: &Value) -> Result<Option<Value>, Raised> {
         if self.is_array() {
             return ufunc::unary(cx, op, this);
         }
-        arith::unary(op, this)
+        let res = arith::unary(op, this);
+        cx.see_departure();
+        res
     }
 
     fn compare(
@@ -449,7 +455,9 @@ impl NativeObject for TensorObj {
         if self.is_array() {
             return ufunc::compare(cx, op, this, other);
         }
-        arith::compare(op, this, other)
+        let res = arith::compare(op, this, other);
+        cx.see_departure();
+        res
     }
 
     fn truth(&self, _cx: &mut Cx) -> Result<bool, Raised> {
