@@ -267,6 +267,7 @@ impl Cx {
             }
         };
         self.know(address, Value::Tensor(copy.clone()));
+        copy.set_grad_cleared(live.is_grad_cleared());
         if let Some(grad) = live.grad()
             && let Value::Tensor(grad) = self.adopt(&Value::Tensor(grad))?
         {

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::bytecode::{Code, Op};
+use crate::check::training::{EVAL_MODE, KEPT_GRAPH, STEP_BACKWARD};
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::objects::class::Instance;
@@ -28,10 +29,13 @@ pub struct Lint {
 pub static ALL: &[&Lint] = &[
     &BROADCAST_LOSS,
     &EVAL_DUMP,
+    &EVAL_MODE,
     &FLOAT_EQ,
+    &KEPT_GRAPH,
     &NLL_LOSS,
     &SIGMOID_LOSS,
     &SOFTMAX_LOSS,
+    &STEP_BACKWARD,
     &UNUSED_RESULT,
     &ZERO_GRAD,
 ];
@@ -204,6 +208,9 @@ impl Cx {
     /// The result of a call, to be known again when the code that made it drops it, if it is `new` and an op's.
     pub(crate) fn lint_result(&mut self, value: &Value, new: bool) {
         let is_tensor = matches!(value, Value::Tensor(_));
+        if let Value::Tensor(it) = value {
+            self.lint_made(it);
+        }
         let frames = self.machine.frames.len();
         self.shadow().latest = value.address().filter(|_| new && is_tensor).map(|it| (it, frames));
     }

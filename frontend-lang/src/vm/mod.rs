@@ -4,6 +4,7 @@
 //! natives that call back do, and their nesting is limited.
 
 pub(crate) mod attribute;
+pub(crate) mod blame;
 pub(crate) mod call;
 pub(crate) mod class;
 pub(crate) mod frame;

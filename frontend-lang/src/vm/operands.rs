@@ -57,7 +57,7 @@ impl Cx {
         Some(value)
     }
 
-    fn visible(&mut self, name: Sym) -> Option<Value> {
+    pub(super) fn visible(&mut self, name: Sym) -> Option<Value> {
         let frame = self.machine.frames.last()?;
         let (func, base) = (frame.func.clone(), frame.base);
         let bound = |value: &Value| match value {
@@ -82,7 +82,7 @@ impl Cx {
     }
 
     /// Where a plain name was last assigned before `used`: in the same text, or for names of the session in an earlier cell.
-    fn made_at(&self, name: &str, used: Span) -> Option<Span> {
+    pub(super) fn made_at(&self, name: &str, used: Span) -> Option<Span> {
         if name.contains('.') {
             return None;
         }

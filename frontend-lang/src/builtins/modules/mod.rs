@@ -35,6 +35,7 @@ pub mod tensor_files;
 pub mod time;
 pub mod torch;
 pub mod traceback;
+pub mod training;
 pub mod typing;
 pub mod warnings;
 
@@ -90,6 +91,7 @@ pub static ALL: &[&NativeModule] = &[
     &sys::MODULE,
     &tensor_files::MODULE,
     &traceback::MODULE,
+    &training::MODULE,
     &typing::MODULE,
     &warnings::MODULE,
 ];
