@@ -153,7 +153,7 @@ impl State {
         if reads_values {
             self.flush()?
         } else {
-            self.diverge(op, inputs)?
+            self.diverge(op, inputs, attrs)?
         }
         Ok(None)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::call::State;
 use super::tree::{ArgSpec, Ref, Step};
-use crate::{OpDef, Tensor, tensor::Meta};
+use crate::{Attrs, Meta, OpDef, Tensor};
 
 /// Why a call did not follow what was recorded.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,9 @@ pub enum Departure {
     Arguments { recorded: Vec<Meta>, now: Vec<Meta> },
     /// A tensor from outside, an operand of `op`, is of another kind.
     Operand { op: &'static str, recorded: Meta, now: Meta },
-    /// Another op follows than in the recorded calls, or the same in another way.
+    /// The same op has other attributes: a size, a position, a dimension.
+    Settings { op: &'static str },
+    /// Another op follows than in the recorded calls, or the same on other values.
     Path { op: &'static str },
     /// There is no room for another path: the call runs eagerly.
     Full { paths: usize },
@@ -38,6 +40,7 @@ impl fmt::Display for Departure {
             Self::Operand { op, recorded, now } => {
                 write!(f, "another kind of operand of {op}: {now} instead of {recorded}")
             }
+            Self::Settings { op } => write!(f, "other attributes of {op}"),
             Self::Path { op } => write!(f, "another path from {op} on"),
             Self::Full { paths } => write!(f, "no room for more than {paths} paths"),
             Self::TooLong { ops } => write!(f, "more than {ops} ops"),
@@ -67,12 +70,20 @@ pub(super) fn metas(signature: &[ArgSpec]) -> Vec<Meta> {
 
 impl State {
     /// Why none of the recorded steps is this application.
-    pub(super) fn departure(&self, op: &'static OpDef, inputs: &[Tensor]) -> Departure {
+    pub(super) fn departure(
+        &self,
+        op: &'static OpDef,
+        inputs: &[Tensor],
+        attrs: &Attrs,
+    ) -> Departure {
         let children = self.tree.step(self.cursor).children.iter().map(|&id| self.tree.step(id));
-        let mut alike = children.filter(|it| it.op == Some(op) && it.inputs.len() == inputs.len());
-        let other = alike.find_map(|step| self.other_operand(step, inputs));
-        match other {
+        let alike = children.filter(|it| it.op == Some(op) && it.inputs.len() == inputs.len());
+        let alike: Vec<&Step> = alike.collect();
+        match alike.iter().find_map(|step| self.other_operand(step, inputs)) {
             Some((recorded, now)) => Departure::Operand { op: op.name, recorded, now },
+            None if alike.iter().any(|it| &it.attrs != attrs) => {
+                Departure::Settings { op: op.name }
+            }
             None => Departure::Path { op: op.name },
         }
     }

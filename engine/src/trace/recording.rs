@@ -77,8 +77,13 @@ impl State {
     }
 
     /// Ends replay where the recording does not fit: what matched is delivered, the rest is recorded.
-    pub(super) fn diverge(&mut self, op: &'static OpDef, inputs: &[Tensor]) -> Result<()> {
-        let why = self.departure(op, inputs);
+    pub(super) fn diverge(
+        &mut self,
+        op: &'static OpDef,
+        inputs: &[Tensor],
+        attrs: &Attrs,
+    ) -> Result<()> {
+        let why = self.departure(op, inputs, attrs);
         self.flush_eagerly()?;
         let full = self.tree.n_paths >= self.options.max_branches;
         let paths = self.tree.n_paths;

@@ -19,6 +19,7 @@ const MANY: usize = 5;
 #[derive(Default)]
 pub(super) struct Told {
     sizes: Cell<bool>,
+    settings: Cell<bool>,
     paths: Cell<bool>,
     many: Cell<bool>,
     eager: Cell<bool>,
@@ -33,6 +34,7 @@ impl Told {
         let told = match departure {
             Departure::Full { .. } | Departure::TooLong { .. } => &self.eager,
             _ if is_many => &self.many,
+            Departure::Settings { .. } => &self.settings,
             Departure::Path { .. } => &self.paths,
             Departure::Arguments { .. } | Departure::Operand { .. } => &self.sizes,
         };
@@ -85,11 +87,10 @@ fn words(departure: &Departure, subject: &str, line: Option<usize>) -> String {
             }
         }
         Departure::Operand { recorded, now, .. } => other_kind(recorded, now),
-        Departure::Path { .. } => {
-            let place =
-                line.map_or_else(|| "at one point".to_owned(), |it| format!("at line {it}"));
-            format!("a branch or a loop went another way {place}")
+        Departure::Settings { op } => {
+            format!("`{op}`{} has another size, index or dimension", at(line))
         }
+        Departure::Path { .. } => format!("a branch or a loop{} went another way", at(line)),
         Departure::Full { paths } => format!(
             "{subject} has gone {paths} different ways, and another one is not compiled: it runs eagerly"
         ),
@@ -97,6 +98,10 @@ fn words(departure: &Departure, subject: &str, line: Option<usize>) -> String {
             format!("{subject} has more than {ops} ops, which are not compiled: it runs eagerly")
         }
     }
+}
+
+fn at(line: Option<usize>) -> String {
+    line.map_or_else(String::new, |it| format!(" at line {it}"))
 }
 
 fn other_kind(recorded: &Meta, now: &Meta) -> String {
@@ -116,8 +121,8 @@ fn other_kind(recorded: &Meta, now: &Meta) -> String {
 fn advice(departure: &Departure, is_many: bool) -> &'static str {
     match departure {
         _ if !is_many => "",
-        Departure::Path { .. } => {
-            "; each time takes as long as some steps, so leave out of it what goes another way each time"
+        Departure::Path { .. } | Departure::Settings { .. } => {
+            "; each time takes as long as some steps, so leave out of it what differs each time"
         }
         _ => {
             "; each time takes as long as some steps, so give it batches of one size (`drop_last=True`)"

@@ -11,6 +11,7 @@ pub(crate) mod frame;
 pub(crate) mod generator;
 pub(crate) mod import;
 pub(crate) mod items;
+pub(crate) mod layer;
 pub(crate) mod long;
 pub(crate) mod matching;
 pub(crate) mod no_module;

@@ -26,6 +26,7 @@ impl Cx {
         }
         let may_blame = raised.is(&TYPE_ERROR) || raised.is(&ATTRIBUTE_ERROR);
         let about_tensors = raised.is(&SHAPE_ERROR) || raised.is(&DTYPE_ERROR);
+        let mut layer = self.running_layer().filter(|_| about_tensors);
         loop {
             let Some(frame) = self.machine.frames.last() else { return Err(raised) };
             if !raised.take_rethrown() {
@@ -38,6 +39,10 @@ impl Cx {
                 }
                 let mut operands = if about_tensors { self.operands(span) } else { Vec::new() };
                 operands.append(&mut raised.take_labels());
+                if let Some(label) = layer.as_ref().and_then(|it| self.layer_label(span, it)) {
+                    operands.push(label);
+                    layer = None;
+                }
                 if may_blame {
                     raised = self.blame(raised, span, &mut operands);
                 }

@@ -30,7 +30,7 @@ fn steps(cx: &mut Cx, args: Args<'_>) -> Res {
     let mut params = Vec::new();
     for group in cx.collect(&args[0])? {
         let Value::Dict(group) = group else { continue };
-        if let Some(found) = group.get(cx, &Value::str("params"))? {
+        if let Some(found) = group.get_str("params") {
             params.extend(cx.collect(&found)?);
         }
     }
