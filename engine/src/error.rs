@@ -86,7 +86,8 @@ impl fmt::Display for Error {
             }
             Self::Abstract => f.write_str("this tensor has a shape but no value here"),
             Self::NotScalar { shape } => {
-                write!(f, "a tensor of shape {shape} has no single value; pick one element first")
+                let n = shape.numel();
+                write!(f, "a Tensor with {n} elements cannot be converted to Scalar")
             }
             Self::NoGradient { op, reason } => write!(f, "{op} has no gradient: {reason}"),
             Self::Freed { op } => write!(

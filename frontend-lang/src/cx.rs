@@ -56,6 +56,10 @@ pub struct Cx {
     pub(crate) findings: Vec<crate::diagnostic::Diagnostic>,
     /// Names that cells would have bound that came to no end.
     pub(crate) unmade: crate::unmade::Unmade,
+    /// Where a traced call has left what was recorded, until that is told.
+    pub(crate) departure: Option<crate::source::Span>,
+    /// What training has come to.
+    pub(crate) trained: crate::check::training::Trained,
     /// What the latest check before running took.
     pub check_cost: crate::check::Cost,
     /// The state of a check before running, while one runs.
@@ -110,6 +114,8 @@ impl Cx {
             globals: Rc::new(Globals::default()),
             findings: Vec::new(),
             unmade: Default::default(),
+            departure: None,
+            trained: Default::default(),
             check_cost: Default::default(),
             check: None,
             machine: Machine::default(),

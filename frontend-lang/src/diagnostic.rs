@@ -2,6 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::shown::Notice;
 use crate::source::{Sources, Span};
 
 /// One finding about a program.
@@ -80,6 +81,14 @@ impl Diagnostic {
         }
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         renderer.render(&[group])
+    }
+
+    /// The diagnostic as a remark: where and what in one line, and all of it.
+    pub fn notice(&self, sources: &Sources) -> Notice {
+        let span = self.labels[0].span;
+        let line = sources.get(span.source).map_or(0, |it| it.line_column(span.start).0);
+        let summary = format!("line {line}: {} ({})", self.message, self.code);
+        Notice { summary, text: self.render(sources, false) }
     }
 
     /// Labels grouped by source, the primary label's source first.

@@ -87,6 +87,9 @@ pub static STOP_ITERATION: NativeType = NativeType {
 /// The attribute of an exception that holds its code.
 const CODE: &str = "__code__";
 
+/// The attribute of an exception that holds its next step.
+const HELP: &str = "__help__";
+
 /// An exception on its way up, with the places it has passed.
 #[derive(Clone)]
 pub struct Raised(Box<Inner>);
@@ -95,6 +98,8 @@ pub struct Raised(Box<Inner>);
 struct Inner {
     exception: Value,
     marks: Vec<Mark>,
+    /// Labels for the first place.
+    labels: Vec<Label>,
     /// The place it is raised at again is noted already.
     rethrown: bool,
 }
@@ -124,6 +129,7 @@ impl Raised {
         Raised(Box::new(Inner {
             exception: Value::Instance(instance),
             marks: Vec::new(),
+            labels: Vec::new(),
             rethrown: false,
         }))
     }
@@ -163,6 +169,29 @@ impl Raised {
             it.set(Sym::of(CODE), Value::str(code));
         }
         self
+    }
+
+    /// Adds the next step, which the traceback shows on a line of its own in place of the one that the code has.
+    pub fn with_help(self, help: Option<String>) -> Raised {
+        if let (Some(help), Some(it)) = (help, self.instance()) {
+            it.set(Sym::of(HELP), Value::str(help));
+        }
+        self
+    }
+
+    /// What [`Raised::with_help`] has said.
+    pub fn help(&self) -> Option<String> {
+        self.instance()?.get(Sym::of(HELP))?.as_str().map(str::to_owned)
+    }
+
+    /// Adds a label to the first place that the exception passes.
+    pub(crate) fn with_label(mut self, label: Label) -> Raised {
+        self.0.labels.push(label);
+        self
+    }
+
+    pub(crate) fn take_labels(&mut self) -> Vec<Label> {
+        std::mem::take(&mut self.0.labels)
     }
 
     /// What [`Raised::with_code`] has said.

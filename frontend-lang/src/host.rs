@@ -6,6 +6,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::rc::Rc;
 
+use crate::shown::Notice;
 use crate::value::Value;
 
 /// Why a file or a folder cannot be used.
@@ -74,6 +75,9 @@ pub trait Host {
 
     /// Shows a value, `text` being its plain form; with `update`, replaces what `display_id` showed.
     fn display(&mut self, value: &Value, text: &str, display_id: Option<&str>, update: bool);
+
+    /// Tells the user a remark: a lint, a warning, what a trace did. It is no output of the program.
+    fn notice(&mut self, notice: &Notice);
 
     /// Clears the output of the cell, at once or when the next output comes.
     fn clear_output(&mut self, wait: bool);
@@ -144,6 +148,8 @@ pub struct Record {
     pub stdout: RefCell<String>,
     pub stderr: RefCell<String>,
     pub displays: RefCell<Vec<String>>,
+    /// The full texts.
+    pub notices: RefCell<Vec<String>>,
     pub clears: Cell<usize>,
     pub answers: RefCell<Vec<String>>,
     pub files: RefCell<BTreeMap<String, Vec<u8>>>,
@@ -170,6 +176,10 @@ impl Host for Recording {
 
     fn display(&mut self, _value: &Value, text: &str, _display_id: Option<&str>, _update: bool) {
         self.record.displays.borrow_mut().push(text.to_owned());
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.record.notices.borrow_mut().push(notice.text.clone());
     }
 
     fn clear_output(&mut self, _wait: bool) {

@@ -153,7 +153,9 @@ impl NativeObject for OpFunction {
             _ => {}
         }
         let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
-        let outputs = match generator::with(bound.generator.as_ref(), run)? {
+        let outputs = generator::with(bound.generator.as_ref(), run)?;
+        cx.see_departure();
+        let outputs = match outputs {
             Err(Error::IndexRange { index, .. }) if self.op.name.ends_with("cross_entropy") => {
                 return Err(out_of_bounds(index));
             }

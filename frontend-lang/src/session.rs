@@ -232,12 +232,10 @@ impl Session {
             if quiet || !self.shown_lints.insert((found.code, line)) {
                 continue;
             }
-            let text = format!(
-                "{}\n(`# ok: {}` on the line says that it is meant.)",
-                found.render(&self.cx.sources, false),
-                found.code
-            );
-            self.cx.host.display(&Value::str(text.as_str()), &text, None, false);
+            let mut notice = found.notice(&self.cx.sources);
+            let meant = format!("\n(`# ok: {}` on the line says that it is meant.)", found.code);
+            notice.text.push_str(&meant);
+            self.cx.host.notice(&notice);
         }
     }
 

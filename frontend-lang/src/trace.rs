@@ -2,12 +2,15 @@
 //!
 //! The body runs on every call, so prints and counters happen; the engine matches its ops against the recording.
 
+pub mod notice;
+
 use std::any::Any;
 use std::cell::RefCell;
 
 use engine::Tensor;
 use engine::graph::Graph;
 use engine::trace::{Call, Excluded, Options, Stats, Traced, exclude};
+use notice::Told;
 
 use crate::check::lint;
 use crate::cx::Mode;
@@ -41,6 +44,7 @@ pub struct TracedFn {
     /// Arguments of the latest call.
     last_call: RefCell<Option<Recorded>>,
     last: RefCell<Stats>,
+    told: Told,
 }
 
 /// Arguments of a call, kept so that it can be recorded once more.
@@ -71,6 +75,7 @@ impl TracedFn {
             traced: Traced::new(options),
             last_call: RefCell::default(),
             last: RefCell::default(),
+            told: Told::default(),
         }
     }
 
@@ -149,10 +154,10 @@ impl TracedFn {
         let mut results = Vec::new();
         collect_tensors(cx, &value, &mut results)?;
         let finished = call.finish(&results)?;
-        if finished.stats.notice.is_some() {
+        if finished.stats.departure.is_some() {
             let name = cx.getattr(&self.func, Sym::NAME)?;
-            let name = cx.str(&name)?;
-            show_notice(cx, &name, &finished.stats);
+            let name = format!("`{}`", cx.str(&name)?);
+            self.told.tell(cx, &name, &finished.stats);
         }
         self.last.replace(finished.stats);
         Ok(value)
@@ -350,12 +355,13 @@ pub struct Step {
     traced: Traced,
     /// What runs now; inner ones run inline in the outermost.
     calls: RefCell<Vec<Call>>,
+    told: Told,
 }
 
 impl Step {
     /// A step that has not run yet.
     pub fn new(options: Options) -> Step {
-        Step { traced: Traced::new(options), calls: RefCell::default() }
+        Step { traced: Traced::new(options), calls: RefCell::default(), told: Told::default() }
     }
 
     /// What was recorded.
@@ -382,23 +388,13 @@ impl NativeObject for Step {
     fn exit(&self, cx: &mut Cx, _this: &Value, error: &Value) -> Result<bool, Raised> {
         let call = self.calls.borrow_mut().pop();
         match call {
-            Some(call) if error.is_none() => show_notice(cx, "this cell", &call.finish(&[])?.stats),
+            Some(call) if error.is_none() => {
+                let stats = call.finish(&[])?.stats;
+                self.told.tell(cx, "this step", &stats);
+            }
             Some(call) => call.abort(),
             None => {}
         }
         Ok(false)
     }
-}
-
-/// Lines about further branches that one traced function may show.
-const MAX_NOTICES: usize = 4;
-
-/// Says in one line that another path was recorded.
-fn show_notice(cx: &mut Cx, name: &str, stats: &Stats) {
-    let Some(notice) = &stats.notice else { return };
-    if stats.branches > MAX_NOTICES {
-        return;
-    }
-    let text = format!("%trace: {name}: {notice}");
-    cx.host.display(&Value::str(text.as_str()), &text, None, false);
 }

@@ -44,16 +44,23 @@ pub(crate) fn render(cx: &mut Cx, raised: &Raised) -> (Vec<String>, Vec<String>)
     let text = last_line(cx, raised.value());
     lines.0.push(title(true, &text));
     lines.1.push(text);
-    if let Some(topic) = raised.code() {
-        let (next, code) = (topic.next, topic.code);
-        lines.0.push(format!("{GREEN}help{RESET}: {next} {GREY}(more: %explain {code}){RESET}"));
-        lines.1.push(format!("help: {next} (more: %explain {code})"));
+    if let Some((next, more)) = next_step(raised) {
+        lines.0.push(format!("{GREEN}help{RESET}: {next}{GREY}{more}{RESET}"));
+        lines.1.push(format!("help: {next}{more}"));
     }
     for note in notes(cx, raised) {
         lines.0.push(note.clone());
         lines.1.push(note);
     }
     lines
+}
+
+/// What to do, and where more is said.
+fn next_step(raised: &Raised) -> Option<(String, String)> {
+    let topic = raised.code();
+    let more = topic.map_or_else(String::new, |it| format!(" (more: %explain {})", it.code));
+    let next = raised.help().or_else(|| topic.map(|it| it.next.to_owned()))?;
+    Some((next, more))
 }
 
 fn title(color: bool, text: &str) -> String {

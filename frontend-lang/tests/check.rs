@@ -227,7 +227,8 @@ fn warnings(cells: &[&str]) -> Vec<String> {
         assert!(error.is_none(), "{}", error.map(|it| it.plain).unwrap_or_default());
     }
     assert_eq!(*record.stderr.borrow(), "");
-    let shown = record.displays.borrow();
+    assert_eq!(record.displays.borrow().len(), 0);
+    let shown = record.notices.borrow();
     let name = |it: &String| it.split(['[', ']']).nth(1).unwrap_or_default().to_owned();
     shown.iter().map(name).collect()
 }
@@ -307,6 +308,104 @@ train()
     assert_eq!(warnings(&[NET, "x.relu_()\nx.clamp_(0, 1)\nprint(1)"]), [] as [&str; 0]);
     assert_eq!(warnings(&["total = 0.1 + 0.2\nprint(total == 0.3)"]), ["float-eq"]);
     assert_eq!(warnings(&["lr = 0.1\nprint(lr == 0.1, lr == 0.2)"]), [] as [&str; 0]);
+}
+
+#[test]
+fn warns_of_steps_without_gradients() {
+    let none = [] as [&str; 0];
+    let forgotten = "
+for i in range(3):
+    opt.zero_grad()
+    loss = F.cross_entropy(good(x), y)
+    opt.step()
+";
+    assert_eq!(warnings(&[NET, forgotten]), ["step-backward"]);
+    let late = forgotten.replace("    opt.step()", "    opt.step()\n    loss.backward()");
+    assert_eq!(warnings(&[NET, &late]), ["step-backward"]);
+    let right = forgotten.replace("    opt.step()", "    loss.backward()\n    opt.step()");
+    let meant = forgotten.replace("opt.step()", "opt.step()  # ok: step-backward");
+    for fine in [
+        &right,
+        &meant,
+        // Schedules are shown like this.
+        "for i in range(3):\n    opt.step()",
+        "F.cross_entropy(good(x), y).backward()\nopt.step()\nopt.step()",
+        // Gradients by hand.
+        "loss = F.cross_entropy(good(x), y)\nfor p in good.parameters():\n    p.grad = torch.ones_like(p)\nopt.step()",
+        "grads = torch.autograd.grad(F.cross_entropy(good(x), y), list(good.parameters()))\nfor p, g in zip(good.parameters(), grads):\n    p.grad = g\nopt.step()",
+    ] {
+        assert_eq!(warnings(&[NET, fine]), none, "{fine}");
+    }
+    // Both in cells of their own.
+    let backward = "opt.zero_grad()\nloss = F.cross_entropy(good(x), y)\nloss.backward()";
+    assert_eq!(warnings(&[NET, backward, "opt.step()"]), none);
+    let loss = "opt.zero_grad()\nloss = F.cross_entropy(good(x), y)";
+    assert_eq!(warnings(&[NET, loss, "loss.backward()\nopt.step()"]), none);
+}
+
+#[test]
+fn warns_of_sums_that_keep_graphs() {
+    let none = [] as [&str; 0];
+    let kept = "
+total = 0.0
+for i in range(3):
+    opt.zero_grad()
+    loss = F.cross_entropy(good(x), y)
+    loss.backward()
+    opt.step()
+    total += loss
+";
+    assert_eq!(warnings(&[NET, kept]), ["kept-graph"]);
+    for fine in ["loss.item()", "loss.detach()", "float(loss)", "loss  # ok: kept-graph"] {
+        let cell = kept.replace("+= loss", &format!("+= {fine}"));
+        assert_eq!(warnings(&[NET, &cell]), none, "{fine}");
+    }
+    let without =
+        kept.replace("    total += loss", "    with torch.no_grad():\n        total += loss");
+    assert_eq!(warnings(&[NET, &without]), none);
+    // A sum from which a walk goes back.
+    let sum = "opt.zero_grad()\ntotal = 0.0\nfor i in range(3):\n    total += F.cross_entropy(good(x), y)\ntotal.backward()\nopt.step()";
+    assert_eq!(warnings(&[NET, sum]), none);
+    let retained = kept.replace("backward()", "backward(retain_graph=True)");
+    assert_eq!(warnings(&[NET, &retained]), none);
+}
+
+#[test]
+fn warns_of_accuracy_in_training_mode() {
+    let none = [] as [&str; 0];
+    let net = "
+net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Dropout(0.5))
+bn = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3))
+plain = torch.nn.Linear(4, 3)
+def train(net):
+    net.train()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    F.cross_entropy(net(x), y).backward()
+    opt.step()
+@torch.no_grad()
+def accuracy(net):
+    return (net(x).argmax(1) == y).float().mean()
+";
+    for it in ["net", "bn"] {
+        let (train, measure) = (format!("train({it})"), format!("a = accuracy({it})"));
+        assert_eq!(warnings(&[NET, net, &train, &measure]), ["eval-mode"], "{it}");
+        let both = format!("{train}\n{measure}");
+        assert_eq!(warnings(&[NET, net, &both]), ["eval-mode"], "{it}");
+        let max = format!("with torch.no_grad():\n    p = {it}(x).max(1)[1]\nprint(p.eq(y).sum())");
+        assert_eq!(warnings(&[NET, net, &train, &max]), ["eval-mode"], "{it}");
+        for fine in [
+            format!("{it}.eval()\n{measure}"),
+            // Who says so wants it.
+            format!("{it}.train()\n{measure}"),
+            // A generator stays in training mode while it makes images.
+            format!("with torch.no_grad():\n    fake = {it}(x)\nprint(fake.mean())"),
+            "a = accuracy(plain)".to_owned(),
+        ] {
+            assert_eq!(warnings(&[NET, net, &train, &fine]), none, "{fine}");
+        }
+        // Nothing was trained.
+        assert_eq!(warnings(&[NET, net, &measure]), none, "{it}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use expect_test::{Expect, expect};
+use frontend_lang::check::Level;
 use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Completeness, Options, Session};
 use frontend_lang::source::SourceId;
@@ -355,6 +356,176 @@ fn comparing_lists_that_hold_themselves_points_at_the_comparison() {
             RecursionError: maximum recursion depth exceeded in comparison
         "#]],
     );
+}
+
+/// The last line of the error that the last cell ends with, and its next step.
+fn told(cells: &[&str], check: Level) -> (String, String) {
+    let (mut session, _) = session();
+    let options = Options { check, ..Options::default() };
+    let mut plain = String::new();
+    for cell in cells {
+        let error = session.run_cell(cell, &options).error;
+        plain = error.map(|it| it.plain).unwrap_or_default();
+    }
+    let line = |begins: &str| plain.lines().rfind(|it| it.starts_with(begins)).map(str::to_owned);
+    let help = line("help: ").unwrap_or_default();
+    let lines: Vec<&str> = plain.lines().collect();
+    let at = lines.iter().position(|it| it.starts_with("help: ")).unwrap_or(lines.len());
+    (lines[..at].last().copied().unwrap_or_default().to_owned(), help)
+}
+
+/// What PyTorch or CPython says, and the next step; the same from the check and from the run.
+#[track_caller]
+fn tells(cells: &[&str], error: &str, help: &str) {
+    for level in [Level::On, Level::Off] {
+        let (last, next) = told(cells, level);
+        assert!(last.contains(error), "{level:?}: {last}");
+        assert!(next.contains(help), "{level:?}: {next}");
+    }
+}
+
+#[test]
+fn a_method_that_was_not_called_is_named() {
+    let given = "import torch\nloss, x = torch.tensor(1.5), torch.ones(3)\ntotal = 0.0";
+    for (cell, error, help) in [
+        ("f'{loss.item:.3f}'", "unsupported format string passed to", "call it, `loss.item()`"),
+        ("total += loss.item", "unsupported operand type(s) for +=", "call it, `loss.item()`"),
+        ("loss.item + 1", "unsupported operand type(s) for +", "call it, `loss.item()`"),
+        ("x.mean > 3", "'>' not supported between instances", "call it, `x.mean()`"),
+        ("-x.mean", "bad operand type for unary -", "call it, `x.mean()`"),
+        ("x.size[0]", "object is not subscriptable", "call it, `x.size()`"),
+    ] {
+        tells(&[given, cell], error, help);
+    }
+    // What is no method is not said to be one.
+    assert_eq!(told(&[given, "x.shape + 1"], Level::Off).1, "");
+}
+
+#[test]
+fn a_method_without_self_is_shown() {
+    let net = "class Net:\n    def forward(x, y=1):\n        return x";
+    check(
+        &[net, "Net().forward(1, 2)"],
+        expect![[r#"
+            TypeError
+             --> In[2]:1:1
+              |
+            1 | Net().forward(1, 2)
+              | ^^^^^^^^^^^^^^^^^^^
+              |
+             --> In[1]:2:5
+              |
+            2 |     def forward(x, y=1):
+              |     -------------------- `self` is missing here
+            TypeError: Net.forward() takes from 1 to 2 positional arguments but 3 were given
+            help: a method gets its object first: write `def forward(self, x, y):`
+        "#]],
+    );
+    let plain = "class A:\n    def f(self, x):\n        pass\nA().f(1, 2)";
+    assert_eq!(told(&[plain], Level::Off).1, "");
+    let function = "def f():\n    pass\nf(1)";
+    assert_eq!(told(&[function], Level::Off).1, "");
+}
+
+#[test]
+fn a_function_without_return_is_shown_across_cells() {
+    let net = "
+import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        y = x * 2
+net = Net()
+def half(x):
+    x / 2
+def sign(x):
+    if x > 0:
+        return 1
+def nothing():
+    return None";
+    let none = "'NoneType' object has no attribute 'sum'";
+    let help = "`forward` has no `return`, so its result is None";
+    tells(&[net, "out = net(torch.ones(2))", "loss = out.sum()"], none, help);
+    tells(&[net, "net(torch.ones(2)).sum()"], none, help);
+    let sum = "unsupported operand type(s) for +: 'NoneType' and 'int'";
+    tells(&[net, "half(3) + 1"], sum, "`half` has no `return`");
+    tells(&[net, "a = half(3)\na + 1"], sum, "`half` has no `return`");
+    tells(&[net, "sign(-3) + 1"], sum, "`sign` came to its end without a `return`");
+    let list = "xs = [1]\nxs = xs.append(2)\nxs.append(3)";
+    tells(&[list], "'NoneType' object has no attribute 'append'", "`append()` changes its object");
+    // None that is given on purpose is nobody's mistake.
+    assert_eq!(told(&[net, "nothing() + 1"], Level::Off).1, "");
+    assert_eq!(told(&[net, "x = None\nx + 1"], Level::Off).1, "");
+}
+
+#[test]
+fn a_missing_gradient_says_why() {
+    let given = "import torch\nw = torch.ones(3, requires_grad=True)\nm = torch.nn.Linear(3, 1)\nopt = torch.optim.SGD(m.parameters(), lr=0.1)";
+    let no_operand = "unsupported operand type(s) for *: 'float' and 'NoneType'";
+    tells(&[given, "0.1 * w.grad"], no_operand, "no `backward()` has reached `w`");
+    let cleared = "m(torch.ones(2, 3)).sum().backward()\nopt.zero_grad()";
+    let no_norm = "'NoneType' object has no attribute 'norm'";
+    tells(
+        &[given, cleared, "m.weight.grad.norm()"],
+        no_norm,
+        "since it was cleared (`zero_grad()`)",
+    );
+    tells(
+        &[given, "x = torch.ones(2)\n0.1 * x.grad"],
+        no_operand,
+        "make it with `requires_grad=True`",
+    );
+    let later = "y = w * 2\ny.sum().backward()\n0.1 * y.grad";
+    tells(&[given, later], no_operand, "call `y.retain_grad()` before `backward()`");
+}
+
+#[test]
+fn several_elements_where_one_number_is_needed() {
+    let given = "import torch\nx = torch.ones(3)";
+    let help = "it has 3 elements, and one number is needed: `.all()` or `.any()`";
+    let ambiguous = "RuntimeError: Boolean value of Tensor with more than one value is ambiguous";
+    tells(&[given, "if x > 0:\n    pass"], ambiguous, help);
+    tells(&[given, "x > 0 and x < 2"], ambiguous, help);
+    let format = "TypeError: unsupported format string passed to Tensor.__format__";
+    tells(&[given, "f'{x:.2f}'"], format, help);
+    let convert = "ValueError: only one element tensors can be converted to Python scalars";
+    tells(&[given, "float(x)"], convert, help);
+    tells(&[given, "int(x)"], convert, help);
+    let item = "RuntimeError: a Tensor with 3 elements cannot be converted to Scalar";
+    tells(&[given, "x.item()"], item, "pick an element");
+}
+
+#[test]
+fn shapes_that_cannot_be_are_explained() {
+    let given = "import torch\nx = torch.zeros(4, 6)\nnet = torch.nn.Sequential(torch.nn.Conv2d(1, 8, 3), torch.nn.ReLU())";
+    tells(&[given, "x.view(-1, -1)"], "only one dimension can be inferred", "");
+    tells(&[given, "x.reshape(2, -1, -1)"], "only one dimension can be inferred", "");
+    let channels = "the kernels take 1 channel, and the images have 3";
+    let images = "net(torch.zeros(2, 3, 28, 28))";
+    tells(
+        &[given, images],
+        channels,
+        "`in_channels=3`, or make the images grey: `x.mean(1, keepdim=True)`",
+    );
+    tells(
+        &[given, "net(torch.zeros(2, 28, 28, 1))"],
+        "the images have 28",
+        "`x.permute(0, 3, 1, 2)`",
+    );
+    let (mut session, _) = session();
+    session.run_cell(given, &Options::default());
+    let plain = session.run_cell(images, &Options::default()).error.unwrap().plain;
+    let layer = "net.0 is Conv2d(in_channels=1, out_channels=8, groups=1)";
+    assert!(plain.contains(layer), "{plain}");
+}
+
+#[test]
+fn options_of_optimisers_are_suggested() {
+    let cell = "import torch\nw = torch.ones(1, requires_grad=True)\ntorch.optim.SGD([w], lr=0.1, momentun=0.9)";
+    let error =
+        "SGD.__init__() got an unexpected keyword argument 'momentun'. Did you mean: 'momentum'?";
+    tells(&[cell], error, "");
+    let switch = cell.replace("momentun=0.9", "forech=True");
+    tells(&[&switch], "Did you mean: 'foreach'?", "");
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Cells {
     }
 
     fn shown(&self) -> String {
-        self.record.displays.borrow().join("\n")
+        self.record.notices.borrow().join("\n")
     }
 }
 
@@ -174,7 +174,7 @@ fn a_cell_that_is_too_large_is_warned_of() {
     let fits = "ys = []\nfor i in range(3):\n    ys.append(torch.randn(250_000))";
     cells.session.run_cell("xs = None", &Options::default());
     let shown = cells.shown();
-    cells.record.displays.borrow_mut().clear();
+    cells.record.notices.borrow_mut().clear();
     let fine = cells.session.run_cell(fits, &options).error;
     let meant = "zs = [torch.randn(250_000) for i in range(100)]  # ok: memory::cell";
     cells.session.run_cell(meant, &options);

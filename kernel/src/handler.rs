@@ -122,6 +122,10 @@ pub trait Outputs {
     fn stderr(&self, text: &str);
     /// Shows a bundle. With an `id` it can be replaced later; `update` replaces what has that id.
     fn display(&self, bundle: &Bundle, id: Option<&str>, update: bool);
+    /// Tells a remark that is no output of the program. In a notebook it is a display of its own.
+    fn notice(&self, bundle: &Bundle) {
+        self.display(bundle, None, false);
+    }
     /// Empties the cell's output: now, or (`wait`) when the next output comes.
     fn clear_output(&self, wait: bool);
     /// Asks the user for a line, without its line end.

@@ -61,6 +61,9 @@ impl Interpreter {
     fn run(&mut self, code: &str, options: Options, out: &dyn Outputs) -> Outcome {
         let mut shown: HashSet<String> = HashSet::new();
         let mut show = |artifact: Artifact| {
+            if matches!(artifact, Artifact::Notice(_)) {
+                return out.notice(&forms(&artifact));
+            }
             let id = artifact.display_id();
             // What has an id replaces what this cell showed under it.
             let update = id.is_some_and(|id| !shown.insert(id.to_owned()));

@@ -59,7 +59,7 @@ fn load_policy(options: &Options, printer: &Printer) -> Result<(), String> {
         }
         // What is measured now takes the place of a damaged file.
         Err(error) if options.is_fast || options.is_full => {
-            printer.line(&format!("warning: {}: {error}; it will be replaced", path.display()));
+            printer.warn(&format!("{}: {error}; it will be replaced", path.display()));
             Ok(())
         }
         Err(error) => Err(format!("{}: {error}", path.display())),

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use engine::atomic_file;
 use notebooks::{Cell, CellKind, Notebook};
+pub use outputs::Echo;
 use outputs::Log;
 
 use crate::display::ansi;
@@ -44,20 +45,20 @@ pub struct RunOptions {
 /// Runs the cells in order up to the first that fails, and writes the files that were asked for in
 /// either case. Returns the exit status: 0 only when all went well.
 ///
-/// With no file to write, what the cells show goes to `stdout` as plain text. Failures and the names
-/// of written files go to `stderr`.
+/// With no file to write, what the cells show is echoed as plain text. Failures and the names of written
+/// files go to `stderr`.
 pub fn run(
     options: &RunOptions,
     handler: &mut dyn Handler,
-    stdout: Box<dyn Write>,
+    echo: Echo,
     stderr: &mut dyn Write,
 ) -> u8 {
     let mut notebook = match prepare(options) {
         Ok(notebook) => notebook,
         Err(message) => return fail(stderr, &message),
     };
-    let echo = options.out.is_none() && options.html.is_none();
-    let log = Rc::new(Log::new(std::mem::take(&mut notebook.cells), echo.then_some(stdout)));
+    let is_echoed = options.out.is_none() && options.html.is_none();
+    let log = Rc::new(Log::new(std::mem::take(&mut notebook.cells), is_echoed.then_some(echo)));
     let ran = run_cells(&log, options, handler);
     let mut status = ran.map_or_else(|message| fail(stderr, &message), |()| 0);
     notebook.cells = log.take_cells();

@@ -17,7 +17,7 @@ use crate::handler::{
     Payload,
 };
 use crate::interpreter::STACK;
-use crate::runner::{self, RunOptions};
+use crate::runner::{self, Echo, RunOptions};
 use crate::{language, signals};
 
 /// Runs the code and shows what it gives; status 1 if it fails.
@@ -67,7 +67,8 @@ pub fn run(args: Vec<OsString>) -> CliResult {
     enter_folder(&mut options)?;
     let status = on_interpreter_thread(language::language(), move |handler, interrupt| {
         options.interrupt = interrupt;
-        runner::run(&options, handler, Box::new(io::stdout()), &mut io::stderr())
+        let echo = Echo { stdout: Box::new(io::stdout()), stderr: Box::new(io::stderr()) };
+        runner::run(&options, handler, echo, &mut io::stderr())
     })?;
     Ok(ExitCode::from(status))
 }
@@ -146,6 +147,13 @@ impl Outputs for Terminal {
         }
         let before = if self.has_progress.replace(false) { "\n" } else { "" };
         print(&mut io::stdout(), &format!("{before}{text}\n"));
+    }
+
+    fn notice(&self, bundle: &Bundle) {
+        if self.has_progress.replace(false) {
+            print(&mut io::stdout(), "\n");
+        }
+        print(&mut io::stderr(), &format!("{}\n", bundle.text()));
     }
 
     fn clear_output(&self, _wait: bool) {}

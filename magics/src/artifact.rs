@@ -5,8 +5,8 @@
 
 pub use frontend_lang::editor::help::{Help, Section};
 pub use frontend_lang::shown::{
-    Band, CYCLE, ColorBar, Corner, Dash, Figure, Image, Images, Look, Note, Panel, Plot, Progress,
-    Raster, Rgb, Scale, Series, SeriesStyle, Side, Span, Table, Tick,
+    Band, CYCLE, ColorBar, Corner, Dash, Figure, Image, Images, Look, Note, Notice, Panel, Plot,
+    Progress, Raster, Rgb, Scale, Series, SeriesStyle, Side, Span, Table, Tick,
 };
 
 /// One thing that a cell shows.
@@ -32,6 +32,8 @@ pub enum Artifact {
     Progress(Progress),
     /// An error that ended the cell.
     Error(ErrorView),
+    /// A remark beside the output: a lint, a warning, what a trace did.
+    Notice(Notice),
     /// What a name means.
     Help(Help),
     /// Markup written by the user (`%%html`), shown as it is.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use frontend_lang::host::{FileError, Host, Metadata};
 use frontend_lang::native::*;
+use frontend_lang::shown::Notice;
 
 /// Outputs of a cell as a value of the language.
 #[derive(Default)]
@@ -133,6 +134,15 @@ impl Host for Keeping {
             self.kept.outputs.borrow_mut().push((value.clone(), text.to_owned()));
         } else {
             self.real().display(value, text, display_id, update);
+        }
+    }
+
+    /// Belongs to what a program writes to standard error, as Python's warnings do.
+    fn notice(&mut self, notice: &Notice) {
+        if self.stderr {
+            self.kept.stderr.borrow_mut().push_str(&format!("{}\n", notice.text));
+        } else {
+            self.real().notice(notice);
         }
     }
 

@@ -145,11 +145,13 @@ impl Runner {
         self.record.stdout.borrow_mut().clear();
         self.record.stderr.borrow_mut().clear();
         self.record.displays.borrow_mut().clear();
+        self.record.notices.borrow_mut().clear();
         let mut shown = Vec::new();
         let outcome = self.notebook.run(cell, &mut |it| shown.push(plain(&it)));
         let mut parts =
             vec![self.record.stdout.borrow().clone(), self.record.stderr.borrow().clone()];
         parts.extend(self.record.displays.borrow().iter().cloned());
+        parts.extend(self.record.notices.borrow().iter().cloned());
         parts.extend(shown);
         parts.extend(outcome.result.iter().map(plain));
         parts.extend(outcome.pages.iter().map(Help::plain));
@@ -197,13 +199,16 @@ impl Runs for Runner {
     fn run(&mut self, cell: &str) -> Ran {
         self.record.stdout.borrow_mut().clear();
         self.record.displays.borrow_mut().clear();
+        self.record.notices.borrow_mut().clear();
         let mut shown = Vec::new();
         let outcome = self.notebook.run(cell, &mut |it| shown.push(plain(&it)));
         let mut output = self.record.stdout.borrow().clone();
         let results = outcome.result.iter().map(plain);
         let pages = outcome.pages.iter().map(Help::plain);
         let displays = self.record.displays.borrow();
-        for text in displays.iter().cloned().chain(shown).chain(results).chain(pages) {
+        let notices = self.record.notices.borrow();
+        let displays = displays.iter().chain(notices.iter()).cloned();
+        for text in displays.chain(shown).chain(results).chain(pages) {
             output.push_str(&text);
             output.push('\n');
         }

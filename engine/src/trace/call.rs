@@ -13,7 +13,7 @@ use super::recording::reads_values;
 use super::segment;
 use super::traced::Options;
 use super::tree::{ROOT, Ref, StepId, Tree};
-use super::{Mark, Pending};
+use super::{Departure, Mark, Pending};
 use crate::apply::Outputs;
 use crate::{Attrs, Error, OpDef, Result, Tensor};
 
@@ -34,8 +34,8 @@ pub struct Stats {
     pub walks: usize,
     /// Seconds spent on compiling.
     pub compile_seconds: f64,
-    /// One line for the user, when another path was recorded.
-    pub notice: Option<String>,
+    /// Why the call, or the last that did so, was not answered from the recording.
+    pub departure: Option<Departure>,
 }
 
 impl fmt::Display for Stats {
@@ -153,7 +153,7 @@ impl State {
         if reads_values {
             self.flush()?
         } else {
-            self.diverge(op.name)?
+            self.diverge(op, inputs, attrs)?
         }
         Ok(None)
     }

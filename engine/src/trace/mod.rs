@@ -9,6 +9,7 @@
 
 mod call;
 mod deferred;
+mod departure;
 mod identity;
 mod matching;
 mod recording;
@@ -34,6 +35,7 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 pub use call::Stats;
+pub use departure::{Departure, just_departed};
 pub use traced::{Call, Excluded, Finished, Options, Path, Traced, exclude};
 
 use crate::apply::Outputs;

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::call::{Mode, State};
+use super::departure::{Departure, depart};
 use super::identity::{Slot, fits, key_of};
 use super::tree::{Captured, Out, Ref, Step};
 use crate::apply::{self, Outputs};
@@ -76,18 +77,18 @@ impl State {
     }
 
     /// Ends replay where the recording does not fit: what matched is delivered, the rest is recorded.
-    pub(super) fn diverge(&mut self, op: &'static str) -> Result<()> {
+    pub(super) fn diverge(
+        &mut self,
+        op: &'static OpDef,
+        inputs: &[Tensor],
+        attrs: &Attrs,
+    ) -> Result<()> {
+        let why = self.departure(op, inputs, attrs);
         self.flush_eagerly()?;
         let full = self.tree.n_paths >= self.options.max_branches;
-        let at = self.results.len();
-        self.stats.notice = Some(if full {
-            format!(
-                "{} paths are recorded already; this call runs eagerly from `{op}` (op {at}) on",
-                self.tree.n_paths
-            )
-        } else {
-            format!("another path was recorded from `{op}` (op {at}) on")
-        });
+        let paths = self.tree.n_paths;
+        self.stats.departure = Some(if full { Departure::Full { paths } } else { why });
+        depart(true);
         if full {
             self.mode = Mode::Eager;
             return Ok(());
@@ -110,7 +111,7 @@ impl State {
         if self.tree.steps.len() >= MOST_STEPS && self.mode == Mode::Record {
             self.forget();
             self.mode = Mode::Eager;
-            self.stats.notice = Some(format!("more than {MOST_STEPS} ops: the call runs eagerly"));
+            self.stats.departure = Some(Departure::TooLong { ops: MOST_STEPS });
             return;
         }
         let n_captures = self.captures.len();

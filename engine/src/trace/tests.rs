@@ -36,7 +36,7 @@ fn replays_what_it_recorded() {
             (result(&next), next.stats.recorded, next.stats.replayed),
             (vec![33.0, 84.0], 0, 2)
         );
-        assert_eq!(next.stats.notice, None);
+        assert_eq!(next.stats.departure, None);
     }
     assert_eq!(traced.stats().branches, 1);
 }
@@ -70,10 +70,10 @@ fn another_path_is_recorded_and_then_replayed() {
     for round in 0..3 {
         let res = run(&traced, &up, body);
         assert_eq!(result(&res), [2.0, 4.0], "round {round}");
-        assert_eq!(res.stats.notice, None);
+        assert_eq!(res.stats.departure, None);
         let res = run(&traced, &down, body);
         assert_eq!(result(&res), [1.0, 2.0], "round {round}");
-        assert_eq!(res.stats.notice.is_some(), round == 0);
+        assert_eq!(res.stats.departure.is_some(), round == 0);
     }
     assert_eq!(traced.stats().branches, 2);
     let last = run(&traced, &up, body);
@@ -330,7 +330,7 @@ fn too_many_paths_run_eagerly() {
         assert_eq!(result(&res), [if n % 2 == 0 { -1.0 } else { 1.0 }]);
     }
     assert_eq!(traced.stats().branches, 3);
-    assert!(traced.stats().notice.unwrap().contains("runs eagerly"));
+    assert!(matches!(traced.stats().departure, Some(Departure::Full { paths: 3 })));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::call::{Mode, State, Stats};
+use super::departure::{Departure, depart, metas};
 use super::segment::{Source, lower, whole_graph};
 use super::tree::{ArgSpec, StepId, Tree};
 use super::{Active, Pending, active, flush, install};
@@ -112,7 +113,7 @@ impl Traced {
         let mut recorded = self.0.borrow_mut();
         let signature: Vec<ArgSpec> = args.iter().map(ArgSpec::of).collect();
         let known = recorded.trees.iter().position(|it| it.signature == signature);
-        let others = !recorded.trees.is_empty();
+        let before = recorded.latest().map(|it| metas(&it.signature));
         let at = known.unwrap_or_else(|| recorded.room());
         if known.is_none() {
             recorded.trees[at] = Tree::new(signature.clone());
@@ -124,9 +125,10 @@ impl Traced {
         let seen: Vec<Tensor> =
             if options.symbolic { args.iter().map(stand_in).collect() } else { args.to_vec() };
         let mut state = State::new(options, tree, args, &seen);
-        if known.is_none() && others {
-            let kinds = kinds(&state.tree);
-            state.stats.notice = Some(format!("recorded for arguments of other kinds: {kinds}"));
+        depart(false);
+        if let (None, Some(recorded)) = (known, before) {
+            let now = metas(&state.tree.signature);
+            state.stats.departure = Some(Departure::Arguments { recorded, now });
         }
         let state = Rc::new(RefCell::new(state));
         install(Some(state.clone()));
@@ -215,12 +217,20 @@ impl Traced {
         all.replayed += stats.replayed;
         all.walks += stats.walks;
         all.compile_seconds += stats.compile_seconds;
-        all.notice.clone_from(&stats.notice);
+        if stats.departure.is_some() {
+            all.departure.clone_from(&stats.departure);
+        }
         stats
     }
 }
 
 impl Recorded {
+    /// What the last call was recorded in.
+    fn latest(&self) -> Option<&Tree> {
+        let latest = self.used.iter().enumerate().max_by_key(|it| it.1)?;
+        self.trees.get(latest.0)
+    }
+
     /// A place for another tree.
     fn room(&mut self) -> usize {
         if self.trees.len() < self.options.max_signatures.max(1) {

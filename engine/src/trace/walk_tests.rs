@@ -154,7 +154,7 @@ fn views_that_a_walk_makes_can_be_made_again_after_it() {
         let got = run(&call.args()[0].clone());
         let finished = call.finish(std::slice::from_ref(&got.1)).unwrap();
         assert_eq!((bits(&got.0), bits(&got.1)), (bits(&expected.0), bits(&expected.1)));
-        assert_eq!((finished.stats.branches, finished.stats.notice), (1, None), "step {step}");
+        assert_eq!((finished.stats.branches, finished.stats.departure), (1, None), "step {step}");
         assert_eq!(finished.stats.walks, usize::from(step > 1), "step {step}");
     }
 }

@@ -8,6 +8,7 @@ use crate::objects::number::{float_repr, float_to_int};
 use crate::objects::tensor::Look;
 use crate::operate::text::str_repr;
 use crate::patience::Pace;
+use crate::tensor::arith::several;
 use crate::value::{Range, Slice};
 
 /// `bool(x)`.
@@ -51,15 +52,20 @@ fn int_of_object(cx: &mut Cx, value: &Value) -> Res {
     if value.as_tensor().is_some_and(|it| it.look() == Look::Array) {
         return Err(type_error(ONLY_ONE));
     }
-    if value.as_tensor().is_some_and(|it| it.get().numel() != 1) {
-        return Err(type_error(
-            "int() takes a tensor of one element; pick one, or reduce it first: x.sum()",
-        ));
+    if let Some(several) = several_elements(value) {
+        return Err(several);
     }
     Err(type_error(format!(
         "int() argument must be a string, a bytes-like object or a real number, not '{}'",
         type_name(value)
     )))
+}
+
+/// The error of a tensor of several elements where one number is needed.
+fn several_elements(value: &Value) -> Option<Raised> {
+    let n = value.as_tensor()?.get().numel();
+    let raised = || value_error("only one element tensors can be converted to Python scalars");
+    (n != 1).then(|| raised().with_help(Some(several(n))))
 }
 
 fn parse_int(text: &str, base: i64) -> Result<i64, Raised> {
@@ -110,13 +116,12 @@ pub fn new_float(cx: &mut Cx, args: Args<'_>) -> Res {
         None if args[1].as_tensor().is_some_and(|it| it.look() == Look::Array) => {
             Err(type_error(ONLY_ONE))
         }
-        None if args[1].as_tensor().is_some_and(|it| it.get().numel() != 1) => Err(type_error(
-            "float() takes a tensor of one element; pick one, or reduce it first: x.mean()",
-        )),
-        None => Err(type_error(format!(
-            "float() argument must be a string or a real number, not '{}'",
-            type_name(&args[1])
-        ))),
+        None => Err(several_elements(&args[1]).unwrap_or_else(|| {
+            type_error(format!(
+                "float() argument must be a string or a real number, not '{}'",
+                type_name(&args[1])
+            ))
+        })),
     }
 }
 

@@ -275,6 +275,7 @@ impl Cx {
         if !live.hooks().is_empty() {
             self.trust_no_values();
         }
+        copy.set_grad_cleared(live.is_grad_cleared());
         if let Some(grad) = live.grad()
             && let Value::Tensor(grad) = self.adopt(&Value::Tensor(grad))?
         {

@@ -2,6 +2,7 @@
 
 use crate::check::unknown::touch;
 use crate::host::{FileError, Host, Metadata};
+use crate::shown::Notice;
 use crate::value::Value;
 
 /// A host that is not there.
@@ -18,6 +19,8 @@ impl Host for Nobody {
     fn stderr(&mut self, _text: &str) {}
 
     fn display(&mut self, _value: &Value, _text: &str, _id: Option<&str>, _update: bool) {}
+
+    fn notice(&mut self, _notice: &Notice) {}
 
     fn clear_output(&mut self, _wait: bool) {}
 

@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 use crate::bytecode::{Code, Op};
 use crate::check::Trust;
+use crate::check::training::{EVAL_MODE, KEPT_GRAPH, STEP_BACKWARD};
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::objects::class::Instance;
@@ -29,10 +30,13 @@ pub struct Lint {
 pub static ALL: &[&Lint] = &[
     &BROADCAST_LOSS,
     &EVAL_DUMP,
+    &EVAL_MODE,
     &FLOAT_EQ,
+    &KEPT_GRAPH,
     &NLL_LOSS,
     &SIGMOID_LOSS,
     &SOFTMAX_LOSS,
+    &STEP_BACKWARD,
     &UNUSED_RESULT,
     &ZERO_GRAD,
 ];
@@ -153,7 +157,7 @@ impl Cx {
     }
 
     /// The place in the user's cells that is running.
-    pub(super) fn line_of_cell(&self) -> Option<Span> {
+    pub(crate) fn line_of_cell(&self) -> Option<Span> {
         let of_cell = |it: &&crate::vm::frame::Frame| {
             self.sources.get(it.func.code.source).is_some_and(Source::is_cell)
         };
@@ -205,6 +209,9 @@ impl Cx {
     /// The result of a call, to be known again when the code that made it drops it, if it is `new` and an op's.
     pub(crate) fn lint_result(&mut self, value: &Value, new: bool) {
         let is_tensor = matches!(value, Value::Tensor(_));
+        if let Value::Tensor(it) = value {
+            self.lint_made(it);
+        }
         let frames = self.machine.frames.len();
         self.shadow().latest = value.address().filter(|_| new && is_tensor).map(|it| (it, frames));
     }

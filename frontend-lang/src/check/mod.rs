@@ -33,6 +33,7 @@ mod picture;
 mod ran;
 pub(crate) mod step;
 pub(crate) mod time;
+pub(crate) mod training;
 pub mod unknown;
 
 use std::rc::Rc;
@@ -162,6 +163,8 @@ pub(crate) struct Shadow {
     had_effect: bool,
     /// Where tensors come from, as far as lints ask.
     origins: origin::Origins,
+    /// What training has come to.
+    pub(crate) training: training::Training,
     /// Versions of leaves when they got a gradient.
     grad_versions: FxHashMap<u64, lint::GradVersions>,
     /// What it will use.

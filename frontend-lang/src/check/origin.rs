@@ -117,6 +117,10 @@ impl Cx {
         if !is_tensor(a) || !is_tensor(result) {
             return;
         }
+        if op == CompareOp::Eq {
+            let place = self.line_of_cell();
+            self.lint_classes(a, b, place);
+        }
         match op {
             CompareOp::Eq | CompareOp::Ne if is_pairs(a, b) => self.lint_equal(a, b),
             CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge if !is_tensor(b) => {
@@ -140,6 +144,7 @@ impl Cx {
         let named = |name: &str| args.keywords.iter().find(|it| it.0.as_str() == name);
         let given =
             |at: usize, name: &str| args.positional.get(at).or_else(|| named(name).map(|it| &it.1));
+        self.lint_mode(op.name, args);
         let Some(input) = given(0, "input") else { return };
         if DISTANCES.contains(&op.name)
             && given(1, "target").is_some_and(|target| is_pairs(input, target))
@@ -162,6 +167,13 @@ impl Cx {
         let Some(OpFunction { op, .. }) = func.downcast::<OpFunction>() else { return };
         let (Some(input), Value::Tensor(it)) = (args.positional.first(), result) else { return };
         let made = match op.name {
+            "eq" => match args.positional {
+                [a, b] => {
+                    let place = self.line_of_cell();
+                    return self.lint_classes(a, b, place);
+                }
+                _ => return,
+            },
             "softmax" => Origin::Softmax,
             "log_softmax" => Origin::LogSoftmax,
             "sigmoid" => Origin::Sigmoid,

@@ -211,6 +211,9 @@ impl Cx {
         if count > LONG {
             return Ok(unknown(Kind::Any));
         }
+        if inplace {
+            self.lint_sum(op, b);
+        }
         let before = unknown::touched(false);
         let result = if inplace { self.inplace(op, a, b) } else { self.binary(op, a, b) };
         let result = self.or_unknown(result);

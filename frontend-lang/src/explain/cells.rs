@@ -19,11 +19,25 @@ pub(super) static ALL: &[Topic] = &[
         example: "import torch\nfrom notegrad import trace\nnet = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Dropout(0.5))\n@trace\ndef predict(x):\n    return net(x)\nout = predict(torch.ones(1, 3))\nsize = predict.dump('net.ngm')",
     },
     Topic {
+        code: "eval-mode",
+        title: "Accuracy that is measured in training mode",
+        why: "In training mode dropout leaves out units at random, and batch norm measures the batch at hand and moves its running averages. Predictions are then worse than they could be and depend on what else is in the batch. Who wants that calls `model.train()` before it, and is not warned.",
+        next: "call `model.eval()` before, and `model.train()` before training goes on",
+        example: "import torch\nnet = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Dropout(0.5))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nx, y = torch.ones(8, 4), torch.zeros(8).long()\ntorch.nn.functional.cross_entropy(net(x), y).backward()\nopt.step()\nwith torch.no_grad():\n    print((net(x).argmax(1) == y).float().mean())",
+    },
+    Topic {
         code: "float-eq",
         title: "Floats that differ only by rounding",
         why: "0.1 + 0.2 is 0.30000000000000004: most decimal fractions have no exact float, and each step rounds.",
         next: "compare with `math.isclose(a, b)`, for tensors `torch.allclose(a, b)`",
         example: "0.1 + 0.2 == 0.3",
+    },
+    Topic {
+        code: "kept-graph",
+        title: "A sum that keeps the graph of every loss",
+        why: "A loss is a tensor that remembers how it was computed. A sum of such tensors remembers all of them, so memory grows with every step, and nobody can go back through it: `backward()` has used the graphs up. Nothing is raised.",
+        next: "add the number alone: `total += loss.item()`",
+        example: "import torch\nw = torch.ones(2, requires_grad=True)\ntotal = 0.0\nfor i in range(3):\n    loss = (w * w).sum()\n    loss.backward()\n    total += loss\n    w.grad = None",
     },
     Topic {
         code: "nll-loss",
@@ -52,6 +66,13 @@ pub(super) static ALL: &[Topic] = &[
         why: "`cross_entropy` applies softmax itself. Applied twice, the probabilities are nearly alike, training is slow and ends badly, and nothing is raised.",
         next: "give the scores to the loss, and apply softmax only to look at probabilities",
         example: "import torch\nimport torch.nn.functional as F\nF.cross_entropy(torch.zeros(2, 3).softmax(1), torch.tensor([0, 1]))",
+    },
+    Topic {
+        code: "step-backward",
+        title: "A step without new gradients",
+        why: "`optimizer.step()` moves the parameters along the gradients that `backward()` has put into `.grad`. Without a `backward()` there are none, or those of the step before, and the loss that was computed does not count. Nothing is raised.",
+        next: "call `loss.backward()` before `optimizer.step()`",
+        example: "import torch\nw = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor i in range(3):\n    opt.zero_grad()\n    loss = (w * w).sum()\n    opt.step()",
     },
     Topic {
         code: "syntax",

@@ -89,6 +89,14 @@ pub fn code_of(error: &Error) -> Option<&'static str> {
     })
 }
 
+/// What to do about this error, where that is more than what its code says.
+pub fn next_of(error: &Error) -> Option<String> {
+    match error {
+        Error::Shapes { op, shapes, .. } if op.starts_with("conv") => tensors::channels(shapes),
+        _ => None,
+    }
+}
+
 fn code_of_shapes(op: &str) -> &'static str {
     match op {
         "matmul" | "linear" | "bmm" | "mm" | "mv" | "addmm" => "shape::matmul",

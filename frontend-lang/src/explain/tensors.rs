@@ -1,6 +1,33 @@
 //! What errors about tensors mean: those of the engine, which carry a code of their own.
 
+use engine::Shape;
+
 use super::Topic;
+
+/// What to do with images whose channels are not those that the kernels take.
+pub(super) fn channels(shapes: &[Shape]) -> Option<String> {
+    let (images, kernels) = (shapes.first()?, shapes.get(1)?);
+    let ([_, given, _, last], [_, taken, ..]) = (&images[..], &kernels[..]) else { return None };
+    Some(match (given, taken) {
+        _ if given == taken => return None,
+        _ if last == taken => {
+            "channels stand last here, and are the second size in PyTorch: `x.permute(0, 3, 1, 2)`"
+                .to_owned()
+        }
+        (3, 1) => {
+            "take 3 channels, `in_channels=3`, or make the images grey: `x.mean(1, keepdim=True)`"
+                .to_owned()
+        }
+        (1, _) => {
+            format!(
+                "take 1 channel, `in_channels=1`, or repeat the one there is: `x.expand(-1, {taken}, -1, -1)`"
+            )
+        }
+        _ => format!(
+            "take as many channels as come in: `in_channels={given}`, the `out_channels` of the layer before"
+        ),
+    })
+}
 
 /// Every code of the engine's errors, sorted.
 pub(super) static ALL: &[Topic] = &[

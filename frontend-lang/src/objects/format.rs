@@ -8,6 +8,7 @@ use crate::memory;
 use crate::objects::class::full_type_name;
 use crate::objects::number::float_repr;
 use crate::sym::Sym;
+use crate::tensor::arith::several;
 use crate::value::Value;
 
 pub use crate::objects::percent::format as percent;
@@ -513,7 +514,11 @@ impl Cx {
             return self.str(value);
         }
         let name = full_type_name(value);
-        Err(type_error(format!("unsupported format string passed to {name}.__format__")))
+        let raised = type_error(format!("unsupported format string passed to {name}.__format__"));
+        Err(match value.as_tensor().map(|it| it.get().numel()) {
+            Some(n) if n != 1 => raised.with_help(Some(several(n))),
+            _ => raised,
+        })
     }
 }
 

@@ -21,6 +21,8 @@ use crate::tensor::{arith, attribute, index, methods, text};
 pub struct TensorObj {
     value: RefCell<Tensor>,
     grad: RefCell<Option<Rc<TensorObj>>>,
+    /// It had a gradient, which was taken away.
+    grad_cleared: Cell<bool>,
     base: RefCell<Option<Box<Base>>>,
     version: Cell<u32>,
     /// How many views look at it.
@@ -151,11 +153,11 @@ impl TensorObj {
 
     fn make(tensor: Tensor, base: Option<Box<Base>>, look: Look) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
-        let (hooks, version, views, _memory) = Default::default();
+        let (hooks, version, views, grad_cleared, _memory) = Default::default();
         let depth = base.as_ref().map_or(0, |it| it.object.depth + 1);
         let look = Cell::new(look);
         let base = RefCell::new(base);
-        TensorObj { value, grad, base, version, views, look, hooks, depth, _memory }
+        TensorObj { value, grad, grad_cleared, base, version, views, look, hooks, depth, _memory }
     }
 
     /// A view of `object` whose value is `tensor` now.
@@ -282,7 +284,19 @@ impl TensorObj {
 
     /// Replaces the gradient.
     pub fn set_grad(&self, grad: Option<Rc<TensorObj>>) {
-        self.grad.replace(grad);
+        let is_gone = grad.is_none();
+        let before = self.grad.replace(grad);
+        self.grad_cleared.set(is_gone && (before.is_some() || self.grad_cleared.get()));
+    }
+
+    /// Whether there was a gradient and it was taken away, as `zero_grad()` does.
+    pub fn is_grad_cleared(&self) -> bool {
+        self.grad_cleared.get()
+    }
+
+    /// Takes over whether the gradient was taken away.
+    pub(crate) fn set_grad_cleared(&self, cleared: bool) {
+        self.grad_cleared.set(cleared);
     }
 
     /// Adds a function that sees the gradient of a leaf.
@@ -418,7 +432,9 @@ impl NativeObject for TensorObj {
         if self.is_array() {
             return ufunc::binary(cx, op, this, other, reflected);
         }
-        arith::binary(op, this, other, reflected)
+        let res = arith::binary(op, this, other, reflected);
+        cx.see_departure();
+        res
     }
 
     fn inplace(
@@ -431,14 +447,18 @@ impl NativeObject for TensorObj {
         if self.is_array() {
             return ufunc::inplace(cx, op, this, other);
         }
-        arith::inplace(op, this, other)
+        let res = arith::inplace(op, this, other);
+        cx.see_departure();
+        res
     }
 
     fn unary(&self, cx: &mut Cx, op: UnaryOp, this: &Value) -> Result<Option<Value>, Raised> {
         if self.is_array() {
             return ufunc::unary(cx, op, this);
         }
-        arith::unary(op, this)
+        let res = arith::unary(op, this);
+        cx.see_departure();
+        res
     }
 
     fn compare(
@@ -451,7 +471,9 @@ impl NativeObject for TensorObj {
         if self.is_array() {
             return ufunc::compare(cx, op, this, other);
         }
-        arith::compare(op, this, other)
+        let res = arith::compare(op, this, other);
+        cx.see_departure();
+        res
     }
 
     fn truth(&self, _cx: &mut Cx) -> Result<bool, Raised> {

@@ -2,8 +2,10 @@
 //!
 //! Nothing here knows how it will look; `kernel` draws it.
 
+mod notice;
 mod plot;
 
+pub use notice::Notice;
 pub use plot::{
     Band, CYCLE, ColorBar, Corner, Dash, Look, Note, Plot, Raster, Rgb, Scale, Series, SeriesStyle,
     Side, Tick,

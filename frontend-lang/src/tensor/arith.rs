@@ -156,13 +156,23 @@ pub fn compare(op: CompareOp, this: &Value, other: &Value) -> Result<Option<Valu
     ready.apply_two(this, other)
 }
 
+/// What to do with a tensor of `n` elements where one number is needed.
+pub(crate) fn several(n: usize) -> String {
+    format!(
+        "it has {n} elements, and one number is needed: `.all()` or `.any()` of a condition, `.mean()` or `.sum()` of values, or one \
+         element, `x[0]`"
+    )
+}
+
 /// The truth of a tensor with one element.
 pub fn truth(tensor: &Tensor) -> Result<bool, Raised> {
     if tensor.numel() != 1 {
-        return Err(runtime_error(format!(
-            "the truth of a tensor with {} elements is ambiguous; use .any() or .all()",
-            tensor.numel()
-        )));
+        let n = tensor.numel();
+        let words = match n {
+            0 => "Boolean value of Tensor with no values is ambiguous".to_owned(),
+            _ => "Boolean value of Tensor with more than one value is ambiguous".to_owned(),
+        };
+        return Err(runtime_error(words).with_help(Some(several(n))));
     }
     Ok(tensor.item()?.as_f64() != 0.0)
 }

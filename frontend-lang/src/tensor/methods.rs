@@ -334,6 +334,7 @@ pub fn run_backward(
         cx.check_leaf(leaf)?;
         collect(cx, leaf, grad)?;
     }
+    cx.see_departure();
     Ok(Value::None)
 }
 

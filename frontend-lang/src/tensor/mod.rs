@@ -33,6 +33,7 @@ impl From<engine::Error> for Raised {
             _ => &RUNTIME_ERROR,
         };
         let raised = Raised::new(row, error.to_string());
+        let raised = raised.with_help(explain::next_of(&error));
         match explain::code_of(&error) {
             Some(code) => raised.with_code(code),
             None => raised,

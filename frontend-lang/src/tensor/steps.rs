@@ -121,6 +121,7 @@ pub fn backward(
     retain: bool,
     create: bool,
 ) -> Result<Vec<(u64, Tensor)>, Raised> {
+    cx.lint_walk(roots.iter().map(|it| &it.0), retain);
     if !reached(roots) {
         return Ok(autograd::backward(roots, wanted, retain, create)?);
     }

@@ -19,6 +19,7 @@ use crate::sym::Sym;
 use crate::table::Dict;
 use crate::value::Value;
 use crate::value::words::{self, hold};
+use crate::vm::blame;
 use crate::vm::frame::{Exit, Frame, FrameKind, Machine, RECURSION_LIMIT};
 use crate::vm::stack::Stack;
 
@@ -492,7 +493,8 @@ fn bind(
     let name = &func.code.qualname;
     if args.len() > params.positional && !params.has_rest {
         let required = params.positional - func.defaults.len();
-        return Err(too_many_arguments(name, required, params.positional, args.len()));
+        let raised = too_many_arguments(name, required, params.positional, args.len());
+        return Err(blame::without_self(raised, &func.code, &args));
     }
     let rest: Vec<Value> = args.drain(params.positional.min(args.len())..).collect();
     let count = args.len();

@@ -4,12 +4,14 @@
 //! natives that call back do, and their nesting is limited.
 
 pub(crate) mod attribute;
+pub(crate) mod blame;
 pub(crate) mod call;
 pub(crate) mod class;
 pub(crate) mod frame;
 pub(crate) mod generator;
 pub(crate) mod import;
 pub(crate) mod items;
+pub(crate) mod layer;
 pub(crate) mod long;
 pub(crate) mod matching;
 pub(crate) mod no_module;

@@ -45,7 +45,7 @@ impl Cx {
     }
 
     /// The value of `a.b.c` in the newest frame.
-    fn named(&mut self, path: &str) -> Option<Value> {
+    pub(super) fn named(&mut self, path: &str) -> Option<Value> {
         let mut parts = path.split('.').map(Sym::new);
         let mut value = self.visible(parts.next()?)?;
         for part in parts {
@@ -57,7 +57,7 @@ impl Cx {
         Some(value)
     }
 
-    fn visible(&mut self, name: Sym) -> Option<Value> {
+    pub(super) fn visible(&mut self, name: Sym) -> Option<Value> {
         let frame = self.machine.frames.last()?;
         let (func, base) = (frame.func.clone(), frame.base);
         let bound = |value: &Value| match value {
@@ -82,7 +82,7 @@ impl Cx {
     }
 
     /// Where a plain name was last assigned before `used`: in the same text, or for names of the session in an earlier cell.
-    fn made_at(&self, name: &str, used: Span) -> Option<Span> {
+    pub(super) fn made_at(&self, name: &str, used: Span) -> Option<Span> {
         if name.contains('.') {
             return None;
         }
@@ -129,7 +129,7 @@ fn last_assignment(text: &str, name: &str) -> Option<(usize, usize)> {
 }
 
 /// Dotted names in a piece of code, with where they begin; not those inside of texts, and no keyword names.
-fn names(text: &str) -> Vec<(usize, &str)> {
+pub(super) fn names(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut quote = None;
     let mut start = None;
@@ -171,7 +171,7 @@ fn about(value: &Value) -> Option<String> {
 }
 
 /// `Linear(in_features=64, out_features=10)`, for objects that are described by whole numbers.
-fn layer(it: &Rc<Instance>) -> Option<String> {
+pub(super) fn layer(it: &Rc<Instance>) -> Option<String> {
     let attrs = it.attrs.borrow();
     let sizes: Vec<String> = attrs
         .iter()

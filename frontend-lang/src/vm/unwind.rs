@@ -6,8 +6,8 @@ use crate::annotation::place_of_parameter;
 use crate::bytecode::Code;
 use crate::cx::{Cx, Mode};
 use crate::error::{
-    DTYPE_ERROR, Mark, Raised, SHAPE_ERROR, STOP_ITERATION, UNBOUND_LOCAL_ERROR, is_exception,
-    runtime_error, type_error,
+    ATTRIBUTE_ERROR, DTYPE_ERROR, Mark, Raised, SHAPE_ERROR, STOP_ITERATION, TYPE_ERROR,
+    UNBOUND_LOCAL_ERROR, is_exception, runtime_error, type_error,
 };
 use crate::native::{CallArgs, Res};
 use crate::objects::class::{traits, type_of};
@@ -24,7 +24,9 @@ impl Cx {
         if self.mode == Mode::Shadow && self.judge(&raised) {
             return self.leave_check(raised, floor);
         }
+        let may_blame = raised.is(&TYPE_ERROR) || raised.is(&ATTRIBUTE_ERROR);
         let about_tensors = raised.is(&SHAPE_ERROR) || raised.is(&DTYPE_ERROR);
+        let mut layer = self.running_layer().filter(|_| about_tensors);
         loop {
             let Some(frame) = self.machine.frames.last() else { return Err(raised) };
             if !raised.take_rethrown() {
@@ -35,7 +37,15 @@ impl Cx {
                     let words = self.outer_variable(&raised);
                     raised = raised.with_words(words);
                 }
-                let operands = if about_tensors { self.operands(span) } else { Vec::new() };
+                let mut operands = if about_tensors { self.operands(span) } else { Vec::new() };
+                operands.append(&mut raised.take_labels());
+                if let Some(label) = layer.as_ref().and_then(|it| self.layer_label(span, it)) {
+                    operands.push(label);
+                    layer = None;
+                }
+                if may_blame {
+                    raised = self.blame(raised, span, &mut operands);
+                }
                 raised.push_mark(Mark { span, function, operands });
             }
             let Some(frame) = self.machine.frames.last_mut() else { return Err(raised) };

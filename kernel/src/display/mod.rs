@@ -19,6 +19,7 @@ mod image;
 mod images;
 mod markdown;
 mod markup;
+mod notice;
 mod plot;
 mod plot_axes;
 mod plot_frame;
@@ -67,6 +68,7 @@ pub(crate) static ALL: &[&Renderer] = &[
     &images::RENDERER,
     &markdown::RENDERER,
     &markup::RENDERER,
+    &notice::RENDERER,
     &plot::RENDERER,
     &progress::RENDERER,
     &svg::RENDERER,

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use engine::atomic_file;
 use frontend_lang::host::{FileError, Host, Metadata};
+use frontend_lang::shown::Notice;
 use frontend_lang::value::Value;
+use magics::Artifact;
 use magics::from_value::artifact_of;
 
 use crate::handler::{InterruptFlag, Outputs};
@@ -67,6 +69,11 @@ impl Host for World {
         let artifact = artifact_of(value, text);
         let id = display_id.or(artifact.display_id());
         out.display(&super::forms(&artifact), id, update);
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        let Some(out) = self.port.get() else { return };
+        out.notice(&super::forms(&Artifact::Notice(notice.clone())));
     }
 
     fn clear_output(&mut self, wait: bool) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fmt::Write as _;
+use std::io::Write as _;
 
 use serde_json::{Value, json};
 
@@ -42,6 +43,13 @@ impl Printer {
         let lines: String =
             text.split('\n').map(|line| format!("{}{line}\n", self.prefix)).collect();
         say(&lines);
+    }
+
+    /// Tells a remark, which is no part of the report.
+    pub(super) fn warn(&self, text: &str) {
+        if !self.is_quiet {
+            drop(writeln!(std::io::stderr(), "{}warning: {text}", self.prefix));
+        }
     }
 }
 

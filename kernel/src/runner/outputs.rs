@@ -28,9 +28,17 @@ struct State {
     /// Displays that can be replaced.
     shown: Vec<Shown>,
     /// Where plain text is echoed.
-    terminal: Option<Box<dyn Write>>,
+    echo: Option<Echo>,
     /// Plain text of displays that can be replaced, echoed when the cell has ended.
     late: Vec<(String, String)>,
+}
+
+/// Where cells show plain text as they run.
+pub struct Echo {
+    /// What they print and display.
+    pub stdout: Box<dyn Write>,
+    /// What they write to `sys.stderr`, and remarks.
+    pub stderr: Box<dyn Write>,
 }
 
 struct Shown {
@@ -41,18 +49,10 @@ struct Shown {
 
 impl Log {
     /// Takes the cells while they run.
-    pub(super) fn new(cells: Vec<Cell>, terminal: Option<Box<dyn Write>>) -> Self {
+    pub(super) fn new(cells: Vec<Cell>, echo: Option<Echo>) -> Self {
         let (shown, late) = (Vec::new(), Vec::new());
-        let state = State {
-            cells,
-            cell_idx: 0,
-            count: 0,
-            clear_next: false,
-            taken: 0,
-            shown,
-            terminal,
-            late,
-        };
+        let state =
+            State { cells, cell_idx: 0, count: 0, clear_next: false, taken: 0, shown, echo, late };
         Self { state: RefCell::new(state) }
     }
 
@@ -123,6 +123,12 @@ impl Outputs for Log {
         }
     }
 
+    fn notice(&self, bundle: &Bundle) {
+        let mut state = self.state.borrow_mut();
+        state.push_display(bundle);
+        state.complain(&format!("{}\n", bundle.text()));
+    }
+
     fn clear_output(&self, wait: bool) {
         let mut state = self.state.borrow_mut();
         if wait {
@@ -169,7 +175,11 @@ impl State {
         if self.clear_next {
             self.clear();
         }
-        self.echo(text);
+        if name == "stderr" {
+            self.complain(text)
+        } else {
+            self.echo(text)
+        }
         if self.taken >= MOST {
             return;
         }
@@ -187,9 +197,13 @@ impl State {
         }
     }
 
-    fn display(&mut self, id: Option<&str>, bundle: &Bundle) {
+    fn push_display(&mut self, bundle: &Bundle) {
         let Bundle { data, metadata } = bundle;
         self.push(json!({"output_type": "display_data", "data": data, "metadata": metadata}));
+    }
+
+    fn display(&mut self, id: Option<&str>, bundle: &Bundle) {
+        self.push_display(bundle);
         let Some(id) = id else { return self.echo(&format!("{}\n", bundle.text())) };
         let (id, cell_idx, output_idx) = (id.to_string(), self.cell_idx, self.outputs().len() - 1);
         self.late.push((id.clone(), bundle.text().to_string()));
@@ -210,9 +224,17 @@ impl State {
     }
 
     fn echo(&mut self, text: &str) {
-        if let Some(terminal) = &mut self.terminal {
-            // Nobody is left to tell when the terminal is gone.
-            drop(terminal.write_all(text.as_bytes()).and_then(|()| terminal.flush()));
-        }
+        write(self.echo.as_mut().map(|it| &mut it.stdout), text);
+    }
+
+    fn complain(&mut self, text: &str) {
+        write(self.echo.as_mut().map(|it| &mut it.stderr), text);
+    }
+}
+
+/// Nobody is left to tell when the terminal is gone.
+fn write(to: Option<&mut Box<dyn Write>>, text: &str) {
+    if let Some(to) = to {
+        drop(to.write_all(text.as_bytes()).and_then(|()| to.flush()));
     }
 }

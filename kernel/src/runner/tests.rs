@@ -22,6 +22,7 @@ impl Handler for Toy {
             match word {
                 "print" => out.stdout(&format!("{rest}\n")),
                 "warn" => out.stderr(rest),
+                "notice" => out.notice(&Bundle::plain(rest)),
                 "show" => out.display(&Bundle::plain(rest), Some("bar"), false),
                 "update" => out.display(&Bundle::plain(rest), Some("bar"), true),
                 "value" => value = Some(Bundle::plain(rest)),
@@ -80,15 +81,16 @@ fn run_source(source: &str, write: bool, change: impl FnOnce(&mut RunOptions)) -
     }
     change(&mut options);
     let mut toy = Toy { interrupt: Arc::clone(&options.interrupt), seen: Vec::new() };
-    let (screen, mut stderr) = (Screen::default(), Vec::new());
-    let status = run(&options, &mut toy, Box::new(screen.clone()), &mut stderr);
+    let (screen, mut errors) = (Screen::default(), Screen::default());
+    let echo = Echo { stdout: Box::new(screen.clone()), stderr: Box::new(errors.clone()) };
+    let status = run(&options, &mut toy, echo, &mut errors);
     let text = |bytes: Vec<u8>| {
         String::from_utf8(bytes).unwrap().replace(folder.path().to_str().unwrap(), "")
     };
     Ran {
         status,
         stdout: text(screen.0.take()),
-        stderr: text(stderr),
+        stderr: text(errors.0.take()),
         notebook: Notebook::read(&out).ok(),
         html: std::fs::read_to_string(&html).unwrap_or_default(),
         seen: toy.seen,
@@ -162,6 +164,16 @@ fn goes_on_after_a_failure_that_is_expected() {
 fn echoes_plain_text_when_nothing_is_written() {
     let ran = run_source("print a\nshow 1%\nupdate 100%\nvalue 3", false, |_| {});
     assert_eq!((ran.status, ran.stdout.as_str(), ran.stderr.as_str()), (0, "a\n3\n100%\n", ""));
+}
+
+#[test]
+fn remarks_are_displays_of_the_notebook_and_go_to_stderr() {
+    let source = "print a\nnotice b\nprint c";
+    let ran = run_source(source, false, |_| {});
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("a\nc\n", "b\n"));
+    check(source, &["stream \"a\\n\"; display_data \"b\"; stream \"c\\n\""]);
+    let ran = run_source("print a\nwarn b", false, |_| {});
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("a\n", "b"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use frontend_lang::objects::model::{DumpOptions, model_of};
 use frontend_lang::trace::TracedFn;
 
 use crate::args::{Arg, Args};
-use crate::artifact::{Artifact, Table};
+use crate::artifact::{Artifact, Notice, Table};
 use crate::notebook::MagicCx;
 use crate::{Example, Magic, MagicError, OnCell};
 
@@ -77,11 +77,12 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     if silent || !lint::trains(&value_of_traced) {
         return Ok(vec![table]);
     }
-    let warning = format!(
+    let text = format!(
         "warning[{name}]: {}\n{}\n(`%check quiet {name}` says that it is meant.)",
         lint.message,
         lint.next,
         name = lint.name
     );
-    Ok(vec![table, Artifact::Text(warning)])
+    let summary = format!("{} ({})", lint.message, lint.name);
+    Ok(vec![table, Artifact::Notice(Notice { summary, text })])
 }

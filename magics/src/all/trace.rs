@@ -1,7 +1,7 @@
 //! `%trace`: compiles cells and functions into static graphs.
 
 use engine::trace::Options;
-use frontend_lang::trace::TracedFn;
+use frontend_lang::trace::{TracedFn, notice};
 use frontend_lang::value::Value;
 
 use crate::args::{Arg, Args};
@@ -115,7 +115,7 @@ fn status(cx: &mut MagicCx<'_>) -> Artifact {
             stats.recorded.to_string(),
             stats.replayed.to_string(),
             format!("{:.1}", stats.compile_seconds * 1e3),
-            stats.notice.clone().unwrap_or_default(),
+            stats.departure.as_ref().map(notice::summary).unwrap_or_default(),
         ]
     };
     let rows = traced_names(cx).iter().map(row).collect();

@@ -50,10 +50,17 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let steps = Steps::from_attrs(cx.op.name, cx.attrs, 0)?;
     let (x, w) = (cx.shape(0), cx.shape(1));
     let problem = steps.problem(x, w, cx.dtype(0), conv::ConvPass::Forward).ok_or_else(|| {
-        cx.bad_shapes(format!(
-            "images [n, c, h, w] and kernels [k, c / groups, r, s] are needed; groups is {}",
-            steps.groups
-        ))
+        let taken = w.get(1).map_or(0, |it| it * steps.groups);
+        cx.bad_shapes(match (x.rank(), w.rank()) {
+            (4, 4) if x[1] != taken => {
+                let plural = if taken == 1 { "" } else { "s" };
+                format!("the kernels take {taken} channel{plural}, and the images have {}", x[1])
+            }
+            _ => format!(
+                "images [n, c, h, w] and kernels [k, c / groups, r, s] are needed; groups is {}",
+                steps.groups
+            ),
+        })
     })?;
     if cx.inputs.get(2).is_some_and(|it| it.shape()[..] != [w[0]]) {
         return Err(cx.bad_shapes(format!("the bias must have shape [{}]", w[0])));

@@ -30,7 +30,12 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let numel = cx.shape(0).numel();
     let refuse =
         || cx.bad_shapes(format!("{numel} elements cannot take the shape {:?}", sizes.as_slice()));
-    if sizes.iter().filter(|&&it| it == -1).count() > 1 || sizes.iter().any(|&it| it < -1) {
+    if sizes.iter().filter(|&&it| it == -1).count() > 1 {
+        return Err(cx.bad_shapes(
+            "only one dimension can be inferred: one size may be -1, write the others as numbers",
+        ));
+    }
+    if sizes.iter().any(|&it| it < -1) {
         return Err(refuse());
     }
     let known = sizes

@@ -5,6 +5,7 @@
 
 use crate::memory;
 use crate::native::*;
+use crate::shown::Notice;
 
 /// `_io`.
 pub static MODULE: NativeModule = NativeModule {
@@ -194,7 +195,8 @@ impl Cx {
     pub(crate) fn write_rest(&mut self) {
         for (path, text) in std::mem::take(&mut self.unwritten) {
             if let Err(error) = self.host.append_file(&path, text.as_bytes()) {
-                self.host.stderr(&format!("what was written last is lost: {error}\n"));
+                let text = format!("what was written last is lost: {error}");
+                self.host.notice(&Notice::line(text));
             }
         }
     }

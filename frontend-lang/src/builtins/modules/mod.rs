@@ -35,7 +35,9 @@ pub mod tensor_files;
 pub mod time;
 pub mod torch;
 pub mod traceback;
+pub mod training;
 pub mod typing;
+pub mod warnings;
 
 use crate::native::NativeModule;
 
@@ -89,5 +91,7 @@ pub static ALL: &[&NativeModule] = &[
     &sys::MODULE,
     &tensor_files::MODULE,
     &traceback::MODULE,
+    &training::MODULE,
     &typing::MODULE,
+    &warnings::MODULE,
 ];
