@@ -30,6 +30,11 @@ impl Past {
                 cx.globals.set(Sym::of(older), value);
             }
         }
+        for name in ["___", "__"].map(Sym::of) {
+            if cx.globals.get(name).is_none() {
+                cx.globals.set(name, Value::str(""));
+            }
+        }
         let last = self.inputs.last().cloned().unwrap_or_else(|| Value::str(""));
         cx.globals.set(Sym::of("_i"), last);
         self.inputs.resize_with(number, || Value::str(""));
@@ -46,7 +51,8 @@ impl Past {
             }
         }
         cx.globals.set(Sym::UNDERSCORE, value.clone());
-        if !is_small(value) {
+        let is_itself = matches!(value, Value::Dict(it) if Rc::ptr_eq(it, &self.outputs));
+        if is_itself || !is_small(value) {
             return;
         }
         cx.globals.set(name_of(number), value.clone());

@@ -136,3 +136,23 @@ fn forms(artifact: &Artifact) -> Bundle {
 fn failure(error: CellError) -> Failure {
     Failure { ename: error.ename, evalue: error.evalue, traceback: error.traceback }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::Terminal;
+
+    #[test]
+    fn programs_are_left_out_unless_the_session_is_strict() {
+        let ran = |language: Language| {
+            let mut handler = (language.start)(InterruptFlag::default());
+            let request = Execute { code: "!ls\n1 + 1".to_owned(), ..Execute::default() };
+            let out: Rc<dyn Outputs> = Rc::new(Terminal::default());
+            handler.execute(&request, &out)
+        };
+        assert!(matches!(ran(language()), Outcome::Done(Some(value)) if value.text() == "2"));
+        assert!(
+            matches!(ran(strict()), Outcome::Failed(error) if error.evalue.starts_with("!ls cannot run"))
+        );
+    }
+}

@@ -36,7 +36,8 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 pub const STDIN: &str = "-";
 
 const FOLDER: &str = "this is a folder; name a file in it";
-const NO_FILE: &str = "this is a device, pipe or socket, which is no notebook or program; copy what it gives into a file, or write `-` for standard input";
+const NO_FILE: &str =
+    "this is a device, pipe or socket; copy what it gives into a file, and name that";
 
 /// Whether the path is one of the files that the process was started with, such as `/dev/stdin` or what `<(...)` of a shell makes.
 fn is_given_open(path: &Path) -> bool {

@@ -54,7 +54,8 @@ impl Report {
     /// The table: each first cause with the cells that follow from it.
     pub(super) fn text(&self) -> String {
         let failed = self.n_failed();
-        let mut text = format!("{} cells ran, {failed} failed\n", self.ran);
+        let cells = if self.ran == 1 { "cell" } else { "cells" };
+        let mut text = format!("{} {cells} ran, {failed} failed\n", self.ran);
         for (at, first) in self.failed.iter().enumerate().filter(|it| it.1.cause.is_none()) {
             text += &format!("  cell {}: {}\n", first.number, first.line());
             text += &format!("      {}\n", shortened(&first.words));

@@ -170,7 +170,7 @@ fn keeps_going_when_asked_and_tells_what_failed() {
     assert_eq!(errors.count(), 2);
     assert!(ran.html.contains("ValueError: b") && ran.html.contains("ValueError: d"));
     let ran = run_source("print a", false, |options| options.keep_going = true);
-    assert_eq!((ran.status, ran.stderr.as_str()), (0, "1 cells ran, 0 failed\n"));
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, "1 cell ran, 0 failed\n"));
 }
 
 #[test]
