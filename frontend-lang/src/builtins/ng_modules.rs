@@ -139,6 +139,20 @@ pub static ALL: &[NgModule] = &[
     ("warnings", text!("warnings")),
 ];
 
+/// Other names of modules: where one begins so, the rest is looked for under the second name.
+pub static ALIASES: &[(&str, &str)] = &[
+    ("megengine.data", "torch.utils.data"),
+    ("megengine.module.", "torch.nn."),
+    ("megengine.optimizer.", "torch.optim."),
+    ("oneflow.", "torch."),
+];
+
+/// The module that `name` is another name of.
+pub fn real_name(name: &str) -> Option<String> {
+    let (alias, real) = ALIASES.iter().find(|it| name.starts_with(it.0))?;
+    Some(format!("{real}{}", &name[alias.len()..]))
+}
+
 /// Modules into which others of the language are parted. Libraries have no such names, so nobody is offered them.
 static INTERNAL: &[&str] = &[
     "megengine.layers",
@@ -174,20 +188,6 @@ static INTERNAL: &[&str] = &[
 pub fn is_internal(name: &str) -> bool {
     let name = real_name(name).unwrap_or_else(|| name.to_owned());
     INTERNAL.contains(&name.as_str()) || name.split('.').any(|part| part.starts_with('_'))
-}
-
-/// Other names of modules: where one begins so, the rest is looked for under the second name.
-pub static ALIASES: &[(&str, &str)] = &[
-    ("megengine.data", "torch.utils.data"),
-    ("megengine.module.", "torch.nn."),
-    ("megengine.optimizer.", "torch.optim."),
-    ("oneflow.", "torch."),
-];
-
-/// The module that `name` is another name of.
-pub fn real_name(name: &str) -> Option<String> {
-    let (alias, real) = ALIASES.iter().find(|it| name.starts_with(it.0))?;
-    Some(format!("{real}{}", &name[alias.len()..]))
 }
 
 #[cfg(test)]
