@@ -12,12 +12,15 @@ use crate::Error;
 /// Links that are followed one after the other.
 const MOST_LINKS: usize = 40;
 
-/// Writes a temporary file beside the file, syncs it, and renames it. A file that is there keeps its permissions.
+/// Writes a temporary file beside the file, syncs it, and renames it. A file that is there keeps its permissions. Temporary files that
+/// processes have left in this folder, because they were killed, are removed.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (target, old) = target(path)?;
-    let temporary = beside(&target);
-    let written = create(&temporary, old.as_ref())
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+    remove_abandoned(&target);
+    let (temporary, mut file) = create(&target)?;
+    let written = take_over(&file, old.as_ref())
+        .and_then(|()| file.write_all(bytes))
+        .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&temporary, &target));
     if written.is_err() {
         // The first error matters; a leftover temporary file does no harm.
@@ -62,8 +65,7 @@ pub fn check(path: &Path) -> io::Result<()> {
     if old.is_some() {
         File::open(&target)?;
     }
-    let temporary = beside(&target);
-    create(&temporary, None)?;
+    let (temporary, _) = create(&target)?;
     fs::remove_file(&temporary)
 }
 
@@ -104,25 +106,60 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links lead to each other"))
 }
 
+/// What the names of temporary files begin and end with.
+const MARKS: (&str, &str) = (".", ".notegrad-tmp");
+
+/// Names of a folder that are looked at for what others have left there.
+const MOST_NAMES: usize = 10_000;
+
+/// A new file beside the target, locked as long as it is open: who is killed lets go of it.
+fn create(target: &Path) -> io::Result<(PathBuf, File)> {
+    loop {
+        let path = beside(target);
+        let file = File::create(&path)?;
+        match file.lock() {
+            // A process that has found the file before it was locked has removed it.
+            Ok(()) if !path.exists() => {}
+            // Where there are no locks, nobody removes what others have left.
+            _ => return Ok((path, file)),
+        }
+    }
+}
+
 fn beside(target: &Path) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = target.file_name().and_then(|it| it.to_str()).unwrap_or("file");
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    target.with_file_name(format!(".{name}.{}-{count}.tmp", std::process::id()))
+    let (count, process) = (COUNT.fetch_add(1, Ordering::Relaxed), std::process::id());
+    target.with_file_name(format!("{}{name}.{process}-{count}{}", MARKS.0, MARKS.1))
 }
 
-/// A new file with the owner and the permissions of the one that it will replace.
-fn create(path: &Path, old: Option<&Metadata>) -> io::Result<File> {
-    let file = File::create(path)?;
-    if let Some(old) = old {
-        #[cfg(unix)]
+/// Removes temporary files beside the target that no process holds.
+fn remove_abandoned(target: &Path) {
+    let folder = target.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten().take(MOST_NAMES) {
+        let name = entry.file_name();
+        let is_temporary = |it: &str| it.starts_with(MARKS.0) && it.ends_with(MARKS.1);
+        if name.to_str().is_some_and(is_temporary) && entry.file_type().is_ok_and(|it| it.is_file())
         {
-            use std::os::unix::fs::{MetadataExt, fchown};
-            // Few may give files away; the others own what they write.
-            let _ = fchown(&file, None, Some(old.gid()));
-            let _ = fchown(&file, Some(old.uid()), None);
+            let file = OpenOptions::new().write(true).open(entry.path());
+            if file.is_ok_and(|it| it.try_lock().is_ok()) {
+                // Another process may do the same.
+                let _ = fs::remove_file(entry.path());
+            }
         }
-        file.set_permissions(old.permissions())?;
     }
-    Ok(file)
+}
+
+/// Gives a new file the owner and the permissions of the one that it will replace.
+fn take_over(file: &File, old: Option<&Metadata>) -> io::Result<()> {
+    let Some(old) = old else { return Ok(()) };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        // Few may give files away; the others own what they write.
+        let _ = fchown(file, None, Some(old.gid()));
+        let _ = fchown(file, Some(old.uid()), None);
+    }
+    file.set_permissions(old.permissions())
 }

@@ -77,3 +77,26 @@ fn what_is_no_regular_file_is_refused() {
     assert_eq!(check(&absent).expect_err("nothing").kind(), ErrorKind::NotFound);
     assert_eq!(names(dir.path()), 2, "no temporary file is left");
 }
+
+#[test]
+fn what_killed_processes_have_left_is_removed_and_what_others_write_stays() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| dir.path().join(name);
+    for name in [
+        ".model.ngm.999999-0.notegrad-tmp",
+        ".other.77-12.notegrad-tmp",
+        ".hidden",
+        "a.notegrad-tmp",
+    ] {
+        fs::write(path(name), "half a model").expect("a file");
+    }
+    let held = fs::File::create(path(".model.ngm.1-0.notegrad-tmp")).expect("a file");
+    held.lock().expect("a lock");
+    write(&path("model.ngm"), b"whole").expect("written");
+    let mut left: Vec<_> = fs::read_dir(dir.path()).expect("a folder").flatten().collect();
+    left.sort_by_key(|it| it.file_name());
+    let left: Vec<_> =
+        left.iter().map(|it| it.file_name().into_string().expect("a name")).collect();
+    assert_eq!(left, [".hidden", ".model.ngm.1-0.notegrad-tmp", "a.notegrad-tmp", "model.ngm"]);
+    assert_eq!(fs::read(path("model.ngm")).expect("a file"), b"whole");
+}

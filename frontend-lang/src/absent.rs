@@ -8,13 +8,9 @@ type Row = (&'static str, &'static str);
 /// Functions and types that need no import in CPython.
 static NAMES: &[Row] = &[
     ("FALSE", "write `False`"),
-    ("In", "the frontend keeps the cells; Up goes to earlier ones"),
     ("NULL", "write `None`"),
     ("NaN", "write `float('nan')`"),
-    ("Out", "`_` is the value of the cell before; keep others under names of their own"),
     ("TRUE", "write `True`"),
-    ("__", "`_` is the value of the cell before; keep others under names of their own"),
-    ("___", "`_` is the value of the cell before; keep others under names of their own"),
     ("__import__", "write an import statement"),
     ("breakpoint", "print what you want to see, or look at it in a cell of its own"),
     ("bytearray", "there are no bytes; use a list of whole numbers, or a tensor of dtype uint8"),
@@ -25,9 +21,7 @@ static NAMES: &[Row] = &[
     ("exec", "text cannot be run as code; write a function, or `%run FILE`"),
     ("exit", "a cell ends at its last line; restart the kernel from its menu"),
     ("false", "write `False`"),
-    ("get_ipython", "magics are lines of their own, such as `%time`; `%lsmagic` lists them"),
     ("globals", "`%who` lists the names of the session; keep your own in a dict"),
-    ("help", "write `name?` for help and `name??` for its source"),
     ("inf", "write `float('inf')` or `import math` and `math.inf`"),
     ("locals", "`%who` lists the names of the session; keep your own in a dict"),
     ("memoryview", "there are no bytes; a slice of a tensor is a view"),

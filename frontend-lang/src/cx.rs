@@ -13,6 +13,8 @@ use crate::host::Host;
 use crate::memory;
 use crate::objects::generator::{has_abandoned, take_abandoned};
 use crate::objects::module::Globals;
+use crate::session::Session;
+use crate::shell::Shell;
 use crate::source::Sources;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -76,6 +78,10 @@ pub struct Cx {
     pub(crate) environment: Vec<(String, String)>,
     /// What programs have written into files and the files do not hold yet, by path.
     pub(crate) unwritten: BTreeMap<String, String>,
+    /// What runs magics that code asks for.
+    pub shell: Option<Rc<dyn Shell>>,
+    /// The session around which this machine is put while such a magic runs.
+    pub(crate) spare: Option<Box<Session>>,
     /// What functions take, while that is measured.
     pub(crate) profile: Option<Box<crate::profile::Profile>>,
 }
@@ -104,6 +110,8 @@ impl Cx {
             host,
             environment,
             profile: None,
+            shell: None,
+            spare: None,
             unwritten: BTreeMap::new(),
             interrupt: Arc::new(AtomicBool::new(false)),
             mode: Mode::Eager,

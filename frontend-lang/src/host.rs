@@ -121,6 +121,12 @@ pub trait Host {
     /// The folder that paths start from, as a full path.
     fn current_dir(&self) -> Result<String, FileError>;
 
+    /// Makes paths start from another folder.
+    fn set_current_dir(&mut self, path: &str) -> Result<(), FileError>;
+
+    /// Offers the text of the next cell; with `replace`, puts it in place of the one that runs. Where nobody edits cells, nothing happens.
+    fn set_next_input(&mut self, _text: &str, _replace: bool) {}
+
     /// Makes a folder and those above it; no error if it exists.
     fn make_dir(&mut self, _path: &str) -> Result<(), FileError> {
         Err("folders cannot be made here".into())
@@ -152,7 +158,12 @@ pub struct Record {
     pub notices: RefCell<Vec<String>>,
     pub clears: Cell<usize>,
     pub answers: RefCell<Vec<String>>,
+    /// By path from the first folder on.
     pub files: RefCell<BTreeMap<String, Vec<u8>>>,
+    /// The folder that paths start from; empty for the first one.
+    pub folder: RefCell<String>,
+    /// Texts of cells that were offered.
+    pub next_inputs: RefCell<Vec<(String, bool)>>,
     pub clock: Cell<f64>,
 }
 
@@ -163,6 +174,33 @@ const DISK: usize = 64 << 20;
 #[derive(Default)]
 pub struct Recording {
     pub record: Rc<Record>,
+}
+
+/// The folder that paths of a [`Recording`] host start from at first.
+const FIRST: &str = "/here";
+
+impl Recording {
+    /// A path from the first folder on, `.` for that folder itself. As it is written, as long as no other folder was gone to.
+    fn full(&self, path: &str) -> String {
+        let folder = self.record.folder.borrow();
+        if folder.is_empty() && !path.contains("..") && !path.starts_with(FIRST) {
+            return path.to_owned();
+        }
+        let from_root = path.strip_prefix(FIRST);
+        let mut parts: Vec<&str> = match from_root {
+            Some(_) => Vec::new(),
+            None => folder.split('/').collect(),
+        };
+        for part in from_root.unwrap_or(path).split('/') {
+            match part {
+                "." => {}
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        parts.retain(|it| !it.is_empty());
+        if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
+    }
 }
 
 impl Host for Recording {
@@ -207,17 +245,18 @@ impl Host for Recording {
     }
 
     fn read_file(&self, path: &str) -> Result<Vec<u8>, FileError> {
+        let full = self.full(path);
         let files = self.record.files.borrow();
-        let folder = format!("{path}/");
-        let is_folder = path == "." || files.keys().any(|it| it.starts_with(&folder));
-        files.get(path).cloned().ok_or_else(|| match is_folder {
+        let folder = format!("{full}/");
+        let is_folder = full == "." || files.keys().any(|it| it.starts_with(&folder));
+        files.get(&full).cloned().ok_or_else(|| match is_folder {
             true => FileError::new(path, &ErrorKind::IsADirectory.into()),
             false => FileError::new(path, &ErrorKind::NotFound.into()),
         })
     }
 
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
-        self.record.files.borrow_mut().remove(path);
+        self.record.files.borrow_mut().remove(&self.full(path));
         self.append_file(path, bytes)
     }
 
@@ -231,20 +270,35 @@ impl Host for Recording {
     }
 
     fn current_dir(&self) -> Result<String, FileError> {
-        Ok("/here".to_owned())
+        let folder = self.record.folder.borrow();
+        Ok(if folder.is_empty() { FIRST.to_owned() } else { format!("{FIRST}/{folder}") })
+    }
+
+    fn set_current_dir(&mut self, path: &str) -> Result<(), FileError> {
+        let full = self.full(path);
+        if !self.metadata(path)?.is_dir {
+            return Err(FileError::new(path, &ErrorKind::NotADirectory.into()));
+        }
+        self.record.folder.replace(if full == "." { String::new() } else { full });
+        Ok(())
+    }
+
+    fn set_next_input(&mut self, text: &str, replace: bool) {
+        self.record.next_inputs.borrow_mut().push((text.to_owned(), replace));
     }
 
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
+        let full = self.full(path);
         let mut files = self.record.files.borrow_mut();
         if files.values().map(Vec::len).sum::<usize>() + bytes.len() > DISK {
             return Err(FileError::new(path, &ErrorKind::StorageFull.into()));
         }
-        files.entry(path.to_owned()).or_default().extend(bytes);
+        files.entry(full).or_default().extend(bytes);
         Ok(())
     }
 
     fn remove_file(&mut self, path: &str) -> Result<(), FileError> {
-        let removed = self.record.files.borrow_mut().remove(path);
+        let removed = self.record.files.borrow_mut().remove(&self.full(path));
         removed.map(drop).ok_or_else(|| FileError::new(path, &ErrorKind::NotFound.into()))
     }
 
@@ -256,7 +310,8 @@ impl Host for Recording {
 
     /// A folder without files is kept as a file of no name in it.
     fn make_dir(&mut self, path: &str) -> Result<(), FileError> {
-        let path = path.trim_end_matches('/');
+        let full = self.full(path);
+        let path = full.trim_end_matches('/');
         let ends = path.match_indices('/').map(|it| it.0).chain([path.len()]);
         let folders = ends.map(|end| (format!("{}/", &path[..end]), Vec::new()));
         self.record.files.borrow_mut().extend(folders);
@@ -280,10 +335,11 @@ impl Host for Recording {
     }
 
     fn list_dir(&self, path: &str) -> Result<Vec<String>, FileError> {
-        let prefix = if path == "." { String::new() } else { format!("{path}/") };
+        let full = self.full(path);
+        let prefix = if full == "." { String::new() } else { format!("{full}/") };
         let files = self.record.files.borrow();
         let below: Vec<&str> = files.keys().filter_map(|it| it.strip_prefix(&prefix)).collect();
-        if below.is_empty() && path != "." {
+        if below.is_empty() && full != "." {
             return Err(FileError::new(path, &ErrorKind::NotFound.into()));
         }
         let first = |it: &&str| it.split('/').next().unwrap_or_default().to_owned();

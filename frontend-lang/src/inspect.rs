@@ -1,5 +1,6 @@
 //! Looking into a session from outside: names, dotted lookups, texts of values.
 
+use crate::past::is_own;
 use crate::session::{CellError, Session};
 use crate::sym::Sym;
 use crate::value::Value;
@@ -18,10 +19,11 @@ impl Session {
     /// Forgets all global names.
     pub fn reset(&mut self) {
         for (name, _) in self.cx.globals.entries() {
-            if !name.as_str().starts_with("__") {
+            if !name.as_str().starts_with("__") || is_own(name.as_str()) {
                 self.cx.globals.set(name, Value::Unbound);
             }
         }
+        self.past.clear();
     }
 
     /// The `repr` of a value.

@@ -27,6 +27,7 @@ use crate::native::{NativeType, Res};
 use crate::objects::class::{type_name, type_of};
 use crate::objects::function::Func;
 use crate::objects::module::Globals;
+use crate::past::{Past, is_own};
 use crate::repeat_cell;
 use crate::resolve::resolve;
 use crate::source::{SourceId, Span};
@@ -50,6 +51,8 @@ pub struct Session {
     pub(crate) places: Places,
     /// Lints that were shown, with the code they were about.
     shown_lints: FxHashSet<(&'static str, String)>,
+    /// Earlier cells and their values.
+    pub(crate) past: Past,
     /// Traced steps of cells, by the cell's text and number, so that a cell run again replays.
     steps: FxHashMap<(String, usize), Value>,
 }
@@ -107,6 +110,7 @@ impl Session {
             quiet_lints: FxHashSet::default(),
             places: Places::default(),
             shown_lints: FxHashSet::default(),
+            past: Past::default(),
             steps: FxHashMap::default(),
         }
     }
@@ -114,6 +118,11 @@ impl Session {
     /// Set it from another thread to stop the running cell.
     pub fn interrupt_handle(&self) -> Arc<AtomicBool> {
         self.cx.interrupt.clone()
+    }
+
+    /// A cell with this text is about to run as `In[number]`, in one piece or several.
+    pub fn begin_cell(&mut self, number: usize, text: &str) {
+        self.past.begin(&mut self.cx, number, text);
     }
 
     /// Runs one cell.
@@ -263,7 +272,7 @@ impl Session {
             pyplot::shown_as_result(&value);
         }
         if !options.silent && !hidden {
-            self.cx.globals.set(Sym::UNDERSCORE, value.clone());
+            self.past.end(&mut self.cx, cell, &value);
         }
         CellResult { value: if hidden { None } else { Some(value) }, error: None, cell }
     }
@@ -290,7 +299,8 @@ impl Session {
     /// The names of the session, with type and a short summary.
     pub fn names(&mut self) -> Vec<NameInfo> {
         let entries = self.cx.globals.entries();
-        let shown = entries.into_iter().filter(|(name, _)| !name.as_str().starts_with("__"));
+        let is_shown = |name: &str| !name.starts_with("__") && !is_own(name);
+        let shown = entries.into_iter().filter(|(name, _)| is_shown(name.as_str()));
         shown
             .map(|(name, value)| NameInfo {
                 name: name.to_string(),

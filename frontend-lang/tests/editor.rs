@@ -57,6 +57,8 @@ impl Files for Folder {
                 ("data".into(), true),
                 ("model.ngm".into(), false),
                 ("helpers.ng".into(), false),
+                ("helpers.py".into(), false),
+                ("hellos.py".into(), false),
                 ("tools".into(), true),
                 (".ipynb_checkpoints".into(), true),
                 ("my-data".into(), true),

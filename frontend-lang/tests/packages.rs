@@ -30,6 +30,11 @@ const FILES: &[(&str, &str)] = &[
     ("star/leaf.ng", "x = 8"),
     ("round_a.ng", "import round_b\na = 1"),
     ("round_b.ng", "from round_a import a"),
+    ("snake.py", "x = 4"),
+    ("twice.ng", "kind = 'ng'"),
+    ("twice.py", "kind = 'py'"),
+    ("pack/__init__.py", "from .part import y"),
+    ("pack/part.py", "y = 9"),
     ("shows.ng", "print(__name__, __file__, repr(__package__))"),
 ];
 
@@ -63,6 +68,8 @@ fn files_and_folders_are_imported() {
         ("import both; print(both.kind)", "folder\n"),
         ("import tables.inner.m; print(tables.inner.m.x)", "5\n"),
         ("from tables import inner; from tables.inner.m import x; print(x)", "5\n"),
+        ("import snake, twice; print(snake.x, twice.kind, snake.__file__)", "4 ng snake.py\n"),
+        ("import pack.part; print(pack.y, pack.part.__file__)", "9 pack/part.py\n"),
         ("import near; print(near.x, near.y, near.one.x)", "6 12 6\n"),
         ("from star import *; print(leaf.x)", "8\n"),
         ("import shows, near.far.two as two", "shows shows.ng ''\n"),
@@ -84,6 +91,23 @@ fn what_holds_no_module_is_not_imported() {
     for (cell, expected) in [
         ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
         ("import alon", "ModuleNotFoundError: No module named 'alon'. Did you mean 'alone'?"),
+        ("import snaky", "ModuleNotFoundError: No module named 'snaky'. Did you mean 'snake'?"),
+        (
+            "import pack.pat",
+            "ModuleNotFoundError: No module named 'pack.pat'. Did you mean 'pack.part'?",
+        ),
+        (
+            "import torchmetrics",
+            "ModuleNotFoundError: No module named 'torchmetrics'. Built-in modules",
+        ),
+        (
+            "import torch.metods",
+            "ModuleNotFoundError: No module named 'torch.metods'. Built-in modules",
+        ),
+        (
+            "import torch.nn.functionl",
+            "ModuleNotFoundError: No module named 'torch.nn.functionl'. Did you mean 'torch.nn.functional'?",
+        ),
         (
             "def f():\n    import whole.fist\nf()",
             "ModuleNotFoundError: No module named 'whole.fist'. Did you mean 'whole.first'?",

@@ -67,7 +67,15 @@ pub static ALL: &[Subcommand] = &[
     Subcommand {
         name: "run",
         summary: "Run a notebook or source file without Jupyter.",
-        usage: "FILE.ipynb|FILE.ng [--out FILE.ipynb] [--html FILE.html] [--set NAME=VALUE]... [--timeout S]",
+        usage: "FILE [--out FILE.ipynb] [--html FILE.html] [--set NAME=VALUE]... [--timeout S] [--keep-going] [--strict]
+
+  FILE          a notebook (.ipynb), a source file, whose cells begin at `# %%`, or `-` for standard input; in .py files,
+                magics may stand in comments: `# %trace`
+  --out, --html write the notebook with its outputs, or a page that stands alone; otherwise outputs go to the terminal
+  --set         replace a value of the cell tagged `parameters`
+  --timeout     end a cell that runs longer
+  --keep-going  run the cells behind one that fails, too, and end with a table of those that failed
+  --strict      magics and programs of other kernels (%pip, !ls) are errors, not remarks",
         run: terminal::run,
     },
     Subcommand {

@@ -42,7 +42,7 @@ fn hmac_sha256() -> String {
 impl Connection {
     /// Reads and checks a connection file.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path)
+        let text = notebooks::read_text(path)
             .map_err(|error| format!("cannot read connection file {}: {error}", path.display()))?;
         let connection: Self = serde_json::from_str(&text)
             .map_err(|error| format!("connection file {}: {error}", path.display()))?;

@@ -14,7 +14,7 @@ use frontend_lang::editor::describe::Describer;
 use frontend_lang::session::{CellError, Options};
 use magics::Artifact;
 use magics::from_value::artifact_of;
-use magics::notebook::Notebook;
+use magics::notebook::{Notebook, Settings};
 
 use crate::display;
 use crate::handler::{
@@ -26,11 +26,24 @@ use world::{Port, World};
 
 /// The language, ready to be started.
 pub fn language() -> Language {
+    language_with(Settings::default)
+}
+
+/// The same, where what other kernels do is an error.
+pub fn strict() -> Language {
+    language_with(|| Settings { strict: true, ..Settings::default() })
+}
+
+fn language_with(settings: fn() -> Settings) -> Language {
     let assist = Arc::new(SnapshotAssist::default());
     // Nobody waits for it; what is asked before it is done is read on the spot.
     let _ = thread::Builder::new().name("library".to_owned()).spawn(editor::warm_up);
     let shared = assist.clone();
-    let start = |interrupt| Box::new(Interpreter::new(interrupt, shared)) as Box<dyn Handler>;
+    let start = move |interrupt| {
+        let mut interpreter = Interpreter::new(interrupt, shared);
+        interpreter.notebook.settings = settings();
+        Box::new(interpreter) as Box<dyn Handler>
+    };
     Language { assist, start: Box::new(start) }
 }
 
@@ -122,4 +135,24 @@ fn forms(artifact: &Artifact) -> Bundle {
 
 fn failure(error: CellError) -> Failure {
     Failure { ename: error.ename, evalue: error.evalue, traceback: error.traceback }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::Terminal;
+
+    #[test]
+    fn programs_are_left_out_unless_the_session_is_strict() {
+        let ran = |language: Language| {
+            let mut handler = (language.start)(InterruptFlag::default());
+            let request = Execute { code: "!ls\n1 + 1".to_owned(), ..Execute::default() };
+            let out: Rc<dyn Outputs> = Rc::new(Terminal::default());
+            handler.execute(&request, &out)
+        };
+        assert!(matches!(ran(language()), Outcome::Done(Some(value)) if value.text() == "2"));
+        assert!(
+            matches!(ran(strict()), Outcome::Failed(error) if error.evalue.starts_with("!ls cannot run"))
+        );
+    }
 }

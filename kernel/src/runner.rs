@@ -4,6 +4,7 @@
 
 mod outputs;
 mod parameters;
+mod report;
 
 use std::any::Any;
 use std::io::Write;
@@ -17,9 +18,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use engine::atomic_file;
+use magics::split;
 use notebooks::{Cell, CellKind, Notebook};
 pub use outputs::Echo;
 use outputs::Log;
+use report::Report;
 
 use crate::display::ansi;
 use crate::handler::{Execute, Failure, Handler, InterruptFlag, Outcome, Outputs};
@@ -36,13 +39,15 @@ pub struct RunOptions {
     pub html: Option<PathBuf>,
     /// Names and values that replace those of the cell tagged `parameters`.
     pub set: Vec<(String, String)>,
+    /// Whether cells behind one that fails run, too.
+    pub keep_going: bool,
     /// The longest that one cell may run.
     pub timeout: Option<Duration>,
     /// Set to end the running cell; the one that the handler was started with.
     pub interrupt: InterruptFlag,
 }
 
-/// Runs the cells in order up to the first that fails, and writes the files that were asked for in
+/// Runs the cells in order up to the first that fails, or all of them, and writes the files that were asked for in
 /// either case. Returns the exit status: 0 only when all went well.
 ///
 /// With no file to write, what the cells show is echoed as plain text. Failures and the names of written
@@ -59,7 +64,7 @@ pub fn run(
     };
     let is_echoed = options.out.is_none() && options.html.is_none();
     let log = Rc::new(Log::new(std::mem::take(&mut notebook.cells), is_echoed.then_some(echo)));
-    let ran = run_cells(&log, options, handler);
+    let ran = run_cells(&log, options, handler, stderr);
     let mut status = ran.map_or_else(|message| fail(stderr, &message), |()| 0);
     notebook.cells = log.take_cells();
     for written in write_files(&notebook, options) {
@@ -85,15 +90,26 @@ fn prepare(options: &RunOptions) -> Result<Notebook, String> {
     } else {
         let source =
             notebooks::read_text(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        notebooks::from_source(&source)
+        let mut notebook = notebooks::from_source(&source);
+        if path.extension().is_some_and(|it| it == "py") {
+            let code = notebook.cells.iter_mut().filter(|it| it.kind == CellKind::Code);
+            code.for_each(|it| it.source = split::uncommented(&it.source));
+        }
+        notebook
     };
     notebook.strip();
     parameters::inject(&mut notebook, &options.set)?;
     Ok(notebook)
 }
 
-fn run_cells(log: &Rc<Log>, options: &RunOptions, handler: &mut dyn Handler) -> Result<(), String> {
+fn run_cells(
+    log: &Rc<Log>,
+    options: &RunOptions,
+    handler: &mut dyn Handler,
+    stderr: &mut dyn Write,
+) -> Result<(), String> {
     let mut count = 0;
+    let mut report = Report::default();
     for cell_idx in 0..log.len() {
         let Some((request, may_fail)) = log.with_cell(cell_idx, |cell| {
             let is_run = cell.kind == CellKind::Code && !cell.source.trim().is_empty();
@@ -105,12 +121,27 @@ fn run_cells(log: &Rc<Log>, options: &RunOptions, handler: &mut dyn Handler) -> 
         log.begin(cell_idx, count);
         let ran = run_cell(&request, options, handler, log);
         log.end();
-        if let Err(failure) = ran {
-            log.fail(&failure);
-            if !may_fail {
-                return Err(report(&options.input, cell_idx, &failure));
-            }
+        let Err(failure) = ran else {
+            report.ran();
+            continue;
+        };
+        log.fail(&failure);
+        if may_fail {
+            report.ran();
+            continue;
         }
+        let words = told(&options.input, cell_idx, &failure);
+        if !options.keep_going {
+            return Err(words);
+        }
+        fail(stderr, &words);
+        report.failed(cell_idx + 1, &request.code, &failure);
+    }
+    if report.n_failed() > 0 {
+        return Err(report.text().trim_end().to_owned());
+    }
+    if options.keep_going {
+        drop(stderr.write_all(report.text().as_bytes()));
     }
     Ok(())
 }
@@ -164,9 +195,13 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     format!("a bug in the kernel: {}", text.unwrap_or("it panicked"))
 }
 
-fn report(path: &Path, cell_idx: usize, failure: &Failure) -> String {
+fn message(failure: &Failure) -> String {
+    format!("{}: {}", failure.ename, failure.evalue)
+}
+
+fn told(path: &Path, cell_idx: usize, failure: &Failure) -> String {
     let trace = if failure.traceback.is_empty() {
-        format!("{}: {}", failure.ename, failure.evalue)
+        message(failure)
     } else {
         ansi::strip(&failure.traceback.join("\n"))
     };

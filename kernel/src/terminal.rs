@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -41,11 +42,13 @@ pub fn eval(args: Vec<OsString>) -> CliResult {
 
 /// Runs a notebook or source file; status 1 if a cell fails.
 pub fn run(args: Vec<OsString>) -> CliResult {
-    let mut options = RunOptions::default();
+    let (mut options, mut is_strict) = (RunOptions::default(), false);
     let mut parser = lexopt::Parser::from_args(args);
     while let Some(arg) = parser.next()? {
         match arg {
             Long("out") => options.out = Some(parser.value()?.into()),
+            Long("keep-going") => options.keep_going = true,
+            Long("strict") => is_strict = true,
             Long("html") => options.html = Some(parser.value()?.into()),
             Long("set") => {
                 let setting = parser.value()?.string()?;
@@ -65,7 +68,8 @@ pub fn run(args: Vec<OsString>) -> CliResult {
         return Err(lexopt::Error::from("FILE is missing").into());
     }
     enter_folder(&mut options)?;
-    let status = on_interpreter_thread(language::language(), move |handler, interrupt| {
+    let language = if is_strict { language::strict() } else { language::language() };
+    let status = on_interpreter_thread(language, move |handler, interrupt| {
         options.interrupt = interrupt;
         let echo = Echo { stdout: Box::new(io::stdout()), stderr: Box::new(io::stderr()) };
         runner::run(&options, handler, echo, &mut io::stderr())
@@ -76,11 +80,15 @@ pub fn run(args: Vec<OsString>) -> CliResult {
 /// Goes into the notebook's folder, as Jupyter does, so that paths in cells mean the same; paths of the command line keep
 /// their meaning.
 fn enter_folder(options: &mut RunOptions) -> io::Result<()> {
-    options.input = std::path::absolute(&options.input)?;
+    let is_stdin = [notebooks::STDIN, "/dev/stdin"].iter().any(|it| options.input == Path::new(it));
+    if !is_stdin && !options.input.starts_with("/dev/fd") {
+        options.input = std::path::absolute(&options.input)?;
+    }
     for path in [&mut options.out, &mut options.html].into_iter().flatten() {
         *path = std::path::absolute(&*path)?;
     }
-    if let Some(folder) = options.input.parent() {
+    let folder = options.input.parent().filter(|it| !is_stdin && it.is_dir());
+    if let Some(folder) = folder.filter(|it| !it.starts_with("/dev")) {
         std::env::set_current_dir(folder)?;
     }
     Ok(())

@@ -207,6 +207,14 @@ impl Host for Keeping {
         self.real().current_dir()
     }
 
+    fn set_current_dir(&mut self, path: &str) -> Result<(), FileError> {
+        self.real().set_current_dir(path)
+    }
+
+    fn set_next_input(&mut self, text: &str, replace: bool) {
+        self.real().set_next_input(text, replace);
+    }
+
     fn remove_dir(&mut self, path: &str) -> Result<(), FileError> {
         self.real().remove_dir(path)
     }

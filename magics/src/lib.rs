@@ -6,8 +6,10 @@
 pub mod all;
 pub mod args;
 pub mod artifact;
+mod calls;
 mod captured;
 pub mod editor;
+pub mod elsewhere;
 pub mod from_value;
 pub mod graph_view;
 pub mod help;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,8 +14,9 @@ use frontend_lang::value::Value;
 
 use crate::args::Args;
 use crate::artifact::{Artifact, Help};
+use crate::calls::{Calls, Lent};
 use crate::split::{Part, split};
-use crate::{Magic, MagicError, OnCell, find, from_value, help};
+use crate::{Magic, MagicError, OnCell, elsewhere, find, from_value, help};
 
 /// Runs cells one after the other.
 pub struct Notebook {
@@ -24,12 +26,18 @@ pub struct Notebook {
     pub settings: Settings,
     /// The cells that ran, for `%history`.
     cells: Vec<String>,
+    /// Magics that code asks for.
+    calls: Rc<Calls>,
 }
 
 /// What magics have set for all following cells.
 pub struct Settings {
     /// Whether cells are checked before they run.
     pub check: Level,
+    /// Whether what other kernels do is an error; else it is left out with a remark.
+    pub strict: bool,
+    /// The folder that `%cd -` goes back to.
+    pub folder_before: Option<String>,
     /// `%trace on`: cells are traced unless they say otherwise.
     pub trace: Option<TraceOptions>,
     /// Functions under `%trace f`, by name.
@@ -46,6 +54,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             check: Level::On,
+            strict: false,
+            folder_before: None,
             trace: Default::default(),
             traced: Default::default(),
             fastrun_cache: Default::default(),
@@ -98,7 +108,10 @@ pub struct Outcome {
 impl Notebook {
     /// A new notebook over `host`.
     pub fn new(host: Box<dyn Host>) -> Self {
-        Self { session: Session::new(host), settings: Settings::default(), cells: Vec::new() }
+        let mut session = Session::new(host);
+        let calls = Rc::<Calls>::default();
+        session.cx.shell = Some(calls.clone());
+        Self { session, settings: Settings::default(), cells: Vec::new(), calls }
     }
 
     /// Set by another thread to interrupt the running cell.
@@ -118,10 +131,14 @@ impl Notebook {
         options: RunOptions,
         show: &mut dyn FnMut(Artifact),
     ) -> Outcome {
+        // A cell that ended in a panic has left it there.
+        self.take_back(&mut Running::default());
         let (trace, check) = (self.settings.trace.clone(), self.settings.check);
-        let options = RunOptions { trace, check, ..options };
+        let mut options = RunOptions { trace, check, ..options };
         if !options.silent {
             self.cells.push(text.into());
+            let number = *options.cell.get_or_insert(self.cells.len());
+            self.session.begin_cell(number, text);
         }
         let mut running = Running { options, ..Running::default() };
         for part in split(text) {
@@ -148,17 +165,30 @@ impl Notebook {
         show: &mut dyn FnMut(Artifact),
     ) -> Result<(), MagicError> {
         match part {
-            Part::Code(code) => self.code(&code, running),
+            Part::Code(code) => self.code(&code, running, show),
             Part::Help { name, detailed } => {
                 running.outcome.pages.push(help::describe(&mut self.session, &name, detailed)?);
                 Ok(())
             }
             Part::Shell { line } => {
-                let message = format!("`{line}` cannot run: {NO_SHELL}");
-                Err(MagicError::failed(message))
+                show(self.settings.leave_out(&line, elsewhere::of_command(&line))?);
+                Ok(())
             }
-            Part::Line { name, rest } => self.magic(known(&name)?, &rest, None, running, show),
+            Part::Line { name, rest } => match elsewhere::find(&name) {
+                Some(row) => {
+                    show(self.settings.leave_out(&format!("%{name}"), row.says)?);
+                    Ok(())
+                }
+                None => self.magic(known(&name)?, &rest, None, running, show),
+            },
             Part::Cell { name, rest, body } => {
+                if let Some(row) = elsewhere::find(&name) {
+                    show(self.settings.leave_out(&format!("%%{name}"), row.says)?);
+                    return match row.on_cell {
+                        OnCell::ThenRun => self.code(&format!("\n{body}"), running, show),
+                        _ => Ok(()),
+                    };
+                }
                 let magic = known(&name)?;
                 if magic.on_cell == OnCell::Refused {
                     let message =
@@ -169,15 +199,23 @@ impl Notebook {
                 res.map_err(|error| error.on_cell())?;
                 if magic.on_cell == OnCell::ThenRun {
                     // An empty first line keeps line numbers as the user sees them.
-                    return self.code(&format!("\n{body}"), running);
+                    return self.code(&format!("\n{body}"), running, show);
                 }
                 Ok(())
             }
         }
     }
 
-    fn code(&mut self, code: &str, running: &mut Running) -> Result<(), MagicError> {
-        let res = self.session.run_cell(code, &running.options);
+    fn code(
+        &mut self,
+        code: &str,
+        running: &mut Running,
+        show: &mut dyn FnMut(Artifact),
+    ) -> Result<(), MagicError> {
+        let options = running.options.clone();
+        self.lend(running);
+        let res = self.session.run_cell(code, &options);
+        self.take_back(running).into_iter().for_each(show);
         if let Some(error) = res.error {
             return Err(MagicError::Raised(Box::new(error)));
         }
@@ -188,6 +226,27 @@ impl Notebook {
             running.outcome.result = Some(from_value::artifact_of(shown, &text));
         }
         Ok(())
+    }
+
+    /// Puts what magics work on where code finds it that asks for them.
+    fn lend(&mut self, running: &mut Running) {
+        let options = RunOptions { silent: true, ..running.options.clone() };
+        self.calls.lend(Lent {
+            settings: std::mem::take(&mut self.settings),
+            options,
+            cells: std::mem::take(&mut self.cells),
+            ..Lent::default()
+        });
+    }
+
+    /// Takes it back; gives what is to be shown.
+    fn take_back(&mut self, running: &mut Running) -> Vec<Artifact> {
+        let Some(lent) = self.calls.take_back() else { return Vec::new() };
+        (self.settings, self.cells) = (lent.settings, lent.cells);
+        running.options = RunOptions { silent: running.options.silent, ..lent.options };
+        running.outcome.pages.extend(lent.pages);
+        running.at_end.extend(lent.at_end);
+        lent.shown
     }
 
     fn magic(
@@ -265,36 +324,14 @@ pub(crate) fn known(name: &str) -> Result<&'static Magic, MagicError> {
     find(name).ok_or_else(|| {
         let near =
             || frontend_lang::suggest::nearest(name, crate::all::ALL.iter().map(|it| it.name));
-        let hint = match (elsewhere(name), near()) {
-            (Some(hint), _) => hint.into(),
+        let hint = match (elsewhere::find(name), near()) {
+            (Some(row), _) => row.says.into(),
             (None, Some(near)) => format!("did you mean %{near}?"),
             (None, None) => "%lsmagic lists all".into(),
         };
         MagicError::failed(format!("there is no magic %{name}; {hint}"))
     })
 }
-
-/// What to do instead of a magic that other kernels have.
-fn elsewhere(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "pip" | "conda" | "mamba" => {
-            "nothing is installed into this kernel, its modules are built in"
-        }
-        "bash" | "sh" | "system" | "sx" | "script" | "cd" | "ls" | "pwd" | "cat" | "mkdir" => {
-            NO_SHELL
-        }
-        "load_ext" | "autoreload" | "reload_ext" => {
-            "there are no extensions; `importlib.reload(module)` runs an edited `.ng` file again"
-        }
-        "pylab" => "write `import matplotlib.pyplot as plt`; plots are drawn in the notebook",
-        "lprun" => "%prun shows what each function takes",
-        "memit" | "mprun" => "%mem shows how much memory tensors use",
-        "latex" | "javascript" | "svg" => "%%html and %%markdown show text of your own",
-        _ => return None,
-    })
-}
-
-const NO_SHELL: &str = "this kernel runs no programs of the system; use a terminal for it";
 
 /// A magic's failure as the error of the cell.
 fn magic_failed(error: &MagicError) -> CellError {

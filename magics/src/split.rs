@@ -26,11 +26,47 @@ pub fn split(text: &str) -> Vec<Part> {
         return vec![Part::Cell { name, rest, body: body.into() }];
     }
     let mut splitter = Splitter::default();
-    for (at, line) in text.lines().enumerate() {
-        splitter.line(at, line);
+    let mut lines = text.lines().enumerate();
+    while let Some((at, line)) = lines.next() {
+        let is_shell = line.starts_with('!') && !splitter.is_inside();
+        // A backslash takes the next line into the command.
+        let mut whole = line.to_owned();
+        while is_shell && whole.ends_with('\\') {
+            whole.pop();
+            let Some((_, more)) = lines.next() else { break };
+            whole.push_str(more.trim_start());
+        }
+        splitter.line(at, &whole);
     }
     splitter.flush();
     splitter.parts
+}
+
+/// A cell of a Python file, in which tools keep magics as comments: `# %trace` becomes `%trace`, `# !ls` becomes `!ls`. Comments that
+/// name no magic stay.
+pub fn uncommented(text: &str) -> String {
+    let mut splitter = Splitter::default();
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let bare = commented_magic(line).filter(|_| !splitter.is_inside());
+        splitter.track(line);
+        lines.push(bare.unwrap_or_else(|| line.to_owned()));
+    }
+    lines.join("\n")
+}
+
+/// The line without its comment sign, if a magic or a command follows it.
+fn commented_magic(line: &str) -> Option<String> {
+    let indent = &line[..line.len() - line.trim_start().len()];
+    let written = line.trim_start().strip_prefix("# ")?;
+    let name = written.trim_start_matches('%');
+    let is_magic = matches!(written.len() - name.len(), 1 | 2) && {
+        let name = name_and_rest(name).0;
+        crate::find(&name).is_some() || crate::elsewhere::find(&name).is_some()
+    };
+    let is_command =
+        || written.strip_prefix('!').is_some_and(|it| it.starts_with(char::is_alphabetic));
+    (is_magic || is_command()).then(|| format!("{indent}{written}"))
 }
 
 #[derive(Default)]
@@ -44,9 +80,13 @@ struct Splitter {
 }
 
 impl Splitter {
+    /// Whether the next line goes on with brackets or a string.
+    fn is_inside(&self) -> bool {
+        self.depth > 0 || self.string.is_some()
+    }
+
     fn line(&mut self, at: usize, line: &str) {
-        let inside = self.depth > 0 || self.string.is_some();
-        let command = if inside { None } else { command(line) };
+        let command = if self.is_inside() { None } else { command(line) };
         match command {
             Some(part) => {
                 self.flush();
@@ -133,7 +173,23 @@ fn command(line: &str) -> Option<Part> {
         let (name, rest) = name_and_rest(magic);
         return Some(Part::Line { name, rest });
     }
+    if let Some((name, rest)) = line_magic_call(line) {
+        return Some(Part::Line { name, rest });
+    }
     line.starts_with('!').then(|| Part::Shell { line: line.into() })
+}
+
+/// What `get_ipython().run_line_magic('name', 'rest')` alone on its line asks for: converters write magics so.
+fn line_magic_call(line: &str) -> Option<(String, String)> {
+    let args = line.strip_prefix("get_ipython().run_line_magic(")?.strip_suffix(')')?;
+    let (name, rest) = args.split_once(',')?;
+    let text = |it: &str| {
+        let it = it.trim();
+        let quote = it.chars().next().filter(|it| matches!(it, '\'' | '"'))?;
+        let inner = it.strip_prefix(quote)?.strip_suffix(quote)?;
+        (!inner.contains([quote, '\\'])).then(|| inner.to_owned())
+    };
+    Some((text(name)?, text(rest)?))
 }
 
 /// The help that a whole line asks for, on a name or on a magic.
@@ -199,7 +255,33 @@ mod tests {
     #[test]
     fn a_question_in_a_string_is_code() {
         assert_eq!(split("'why?'"), [Part::Code("'why?'".into())]);
-        assert_eq!(split("!ls"), [Part::Shell { line: "!ls".into() }]);
+        let shell = |it: &str| Part::Shell { line: it.into() };
+        assert_eq!(split("!ls"), [shell("!ls")]);
+        let text = "!pip install \\\n    torch \\\n    numpy\nx = 1";
+        let code = Part::Code("\n\n\nx = 1".into());
+        assert_eq!(split(text), [shell("!pip install torch numpy"), code]);
+        let text = "'''\n!ls \\\n'''";
+        assert_eq!(split(text), [Part::Code(text.into())]);
+        assert_eq!(split("get_ipython().run_line_magic('time', 'f(2)')"), [line("time", "f(2)")]);
+        let call = "get_ipython().run_line_magic(name, 'f(2)')";
+        assert_eq!(split(call), [Part::Code(call.into())]);
         assert_eq!(split("# really?"), [Part::Code("# really?".into())]);
+    }
+
+    #[test]
+    fn magics_in_comments_are_magics_and_other_comments_stay() {
+        for (text, expected) in [
+            ("# %trace\nx = 1", "%trace\nx = 1"),
+            ("# %%time\nf()", "%%time\nf()"),
+            ("if a:\n    # !pip install b\n    pass", "if a:\n    !pip install b\n    pass"),
+            ("# %pip install b", "%pip install b"),
+            (
+                "# %d items\n# 50 % of it\n#%trace\n# # %trace\n# !",
+                "# %d items\n# 50 % of it\n#%trace\n# # %trace\n# !",
+            ),
+            ("s = \"\"\"\n# %trace\n\"\"\"", "s = \"\"\"\n# %trace\n\"\"\""),
+        ] {
+            assert_eq!(uncommented(text), expected);
+        }
     }
 }

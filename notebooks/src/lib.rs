@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 pub use compare::{Difference, compare};
 pub use error::Error;
 pub use percent::from_source;
-pub use read::read_text;
+pub use read::{STDIN, read_text};
 
 /// A notebook.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -7,18 +7,18 @@ use crate::{Cell, CellKind, Notebook};
 /// A source file as a notebook; without markers it is one cell.
 ///
 /// `# %% title` begins a code cell, `# %% [markdown]` a cell whose lines are comments. Tags are read:
-/// `# %% tags=["parameters"]`.
+/// `# %% tags=["parameters"]`. The lines of `# %% language="bash"` are comments, too, below a `%%bash`.
 pub fn from_source(source: &str) -> Notebook {
     let mut notebook = Notebook::default();
     let mut lines: Vec<&str> = Vec::new();
-    let (mut kind, mut tags) = (CellKind::Code, None);
+    let (mut kind, mut tags, mut language) = (CellKind::Code, None, None);
     for line in source.lines() {
         if let Some(marker) =
             line.strip_prefix("# %%").filter(|rest| rest.is_empty() || rest.starts_with(' '))
         {
-            close(&mut notebook, kind, tags.take(), &lines);
+            close(&mut notebook, kind, tags.take(), language.take(), &lines);
             lines.clear();
-            tags = tags_of(marker);
+            (tags, language) = (tags_of(marker), language_of(marker));
             kind = match marker.trim_start().get(..4) {
                 Some("[mar") | Some("[md]") => CellKind::Markdown,
                 Some("[raw") => CellKind::Raw,
@@ -28,7 +28,7 @@ pub fn from_source(source: &str) -> Notebook {
             lines.push(line);
         }
     }
-    close(&mut notebook, kind, tags, &lines);
+    close(&mut notebook, kind, tags, language, &lines);
     if let Value::Object(metadata) = metadata() {
         notebook.metadata = metadata;
     }
@@ -41,11 +41,24 @@ fn tags_of(marker: &str) -> Option<Value> {
     serde_json::from_str(&list[..=list.find(']')?]).ok()
 }
 
-fn close(notebook: &mut Notebook, kind: CellKind, tags: Option<Value>, lines: &[&str]) {
+/// The name after `language=`.
+fn language_of(marker: &str) -> Option<&str> {
+    marker.split_once("language=\"")?.1.split('"').next()
+}
+
+fn close(
+    notebook: &mut Notebook,
+    kind: CellKind,
+    tags: Option<Value>,
+    language: Option<&str>,
+    lines: &[&str],
+) {
     let bare = |line: &&str| {
         line.strip_prefix("# ").or(line.strip_prefix('#')).unwrap_or(line).to_string()
     };
+    let head = language.map(|it| format!("%%{it}"));
     let lines: Vec<String> = match kind {
+        _ if head.is_some() => head.into_iter().chain(lines.iter().map(bare)).collect(),
         CellKind::Code => lines.iter().map(|line| line.to_string()).collect(),
         _ => lines.iter().map(bare).collect(),
     };
@@ -95,6 +108,7 @@ mod tests {
                 (CellKind::Code, "# %%x\nx"),
             ],
         );
+        check("# %% language=\"bash\"\n# ls\n#\n# pwd", &[(CellKind::Code, "%%bash\nls\n\npwd")]);
         check("", &[]);
     }
 }

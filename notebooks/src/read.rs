@@ -3,7 +3,7 @@
 //! Spec: <https://nbformat.readthedocs.io/en/latest/format_description.html>.
 
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -17,17 +17,42 @@ type Checked<T> = Result<T, String>;
 /// The most bytes that are read: a device such as `/dev/zero` has no end.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// The text of a file or pipe, which must have an end.
+/// The text of a file, or of standard input (`-`), which must have an end. Devices, pipes and sockets are refused unread.
 pub fn read_text(path: &Path) -> io::Result<String> {
+    if path == Path::new(STDIN) {
+        return read_at_most(io::stdin().lock(), MOST_BYTES);
+    }
+    let found = fs::metadata(path)?;
+    if !found.is_file() && !is_given_open(path) {
+        return Err(io::Error::other(if found.is_dir() { FOLDER } else { NO_FILE }));
+    }
+    if found.len() > MOST_BYTES {
+        return Err(too_long(MOST_BYTES));
+    }
     read_at_most(File::open(path)?, MOST_BYTES)
+}
+
+/// The path that stands for standard input.
+pub const STDIN: &str = "-";
+
+const FOLDER: &str = "this is a folder; name a file in it";
+const NO_FILE: &str =
+    "this is a device, pipe or socket; copy what it gives into a file, and name that";
+
+/// Whether the path is one of the files that the process was started with, such as `/dev/stdin` or what `<(...)` of a shell makes.
+fn is_given_open(path: &Path) -> bool {
+    path == Path::new("/dev/stdin") || path.starts_with("/dev/fd")
+}
+
+fn too_long(most: u64) -> io::Error {
+    io::Error::other(format!("more than {} MiB, which is no notebook or program", most >> 20))
 }
 
 fn read_at_most(file: impl Read, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        let message = format!("more than {} MiB, which is no notebook or program", most >> 20);
-        return Err(io::Error::other(message));
+        return Err(too_long(most));
     }
     String::from_utf8(bytes).map_err(|_| io::Error::other("not UTF-8 text"))
 }
@@ -263,5 +288,25 @@ mod tests {
         let error = read_at_most(io::repeat(0), 3 << 20).unwrap_err().to_string();
         assert_eq!(error, "more than 3 MiB, which is no notebook or program");
         assert_eq!(read_at_most(&b"x = 1"[..], 5).unwrap(), "x = 1");
+        let giant = tempfile::NamedTempFile::new().unwrap();
+        giant.as_file().set_len(1 << 40).unwrap();
+        let error = read_text(giant.path()).unwrap_err().to_string();
+        assert_eq!(error, "more than 256 MiB, which is no notebook or program");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_refused_unread() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        for path in
+            [&socket, Path::new("/dev/zero"), Path::new("/dev/null"), Path::new("/dev/full")]
+        {
+            let error = read_text(path).unwrap_err().to_string();
+            assert!(error.starts_with("this is a device, pipe or socket"), "{path:?}: {error}");
+        }
+        let error = read_text(folder.path()).unwrap_err().to_string();
+        assert_eq!(error, "this is a folder; name a file in it");
     }
 }

@@ -158,6 +158,11 @@ impl Runner {
         (parts.join("\n"), outcome.error.map(|it| it.plain))
     }
 
+    /// Texts of cells that cells have offered, and whether each is to replace its cell.
+    pub fn next_inputs(&self) -> Vec<(String, bool)> {
+        self.record.next_inputs.take()
+    }
+
     /// A file for the cells to read.
     pub fn give_file(&mut self, path: &str, bytes: Vec<u8>) {
         self.record.files.borrow_mut().insert(path.to_owned(), bytes);

@@ -1,4 +1,4 @@
-//! Magics that need files or say what others are: `%fastrun` with its cache and with tensors of no elements, and help on every magic.
+//! Magics that need files or say what others are, those of other kernels: `%fastrun` with its cache and with tensors of no elements, and help on every magic.
 
 use std::path::Path;
 
@@ -165,4 +165,130 @@ fn help_on_every_magic() {
     let shown = show(&mut runner, cell).unwrap();
     assert!(shown.contains("below") && shown.contains("%capture"), "{shown}");
     assert!(show(&mut runner, "%dmup?").unwrap_err().contains("did you mean %dump?"));
+}
+
+#[test]
+fn what_other_kernels_do_is_left_out_with_a_remark_and_the_cell_goes_on() {
+    for row in magics::elsewhere::ALL {
+        for name in row.names {
+            let mut runner = Runner::default();
+            for cell in [
+                format!("%{name} x y\nprint('below')"),
+                format!("!{name} x y\nprint('below')"),
+                format!("if True:\n    %{name} x y\n    print('below')"),
+                format!("for i in range(3):\n    !{name} x y\nprint('below')"),
+            ] {
+                let shown = show(&mut runner, &cell).unwrap_or_else(|it| panic!("{cell}: {it}"));
+                assert_eq!(shown.matches("is left out: ").count(), 1, "{cell}: {shown}");
+                assert!(shown.contains(row.says) && shown.contains("below"), "{cell}: {shown}");
+            }
+            let runs = row.on_cell == magics::OnCell::ThenRun;
+            let shown = show(&mut runner, &format!("%%{name}\nprint('bel' + 'ow')")).unwrap();
+            assert_eq!((shown.contains(row.says), shown.contains("below")), (true, runs), "{name}");
+            let error = show(&mut runner, &format!("x = %{name} y")).unwrap_err();
+            assert!(error.contains("x would be missing") && error.contains(row.says), "{error}");
+        }
+    }
+}
+
+#[test]
+fn what_other_kernels_do_is_an_error_under_strict() {
+    let mut runner = Runner::default();
+    show(&mut runner, "%config Notegrad.strict = 'on'").unwrap();
+    for row in magics::elsewhere::ALL {
+        for name in row.names {
+            for cell in [
+                format!("%{name} x"),
+                format!("!{name} x"),
+                format!("%%{name}\nx"),
+                format!("if True:\n    %{name} x"),
+                format!("if True:\n    !{name} x"),
+            ] {
+                let error = show(&mut runner, &cell).unwrap_err();
+                assert!(error.contains("cannot run: ") && error.contains(row.says), "{error}");
+            }
+        }
+    }
+    let error = show(&mut runner, "!my_program --all").unwrap_err();
+    assert!(error.contains(magics::elsewhere::NO_SHELL), "{error}");
+}
+
+#[test]
+fn files_imports_and_arrays_follow_the_folder() {
+    let mut runner = Runner::default();
+    let cells = [
+        "import os, numpy as np\nos.mkdir('data')\nnp.save('data/a.npy', np.arange(3))",
+        "%%writefile data/made.py\nx = 5",
+        "%cd -q data",
+        "import made\nprint(made.x, np.load('a.npy'), open('made.py').read().strip(), os.getcwd())",
+        "%cd -q ..\nprint(os.path.exists('a.npy'), os.path.exists('data/a.npy'))\nos.chdir('data')\nprint(os.listdir())",
+    ];
+    let shown =
+        cells.map(|it| show(&mut runner, it).unwrap_or_else(|error| panic!("{it}: {error}")));
+    assert_eq!(shown[3], "5 [0 1 2] x = 5 /here/data");
+    assert_eq!(shown[4], "False True\n['a.npy', 'made.py']");
+    assert!(show(&mut runner, "%cd made.py").unwrap_err().contains("made.py"));
+}
+
+#[test]
+fn code_runs_magics_and_offers_cells() {
+    let mut runner = Runner::default();
+    let cell = "shell = get_ipython()\nshell.run_line_magic('env', 'SHELL_A=3')\nimport os\nprint(os.environ['SHELL_A'])\n\
+                shell.run_cell_magic('time', '', 'made = 4')\nprint(made, shell.__class__.__name__)\nshell.magic('%who')";
+    let shown = show(&mut runner, cell).unwrap();
+    let lines: Vec<&str> = shown.lines().filter(|it| !it.starts_with("Wall time")).collect();
+    let expected = ["env: SHELL_A=3", "3", "4 ZMQInteractiveShell", "shell  os  made"];
+    assert_eq!(lines, expected);
+    let error = show(&mut runner, "get_ipython().run_line_magic('dmup', '')").unwrap_err();
+    assert!(error.contains("did you mean %dump?"), "{error}");
+    let cell = "get_ipython().run_line_magic('config', \"Notegrad.check = 'strict'\" + '')\n%check";
+    assert!(show(&mut runner, cell).unwrap().contains("check: strict"));
+    let cell = "try:\n    get_ipython().run_line_magic('run', 'missing.ng')\nexcept RuntimeError:\n    print('no file')";
+    assert_eq!(show(&mut runner, cell).unwrap(), "no file");
+    show(&mut runner, "get_ipython().set_next_input('x = 1')").unwrap();
+    runner.give_file("made.py", b"y = 2\n".to_vec());
+    show(&mut runner, "%load made.py").unwrap();
+    let offered = [("x = 1".to_owned(), false), ("# %load made.py\ny = 2\n".to_owned(), true)];
+    assert_eq!(runner.next_inputs(), offered);
+    assert!(show(&mut runner, "%load nowhere.py").unwrap_err().contains("nowhere.py"));
+}
+
+#[test]
+fn settings_and_cells_outlive_the_code_that_runs_between() {
+    let mut runner = Runner::default();
+    show(&mut runner, "%check strict").unwrap();
+    show(&mut runner, "1 + 1").unwrap();
+    assert!(show(&mut runner, "%check").unwrap().contains("strict"));
+    assert!(show(&mut runner, "%history -n").unwrap().contains("2: 1 + 1"));
+}
+
+#[test]
+fn help_says_what_a_thing_is() {
+    let mut runner = Runner::default();
+    for (cell, part) in [
+        ("help(print)", "Signature: print("),
+        ("import torch\nhelp(torch.nn.Linear)", "in_features"),
+        ("help('torch.relu')", "relu"),
+        ("help()", "help(thing)"),
+        ("def f(x):\n    'Doubles.'\n    return 2 * x\nhelp(f)", "Doubles."),
+        ("help(3)", "int"),
+    ] {
+        let shown = show(&mut runner, cell).unwrap_or_else(|it| panic!("{cell}: {it}"));
+        assert!(shown.contains(part), "{cell}: {shown}");
+    }
+    assert!(show(&mut runner, "help('no_such_thing')").unwrap_err().contains("nothing is known"));
+}
+
+#[test]
+fn large_values_are_not_kept_in_out() {
+    let mut runner = Runner::default();
+    for cell in
+        ["import torch", "torch.ones(3)", "torch.zeros(1000, 1000)", "[torch.zeros(1000, 1000)]"]
+    {
+        show(&mut runner, cell).unwrap();
+    }
+    assert_eq!(
+        show(&mut runner, "print(list(Out), _2.sum().item(), len(_), len(__))").unwrap(),
+        "[2] 3.0 1 1000"
+    );
 }

@@ -137,7 +137,7 @@ impl Lower<'_> {
                 self.refuse(
                     node,
                     "a magic inside an expression is",
-                    "put the magic on a line of its own at the top of the cell",
+                    "put the magic on a line of its own",
                 );
                 ExprKind::None
             }

@@ -1,6 +1,7 @@
 //! The parser's tree lowered to ours. What the language leaves out is refused here, by name and with
 //! the way out. Parsing cannot fail: it gives a tree and diagnostics.
 
+mod command;
 mod expression;
 mod parser_words;
 mod pattern;

@@ -24,7 +24,8 @@ impl Lower<'_> {
         Some(match node {
             py::Stmt::Expr(it) => StmtKind::Expr(self.expr(&it.value)),
             py::Stmt::Assign(it) => {
-                StmtKind::Assign { value: self.expr(&it.value), targets: self.exprs(&it.targets) }
+                let value = self.assigned(&it.targets, &it.value);
+                StmtKind::Assign { value, targets: self.exprs(&it.targets) }
             }
             py::Stmt::AugAssign(it) => StmtKind::AugAssign {
                 target: self.expr(&it.target),
@@ -113,14 +114,7 @@ impl Lower<'_> {
                 );
                 return None;
             }
-            py::Stmt::IpyEscapeCommand(_) => {
-                self.refuse(
-                    node,
-                    "a magic line here is",
-                    "magics stand on the first lines of a cell",
-                );
-                return None;
-            }
+            py::Stmt::IpyEscapeCommand(it) => self.command(it)?,
         })
     }
 

@@ -13,6 +13,7 @@ pub mod numbers;
 pub(crate) mod operator_methods;
 pub mod output;
 pub mod set_methods;
+pub mod shell;
 pub mod show;
 pub mod special_methods;
 pub mod str_methods;
@@ -32,6 +33,7 @@ pub static FUNCTIONS: &[&[NativeFn]] = &[
     iteration::FUNCTIONS,
     numbers::FUNCTIONS,
     output::FUNCTIONS,
+    shell::FUNCTIONS,
     show::FUNCTIONS,
 ];
 

@@ -14,6 +14,7 @@ pub static ALL: &[NgModule] = &[
     ("IPython", text!("IPython")),
     ("IPython.core", text!("IPython/core")),
     ("IPython.core.debugger", text!("IPython/core/debugger")),
+    ("IPython.core.interactiveshell", text!("IPython/core/interactiveshell")),
     ("abc", text!("abc")),
     ("bisect", text!("bisect")),
     ("collections", text!("collections")),
@@ -150,4 +151,55 @@ pub static ALIASES: &[(&str, &str)] = &[
 pub fn real_name(name: &str) -> Option<String> {
     let (alias, real) = ALIASES.iter().find(|it| name.starts_with(it.0))?;
     Some(format!("{real}{}", &name[alias.len()..]))
+}
+
+/// Modules into which others of the language are parted. Libraries have no such names, so nobody is offered them.
+static INTERNAL: &[&str] = &[
+    "megengine.layers",
+    "oneflow.graph",
+    "os.tree",
+    "string.template",
+    "torch.autograd.checks",
+    "torch.autograd.functions",
+    "torch.elements",
+    "torch.files",
+    "torch.forms",
+    "torch.functions",
+    "torch.linalg.factors",
+    "torch.linalg.spectra",
+    "torch.methods",
+    "torch.nn.composed",
+    "torch.nn.losses",
+    "torch.nn.modules.children",
+    "torch.nn.modules.hooks",
+    "torch.nn.modules.shape",
+    "torch.nn.sampling",
+    "torch.optim.adaptive",
+    "torch.optim.schedules",
+    "torch.optim.schedules_base",
+    "torch.products",
+    "torch.scattering",
+    "torch.statistics",
+    "torch.typed",
+    "typing.named",
+];
+
+/// Whether a module is there for others of the language alone.
+pub fn is_internal(name: &str) -> bool {
+    let name = real_name(name).unwrap_or_else(|| name.to_owned());
+    INTERNAL.contains(&name.as_str()) || name.split('.').any(|part| part.starts_with('_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn internal_modules_are_there() {
+        for name in INTERNAL {
+            assert!(ALL.iter().any(|it| it.0 == *name), "{name}");
+        }
+        assert!(is_internal("oneflow.methods") && is_internal("numpy._core"));
+        assert!(!is_internal("torch.nn") && !is_internal("oneflow.nn"));
+    }
 }

@@ -36,8 +36,11 @@ pub static MODULE: NativeModule = NativeModule {
 /// The module `IPython`.
 pub static PACKAGE: NativeModule = NativeModule {
     name: "IPython",
-    doc: "What notebooks import of IPython: `IPython.display`.",
-    members: &[Member::Module("display", "IPython.display")],
+    doc: "What notebooks import of IPython: `IPython.display`, `get_ipython`.",
+    members: &[
+        Member::Module("display", "IPython.display"),
+        Member::Make("get_ipython", |_| Ok(Value::Native(&super::shell::FUNCTIONS[0]))),
+    ],
     aliases: &[],
 };
 

@@ -52,6 +52,10 @@ impl Host for Nobody {
         absent()
     }
 
+    fn set_current_dir(&mut self, _path: &str) -> Result<(), FileError> {
+        absent()
+    }
+
     fn create_file(&mut self, _path: &str) -> Result<(), FileError> {
         absent()
     }

@@ -63,7 +63,7 @@ pub(super) fn builtins() -> &'static Members {
 
 /// Full names of all modules that `import` finds, without those that are parts of others.
 pub(super) fn module_names() -> impl Iterator<Item = &'static str> {
-    builtins::module_names().filter(|it| !it.contains("._"))
+    builtins::module_names().filter(|it| it.starts_with('_') || !ng_modules::is_internal(it))
 }
 
 /// A module that comes with the language.

@@ -49,15 +49,17 @@ impl Cx {
         Err(self.no_module(name))
     }
 
-    /// A module beside the notebook: for `a.b` the file `a/b/__init__.ng` or `a/b.ng`, or the folder `a/b`, whose text is empty.
+    /// A module beside the notebook: for `a.b` the file `a/b/__init__.ng` or `a/b.ng`, the same with `.py`, or the folder `a/b`, whose
+    /// text is empty.
     pub(crate) fn module_file(&self, name: &str) -> Result<Option<ModuleFile>, FileError> {
         if name.split('.').any(str::is_empty) {
             return Ok(None);
         }
         let base = name.replace('.', "/");
-        for (path, is_package) in
-            [(format!("{base}/__init__.ng"), true), (format!("{base}.ng"), false)]
-        {
+        let files = ENDINGS.iter().flat_map(|ending| {
+            [(format!("{base}/__init__{ending}"), true), (format!("{base}{ending}"), false)]
+        });
+        for (path, is_package) in files {
             match self.host.read_file(&path) {
                 Ok(bytes) => return Ok(Some(ModuleFile { path, bytes, is_package })),
                 Err(error) if is_absence(error.kind) => {}
@@ -281,6 +283,15 @@ impl Cx {
         parts.extend(Some(rest).filter(|it| !it.is_empty()));
         Ok(parts.join("."))
     }
+}
+
+/// How names of files end that are modules; where there are several of one name, the first counts.
+const ENDINGS: [&str; 2] = [".ng", ".py"];
+
+/// The module that a file of this name is; none if it is no module, or the text of a package.
+pub(crate) fn module_of_file(name: &str) -> Option<&str> {
+    let stem = ENDINGS.iter().find_map(|it| name.strip_suffix(it))?;
+    Some(stem).filter(|it| *it != "__init__")
 }
 
 /// A module beside the notebook.

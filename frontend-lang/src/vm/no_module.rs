@@ -2,10 +2,12 @@
 
 use crate::absent;
 use crate::builtins::module_names;
+use crate::builtins::ng_modules::is_internal;
 use crate::cx::Cx;
 use crate::error::{MODULE_NOT_FOUND_ERROR, Raised};
 use crate::suggest::nearest;
 use crate::sym::Sym;
+use crate::vm::import::module_of_file;
 
 impl Cx {
     /// `ModuleNotFoundError`.
@@ -18,35 +20,35 @@ impl Cx {
         if let Some(way_out) = absent::module(name) {
             return format!("No module named '{name}'. It is not in this language: {way_out}");
         }
-        let beside = self.modules_beside(name.rsplit_once('.').map_or("", |it| it.0));
-        let mut known: Vec<&str> = beside.iter().map(String::as_str).collect();
-        for name in built_in() {
-            known.push(name);
-        }
-        let near = nearest(name, known);
+        let (package, last) = name.rsplit_once('.').unwrap_or(("", name));
+        let mut known = self.modules_beside(package);
+        known.extend(built_in().filter_map(|it| right_below(it, package)).map(str::to_owned));
+        let near = nearest(last, known.iter().map(String::as_str));
+        let near = near.map(|near| match package {
+            "" => near.to_owned(),
+            _ => format!("{package}.{near}"),
+        });
         match near {
             Some(near) => format!("No module named '{name}'. Did you mean '{near}'?"),
             None => format!(
-                "No module named '{name}'. Built-in modules ({}) and .ng files beside the notebook, or in folders there, can be imported; \
+                "No module named '{name}'. Built-in modules ({}) and .ng or .py files beside the notebook, or in folders there, can be imported; \
                  Python packages cannot",
                 outermost().join(", ")
             ),
         }
     }
 
-    /// Full names of the modules in a package beside the notebook; outermost ones if it is empty.
+    /// The modules right below a package beside the notebook; outermost ones if it is empty.
     fn modules_beside(&self, package: &str) -> Vec<String> {
         let folder = if package.is_empty() { ".".to_owned() } else { package.replace('.', "/") };
         let names = self.host.list_dir(&folder).unwrap_or_default();
         let is_folder =
             |name: &str| self.host.metadata(&format!("{folder}/{name}")).is_ok_and(|it| it.is_dir);
-        let modules = names.iter().filter_map(|name| match name.strip_suffix(".ng") {
-            Some(stem) => Some(stem).filter(|it| *it != "__init__"),
-            None => Some(name.as_str()).filter(|it| !it.contains('.') && is_folder(it)),
-        });
-        let full =
-            |it: &str| if package.is_empty() { it.to_owned() } else { format!("{package}.{it}") };
-        modules.map(full).collect()
+        let is_package = |it: &&str| !it.contains('.') && is_folder(it);
+        let module = |it: &String| {
+            module_of_file(it).or(Some(it.as_str()).filter(is_package)).map(str::to_owned)
+        };
+        names.iter().filter_map(module).collect()
     }
 }
 
@@ -57,7 +59,13 @@ pub(crate) fn error(name: &str, words: &str) -> Raised {
 
 /// Full names of the modules that come with the language, but for those that only its own modules use.
 fn built_in() -> impl Iterator<Item = &'static str> {
-    module_names().filter(|it| !it.split('.').any(|part| part.starts_with('_')))
+    module_names().filter(|it| !is_internal(it))
+}
+
+/// The last part of a full name that stands right below `package`.
+fn right_below<'a>(name: &'a str, package: &str) -> Option<&'a str> {
+    let (above, last) = name.rsplit_once('.').unwrap_or(("", name));
+    (above == package).then_some(last)
 }
 
 /// Those that are in no other.

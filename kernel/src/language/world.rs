@@ -15,7 +15,7 @@ use frontend_lang::value::Value;
 use magics::Artifact;
 use magics::from_value::artifact_of;
 
-use crate::handler::{InterruptFlag, Outputs};
+use crate::handler::{InterruptFlag, Outputs, Payload};
 
 /// The longest sleep between two looks at the interrupt flag.
 const NAP: Duration = Duration::from_millis(2);
@@ -142,6 +142,15 @@ impl Host for World {
     fn current_dir(&self) -> Result<String, FileError> {
         let dir = std::env::current_dir().map_err(|error| FileError::new(".", &error))?;
         Ok(dir.to_string_lossy().into_owned())
+    }
+
+    fn set_current_dir(&mut self, path: &str) -> Result<(), FileError> {
+        std::env::set_current_dir(path).map_err(|error| FileError::new(path, &error))
+    }
+
+    fn set_next_input(&mut self, text: &str, replace: bool) {
+        let payload = Payload::NextInput { text: text.to_owned(), replace };
+        self.port.get().inspect(|out| out.payload(payload));
     }
 
     fn list_dir(&self, path: &str) -> Result<Vec<String>, FileError> {

@@ -155,6 +155,38 @@ fn stops_at_the_first_failure_and_writes_what_it_has() {
 }
 
 #[test]
+fn keeps_going_when_asked_and_tells_what_failed() {
+    let source = "# %%\nprint a\n# %%\n# load\nfail b\n# %%\nprint c\n# %%\nfail d";
+    let ran = run_source(source, true, |options| options.keep_going = true);
+    assert_eq!((ran.status, ran.seen.len()), (1, 4));
+    assert_eq!(
+        ran.stderr,
+        "/toy.ng: cell 2 failed\nValueError: b\n/toy.ng: cell 4 failed\nValueError: d\n\
+         4 cells ran, 2 failed\n  cell 2: fail b\n      ValueError: b\n  cell 4: fail d\n      ValueError: d\n\
+         wrote /out.ipynb\nwrote /out.html\n"
+    );
+    let cells = ran.notebook.unwrap().cells;
+    let errors = cells.iter().filter(|it| it.outputs.iter().any(|it| it["output_type"] == "error"));
+    assert_eq!(errors.count(), 2);
+    assert!(ran.html.contains("ValueError: b") && ran.html.contains("ValueError: d"));
+    let ran = run_source("print a", false, |options| options.keep_going = true);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, "1 cell ran, 0 failed\n"));
+}
+
+#[test]
+fn magics_in_comments_of_python_files_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("q.py");
+    std::fs::write(&input, "# %% [markdown]\n# %trace\n# %%\n# %trace\nprint a\n").unwrap();
+    let ran = run_source("", false, |options| options.input = input.clone());
+    assert_eq!(ran.seen, ["%trace\nprint a"]);
+    let input = folder.path().join("q.ng");
+    std::fs::write(&input, "# %trace\nprint a\n").unwrap();
+    let ran = run_source("", false, |options| options.input = input.clone());
+    assert_eq!(ran.seen, ["# %trace\nprint a"]);
+}
+
+#[test]
 fn goes_on_after_a_failure_that_is_expected() {
     let ran = run_source("# %% tags=[\"raises-exception\"]\nfail b\n# %%\nprint c", true, |_| {});
     assert_eq!((ran.status, ran.seen.len()), (0, 2));

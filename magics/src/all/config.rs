@@ -25,6 +25,16 @@ pub(super) static MAGIC: Magic = Magic {
             cell: "%config InlineBackend.figure_format = 'retina'\n1 + 1",
             shows: "2",
         },
+        Example {
+            setup: "",
+            cell: "%config Completer.use_jedi = False\n1 + 1",
+            shows: "%config Completer.use_jedi is left out: a setting of another kernel",
+        },
+        Example {
+            setup: "%config Notegrad.strict = 'on'",
+            cell: "%config Completer.use_jedi = False",
+            shows: "error: MagicError",
+        },
         Example { setup: "", cell: "%config Notegrad.chek = 'off'", shows: "error: MagicError" },
     ],
 };
@@ -77,6 +87,15 @@ static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        name: "Notegrad.strict",
+        help: "whether magics and programs of other kernels are errors: on or off (notegrad run --strict)",
+        get: |cx| if cx.settings.strict { "on" } else { "off" }.into(),
+        set: |cx, value| {
+            cx.settings.strict = one_of(value, &["on", "off"])? == "on";
+            Ok(())
+        },
+    },
+    Setting {
         name: "Notegrad.tensor_memory",
         help: "the most that tensors may take, such as 2GB, or none (%mem --limit)",
         get: |_| size(alloc::budget()),
@@ -95,6 +114,11 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         let head = ["name", "value", "what it is"].map(String::from).to_vec();
         return Ok(vec![Artifact::Table(Table { head, rows, ..Table::default() })]);
     }
+    let name = line.split('=').next().unwrap_or_default().trim();
+    if is_of_others(name) {
+        let says = "a setting of another kernel; %config lists those of this one";
+        return Ok(vec![cx.settings.leave_out(&format!("%config {name}"), says)?]);
+    }
     match line.split_once('=') {
         None => Ok(vec![Artifact::Text((find(line)?.get)(cx))]),
         Some((name, value)) => {
@@ -103,6 +127,12 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
             Ok(Vec::new())
         }
     }
+}
+
+/// Whether `Class.trait` is of a class that this kernel does not have, or a trait that has no meaning here.
+fn is_of_others(name: &str) -> bool {
+    let is_known = SETTINGS.iter().any(|it| it.name == name);
+    !is_known && name.contains('.') && !name.starts_with("Notegrad.")
 }
 
 fn find(name: &str) -> Result<&'static Setting, MagicError> {

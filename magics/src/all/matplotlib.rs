@@ -13,19 +13,29 @@ pub(super) static MAGIC: Magic = Magic {
     run,
     examples: &[
         Example { setup: "", cell: "%matplotlib inline\n1 + 1", shows: "2" },
-        Example { setup: "", cell: "%matplotlib qt", shows: "error: MagicError" },
+        Example {
+            setup: "",
+            cell: "%matplotlib qt\n1 + 1",
+            shows: "%matplotlib qt is left out: plots are always drawn in the notebook",
+        },
+        Example {
+            setup: "%config Notegrad.strict = 'on'",
+            cell: "%matplotlib qt",
+            shows: "error: MagicError",
+        },
     ],
 };
 
 /// What means "in the notebook" to other kernels.
 const INLINE: &[&str] = &["inline", "notebook", "widget", "ipympl"];
 
-fn run(_cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
+fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     match args.word(0) {
         Some(backend) if INLINE.contains(&backend) => Ok(Vec::new()),
-        Some(backend) => Err(MagicError::failed(format!(
-            "plots are always drawn in the notebook, `{backend}` cannot be chosen; leave the line out"
-        ))),
+        Some(backend) => {
+            let says = "plots are always drawn in the notebook; leave the line out";
+            Ok(vec![cx.settings.leave_out(&format!("%matplotlib {backend}"), says)?])
+        }
         None => Ok(vec![Artifact::Text("plots are drawn in the notebook".into())]),
     }
 }

@@ -1,6 +1,7 @@
 //! The magic list.
 
 mod capture;
+mod cd;
 mod check;
 mod config;
 mod device;
@@ -17,6 +18,7 @@ mod matplotlib;
 mod mem;
 mod passes;
 mod prun;
+mod pwd;
 mod reset;
 mod run;
 mod seed;
@@ -25,12 +27,14 @@ mod timeit;
 mod trace;
 mod who;
 mod whos;
+mod writefile;
 
 use crate::Magic;
 
 /// Every magic, sorted by name.
 pub static ALL: &[&Magic] = &[
     &capture::MAGIC,
+    &cd::MAGIC,
     &check::MAGIC,
     &config::MAGIC,
     &device::MAGIC,
@@ -47,6 +51,7 @@ pub static ALL: &[&Magic] = &[
     &mem::MAGIC,
     &passes::MAGIC,
     &prun::MAGIC,
+    &pwd::MAGIC,
     &reset::MAGIC,
     &run::MAGIC,
     &seed::MAGIC,
@@ -55,4 +60,5 @@ pub static ALL: &[&Magic] = &[
     &trace::MAGIC,
     &who::MAGIC,
     &whos::MAGIC,
+    &writefile::MAGIC,
 ];

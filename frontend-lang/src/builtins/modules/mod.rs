@@ -43,6 +43,7 @@ use crate::native::NativeModule;
 
 /// All of them.
 pub static ALL: &[&NativeModule] = &[
+    &super::shell::MODULE,
     &super::show::PACKAGE,
     &super::show::MODULE,
     &importlib::MODULE,

@@ -34,6 +34,12 @@ pub static PATH: NativeModule = NativeModule {
 };
 
 static OS_FUNCTIONS: &[NativeFn] = &[
+    function("chdir", "path", "Makes paths start from another folder.", |cx, args| {
+        let path = path_of(cx, &args[0])?;
+        cx.write_all()?;
+        cx.host.set_current_dir(&path).map(|()| Value::None).map_err(os_error)
+    })
+    .opaque(),
     function("cpu_count", "", "Processors of this machine.", |_cx, _args| {
         Ok(Value::Int(std::thread::available_parallelism().map_or(1, |it| it.get() as i64)))
     })

@@ -293,12 +293,12 @@ pub(super) fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn set_num_threads(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
     let count = usize::try_from(args.int(0)?).ok().filter(|it| *it > 0);
     let count = count.ok_or_else(|| {
         runtime_error(format!(
-            "set_num_threads expects a positive integer, not {}; the machine has {} cores",
+            "set_num_threads expects a positive integer, not {}; `torch.set_num_threads({cores})` takes all cores of this machine",
             args[0].as_int().unwrap_or_default(),
-            std::thread::available_parallelism().map_or(1, |it| it.get())
         ))
     })?;
     engine::cpu::pool::set_threads(count);

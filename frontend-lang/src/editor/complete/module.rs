@@ -4,6 +4,7 @@ use super::{Asked, Found, Kind};
 use crate::editor::library;
 use crate::editor::site::SiteKind;
 use crate::objects::text::is_identifier;
+use crate::vm::import::module_of_file;
 
 pub(super) static KIND: Kind = Kind { name: "module", find };
 
@@ -14,7 +15,7 @@ fn find(asked: &Asked<'_>, found: &mut Found) {
     for (name, is_folder) in asked.files.list(&folder) {
         let module = match is_folder {
             true => Some(name.as_str()),
-            false => name.strip_suffix(".ng").filter(|it| *it != "__init__"),
+            false => module_of_file(&name),
         };
         let is_wanted = |it: &&str| found.fits(asked.word, it) && is_identifier(it);
         if let Some(module) = module.filter(is_wanted) {
