@@ -12,10 +12,12 @@ use crate::trace::Mark;
 use crate::{Attrs, Result, Tensor, lane};
 
 mod backward;
+mod retained;
 #[cfg(test)]
 mod tests;
 
 pub use backward::{Root, backward, grad, reaches_kept, unbroadcast};
+pub use retained::{retain, retain_only};
 
 /// Where on the tape a value came from.
 #[derive(Clone)]

@@ -16,6 +16,7 @@ pub mod set_methods;
 pub mod show;
 pub mod special_methods;
 pub mod str_methods;
+mod tensor_operators;
 pub mod types;
 
 use rustc_hash::FxHashMap;

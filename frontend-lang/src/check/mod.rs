@@ -26,8 +26,10 @@ pub(crate) mod native;
 mod origin;
 mod picture;
 mod ran;
+mod shortened;
 pub(crate) mod step;
 pub mod unknown;
+pub(crate) mod unregistered;
 
 use std::rc::Rc;
 
@@ -128,6 +130,8 @@ pub(crate) struct Shadow {
     had_effect: bool,
     /// Where tensors come from, as far as lints ask.
     origins: origin::Origins,
+    /// Loops over lists that got shorter.
+    shortened: shortened::Shortened,
     /// Versions of leaves when they got a gradient.
     grad_versions: FxHashMap<u64, lint::GradVersions>,
     /// What it will use.

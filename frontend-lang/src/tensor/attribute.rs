@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{convert, dtype, journal, methods};
+use super::{convert, dtype, journal, methods, steps};
 use crate::native::*;
 use crate::objects::class::Class;
 use crate::objects::descriptor::bind;
@@ -21,6 +21,7 @@ pub(crate) const NAMES: &[&str] = &[
     "requires_grad",
     "is_leaf",
     "grad_fn",
+    "retains_grad",
     "nbytes",
     "itemsize",
 ];
@@ -46,6 +47,7 @@ pub fn get(_cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raise
         "data" => detached(object),
         "requires_grad" => Value::Bool(value().requires_grad()),
         "is_leaf" => Value::Bool(value().edge().is_none_or(engine::autograd::Edge::is_leaf)),
+        "retains_grad" => Value::Bool(steps::retains_grad(object)),
         "grad_fn" => value().edge().map_or(Value::None, grad_fn),
         // Methods that do more than the op of the same name come first.
         _ if methods::defines(name) => return Ok(None),
@@ -57,7 +59,7 @@ pub fn get(_cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raise
 
 /// The name of what made a value; `None` for a leaf.
 fn grad_fn(edge: &engine::autograd::Edge) -> Value {
-    match (edge.op_name(), super::steps::name_of(edge)) {
+    match (edge.op_name(), steps::name_of(edge)) {
         (Some(name), _) => Value::from(name),
         (None, Some(name)) => Value::str(name),
         (None, None) => Value::None,

@@ -8,6 +8,7 @@ pub mod index;
 pub mod journal;
 pub mod methods;
 pub mod named;
+mod retained;
 pub mod steps;
 pub mod text;
 

@@ -7,6 +7,7 @@ use engine::autograd;
 
 use super::generator;
 use crate::array;
+use crate::check::unregistered;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 use crate::ops_binding;
@@ -29,6 +30,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::From("rand_like", "torch.functions", "rand_like"),
         Member::From("randn_like", "torch.functions", "randn_like"),
         Member::Functions(FUNCTIONS),
+        Member::Functions(unregistered::FUNCTIONS),
         Member::Types(&[
             &methods::TENSOR,
             &methods::PARAMETER,
