@@ -65,3 +65,32 @@ y.retain_grad()
 z.backward()
 show("behind a hook", y.grad)
 print(x.retains_grad, y.retains_grad, z.retains_grad)
+
+print("# steps")
+x = values(3).requires_grad_()
+y = (x * 2).sum()
+print(y.grad_fn.name(), type(y.grad_fn), type(y.grad_fn).__name__, type(y.grad_fn).__module__, y.grad_fn is y.grad_fn)
+print(repr(y.grad_fn).split(" object at 0x")[0], repr(y.grad_fn)[-1], x.grad_fn, x.detach().grad_fn, x.is_leaf, y.is_leaf)
+mul = y.grad_fn.next_functions[0][0]
+print(mul.name(), mul.next_functions[0][0].name(), type(mul.next_functions[0][0]).__name__, mul.next_functions[1])
+print(mul.next_functions[0][0].variable is x, mul.next_functions[0][0].next_functions, y.grad_fn.metadata)
+print([it[0].name() for it in (x * y).grad_fn.next_functions], [it[1] for it in x.sort()[0].grad_fn.next_functions])
+print(y, F.mse_loss(x, x * 2), F.cross_entropy(x, torch.tensor(1)), nn.Linear(2, 1)(torch.ones(1, 2)).grad_fn.name())
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+z = Double.apply(x)
+print(z.grad_fn.name(), type(z.grad_fn).__name__, repr(z.grad_fn).split(" object")[0], z.grad_fn.next_functions[0][0].variable is x)
+z.register_hook(lambda grad: grad)
+print(z.grad_fn.name(), (x * 3).exp().grad_fn.next_functions[0][0].name())
+y.backward()
+print(y.grad_fn.name(), (x.reshape(1, 3) @ x.reshape(3, 1)).grad_fn.name())

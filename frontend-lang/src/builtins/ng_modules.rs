@@ -52,6 +52,7 @@ pub static ALL: &[NgModule] = &[
     ("numpy._core.shapes", text!("numpy/_core/shapes")),
     ("numpy._core.tables", text!("numpy/_core/tables")),
     ("numpy._core.testing", text!("numpy/_core/testing")),
+    ("numpy._core.texts", text!("numpy/_core/texts")),
     ("oneflow.graph", text!("oneflow/graph")),
     ("os.tree", text!("os/tree")),
     ("pathlib", text!("pathlib")),

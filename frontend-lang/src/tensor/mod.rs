@@ -4,6 +4,7 @@ pub mod arith;
 pub mod attribute;
 pub mod convert;
 pub mod dtype;
+mod grad_fn;
 pub mod index;
 pub mod journal;
 pub mod methods;

@@ -113,6 +113,15 @@ pub fn name_of(edge: &Edge) -> Option<&str> {
     edge.kept()?.downcast_ref::<Output>().map(|it| it.name.as_str())
 }
 
+/// Where the inputs of such a step came from; `None` if it is another.
+pub(super) fn inputs_of(edge: &Edge) -> Option<Vec<Option<Edge>>> {
+    TABLE.with_borrow(|table| {
+        let (step, _) = table.leaves.get(&edge.id())?;
+        let inputs = &table.steps.get(step)?.inputs;
+        Some(inputs.iter().map(|it| it.edge().cloned()).collect())
+    })
+}
+
 /// As `engine::autograd::backward`, through steps of both kinds. Gradients by id of the leaf.
 pub fn backward(
     cx: &mut Cx,
@@ -290,7 +299,7 @@ pub fn retain_grad(object: &Rc<TensorObj>) -> Result<(), Raised> {
 }
 
 /// The place that hooks of a variable pass gradients to.
-fn below_hooks(edge: &Edge) -> Edge {
+pub(super) fn below_hooks(edge: &Edge) -> Edge {
     let mut edge = edge.clone();
     while hooks_of(&edge).is_some() {
         let Some(below) = TABLE.with_borrow(|table| {
