@@ -20,7 +20,7 @@ pub static TENSOR: NativeType = NativeType {
 
 /// The type `nn.Parameter`.
 pub static PARAMETER: NativeType = NativeType {
-    module: "torch",
+    module: "torch.nn.parameter",
     base: Some(&TENSOR),
     new: Some(function(
         "Parameter",

@@ -182,7 +182,7 @@ static GRAD_FUNCTIONS: &[NativeFn] = &[
 
 /// `with torch.no_grad():`, also as a decorator.
 pub static NO_GRAD: NativeType = NativeType {
-    module: "torch",
+    module: "torch.autograd.grad_mode",
     new: Some(function(
         "no_grad",
         "cls, func=None",
@@ -194,7 +194,7 @@ pub static NO_GRAD: NativeType = NativeType {
 
 /// `with torch.enable_grad():`, also as a decorator.
 pub static ENABLE_GRAD: NativeType = NativeType {
-    module: "torch",
+    module: "torch.autograd.grad_mode",
     new: Some(function(
         "enable_grad",
         "cls, func=None",
