@@ -13,7 +13,10 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
-    step: None,
+    step: Some(|cx| match cx.rank() {
+        Some(1) => "DiagonalBackward0",
+        _ => "DiagEmbedBackward0",
+    }),
     pure: true,
     method: true,
     onnx: &[],
