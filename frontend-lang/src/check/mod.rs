@@ -130,6 +130,8 @@ pub(crate) struct Shadow {
     had_effect: bool,
     /// Where tensors come from, as far as lints ask.
     origins: origin::Origins,
+    /// Modules in which it has looked for what is not registered.
+    looked_into: FxHashSet<usize>,
     /// Loops over lists that got shorter.
     shortened: shortened::Shortened,
     /// Versions of leaves when they got a gradient.
