@@ -151,7 +151,6 @@ for text, value in {
     "roll": v.roll(1),
     "tril": m.tril(),
     "triu": m.triu(),
-    "diag": v.diag(),
     "diagonal": m.diagonal(),
     "F.pad": F.pad(v, (1, 1)),
     "narrow": v.narrow(0, 0, 2),

@@ -5,10 +5,10 @@ class Plain(nn.Module):
     def __init__(self):
         super().__init__()
         self.first = nn.Linear(2, 3)
-        self.layers = [nn.Linear(3, 3), nn.Linear(3, 1)]
-        self.heads = {"a": nn.Linear(1, 1)}
-        self.pair = (nn.Linear(1, 1), nn.ReLU())
-        self.scales = [nn.Parameter(torch.ones(2))]
+        self.layers = [nn.Linear(3, 3), nn.Linear(3, 1)]  # ok: unregistered
+        self.heads = {"a": nn.Linear(1, 1)}  # ok: unregistered
+        self.pair = (nn.Linear(1, 1), nn.ReLU())  # ok: unregistered
+        self.scales = [nn.Parameter(torch.ones(2))]  # ok: unregistered
 
     def forward(self, x):
         x = self.first(x)

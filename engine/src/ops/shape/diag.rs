@@ -13,10 +13,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
-    step: Some(|cx| match cx.rank() {
-        Some(1) => "DiagonalBackward0",
-        _ => "DiagEmbedBackward0",
-    }),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],
