@@ -428,7 +428,8 @@ fn shows_no_frames_of_what_is_compiled_elsewhere() {
         let line = cell.lines().count();
         assert_eq!(places(cell), [format!("In[1]:{line}:1")], "{cell}");
     }
-    let own = "import functools\ndef ratio(a, b):\n    return a / b\nfunctools.reduce(ratio, [1, 0])";
+    let own =
+        "import functools\ndef ratio(a, b):\n    return a / b\nfunctools.reduce(ratio, [1, 0])";
     assert_eq!(places(own), ["In[1]:4:1", "In[1] in ratio:3:12"]);
     let python = places("import statistics\nstatistics.mean([])");
     assert!(python[1].starts_with("statistics in mean:"), "{python:?}");

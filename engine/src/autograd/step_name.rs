@@ -91,7 +91,11 @@ fn camel(name: &str) -> String {
             upper = true;
             continue;
         }
-        if upper { res.extend(letter.to_uppercase()) } else { res.push(letter) }
+        if upper {
+            res.extend(letter.to_uppercase())
+        } else {
+            res.push(letter)
+        }
         upper = letter.is_ascii_digit();
     }
     res

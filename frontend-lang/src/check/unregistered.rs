@@ -10,12 +10,17 @@ use crate::source::Span;
 
 /// What the module tells the check.
 pub(crate) static FUNCTIONS: &[NativeFn] = &[
-    function("_to_look_into", "module, /", "Whether a check has yet to look for them.", |cx, args| {
-        let address = args[0].address();
-        let looked_into = cx.check.as_deref_mut().map(|it| &mut it.looked_into);
-        let is_new = looked_into.zip(address).is_some_and(|(seen, it)| seen.insert(it));
-        Ok(Value::Bool(is_new))
-    })
+    function(
+        "_to_look_into",
+        "module, /",
+        "Whether a check has yet to look for them.",
+        |cx, args| {
+            let address = args[0].address();
+            let looked_into = cx.check.as_deref_mut().map(|it| &mut it.looked_into);
+            let is_new = looked_into.zip(address).is_some_and(|(seen, it)| seen.insert(it));
+            Ok(Value::Bool(is_new))
+        },
+    )
     .pure(),
     function(
         "_note_unregistered",

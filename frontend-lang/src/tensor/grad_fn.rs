@@ -129,7 +129,8 @@ impl NativeObject for GradFn {
     }
 
     fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
-        let module = if steps::name_of(&self.edge).is_some() { "torch.autograd.function." } else { "" };
+        let module =
+            if steps::name_of(&self.edge).is_some() { "torch.autograd.function." } else { "" };
         let address = std::ptr::from_ref(self).addr();
         Ok(format!("<{module}{} object at {address:#014x}>", self.name))
     }
