@@ -53,7 +53,7 @@ pub fn apply_optional(
     let given: SmallVec<[Tensor; 3]> = inputs.iter().flatten().cloned().collect();
     if let Body::Composed(body) = op.body {
         rules::check_dtypes(op.name, &op.dtypes, &given)?;
-        return body(&ComposedCx { op, inputs, attrs });
+        return composed(body, &ComposedCx { op, inputs, attrs });
     }
     apply(op, &given, attrs)
 }
@@ -66,13 +66,22 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
     if let Body::Composed(body) = op.body {
         rules::check_dtypes(op.name, &op.dtypes, inputs)?;
         let inputs: SmallVec<[Option<Tensor>; 3]> = inputs.iter().cloned().map(Some).collect();
-        return body(&ComposedCx { op, inputs: &inputs, attrs });
+        return composed(body, &ComposedCx { op, inputs: &inputs, attrs });
     }
     let (outputs, mark) = match trace::active() {
         true => traced(op, inputs, attrs)?,
         false => (run(op, inputs, attrs)?, Mark::NONE),
     };
     autograd::record(op, inputs, attrs, outputs, mark)
+}
+
+fn composed(body: fn(&ComposedCx<'_>) -> Result<Outputs>, cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let before = autograd::next_id();
+    let outputs = body(cx)?;
+    if cx.op.step.is_some() {
+        autograd::note_composed(cx.op, before, &outputs);
+    }
+    Ok(outputs)
 }
 
 fn traced(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<(Outputs, Mark)> {

@@ -2,6 +2,7 @@
 
 use crate::apply::{Metas, Outputs};
 use crate::attr::{Attr, Attrs};
+use crate::autograd::StepCx;
 use crate::cpu::interrupt;
 use crate::cpu::view::{OutView, View};
 use crate::expr::Expr;
@@ -24,6 +25,9 @@ pub struct OpDef {
     pub body: Body,
     /// How gradients flow back.
     pub grad: Grad,
+    /// What PyTorch calls its step of the tape, where that does not follow from the name: `NllLossBackward0`. Of a composed op, what it
+    /// calls the step that the op is there; `None` leaves those that it consists of.
+    pub step: Option<fn(&StepCx<'_>) -> &'static str>,
     /// Whether equal inputs give equal outputs; random ops are not pure and are never merged or dropped.
     pub pure: bool,
     /// Whether users also call it as a method of its first tensor.

@@ -2,6 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::builtins::ng_modules;
 use crate::cx::Cx;
 use crate::diagnostic::{Label, clamp};
 use crate::error::{Mark, Raised};
@@ -25,7 +26,7 @@ pub(crate) fn render(cx: &mut Cx, raised: &Raised) -> (Vec<String>, Vec<String>)
             part.push(format!("\n{words}\n"));
         }
     }
-    let marks: Vec<&Mark> = raised.marks().iter().rev().collect();
+    let marks = shown_marks(cx, raised);
     let hidden = marks.len().saturating_sub(MOST);
     for (idx, mark) in marks.iter().enumerate() {
         if hidden > 0 && idx == MOST / 2 {
@@ -61,6 +62,16 @@ fn next_step(raised: &Raised) -> Option<(String, String)> {
     let more = topic.map_or_else(String::new, |it| format!(" (more: %explain {})", it.code));
     let next = raised.help().or_else(|| topic.map(|it| it.next.to_owned()))?;
     Some((next, more))
+}
+
+/// The places from the outside in, without those in modules that are compiled code elsewhere, unless there are no others.
+fn shown_marks<'a>(cx: &Cx, raised: &'a Raised) -> Vec<&'a Mark> {
+    let is_compiled = |it: &Mark| {
+        cx.sources.get(it.span.source).is_some_and(|it| ng_modules::is_compiled(&it.name))
+    };
+    let marks: Vec<&Mark> = raised.marks().iter().rev().collect();
+    let shown: Vec<&Mark> = marks.iter().copied().filter(|it| !is_compiled(it)).collect();
+    if shown.is_empty() { marks } else { shown }
 }
 
 fn title(color: bool, text: &str) -> String {

@@ -308,6 +308,66 @@ train()
     assert_eq!(warnings(&[NET, "x.relu_()\nx.clamp_(0, 1)\nprint(1)"]), [] as [&str; 0]);
     assert_eq!(warnings(&["total = 0.1 + 0.2\nprint(total == 0.3)"]), ["float-eq"]);
     assert_eq!(warnings(&["lr = 0.1\nprint(lr == 0.1, lr == 0.2)"]), [] as [&str; 0]);
+    for exact in
+        ["1.0 == inf", "inf == inf", "-inf == inf", "1e308 != inf", "0.0 == 5e-324", "nan == 1.0"]
+    {
+        let cell = format!("inf, nan = float('inf'), float('nan')\nprint({exact})");
+        assert_eq!(warnings(&[&cell]), [] as [&str; 0], "{exact}");
+    }
+}
+
+#[test]
+fn warns_of_modules_that_are_not_registered() {
+    let net = "
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = LAYERS
+        self.head = nn.Linear(2, 1)
+";
+    let used = "opt = torch.optim.SGD(Net().parameters(), lr=0.1)";
+    for (layers, name) in [
+        ("[nn.Linear(2, 2)]", Some("unregistered")),
+        ("{'a': nn.Linear(2, 2)}", Some("unregistered")),
+        ("(nn.ReLU(), nn.Linear(2, 2))", Some("unregistered")),
+        ("[nn.Parameter(torch.ones(2))]", Some("unregistered")),
+        ("[nn.Linear(2, 2)]  # ok: unregistered", None),
+        ("nn.ModuleList([nn.Linear(2, 2)])", None),
+        ("[nn.ReLU(), 2, 'text']", None),
+        ("[nn.Linear(2, 2).requires_grad_(False)]", None),
+        ("[nn.Linear(2, 2)]; self.all = nn.Sequential(*self.layers)", None),
+    ] {
+        let expected: Vec<&str> = name.into_iter().collect();
+        assert_eq!(warnings(&[&net.replace("LAYERS", layers), used]), expected, "{layers}");
+    }
+    let of_megengine = net.replace("nn.Module", "M.Module").replace("LAYERS", "[nn.Linear(2, 2)]");
+    let of_megengine = format!("import megengine.module as M{of_megengine}");
+    let none: [&str; 0] = [];
+    assert_eq!(warnings(&[&of_megengine, "print(len(list(Net().parameters())))"]), none);
+}
+
+#[test]
+fn warns_of_lists_that_get_shorter_in_their_loop() {
+    for (cell, name) in [
+        ("for x in items:\n    if x == 2: items.remove(x)", Some("remove-in-loop")),
+        ("for x in items:\n    items.pop(0)", Some("remove-in-loop")),
+        ("for i, x in enumerate(items):\n    if x == 2: del items[i]", Some("remove-in-loop")),
+        ("for x in list(items):\n    items.remove(x)", None),
+        ("for x in items[:]:\n    items.remove(x)", None),
+        ("for x in items:\n    if x == 2:\n        items.remove(x)\n        break", None),
+        ("for x in items:\n    if x == 3: items.remove(x)", None),
+        ("for x in reversed(items):\n    items.remove(x)", None),
+        // What comes later is not passed over.
+        ("for x in items:\n    if x == 1: items.remove(3)", None),
+        ("for x in items:\n    if len(items) < 9: items.append(x)", None),
+        ("while items:\n    items.pop(0)", None),
+        ("other = [1, 2]\nfor x in items:\n    if other: other.pop(0)", None),
+    ] {
+        let expected: Vec<&str> = name.into_iter().collect();
+        assert_eq!(warnings(&["items = [1, 2, 2, 3]", cell]), expected, "{cell}");
+    }
 }
 
 #[test]

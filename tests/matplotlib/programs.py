@@ -149,3 +149,5 @@ fig, ax = plt.subplots(); ax.spines["middle"]
 fig, ax = plt.subplots(); ax.plot([1], label="a"); ax.plot([2]) ; ax.bar([1], [2], label="c"); handles, names = ax.get_legend_handles_labels(); ax.legend(handles, names); print(names, len(handles), ax.get_figure() is not None, ax.get_ylabel() == "")
 print(plt.get_fignums()); plt.figure(4); plt.figure(2); print(plt.get_fignums()); plt.tick_params(axis="x", rotation=45); plt.margins(0.1); plt.minorticks_on(); plt.draw()
 plt.xlim(0, 1); plt.plot([5, 6]); plt.autoscale(); print(plt.xlim()[1] < 2)
+fig, ax = plt.subplots(); ax.set_ylabel("y"); ax.set_ylabel(None); ax.set_xlabel(None); ax.set_title("t"); ax.set_title(None); plt.suptitle(None); print(repr(ax.get_ylabel()), repr(ax.get_xlabel()), repr(ax.get_title()))
+fig, ax = plt.subplots(); ax.set(xlabel=None, title=None); ax.text(0, 0, None); ax.set_ylabel(3); print(repr(ax.get_xlabel()), repr(ax.get_title()), repr(ax.get_ylabel()))

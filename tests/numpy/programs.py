@@ -439,3 +439,8 @@ r = np.arange(6).reshape(2, 3); r = np.delete(r, 1, axis=1); r = np.insert(r, 0,
 p = np.poly1d([1, -3, 2]); print(p(0), p(np.array([1, 2])), p.deriv()(1), p.order, np.polyval([1, 2], [1, 2]))
 q1, q3 = np.percentile(np.arange(9), [25, 75]); iqr = q3 - q1; print(q1, q3, iqr, np.arange(9)[np.arange(9) > q3])
 n = np.linalg.norm(a, axis=0); print(n.round(3), np.linalg.norm(a, 'fro').round(3), np.linalg.norm(a), np.linalg.norm([3, 4]), np.linalg.norm(a, 1), np.linalg.norm(a, np.inf))
+a = np.random.choice(["ab"], 2); print(a, repr(a), a.shape, len(a), a[0], a.dtype, a.tolist(), a == "ab", a != "ab", "ab" in a, a.ndim, a.size)
+a = np.random.choice(["x", "x"], (2, 3)); print(a); print(repr(a), a[1], a[0, 1], a.tolist(), a.reshape(3, 2).shape, (a == "x").all())
+print(np.random.choice(["abcdefghij"], 20)); print(repr(np.random.choice(["abcdefghij"], 20))); print(repr(np.random.choice(["abc"], (2, 12))))
+a = np.random.choice(["a"], 5); print(a[1:3], a[[0, 2]], a[a == "a"].shape, [str(it) for it in a], "b" in a, a.dtype.kind, repr(a.dtype))
+print(str(np.random.choice(["a"])), np.random.choice(["q"], 3, p=[1.0]), np.random.default_rng(0).choice(["z"], 2), np.random.choice(["a", "a"], 2, replace=False), np.random.choice(["a", "bbb"], 4, p=[1, 0]).dtype)

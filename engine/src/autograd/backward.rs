@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::retained::{self, Retained};
 use super::{Edge, Node, OpStep, Saved};
 use crate::functional::{add, full, reshape, sum, to};
 use crate::op::{Grad, GradCx};
@@ -21,7 +22,7 @@ pub type Root = (Tensor, Option<Tensor>);
 type Found = FxHashMap<(u64, u32), Tensor>;
 
 /// Walks back from `roots` and returns the gradient of every leaf reached, or of the `wanted` ones, by leaf id. Leaves that
-/// keep something are always among them.
+/// keep something are always among them. A walk to all leaves also reports the places that are retained, by their numbers.
 ///
 /// Saved tensors are freed on the way unless `retain_graph` or `create_graph`. With `create_graph` the gradients are on
 /// the tape themselves. Gradients have the dtype of their leaf.
@@ -37,13 +38,14 @@ pub fn backward(
         return Err(Error::Trace { problem: problem.into() });
     }
     // A walk to all leaves may be one that a traced call has seen before.
-    let plain = wanted.is_none() && !create_graph && trace::active();
+    let plain = wanted.is_none() && !create_graph && retained::none() && trace::active();
     if plain && let Some(found) = trace::take_walk(roots, retain_graph)? {
         return Ok(found);
     }
     let begun = if plain { trace::walk_begins() } else { None };
     let walk = walk(roots, wanted, retain_graph, create_graph, begun.is_some())?;
     let mut res: Vec<_> = walk.found.into_iter().map(|((id, _), grad)| (id, grad)).collect();
+    res.extend(walk.kept);
     res.sort_by_key(|it| it.0);
     if let Some(begun) = begun {
         trace::walk_ends(&begun, roots, retain_graph, &walk.passed, &res);
@@ -95,6 +97,8 @@ fn walk(
         on_path: wanted.map(|it| nodes_towards(roots, it)),
         keep: retain_graph || create_graph,
         found: Found::default(),
+        retained: if wanted.is_none() { retained::all() } else { Retained::default() },
+        kept: Vec::new(),
         watched,
         passed: Vec::new(),
     };
@@ -116,6 +120,9 @@ struct Walk {
     on_path: Option<FxHashSet<u64>>,
     keep: bool,
     found: Found,
+    /// Places whose gradients are kept, and what came to them.
+    retained: Retained,
+    kept: Vec<(u64, Tensor)>,
     /// Whether `passed` is wanted: the nodes that the walk went through, in order.
     watched: bool,
     passed: Vec<Arc<Node>>,
@@ -157,6 +164,9 @@ impl Walk {
             };
             if let (true, Some(grad)) = (asked, grad) {
                 self.found.insert(place, grad.clone());
+            }
+            if let (Some(number), Some(grad)) = (self.retained.get(&place), grad) {
+                self.kept.push((*number, grad.clone()));
             }
         }
     }

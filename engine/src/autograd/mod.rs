@@ -12,10 +12,15 @@ use crate::trace::Mark;
 use crate::{Attrs, Result, Tensor, lane};
 
 mod backward;
+mod retained;
+mod step_name;
 #[cfg(test)]
 mod tests;
 
 pub use backward::{Root, backward, grad, reaches_kept, unbroadcast};
+pub use retained::{retain, retain_only};
+pub use step_name::StepCx;
+pub(crate) use step_name::note_composed;
 
 /// Where on the tape a value came from.
 #[derive(Clone)]
@@ -72,6 +77,8 @@ pub(crate) struct OpStep {
     /// One per input; `None` where no gradient is needed.
     pub(crate) edges: SmallVec<[Option<Edge>; 3]>,
     pub(crate) n_outputs: usize,
+    /// The composed op that it was the last step of.
+    pub(crate) composed: Mutex<Option<&'static OpDef>>,
     /// Taken away once the backward walk has passed, unless the graph is retained.
     pub(crate) saved: Mutex<Option<Saved>>,
 }
@@ -107,6 +114,11 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     static ENABLED: Cell<bool> = const { Cell::new(true) };
+}
+
+/// The number that the next node gets.
+pub(crate) fn next_id() -> u64 {
+    NEXT_ID.load(Ordering::Relaxed)
 }
 
 /// Whether ops are put on the tape on this thread.
@@ -154,6 +166,7 @@ pub(crate) fn record(
         attrs: attrs.clone(),
         edges: inputs.iter().map(|it| it.edge().cloned()).collect(),
         n_outputs: outputs.len(),
+        composed: Mutex::default(),
         saved: Mutex::new(Some(saved)),
     };
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);

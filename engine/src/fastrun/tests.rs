@@ -20,6 +20,7 @@ static OP: OpDef = OpDef {
     infer: rules::same_as_input,
     body: Body::Kernels(KERNELS),
     grad: Grad::Stops("test op"),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

@@ -189,6 +189,7 @@ fn new_row(op: &'static OpDef, input: usize, uses: &[usize]) -> OpDef {
         infer: rules::broadcast,
         body: Body::GradOf(GradOf { op, input, uses }),
         grad: Grad::Derived,
+        step: None,
         pure: true,
         method: false,
         onnx: &[],

@@ -13,6 +13,7 @@ const BASE: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Kernels(&[]),
     grad: Grad::Stops("test op"),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],
@@ -79,6 +80,7 @@ static DRAW: OpDef = OpDef {
     name: "t_draw",
     params: &[Param::tensor("x")],
     infer: rules::same_as_input,
+    step: None,
     pure: false,
     body: Body::Kernels(&[kernel(draw)]),
     ..BASE

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use engine::{DType, Tensor};
 
-use super::{dtype, scalar, seen_as};
+use super::{dtype, readable, scalar, seen_as};
 use crate::check::unknown::kind_of;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
@@ -16,12 +16,14 @@ const MOST_NESTED: usize = 4;
 /// The elements that a value holds, with NumPy's dtypes: floats are float64, whole numbers int64.
 pub fn tensor(cx: &mut Cx, value: &Value, wanted: Option<DType>) -> Result<Tensor, Raised> {
     if let Value::Tensor(it) = value {
+        readable(cx, it)?;
         return convert::cast(&it.get().detach(), wanted);
     }
     if let Some(dtype) = scalar::dtype_of(value) {
         let dtype = wanted.unwrap_or(dtype);
         return convert::from_data(cx, value.core(), Some(dtype));
     }
+    items_readable(cx, value, MOST_NESTED)?;
     if let Some(about) = refused(value) {
         return Err(type_error(about));
     }
@@ -39,6 +41,20 @@ pub fn tensor(cx: &mut Cx, value: &Value, wanted: Option<DType>) -> Result<Tenso
             sizes.join(", ")
         ))
     })
+}
+
+/// That NumPy may see the tensors among the items of lists.
+fn items_readable(cx: &Cx, value: &Value, depth: usize) -> Result<(), Raised> {
+    let check = |it: &Value| match it {
+        Value::Tensor(it) => readable(cx, it),
+        Value::List(_) | Value::Tuple(_) if depth > 0 => items_readable(cx, it, depth - 1),
+        _ => Ok(()),
+    };
+    match value {
+        Value::List(it) => it.items.borrow().iter().try_for_each(check),
+        Value::Tuple(it) => it.iter().try_for_each(check),
+        _ => Ok(()),
+    }
 }
 
 /// The sizes that lists in lists have in common, outermost first.
@@ -99,6 +115,7 @@ pub fn asarray(cx: &mut Cx, value: &Value, wanted: Option<DType>) -> Res {
     }
     match value {
         Value::Tensor(it) if wanted.is_none_or(|wanted| wanted == it.get().dtype()) => {
+            readable(cx, it)?;
             Ok(if it.look() == Look::Array { value.clone() } else { seen_as(it, Look::Array) })
         }
         _ => tensor(cx, value, wanted).map(super::array),

@@ -48,6 +48,19 @@ pub fn seen_as(object: &Rc<TensorObj>, look: Look) -> Value {
     Value::Tensor(seen)
 }
 
+/// That NumPy may see the elements of a variable: not where gradients that are recorded would be lost without a word. Code of MegEngine and OneFlow
+/// asks results for their arrays as they are; the objects are the same, so a session that has imported these may.
+pub(crate) fn readable(cx: &Cx, object: &TensorObj) -> Result<(), Raised> {
+    let lenient = ["megengine", "oneflow"].iter().any(|it| cx.modules.contains_key(*it));
+    let recorded = engine::autograd::enabled() && object.get().requires_grad();
+    if lenient || !recorded || object.look() == Look::Array {
+        return Ok(());
+    }
+    Err(runtime_error(
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
+    ))
+}
+
 /// An error of the engine in NumPy's classes: what has another type there is a `ValueError`.
 pub(crate) fn error(error: engine::Error) -> Raised {
     match &error {

@@ -13,6 +13,7 @@ use crate::check::unknown::{Kind, unknown};
 use crate::native::*;
 use crate::objects::class::{Class, Instance, class_of};
 use crate::objects::number::{float_repr, float_to_int};
+use crate::objects::tensor::Look;
 use crate::tensor::convert;
 
 macro_rules! class {
@@ -199,6 +200,10 @@ fn new_scalar(cx: &mut Cx, args: Args<'_>) -> Res {
             let builtin = if dtype.is_float() { &types::FLOAT } else { &types::INT };
             let read = cx.call(&Value::Class(class_of(builtin)), &[args[1].clone()])?;
             converted(dtype, &read)
+        }
+        // A number is taken out of a tensor as by `item()`.
+        Value::Tensor(it) if it.look() != Look::Array && it.get().rank() == 0 => {
+            super::result(convert::cast(&it.get().detach(), Some(dtype))?)
         }
         Value::Tensor(_) | Value::List(_) | Value::Tuple(_) | Value::Range(_) => {
             super::result(make::tensor(cx, &args[1], Some(dtype))?)

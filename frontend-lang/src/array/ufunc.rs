@@ -283,6 +283,10 @@ fn computed(
     row: &'static Row,
     values: &[&Value],
 ) -> Result<Option<(Tensor, Look)>, Raised> {
+    let is_array = |it: &&Value| it.as_tensor().is_some_and(|it| it.look() == Look::Array);
+    if values.len() == 1 || values.iter().any(is_array) {
+        values.iter().filter_map(|it| it.as_tensor()).try_for_each(|it| super::readable(cx, it))?;
+    }
     let Some(a) = Operand::read(cx, values[0])? else { return Ok(None) };
     let Some(value) = values.get(1) else {
         return Ok(Some((row.one(&a)?, a.look)));

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::native::*;
 use crate::objects::class::type_of;
-use crate::objects::number::{float_repr, float_to_int};
+use crate::objects::number::{self, float_repr, float_to_int};
 use crate::objects::tensor::Look;
 use crate::operate::text::str_repr;
 use crate::patience::Pace;
@@ -133,7 +133,8 @@ fn parse_float(text: &str) -> Result<f64, Raised> {
     if clean.is_empty() || misplaced {
         return Err(invalid());
     }
-    clean.parse().map_err(|_| invalid())
+    let float: f64 = clean.parse().map_err(|_| invalid())?;
+    Ok(if float.is_nan() { number::new_nan().copysign(float) } else { float })
 }
 
 /// `str(object)`.

@@ -83,8 +83,8 @@ fn insert(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn pop(cx: &mut Cx, args: Args<'_>) -> Res {
     let at = cx.index(&args[1])?;
-    let mut items = args.list(0)?.items.borrow_mut();
-    let len = items.len() as i64;
+    let list = args.list(0)?;
+    let len = list.items.borrow().len() as i64;
     if len == 0 {
         return Err(index_error("pop from empty list"));
     }
@@ -92,7 +92,8 @@ fn pop(cx: &mut Cx, args: Args<'_>) -> Res {
     if !(0..len).contains(&at) {
         return Err(index_error("pop index out of range"));
     }
-    Ok(items.remove(at as usize))
+    cx.lint_removed(list, at as usize);
+    Ok(list.items.borrow_mut().remove(at as usize))
 }
 
 fn remove(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -109,6 +110,7 @@ fn remove(cx: &mut Cx, args: Args<'_>) -> Res {
         }
         at += 1;
     }
+    cx.lint_removed(list, at);
     let mut items = list.items.borrow_mut();
     let gone = if at < items.len() { Some(items.remove(at)) } else { None };
     drop(items);

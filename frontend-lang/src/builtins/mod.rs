@@ -17,6 +17,7 @@ pub mod shell;
 pub mod show;
 pub mod special_methods;
 pub mod str_methods;
+mod tensor_operators;
 pub mod types;
 
 use rustc_hash::FxHashMap;

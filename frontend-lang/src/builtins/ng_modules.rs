@@ -53,6 +53,7 @@ pub static ALL: &[NgModule] = &[
     ("numpy._core.shapes", text!("numpy/_core/shapes")),
     ("numpy._core.tables", text!("numpy/_core/tables")),
     ("numpy._core.testing", text!("numpy/_core/testing")),
+    ("numpy._core.texts", text!("numpy/_core/texts")),
     ("oneflow.graph", text!("oneflow/graph")),
     ("os.tree", text!("os/tree")),
     ("pathlib", text!("pathlib")),
@@ -138,6 +139,33 @@ pub static ALL: &[NgModule] = &[
     ("typing.named", text!("typing/named")),
     ("warnings", text!("warnings")),
 ];
+
+/// Modules that are compiled code in CPython, NumPy and PyTorch, and folders of such: tracebacks show no frames of theirs.
+static COMPILED: &[&str] = &[
+    "bisect",
+    "datetime",
+    "functools",
+    "heapq",
+    "io",
+    "numpy._core",
+    "torch.elements",
+    "torch.forms",
+    "torch.functions",
+    "torch.linalg",
+    "torch.methods",
+    "torch.products",
+    "torch.scattering",
+    "torch.statistics",
+    "torch.typed",
+];
+
+/// Whether a module is compiled code elsewhere.
+pub fn is_compiled(name: &str) -> bool {
+    let is_in = |folder: &&str| {
+        name.strip_prefix(*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    COMPILED.iter().any(is_in)
+}
 
 /// Other names of modules: where one begins so, the rest is looked for under the second name.
 pub static ALIASES: &[(&str, &str)] = &[

@@ -303,6 +303,12 @@ impl Cx {
         self.mode == crate::cx::Mode::Shadow && !self.shadow().cut_leaves.is_empty()
     }
 
+    /// Whether an earlier cell has computed a value, whose history is not followed.
+    pub(crate) fn is_cut(&self, value: &engine::Tensor) -> bool {
+        let cut = self.check.as_ref().map(|it| &it.cut_leaves);
+        cut.is_some_and(|it| value.edge().is_some_and(|edge| it.contains(&edge.id())))
+    }
+
     /// Ends the check if a gradient would go on into what an earlier cell has computed.
     pub(crate) fn check_leaf(&mut self, leaf: u64) -> Result<(), Raised> {
         if self.mode == crate::cx::Mode::Shadow && self.shadow().cut_leaves.contains(&leaf) {

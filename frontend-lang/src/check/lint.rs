@@ -34,9 +34,11 @@ pub static ALL: &[&Lint] = &[
     &FLOAT_EQ,
     &KEPT_GRAPH,
     &NLL_LOSS,
+    &REMOVE_IN_LOOP,
     &SIGMOID_LOSS,
     &SOFTMAX_LOSS,
     &STEP_BACKWARD,
+    &UNREGISTERED,
     &UNUSED_RESULT,
     &ZERO_GRAD,
 ];
@@ -66,6 +68,12 @@ pub(super) static NLL_LOSS: Lint = Lint {
     next: "use `log_softmax` before it, or give the scores to `cross_entropy`",
 };
 
+pub(super) static REMOVE_IN_LOOP: Lint = Lint {
+    name: "remove-in-loop",
+    message: "this makes the list shorter that the loop goes over, and the loop passes over the next item",
+    next: "loop over a copy, `for x in list(items)`, or build a new list of what stays",
+};
+
 pub(super) static SIGMOID_LOSS: Lint = Lint {
     name: "sigmoid-loss",
     message: "this loss takes scores and applies sigmoid itself; here it is applied twice",
@@ -76,6 +84,12 @@ pub(super) static SOFTMAX_LOSS: Lint = Lint {
     name: "softmax-loss",
     message: "cross_entropy takes scores and applies softmax itself; here it is applied twice",
     next: "give the scores to the loss, and apply softmax only to look at probabilities",
+};
+
+pub(super) static UNREGISTERED: Lint = Lint {
+    name: "unregistered",
+    message: "parameters of these are not found: a plain list, tuple or dict of a module registers nothing",
+    next: "use `nn.ModuleList` or `nn.ModuleDict` (`nn.ParameterList`, `nn.ParameterDict` for parameters)",
 };
 
 static UNUSED_RESULT: Lint = Lint {
@@ -201,7 +215,9 @@ impl Cx {
     pub(crate) fn lint_compare(&mut self, op: CompareOp, a: &Value, b: &Value) {
         let (Value::Float(a), Value::Float(b)) = (a, b) else { return };
         let near = (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
-        if matches!(op, CompareOp::Eq | CompareOp::Ne) && a != b && near {
+        // Between an infinity and anything else, or between zero and the smallest numbers, nothing was rounded.
+        let rounded = a.is_normal() && b.is_normal();
+        if matches!(op, CompareOp::Eq | CompareOp::Ne) && a != b && near && rounded {
             self.note(&FLOAT_EQ);
         }
     }

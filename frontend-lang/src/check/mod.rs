@@ -31,10 +31,12 @@ pub(crate) mod native;
 mod origin;
 mod picture;
 mod ran;
+mod shortened;
 pub(crate) mod step;
 pub(crate) mod time;
 pub(crate) mod training;
 pub mod unknown;
+pub(crate) mod unregistered;
 
 use std::rc::Rc;
 
@@ -165,6 +167,10 @@ pub(crate) struct Shadow {
     origins: origin::Origins,
     /// What training has come to.
     pub(crate) training: training::Training,
+    /// Modules in which it has looked for what is not registered.
+    looked_into: FxHashSet<usize>,
+    /// Loops over lists that got shorter.
+    shortened: shortened::Shortened,
     /// Versions of leaves when they got a gradient.
     grad_versions: FxHashMap<u64, lint::GradVersions>,
     /// What it will use.

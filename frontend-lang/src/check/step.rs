@@ -147,6 +147,7 @@ impl Cx {
         ip: usize,
         target: usize,
     ) -> Result<ForStep, Raised> {
+        self.lint_next();
         if self.machine.frames.len() == 1
             && let Some(step) = self.watched_round(func, ip, target)?
         {

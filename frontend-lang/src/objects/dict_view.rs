@@ -12,13 +12,13 @@ pub struct DictView {
     pub part: DictPart,
 }
 
-static KEYS: NativeType = NativeType {
+pub(crate) static KEYS: NativeType = NativeType {
     methods: &[SET_METHODS, METHODS],
     ..NativeType::plain("dict_keys", "The keys of a dict.")
 };
-static VALUES: NativeType =
+pub(crate) static VALUES: NativeType =
     NativeType { methods: &[METHODS], ..NativeType::plain("dict_values", "The values of a dict.") };
-static ITEMS: NativeType = NativeType {
+pub(crate) static ITEMS: NativeType = NativeType {
     methods: &[SET_METHODS, METHODS],
     ..NativeType::plain("dict_items", "The keys and values of a dict.")
 };

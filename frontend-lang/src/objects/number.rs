@@ -1,5 +1,7 @@
 //! Python's integer and float arithmetic, and the text of numbers.
 
+use std::cell::Cell;
+
 use crate::error::{Raised, overflow_error, value_error, zero_division};
 
 /// The error of an integer that does not fit into 64 bits.
@@ -78,6 +80,19 @@ pub fn float_pow(base: f64, exponent: f64) -> Result<f64, Raised> {
         return Err(overflow_error("(34, 'Numerical result out of range')"));
     }
     Ok(power)
+}
+
+/// A NaN that is identical to no other. Floats are values here, so which NaN one is stands in its bits: `is` and containers look at them.
+/// Arithmetic and text do not, and tensors get the plain one.
+pub fn new_nan() -> f64 {
+    const PAYLOAD: u64 = (1 << 51) - 1;
+    let number = NANS.get() + 1;
+    NANS.set(number);
+    f64::from_bits(f64::NAN.to_bits() | (number & PAYLOAD))
+}
+
+thread_local! {
+    static NANS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// `int(float)`.

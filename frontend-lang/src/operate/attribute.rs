@@ -59,7 +59,7 @@ impl Cx {
             Some(attr) => bind(self, attr, value, &class).map(Some),
             None if name == Sym::CLASS => Ok(Some(Value::Class(class))),
             None if name == Sym::DOC => Ok(class.native.map(|row| Value::str(row.doc))),
-            None if value.as_tensor().is_some() => {
+            None if value.as_tensor().is_some() && !is_special_name(name) => {
                 crate::tensor::attribute::written(self, value, name)
             }
             None => Ok(operator_method(&class, name).map(|it| Value::method(it, value.clone()))),

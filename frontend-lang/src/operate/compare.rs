@@ -54,7 +54,8 @@ impl Cx {
                 return Ok(answer);
             }
         }
-        if a.core().is(a) && b.core().is(b) {
+        // Where both sides have an answer of their own and neither gave one, the values inside are not asked.
+        if a.core().is(a) && b.core().is(b) || answers(op, a) && answers(op, b) {
             return match op {
                 CompareOp::Eq => Ok(Value::Bool(a.is(b))),
                 CompareOp::Ne => Ok(Value::Bool(!a.is(b))),
@@ -81,6 +82,8 @@ impl Cx {
                 let args = std::slice::from_ref(other);
                 let answer = self.call_special(this, op.method(), args)?;
                 match answer {
+                    // Built-in types have a `__ne__` of their own, which does not ask `__eq__`.
+                    None if op == CompareOp::Ne && !this.core().is(this) => Ok(None),
                     Some(Value::NotImplemented) | None if op == CompareOp::Ne => {
                         let equal = self.call_special(this, CompareOp::Eq.method(), args)?;
                         match equal {
@@ -113,6 +116,9 @@ impl Cx {
                 return self.compare_sequences(op, &x, &y);
             }
             (Value::Tuple(x), Value::Tuple(y)) => return self.compare_sequences(op, x, y),
+            (Value::Slice(x), Value::Slice(y)) => {
+                return self.compare_sequences(op, &x.parts(), &y.parts());
+            }
             (Value::Dict(x), Value::Dict(y)) if op == CompareOp::Eq => self.dict_eq(x, y)?,
             (Value::Dict(x), Value::Dict(y)) if op == CompareOp::Ne => !self.dict_eq(x, y)?,
             (Value::Set(x), Value::Set(y)) => self.compare_sets(op, x, y)?,
@@ -183,6 +189,11 @@ impl Cx {
 }
 
 /// Whether one of two builtin values is a container or string that the other is not.
+/// Whether the class of an instance says itself how a comparison ends.
+fn answers(op: CompareOp, value: &Value) -> bool {
+    matches!(value, Value::Instance(it) if it.class.lookup(op.method()).is_some())
+}
+
 fn never_ordered(a: &Value, b: &Value) -> bool {
     use Value::{Dict, List, Set, Str, Tuple};
     let alike = matches!(

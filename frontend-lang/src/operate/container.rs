@@ -339,6 +339,7 @@ impl Cx {
             let Some(at) = place(at, list.items.borrow().len()) else {
                 return Err(index_error("list assignment index out of range"));
             };
+            self.lint_removed(list, at);
             let old = list.items.borrow_mut().remove(at);
             drop(old);
             return Ok(());
@@ -374,7 +375,7 @@ impl Cx {
                     None => self.contains_by_iterating(value, item),
                 }
             }
-            Value::Range(it) if item.as_int().is_some() => {
+            Value::Range(it) if item.as_int().is_some() && !has_own_eq(item) => {
                 Ok(item.as_int().is_some_and(|item| it.contains(item)))
             }
             Value::Instance(_) => {
@@ -419,6 +420,11 @@ impl Cx {
         memory::room_for(len)?;
         Ok(len)
     }
+}
+
+/// Whether the class of an instance says itself what equals it.
+fn has_own_eq(value: &Value) -> bool {
+    matches!(value, Value::Instance(it) if it.class.has(traits::EQ))
 }
 
 /// The positions that a slice of plain numbers means in a sequence of `len` items; `None` if other values take part.

@@ -37,8 +37,9 @@ pub fn simple_eq(a: &Value, b: &Value) -> Option<bool> {
             }
             known
         }
-        (List(_), List(_)) | (Dict(_), Dict(_)) | (Set(_), Set(_)) if a.is(b) => Some(true),
-        (List(_), List(_)) | (Dict(_), Dict(_)) | (Set(_), Set(_)) => Option::None,
+        (List(_), List(_)) | (Dict(_), Dict(_)) | (Set(_), Set(_)) | (Slice(_), Slice(_)) => {
+            if a.is(b) { Some(true) } else { Option::None }
+        }
         (Method(x), Method(y)) => Some(x.func.is(&y.func) && x.this.is(&y.this)),
         (Instance(_) | Object(_) | Tensor(_), _) | (_, Instance(_) | Object(_) | Tensor(_)) => {
             if a.is(b) { Some(true) } else { Option::None }

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::{convert, dtype, journal, methods};
+use super::{convert, dtype, grad_fn, journal, methods, steps};
+use crate::check::unknown::{Kind, unknown};
 use crate::native::*;
 use crate::objects::class::Class;
 use crate::objects::descriptor::bind;
@@ -21,9 +22,13 @@ pub(crate) const NAMES: &[&str] = &[
     "requires_grad",
     "is_leaf",
     "grad_fn",
+    "retains_grad",
     "nbytes",
     "itemsize",
 ];
+
+/// What depends on how the value was made.
+const OF_HISTORY: &[&str] = &["is_leaf", "grad_fn", "retains_grad"];
 
 /// Every attribute that [`get`] answers.
 pub fn names() -> Vec<Sym> {
@@ -31,9 +36,12 @@ pub fn names() -> Vec<Sym> {
 }
 
 /// The attribute `name` of the tensor `this`; `None` leaves it to the methods of the type.
-pub fn get(_cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+pub fn get(cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
     let object = convert::variable(this)?;
     let value = || object.get();
+    if OF_HISTORY.contains(&name.as_str()) && cx.is_cut(&value()) {
+        return Ok(Some(unknown(Kind::Any)));
+    }
     Ok(Some(match name.as_str() {
         "shape" => convert::sizes(value().shape()),
         "dtype" => Value::object(dtype::DTypeObj(value().dtype())),
@@ -46,22 +54,14 @@ pub fn get(_cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raise
         "data" => detached(object),
         "requires_grad" => Value::Bool(value().requires_grad()),
         "is_leaf" => Value::Bool(value().edge().is_none_or(engine::autograd::Edge::is_leaf)),
-        "grad_fn" => value().edge().map_or(Value::None, grad_fn),
+        "retains_grad" => Value::Bool(steps::retains_grad(object)),
+        "grad_fn" => grad_fn::of(object),
         // Methods that do more than the op of the same name come first.
         _ if methods::defines(name) => return Ok(None),
         _ => {
             return Ok(ops_binding::method(name).map(|func| Value::method(func, this.clone())));
         }
     }))
-}
-
-/// The name of what made a value; `None` for a leaf.
-fn grad_fn(edge: &engine::autograd::Edge) -> Value {
-    match (edge.op_name(), super::steps::name_of(edge)) {
-        (Some(name), _) => Value::from(name),
-        (None, Some(name)) => Value::str(name),
-        (None, None) => Value::None,
-    }
 }
 
 /// A method or property that is written in the language: of tensors in `std/torch/methods.ng`, of arrays in `std/numpy/_core/methods.ng`.

@@ -5,6 +5,7 @@ use engine::{DType, Number, Shape, Tensor};
 use crate::array::scalar;
 use crate::memory::{self, SLOT};
 use crate::native::*;
+use crate::objects::number::new_nan;
 use crate::objects::tensor::TensorObj;
 use crate::patience::{self, tick};
 
@@ -13,8 +14,13 @@ pub fn number(number: Number) -> Value {
     match number {
         Number::Bool(it) => Value::Bool(it),
         Number::Int(it) => Value::Int(it),
-        Number::Float(it) => Value::Float(it),
+        Number::Float(it) => float(it),
     }
+}
+
+/// An element; each NaN is one of its own.
+fn float(element: f64) -> Value {
+    Value::Float(if element.is_nan() { new_nan().copysign(element) } else { element })
 }
 
 /// A number of the language as an operand: weak in promotion.
@@ -22,6 +28,7 @@ pub fn as_number(value: &Value) -> Option<Number> {
     Some(match value.core() {
         Value::Bool(it) => Number::Bool(*it),
         Value::Int(it) => Number::Int(*it),
+        Value::Float(it) if it.is_nan() => Number::Float(f64::NAN.copysign(*it)),
         Value::Float(it) => Number::Float(*it),
         _ => return None,
     })
@@ -231,7 +238,7 @@ fn nested(tensor: &Tensor) -> Res {
     }
     let flat: Vec<Value> = match tensor.dtype() {
         DType::F32 | DType::F64 => {
-            tensor.to_f64_vec()?.into_iter().inspect(|_| tick()).map(Value::Float).collect()
+            tensor.to_f64_vec()?.into_iter().inspect(|_| tick()).map(float).collect()
         }
         DType::Bool => tensor.to_vec::<u8>()?.into_iter().map(|it| Value::Bool(it != 0)).collect(),
         DType::I64 => {

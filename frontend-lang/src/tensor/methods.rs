@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use engine::{DType, Layout, Tensor};
 
-use super::{arith, attribute, convert, dtype, steps};
+use super::{arith, attribute, convert, dtype, retained, steps};
 use crate::array;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
@@ -20,7 +20,7 @@ pub static TENSOR: NativeType = NativeType {
 
 /// The type `nn.Parameter`.
 pub static PARAMETER: NativeType = NativeType {
-    module: "torch",
+    module: "torch.nn.parameter",
     base: Some(&TENSOR),
     new: Some(function(
         "Parameter",
@@ -139,9 +139,12 @@ fn detach(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(attribute::detached(&this(&args)?))
 }
 
-/// Also of a tensor that requires grad: code of MegEngine asks results for their arrays, and the objects are the same here.
-fn numpy(_cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(array::seen_as(&this(&args)?, Look::Array))
+fn numpy(cx: &mut Cx, args: Args<'_>) -> Res {
+    let this = this(&args)?;
+    if !cx.truth(&args[1])? {
+        array::readable(cx, &this)?;
+    }
+    Ok(array::seen_as(&this, Look::Array))
 }
 
 fn detach_in_place(_cx: &mut Cx, args: Args<'_>) -> Res {
@@ -340,7 +343,9 @@ pub fn run_backward(
 
 /// Adds a gradient to the leaf's variable.
 fn collect(cx: &mut Cx, leaf: u64, grad: Tensor) -> Result<(), Raised> {
-    let Some(object) = TensorObj::of_leaf(leaf) else { return Ok(()) };
+    let Some(object) = TensorObj::of_leaf(leaf) else {
+        return retained::keeping(leaf).iter().try_for_each(|it| add_to(it, grad.clone()));
+    };
     let mut grad = grad;
     for hook in object.hooks() {
         let shown = cx.call(&hook, &[Value::tuple(vec![Value::tensor(grad.clone())])])?;
@@ -351,15 +356,21 @@ fn collect(cx: &mut Cx, leaf: u64, grad: Tensor) -> Result<(), Raised> {
     if cx.mode == crate::cx::Mode::Shadow {
         cx.lint_grad(leaf, &object);
     }
+    add_to(&object, grad)?;
+    if cx.mode == crate::cx::Mode::Shadow {
+        cx.lint_summed(leaf, &object);
+    }
+    Ok(())
+}
+
+/// Adds to the gradient of a variable.
+fn add_to(object: &TensorObj, grad: Tensor) -> Result<(), Raised> {
     match object.grad() {
         None => object.set_grad(Some(Rc::new(TensorObj::new(grad)))),
         Some(sum) => {
             let total = engine::functional::add(&sum.get(), &grad)?;
             sum.set(total)?;
         }
-    }
-    if cx.mode == crate::cx::Mode::Shadow {
-        cx.lint_summed(leaf, &object);
     }
     Ok(())
 }

@@ -4,10 +4,12 @@ pub mod arith;
 pub mod attribute;
 pub mod convert;
 pub mod dtype;
+mod grad_fn;
 pub mod index;
 pub mod journal;
 pub mod methods;
 pub mod named;
+mod retained;
 pub mod steps;
 pub mod text;
 

@@ -18,7 +18,7 @@ use engine::Tensor;
 use engine::autograd::{self, Edge, Root};
 use rustc_hash::FxHashMap;
 
-use super::convert;
+use super::{convert, retained};
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 
@@ -111,6 +111,15 @@ pub fn reached(roots: &[Root]) -> bool {
 /// The name of the step that made a value, if it was one of these.
 pub fn name_of(edge: &Edge) -> Option<&str> {
     edge.kept()?.downcast_ref::<Output>().map(|it| it.name.as_str())
+}
+
+/// Where the inputs of such a step came from; `None` if it is another.
+pub(super) fn inputs_of(edge: &Edge) -> Option<Vec<Option<Edge>>> {
+    TABLE.with_borrow(|table| {
+        let (step, _) = table.leaves.get(&edge.id())?;
+        let inputs = &table.steps.get(step)?.inputs;
+        Some(inputs.iter().map(|it| it.edge().cloned()).collect())
+    })
 }
 
 /// As `engine::autograd::backward`, through steps of both kinds. Gradients by id of the leaf.
@@ -241,10 +250,14 @@ struct HookList(RefCell<Vec<Value>>);
 impl HookList {
     /// Adds a hook at the end, but before what keeps the gradient, which is to see what the others made of it.
     fn add(&self, hook: Value) {
+        let keeps = self.keeps_gradient();
         let mut hooks = self.0.borrow_mut();
-        let keeps = hooks.last().is_some_and(|it| it.downcast::<Keeper>().is_some());
         let at = hooks.len() - usize::from(keeps);
         hooks.insert(at, hook);
+    }
+
+    fn keeps_gradient(&self) -> bool {
+        self.0.borrow().last().is_some_and(|it| it.downcast::<Keeper>().is_some())
     }
 }
 
@@ -273,12 +286,42 @@ impl NativeObject for HookList {
     }
 }
 
-/// Keeps the gradient of a variable that is not a leaf in its `.grad`.
+/// Keeps the gradient of a variable that is not a leaf in its `.grad`, as hooks have made it.
 pub fn retain_grad(object: &Rc<TensorObj>) -> Result<(), Raised> {
-    if object.get().edge().is_some_and(Edge::is_leaf) {
-        return Ok(());
+    let value = object.get();
+    let Some(edge) = value.edge().filter(|it| !it.is_leaf()) else { return Ok(()) };
+    match below_hooks(edge) {
+        edge if edge.op_name().is_some() => {
+            retained::keep(object, &edge);
+            Ok(())
+        }
+        _ => hook(object, Value::object(Keeper(Rc::downgrade(object)))),
     }
-    hook(object, Value::object(Keeper(Rc::downgrade(object))))
+}
+
+/// The place that hooks of a variable pass gradients to.
+pub(super) fn below_hooks(edge: &Edge) -> Edge {
+    let mut edge = edge.clone();
+    while hooks_of(&edge).is_some() {
+        let Some(below) = TABLE.with_borrow(|table| {
+            let (step, _) = table.leaves.get(&edge.id())?;
+            table.steps.get(step)?.inputs.first()?.edge().cloned()
+        }) else {
+            break;
+        };
+        edge = below;
+    }
+    edge
+}
+
+/// Whether a variable that is not a leaf keeps its gradient.
+pub fn retains_grad(object: &TensorObj) -> bool {
+    retained::keeps(object)
+        || object
+            .get()
+            .edge()
+            .and_then(hooks_of)
+            .is_some_and(|it| it.downcast::<HookList>().is_some_and(|it| it.keeps_gradient()))
 }
 
 /// Puts a gradient into a variable. It does not keep the variable alive, which keeps it.

@@ -75,24 +75,10 @@ fn tuple(shape: &[usize]) -> String {
 
 fn grad_suffix(tensor: &Tensor) -> Option<String> {
     let edge = tensor.edge()?;
-    Some(match edge.op_name() {
-        None if !edge.is_leaf() => {
-            format!("grad_fn=<{}Backward>", super::steps::name_of(edge).unwrap_or("Function"))
-        }
+    Some(match super::grad_fn::name(edge, Some(tensor.rank())) {
+        Some(name) => format!("grad_fn=<{name}>"),
         None => "requires_grad=True".into(),
-        Some(name) => format!("grad_fn=<{}Backward0>", camel(name)),
     })
-}
-
-fn camel(name: &str) -> String {
-    let word = |part: &str| {
-        let mut chars = part.chars();
-        chars
-            .next()
-            .map(|it| it.to_uppercase().collect::<String>() + chars.as_str())
-            .unwrap_or_default()
-    };
-    name.split(['_', '.']).map(word).collect()
 }
 
 fn with_suffixes(text: &str, suffixes: &[String], indent: usize) -> String {

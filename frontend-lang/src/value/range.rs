@@ -46,6 +46,11 @@ impl Slice {
     pub fn new(start: Value, stop: Value, step: Value) -> Slice {
         Slice { start, stop, step, _memory: Fixed::default() }
     }
+
+    /// Start, stop and step.
+    pub fn parts(&self) -> [Value; 3] {
+        [&self.start, &self.stop, &self.step].map(Value::clone)
+    }
 }
 
 impl Range {

@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Binary(|x, y| x + y),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Add", since: 14, attrs: &[] }],

@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Scalar(|x, _| x[0].clone() + Expr::param(0) * (x[1].clone() / x[2].clone())),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

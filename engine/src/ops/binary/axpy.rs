@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Ternary(|x, y, alpha| x + y * alpha),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Binary(|x, y| x.shl(y)),
     grad: Grad::Stops("whole numbers have no derivative"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Binary(|x, y| x.bit_xor(y)),
     grad: Grad::Stops("whole numbers have no derivative"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "BitwiseXor", since: 18, attrs: &[] }],

@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Ternary(|x, y, w| x.clone() + w * (y - x)),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
         Expr::select(x.eq(y), equal, other)
     }),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

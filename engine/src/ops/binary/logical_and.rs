@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Binary(|x, y| x.and(y)),
     grad: Grad::Stops("the result is bool"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "And", since: 7, attrs: &[] }],

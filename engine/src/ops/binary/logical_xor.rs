@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Binary(|x, y| x.xor(y)),
     grad: Grad::Stops("the result is bool"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Xor", since: 7, attrs: &[] }],

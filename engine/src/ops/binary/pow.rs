@@ -12,6 +12,11 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Binary(|x, y| x.pow(y)),
     grad: Grad::Derived,
+    step: Some(|cx| match (cx.is_number(0), cx.is_number(1)) {
+        (true, _) => "PowBackward2",
+        (_, true) => "PowBackward0",
+        _ => "PowBackward1",
+    }),
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Pow", since: 15, attrs: &[] }],

@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Binary(|x, y| x - y),
     grad: Grad::Derived,
+    step: Some(|cx| if cx.is_number(0) { "RsubBackward1" } else { "SubBackward0" }),
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Sub", since: 14, attrs: &[] }],

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
         Expr::select(x.clone().eq(0.0).and(no_log), 0.0, x * y.log())
     }),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

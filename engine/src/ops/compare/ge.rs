@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Binary(|x, y| x.ge(y)),
     grad: Grad::Stops("the result is bool"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "GreaterOrEqual", since: 16, attrs: &[] }],

@@ -32,6 +32,7 @@ pub static OP: OpDef = OpDef {
         a.clone().eq(b.clone()).or(near.and(a.isfinite()).and(b.isfinite())).or(both_nan)
     }),
     grad: Grad::Stops("the result is bool"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

@@ -13,6 +13,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Ternary(|x, mask, value| Expr::select(mask, value, x)),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Ternary(Expr::select),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "Where", since: 16, attrs: &[] }],

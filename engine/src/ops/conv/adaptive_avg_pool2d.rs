@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("adaptive_avg_pool2d.planes", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: None,
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "GlobalAveragePool", since: 1, attrs: &[] }],

@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("adaptive_avg_pool2d_backward.planes", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
+    step: Some(|_| "ConvolutionBackward0"),
     pure: true,
     method: false,
     onnx: &[Onnx {

@@ -25,6 +25,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(KERNELS),
     grad: Grad::Rule(grad, Saves::Inputs),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

@@ -25,6 +25,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("max_pool2d.planes", run)]),
     grad: Grad::Rule(grad, Saves::Both),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("full.plain", run)]),
     grad: Grad::Stops("it has no tensor inputs"),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Stops("the result does not depend on the elements"),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

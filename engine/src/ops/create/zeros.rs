@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     infer: sized,
     body: Body::Kernels(&[Kernel::new("zeros.plain", run)]),
     grad: Grad::Stops("it has no tensor inputs"),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

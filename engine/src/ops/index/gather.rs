@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("gather.loop", run).admitting(admit_along)]),
     grad: Grad::Rule(grad, Saves::Inputs),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "GatherElements", since: 13, attrs: &[("dim", "axis")] }],

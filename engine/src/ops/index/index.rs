@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
         Kernel::new("index.rows", run).admitting(|cx| admit_leading(cx, &cx.inputs[1..]))
     ]),
     grad: Grad::Rule(grad, Saves::Inputs),
+    step: None,
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "GatherND", since: 13, attrs: &[] }],

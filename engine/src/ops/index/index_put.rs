@@ -29,6 +29,7 @@ pub static OP: OpDef = OpDef {
         Kernel::new("index_put.rows", run).admitting(|cx| admit_leading(cx, &cx.inputs[2..]))
     ]),
     grad: Grad::Rule(grad, Saves::Inputs),
+    step: None,
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "ScatterND", since: 16, attrs: &[] }],

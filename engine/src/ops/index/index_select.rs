@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("index_select.rows", run).admitting(admit)]),
     grad: Grad::Rule(grad, Saves::Inputs),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Gather", since: 13, attrs: &[("dim", "axis")] }],

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("nonzero.loop", run)]),
     grad: Grad::Stops("indices are whole numbers"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "NonZero", since: 13, attrs: &[] }],

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("one_hot.loop", run)]),
     grad: Grad::Stops("the input is whole numbers"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "OneHot", since: 11, attrs: &[("num_classes", "depth")] }],

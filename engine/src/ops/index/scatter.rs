@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
         Kernel::new("scatter.loop", |cx| placing::run(cx, false)).admitting(admit_along)
     ]),
     grad: Grad::Rule(grad, Saves::Inputs),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "ScatterElements", since: 16, attrs: &[("dim", "axis")] }],

@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
         Kernel::new("scatter_add.loop", |cx| placing::run(cx, true)).admitting(admit_along)
     ]),
     grad: Grad::Rule(grad, Saves::Inputs),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

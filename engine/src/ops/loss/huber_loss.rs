@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
+    step: Some(|_| "HuberLossBackward0"),
     pure: true,
     method: false,
     onnx: &[],

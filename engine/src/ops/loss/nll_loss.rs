@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
+    step: Some(|_| "NllLossBackward0"),
     pure: true,
     method: false,
     onnx: &[Onnx {

@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("softmax_cross_entropy.rows", run).admitting(admits)]),
     grad: Grad::Rule(grad, Saves::Both),
+    step: Some(|_| "NllLossBackward0"),
     pure: true,
     method: false,
     onnx: &[],

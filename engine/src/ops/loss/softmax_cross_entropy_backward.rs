@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("softmax_cross_entropy_backward.rows", run)]),
     grad: Grad::Rule(grad, Saves::Inputs),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

@@ -25,6 +25,11 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(KERNELS),
     grad: Grad::Rule(grad, Saves::Inputs),
+    step: Some(|cx| match (cx.rank_of(0).or(cx.rank()), cx.n_inputs()) {
+        (Some(2), 3) => "AddmmBackward0",
+        (Some(2), _) => "MmBackward0",
+        _ => "UnsafeViewBackward0",
+    }),
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "Gemm", since: 13, attrs: &[] }],

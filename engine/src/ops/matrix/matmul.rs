@@ -17,6 +17,13 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(KERNELS),
     grad: Grad::Rule(grad, Saves::Inputs),
+    step: Some(|cx| match (cx.rank_of(0), cx.rank_of(1), cx.rank()) {
+        (Some(1), Some(1), _) | (None, _, Some(0)) => "DotBackward0",
+        (Some(2), Some(1), _) | (None, _, Some(1)) => "MvBackward0",
+        (Some(1), Some(2), _) => "SqueezeBackward4",
+        (Some(2), Some(2), _) | (None, _, Some(2)) => "MmBackward0",
+        _ => "UnsafeViewBackward0",
+    }),
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "MatMul", since: 13, attrs: &[] }],

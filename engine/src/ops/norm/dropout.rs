@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
+    step: None,
     pure: false,
     method: false,
     onnx: &[Onnx { op_type: "Dropout", since: 13, attrs: &[("p", "ratio")] }],

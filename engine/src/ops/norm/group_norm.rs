@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
+    step: Some(|_| "NativeGroupNormBackward0"),
     pure: true,
     method: false,
     onnx: &[],

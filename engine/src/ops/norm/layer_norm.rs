@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
+    step: Some(|_| "NativeLayerNormBackward0"),
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "LayerNormalization", since: 17, attrs: &[("eps", "epsilon")] }],

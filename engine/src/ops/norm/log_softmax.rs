@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     infer: super::infer_softmax,
     body: Body::Kernels(&[Kernel::new("log_softmax.rows", |cx| super::run_softmax(cx, Form::Log))]),
     grad: Grad::Rule(grad, Saves::Outputs),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "LogSoftmax", since: 13, attrs: &[("dim", "axis")] }],

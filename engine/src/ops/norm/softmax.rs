@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     infer: super::infer_softmax,
     body: Body::Kernels(&[Kernel::new("softmax.rows", |cx| super::run_softmax(cx, Form::Plain))]),
     grad: Grad::Rule(grad, Saves::Outputs),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Softmax", since: 13, attrs: &[("dim", "axis")] }],

@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("standardize.blocks", run)]),
     grad: Grad::Rule(grad, Saves::Outputs),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

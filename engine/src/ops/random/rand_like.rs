@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("rand_like.philox", run)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
+    step: None,
     pure: false,
     method: false,
     onnx: &[],

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("randn.philox", run)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
+    step: None,
     pure: false,
     method: false,
     onnx: &[],

@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.all", run)]),
     grad: Grad::Stops("the result is a bool"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

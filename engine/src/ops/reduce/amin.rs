@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     infer: extremes::infer_over,
     body: Body::Kernels(&[Kernel::new("reduce.amin", |cx| extremes::run_over(cx, Side::Smallest))]),
     grad: Grad::Rule(|cx| extremes::grad_over(cx), Saves::Both),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx {

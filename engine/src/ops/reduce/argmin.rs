@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
         extremes::run_place(cx, Side::Smallest)
     })]),
     grad: Grad::Stops("indices are whole numbers"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx {

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.count_nonzero", run)]),
     grad: Grad::Stops("counts are whole numbers"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

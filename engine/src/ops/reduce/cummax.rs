@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
         extremes::run_running(cx, Side::Largest)
     })]),
     grad: Grad::Rule(|cx| extremes::grad_running(cx), Saves::Outputs),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

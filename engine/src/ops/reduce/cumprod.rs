@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     infer: running::infer,
     body: Body::Kernels(&[Kernel::new("reduce.cumprod", |cx| running::run(cx, Running::Product))]),
     grad: Grad::Rule(grad, Saves::Both),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     infer: running::infer,
     body: Body::Kernels(&[Kernel::new("reduce.cumsum", |cx| running::run(cx, Running::Sum))]),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "CumSum", since: 11, attrs: &[("dim", "axis")] }],

@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("linear_scan.loop", run)]),
     grad: Grad::Rule(grad, Saves::Both),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

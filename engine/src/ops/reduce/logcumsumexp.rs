@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
         running::run(cx, Running::LogSum)
     })]),
     grad: Grad::Rule(grad, Saves::Both),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.logsumexp", run)]),
     grad: Grad::Rule(grad, Saves::Both),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx {

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     infer: extremes::infer_best,
     body: Body::Kernels(&[Kernel::new("reduce.max", |cx| extremes::run_best(cx, Side::Largest))]),
     grad: Grad::Rule(|cx| extremes::grad_best(cx, &super::amax::OP), Saves::Both),
+    step: Some(|cx| if cx.has(0) { "MaxBackward0" } else { "MaxBackward1" }),
     pure: true,
     method: true,
     onnx: &[],

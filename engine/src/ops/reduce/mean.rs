@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.mean", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: Some(|cx| if cx.has(0) { "MeanBackward1" } else { "MeanBackward0" }),
     pure: true,
     method: true,
     onnx: &[Onnx {

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     infer: extremes::infer_best,
     body: Body::Kernels(&[Kernel::new("reduce.min", |cx| extremes::run_best(cx, Side::Smallest))]),
     grad: Grad::Rule(|cx| extremes::grad_best(cx, &super::amin::OP), Saves::Both),
+    step: Some(|cx| if cx.has(0) { "MinBackward0" } else { "MinBackward1" }),
     pure: true,
     method: true,
     onnx: &[],

@@ -25,6 +25,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.norm", run)]),
     grad: Grad::Rule(grad, Saves::Both),
+    step: Some(|_| "LinalgVectorNormBackward0"),
     pure: true,
     method: true,
     onnx: &[Onnx {

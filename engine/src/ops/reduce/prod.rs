@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.prod", run)]),
     grad: Grad::Rule(grad, Saves::Inputs),
+    step: Some(|cx| if cx.has(0) { "ProdBackward1" } else { "ProdBackward0" }),
     pure: true,
     method: true,
     onnx: &[Onnx {

@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.std", run)]),
     grad: Grad::Rule(grad, Saves::Both),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.sum", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: Some(|cx| if cx.has(0) { "SumBackward1" } else { "SumBackward0" }),
     pure: true,
     method: true,
     onnx: &[Onnx {

@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("cat.copy", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: None,
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "Concat", since: 4, attrs: &[("dim", "axis")] }],

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
+    step: Some(|_| "SplitBackward0"),
     pure: true,
     method: true,
     onnx: &[],

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::View(|layout, _, shape| layout.broadcast_to(shape)),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Expand", since: 8, attrs: &[("shape", "shape")] }],

@@ -13,6 +13,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::View(view),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

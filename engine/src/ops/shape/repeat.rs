@@ -11,6 +11,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
+    step: Some(|_| "RepeatBackward0"),
     pure: true,
     method: true,
     onnx: &[],

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::View(|layout, _, shape| layout.reshape(shape)),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: Some(|_| "ViewBackward0"),
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Reshape", since: 5, attrs: &[("shape", "shape")] }],

@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
+    step: Some(|_| "RollBackward0"),
     pure: true,
     method: true,
     onnx: &[],

@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::View(view),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

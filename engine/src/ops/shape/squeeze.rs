@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::View(|layout, _, shape| layout.reshape(shape).or_else(|| view(layout, shape))),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: Some(|cx| if cx.has(0) { "SqueezeBackward1" } else { "SqueezeBackward0" }),
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Squeeze", since: 13, attrs: &[("dim", "axes")] }],

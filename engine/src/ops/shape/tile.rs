@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Tile", since: 13, attrs: &[("dims", "repeats")] }],

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("tril.copy", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Trilu", since: 14, attrs: &[("diagonal", "k")] }],

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::View(|layout, _, shape| layout.reshape(shape)),
     grad: Grad::Rule(grad, Saves::Shapes),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Unsqueeze", since: 13, attrs: &[("dim", "axes")] }],

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Stops("indices are whole numbers"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

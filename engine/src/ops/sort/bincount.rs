@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("bincount.loop", run)]),
     grad: Grad::Stops("counts change in jumps"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

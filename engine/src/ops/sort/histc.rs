@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Stops("counts change in jumps"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

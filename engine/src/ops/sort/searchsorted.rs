@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("searchsorted.bisect", run)]),
     grad: Grad::Stops("indices are whole numbers"),
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("topk.select", run)]),
     grad: Grad::Rule(grad, Saves::Outputs),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx {

@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("unique.sort", run)]),
     grad: Grad::Stops("which elements are equal changes in jumps"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Unique", since: 11, attrs: &[("sorted", "sorted")] }],

@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Unary(|x| x.abs()),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Abs", since: 13, attrs: &[] }],

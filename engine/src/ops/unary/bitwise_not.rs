@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Unary(|x| x.bit_not()),
     grad: Grad::Stops("whole numbers have no derivative"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

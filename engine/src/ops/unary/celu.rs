@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
         Expr::select(x[0].clone().gt(0.0), x[0].clone(), bent)
     }),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Scalar(|x, attrs| body(&x[0], attrs)),
     grad: Grad::Derived,
+    step: Some(|_| "ClampBackward1"),
     pure: true,
     method: true,
     onnx: &[],

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
         Expr::select(x[0].clone().gt(0.0), x[0].clone(), x[0].clone().expm1() * Expr::param(0))
     }),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "Elu", since: 6, attrs: &[("alpha", "alpha")] }],

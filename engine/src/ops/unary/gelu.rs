@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Scalar(|x, attrs| body(&x[0], attrs)),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "Gelu", since: 20, attrs: &[("approximate", "approximate")] }],

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
         Expr::select(x.le(-3.0), 0.0, right)
     }),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

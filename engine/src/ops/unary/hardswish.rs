@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
         x * Expr::select(shifted.le(0.0), 0.0, top) / 6.0
     }),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "HardSwish", since: 14, attrs: &[] }],

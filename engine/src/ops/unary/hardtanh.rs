@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Scalar(|x, _| Expr::param(1).min(Expr::param(0).max(x[0].clone()))),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: false,
     onnx: &[],

@@ -13,6 +13,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Unary(|x| x.isinf()),
     grad: Grad::Stops("the result is bool"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "IsInf", since: 10, attrs: &[] }],

@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Unary(|x| x.isnan()),
     grad: Grad::Stops("the result is bool"),
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "IsNaN", since: 13, attrs: &[] }],

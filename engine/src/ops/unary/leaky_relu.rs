@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
         Expr::select(x[0].clone().gt(0.0), x[0].clone(), x[0].clone() * Expr::param(0))
     }),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "LeakyRelu", since: 16, attrs: &[("negative_slope", "alpha")] }],

@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Unary(|x| x.log1p()),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[],

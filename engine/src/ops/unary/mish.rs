@@ -12,6 +12,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Unary(|x| x.clone() * x.softplus().tanh()),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "Mish", since: 18, attrs: &[] }],

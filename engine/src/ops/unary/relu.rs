@@ -13,6 +13,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Unary(|x| Expr::constant(0.0).max(x)),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Relu", since: 14, attrs: &[] }],

@@ -13,6 +13,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Unary(|x| Expr::constant(6.0).min(Expr::constant(0.0).max(x))),
     grad: Grad::Derived,
+    step: Some(|_| "HardtanhBackward0"),
     pure: true,
     method: false,
     onnx: &[],

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Scalar(|x, attrs| body(&x[0], attrs)),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Round", since: 11, attrs: &[] }],

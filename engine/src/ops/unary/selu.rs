@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
         Expr::select(x.clone().gt(0.0), x * SCALE, bent)
     }),
     grad: Grad::Derived,
+    step: Some(|_| "EluBackward0"),
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "Selu", since: 6, attrs: &[] }],

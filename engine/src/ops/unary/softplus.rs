@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
         Expr::select(scaled.gt(Expr::param(1)), x[0].clone(), soft)
     }),
     grad: Grad::Derived,
+    step: None,
     pure: true,
     method: false,
     onnx: &[Onnx { op_type: "Softplus", since: 1, attrs: &[] }],

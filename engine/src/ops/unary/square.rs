@@ -13,6 +13,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Unary(|x| x.square()),
     grad: Grad::Derived,
+    step: Some(|_| "PowBackward0"),
     pure: true,
     method: true,
     onnx: &[],

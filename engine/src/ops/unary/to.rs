@@ -13,6 +13,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::broadcast,
     body: Body::Scalar(|x, _| x[0].clone()),
     grad: Grad::Derived,
+    step: Some(|_| "ToCopyBackward0"),
     pure: true,
     method: true,
     onnx: &[Onnx { op_type: "Cast", since: 13, attrs: &[("dtype", "to")] }],

@@ -170,7 +170,7 @@ fn asarray(cx: &mut Cx, args: Args<'_>) -> Res {
 fn tensor_of(cx: &mut Cx, args: Args<'_>) -> Res {
     match &args[0] {
         Value::Tensor(it) if it.look() == Look::Array => Ok(array::seen_as(it, Look::Tensor)),
-        Value::Tensor(_) => Ok(args[0].clone()),
+        Value::Tensor(it) => array::readable(cx, it).map(|()| args[0].clone()),
         other => make::tensor(cx, other, None).map(Value::tensor),
     }
 }

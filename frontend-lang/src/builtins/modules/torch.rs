@@ -7,6 +7,7 @@ use engine::autograd;
 
 use super::generator;
 use crate::array;
+use crate::check::unregistered;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 use crate::ops_binding;
@@ -29,6 +30,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::From("rand_like", "torch.functions", "rand_like"),
         Member::From("randn_like", "torch.functions", "randn_like"),
         Member::Functions(FUNCTIONS),
+        Member::Functions(unregistered::FUNCTIONS),
         Member::Types(&[
             &methods::TENSOR,
             &methods::PARAMETER,
@@ -180,7 +182,7 @@ static GRAD_FUNCTIONS: &[NativeFn] = &[
 
 /// `with torch.no_grad():`, also as a decorator.
 pub static NO_GRAD: NativeType = NativeType {
-    module: "torch",
+    module: "torch.autograd.grad_mode",
     new: Some(function(
         "no_grad",
         "cls, func=None",
@@ -192,7 +194,7 @@ pub static NO_GRAD: NativeType = NativeType {
 
 /// `with torch.enable_grad():`, also as a decorator.
 pub static ENABLE_GRAD: NativeType = NativeType {
-    module: "torch",
+    module: "torch.autograd.grad_mode",
     new: Some(function(
         "enable_grad",
         "cls, func=None",

@@ -8,7 +8,7 @@ use super::figures::nothing;
 use super::options::Options;
 use super::style::{look, plain_look};
 use super::ticks::{named_ticks, ticks};
-use super::values::{number, numbers, texts};
+use super::values::{self, number, numbers, texts};
 use crate::native::*;
 use crate::shown::{Band, Corner, Look, Plot, Scale, Series};
 
@@ -112,21 +112,21 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
 
 fn title(cx: &mut Cx, args: Args<'_>) -> Res {
     Options::of("title", args.dict(1)?)?;
-    let text = cx.str(&args[0])?;
+    let text = values::text(cx, &args[0])?;
     on_axes(|it| it.title = text);
     Ok(Value::None)
 }
 
 fn x_label(cx: &mut Cx, args: Args<'_>) -> Res {
     Options::of("xlabel", args.dict(1)?)?;
-    let text = cx.str(&args[0])?;
+    let text = values::text(cx, &args[0])?;
     on_axes(|it| it.x_label = text);
     Ok(Value::None)
 }
 
 fn y_label(cx: &mut Cx, args: Args<'_>) -> Res {
     Options::of("ylabel", args.dict(1)?)?;
-    let text = cx.str(&args[0])?;
+    let text = values::text(cx, &args[0])?;
     on_axes(|it| it.y_label = text);
     Ok(Value::None)
 }
@@ -446,7 +446,7 @@ fn segments(cx: &mut Cx, args: &Args<'_>) -> Result<[Vec<f64>; 3], Raised> {
         if part.len() == 1 {
             *part = vec![part[0]; count];
         }
-        super::values::same_length(("the ends", part.len()), ("the lines", count))?;
+        values::same_length(("the ends", part.len()), ("the lines", count))?;
     }
     Ok(parts)
 }

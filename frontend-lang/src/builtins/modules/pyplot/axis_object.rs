@@ -31,7 +31,7 @@ static AXIS: NativeType = NativeType {
             Ok(Value::None)
         }),
         function("set_label_text", "self, label", "Its label.", |cx, args| {
-            let text = cx.str(&args[1])?;
+            let text = super::values::text(cx, &args[1])?;
             let axis = args.object::<Axis>(0)?;
             axis.place.on_axes(|it| match axis.along {
                 Along::X => it.x_label = text,

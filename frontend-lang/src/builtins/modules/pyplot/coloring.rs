@@ -9,7 +9,7 @@ use super::canvas::{Place, on_pane, target};
 use super::colors::{Map, map_of};
 use super::options::Options;
 use super::ticks::{rename, ticks};
-use super::values::{number, numbers, texts};
+use super::values::{self, number, numbers, texts};
 use crate::native::*;
 use crate::shown::{ColorBar, Rgb, Scale};
 
@@ -159,7 +159,7 @@ fn color_bar(cx: &mut Cx, args: Args<'_>) -> Res {
     let beside = args.opt(2).map(|it| last_axes(cx, it)).transpose()?.unwrap_or(own);
     let mut bar = Box::new(ColorBar::clone(&bar));
     if let Some(label) = options.get("label") {
-        bar.label = cx.str(&label)?;
+        bar.label = values::text(cx, &label)?;
     }
     if let Some(places) = options.get("ticks") {
         bar.scale.ticks = Some(ticks(&numbers(cx, &places)?, None)?);
@@ -226,7 +226,7 @@ fn on_bar(args: &Args<'_>, change: impl FnOnce(&mut ColorBar)) -> Res {
 }
 
 fn label(cx: &mut Cx, args: Args<'_>) -> Res {
-    let text = cx.str(&args[1])?;
+    let text = values::text(cx, &args[1])?;
     on_bar(&args, |it| it.label = text)
 }
 

@@ -38,7 +38,7 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
         },
     ),
     function("suptitle", "t, **options", "Title of the whole figure.", |cx, args| {
-        let text = cx.str(&args[0])?;
+        let text = super::values::text(cx, &args[0])?;
         target().figure.borrow_mut().title = text;
         Ok(Value::None)
     }),

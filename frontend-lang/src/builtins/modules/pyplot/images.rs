@@ -110,7 +110,8 @@ fn picture(
         Some(_) => value.clone(),
         None => Value::tensor(crate::array::make::tensor(cx, value, None)?),
     };
-    let tensor = value.as_tensor().map(|it| it.get()).ok_or_else(|| type_error("no picture"))?;
+    let object = value.as_tensor().ok_or_else(|| type_error("no picture"))?;
+    let tensor = object.get();
     let (height, width, channels) = match **tensor.shape() {
         [h, w] | [h, w, 1] => (h, w, 1),
         [h, w, c @ (3 | 4)] => (h, w, c),
@@ -130,7 +131,7 @@ fn picture(
             "a picture of {height} by {width} pixels cannot be shown; pick a part of it"
         )));
     }
-    let values = elements(&tensor)?;
+    let values = elements(cx, object)?;
     let title = String::new();
     if channels == 1 {
         let coloring = Coloring::asked(cx, cmap, options, &values)?;

@@ -1,9 +1,9 @@
 //! What programs hand to plots, as plain numbers.
 
-use engine::Tensor;
-
+use crate::array;
 use crate::memory;
 use crate::native::*;
+use crate::objects::tensor::TensorObj;
 
 /// One number: of the language, of NumPy, or a tensor of one element. `None` counts as a gap.
 pub(super) fn number(value: &Value) -> Option<f64> {
@@ -17,8 +17,10 @@ pub(super) fn number(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_native().and_then(|it| it.as_float()))
 }
 
-/// The elements of a tensor in row-major order, if there is room for them.
-pub(super) fn elements(tensor: &Tensor) -> Result<Vec<f64>, Raised> {
+/// The elements of a tensor in row-major order, if there is room for them and NumPy may see them.
+pub(super) fn elements(cx: &Cx, object: &TensorObj) -> Result<Vec<f64>, Raised> {
+    array::readable(cx, object)?;
+    let tensor = object.get();
     memory::room(8 * tensor.numel())?;
     Ok(tensor.to_f64_vec()?)
 }
@@ -26,7 +28,7 @@ pub(super) fn elements(tensor: &Tensor) -> Result<Vec<f64>, Raised> {
 /// The numbers of a tensor, an array, a sequence, or one number.
 pub(super) fn numbers(cx: &mut Cx, value: &Value) -> Result<Vec<f64>, Raised> {
     if let Some(it) = value.as_tensor() {
-        return elements(&it.get());
+        return elements(cx, it);
     }
     if let Some(one) = number(value).filter(|_| !value.is_none()) {
         return Ok(vec![one]);
@@ -36,12 +38,18 @@ pub(super) fn numbers(cx: &mut Cx, value: &Value) -> Result<Vec<f64>, Raised> {
         return Err(type_error(wrong(value)));
     }
     let items = cx.collect(value).map_err(|it| it.or_type_error(wrong(value)))?;
+    items.iter().filter_map(Value::as_tensor).try_for_each(|it| array::readable(cx, it))?;
     items.iter().map(|it| number(it).ok_or_else(|| type_error(wrong(it)))).collect()
 }
 
 /// One number for all, or as they are.
 pub(super) fn spread(values: Vec<f64>, count: usize) -> Vec<f64> {
     if values.len() == 1 { vec![values[0]; count] } else { values }
+}
+
+/// What is written somewhere; `None` is no text.
+pub(super) fn text(cx: &mut Cx, value: &Value) -> Result<String, Raised> {
+    if value.is_none() { Ok(String::new()) } else { cx.str(value) }
 }
 
 /// The items of a sequence as texts; one string is one of them.
@@ -88,7 +96,7 @@ pub(super) fn grid(cx: &mut Cx, value: &Value) -> Result<Option<Grid>, Raised> {
     if let Some(it) = value.as_tensor() {
         let tensor = it.get();
         return Ok(match **tensor.shape() {
-            [height, width] => Some(Grid { width, height, values: elements(&tensor)? }),
+            [height, width] => Some(Grid { width, height, values: elements(cx, it)? }),
             _ => None,
         });
     }

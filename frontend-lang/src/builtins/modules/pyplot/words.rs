@@ -8,7 +8,7 @@ use super::colors::color;
 use super::figures::nothing;
 use super::options::Options;
 use super::style::plain_look;
-use super::values::{numbers, place_of};
+use super::values::{self, numbers, place_of};
 use crate::native::*;
 use crate::shown::{Note, Side};
 
@@ -32,7 +32,7 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
 fn text(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("text", args.dict(3)?)?;
     let at = (args.float(0)?, args.float(1)?);
-    let text = cx.str(&args[2])?;
+    let text = values::text(cx, &args[2])?;
     let in_axes = options.get("transform").is_some_and(|it| is_axes(&it));
     note(cx, Note { text, at, in_axes, ..Note::default() }, options)
 }
@@ -47,7 +47,7 @@ pub(super) const IN_AXES: &str = "axes fraction";
 
 fn annotate(cx: &mut Cx, args: Args<'_>) -> Res {
     let options = Options::of("annotate", args.dict(3)?)?;
-    let text = cx.str(&args[0])?;
+    let text = values::text(cx, &args[0])?;
     let place = place_of(&numbers(cx, &args[1])?)?;
     // Offsets in points cannot be told in units of the axes: the words stand at the place itself.
     let is_offset = options.text("textcoords")?.is_some_and(|it| it.starts_with("offset"));
@@ -139,7 +139,7 @@ static WORDS: NativeType = NativeType {
             on_note(&args, |it| Value::from(it.text.clone()))
         }),
         function("set_text", "self, s", "Other words.", |cx, args| {
-            let text = cx.str(&args[1])?;
+            let text = values::text(cx, &args[1])?;
             keep(text.len())?;
             on_note(&args, |it| it.text = text).map(|()| Value::None)
         }),
