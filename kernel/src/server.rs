@@ -42,13 +42,14 @@ pub struct Server {
 pub fn run(connection: Connection, language: Language) -> Result<(), String> {
     let wire = Arc::new(Wire::new(&connection.key));
     let (transport, inboxes) = transport::bind(connection, Box::new(Greeter(wire.clone())))?;
-    let iopub = IoPub::start(transport.clone(), wire.clone())?;
+    let running = Running::default();
+    let iopub = IoPub::start(transport.clone(), wire.clone(), running.flag())?;
     let server = Arc::new(Server {
         wire,
         transport,
         iopub,
         queue: Queue::default(),
-        running: Running::default(),
+        running,
         history: Mutex::default(),
         assist: language.assist,
     });
