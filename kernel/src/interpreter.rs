@@ -168,10 +168,13 @@ impl Interpreter<'_> {
     fn abort(&self, job: &Job) {
         self.server.busy(&job.request);
         let why = "not run: a cell before it failed or was interrupted";
-        let failure =
-            Failure { ename: "Aborted".to_owned(), evalue: why.to_owned(), traceback: vec![] };
+        let status = Status::Aborted {
+            ename: "Aborted".to_owned(),
+            evalue: why.to_owned(),
+            traceback: vec![],
+        };
         let reply = ExecuteReply {
-            status: failure.into(),
+            status,
             execution_count: self.count,
             user_expressions: Map::new(),
             payload: vec![],
@@ -234,6 +237,7 @@ impl Outputs for CellOutputs {
             Payload::NextInput { text, replace } => {
                 json!({"source": "set_next_input", "text": text, "replace": replace})
             }
+            Payload::Exit => json!({"source": "ask_exit", "keepkernel": false}),
         });
     }
 }

@@ -14,6 +14,7 @@ pub static ALL: &[NgModule] = &[
     ("IPython", text!("IPython")),
     ("IPython.core", text!("IPython/core")),
     ("IPython.core.debugger", text!("IPython/core/debugger")),
+    ("IPython.core.display_functions", text!("IPython/core/display_functions")),
     ("abc", text!("abc")),
     ("bisect", text!("bisect")),
     ("collections", text!("collections")),

@@ -81,6 +81,8 @@ pub struct ExecuteReply {
 pub enum Status {
     Ok,
     Error { ename: String, evalue: String, traceback: Vec<String> },
+    /// Not run because a cell before it failed; clients look for the fields of an error, too.
+    Aborted { ename: String, evalue: String, traceback: Vec<String> },
 }
 
 impl From<Failure> for Status {

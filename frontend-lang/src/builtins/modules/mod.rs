@@ -43,6 +43,7 @@ use crate::native::NativeModule;
 pub static ALL: &[&NativeModule] = &[
     &super::show::PACKAGE,
     &super::show::MODULE,
+    &super::show::PRIVATE,
     &importlib::MODULE,
     &inspect::MODULE,
     &itertools::MODULE,
