@@ -56,8 +56,15 @@ fn ticks(own: &str, machine: &str) -> Ticks {
     let number = |it: &str| it.parse::<u64>().unwrap_or(0);
     // The name of the program, in brackets, may hold anything. User and system time are fields 14 and 15.
     let own = own.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
-    let times: Vec<u64> =
-        machine.lines().next().unwrap_or_default().split_whitespace().skip(1).take(8).map(number).collect();
+    let times: Vec<u64> = machine
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .skip(1)
+        .take(8)
+        .map(number)
+        .collect();
     let all: u64 = times.iter().sum();
     // Idle, and waiting for disks.
     let idle: u64 = times.iter().skip(3).take(2).sum();

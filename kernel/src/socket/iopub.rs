@@ -48,7 +48,8 @@ impl IoPub {
         wire: Arc<Wire>,
         interrupt: InterruptFlag,
     ) -> Result<Arc<Self>, String> {
-        let cell = Cell { parent: Bytes::new(), pending: Pending::default(), pace: Pace::from_env() };
+        let cell =
+            Cell { parent: Bytes::new(), pending: Pending::default(), pace: Pace::from_env() };
         let (cell, written) = (Mutex::new(cell), Condvar::new());
         let iopub = Arc::new(Self { transport, wire, interrupt, cell, written });
         let sender = iopub.clone();
