@@ -79,10 +79,10 @@ impl IoPub {
         lock(&self.cell).parent = parent.clone();
     }
 
-    /// The running cell writes text.
+    /// The running cell writes text; an interrupt ends long text between two messages.
     pub fn write(&self, name: StreamName, text: &str) {
         let mut rest = text;
-        while !rest.is_empty() {
+        while !rest.is_empty() && (rest.len() == text.len() || !self.is_interrupted()) {
             let (head, more) = rest.split_at(rest.floor_char_boundary(FULL.min(rest.len())));
             self.gather(|it| it.write(name, head));
             rest = more;
@@ -164,7 +164,11 @@ impl IoPub {
 
     fn has_room(&self, cell: &mut Cell) -> bool {
         let is_free = cell.pace.is_open(Instant::now()) && self.transport.has_room();
-        is_free || self.interrupt.load(Ordering::Relaxed)
+        is_free || self.is_interrupted()
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
     }
 
     /// Sends the first piece of what was gathered; `false` if there is none.
