@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::cpu::alloc::{self, Bytes};
 use crate::cpu::view::{OutView, View};
+use crate::cpu::{strided, typed};
 use crate::op::{Body, ComposedCx, InferCx, Kernel, KernelCx, OpDef, ParamKind};
 use crate::trace::Mark;
 use crate::{
@@ -187,10 +188,15 @@ pub(crate) fn contiguous(input: &Tensor) -> Result<Tensor> {
     if input.layout().is_contiguous() && input.as_number().is_none() {
         return Ok(input.clone());
     }
-    let storage = input.with_view(|view| {
-        crate::with_size!(input.dtype(), T => crate::storage::from_slice(&view.to_slice::<T>()))
-    })??;
-    Ok(Tensor::stored(Arc::new(storage), Layout::contiguous(input.shape().clone()), input.dtype()))
+    let layout = Layout::contiguous(input.shape().clone());
+    let mut storage = Bytes::uninit(input.meta().bytes())?;
+    input.with_view(|view| {
+        crate::with_size!(input.dtype(), T => {
+            let out = typed::slice_mut::<T>(&mut storage);
+            strided::copy(view.buffer::<T>(), view.layout(), out, &layout);
+        });
+    })?;
+    Ok(Tensor::stored(Arc::new(storage), layout, input.dtype()))
 }
 
 fn choose(

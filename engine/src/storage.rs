@@ -1,6 +1,7 @@
 //! From Rust values to buffers and back.
 
 use crate::cpu::alloc::{AllocError, Bytes};
+use crate::cpu::interrupt;
 use crate::cpu::typed::{self, Plain};
 use crate::{DType, Error, Result};
 
@@ -79,11 +80,11 @@ impl From<AllocError> for Error {
     }
 }
 
-/// A buffer holding a copy of `values`.
+/// A buffer holding a copy of `values`; an error if the user stops it.
 pub fn from_slice<T: Plain>(values: &[T]) -> Result<Bytes> {
     let mut bytes = Bytes::uninit(size_of_val(values))?;
-    typed::slice_mut(&mut bytes).copy_from_slice(values);
-    Ok(bytes)
+    interrupt::copy(typed::slice_mut(&mut bytes), values);
+    if interrupt::take() { Err(Error::Interrupted) } else { Ok(bytes) }
 }
 
 /// The number as an element of `dtype`, in the low bytes.

@@ -1,6 +1,6 @@
 //! Stopping natives that run long without calling code of the language: they count steps, and look at the interrupt flag now and then.
 //!
-//! A loop that has a `Cx` counts with [`Pace`]; one that has none, such as a comparison within a sort, calls [`tick`]
+//! A loop that has a `Cx` counts with [`Pace`]; text and items are copied in pieces (`push_text`, `push_items`); one that has none, such as a comparison within a sort, calls [`tick`]
 //! inside [`stoppable`]. **Invariant:** outside of `stoppable` a `tick` does nothing.
 
 use std::any::Any;
@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cx::Cx;
 use crate::error::Raised;
+use crate::value::Value;
 
 /// Steps between two looks: some microseconds of the simplest ones.
 const STEPS: u32 = 4096;
@@ -30,6 +31,82 @@ impl Pace {
         self.0 = 0;
         cx.poll()
     }
+}
+
+/// Bytes that are copied between two looks.
+const BYTES: usize = 1 << 18;
+
+impl Cx {
+    /// Adds text to `out`, which has room for it.
+    #[inline]
+    pub(crate) fn push_text(&self, out: &mut String, text: &str) -> Result<(), Raised> {
+        match append(out, text, &self.interrupt) {
+            true => Ok(()),
+            false => self.stop(),
+        }
+    }
+
+    /// Adds items to `out`, which has room for them.
+    pub(crate) fn push_items(
+        &self,
+        out: &mut Vec<Value>,
+        items: impl IntoIterator<Item = Value>,
+    ) -> Result<(), Raised> {
+        let mut items = items.into_iter();
+        loop {
+            let before = out.len();
+            out.extend(items.by_ref().take(BYTES / size_of::<Value>()));
+            if out.len() == before {
+                return Ok(());
+            }
+            if self.interrupt.load(Ordering::Relaxed) {
+                return self.stop();
+            }
+        }
+    }
+
+    fn stop(&self) -> Result<(), Raised> {
+        self.interrupt.store(false, Ordering::Relaxed);
+        Err(Raised::with_args(&crate::error::KEYBOARD_INTERRUPT, Vec::new()))
+    }
+}
+
+/// Adds text; false, with nothing added, if `stop` is up before that is done.
+#[inline]
+pub(crate) fn append(text: &mut String, more: &str, stop: &AtomicBool) -> bool {
+    if more.len() > BYTES {
+        return append_long(text, more, stop);
+    }
+    text.push_str(more);
+    true
+}
+
+fn append_long(text: &mut String, more: &str, stop: &AtomicBool) -> bool {
+    let (len, mut rest) = (text.len(), more);
+    while !rest.is_empty() {
+        if stop.load(Ordering::Relaxed) {
+            text.truncate(len);
+            return false;
+        }
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(BYTES));
+        text.push_str(piece);
+        rest = behind;
+    }
+    true
+}
+
+/// Makes room for `capacity` bytes in all; false, with nothing changed, if `stop` is up before that is done.
+pub(crate) fn make_room(text: &mut String, capacity: usize, stop: &AtomicBool) -> bool {
+    if text.len() <= BYTES {
+        text.reserve_exact(capacity - text.len());
+        return true;
+    }
+    let mut larger = String::with_capacity(capacity);
+    let is_done = append(&mut larger, text, stop);
+    if is_done {
+        *text = larger;
+    }
+    is_done
 }
 
 thread_local! {
@@ -88,7 +165,47 @@ fn is_stopped(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Stopped>()
 }
 
+/// Adds text to `out`, with a look now and then.
+pub(crate) fn push(out: &mut String, text: &str) {
+    each_piece(text, |piece| out.push_str(piece));
+}
+
+/// Calls `each` with the pieces of a text, with a look before each.
+pub(crate) fn each_piece(text: &str, mut each: impl FnMut(&str)) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        if text.len() > BYTES {
+            look();
+        }
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(BYTES));
+        each(piece);
+        rest = behind;
+    }
+}
+
+/// A character `count` times, each a step.
+pub(crate) fn repeated(it: char, count: usize) -> impl Iterator<Item = char> {
+    std::iter::repeat_n(it, count).inspect(|_| tick())
+}
+
 /// The characters of a text, each a step.
 pub(crate) fn chars(text: &str) -> impl Iterator<Item = char> + '_ {
     text.chars().inspect(|_| tick())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_is_not_added_whole_is_not_added() {
+        let (up, down) = (AtomicBool::new(true), AtomicBool::new(false));
+        let long = "é".repeat(BYTES);
+        let mut text = "a".repeat(BYTES + 1);
+        let before = text.clone();
+        assert!(!append(&mut text, &long, &up) && !make_room(&mut text, 4 * BYTES, &up));
+        assert_eq!(text, before);
+        assert!(make_room(&mut text, 4 * BYTES, &down) && append(&mut text, &long, &down));
+        assert!(text.capacity() >= 4 * BYTES && text == before + &long);
+    }
 }

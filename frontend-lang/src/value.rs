@@ -8,6 +8,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
 
 use crate::cycles::{self, Candidate, holds};
 use crate::error::Raised;
@@ -20,6 +21,7 @@ use crate::objects::iterator::Iter;
 use crate::objects::module::Module;
 use crate::objects::tensor::TensorObj;
 use crate::objects::trash::dispose;
+use crate::patience;
 use crate::table::{Dict, Set};
 use crate::value::words::hold;
 
@@ -330,8 +332,8 @@ impl Str {
         self.chars_len() == self.text.len()
     }
 
-    /// Adds to a text that has one owner; false, with nothing added, if it has more or there is no memory.
-    pub(crate) fn grow(this: &mut Rc<Str>, more: &str) -> bool {
+    /// Adds to a text that has one owner; false, with nothing added, if it has more, there is no memory or `stop` is up.
+    pub(crate) fn grow(this: &mut Rc<Str>, more: &str, stop: &AtomicBool) -> bool {
         let Some(it) = Rc::get_mut(this) else { return false };
         let before = it.text.capacity();
         let wanted = it.text.len() + more.len();
@@ -340,10 +342,14 @@ impl Str {
             if memory::room(room).is_err() {
                 return false;
             }
-            it.text.reserve_exact(room - it.text.len());
+            if !patience::make_room(&mut it.text, room, stop) {
+                return false;
+            }
             memory::charge(it.text.capacity() - before);
         }
-        it.text.push_str(more);
+        if !patience::append(&mut it.text, more, stop) {
+            return false;
+        }
         it.hash.set(0);
         it.chars.set(u32::MAX);
         true

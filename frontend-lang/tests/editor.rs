@@ -156,6 +156,21 @@ run = Run(0.1)
 }
 
 #[test]
+fn of_long_text_only_the_beginning_is_looked_at() {
+    let code = "s = 'é' * 100_000\nparts = ['a' * 100_000]\ndef f(text=s): pass";
+    let mut session = Session::new(Box::new(Recording { record: Rc::new(Record::default()) }));
+    assert!(session.run_cell(code, &Options::default()).error.is_none());
+    // What looks at all of it is stopped by this.
+    let flag = session.interrupt_handle();
+    flag.store(true, std::sync::atomic::Ordering::Relaxed);
+    let known = Describer::default().snapshot(&mut session);
+    flag.store(false, std::sync::atomic::Ordering::Relaxed);
+    explains(&known, "s|", &["'éééééééé"]);
+    explains(&known, "parts|", &["['aaaaaaaa"]);
+    explains(&known, "f|", &["f(text='éééé"]);
+}
+
+#[test]
 fn arrays() {
     let code = "import numpy as np\na = np.zeros((2, 3))\ns = a.sum()";
     let mut session = Session::new(Box::new(Recording { record: Rc::new(Record::default()) }));

@@ -1,132 +1,126 @@
-//! What a cell prints, gathered so that many small writes become few messages.
+//! What a cell shows, gathered so that many small outputs become few messages.
 //!
-//! Pure: who flushes, and when, is decided elsewhere. Each stream has a cap per cell: the first half
-//! is shown as it comes; of the rest the newest half is kept and shown at the end, after a note.
+//! Pure: who sends it, and when, is decided elsewhere. Text of one stream is put together, of the updates of
+//! one display the latest counts, and text that is cleared before anybody has seen it is not sent.
 
+use std::collections::VecDeque;
 use std::mem;
 
+use crate::handler::Bundle;
 use crate::wire::iopub::StreamName;
 
-/// The cap in bytes per stream and cell when the environment does not say otherwise.
-const DEFAULT_CAP: usize = 1 << 20;
-
+/// Bytes of one message of text, and of what waits before the cell must.
+pub const FULL: usize = 128 << 10;
+/// Outputs that wait before the cell must.
+const MAX_PIECES: usize = 64;
 /// Pieces of alternating streams above which each stream is put together.
-const MAX_PIECES: usize = 16;
+const MAX_TEXTS: usize = 16;
 
-/// The two streams of the running cell.
-#[derive(Debug)]
-pub struct Streams {
-    cap: usize,
-    pending: Vec<(StreamName, String)>,
-    shown: [usize; 2],
-    held: [Held; 2],
+/// One output that waits to be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Text of a stream.
+    Text(StreamName, String),
+    /// What the display with this id shows now.
+    Update(String, Bundle),
+    /// The output is cleared: now, or (`true`) when the next output comes.
+    Clear(bool),
 }
 
-/// What is past the first half of the cap.
+/// Outputs that wait to be sent, in order.
 #[derive(Debug, Default)]
-struct Held {
-    tail: String,
-    left_out: usize,
+pub struct Pending {
+    pieces: VecDeque<Piece>,
 }
 
-impl Default for Streams {
-    fn default() -> Self {
-        Self::new(DEFAULT_CAP)
-    }
-}
-
-impl Streams {
-    /// Streams with a cap in bytes; 0 means none.
-    pub fn new(cap: usize) -> Self {
-        let (shown, held) = Default::default();
-        Self { cap, pending: Vec::new(), shown, held }
-    }
-
-    /// Streams with the cap of `NOTEGRAD_STREAM_CAP`, or else 1 MiB.
-    pub fn from_env() -> Self {
-        let cap = std::env::var("NOTEGRAD_STREAM_CAP").ok().and_then(|it| it.trim().parse().ok());
-        Self::new(cap.unwrap_or(DEFAULT_CAP))
-    }
-
-    /// Adds text.
-    pub fn push(&mut self, name: StreamName, text: &str) {
-        let shown = &mut self.shown[name as usize];
-        let room = if self.cap == 0 { usize::MAX } else { (self.cap / 2).saturating_sub(*shown) };
-        let (head, rest) = text.split_at(text.floor_char_boundary(room.min(text.len())));
-        *shown = shown.saturating_add(head.len());
-        if !rest.is_empty() {
-            // From here on everything is held back, or order would be lost.
-            *shown = self.cap;
-            self.held[name as usize].push(rest, self.cap / 2);
-        }
-        self.append(name, head);
-    }
-
-    fn append(&mut self, name: StreamName, text: &str) {
-        match self.pending.last_mut() {
+impl Pending {
+    /// Adds text, at most `FULL` of it at once.
+    pub fn write(&mut self, name: StreamName, text: &str) {
+        self.comes_next();
+        match self.pieces.back_mut() {
             _ if text.is_empty() => return,
-            Some((last, pending)) if *last == name => pending.push_str(text),
-            _ => self.pending.push((name, text.to_owned())),
+            Some(Piece::Text(last, pending)) if *last == name => pending.push_str(text),
+            _ => self.pieces.push_back(Piece::Text(name, text.to_owned())),
         }
-        if self.pending.len() > MAX_PIECES {
-            let (out, err): (Vec<_>, Vec<_>) =
-                mem::take(&mut self.pending).into_iter().partition(|it| it.0 == StreamName::Stdout);
-            let join = |name, pieces: Vec<(_, String)>| {
-                (name, pieces.into_iter().map(|it| it.1).collect::<String>())
-            };
-            self.pending = vec![join(StreamName::Stdout, out), join(StreamName::Stderr, err)];
+        if self.pieces.iter().filter(|it| is_text(it)).count() > MAX_TEXTS {
+            self.join_texts();
         }
     }
 
-    /// Bytes that wait to be flushed.
-    pub fn pending(&self) -> usize {
-        self.pending.iter().map(|it| it.1.len()).sum()
+    /// The display with this id shows something else.
+    pub fn update(&mut self, id: &str, bundle: &Bundle) {
+        let waits = self.pieces.iter_mut().find_map(|it| match it {
+            Piece::Update(of, waits) if of == id => Some(waits),
+            _ => None,
+        });
+        match waits {
+            Some(waits) => *waits = bundle.clone(),
+            None => self.pieces.push_back(Piece::Update(id.to_owned(), bundle.clone())),
+        }
     }
 
-    /// Takes what waits.
-    pub fn take(&mut self) -> Vec<(StreamName, String)> {
-        mem::take(&mut self.pending)
+    /// The output is cleared: now, or when the next output comes.
+    pub fn clear(&mut self, wait: bool) {
+        if !wait {
+            self.pieces.retain(|it| !is_text(it));
+        }
+        match self.pieces.back_mut() {
+            Some(Piece::Clear(waits)) => *waits &= wait,
+            _ => self.pieces.push_back(Piece::Clear(wait)),
+        }
     }
 
-    /// At the end of a cell: what was held back, behind a note, joins what waits.
-    pub fn finish(&mut self) {
-        for name in [StreamName::Stdout, StreamName::Stderr] {
-            let held = mem::take(&mut self.held[name as usize]);
-            if held.left_out > 0 {
-                self.append(name, &note(held.left_out));
+    /// An output comes: text before a clearing is never seen.
+    pub fn comes_next(&mut self) {
+        if let Some(last @ Piece::Clear(_)) = self.pieces.pop_back_if(|it| is_clear(it)) {
+            self.pieces.retain(|it| !is_text(it) && !is_clear(it));
+            self.pieces.push_back(last);
+        }
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Whether so much waits that some must be sent before more comes.
+    pub fn is_full(&self) -> bool {
+        let text = |it: &Piece| if let Piece::Text(_, text) = it { text.len() } else { 0 };
+        self.pieces.len() >= MAX_PIECES || self.pieces.iter().map(text).sum::<usize>() >= FULL
+    }
+
+    /// Takes the first piece; of long text, as much as fits a message.
+    pub fn take(&mut self) -> Option<Piece> {
+        let mut first = self.pieces.pop_front()?;
+        if let Piece::Text(name, text) = &mut first
+            && text.len() > FULL
+        {
+            let rest = text.split_off(text.floor_char_boundary(FULL));
+            self.pieces.push_front(Piece::Text(*name, rest));
+        }
+        Some(first)
+    }
+
+    fn join_texts(&mut self) {
+        let (mut out, mut err) = (String::new(), String::new());
+        for piece in mem::take(&mut self.pieces) {
+            match piece {
+                Piece::Text(StreamName::Stdout, text) => out.push_str(&text),
+                Piece::Text(StreamName::Stderr, text) => err.push_str(&text),
+                other => self.pieces.push_back(other),
             }
-            self.append(name, &held.tail);
         }
-        self.shown = [0; 2];
-    }
-
-    /// The output was cleared: the cap counts anew, and what was held back is gone.
-    pub fn clear(&mut self) {
-        self.shown = [0; 2];
-        self.held = Default::default();
+        self.pieces.push_back(Piece::Text(StreamName::Stdout, out));
+        self.pieces.push_back(Piece::Text(StreamName::Stderr, err));
     }
 }
 
-impl Held {
-    fn push(&mut self, text: &str, room: usize) {
-        self.tail.push_str(text);
-        // Cut seldom: the tail may grow to twice its room.
-        if self.tail.len() > room.saturating_mul(2) {
-            self.cut(room);
-        }
-    }
-
-    fn cut(&mut self, room: usize) {
-        let from = self.tail.len() - room;
-        let line = self.tail.as_bytes()[from..].iter().take(4096).position(|it| *it == b'\n');
-        let from = self.tail.floor_char_boundary(line.map_or(from, |at| from + at + 1));
-        self.tail.drain(..from);
-        self.left_out += from;
-    }
+fn is_text(piece: &Piece) -> bool {
+    matches!(piece, Piece::Text(..))
 }
 
-fn note(left_out: usize) -> String {
-    format!("\n[... {left_out} bytes left out; NOTEGRAD_STREAM_CAP=0 shows all ...]\n")
+fn is_clear(piece: &Piece) -> bool {
+    matches!(piece, Piece::Clear(_))
 }
 
 #[cfg(test)]
@@ -134,68 +128,86 @@ mod tests {
     use super::*;
     use StreamName::{Stderr, Stdout};
 
-    fn text(streams: &mut Streams) -> String {
-        streams.take().into_iter().map(|it| it.1).collect()
+    fn all(pending: &mut Pending) -> Vec<Piece> {
+        std::iter::from_fn(|| pending.take()).collect()
+    }
+
+    fn out(text: &str) -> Piece {
+        Piece::Text(Stdout, text.to_owned())
     }
 
     #[test]
     fn small_writes_become_one_piece() {
-        let mut streams = Streams::default();
-        for piece in ["hello", ", ", "world", "\n"] {
-            streams.push(Stdout, piece);
+        let mut pending = Pending::default();
+        for piece in ["hello", ", ", "world", "\n", ""] {
+            pending.write(Stdout, piece);
         }
-        assert_eq!(streams.take(), [(Stdout, "hello, world\n".to_owned())]);
-        assert_eq!(streams.pending(), 0);
+        assert_eq!(all(&mut pending), [out("hello, world\n")]);
+        assert!(pending.is_empty());
     }
 
     #[test]
     fn order_between_streams_is_kept() {
-        let mut streams = Streams::default();
-        streams.push(Stdout, "a");
-        streams.push(Stderr, "b");
-        streams.push(Stdout, "c");
-        assert_eq!(streams.take().len(), 3);
+        let mut pending = Pending::default();
+        pending.write(Stdout, "a");
+        pending.write(Stderr, "b");
+        pending.write(Stdout, "c");
+        assert_eq!(all(&mut pending).len(), 3);
         for _ in 0..100 {
-            streams.push(Stdout, "a");
-            streams.push(Stderr, "b");
+            pending.write(Stdout, "a");
+            pending.write(Stderr, "b");
         }
-        assert!(streams.take().len() <= MAX_PIECES + 1);
+        assert!(all(&mut pending).len() <= MAX_TEXTS + 1);
     }
 
     #[test]
-    fn below_the_cap_nothing_is_lost() {
-        let mut streams = Streams::new(100);
-        streams.push(Stdout, &"é".repeat(45));
-        streams.finish();
-        assert_eq!(text(&mut streams), "é".repeat(45));
+    fn long_text_is_cut_between_characters_and_none_is_lost() {
+        let mut pending = Pending::default();
+        let text = "é".repeat(FULL) + "a";
+        pending.write(Stdout, &format!("a{text}"));
+        assert!(pending.is_full());
+        let pieces = all(&mut pending);
+        assert!(pieces.len() >= 3);
+        let joined: String = pieces
+            .iter()
+            .map(|it| match it {
+                Piece::Text(_, text) if text.len() <= FULL => text.as_str(),
+                _ => panic!("too long"),
+            })
+            .collect();
+        assert_eq!(joined, format!("a{text}"));
     }
 
     #[test]
-    fn above_the_cap_head_and_tail_stay() {
-        let mut streams = Streams::new(1000);
-        for line in 0..10_000 {
-            streams.push(Stdout, &format!("line {line}\n"));
+    fn of_the_updates_of_one_display_the_latest_counts() {
+        let mut pending = Pending::default();
+        for step in 0..100_000 {
+            pending.update("bar", &Bundle::plain(step.to_string()));
+            assert!(!pending.is_full());
         }
-        streams.finish();
-        let text = text(&mut streams);
-        assert!(text.starts_with("line 0\nline 1\n") && text.ends_with("line 9998\nline 9999\n"));
-        assert!(text.contains("bytes left out") && text.len() < 2000);
+        pending.update("other", &Bundle::plain("1"));
+        pending.update("bar", &Bundle::plain("last"));
+        let update = |id: &str, text: &str| Piece::Update(id.to_owned(), Bundle::plain(text));
+        assert_eq!(all(&mut pending), [update("bar", "last"), update("other", "1")]);
+        (0..MAX_PIECES).for_each(|it| pending.update(&it.to_string(), &Bundle::plain("x")));
+        assert!(pending.is_full());
     }
 
     #[test]
-    fn zero_turns_the_cap_off() {
-        let mut streams = Streams::new(0);
-        streams.push(Stdout, &"x".repeat(3 << 20));
-        assert_eq!(streams.pending(), 3 << 20);
-    }
-
-    #[test]
-    fn clearing_starts_the_count_anew() {
-        let mut streams = Streams::new(10);
-        streams.push(Stdout, "0123456789abc");
-        streams.clear();
-        streams.push(Stdout, "xyz");
-        streams.finish();
-        assert_eq!(text(&mut streams), "01234xyz");
+    fn what_is_cleared_before_it_is_seen_is_not_sent() {
+        let mut pending = Pending::default();
+        for step in 0..1000 {
+            pending.write(Stdout, &step.to_string());
+            pending.clear(true);
+        }
+        // The last text stays until more comes.
+        assert_eq!(all(&mut pending), [Piece::Clear(true), out("999"), Piece::Clear(true)]);
+        pending.write(Stdout, "gone");
+        pending.update("bar", &Bundle::plain("stays"));
+        pending.clear(true);
+        pending.clear(false);
+        pending.write(Stdout, "new");
+        let bar = Piece::Update("bar".to_owned(), Bundle::plain("stays"));
+        assert_eq!(all(&mut pending), [bar, Piece::Clear(false), out("new")]);
     }
 }

@@ -56,6 +56,13 @@ pub struct Execute {
     pub cell_id: Option<String>,
 }
 
+impl Execute {
+    /// Whether a person typed this at a prompt: notebooks name their cells, and scripted runs answer no questions.
+    pub fn is_console(&self) -> bool {
+        self.cell_id.is_none() && self.allow_stdin && !self.silent
+    }
+}
+
 /// How a cell ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -91,6 +98,8 @@ pub enum Payload {
     Page(Bundle),
     /// Offer `text` as the next cell, or in place of this one.
     NextInput { text: String, replace: bool },
+    /// End the console.
+    Exit,
 }
 
 /// Why `input()` gave nothing.

@@ -18,9 +18,7 @@ use crate::server::{Server, failed_to_start};
 use crate::socket::stdin;
 use crate::socket::transport::Channel;
 use crate::wire::header::Request;
-use crate::wire::iopub::{
-    ClearOutput, DisplayData, ExecuteInput, ExecuteResult, State, StreamName, error,
-};
+use crate::wire::iopub::{DisplayData, ExecuteInput, ExecuteResult, State, StreamName, error};
 use crate::wire::shell::{ExecuteReply, ExecuteRequest, Status, user_expression};
 
 /// Address space for the stack; memory is taken only as far as it is used.
@@ -68,7 +66,7 @@ impl Interpreter<'_> {
         let execute = self.prepare(job);
         let (outcome, payload) = self.execute(&execute, request);
         let reply = self.conclude(&execute, &job.execute, outcome, payload, request);
-        server.iopub.end();
+        server.iopub.flush();
         if matches!(reply.status, Status::Error { .. }) && job.execute.stop_on_error {
             server.queue.settle(QUIET, QUIET_LIMIT);
             server.queue.abort();
@@ -116,8 +114,6 @@ impl Interpreter<'_> {
         request: &Request,
     ) -> ExecuteReply {
         let execution_count = execute.execution_count;
-        // Text that was held back comes before the value.
-        self.server.iopub.end();
         let status = match outcome {
             Outcome::Done(value) => {
                 self.show_value(execute, value);
@@ -172,10 +168,13 @@ impl Interpreter<'_> {
     fn abort(&self, job: &Job) {
         self.server.busy(&job.request);
         let why = "not run: a cell before it failed or was interrupted";
-        let failure =
-            Failure { ename: "Aborted".to_owned(), evalue: why.to_owned(), traceback: vec![] };
+        let status = Status::Aborted {
+            ename: "Aborted".to_owned(),
+            evalue: why.to_owned(),
+            traceback: vec![],
+        };
         let reply = ExecuteReply {
-            status: failure.into(),
+            status,
             execution_count: self.count,
             user_expressions: Map::new(),
             payload: vec![],
@@ -212,13 +211,14 @@ impl Outputs for CellOutputs {
     }
 
     fn display(&self, bundle: &Bundle, id: Option<&str>, update: bool) {
-        let msg_type = if update { "update_display_data" } else { "display_data" };
-        self.server.iopub.show(msg_type, &DisplayData::new(bundle, id));
+        match id.filter(|_| update) {
+            Some(id) => self.server.iopub.update(id, bundle),
+            None => self.server.iopub.display(&DisplayData::new(bundle, id)),
+        }
     }
 
     fn clear_output(&self, wait: bool) {
-        self.server.iopub.show("clear_output", &ClearOutput { wait });
-        self.server.iopub.clear();
+        self.server.iopub.clear(wait);
     }
 
     fn input(&self, prompt: &str, password: bool) -> Result<String, InputError> {
@@ -237,6 +237,7 @@ impl Outputs for CellOutputs {
             Payload::NextInput { text, replace } => {
                 json!({"source": "set_next_input", "text": text, "replace": replace})
             }
+            Payload::Exit => json!({"source": "ask_exit", "keepkernel": false}),
         });
     }
 }

@@ -71,6 +71,15 @@ impl Interpreter {
         self.assist.set(self.describer.snapshot(&mut self.notebook.session));
     }
 
+    /// `exit` and `quit` alone are calls, unless the session has given these names to something else.
+    fn called<'a>(&mut self, code: &'a str) -> &'a str {
+        match code.trim() {
+            "exit" if self.notebook.session.global("exit").is_none() => "exit()",
+            "quit" if self.notebook.session.global("quit").is_none() => "quit()",
+            _ => code,
+        }
+    }
+
     fn run(&mut self, code: &str, options: Options, out: &dyn Outputs) -> Outcome {
         let mut shown: HashSet<String> = HashSet::new();
         let mut show = |artifact: Artifact| {
@@ -104,10 +113,11 @@ impl Handler for Interpreter {
         self.port.open(out);
         self.assist.begin(&request.code);
         let options = Options { cell, silent, ..Options::default() };
-        let outcome = self.run(&request.code, options, out.as_ref());
+        let code = self.called(&request.code);
+        let outcome = self.run(code, options, out.as_ref());
         self.port.close();
         self.take_snapshot();
-        outcome
+        if request.is_console() { end_console(outcome, out.as_ref()) } else { outcome }
     }
 
     fn evaluate(&mut self, expression: &str, out: &Rc<dyn Outputs>) -> Result<Bundle, Failure> {
@@ -125,6 +135,20 @@ impl Handler for Interpreter {
         };
         self.port.close();
         shown
+    }
+}
+
+/// In a console `SystemExit` is no error: it ends the console, which shows its message if it has one.
+fn end_console(outcome: Outcome, out: &dyn Outputs) -> Outcome {
+    match outcome {
+        Outcome::Failed(it) if it.ename == "SystemExit" => {
+            if !it.evalue.is_empty() && it.evalue.parse::<i64>().is_err() {
+                out.stderr(&format!("{}\n", it.evalue));
+            }
+            out.payload(Payload::Exit);
+            Outcome::Done(None)
+        }
+        outcome => outcome,
     }
 }
 

@@ -27,4 +27,5 @@ pub mod server;
 pub mod signals;
 pub mod socket;
 pub mod terminal;
+pub mod usage;
 pub mod wire;

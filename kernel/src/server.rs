@@ -20,9 +20,14 @@ use crate::socket::iopub::{Greeter, IoPub};
 use crate::socket::publisher::Keep;
 use crate::socket::transport::{self, Channel, Transport};
 use crate::socket::{control, shell, stdin};
+use crate::usage::Usage;
 use crate::wire::control::shutdown;
 use crate::wire::header::{Request, Wire};
 use crate::wire::iopub::State;
+
+/// How often the kernel looks whether who started it is still there.
+#[cfg(unix)]
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How long a shutdown waits for an interrupted cell, and for clients to take what is sent.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(1);
@@ -36,21 +41,24 @@ pub struct Server {
     pub running: Running,
     pub history: Mutex<History>,
     pub assist: Arc<dyn Assist>,
+    pub usage: Usage,
 }
 
 /// Serves a connection until a frontend shuts the kernel down; that ends the process.
 pub fn run(connection: Connection, language: Language) -> Result<(), String> {
     let wire = Arc::new(Wire::new(&connection.key));
     let (transport, inboxes) = transport::bind(connection, Box::new(Greeter(wire.clone())))?;
-    let iopub = IoPub::start(transport.clone(), wire.clone())?;
+    let running = Running::default();
+    let iopub = IoPub::start(transport.clone(), wire.clone(), running.flag())?;
     let server = Arc::new(Server {
         wire,
         transport,
         iopub,
         queue: Queue::default(),
-        running: Running::default(),
+        running,
         history: Mutex::default(),
         assist: language.assist,
+        usage: Usage::default(),
     });
     let interrupted = Arc::downgrade(&server);
     signals::on_interrupt(move || {
@@ -94,9 +102,10 @@ fn watch_parent() -> Result<(), String> {
     }
     let watch = move || {
         while std::os::unix::process::parent_id() == parent {
-            thread::sleep(Duration::from_secs(1));
+            thread::sleep(LOOK);
         }
-        process::exit(1);
+        // The cell may be anywhere, in the allocator too: nothing is torn down.
+        signal_hook::low_level::exit(1);
     };
     let thread = thread::Builder::new().name("parent".to_owned()).spawn(watch);
     thread.map(drop).map_err(failed_to_start)

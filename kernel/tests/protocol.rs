@@ -35,7 +35,8 @@ fn a_failing_cell_has_one_error_and_aborts_the_rest() {
     it.recv_idle(&cells[0]);
     for cell in &cells[1..] {
         it.recv_busy(cell);
-        assert_eq!(it.recv_reply(cell, "execute_reply")["ename"], "Aborted");
+        let reply = it.recv_reply(cell, "execute_reply");
+        assert_eq!((&reply["status"], &reply["ename"]), (&json!("aborted"), &json!("Aborted")));
         it.recv_idle(cell);
     }
 }
@@ -51,6 +52,37 @@ fn completion_is_answered_while_a_cell_runs() {
     it.recv_busy(&asked);
     it.recv_idle(&asked);
     it.recv_busy(&cell);
+    it.recv_reply(&cell, "execute_reply");
+    it.recv_idle(&cell);
+}
+
+#[test]
+fn requests_of_unknown_types_are_answered() {
+    let mut it = Frontend::start();
+    for name in ["nonsense", "create_subshell", "debug"] {
+        let asked = it.send(&format!("{name}_request"), json!({}));
+        let reply = it.recv_reply(&asked, &format!("{name}_reply"));
+        assert_eq!(reply["status"], "error");
+        assert!(!reply["evalue"].as_str().unwrap().is_empty());
+        it.recv_busy(&asked);
+        it.recv_idle(&asked);
+    }
+}
+
+#[test]
+fn updates_of_one_display_take_each_others_place() {
+    let mut it = Frontend::start();
+    let code = format!("show a 0\n{}value", "update a 1\n".repeat(50) + "update a last\n");
+    let cell = it.send_execute(&code);
+    it.recv_busy(&cell);
+    it.recv_input(&cell);
+    let mut shown = Vec::new();
+    while shown.last().is_none_or(|it| it != "value") {
+        shown.push(it.recv_shown(&cell));
+    }
+    assert_eq!(shown[0], "0");
+    assert_eq!(shown[shown.len() - 2], "last");
+    assert!(shown.len() < 50, "{shown:?}");
     it.recv_reply(&cell, "execute_reply");
     it.recv_idle(&cell);
 }

@@ -141,3 +141,41 @@ def test_clients_come_and_go(installed, count):
             pass
         kc.stop_channels()
     it.close()
+
+
+def test_a_handle_of_a_display(kernel):
+    _, outputs = kernel.run("h = display('a', display_id='name')\nh.update('b')\nh.display('c')\nh")
+    shown = [(t, c["data"]["text/plain"]) for t, c in outputs if "data" in c]
+    assert shown == [
+        ("display_data", "'a'"),
+        ("update_display_data", "'b'"),
+        ("display_data", "'c'"),
+        ("execute_result", "<DisplayHandle display_id=name>"),
+    ]
+    assert [c["transient"].get("display_id") for t, c in outputs if "data" in c] == ["name"] * 3 + [None]
+    _, outputs = kernel.run("a, b = display(1, display_id=True), display(display_id=True)\nb.update(2)\ndisplay(3)")
+    ids = [c["transient"].get("display_id") for t, c in outputs if t.endswith("display_data")]
+    assert len(set(ids[:2])) == 2 and ids[2] == ids[1] and ids[3] is None
+
+
+@pytest.mark.parametrize("code", ["exit", "quit()", "exit()", "import sys\nsys.exit(0)", "raise SystemExit"])
+def test_a_console_is_ended(kernel, code):
+    reply, outputs = kernel.run(code)
+    assert reply["status"] == "ok"
+    assert reply["payload"] == [{"source": "ask_exit", "keepkernel": False}]
+    assert [t for t, _ in outputs] == ["status", "execute_input", "status"]
+
+
+def test_a_notebook_stops_at_exit_and_lives_on(kernel):
+    message = kernel.kc.session.msg("execute_request", {"code": "x = 1\nexit()\nx = 2"})
+    message["metadata"] = {"cellId": "0", "deletedCells": []}
+    kernel.kc.shell_channel.send(message)
+    reply = kernel.reply(message["header"]["msg_id"])["content"]
+    assert reply["ename"] == "SystemExit" and reply["payload"] == []
+    kernel.outputs(message["header"]["msg_id"])
+    assert kernel.run("x")[1][2][1]["data"]["text/plain"] == "1"
+
+
+def test_names_of_a_session_win_over_exit(kernel):
+    assert kernel.run("exit = 3\nexit")[0]["payload"] == []
+    assert kernel.run("exit")[1][2][1]["data"]["text/plain"] == "3"

@@ -77,6 +77,16 @@ pub fn pieces_of(len: usize, cost: usize) -> impl Iterator<Item = Range<usize>> 
     starts.map(move |start| start..(start + step).min(len))
 }
 
+/// Sets all elements, but for those that are left when the user interrupts.
+pub fn fill<T: Copy>(out: &mut [T], value: T) {
+    pieces(out.len()).for_each(|piece| out[piece].fill(value));
+}
+
+/// Copies slices of one length, but for what is left when the user interrupts.
+pub fn copy<T: Copy>(out: &mut [T], src: &[T]) {
+    pieces(out.len()).for_each(|piece| out[piece.clone()].copy_from_slice(&src[piece]));
+}
+
 /// Runs a job, given what to do per chunk, through `dispatch`, which may call it on other threads but waits for them.
 pub(super) fn run_job(f: &(dyn Fn(usize) + Sync), dispatch: impl FnOnce(&(dyn Fn(usize) + Sync))) {
     let flag = FLAG.get();

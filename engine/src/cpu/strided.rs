@@ -7,10 +7,10 @@ use super::typed::Plain;
 use crate::{Layout, Shape};
 
 /// Elements between two looks at whether the user has interrupted.
-const PIECE: usize = 1 << 18;
+const PIECE: usize = 1 << 16;
 
-/// Calls `body(starts, len, strides)` for each innermost run of layouts that share one shape, in row-major order. What is left when
-/// the user interrupts is left out.
+/// Calls `body(starts, len, strides)` for each innermost run of layouts that share one shape, in row-major order; long runs come in
+/// pieces. What is left when the user interrupts is left out.
 pub fn for_each_run<const N: usize>(
     layouts: [&Layout; N],
     mut body: impl FnMut([usize; N], usize, [isize; N]),
@@ -24,13 +24,19 @@ pub fn for_each_run<const N: usize>(
     let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, sizes.len());
     let mut done = 0;
     loop {
-        body(at.map(|it| it as usize), len, step);
-        done += len;
-        if done >= PIECE {
-            if interrupt::ends_here() {
-                return;
+        let mut left = len;
+        while left > 0 {
+            let part = left.min(PIECE);
+            let start = (len - left) as isize;
+            body(std::array::from_fn(|n| (at[n] + start * step[n]) as usize), part, step);
+            left -= part;
+            done += part;
+            if done >= PIECE {
+                if interrupt::ends_here() {
+                    return;
+                }
+                done = 0;
             }
-            done = 0;
         }
         let mut dim = sizes.len();
         loop {
@@ -96,11 +102,11 @@ pub fn gather<T: Plain>(src: &[T], from: &Layout) -> Vec<T> {
         0 => res.resize(res.len() + len, src[start]),
         _ => res.extend((0..len as isize).map(|it| src[(start as isize + it * step) as usize])),
     });
-    if res.len() < from.shape.numel() {
-        // Interrupted: nobody reads it, but it has its length.
-        res.resize(from.shape.numel(), src[from.offset]);
+    match res.len() < from.shape.numel() {
+        // Interrupted: nobody reads it, but it has its length. Zeros come from the system, which writes none.
+        true => vec![T::default(); from.shape.numel()],
+        false => res,
     }
-    res
 }
 
 /// A row-major shape seen as (before, size, after) of one dimension. A scalar is `(1, 1, 1)`.
@@ -113,6 +119,9 @@ pub fn around(shape: &Shape, dim: usize) -> (usize, usize, usize) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     #[test]
@@ -120,5 +129,23 @@ mod tests {
         let src: Vec<i32> = (0..6).collect();
         let layout = Layout::contiguous(Shape::from([2, 3])).permute(&[1, 0]).slice(0, 2, 3, -1);
         assert_eq!(gather(&src, &layout), [2, 5, 1, 4, 0, 3]);
+    }
+
+    #[test]
+    fn a_long_run_comes_in_pieces_until_the_user_interrupts() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let _watching = interrupt::watch(flag.clone());
+        let layout = Layout::contiguous(Shape::from([3 * PIECE + 1])).slice(0, 0, 3 * PIECE + 1, 1);
+        let mut starts = Vec::new();
+        for_each_run([&layout], |[start], len, _| starts.push((start, len)));
+        assert_eq!(starts, [(0, PIECE), (PIECE, PIECE), (2 * PIECE, PIECE), (3 * PIECE, 1)]);
+        flag.store(true, Ordering::Relaxed);
+        let mut count = 0;
+        for_each_run([&layout], |_, _, _| count += 1);
+        assert!(count == 1 && interrupt::take());
+        flag.store(true, Ordering::Relaxed);
+        let src = vec![1_i32; 3 * PIECE + 1];
+        assert_eq!(gather(&src, &layout).len(), src.len());
+        assert!(interrupt::take());
     }
 }

@@ -6,7 +6,7 @@ use super::alloc::Bytes;
 ///
 /// # Safety
 /// Implementors have no padding and no invalid bit patterns.
-pub unsafe trait Plain: Copy + Send + Sync + 'static {}
+pub unsafe trait Plain: Copy + Default + Send + Sync + 'static {}
 
 // SAFETY: primitive numbers.
 unsafe impl Plain for u8 {}

@@ -6,6 +6,7 @@ pub mod dict_methods;
 pub mod exceptions;
 pub mod files;
 pub mod iteration;
+pub mod leave;
 pub mod list_methods;
 pub mod modules;
 pub mod ng_modules;
@@ -32,6 +33,7 @@ pub static FUNCTIONS: &[&[NativeFn]] = &[
     attributes::FUNCTIONS,
     files::FUNCTIONS,
     iteration::FUNCTIONS,
+    leave::FUNCTIONS,
     numbers::FUNCTIONS,
     output::FUNCTIONS,
     shell::FUNCTIONS,

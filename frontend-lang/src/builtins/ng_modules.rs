@@ -15,6 +15,7 @@ pub static ALL: &[NgModule] = &[
     ("IPython.core", text!("IPython/core")),
     ("IPython.core.debugger", text!("IPython/core/debugger")),
     ("IPython.core.interactiveshell", text!("IPython/core/interactiveshell")),
+    ("IPython.core.display_functions", text!("IPython/core/display_functions")),
     ("abc", text!("abc")),
     ("bisect", text!("bisect")),
     ("collections", text!("collections")),

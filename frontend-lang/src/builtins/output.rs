@@ -49,7 +49,7 @@ fn print(cx: &mut Cx, args: Args<'_>) -> Res {
             text.push_str(separator);
         }
         match value {
-            Value::Str(it) => text.push_str(it),
+            Value::Str(it) => cx.push_text(&mut text, it)?,
             other => text.push_str(&cx.str(other)?),
         }
         if text.len() > PIECE && args.opt(3).is_none() {
@@ -63,6 +63,8 @@ fn print(cx: &mut Cx, args: Args<'_>) -> Res {
         return Ok(Value::None);
     }
     cx.host.stdout(&text);
+    // Long text that the user has stopped is not shown whole.
+    cx.poll()?;
     Ok(Value::None)
 }
 

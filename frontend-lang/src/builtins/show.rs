@@ -1,5 +1,7 @@
 //! `display` and `clear_output`, which need no import, and the module `IPython.display`.
 
+use std::hash::{BuildHasher, RandomState};
+
 use crate::native::*;
 use crate::objects::shown::Shown;
 
@@ -7,8 +9,8 @@ use crate::objects::shown::Shown;
 pub static FUNCTIONS: &[NativeFn] = &[
     function(
         "display",
-        "*values, display_id=None",
-        "Shows each value as the end of a cell would.",
+        "*values, display_id=None, clear=False",
+        "Shows each value as the end of a cell would. With a display_id (True: a new one) it gives a handle, whose update() replaces what was shown.",
         display,
     ),
     function(
@@ -29,9 +31,30 @@ pub static FUNCTIONS: &[NativeFn] = &[
 pub static MODULE: NativeModule = NativeModule {
     name: "IPython.display",
     doc: "Showing values.",
-    members: &[Member::Functions(FUNCTIONS), Member::Functions(FORMS)],
+    members: &[
+        Member::Functions(FUNCTIONS),
+        Member::Functions(FORMS),
+        Member::From("DisplayHandle", HANDLES, "DisplayHandle"),
+    ],
     aliases: &[],
 };
+
+/// What the modules of IPython that are written in the language need.
+pub static PRIVATE: NativeModule = NativeModule {
+    name: "_IPython",
+    doc: "What `IPython` is made of.",
+    members: &[Member::Functions(&[function(
+        "new_id",
+        "",
+        "A display_id that no other display has.",
+        |_cx, _args| Ok(Value::str(new_id())),
+    )
+    .opaque()])],
+    aliases: &[],
+};
+
+/// Where handles of displays are written.
+const HANDLES: &str = "IPython.core.display_functions";
 
 /// The module `IPython`.
 pub static PACKAGE: NativeModule = NativeModule {
@@ -86,11 +109,32 @@ fn show(cx: &mut Cx, value: &Value, id: Option<&str>, update: bool) -> Result<()
 }
 
 fn display(cx: &mut Cx, args: Args<'_>) -> Res {
-    let id = args.opt_str(1)?.map(str::to_string);
+    let id = match &args[1] {
+        Value::Bool(true) => Some(new_id()),
+        Value::Bool(false) => None,
+        _ => args.opt_str(1)?.map(str::to_string),
+    };
+    if cx.truth(&args[2])? {
+        cx.host.clear_output(true);
+    }
     for value in args.rest(0) {
         show(cx, value, id.as_deref(), false)?;
     }
-    Ok(Value::None)
+    let Some(id) = id else { return Ok(Value::None) };
+    if args.rest(0).is_empty() {
+        // A place that is to be filled later.
+        let empty = Value::object(Shown::Html(String::new()));
+        cx.host.display(&empty, "", Some(&id), false);
+    }
+    let module = cx.import(HANDLES)?;
+    let class = cx.import_name(&module, Sym::of("DisplayHandle"))?;
+    cx.call(&class, &[Value::str(id)])
+}
+
+/// Displays outlive the session that made them, so numbers in order would meet again.
+fn new_id() -> String {
+    let half = || RandomState::new().hash_one(0);
+    format!("{:016x}{:016x}", half(), half())
 }
 
 fn update(cx: &mut Cx, args: Args<'_>) -> Res {

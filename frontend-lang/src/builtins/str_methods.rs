@@ -116,10 +116,10 @@ macro_rules! changes {
 changes! {
     capitalize: |it| text::capitalize(it);
     casefold: |it| text::case_fold(it);
-    lower: |it| it.to_lowercase();
+    lower: |it| text::lower(it);
     swapcase: |it| text::swap_case(it);
     title: |it| text::title(it);
-    upper: |it| it.to_uppercase();
+    upper: |it| text::upper(it);
 }
 
 /// The part of a string that `start` and `end` choose, with its offset in code points.
@@ -250,19 +250,26 @@ fn fill_char(args: Args<'_>) -> Result<char, Raised> {
 }
 
 fn center(cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::str(text::center(args.str(0)?, width(cx, args)?, fill_char(args)?)))
+    let (text, fill, width) = (args.str(0)?, fill_char(args)?, width(cx, args)?);
+    stoppable_if_long(cx, width, || text::center(text, width, fill)).map(Value::str)
 }
 
 fn ljust(cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::str(pad(args.str(0)?, fill_char(args)?, '<', width(cx, args)?)))
+    padded(cx, args, '<')
 }
 
 fn rjust(cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::str(pad(args.str(0)?, fill_char(args)?, '>', width(cx, args)?)))
+    padded(cx, args, '>')
+}
+
+fn padded(cx: &mut Cx, args: Args<'_>, align: char) -> Res {
+    let (text, fill, width) = (args.str(0)?, fill_char(args)?, width(cx, args)?);
+    stoppable_if_long(cx, width, || pad(text, fill, align, width)).map(Value::str)
 }
 
 fn zfill(cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::str(text::zero_fill(args.str(0)?, width(cx, args)?)))
+    let (text, width) = (args.str(0)?, width(cx, args)?);
+    stoppable_if_long(cx, width, || text::zero_fill(text, width)).map(Value::str)
 }
 
 fn expandtabs(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -300,9 +307,9 @@ fn join(cx: &mut Cx, args: Args<'_>) -> Res {
             )));
         };
         if idx > 0 {
-            out.push_str(between);
+            cx.push_text(&mut out, between)?;
         }
-        out.push_str(part);
+        cx.push_text(&mut out, part)?;
     }
     Ok(Value::str(out))
 }

@@ -250,6 +250,7 @@ fn runs_code(value: &Value) -> bool {
     match value {
         Value::Func(_) | Value::Method(_) | Value::Generator(_) | Value::Iter(_) => true,
         Value::Instance(it) => it.class.native.is_none(),
-        _ => false,
+        Value::Tuple(it) => it.iter().any(runs_code),
+        other => unknown::is_running(other),
     }
 }

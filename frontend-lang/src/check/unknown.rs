@@ -89,8 +89,17 @@ pub(crate) fn running() -> Value {
 
 /// What is known about `value`, if it is an unknown.
 pub fn kind_of(value: &Value) -> Option<Kind> {
+    of(value).map(|it| it.kind)
+}
+
+/// Whether `value` stands for a live iterator.
+pub(crate) fn is_running(value: &Value) -> bool {
+    of(value).is_some_and(|it| it.role == Role::Running)
+}
+
+fn of(value: &Value) -> Option<&Unknown> {
     match value {
-        Value::Object(it) => it.as_any().downcast_ref::<Unknown>().map(|it| it.kind),
+        Value::Object(it) => it.as_any().downcast_ref::<Unknown>(),
         _ => None,
     }
 }

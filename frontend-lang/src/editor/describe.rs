@@ -36,6 +36,8 @@ const DEPTH: u32 = 3;
 const BUDGET: u32 = 4000;
 /// Characters of a value that are kept.
 const SHOWN: usize = 120;
+/// Bytes that hold as many.
+const LONG: usize = 4 * SHOWN;
 /// Elements of a tensor up to which its text is kept, and how many such texts one snapshot makes.
 const SMALL: usize = 32;
 const TEXTS: u32 = 40;
@@ -280,9 +282,9 @@ impl Describer {
                 cx.repr(value).unwrap_or_default()
             }
             Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) => {
-                short(&cx.repr(value).unwrap_or_default())
+                short(&plain_text(cx, value))
             }
-            Value::List(it) => list_text(cx, &it.items.borrow().clone(), ["[", "]"]),
+            Value::List(it) => list_text(cx, &it.items.borrow(), ["[", "]"]),
             Value::Tuple(it) => list_text(cx, it, ["(", ")"]),
             Value::Dict(it) => counted(it.len(), "entry", "entries"),
             Value::Set(it) => counted(it.len(), "item", "items"),
@@ -404,7 +406,18 @@ fn default_text(cx: &mut Cx, value: &Value) -> String {
         Value::Instance(_) | Value::Tensor(_) | Value::List(_) | Value::Dict(_) | Value::Set(_) => {
             "...".to_owned()
         }
-        _ => short(&cx.repr(value).unwrap_or_else(|_| "...".to_owned())),
+        _ => short(&plain_text(cx, value)),
+    }
+}
+
+/// The text of a value without parts; of long text, only what will be shown is looked at.
+fn plain_text(cx: &mut Cx, value: &Value) -> String {
+    match value {
+        Value::Str(it) if it.len() > LONG => {
+            let head = &it[..it.floor_char_boundary(LONG)];
+            cx.repr(&Value::str(head)).unwrap_or_default()
+        }
+        _ => cx.repr(value).unwrap_or_else(|_| "...".to_owned()),
     }
 }
 
@@ -425,7 +438,7 @@ fn list_text(cx: &mut Cx, items: &[Value], brackets: [&str; 2]) -> String {
     if items.len() > 20 || !items.iter().all(is_plain) {
         return counted(items.len(), "item", "items");
     }
-    let parts: Vec<String> = items.iter().map(|it| cx.repr(it).unwrap_or_default()).collect();
+    let parts: Vec<String> = items.iter().map(|it| plain_text(cx, it)).collect();
     let comma = if items.len() == 1 && brackets[0] == "(" { "," } else { "" };
     short(&format!("{}{}{comma}{}", brackets[0], parts.join(", "), brackets[1]))
 }

@@ -195,9 +195,9 @@ pub fn pad(text: &str, fill: char, align: char, width: usize) -> String {
         _ => total,
     };
     let mut out = String::with_capacity(text.len() + total * fill.len_utf8());
-    out.extend(std::iter::repeat_n(fill, left));
+    out.extend(crate::patience::repeated(fill, left));
     out.push_str(text);
-    out.extend(std::iter::repeat_n(fill, total - left));
+    out.extend(crate::patience::repeated(fill, total - left));
     out
 }
 

@@ -109,11 +109,28 @@ pub fn replace(text: &str, old: &str, new: &str, count: i64) -> String {
     let mut from = 0;
     for (at, part) in text.match_indices(old).take(most) {
         patience::tick();
-        out.push_str(&text[from..at]);
+        patience::push(&mut out, &text[from..at]);
         out.push_str(new);
         from = at + part.len();
     }
-    out.push_str(&text[from..]);
+    patience::push(&mut out, &text[from..]);
+    out
+}
+
+/// `text.upper()`.
+pub fn upper(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    patience::each_piece(text, |piece| out.push_str(&piece.to_uppercase()));
+    out
+}
+
+/// `text.lower()`; what becomes of a sigma depends on what stands around it.
+pub fn lower(text: &str) -> String {
+    if text.contains('Σ') {
+        return text.to_lowercase();
+    }
+    let mut out = String::with_capacity(text.len());
+    patience::each_piece(text, |piece| out.push_str(&piece.to_lowercase()));
     out
 }
 
@@ -223,7 +240,11 @@ pub fn zero_fill(text: &str, width: usize) -> String {
         Some('+' | '-') => text.split_at(1),
         _ => ("", text),
     };
-    format!("{sign}{}{digits}", "0".repeat(width - len))
+    let mut out = String::with_capacity(text.len() + width - len);
+    out.push_str(sign);
+    out.extend(patience::repeated('0', width - len));
+    out.push_str(digits);
+    out
 }
 
 /// `text.center(width, fill)`, with CPython's choice of the side that gets the odd one.
@@ -234,9 +255,9 @@ pub fn center(text: &str, width: usize, fill: char) -> String {
     }
     let total = width - len;
     let left = total / 2 + (total & width & 1);
-    let mut out: String = std::iter::repeat_n(fill, left).collect();
+    let mut out: String = patience::repeated(fill, left).collect();
     out.push_str(text);
-    out.extend(std::iter::repeat_n(fill, total - left));
+    out.extend(patience::repeated(fill, total - left));
     out
 }
 

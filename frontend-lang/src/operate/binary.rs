@@ -15,6 +15,9 @@ use crate::table::Set;
 use crate::value::Value;
 use crate::value::words::fresh;
 
+/// Bytes of a short text that are repeated at once.
+const COPIED: usize = 1 << 16;
+
 impl Cx {
     /// `a op b`.
     pub fn binary(&mut self, op: BinaryOp, a: &Value, b: &Value) -> Res {
@@ -167,8 +170,8 @@ impl Cx {
         Ok(Some(match (op, a, b) {
             (BinaryOp::Add, Value::Str(x), Value::Str(y)) => {
                 let mut text = memory::string(x.len() + y.len())?;
-                text.push_str(x);
-                text.push_str(y);
+                self.push_text(&mut text, x)?;
+                self.push_text(&mut text, y)?;
                 Value::str(text)
             }
             (BinaryOp::Add, Value::Str(_), _) => {
@@ -179,8 +182,7 @@ impl Cx {
             }
             (BinaryOp::Add, Value::List(x), Value::List(y)) => {
                 let (x, y) = (x.items.borrow(), y.items.borrow());
-                memory::room_for(x.len() + y.len())?;
-                Value::list([&**x, &**y].concat())
+                Value::list(self.joined(&x, &y)?)
             }
             (BinaryOp::Add, Value::List(_), _) => {
                 return Err(type_error(format!(
@@ -188,10 +190,7 @@ impl Cx {
                     type_name(b)
                 )));
             }
-            (BinaryOp::Add, Value::Tuple(x), Value::Tuple(y)) => {
-                memory::room_for(x.len() + y.len())?;
-                Value::tuple([&***x, &***y].concat())
-            }
+            (BinaryOp::Add, Value::Tuple(x), Value::Tuple(y)) => Value::tuple(self.joined(x, y)?),
             (BinaryOp::Add, Value::Tuple(_), _) => {
                 return Err(type_error(format!(
                     "can only concatenate tuple (not \"{}\") to tuple",
@@ -234,24 +233,39 @@ impl Cx {
             Value::Str(it) => {
                 let bytes = it.len().saturating_mul(count);
                 let mut text = memory::string(bytes)?;
+                // Short texts are copied many at once.
+                let many = (COPIED / it.len().max(1)).min(count);
+                let block = if many > 1 { it.repeat(many) } else { String::new() };
+                for _ in 0..count.checked_div(many).unwrap_or(0) {
+                    self.push_text(&mut text, if many > 1 { &block } else { it })?;
+                }
                 while text.len() < bytes {
-                    text.push_str(it);
+                    self.push_text(&mut text, it)?;
                 }
                 return Ok(Value::str(text));
             }
             _ => self.len(sequence)?,
         };
         self.check_size(len.saturating_mul(count))?;
-        Ok(match sequence {
-            Value::List(it) => {
-                let items = it.items.borrow();
-                Value::list(items.iter().cycle().take(len * count).cloned().collect())
-            }
-            Value::Tuple(it) => {
-                Value::tuple(it.iter().cycle().take(len * count).cloned().collect::<Vec<_>>())
-            }
+        let mut repeated = Vec::with_capacity(len * count);
+        let mut push = |items: &[Value]| {
+            self.push_items(&mut repeated, items.iter().cycle().take(len * count).cloned())
+        };
+        match sequence {
+            Value::List(it) => push(&it.items.borrow())?,
+            Value::Tuple(it) => push(it)?,
             _ => return Err(unsupported("*", sequence, sequence)),
-        })
+        }
+        let is_list = matches!(sequence, Value::List(_));
+        Ok(if is_list { Value::list(repeated) } else { Value::tuple(repeated) })
+    }
+
+    /// The items of two sequences.
+    fn joined(&self, x: &[Value], y: &[Value]) -> Result<Vec<Value>, Raised> {
+        memory::room_for(x.len() + y.len())?;
+        let mut joined = Vec::with_capacity(x.len() + y.len());
+        self.push_items(&mut joined, x.iter().chain(y).cloned())?;
+        Ok(joined)
     }
 
     fn set_op(&mut self, op: BinaryOp, a: &Set, b: &Set) -> Result<Option<Value>, Raised> {

@@ -10,6 +10,7 @@ use crate::native::{CallArgs, NativeObject, NativeType, Res};
 use crate::objects::class::{class_of, full_type_name, traits, type_name};
 use crate::objects::generic::Alias;
 use crate::objects::number::overflow;
+use crate::patience::{self, stoppable_if_long};
 use crate::sym::Sym;
 use crate::value::{List, Range, Slice, Str, Value};
 
@@ -191,17 +192,20 @@ impl Cx {
         }
         let places = || (0..range.len()).map(|idx| range.at(idx) as usize);
         Ok(match value {
-            Value::List(it) => {
-                let items = it.items.borrow();
-                Value::list(places().map(|at| items[at].clone()).collect())
-            }
-            Value::Tuple(it) => Value::tuple(places().map(|at| it[at].clone()).collect::<Vec<_>>()),
+            Value::List(it) => Value::list(self.picked(&it.items.borrow(), places())?),
+            Value::Tuple(it) => Value::tuple(self.picked(it, places())?),
             Value::Str(it) if it.is_ascii() && range.step == 1 => {
-                Value::str(&it[range.start as usize..range.start as usize + range.len()])
+                let mut text = memory::string(range.len())?;
+                let start = range.start as usize;
+                self.push_text(&mut text, &it[start..start + range.len()])?;
+                Value::str(text)
             }
             Value::Str(it) => {
-                let chars: Vec<char> = it.chars().collect();
-                Value::str(places().map(|at| chars[at]).collect::<String>())
+                let picked = stoppable_if_long(self, it.len(), || {
+                    let chars: Vec<char> = patience::chars(it).collect();
+                    places().inspect(|_| patience::tick()).map(|at| chars[at]).collect::<String>()
+                });
+                Value::str(picked?)
             }
             Value::Range(it) => {
                 let at = |idx: i64| {
@@ -214,6 +218,17 @@ impl Cx {
             }
             _ => return Err(not_subscriptable(value)),
         })
+    }
+
+    /// The items at these places.
+    fn picked(
+        &self,
+        items: &[Value],
+        places: impl ExactSizeIterator<Item = usize>,
+    ) -> Result<Vec<Value>, Raised> {
+        let mut picked = Vec::with_capacity(places.len());
+        self.push_items(&mut picked, places.map(|at| items[at].clone()))?;
+        Ok(picked)
     }
 
     /// The positions that a slice means in a sequence of `len` items.

@@ -95,11 +95,8 @@ impl Cx {
     pub fn collect(&mut self, value: &Value) -> Result<Vec<Value>, Raised> {
         let value = plain_inside(value);
         match value {
-            Value::List(it) => return it.copied(),
-            Value::Tuple(it) => {
-                memory::room_for(it.len())?;
-                return Ok(it.to_vec());
-            }
+            Value::List(it) => return self.copied(&it.items.borrow()),
+            Value::Tuple(it) => return self.copied(it),
             _ => {}
         }
         let iter = self.iter(value)?;
@@ -113,6 +110,14 @@ impl Cx {
             memory::push(&mut items, item)?;
         }
         Ok(items)
+    }
+
+    /// A copy of the items, if there is room for it.
+    fn copied(&self, items: &[Value]) -> Result<Vec<Value>, Raised> {
+        memory::room_for(items.len())?;
+        let mut copied = Vec::with_capacity(items.len());
+        self.push_items(&mut copied, items.iter().cloned())?;
+        Ok(copied)
     }
 
     /// Exactly `count` items, or CPython's `ValueError`.

@@ -31,7 +31,7 @@ impl Cx {
         stack.drop_top();
         stack.drop_top();
         if let Value::Str(text) = &mut stack[place]
-            && Str::grow(text, &more)
+            && Str::grow(text, &more, &self.interrupt)
         {
             return true;
         }
@@ -72,7 +72,7 @@ impl Cx {
         for part in parts {
             match part {
                 Value::Int(number) => text.push_str(itoa::Buffer::new().format(*number)),
-                _ => text.push_str(part.as_str().unwrap_or_default()),
+                _ => self.push_text(&mut text, part.as_str().unwrap_or_default())?,
             }
         }
         self.machine.stack.shrink(at);

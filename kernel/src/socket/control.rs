@@ -5,7 +5,6 @@ use std::sync::mpsc;
 use bytes::Bytes;
 
 use crate::server::Server;
-use crate::wire::control::interrupt;
 
 use super::shell;
 use super::transport::Channel;
@@ -14,13 +13,6 @@ use super::transport::Channel;
 pub fn serve(server: &Server, inbox: &mpsc::Receiver<Vec<Bytes>>) {
     for frames in inbox {
         let Some(request) = server.wire.read(&frames) else { continue };
-        if request.msg_type == "interrupt_request" {
-            server.busy(&request);
-            server.interrupt();
-            server.reply(Channel::Control, &request, &interrupt());
-            server.idle(&request);
-        } else {
-            shell::respond(server, Channel::Control, &request);
-        }
+        shell::respond(server, Channel::Control, &request);
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod dial;
 pub mod heartbeat;
 pub mod iopub;
 mod outbox;
+mod pace;
 pub mod publisher;
 pub mod router;
 pub mod shell;

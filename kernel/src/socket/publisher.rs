@@ -1,7 +1,8 @@
 //! An XPUB socket: subscribers, their topics, and what each is sent.
 //!
-//! Each subscriber has an outbox of its own: one that does not read costs the others nothing.
-//! Outputs are left out when its outbox is full, and it is told; status and errors never are.
+//! Each subscriber has an outbox of its own. While one that reads has a full outbox the cell waits (`has_room`).
+//! One that has not read for `SILENT` is waited for no longer: outputs that its outbox has no room for are left out,
+//! and it is told; status and errors never are.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -11,17 +12,19 @@ use tokio::io::AsyncRead;
 
 use crate::lock::lock;
 
+pub(super) use super::outbox::SILENT;
+
 use super::outbox::Outbox;
 use super::zmtp::{COMMAND, Serve, Stream, encode, handshake, listen, pong, read_frame};
 
-/// Whether a message may be left out for a subscriber that reads too slowly.
+/// Whether a message may be left out for a subscriber that does not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     Always,
     IfRoom,
 }
 
-/// Bytes that wait for a subscriber above which outputs are left out.
+/// Bytes that wait for a subscriber above which outputs wait, or are left out.
 const ROOM: usize = 64 << 20;
 /// A subscription or command is never longer.
 const MAX_INCOMING: u64 = 64 << 10;
@@ -74,6 +77,11 @@ impl Publisher {
         }
     }
 
+    /// Whether all who read can take more.
+    pub fn has_room(&self) -> bool {
+        lock(&self.subscribers).iter().all(|it| it.has_room() || it.outbox.is_silent())
+    }
+
     /// Whether nothing waits for anybody.
     pub fn is_flushed(&self) -> bool {
         lock(&self.subscribers).iter().all(|it| it.outbox.waiting() == 0)
@@ -103,15 +111,19 @@ impl Subscriber {
         if !wants.topics.iter().any(|it| topic.starts_with(it)) {
             return;
         }
-        if keep == Keep::IfRoom && self.outbox.waiting() + message.len() > ROOM {
+        if keep == Keep::IfRoom && !self.has_room() && self.outbox.is_silent() {
             wants.lost += 1;
             return;
         }
-        if keep == Keep::Always && wants.lost > 0 {
+        if wants.lost > 0 {
             self.outbox.push(encode(&voice.notice(frames, wants.lost)));
             wants.lost = 0;
         }
         self.outbox.push(message.clone());
+    }
+
+    fn has_room(&self) -> bool {
+        self.outbox.waiting() < ROOM
     }
 
     async fn obey_all(
@@ -159,18 +171,26 @@ mod tests {
     use crate::socket::zmtp::tests::{SayBack, frames};
 
     #[test]
-    fn a_peer_that_does_not_read_loses_outputs_only_and_is_told() {
+    fn a_peer_that_is_silent_loses_outputs_only_and_is_told() {
         let subscriber = Subscriber::default();
         lock(&subscriber.wants).topics.push(Bytes::new());
-        let big = [Bytes::from_static(b"t"), Bytes::from(vec![0; ROOM / 4])];
-        for _ in 0..6 {
+        let big = [Bytes::from_static(b"t"), Bytes::from(vec![0; ROOM / 3])];
+        for _ in 0..3 {
+            assert!(subscriber.has_room());
+            subscriber.offer(&SayBack, &big, &encode(&big), Keep::IfRoom);
+        }
+        assert!(!subscriber.has_room() && !subscriber.outbox.is_silent());
+        // One that was not waited for loses nothing before it is silent.
+        subscriber.offer(&SayBack, &big, &encode(&big), Keep::IfRoom);
+        subscriber.outbox.fall_silent();
+        for _ in 0..3 {
             subscriber.offer(&SayBack, &big, &encode(&big), Keep::IfRoom);
         }
         let idle = frames("t", "idle");
         subscriber.offer(&SayBack, &idle, &encode(&idle), Keep::Always);
         let kept: Vec<Bytes> = std::iter::from_fn(|| subscriber.outbox.take()).collect();
-        assert_eq!(kept.len(), 4);
-        let last = String::from_utf8_lossy(&kept[3]).into_owned();
+        assert_eq!(kept.len(), 5);
+        let last = String::from_utf8_lossy(&kept[4]).into_owned();
         assert!(last.contains("lost 3") && last.ends_with("idle"), "{last:?}");
     }
 

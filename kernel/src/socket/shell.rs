@@ -10,7 +10,7 @@ use crate::handler::Failure;
 use crate::lock::lock;
 use crate::server::Server;
 use crate::wire::comm::{CommClose, CommOpen, comm_info};
-use crate::wire::control::ShutdownRequest;
+use crate::wire::control::{self, DebugRequest, DeleteSubshellRequest, ShutdownRequest};
 use crate::wire::header::Request;
 use crate::wire::shell::{
     self, CompleteRequest, ExecuteRequest, HistoryRequest, InspectRequest, IsCompleteRequest,
@@ -49,7 +49,7 @@ pub(super) fn respond(server: &Server, channel: Channel, request: &Request) {
     server.idle(request);
 }
 
-/// The reply, if this message has one. Messages of an unknown type have none.
+/// The reply, if this message has one: requests do, also those of an unknown type.
 fn answer(server: &Server, channel: Channel, request: &Request) -> Result<Option<Value>, String> {
     let reply = match request.msg_type.as_str() {
         "kernel_info_request" => shell::kernel_info(),
@@ -68,10 +68,25 @@ fn answer(server: &Server, channel: Channel, request: &Request) -> Result<Option
         }
         "history_request" => lock(&server.history).answer(&request.parse::<HistoryRequest>()?),
         "comm_info_request" => comm_info(),
+        "interrupt_request" => {
+            server.interrupt();
+            control::interrupt()
+        }
+        "create_subshell_request" => return Err(control::NO_SUBSHELLS.to_owned()),
+        "delete_subshell_request" => {
+            let DeleteSubshellRequest { subshell_id } = request.parse()?;
+            return Err(format!("there is no subshell `{subshell_id}`: {}", control::NO_SUBSHELLS));
+        }
+        "list_subshell_request" => control::subshells(),
+        "debug_request" => control::debug(&request.parse::<DebugRequest>()?),
+        "usage_request" => server.usage.answer()?,
         "comm_open" => return close_comm(server, request).map(|()| None),
         "shutdown_request" => {
             let ShutdownRequest { restart } = request.parse().unwrap_or_default();
             server.shut_down(channel, request, restart)
+        }
+        name if name.ends_with("_request") => {
+            return Err(format!("this channel of the kernel does not know `{name}`"));
         }
         _ => return Ok(None),
     };

@@ -29,6 +29,8 @@ pub trait Transport: Send + Sync {
     fn send(&self, channel: Channel, frames: Vec<Bytes>);
     /// Sends frames to all subscribers; the first is the topic.
     fn publish(&self, frames: Vec<Bytes>, keep: Keep);
+    /// Whether all subscribers that read can take more.
+    fn has_room(&self) -> bool;
     /// Waits until all has been handed to the system, at most `limit`.
     fn flush(&self, limit: Duration);
 }
@@ -99,6 +101,10 @@ impl Transport for Sockets {
 
     fn publish(&self, frames: Vec<Bytes>, keep: Keep) {
         self.publisher.publish(&frames, keep);
+    }
+
+    fn has_room(&self) -> bool {
+        self.publisher.has_room()
     }
 
     fn flush(&self, limit: Duration) {

@@ -80,7 +80,17 @@ pub struct ExecuteReply {
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum Status {
     Ok,
-    Error { ename: String, evalue: String, traceback: Vec<String> },
+    Error {
+        ename: String,
+        evalue: String,
+        traceback: Vec<String>,
+    },
+    /// Not run because a cell before it failed; clients look for the fields of an error, too.
+    Aborted {
+        ename: String,
+        evalue: String,
+        traceback: Vec<String>,
+    },
 }
 
 impl From<Failure> for Status {

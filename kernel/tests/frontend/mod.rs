@@ -102,6 +102,13 @@ impl Frontend {
         content["data"]["text/plain"].as_str().unwrap().to_owned()
     }
 
+    /// The text of a display, an update or a result.
+    pub(crate) fn recv_shown(&mut self, msg_id: &str) -> String {
+        let message = self.recv();
+        assert_eq!(message.parent, msg_id);
+        message.content["data"]["text/plain"].as_str().unwrap().to_owned()
+    }
+
     pub(crate) fn recv_error(&mut self, msg_id: &str) -> String {
         self.recv_iopub(msg_id, "error")["ename"].as_str().unwrap().to_owned()
     }

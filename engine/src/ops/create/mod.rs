@@ -13,6 +13,7 @@ pub mod zeros_like;
 use smallvec::smallvec;
 
 use crate::apply::Metas;
+use crate::cpu::interrupt;
 use crate::cpu::view::OutView;
 use crate::op::{self, InferCx};
 use crate::storage::{Number, bits_of};
@@ -71,7 +72,7 @@ fn sized(cx: &InferCx<'_>) -> Result<Metas> {
 /// Sets every element to the number, converted to the dtype.
 fn fill(output: &mut OutView<'_>, number: Number) {
     let bits = bits_of(number, output.dtype());
-    with_size!(output.dtype(), T => output.as_mut_slice::<T>().fill(bits as T));
+    with_size!(output.dtype(), T => interrupt::fill(output.as_mut_slice::<T>(), bits as T));
 }
 
 /// Sets element `i` to `at(i)`, converted to the dtype.
@@ -79,6 +80,9 @@ fn fill_with(output: &mut OutView<'_>, at: &dyn Fn(usize) -> Number) {
     let dtype = output.dtype();
     with_size!(dtype, T => {
         let slice = output.as_mut_slice::<T>();
-        slice.iter_mut().enumerate().for_each(|(idx, it)| *it = bits_of(at(idx), dtype) as T);
+        for piece in interrupt::pieces(slice.len()) {
+            let part = slice[piece.clone()].iter_mut().zip(piece);
+            part.for_each(|(it, idx)| *it = bits_of(at(idx), dtype) as T);
+        }
     });
 }

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::{admit_along, checked, index_dtype, indices};
 use crate::cpu::number::Num;
-use crate::cpu::strided;
+use crate::cpu::{interrupt, strided};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
@@ -67,7 +67,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     with_dtype!(input.dtype(), T => {
         let src = source.to_slice::<T>();
         let out = cx.outputs[0].as_mut_slice::<T>();
-        out.copy_from_slice(&input.to_slice::<T>());
+        interrupt::copy(out, &input.to_slice::<T>());
         let mut rows = src.chunks_exact(inner.max(1));
         for block in 0..outer {
             for &at in index.iter() {

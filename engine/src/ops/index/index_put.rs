@@ -5,8 +5,8 @@ use smallvec::smallvec;
 use super::{admit_leading, index_dtype, leading, row_starts};
 use crate::autograd::unbroadcast;
 use crate::cpu::number::Num;
-use crate::cpu::strided;
 use crate::cpu::view::View;
+use crate::cpu::{interrupt, strided};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,
@@ -77,7 +77,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     if add {
         with_dtype!(input.dtype(), T => {
             let out = cx.outputs[0].as_mut_slice::<T>();
-            out.copy_from_slice(&input.to_slice::<T>());
+            interrupt::copy(out, &input.to_slice::<T>());
             let values = strided::gather(values.buffer::<T>(), &spread);
             for (row, start) in values.chunks_exact(row).zip(starts) {
                 let slots = out[start..start + lead.row].iter_mut().zip(row);
@@ -89,7 +89,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     }
     with_size!(input.dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
-        out.copy_from_slice(&input.to_slice::<T>());
+        interrupt::copy(out, &input.to_slice::<T>());
         let values = strided::gather(values.buffer::<T>(), &spread);
         for (row, start) in values.chunks_exact(row).zip(starts) {
             out[start..start + lead.row].copy_from_slice(row);

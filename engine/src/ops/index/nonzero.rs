@@ -1,10 +1,12 @@
 //! `nonzero`: where the elements that are not zero are: one row of indices for each, in row-major order.
 
+use std::ops::Range;
+
 use smallvec::smallvec;
 
 use crate::cpu::interrupt;
 use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Onnx, Param};
-use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_size};
+use crate::{DType, Error, Meta, Metas, OpDef, Result, Shape, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "nonzero",
@@ -28,7 +30,12 @@ pub static OP: OpDef = OpDef {
 
 /// The shape depends on the elements, so a tensor without elements is refused.
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let n_rows = cx.inputs[0].to_f64_vec()?.into_iter().filter(|&it| it != 0.0).count();
+    let values = cx.inputs[0].to_f64_vec()?;
+    let hits = |piece: Range<usize>| values[piece].iter().filter(|it| **it != 0.0).count();
+    let n_rows = interrupt::pieces(values.len()).map(hits).sum();
+    if interrupt::take() {
+        return Err(Error::Interrupted);
+    }
     Ok(smallvec![Meta::new(Shape::from([n_rows, cx.shape(0).rank()]), DType::I64)])
 }
 

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::indices;
+use crate::cpu::interrupt;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
 };
@@ -48,7 +49,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let index = indices(cx.op.name, &cx.inputs[0])?;
     let n_classes = cx.outputs[0].shape().last().copied().unwrap_or(1);
     let out = cx.outputs[0].as_mut_slice::<i64>();
-    out.fill(0);
+    interrupt::fill(out, 0);
     for (row, &at) in out.chunks_exact_mut(n_classes).zip(index.iter()) {
         match usize::try_from(at).ok().and_then(|it| row.get_mut(it)) {
             Some(slot) => *slot = 1,

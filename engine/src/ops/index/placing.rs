@@ -4,9 +4,9 @@ use smallvec::smallvec;
 
 use super::{Spread, index_dtype};
 use crate::cpu::number::Num;
-use crate::cpu::strided;
 use crate::cpu::typed::{self, Plain};
 use crate::cpu::view::View;
+use crate::cpu::{interrupt, strided};
 use crate::op::{InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::storage::{self, Number};
@@ -59,7 +59,7 @@ fn start<'c, T: Plain + Default>(
 ) -> Result<(&'c mut [T], Vec<T>)> {
     let input = cx.inputs[0];
     let out = cx.outputs[0].as_mut_slice::<T>();
-    out.copy_from_slice(&input.to_slice::<T>());
+    interrupt::copy(out, &input.to_slice::<T>());
     Ok((out, source(src, shape, input.dtype())?))
 }
 

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::OpDef;
+use crate::cpu::interrupt;
 use crate::cpu::view::OutView;
 use crate::op::{InferCx, KernelCx};
 use crate::ops::shape::size_list;
@@ -67,12 +68,16 @@ pub(crate) fn fill_uniform(cx: &mut KernelCx<'_, '_>, low: f64, high: f64) -> Re
 /// Writes whole numbers, converted to the dtype.
 pub(crate) fn store_ints(output: &mut OutView<'_>, values: &[i64]) {
     if output.dtype() == DType::Bool {
-        let slots = output.as_mut_slice::<u8>().iter_mut();
-        return slots.zip(values).for_each(|(slot, &it)| *slot = u8::from(it != 0));
+        return store(output.as_mut_slice::<u8>(), values, |it| u8::from(it != 0));
     }
-    with_dtype!(output.dtype(), T => {
-        output.as_mut_slice::<T>().iter_mut().zip(values).for_each(|(slot, &it)| *slot = it as T);
-    });
+    with_dtype!(output.dtype(), T => store(output.as_mut_slice::<T>(), values, |it| it as T));
+}
+
+fn store<T>(out: &mut [T], values: &[i64], convert: impl Fn(i64) -> T) {
+    for piece in interrupt::pieces(values.len()) {
+        let slots = out[piece.clone()].iter_mut().zip(&values[piece]);
+        slots.for_each(|(slot, &it)| *slot = convert(it));
+    }
 }
 
 /// Output 0 filled with normal numbers.

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::store_ints;
+use crate::cpu::interrupt;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::ops::shape::size_list;
 use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, random};
@@ -51,8 +52,11 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let (low, high) = (cx.int(0), cx.int(1));
     let span = high.wrapping_sub(low) as u64;
     let numel = cx.outputs[0].shape().numel();
-    let drawn = random::with(|it| {
-        (0..numel).map(|_| low.wrapping_add(it.below(span) as i64)).collect::<Vec<i64>>()
+    let mut drawn = Vec::with_capacity(numel);
+    random::with(|it| {
+        for piece in interrupt::pieces_of(numel, 4) {
+            drawn.extend(piece.map(|_| low.wrapping_add(it.below(span) as i64)));
+        }
     });
     store_ints(&mut cx.outputs[0], &drawn);
     Ok(())

@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use crate::cpu::interrupt;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,
@@ -160,7 +161,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
 /// Fills row by row; a row without a source is all `value`.
 fn fill<T: Copy>(src: &[T], from: &Shape, out: &mut [T], sources: &[Vec<Option<usize>>], value: T) {
     let Some((last, outer)) = sources.split_last() else {
-        out.copy_from_slice(src);
+        interrupt::copy(out, src);
         return;
     };
     if last.is_empty() {

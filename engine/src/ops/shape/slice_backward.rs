@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::{dim_attr, size_list, span_of};
-use crate::cpu::strided;
+use crate::cpu::{interrupt, strided};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
@@ -58,7 +58,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let input = cx.inputs[0];
     with_size!(input.dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
-        out.fill(T::default());
+        interrupt::fill(out, T::default());
         strided::copy(input.buffer::<T>(), input.layout(), out, &part);
     });
     Ok(())

@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::{DType, Error, Meta, Metas, OpDef, Result, Shape, with_dtype};
@@ -59,7 +60,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let weights = cx.inputs.get(1).map(cast::<f64>);
     with_dtype!(cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
-        out.fill(T::default());
+        interrupt::fill(out, T::default());
         for (at, &index) in index.iter().enumerate() {
             out[index as usize] += weights.as_ref().map_or(1.0, |it| it[at]) as T;
         }

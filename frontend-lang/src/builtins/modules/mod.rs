@@ -46,6 +46,7 @@ pub static ALL: &[&NativeModule] = &[
     &super::shell::MODULE,
     &super::show::PACKAGE,
     &super::show::MODULE,
+    &super::show::PRIVATE,
     &importlib::MODULE,
     &inspect::MODULE,
     &itertools::MODULE,

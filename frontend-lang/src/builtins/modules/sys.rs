@@ -27,10 +27,7 @@ pub static MODULE: NativeModule = NativeModule {
 };
 
 static FUNCTIONS: &[NativeFn] = &[
-    function("exit", "status=None, /", "Raises SystemExit.", |_cx, args| {
-        let status = args.opt(0).cloned().into_iter().collect();
-        Err(Raised::with_args(&SYSTEM_EXIT, status))
-    }),
+    function("exit", "status=None, /", "Raises SystemExit.", super::super::leave::exit),
     function("getrecursionlimit", "", "How deeply calls may nest.", |_cx, _args| {
         Ok(Value::Int(1000))
     }),

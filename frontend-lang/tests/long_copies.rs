@@ -1,0 +1,89 @@
+//! Copies of much text, of many items and of many elements look at the interrupt flag between pieces.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::atomic::Ordering;
+
+use frontend_lang::host::Recording;
+use frontend_lang::session::{Options, Session};
+
+/// Long enough for several pieces.
+const SETUP: &str = "import torch
+s = 'a' * 600_000
+w = 'é' * 400_000
+x = list(range(60_000))
+p = tuple(x)
+t = torch.zeros(200_000)
+m = torch.zeros(1_000, 300)
+i = torch.zeros(4, dtype=torch.int64)
+def grow(text):
+    text += s
+    return text";
+
+/// Runs a cell while the user's wish to stop is already there; the name of its error.
+fn stopped(session: &mut Session, code: &str) -> Option<String> {
+    let flag = session.interrupt_handle();
+    flag.store(true, Ordering::Relaxed);
+    let result = session.run_cell(code, &Options::default());
+    flag.store(false, Ordering::Relaxed);
+    result.error.map(|it| it.ename)
+}
+
+#[test]
+fn long_copies_are_stopped() {
+    let mut session = Session::new(Box::new(Recording::default()));
+    assert!(session.run_cell(SETUP, &Options::default()).error.is_none());
+    // Nothing else looks in such cells.
+    for code in ["z = 1", "z = 'a' + 'b'", "z = s", "z = [1] + [2]", "z = torch.zeros(0)"] {
+        assert_eq!(stopped(&mut session, code), None, "{code}");
+    }
+    for code in [
+        "z = s + s",
+        "z = s * 3",
+        "z = 'ab' * 300_000",
+        "z = f'{s}{s}'",
+        "z = ''.join([s, s])",
+        "z = s[1:]",
+        "z = w[1:]",
+        "z = w[::-1]",
+        "z = x + x",
+        "z = p + p",
+        "z = x * 2",
+        "z = [0] * 100_000",
+        "z = x[1:]",
+        "z = list(x)",
+        "z = torch.zeros(200_000)",
+        "z = torch.ones(200_000)",
+        "z = torch.full((200_000,), 2.5)",
+        "z = torch.arange(200_000)",
+        "z = torch.linspace(0, 1, 200_000)",
+        "z = torch.eye(500)",
+        "z = torch.rand(200_000)",
+        "z = torch.cat([t, t])",
+        "z = torch.tensor(x)",
+        "z = t.clone()",
+        "z = t.double()",
+        "z = m.t().contiguous()",
+        "z = torch.zeros(1).expand(200_000).contiguous()",
+        "t[i] = 2.0",
+        "z = torch.nn.functional.one_hot(i, 200_000)",
+    ] {
+        assert_eq!(stopped(&mut session, code).as_deref(), Some("KeyboardInterrupt"), "{code}");
+        let kept = session.run_cell("z == 1 or len(t) == 200_000", &Options::default());
+        assert!(kept.error.is_none(), "{code}");
+    }
+}
+
+#[test]
+fn text_that_grows_in_place_is_as_it_was_when_that_is_stopped() {
+    let mut session = Session::new(Box::new(Recording::default()));
+    let code = "text = 'b' * 300_000
+for i in range(3):
+    text += 'c'
+    text += 'a' * 300_000
+len(text), text[300_000], text[-1]";
+    let grown = session.run_cell(code, &Options::default());
+    assert!(grown.error.is_none());
+    let value = session.cx.repr(&grown.value.unwrap());
+    assert_eq!(value.ok().as_deref(), Some("(1200003, 'c', 'a')"));
+}
