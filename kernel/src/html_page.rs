@@ -147,7 +147,7 @@ mod tests {
         let page = page(vec![cell]);
         for part in [
             "[3]",
-            "&lt;script&gt;<span style=\"color:#d73a49\">red</span>",
+            "&lt;script&gt;<span class=\"ansi-red-fg\">red</span>",
             "<b>1</b>",
             "E: &lt;v&gt;",
         ] {

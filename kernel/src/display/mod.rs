@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use magics::Artifact;
 
 pub(crate) mod ansi;
+mod contrast;
 pub(crate) mod data_uri;
 mod error;
 mod figure;
