@@ -54,7 +54,8 @@ impl Ink {
 /// A renderer of code with marks in these styles.
 pub(crate) fn renderer() -> Renderer {
     let (mark, bare) = (MARK.style(), Style::new());
-    let marks = Renderer::styled().error(mark).warning(mark).emphasis(mark).context(bare);
+    // What stands beside a title has another style, or both would be one word.
+    let marks = Renderer::styled().error(mark).warning(mark).emphasis(bare).context(bare);
     marks.line_num(bare).info(NOTE.style()).note(NOTE.style()).help(HELP.style())
 }
 

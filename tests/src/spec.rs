@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use frontend_lang::check::Level;
 use frontend_lang::host::{Record, Recording};
+use frontend_lang::value::Value;
 use kernel::display::plain;
 use magics::artifact::Help;
 use magics::notebook::Notebook;
@@ -154,6 +155,11 @@ impl Runner {
         parts.extend(outcome.result.iter().map(plain));
         parts.extend(outcome.pages.iter().map(Help::plain));
         (parts.join("\n"), outcome.error.map(|it| it.plain))
+    }
+
+    /// A global name for the cells.
+    pub fn set(&mut self, name: &str, value: Value) {
+        self.notebook.session.set_global(name, value);
     }
 
     /// A file for the cells to read.

@@ -22,6 +22,7 @@ static OP: OpDef = OpDef {
     grad: Grad::Stops("test op"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[],

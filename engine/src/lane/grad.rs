@@ -191,6 +191,7 @@ fn new_row(op: &'static OpDef, input: usize, uses: &[usize]) -> OpDef {
         grad: Grad::Derived,
         pure: true,
         method: false,
+        internal: false,
         onnx: &[],
         aliases: &[],
         examples: &[],

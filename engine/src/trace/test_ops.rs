@@ -15,6 +15,7 @@ const BASE: OpDef = OpDef {
     grad: Grad::Stops("test op"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[],

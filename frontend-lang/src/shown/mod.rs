@@ -5,8 +5,8 @@
 mod plot;
 
 pub use plot::{
-    Band, CYCLE, ColorBar, Corner, Dash, Look, Note, Plot, Raster, Rgb, Scale, Series, SeriesStyle,
-    Side, Tick,
+    Band, CYCLE, ColorBar, Dash, Look, Note, Plot, Raster, Rgb, Scale, Series, SeriesStyle, Side,
+    Spot, Tick,
 };
 
 /// Rows under a head.
@@ -59,6 +59,8 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// What each panel takes of a grid; empty: one cell each, in rows.
     pub spans: Vec<Span>,
+    /// Width and height of the whole in pixels; `None`: as its panels need.
+    pub size: Option<(u32, u32)>,
 }
 
 /// Some cells of a grid, counted from 0.
@@ -72,6 +74,16 @@ pub struct Span {
     pub rows: usize,
     /// How many columns.
     pub columns: usize,
+}
+
+/// A kind of file that a figure can become.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drawing {
+    Svg,
+    /// A picture; each pixel of the figure as it is shown becomes so many, across and down.
+    Png {
+        scale: f64,
+    },
 }
 
 /// One place of a figure.

@@ -25,6 +25,7 @@ mod tests {
     use serde_json::Value;
 
     use super::super::ansi::palette;
+    use super::super::highlight;
     use super::*;
 
     /// What letters need, to be read without effort.
@@ -153,6 +154,17 @@ mod tests {
         }
         parts.retain(|it| !it.text.is_empty());
         parts
+    }
+
+    #[test]
+    fn code_can_be_read_on_its_own_ground() {
+        let color =
+            |hex: &str| [1, 3, 5].map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
+        let kinds = highlight::ALL.iter().map(|it| (it.class, it.color));
+        for (name, ink) in kinds.chain([("other letters", highlight::INK)]) {
+            let contrast = contrast(color(ink), color(highlight::GROUND));
+            assert!(contrast >= LEAST, "{name} has {contrast:.2}");
+        }
     }
 
     /// What stands on what in the page of a notebook, by the names of its style sheet.

@@ -22,6 +22,9 @@ enum Step {
 
 /// The table of a complete view.
 pub(crate) fn draw(view: &TensorView) -> String {
+    if let ([], [cell]) = (&view.shape[..], &view.cells[..]) {
+        return scalar(view, cell);
+    }
     Html::build(|html| {
         html.tag("div").attr("class", "ng-tensor").attr("style", "overflow:auto").within(|html| {
             if view.shape.len() <= 2 {
@@ -32,6 +35,18 @@ pub(crate) fn draw(view: &TensorView) -> String {
                 slices(html, view);
             }
         });
+    })
+}
+
+/// One number takes one line.
+fn scalar(view: &TensorView, cell: &TensorCell) -> String {
+    let text = match view.repr.as_str() {
+        "" => format!("tensor({})", cell.text.trim()),
+        text => text.to_owned(),
+    };
+    Html::build(|html| {
+        let tag = html.tag("div").attr("class", "ng-tensor").attr("title", facts(view));
+        tag.within(|html| html.tag("code").text(&text));
     })
 }
 

@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.addcdiv"],
     examples: &[

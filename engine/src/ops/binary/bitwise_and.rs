@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("whole numbers have no derivative"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "BitwiseAnd", since: 18, attrs: &[] }],
     aliases: &[],
     examples: &[

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result is bool"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Xor", since: 7, attrs: &[] }],
     aliases: &["megengine.functional.logical_xor", "oneflow.logical_xor"],
     examples: &[

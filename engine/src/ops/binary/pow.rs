@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Pow", since: 15, attrs: &[] }],
     aliases: &["megengine.functional.pow", "oneflow.pow"],
     examples: &[

@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["torch.special.xlogy"],
     examples: &[

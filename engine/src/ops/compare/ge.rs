@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result is bool"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "GreaterOrEqual", since: 16, attrs: &[] }],
     aliases: &["megengine.functional.greater_equal", "oneflow.ge", "torch.greater_equal"],
     examples: &[

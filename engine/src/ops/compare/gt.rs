@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result is bool"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Greater", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.greater", "oneflow.gt", "torch.greater"],
     examples: &[

@@ -34,6 +34,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result is bool"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result is bool"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "LessOrEqual", since: 16, attrs: &[] }],
     aliases: &["megengine.functional.less_equal", "oneflow.le", "torch.less_equal"],
     examples: &[

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result is bool"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.not_equal", "oneflow.ne", "torch.not_equal"],
     examples: &[

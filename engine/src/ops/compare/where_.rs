@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Where", since: 16, attrs: &[] }],
     aliases: &["megengine.functional.where", "oneflow.where"],
     examples: &[

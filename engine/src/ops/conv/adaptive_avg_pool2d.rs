@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Shapes),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "GlobalAveragePool", since: 1, attrs: &[] }],
     aliases: &[
         "megengine.functional.adaptive_avg_pool2d",

@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Shapes),
     pure: true,
     method: false,
+    internal: true,
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx {
         op_type: "Conv",
         since: 11,

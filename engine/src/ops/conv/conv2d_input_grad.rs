@@ -28,6 +28,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: false,
+    internal: true,
     onnx: &[Onnx { op_type: "ConvTranspose", since: 11, attrs: &[] }],
     aliases: &[],
     examples: &[

@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: false,
+    internal: true,
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx {
         op_type: "ConvTranspose",
         since: 11,

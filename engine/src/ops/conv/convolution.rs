@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

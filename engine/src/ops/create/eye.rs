@@ -25,6 +25,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("it has no tensor inputs"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.eye", "oneflow.eye", "numpy.eye"],
     examples: &[

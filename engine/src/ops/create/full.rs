@@ -25,6 +25,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("it has no tensor inputs"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.full", "oneflow.full", "numpy.full"],
     examples: &[

@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result does not depend on the elements"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.full_like", "oneflow.full_like", "numpy.full_like"],
     examples: &[

@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("it has no tensor inputs"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.linspace", "oneflow.linspace", "numpy.linspace"],
     examples: &[

@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("it has no tensor inputs"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.ones", "oneflow.ones", "numpy.ones"],
     examples: &[

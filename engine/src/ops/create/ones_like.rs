@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result does not depend on the elements"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.ones_like", "oneflow.ones_like", "numpy.ones_like"],
     examples: &[

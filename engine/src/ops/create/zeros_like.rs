@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result does not depend on the elements"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.zeros_like", "oneflow.zeros_like", "numpy.zeros_like"],
     examples: &[

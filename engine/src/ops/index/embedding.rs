@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.embedding", "oneflow.nn.functional.embedding"],
     examples: &[

@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "GatherElements", since: 13, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.gather", "oneflow.gather"],
     examples: &[

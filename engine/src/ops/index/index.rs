@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "GatherND", since: 13, attrs: &[] }],
     aliases: &["oneflow.gather_nd"],
     examples: &[

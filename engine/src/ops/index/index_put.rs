@@ -31,6 +31,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "ScatterND", since: 16, attrs: &[] }],
     aliases: &["oneflow.tensor_scatter_nd_update"],
     examples: &[

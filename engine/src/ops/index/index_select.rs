@@ -25,6 +25,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Gather", since: 13, attrs: &[("dim", "axis")] }],
     aliases: &["oneflow.index_select"],
     examples: &[

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("indices are whole numbers"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "NonZero", since: 13, attrs: &[] }],
     aliases: &["torch.argwhere", "oneflow.nonzero", "oneflow.argwhere"],
     examples: &[

@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "ScatterElements", since: 16, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.scatter", "oneflow.scatter"],
     examples: &[

@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.scatter_add"],
     examples: &[

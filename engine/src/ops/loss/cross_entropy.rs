@@ -25,6 +25,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx {
         op_type: "SoftmaxCrossEntropyLoss",
         since: 13,

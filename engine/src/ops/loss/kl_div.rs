@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.nn.functional.kl_div"],
     examples: &[

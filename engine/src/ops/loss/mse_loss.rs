@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.loss.square_loss", "oneflow.nn.functional.mse_loss"],
     examples: &[

@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx {
         op_type: "NegativeLogLikelihoodLoss",
         since: 13,

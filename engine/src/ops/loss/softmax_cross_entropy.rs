@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Both),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.sparse_softmax_cross_entropy"],
     examples: &[

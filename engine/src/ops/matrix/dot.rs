@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.dot", "oneflow.dot", "torch.inner"],
     examples: &[

@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Gemm", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.linear", "oneflow.nn.functional.linear"],
     examples: &[

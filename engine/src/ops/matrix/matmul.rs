@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "MatMul", since: 13, attrs: &[] }],
     aliases: &[
         "torch.mm",

@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["torch.cosine_similarity", "oneflow.nn.functional.cosine_similarity"],
     examples: &[

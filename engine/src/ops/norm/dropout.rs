@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: false,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Dropout", since: 13, attrs: &[("p", "ratio")] }],
     aliases: &["torch.dropout", "megengine.functional.dropout", "oneflow.nn.functional.dropout"],
     examples: &[

@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[
         "torch.group_norm",

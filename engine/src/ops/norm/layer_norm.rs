@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "LayerNormalization", since: 17, attrs: &[("eps", "epsilon")] }],
     aliases: &[
         "torch.layer_norm",

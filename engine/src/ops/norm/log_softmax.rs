@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Outputs),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "LogSoftmax", since: 13, attrs: &[("dim", "axis")] }],
     aliases: &[
         "torch.log_softmax",

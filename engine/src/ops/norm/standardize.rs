@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Outputs),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result does not depend on other tensors"),
     pure: false,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.bernoulli"],
     examples: &[

@@ -13,6 +13,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result does not depend on other tensors"),
     pure: false,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

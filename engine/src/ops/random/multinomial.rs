@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result does not depend on other tensors"),
     pure: false,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.multinomial", "megengine.random.multinomial"],
     examples: &[

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result does not depend on other tensors"),
     pure: false,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[("rand_like(zeros(2, 3)).shape", "torch.Size([2, 3])")],

@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result does not depend on other tensors"),
     pure: false,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.randn"],
     examples: &[("randn((2, 3)).shape", "torch.Size([2, 3])"), ("randn((0,))", "tensor([])")],

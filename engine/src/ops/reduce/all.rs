@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result is a bool"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.all"],
     examples: &[

@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(|cx| extremes::grad_over(cx), Saves::Both),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx {
         op_type: "ReduceMax",
         since: 13,

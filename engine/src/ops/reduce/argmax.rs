@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("indices are whole numbers"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx {
         op_type: "ArgMax",
         since: 13,

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("counts are whole numbers"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(|cx| extremes::grad_running(cx), Saves::Outputs),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

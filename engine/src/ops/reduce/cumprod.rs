@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Both),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.cumprod"],
     examples: &[

@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Shapes),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "CumSum", since: 11, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.cumsum", "oneflow.cumsum"],
     examples: &[

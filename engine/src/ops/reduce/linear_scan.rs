@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Both),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

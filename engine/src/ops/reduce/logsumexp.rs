@@ -25,6 +25,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Both),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx {
         op_type: "ReduceLogSumExp",
         since: 13,

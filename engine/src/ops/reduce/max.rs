@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(|cx| extremes::grad_best(cx, &super::amax::OP), Saves::Both),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.max"],
     examples: &[

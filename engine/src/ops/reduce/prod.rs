@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Inputs),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx {
         op_type: "ReduceProd",
         since: 13,

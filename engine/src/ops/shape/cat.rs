@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Shapes),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Concat", since: 4, attrs: &[("dim", "axis")] }],
     aliases: &[
         "torch.concat",

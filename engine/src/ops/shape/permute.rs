@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Shapes),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Transpose", since: 1, attrs: &[("dims", "perm")] }],
     aliases: &["megengine.functional.transpose", "oneflow.permute"],
     examples: &[

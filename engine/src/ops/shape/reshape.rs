@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Shapes),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Reshape", since: 5, attrs: &[("shape", "shape")] }],
     aliases: &["Tensor.view", "megengine.functional.reshape", "oneflow.reshape", "oneflow.view"],
     examples: &[

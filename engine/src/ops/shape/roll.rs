@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.roll", "oneflow.roll"],
     examples: &[

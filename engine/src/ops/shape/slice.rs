@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Shapes),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx {
         op_type: "Slice",
         since: 13,

@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Shapes),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["Tensor.unfold"],
     examples: &[

@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx {
         op_type: "Split",
         since: 13,

@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Shapes),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Squeeze", since: 13, attrs: &[("dim", "axes")] }],
     aliases: &["megengine.functional.squeeze", "oneflow.squeeze"],
     examples: &[

@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.stack", "oneflow.stack"],
     examples: &[

@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Shapes),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &[
         "torch.swapaxes",

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Shapes),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Trilu", since: 14, attrs: &[("diagonal", "k")] }],
     aliases: &["oneflow.triu"],
     examples: &[

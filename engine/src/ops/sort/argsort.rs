@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("indices are whole numbers"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.argsort", "oneflow.argsort"],
     examples: &[

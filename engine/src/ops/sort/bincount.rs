@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("counts change in jumps"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

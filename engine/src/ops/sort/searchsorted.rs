@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("indices are whole numbers"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Rule(grad, Saves::Outputs),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.sort", "oneflow.sort"],
     examples: &[

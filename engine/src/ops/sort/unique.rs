@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("which elements are equal changes in jumps"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Unique", since: 11, attrs: &[("sorted", "sorted")] }],
     aliases: &[],
     examples: &[

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Abs", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.abs", "oneflow.abs", "torch.absolute"],
     examples: &[

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Ceil", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.ceil", "oneflow.ceil"],
     examples: &[

@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.nn.functional.celu", "torch.nn.functional.celu"],
     examples: &[

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Floor", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.floor", "oneflow.floor"],
     examples: &[

@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Gelu", since: 20, attrs: &[("approximate", "approximate")] }],
     aliases: &[
         "megengine.functional.nn.gelu",

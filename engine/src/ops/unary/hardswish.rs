@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "HardSwish", since: 14, attrs: &[] }],
     aliases: &[
         "megengine.functional.hswish",

@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.nn.functional.hardtanh", "torch.nn.functional.hardtanh"],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result is bool"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "IsInf", since: 10, attrs: &[] }],
     aliases: &["megengine.functional.isinf", "oneflow.isinf"],
     examples: &[

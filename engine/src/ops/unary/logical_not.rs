@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Stops("the result is bool"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Not", since: 1, attrs: &[] }],
     aliases: &["megengine.functional.logical_not", "oneflow.logical_not"],
     examples: &[

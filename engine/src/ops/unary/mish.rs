@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Mish", since: 18, attrs: &[] }],
     aliases: &["oneflow.mish", "oneflow.nn.functional.mish", "torch.nn.functional.mish"],
     examples: &[

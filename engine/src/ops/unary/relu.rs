@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Relu", since: 14, attrs: &[] }],
     aliases: &[
         "megengine.functional.relu",

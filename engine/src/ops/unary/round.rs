@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Round", since: 11, attrs: &[] }],
     aliases: &["megengine.functional.round", "oneflow.round"],
     examples: &[

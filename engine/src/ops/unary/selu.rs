@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Selu", since: 6, attrs: &[] }],
     aliases: &["oneflow.nn.functional.selu", "torch.nn.functional.selu"],
     examples: &[

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Sinh", since: 9, attrs: &[] }],
     aliases: &["megengine.functional.sinh", "oneflow.sinh"],
     examples: &[

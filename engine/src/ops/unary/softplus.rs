@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Softplus", since: 1, attrs: &[] }],
     aliases: &[
         "megengine.functional.nn.softplus",

@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Softsign", since: 1, attrs: &[] }],
     aliases: &["oneflow.nn.functional.softsign", "torch.nn.functional.softsign"],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.square", "oneflow.square"],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     grad: Grad::Derived,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Cast", since: 13, attrs: &[("dtype", "to")] }],
     aliases: &[
         "megengine.functional.astype",
