@@ -9,7 +9,7 @@ use super::{data_uri, image, png};
 
 pub(crate) type Point = (f64, f64);
 
-/// The letters of drawings are made for this size of the usual font without serifs.
+/// Whoever shows an SVG document has a font by this name.
 const FONT: &str = "sans-serif";
 
 /// A colour that may let through what is below.
