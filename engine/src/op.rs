@@ -32,6 +32,8 @@ pub struct OpDef {
     pub pure: bool,
     /// Whether users also call it as a method of its first tensor.
     pub method: bool,
+    /// Whether only other ops use it, such as the gradient of one: users do not see its name.
+    pub internal: bool,
     /// ONNX operators it maps to.
     pub onnx: &'static [Onnx],
     /// Other names, with the module they stand in: `megengine.functional.gelu`.

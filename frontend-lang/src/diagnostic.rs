@@ -2,6 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::ink;
 use crate::shown::Notice;
 use crate::source::{Sources, Span};
 
@@ -53,9 +54,9 @@ impl Diagnostic {
 
     /// The diagnostic as text, with ANSI colours if `color`.
     pub fn render(&self, sources: &Sources, color: bool) -> String {
-        let level = match self.severity {
-            Severity::Error => Level::ERROR,
-            Severity::Warning => Level::WARNING,
+        let (level, ink) = match self.severity {
+            Severity::Error => (Level::ERROR, &ink::ERROR),
+            Severity::Warning => (Level::WARNING, &ink::WARNING),
         };
         let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code));
         for label_group in self.by_source() {
@@ -79,8 +80,11 @@ impl Diagnostic {
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help.as_str()));
         }
-        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-        renderer.render(&[group])
+        if color {
+            ink.paint_title(ink::renderer().render(&[group]))
+        } else {
+            Renderer::plain().render(&[group])
+        }
     }
 
     /// The diagnostic as a remark: where and what in one line, and all of it.

@@ -1,9 +1,37 @@
 //! Looking into a session from outside: names, dotted lookups, texts of values.
 
 use crate::past::is_own;
+use rustc_hash::FxHashSet;
+
+use crate::cycles::children;
 use crate::session::{CellError, Session};
 use crate::sym::Sym;
 use crate::value::Value;
+
+/// The most objects that are looked through for tensors.
+const OBJECTS: usize = 1_000_000;
+
+/// Bytes of the tensors that a value holds: itself, its items, its attributes and what these hold. Each counts once.
+pub fn tensor_bytes(value: &Value) -> usize {
+    let (mut seen, mut waiting, mut bytes) = (FxHashSet::default(), vec![value.clone()], 0);
+    while let Some(value) = waiting.pop() {
+        let is_new = value.address().is_some_and(|it| seen.insert(it));
+        if !is_new || seen.len() > OBJECTS {
+            continue;
+        }
+        if let Some(tensor) = value.as_tensor() {
+            bytes += tensor.get().meta().bytes();
+        }
+        // Classes and functions are the program's; data hangs on what is made of them.
+        let is_data = |it: &Value| {
+            !matches!(it, Value::Class(_) | Value::Func(_) | Value::Module(_) | Value::Native(_))
+        };
+        if is_data(&value) {
+            children(&value, &mut |it| waiting.extend(is_data(it).then(|| it.clone())));
+        }
+    }
+    bytes
+}
 
 impl Session {
     /// The value of a global name.

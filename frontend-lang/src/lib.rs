@@ -21,6 +21,7 @@ pub mod editor;
 pub mod error;
 pub mod explain;
 pub mod host;
+pub mod ink;
 pub mod inspect;
 pub mod memory;
 pub mod native;

@@ -147,6 +147,7 @@ impl Session {
             }
         };
         let compiled = self.cx.compile_rewritten(source, &globals, true, &mut rewrite);
+        self.cx.unmade.forget(&bound);
         if let Some(options) = &options.trace {
             self.provide_steps(code, n_steps, options);
         }

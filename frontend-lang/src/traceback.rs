@@ -6,16 +6,12 @@ use crate::builtins::ng_modules;
 use crate::cx::Cx;
 use crate::diagnostic::{Label, clamp};
 use crate::error::{Mark, Raised};
+use crate::ink;
 use crate::sym::Sym;
 use crate::value::Value;
 
 /// Most frames shown.
 const MOST: usize = 24;
-
-const RED: &str = "\u{1b}[1;31m";
-const GREEN: &str = "\u{1b}[1;32m";
-const GREY: &str = "\u{1b}[90m";
-const RESET: &str = "\u{1b}[0m";
 
 /// The traceback twice: with ANSI colours, and plain.
 pub(crate) fn render(cx: &mut Cx, raised: &Raised) -> (Vec<String>, Vec<String>) {
@@ -46,7 +42,7 @@ pub(crate) fn render(cx: &mut Cx, raised: &Raised) -> (Vec<String>, Vec<String>)
     lines.0.push(title(true, &text));
     lines.1.push(text);
     if let Some((next, more)) = next_step(raised) {
-        lines.0.push(format!("{GREEN}help{RESET}: {next}{GREY}{more}{RESET}"));
+        lines.0.push(format!("{}: {next}{more}", ink::HELP.paint("help")));
         lines.1.push(format!("help: {next}{more}"));
     }
     for note in notes(cx, raised) {
@@ -79,8 +75,8 @@ fn title(color: bool, text: &str) -> String {
         return text.to_owned();
     }
     match text.split_once(':') {
-        Some((name, rest)) => format!("{RED}{name}{RESET}:{rest}"),
-        None => format!("{RED}{text}{RESET}"),
+        Some((name, rest)) => format!("{}:{rest}", ink::ERROR.paint(name)),
+        None => ink::ERROR.paint(text),
     }
 }
 
@@ -169,5 +165,5 @@ fn place(cx: &Cx, mark: &Mark) -> Option<(String, String)> {
         }
         renderer.render(&[group])
     };
-    Some((render(Renderer::styled()), render(Renderer::plain())))
+    Some((render(ink::renderer()), render(Renderer::plain())))
 }

@@ -39,6 +39,13 @@ impl Unmade {
         }
     }
 
+    /// A cell begins that binds names itself.
+    pub(crate) fn forget(&mut self, bound: &[(Sym, Range)]) {
+        for (name, _) in bound {
+            self.0.remove(name);
+        }
+    }
+
     /// What is to be said of a name that has no value, if a cell would have given it one.
     pub(crate) fn words(&self, name: Sym, sources: &Sources) -> Option<String> {
         let (span, why) = self.0.get(&name)?;

@@ -1,13 +1,12 @@
 //! A notebook as one HTML page that stands alone: no script, no network, light and dark.
 
-mod highlight;
 mod markdown;
 
 use notebooks::{Cell, CellKind, Notebook};
 use serde_json::{Map, Value};
 
 use crate::display::html::Html;
-use crate::display::{ansi, data_uri};
+use crate::display::{ansi, data_uri, highlight};
 
 const STYLE: &str = include_str!("html_page/style.css");
 /// Nothing may be loaded or run but styles of this page and pictures.
@@ -147,13 +146,19 @@ mod tests {
         let page = page(vec![cell]);
         for part in [
             "[3]",
-            "&lt;script&gt;<span style=\"color:#d73a49\">red</span>",
+            "&lt;script&gt;<span class=\"ansi-red-fg\">red</span>",
             "<b>1</b>",
             "E: &lt;v&gt;",
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
         assert!(!page.contains("<script"));
+    }
+
+    #[test]
+    fn long_lines_of_code_are_wrapped() {
+        let rule = STYLE.lines().find(|it| it.starts_with(".source {")).unwrap();
+        assert!(rule.contains("white-space: pre-wrap") && rule.contains("overflow-wrap: anywhere"));
     }
 
     #[test]

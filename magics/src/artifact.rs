@@ -5,8 +5,8 @@
 
 pub use frontend_lang::editor::help::{Help, Section};
 pub use frontend_lang::shown::{
-    Band, CYCLE, ColorBar, Corner, Dash, Figure, Image, Images, Look, Note, Notice, Panel, Plot,
-    Progress, Raster, Rgb, Scale, Series, SeriesStyle, Side, Span, Table, Tick,
+    Band, CYCLE, ColorBar, Dash, Figure, Image, Images, Look, Note, Notice, Panel, Plot, Progress,
+    Raster, Rgb, Scale, Series, SeriesStyle, Side, Span, Spot, Table, Tick,
 };
 
 /// One thing that a cell shows.

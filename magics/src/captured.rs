@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use frontend_lang::host::{FileError, Host, Metadata};
 use frontend_lang::native::*;
-use frontend_lang::shown::Notice;
+use frontend_lang::shown::{Drawing, Figure, Notice};
 
 /// Outputs of a cell as a value of the language.
 #[derive(Default)]
@@ -173,6 +173,10 @@ impl Host for Keeping {
 
     fn read_file(&self, path: &str) -> Result<Vec<u8>, FileError> {
         self.real().read_file(path)
+    }
+
+    fn draw_figure(&self, figure: &Figure, drawing: Drawing) -> Result<Vec<u8>, String> {
+        self.real().draw_figure(figure, drawing)
     }
 
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {

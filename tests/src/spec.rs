@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use frontend_lang::check::Level;
 use frontend_lang::host::{Record, Recording};
+use frontend_lang::value::Value;
 use kernel::display::plain;
 use magics::artifact::Help;
 use magics::notebook::Notebook;
@@ -161,6 +162,11 @@ impl Runner {
     /// Texts of cells that cells have offered, and whether each is to replace its cell.
     pub fn next_inputs(&self) -> Vec<(String, bool)> {
         self.record.next_inputs.take()
+    }
+
+    /// A global name for the cells.
+    pub fn set(&mut self, name: &str, value: Value) {
+        self.notebook.session.set_global(name, value);
     }
 
     /// A file for the cells to read.

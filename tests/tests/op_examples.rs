@@ -2,6 +2,9 @@
 //!
 //! Numbers may differ in their last printed digits and in the sign of zero; all else is the same text.
 
+use frontend_lang::editor::complete::complete;
+use frontend_lang::editor::{NoFiles, Snapshot};
+use frontend_lang::ops_binding::function_of;
 use tests::spec::{Runner, Runs};
 
 /// What the examples take for granted. Names of dtypes hide functions of the same name.
@@ -15,6 +18,9 @@ fn examples_of_ops_show_what_they_say() {
     let mut runner = Runner::default();
     let ran = runner.run(NAMES);
     assert!(ran.error.is_none(), "{}", ran.error.unwrap_or_default().plain);
+    for op in engine::ops::all().filter(|it| it.internal) {
+        runner.set(op.name, function_of(op));
+    }
     let (mut count, mut wrong) = (0, Vec::new());
     for (call, expected) in engine::ops::all().flat_map(|it| it.examples) {
         count += 1;
@@ -28,6 +34,28 @@ fn examples_of_ops_show_what_they_say() {
     assert!(wrong.is_empty(), "{} of {count}:\n\n{}", wrong.len(), wrong.join("\n\n"));
     assert!(count > 500, "{count} examples");
     println!("{count} examples of ops hold");
+}
+
+#[test]
+fn ops_that_only_others_use_are_not_offered() {
+    let of_gradients = |name: &str| name.ends_with("_backward") || name.ends_with("_grad");
+    for op in engine::ops::all() {
+        assert!(op.internal || !of_gradients(op.name), "{} is not marked as internal", op.name);
+    }
+    let internal: Vec<&str> =
+        engine::ops::all().filter(|it| it.internal).map(|it| it.name).collect();
+    assert!(internal.contains(&"conv2d_weight_grad"));
+    let mut runner = Runner::default();
+    for module in ["torch", "torch.nn.functional", "megengine.functional", "oneflow"] {
+        let code = format!("import {module}\n{module}.");
+        let offered = complete(&code, code.len(), &Snapshot::default(), &NoFiles).matches;
+        assert!(offered.iter().any(|it| it.text == "relu"), "{module}");
+        let hidden = offered.iter().find(|it| internal.contains(&it.text.as_str()));
+        assert!(hidden.is_none(), "{module}: {}", hidden.map_or("", |it| &it.text));
+        let code =
+            format!("import {module}\nprint([it for it in {internal:?} if it in dir({module})])");
+        assert_eq!(runner.run(&code).output, "[]\n", "{module}");
+    }
 }
 
 #[test]

@@ -125,10 +125,28 @@ fn figures_stay_within_the_memory_of_the_session() {
 }
 
 #[test]
+fn figures_are_written_to_files_or_it_says_why_not() {
+    let mut plots = Plots::new();
+    let setup = "from pathlib import Path\nplt.plot([1, 2])\nplt.savefig('a.svg')\nfig = plt.gcf()\nfig.savefig(Path('b.png'), dpi=160)\n\
+                 plt.savefig('c')\nplt.savefig('d.txt', format='svg')";
+    assert_eq!(plots.printed_by(setup, Level::On), "");
+    let files = "for name in ['a.svg', 'b.png', 'c.png', 'd.txt']: print(open(name).read())";
+    let drawn = "Svg of 1 panels\nPng { scale: 2.0 } of 1 panels\nPng { scale: 1.25 } of 1 panels\nSvg of 1 panels\n";
+    assert_eq!(plots.printed_by(files, Level::On), drawn);
+    for wrong in ["'a.pdf'", "'a.png', dpi=-1"] {
+        let cell = format!("try: plt.savefig({wrong})\nexcept ValueError as e: print(e)");
+        let printed = plots.printed_by(&cell, Level::Off);
+        assert!(printed.contains("supported formats: png, svg") || printed.contains("dpi"));
+    }
+}
+
+#[test]
 fn a_picture_keeps_what_was_set_around_it() {
     let mut plots = Plots::new();
     let shown = plots.figures_of("plt.imshow([[1, 2], [3, 4]]); plt.title('a'); plt.axis('off')");
     assert_eq!(shown, ["<figure: image 'a' 2x2>"]);
+    let shown = plots.figures_of("plt.imshow([[1, 2], [3, 4]])");
+    assert_eq!(shown, ["<figure: plot '' with 0 series>"]);
     let shown = plots.figures_of("plt.xlabel('x'); plt.imshow([[1, 2], [3, 4]])");
     assert_eq!(shown, ["<figure: plot '' with 0 series>"]);
     let shown = plots.figures_of("plt.imshow([[1, 2]]); plt.plot([0, 1], [0, 0])");

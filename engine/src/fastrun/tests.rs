@@ -23,6 +23,7 @@ static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[],

@@ -192,6 +192,7 @@ fn new_row(op: &'static OpDef, input: usize, uses: &[usize]) -> OpDef {
         step: None,
         pure: true,
         method: false,
+        internal: false,
         onnx: &[],
         aliases: &[],
         examples: &[],

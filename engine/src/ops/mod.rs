@@ -46,6 +46,11 @@ pub fn all() -> impl Iterator<Item = &'static OpDef> {
     FAMILIES.iter().flat_map(|it| it.iter().copied())
 }
 
+/// The ops that users see, in the order of `all`.
+pub fn public() -> impl Iterator<Item = &'static OpDef> {
+    all().filter(|it| !it.internal)
+}
+
 /// Looks an op up by its name. The gradients of elementwise ops are made when first looked up: `mul.grad0`.
 pub fn find(name: &str) -> Option<&'static OpDef> {
     static BY_NAME: OnceLock<HashMap<&'static str, &'static OpDef>> = OnceLock::new();

@@ -12,8 +12,8 @@ use crate::source::Source;
 use crate::value::Value;
 
 impl Cx {
-    /// Ends the check at operation `at` of the cell's own code if it is a branch that may go another way.
-    pub(super) fn judge_branch(&mut self, code: &Rc<Code>, at: usize) -> Result<(), Raised> {
+    /// Ends the check at operation `at` of the cell's own code, about to run, if it is a branch that may go another way.
+    pub(super) fn judge_branch(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
         let Some(shadow) = self.check.as_deref() else { return Ok(()) };
         if shadow.trust == Trust::Values
             || shadow.cut_at == Some(at)

@@ -100,7 +100,7 @@ impl Cx {
             watches.truncate(at);
             return Ok(Some(ForStep::End));
         }
-        if watch.before.is_none() && !short || self.shadow().trust != Trust::Values {
+        if watch.before.is_none() && !short || self.shadow().trust == Trust::Names {
             if self.shadow().steps > 0 {
                 self.begin_round(at);
             }
@@ -275,7 +275,7 @@ impl Cx {
         }
     }
 
-    /// Counts an operation that is about to run, and ends the check where it cannot be sure of the way.
+    /// Counts the operation that has run, and ends the check where code may catch what it may have raised.
     pub(crate) fn note_run(&mut self) -> Result<(), Raised> {
         let depth = self.machine.frames.len();
         let Some(ip) = self.machine.frames.last().map(|it| it.ip) else { return Ok(()) };
@@ -285,10 +285,10 @@ impl Cx {
         }
         let Some(frame) = self.machine.frames.last() else { return Ok(()) };
         let Some(shadow) = self.check.as_deref_mut() else { return Ok(()) };
-        let (code, at) = (frame.func.code.clone(), ip.wrapping_sub(1));
+        let (code, at) = (&frame.func.code, ip.wrapping_sub(1));
         let of_cell = || self.sources.get(code.source).is_some_and(Source::is_cell);
-        shadow.ran.note(&code, at, of_cell);
-        self.judge_branch(&code, at)
+        shadow.ran.note(code, at, of_cell);
+        Ok(())
     }
 }
 

@@ -25,15 +25,16 @@ const MOST_ROWS: usize = 64;
 const LONG: i64 = 20_000;
 
 impl Cx {
-    /// Counts an operation; an error when the check has taken enough.
+    /// Counts operation `at`, which is about to run; an error when the check has taken enough, or cannot be sure of the way.
     #[inline]
-    pub(crate) fn spend(&mut self) -> Result<(), Raised> {
+    pub(crate) fn spend(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
         let shadow = self.shadow();
         shadow.steps -= 1;
         if shadow.steps < -STEPS_AFTER || shadow.stopped {
             return Err(self.uncertain());
         }
-        self.note_run()
+        self.note_run()?;
+        self.judge_branch(code, at)
     }
 
     /// The value of a global name: as the cell has set it, or a copy of the live one.

@@ -258,7 +258,7 @@ fn made_at_run_time(members: &mut Members, module: &str) {
     }
     let prefix = format!("{module}.");
     members.extend(ops_binding::named(&prefix).map(|(name, it)| op(name, it)));
-    members.extend(engine::ops::all().map(|it| op(it.name, it)));
+    members.extend(engine::ops::public().map(|it| op(it.name, it)));
     if module == "torch" {
         let dtype = |it: &(&'static str, engine::DType)| {
             let shows = format!("torch.{}", it.0);

@@ -7,8 +7,8 @@ mod plot;
 
 pub use notice::Notice;
 pub use plot::{
-    Band, CYCLE, ColorBar, Corner, Dash, Look, Note, Plot, Raster, Rgb, Scale, Series, SeriesStyle,
-    Side, Tick,
+    Band, CYCLE, ColorBar, Dash, Look, Note, Plot, Raster, Rgb, Scale, Series, SeriesStyle, Side,
+    Spot, Tick,
 };
 
 /// Rows under a head.
@@ -61,6 +61,8 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// What each panel takes of a grid; empty: one cell each, in rows.
     pub spans: Vec<Span>,
+    /// Width and height of the whole in pixels; `None`: as its panels need.
+    pub size: Option<(u32, u32)>,
 }
 
 /// Some cells of a grid, counted from 0.
@@ -74,6 +76,16 @@ pub struct Span {
     pub rows: usize,
     /// How many columns.
     pub columns: usize,
+}
+
+/// A kind of file that a figure can become.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drawing {
+    Svg,
+    /// A picture; each pixel of the figure as it is shown becomes so many, across and down.
+    Png {
+        scale: f64,
+    },
 }
 
 /// One place of a figure.

@@ -43,13 +43,11 @@ pub struct Plot {
     /// What colours stand for, told beside the axes; `None`: it is not told.
     pub color_bar: Option<Box<ColorBar>>,
     /// Where series are named in a box; `None`: nowhere.
-    pub legend: Option<Corner>,
+    pub legend: Option<Spot>,
     /// Whether one unit is as long on both axes.
     pub square: bool,
     /// Whether the axes themselves are left out.
     pub bare: bool,
-    /// Whether a picture without anything else is to have axes, too.
-    pub with_axes: bool,
     /// Width and height in pixels; `None`: 560 by 340.
     pub size: Option<(u32, u32)>,
 }
@@ -220,13 +218,13 @@ pub struct ColorBar {
     pub label: String,
 }
 
-/// A corner of the axes.
+/// A place within the axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Corner {
-    UpperLeft,
-    UpperRight,
-    LowerLeft,
-    LowerRight,
+pub enum Spot {
+    /// Where least is drawn.
+    Best,
+    /// From left to right, and from bottom to top.
+    At(Side, Side),
 }
 
 impl Plot {

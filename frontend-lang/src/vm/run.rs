@@ -123,7 +123,7 @@ impl Cx {
                 let op = if SHADOW { ops[ip].unjoined() } else { ops[ip] };
                 ip += 1;
                 if SHADOW {
-                    tri!(self.spend());
+                    tri!(self.spend(&func.code, ip - 1));
                     save!();
                 }
                 match op {

@@ -1,9 +1,17 @@
 //! Terminal colours to HTML, and text without them.
 //!
-//! Only colour, bold, italic and underline are kept; every other escape sequence is dropped. The
-//! colours are of middle lightness, so that they can be read on white and on black.
+//! Only colour, bold, italic and underline are kept; every other escape sequence is dropped. Named colours become
+//! classes, as in JupyterLab: no single red can be read on white and on black.
 
 use super::html::Html;
+
+/// A colour of a terminal.
+#[derive(Clone, Copy, PartialEq)]
+enum Color {
+    /// One of the eight that have names; pages say how these look.
+    Named(&'static str),
+    Exact([u8; 3]),
+}
 
 /// What the escape sequences so far have set.
 #[derive(Clone, Default, PartialEq)]
@@ -11,8 +19,8 @@ struct Pen {
     bold: bool,
     italic: bool,
     underline: bool,
-    foreground: Option<String>,
-    background: Option<String>,
+    foreground: Option<Color>,
+    background: Option<Color>,
 }
 
 /// Text with terminal colours as HTML, to be put in a `<pre>`.
@@ -73,7 +81,7 @@ fn write(html: &mut Html, pen: &Pen, text: &str) {
     if *pen == Pen::default() {
         return html.text(text);
     }
-    html.tag("span").attr("style", pen.style()).text(text);
+    html.tag("span").maybe("class", pen.class()).maybe("style", pen.style()).text(text);
 }
 
 impl Pen {
@@ -101,52 +109,68 @@ impl Pen {
         }
     }
 
-    fn style(&self) -> String {
-        let mut parts = Vec::new();
-        if let Some(color) = &self.foreground {
-            parts.push(format!("color:{color}"));
-        }
-        if let Some(color) = &self.background {
-            parts.push(format!("background-color:{color}"));
-        }
-        let flags = [
-            (self.bold, "font-weight:bold"),
-            (self.italic, "font-style:italic"),
-            (self.underline, "text-decoration:underline"),
+    /// The classes of its named colours.
+    fn class(&self) -> Option<String> {
+        let class = |color: Option<Color>, end: &str| match color {
+            Some(Color::Named(name)) => Some(format!("ansi-{name}-{end}")),
+            _ => None,
+        };
+        let classes = [class(self.foreground, "fg"), class(self.background, "bg")];
+        let classes: Vec<String> = classes.into_iter().flatten().collect();
+        (!classes.is_empty()).then(|| classes.join(" "))
+    }
+
+    fn style(&self) -> Option<String> {
+        let exact = |color: Option<Color>, property: &str| match color {
+            Some(Color::Exact([red, green, blue])) => {
+                Some(format!("{property}:#{red:02x}{green:02x}{blue:02x}"))
+            }
+            _ => None,
+        };
+        let flag = |set: bool, style: &str| set.then(|| style.to_owned());
+        let parts = [
+            exact(self.foreground, "color"),
+            exact(self.background, "background-color"),
+            flag(self.bold, "font-weight:bold"),
+            flag(self.italic, "font-style:italic"),
+            flag(self.underline, "text-decoration:underline"),
         ];
-        parts.extend(flags.iter().filter(|(set, _)| *set).map(|(_, style)| style.to_string()));
-        parts.join(";")
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(";"))
     }
 }
 
-/// One of the eight named colours; black and white become greys that show on either ground.
-fn basic(index: u16) -> String {
-    let names =
-        ["#6e7781", "#d73a49", "#2c974b", "#b08800", "#3b82d6", "#a463d8", "#1b8f9a", "#8c959f"];
-    names[usize::from(index) % names.len()].to_string()
+/// One of the eight named colours.
+fn basic(index: u16) -> Color {
+    let names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+    Color::Named(names[usize::from(index) % names.len()])
 }
 
 /// What follows 38 or 48: `5;n` of a palette of 256, or `2;r;g;b`.
-fn extended(codes: &mut impl Iterator<Item = u16>) -> Option<String> {
-    let hex = |red: u16, green: u16, blue: u16| format!("#{red:02x}{green:02x}{blue:02x}");
+fn extended(codes: &mut impl Iterator<Item = u16>) -> Option<Color> {
     match codes.next()? {
         2 => {
-            let mut part = || codes.next().map(|it| it.min(255));
-            Some(hex(part()?, part()?, part()?))
+            let mut part = || codes.next().map(|it| it.min(255) as u8);
+            Some(Color::Exact([part()?, part()?, part()?]))
         }
-        5 => Some(match codes.next()?.min(255) {
-            index @ 0..=15 => basic(index % 8),
-            index @ 16..=231 => {
-                let level = |it: u16| if it == 0 { 0 } else { 55 + 40 * it };
-                let cube = index - 16;
-                hex(level(cube / 36), level(cube / 6 % 6), level(cube % 6))
-            }
-            index => {
-                let grey = 8 + 10 * (index - 232);
-                hex(grey, grey, grey)
-            }
-        }),
+        5 => {
+            let index = codes.next()?.min(255);
+            Some(palette(index as u8).map_or_else(|| basic(index % 8), Color::Exact))
+        }
         _ => None,
+    }
+}
+
+/// A colour of the palette of 256, but for the first sixteen, which are named.
+pub(super) fn palette(index: u8) -> Option<[u8; 3]> {
+    match index {
+        0..=15 => None,
+        16..=231 => {
+            let level = |it: u8| if it == 0 { 0 } else { 55 + 40 * it };
+            let cube = index - 16;
+            Some([cube / 36, cube / 6 % 6, cube % 6].map(level))
+        }
+        _ => Some([8 + 10 * (index - 232); 3]),
     }
 }
 
@@ -162,7 +186,7 @@ mod tests {
     fn colours_become_spans() {
         check(
             "\u{1b}[1;31mValueError\u{1b}[0m: <x>",
-            "<span style=\"color:#d73a49;font-weight:bold\">ValueError</span>: &lt;x&gt;",
+            "<span class=\"ansi-red-fg\" style=\"font-weight:bold\">ValueError</span>: &lt;x&gt;",
         );
         check("\u{1b}[38;5;196mred\u{1b}[39m.", "<span style=\"color:#ff0000\">red</span>.");
         check("\u{1b}[48;2;1;2;999mx", "<span style=\"background-color:#0102ff\">x</span>");

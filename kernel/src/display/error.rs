@@ -1,5 +1,6 @@
 //! `error`: the error that ended a cell, with its trace in colour.
 
+use frontend_lang::ink::ERROR;
 use magics::Artifact;
 use magics::artifact::ErrorView;
 
@@ -21,7 +22,7 @@ fn html(art: &Artifact) -> Option<String> {
         let style = "overflow:auto;white-space:pre";
         html.tag("pre").attr("class", "ng-error").attr("style", style).within(|html| {
             if error.traceback.is_empty() {
-                html.tag("strong").attr("style", "color:#d73a49").text(&error.name);
+                ansi::to_html(html, &ERROR.paint(&error.name));
                 html.text(&format!(": {}", error.message));
             }
             for (line_idx, line) in error.traceback.iter().enumerate() {
@@ -45,8 +46,8 @@ fn plain(art: &Artifact) -> String {
 fn samples() -> Vec<Artifact> {
     let bare =
         ErrorView { name: "ValueError".into(), message: "<script>".into(), traceback: vec![] };
-    let traceback =
-        ["\u{1b}[1;31merror[shape]\u{1b}[0m: inner sizes differ", " \u{1b}[34m1 |\u{1b}[0m a @ b"];
-    let full = ErrorView { traceback: traceback.map(String::from).to_vec(), ..bare.clone() };
+    let title = format!("{}: inner sizes differ", ERROR.paint("error[shape]"));
+    let traceback = vec![title, " 1 | a @ b".into()];
+    let full = ErrorView { traceback, ..bare.clone() };
     vec![Artifact::Error(bare), Artifact::Error(full)]
 }

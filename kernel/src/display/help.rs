@@ -1,12 +1,12 @@
 //! `help`: what a name means, in sections.
 //!
-//! It has no ground and no colours of its own, so it fits tooltips and panels of light and dark pages.
+//! It has no ground and no colours of its own, so it fits tooltips and panels of light and dark pages; longer code has both.
 
 use magics::Artifact;
 use magics::artifact::{Help, Section};
 
-use super::Renderer;
 use super::html::Html;
+use super::{Renderer, highlight};
 
 pub(crate) static RENDERER: Renderer = Renderer {
     name: "help",
@@ -18,7 +18,11 @@ pub(crate) static RENDERER: Renderer = Renderer {
 
 fn plain(art: &Artifact) -> String {
     let Artifact::Help(help) = art else { return String::new() };
-    help.plain()
+    let colored = |it: &Section| match it.title {
+        "Source" => Section { text: highlight::to_terminal(&it.text), ..it.clone() },
+        _ => it.clone(),
+    };
+    Help { sections: help.sections.iter().map(colored).collect() }.plain()
 }
 
 fn html(art: &Artifact) -> Option<String> {
@@ -48,7 +52,7 @@ fn draw(html: &mut Html, section: &Section) {
         }
         (_, true) if is_long => {
             titled(html, title, |_| {});
-            html.tag("pre").attr("style", "overflow:auto;margin:2px 0 4px").text(text);
+            highlight::to_panel(html, text);
         }
         (_, true) => titled(html, title, |html| html.tag("code").text(text)),
         (_, false) => titled(html, title, |html| html.text(text)),

@@ -5,15 +5,18 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use frontend_lang::shown::{Drawing, Figure};
 use magics::Artifact;
 
 pub(crate) mod ansi;
+mod contrast;
 pub(crate) mod data_uri;
 mod error;
 mod figure;
 mod graph;
 mod graph_layout;
 mod help;
+pub(crate) mod highlight;
 pub(crate) mod html;
 mod image;
 mod images;
@@ -23,6 +26,7 @@ mod notice;
 mod plot;
 mod plot_axes;
 mod plot_frame;
+mod plot_legend;
 mod plot_marks;
 mod plot_points;
 mod plot_samples;
@@ -30,6 +34,8 @@ mod plot_side;
 mod plot_text;
 mod png;
 mod progress;
+mod sheet;
+mod sheet_png;
 mod svg;
 mod table;
 mod tensor;
@@ -95,6 +101,16 @@ pub(crate) fn bundle(art: &Artifact) -> Vec<(&'static str, String)> {
 /// What a frontend that knows text alone shows.
 pub fn plain(art: &Artifact) -> String {
     bundle(art).into_iter().next().map(|it| it.1).unwrap_or_default()
+}
+
+/// The bytes of a file that shows a figure.
+pub(crate) fn figure_file(figure: &Figure, drawing: Drawing) -> Result<Vec<u8>, String> {
+    let sheet = figure::sheet(figure);
+    match drawing {
+        Drawing::Svg => Ok(sheet.svg().into_bytes()),
+        Drawing::Png { scale } => sheet_png::write(&sheet, scale)
+            .ok_or_else(|| "the picture is too large; a lower dpi makes it smaller".to_owned()),
+    }
 }
 
 /// The first row that wants the artifact.

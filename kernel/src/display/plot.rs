@@ -1,18 +1,19 @@
-//! `plot`: what is drawn on one set of axes, put together as an SVG document by `plotters`.
+//! `plot`: what is drawn on one set of axes.
 //!
 //! Drawn on a white panel, so that all colours can be read on light and dark pages. `plot_frame` draws axes and names,
-//! `plot_marks` what stands inside them, `plot_side` what stands beside them.
+//! `plot_marks` what stands inside them, `plot_side` what stands beside them, `plot_legend` the names of series; `sheet` makes a
+//! document of it.
 
 use magics::Artifact;
-use magics::artifact::{Corner, Look, Plot, Raster};
-use plotters::coord::types::RangedCoordf64;
-use plotters::prelude::*;
+use magics::artifact::{Plot, Raster, Rgb, Side as Part};
 
 use super::html::Html;
 use super::plot_axes::Axis;
-use super::plot_side::{Inside, Side};
+use super::plot_frame::{LABEL, NAME, TICK, most, names, widest};
+use super::plot_side::Side;
 use super::plot_text::{clean, describe};
-use super::{Renderer, data_uri, image, plot_frame, plot_marks, plot_samples, png};
+use super::sheet::{Area, Picture, Point, Shape, Sheet, text_width};
+use super::{Renderer, plot_frame, plot_legend, plot_marks, plot_samples};
 
 pub(crate) static RENDERER: Renderer = Renderer {
     name: "plot",
@@ -22,12 +23,8 @@ pub(crate) static RENDERER: Renderer = Renderer {
     samples: plot_samples::samples,
 };
 
-pub(super) const INK: RGBColor = RGBColor(55, 61, 70);
-pub(super) const PALE: RGBColor = RGBColor(222, 226, 232);
-
-pub(super) type Chart<'a> =
-    ChartContext<'a, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-pub(super) type Drawn<T = ()> = Result<T, DrawingAreaErrorKind<std::io::Error>>;
+pub(super) const INK: Rgb = [55, 61, 70];
+pub(super) const PALE: Rgb = [222, 226, 232];
 
 /// Both axes of a plot.
 #[derive(Clone, Copy)]
@@ -36,10 +33,32 @@ pub(super) struct Axes {
     pub(super) y: Axis,
 }
 
+/// Axes that are being drawn on.
+pub(super) struct Chart<'a> {
+    pub(super) sheet: &'a mut Sheet,
+    pub(super) axes: Axes,
+    /// Where they lie on the sheet.
+    pub(super) area: Area,
+}
+
+impl Chart<'_> {
+    pub(super) fn x(&self, place: f64) -> f64 {
+        self.area.left + self.axes.x.part(place) * self.area.width()
+    }
+
+    pub(super) fn y(&self, place: f64) -> f64 {
+        self.area.bottom - self.axes.y.part(place) * self.area.height()
+    }
+
+    pub(super) fn point(&self, (x, y): Point) -> Point {
+        (self.x(x), self.y(y))
+    }
+}
+
 fn html(art: &Artifact) -> Option<String> {
     let Artifact::Plot(plot) = art else { return None };
     let mut html = Html::default();
-    draw(&mut html, plot, 1)?;
+    sheet(plot).draw(&mut html, &describe(plot));
     Some(html.finish())
 }
 
@@ -48,157 +67,158 @@ fn plain(art: &Artifact) -> String {
     describe(plot)
 }
 
-/// The plot as an image, one of so many side by side: where there is less room, it is shown smaller.
-pub(crate) fn draw(html: &mut Html, plot: &Plot, columns: usize) -> Option<()> {
-    let document = document(plot)?;
-    let mut style = "border-radius:6px;vertical-align:top".to_owned();
-    if columns > 1 {
-        style += &format!(";max-width:{:.1}%;height:auto", 99.0 / columns as f64);
-    }
-    let src = data_uri::svg(&document.text);
-    let tag = html.tag("img").attr("src", src).attr("alt", describe(plot));
-    tag.attr("width", document.width).attr("height", document.height).attr("style", style).empty();
-    Some(())
-}
-
-/// An SVG document and its size in pixels.
-pub(super) struct Document {
-    pub(super) text: String,
-    pub(super) width: u32,
-    pub(super) height: u32,
-}
-
-/// The plot as a document; `None` if it cannot be drawn.
-pub(super) fn document(plot: &Plot) -> Option<Document> {
-    let axes = axes(plot);
-    let twin = plot.twin.as_ref().map(|it| twin_axis(it));
-    let side = Side::of(plot, twin);
-    let (room, axes) = Room::of(plot, axes, side.room());
-    let twin = twin.map(|y| Axes { x: axes.x, y });
-    let mut text = String::new();
-    let inside = draw_on(&mut text, plot, (axes, twin), &side, &room).ok()?;
-    put_pictures(&mut text, plot, axes, &side, inside);
-    Some(Document { text, width: room.width, height: room.height })
-}
-
-/// How large the document is, and what the labels take of it; all in pixels.
-struct Room {
-    width: u32,
-    height: u32,
-    left: u32,
-    bottom: u32,
-    /// With the margin.
-    right: u32,
-}
-
+/// Width and height of a plot that says nothing of its size.
+pub(super) const USUAL: (u32, u32) = (560, 340);
 /// The most pictures that are drawn.
 const PICTURES: usize = 20;
 /// The most series, and the most bands, that are drawn.
 pub(super) const SERIES: usize = 2000;
-/// Around the axes on all sides.
-const MARGIN: u32 = 10;
-/// More on the right, for half of the last label.
-const RIGHT: u32 = 18;
-/// The least width and height of the axes.
-const LEAST: u32 = 60;
-/// What a title takes.
-const TITLE: u32 = 30;
+/// Around all that is drawn.
+const MARGIN: f64 = 10.0;
+/// The least width and height of axes.
+pub(super) const LEAST: f64 = 50.0;
+/// The most lines of a title.
+const TITLE_LINES: usize = 4;
+/// Between a title and its axes.
+const TITLE_GAP: f64 = 7.0;
 
-impl Room {
-    /// The room for a plot, and its axes as they fit into it.
-    fn of(plot: &Plot, mut axes: Axes, beside: u32) -> (Self, Axes) {
-        let (left, bottom) = plot_frame::label_room(plot);
-        let right = RIGHT + beside;
-        let title = if plot.title.is_empty() { 0 } else { TITLE };
-        let (beside, above) = (left + MARGIN + right, bottom + 2 * MARGIN + title);
-        let (width, height) = plot.size.unwrap_or((560, 340));
-        // However long the names are, the axes have some room.
-        let width = width.clamp(160, 2000).max(beside + LEAST);
-        let height = height.clamp(120, 2000).max(above + LEAST);
-        let mut room = Self { width, height, left, bottom, right };
-        if plot.square {
-            let (wide, tall) = (f64::from(width - beside), f64::from(height - above));
-            let scale = (wide / axes.x.length()).min(tall / axes.y.length());
-            if !plot.rasters.is_empty() {
-                // A picture makes the document smaller, anything else its axes longer.
-                let side = |length: f64| (length * scale).round().clamp(40.0, 2000.0) as u32;
-                room.width = side(axes.x.length()) + beside;
-                room.height = side(axes.y.length()) + above;
-            } else {
-                axes = Axes { x: axes.x.widened(wide / scale), y: axes.y.widened(tall / scale) };
-            }
+/// The plot as a drawing of its own.
+pub(super) fn sheet(plot: &Plot) -> Sheet {
+    let ready = Ready::of(plot);
+    let (width, height) = plot.size.unwrap_or(USUAL);
+    let (width, height) = (f64::from(width.clamp(160, 2000)), f64::from(height.clamp(120, 2000)));
+    let around = ready.around((width - 80.0, height - 60.0));
+    // However long the names are, the axes have some room.
+    let wide = (width - around.left - around.right).max(LEAST);
+    let tall = (height - around.top - around.bottom).max(LEAST);
+    // A picture makes the drawing smaller.
+    let (wide, tall) = ready.shape_within((wide, tall));
+    let area = Area {
+        left: around.left,
+        top: around.top,
+        right: around.left + wide,
+        bottom: around.top + tall,
+    };
+    let mut sheet = Sheet::new(area.right + around.right, area.bottom + around.bottom);
+    ready.draw(&mut sheet, area);
+    sheet
+}
+
+/// What stands around axes, in pixels.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Around {
+    pub(super) left: f64,
+    pub(super) top: f64,
+    pub(super) right: f64,
+    pub(super) bottom: f64,
+}
+
+/// A plot with its axes, ready to be placed and drawn.
+pub(super) struct Ready<'a> {
+    plot: &'a Plot,
+    axes: Axes,
+    /// The vertical axis of what is drawn over it.
+    twin: Option<Axis>,
+    side: Side<'a>,
+}
+
+impl<'a> Ready<'a> {
+    pub(super) fn of(plot: &'a Plot) -> Self {
+        let twin = plot.twin.as_ref().map(|it| twin_axis(it));
+        Self { plot, axes: axes(plot), twin, side: Side::of(plot, twin) }
+    }
+
+    /// What labels and titles need around axes of about this size.
+    pub(super) fn around(&self, (width, height): (f64, f64)) -> Around {
+        let Plot { x, y, x_label, y_label, title, .. } = self.plot;
+        let lines = title.lines().take(TITLE_LINES).count() as f64;
+        let title = lines * title_size(width) * 1.2 + if lines > 0.0 { TITLE_GAP } else { 0.0 };
+        if self.plot.bare {
+            let (edge, side) = (MARGIN / 2.0, self.side.room(height));
+            return Around { left: edge, right: edge + side, top: title + edge, bottom: edge };
         }
-        (room, axes)
+        let label = |text: &str| if text.is_empty() { 0.0 } else { LABEL + 8.0 };
+        let ticks = TICK.0 + TICK.1;
+        let beside = names(self.axes.y, y, most(height, true));
+        let below = names(self.axes.x, x, most(width, false));
+        let half = below.last().map_or(0.0, |(_, name)| text_width(name, NAME) / 2.0);
+        let side = self.side.room(height);
+        Around {
+            left: MARGIN + label(y_label) + ticks + widest(&beside),
+            top: MARGIN + title,
+            right: MARGIN + if side > 0.0 { side } else { half },
+            bottom: MARGIN / 2.0 + label(x_label) + ticks + NAME,
+        }
+    }
+
+    /// Height over width where both follow from a picture whose units are equally long.
+    pub(super) fn ratio(&self) -> Option<f64> {
+        let ratio = self.axes.y.length() / self.axes.x.length();
+        let is_picture = self.plot.square && !self.plot.rasters.is_empty();
+        Some(ratio).filter(|it| is_picture && *it > 0.0 && it.is_finite())
+    }
+
+    /// The size that axes take of so much room.
+    pub(super) fn shape_within(&self, (wide, tall): (f64, f64)) -> (f64, f64) {
+        let Some(ratio) = self.ratio() else { return (wide, tall) };
+        match ratio < tall / wide {
+            true => (wide, (wide * ratio).max(8.0)),
+            false => ((tall / ratio).max(8.0), tall),
+        }
+    }
+
+    /// Draws it with its axes in an area.
+    pub(super) fn draw(self, sheet: &mut Sheet, area: Area) {
+        let Self { plot, mut axes, twin, side } = self;
+        if plot.square && plot.rasters.is_empty() {
+            let scale = (area.width() / axes.x.length()).min(area.height() / axes.y.length());
+            axes.x = axes.x.widened(area.width() / scale);
+            axes.y = axes.y.widened(area.height() / scale);
+        }
+        title(sheet, &plot.title, area);
+        side.draw(sheet, area);
+        let mut chart = Chart { sheet, axes, area };
+        pictures(&mut chart, plot);
+        if !plot.bare {
+            plot_frame::grid(&mut chart, plot, axes);
+            plot_frame::frame(&mut chart, plot, axes);
+        }
+        let first = chart.sheet.shapes.len();
+        contents(&mut chart, plot);
+        if let (Some(over), Some(y)) = (&plot.twin, twin) {
+            chart.axes.y = y;
+            contents(&mut chart, over);
+            plot_legend::draw(chart.sheet, over, area, first);
+        }
+        plot_legend::draw(chart.sheet, plot, area, first);
     }
 }
 
-/// Writes the document; its value is where the axes lie in it: from (left, top) to (right, bottom).
-fn draw_on(
-    document: &mut String,
-    plot: &Plot,
-    (axes, twin): (Axes, Option<Axes>),
-    side: &Side<'_>,
-    room: &Room,
-) -> Drawn<Inside> {
-    let root = SVGBackend::with_string(document, (room.width, room.height)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let mut builder = ChartBuilder::on(&root);
-    builder.margin(MARGIN).margin_right(room.right);
-    builder.x_label_area_size(room.bottom).y_label_area_size(room.left);
-    let title = clean(&plot.title);
-    if !title.is_empty() {
-        builder.caption(title, ("sans-serif", 20).into_font().color(&INK));
+/// The size of a title over axes of a width.
+fn title_size(width: f64) -> f64 {
+    if width < 300.0 { 12.5 } else { plot_frame::TITLE }
+}
+
+/// Writes a title; one that is too long is written smaller.
+fn title(sheet: &mut Sheet, title: &str, area: Area) {
+    let lines: Vec<String> = title.lines().take(TITLE_LINES).map(clean).collect();
+    let usual = title_size(area.width());
+    let widest = lines.iter().map(|it| text_width(it, usual)).fold(1.0, f64::max);
+    let size = usual * (area.width() * 1.1 / widest).clamp(0.7, 1.0);
+    for (at, line) in lines.iter().rev().enumerate() {
+        let place = (area.middle().0, area.top - TITLE_GAP - at as f64 * usual * 1.2);
+        let sides = (Part::Middle, Part::Start);
+        plot_frame::write(sheet, line.clone(), place, size, sides, false);
     }
-    let mut chart = builder.build_cartesian_2d(axes.x.ends(), axes.y.ends())?;
-    let (columns, rows) = chart.plotting_area().get_pixel_range();
-    if !plot.bare {
-        plot_frame::frame(&mut chart, &root, plot, axes)?;
-    }
-    contents(&mut chart, plot, axes)?;
-    if let (Some(over), Some(axes)) = (&plot.twin, twin) {
-        let area = chart.plotting_area().strip_coord_spec();
-        let mut chart = ChartBuilder::on(&area).build_cartesian_2d(axes.x.ends(), axes.y.ends())?;
-        contents(&mut chart, over, axes)?;
-        legend(&mut chart, over)?;
-    }
-    legend(&mut chart, plot)?;
-    drop(chart);
-    let inside = [(columns.start, rows.start), (columns.end, rows.end)];
-    side.frame(&root, inside)?;
-    root.present()?;
-    Ok(inside)
 }
 
 /// What stands inside the axes, but for the legend.
-fn contents(chart: &mut Chart<'_>, plot: &Plot, axes: Axes) -> Drawn {
-    plot_marks::bands(chart, plot, axes)?;
+fn contents(chart: &mut Chart<'_>, plot: &Plot) {
+    plot_marks::bands(chart, plot, chart.axes);
     for (at, series) in plot.series.iter().take(SERIES).enumerate() {
-        plot_marks::series(chart, series, at, axes)?;
+        plot_marks::series(chart, series, at);
     }
-    plot_marks::notes(chart, plot, axes)
-}
-
-/// The names of series and bands.
-fn legend(chart: &mut Chart<'_>, plot: &Plot) -> Drawn {
-    let named = |it: &Look| !it.name.is_empty() && !it.unlisted;
-    let any_named =
-        plot.series.iter().any(|it| named(&it.look)) || plot.bands.iter().any(|it| named(&it.look));
-    if let Some(corner) = plot.legend.filter(|_| any_named) {
-        let mut labels = chart.configure_series_labels();
-        labels.position(position(corner)).margin(8).legend_area_size(22);
-        labels.background_style(WHITE.mix(0.85)).border_style(PALE);
-        labels.label_font(("sans-serif", 15).into_font().color(&INK)).draw()?;
-    }
-    Ok(())
-}
-
-fn position(corner: Corner) -> SeriesLabelPosition {
-    match corner {
-        Corner::UpperLeft => SeriesLabelPosition::UpperLeft,
-        Corner::UpperRight => SeriesLabelPosition::UpperRight,
-        Corner::LowerLeft => SeriesLabelPosition::LowerLeft,
-        Corner::LowerRight => SeriesLabelPosition::LowerRight,
-    }
+    plot_marks::notes(chart, plot);
 }
 
 /// Both axes, as far as what is drawn reaches.
@@ -244,48 +264,26 @@ fn twin_axis(twin: &Plot) -> Axis {
     Axis::new(twin.reach().1.into_iter(), twin.y.range, &twin.y)
 }
 
-/// Puts the pictures that have a place below everything but the white ground.
-fn put_pictures(document: &mut String, plot: &Plot, axes: Axes, side: &Side<'_>, inside: Inside) {
-    // The ground is the first shape.
-    let ground = document.find("<rect");
-    let end = ground.and_then(|from| Some(from + document[from..].find("/>")? + 2));
-    // The last ones cover those before.
-    let drawn = &plot.rasters[plot.rasters.len().saturating_sub(PICTURES)..];
-    let mut pictures: String = drawn.iter().filter_map(|it| picture(it, axes, inside)).collect();
-    if let Some((raster, axes, inside)) = side.colors(inside) {
-        pictures.extend(picture(&raster, axes, inside));
+/// The pictures, the last ones over those before.
+fn pictures(chart: &mut Chart<'_>, plot: &Plot) {
+    for raster in &plot.rasters[plot.rasters.len().saturating_sub(PICTURES)..] {
+        let corner = |x: f64, y: f64| {
+            let (x, y) = (chart.axes.x.place(x)?, chart.axes.y.place(y)?);
+            Some(chart.point((x, y))).filter(|it| it.0.is_finite() && it.1.is_finite())
+        };
+        let corners = (corner(raster.left, raster.top), corner(raster.right, raster.bottom));
+        if let (Some(from), Some(to)) = corners {
+            let (image, within) = (raster.image.clone(), chart.area);
+            chart.sheet.add(Shape::Picture(Picture { image, corners: [from, to], within }));
+        }
     }
-    if let Some(end) = end {
-        document.insert_str(end, &pictures);
-    }
-}
-
-/// The picture as markup; what lies outside the axes is cut off.
-fn picture(raster: &Raster, axes: Axes, inside: Inside) -> Option<String> {
-    let [(left, top), (right, bottom)] = inside;
-    let (width, height) = (f64::from(right - left), f64::from(bottom - top));
-    let across = |value: f64| Some(axes.x.part(axes.x.place(value)?) * width);
-    let down = |value: f64| Some((1.0 - axes.y.part(axes.y.place(value)?)) * height);
-    let (from_x, to_x) = (across(raster.left)?, across(raster.right)?);
-    let (from_y, to_y) = (down(raster.top)?, down(raster.bottom)?);
-    // Turned round where the axes run the other way.
-    let turned = |from: f64, to: f64| if to < from { -1 } else { 1 };
-    let file = png::write(&image::fit(&raster.image)?)?;
-    Some(format!(
-        "\n<svg x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" overflow=\"hidden\">\
-         <image transform=\"translate({from_x} {from_y}) scale({} {})\" width=\"{}\" height=\"{}\" \
-         preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" href=\"{}\"/></svg>",
-        turned(from_x, to_x),
-        turned(from_y, to_y),
-        (to_x - from_x).abs(),
-        (to_y - from_y).abs(),
-        data_uri::png(&file)
-    ))
 }
 
 #[cfg(test)]
 mod tests {
-    use magics::artifact::{Band, ColorBar, Dash, Image, Note, Scale, Series, SeriesStyle, Tick};
+    use magics::artifact::{
+        Band, ColorBar, Dash, Image, Look, Note, Scale, Series, SeriesStyle, Spot, Tick,
+    };
 
     use super::*;
 
@@ -376,34 +374,71 @@ mod tests {
         };
         for square in [false, true] {
             let plot = Plot { square, ..plot.clone() };
-            let side = Side::of(&plot, plot.twin.as_ref().map(|it| twin_axis(it)));
-            let (room, axes) = Room::of(&plot, axes(&plot), side.room());
-            let mut document = String::new();
-            let [(left, top), (right, bottom)] =
-                draw_on(&mut document, &plot, (axes, None), &side, &room).unwrap();
-            assert!(right - left >= 50 && bottom - top >= 50, "{left} {top} {right} {bottom}");
+            let ready = Ready::of(&plot);
+            let around = ready.around((40.0, 60.0));
+            let sheet = sheet(&plot);
+            let (wide, tall) = (sheet.width - around.right, sheet.height - around.bottom);
+            assert!(wide - around.left >= LEAST - 1.0 && tall - around.top >= LEAST - 1.0);
         }
     }
 
-    #[test]
-    fn a_picture_lies_below_what_is_drawn() {
+    fn picture() -> Plot {
         let image =
             Image { width: 2, height: 1, channels: 1, pixels: vec![0, 255], title: "".into() };
         let raster = Raster { image, left: -0.5, right: 1.5, bottom: 0.5, top: -0.5 };
         let line = Series { xs: vec![0.0, 1.0], ys: vec![0.0, 0.0], ..Series::default() };
         let y = Scale { flipped: true, ..Scale::default() };
-        let plot =
-            Plot { rasters: vec![raster], series: vec![line], y, square: true, ..Plot::default() };
+        Plot { rasters: vec![raster], series: vec![line], y, square: true, ..Plot::default() }
+    }
+
+    #[test]
+    fn a_picture_lies_below_what_is_drawn() {
+        let plot = picture();
         let axes = axes(&plot);
         assert_eq!((axes.x.low, axes.x.high, axes.y.low, axes.y.high), (-0.5, 1.5, -0.5, 0.5));
-        let side = Side::of(&plot, None);
-        let (room, axes) = Room::of(&plot, axes, side.room());
-        let mut document = String::new();
-        let inside = draw_on(&mut document, &plot, (axes, None), &side, &room).unwrap();
-        put_pictures(&mut document, &plot, axes, &side, inside);
-        let (image, line) = (document.find("<image"), document.find("<polyline"));
-        assert!(image.is_some() && image < line, "{document}");
-        let [(left, top), (right, bottom)] = inside;
-        assert!(((right - left) - 2 * (bottom - top)).abs() <= 2, "{inside:?}");
+        let sheet = sheet(&plot);
+        let is_picture = |it: &Shape| matches!(it, Shape::Picture(_));
+        let at = sheet.shapes.iter().position(is_picture).unwrap();
+        let Shape::Picture(Picture { within, .. }) = &sheet.shapes[at] else { unreachable!() };
+        assert!((within.width() - 2.0 * within.height()).abs() < 0.01, "{within:?}");
+        let line = [(0.25, 0.5), (0.75, 0.5)]
+            .map(|(x, y)| (within.left + x * within.width(), within.top + y * within.height()));
+        let is_line = |it: &Shape| matches!(it, Shape::Line { points, .. } if points[..] == line);
+        assert!(sheet.shapes[at..].iter().any(is_line), "{:?}", sheet.shapes);
+    }
+
+    #[test]
+    fn a_line_follows_its_values_closer_than_a_pixel() {
+        let xs: Vec<f64> = (0..500).map(f64::from).collect();
+        let ys: Vec<f64> = xs.iter().map(|x| (x / 40.0).sin()).collect();
+        let wave = Series { xs, ys, ..Series::default() };
+        let document = sheet(&Plot { series: vec![wave], ..Plot::default() }).svg();
+        let line = document.lines().max_by_key(|it| it.len()).unwrap();
+        let points = line.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+        let heights: Vec<f64> =
+            points.split(' ').map(|it| it.split(',').nth(1).unwrap().parse().unwrap()).collect();
+        // On whole pixels, neighbours near the tops would stand at the same height, then jump.
+        let jump = |it: &[f64]| (it[0] - 2.0 * it[1] + it[2]).abs();
+        let worst = heights.windows(3).map(jump).fold(0.0, f64::max);
+        assert!(heights.len() == 500 && worst < 0.35, "{worst}");
+    }
+
+    #[test]
+    fn the_legend_stands_where_least_is_drawn() {
+        // matplotlib puts it there: plt.plot([0, 1, 2], ys, label='a'); plt.legend()
+        for (ys, right, top) in [
+            (vec![2.0, 1.0, 0.0], true, true),
+            (vec![0.0, 1.0, 2.0], false, true),
+            (vec![0.0, 2.0, 0.0], true, true),
+            (vec![2.0, 0.0, 2.0], false, false),
+        ] {
+            let look = Look { name: "a".into(), ..Look::default() };
+            let line = Series { look, xs: vec![0.0, 1.0, 2.0], ys, ..Series::default() };
+            let plot = Plot { series: vec![line], legend: Some(Spot::Best), ..Plot::default() };
+            let sheet = sheet(&plot);
+            let Some(Shape::Words(name)) = sheet.shapes.last() else { unreachable!() };
+            let (x, y) = name.at;
+            assert_eq!((x > sheet.width / 2.0, y < sheet.height / 2.0), (right, top));
+        }
     }
 }

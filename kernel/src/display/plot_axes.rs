@@ -95,6 +95,25 @@ impl Axis {
         place.clamp(self.low, self.high)
     }
 
+    /// Round places on the axis, about so many at most.
+    pub(crate) fn round_places(&self, most: usize) -> Vec<f64> {
+        let inside = |it: &f64| self.holds(*it);
+        if !self.log || self.unit != 1.0 {
+            let step = round_step((self.high - self.low) / most as f64);
+            let first = (self.low / step).ceil();
+            return (0..most + 2).map(|at| (first + at as f64) * step).filter(inside).collect();
+        }
+        let decades = self.high.floor() - self.low.ceil() + 1.0;
+        if decades >= 2.0 {
+            let step = (decades / most as f64).ceil();
+            let first = (self.low / step).ceil();
+            return (0..most + 2).map(|at| (first + at as f64) * step).filter(inside).collect();
+        }
+        let first = self.low.floor();
+        let between = |decade: f64| [1.0f64, 2.0, 5.0].map(|it| first + decade + it.log10());
+        [0.0, 1.0, 2.0].into_iter().flat_map(between).filter(inside).collect()
+    }
+
     /// The name of a place.
     pub(crate) fn label(&self, place: f64) -> String {
         let value = place * self.unit;
@@ -104,6 +123,13 @@ impl Axis {
         let span = (self.high - self.low) * self.unit;
         short(value, span.log10().floor() - 1.0)
     }
+}
+
+/// The least of 1, 2, 2.5, 5 and 10 times a power of ten that is not below a step; these are matplotlib's.
+fn round_step(least: f64) -> f64 {
+    let power = 10f64.powf(least.log10().floor());
+    let steps = [1.0, 2.0, 2.5, 5.0].map(|it| it * power);
+    steps.into_iter().find(|it| *it >= least * (1.0 - 1e-9)).unwrap_or(10.0 * power)
 }
 
 /// Ends that are apart by what can be told apart.
@@ -160,6 +186,22 @@ mod tests {
             let span = axis.high - axis.low;
             assert!(span > 1e-7 && span < 1e10, "{values:?}: {axis:?}");
         }
+    }
+
+    #[test]
+    fn names_the_places_that_matplotlib_names() {
+        // matplotlib.ticker.MaxNLocator(n, steps=[1, 2, 2.5, 5, 10]).tick_values, those on the axis.
+        let places = |low: f64, high: f64, most| {
+            Axis::new([].into_iter(), Some((low, high)), &Scale::default()).round_places(most)
+        };
+        assert_eq!(places(0.0, 10.0, 5), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert_eq!(places(-0.4, 1.1, 3), [0.0, 0.5, 1.0]);
+        assert_eq!(places(0.0, 1.0, 4), [0.0, 0.25, 0.5, 0.75, 1.0]);
+        assert_eq!(places(-1.05, 21.05, 9), [0.0, 2.5, 5.0, 7.5, 10.0, 12.5, 15.0, 17.5, 20.0]);
+        let scale = Scale { log: true, ..Scale::default() };
+        let log = |low, high| Axis::new([].into_iter(), Some((low, high)), &scale).round_places(7);
+        assert_eq!(log(1.0, 1e4), [0.0, 1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(log(1.5, 8.0), [2f64.log10(), 5f64.log10()]);
     }
 
     #[test]

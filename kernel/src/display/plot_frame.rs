@@ -1,94 +1,121 @@
 //! The axes of a plot: lines, ticks and their names, labels.
 
-use magics::artifact::{Plot, Scale, Tick};
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use magics::artifact::{Plot, Scale, Side, Tick};
 
-use super::plot::{Axes, Chart, Drawn, INK, PALE};
+use super::plot::{Axes, Chart, INK, PALE};
 use super::plot_axes::Axis;
-use super::plot_side::Root;
 use super::plot_text::clean;
+use super::sheet::{Paint, Shape, Sheet, Stroke, Words, text_width};
 
+/// The size of the names of ticks, of labels, of titles.
+pub(super) const NAME: f64 = 11.5;
+pub(super) const LABEL: f64 = 12.5;
+pub(super) const TITLE: f64 = 16.0;
+/// The length of a tick, and what stands between it and its name.
+pub(super) const TICK: (f64, f64) = (4.0, 3.0);
 /// The most letters of a tick's name.
-pub(super) const LETTERS: usize = 24;
-/// The width of a letter, about, in pixels.
-pub(super) const LETTER: u32 = 8;
+const LETTERS: usize = 24;
 
-/// What labels take on the left and below, in pixels.
-pub(super) fn label_room(plot: &Plot) -> (u32, u32) {
-    if plot.bare {
-        return (0, 0);
-    }
-    let letters = |tick: &Tick| tick.name.as_ref().map_or(5, |it| it.chars().count().min(LETTERS));
-    let longest = plot.y.ticks.iter().flatten().map(letters).max().unwrap_or(0) as u32;
-    let left = 48.max(longest * LETTER + 10) + if plot.y_label.is_empty() { 0 } else { 16 };
-    (left, if plot.x_label.is_empty() { 28 } else { 46 })
-}
+/// Lines around axes.
+pub(super) const EDGE: Stroke = Stroke {
+    paint: Paint { color: INK, opacity: 0.6 },
+    width: 1.0,
+    dash: magics::artifact::Dash::Solid,
+};
 
-/// Draws the axes.
-pub(super) fn frame(chart: &mut Chart<'_>, root: &Root<'_>, plot: &Plot, axes: Axes) -> Drawn {
-    let x_label = |place: &f64| axes.x.label(*place);
-    let y_label = |place: &f64| axes.y.label(*place);
-    let mut mesh = chart.configure_mesh();
-    mesh.x_labels(if plot.x.ticks.is_none() { 8 } else { 0 });
-    mesh.y_labels(if plot.y.ticks.is_none() { 7 } else { 0 });
-    mesh.max_light_lines(0);
-    mesh.x_label_formatter(&x_label).y_label_formatter(&y_label);
-    mesh.axis_style(INK.mix(0.6)).bold_line_style(PALE).light_line_style(TRANSPARENT);
-    mesh.label_style(("sans-serif", 14).into_font().color(&INK));
-    mesh.axis_desc_style(("sans-serif", 15).into_font().color(&INK));
-    mesh.x_desc(clean(&plot.x_label)).y_desc(clean(&plot.y_label));
-    if !plot.x.grid {
-        mesh.disable_x_mesh();
-    }
-    if !plot.y.grid {
-        mesh.disable_y_mesh();
-    }
-    mesh.draw()?;
-    name_ticks(chart, root, &plot.x, axes, true)?;
-    name_ticks(chart, root, &plot.y, axes, false)
-}
-
-/// Names at the places of an axis that has some, as many as there is room for.
-fn name_ticks(
-    chart: &mut Chart<'_>,
-    root: &Root<'_>,
-    scale: &Scale,
-    axes: Axes,
-    is_x: bool,
-) -> Drawn {
-    let Some(ticks) = &scale.ticks else { return Ok(()) };
-    let pos =
-        if is_x { Pos::new(HPos::Center, VPos::Top) } else { Pos::new(HPos::Right, VPos::Center) };
-    let font = ("sans-serif", 14).into_font().color(&INK).pos(pos);
-    let (axis, other) = if is_x { (axes.x, axes.y) } else { (axes.y, axes.x) };
-    let point = |along: f64, across: f64| if is_x { (along, across) } else { (across, along) };
-    let start = other.ends().start;
-    let mut taken: Vec<(i32, i32)> = Vec::new();
-    for (tick, place) in places(ticks, axis) {
-        if scale.grid {
-            let across = vec![point(place, other.low), point(place, other.high)];
-            chart.draw_series(LineSeries::new(across, PALE))?;
-        }
+/// The places of an axis that are named: those asked for, or a handful of round ones.
+pub(super) fn names(axis: Axis, scale: &Scale, most: usize) -> Vec<(f64, String)> {
+    let Some(ticks) = &scale.ticks else {
+        return axis.round_places(most).into_iter().map(|it| (it, axis.label(it))).collect();
+    };
+    let name = |tick: &Tick| {
+        let place = axis.place(tick.at).filter(|it| axis.holds(*it))?;
         let name = tick.name.as_ref().map_or_else(|| axis.label(place), |it| clean(it));
-        let name: String = name.chars().take(LETTERS).collect();
-        let (x, y) = chart.backend_coord(&point(place, start));
-        let half = if is_x { name.chars().count() as i32 * LETTER as i32 / 2 } else { 7 };
-        let middle = if is_x { x } else { y };
-        let mine = (middle - half, middle + half);
-        if taken.iter().any(|it| mine.0 < it.1 && it.0 < mine.1) {
-            continue;
-        }
-        taken.push(mine);
-        let (beside, at) = if is_x { ((x, y + 5), (x, y + 9)) } else { ((x - 5, y), (x - 9, y)) };
-        root.draw(&PathElement::new([(x, y), beside], INK.mix(0.6)))?;
-        root.draw(&Text::new(name, at, font.clone()))?;
-    }
-    Ok(())
+        Some((place, name.chars().take(LETTERS).collect()))
+    };
+    ticks.iter().take(400).filter_map(name).collect()
 }
 
-/// The ticks that lie on the axis, with their places; at most a few hundred.
-fn places(ticks: &[Tick], axis: Axis) -> impl Iterator<Item = (&Tick, f64)> {
-    let placed = ticks.iter().filter_map(move |it| Some((it, axis.place(it.at)?)));
-    placed.filter(move |(_, place)| axis.holds(*place)).take(400)
+/// The width of the widest name.
+pub(super) fn widest(names: &[(f64, String)]) -> f64 {
+    names.iter().map(|(_, name)| text_width(name, NAME)).fold(0.0, f64::max)
+}
+
+/// About how many names an axis of a length has room for.
+pub(super) fn most(length: f64, upright: bool) -> usize {
+    let (each, most) = if upright { (28.0, 9) } else { (44.0, 9) };
+    ((length / each) as usize).clamp(2, most)
+}
+
+/// Draws lines across the axes, which everything else covers.
+pub(super) fn grid(chart: &mut Chart<'_>, plot: &Plot, axes: Axes) {
+    let area = chart.area;
+    if plot.x.grid {
+        for (place, _) in names(axes.x, &plot.x, most(area.width(), false)) {
+            let x = chart.x(place);
+            chart.sheet.line(vec![(x, area.top), (x, area.bottom)], Stroke::thin(PALE.into()));
+        }
+    }
+    if plot.y.grid {
+        for (place, _) in names(axes.y, &plot.y, most(area.height(), true)) {
+            let y = chart.y(place);
+            chart.sheet.line(vec![(area.left, y), (area.right, y)], Stroke::thin(PALE.into()));
+        }
+    }
+}
+
+/// Draws the axes and what is written beside them.
+pub(super) fn frame(chart: &mut Chart<'_>, plot: &Plot, axes: Axes) {
+    let area = chart.area;
+    let corner = vec![(area.left, area.top), (area.left, area.bottom), (area.right, area.bottom)];
+    chart.sheet.line(corner, EDGE);
+    let (long, gap) = TICK;
+    let below = names(axes.x, &plot.x, most(area.width(), false));
+    let mut taken: Vec<(f64, f64)> = Vec::new();
+    for (place, name) in below {
+        let x = chart.x(place);
+        let half = text_width(&name, NAME) / 2.0 + 2.0;
+        chart.sheet.line(vec![(x, area.bottom), (x, area.bottom + long)], EDGE);
+        if is_free(&mut taken, (x - half, x + half)) {
+            let at = (x, area.bottom + long + gap);
+            write(chart.sheet, name, at, NAME, (Side::Middle, Side::End), false);
+        }
+    }
+    let beside = names(axes.y, &plot.y, most(area.height(), true));
+    let wide = widest(&beside);
+    let mut taken: Vec<(f64, f64)> = Vec::new();
+    for (place, name) in beside {
+        let y = chart.y(place);
+        chart.sheet.line(vec![(area.left - long, y), (area.left, y)], EDGE);
+        if is_free(&mut taken, (y - NAME / 2.0, y + NAME / 2.0)) {
+            let at = (area.left - long - gap, y);
+            write(chart.sheet, name, at, NAME, (Side::End, Side::Middle), false);
+        }
+    }
+    let (across, down) = area.middle();
+    let under = (across, area.bottom + long + gap + NAME + 4.0);
+    write(chart.sheet, clean(&plot.x_label), under, LABEL, (Side::Middle, Side::End), false);
+    let left = (area.left - long - gap - wide - 6.0, down);
+    write(chart.sheet, clean(&plot.y_label), left, LABEL, (Side::Middle, Side::Start), true);
+}
+
+/// Notes a stretch that a name takes, unless another one reaches into it.
+fn is_free(taken: &mut Vec<(f64, f64)>, mine: (f64, f64)) -> bool {
+    let free = !taken.iter().any(|it| mine.0 < it.1 && it.0 < mine.1);
+    taken.extend(free.then_some(mine));
+    free
+}
+
+/// Writes a line of text; an empty one leaves nothing.
+pub(super) fn write(
+    sheet: &mut Sheet,
+    text: String,
+    at: (f64, f64),
+    size: f64,
+    (across, up): (Side, Side),
+    turned: bool,
+) {
+    if !text.is_empty() {
+        sheet.add(Shape::Words(Words { text, at, size, color: INK, across, up, turned }));
+    }
 }

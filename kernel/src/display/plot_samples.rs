@@ -2,8 +2,8 @@
 
 use magics::Artifact;
 use magics::artifact::{
-    Band, ColorBar, Corner, Dash, Image, Look, Note, Plot, Raster, Scale, Series, SeriesStyle,
-    Side, Tick,
+    Band, ColorBar, Dash, Image, Look, Note, Plot, Raster, Scale, Series, SeriesStyle, Side, Spot,
+    Tick,
 };
 
 pub(super) fn samples() -> Vec<Artifact> {
@@ -45,7 +45,7 @@ fn loss() -> Plot {
         series: vec![train, valid, dots],
         x: Scale { grid: true, ..Scale::default() },
         y: Scale { grid: true, ..Scale::default() },
-        legend: Some(Corner::UpperRight),
+        legend: Some(Spot::Best),
         ..Plot::default()
     }
 }
@@ -63,13 +63,13 @@ fn twins() -> Plot {
     let twin = Plot {
         y_label: "accuracy <%>".into(),
         series: vec![accuracy],
-        legend: Some(Corner::LowerRight),
+        legend: Some(Spot::At(Side::End, Side::Start)),
         ..Plot::default()
     };
     Plot {
         y_label: "loss".into(),
         series: vec![of("loss", [0, 114, 178], &|x| 1.0 / (1.0 + x))],
-        legend: Some(Corner::LowerLeft),
+        legend: Some(Spot::At(Side::Start, Side::Start)),
         twin: Some(Box::new(twin)),
         size: Some((420, 260)),
         ..Plot::default()
@@ -161,7 +161,7 @@ fn curves() -> Plot {
             points_to: Some((4.7, -1.0)),
             ..Note::default()
         }],
-        legend: Some(Corner::LowerLeft),
+        legend: Some(Spot::At(Side::Start, Side::Start)),
         ..Plot::default()
     }
 }

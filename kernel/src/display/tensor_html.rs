@@ -4,6 +4,7 @@
 
 use magics::artifact::{TensorCell, TensorView};
 
+use super::contrast::letters_on;
 use super::html::Html;
 use super::tensor::facts;
 
@@ -21,6 +22,9 @@ enum Step {
 
 /// The table of a complete view.
 pub(crate) fn draw(view: &TensorView) -> String {
+    if let ([], [cell]) = (&view.shape[..], &view.cells[..]) {
+        return scalar(view, cell);
+    }
     Html::build(|html| {
         html.tag("div").attr("class", "ng-tensor").attr("style", "overflow:auto").within(|html| {
             if view.shape.len() <= 2 {
@@ -31,6 +35,18 @@ pub(crate) fn draw(view: &TensorView) -> String {
                 slices(html, view);
             }
         });
+    })
+}
+
+/// One number takes one line.
+fn scalar(view: &TensorView, cell: &TensorCell) -> String {
+    let text = match view.repr.as_str() {
+        "" => format!("tensor({})", cell.text.trim()),
+        text => text.to_owned(),
+    };
+    Html::build(|html| {
+        let tag = html.tag("div").attr("class", "ng-tensor").attr("title", facts(view));
+        tag.within(|html| html.tag("code").text(&text));
     })
 }
 
@@ -173,9 +189,11 @@ fn heat(range: Option<(f64, f64)>, value: f64) -> Option<String> {
         (if value < 0.0 { &REDS } else { &BLUES }, value.abs() / reach)
     };
     let color = blend(ramp, part.clamp(0.0, 1.0));
-    let ink = if luminance(color) > 0.179 { "#000000" } else { "#ffffff" };
-    let [red, green, blue] = color;
-    Some(format!("background-color:#{red:02x}{green:02x}{blue:02x};color:{ink}"))
+    Some(format!("background-color:{};color:{}", hex(color), hex(letters_on(color))))
+}
+
+fn hex([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 fn blend(ramp: &[[f64; 3]; 4], part: f64) -> [u8; 3] {
@@ -187,18 +205,9 @@ fn blend(ramp: &[[f64; 3]; 4], part: f64) -> [u8; 3] {
     [channel(0), channel(1), channel(2)]
 }
 
-/// Relative luminance; above 0.179 black letters have more contrast than white ones
-/// (<https://www.w3.org/TR/WCAG21/#dfn-relative-luminance>).
-fn luminance(color: [u8; 3]) -> f64 {
-    let linear = color.map(|channel| {
-        let part = f64::from(channel) / 255.0;
-        if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
-    });
-    0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::contrast::luminance;
     use super::*;
 
     #[test]

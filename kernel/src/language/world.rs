@@ -10,11 +10,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use engine::atomic_file;
 use frontend_lang::host::{FileError, Host, Metadata};
-use frontend_lang::shown::Notice;
+use frontend_lang::shown::{Drawing, Figure, Notice};
 use frontend_lang::value::Value;
 use magics::Artifact;
 use magics::from_value::artifact_of;
 
+use crate::display;
 use crate::handler::{InterruptFlag, Outputs, Payload};
 
 /// The longest sleep between two looks at the interrupt flag.
@@ -104,6 +105,10 @@ impl Host for World {
 
     fn read_file(&self, path: &str) -> Result<Vec<u8>, FileError> {
         atomic_file::read(Path::new(path)).map_err(|error| FileError::new(path, &error))
+    }
+
+    fn draw_figure(&self, figure: &Figure, drawing: Drawing) -> Result<Vec<u8>, String> {
+        display::figure_file(figure, drawing)
     }
 
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {

@@ -1,6 +1,7 @@
 //! `%mem`: how much memory tensors use.
 
 use engine::cpu::alloc;
+use frontend_lang::inspect::tensor_bytes;
 
 use crate::args::{Arg, Args};
 use crate::artifact::{Artifact, Table};
@@ -22,13 +23,23 @@ pub(super) static MAGIC: Magic = Magic {
     run,
     examples: &[
         Example { setup: "import torch\nbig = torch.ones(1000, 250)", cell: "%mem", shows: "big" },
+        Example {
+            setup: "import torch\nmodel = torch.nn.Linear(1000, 500)",
+            cell: "%mem",
+            shows: "model  2.0 MB",
+        },
+        Example {
+            setup: "import torch\na_name_of_a_tensor_that_is_longer_than_most = [{'x': torch.ones(250)}]",
+            cell: "%mem",
+            shows: "a_name_of_a_tensor_that_is_longer_than_most  1.0 kB",
+        },
         Example { setup: "", cell: "%mem --limit much", shows: "error: MagicError" },
         Example { setup: "", cell: "%mem --limit none", shows: "in use" },
     ],
 };
 
-/// Names in the table.
-const MOST: usize = 10;
+/// Names in the table; of more, the rest is one row.
+const MOST: usize = 40;
 
 fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     if let Some(text) = args.flag("--limit") {
@@ -54,19 +65,26 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     Ok(shown)
 }
 
-/// The names that hold tensors directly, largest first.
+/// The names that hold tensors, on their own or in objects and containers, largest first.
 fn largest(cx: &mut MagicCx<'_>) -> Vec<Vec<String>> {
     let names = cx.session.names();
     let mut found: Vec<(usize, Vec<String>)> = Vec::new();
     for it in names {
         let Some(value) = cx.session.global(&it.name) else { continue };
-        let Some(tensor) = value.as_tensor() else { continue };
-        let bytes = tensor.get().meta().bytes();
-        found.push((bytes, vec![it.name, size(bytes), it.summary]));
+        let bytes = tensor_bytes(&value);
+        if bytes > 0 {
+            let summary = it.summary.lines().next().unwrap_or_default().to_owned();
+            found.push((bytes, vec![it.name, size(bytes), summary]));
+        }
     }
     found.sort_by_key(|it| std::cmp::Reverse(it.0));
-    found.truncate(MOST);
-    found.into_iter().map(|it| it.1).collect()
+    let more = found.split_off(found.len().min(MOST));
+    let mut rows: Vec<Vec<String>> = found.into_iter().map(|it| it.1).collect();
+    if !more.is_empty() {
+        let bytes = more.iter().map(|it| it.0).sum();
+        rows.push(vec![format!("{} more", more.len()), size(bytes), String::new()]);
+    }
+    rows
 }
 
 /// `1.5 MB`, in powers of 1000.

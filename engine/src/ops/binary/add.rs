@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Add", since: 14, attrs: &[] }],
     aliases: &["megengine.functional.add", "oneflow.add"],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|cx| if cx.is_number(0) { "MulBackward0" } else { "DivBackward0" }),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Div", since: 14, attrs: &[] }],
     aliases: &[
         "megengine.functional.div",

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

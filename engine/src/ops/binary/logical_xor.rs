@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Xor", since: 7, attrs: &[] }],
     aliases: &["megengine.functional.logical_xor", "oneflow.logical_xor"],
     examples: &[

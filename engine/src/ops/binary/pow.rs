@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     }),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Pow", since: 15, attrs: &[] }],
     aliases: &["megengine.functional.pow", "oneflow.pow"],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|cx| if cx.is_number(0) { "RsubBackward1" } else { "SubBackward0" }),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Sub", since: 14, attrs: &[] }],
     aliases: &["megengine.functional.sub", "oneflow.sub", "torch.subtract"],
     examples: &[

@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["torch.special.xlogy"],
     examples: &[

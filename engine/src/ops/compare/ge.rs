@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "GreaterOrEqual", since: 16, attrs: &[] }],
     aliases: &["megengine.functional.greater_equal", "oneflow.ge", "torch.greater_equal"],
     examples: &[

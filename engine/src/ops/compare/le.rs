@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "LessOrEqual", since: 16, attrs: &[] }],
     aliases: &["megengine.functional.less_equal", "oneflow.le", "torch.less_equal"],
     examples: &[

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.masked_fill"],
     examples: &[

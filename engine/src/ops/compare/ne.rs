@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.not_equal", "oneflow.ne", "torch.not_equal"],
     examples: &[

@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Where", since: 16, attrs: &[] }],
     aliases: &["megengine.functional.where", "oneflow.where"],
     examples: &[

@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "GlobalAveragePool", since: 1, attrs: &[] }],
     aliases: &[
         "megengine.functional.adaptive_avg_pool2d",

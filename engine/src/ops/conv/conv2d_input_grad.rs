@@ -29,6 +29,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: true,
     onnx: &[Onnx { op_type: "ConvTranspose", since: 11, attrs: &[] }],
     aliases: &[],
     examples: &[

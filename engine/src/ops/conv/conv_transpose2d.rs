@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "ConvolutionBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx {
         op_type: "ConvTranspose",
         since: 11,

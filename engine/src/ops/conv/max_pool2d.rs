@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "MaxPool2DWithIndicesBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx {
         op_type: "MaxPool",
         since: 12,

@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.arange", "oneflow.arange", "numpy.arange"],
     examples: &[

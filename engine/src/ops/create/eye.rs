@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.eye", "oneflow.eye", "numpy.eye"],
     examples: &[

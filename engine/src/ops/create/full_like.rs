@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.full_like", "oneflow.full_like", "numpy.full_like"],
     examples: &[

@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.linspace", "oneflow.linspace", "numpy.linspace"],
     examples: &[

@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.zeros_like", "oneflow.zeros_like", "numpy.zeros_like"],
     examples: &[

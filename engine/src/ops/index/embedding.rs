@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "EmbeddingBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.embedding", "oneflow.nn.functional.embedding"],
     examples: &[

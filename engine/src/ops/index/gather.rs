@@ -25,6 +25,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "GatherElements", since: 13, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.gather", "oneflow.gather"],
     examples: &[

@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "GatherND", since: 13, attrs: &[] }],
     aliases: &["oneflow.gather_nd"],
     examples: &[

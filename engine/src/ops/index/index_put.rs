@@ -32,6 +32,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "ScatterND", since: 16, attrs: &[] }],
     aliases: &["oneflow.tensor_scatter_nd_update"],
     examples: &[

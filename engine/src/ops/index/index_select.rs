@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Gather", since: 13, attrs: &[("dim", "axis")] }],
     aliases: &["oneflow.index_select"],
     examples: &[

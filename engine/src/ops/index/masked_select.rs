@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "MaskedSelectBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.masked_select"],
     examples: &[

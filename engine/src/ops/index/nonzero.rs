@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "NonZero", since: 13, attrs: &[] }],
     aliases: &["torch.argwhere", "oneflow.nonzero", "oneflow.argwhere"],
     examples: &[

@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "OneHot", since: 11, attrs: &[("num_classes", "depth")] }],
     aliases: &["megengine.functional.one_hot", "oneflow.nn.functional.one_hot"],
     examples: &[

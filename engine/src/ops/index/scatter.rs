@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "ScatterElements", since: 16, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.scatter", "oneflow.scatter"],
     examples: &[

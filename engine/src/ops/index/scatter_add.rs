@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.scatter_add"],
     examples: &[

@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "BinaryCrossEntropyBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.nn.functional.binary_cross_entropy"],
     examples: &[

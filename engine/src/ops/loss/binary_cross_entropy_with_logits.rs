@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "BinaryCrossEntropyWithLogitsBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[
         "torch.binary_cross_entropy_with_logits",

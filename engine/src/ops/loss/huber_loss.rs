@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "HuberLossBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "MseLossBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.loss.square_loss", "oneflow.nn.functional.mse_loss"],
     examples: &[

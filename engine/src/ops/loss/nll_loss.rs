@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "NllLossBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx {
         op_type: "NegativeLogLikelihoodLoss",
         since: 13,

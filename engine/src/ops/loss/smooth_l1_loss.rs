@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "SmoothL1LossBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.nn.functional.smooth_l1_loss"],
     examples: &[

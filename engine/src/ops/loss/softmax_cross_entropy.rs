@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "NllLossBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.sparse_softmax_cross_entropy"],
     examples: &[

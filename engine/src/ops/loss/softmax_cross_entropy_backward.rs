@@ -30,6 +30,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: true,
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "AddmmBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.addmm", "torch.baddbmm", "torch.addmv", "Tensor.baddbmm", "Tensor.addmv"],
     examples: &[

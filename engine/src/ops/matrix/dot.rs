@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "DotBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.dot", "oneflow.dot", "torch.inner"],
     examples: &[

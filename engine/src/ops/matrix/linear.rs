@@ -32,6 +32,7 @@ pub static OP: OpDef = OpDef {
     }),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Gemm", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.linear", "oneflow.nn.functional.linear"],
     examples: &[

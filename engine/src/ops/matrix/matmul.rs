@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     }),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "MatMul", since: 13, attrs: &[] }],
     aliases: &[
         "torch.mm",

@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "NativeBatchNormBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx {
         op_type: "BatchNormalization",
         since: 15,

@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["torch.cosine_similarity", "oneflow.nn.functional.cosine_similarity"],
     examples: &[

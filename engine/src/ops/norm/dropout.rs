@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: false,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Dropout", since: 13, attrs: &[("p", "ratio")] }],
     aliases: &["torch.dropout", "megengine.functional.dropout", "oneflow.nn.functional.dropout"],
     examples: &[

@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "NativeGroupNormBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[
         "torch.group_norm",

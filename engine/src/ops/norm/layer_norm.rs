@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "NativeLayerNormBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "LayerNormalization", since: 17, attrs: &[("eps", "epsilon")] }],
     aliases: &[
         "torch.layer_norm",

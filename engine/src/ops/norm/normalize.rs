@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.normalize", "oneflow.nn.functional.normalize"],
     examples: &[

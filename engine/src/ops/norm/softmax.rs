@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Softmax", since: 13, attrs: &[("dim", "axis")] }],
     aliases: &[
         "torch.softmax",

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: false,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.bernoulli"],
     examples: &[

@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: false,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.multinomial", "megengine.random.multinomial"],
     examples: &[

@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: false,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.rand"],
     examples: &[

@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: false,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.randint"],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: false,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[("randn_like(zeros(2, 3)).shape", "torch.Size([2, 3])")],

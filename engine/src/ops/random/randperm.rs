@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: false,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.randperm", "megengine.random.permutation"],
     examples: &[("randperm(1)", "tensor([0])"), ("sort(randperm(4))[0]", "tensor([0, 1, 2, 3])")],

@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: false,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.random.uniform"],
     examples: &[

@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "CumSum", since: 11, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.cumsum", "oneflow.cumsum"],
     examples: &[

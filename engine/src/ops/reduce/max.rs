@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|cx| if cx.has(0) { "MaxBackward0" } else { "MaxBackward1" }),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.max"],
     examples: &[

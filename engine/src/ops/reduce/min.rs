@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|cx| if cx.has(0) { "MinBackward0" } else { "MinBackward1" }),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.min"],
     examples: &[

@@ -28,6 +28,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "LinalgVectorNormBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx {
         op_type: "ReduceL2",
         since: 13,

@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|cx| if cx.has(0) { "ProdBackward1" } else { "ProdBackward0" }),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx {
         op_type: "ReduceProd",
         since: 13,

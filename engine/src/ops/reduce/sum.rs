@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|cx| if cx.has(0) { "SumBackward1" } else { "SumBackward0" }),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx {
         op_type: "ReduceSum",
         since: 13,

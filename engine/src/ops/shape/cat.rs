@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Concat", since: 4, attrs: &[("dim", "axis")] }],
     aliases: &[
         "torch.concat",

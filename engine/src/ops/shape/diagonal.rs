@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "DiagonalBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.diagonal"],
     examples: &[

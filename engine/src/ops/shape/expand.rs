@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Expand", since: 8, attrs: &[("shape", "shape")] }],
     aliases: &[
         "torch.broadcast_to",

@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "ViewBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Flatten", since: 1, attrs: &[("start_dim", "axis")] }],
     aliases: &["torch.ravel", "Tensor.ravel", "megengine.functional.flatten", "oneflow.flatten"],
     examples: &[

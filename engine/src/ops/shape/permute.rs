@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Transpose", since: 1, attrs: &[("dims", "perm")] }],
     aliases: &["megengine.functional.transpose", "oneflow.permute"],
     examples: &[

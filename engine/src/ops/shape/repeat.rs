@@ -14,6 +14,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "RepeatBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.repeat"],
     examples: &[

@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "ViewBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Reshape", since: 5, attrs: &[("shape", "shape")] }],
     aliases: &["Tensor.view", "megengine.functional.reshape", "oneflow.reshape", "oneflow.view"],
     examples: &[

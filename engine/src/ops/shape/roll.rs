@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "RollBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.roll", "oneflow.roll"],
     examples: &[

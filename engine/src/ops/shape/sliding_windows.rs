@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["Tensor.unfold"],
     examples: &[

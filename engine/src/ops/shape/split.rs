@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "SplitBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx {
         op_type: "Split",
         since: 13,

@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|cx| if cx.has(0) { "SqueezeBackward1" } else { "SqueezeBackward0" }),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Squeeze", since: 13, attrs: &[("dim", "axes")] }],
     aliases: &["megengine.functional.squeeze", "oneflow.squeeze"],
     examples: &[

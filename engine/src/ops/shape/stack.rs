@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "StackBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.stack", "oneflow.stack"],
     examples: &[

@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "TBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.t"],
     examples: &[

@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Tile", since: 13, attrs: &[("dims", "repeats")] }],
     aliases: &["megengine.functional.tile", "oneflow.tile"],
     examples: &[

@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Trilu", since: 14, attrs: &[("diagonal", "k")] }],
     aliases: &["oneflow.triu"],
     examples: &[

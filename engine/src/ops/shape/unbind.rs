@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "UnbindBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Unsqueeze", since: 13, attrs: &[("dim", "axes")] }],
     aliases: &["megengine.functional.expand_dims", "oneflow.unsqueeze", "oneflow.expand_dims"],
     examples: &[

@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx {
         op_type: "TopK",
         since: 11,

@@ -25,6 +25,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Unique", since: 11, attrs: &[("sorted", "sorted")] }],
     aliases: &[],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Acos", since: 7, attrs: &[] }],
     aliases: &["megengine.functional.acos", "oneflow.acos", "oneflow.arccos", "torch.arccos"],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Acosh", since: 9, attrs: &[] }],
     aliases: &["megengine.functional.acosh", "oneflow.acosh", "oneflow.arccosh", "torch.arccosh"],
     examples: &[

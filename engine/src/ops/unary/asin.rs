@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Asin", since: 7, attrs: &[] }],
     aliases: &["megengine.functional.asin", "oneflow.asin", "oneflow.arcsin", "torch.arcsin"],
     examples: &[

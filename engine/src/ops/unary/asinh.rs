@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Asinh", since: 9, attrs: &[] }],
     aliases: &["megengine.functional.asinh", "oneflow.asinh", "oneflow.arcsinh", "torch.arcsinh"],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Atanh", since: 9, attrs: &[] }],
     aliases: &["megengine.functional.atanh", "oneflow.atanh", "oneflow.arctanh", "torch.arctanh"],
     examples: &[

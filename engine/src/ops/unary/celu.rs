@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.nn.functional.celu", "torch.nn.functional.celu"],
     examples: &[

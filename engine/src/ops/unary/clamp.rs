@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "ClampBackward1"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.clip", "oneflow.clamp", "oneflow.clip", "torch.clip"],
     examples: &[

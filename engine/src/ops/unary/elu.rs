@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Elu", since: 6, attrs: &[("alpha", "alpha")] }],
     aliases: &[
         "megengine.functional.nn.elu",

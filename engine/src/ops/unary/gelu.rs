@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Gelu", since: 20, attrs: &[("approximate", "approximate")] }],
     aliases: &[
         "megengine.functional.nn.gelu",

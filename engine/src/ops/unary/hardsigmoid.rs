@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[
         "megengine.functional.hsigmoid",

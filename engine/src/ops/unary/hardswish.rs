@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "HardSwish", since: 14, attrs: &[] }],
     aliases: &[
         "megengine.functional.hswish",

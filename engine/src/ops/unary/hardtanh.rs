@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &["oneflow.nn.functional.hardtanh", "torch.nn.functional.hardtanh"],
     examples: &[

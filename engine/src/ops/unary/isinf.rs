@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "IsInf", since: 10, attrs: &[] }],
     aliases: &["megengine.functional.isinf", "oneflow.isinf"],
     examples: &[

@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "LeakyRelu", since: 16, attrs: &[("negative_slope", "alpha")] }],
     aliases: &[
         "megengine.functional.leaky_relu",

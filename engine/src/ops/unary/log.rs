@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Log", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.log", "oneflow.log"],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Not", since: 1, attrs: &[] }],
     aliases: &["megengine.functional.logical_not", "oneflow.logical_not"],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Mish", since: 18, attrs: &[] }],
     aliases: &["oneflow.mish", "oneflow.nn.functional.mish", "torch.nn.functional.mish"],
     examples: &[

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Neg", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.neg", "oneflow.neg", "oneflow.negative", "torch.negative"],
     examples: &[

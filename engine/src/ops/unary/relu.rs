@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Relu", since: 14, attrs: &[] }],
     aliases: &[
         "megengine.functional.relu",

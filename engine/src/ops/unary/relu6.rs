@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "HardtanhBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[],
     aliases: &[
         "megengine.functional.relu6",

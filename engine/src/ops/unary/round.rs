@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Round", since: 11, attrs: &[] }],
     aliases: &["megengine.functional.round", "oneflow.round"],
     examples: &[

@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "EluBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Selu", since: 6, attrs: &[] }],
     aliases: &["oneflow.nn.functional.selu", "torch.nn.functional.selu"],
     examples: &[

@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     step: None,
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Softplus", since: 1, attrs: &[] }],
     aliases: &[
         "megengine.functional.nn.softplus",

@@ -15,6 +15,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "DivBackward0"),
     pure: true,
     method: false,
+    internal: false,
     onnx: &[Onnx { op_type: "Softsign", since: 1, attrs: &[] }],
     aliases: &["oneflow.nn.functional.softsign", "torch.nn.functional.softsign"],
     examples: &[

@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "PowBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[],
     aliases: &["megengine.functional.square", "oneflow.square"],
     examples: &[

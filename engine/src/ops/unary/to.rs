@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     step: Some(|_| "ToCopyBackward0"),
     pure: true,
     method: true,
+    internal: false,
     onnx: &[Onnx { op_type: "Cast", since: 13, attrs: &[("dtype", "to")] }],
     aliases: &[
         "megengine.functional.astype",

@@ -95,7 +95,7 @@ fn oneflow(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
 
 fn names(module: &str) -> Vec<(Sym, Value)> {
     let mut found = Vec::new();
-    for op in engine::ops::all() {
+    for op in engine::ops::public() {
         let func = ops_binding::function_of(op);
         found.push((Sym::of(op.name), func.clone()));
         let listed = op.aliases.iter().filter(|it| it.starts_with(module));

@@ -217,7 +217,7 @@ pub static INFERENCE: NativeType = NativeType {
 };
 
 fn ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
-    let own = engine::ops::all().map(|op| (op.name, op));
+    let own = engine::ops::public().map(|op| (op.name, op));
     let others = ops_binding::named("torch.").chain(ops_binding::named("torch.nn.functional."));
     let value = |(name, op)| (Sym::of(name), ops_binding::function_of(op));
     Ok(others.chain(own).map(value).collect())

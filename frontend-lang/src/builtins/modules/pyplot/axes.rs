@@ -10,7 +10,7 @@ use super::style::{look, plain_look};
 use super::ticks::{named_ticks, ticks};
 use super::values::{self, number, numbers, texts};
 use crate::native::*;
-use crate::shown::{Band, Corner, Look, Plot, Scale, Series};
+use crate::shown::{Band, Look, Plot, Scale, Series, Side, Spot};
 
 /// The functions that dress the axes; as methods of axes they may begin with `set_`.
 pub(super) static FUNCTIONS: &[NativeFn] = &[
@@ -290,50 +290,52 @@ fn legend(cx: &mut Cx, args: Args<'_>) -> Res {
             listed.zip(names).for_each(|(series, name)| series.look.name = name);
         }),
     }
-    let corner = match options.get("loc") {
-        Some(place) => corner(cx, &place)?,
-        None => Corner::UpperRight,
+    let spot = match options.get("loc") {
+        Some(place) => spot(cx, &place)?,
+        None => Spot::Best,
     };
-    on_axes(|it| it.legend = Some(corner));
+    on_axes(|it| it.legend = Some(spot));
     Ok(Value::None)
 }
 
-/// The corner nearest to where matplotlib would put the legend.
-fn corner(cx: &mut Cx, place: &Value) -> Result<Corner, Raised> {
-    let name = match place.as_int() {
-        Some(code) => [
-            "best",
-            "upper right",
-            "upper left",
-            "lower left",
-            "lower right",
-            "right",
-            "center left",
-            "center right",
-            "lower center",
-            "upper center",
-            "center",
-        ]
-        .get(usize::try_from(code).unwrap_or(usize::MAX))
-        .map_or_else(|| code.to_string(), |it| (*it).to_owned()),
-        // A pair of coordinates.
-        None if place.as_tuple().is_some() => "best".to_owned(),
-        None => cx.str(place)?,
+/// The places of a legend by their names; a number counts them from 0.
+static SPOTS: &[(&str, Spot)] = &[
+    ("best", Spot::Best),
+    ("upper right", Spot::At(Side::End, Side::End)),
+    ("upper left", Spot::At(Side::Start, Side::End)),
+    ("lower left", Spot::At(Side::Start, Side::Start)),
+    ("lower right", Spot::At(Side::End, Side::Start)),
+    ("right", Spot::At(Side::End, Side::Middle)),
+    ("center left", Spot::At(Side::Start, Side::Middle)),
+    ("center right", Spot::At(Side::End, Side::Middle)),
+    ("lower center", Spot::At(Side::Middle, Side::Start)),
+    ("upper center", Spot::At(Side::Middle, Side::End)),
+    ("center", Spot::At(Side::Middle, Side::Middle)),
+];
+
+/// The place of a legend. A pair of coordinates means none of these: it is put where least is drawn.
+fn spot(cx: &mut Cx, place: &Value) -> Result<Spot, Raised> {
+    if place.as_tuple().is_some() {
+        return Ok(Spot::Best);
+    }
+    let named = match place.as_int() {
+        Some(code) => usize::try_from(code).ok().and_then(|it| SPOTS.get(it)),
+        None => {
+            let name = cx.str(place)?;
+            SPOTS.iter().find(|it| it.0 == name)
+        }
     };
-    Ok(match name.as_str() {
-        "best" | "upper right" | "right" | "center right" | "upper center" | "center" => {
-            Corner::UpperRight
+    match named {
+        Some((_, spot)) => Ok(*spot),
+        None => {
+            let given = cx.str(place)?;
+            let names: Vec<String> = SPOTS.iter().map(|it| format!("'{}'", it.0)).collect();
+            Err(value_error(format!(
+                "'{given}' is not a valid value for loc; supported values are {}",
+                names.join(", ")
+            )))
         }
-        "upper left" | "center left" => Corner::UpperLeft,
-        "lower left" => Corner::LowerLeft,
-        "lower right" | "lower center" => Corner::LowerRight,
-        other => {
-            return Err(value_error(format!(
-                "'{other}' is not a valid value for loc; supported values are 'best', 'upper right', 'upper left', \
-                 'lower left', 'lower right' and the middles between them"
-            )));
-        }
-    })
+    }
 }
 
 fn grid(cx: &mut Cx, args: Args<'_>) -> Res {

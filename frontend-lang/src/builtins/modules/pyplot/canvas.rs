@@ -111,8 +111,8 @@ impl Canvas {
         // Axes over the whole figure that nothing was drawn on only stood there before others were asked for.
         let is_left = |it: &&Pane| it.cell == Cell::WHOLE && !it.is_drawn() && self.panes.len() > 1;
         let shown = self.panes.iter().filter(|it| !is_left(it));
-        let panels = shown.map(|it| (it.cell, it.panel(self.size.map(|size| it.cell.size(size)))));
-        arrange(self.title.clone(), panels.collect())
+        let panels = shown.map(|it| (it.cell, it.panel())).collect();
+        Figure { title: self.title.clone(), size: self.size, ..arrange(panels) }
     }
 }
 
@@ -139,8 +139,8 @@ impl Pane {
         !empty || named || over || !plot.rasters.is_empty()
     }
 
-    /// The axes as they are shown, in a size: as a picture alone where nothing else was asked for.
-    fn panel(&self, size: Option<(u32, u32)>) -> Panel {
+    /// The axes as they are shown: as a picture alone where nothing else was asked for.
+    fn panel(&self) -> Panel {
         if let ([raster], None) = (self.plot.rasters.as_slice(), &self.twin)
             && is_plain(&self.plot, raster)
         {
@@ -148,7 +148,7 @@ impl Pane {
             return Panel::Image(Image { title, ..raster.image.clone() });
         }
         let twin = self.twin.as_ref().map(|it| Box::new(it.plot.clone()));
-        Panel::Plot(Box::new(Plot { twin, size, ..self.plot.clone() }))
+        Panel::Plot(Box::new(Plot { twin, ..self.plot.clone() }))
     }
 
     /// The next colour of the cycle.
@@ -162,18 +162,17 @@ impl Pane {
     }
 }
 
-/// Whether axes hold a picture in its usual place, its title, and nothing that needs axes.
+/// Whether axes that are not seen hold a picture in its usual place, its title, and nothing else.
 fn is_plain(plot: &Plot, raster: &Raster) -> bool {
     let image = &raster.image;
-    let bare =
-        |scale: &Scale| scale.range.is_none() && scale.ticks.as_ref().is_none_or(Vec::is_empty);
+    let hidden = |scale: &Scale| scale.ticks.as_ref().is_some_and(Vec::is_empty);
+    let bare = |scale: &Scale| scale.range.is_none() && (plot.bare || hidden(scale));
     [raster.left, raster.right, raster.bottom, raster.top] == usual_sides(image)
         && plot.series.is_empty()
         && plot.bands.is_empty()
         && plot.notes.is_empty()
         && plot.x_label.is_empty()
         && plot.y_label.is_empty()
-        && !plot.with_axes
         && plot.color_bar.is_none()
         && bare(&plot.x)
         && bare(&plot.y)

@@ -7,9 +7,9 @@ use super::axes_object::{Axes, axes_of, bound, twin_of};
 use super::canvas::{
     Pane, Place, Shared, forget, numbered, numbers_of_open, show_open, target, turn_to,
 };
-use super::coloring;
 use super::layout::{Cell, cell_of};
 use super::options::Options;
+use super::{coloring, saving};
 use crate::native::*;
 use crate::shown::Figure as Drawn;
 
@@ -138,12 +138,6 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
     }),
     function("ion", "", "Nothing to do: figures appear when a cell ends.", nothing),
     function("ioff", "", "Nothing to do: figures appear when a cell ends.", nothing),
-    function(
-        "savefig",
-        "*args, **options",
-        "Writes no file, and says so: figures stand in the notebook.",
-        no_file,
-    ),
     function("get_cmap", "name='viridis', lut=None", "The colour map of a name.", |cx, args| {
         let maps = cx.import("matplotlib.cm")?;
         let get = cx.getattr(&maps, Sym::of("get_cmap"))?;
@@ -214,13 +208,6 @@ static ADDED: &[NativeFn] = &[
 ];
 
 pub(super) fn nothing(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    Ok(Value::None)
-}
-
-fn no_file(cx: &mut Cx, _args: Args<'_>) -> Res {
-    cx.host.stdout(
-        "savefig: no file is written here; the figure is part of the notebook, which can be exported as HTML\n",
-    );
     Ok(Value::None)
 }
 
@@ -339,7 +326,7 @@ impl NativeObject for Figure {
     }
 
     fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
-        let all = FUNCTIONS.iter().chain(coloring::FUNCTIONS);
+        let all = FUNCTIONS.iter().chain(coloring::FUNCTIONS).chain(saving::FUNCTIONS);
         let func = all.into_iter().find(|it| it.name == name.as_str());
         let func = func.filter(|it| OF_FIGURES.contains(&it.name));
         let (pane, twin) = self.0.borrow().current;

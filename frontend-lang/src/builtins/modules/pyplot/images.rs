@@ -23,7 +23,7 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
         "matshow",
         "A, cmap=None, **options",
         "A matrix as a picture, with its indices.",
-        matshow,
+        imshow,
     ),
     function(
         "pcolormesh",
@@ -85,12 +85,6 @@ fn put(raster: Raster, bar: ColorBar) -> Res {
         it.rasters.push(raster);
     });
     Ok(picture_artist(Some(mapped(bar))))
-}
-
-fn matshow(cx: &mut Cx, args: Args<'_>) -> Res {
-    let drawn = imshow(cx, args)?;
-    on_axes(|it| it.with_axes = true);
-    Ok(drawn)
 }
 
 /// The rows in the other order.

@@ -20,8 +20,6 @@ pub(super) struct Cell {
 const CELLS: i64 = 400;
 /// The most rows or columns of the grid that several grids fit into.
 const FINEST: usize = 2000;
-/// Width and height in pixels of figures whose axes differ in size.
-const USUAL: (u32, u32) = (760, 520);
 
 impl Cell {
     /// All of the figure.
@@ -39,14 +37,6 @@ impl Cell {
         let (bottom, right) = (last / grid.1, last % grid.1);
         let ends = |one: usize, other: usize| (one.min(other), one.max(other) + 1);
         Cell { grid, rows: ends(top, bottom), columns: ends(left, right) }
-    }
-
-    /// Its part of the size of a figure.
-    pub(super) fn size(&self, (width, height): (u32, u32)) -> (u32, u32) {
-        let part = |whole: u32, (from, to): (usize, usize), count: usize| {
-            (u64::from(whole) * (to - from) as u64 / count as u64) as u32
-        };
-        (part(width, self.columns, self.grid.1), part(height, self.rows, self.grid.0))
     }
 
     /// The cells of a finer grid that it takes.
@@ -121,7 +111,7 @@ fn of_spec(numbers: &[f64]) -> Result<Cell, Raised> {
 }
 
 /// A figure of panels in their cells: in reading order, with spans where they do not fill a grid one by one.
-pub(super) fn arrange(title: String, mut panels: Vec<(Cell, Panel)>) -> Figure {
+pub(super) fn arrange(mut panels: Vec<(Cell, Panel)>) -> Figure {
     let fold = |of: fn(&Cell) -> usize| {
         panels
             .iter()
@@ -131,7 +121,7 @@ pub(super) fn arrange(title: String, mut panels: Vec<(Cell, Panel)>) -> Figure {
     let (Some(rows), Some(columns)) = (rows, columns) else {
         // Grids that have no common one of reasonable size.
         let panels = panels.into_iter().map(|(_, panel)| panel).collect();
-        return Figure { title, columns: 0, panels, spans: Vec::new() };
+        return Figure { panels, ..Figure::default() };
     };
     let span = |cell: &Cell| cell.in_grid(rows, columns);
     panels.sort_by_key(|(cell, _)| (span(cell).row, span(cell).column));
@@ -142,16 +132,8 @@ pub(super) fn arrange(title: String, mut panels: Vec<(Cell, Panel)>) -> Figure {
     if spans.iter().enumerate().all(one_by_one) {
         spans.clear();
     }
-    let is_mixed = !spans.is_empty();
-    let panels = panels.into_iter().map(|(cell, mut panel)| {
-        if let Panel::Plot(plot) = &mut panel
-            && is_mixed
-        {
-            plot.size.get_or_insert(cell.size(USUAL));
-        }
-        panel
-    });
-    Figure { title, columns, panels: panels.collect(), spans }
+    let panels = panels.into_iter().map(|(_, panel)| panel).collect();
+    Figure { columns, panels, spans, ..Figure::default() }
 }
 
 /// The least number that both divide.
@@ -172,7 +154,7 @@ mod tests {
                 let plot = Panel::Plot(Box::new(Plot { title, ..Plot::default() }));
                 (Cell::of((rows, columns), first, last), plot)
             };
-        let figure = arrange(String::new(), cells.iter().enumerate().map(panel).collect());
+        let figure = arrange(cells.iter().enumerate().map(panel).collect());
         let titles = figure.panels.iter().map(|it| match it {
             Panel::Plot(plot) => plot.title.clone(),
             Panel::Image(image) => image.title.clone(),

@@ -3,7 +3,7 @@
 //! Drawing functions change plain data ([`crate::shown::Plot`]) of the axes that are meant: those of the current
 //! figure, or those whose method is running (`canvas`). A figure is shown by `plt.show()` or when its cell ends; the kernel draws it.
 //! Functions stand in tables by what they do: `draw` points, `bars`, `shapes`, `words`, `counts` and `boxes` of values, `images` of
-//! matrices, `coloring` of numbers, `axes` around them, `figures`.
+//! matrices, `coloring` of numbers, `axes` around them, `figures`, `saving` of these.
 //! Each drawing function is a method of axes, too.
 
 mod artist;
@@ -23,6 +23,7 @@ mod figures;
 mod images;
 mod layout;
 mod options;
+mod saving;
 mod settings;
 mod shapes;
 mod style;
@@ -55,6 +56,7 @@ pub static PYPLOT: NativeModule = NativeModule {
     members: &[
         Member::Functions(figures::FUNCTIONS),
         Member::Functions(coloring::FUNCTIONS),
+        Member::Functions(saving::FUNCTIONS),
         Member::Functions(draw::FUNCTIONS),
         Member::Functions(bars::FUNCTIONS),
         Member::Functions(shapes::FUNCTIONS),

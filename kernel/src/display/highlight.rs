@@ -1,8 +1,29 @@
 //! Colours for code: Python's words, texts, numbers and comments, and magic lines.
-//!
-//! Classes: `k` keyword, `b` built in, `s` text, `n` number, `c` comment, `d` decorator, `m` magic.
 
-use crate::display::html::Html;
+use super::html::Html;
+
+/// One kind of word.
+pub(crate) struct Kind {
+    /// What pages with a style sheet of their own call it.
+    pub(crate) class: &'static str,
+    /// Its colour on [`GROUND`].
+    pub(crate) color: &'static str,
+    /// Its colour in terminals, which choose what it looks like.
+    code: &'static str,
+}
+
+/// Under code in pages that have no style sheet for it, whatever their theme.
+pub(crate) const GROUND: &str = "#f6f8fa";
+/// The letters that have no other colour there.
+pub(crate) const INK: &str = "#1f2328";
+
+const KEYWORD: &Kind = &Kind { class: "k", color: "#cf222e", code: "35" };
+const BUILT_IN: &Kind = &Kind { class: "b", color: "#8250df", code: "36" };
+const TEXT: &Kind = &Kind { class: "s", color: "#0a5c8a", code: "32" };
+const NUMBER: &Kind = &Kind { class: "n", color: "#0550ae", code: "34" };
+const COMMENT: &Kind = &Kind { class: "c", color: "#59636e", code: "3" };
+const DECORATOR: &Kind = &Kind { class: "d", color: "#953800", code: "33" };
+const MAGIC: &Kind = &Kind { class: "m", color: "#116329", code: "32" };
 
 const KEYWORDS: &[&str] = &[
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
@@ -10,7 +31,7 @@ const KEYWORDS: &[&str] = &[
     "in", "is", "lambda", "match", "nonlocal", "not", "or", "pass", "raise", "return", "try",
     "while", "with", "yield",
 ];
-const BUILT_IN: &[&str] = &[
+const BUILT_INS: &[&str] = &[
     "abs",
     "all",
     "any",
@@ -44,47 +65,80 @@ const BUILT_IN: &[&str] = &[
     "zip",
 ];
 
-/// Adds the code, each part that has a colour in a span.
-pub(super) fn to_html(html: &mut Html, code: &str) {
+/// Adds the code, each part that has a colour in a span with the class of its kind.
+pub(crate) fn to_html(html: &mut Html, code: &str) {
+    each(code, &mut |text, kind| match kind {
+        Some(kind) => html.tag("span").attr("class", kind.class).text(text),
+        None => html.text(text),
+    });
+}
+
+/// Adds the code on a ground of its own, with colours that need no style sheet.
+pub(crate) fn to_panel(html: &mut Html, code: &str) {
+    let style = format!(
+        "overflow:auto;margin:2px 0 4px;padding:6px 8px;border-radius:6px;background-color:{GROUND};color:{INK}"
+    );
+    html.tag("pre").attr("style", style).within(|html| {
+        each(code, &mut |text, kind| match kind {
+            Some(kind) => {
+                html.tag("span").attr("style", format!("color:{}", kind.color)).text(text);
+            }
+            None => html.text(text),
+        });
+    });
+}
+
+/// The code with colours for terminals.
+pub(crate) fn to_terminal(code: &str) -> String {
+    let mut colored = String::with_capacity(2 * code.len());
+    each(code, &mut |text, kind| match kind {
+        Some(kind) => colored += &format!("\u{1b}[{}m{text}\u{1b}[0m", kind.code),
+        None => colored.push_str(text),
+    });
+    colored
+}
+
+/// Shows each part of the code with its kind.
+fn each(code: &str, show: &mut dyn FnMut(&str, Option<&'static Kind>)) {
     let mut rest = code;
     let mut at_line_start = true;
     while let Some(first) = rest.chars().next() {
-        let (len, class) = token(rest, first, at_line_start);
+        let (len, kind) = token(rest, first, at_line_start);
         let (text, after) = rest.split_at(len);
-        match class {
-            Some(class) => html.tag("span").attr("class", class).text(text),
-            None => html.text(text),
-        }
+        show(text, kind);
         at_line_start = text.ends_with('\n') || (at_line_start && text.trim().is_empty());
         rest = after;
     }
 }
 
-/// Length and class of the first token.
-fn token(rest: &str, first: char, at_line_start: bool) -> (usize, Option<&'static str>) {
+/// Length and kind of the first token.
+fn token(rest: &str, first: char, at_line_start: bool) -> (usize, Option<&'static Kind>) {
     let until = |stop: fn(char) -> bool| rest.find(stop).unwrap_or(rest.len());
     let line = || until(|it| it == '\n');
     match first {
-        '%' | '?' if at_line_start => (line(), Some("m")),
-        '@' if at_line_start => (until(|it| it == '\n' || it == '('), Some("d")),
-        '#' => (line(), Some("c")),
-        '"' | '\'' => (text_len(rest, false), Some("s")),
-        '0'..='9' => (number_len(rest), Some("n")),
+        '%' | '?' if at_line_start => (line(), Some(MAGIC)),
+        '@' if at_line_start => (until(|it| it == '\n' || it == '('), Some(DECORATOR)),
+        '#' => (line(), Some(COMMENT)),
+        '"' | '\'' => (text_len(rest, false), Some(TEXT)),
+        '0'..='9' => (number_len(rest), Some(NUMBER)),
         it if it.is_alphabetic() || it == '_' => {
             let len = until(|it| !it.is_alphanumeric() && it != '_');
             let (word, after) = rest.split_at(len);
             if is_prefix(word) && after.starts_with(['"', '\'']) {
                 let is_raw = word.contains(['r', 'R']);
-                return (len + text_len(after, is_raw), Some("s"));
+                return (len + text_len(after, is_raw), Some(TEXT));
             }
-            (len, class_of(word))
+            (len, kind_of(word))
         }
         _ => (first.len_utf8(), None),
     }
 }
 
-fn class_of(word: &str) -> Option<&'static str> {
-    if KEYWORDS.contains(&word) { Some("k") } else { BUILT_IN.contains(&word).then_some("b") }
+fn kind_of(word: &str) -> Option<&'static Kind> {
+    if KEYWORDS.contains(&word) {
+        return Some(KEYWORD);
+    }
+    BUILT_INS.contains(&word).then_some(BUILT_IN)
 }
 
 /// Whether a word before a quote belongs to the text: `f"..."`, `rb"..."`.
@@ -133,6 +187,10 @@ fn number_len(rest: &str) -> usize {
     rest.len()
 }
 
+/// Every kind, sorted by class.
+#[cfg(test)]
+pub(crate) static ALL: &[&Kind] = &[BUILT_IN, COMMENT, DECORATOR, KEYWORD, MAGIC, NUMBER, TEXT];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +210,14 @@ mod tests {
         check("'''a\nb''' 'é", "|s:&#39;&#39;&#39;a\nb&#39;&#39;&#39;| |s:&#39;é|");
         check("'a\nif", "|s:&#39;a|\n|k:if|");
         check("'a\\", "|s:&#39;a\\|");
+    }
+
+    #[test]
+    fn code_for_terminals_is_the_code_with_colours() {
+        let code = "def f(x):  # c\n    return 'x'";
+        let colored = to_terminal(code);
+        assert_eq!(super::super::ansi::strip(&colored), code);
+        assert!(colored.starts_with("\u{1b}[35mdef\u{1b}[0m f(x):  \u{1b}[3m# c\u{1b}[0m\n"));
     }
 
     #[test]
