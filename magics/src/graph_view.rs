@@ -1,48 +1,346 @@
-//! From graphs of the engine to drawings.
+//! From recorded graphs to drawings: a box per op or launch, forward, backward and update beside each other, and one row per
+//! parameter for the updates.
 
-use engine::graph::{Graph, Kind};
+use std::collections::{BTreeMap, HashMap};
+
+use engine::graph::{Graph, Kind, NodeId, Phase, Value};
+use engine::lower::group::group;
+use engine::op::Body;
 use engine::{Meta, Number};
 
-use crate::artifact::{Graph as Drawing, GraphEdge, GraphNode, NodeKind};
+use crate::artifact::{Graph as Drawing, GraphEdge, GraphNode, GraphPanel, NodeKind};
+use crate::tensor_names::TensorNames;
+use crate::traced::Named;
 
-/// A drawing of a graph. Inputs from `n_args` on are captured tensors, such as weights.
-pub fn drawing(graph: &Graph, title: String, n_args: usize) -> Drawing {
-    let mut res = Drawing { title, ..Drawing::default() };
-    for (at, node) in graph.nodes().iter().enumerate() {
-        let position = graph.inputs().iter().position(|&it| it as usize == at);
-        let (label, kind) = match &node.kind {
-            Kind::Input { .. } => input(position.unwrap_or_default(), n_args),
-            Kind::Fed => ("number".into(), NodeKind::Input),
-            Kind::Const(_) => ("constant".into(), NodeKind::Constant),
-            Kind::Number(number) => (number_text(*number), NodeKind::Constant),
-            Kind::Op { op, .. } => (op.name.into(), NodeKind::Op),
-        };
-        let detail = node.metas.iter().map(Meta::to_string).collect::<Vec<_>>().join(", ");
-        res.nodes.push(GraphNode { id: format!("%{at}"), label, kind, detail });
-        for value in node.inputs() {
-            res.edges.push(edge(format!("%{}", value.node), format!("%{at}")));
+/// Most rows of updates; more are counted.
+const ROWS: usize = 24;
+/// Most names and ops that one line of a row tells.
+const WORDS: usize = 6;
+
+/// A drawing of a graph whose inputs and outputs are those of `named`. With `launches` a box is what runs as one kernel.
+pub(crate) fn drawing(
+    graph: &Graph,
+    title: String,
+    named: &Named,
+    names: &TensorNames,
+    launches: bool,
+) -> Drawing {
+    let groups = if launches { launched(graph) } else { by_op(graph) };
+    let places = (0..).zip(&groups).flat_map(|(at, it)| it.nodes.iter().map(move |id| (*id, at)));
+    let group_of = places.collect();
+    let lasts = groups.iter().map(Group::last).collect();
+    let drawn = Drawing { title, ..Drawing::default() };
+    let mut view = View { graph, named, names, group_of, lasts, drawn };
+    view.panels(&groups);
+    view.inputs(&groups);
+    let mut n_rows = 0;
+    for (at, group) in groups.iter().enumerate() {
+        match group.phase {
+            Phase::Update if n_rows >= ROWS => {}
+            Phase::Update => {
+                view.row(at, group);
+                n_rows += 1;
+            }
+            Phase::Forward | Phase::Backward => view.op(at, group),
         }
     }
-    for (at, value) in graph.outputs.iter().enumerate() {
-        let id = format!("output {at}");
-        let detail = graph.meta(*value).to_string();
-        res.nodes.push(GraphNode {
-            id: id.clone(),
-            label: id.clone(),
-            kind: NodeKind::Output,
-            detail,
-        });
-        res.edges.push(edge(format!("%{}", value.node), id));
-    }
-    res
+    view.rest(groups.iter().filter(|it| it.phase == Phase::Update).skip(ROWS));
+    view.drawn
 }
 
-fn input(at: usize, n_args: usize) -> (String, NodeKind) {
-    if at < n_args {
-        (format!("input {at}"), NodeKind::Input)
-    } else {
-        (format!("captured {}", at - n_args), NodeKind::Parameter)
+/// Nodes that are drawn as one.
+struct Group {
+    nodes: Vec<NodeId>,
+    phase: Phase,
+}
+
+impl Group {
+    fn of(graph: &Graph, nodes: Vec<NodeId>) -> Self {
+        let phase = nodes.iter().map(|it| graph.node(*it).phase).max().unwrap_or_default();
+        Self { nodes, phase }
     }
+
+    fn last(&self) -> NodeId {
+        self.nodes[self.nodes.len() - 1]
+    }
+}
+
+/// What runs as one kernel, in order; views run nothing.
+fn launched(graph: &Graph) -> Vec<Group> {
+    group(graph, true).into_iter().map(|it| Group::of(graph, it.nodes)).collect()
+}
+
+/// Every op on its own, but for updates: what is connected there is one.
+fn by_op(graph: &Graph) -> Vec<Group> {
+    let is_update = |id: NodeId| {
+        let node = graph.node(id);
+        node.op().is_some() && node.phase == Phase::Update
+    };
+    let mut leader: Vec<NodeId> = (0..graph.nodes().len() as NodeId).collect();
+    for (id, node) in (0..).zip(graph.nodes()) {
+        for input in node.inputs().iter().filter(|it| is_update(id) && is_update(it.node)) {
+            let (a, b) = (find(&leader, input.node), find(&leader, id));
+            leader[a as usize] = a.max(b);
+            leader[b as usize] = a.max(b);
+        }
+    }
+    let mut groups: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+    for (id, node) in (0..).zip(graph.nodes()) {
+        if node.op().is_some() {
+            groups.entry(find(&leader, id)).or_default().push(id);
+        }
+    }
+    groups.into_values().map(|it| Group::of(graph, it)).collect()
+}
+
+fn find(leader: &[NodeId], mut id: NodeId) -> NodeId {
+    while leader[id as usize] != id {
+        id = leader[id as usize];
+    }
+    id
+}
+
+struct View<'a> {
+    graph: &'a Graph,
+    named: &'a Named,
+    names: &'a TensorNames,
+    group_of: HashMap<NodeId, usize>,
+    /// The last node of each group, which stands for it.
+    lasts: Vec<NodeId>,
+    drawn: Drawing,
+}
+
+impl View<'_> {
+    /// One panel per phase, if there is more than the forward pass.
+    fn panels(&mut self, groups: &[Group]) {
+        if groups.iter().all(|it| it.phase == Phase::Forward) {
+            return;
+        }
+        let titles =
+            [(Phase::Forward, "forward"), (Phase::Backward, "backward"), (Phase::Update, "update")];
+        for (phase, name) in titles {
+            let of_phase = || groups.iter().filter(|it| it.phase == phase);
+            let n_ops: usize = of_phase().map(|it| it.nodes.len()).sum();
+            let written = of_phase().flat_map(|it| self.writes(it)).map(|it| it.1);
+            let variables = written.filter(|it| !is_state(it)).count();
+            let ops = count(n_ops, "op");
+            let title = match phase {
+                Phase::Update if variables > 0 => {
+                    format!("{name} · {} in {ops}", count(variables, "variable"))
+                }
+                _ => format!("{name} · {ops}"),
+            };
+            self.drawn.panels.push(GraphPanel { title, list: phase == Phase::Update });
+        }
+    }
+
+    /// Inputs and constants, each in the phase that uses it first; what only updates use is told in their rows.
+    fn inputs(&mut self, groups: &[Group]) {
+        let mut first: HashMap<NodeId, Phase> = HashMap::new();
+        for group in groups {
+            for value in group.nodes.iter().flat_map(|it| self.graph.node(*it).inputs()) {
+                let phase = first.entry(self.source(*value).node).or_insert(group.phase);
+                *phase = group.phase.min(*phase);
+            }
+        }
+        for (id, node) in (0..).zip(self.graph.nodes()) {
+            let Some(phase) = first.get(&id).filter(|it| **it != Phase::Update) else { continue };
+            let label = self.label(id);
+            let kind = match node.kind {
+                Kind::Input { .. } if self.named.parameters.contains(&label) => NodeKind::Parameter,
+                Kind::Input { .. } => NodeKind::Input,
+                Kind::Const(_) => NodeKind::Constant,
+                Kind::Fed | Kind::Number(_) | Kind::Op { .. } => continue,
+            };
+            self.node(id, label, kind, node.metas[0].to_string(), *phase);
+        }
+    }
+
+    fn op(&mut self, at: usize, group: &Group) {
+        let labels: Vec<String> = group.nodes.iter().map(|it| self.label(*it)).collect();
+        let kind = if labels.len() > 1 { NodeKind::Fused } else { NodeKind::Op };
+        let last = group.last();
+        let metas = self.graph.node(last).metas.iter().map(Meta::to_string);
+        let detail = metas.collect::<Vec<_>>().join(", ");
+        self.node(last, shortened(&labels, " "), kind, detail, group.phase);
+        self.edges(&self.reads(at, group), last);
+        for (value, label) in self.writes(group) {
+            let id = format!("{}.{}", id_of(value.node), value.output);
+            let detail = self.graph.meta(value).to_string();
+            self.drawn.edges.push(GraphEdge {
+                from: id_of(last),
+                to: id.clone(),
+                ..GraphEdge::default()
+            });
+            let (kind, panel) = (NodeKind::Output, panel(group.phase));
+            self.drawn.nodes.push(GraphNode { id, label, kind, detail, panel });
+        }
+    }
+
+    /// What the updates of one parameter, or of several that depend on each other, read and do.
+    fn row(&mut self, at: usize, group: &Group) {
+        let written: Vec<String> = self.writes(group).into_iter().map(|it| it.1).collect();
+        let own: Vec<String> = written.iter().filter(|it| !is_state(it)).cloned().collect();
+        let own = if own.is_empty() { written } else { own };
+        let label = if own.is_empty() { "update".into() } else { shortened(&own, ", ") };
+        let reads = self.reads(at, group);
+        let known = reads.iter().map(|it| it.1.clone()).filter(|it| !own.contains(it));
+        let known: Vec<String> = known.map(|it| own_part(&it, &own)).collect();
+        let detail = format!("from {}\n{}", shortened(&known, ", "), ops_of(self.graph, group));
+        self.node(group.last(), label, NodeKind::Fused, detail, Phase::Update);
+        self.edges(&reads, group.last());
+    }
+
+    fn rest<'g>(&mut self, groups: impl Iterator<Item = &'g Group>) {
+        let sizes: Vec<usize> = groups.map(|it| it.nodes.len()).collect();
+        if sizes.is_empty() {
+            return;
+        }
+        let label = format!("... {} more", sizes.len());
+        let detail = count(sizes.iter().sum(), "op");
+        let node = GraphNode {
+            id: "more".into(),
+            label,
+            kind: NodeKind::Fused,
+            detail,
+            panel: panel(Phase::Update),
+        };
+        self.drawn.nodes.push(node);
+    }
+
+    fn node(&mut self, id: NodeId, label: String, kind: NodeKind, detail: String, phase: Phase) {
+        self.drawn.nodes.push(GraphNode {
+            id: id_of(id),
+            label,
+            kind,
+            detail,
+            panel: panel(phase),
+        });
+    }
+
+    /// Arrows from what is drawn already.
+    fn edges(&mut self, sources: &[(NodeId, String)], to: NodeId) {
+        for (source, _) in sources {
+            let from = id_of(*source);
+            if self.drawn.nodes.iter().any(|it| it.id == from) {
+                self.drawn.edges.push(GraphEdge { from, to: id_of(to), label: String::new() });
+            }
+        }
+    }
+
+    /// The value that stands for this one in the drawing: views that are in no group are what they look at.
+    fn source(&self, mut value: Value) -> Value {
+        while !self.group_of.contains_key(&value.node)
+            && let Some(input) = self.graph.node(value.node).inputs().first()
+        {
+            value = *input;
+        }
+        value
+    }
+
+    /// The drawn nodes that a group reads, and what they are called, once each.
+    fn reads(&self, at: usize, group: &Group) -> Vec<(NodeId, String)> {
+        let mut reads: Vec<(NodeId, String)> = Vec::new();
+        for &value in group.nodes.iter().flat_map(|it| self.graph.node(*it).inputs()) {
+            let source = self.source(value);
+            let is_number =
+                matches!(self.graph.node(source.node).kind, Kind::Number(_) | Kind::Fed);
+            let place = self.group_of.get(&source.node);
+            if is_number || place == Some(&at) {
+                continue;
+            }
+            let drawn = place.map_or(source.node, |it| self.lasts[*it]);
+            let name = self.name(value).or_else(|| self.name(source));
+            let name = name.unwrap_or_else(|| self.label(source.node));
+            if !reads.iter().any(|it| it.0 == drawn && it.1 == name) {
+                reads.push((drawn, name));
+            }
+        }
+        reads
+    }
+
+    /// The outputs of the graph that a group makes, with their names.
+    fn writes(&self, group: &Group) -> Vec<(Value, String)> {
+        let outputs = self.graph.outputs.iter().zip(&self.named.outputs);
+        let made = outputs.filter(|it| group.nodes.contains(&self.source(*it.0).node));
+        made.filter_map(|(value, name)| Some((*value, name.clone()?))).collect()
+    }
+
+    /// What an input, an output or a constant of the graph is called.
+    fn name(&self, value: Value) -> Option<String> {
+        if let Kind::Const(tensor) = &self.graph.node(value.node).kind {
+            return self.names.of_tensor(tensor).map(str::to_string);
+        }
+        if let Some(at) = self.graph.inputs().iter().position(|it| *it == value.node) {
+            return self.named.inputs[at].clone();
+        }
+        let at = self.graph.outputs.iter().position(|it| *it == value)?;
+        self.named.outputs[at].clone()
+    }
+
+    /// `relu`, or `mul(·, 0.9)` where numbers are among the operands; the name of what is no op.
+    fn label(&self, id: NodeId) -> String {
+        let node = self.graph.node(id);
+        let Some(op) = node.op() else {
+            return self.name(Value::of(id)).unwrap_or_else(|| "constant".into());
+        };
+        let operand = |it: &Value| match self.graph.node(it.node).kind {
+            Kind::Number(number) => number_text(number),
+            Kind::Fed => "number".into(),
+            _ => "·".to_string(),
+        };
+        let operands: Vec<String> = node.inputs().iter().map(operand).collect();
+        if operands.iter().all(|it| it == "·") {
+            return op.name.into();
+        }
+        format!("{}({})", op.name, operands.join(", "))
+    }
+}
+
+/// `12 ops: mul, add, sqrt`.
+fn ops_of(graph: &Graph, group: &Group) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for op in group.nodes.iter().filter_map(|it| graph.node(*it).op()) {
+        if !matches!(op.body, Body::View(_)) && !names.iter().any(|it| it == op.name) {
+            names.push(op.name.into());
+        }
+    }
+    format!("{}: {}", count(group.nodes.len(), "op"), shortened(&names, ", "))
+}
+
+/// `exp_avg` of `net.0.weight: exp_avg`, in the row of `net.0.weight`.
+fn own_part(name: &str, own: &[String]) -> String {
+    let part = own.iter().find_map(|it| name.strip_prefix(it.as_str())?.strip_prefix(": "));
+    part.unwrap_or(name).into()
+}
+
+/// Whether a name is that of what an optimiser keeps for a parameter.
+fn is_state(name: &str) -> bool {
+    name.contains(": ")
+}
+
+fn shortened(words: &[String], between: &str) -> String {
+    if words.len() <= WORDS {
+        return words.join(between);
+    }
+    let shown = words[..WORDS - 1].join(between);
+    format!("{shown} and {} more", words.len() + 1 - WORDS)
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+fn panel(phase: Phase) -> usize {
+    match phase {
+        Phase::Forward => 0,
+        Phase::Backward => 1,
+        Phase::Update => 2,
+    }
+}
+
+fn id_of(id: NodeId) -> String {
+    format!("%{id}")
 }
 
 fn number_text(number: Number) -> String {
@@ -51,8 +349,4 @@ fn number_text(number: Number) -> String {
         Number::Int(it) => it.to_string(),
         Number::Float(it) => format!("{it}"),
     }
-}
-
-fn edge(from: String, to: String) -> GraphEdge {
-    GraphEdge { from, to, label: String::new() }
 }

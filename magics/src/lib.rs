@@ -13,6 +13,8 @@ pub mod graph_view;
 pub mod help;
 pub mod notebook;
 pub mod split;
+mod tensor_names;
+mod traced;
 
 use std::fmt;
 

@@ -13,6 +13,7 @@ mod error;
 mod figure;
 mod graph;
 mod graph_layout;
+mod graph_panels;
 mod help;
 pub(crate) mod html;
 mod image;
