@@ -1,14 +1,14 @@
 //! From recorded graphs to drawings: a box per op or launch, forward, backward and update beside each other, and one row per
 //! parameter for the updates.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
+use engine::Number;
 use engine::graph::{Graph, Kind, NodeId, Phase, Value};
-use engine::lower::group::group;
 use engine::op::Body;
-use engine::{Meta, Number};
 
 use crate::artifact::{Graph as Drawing, GraphEdge, GraphNode, GraphPanel, NodeKind};
+use crate::graph_groups::{self, Group};
 use crate::tensor_names::TensorNames;
 use crate::traced::Named;
 
@@ -17,15 +17,33 @@ const ROWS: usize = 24;
 /// Most names and ops that one line of a row tells.
 const WORDS: usize = 6;
 
-/// A drawing of a graph whose inputs and outputs are those of `named`. With `launches` a box is what runs as one kernel.
+/// How closely one looks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Every op, as recorded.
+    Raw,
+    /// After the passes; views of weights and in the backward pass are not drawn.
+    Optimized,
+    /// What runs as one kernel is one box.
+    Plan,
+}
+
+/// A drawing of a graph whose inputs and outputs are those of `named`.
 pub(crate) fn drawing(
     graph: &Graph,
     title: String,
     named: &Named,
     names: &TensorNames,
-    launches: bool,
+    stage: Stage,
 ) -> Drawing {
-    let groups = if launches { launched(graph) } else { by_op(graph) };
+    let phases = graph_groups::phases(graph, named);
+    let groups = match stage {
+        Stage::Plan => graph_groups::launches(graph, &phases),
+        Stage::Raw => graph_groups::ops(graph, &phases, |_| false),
+        Stage::Optimized => {
+            graph_groups::ops(graph, &phases, |it| is_detail(graph, named, &phases, it))
+        }
+    };
     let places = (0..).zip(&groups).flat_map(|(at, it)| it.nodes.iter().map(move |id| (*id, at)));
     let group_of = places.collect();
     let lasts = groups.iter().map(Group::last).collect();
@@ -48,56 +66,14 @@ pub(crate) fn drawing(
     view.drawn
 }
 
-/// Nodes that are drawn as one.
-struct Group {
-    nodes: Vec<NodeId>,
-    phase: Phase,
-}
-
-impl Group {
-    fn of(graph: &Graph, nodes: Vec<NodeId>) -> Self {
-        let phase = nodes.iter().map(|it| graph.node(*it).phase).max().unwrap_or_default();
-        Self { nodes, phase }
-    }
-
-    fn last(&self) -> NodeId {
-        self.nodes[self.nodes.len() - 1]
-    }
-}
-
-/// What runs as one kernel, in order; views run nothing.
-fn launched(graph: &Graph) -> Vec<Group> {
-    group(graph, true).into_iter().map(|it| Group::of(graph, it.nodes)).collect()
-}
-
-/// Every op on its own, but for updates: what is connected there is one.
-fn by_op(graph: &Graph) -> Vec<Group> {
-    let is_update = |id: NodeId| {
-        let node = graph.node(id);
-        node.op().is_some() && node.phase == Phase::Update
-    };
-    let mut leader: Vec<NodeId> = (0..graph.nodes().len() as NodeId).collect();
-    for (id, node) in (0..).zip(graph.nodes()) {
-        for input in node.inputs().iter().filter(|it| is_update(id) && is_update(it.node)) {
-            let (a, b) = (find(&leader, input.node), find(&leader, id));
-            leader[a as usize] = a.max(b);
-            leader[b as usize] = a.max(b);
-        }
-    }
-    let mut groups: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
-    for (id, node) in (0..).zip(graph.nodes()) {
-        if node.op().is_some() {
-            groups.entry(find(&leader, id)).or_default().push(id);
-        }
-    }
-    groups.into_values().map(|it| Group::of(graph, it)).collect()
-}
-
-fn find(leader: &[NodeId], mut id: NodeId) -> NodeId {
-    while leader[id as usize] != id {
-        id = leader[id as usize];
-    }
-    id
+/// Whether a node only turns what it gets: a view in the backward pass, or of an input, that has no name.
+fn is_detail(graph: &Graph, named: &Named, phases: &[Phase], id: NodeId) -> bool {
+    let node = graph.node(id);
+    let of_op = node.inputs().first().is_some_and(|it| graph.node(it.node).op().is_some());
+    let is_view = node.op().is_some_and(|op| matches!(op.body, Body::View(_)));
+    let mut outputs = graph.outputs.iter().zip(&named.outputs);
+    let has_name = || outputs.any(|it| it.0.node == id && it.1.is_some());
+    is_view && (phases[id as usize] == Phase::Backward || (!of_op && !has_name()))
 }
 
 struct View<'a> {
@@ -160,21 +136,17 @@ impl View<'_> {
         let labels: Vec<String> = group.nodes.iter().map(|it| self.label(*it)).collect();
         let kind = if labels.len() > 1 { NodeKind::Fused } else { NodeKind::Op };
         let last = group.last();
-        let metas = self.graph.node(last).metas.iter().map(Meta::to_string);
-        let detail = metas.collect::<Vec<_>>().join(", ");
+        let writes = self.writes(group);
+        let names: Vec<String> = writes.iter().map(|it| it.1.clone()).collect();
+        let (kind, detail) = match writes.first() {
+            None => (kind, self.graph.meta(Value::of(last)).to_string()),
+            Some((value, _)) => {
+                let detail = format!("{} {}", shortened(&names, ", "), self.graph.meta(*value));
+                (NodeKind::Output, detail)
+            }
+        };
         self.node(last, shortened(&labels, " "), kind, detail, group.phase);
         self.edges(&self.reads(at, group), last);
-        for (value, label) in self.writes(group) {
-            let id = format!("{}.{}", id_of(value.node), value.output);
-            let detail = self.graph.meta(value).to_string();
-            self.drawn.edges.push(GraphEdge {
-                from: id_of(last),
-                to: id.clone(),
-                ..GraphEdge::default()
-            });
-            let (kind, panel) = (NodeKind::Output, panel(group.phase));
-            self.drawn.nodes.push(GraphNode { id, label, kind, detail, panel });
-        }
     }
 
     /// What the updates of one parameter, or of several that depend on each other, read and do.
@@ -185,8 +157,13 @@ impl View<'_> {
         let label = if own.is_empty() { "update".into() } else { shortened(&own, ", ") };
         let reads = self.reads(at, group);
         let known = reads.iter().map(|it| it.1.clone()).filter(|it| !own.contains(it));
-        let known: Vec<String> = known.map(|it| own_part(&it, &own)).collect();
-        let detail = format!("from {}\n{}", shortened(&known, ", "), ops_of(self.graph, group));
+        let mut known: Vec<String> = known.collect();
+        known.sort_by_key(|it| is_state(it));
+        let known: Vec<String> = known.iter().map(|it| own_part(it, &own)).collect();
+        let mut detail = ops_of(self.graph, group);
+        if !known.is_empty() {
+            detail = format!("from {}\n{detail}", shortened(&known, ", "));
+        }
         self.node(group.last(), label, NodeKind::Fused, detail, Phase::Update);
         self.edges(&reads, group.last());
     }
@@ -251,7 +228,10 @@ impl View<'_> {
             }
             let drawn = place.map_or(source.node, |it| self.lasts[*it]);
             let name = self.name(value).or_else(|| self.name(source));
-            let name = name.unwrap_or_else(|| self.label(source.node));
+            let name = name.unwrap_or_else(|| match self.graph.node(source.node).phase {
+                Phase::Backward => "its gradient".into(),
+                Phase::Forward | Phase::Update => self.label(source.node),
+            });
             if !reads.iter().any(|it| it.0 == drawn && it.1 == name) {
                 reads.push((drawn, name));
             }
@@ -290,10 +270,15 @@ impl View<'_> {
             _ => "·".to_string(),
         };
         let operands: Vec<String> = node.inputs().iter().map(operand).collect();
+        // Gradients of elementwise ops are named after these: `relu.grad0`.
+        let name = match op.name.split_once(".grad") {
+            Some((of, _)) => format!("{of} backward"),
+            None => op.name.to_string(),
+        };
         if operands.iter().all(|it| it == "·") {
-            return op.name.into();
+            return name;
         }
-        format!("{}({})", op.name, operands.join(", "))
+        format!("{name}({})", operands.join(", "))
     }
 }
 
@@ -347,6 +332,15 @@ fn number_text(number: Number) -> String {
     match number {
         Number::Bool(it) => if it { "True" } else { "False" }.into(),
         Number::Int(it) => it.to_string(),
-        Number::Float(it) => format!("{it}"),
+        Number::Float(it) => float_text(it),
     }
+}
+
+/// Five digits of a number: `0.001`, `1e-8`.
+fn float_text(number: f64) -> String {
+    let rounded: f64 = format!("{number:.4e}").parse().unwrap_or(number);
+    if rounded != 0.0 && !(1e-4..1e6).contains(&rounded.abs()) {
+        return format!("{rounded:e}");
+    }
+    format!("{rounded}")
 }

@@ -126,9 +126,11 @@ impl Named {
             };
             name.get_or_insert(number);
         }
+        let alone = latest.outputs.iter().filter(|it| it.returned).count() == 1;
         let returned = self.outputs.iter_mut().zip(&latest.outputs).filter(|it| it.1.returned);
         for (at, (name, _)) in returned.enumerate() {
-            name.get_or_insert_with(|| format!("result {at}"));
+            let number = || if alone { "result".into() } else { format!("result {at}") };
+            name.get_or_insert_with(number);
         }
     }
 

@@ -9,7 +9,7 @@ use magics::Artifact;
 use magics::artifact::{Graph, GraphNode, NodeKind};
 
 use super::graph_layout::Layout;
-use super::graph_panels::{self, Part};
+use super::graph_panels;
 use super::html::{Html, num};
 use super::{Renderer, data_uri};
 
@@ -24,12 +24,10 @@ pub(crate) static RENDERER: Renderer = Renderer {
 /// The most nodes that are drawn or listed, of each part.
 pub(super) const MOST: usize = 200;
 /// The most letters in one line of a box.
-const LETTERS: usize = 30;
+const LETTERS: usize = 36;
 /// Width of a letter of the 12-pixel monospaced font.
 pub(super) const LETTER: f64 = 7.25;
 const MARGIN: f64 = 8.0;
-/// Between parts.
-const PART_GAP: f64 = 36.0;
 pub(super) const BOX: f64 = 38.0;
 const MONO: &str = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace";
 /// For arrows and the title.
@@ -44,13 +42,15 @@ fn html(art: &Artifact) -> Option<String> {
     Some(Html::build(|html| {
         html.tag("div")
             .attr("class", "ng-graph")
-            .attr("style", "overflow:auto;max-height:800px")
+            .attr("style", "overflow:auto;max-height:1400px")
             .within(|html| {
                 let tag = html
                     .tag("img")
                     .attr("src", data_uri::svg(&document))
                     .attr("alt", summary(graph));
-                tag.attr("width", num(width)).attr("height", num(height)).empty();
+                let tag = tag.attr("width", num(width)).attr("height", num(height));
+                // Pages make pictures as narrow as the page; the letters of this one must be read.
+                tag.attr("style", "max-width:none").empty();
             });
     }))
 }
@@ -61,9 +61,11 @@ fn document_of(graph: &Graph) -> (String, f64, f64) {
     let title = &graph.title;
     let top = if title.is_empty() { MARGIN } else { MARGIN + 24.0 };
     let title_width = title.chars().count() as f64 * LETTER;
-    let wide: f64 = parts.iter().map(|it| it.width() + PART_GAP).sum::<f64>() - PART_GAP;
-    let high = parts.iter().map(Part::height).fold(0.0, f64::max);
-    let (width, height) = (wide.max(title_width) + 2.0 * MARGIN, high + top + MARGIN);
+    let places = graph_panels::places(&parts);
+    let ends = || parts.iter().zip(&places);
+    let wide = ends().map(|(part, it)| it.0 + part.width()).fold(title_width, f64::max);
+    let high = ends().map(|(part, it)| it.1 + part.height()).fold(0.0, f64::max);
+    let (width, height) = (wide + 2.0 * MARGIN, high + top + MARGIN);
     let document = Html::build(|html| {
         let svg = html.tag("svg").attr("xmlns", "http://www.w3.org/2000/svg");
         let svg = svg.num("width", width).num("height", height);
@@ -71,14 +73,9 @@ fn document_of(graph: &Graph) -> (String, f64, f64) {
         svg.attr("viewBox", view).attr("font-family", MONO).within(|html| {
             write(html, (MARGIN, MARGIN + 10.0), GREY, title);
             html.line();
-            let mut x = MARGIN;
-            for (at, part) in parts.iter().enumerate() {
-                if at > 0 {
-                    rule(html, x - PART_GAP / 2.0, top, high);
-                }
-                let place = format!("translate({} {})", num(x), num(top));
+            for (part, (x, y)) in parts.iter().zip(&places) {
+                let place = format!("translate({} {})", num(MARGIN + x), num(top + y));
                 html.tag("g").attr("transform", place).within(|html| part.draw(html));
-                x += part.width() + PART_GAP;
             }
         });
     });
@@ -91,12 +88,6 @@ pub(super) fn write(html: &mut Html, (x, y): (f64, f64), fill: &str, text: &str)
         let tag = html.tag("text").num("x", x).num("y", y);
         tag.attr("font-size", 12).attr("fill", fill).text(text);
     }
-}
-
-/// A line between two parts.
-fn rule(html: &mut Html, x: f64, top: f64, height: f64) {
-    let line = html.tag("path").attr("d", format!("M{} {}v{}", num(x), num(top), num(height)));
-    line.attr("stroke", GREY).attr("stroke-width", 1).attr("stroke-opacity", "0.4").empty();
 }
 
 /// Boxes with arrows.
@@ -160,8 +151,8 @@ fn draw_box(html: &mut Html, node: &GraphNode, (x, y): (f64, f64), width: f64, f
             .num("width", width)
             .num("height", BOX);
         let shape = shape.attr("rx", 7).attr("fill", ground).attr("stroke", border);
-        let shape = shape.maybe("fill-opacity", far.then_some("0.75"));
-        shape.maybe("stroke-dasharray", far.then_some("4 3")).empty();
+        let shape = shape.maybe("stroke-width", far.then_some("2"));
+        shape.maybe("stroke-dasharray", far.then_some("4 4")).empty();
         let middle = if node.detail.is_empty() { y + BOX / 2.0 + 4.0 } else { y + 16.0 };
         let text = html.tag("text").num("x", x).num("y", middle).attr("text-anchor", "middle");
         text.attr("font-size", 12).attr("fill", "#ffffff").text(&cut(&node.label));

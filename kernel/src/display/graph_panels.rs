@@ -17,6 +17,10 @@ const LINE: f64 = 14.0;
 const ROW_GAP: f64 = 8.0;
 /// Room for the title of a part.
 const TITLE: f64 = 26.0;
+/// Between parts.
+const GAP: f64 = 40.0;
+/// How wide parts may be together; the next one stands below.
+const WIDE: f64 = 900.0;
 
 /// Something that is drawn on its own.
 pub(super) struct Part<'a> {
@@ -30,14 +34,37 @@ pub(super) struct Part<'a> {
 }
 
 enum Shape {
-    Boxes { made: Layout, widths: Vec<f64> },
-    List { width: f64 },
+    Boxes {
+        made: Layout,
+        widths: Vec<f64>,
+    },
+    /// Rows of this width, in so many columns.
+    List {
+        width: f64,
+        columns: usize,
+    },
 }
 
 /// The parts of a graph that are not empty; a graph without panels is one part.
 pub(super) fn parts(graph: &Graph) -> Vec<Part<'_>> {
     let parts = titles(graph).map(|(at, title)| part(graph, at, title.unwrap_or_default()));
     parts.filter(|it| !it.boxes.is_empty()).collect()
+}
+
+/// Where the parts stand: beside each other while there is room, lists below.
+pub(super) fn places(parts: &[Part<'_>]) -> Vec<(f64, f64)> {
+    let (mut x, mut y, mut high) = (0.0, 0.0, 0.0_f64);
+    let place = |part: &Part<'_>| {
+        let is_list = matches!(part.shape, Shape::List { .. });
+        if x > 0.0 && (is_list || x + part.width() > WIDE) {
+            (x, y, high) = (0.0, y + high + GAP, 0.0);
+        }
+        let place = (x, y);
+        x += part.width() + GAP;
+        high = high.max(part.height());
+        place
+    };
+    parts.iter().map(place).collect()
 }
 
 /// The numbers of the panels with their titles; one without a title for a graph that has none.
@@ -105,7 +132,9 @@ fn list_of(boxes: &[GraphNode]) -> Shape {
     let small = |it: &str| cut_to(it, LETTERS).chars().count() as f64 * LETTER * 10.0 / 12.0;
     let label = |it: &GraphNode| cut_to(&it.label, LETTERS).chars().count() as f64 * LETTER;
     let width = |it: &GraphNode| it.detail.lines().map(small).fold(label(it), f64::max);
-    Shape::List { width: boxes.iter().map(width).fold(0.0, f64::max) + 24.0 }
+    let width = boxes.iter().map(width).fold(0.0, f64::max) + 24.0;
+    let fitting = ((WIDE + ROW_GAP) / (width + ROW_GAP)).floor() as usize;
+    Shape::List { width, columns: fitting.clamp(1, boxes.len().max(1)) }
 }
 
 fn row_height(node: &GraphNode) -> f64 {
@@ -121,7 +150,7 @@ impl Part<'_> {
         let title = self.title.chars().count() as f64 * LETTER;
         title.max(match &self.shape {
             Shape::Boxes { made, .. } => made.width,
-            Shape::List { width } => *width,
+            Shape::List { width, columns } => (width + ROW_GAP) * *columns as f64 - ROW_GAP,
         })
     }
 
@@ -129,7 +158,9 @@ impl Part<'_> {
         self.top()
             + match &self.shape {
                 Shape::Boxes { made, .. } => made.height,
-                Shape::List { .. } => self.boxes.iter().map(|it| row_height(it) + ROW_GAP).sum(),
+                Shape::List { columns, .. } => {
+                    self.boxes.chunks(*columns).map(|it| highest(it) + ROW_GAP).sum()
+                }
             }
     }
 
@@ -143,31 +174,40 @@ impl Part<'_> {
                 let (edges, labels) = (&self.edges, &self.labels);
                 draw_boxes(html, &self.boxes, &self.far, &Arrows { edges, labels, made, widths });
             }
-            Shape::List { width } => self.draw_rows(html, *width),
+            Shape::List { width, columns } => {
+                let mut y = 0.0;
+                for line in self.boxes.chunks(*columns) {
+                    draw_rows(html, line, y, *width);
+                    y += highest(line) + ROW_GAP;
+                }
+            }
         });
     }
+}
 
-    fn draw_rows(&self, html: &mut Html, width: f64) {
-        let mut y = 0.0;
-        for node in &self.boxes {
-            let (ground, border) = colors(node.kind);
-            let height = row_height(node);
-            html.tag("g").within(|html| {
-                html.tag("title").text(&format!("{}\n{}", node.label, node.detail));
-                let shape = html.tag("rect").num("x", 0.0).num("y", y).num("width", width);
-                let shape = shape.num("height", height).attr("rx", 7);
-                shape.attr("fill", ground).attr("stroke", border).empty();
-                write(html, (12.0, y + 17.0), "#ffffff", &cut_to(&node.label, LETTERS));
-                for (at, line) in (1..).zip(node.detail.lines()) {
-                    let text = html.tag("text").num("x", 12.0);
-                    let text = text.num("y", y + 17.0 + LINE * f64::from(at));
-                    let text = text.attr("font-size", 10).attr("fill", "#ffffff");
-                    text.text(&cut_to(line, LETTERS));
-                }
-            });
-            html.line();
-            y += height + ROW_GAP;
-        }
+fn highest(line: &[GraphNode]) -> f64 {
+    line.iter().map(row_height).fold(0.0, f64::max)
+}
+
+/// Rows of a list beside each other.
+fn draw_rows(html: &mut Html, line: &[GraphNode], y: f64, width: f64) {
+    for (at, node) in line.iter().enumerate() {
+        let x = at as f64 * (width + ROW_GAP);
+        let (ground, border) = colors(node.kind);
+        html.tag("g").within(|html| {
+            html.tag("title").text(&format!("{}\n{}", node.label, node.detail));
+            let shape = html.tag("rect").num("x", x).num("y", y).num("width", width);
+            let shape = shape.num("height", highest(line)).attr("rx", 7);
+            shape.attr("fill", ground).attr("stroke", border).empty();
+            write(html, (x + 12.0, y + 17.0), "#ffffff", &cut_to(&node.label, LETTERS));
+            for (at, text) in (1..).zip(node.detail.lines()) {
+                let tag = html.tag("text").num("x", x + 12.0);
+                let tag = tag.num("y", y + 17.0 + LINE * f64::from(at));
+                let tag = tag.attr("font-size", 10).attr("fill", "#ffffff");
+                tag.text(&cut_to(text, LETTERS));
+            }
+        });
+        html.line();
     }
 }
 
@@ -185,14 +225,12 @@ pub(super) fn sample() -> Artifact {
         node("%0", "xb", Input, "float32[32, 64]", 0),
         node("%1", "net.weight", Parameter, "float32[10, 64]", 0),
         node("%2", "linear", Op, "float32[32, 10]", 0),
-        node("%3", "mean", Op, "float32[]", 0),
-        node("%3.0", "loss", Output, "float32[]", 0),
+        node("%3", "mean", Output, "loss float32[]", 0),
         node("%4", "div(1, 320)", Op, "float32[]", 1),
-        node("%5", "matmul", Op, "float32[10, 64]", 1),
-        node("%5.0", "net.weight.grad", Output, "float32[10, 64]", 1),
+        node("%5", "matmul", Output, "net.weight.grad float32[10, 64]", 1),
         node("%8", "net.weight", Fused, "from net.weight.grad, exp_avg\n3 ops: mul, sub", 2),
     ];
-    let pairs = [(0, 2), (1, 2), (2, 3), (3, 4), (5, 6), (0, 6), (6, 7), (6, 8), (1, 8)];
+    let pairs = [(0, 2), (1, 2), (2, 3), (4, 5), (0, 5), (5, 6), (1, 6)];
     let edge = |(from, to): (usize, usize)| GraphEdge {
         from: nodes[from].id.clone(),
         to: nodes[to].id.clone(),

@@ -8,7 +8,7 @@ use frontend_lang::value::Value;
 
 use crate::args::{Arg, Args};
 use crate::artifact::{Artifact, Table};
-use crate::graph_view;
+use crate::graph_view::{self, Stage};
 use crate::notebook::MagicCx;
 use crate::tensor_names::TensorNames;
 use crate::traced::{self, Named, Subject};
@@ -149,10 +149,11 @@ fn show(
     word: Option<&str>,
     stage: &str,
 ) -> Result<Vec<Artifact>, MagicError> {
-    if !["raw", "optimized", "plan"].contains(&stage) {
+    let stages = [("raw", Stage::Raw), ("optimized", Stage::Optimized), ("plan", Stage::Plan)];
+    let stage = stages.into_iter().find(|it| it.0 == stage).ok_or_else(|| {
         let message = format!("there is no stage `{stage}`; stages: raw, optimized, plan");
-        return Err(MagicError::usage(&MAGIC, message));
-    }
+        MagicError::usage(&MAGIC, message)
+    })?;
     let subjects = traced::find(cx, word)?;
     let names = TensorNames::gather(&mut cx.session.cx);
     let shown = subjects.iter().map(|it| pictures(it, &names, stage));
@@ -162,19 +163,22 @@ fn show(
 fn pictures(
     subject: &Subject,
     names: &TensorNames,
-    stage: &str,
+    (name, stage): (&str, Stage),
 ) -> Result<Vec<Artifact>, MagicError> {
     let latest = subject.traced.latest()?;
     let named = Named::of(subject, &latest, names);
-    let (n_calls, all) = (latest.n_calls, subject.traced.stats().calls);
-    let title = format!("{} ({stage}): the path of {n_calls} of {all} calls", subject.title);
-    let opt_level = if stage == "raw" { 0 } else { subject.traced.options().opt_level };
+    let calls = match (latest.n_calls, subject.traced.stats().calls) {
+        (1, 1) => "1 call".into(),
+        (n_calls, all) if n_calls == all => format!("{all} calls"),
+        (n_calls, all) => format!("the path of {n_calls} of {all} calls"),
+    };
+    let title = format!("{} ({name}), {calls}", subject.title);
+    let opt_level = if stage == Stage::Raw { 0 } else { subject.traced.options().opt_level };
     let graph = passes::optimize(latest.graph, opt_level, &mut Log::default())?;
-    let (launches, fuses) = (stage == "plan", opt_level >= 3);
-    let drawn = graph_view::drawing(&graph, title, &named, names, launches);
+    let drawn = graph_view::drawing(&graph, title, &named, names, stage);
     let mut shown = vec![Artifact::Graph(drawn)];
-    if launches {
-        shown.push(Artifact::Text(lower::compile(&graph, fuses)?.to_string()));
+    if stage == Stage::Plan {
+        shown.push(Artifact::Text(lower::compile(&graph, opt_level >= 3)?.to_string()));
     }
     Ok(shown)
 }
