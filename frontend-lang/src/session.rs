@@ -32,7 +32,7 @@ use crate::repeat_cell;
 use crate::resolve::resolve;
 use crate::source::{SourceId, Span};
 use crate::sym::Sym;
-use crate::trace::Step;
+use crate::trace::{CellStep, Step};
 use crate::trace_cell;
 use crate::unmade::Why;
 use crate::value::Value;
@@ -135,12 +135,12 @@ impl Session {
         memory::set_limit(self.cx.memory_limit);
         let source = self.add_cell(cell, code);
         let globals = self.cx.globals.clone();
-        let mut n_steps = 0;
+        let mut loops = Vec::new();
         let mut bound = Vec::new();
         let mut rewrite = |module: &mut Module| {
             bound = bindings(module);
             if options.trace.is_some() {
-                n_steps = trace_cell::add_steps(module);
+                loops = trace_cell::add_steps(module);
             }
             if let Some(count) = options.repeat {
                 repeat_cell::repeat(module, count);
@@ -149,7 +149,7 @@ impl Session {
         let compiled = self.cx.compile_rewritten(source, &globals, true, &mut rewrite);
         self.cx.unmade.forget(&bound);
         if let Some(options) = &options.trace {
-            self.provide_steps(code, n_steps, options);
+            self.provide_steps(code, source, cell, &loops, options);
         }
         let result = match compiled {
             Ok(code) => match self.cx.check_before(&code, options.check) {
@@ -225,13 +225,33 @@ impl Session {
     }
 
     /// Puts the traced steps of a cell where its code finds them.
-    fn provide_steps(&mut self, code: &str, count: usize, options: &TraceOptions) {
-        for at in 0..count {
+    fn provide_steps(
+        &mut self,
+        code: &str,
+        source: SourceId,
+        cell: usize,
+        loops: &[Option<Range>],
+        options: &TraceOptions,
+    ) {
+        for (at, range) in loops.iter().enumerate() {
             let make = || Value::object(Step::new(options.clone()));
             let key = (format!("{options:?} {code}"), at);
             let step = self.steps.entry(key).or_insert_with(make).clone();
+            if let Some(step) = step.downcast::<Step>() {
+                let text = self.cx.sources.get(source);
+                let line = |it: &Range| text.map(|text| text.line_column(it.start).0);
+                step.stands_at(cell, range.as_ref().and_then(line));
+            }
             self.set_global(&trace_cell::step_name(at), step);
         }
+    }
+
+    /// The steps of traced cells, by cell and line.
+    pub fn traced_steps(&self) -> Vec<CellStep> {
+        let steps = self.steps.values().filter_map(|it| Some(it.downcast::<Step>()?.seen()));
+        let mut steps: Vec<CellStep> = steps.collect();
+        steps.sort_by_key(|it| (it.cell, it.line));
+        steps
     }
 
     /// Shows each silent mistake once.

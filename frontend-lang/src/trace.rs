@@ -5,7 +5,7 @@
 pub mod notice;
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use engine::Tensor;
 use engine::graph::Graph;
@@ -92,6 +92,18 @@ impl TracedFn {
     /// The latest call; `None` before the first.
     pub fn last_call(&self) -> Option<Recorded> {
         self.last_call.borrow().clone()
+    }
+
+    /// Names of the tensors among the arguments of the latest call: the function's parameters.
+    pub fn arg_names(&self) -> Vec<String> {
+        let Some(call) = self.last_call() else { return Vec::new() };
+        let Value::Func(func) = &self.func else { return call.names() };
+        let params = &func.code.params.names;
+        let is_tensor = |value: &Value| matches!(value, Value::Tensor(_));
+        let numbers = (0..).zip(&call.positional).filter(|it| is_tensor(it.1)).map(|it| it.0);
+        let name = |at: usize| params.get(at).map_or(format!("arg_{at}"), |it| it.to_string());
+        let keywords = call.keywords.iter().filter(|it| is_tensor(&it.1));
+        numbers.map(name).chain(keywords.map(|it| it.0.to_string())).collect()
     }
 
     /// The graph of the latest call with every captured tensor as a constant: recorded anew, without running ops.
@@ -356,17 +368,36 @@ pub struct Step {
     /// What runs now; inner ones run inline in the outermost.
     calls: RefCell<Vec<Call>>,
     told: Told,
+    /// The cell in which it ran last, and the line of its loop.
+    place: Cell<(usize, Option<usize>)>,
+}
+
+/// A step of a traced cell, as others see it.
+pub struct CellStep {
+    /// The number of the cell in which it ran last.
+    pub cell: usize,
+    /// The line of its loop, from 1; `None` when the step is the whole cell.
+    pub line: Option<usize>,
+    /// What was recorded.
+    pub traced: Traced,
 }
 
 impl Step {
     /// A step that has not run yet.
     pub fn new(options: Options) -> Step {
-        Step { traced: Traced::new(options), calls: RefCell::default(), told: Told::default() }
+        let (calls, told, place) = Default::default();
+        Step { traced: Traced::new(options), calls, told, place }
     }
 
-    /// What was recorded.
-    pub fn traced(&self) -> &Traced {
-        &self.traced
+    /// Notes in which cell it runs, and the line of its loop.
+    pub fn stands_at(&self, cell: usize, line: Option<usize>) {
+        self.place.set((cell, line));
+    }
+
+    /// Where it ran, and what was recorded.
+    pub fn seen(&self) -> CellStep {
+        let (cell, line) = self.place.get();
+        CellStep { cell, line, traced: self.traced.clone() }
     }
 }
 

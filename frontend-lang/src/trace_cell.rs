@@ -14,44 +14,44 @@ pub fn step_name(at: usize) -> String {
     format!("__trace_step_{at}__")
 }
 
-/// Puts the steps into a cell; gives their number.
-pub fn add_steps(module: &mut Module) -> usize {
-    let mut count = 0;
-    add_to_block(&mut module.body, &mut count);
-    if count == 0 && !module.body.is_empty() {
+/// Puts the steps into a cell; gives the loop of each, `None` for a step that is the whole cell.
+pub fn add_steps(module: &mut Module) -> Vec<Option<Range>> {
+    let mut loops = Vec::new();
+    add_to_block(&mut module.body, &mut loops);
+    if loops.is_empty() && !module.body.is_empty() {
         whole(module);
-        count = 1;
+        return vec![None];
     }
-    count
+    loops.into_iter().map(Some).collect()
 }
 
 /// Looks for loops in a block of the cell itself; functions and classes keep theirs.
-fn add_to_block(block: &mut [Stmt], count: &mut usize) {
+fn add_to_block(block: &mut [Stmt], loops: &mut Vec<Range>) {
     for stmt in block {
         match &mut stmt.kind {
             StmtKind::For { body, orelse, .. } | StmtKind::While { body, orelse, .. } => {
-                let before = *count;
-                add_to_block(body, count);
-                if *count == before {
+                let before = loops.len();
+                add_to_block(body, loops);
+                if loops.len() == before {
                     let range = stmt.range;
                     let inner = std::mem::take(body);
-                    body.push(step(inner, range, *count));
-                    *count += 1;
+                    body.push(step(inner, range, before));
+                    loops.push(range);
                 }
-                add_to_block(orelse, count);
+                add_to_block(orelse, loops);
             }
             StmtKind::If { body, orelse, .. } => {
-                add_to_block(body, count);
-                add_to_block(orelse, count);
+                add_to_block(body, loops);
+                add_to_block(orelse, loops);
             }
-            StmtKind::With { body, .. } => add_to_block(body, count),
+            StmtKind::With { body, .. } => add_to_block(body, loops),
             StmtKind::Try(it) => {
-                add_to_block(&mut it.body, count);
+                add_to_block(&mut it.body, loops);
                 for handler in &mut it.handlers {
-                    add_to_block(&mut handler.body, count);
+                    add_to_block(&mut handler.body, loops);
                 }
-                add_to_block(&mut it.orelse, count);
-                add_to_block(&mut it.finally, count);
+                add_to_block(&mut it.orelse, loops);
+                add_to_block(&mut it.finally, loops);
             }
             _ => {}
         }

@@ -162,6 +162,17 @@ pub struct Graph {
     pub nodes: Vec<GraphNode>,
     /// From producer to consumer.
     pub edges: Vec<GraphEdge>,
+    /// Parts that are drawn beside each other; none: the graph is drawn as a whole.
+    pub panels: Vec<GraphPanel>,
+}
+
+/// A part of a graph: the forward pass, say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GraphPanel {
+    /// Stands above it.
+    pub title: String,
+    /// Whether its nodes are rows of a list, with details of several lines, rather than boxes with arrows.
+    pub list: bool,
 }
 
 /// One box of a graph.
@@ -175,6 +186,8 @@ pub struct GraphNode {
     pub kind: NodeKind,
     /// Type and shape of what it gives: `float32[8, 3]`; may be empty.
     pub detail: String,
+    /// The number of the panel that it is drawn in.
+    pub panel: usize,
 }
 
 /// What a box of a graph stands for.

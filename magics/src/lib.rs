@@ -11,10 +11,13 @@ mod captured;
 pub mod editor;
 pub mod elsewhere;
 pub mod from_value;
-pub mod graph_view;
+mod graph_groups;
+mod graph_view;
 pub mod help;
 pub mod notebook;
 pub mod split;
+mod tensor_names;
+mod traced;
 
 use std::fmt;
 

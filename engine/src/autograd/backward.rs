@@ -91,6 +91,7 @@ fn walk(
     watched: bool,
 ) -> Result<Walk> {
     let before = super::set_enabled(create_graph);
+    let _walking = trace::walking();
     let mut walk = Walk {
         pending: BTreeMap::new(),
         wanted: wanted.map(|it| it.iter().map(|it| (it.id(), it.output)).collect()),

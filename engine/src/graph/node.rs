@@ -46,6 +46,18 @@ pub enum Kind {
     Op { op: &'static OpDef, attrs: Attrs, inputs: Operands },
 }
 
+/// Which part of a training step a node belongs to. It says nothing about what the node computes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// From inputs to results.
+    #[default]
+    Forward,
+    /// A reverse walk over the tape.
+    Backward,
+    /// What follows a reverse walk while no gradients are recorded.
+    Update,
+}
+
 /// One node.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -53,6 +65,8 @@ pub struct Node {
     pub kind: Kind,
     /// Shapes and dtypes of its outputs.
     pub metas: Metas,
+    /// Where it came in first.
+    pub phase: Phase,
 }
 
 impl Node {
@@ -101,6 +115,8 @@ pub struct Graph {
     inputs: Vec<NodeId>,
     /// What the graph computes, in order.
     pub outputs: Vec<Value>,
+    /// The phase of the nodes that are added next.
+    pub phase: Phase,
     known: FxHashMap<Key, NodeId>,
 }
 
@@ -138,7 +154,7 @@ impl Graph {
     /// A new input of this dtype and layout.
     pub fn input(&mut self, dtype: DType, layout: Layout) -> Value {
         let metas = smallvec![Meta::new(layout.shape.clone(), dtype)];
-        let id = self.push(Node { kind: Kind::Input { layout }, metas });
+        let id = self.push(Kind::Input { layout }, metas);
         self.inputs.push(id);
         Value::of(id)
     }
@@ -146,7 +162,7 @@ impl Graph {
     /// A new input that takes a number of the language.
     pub fn fed(&mut self, dtype: DType) -> Value {
         let metas = smallvec![Meta::new(Shape::default(), dtype)];
-        let id = self.push(Node { kind: Kind::Fed, metas });
+        let id = self.push(Kind::Fed, metas);
         self.inputs.push(id);
         Value::of(id)
     }
@@ -159,7 +175,7 @@ impl Graph {
             Number::Float(it) => Key::Number(2, it.to_bits()),
         };
         let metas = smallvec![Meta::new(Shape::default(), number.dtype())];
-        self.cons(Some(key), Node { kind: Kind::Number(number), metas })
+        self.cons(Some(key), Kind::Number(number), metas)
     }
 
     /// A tensor as part of the graph.
@@ -174,7 +190,7 @@ impl Graph {
             Key::Const(root, tensor.dtype(), layout.shape.clone(), strides, layout.offset)
         });
         let kind = Kind::Const(tensor.detach());
-        self.cons(key, Node { kind, metas: smallvec![tensor.meta()] })
+        self.cons(key, kind, smallvec![tensor.meta()])
     }
 
     /// An op application; infers shapes and dtypes. Returns its node, which may be an earlier one.
@@ -208,7 +224,7 @@ impl Graph {
     ) -> NodeId {
         let key = op.pure.then(|| op_key(op, inputs, attrs));
         let kind = Kind::Op { op, attrs: attrs.clone(), inputs: inputs.into() };
-        self.cons(key, Node { kind, metas }).node
+        self.cons(key, kind, metas).node
     }
 
     /// A tensor without elements that stands for a value in inference.
@@ -256,18 +272,18 @@ impl Graph {
         op.pure.then(|| self.known.get(&op_key(op, inputs, attrs)).copied()).flatten()
     }
 
-    fn cons(&mut self, key: Option<Key>, node: Node) -> Value {
-        let Some(key) = key else { return Value::of(self.push(node)) };
+    fn cons(&mut self, key: Option<Key>, kind: Kind, metas: Metas) -> Value {
+        let Some(key) = key else { return Value::of(self.push(kind, metas)) };
         if let Some(&id) = self.known.get(&key) {
             return Value::of(id);
         }
-        let id = self.push(node);
+        let id = self.push(kind, metas);
         self.known.insert(key, id);
         Value::of(id)
     }
 
-    fn push(&mut self, node: Node) -> NodeId {
-        self.nodes.push(node);
+    fn push(&mut self, kind: Kind, metas: Metas) -> NodeId {
+        self.nodes.push(Node { kind, metas, phase: self.phase });
         (self.nodes.len() - 1) as NodeId
     }
 

@@ -12,10 +12,11 @@ use super::matching::admit;
 use super::recording::reads_values;
 use super::segment;
 use super::traced::Options;
-use super::tree::{ROOT, Ref, StepId, Tree};
+use super::tree::{End, ROOT, Ref, StepId, Tree};
 use super::{Departure, Mark, Pending};
 use crate::apply::Outputs;
-use crate::{Attrs, Error, OpDef, Result, Tensor};
+use crate::graph::Phase;
+use crate::{Attrs, Error, OpDef, Result, Tensor, autograd};
 
 /// What happened in one call, or in all calls of a traced function.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -91,6 +92,9 @@ pub(crate) struct State {
     pub(super) known: FxHashMap<Key, Ref>,
     /// Recording: where it began, and the number of steps then.
     pub(super) recording: Option<(StepId, usize)>,
+    /// Reverse walks that are under way, and whether there was one.
+    pub(super) walking: usize,
+    pub(super) walked: bool,
 }
 
 impl State {
@@ -119,6 +123,8 @@ impl State {
             stats: Stats::default(),
             known: FxHashMap::default(),
             recording: None,
+            walking: 0,
+            walked: false,
         };
         if mode != Mode::Replay {
             state.index();
@@ -185,11 +191,22 @@ impl State {
             if self.mode == Mode::Replay {
                 self.index();
             }
-            let refs = results.iter().map(|it| self.known_ref(it)).collect();
-            self.tree.step_mut(self.cursor).end = Some(refs);
+            let results = results.iter().map(|it| self.known_ref(it)).collect();
+            let lives = |it: &(u32, &Slot)| it.1.root.lives();
+            let left = (0..).zip(&self.results).filter(lives).map(|it| it.0).collect();
+            self.tree.step_mut(self.cursor).end = Some(End { results, left, n_calls: 0 });
             self.tree.n_paths += 1;
         }
         self.recording = None;
+    }
+
+    /// Which part of a training step an op is that is applied now.
+    pub(super) fn phase(&self) -> Phase {
+        match (self.walking > 0, self.walked && !autograd::enabled()) {
+            (true, _) => Phase::Backward,
+            (false, true) => Phase::Update,
+            (false, false) => Phase::Forward,
+        }
     }
 
     /// Forgets what this call recorded.

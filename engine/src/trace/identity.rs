@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use smallvec::SmallVec;
 
 use super::Pending;
+use crate::autograd::Edge;
 use crate::cpu::alloc::Bytes;
 use crate::tensor::Data;
 use crate::{DType, Layout, Shape, Tensor};
@@ -39,6 +40,15 @@ impl Root {
         }
     }
 
+    /// Whether somebody still holds the elements.
+    pub(super) fn lives(&self) -> bool {
+        match self {
+            Self::Stored(root) => root.strong_count() > 0,
+            Self::Pending(root) => root.strong_count() > 0,
+            Self::None => false,
+        }
+    }
+
     fn is(&self, tensor: &Tensor) -> bool {
         match (self, tensor.data()) {
             (Self::Pending(root), Data::Pending(pending)) => root.as_ptr() == Arc::as_ptr(pending),
@@ -61,24 +71,27 @@ pub(super) struct Slot {
     pub(super) owns: bool,
     /// The tensor, held while the current segment reads it.
     pub(super) held: Option<Tensor>,
+    /// The leaf of the tape that it was, when it came from outside; 0 if it was none.
+    pub(super) leaf: u64,
 }
 
 impl Slot {
     pub(super) fn of(tensor: &Tensor) -> Self {
-        Self::of_result(tensor, false)
+        Self { leaf: leaf_of(tensor), ..Self::of_result(tensor, false) }
     }
 
     /// A result that is to come, or with `alias` a view of another value.
     #[inline]
     pub(super) fn of_result(tensor: &Tensor, alias: bool) -> Self {
         let layout = tensor.layout().clone();
-        Self { root: Root::of(tensor), layout, dtype: tensor.dtype(), owns: !alias, held: None }
+        let (root, dtype) = (Root::of(tensor), tensor.dtype());
+        Self { root, layout, dtype, owns: !alias, held: None, leaf: 0 }
     }
 
     /// A value that nobody can have.
     pub(super) fn gone() -> Self {
         let layout = Layout::contiguous(Shape::default());
-        Self { root: Root::None, layout, dtype: DType::F32, owns: true, held: None }
+        Self { root: Root::None, layout, dtype: DType::F32, owns: true, held: None, leaf: 0 }
     }
 
     /// Whether `tensor` is this value.
@@ -110,6 +123,11 @@ impl Slot {
         };
         Some(key_at(root, self.dtype, &self.layout))
     }
+}
+
+/// The leaf of the tape that a tensor is; 0 if it is none.
+pub(super) fn leaf_of(tensor: &Tensor) -> u64 {
+    tensor.edge().filter(|it| it.is_leaf()).map_or(0, Edge::id)
 }
 
 /// A value as a map key.

@@ -2,7 +2,7 @@
 //!
 //! This file holds the hooks into op application and the reverse walk; `tree` what was recorded, `call` one running call,
 //! `matching` and `recording` what it does with an op, `walk` reverse walks as single events, `segment` the compiled
-//! stretches, `deferred` those that failed, `traced` the handle that callers use.
+//! stretches, `deferred` those that failed, `traced` the handle that callers use, `latest` what one looks at afterwards.
 //!
 //! **Invariant:** a value that anyone can still read is delivered before the trace lets go of it, so a traced call never
 //! returns what the eager call would not.
@@ -11,6 +11,7 @@ mod call;
 mod deferred;
 mod departure;
 mod identity;
+mod latest;
 mod matching;
 mod recording;
 mod segment;
@@ -36,6 +37,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use call::Stats;
 pub use departure::{Departure, just_departed};
+pub use latest::{Compiled, Given, Latest, Left, Place};
 pub use traced::{Call, Excluded, Finished, Options, Path, Traced, exclude};
 
 use crate::apply::Outputs;
@@ -169,6 +171,24 @@ pub(crate) fn walk_ends(
     found: &[(u64, Tensor)],
 ) {
     with(|it| it.walk_ends(begun, roots, retain, passed, found));
+}
+
+/// While it exists, a reverse walk is under way.
+pub(crate) struct Walking(());
+
+/// Called as a reverse walk begins.
+pub(crate) fn walking() -> Walking {
+    with(|it| it.walking += 1);
+    Walking(())
+}
+
+impl Drop for Walking {
+    fn drop(&mut self) {
+        with(|it| {
+            it.walking = it.walking.saturating_sub(1);
+            it.walked = true;
+        });
+    }
 }
 
 /// Makes `state` the active one; returns the former.

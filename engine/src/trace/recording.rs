@@ -129,6 +129,7 @@ impl State {
             inputs: refs,
             outputs,
             captures,
+            phase: self.phase(),
             ..Step::default()
         };
         self.cursor = self.tree.push(self.cursor, step);

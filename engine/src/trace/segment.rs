@@ -24,7 +24,7 @@ pub(super) struct Segment {
     sources: Vec<Source>,
     /// Which results it delivers, ascending.
     outputs: Vec<u32>,
-    plan: Plan,
+    pub(super) plan: Plan,
 }
 
 /// A stretch of a path as a graph.
@@ -140,18 +140,27 @@ fn build(tree: &Tree, start: StepId, end: StepId, outputs: Vec<u32>) -> Result<S
     Ok(Stretch { sources: builder.sources, outputs, graph: builder.graph })
 }
 
-/// The graph of a whole path, from the arguments to `results`; captures that are not constants become inputs
+/// The graph of a whole path, from the arguments to what the function returns; captures that are not constants become inputs
 /// after the arguments.
 pub(super) fn whole_graph(tree: &Tree, end: StepId) -> Result<(Graph, Vec<Source>)> {
-    let mut builder = Builder::new(tree, ROOT, end);
-    for at in 0..tree.signature.len() {
-        builder.operand(Ref::Arg(at as u32))?;
-    }
-    builder.steps(&tree.path(ROOT, end))?;
-    let results = tree.step(end).end.iter().flatten();
+    let mut builder = Builder::whole(tree, end)?;
+    let results = tree.step(end).end.iter().flat_map(|it| &it.results);
     let missing =
         || Error::Trace { problem: "a returned value was not computed from tensors".into() };
     let outputs = results.map(|it| builder.operand(it.ok_or_else(missing)?));
+    let outputs: Result<Vec<Value>> = outputs.collect();
+    builder.graph.outputs = outputs?;
+    Ok((builder.graph, builder.sources))
+}
+
+/// The same to these results of steps.
+pub(super) fn path_graph(
+    tree: &Tree,
+    end: StepId,
+    results: &[u32],
+) -> Result<(Graph, Vec<Source>)> {
+    let mut builder = Builder::whole(tree, end)?;
+    let outputs = results.iter().map(|it| builder.operand(Ref::Result(*it)));
     let outputs: Result<Vec<Value>> = outputs.collect();
     builder.graph.outputs = outputs?;
     Ok((builder.graph, builder.sources))
@@ -190,10 +199,21 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// All steps of a path, with the arguments as first inputs.
+    fn whole(tree: &'a Tree, end: StepId) -> Result<Self> {
+        let mut builder = Self::new(tree, ROOT, end);
+        for at in 0..tree.signature.len() {
+            builder.operand(Ref::Arg(at as u32))?;
+        }
+        builder.steps(&tree.path(ROOT, end))?;
+        Ok(builder)
+    }
+
     fn steps(&mut self, path: &[StepId]) -> Result<()> {
         for &id in path {
             let step = self.tree.step(id);
             let Some(op) = step.op else { continue };
+            self.graph.phase = step.phase;
             let operands = step.inputs.iter().map(|it| self.operand(*it));
             let operands = operands.collect::<Result<SmallVec<[Value; 3]>>>()?;
             let metas = step.outputs.iter().map(|it| Meta::new(it.layout.shape.clone(), it.dtype));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::call::{Mode, State, Stats};
 use super::departure::{Departure, depart, metas};
+use super::latest::Ended;
 use super::segment::{Source, lower, whole_graph};
 use super::tree::{ArgSpec, StepId, Tree};
 use super::{Active, Pending, active, flush, install};
@@ -49,15 +50,16 @@ impl Default for Options {
 
 /// A traced function: what its calls recorded so far. The engine never sees the body.
 #[derive(Clone)]
-pub struct Traced(Rc<RefCell<Recorded>>);
+pub struct Traced(pub(super) Rc<RefCell<Recorded>>);
 
-struct Recorded {
-    options: Options,
-    trees: Vec<Tree>,
+pub(super) struct Recorded {
+    pub(super) options: Options,
+    pub(super) trees: Vec<Tree>,
     /// For each tree the number of the call that used it last.
     used: Vec<usize>,
     n_begun: usize,
     stats: Stats,
+    pub(super) ended: Option<Ended>,
 }
 
 /// One recorded path.
@@ -91,6 +93,7 @@ impl Traced {
             used: Vec::new(),
             n_begun: 0,
             stats: Stats::default(),
+            ended: None,
         };
         Self(Rc::new(RefCell::new(recorded)))
     }
@@ -117,6 +120,7 @@ impl Traced {
         let at = known.unwrap_or_else(|| recorded.room());
         if known.is_none() {
             recorded.trees[at] = Tree::new(signature.clone());
+            recorded.ended = recorded.ended.take().filter(|it| it.tree != at);
         }
         recorded.n_begun += 1;
         recorded.used[at] = recorded.n_begun;
@@ -205,6 +209,9 @@ impl Traced {
 
     fn keep(&self, at: usize, state: &mut State, finished: bool) -> Stats {
         let mut recorded = self.0.borrow_mut();
+        if finished && state.mode != Mode::Eager {
+            recorded.ended = Some(Ended::of(at, state));
+        }
         recorded.trees[at] = mem::replace(&mut state.tree, Tree::new(Vec::new()));
         let mut stats = mem::take(&mut state.stats);
         stats.calls = usize::from(finished);

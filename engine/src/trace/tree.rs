@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::segment::Segment;
 use super::walk::Events;
+use crate::graph::Phase;
 use crate::{Attrs, DType, Layout, Number, OpDef, Tensor};
 
 pub(super) type StepId = u32;
@@ -69,12 +70,24 @@ pub(super) struct Step {
     pub(super) captures: SmallVec<[Captured; 1]>,
     pub(super) parent: StepId,
     pub(super) children: SmallVec<[StepId; 1]>,
-    /// The function ended here, with these results.
-    pub(super) end: Option<Vec<Option<Ref>>>,
+    /// The function ended here.
+    pub(super) end: Option<End>,
+    pub(super) phase: Phase,
     /// Compiled stretches that end with this step, by the step they start after.
     pub(super) segments: SmallVec<[(StepId, Rc<Segment>); 1]>,
     /// Reverse walks that begin here.
     pub(super) events: Events,
+}
+
+/// How a path ends.
+#[derive(Default)]
+pub(super) struct End {
+    /// What the function returns; `None` where that was not computed from tensors.
+    pub(super) results: Vec<Option<Ref>>,
+    /// Results of steps that outlived the call in which the path was recorded, ascending.
+    pub(super) left: Vec<u32>,
+    /// Calls that took this path.
+    pub(super) n_calls: usize,
 }
 
 /// An argument as the signature sees it.

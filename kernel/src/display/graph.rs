@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 
 use magics::Artifact;
-use magics::artifact::{Graph, GraphEdge, GraphNode, NodeKind};
+use magics::artifact::{Graph, GraphNode, NodeKind};
 
-use super::graph_layout::{Boxes, Layout, layout};
+use super::graph_layout::Layout;
+use super::graph_panels;
 use super::html::{Html, num};
 use super::{Renderer, data_uri};
 
@@ -20,17 +21,17 @@ pub(crate) static RENDERER: Renderer = Renderer {
     samples,
 };
 
-/// The most nodes that are drawn or listed.
-const MOST: usize = 600;
+/// The most nodes that are drawn or listed, of each part.
+pub(super) const MOST: usize = 200;
 /// The most letters in one line of a box.
-const LETTERS: usize = 30;
+const LETTERS: usize = 36;
 /// Width of a letter of the 12-pixel monospaced font.
-const LETTER: f64 = 7.25;
+pub(super) const LETTER: f64 = 7.25;
 const MARGIN: f64 = 8.0;
-const BOX: f64 = 38.0;
+pub(super) const BOX: f64 = 38.0;
 const MONO: &str = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace";
 /// For arrows and the title.
-const GREY: &str = "#8a929c";
+pub(super) const GREY: &str = "#8a929c";
 
 fn html(art: &Artifact) -> Option<String> {
     let Artifact::Graph(graph) = art else { return None };
@@ -41,88 +42,90 @@ fn html(art: &Artifact) -> Option<String> {
     Some(Html::build(|html| {
         html.tag("div")
             .attr("class", "ng-graph")
-            .attr("style", "overflow:auto;max-height:800px")
+            .attr("style", "overflow:auto;max-height:1400px")
             .within(|html| {
                 let tag = html
                     .tag("img")
                     .attr("src", data_uri::svg(&document))
                     .attr("alt", summary(graph));
-                tag.attr("width", num(width)).attr("height", num(height)).empty();
+                let tag = tag.attr("width", num(width)).attr("height", num(height));
+                // Pages make pictures as narrow as the page; the letters of this one must be read.
+                tag.attr("style", "max-width:none").empty();
             });
     }))
 }
 
 /// The drawing and its size.
 fn document_of(graph: &Graph) -> (String, f64, f64) {
-    let nodes = &graph.nodes[..graph.nodes.len().min(MOST)];
-    let (edges, labels) = known_edges(graph, nodes);
-    let widths: Vec<f64> = nodes.iter().map(box_width).collect();
-    let made = layout(&Boxes { widths: &widths, height: BOX, edges: &edges });
-    let title = title(graph);
+    let parts = graph_panels::parts(graph);
+    let title = &graph.title;
     let top = if title.is_empty() { MARGIN } else { MARGIN + 24.0 };
     let title_width = title.chars().count() as f64 * LETTER;
-    let (width, height) = (made.width.max(title_width) + 2.0 * MARGIN, made.height + top + MARGIN);
+    let places = graph_panels::places(&parts);
+    let ends = || parts.iter().zip(&places);
+    let wide = ends().map(|(part, it)| it.0 + part.width()).fold(title_width, f64::max);
+    let high = ends().map(|(part, it)| it.1 + part.height()).fold(0.0, f64::max);
+    let (width, height) = (wide + 2.0 * MARGIN, high + top + MARGIN);
     let document = Html::build(|html| {
         let svg = html.tag("svg").attr("xmlns", "http://www.w3.org/2000/svg");
         let svg = svg.num("width", width).num("height", height);
-        svg.attr("viewBox", format!("0 0 {} {}", num(width), num(height))).within(|html| {
-            let text =
-                html.tag("text").num("x", MARGIN).num("y", MARGIN + 10.0).attr("font-family", MONO);
-            text.attr("font-size", 12).attr("fill", GREY).text(&title);
+        let view = format!("0 0 {} {}", num(width), num(height));
+        svg.attr("viewBox", view).attr("font-family", MONO).within(|html| {
+            write(html, (MARGIN, MARGIN + 10.0), GREY, title);
             html.line();
-            let group = format!("translate({} {})", num(MARGIN), num(top));
-            html.tag("g").attr("transform", group).attr("font-family", MONO).within(|html| {
-                arrows(html, &edges, &labels, &made, &widths);
-                for (node_idx, node) in nodes.iter().enumerate() {
-                    draw_box(html, node, made.places[node_idx], widths[node_idx]);
-                }
-            });
+            for (part, (x, y)) in parts.iter().zip(&places) {
+                let place = format!("translate({} {})", num(MARGIN + x), num(top + y));
+                html.tag("g").attr("transform", place).within(|html| part.draw(html));
+            }
         });
     });
     (document, width, height)
 }
 
-/// Edges between drawn nodes as indices, once each, with their labels.
-fn known_edges<'a>(graph: &'a Graph, nodes: &[GraphNode]) -> (Vec<(usize, usize)>, Vec<&'a str>) {
-    let index: HashMap<&str, usize> =
-        nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
-    let mut seen = std::collections::HashSet::new();
-    let ends =
-        |edge: &GraphEdge| Some((*index.get(edge.from.as_str())?, *index.get(edge.to.as_str())?));
-    let known = graph.edges.iter().filter_map(|edge| Some((ends(edge)?, edge.label.as_str())));
-    known.filter(|(ends, _)| ends.0 != ends.1 && seen.insert(*ends)).unzip()
+/// A line of text in 12-pixel letters.
+pub(super) fn write(html: &mut Html, (x, y): (f64, f64), fill: &str, text: &str) {
+    if !text.is_empty() {
+        let tag = html.tag("text").num("x", x).num("y", y);
+        tag.attr("font-size", 12).attr("fill", fill).text(text);
+    }
 }
 
-fn title(graph: &Graph) -> String {
-    let left_out = graph.nodes.len().saturating_sub(MOST);
-    let note = if left_out > 0 {
-        format!("first {MOST} of {} nodes", graph.nodes.len())
-    } else {
-        String::new()
-    };
-    [graph.title.as_str(), &note]
-        .iter()
-        .filter(|it| !it.is_empty())
-        .copied()
-        .collect::<Vec<_>>()
-        .join(" · ")
+/// Boxes with arrows.
+pub(super) fn draw_boxes(html: &mut Html, boxes: &[GraphNode], far: &[bool], drawn: &Arrows<'_>) {
+    arrows(html, drawn);
+    for (at, node) in boxes.iter().enumerate() {
+        draw_box(html, node, drawn.made.places[at], drawn.widths[at], far[at]);
+    }
 }
 
-fn box_width(node: &GraphNode) -> f64 {
+/// What arrows need to know.
+pub(super) struct Arrows<'a> {
+    pub(super) edges: &'a [(usize, usize)],
+    pub(super) labels: &'a [&'a str],
+    pub(super) made: &'a Layout,
+    pub(super) widths: &'a [f64],
+}
+
+pub(super) fn box_width(node: &GraphNode) -> f64 {
     let letters = cut(&node.label).chars().count() as f64 * LETTER;
     let small = cut(&node.detail).chars().count() as f64 * LETTER * 10.0 / 12.0;
     (letters.max(small) + 20.0).max(48.0)
 }
 
 fn cut(text: &str) -> String {
-    if text.chars().count() <= LETTERS {
+    cut_to(text, LETTERS)
+}
+
+/// The text, or its beginning, with at most so many letters.
+pub(super) fn cut_to(text: &str, letters: usize) -> String {
+    if text.chars().count() <= letters {
         return text.to_string();
     }
-    text.chars().take(LETTERS - 1).chain(['…']).collect()
+    text.chars().take(letters - 1).chain(['…']).collect()
 }
 
 /// Ground and border of a box; letters are white, at a contrast of at least 4.5.
-fn colors(kind: NodeKind) -> (&'static str, &'static str) {
+pub(super) fn colors(kind: NodeKind) -> (&'static str, &'static str) {
     match kind {
         NodeKind::Input => ("#1d6fb8", "#6aaee6"),
         NodeKind::Parameter => ("#8a5a00", "#d1a04a"),
@@ -134,7 +137,8 @@ fn colors(kind: NodeKind) -> (&'static str, &'static str) {
     }
 }
 
-fn draw_box(html: &mut Html, node: &GraphNode, (x, y): (f64, f64), width: f64) {
+/// A box; one that stands in another part has a dashed border.
+fn draw_box(html: &mut Html, node: &GraphNode, (x, y): (f64, f64), width: f64, far: bool) {
     let (ground, border) = colors(node.kind);
     html.tag("g").within(|html| {
         let detail =
@@ -146,7 +150,9 @@ fn draw_box(html: &mut Html, node: &GraphNode, (x, y): (f64, f64), width: f64) {
             .num("y", y)
             .num("width", width)
             .num("height", BOX);
-        shape.attr("rx", 7).attr("fill", ground).attr("stroke", border).empty();
+        let shape = shape.attr("rx", 7).attr("fill", ground).attr("stroke", border);
+        let shape = shape.maybe("stroke-width", far.then_some("2"));
+        shape.maybe("stroke-dasharray", far.then_some("4 4")).empty();
         let middle = if node.detail.is_empty() { y + BOX / 2.0 + 4.0 } else { y + 16.0 };
         let text = html.tag("text").num("x", x).num("y", middle).attr("text-anchor", "middle");
         text.attr("font-size", 12).attr("fill", "#ffffff").text(&cut(&node.label));
@@ -159,13 +165,8 @@ fn draw_box(html: &mut Html, node: &GraphNode, (x, y): (f64, f64), width: f64) {
     html.line();
 }
 
-fn arrows(
-    html: &mut Html,
-    edges: &[(usize, usize)],
-    labels: &[&str],
-    made: &Layout,
-    widths: &[f64],
-) {
+fn arrows(html: &mut Html, drawn: &Arrows<'_>) {
+    let Arrows { edges, labels, made, widths } = *drawn;
     for (edge_idx, (from, to)) in edges.iter().enumerate() {
         let (start, end) = (made.places[*from], made.places[*to]);
         let back = from >= to || end.1 <= start.1;
@@ -233,7 +234,7 @@ fn summary(graph: &Graph) -> String {
     format!("{title}: {} nodes, {} edges", graph.nodes.len(), graph.edges.len())
 }
 
-/// One line per node, in order of execution, with what it reads.
+/// One line per node, in order of execution, with what it reads; panels one after the other.
 fn plain(art: &Artifact) -> String {
     let Artifact::Graph(graph) = art else { return String::new() };
     let mut reads: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -241,22 +242,25 @@ fn plain(art: &Artifact) -> String {
         reads.entry(&edge.to).or_default().push(&edge.from);
     }
     let mut lines = vec![summary(graph)];
-    for node in graph.nodes.iter().take(MOST) {
-        let inputs =
-            reads.get(node.id.as_str()).map_or(String::new(), |it| format!("({})", it.join(", ")));
-        let kind = if node.kind == NodeKind::Op {
-            String::new()
-        } else {
-            format!("{} ", node.kind.name())
-        };
-        let detail =
-            if node.detail.is_empty() { String::new() } else { format!(" : {}", node.detail) };
-        lines.push(format!("  {} = {kind}{}{inputs}{detail}", node.id, node.label));
-    }
-    if graph.nodes.len() > MOST {
-        lines.push(format!("  ... {} more nodes", graph.nodes.len() - MOST));
+    for (at, title) in graph_panels::titles(graph) {
+        let nodes: Vec<&GraphNode> = graph_panels::nodes_of(graph, at).collect();
+        lines.extend(title.filter(|_| !nodes.is_empty()).map(str::to_string));
+        lines.extend(nodes.iter().take(MOST).map(|it| plain_node(it, &reads)));
+        if nodes.len() > MOST {
+            lines.push(format!("  ... {} more nodes", nodes.len() - MOST));
+        }
     }
     lines.join("\n")
+}
+
+fn plain_node(node: &GraphNode, reads: &HashMap<&str, Vec<&str>>) -> String {
+    let inputs =
+        reads.get(node.id.as_str()).map_or(String::new(), |it| format!("({})", it.join(", ")));
+    let kind =
+        if node.kind == NodeKind::Op { String::new() } else { format!("{} ", node.kind.name()) };
+    let detail = node.detail.replace('\n', "; ");
+    let detail = if detail.is_empty() { String::new() } else { format!(" : {detail}") };
+    format!("  {} = {kind}{}{inputs}{detail}", node.id, node.label)
 }
 
 fn samples() -> Vec<Artifact> {
@@ -266,6 +270,7 @@ fn samples() -> Vec<Artifact> {
         label: label.into(),
         kind,
         detail: detail.into(),
+        panel: 0,
     };
     let nodes = vec![
         node("%0", "x", Input, "float32[8, 784]"),
@@ -281,13 +286,14 @@ fn samples() -> Vec<Artifact> {
     ];
     let pairs =
         [(0, 2), (1, 2), (2, 4), (3, 4), (4, 6), (5, 6), (6, 7), (7, 8), (4, 8), (8, 9), (7, 6)];
-    let edge = |(from, to): (usize, usize)| GraphEdge {
+    let edge = |(from, to): (usize, usize)| magics::artifact::GraphEdge {
         from: format!("%{from}"),
         to: format!("%{to}"),
         label: if from == 4 && to == 8 { "skip".into() } else { String::new() },
     };
-    let graph = Graph { title: "step <optimized>".into(), nodes, edges: pairs.map(edge).to_vec() };
-    vec![Artifact::Graph(graph)]
+    let edges = pairs.map(edge).to_vec();
+    let graph = Graph { title: "step <optimized>".into(), nodes, edges, panels: Vec::new() };
+    vec![Artifact::Graph(graph), graph_panels::sample()]
 }
 
 #[cfg(test)]
@@ -302,16 +308,17 @@ mod tests {
             ..GraphNode::default()
         });
         let edges = (1..5000).flat_map(|at: usize| [at - 1, at / 2].map(|from| (from, at)));
-        let edges = edges.map(|(from, to)| GraphEdge {
+        let edges = edges.map(|(from, to)| magics::artifact::GraphEdge {
             from: from.to_string(),
             to: to.to_string(),
             label: String::new(),
         });
-        let graph = Graph { title: String::new(), nodes: nodes.collect(), edges: edges.collect() };
+        let (nodes, edges) = (nodes.collect(), edges.collect());
+        let graph = Graph { nodes, edges, ..Graph::default() };
         let (document, ..) = document_of(&graph);
         assert_eq!(document.matches("<rect").count(), MOST);
-        assert!(document.contains("first 600 of 5000 nodes"));
-        assert!(plain(&Artifact::Graph(graph)).ends_with("... 4400 more nodes"));
+        assert!(document.contains("first 200 of 5000 nodes"));
+        assert!(plain(&Artifact::Graph(graph)).ends_with("... 4800 more nodes"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod error;
 mod figure;
 mod graph;
 mod graph_layout;
+mod graph_panels;
 mod help;
 pub(crate) mod highlight;
 pub(crate) mod html;

@@ -1,24 +1,28 @@
 //! `%trace`: compiles cells and functions into static graphs.
 
+use engine::rewrite::run::Log;
 use engine::trace::Options;
+use engine::{lower, passes};
 use frontend_lang::trace::{TracedFn, notice};
 use frontend_lang::value::Value;
 
 use crate::args::{Arg, Args};
 use crate::artifact::{Artifact, Table};
-use crate::graph_view;
+use crate::graph_view::{self, Stage};
 use crate::notebook::MagicCx;
+use crate::tensor_names::TensorNames;
+use crate::traced::{self, Named, Subject};
 use crate::{Example, Magic, MagicError, OnCell};
 
 pub(super) static MAGIC: Magic = Magic {
     name: "trace",
     summary: "Compile this cell, all following cells (on, off) or functions into static graphs. In a cell, the body of each \
-              innermost loop is one traced step; without a loop, the whole cell is. `status` and `show NAME` look at what \
-              was recorded.",
+              innermost loop is one traced step; without a loop, the whole cell is. `status` lists what was recorded, \
+              `show` draws it: `show NAME` a function, `show 3` cell 3, `show 3:2` its loop at line 2, `show` what ran last.",
     args: &[
         Arg::Rest {
             name: "WHAT",
-            help: "on, off, status, show NAME, or names of functions; nothing: this cell",
+            help: "on, off, status, show [NAME|CELL|CELL:LINE], or names of functions; nothing: this cell",
         },
         Arg::Switch { name: "--symbolic", help: "build the graph without running the body's ops" },
         Arg::Switch {
@@ -60,7 +64,9 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
             Ok(vec![Artifact::Text("cells run eagerly from here on".into())])
         }
         ["status"] => Ok(vec![status(cx)]),
-        ["show", name] => show(cx, name, args.flag("--stage").unwrap_or("optimized")),
+        ["show", rest @ ..] if rest.len() < 2 => {
+            show(cx, rest.first().copied(), args.flag("--stage").unwrap_or("optimized"))
+        }
         names => names.iter().map(|name| wrap(cx, name, &options)).collect(),
     }
 }
@@ -97,35 +103,17 @@ fn wrap(cx: &mut MagicCx<'_>, name: &str, options: &Options) -> Result<Artifact,
     Ok(Artifact::Text(format!("{name} is traced from its next call on")))
 }
 
-/// Every traced function among the global names.
-fn traced_names(cx: &mut MagicCx<'_>) -> Vec<(String, Value)> {
-    let names: Vec<String> = cx.session.names().into_iter().map(|it| it.name).collect();
-    let found =
-        names.into_iter().filter_map(|name| Some((name.clone(), cx.session.global(&name)?)));
-    found.filter(|it| it.1.downcast::<TracedFn>().is_some()).collect()
-}
-
 fn status(cx: &mut MagicCx<'_>) -> Artifact {
-    let row = |(name, value): &(String, Value)| {
-        let stats = value.downcast::<TracedFn>().map(|it| it.traced().stats()).unwrap_or_default();
-        vec![
-            name.clone(),
-            stats.calls.to_string(),
-            stats.branches.to_string(),
-            stats.recorded.to_string(),
-            stats.replayed.to_string(),
-            format!("{:.1}", stats.compile_seconds * 1e3),
-            stats.departure.as_ref().map(notice::summary).unwrap_or_default(),
-        ]
-    };
-    let rows = traced_names(cx).iter().map(row).collect();
+    let rows = traced::all(cx).iter().map(status_row).collect();
     let head = [
-        "function",
+        "traced",
         "calls",
         "branches",
         "ops recorded",
         "ops replayed",
         "compile ms",
+        "launches",
+        "arena kB",
         "last notice",
     ];
     let caption = match cx.settings.trace {
@@ -136,26 +124,61 @@ fn status(cx: &mut MagicCx<'_>) -> Artifact {
         caption: caption.into(),
         head: head.map(String::from).to_vec(),
         rows,
-        numeric: vec![1, 2, 3, 4, 5],
+        numeric: vec![1, 2, 3, 4, 5, 6, 7],
     })
 }
 
-fn show(cx: &mut MagicCx<'_>, name: &str, stage: &str) -> Result<Vec<Artifact>, MagicError> {
-    let value = cx.global(name)?;
-    let traced = value.downcast::<TracedFn>().ok_or_else(|| {
-        MagicError::failed(format!("`{name}` is not traced; run `%trace {name}` and call it first"))
+fn status_row(subject: &Subject) -> Vec<String> {
+    let stats = subject.traced.stats();
+    let compiled = subject.traced.latest().map(|it| it.compiled).unwrap_or_default();
+    vec![
+        subject.title.clone(),
+        stats.calls.to_string(),
+        stats.branches.to_string(),
+        stats.recorded.to_string(),
+        stats.replayed.to_string(),
+        format!("{:.1}", stats.compile_seconds * 1e3),
+        if compiled.segments == 0 { "none yet".into() } else { compiled.launches.to_string() },
+        format!("{:.1}", compiled.arena_bytes as f64 / 1e3),
+        stats.departure.as_ref().map(notice::summary).unwrap_or_default(),
+    ]
+}
+
+fn show(
+    cx: &mut MagicCx<'_>,
+    word: Option<&str>,
+    stage: &str,
+) -> Result<Vec<Artifact>, MagicError> {
+    let stages = [("raw", Stage::Raw), ("optimized", Stage::Optimized), ("plan", Stage::Plan)];
+    let stage = stages.into_iter().find(|it| it.0 == stage).ok_or_else(|| {
+        let message = format!("there is no stage `{stage}`; stages: raw, optimized, plan");
+        MagicError::usage(&MAGIC, message)
     })?;
-    let recorded = traced.traced();
-    let n_args = traced.last_call().map_or(0, |it| it.tensors.len());
-    let title = format!("{name} ({stage})");
-    let graph = match stage {
-        "raw" => recorded.graph(0)?,
-        "optimized" => recorded.optimized(0)?.0,
-        "plan" => return Ok(vec![Artifact::Text(recorded.plan(0)?.to_string())]),
-        other => {
-            let message = format!("there is no stage `{other}`; stages: raw, optimized, plan");
-            return Err(MagicError::usage(&MAGIC, message));
-        }
+    let subjects = traced::find(cx, word)?;
+    let names = TensorNames::gather(&mut cx.session.cx);
+    let shown = subjects.iter().map(|it| pictures(it, &names, stage));
+    Ok(shown.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+fn pictures(
+    subject: &Subject,
+    names: &TensorNames,
+    (name, stage): (&str, Stage),
+) -> Result<Vec<Artifact>, MagicError> {
+    let latest = subject.traced.latest()?;
+    let named = Named::of(subject, &latest, names);
+    let calls = match (latest.n_calls, subject.traced.stats().calls) {
+        (1, 1) => "1 call".into(),
+        (n_calls, all) if n_calls == all => format!("{all} calls"),
+        (n_calls, all) => format!("the path of {n_calls} of {all} calls"),
     };
-    Ok(vec![Artifact::Graph(graph_view::drawing(&graph, title, n_args))])
+    let title = format!("{} ({name}), {calls}", subject.title);
+    let opt_level = if stage == Stage::Raw { 0 } else { subject.traced.options().opt_level };
+    let graph = passes::optimize(latest.graph, opt_level, &mut Log::default())?;
+    let drawn = graph_view::drawing(&graph, title, &named, names, stage);
+    let mut shown = vec![Artifact::Graph(drawn)];
+    if stage == Stage::Plan {
+        shown.push(Artifact::Text(lower::compile(&graph, opt_level >= 3)?.to_string()));
+    }
+    Ok(shown)
 }

@@ -175,6 +175,7 @@ impl State {
         }
         self.stats.replayed += event.n_steps;
         self.stats.walks += 1;
+        self.walked = true;
         self.cursor = event.end;
         Ok(grads)
     }
@@ -186,7 +187,8 @@ impl State {
         let out = &step.outputs[made.output as usize];
         let Some(OpDef { body: Body::View(view), .. }) = step.op else { return None };
         let layout = view(&base.layout, &step.attrs, &out.layout.shape)?;
-        Some(Slot { layout, dtype: out.dtype, owns: false, held: None, root: base.root.clone() })
+        let root = base.root.clone();
+        Some(Slot { layout, dtype: out.dtype, owns: false, held: None, root, leaf: 0 })
     }
 
     fn slot(&self, value: Ref) -> Option<&Slot> {

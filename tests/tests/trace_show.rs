@@ -1,0 +1,177 @@
+//! `%trace status` and `%trace show`: traced cells by number and line, a training step in three parts, tensors by their names.
+//!
+//! Names and shapes of parameters are those that PyTorch's `named_parameters` gives, the state of Adam and SGD is what PyTorch keeps.
+
+use tests::spec::{Runner, Runs};
+
+/// What a cell showed, or its error.
+fn show(runner: &mut Runner, cell: &str) -> Result<String, String> {
+    let ran = runner.run(cell);
+    match ran.error {
+        Some(error) => Err(error.plain),
+        None => Ok(ran.output.trim_end().to_owned()),
+    }
+}
+
+fn shown(cells: &[&str]) -> String {
+    let mut runner = Runner::default();
+    let mut last = String::new();
+    for cell in cells {
+        last = show(&mut runner, cell).unwrap_or_else(|error| panic!("{cell}\n{error}"));
+    }
+    last
+}
+
+/// The lines of one part: from its title to the next.
+fn part<'a>(text: &'a str, title: &str) -> Vec<&'a str> {
+    let lines = text.lines().skip_while(|it| !it.starts_with(title)).skip(1);
+    lines.take_while(|it| it.starts_with("  ")).collect()
+}
+
+/// The line of a part that tells of this name as a whole word.
+fn line_of<'a>(lines: &[&'a str], name: &str) -> &'a str {
+    let is_word = |line: &&&str| line.split([' ', '(', ')', ',']).any(|it| it == name);
+    lines.iter().find(is_word).unwrap_or_else(|| panic!("{name} is not in {lines:#?}"))
+}
+
+const MLP: &str = "import torch, torch.nn as nn, torch.nn.functional as F, torch.optim as optim\n\
+    torch.manual_seed(0)\n\
+    net = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 3))\n\
+    opt = optim.Adam(net.parameters())\n\
+    xs, ys = torch.randn(8, 6), torch.randint(0, 3, (8,))";
+const LOOP: &str = "%trace\nlosses = []\nfor epoch in range(3):\n    for xb, yb in [(xs, ys)]:\n        \
+    loss = F.cross_entropy(net(xb), yb)\n        opt.zero_grad()\n        loss.backward()\n        opt.step()";
+/// With the shapes that PyTorch tells.
+const PARAMETERS: [(&str, &str); 4] = [
+    ("net.0.weight", "[5, 6]"),
+    ("net.0.bias", "[5]"),
+    ("net.2.weight", "[3, 5]"),
+    ("net.2.bias", "[3]"),
+];
+
+#[test]
+fn a_step_of_a_cell_has_forward_backward_and_update() {
+    let text = shown(&[MLP, LOOP, "%trace show"]);
+    assert!(text.starts_with("cell 2, loop at line 4 (optimized), 3 calls"), "{text}");
+    let (forward, backward, update) =
+        (part(&text, "forward"), part(&text, "backward"), part(&text, "update"));
+    for (name, shape) in PARAMETERS {
+        let parameter = line_of(&forward, name);
+        assert!(parameter.contains("= parameter ") && parameter.ends_with(shape), "{parameter}");
+        let gradient = line_of(&backward, &format!("{name}.grad"));
+        assert!(gradient.contains("= output ") && gradient.ends_with(shape), "{gradient}");
+        let row = line_of(&update, name);
+        assert!(row.contains(&format!("from {name}.grad, exp_avg, exp_avg_sq")), "{row}");
+    }
+    assert_eq!(update.len(), PARAMETERS.len(), "{update:#?}");
+    for input in ["xb", "yb"].map(|it| line_of(&forward, it)) {
+        assert!(input.contains("= input "), "{input}");
+    }
+    assert!(line_of(&forward, "loss").contains("= output softmax_cross_entropy"), "{text}");
+    for stage in ["raw", "plan"] {
+        let text = shown(&[MLP, LOOP, &format!("%trace show --stage {stage}")]);
+        let update = part(&text, "update");
+        PARAMETERS
+            .iter()
+            .for_each(|it| assert!(line_of(&update, it.0).contains("fused"), "{text}"));
+    }
+}
+
+#[test]
+fn cells_and_their_loops_have_names_to_type() {
+    let two =
+        "%trace\nfor i in range(2):\n    a = xs * 2\nfor i in range(4):\n    b = xs + a\nprint(i)";
+    let mut runner = Runner::default();
+    for cell in [MLP, two, LOOP] {
+        show(&mut runner, cell).expect("runs");
+    }
+    let status = show(&mut runner, "%trace status").expect("shows");
+    let calls = |name: &str| {
+        let line = status.lines().find(|it| it.starts_with(name));
+        line.map(|it| it[name.len()..].split_whitespace().next().map(str::to_owned))
+    };
+    let names = ["cell 2, loop at line 2", "cell 2, loop at line 4", "cell 3, loop at line 4"];
+    assert_eq!(names.map(calls), ["2", "4", "3"].map(|it| Some(Some(it.into()))), "{status}");
+    let title = |runner: &mut Runner, cell| {
+        let text = show(runner, cell)?;
+        Ok::<_, String>(
+            text.lines().filter(|it| it.starts_with("cell ")).map(str::to_owned).collect(),
+        )
+    };
+    let of = |name: &str, calls| format!("{name} (optimized), {calls} calls");
+    let starts = |found: Vec<String>, wanted: &[String]| {
+        found.len() == wanted.len() && found.iter().zip(wanted).all(|it| it.0.starts_with(it.1))
+    };
+    let all = title(&mut runner, "%trace show 2").expect("shows");
+    assert!(starts(all, &[of(names[0], 2), of(names[1], 4)]));
+    let one = title(&mut runner, "%trace show 2:4").expect("shows");
+    assert!(starts(one, &[of(names[1], 4)]));
+    let latest = title(&mut runner, "%trace show").expect("shows");
+    assert!(starts(latest, &[of(names[2], 3)]));
+    let error = show(&mut runner, "%trace show 9").expect_err("there is no such cell");
+    assert!(
+        error.contains("nothing was recorded in cell 9; there is `%trace show 2:2`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn functions_tell_arguments_by_their_parameters_and_weights_after_they_changed() {
+    let define = "from notegrad.jit import trace\n@trace\ndef step(images, labels, *, model, opt):\n    \
+        loss = F.cross_entropy(model(images), labels)\n    opt.zero_grad()\n    loss.backward()\n    \
+        opt.step()\n    return loss\nfor i in range(3):\n    loss = step(xs, ys, model=net, opt=opt)";
+    let changed = "with torch.no_grad():\n    for p in net.parameters():\n        p.mul_(2)";
+    let text = shown(&[MLP, define, changed, "%trace show step"]);
+    let forward = part(&text, "forward");
+    for name in ["images", "labels", "net.0.weight", "net.2.bias"] {
+        line_of(&forward, name);
+    }
+    let update = part(&text, "update");
+    PARAMETERS.iter().for_each(|it| assert!(!line_of(&update, it.0).is_empty()));
+}
+
+#[test]
+fn the_path_of_most_calls_is_shown_under_the_names_of_the_latest() {
+    let two_sizes = LOOP.replace("[(xs, ys)]", "[(xs, ys), (xs + 1, ys), (xs[:3], ys[:3])]");
+    let text = shown(&[MLP, &two_sizes, "%trace show"]);
+    assert!(text.contains("the path of 6 of 9 calls"), "{text}");
+    let forward = part(&text, "forward");
+    assert!(line_of(&forward, "xb").ends_with("[8, 6]"), "{text}");
+    assert!(line_of(&part(&text, "update"), "net.0.weight").contains("exp_avg_sq"), "{text}");
+}
+
+#[test]
+fn running_statistics_are_updates() {
+    let model = "net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(8, 3))\n\
+        opt = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\nxs = torch.randn(8, 1, 4, 4)";
+    let text = shown(&[MLP, model, LOOP, "%trace show"]);
+    let update = part(&text, "update");
+    for name in ["net.1.running_mean", "net.1.running_var", "net.1.num_batches_tracked"] {
+        assert!(line_of(&update, name).contains("fused"), "{text}");
+    }
+    let row = line_of(&update, "net.0.weight");
+    assert!(row.contains("from net.0.weight.grad, momentum_buffer"), "{row}");
+}
+
+#[test]
+fn tensors_without_modules_have_their_own_names() {
+    let make =
+        "w = torch.zeros(6, 3, requires_grad=True)\nlayers = [torch.zeros(3, requires_grad=True)]";
+    let train = "%trace\nfor i in range(3):\n    loss = F.cross_entropy(xs @ w + layers[0], ys)\n    loss.backward()\n    \
+        with torch.no_grad():\n        for p in [w, layers[0]]:\n            p -= 0.1 * p.grad\n            p.grad = None";
+    let text = shown(&[MLP, make, train, "%trace show 3"]);
+    let update = part(&text, "update");
+    for name in ["w", "layers[0]"] {
+        assert!(line_of(&update, name).contains("from its gradient"), "{text}");
+    }
+}
+
+#[test]
+fn many_updates_are_counted() {
+    let model = "net = nn.Sequential(*[nn.Linear(6, 6) for i in range(20)])\nopt = optim.SGD(net.parameters(), lr=0.1)\nys = ys + 3";
+    let text = shown(&[MLP, model, LOOP, "%trace show"]);
+    let update = part(&text, "update");
+    // 20 layers with a weight and a bias each.
+    let rest = update.last().expect("there are rows");
+    assert!(update.len() == 25 && rest.contains("... 16 more"), "{update:#?}");
+}
