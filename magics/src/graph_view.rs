@@ -71,9 +71,9 @@ fn is_detail(graph: &Graph, named: &Named, phases: &[Phase], id: NodeId) -> bool
     let node = graph.node(id);
     let of_op = node.inputs().first().is_some_and(|it| graph.node(it.node).op().is_some());
     let is_view = node.op().is_some_and(|op| matches!(op.body, Body::View(_)));
-    let mut outputs = graph.outputs.iter().zip(&named.outputs);
-    let has_name = || outputs.any(|it| it.0.node == id && it.1.is_some());
-    is_view && (phases[id as usize] == Phase::Backward || (!of_op && !has_name()))
+    let outputs = graph.outputs.iter().zip(&named.outputs);
+    let has_name = outputs.filter(|it| it.0.node == id).any(|it| it.1.is_some());
+    is_view && (phases[id as usize] == Phase::Backward || (!of_op && !has_name))
 }
 
 struct View<'a> {

@@ -39,7 +39,7 @@ const MLP: &str = "import torch, torch.nn as nn, torch.nn.functional as F, torch
     net = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 3))\n\
     opt = optim.Adam(net.parameters())\n\
     xs, ys = torch.randn(8, 6), torch.randint(0, 3, (8,))";
-const LOOP: &str = "%trace\nlosses = []\nfor epoch in range(3):\n    for xb, yb in [(xs, ys)]:\n        \
+const LOOP: &str = "%trace\nlosses = []\nfor epoch in range(3):\n    for xb, yb in [(xs * 1, ys * 1)]:\n        \
     loss = F.cross_entropy(net(xb), yb)\n        opt.zero_grad()\n        loss.backward()\n        opt.step()";
 /// With the shapes that PyTorch tells.
 const PARAMETERS: [(&str, &str); 4] = [
@@ -132,7 +132,8 @@ fn functions_tell_arguments_by_their_parameters_and_weights_after_they_changed()
 
 #[test]
 fn the_path_of_most_calls_is_shown_under_the_names_of_the_latest() {
-    let two_sizes = LOOP.replace("[(xs, ys)]", "[(xs, ys), (xs + 1, ys), (xs[:3], ys[:3])]");
+    let two_sizes =
+        LOOP.replace("[(xs * 1, ys * 1)]", "[(xs, ys), (xs + 1, ys), (xs[:3], ys[:3])]");
     let text = shown(&[MLP, &two_sizes, "%trace show"]);
     assert!(text.contains("the path of 6 of 9 calls"), "{text}");
     let forward = part(&text, "forward");
@@ -158,7 +159,8 @@ fn tensors_without_modules_have_their_own_names() {
     let make =
         "w = torch.zeros(6, 3, requires_grad=True)\nlayers = [torch.zeros(3, requires_grad=True)]";
     let train = "%trace\nfor i in range(3):\n    loss = F.cross_entropy(xs @ w + layers[0], ys)\n    loss.backward()\n    \
-        with torch.no_grad():\n        for p in [w, layers[0]]:\n            p -= 0.1 * p.grad\n            p.grad = None";
+        with torch.no_grad():\n        w -= 0.1 * w.grad\n        layers[0] -= 0.1 * layers[0].grad\n    \
+        w.grad, layers[0].grad = None, None";
     let text = shown(&[MLP, make, train, "%trace show 3"]);
     let update = part(&text, "update");
     for name in ["w", "layers[0]"] {
