@@ -33,8 +33,9 @@ impl Pace {
     }
 }
 
-/// Bytes that are copied between two looks.
+/// Bytes that are copied between two looks, and items.
 const BYTES: usize = 1 << 18;
+const ITEMS: usize = BYTES / size_of::<Value>();
 
 impl Cx {
     /// Adds text to `out`, which has room for it.
@@ -55,8 +56,8 @@ impl Cx {
         let mut items = items.into_iter();
         loop {
             let before = out.len();
-            out.extend(items.by_ref().take(BYTES / size_of::<Value>()));
-            if out.len() == before {
+            out.extend(items.by_ref().take(ITEMS));
+            if out.len() - before < ITEMS {
                 return Ok(());
             }
             if self.interrupt.load(Ordering::Relaxed) {

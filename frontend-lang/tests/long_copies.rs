@@ -69,7 +69,7 @@ fn long_copies_are_stopped() {
         "z = torch.nn.functional.one_hot(i, 200_000)",
     ] {
         assert_eq!(stopped(&mut session, code).as_deref(), Some("KeyboardInterrupt"), "{code}");
-        let kept = session.run_cell("z == 1 or len(t) == 200_000", &Options::default());
+        let kept = session.run_cell("len(t)", &Options::default());
         assert!(kept.error.is_none(), "{code}");
     }
 }
