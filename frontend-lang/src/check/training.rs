@@ -107,7 +107,7 @@ impl Cx {
 
     /// A value has come out of an operation.
     pub(super) fn lint_made(&mut self, value: &TensorObj) {
-        if value.peek().requires_grad() {
+        if engine::autograd::enabled() && value.peek().requires_grad() {
             let training = &mut self.shadow().training;
             (training.has_loss, training.is_noisy) = (true, false);
         }
