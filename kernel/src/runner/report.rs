@@ -100,29 +100,34 @@ fn missing_name(failure: &Failure) -> Option<&str> {
     rest.split('\'').next()
 }
 
-/// Whether a text binds a name: by an assignment, an import, a definition, a loop or `with`.
+/// Whether a text binds a name: by an assignment, an import, a definition, a loop or `with`. Lines are looked at one by one, which is
+/// enough to tell what follows from what.
 fn binds(source: &str, name: &str) -> bool {
-    source.lines().any(|line| {
-        let words = |text: &str| {
-            text.split(|it: char| !it.is_alphanumeric() && it != '_').any(|it| it == name)
-        };
-        let line = line.trim_start();
-        let keyword = line.split_whitespace().next().unwrap_or_default();
-        match keyword {
-            "def" | "class" | "async" => {
-                let rest = line.split(['(', ':']).next().unwrap_or_default();
-                words(rest)
-            }
-            "import" | "from" | "for" | "with" | "global" => words(line),
-            _ => match line.split_once('=') {
-                Some((left, rest)) if !rest.starts_with('=') => {
-                    words(left.split(['(', '[']).next().unwrap_or_default())
-                        || line.split('=').rev().skip(1).any(|it| it.trim() == name)
-                }
-                _ => line.contains(&format!("{name} :=")),
-            },
+    source.lines().map(str::trim).any(|line| line_binds(line, name))
+}
+
+fn line_binds(line: &str, name: &str) -> bool {
+    let has_word =
+        |text: &str| text.split(|it: char| !it.is_alphanumeric() && it != '_').any(|it| it == name);
+    let is_target = |it: &str| {
+        let bare = it.split(':').next().unwrap_or_default();
+        bare.trim_matches([' ', '(', ')', '[', ']', '*']) == name
+    };
+    if line.contains(&format!("{name} :=")) {
+        return true;
+    }
+    match line.split_whitespace().next().unwrap_or_default() {
+        "def" | "class" => line.split(['(', ':']).next().is_some_and(has_word),
+        "for" => line.split(" in ").next().is_some_and(has_word),
+        "from" => line.split_once(" import ").is_some_and(|it| has_word(it.1)),
+        "import" | "with" => has_word(line),
+        _ if line.contains("==") => false,
+        _ => {
+            let parts: Vec<&str> = line.split('=').collect();
+            let targets = &parts[..parts.len() - 1];
+            targets.iter().flat_map(|it| it.split(',')).any(is_target)
         }
-    })
+    }
 }
 
 #[cfg(test)]
@@ -148,6 +153,10 @@ mod tests {
             ("if (n := len(a)) > 1:", "n", true),
             ("net.fc = 3", "fc", false),
             ("print(x=3)", "x", false),
+            ("x: int = 3", "x", true),
+            ("(a, *b), c = d", "b", true),
+            ("from torch import nn", "torch", false),
+            ("for i in rows:", "rows", false),
         ] {
             assert_eq!(binds(source, name), expected, "{source}: {name}");
         }

@@ -17,6 +17,7 @@ pub(super) static MAGIC: Magic = Magic {
 fn run(cx: &mut MagicCx<'_>, _args: &Args) -> Result<Vec<Artifact>, MagicError> {
     let count = cx.session.names().len();
     cx.session.reset();
-    *cx.settings = Settings::default();
+    // Who runs the notebook has said whether it is strict.
+    *cx.settings = Settings { strict: cx.settings.strict, ..Settings::default() };
     Ok(vec![Artifact::Text(format!("forgot {count} names"))])
 }
