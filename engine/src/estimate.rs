@@ -46,6 +46,7 @@ struct Meter {
     lap: Cell<i64>,
     moved: Cell<bool>,
     seconds: Cell<f64>,
+    may_refuse: Cell<bool>,
 }
 
 /// What an op takes whose operands are small.
@@ -89,16 +90,25 @@ pub fn seconds() -> f64 {
     METER.with(|it| it.seconds.get())
 }
 
+/// Whether an op since the last call may refuse the elements that it gets.
+pub fn may_refuse() -> bool {
+    METER.with(|it| it.may_refuse.replace(false))
+}
+
 /// Counts the time of an op.
 pub(crate) fn spend(cx: &InferCx<'_>, outputs: &[Meta]) {
     METER.with(|it| {
         if it.run.get() == 0 {
             return;
         }
-        let flops = match cx.op.body {
-            Body::Kernels(kernels) => kernels.first().map_or(0, |it| (it.flops)(cx)),
-            _ => 0,
+        let kernel = match cx.op.body {
+            Body::Kernels(kernels) => kernels.first(),
+            _ => None,
         };
+        let flops = kernel.map_or(0, |it| (it.flops)(cx));
+        if kernel.is_some_and(|it| it.admits.is_some()) {
+            it.may_refuse.set(true);
+        }
         let read: usize = cx.inputs.iter().map(Tensor::numel).sum();
         let written: usize = outputs.iter().map(|it| it.shape.numel()).sum();
         let moved = (read + written) as f64;

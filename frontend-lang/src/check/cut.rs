@@ -280,7 +280,8 @@ impl Cx {
         let depth = self.machine.frames.len();
         let Some(ip) = self.machine.frames.last().map(|it| it.ip) else { return Ok(()) };
         self.note_memory(depth, ip);
-        if unknown::made(false) {
+        // Both notes are taken away.
+        if unknown::made(false) | engine::estimate::may_refuse() {
             self.judge_unknown()?;
         }
         let Some(frame) = self.machine.frames.last() else { return Ok(()) };

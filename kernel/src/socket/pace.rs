@@ -87,7 +87,10 @@ mod tests {
 
     /// The most of `times` that lie within a server's window.
     fn most_in_window(times: &[u64]) -> usize {
-        let within = |from: usize| times[from..].iter().take_while(|it| **it < times[from] + 3000);
+        let within = |from: usize| {
+            let end = times[from] + 3000;
+            times[from..].iter().take_while(move |it| **it < end)
+        };
         (0..times.len()).map(|from| within(from).count()).max().unwrap_or(0)
     }
 
