@@ -367,6 +367,8 @@ fn told(cells: &[&str], check: Level) -> (String, String) {
         let error = session.run_cell(cell, &options).error;
         plain = error.map(|it| it.plain).unwrap_or_default();
     }
+    let found = plain.find("\nFound before the cell ran");
+    plain.truncate(found.unwrap_or(plain.len()));
     let line = |begins: &str| plain.lines().rfind(|it| it.starts_with(begins)).map(str::to_owned);
     let help = line("help: ").unwrap_or_default();
     let lines: Vec<&str> = plain.lines().collect();
