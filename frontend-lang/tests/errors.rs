@@ -415,7 +415,7 @@ fn a_method_without_self_is_shown() {
             1 | Net().forward(1, 2)
               | ^^^^^^^^^^^^^^^^^^^
               |
-             --> In[1]:2:5
+             ::: In[1]:2:5
               |
             2 |     def forward(x, y=1):
               |     -------------------- `self` is missing here
