@@ -366,6 +366,8 @@ fn told(cells: &[&str], check: Level) -> (String, String) {
         let error = session.run_cell(cell, &options).error;
         plain = error.map(|it| it.plain).unwrap_or_default();
     }
+    let found = plain.find("\nFound before the cell ran");
+    plain.truncate(found.unwrap_or(plain.len()));
     let line = |begins: &str| plain.lines().rfind(|it| it.starts_with(begins)).map(str::to_owned);
     let help = line("help: ").unwrap_or_default();
     let lines: Vec<&str> = plain.lines().collect();
@@ -412,7 +414,7 @@ fn a_method_without_self_is_shown() {
             1 | Net().forward(1, 2)
               | ^^^^^^^^^^^^^^^^^^^
               |
-             --> In[1]:2:5
+             ::: In[1]:2:5
               |
             2 |     def forward(x, y=1):
               |     -------------------- `self` is missing here

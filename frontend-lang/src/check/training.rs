@@ -107,7 +107,8 @@ impl Cx {
 
     /// A value has come out of an operation.
     pub(super) fn lint_made(&mut self, value: &TensorObj) {
-        if engine::autograd::enabled() && value.peek().requires_grad() {
+        let is_made = value.peek().edge().is_some_and(|it| !it.is_leaf());
+        if engine::autograd::enabled() && is_made {
             let training = &mut self.shadow().training;
             (training.has_loss, training.is_noisy) = (true, false);
         }
