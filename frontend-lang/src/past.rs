@@ -7,19 +7,24 @@ use std::rc::Rc;
 use crate::cx::Cx;
 use crate::sym::Sym;
 use crate::table::Dict;
-use crate::value::Value;
+use crate::value::{List, Value};
 
-/// Values that `Out` keeps.
+/// Values that `Out` keeps, and texts that `In` does.
 const MOST: usize = 1000;
 /// Bytes of tensors that a kept value may hold, and objects that are looked at to find out.
 const BYTES: usize = 1 << 20;
 const LOOKS: usize = 2000;
 
 /// What has been run.
-#[derive(Default)]
 pub(crate) struct Past {
-    inputs: Vec<Value>,
+    inputs: Rc<List>,
     outputs: Rc<Dict>,
+}
+
+impl Default for Past {
+    fn default() -> Past {
+        Past { inputs: Rc::new(List::new(Vec::new())), outputs: Rc::default() }
+    }
 }
 
 impl Past {
@@ -35,11 +40,16 @@ impl Past {
                 cx.globals.set(name, Value::str(""));
             }
         }
-        let last = self.inputs.last().cloned().unwrap_or_else(|| Value::str(""));
+        let mut inputs = self.inputs.items.borrow_mut();
+        let last = inputs.last().cloned().unwrap_or_else(|| Value::str(""));
+        inputs.resize_with(number, || Value::str(""));
+        inputs.push(Value::str(text));
+        if let Some(old) = number.checked_sub(MOST) {
+            inputs[old] = Value::str("");
+        }
+        drop(inputs);
         cx.globals.set(Sym::of("_i"), last);
-        self.inputs.resize_with(number, || Value::str(""));
-        self.inputs.push(Value::str(text));
-        cx.globals.set(Sym::of("In"), Value::list(self.inputs.clone()));
+        cx.globals.set(Sym::of("In"), Value::List(self.inputs.clone()));
         cx.globals.set(Sym::of("Out"), Value::Dict(self.outputs.clone()));
     }
 
@@ -55,12 +65,21 @@ impl Past {
         if is_itself || !is_small(value) {
             return;
         }
-        cx.globals.set(name_of(number), value.clone());
         // A whole number is always a key.
         let _ = self.outputs.insert(cx, Value::from(number), value.clone());
         if let Some(old) = number.checked_sub(MOST) {
-            cx.globals.set(name_of(old), Value::Unbound);
             let _ = self.outputs.remove(cx, &Value::from(old));
+        }
+    }
+
+    /// Gives the names `_3` in a text the values that they stand for.
+    pub(crate) fn provide(&self, cx: &mut Cx, text: &str) {
+        let words = text.split(|it: char| !it.is_alphanumeric() && it != '_');
+        let numbers = words.filter_map(|it| it.strip_prefix('_')?.parse::<usize>().ok());
+        for number in numbers {
+            let value = self.outputs.get(cx, &Value::from(number));
+            let value = value.ok().flatten().unwrap_or(Value::Unbound);
+            cx.globals.set(Sym::new(&format!("_{number}")), value);
         }
     }
 
@@ -68,10 +87,6 @@ impl Past {
     pub(crate) fn clear(&mut self) {
         *self = Past::default();
     }
-}
-
-fn name_of(number: usize) -> Sym {
-    Sym::new(&format!("_{number}"))
 }
 
 /// Whether a name is one of those that a session binds by itself.

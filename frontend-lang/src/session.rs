@@ -148,6 +148,7 @@ impl Session {
         };
         let compiled = self.cx.compile_rewritten(source, &globals, true, &mut rewrite);
         self.cx.unmade.forget(&bound);
+        self.past.provide(&mut self.cx, code);
         if let Some(options) = &options.trace {
             self.provide_steps(code, source, cell, &loops, options);
         }
@@ -164,7 +165,7 @@ impl Session {
                 }
             },
             Err(diagnostics) => {
-                let bound = bindings(&adapter::parse(code, source).0);
+                let bound = adapter::names_bound(code);
                 self.cx.unmade.note(&self.cx.globals, &bound, source, Why::NoProgram);
                 let error = self.syntax_error(&diagnostics);
                 return CellResult { value: None, error: Some(error), cell };

@@ -110,7 +110,6 @@ fn says_what_to_write_instead() {
         ("x = 08", "help: write `8`"),
         ("5 = x", "help: write `x = 5` to assign, or `5 == x` to compare"),
         ("if 1:\n\tx = 1\n        y = 2", "some lines are indented by tabs, others by spaces"),
-        ("exit()", "a cell ends at its last line"),
         (
             "import pandas",
             "No module named 'pandas'. It is not in this language: notegrad.read_csv",

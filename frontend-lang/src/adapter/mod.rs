@@ -44,6 +44,41 @@ pub fn parse(text: &str, source: SourceId) -> (Module, Vec<Diagnostic>) {
     (Module { body, scopes }, lower.diagnostics)
 }
 
+/// Names that the statements of a text bind, as far as the parser understands it: for texts that are no programs.
+pub(crate) fn names_bound(text: &str) -> Vec<(Sym, Range)> {
+    let parsed = read(text);
+    let py::Mod::Module(module) = parsed.syntax() else { return Vec::new() };
+    let mut found = Vec::new();
+    for statement in &module.body {
+        let mut add = |name: &str, range: TextRange| {
+            let (start, end) = (range.start().to_u32(), range.end().to_u32());
+            found.push((Sym::new(name), Range { start, end }));
+        };
+        match statement {
+            py::Stmt::Assign(it) => {
+                let names = it.targets.iter().filter_map(|it| it.as_name_expr());
+                names.for_each(|it| add(&it.id, it.range));
+            }
+            py::Stmt::FunctionDef(it) => add(&it.name, it.name.range),
+            py::Stmt::ClassDef(it) => add(&it.name, it.name.range),
+            py::Stmt::Import(it) => {
+                for alias in &it.names {
+                    let name = alias.asname.as_ref().unwrap_or(&alias.name);
+                    add(name.split('.').next().unwrap_or_default(), name.range);
+                }
+            }
+            py::Stmt::ImportFrom(it) => {
+                it.names.iter().for_each(|it| {
+                    let name = it.asname.as_ref().unwrap_or(&it.name);
+                    add(name, name.range);
+                });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
 /// The parser's tree. Only what is no plain code is read with magics in it.
 pub(crate) fn read(text: &str) -> Parsed<py::Mod> {
     let plain = parse_unchecked(text, ParseOptions::from(Mode::Module));

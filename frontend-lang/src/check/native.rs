@@ -31,6 +31,9 @@ const NOT_KNOWN: &[&str] = &[
     "stride",
 ];
 
+/// Natives that change nothing in the session.
+const ONLY_SHOWS: &[&str] = &["display", "flush", "print", "write"];
+
 impl Cx {
     /// Runs a native with bound arguments in shadow.
     pub(crate) fn shadow_native(&mut self, row: &'static NativeFn, args: &Bound) -> Res {
@@ -92,7 +95,8 @@ impl Cx {
                 Err(self.uncertain())
             }
             _ => {
-                if row.effect != Effect::Pure || args.iter().any(runs_code) {
+                let changes = row.effect != Effect::Pure && !ONLY_SHOWS.contains(&row.name);
+                if changes || args.iter().any(runs_code) {
                     self.trust_no_values();
                 }
                 Ok(unknown(Kind::Any))

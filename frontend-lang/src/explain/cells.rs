@@ -54,6 +54,13 @@ pub(super) static ALL: &[Topic] = &[
         example: "async def f():\n    pass",
     },
     Topic {
+        code: "remove-in-loop",
+        title: "A list that gets shorter while a loop goes over it",
+        why: "A loop over a list counts places. When an item is removed, all behind it move one place forward, and the next one stands where the loop has been: it is passed over. Nothing is raised.",
+        next: "loop over a copy, `for x in list(items)`, or build a new list of what stays: `[x for x in items if keep(x)]`",
+        example: "items = [1, 2, 2, 3]\nfor x in items:\n    if x == 2:\n        items.remove(x)\nitems",
+    },
+    Topic {
         code: "sigmoid-loss",
         title: "Sigmoid twice",
         why: "`binary_cross_entropy_with_logits` and BCEWithLogitsLoss take scores and apply sigmoid themselves. Applied before as well, all probabilities lie between 0.5 and 0.73, and nothing is raised.",
@@ -80,6 +87,13 @@ pub(super) static ALL: &[Topic] = &[
         why: "The text does not follow the grammar of Python, so nothing of the cell has run. The mark is where that shows first; the slip is there or just before.",
         next: "look at the place of the mark, and just before it: brackets, quotes, colons, commas",
         example: "for i in range(3)\n    print(i)",
+    },
+    Topic {
+        code: "unregistered",
+        title: "Modules in a plain list, which a module does not find",
+        why: "A module finds the modules and parameters that are its own attributes, or stand in its containers. Those in a plain list, tuple or dict are not among its `parameters()`: an optimizer does not train them, `state_dict` does not save them, and `to` does not move them. Nothing is raised.",
+        next: "use `nn.ModuleList` or `nn.ModuleDict` (`nn.ParameterList`, `nn.ParameterDict` for parameters)",
+        example: "import torch.nn as nn\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layers = [nn.Linear(4, 4), nn.Linear(4, 2)]\nlen(list(Net().parameters()))",
     },
     Topic {
         code: "unused-result",

@@ -218,9 +218,7 @@ impl TensorObj {
             let edge = self.value.borrow().edge().cloned();
             let enabled = autograd::set_enabled(autograd::enabled() || edge.is_some());
             if let Ok(value) = base.view.apply(&base.object.get()) {
-                // A leaf stays the same leaf.
-                let is_leaf = edge.as_ref().is_some_and(Edge::is_leaf);
-                self.value.replace(if is_leaf { value.at_edge(edge) } else { value });
+                self.value.replace(on_leaf(value, edge.as_ref()));
             }
             autograd::set_enabled(enabled);
             base.seen.set(version);
@@ -239,7 +237,7 @@ impl TensorObj {
             base.object.set(whole)?;
             let seen = base.view.apply(&base.object.get())?;
             base.seen.set(base.object.current_version());
-            self.value.replace(seen);
+            self.value.replace(on_leaf(seen, value.edge()));
             return Ok(());
         }
         self.version.set(self.version.get().wrapping_add(1));
@@ -387,6 +385,14 @@ impl View {
                 output_of(op, positions, attrs, *output)
             }),
         }
+    }
+}
+
+/// The value at its place of the tape if that is a leaf, which stays the same leaf.
+fn on_leaf(value: Tensor, edge: Option<&Edge>) -> Tensor {
+    match edge.filter(|it| it.is_leaf()) {
+        Some(leaf) => value.at_edge(Some(leaf.clone())),
+        None => value,
     }
 }
 
