@@ -33,7 +33,7 @@ impl Shadow {
     /// Counts the rest of a loop that is left before its end.
     pub(super) fn leave_rest(&mut self, iterator: &Value, round: &[Op], ip: usize) {
         let watched = self.watches.iter().rfind(|it| it.ip == ip).map(|it| it.round.since);
-        let by_length = is_plain(round).then(|| round.len() as f64 * PER_STEP);
+        let by_length = is_plain(round).then_some(round.len() as f64 * PER_STEP);
         let each = watched.map(|since| self.seconds() - since).or(by_length);
         self.left_out += match (size_left(iterator), each) {
             (Some(rounds), Some(seconds)) => rounds as f64 * seconds,

@@ -2,6 +2,10 @@
 //!
 //! `std/torch/nn/modules/module.ng` looks for them when a checked cell walks a module; here is where the cell put them.
 
+use std::rc::Rc;
+
+use rustc_hash::FxHashSet;
+
 use super::lint::UNREGISTERED;
 use crate::bytecode::{Code, Op};
 use crate::native::*;
@@ -15,6 +19,9 @@ pub(crate) static FUNCTIONS: &[NativeFn] = &[
         "module, /",
         "Whether a check has yet to look for them.",
         |cx, args| {
+            if !holds_containers(&args[0]) {
+                return Ok(Value::Bool(false));
+            }
             let address = args[0].address();
             let looked_into = cx.check.as_deref_mut().map(|it| &mut it.looked_into);
             let is_new = looked_into.zip(address).is_some_and(|(seen, it)| seen.insert(it));
@@ -30,6 +37,35 @@ pub(crate) static FUNCTIONS: &[NativeFn] = &[
     )
     .pure(),
 ];
+
+/// Whether an attribute of a module, or of a module in it, is a plain container of objects.
+fn holds_containers(module: &Value) -> bool {
+    let mut waiting = vec![module.clone()];
+    let mut seen = FxHashSet::default();
+    while let Some(Value::Instance(it)) = waiting.pop() {
+        if !seen.insert(Rc::as_ptr(&it).addr()) {
+            continue;
+        }
+        for (name, value) in it.attrs.borrow().iter() {
+            match value {
+                Value::Instance(_) => waiting.push(value.clone()),
+                _ if name.as_str().starts_with('_') => {}
+                Value::List(it) if it.items.borrow().iter().any(is_object) => return true,
+                Value::Tuple(it) if it.iter().any(is_object) => return true,
+                Value::Dict(it) if it.values().iter().any(is_object) => return true,
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
+fn is_object(value: &Value) -> bool {
+    matches!(
+        value,
+        Value::Instance(_) | Value::Tensor(_) | Value::List(_) | Value::Tuple(_) | Value::Dict(_)
+    )
+}
 
 fn note(cx: &mut Cx, args: Args<'_>) -> Res {
     let (Value::Class(class), Some(name)) = (&args[0], args[1].as_str()) else {

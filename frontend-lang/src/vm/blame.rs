@@ -79,7 +79,7 @@ impl Cx {
         }
         let message = raised.message();
         let about_none = message.contains("NoneType");
-        if !about_none && !(is_first && message.contains("method")) {
+        if !(about_none || is_first && message.contains("method")) {
             return raised;
         }
         let text = self.sources.text(span).to_owned();
@@ -173,7 +173,7 @@ impl Cx {
         let mut returns = Vec::new();
         each_return(&function.body, &mut returns);
         let gives_none = |it: &&Expr| matches!(it.kind, ExprKind::None);
-        if returns.iter().any(|it| gives_none(&it)) {
+        if returns.iter().any(gives_none) {
             return None;
         }
         let name = code.name;

@@ -371,7 +371,7 @@ mod tests {
         // What reaches beyond the canvas is cut off.
         assert_eq!(row(4, 0, &[block(-9.0, 99.0)]), [100; 4]);
         let half = Shape::Fill { points: vec![(0.0, 0.0), (4.0, 0.0), (0.0, 4.0)], fill: black };
-        assert_eq!(row(4, 0, &[half.clone()]), [100, 100, 100, 50]);
+        assert_eq!(row(4, 0, std::slice::from_ref(&half)), [100, 100, 100, 50]);
         assert_eq!(row(4, 3, &[half]), [50, 0, 0, 0]);
     }
 
