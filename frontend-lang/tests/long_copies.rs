@@ -40,7 +40,6 @@ fn long_copies_are_stopped() {
     for code in [
         "z = s + s",
         "z = s * 3",
-        "z = 'ab' * 3_000_000",
         "z = f'{s}{s}'",
         "z = ''.join([s, s])",
         "z = s[1:]",

@@ -106,7 +106,7 @@ fn mistakes_of_shape_are_found_before_the_cell_runs() {
         ["a @ np.ones(2)", "a + np.ones(4)", "np.concatenate([x, a])", "a.reshape(4, 2)", "a[:, 3]"]
     {
         let cell = format!("{SETUP}print('ran'); {mistake}");
-        let printed = here.printed_by(&[&cell], Level::On);
+        let printed = here.printed_by(&[&cell], Level::Early);
         let is_error = printed.starts_with("ValueError") || printed.starts_with("IndexError");
         assert!(is_error, "{mistake}: {printed}");
     }

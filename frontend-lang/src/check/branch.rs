@@ -77,6 +77,8 @@ impl Cx {
                 Op::SetLocal(_) | Op::SetGlobal(_) | Op::Pop | Op::ForIter(_) | Op::Loop(_) => {
                     return true;
                 }
+                // What manages the context has decided.
+                Op::WithExitError(_) => return true,
                 Op::Jump(_) | Op::JumpIfFalse(_) | Op::JumpIfTrue(_) | Op::CompareJump(..) => {
                     return true;
                 }
