@@ -106,17 +106,18 @@ impl Cx {
 
     /// `x.item` where `x.item()` is meant.
     fn not_called(&mut self, expr: &Expr, text: &str) -> Option<Found> {
-        let is_method =
-            matches!(self.seen(expr)?, Value::Method(_) | Value::Func(_) | Value::Native(_));
-        let name = match &expr.kind {
-            ExprKind::Name(name) | ExprKind::Attribute { name, .. } => name,
+        let (name, kind) = match (&expr.kind, self.seen(expr)?) {
+            (ExprKind::Name(name), Value::Func(_)) => (name, "function"),
+            (ExprKind::Name(name), Value::Method(_)) => (name, "method"),
+            (
+                ExprKind::Attribute { name, .. },
+                Value::Method(_) | Value::Func(_) | Value::Native(_),
+            ) => (name, "method"),
             _ => return None,
         };
         let written = text.get(expr.range.start as usize..expr.range.end as usize)?;
-        is_method.then(|| Found {
-            help: format!("`{name}` is a method: call it, `{written}()`"),
-            label: None,
-        })
+        let help = format!("`{name}` is a {kind}: call it, `{written}()`");
+        Some(Found { help, label: None })
     }
 
     /// Why an operand is None.
