@@ -9,7 +9,7 @@
 //!   branch on one ends the check, silently.
 //! - **What an unknown does is not known**: after a call of one, other than of a method that changes nothing, values are not trusted.
 //! - **Long loops are cut** (`cut.rs`) when the steps allowed are used up: after their first rounds comes the last. What
-//!   rounds change is unknown then, and no value is trusted any more ([`Trust`]): shapes that do not fit are still an error, and what
+//!   rounds change is unknown then, and no value is trusted any more (`Trust`): shapes that do not fit are still an error, and what
 //!   does not depend on values, a name that nothing defines or an attribute that a module does not have. A branch that may go another
 //!   way ends the check (`branch.rs`).
 //!
