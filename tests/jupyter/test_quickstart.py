@@ -94,6 +94,7 @@ def test_nothing_fails_and_everything_has_a_plain_form(by_nbconvert):
 def test_the_words_about_branches_are_true(by_nbconvert):
     assert any("There are two branches" in cell.source for cell in by_nbconvert.cells)
     texts = [o.data["text/plain"] for c in by_nbconvert.cells for o in c.get("outputs", []) if "data" in o]
-    row = next(line for text in texts for line in text.splitlines() if line.startswith("fast_step"))
+    lines = [line for text in texts for line in text.splitlines()]
+    row = next(line for line in lines if line.startswith("fast_step  "))
     calls, branches = row.split()[1:3]
     assert (calls, branches) == ("1350", "2")
