@@ -50,10 +50,10 @@ pub fn next_block() -> [u32; 4] {
     with(State::block)
 }
 
-/// A running trace may have put off draws that come before this point of the program.
+/// Draws that come before this point of the program may have been put off.
 fn draw_what_is_owed() {
     // A draw that fails is reported where its value is used.
-    let _ = crate::trace::flush();
+    let _ = crate::pending::flush();
 }
 
 /// Draws from this thread's generator.

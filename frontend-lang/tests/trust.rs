@@ -97,7 +97,8 @@ fn is_silent_about_what_an_unknown_may_have_done() {
     let duck = "import random\nclass A: pass\no = random.choice([A(), A()])\nif not hasattr(o, 'size'): found = 1\nprint(found)";
     runs(&[duck], "1");
     let chain = "y = ((w * 2).sum() + 1).exp()";
-    let look = "print(y.grad_fn.next_functions[0][0].next_functions[0][0].next_functions[0][0].name())";
+    let look =
+        "print(y.grad_fn.next_functions[0][0].next_functions[0][0].next_functions[0][0].name())";
     runs(&[grads, chain, look], "MulBackward0");
 }
 

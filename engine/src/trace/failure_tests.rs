@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::training_tests::{bits, tensor};
 use super::*;
+use crate::Error;
 use crate::autograd::{backward, no_grad};
 use crate::cpu::interrupt;
 use crate::functional::{add, linear, mul, num, sub};

@@ -3,8 +3,8 @@
 use smallvec::smallvec;
 
 use super::softmax_cross_entropy::{checked_class, checked_rows};
-use crate::autograd::unbroadcast;
 use crate::cpu::softmax;
+use crate::functional::unbroadcast;
 use crate::functional::{expand, mul, ne, sub, sum, to, unsqueeze};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
