@@ -63,6 +63,9 @@ pub enum UnOp {
     Atanh,
     Sigmoid,
     Erf,
+    Erfc,
+    /// The x whose erf is the argument.
+    Erfinv,
     /// 1 where the argument is 0.
     Not,
     /// Every bit inverted; integers and bool only.
@@ -321,6 +324,10 @@ unary_methods! {
     sigmoid = Sigmoid,
     /// Error function.
     erf = Erf,
+    /// `1 - erf(x)`, accurate where little is left.
+    erfc = Erfc,
+    /// The x with `erf(x) = self`; infinite at -1 and 1, NaN beyond.
+    erfinv = Erfinv,
     /// 1 where the number is 0, else 0.
     not = Not,
     /// Every bit inverted (bool: the other one).

@@ -44,6 +44,7 @@ const PARAM_ALIASES: &[(&str, &str)] = &[
     ("pred", "input"),
     ("label", "target"),
     ("bias_attr", "bias"),
+    ("unbiased", "correction"),
 ];
 
 thread_local! {
@@ -295,7 +296,7 @@ fn result(op: &'static OpDef, args: CallArgs<'_>, attrs: &Attrs, outputs: Output
 }
 
 /// Ops that give values and where they stood.
-const PAIRS: &[&str] = &["cummax", "cummin", "max", "median", "min", "sort", "topk"];
+const PAIRS: &[&str] = &["cummax", "cummin", "max", "median", "min", "nanmedian", "sort", "topk"];
 
 /// A pair whose parts are also attributes: `.values` and `.indices`.
 fn with_names(cx: &mut Cx, op: &'static str, pair: &Value) -> Res {
@@ -346,7 +347,9 @@ impl Binding {
                 return Ok(());
             }
             let taken = self.spread(idx, param, &values[at..]);
-            if taken > 1 {
+            if let (Value::Bool(_), Some((idx, param))) = (&values[at], self.correction(idx)) {
+                self.set(cx, idx, param, &values[at])?;
+            } else if taken > 1 {
                 let ints = values[at..at + taken].iter().filter_map(Value::as_int).collect();
                 self.put_attr(idx, Attr::Ints(ints));
             } else {
@@ -363,6 +366,12 @@ impl Binding {
             )));
         }
         Ok(())
+    }
+
+    /// The parameter that a truth value means in the place of the dimensions at `idx`: `x.std(False)`.
+    fn correction(&self, idx: usize) -> Option<(usize, &'static Param)> {
+        let names_dims = self.op.params[idx].kind == ParamKind::OptInts;
+        self.op.params.iter().enumerate().find(|it| names_dims && it.1.name == "correction")
     }
 
     /// How many of `values` belong to this parameter: sizes may be written one by one, `x.reshape(2, 3)`.
@@ -405,10 +414,6 @@ impl Binding {
                 let alpha = if minus { cx.unary(UnaryOp::Neg, value)? } else { value.clone() };
                 self.alpha = Some(alpha);
                 Ok(())
-            }
-            "unbiased" if matches!(self.op.name, "std" | "var") => {
-                let correction = Value::Int(cx.truth(value)?.into());
-                self.keyword(cx, Sym::of("correction"), &correction)
             }
             "generator" if !self.op.pure => {
                 self.generator = Some(value.clone());
@@ -495,11 +500,18 @@ impl Binding {
         };
         let int = || value.as_int().or_else(|| value.as_native().and_then(|it| it.as_index()));
         let float = || value.as_float().or_else(|| value.as_native().and_then(|it| it.as_float()));
+        // A truth value is no size, dimension or number of things.
+        if let (K::Int | K::OptInt | K::Ints | K::OptInts, Value::Bool(_)) = (param.kind, value) {
+            return Err(wrong("an int"));
+        }
         Ok(match param.kind {
             K::OptInt | K::OptFloat | K::OptInts | K::OptDType if value.is_none() => Attr::None,
             K::Bool => Attr::Bool(cx.truth(value)?),
             K::Int | K::OptInt => Attr::Int(int().ok_or_else(|| wrong("an int"))?),
             // A whole number stays one: `arange(3)` counts in integers.
+            K::Float | K::OptFloat if matches!(value, Value::Bool(_)) => {
+                Attr::Bool(cx.truth(value)?)
+            }
             K::Float | K::OptFloat => match value.as_int() {
                 Some(int) => Attr::Int(int),
                 None => Attr::Float(float().ok_or_else(|| wrong("a number"))?),
