@@ -202,6 +202,20 @@ impl Expr {
         }
     }
 
+    /// Calls `seen` with every function of two arguments that occurs, and its second argument.
+    pub(crate) fn each_binary(&self, seen: &mut dyn FnMut(BinOp, &Self)) {
+        match &*self.0 {
+            Term::Input(_) | Term::Param(_) | Term::Const(_) => {}
+            Term::Unary(_, x) => x.each_binary(seen),
+            Term::Binary(op, x, y) => {
+                seen(*op, y);
+                x.each_binary(seen);
+                y.each_binary(seen);
+            }
+            Term::Select(c, x, y) => [c, x, y].into_iter().for_each(|it| it.each_binary(seen)),
+        }
+    }
+
     /// Calls `seen` with the number of every attribute that occurs.
     pub(crate) fn each_param(&self, seen: &mut dyn FnMut(usize)) {
         match &*self.0 {
@@ -236,6 +250,14 @@ impl Expr {
     /// Whether it is a number or an attribute.
     pub(crate) fn is_number(&self) -> bool {
         matches!(&*self.0, Term::Const(_) | Term::Param(_))
+    }
+
+    /// The number of the input that it is.
+    pub(crate) fn as_input(&self) -> Option<usize> {
+        match &*self.0 {
+            Term::Input(idx) => Some(*idx),
+            _ => None,
+        }
     }
 
     pub(crate) fn as_const(&self) -> Option<f64> {

@@ -147,27 +147,13 @@ impl NativeObject for OpFunction {
             binding.keyword(cx, *name, value)?;
         }
         let mut bound = binding.finish()?.scaled()?;
-        match self.op.name {
-            "nll_loss" => check_classes(&bound)?,
-            "binary_cross_entropy" => check_probabilities(&bound)?,
-            _ if self.only_view => bound.put_in_order(args)?,
-            _ => {}
+        if self.only_view {
+            bound.put_in_order(args)?;
         }
         let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
         let outputs = generator::with(bound.generator.as_ref(), run)?;
         cx.see_departure();
-        let outputs = match outputs {
-            Err(Error::IndexRange { index, .. }) if self.op.name.ends_with("cross_entropy") => {
-                return Err(out_of_bounds(index));
-            }
-            Err(Error::IndexRange { index, size, .. }) if self.op.name == "embedding" => {
-                return Err(index_error(format!(
-                    "index out of range in self: {index}; the rows of the table are numbered 0 to {}",
-                    size.saturating_sub(1)
-                )));
-            }
-            outputs => outputs.map_err(|it| bound.said_by(self.op, it))?,
-        };
+        let outputs = outputs.map_err(|it| bound.said_by(self.op, it))?;
         if self.in_place || bound.in_place {
             return store(args, outputs);
         }
@@ -226,49 +212,6 @@ fn store(args: CallArgs<'_>, outputs: Outputs) -> Res {
     };
     arith::assign(this, value)?;
     Ok(this.clone())
-}
-
-/// Checks the classes of `nll_loss`, which looks them up from the end if they are negative.
-fn check_classes(bound: &Binding) -> Result<(), Raised> {
-    let [Some(input), Some(target), ..] = bound.tensors.as_slice() else { return Ok(()) };
-    let known = !target.is_abstract() && !target.dtype().is_float() && !engine::trace::active();
-    let Some(count) = input.shape().get(usize::from(input.rank() > 1)).filter(|_| known) else {
-        return Ok(());
-    };
-    let ignored = match bound.attrs.first() {
-        Some(Attr::Int(it)) => *it,
-        _ => -100,
-    };
-    let fits = |it: &i64| *it == ignored || usize::try_from(*it).is_ok_and(|it| it < *count);
-    let mut classes = target.to_f64_vec()?.into_iter().map(|it| it as i64);
-    match classes.find(|it| !fits(it)) {
-        Some(class) => Err(out_of_bounds(class)),
-        None => Ok(()),
-    }
-}
-
-fn out_of_bounds(class: i64) -> Raised {
-    let text = format!(
-        "Target {class} is out of bounds. Classes are numbers from 0 to the number of scores in a row, that one left out; \
-         `ignore_index` names one more that is left out of the loss"
-    );
-    Raised::new(&crate::error::INDEX_ERROR, text)
-}
-
-/// Checks that probabilities and targets of `binary_cross_entropy` lie between 0 and 1.
-fn check_probabilities(bound: &Binding) -> Result<(), Raised> {
-    for (tensor, name) in bound.tensors.iter().zip(["input", "target"]) {
-        let Some(tensor) = tensor.as_ref().filter(|it| !it.is_abstract()) else { continue };
-        if engine::trace::active() || tensor.to_f64_vec()?.iter().all(|it| (0.0..=1.0).contains(it))
-        {
-            continue;
-        }
-        return Err(runtime_error(format!(
-            "all elements of {name} should be between 0 and 1: binary_cross_entropy takes probabilities. \
-             For scores of any size use BCEWithLogitsLoss, or apply sigmoid first"
-        )));
-    }
-    Ok(())
 }
 
 /// Composed ops whose results are views of their input.

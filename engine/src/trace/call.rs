@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustc_hash::FxHashMap;
 
 use super::identity::{Key, Slot};
-use super::matching::admit;
 use super::recording::reads_values;
 use super::segment;
 use super::traced::Options;
@@ -144,7 +143,7 @@ impl State {
             return Ok(None);
         }
         if let Some(id) = self.find(op, inputs, attrs)? {
-            admit(op, inputs, attrs)?;
+            self.admit(op, inputs, attrs)?;
             let outputs = self.follow(id, inputs)?;
             return Ok(Some((outputs, Mark::new(self.call, id))));
         }

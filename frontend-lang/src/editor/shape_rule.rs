@@ -149,6 +149,8 @@ static RULES: &[(&str, &str)] = &[
         "pad",
         "the last dimension grows by the first two numbers, the one before by the next two, and so on",
     ),
+    ("pick_class", "scores [N, C] and classes [N]: a score per row"),
+    ("probabilities", SAME),
     ("prod", REDUCED),
     ("rand", SIZE),
     ("rand_like", SAME),
