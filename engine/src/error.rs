@@ -19,6 +19,12 @@ pub enum Error {
     DimRange { op: &'static str, dim: i64, rank: usize },
     /// An index outside `-size..size`.
     IndexRange { op: &'static str, index: i64, size: usize, dim: usize },
+    /// A class that is none of the `n_classes` of its row of scores.
+    Class { op: &'static str, class: i64, n_classes: usize },
+    /// A row that a table does not have.
+    TableRow { row: i64, n_rows: usize },
+    /// An element that the op does not take; `rule` states what holds for all of `name`.
+    Elements { op: &'static str, name: &'static str, rule: &'static str },
     /// An attribute with a value that makes no sense for the op.
     Attr { op: &'static str, name: &'static str, problem: String },
     /// Number of inputs differs from what the op takes.
@@ -71,6 +77,18 @@ impl fmt::Display for Error {
             Self::IndexRange { op, index, size, dim } => {
                 write!(f, "{op}: index {index} is out of range for dimension {dim} of size {size}")
             }
+            Self::Class { class, n_classes, .. } => write!(
+                f,
+                "Target {class} is out of bounds. Classes are numbers from 0 to {}; `ignore_index` names one more that is left \
+                 out of the loss",
+                n_classes.saturating_sub(1)
+            ),
+            Self::TableRow { row, n_rows } => write!(
+                f,
+                "index out of range in self: {row}; the rows of the table are numbered 0 to {}",
+                n_rows.saturating_sub(1)
+            ),
+            Self::Elements { name, rule, .. } => write!(f, "all elements of {name} should {rule}"),
             Self::Attr { op, name, problem } => write!(f, "{op}: `{name}` {problem}"),
             Self::Arity { op, expected, got } => {
                 write!(f, "{op} takes {expected} tensor(s), got {got}")

@@ -63,6 +63,9 @@ pub enum UnOp {
     Atanh,
     Sigmoid,
     Erf,
+    Erfc,
+    /// The x whose erf is the argument.
+    Erfinv,
     /// 1 where the argument is 0.
     Not,
     /// Every bit inverted; integers and bool only.
@@ -199,6 +202,20 @@ impl Expr {
         }
     }
 
+    /// Calls `seen` with every function of two arguments that occurs, and its second argument.
+    pub(crate) fn each_binary(&self, seen: &mut dyn FnMut(BinOp, &Self)) {
+        match &*self.0 {
+            Term::Input(_) | Term::Param(_) | Term::Const(_) => {}
+            Term::Unary(_, x) => x.each_binary(seen),
+            Term::Binary(op, x, y) => {
+                seen(*op, y);
+                x.each_binary(seen);
+                y.each_binary(seen);
+            }
+            Term::Select(c, x, y) => [c, x, y].into_iter().for_each(|it| it.each_binary(seen)),
+        }
+    }
+
     /// Calls `seen` with the number of every attribute that occurs.
     pub(crate) fn each_param(&self, seen: &mut dyn FnMut(usize)) {
         match &*self.0 {
@@ -233,6 +250,14 @@ impl Expr {
     /// Whether it is a number or an attribute.
     pub(crate) fn is_number(&self) -> bool {
         matches!(&*self.0, Term::Const(_) | Term::Param(_))
+    }
+
+    /// The number of the input that it is.
+    pub(crate) fn as_input(&self) -> Option<usize> {
+        match &*self.0 {
+            Term::Input(idx) => Some(*idx),
+            _ => None,
+        }
     }
 
     pub(crate) fn as_const(&self) -> Option<f64> {
@@ -321,6 +346,10 @@ unary_methods! {
     sigmoid = Sigmoid,
     /// Error function.
     erf = Erf,
+    /// `1 - erf(x)`, accurate where little is left.
+    erfc = Erfc,
+    /// The x with `erf(x) = self`; infinite at -1 and 1, NaN beyond.
+    erfinv = Erfinv,
     /// 1 where the number is 0, else 0.
     not = Not,
     /// Every bit inverted (bool: the other one).

@@ -28,6 +28,7 @@ elementwise_ops! {
     div(a, b);
     eq(a, b);
     exp(x);
+    floor_divide(a, b);
     ge(a, b);
     gt(a, b);
     le(a, b);

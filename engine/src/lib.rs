@@ -4,6 +4,7 @@
 //! [`apply()`]: it infers shapes and dtypes, then runs a kernel, makes a view, or, when tracing, records or replays.
 //! Ops are rows ([`OpDef`]) listed in [`ops::FAMILIES`]; everything that is derived from them walks that list.
 
+pub mod admit;
 pub mod apply;
 pub mod atomic_file;
 pub mod attr;

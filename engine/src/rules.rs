@@ -6,6 +6,7 @@ use smallvec::smallvec;
 
 use crate::dtype::result_type;
 use crate::op::{Body, ComposedCx, DTypeRule, InferCx};
+use crate::storage::Number;
 use crate::tensor::Metas;
 use crate::{DType, Error, Meta, OpDef, Result, Shape, Tensor};
 
@@ -76,6 +77,29 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
         DTypeRule::LogicToBool => Ok((DType::Bool, DType::Bool)),
         DTypeRule::Custom(rule) => rule(cx.inputs, cx.attrs),
     }
+}
+
+/// Checks that a whole number can become an element of a dtype. Below 0 it may wrap where the dtype has no sign.
+pub fn check_fits(
+    op: &'static str,
+    name: &'static str,
+    number: Number,
+    dtype: DType,
+) -> Result<()> {
+    let bounds = match dtype {
+        DType::U8 => -255..=255,
+        DType::I32 => i64::from(i32::MIN)..=i64::from(i32::MAX),
+        _ => return Ok(()),
+    };
+    if bounds.contains(&number.as_i64()) {
+        return Ok(());
+    }
+    let problem = format!(
+        "is {}, which {dtype} does not hold; it goes to {}, take a wider dtype for more",
+        number.as_i64(),
+        bounds.end()
+    );
+    Err(Error::Attr { op, name, problem })
 }
 
 /// Checks the row's dtype rule for ops that are not elementwise.

@@ -44,6 +44,7 @@ const PARAM_ALIASES: &[(&str, &str)] = &[
     ("pred", "input"),
     ("label", "target"),
     ("bias_attr", "bias"),
+    ("unbiased", "correction"),
 ];
 
 thread_local! {
@@ -146,27 +147,13 @@ impl NativeObject for OpFunction {
             binding.keyword(cx, *name, value)?;
         }
         let mut bound = binding.finish()?.scaled()?;
-        match self.op.name {
-            "nll_loss" => check_classes(&bound)?,
-            "binary_cross_entropy" => check_probabilities(&bound)?,
-            _ if self.only_view => bound.put_in_order(args)?,
-            _ => {}
+        if self.only_view {
+            bound.put_in_order(args)?;
         }
         let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
         let outputs = generator::with(bound.generator.as_ref(), run)?;
         cx.see_departure();
-        let outputs = match outputs {
-            Err(Error::IndexRange { index, .. }) if self.op.name.ends_with("cross_entropy") => {
-                return Err(out_of_bounds(index));
-            }
-            Err(Error::IndexRange { index, size, .. }) if self.op.name == "embedding" => {
-                return Err(index_error(format!(
-                    "index out of range in self: {index}; the rows of the table are numbered 0 to {}",
-                    size.saturating_sub(1)
-                )));
-            }
-            outputs => outputs.map_err(|it| bound.said_by(self.op, it))?,
-        };
+        let outputs = outputs.map_err(|it| bound.said_by(self.op, it))?;
         if self.in_place || bound.in_place {
             return store(args, outputs);
         }
@@ -227,49 +214,6 @@ fn store(args: CallArgs<'_>, outputs: Outputs) -> Res {
     Ok(this.clone())
 }
 
-/// Checks the classes of `nll_loss`, which looks them up from the end if they are negative.
-fn check_classes(bound: &Binding) -> Result<(), Raised> {
-    let [Some(input), Some(target), ..] = bound.tensors.as_slice() else { return Ok(()) };
-    let known = !target.is_abstract() && !target.dtype().is_float() && !engine::trace::active();
-    let Some(count) = input.shape().get(usize::from(input.rank() > 1)).filter(|_| known) else {
-        return Ok(());
-    };
-    let ignored = match bound.attrs.first() {
-        Some(Attr::Int(it)) => *it,
-        _ => -100,
-    };
-    let fits = |it: &i64| *it == ignored || usize::try_from(*it).is_ok_and(|it| it < *count);
-    let mut classes = target.to_f64_vec()?.into_iter().map(|it| it as i64);
-    match classes.find(|it| !fits(it)) {
-        Some(class) => Err(out_of_bounds(class)),
-        None => Ok(()),
-    }
-}
-
-fn out_of_bounds(class: i64) -> Raised {
-    let text = format!(
-        "Target {class} is out of bounds. Classes are numbers from 0 to the number of scores in a row, that one left out; \
-         `ignore_index` names one more that is left out of the loss"
-    );
-    Raised::new(&crate::error::INDEX_ERROR, text)
-}
-
-/// Checks that probabilities and targets of `binary_cross_entropy` lie between 0 and 1.
-fn check_probabilities(bound: &Binding) -> Result<(), Raised> {
-    for (tensor, name) in bound.tensors.iter().zip(["input", "target"]) {
-        let Some(tensor) = tensor.as_ref().filter(|it| !it.is_abstract()) else { continue };
-        if engine::trace::active() || tensor.to_f64_vec()?.iter().all(|it| (0.0..=1.0).contains(it))
-        {
-            continue;
-        }
-        return Err(runtime_error(format!(
-            "all elements of {name} should be between 0 and 1: binary_cross_entropy takes probabilities. \
-             For scores of any size use BCEWithLogitsLoss, or apply sigmoid first"
-        )));
-    }
-    Ok(())
-}
-
 /// Composed ops whose results are views of their input.
 const COMPOSED_VIEWS: &[&str] =
     &["broadcast_to", "chunk", "diagonal", "flatten", "movedim", "narrow", "split", "t", "unbind"];
@@ -295,7 +239,7 @@ fn result(op: &'static OpDef, args: CallArgs<'_>, attrs: &Attrs, outputs: Output
 }
 
 /// Ops that give values and where they stood.
-const PAIRS: &[&str] = &["cummax", "cummin", "max", "median", "min", "sort", "topk"];
+const PAIRS: &[&str] = &["cummax", "cummin", "max", "median", "min", "nanmedian", "sort", "topk"];
 
 /// A pair whose parts are also attributes: `.values` and `.indices`.
 fn with_names(cx: &mut Cx, op: &'static str, pair: &Value) -> Res {
@@ -346,7 +290,9 @@ impl Binding {
                 return Ok(());
             }
             let taken = self.spread(idx, param, &values[at..]);
-            if taken > 1 {
+            if let (Value::Bool(_), Some((idx, param))) = (&values[at], self.correction(idx)) {
+                self.set(cx, idx, param, &values[at])?;
+            } else if taken > 1 {
                 let ints = values[at..at + taken].iter().filter_map(Value::as_int).collect();
                 self.put_attr(idx, Attr::Ints(ints));
             } else {
@@ -363,6 +309,12 @@ impl Binding {
             )));
         }
         Ok(())
+    }
+
+    /// The parameter that a truth value means in the place of the dimensions at `idx`: `x.std(False)`.
+    fn correction(&self, idx: usize) -> Option<(usize, &'static Param)> {
+        let names_dims = self.op.params[idx].kind == ParamKind::OptInts;
+        self.op.params.iter().enumerate().find(|it| names_dims && it.1.name == "correction")
     }
 
     /// How many of `values` belong to this parameter: sizes may be written one by one, `x.reshape(2, 3)`.
@@ -405,10 +357,6 @@ impl Binding {
                 let alpha = if minus { cx.unary(UnaryOp::Neg, value)? } else { value.clone() };
                 self.alpha = Some(alpha);
                 Ok(())
-            }
-            "unbiased" if matches!(self.op.name, "std" | "var") => {
-                let correction = Value::Int(cx.truth(value)?.into());
-                self.keyword(cx, Sym::of("correction"), &correction)
             }
             "generator" if !self.op.pure => {
                 self.generator = Some(value.clone());
@@ -495,11 +443,18 @@ impl Binding {
         };
         let int = || value.as_int().or_else(|| value.as_native().and_then(|it| it.as_index()));
         let float = || value.as_float().or_else(|| value.as_native().and_then(|it| it.as_float()));
+        // A truth value is no size, dimension or number of things.
+        if let (K::Int | K::OptInt | K::Ints | K::OptInts, Value::Bool(_)) = (param.kind, value) {
+            return Err(wrong("an int"));
+        }
         Ok(match param.kind {
             K::OptInt | K::OptFloat | K::OptInts | K::OptDType if value.is_none() => Attr::None,
             K::Bool => Attr::Bool(cx.truth(value)?),
             K::Int | K::OptInt => Attr::Int(int().ok_or_else(|| wrong("an int"))?),
             // A whole number stays one: `arange(3)` counts in integers.
+            K::Float | K::OptFloat if matches!(value, Value::Bool(_)) => {
+                Attr::Bool(cx.truth(value)?)
+            }
             K::Float | K::OptFloat => match value.as_int() {
                 Some(int) => Attr::Int(int),
                 None => Attr::Float(float().ok_or_else(|| wrong("a number"))?),

@@ -224,7 +224,7 @@ case("cross_entropy", lambda x, t, w: F.cross_entropy(x, t, w, label_smoothing=0
 case("smooth_l1_loss", lambda x, t: F.smooth_l1_loss(x, t, beta=0.7), [M, rand(3, 4)], ["mean", 0.7])
 case("huber_loss", lambda x, t: F.huber_loss(x, t, delta=0.7), [M, rand(3, 4)], ["mean", 0.7])
 P = M.sigmoid()
-case("binary_cross_entropy", lambda x, t, w: F.binary_cross_entropy(x, t, w), [P, (M > 0).double(), rand(3, 4).abs()], ["mean"])
+case("binary_cross_entropy", lambda x, t, w: F.binary_cross_entropy(x, t, w), [P, (M > 0).double() * 0.75 + 0.125, rand(3, 4).abs()], ["mean"])
 case("binary_cross_entropy_with_logits", lambda x, t, w, p: F.binary_cross_entropy_with_logits(x, t, w, pos_weight=p),
      [M * 20, (M > 0).double() * 0.9, rand(4).abs(), rand(4).abs()], ["mean"])
 case("kl_div", lambda x, t: F.kl_div(x, t, reduction="batchmean"), [M, M.softmax(1)], ["batchmean", False])
@@ -357,6 +357,11 @@ case("histc", lambda x: torch.histc(x, 4), [M], [4, 0.0, 0.0], grad=False)
 factor = torch.tensor(-0.7, dtype=torch.float64)
 case("axpy", lambda x, y, alpha: x + y * alpha, [M, rand(4), factor])
 case("axpy", lambda x, y, alpha: torch.add(x, y, alpha=alpha.item()), [whole(3, 4), whole(4), torch.tensor(-3)])
+
+case("pick_class", lambda s, t: s[range(4), t.clamp(0)] * (t != -100), [S, T], [-100])
+case("binary_cross_entropy", F.binary_cross_entropy, [torch.tensor([0.0, 1.0, 0.25]), torch.tensor([0.0, 1.0, 1.0]), None], ["mean"], grad=False)
+case("probabilities", lambda p: p.clone(), [torch.tensor([[0.25, 0.5], [0.75, 0.125]], dtype=torch.float64)], ["input"])
+case("probabilities", lambda p: p.clone(), [torch.tensor([0.0, 1.0], dtype=torch.float64)], ["input"], grad=False)
 
 path = pathlib.Path(__file__).parents[2] / "engine" / "testdata" / "ops.json"
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")

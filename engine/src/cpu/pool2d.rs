@@ -88,11 +88,35 @@ pub(super) fn for_each_plane<A: Element, B: Send>(
     });
 }
 
-/// The mean of each window. Padding counts as zeros if `count_include_pad`, else not at all.
+/// What the sum over a window is divided by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Divisor {
+    /// The places it covers: padding counts as zeros.
+    Covered,
+    /// The elements in it: padding does not count.
+    Elements,
+    /// The same number for all.
+    Fixed(f64),
+}
+
+impl Divisor {
+    fn of(self, window: [(usize, usize, usize); 2]) -> f64 {
+        let count = |along: fn((usize, usize, usize)) -> usize| {
+            (along(window[0]) * along(window[1])) as f64
+        };
+        match self {
+            Self::Covered => count(|(_, _, covered)| covered),
+            Self::Elements => count(|(begin, end, _)| end - begin),
+            Self::Fixed(number) => number,
+        }
+    }
+}
+
+/// The sum of each window, divided.
 ///
 /// # Panics
 /// If sizes are 0 where they must not be, or a slice has another length than the problem says.
-pub fn avg_pool<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], count_include_pad: bool) {
+pub fn avg_pool<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], divisor: Divisor) {
     let p = &PoolProblem { dilation: [1, 1], ..*p };
     p.check(x.len(), y.len());
     let width = p.output()[1];
@@ -100,7 +124,7 @@ pub fn avg_pool<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], count_include
         for (i, y) in y.iter_mut().enumerate() {
             let window = [p.window(0, i / width), p.window(1, i % width)];
             let area = Area::new(window);
-            *y = area.sum(x, p.input[1]) / T::from_f64(divisor(window, count_include_pad));
+            *y = area.sum(x, p.input[1]) / T::from_f64(divisor.of(window));
         }
     });
 }
@@ -109,12 +133,7 @@ pub fn avg_pool<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], count_include
 ///
 /// # Panics
 /// As [`avg_pool`].
-pub fn avg_pool_backward<T: Element>(
-    p: &PoolProblem,
-    dy: &[T],
-    dx: &mut [T],
-    count_include_pad: bool,
-) {
+pub fn avg_pool_backward<T: Element>(p: &PoolProblem, dy: &[T], dx: &mut [T], divisor: Divisor) {
     let p = &PoolProblem { dilation: [1, 1], ..*p };
     p.check(dx.len(), dy.len());
     let width = p.output()[1];
@@ -122,18 +141,10 @@ pub fn avg_pool_backward<T: Element>(
     for_each_plane(p.planes, dy, dx, |_, dy, dx| {
         for (i, &dy) in dy.iter().enumerate() {
             let window = [p.window(0, i / width), p.window(1, i % width)];
-            let share = dy / T::from_f64(divisor(window, count_include_pad));
+            let share = dy / T::from_f64(divisor.of(window));
             Area::new(window).add(share, dx, p.input[1]);
         }
     });
-}
-
-/// What the sum over a window is divided by.
-fn divisor(window: [(usize, usize, usize); 2], count_include_pad: bool) -> f64 {
-    let along = |(begin, end, covered): (usize, usize, usize)| {
-        if count_include_pad { covered } else { end - begin }
-    };
-    (along(window[0]) * along(window[1])) as f64
 }
 
 /// The mean over windows that cover the input evenly: along each axis, window `i` of `n` is

@@ -43,7 +43,7 @@ fn avg_plain() {
     };
     let n = p.planes * p.out_area();
     let (mut y, mut dx) = (vec![0.0; n], vec![0.0; 72]);
-    avg_pool(&p, &ramp(72), &mut y, true);
+    avg_pool(&p, &ramp(72), &mut y, Divisor::Covered);
     near(
         &y,
         &[
@@ -51,7 +51,7 @@ fn avg_plain() {
             1.25, -1.75, -2.5, 2.5,
         ],
     );
-    avg_pool_backward(&p, &ramp(n), &mut dx, true);
+    avg_pool_backward(&p, &ramp(n), &mut dx, Divisor::Covered);
     near(
         &dx,
         &[
@@ -64,7 +64,7 @@ fn avg_plain() {
         ],
     );
     let (mut y, mut dx) = (vec![0.0; n], vec![0.0; 72]);
-    avg_pool(&p, &ramp(72), &mut y, false);
+    avg_pool(&p, &ramp(72), &mut y, Divisor::Elements);
     near(
         &y,
         &[
@@ -72,7 +72,7 @@ fn avg_plain() {
             1.25, -1.75, -2.5, 2.5,
         ],
     );
-    avg_pool_backward(&p, &ramp(n), &mut dx, false);
+    avg_pool_backward(&p, &ramp(n), &mut dx, Divisor::Elements);
     near(
         &dx,
         &[
@@ -129,7 +129,7 @@ fn avg_padded() {
     };
     let n = p.planes * p.out_area();
     let (mut y, mut dx) = (vec![0.0; n], vec![0.0; 70]);
-    avg_pool(&p, &ramp(70), &mut y, true);
+    avg_pool(&p, &ramp(70), &mut y, Divisor::Covered);
     near(
         &y,
         &[
@@ -141,7 +141,7 @@ fn avg_padded() {
             1.833333, -0.3333333, -2.5, -0.8333333,
         ],
     );
-    avg_pool_backward(&p, &ramp(n), &mut dx, true);
+    avg_pool_backward(&p, &ramp(n), &mut dx, Divisor::Covered);
     near(
         &dx,
         &[
@@ -157,7 +157,7 @@ fn avg_padded() {
         ],
     );
     let (mut y, mut dx) = (vec![0.0; n], vec![0.0; 70]);
-    avg_pool(&p, &ramp(70), &mut y, false);
+    avg_pool(&p, &ramp(70), &mut y, Divisor::Elements);
     near(
         &y,
         &[
@@ -168,7 +168,7 @@ fn avg_padded() {
             -2.5,
         ],
     );
-    avg_pool_backward(&p, &ramp(n), &mut dx, false);
+    avg_pool_backward(&p, &ramp(n), &mut dx, Divisor::Elements);
     near(
         &dx,
         &[
@@ -215,7 +215,7 @@ fn avg_ceil() {
     };
     let n = p.planes * p.out_area();
     let (mut y, mut dx) = (vec![0.0; n], vec![0.0; 49]);
-    avg_pool(&p, &ramp(49), &mut y, true);
+    avg_pool(&p, &ramp(49), &mut y, Divisor::Covered);
     near(
         &y,
         &[
@@ -223,7 +223,7 @@ fn avg_ceil() {
             0.5555556, 0.1111111, 0.0, 1.222222, 0.1111111, 0.1111111, -1.666667, 0.5555556,
         ],
     );
-    avg_pool_backward(&p, &ramp(n), &mut dx, true);
+    avg_pool_backward(&p, &ramp(n), &mut dx, Divisor::Covered);
     near(
         &dx,
         &[
@@ -237,7 +237,7 @@ fn avg_ceil() {
         ],
     );
     let (mut y, mut dx) = (vec![0.0; n], vec![0.0; 49]);
-    avg_pool(&p, &ramp(49), &mut y, false);
+    avg_pool(&p, &ramp(49), &mut y, Divisor::Elements);
     near(
         &y,
         &[
@@ -245,7 +245,7 @@ fn avg_ceil() {
             0.1111111, 0.0, 1.833333, 0.25, 0.1666667, -2.5, 1.25,
         ],
     );
-    avg_pool_backward(&p, &ramp(n), &mut dx, false);
+    avg_pool_backward(&p, &ramp(n), &mut dx, Divisor::Elements);
     near(
         &dx,
         &[
@@ -331,7 +331,7 @@ fn many_planes_are_shared_among_threads() {
 fn nothing_in_nothing_out() {
     let p = PoolProblem::new(0, [4, 4], [2, 2]);
     max_pool::<f32>(&p, &[], &mut [], &mut []);
-    avg_pool::<f32>(&PoolProblem::new(1, [1, 1], [2, 2]), &[1.0], &mut [], true);
+    avg_pool::<f32>(&PoolProblem::new(1, [1, 1], [2, 2]), &[1.0], &mut [], Divisor::Covered);
 }
 
 fn near(got: &[f32], want: &[f32]) {

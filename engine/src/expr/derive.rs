@@ -81,6 +81,8 @@ fn unary(op: UnOp, x: &Expr, y: &Expr) -> Expr {
         UnOp::Atanh => (1.0 - x.square()).recip(),
         UnOp::Sigmoid => y.clone() * (1.0 - y),
         UnOp::Erf => (-(x.square())).exp() * std::f64::consts::FRAC_2_SQRT_PI,
+        UnOp::Erfc => (-(x.square())).exp() * -std::f64::consts::FRAC_2_SQRT_PI,
+        UnOp::Erfinv => y.square().exp() * (1.0 / std::f64::consts::FRAC_2_SQRT_PI),
     }
 }
 

@@ -123,7 +123,10 @@ impl Builder {
         if compute == DType::Bool && value.dtype != DType::Bool {
             return self.truth(value.node, value.mem);
         }
-        self.convert(value.node, value.mem, target)
+        let node = self.convert(value.node, value.mem, target);
+        // A number that the dtype does not hold counts as the element that it would be there.
+        let narrow = matches!(compute, DType::U8 | DType::I32) && value.dtype == DType::I64;
+        if narrow { self.node(Node::Wrap(compute, node)) } else { node }
     }
 
     /// The value as memory holds its dtype.
@@ -134,6 +137,14 @@ impl Builder {
             _ => value.node,
         };
         self.convert(node, value.mem, Mem::of(value.dtype))
+    }
+
+    /// The input that the node wraps, or the node.
+    fn unwrapped_input(&self, node: u32) -> u32 {
+        match self.nodes[node as usize] {
+            Node::Wrap(_, x) if matches!(self.nodes[x as usize], Node::Input(_)) => x,
+            _ => node,
+        }
     }
 
     fn truth(&mut self, x: u32, from: Mem) -> u32 {
@@ -215,7 +226,11 @@ impl Lowering<'_> {
                 to.node(Node::Unary(*op, lane, x))
             }
             Term::Binary(op, x, y) => {
-                let (x, y) = (self.lower(to, x)?, self.lower(to, y)?);
+                let (mut x, mut y) = (self.lower(to, x)?, self.lower(to, y)?);
+                if matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul) {
+                    // Their low bits follow from low bits, and the result is wrapped.
+                    (x, y) = (to.unwrapped_input(x), to.unwrapped_input(y));
+                }
                 to.node(Node::Binary(*op, lane, x, y))
             }
             Term::Select(cond, x, y) => {

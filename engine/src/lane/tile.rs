@@ -22,17 +22,24 @@ pub fn run(
     machine::run(program.code(), inputs, outputs, params).map_err(|error| match error {
         RunError::Operands => mismatch(inputs),
         RunError::Interrupted => Error::Interrupted,
-        RunError::Fault(Fault::DivisionByZero) => Error::Attr {
-            op: "integer division",
-            name: "other",
-            problem: "is zero; divide floats to get inf or nan".into(),
-        },
-        RunError::Fault(Fault::NegativeExponent) => Error::Attr {
-            op: "pow",
-            name: "exponent",
-            problem: "is negative; integers have no negative powers, convert to float first".into(),
-        },
+        RunError::Fault(fault) => fault.into(),
     })
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        let (op, name, problem) = match fault {
+            Fault::DivisionByZero => {
+                ("integer division", "other", "is zero; divide floats to get inf or nan")
+            }
+            Fault::NegativeExponent => (
+                "pow",
+                "exponent",
+                "is negative; integers have no negative powers, convert to float first",
+            ),
+        };
+        Self::Attr { op, name, problem: problem.into() }
+    }
 }
 
 fn mismatch(inputs: &[Source<'_>]) -> Error {

@@ -20,6 +20,8 @@ pub mod sort;
 pub mod unary;
 
 #[cfg(test)]
+mod refusals;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod walk;

@@ -165,7 +165,8 @@ fn second_gradients_agree_with_differences() {
 
 /// Small whole numbers, which every dtype but bool holds; 0 and 1 for bool and where probabilities are meant.
 fn small(op: &OpDef, x: &Tensor, dtype: DType) -> Tensor {
-    let limit = if dtype == DType::Bool || op.name == "binary_cross_entropy" { 2.0 } else { 4.0 };
+    let probabilities = matches!(op.name, "binary_cross_entropy" | "probabilities");
+    let limit = if dtype == DType::Bool || probabilities { 2.0 } else { 4.0 };
     let values = x.to_f64_vec().unwrap().into_iter().enumerate();
     let whole = |at: usize, it: f64| ((it * 8.0).abs() + at as f64).floor() % limit;
     let values = values.map(|(at, it)| if it.is_finite() { whole(at, it) } else { 0.0 });

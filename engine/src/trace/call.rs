@@ -9,7 +9,6 @@ use rustc_hash::FxHashMap;
 
 use super::Departure;
 use super::identity::{Key, Slot};
-use super::matching::admit;
 use super::recording::reads_values;
 use super::segment;
 use super::traced::Options;
@@ -146,7 +145,7 @@ impl State {
             return Ok(None);
         }
         if let Some(id) = self.find(op, inputs, attrs)? {
-            admit(op, inputs, attrs)?;
+            self.admit(op, inputs, attrs)?;
             let outputs = self.follow(id, inputs)?;
             return Ok(Some((outputs, Mark::new(self.call, id))));
         }

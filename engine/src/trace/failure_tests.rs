@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::training_tests::{bits, tensor};
 use super::*;
-use crate::Error;
 use crate::autograd::{backward, no_grad};
 use crate::cpu::interrupt;
 use crate::functional::{add, linear, mul, num, sub};
+use crate::{Error, test_ops};
 use crate::{Shape, apply, ops};
 
 fn cross_entropy(scores: &Tensor, classes: &Tensor) -> Result<Tensor> {
@@ -77,23 +77,41 @@ fn values_of_a_stopped_call_are_computed_when_they_are_read() {
 #[test]
 fn of_a_failed_stretch_only_what_depends_on_the_failure_is_lost() {
     let function = Traced::new(Options::default());
-    for (at, shift) in [0, 0, 5].into_iter().enumerate() {
-        let (x, y) = (tensor(&[4, 3], at), classes([0, 1, 2, 1]));
-        let shift = Tensor::from_vec(&[shift as i64], Shape::from([1])).unwrap();
+    for (at, first) in [0.0_f32, 1.0, 5.0].into_iter().enumerate() {
+        let x = Tensor::from_vec(&[first, 2.0], Shape::from([2])).unwrap();
         let expected = mul(&x, &num(2.0)).unwrap();
-        let call = function.begin(&[x, y, shift]).unwrap();
-        let args = call.args().to_vec();
-        // The classes are computed in the call, so nobody can look at them before.
-        let moved = add(&args[1], &args[2]).unwrap();
-        let loss = cross_entropy(&args[0], &moved).unwrap_or_else(|error| {
-            assert_eq!(at, 0, "{error}");
-            num(0.0)
-        });
-        let doubled = mul(&args[0], &num(2.0)).unwrap();
-        let finished = call.finish(&[loss.clone(), doubled.clone()]);
+        let call = function.begin(&[x]).unwrap();
+        let x = call.args()[0].clone();
+        let failing = apply(test_ops::find("t_fail"), std::slice::from_ref(&x), &Attrs::new());
+        let failing = failing.unwrap().remove(0);
+        let doubled = mul(&x, &num(2.0)).unwrap();
+        let finished = call.finish(&[failing.clone(), doubled.clone()]);
         assert_eq!(finished.is_err(), at == 2);
         assert_eq!(bits(&doubled), bits(&expected));
-        let lost = loss.item().err().map(|it| it.to_string());
-        assert_eq!(lost.is_some_and(|it| it.contains("index 5 is out of range")), at == 2);
+        let lost = failing.to_vec::<f32>().err().map(|it| it.to_string());
+        assert_eq!(lost.is_some_and(|it| it.contains("out of memory: 5 bytes")), at == 2);
+    }
+}
+
+#[test]
+fn classes_computed_in_the_call_are_looked_at_where_they_are_used() {
+    let function = Traced::new(Options::default());
+    for (at, shift) in [0, 0, 5, 0].into_iter().enumerate() {
+        let (x, y) = (tensor(&[4, 3], at), classes([0, 1, 2, 1]));
+        let shift = Tensor::from_vec(&[shift as i64], Shape::from([1])).unwrap();
+        let moved = add(&y, &shift).unwrap();
+        let expected = cross_entropy(&x, &moved);
+        let call = function.begin(&[x, y, shift]).unwrap();
+        let args = call.args().to_vec();
+        let loss = cross_entropy(&args[0], &add(&args[1], &args[2]).unwrap());
+        assert_eq!(loss.as_ref().err(), expected.as_ref().err());
+        match (loss, expected) {
+            (Ok(loss), Ok(expected)) => {
+                call.finish(std::slice::from_ref(&loss)).unwrap();
+                assert_eq!(bits(&loss), bits(&expected));
+            }
+            _ => call.abort(),
+        }
+        assert_eq!(function.stats().branches, 1, "call {at}");
     }
 }

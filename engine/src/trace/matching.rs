@@ -7,7 +7,8 @@ use smallvec::SmallVec;
 use super::call::{Mode, State};
 use super::identity::{Slot, fits, key_of};
 use super::tree::{Out, Ref, Step, StepId};
-use crate::op::{Body, InferCx};
+use crate::admit;
+use crate::op::Body;
 use crate::pending::Pending;
 use crate::tensor::Data;
 use crate::tensor::Outputs;
@@ -104,6 +105,22 @@ impl State {
         Ok(())
     }
 
+    /// Refuses what the op refuses, before its result is promised: elements that are still to come are computed for that. A reverse
+    /// walk names no places but those of the ops that it goes back through, which have been looked at, or were made by them.
+    pub(super) fn admit(
+        &mut self,
+        op: &'static OpDef,
+        inputs: &[Tensor],
+        attrs: &Attrs,
+    ) -> Result<()> {
+        let seen = admit::ahead(op, inputs, attrs)?;
+        if !seen && self.mode == Mode::Replay && self.walking == 0 {
+            self.flush()?;
+            admit::ahead(op, inputs, attrs)?;
+        }
+        Ok(())
+    }
+
     /// Takes a matching step: the outputs are pending, or views of what is there.
     pub(super) fn follow(&mut self, id: StepId, inputs: &[Tensor]) -> Result<Outputs> {
         self.stats.replayed += 1;
@@ -160,11 +177,4 @@ pub(super) fn deliver_later(step: &Step, out: &Out, inputs: &[Tensor]) -> Result
     let layout = view(input.layout(), &step.attrs, &out.layout.shape);
     let layout = layout.ok_or_else(|| Error::Trace { problem: "a view changed".into() })?;
     Ok(Tensor::make(out.dtype, layout, input.data().clone(), None))
-}
-
-/// Refuses operands that the op is known not to take, before its result is promised.
-pub(super) fn admit(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<()> {
-    let Body::Kernels(kernels) = op.body else { return Ok(()) };
-    let mut looks = kernels.iter().filter_map(|it| it.admits);
-    looks.try_for_each(|admits| admits(&InferCx { op, inputs, attrs }))
 }

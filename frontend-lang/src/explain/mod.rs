@@ -80,7 +80,7 @@ pub fn code_of(error: &Error) -> Option<&'static str> {
         Error::DType { .. } => "dtype::op",
         Error::DTypes { .. } => "dtype::mixed",
         Error::DimRange { .. } => "index::dim",
-        Error::IndexRange { .. } => "index::range",
+        Error::IndexRange { .. } | Error::TableRow { .. } => "index::range",
         Error::TooLarge { .. } | Error::OutOfMemory { .. } => "memory",
         Error::NotScalar { .. } => "tensor::not-scalar",
         Error::Backward { .. } => "grad::backward",

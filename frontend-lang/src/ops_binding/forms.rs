@@ -39,6 +39,7 @@ static ALL: &[Form] = &[
         applies: |args| keyword(args, "as_tuple").is_some(),
         function: "nonzero",
     },
+    Form { op: "norm", applies: has_no_plain_order, function: "norm" },
     Form { op: "normal", applies: draws_for_each, function: "normal" },
     Form { op: "repeat_interleave", applies: repeats_by_tensor, function: "repeat_interleave" },
     Form { op: "searchsorted", applies: looks_up_otherwise, function: "searchsorted" },
@@ -88,6 +89,11 @@ fn has_no_plain_limits(args: CallArgs<'_>) -> bool {
     let limits = [argument(args, 1, "min"), argument(args, 2, "max")];
     limits.iter().any(|it| matches!(it, Some(Value::Tensor(_))))
         || limits.iter().all(|it| matches!(it, None | Some(Value::None)))
+}
+
+fn has_no_plain_order(args: CallArgs<'_>) -> bool {
+    let order = argument(args, 1, "p");
+    matches!(order, Some(Value::Str(_) | Value::None)) || keyword(args, "dtype").is_some()
 }
 
 fn repeats_by_tensor(args: CallArgs<'_>) -> bool {

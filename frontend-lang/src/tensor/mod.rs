@@ -25,7 +25,9 @@ impl From<engine::Error> for Raised {
         let row = match &error {
             E::Shapes { .. } => &SHAPE_ERROR,
             E::DType { .. } | E::DTypes { .. } => &DTYPE_ERROR,
-            E::DimRange { .. } | E::IndexRange { .. } => &INDEX_ERROR,
+            E::DimRange { .. } | E::IndexRange { .. } | E::Class { .. } | E::TableRow { .. } => {
+                &INDEX_ERROR
+            }
             E::Attr { .. } => &VALUE_ERROR,
             E::Arity { .. } => &TYPE_ERROR,
             E::TooLarge { .. } | E::OutOfMemory { .. } => &MEMORY_ERROR,

@@ -47,6 +47,28 @@ pub fn erfc(x: f64) -> f64 {
     }
 }
 
+/// The x with `erf(x) = y`; infinite at -1 and 1, NaN beyond.
+///
+/// Winitzki's formula for the first two digits, then Halley's method on the smaller of erf and erfc: three steps give all digits.
+pub fn erfinv(y: f64) -> f64 {
+    let size = y.abs();
+    if size >= 1.0 || y.is_nan() {
+        return if size == 1.0 { f64::INFINITY.copysign(y) } else { f64::NAN };
+    }
+    let log = (-size * size).ln_1p();
+    let first = 2.0 / (std::f64::consts::PI * 0.147) + log / 2.0;
+    let mut x = ((first * first - log / 0.147).sqrt() - first).sqrt();
+    if x < 1e-4 {
+        x = size / std::f64::consts::FRAC_2_SQRT_PI;
+    }
+    for _ in 0..3 {
+        let ahead = if size < 0.5 { erf(x) - size } else { (1.0 - size) - erfc(x) };
+        let step = ahead * (x * x).exp() / std::f64::consts::FRAC_2_SQRT_PI;
+        x -= step / (1.0 + x * step);
+    }
+    x.copysign(y)
+}
+
 const EFX: f64 = 1.283_791_670_955_125_7e-1;
 const ERX: f64 = 8.450_629_115_104_675e-1;
 

@@ -75,6 +75,8 @@ fn f32_lanes(op: UnOp, isa: Isa) -> Option<Kern> {
         UnOp::Atanh => lanes!(plain, f32, |x| f64::from(x).atanh() as f32),
         UnOp::Sigmoid => lanes!(isa, f32, |x| math32::sigmoid(x)),
         UnOp::Erf => lanes!(isa, f32, |x| math32::erf(x)),
+        UnOp::Erfc => lanes!(plain, f32, |x| math64::erfc(f64::from(x)) as f32),
+        UnOp::Erfinv => lanes!(plain, f32, |x| math64::erfinv(f64::from(x)) as f32),
         UnOp::Not => lanes!(isa, f32, |x| f32::from(u8::from(x == 0.0))),
         UnOp::BitNot => return None,
     })
@@ -115,6 +117,8 @@ fn f64_lanes(op: UnOp, isa: Isa) -> Option<Kern> {
         UnOp::Atanh => lanes!(plain, f64, |x| x.atanh()),
         UnOp::Sigmoid => lanes!(plain, f64, |x| math64::sigmoid(x)),
         UnOp::Erf => lanes!(plain, f64, |x| math64::erf(x)),
+        UnOp::Erfc => lanes!(plain, f64, |x| math64::erfc(x)),
+        UnOp::Erfinv => lanes!(plain, f64, |x| math64::erfinv(x)),
         UnOp::Not => lanes!(isa, f64, |x| f64::from(u8::from(x == 0.0))),
         UnOp::BitNot => return None,
     })

@@ -1,18 +1,18 @@
-//! `avg_pool2d`: the mean of each window; padding counts as zeros unless `count_include_pad` is False.
+//! `avg_pool2d`: the mean of each window; padding counts as zeros unless `count_include_pad` is False. With `divisor_override` the sum divided by that number.
 
 use smallvec::smallvec;
 
 use super::window;
-use crate::cpu::pool2d;
+use crate::cpu::pool2d::{self, Divisor};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,
 };
-use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
+use crate::{Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "avg_pool2d",
-    doc: "The mean of each window; padding counts as zeros unless `count_include_pad` is False.",
+    doc: "The mean of each window; padding counts as zeros unless `count_include_pad` is False. With `divisor_override` the sum divided by that number.",
     params: &[
         Param::tensor("input"),
         Param::required("kernel_size", ParamKind::Ints),
@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
         Param::with("padding", ParamKind::Ints, Default::Ints(&[0])),
         Param::with("ceil_mode", ParamKind::Bool, Default::Bool(false)),
         Param::with("count_include_pad", ParamKind::Bool, Default::Bool(true)),
+        Param::with("divisor_override", ParamKind::OptInt, Default::None),
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
@@ -55,6 +56,10 @@ pub static OP: OpDef = OpDef {
             "avg_pool2d(tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2, 2, 1, count_include_pad=False)",
             "tensor([[[1., 2.],\n         [3., 4.]]])",
         ),
+        (
+            "avg_pool2d(tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2, divisor_override=5)",
+            "tensor([[[2.]]])",
+        ),
     ],
 };
 
@@ -66,7 +71,22 @@ pub(crate) fn problem(
     Ok(pool2d::PoolProblem { ceil_mode: crate::op::flag(attrs, 3), ..window(op, shape, attrs, 0)? })
 }
 
+/// What sums are divided by: attributes 4 and 5.
+pub(crate) fn divisor(op: &'static str, attrs: &Attrs) -> Result<Divisor> {
+    match attrs.get(5) {
+        Some(Attr::Int(0)) => Err(Error::Attr {
+            op,
+            name: "divisor_override",
+            problem: "must not be 0: it is what the sum of each window is divided by".into(),
+        }),
+        Some(Attr::Int(number)) => Ok(Divisor::Fixed(*number as f64)),
+        _ if crate::op::flag(attrs, 4) => Ok(Divisor::Covered),
+        _ => Ok(Divisor::Elements),
+    }
+}
+
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    divisor(cx.op.name, cx.attrs)?;
     let shape =
         super::pooled(cx.op.name, cx.shape(0), &problem(cx.op.name, cx.shape(0), cx.attrs)?)?;
     Ok(smallvec![Meta::new(shape, cx.dtype(0))])
@@ -74,10 +94,10 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let problem = problem(cx.op.name, cx.inputs[0].shape(), cx.attrs)?;
-    let padded = cx.flag(4);
+    let divisor = divisor(cx.op.name, cx.attrs)?;
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
         let x = cx.inputs[0].to_slice::<T>();
-        pool2d::avg_pool(&problem, &x, cx.outputs[0].as_mut_slice::<T>(), padded);
+        pool2d::avg_pool(&problem, &x, cx.outputs[0].as_mut_slice::<T>(), divisor);
         Ok(())
     })
 }

@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
         Param::required("padding", ParamKind::Ints),
         Param::required("ceil_mode", ParamKind::Bool),
         Param::required("count_include_pad", ParamKind::Bool),
+        Param::required("divisor_override", ParamKind::OptInt),
         Param::required("shape", ParamKind::Ints),
     ],
     dtypes: DTypeRule::FloatsToSame,
@@ -33,18 +34,18 @@ pub static OP: OpDef = OpDef {
     aliases: &[],
     examples: &[
         (
-            "avg_pool2d_backward(tensor([[[8.0]]]), 2, None, 0, False, True, (1, 2, 2))",
+            "avg_pool2d_backward(tensor([[[8.0]]]), 2, None, 0, False, True, None, (1, 2, 2))",
             "tensor([[[2., 2.],\n         [2., 2.]]])",
         ),
         (
-            "avg_pool2d_backward(tensor([[[4.0, 8.0]]]), 1, None, 0, False, True, (1, 1, 2))",
+            "avg_pool2d_backward(tensor([[[4.0, 8.0]]]), 1, None, 0, False, True, None, (1, 1, 2))",
             "tensor([[[4., 8.]]])",
         ),
     ],
 };
 
 fn whole(cx_op: &'static str, attrs: &Attrs) -> Result<Shape> {
-    size_list(cx_op, "shape", &crate::op::ints(attrs, 5).unwrap_or_default())
+    size_list(cx_op, "shape", &crate::op::ints(attrs, 6).unwrap_or_default())
 }
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
@@ -58,15 +59,15 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let problem = super::avg_pool2d::problem(cx.op.name, &whole(cx.op.name, cx.attrs)?, cx.attrs)?;
-    let padded = cx.flag(4);
+    let divisor = super::avg_pool2d::divisor(cx.op.name, cx.attrs)?;
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
         let dy = cx.inputs[0].to_slice::<T>();
-        pool2d::avg_pool_backward(&problem, &dy, cx.outputs[0].as_mut_slice::<T>(), padded);
+        pool2d::avg_pool_backward(&problem, &dy, cx.outputs[0].as_mut_slice::<T>(), divisor);
         Ok(())
     })
 }
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let attrs = cx.attrs[..5].iter().cloned().collect();
+    let attrs = cx.attrs[..6].iter().cloned().collect();
     Ok(vec![Some(apply_one(&super::avg_pool2d::OP, &[cx.output_grad()?], &attrs)?)])
 }

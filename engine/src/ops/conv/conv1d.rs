@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{squeeze, unsqueeze};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
-use crate::{Attr, OpDef, Outputs, Result, rules};
+use crate::{Attr, Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "conv1d",
@@ -13,9 +13,9 @@ pub static OP: OpDef = OpDef {
         Param::tensor("input"),
         Param::tensor("weight"),
         Param::with("bias", ParamKind::OptTensor, Default::None),
-        Param::with("stride", ParamKind::Int, Default::Int(1)),
-        Param::with("padding", ParamKind::Int, Default::Int(0)),
-        Param::with("dilation", ParamKind::Int, Default::Int(1)),
+        Param::with("stride", ParamKind::Ints, Default::Ints(&[1])),
+        Param::with("padding", ParamKind::Ints, Default::Ints(&[0])),
+        Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
         Param::with("groups", ParamKind::Int, Default::Int(1)),
     ],
     dtypes: DTypeRule::FloatsToSame,
@@ -49,8 +49,16 @@ pub static OP: OpDef = OpDef {
 /// An image of height 1.
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (input, weight) = (unsqueeze(cx.input(0)?, -2)?, unsqueeze(cx.input(1)?, -2)?);
-    let along = |idx: usize, flat: i64| Attr::ints(&[flat, cx.int(idx)]);
-    let attrs = smallvec![along(0, 1), along(1, 0), along(2, 1), Attr::Int(cx.int(3))];
+    let along = |idx: usize, name: &'static str, flat: i64| match cx.ints(idx).as_deref() {
+        Some([one]) => Ok(Attr::ints(&[flat, *one])),
+        _ => Err(Error::Attr { op: cx.op.name, name, problem: "takes one number".into() }),
+    };
+    let attrs = smallvec![
+        along(0, "stride", 1)?,
+        along(1, "padding", 0)?,
+        along(2, "dilation", 1)?,
+        Attr::Int(cx.int(3))
+    ];
     let y = crate::apply::apply_optional(
         &super::conv2d::OP,
         &[Some(input), Some(weight), cx.opt_input(2).cloned()],

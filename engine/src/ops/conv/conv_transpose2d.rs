@@ -1,15 +1,16 @@
-//! `conv_transpose2d`: the transposed convolution: images `[n, c, h, w]` spread with kernels `[c, k / groups, r, s]`; then the bias is added.
+//! `conv_transpose2d`: the transposed convolution: images `[n, c, h, w]` (or one image `[c, h, w]`) spread with kernels `[c, k / groups, r, s]`; then the bias is added.
 
 use smallvec::smallvec;
 
 use super::pair;
-use crate::functional::{add, reshape};
+use crate::apply::apply_optional;
+use crate::functional::{add, reshape, squeeze, unsqueeze};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "conv_transpose2d",
-    doc: "The transposed convolution: images `[n, c, h, w]` spread with kernels `[c, k / groups, r, s]`; then the bias is added.",
+    doc: "The transposed convolution: images `[n, c, h, w]` (or one image `[c, h, w]`) spread with kernels `[c, k / groups, r, s]`; then the bias is added.",
     params: &[
         Param::tensor("input"),
         Param::tensor("weight"),
@@ -58,6 +59,11 @@ pub static OP: OpDef = OpDef {
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (input, weight) = (cx.input(0)?, cx.input(1)?);
+    if input.rank() == 3 {
+        let batch = [Some(unsqueeze(input, 0)?), Some(weight.clone()), cx.opt_input(2).cloned()];
+        let y = apply_optional(&OP, &batch, cx.attrs)?;
+        return Ok(smallvec![squeeze(&y[0], 0)?]);
+    }
     let (stride, padding, dilation) = (
         pair(cx.op.name, "stride", cx.attrs, 0, 1, [1, 1])?,
         pair(cx.op.name, "padding", cx.attrs, 1, 0, [0, 0])?,

@@ -8,7 +8,7 @@ use crate::op::{
 };
 use crate::storage::Number;
 use crate::tensor::Metas;
-use crate::{Meta, Result};
+use crate::{Meta, Result, rules};
 
 /// The row of `full`.
 pub static OP: OpDef = OpDef {
@@ -32,13 +32,16 @@ pub static OP: OpDef = OpDef {
     examples: &[
         ("full((2, 2), 3.0)", "tensor([[3., 3.],\n        [3., 3.]])"),
         ("full((3,), 7)", "tensor([7, 7, 7])"),
+        ("full((2,), True)", "tensor([True, True])"),
         ("full((0,), nan)", "tensor([])"),
     ],
 };
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let own = dtype_of(number_or(cx.attrs, 1, Number::Float(0.0)));
-    Ok(smallvec![Meta::new(sizes(cx, 0)?, dtype_or(cx.attrs, 2, own))])
+    let number = number_or(cx.attrs, 1, Number::Float(0.0));
+    let dtype = dtype_or(cx.attrs, 2, dtype_of(number));
+    rules::check_fits(cx.op.name, "fill_value", number, dtype)?;
+    Ok(smallvec![Meta::new(sizes(cx, 0)?, dtype)])
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

@@ -42,7 +42,11 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     }
     let flat = reshape(index, &Shape::from([index.numel()]))?;
     let rows =
-        apply_one(&super::index_select::OP, &[weight.clone(), flat], &smallvec![Attr::Int(0)])?;
+        apply_one(&super::index_select::OP, &[weight.clone(), flat], &smallvec![Attr::Int(0)]);
+    let rows = rows.map_err(|it| match it {
+        Error::IndexRange { index, size, .. } => Error::TableRow { row: index, n_rows: size },
+        other => other,
+    })?;
     let shape: Shape = index.shape().iter().copied().chain([weight.shape()[1]]).collect();
     let rows = reshape(&rows, &shape)?;
     let Attr::Int(padding) = cx.attrs[0] else { return Ok(smallvec![rows]) };

@@ -59,8 +59,9 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let input = cx.inputs[0];
     with_size!(input.dtype(), T => {
         let (src, out) = (input.to_slice::<T>(), cx.outputs[0].as_mut_slice::<T>());
-        spread.for_each(|to, from| out[to] = src[from])
-    })
+        spread.for_each(|to, from| out[to] = src[from]);
+    });
+    Ok(())
 }
 
 /// Each gradient goes back to where its element came from.

@@ -2,9 +2,10 @@
 
 use smallvec::smallvec;
 
-use super::{admit_along, checked, index_dtype, indices};
+use super::{admit_along, index_dtype, place};
 use crate::cpu::number::Num;
 use crate::cpu::{interrupt, strided};
+use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
@@ -72,7 +73,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let mut rows = src.chunks_exact(inner.max(1));
         for block in 0..outer {
             for &at in index.iter() {
-                let start = (block * size + checked(cx.op.name, at, size, dim)?) * inner;
+                let start = (block * size + place(at, size)) * inner;
                 let row = rows.next().unwrap_or(&[]);
                 out[start..start + inner].iter_mut().zip(row).for_each(|(slot, &x)| *slot = slot.plus(x));
             }

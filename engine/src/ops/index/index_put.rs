@@ -25,9 +25,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[
-        Kernel::new("index_put.rows", run).admitting(|cx| admit_leading(cx, &cx.inputs[2..]))
-    ]),
+    body: Body::Kernels(&[Kernel::new("index_put.rows", run).admitting(|cx| admit_leading(cx, 2))]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

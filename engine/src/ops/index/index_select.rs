@@ -2,9 +2,11 @@
 
 use smallvec::smallvec;
 
-use super::{admit_along_by, from_start, index_dtype, indices};
+use super::{admit_along_by, from_start, index_dtype};
 use crate::cpu::strided;
 use crate::functional::index_add;
+use crate::op::AdmitCx;
+use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
 };
@@ -55,7 +57,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(shape, cx.dtype(0))])
 }
 
-fn admit(cx: &InferCx<'_>) -> Result<()> {
+fn admit(cx: &AdmitCx<'_>) -> Result<()> {
     admit_along_by(cx, from_start)
 }
 
@@ -70,7 +72,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let mut rows = out.chunks_exact_mut(inner.max(1));
         for block in 0..outer {
             for &at in index.iter() {
-                let start = (block * size + from_start(cx.op.name, at, size, dim)?) * inner;
+                let start = (block * size + at as usize) * inner;
                 if let Some(row) = rows.next() {
                     row.copy_from_slice(&src[start..start + inner]);
                 }

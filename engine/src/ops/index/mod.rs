@@ -7,9 +7,10 @@ use smallvec::smallvec;
 use crate::OpDef;
 use crate::cpu::strided;
 use crate::cpu::view::View;
-use crate::op::InferCx;
+use crate::op::AdmitCx;
+use crate::op::indices;
 use crate::shape::resolve_dim;
-use crate::{Attr, DType, Error, Layout, Result, Shape, Tensor, apply_one};
+use crate::{Attr, Error, Layout, Result, Shape, Tensor, apply_one};
 
 pub mod embedding;
 pub mod gather;
@@ -45,16 +46,6 @@ pub static ALL: &[&OpDef] = &[
     &take_along_dim::OP,
 ];
 
-/// The elements of an index tensor.
-pub(crate) fn indices<'a>(op: &'static str, view: &View<'a>) -> Result<Cow<'a, [i64]>> {
-    match view.dtype() {
-        DType::I64 => Ok(view.to_slice::<i64>()),
-        DType::I32 => Ok(view.to_slice::<i32>().iter().map(|&it| i64::from(it)).collect()),
-        DType::U8 => Ok(view.to_slice::<u8>().iter().map(|&it| i64::from(it)).collect()),
-        dtype => Err(Error::DType { op, dtype, allowed: "int64 or int32 as index" }),
-    }
-}
-
 /// Refuses index tensors that are not whole numbers.
 pub(crate) fn index_dtype(op: &'static str, index: &Tensor) -> Result<()> {
     if index.dtype().is_int() {
@@ -81,42 +72,33 @@ pub(crate) fn from_start(op: &'static str, index: i64, size: usize, dim: usize) 
     at.ok_or(Error::IndexRange { op, index, size, dim })
 }
 
-/// Refuses positions outside a dimension of `size`, as far as the elements of `index` are known.
-pub(crate) fn admit(op: &'static str, index: &Tensor, size: usize, dim: usize) -> Result<()> {
-    look_at(op, index, |at| checked(op, at, size, dim).map(drop))
+/// An admitted index as a position.
+#[inline]
+pub(crate) fn place(index: i64, size: usize) -> usize {
+    (if index < 0 { index + size as i64 } else { index }) as usize
 }
 
-/// As [`admit`], for an op whose second operand names places along the dimension `attrs[0]` of its first.
-pub(crate) fn admit_along(cx: &InferCx<'_>) -> Result<()> {
+/// Refuses positions outside a dimension, for an op whose second operand names places along the dimension `attrs[0]` of its first.
+pub(crate) fn admit_along(cx: &AdmitCx<'_>) -> Result<()> {
     admit_along_by(cx, checked)
 }
 
 /// As [`admit_along`]; `position` says which indices there are.
 pub(crate) fn admit_along_by(
-    cx: &InferCx<'_>,
+    cx: &AdmitCx<'_>,
     position: fn(&'static str, i64, usize, usize) -> Result<usize>,
 ) -> Result<()> {
     let dim = resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;
     let size = cx.shape(0).get(dim).copied().unwrap_or(1);
-    look_at(cx.op.name, &cx.inputs[1], |at| position(cx.op.name, at, size, dim).map(drop))
+    cx.each_int(1, |at| position(cx.op.name, at, size, dim).map(drop))
 }
 
-/// As [`admit`], for index tensors on the leading dimensions.
-pub(crate) fn admit_leading(cx: &InferCx<'_>, index: &[Tensor]) -> Result<()> {
+/// As [`admit_along`], for operands from `first` on that index the leading dimensions of the first.
+pub(crate) fn admit_leading(cx: &AdmitCx<'_>, first: usize) -> Result<()> {
     let sizes = cx.shape(0).iter().enumerate();
-    index.iter().zip(sizes).try_for_each(|(it, (dim, &size))| admit(cx.op.name, it, size, dim))
-}
-
-/// Calls `look` with each element of an integer tensor, if they are known.
-pub(crate) fn look_at(
-    op: &'static str,
-    index: &Tensor,
-    look: impl FnMut(i64) -> Result<()>,
-) -> Result<()> {
-    if !index.is_known() {
-        return Ok(());
-    }
-    index.with_view(|view| indices(op, &view)?.iter().copied().try_for_each(look))?
+    (first..cx.n_inputs()).zip(sizes).try_for_each(|(idx, (dim, &size))| {
+        cx.each_int(idx, |at| checked(cx.op.name, at, size, dim).map(drop))
+    })
 }
 
 /// How index tensors on the leading dimensions address the rows of a tensor: one start per broadcast position.
@@ -159,7 +141,7 @@ pub(crate) fn row_starts(
         let from = Layout::contiguous(view.shape().clone()).broadcast_to(&lead.positions);
         let all = from.map_or_else(|| given.to_vec(), |it| strided::gather(&given, &it));
         for (start, at) in starts.iter_mut().zip(all) {
-            *start = *start * size + checked(op, at, size, dim)?;
+            *start = *start * size + place(at, size);
         }
     }
     starts.iter_mut().for_each(|it| *it *= lead.row);
@@ -168,7 +150,6 @@ pub(crate) fn row_starts(
 
 /// Which element of a tensor each element of an index tensor names along `dim`.
 pub(crate) struct Spread<'a> {
-    op: &'static str,
     shape: Shape,
     index: Cow<'a, [i64]>,
     index_shape: Shape,
@@ -184,26 +165,23 @@ impl<'a> Spread<'a> {
     ) -> Result<Self> {
         let raised = |it: &Shape| if it.rank() == 0 { Shape::from([1]) } else { it.clone() };
         let (shape, index_shape) = (raised(target.shape()), raised(index.shape()));
-        Ok(Self { op, shape, index: indices(op, index)?, index_shape, dim })
+        Ok(Self { shape, index: indices(op, index)?, index_shape, dim })
     }
 
     /// Calls `body(position in the index tensor, position in the row-major tensor)`.
-    pub(crate) fn for_each(&self, mut body: impl FnMut(usize, usize)) -> Result<()> {
+    pub(crate) fn for_each(&self, mut body: impl FnMut(usize, usize)) {
         let mut strides = crate::shape::row_major(&self.shape);
         let step = strides[self.dim] as usize;
         strides[self.dim] = 0;
         let layout = Layout { shape: self.index_shape.clone(), strides, offset: 0 };
-        let (mut at, mut res) = (0, Ok(()));
+        let mut at = 0;
         strided::for_each_run([&layout], |[start], len, [stride]| {
             for it in 0..len {
-                match checked(self.op, self.index[at], self.shape[self.dim], self.dim) {
-                    Ok(index) => body(at, start + it * stride as usize + index * step),
-                    Err(error) => res = Err(error),
-                }
+                let index = place(self.index[at], self.shape[self.dim]);
+                body(at, start + it * stride as usize + index * step);
                 at += 1;
             }
         });
-        res
     }
 }
 

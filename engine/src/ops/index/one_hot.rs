@@ -2,8 +2,10 @@
 
 use smallvec::smallvec;
 
-use super::indices;
+use super::from_start;
 use crate::cpu::interrupt;
+use crate::op::AdmitCx;
+use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
 };
@@ -15,7 +17,7 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::with("num_classes", ParamKind::Int, Default::Int(-1))],
     dtypes: DTypeRule::IntsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("one_hot.loop", run)]),
+    body: Body::Kernels(&[Kernel::new("one_hot.loop", run).admitting(admits)]),
     grad: Grad::Stops("the input is whole numbers"),
     step: None,
     pure: true,
@@ -46,23 +48,24 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(shape, DType::I64)])
 }
 
+fn admits(cx: &AdmitCx<'_>) -> Result<()> {
+    let mut n_classes = cx.int(0);
+    if n_classes < 0 {
+        cx.each_int(0, |it| {
+            n_classes = n_classes.max(it + 1);
+            Ok(())
+        })?;
+    }
+    cx.each_int(0, |it| from_start(cx.op.name, it, n_classes.max(0) as usize, 0).map(drop))
+}
+
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let index = indices(cx.op.name, &cx.inputs[0])?;
     let n_classes = cx.outputs[0].shape().last().copied().unwrap_or(1);
     let out = cx.outputs[0].as_mut_slice::<i64>();
     interrupt::fill(out, 0);
     for (row, &at) in out.chunks_exact_mut(n_classes).zip(index.iter()) {
-        match usize::try_from(at).ok().and_then(|it| row.get_mut(it)) {
-            Some(slot) => *slot = 1,
-            None => {
-                return Err(Error::IndexRange {
-                    op: cx.op.name,
-                    index: at,
-                    size: n_classes,
-                    dim: 0,
-                });
-            }
-        }
+        row[at as usize] = 1;
     }
     Ok(())
 }

@@ -40,15 +40,16 @@ pub(super) fn run(cx: &mut KernelCx<'_, '_>, add: bool) -> Result<()> {
     if add {
         with_dtype!(input.dtype(), T => {
             let (out, src) = start::<T>(cx, &src, index.shape())?;
-            spread.for_each(|from, to| out[to] = out[to].plus(src[from]))?;
+            spread.for_each(|from, to| out[to] = out[to].plus(src[from]));
         });
         cx.outputs[0].settle_bools();
         return Ok(());
     }
     with_size!(input.dtype(), T => {
         let (out, src) = start::<T>(cx, &src, index.shape())?;
-        spread.for_each(|from, to| out[to] = src[from])
-    })
+        spread.for_each(|from, to| out[to] = src[from]);
+    });
+    Ok(())
 }
 
 /// The output as a copy of the input, and the part of the source that an index of `shape` uses, in row-major order.

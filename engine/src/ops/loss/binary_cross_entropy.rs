@@ -1,9 +1,11 @@
 //! `binary_cross_entropy`: `-(t log p + (1 - t) log(1 - p))` for probabilities `p` and targets `t`; logarithms are cut at -100.
 
+use smallvec::smallvec;
+
 use super::{reduced, reduction, same_shapes};
 use crate::functional::{add, le, log, maximum, mul, neg, num, select_where, sub};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
-use crate::{OpDef, Outputs, Result, Tensor, rules};
+use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "binary_cross_entropy",
@@ -38,6 +40,10 @@ const LEAST: f64 = 3.720_075_976_020_836e-44;
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (p, target) = same_shapes(cx)?;
+    let checked = |it: &Tensor, name| {
+        apply_one(&super::probabilities::OP, std::slice::from_ref(it), &smallvec![Attr::Str(name)])
+    };
+    let (p, target) = (&checked(p, "input")?, &checked(target, "target")?);
     let cut_log = |it: &Tensor| {
         select_where(&le(it, &num(LEAST))?, &num(-100.0), &log(&maximum(it, &num(LEAST))?)?)
     };

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::Reduction;
-use crate::functional::{div, mul, ne, permute, reshape, select_where, sum, to};
+use crate::functional::{div, expand, mul, ne, permute, reshape, sum, to};
 use crate::{Attr, Error, Outputs, Result, Shape, Tensor, apply_one};
 
 /// Scores and classes, one row per element of the target.
@@ -46,9 +46,10 @@ impl Rows {
         Ok(Self { scores, target: reshape(target, &flat)? })
     }
 
-    /// The classes with ignored ones replaced by class 0.
-    pub(crate) fn safe(&self, ignored: i64) -> Result<Tensor> {
-        select_where(&self.kept(ignored)?, &self.target, &Tensor::int_number(0))
+    /// What rows of numbers hold at the target class of each; 0 for ignored rows.
+    pub(crate) fn picked(&self, from: &Tensor, ignored: i64) -> Result<Tensor> {
+        let inputs = [from.clone(), self.target.clone()];
+        apply_one(&super::pick_class::OP, &inputs, &smallvec![Attr::Int(ignored)])
     }
 
     fn kept(&self, ignored: i64) -> Result<Tensor> {
@@ -57,11 +58,10 @@ impl Rows {
 
     /// Weight of each row: that of its class, 0 for ignored rows.
     fn weights(&self, weight: Option<&Tensor>, ignored: i64) -> Result<Tensor> {
-        let kept = to(&self.kept(ignored)?, self.scores.dtype())?;
-        let Some(weight) = weight else { return Ok(kept) };
-        let row = &crate::ops::index::index_select::OP;
-        let inputs = [weight.clone(), self.safe(ignored)?];
-        mul(&kept, &apply_one(row, &inputs, &smallvec![Attr::Int(0)])?)
+        match weight {
+            Some(weight) => self.picked(&expand(weight, self.scores.shape())?, ignored),
+            None => to(&self.kept(ignored)?, self.scores.dtype()),
+        }
     }
 
     /// Losses of rows, weighted and reduced; a mean divides by the sum of the weights.

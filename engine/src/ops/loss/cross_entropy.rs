@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::class_rows::Rows;
 use super::{Reduction, reduced, reduction};
-use crate::functional::{add, gather, mul, neg, num, reshape, squeeze, sum, unsqueeze};
+use crate::functional::{add, mul, neg, num, reshape, sum};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply, apply_one, rules};
 
@@ -64,7 +64,7 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         return Ok(smallvec![reshape(&losses[0], &shape)?]);
     }
     let log_p = log_softmax(&rows.scores)?;
-    let picked = neg(&squeeze(&gather(&log_p, 1, &unsqueeze(&rows.safe(ignored)?, 1)?)?, 1)?)?;
+    let picked = neg(&rows.picked(&log_p, ignored)?)?;
     let hard = rows.finish(picked, cx.opt_input(2), ignored, how, target)?;
     if smoothing == 0.0 {
         return Ok(hard);

@@ -15,6 +15,8 @@ pub mod kl_div;
 pub mod l1_loss;
 pub mod mse_loss;
 pub mod nll_loss;
+pub mod pick_class;
+pub mod probabilities;
 pub mod smooth_l1_loss;
 pub mod softmax_cross_entropy;
 pub mod softmax_cross_entropy_backward;
@@ -29,6 +31,8 @@ pub static ALL: &[&OpDef] = &[
     &l1_loss::OP,
     &mse_loss::OP,
     &nll_loss::OP,
+    &pick_class::OP,
+    &probabilities::OP,
     &smooth_l1_loss::OP,
     &softmax_cross_entropy::OP,
     &softmax_cross_entropy_backward::OP,

@@ -2,7 +2,7 @@
 
 use super::class_rows::Rows;
 use super::reduction;
-use crate::functional::{gather, neg, squeeze, unsqueeze};
+use crate::functional::neg;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
 use crate::{OpDef, Outputs, Result, rules};
 
@@ -40,7 +40,6 @@ pub static OP: OpDef = OpDef {
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (log_p, target) = (cx.input(0)?, cx.input(1)?);
     let rows = Rows::new(cx.op.name, log_p, target)?;
-    let picked =
-        neg(&squeeze(&gather(&rows.scores, 1, &unsqueeze(&rows.safe(cx.int(0))?, 1)?)?, 1)?)?;
+    let picked = neg(&rows.picked(&rows.scores, cx.int(0))?)?;
     rows.finish(picked, cx.opt_input(2), cx.int(0), reduction(cx.op.name, cx.attrs, 1)?, target)
 }

@@ -5,10 +5,11 @@ use smallvec::smallvec;
 use super::{Reduction, reduction};
 use crate::cpu::softmax;
 use crate::functional::div;
+use crate::op::AdmitCx;
+use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
-use crate::ops::index::{from_start, indices, look_at};
 use crate::{Attr, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -22,7 +23,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatFirst,
     infer,
-    body: Body::Kernels(&[Kernel::new("softmax_cross_entropy.rows", run).admitting(admits)]),
+    body: Body::Kernels(&[Kernel::new("softmax_cross_entropy.rows", run).admitting(admit_classes)]),
     grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "NllLossBackward0"),
     pure: true,
@@ -69,14 +70,12 @@ pub(super) fn checked_rows(cx: &InferCx<'_>) -> Result<usize> {
     Ok(n_rows)
 }
 
-fn admits(cx: &InferCx<'_>) -> Result<()> {
-    let (ignored, n_classes) = (cx.int(0), cx.shape(0)[1]);
-    look_at(cx.op.name, &cx.inputs[1], |class| {
-        if class == ignored {
-            Ok(())
-        } else {
-            checked_class(cx.op.name, class, n_classes).map(drop)
-        }
+/// Classes count from 0 only.
+pub(super) fn admit_classes(cx: &AdmitCx<'_>) -> Result<()> {
+    let (op, ignored, n_classes) = (cx.op.name, cx.int(0), cx.shape(0)[1]);
+    cx.each_int(1, |class| {
+        let fits = class == ignored || usize::try_from(class).is_ok_and(|it| it < n_classes);
+        if fits { Ok(()) } else { Err(Error::Class { op, class, n_classes }) }
     })
 }
 
@@ -91,7 +90,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
             let mut loss = 0.0;
             if class != ignored {
                 let scores = &scores[row * n_classes..(row + 1) * n_classes];
-                loss = softmax::log_sum(scores).0 - scores[checked_class(cx.op.name, class, n_classes)?] as f64;
+                loss = softmax::log_sum(scores).0 - scores[class as usize] as f64;
                 counted += 1.0;
             }
             total += loss;
@@ -106,11 +105,6 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         cx.outputs[1].as_mut_slice::<T>().fill(divisor as T);
         Ok(())
     })
-}
-
-/// Classes count from 0 only; they are dimension 1 of the scores.
-pub(crate) fn checked_class(op: &'static str, class: i64, n_classes: usize) -> Result<usize> {
-    from_start(op, class, n_classes, 1)
 }
 
 /// `dx = (softmax(x) - one_hot(target)) * dy / divisor`, 0 in ignored rows. The divisor depends on no score.

@@ -1,20 +1,19 @@
-//! `addmm`: `beta * input + alpha * (mat1 @ mat2)`.
+//! `addmm`: `beta * input + alpha * (mat1 @ mat2)` for matrices.
 
-use smallvec::smallvec;
-
-use crate::functional::{add, matmul, mul, num};
+use super::{ranks, weighed_sum};
+use crate::functional::matmul;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
-use crate::{OpDef, Outputs, Result, Tensor, rules};
+use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "addmm",
-    doc: "`beta * input + alpha * (mat1 @ mat2)`.",
+    doc: "`beta * input + alpha * (mat1 @ mat2)` for matrices.",
     params: &[
         Param::tensor("input"),
         Param::tensor("mat1"),
         Param::tensor("mat2"),
-        Param::with("beta", ParamKind::Float, Default::Float(1.0)),
-        Param::with("alpha", ParamKind::Float, Default::Float(1.0)),
+        Param::with("beta", ParamKind::Float, Default::Int(1)),
+        Param::with("alpha", ParamKind::Float, Default::Int(1)),
     ],
     dtypes: DTypeRule::Any,
     infer: rules::composed,
@@ -25,7 +24,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     onnx: &[],
-    aliases: &["oneflow.addmm", "torch.baddbmm", "torch.addmv", "Tensor.baddbmm", "Tensor.addmv"],
+    aliases: &["oneflow.addmm"],
     examples: &[
         (
             "addmm(tensor([1.0, 2.0]), tensor([[1.0, 0.0], [0.0, 1.0]]), tensor([[5.0, 6.0], [7.0, 8.0]]))",
@@ -35,11 +34,14 @@ pub static OP: OpDef = OpDef {
             "addmm(tensor([[1.0]]), tensor([[2.0]]), tensor([[3.0]]), beta=2.0, alpha=0.5)",
             "tensor([[5.]])",
         ),
+        (
+            "addmm(tensor([[nan]]), tensor([[2]]).float(), tensor([[3.0]]), beta=0)",
+            "tensor([[6.]])",
+        ),
     ],
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let product = matmul(cx.input(1)?, cx.input(2)?)?;
-    let scaled = |x: &Tensor, by: f64| if by == 1.0 { Ok(x.clone()) } else { mul(x, &num(by)) };
-    Ok(smallvec![add(&scaled(cx.input(0)?, cx.float(0))?, &scaled(&product, cx.float(1))?)?])
+    ranks(cx, &[2, 2], "after the input, two matrices are needed")?;
+    weighed_sum(cx, matmul(cx.input(1)?, cx.input(2)?)?)
 }

@@ -28,17 +28,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     onnx: &[Onnx { op_type: "MatMul", since: 13, attrs: &[] }],
-    aliases: &[
-        "torch.mm",
-        "torch.bmm",
-        "torch.mv",
-        "Tensor.mm",
-        "Tensor.bmm",
-        "Tensor.mv",
-        "megengine.functional.matmul",
-        "oneflow.matmul",
-        "oneflow.bmm",
-    ],
+    aliases: &["megengine.functional.matmul", "oneflow.matmul"],
     examples: &[
         (
             "matmul(tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([[1.0], [1.0]]))",

@@ -11,17 +11,41 @@ use crate::cpu::{gemm, interrupt, strided};
 use crate::op::{InferCx, KernelCx};
 use crate::{DType, Error, Layout, Result, Shape, Tensor};
 
+pub mod addbmm;
 pub mod addmm;
+pub mod addmv;
+pub mod addr;
+pub mod baddbmm;
+pub mod bmm;
 pub mod cdist;
 pub mod cross;
 pub mod dot;
 pub mod linear;
 pub mod matmul;
+pub mod mm;
+pub mod mv;
 pub mod outer;
+mod weighed;
+
+use weighed::{ranks, same_batch, weighed_sum};
 
 /// The rows of this family.
-pub static ALL: &[&OpDef] =
-    &[&addmm::OP, &cdist::OP, &cross::OP, &dot::OP, &linear::OP, &matmul::OP, &outer::OP];
+pub static ALL: &[&OpDef] = &[
+    &addbmm::OP,
+    &addmm::OP,
+    &addmv::OP,
+    &addr::OP,
+    &baddbmm::OP,
+    &bmm::OP,
+    &cdist::OP,
+    &cross::OP,
+    &dot::OP,
+    &linear::OP,
+    &matmul::OP,
+    &mm::OP,
+    &mv::OP,
+    &outer::OP,
+];
 
 /// One product `C[m, n] = A[m, k] B[k, n]`: the operands from their first element on, with row and column strides.
 pub(crate) struct Product<'a, T> {

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use crate::functional::{div, maximum, mul, num, sum};
+use crate::functional::{div, expand, maximum, mul, num, sum};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
 use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
@@ -28,11 +28,17 @@ pub static OP: OpDef = OpDef {
     examples: &[
         ("cosine_similarity(tensor([[1.0, 0.0]]), tensor([[1.0, 1.0]]))", "tensor([0.7071])"),
         ("cosine_similarity(tensor([1.0, 2.0]), tensor([2.0, 4.0]), 0)", "tensor(1.0000)"),
+        (
+            "cosine_similarity(tensor([[1.0], [2.0]]), tensor([[3.0, 4.0]]), 0)",
+            "tensor([0.9487, 0.9487])",
+        ),
     ],
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let (a, b, dim) = (cx.input(0)?, cx.input(1)?, [cx.int(0)]);
+    let shape = rules::broadcast_shape(cx.op, &[cx.input(0)?, cx.input(1)?])?;
+    let (a, b) = (&expand(cx.input(0)?, &shape)?, &expand(cx.input(1)?, &shape)?);
+    let dim = [cx.int(0)];
     let norm = |it: &Tensor| {
         let attrs = smallvec![Attr::Float(2.0), Attr::ints(&dim), Attr::Bool(false)];
         maximum(

@@ -1,6 +1,7 @@
 //! `bernoulli`: 1 with the probability that each element of the input gives, else 0.
 
 use crate::cpu::lane::cast;
+use crate::op::AdmitCx;
 use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param};
 use crate::{Error, Metas, OpDef, Result, random, rules, with_float};
 
@@ -10,7 +11,7 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("bernoulli.philox", run)]),
+    body: Body::Kernels(&[Kernel::new("bernoulli.philox", run).admitting(admits)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,
@@ -34,12 +35,18 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     }
 }
 
+fn admits(cx: &AdmitCx<'_>) -> Result<()> {
+    cx.elements(0, |p| {
+        if cast::<f64>(p).iter().all(|it| (0.0..=1.0).contains(it)) {
+            return Ok(());
+        }
+        let problem = "must lie between 0 and 1".into();
+        Err(Error::Attr { op: cx.op.name, name: "input", problem })
+    })
+}
+
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let p = cast::<f64>(&cx.inputs[0]);
-    if p.iter().any(|it| !(0.0..=1.0).contains(it)) {
-        let problem = "must lie between 0 and 1".into();
-        return Err(Error::Attr { op: cx.op.name, name: "input", problem });
-    }
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
         random::with(|it| it.uniform_f64(out.len(), |at, x| out[at] = T::from(u8::from(x < p[at]))));

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
+use crate::op::AdmitCx;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::{DType, Error, Meta, Metas, OpDef, Result, random};
 
@@ -17,7 +18,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("multinomial.philox", run)]),
+    body: Body::Kernels(&[Kernel::new("multinomial.philox", run).admitting(admits)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,
@@ -45,6 +46,24 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(shape, DType::I64)])
 }
 
+/// Each row has positive weights enough: one, or one for each draw.
+fn admits(cx: &AdmitCx<'_>) -> Result<()> {
+    let n_positive = if cx.flag(1) { 1 } else { cx.int(0) as usize };
+    cx.elements(0, |input| {
+        let n_classes = input.shape().last().copied().unwrap_or(1).max(1);
+        let fits = |it: &[f64]| {
+            it.iter().all(|&it| it >= 0.0)
+                && it.iter().filter(|&&it| it > 0.0).count() >= n_positive
+                && it.iter().sum::<f64>().is_finite()
+        };
+        if cast::<f64>(input).chunks_exact(n_classes).all(fits) {
+            return Ok(());
+        }
+        let problem = "must have weights that are not negative, enough of them positive".into();
+        Err(Error::Attr { op: cx.op.name, name: "input", problem })
+    })
+}
+
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let (n, again) = (cx.int(0) as usize, cx.flag(1));
     let input = cx.inputs[0];
@@ -53,16 +72,9 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let out = cx.outputs[0].as_mut_slice::<i64>();
     for (weights, slots) in weights.chunks_exact(n_classes).zip(out.chunks_exact_mut(n)) {
         let mut tree = Sums::of(weights);
-        let valid = weights.iter().all(|&it| it >= 0.0);
         for piece in interrupt::pieces_of(n, n_classes.ilog2() as usize + 1) {
             for slot in &mut slots[piece] {
-                let total = tree.total();
-                if !(valid && total > 0.0 && total.is_finite()) {
-                    let problem =
-                        "must have weights that are not negative, enough of them positive".into();
-                    return Err(Error::Attr { op: cx.op.name, name: "input", problem });
-                }
-                let mut left = 0.0;
+                let (mut left, total) = (0.0, tree.total());
                 random::with(|it| it.uniform_f64(1, |_, x| left = x * total));
                 let at = tree.find(left);
                 *slot = at as i64;

@@ -247,7 +247,7 @@ pub(crate) fn one_dim(
 /// Variances of input 0 (dimensions: attribute 0, correction: attribute 1), in two passes and `f64`.
 pub(crate) fn variances(cx: &mut KernelCx<'_, '_>, finish: fn(f64) -> f64) -> Result<()> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.inputs[0].shape().rank())?;
-    let correction = cx.float(1);
+    let correction = correction(cx.attrs);
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
         let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
         let out = cx.outputs[0].as_mut_slice::<T>();
@@ -257,12 +257,20 @@ pub(crate) fn variances(cx: &mut KernelCx<'_, '_>, finish: fn(f64) -> f64) -> Re
     })
 }
 
+/// What is taken off the number of elements before squares are divided by it: 1 unless another is given.
+fn correction(attrs: &Attrs) -> f64 {
+    match attrs.get(1) {
+        None | Some(Attr::None) => 1.0,
+        Some(_) => crate::op::float(attrs, 1),
+    }
+}
+
 /// `scale * 2 * (x - mean(x)) / (n - correction)`, where `scale` has the shape of the result.
 pub(crate) fn variance_grad(cx: &GradCx<'_>, scale: &Tensor) -> Result<Tensor> {
     let x = cx.input(0);
     let dims = dims_attr(cx.op.name, cx.attrs, 0, x.rank())?;
     let at: Vec<i64> = dims.iter().map(|&it| it as i64).collect();
-    let divisor = (n_reduced(x.shape(), &dims) as f64 - cx.float(1)).max(0.0);
+    let divisor = n_reduced(x.shape(), &dims) as f64 - correction(cx.attrs);
     let centred = functional::sub(x, &functional::mean(x, &at, true)?)?;
     let factor = functional::mul(scale, &functional::num(2.0 / divisor))?;
     functional::mul(&spread(&factor, x.shape(), &dims)?, &centred)

@@ -80,17 +80,23 @@ fn largest<T: Float>(cx: &mut KernelCx<'_, '_>, max: bool) -> Result<()> {
     Ok(())
 }
 
-/// `dx = dy * sign(x) * (|x| / y)^(p - 1)`, 0 where `y` is 0; for infinite `p` the extremes share `dy`.
+/// `dx = dy * sign(x) * (|x| / y)^(p - 1)`, 0 where `x` or `y` is 0; for infinite `p` the extremes share `dy`.
+///
+/// What is divided by is never 0, so that the derivatives of this are 0 there as well.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let (x, p) = (cx.input(0), cx.float(0));
     let dims = dims_attr(cx.op.name, cx.attrs, 1, x.rank())?;
-    let zeros = functional::full(x.shape(), 0.0, x.dtype())?;
+    let filled = |value: f64| functional::full(x.shape(), value, x.dtype());
+    let zeros = filled(0.0)?;
+    if p == 0.0 {
+        return Ok(vec![Some(zeros)]);
+    }
     let y = spread(cx.output(0), x.shape(), &dims)?;
     let dy = spread(&cx.output_grad()?, x.shape(), &dims)?;
+    let flat = eq(&y, &num(0.0))?;
+    let size = || select_where(&flat, &filled(1.0)?, &y);
     let slope = if p == 2.0 {
-        div(x, &y)?
-    } else if p == 0.0 {
-        return Ok(vec![Some(zeros)]);
+        div(x, &size()?)?
     } else if p == 1.0 {
         sign(x)?
     } else if p.is_infinite() {
@@ -99,8 +105,9 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
         let share = if at.is_empty() { hit } else { div(&hit, &sum(&hit, &at, true)?)? };
         mul(&sign(x)?, &share)?
     } else {
-        mul(&sign(x)?, &pow(&div(&abs(x)?, &y)?, &num(p - 1.0))?)?
+        let none = eq(x, &num(0.0))?;
+        let ratio = select_where(&none, &filled(1.0)?, &div(&abs(x)?, &size()?)?)?;
+        mul(&sign(x)?, &pow(&ratio, &num(p - 1.0))?)?
     };
-    let slope = select_where(&eq(&y, &num(0.0))?, &zeros, &slope)?;
-    Ok(vec![Some(mul(&dy, &slope)?)])
+    Ok(vec![Some(mul(&dy, &select_where(&flat, &zeros, &slope)?)?)])
 }

@@ -12,7 +12,7 @@ pub static OP: OpDef = OpDef {
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),
-        Param::with("correction", ParamKind::Int, Default::Int(1)),
+        Param::with("correction", ParamKind::OptFloat, Default::Int(1)),
         Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
     ],
     dtypes: DTypeRule::FloatsToSame,

@@ -1,5 +1,7 @@
 //! `pad`: padded at both ends of the last dimensions: `pad` lists (before, after) from the last dimension on; negative values cut.
 
+use std::ops::Range;
+
 use smallvec::smallvec;
 
 use crate::cpu::interrupt;
@@ -9,7 +11,8 @@ use crate::op::{
 };
 use crate::storage::{Number, bits_of};
 use crate::{
-    Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_size,
+    Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, rules,
+    with_size,
 };
 
 pub static OP: OpDef = OpDef {
@@ -54,9 +57,14 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         );
     }
     let mode = mode(cx.op.name, cx.attrs)?;
+    rules::check_fits(cx.op.name, "value", Number::Float(cx.float(2)), cx.dtype(0))?;
     let mut shape = from.clone();
     for (dim, before, after) in per_dim(&pads, from.rank()) {
-        let (size, limit) = (from[dim] as i64, mode.limit(from[dim] as i64));
+        let size = from[dim] as i64;
+        let limit = match mode {
+            Mode::Circular => mode.limit(kept(size, before, after)),
+            _ => mode.limit(0..size),
+        };
         if before.max(after) > limit {
             return Err(cx.bad_shapes(format!(
                 "padding of {} is more than {limit} for size {size}",
@@ -80,8 +88,9 @@ enum Mode {
 }
 
 impl Mode {
-    /// Most padding for a dimension of `size`.
-    fn limit(self, size: i64) -> i64 {
+    /// Most padding for a dimension of which this range is kept.
+    fn limit(self, kept: Range<i64>) -> i64 {
+        let size = kept.end - kept.start;
         match self {
             Self::Constant => i64::MAX,
             Self::Reflect => (size - 1).max(0),
@@ -96,11 +105,12 @@ impl Mode {
         }
     }
 
-    /// The index in the input for position `at`, which may lie outside.
-    fn source(self, at: i64, size: i64) -> Option<usize> {
+    /// The index in the input for position `at`, which may lie outside. What is cut is still mirrored, but it does not come round.
+    fn source(self, at: i64, size: i64, kept: Range<i64>) -> Option<usize> {
         let inside = (0..size).contains(&at);
         let res = match self {
-            _ if inside => at,
+            Self::Circular if kept.is_empty() => return None,
+            _ if inside && self != Self::Circular => at,
             Self::Constant => return None,
             Self::Reflect => {
                 if at < 0 {
@@ -110,7 +120,7 @@ impl Mode {
                 }
             }
             Self::Replicate => at.clamp(0, size - 1),
-            Self::Circular => at.rem_euclid(size),
+            Self::Circular => kept.start + (at - kept.start).rem_euclid(kept.end - kept.start),
         };
         usize::try_from(res).ok()
     }
@@ -135,14 +145,22 @@ fn per_dim(pads: &[i64], rank: usize) -> impl Iterator<Item = (usize, i64, i64)>
     pads.chunks_exact(2).enumerate().map(move |(idx, it)| (rank - 1 - idx, it[0], it[1]))
 }
 
+/// The part of a dimension of `size` that negative padding leaves.
+fn kept(size: i64, before: i64, after: i64) -> Range<i64> {
+    before.saturating_neg().max(0)..size.saturating_sub(after.saturating_neg().max(0))
+}
+
 /// Positions of the input for each position of the output, per dimension.
 fn sources(cx: &KernelCx<'_, '_>) -> Result<Vec<Vec<Option<usize>>>> {
     let (from, to) = (cx.inputs[0].shape(), cx.outputs[0].shape());
     let mode = mode(cx.op.name, cx.attrs)?;
-    let mut before = vec![0_i64; from.rank()];
-    per_dim(&cx.ints(0).unwrap_or_default(), from.rank()).for_each(|(dim, it, _)| before[dim] = it);
+    let mut sides = vec![(0_i64, 0_i64); from.rank()];
+    per_dim(&cx.ints(0).unwrap_or_default(), from.rank())
+        .for_each(|(dim, before, after)| sides[dim] = (before, after));
     let of = |dim: usize| {
-        (0..to[dim] as i64).map(|it| mode.source(it - before[dim], from[dim] as i64)).collect()
+        let (size, (before, after)) = (from[dim] as i64, sides[dim]);
+        let source = |it| mode.source(it - before, size, kept(size, before, after));
+        (0..to[dim] as i64).map(source).collect()
     };
     Ok((0..from.rank()).map(of).collect())
 }
@@ -196,11 +214,11 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
         return Ok(vec![Some(apply_one(&OP, &[dy], &attrs)?)]);
     }
     let mut dx = dy;
-    for (dim, before, _) in per_dim(&pads, cx.input(0).rank()) {
+    for (dim, before, after) in per_dim(&pads, cx.input(0).rank()) {
         let size = cx.input(0).shape()[dim];
-        let at = (0..dx.shape()[dim] as i64)
-            .map(|it| mode.source(it - before, size as i64).unwrap_or(0) as i64);
-        let at: Vec<i64> = at.collect();
+        let kept = kept(size as i64, before, after);
+        let source = |it| mode.source(it - before, size as i64, kept.clone()).unwrap_or(0) as i64;
+        let at: Vec<i64> = (0..dx.shape()[dim] as i64).map(source).collect();
         let at = Tensor::from_vec(&at, Shape::from([at.len()]))?;
         let mut shape = dx.shape().clone();
         shape.dims_mut()[dim] = size;

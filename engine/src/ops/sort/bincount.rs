@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
+use crate::op::AdmitCx;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::{DType, Error, Meta, Metas, OpDef, Result, Shape, with_dtype};
 
@@ -17,7 +18,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("bincount.loop", run)]),
+    body: Body::Kernels(&[Kernel::new("bincount.loop", run).admitting(admits)]),
     grad: Grad::Stops("counts change in jumps"),
     step: None,
     pure: true,
@@ -41,13 +42,6 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         return Err(cx.bad_shapes("a vector of whole numbers is needed, with as many weights"));
     }
     let values = cx.inputs[0].to_f64_vec()?;
-    if values.iter().any(|&it| it < 0.0) {
-        return Err(Error::Attr {
-            op: cx.op.name,
-            name: "input",
-            problem: "must not be negative".into(),
-        });
-    }
     let len = values.iter().fold(-1.0, |a: f64, &b| a.max(b)) as i64 + 1;
     let dtype = cx
         .inputs
@@ -56,8 +50,14 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(Shape::from([len.max(cx.int(0)) as usize]), dtype)])
 }
 
+fn admits(cx: &AdmitCx<'_>) -> Result<()> {
+    let problem = || "must not be negative".into();
+    let refuse = || Error::Attr { op: cx.op.name, name: "input", problem: problem() };
+    cx.each_int(0, |it| if it < 0 { Err(refuse()) } else { Ok(()) })
+}
+
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let index = crate::ops::index::indices(cx.op.name, &cx.inputs[0])?;
+    let index = crate::op::indices(cx.op.name, &cx.inputs[0])?;
     let weights = cx.inputs.get(1).map(cast::<f64>);
     with_dtype!(cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();

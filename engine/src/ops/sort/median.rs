@@ -1,15 +1,17 @@
-//! `median`: the median of all elements, or along `dim` with where it is; of an even number the lower one.
+//! `median`: the median of all elements, or along `dim` with where it is; of an even number the lower one. A NaN is the median.
 
 use smallvec::smallvec;
 
-use crate::functional::{reshape, select, unsqueeze};
+use crate::functional::{
+    gather, gt, ne, reshape, select, select_where, squeeze, sub, sum, to, unsqueeze,
+};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
 use crate::shape::resolve_dim;
-use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply, rules};
+use crate::{Attr, DType, Error, OpDef, Outputs, Result, Shape, Tensor, apply, rules};
 
 pub static OP: OpDef = OpDef {
     name: "median",
-    doc: "The median of all elements, or along `dim` with where it is; of an even number the lower one.",
+    doc: "The median of all elements, or along `dim` with where it is; of an even number the lower one. Where there is a NaN, it is the median.",
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInt, Default::None),
@@ -36,6 +38,19 @@ pub static OP: OpDef = OpDef {
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    of(cx, |size, n_nan| {
+        // In order, the first NaN stands behind all numbers.
+        let first = sub(&Tensor::int_number(size), n_nan)?;
+        let lower = Tensor::int_number((size - 1) / 2);
+        select_where(&gt(n_nan, &Tensor::int_number(0))?, &first, &lower)
+    })
+}
+
+/// The element of the sorted line whose number `place` tells from the size of the line and from how many NaN there are in each.
+pub(super) fn of(
+    cx: &ComposedCx<'_>,
+    place: impl Fn(i64, &Tensor) -> Result<Tensor>,
+) -> Result<Outputs> {
     let input = cx.input(0)?;
     let (line, dim) = match cx.attrs[0] {
         Attr::Int(dim) if input.rank() > 0 => {
@@ -49,11 +64,24 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         return Err(Error::Shapes { op: cx.op.name, shapes: vec![input.shape().clone()], rule });
     }
     let attrs = smallvec![Attr::Int(dim as i64), Attr::Bool(false), Attr::Bool(true)];
-    let sorted = apply(&super::sort::OP, &[line], &attrs)?;
     let keepdim = cx.flag(1) && matches!(cx.attrs[0], Attr::Int(_));
-    let middle = |it: &Tensor| {
-        let res = select(it, dim as i64, (size as i64 - 1) / 2)?;
-        if keepdim { unsqueeze(&res, dim as i64) } else { Ok(res) }
+    let dim = dim as i64;
+    let place = if line.dtype().is_float() {
+        let n_nan = sum(&to(&ne(&line, &line)?, DType::I64)?, &[dim], true)?;
+        Some(place(size as i64, &n_nan)?)
+    } else {
+        None
+    };
+    let sorted = apply(&super::sort::OP, &[line], &attrs)?;
+    let middle = |it: &Tensor| match &place {
+        Some(place) => {
+            let res = gather(it, dim, place)?;
+            if keepdim { Ok(res) } else { squeeze(&res, dim) }
+        }
+        None => {
+            let res = select(it, dim, (size as i64 - 1) / 2)?;
+            if keepdim { unsqueeze(&res, dim) } else { Ok(res) }
+        }
     };
     let n_outputs = if matches!(cx.attrs[0], Attr::Int(_)) { 2 } else { 1 };
     sorted.iter().take(n_outputs).map(middle).collect()

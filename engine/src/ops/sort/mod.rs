@@ -15,6 +15,7 @@ pub mod argsort;
 pub mod bincount;
 pub mod histc;
 pub mod median;
+pub mod nanmedian;
 pub mod searchsorted;
 #[expect(
     clippy::module_inception,
@@ -30,6 +31,7 @@ pub static ALL: &[&OpDef] = &[
     &bincount::OP,
     &histc::OP,
     &median::OP,
+    &nanmedian::OP,
     &searchsorted::OP,
     &sort::OP,
     &topk::OP,

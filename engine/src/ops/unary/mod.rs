@@ -16,6 +16,8 @@ pub mod cos;
 pub mod cosh;
 pub mod elu;
 pub mod erf;
+pub mod erfc;
+pub mod erfinv;
 pub mod exp;
 pub mod exp2;
 pub mod expm1;
@@ -78,6 +80,8 @@ pub static ALL: &[&OpDef] = &[
     &cosh::OP,
     &elu::OP,
     &erf::OP,
+    &erfc::OP,
+    &erfinv::OP,
     &exp::OP,
     &exp2::OP,
     &expm1::OP,

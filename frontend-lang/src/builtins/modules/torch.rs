@@ -70,11 +70,12 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
     members: &[
         Member::AllOf("torch.nn.composed"),
         Member::AllOf("torch.nn.losses"),
+        Member::AllOf("torch.nn.spatial"),
         Member::From("affine_grid", "torch.nn.sampling", "affine_grid"),
         Member::From("grid_sample", "torch.nn.sampling", "grid_sample"),
         Member::Each(ops),
         // These do more than their ops: running statistics, a row that is not trained, sizes that stay.
-        Member::From("adaptive_avg_pool2d", "torch.nn.composed", "adaptive_avg_pool2d"),
+        Member::From("adaptive_avg_pool2d", "torch.nn.spatial", "adaptive_avg_pool2d"),
         Member::From("batch_norm", "torch.nn.composed", "batch_norm"),
         Member::From("embedding", "torch.nn.composed", "embedding"),
     ],

@@ -1,5 +1,10 @@
 //! The op row: everything the system knows about one op stands in one `OpDef`.
 
+mod admit;
+
+pub use admit::AdmitCx;
+pub(crate) use admit::indices;
+
 use crate::attr::{Attr, Attrs};
 use crate::cpu::interrupt;
 use crate::cpu::view::{OutView, View};
@@ -228,17 +233,19 @@ pub struct Kernel {
     pub workspace: fn(&InferCx<'_>) -> usize,
     /// Multiplications and additions, where there are many for each element; a row's first kernel tells.
     pub flops: fn(&InferCx<'_>) -> usize,
-    /// Refuses elements that it cannot take, positions outside a dimension say, as far as they are known. A trace asks before it
-    /// promises a result, so that the error comes from the line that made the mistake, and nothing was changed after it.
-    pub admits: Option<fn(&InferCx<'_>) -> Result<()>>,
-    /// Computes all outputs.
+    /// Refuses elements that the op does not take, positions outside a dimension say. It runs before every run of the kernel, which
+    /// relies on it. A trace asks before it promises a result, so that the error comes from the line that made the mistake, and
+    /// nothing was changed after it.
+    pub admits: Option<fn(&AdmitCx<'_>) -> Result<()>>,
+    /// Computes all outputs; reached through `compute` alone.
     pub run: fn(&mut KernelCx<'_, '_>) -> Result<()>,
 }
 
 impl Kernel {
     /// Computes all outputs, or tells that the user has stopped it; then they hold nothing of use.
     pub(crate) fn compute(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
-        let res = (self.run)(cx);
+        let admitted = self.admits.map_or(Ok(()), |admits| admits(&AdmitCx::of(cx)));
+        let res = admitted.and_then(|()| (self.run)(cx));
         if interrupt::take() { Err(Error::Interrupted) } else { res }
     }
 
@@ -256,8 +263,8 @@ impl Kernel {
         }
     }
 
-    /// The same kernel with a look at its operands.
-    pub const fn admitting(mut self, admits: fn(&InferCx<'_>) -> Result<()>) -> Self {
+    /// The same kernel with a check of its operands.
+    pub const fn admitting(mut self, admits: fn(&AdmitCx<'_>) -> Result<()>) -> Self {
         self.admits = Some(admits);
         self
     }

@@ -1,0 +1,51 @@
+//! What an op refuses in the elements of its operands: classes, positions, probabilities, divisors.
+//!
+//! **Invariant:** nothing is checked in one mode and skipped in another. A kernel's `admits` runs before the kernel does, whoever
+//! runs it: eager code, a recording, a plan, a model. A trace asks it before it promises a result, so that the error comes from
+//! the line that made the mistake. What lane programs refuse as they run follows from the scalar expression.
+
+use crate::cpu::lane::{Fault, cast};
+use crate::expr::{BinOp, Expr};
+use crate::op::{AdmitCx, Body, InferCx};
+use crate::{Attrs, Error, OpDef, Result, Tensor, lane, rules};
+
+/// Refuses what the op refuses, as far as the elements are there; tells whether all were that it looks at.
+pub(crate) fn ahead(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<bool> {
+    match op.body {
+        Body::Kernels(kernels) => {
+            let cx = AdmitCx::on_tensors(op, inputs, attrs);
+            kernels.iter().filter_map(|it| it.admits).try_for_each(|admits| admits(&cx))?;
+            Ok(!cx.met_unseen())
+        }
+        Body::View(_) | Body::Composed(_) => Ok(true),
+        _ if inputs.iter().any(|it| it.dtype().is_float() || it.numel() == 0) => Ok(true),
+        _ => faults_ahead(op, inputs, attrs),
+    }
+}
+
+/// As [`ahead`], for the faults of a lane program on whole numbers.
+fn faults_ahead(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<bool> {
+    if rules::elementwise_dtypes(&InferCx { op, inputs, attrs })?.0.is_float() {
+        return Ok(true);
+    }
+    let cx = AdmitCx::on_tensors(op, inputs, attrs);
+    let mut res = Ok(());
+    if let Some(expr) = lane::expr_of(op, attrs) {
+        expr.each_binary(&mut |op, operand| {
+            let (fault, is_bad): (_, fn(f64) -> bool) = match op {
+                BinOp::FloorDiv | BinOp::Rem | BinOp::Fmod => {
+                    (Fault::DivisionByZero, |it| it == 0.0)
+                }
+                BinOp::Pow => (Fault::NegativeExponent, |it| it < 0.0),
+                _ => return,
+            };
+            if let (Ok(()), Some(idx)) = (&res, Expr::as_input(operand)) {
+                res = cx.elements(idx, |view| {
+                    let bad = cast::<f64>(view).iter().any(|&it| is_bad(it));
+                    if bad { Err(Error::from(fault)) } else { Ok(()) }
+                });
+            }
+        });
+    }
+    res.map(|()| !cx.met_unseen())
+}

@@ -1,0 +1,65 @@
+//! `pick_class`: of each row of scores `[n, classes]` the one of its target class; 0 for rows whose target is `ignore_index`.
+
+use smallvec::smallvec;
+
+use super::softmax_cross_entropy::{admit_classes, checked_rows};
+use crate::functional::{full, mul, ne, scatter_add, select_where, to, unsqueeze};
+use crate::op::indices;
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
+
+pub static OP: OpDef = OpDef {
+    name: "pick_class",
+    doc: "Of each row of scores `[n, classes]` the one of its target class; 0 for rows whose target is `ignore_index`.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("target"),
+        Param::with("ignore_index", ParamKind::Int, Default::Int(-100)),
+    ],
+    dtypes: DTypeRule::FloatFirst,
+    infer,
+    body: Body::Kernels(&[Kernel::new("pick_class.rows", run).admitting(admit_classes)]),
+    grad: Grad::Rule(grad, Saves::Inputs),
+    step: None,
+    pure: true,
+    method: false,
+    internal: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("pick_class(tensor([[0.5, 2.0], [3.0, nan]]), tensor([1, 0]))", "tensor([2., 3.])"),
+        ("pick_class(tensor([[inf, 2.0]]), tensor([-100]))", "tensor([0.])"),
+        ("pick_class(tensor([[-1.5, 2.0]]), tensor([0]), 1)", "tensor([-1.5000])"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    Ok(smallvec![Meta::new(Shape::from([checked_rows(cx)?]), cx.dtype(0))])
+}
+
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (scores, ignored) = (cx.inputs[0], cx.int(0));
+    let target = indices(cx.op.name, &cx.inputs[1])?;
+    let layout = scores.layout();
+    let (start, steps) = (layout.offset as isize, &layout.strides);
+    with_float!(cx.op.name, scores.dtype(), T => {
+        let (scores, out) = (scores.buffer::<T>(), cx.outputs[0].as_mut_slice::<T>());
+        for (row, (slot, &class)) in out.iter_mut().zip(target.iter()).enumerate() {
+            let at = start + row as isize * steps[0] + class as isize * steps[1];
+            *slot = if class == ignored { 0.0 } else { scores[at as usize] };
+        }
+        Ok(())
+    })
+}
+
+/// Each gradient goes back to the score that was picked.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let (target, dy) = (cx.input(1), cx.output_grad()?);
+    let kept = ne(target, &Tensor::int_number(cx.int(0)))?;
+    let class = select_where(&kept, target, &Tensor::int_number(0))?;
+    let dy = mul(&dy, &to(&kept, dy.dtype())?)?;
+    let zeros = full(cx.input(0).shape(), 0.0, dy.dtype())?;
+    Ok(vec![Some(scatter_add(&zeros, 1, &unsqueeze(&class, 1)?, &unsqueeze(&dy, 1)?)?), None])
+}

@@ -1,0 +1,45 @@
+//! `addbmm`: `beta * input + alpha * sum(batch1 @ batch2)`, the products of a batch added up.
+
+use super::{ranks, same_batch, weighed_sum};
+use crate::functional::{matmul, sum};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{OpDef, Outputs, Result, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "addbmm",
+    doc: "`beta * input + alpha * sum(batch1 @ batch2)`, the products of a batch added up.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("batch1"),
+        Param::tensor("batch2"),
+        Param::with("beta", ParamKind::Float, Default::Int(1)),
+        Param::with("alpha", ParamKind::Float, Default::Int(1)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    step: Some(|_| "AddbmmBackward0"),
+    pure: true,
+    method: true,
+    internal: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        (
+            "addbmm(tensor([[1.0]]), tensor([[[2.0]], [[3.0]]]), tensor([[[4.0]], [[5.0]]]))",
+            "tensor([[24.]])",
+        ),
+        (
+            "addbmm(tensor([[1]]), tensor([[[2]]]), tensor([[[3]]]), beta=2, alpha=3)",
+            "tensor([[20]])",
+        ),
+        ("addbmm(tensor([[nan]]), ones(0, 1, 2), ones(0, 2, 1), beta=0)", "tensor([[0.]])"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    ranks(cx, &[3, 3], "after the input, two batches of matrices are needed")?;
+    same_batch(cx)?;
+    weighed_sum(cx, sum(&matmul(cx.input(1)?, cx.input(2)?)?, &[0], false)?)
+}

@@ -1,0 +1,41 @@
+//! `addr`: `beta * input + alpha * outer(vec1, vec2)` for two vectors.
+
+use super::{ranks, weighed_sum};
+use crate::functional::{mul, unsqueeze};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{OpDef, Outputs, Result, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "addr",
+    doc: "`beta * input + alpha * outer(vec1, vec2)` for two vectors.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("vec1"),
+        Param::tensor("vec2"),
+        Param::with("beta", ParamKind::Float, Default::Int(1)),
+        Param::with("alpha", ParamKind::Float, Default::Int(1)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    step: Some(|_| "AddrBackward0"),
+    pure: true,
+    method: true,
+    internal: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        (
+            "addr(zeros(2, 2), tensor([1.0, 2.0]), tensor([3.0, 4.0]))",
+            "tensor([[3., 4.],\n        [6., 8.]])",
+        ),
+        ("addr(tensor([[1]]), tensor([2]), tensor([3]), beta=2, alpha=3)", "tensor([[20]])"),
+        ("addr(tensor([[nan]]), tensor([2.0]), tensor([3.0]), beta=0)", "tensor([[6.]])"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    ranks(cx, &[1, 1], "after the input, two vectors are needed")?;
+    weighed_sum(cx, mul(&unsqueeze(cx.input(1)?, 1)?, cx.input(2)?)?)
+}

@@ -1,0 +1,45 @@
+//! `baddbmm`: `beta * input + alpha * (batch1 @ batch2)` for batches of matrices.
+
+use super::{ranks, same_batch, weighed_sum};
+use crate::functional::matmul;
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::{OpDef, Outputs, Result, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "baddbmm",
+    doc: "`beta * input + alpha * (batch1 @ batch2)` for batches of matrices.",
+    params: &[
+        Param::tensor("input"),
+        Param::tensor("batch1"),
+        Param::tensor("batch2"),
+        Param::with("beta", ParamKind::Float, Default::Int(1)),
+        Param::with("alpha", ParamKind::Float, Default::Int(1)),
+    ],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    step: Some(|_| "BaddbmmBackward0"),
+    pure: true,
+    method: true,
+    internal: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("baddbmm(tensor([[[1.0]]]), tensor([[[2.0]]]), tensor([[[3.0]]]))", "tensor([[[7.]]])"),
+        (
+            "baddbmm(tensor([1, 2]), tensor([[[2]]]), tensor([[[3, 4]]]), beta=2, alpha=-1)",
+            "tensor([[[-4, -4]]])",
+        ),
+        (
+            "baddbmm(tensor([[[inf]]]), tensor([[[2.0]]]), tensor([[[3.0]]]), beta=0)",
+            "tensor([[[6.]]])",
+        ),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    ranks(cx, &[3, 3], "after the input, two batches of matrices are needed")?;
+    same_batch(cx)?;
+    weighed_sum(cx, matmul(cx.input(1)?, cx.input(2)?)?)
+}

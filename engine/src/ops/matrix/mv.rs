@@ -1,0 +1,34 @@
+//! `mv`: the product of a matrix and a vector.
+
+use smallvec::smallvec;
+
+use super::ranks;
+use crate::functional::matmul;
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
+use crate::{OpDef, Outputs, Result, rules};
+
+pub static OP: OpDef = OpDef {
+    name: "mv",
+    doc: "The product of a matrix and a vector.",
+    params: &[Param::tensor("input"), Param::tensor("vec")],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    step: Some(|_| "MvBackward0"),
+    pure: true,
+    method: true,
+    internal: false,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("mv(tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([1.0, -1.0]))", "tensor([-1., -1.])"),
+        ("mv(tensor([[1, 2]]), tensor([3, 4]))", "tensor([11])"),
+        ("mv(ones(2, 0), ones(0))", "tensor([0., 0.])"),
+    ],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    ranks(cx, &[2, 1], "a matrix and a vector are needed; `@` takes other shapes as well")?;
+    Ok(smallvec![matmul(cx.input(0)?, cx.input(1)?)?])
+}
