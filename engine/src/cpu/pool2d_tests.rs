@@ -331,7 +331,7 @@ fn many_planes_are_shared_among_threads() {
 fn nothing_in_nothing_out() {
     let p = PoolProblem::new(0, [4, 4], [2, 2]);
     max_pool::<f32>(&p, &[], &mut [], &mut []);
-    avg_pool::<f32>(&PoolProblem::new(1, [1, 1], [2, 2]), &[1.0], &mut [], true);
+    avg_pool::<f32>(&PoolProblem::new(1, [1, 1], [2, 2]), &[1.0], &mut [], Divisor::Covered);
 }
 
 fn near(got: &[f32], want: &[f32]) {

@@ -2,8 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{admit_along_by, from_start, index_dtype, indices};
-use crate::admit::AdmitCx;
+use super::{admit_along, index_dtype, indices};
 use crate::cpu::strided;
 use crate::functional::index_add;
 use crate::op::{
@@ -22,7 +21,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("index_select.rows", run).admitting(admit)]),
+    body: Body::Kernels(&[Kernel::new("index_select.rows", run).admitting(admit_along)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,
@@ -54,10 +53,6 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         *size = cx.shape(1).numel();
     }
     Ok(smallvec![Meta::new(shape, cx.dtype(0))])
-}
-
-fn admit(cx: &AdmitCx<'_>) -> Result<()> {
-    admit_along_by(cx, from_start)
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
