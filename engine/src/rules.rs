@@ -79,26 +79,18 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
     }
 }
 
-/// Checks that a whole number can become an element of a dtype. Below 0 it may wrap where the dtype has no sign.
+/// Checks that a number can become an element of a dtype.
 pub fn check_fits(
     op: &'static str,
     name: &'static str,
     number: Number,
     dtype: DType,
 ) -> Result<()> {
-    let bounds = match dtype {
-        DType::U8 => -255..=255,
-        DType::I32 => i64::from(i32::MIN)..=i64::from(i32::MAX),
-        _ => return Ok(()),
-    };
-    if bounds.contains(&number.as_i64()) {
+    if number.fits(dtype) {
         return Ok(());
     }
-    let problem = format!(
-        "is {}, which {dtype} does not hold; it goes to {}, take a wider dtype for more",
-        number.as_i64(),
-        bounds.end()
-    );
+    let number = number.as_i64();
+    let problem = format!("is {number}, which {dtype} does not hold: take a wider dtype");
     Err(Error::Attr { op, name, problem })
 }
 

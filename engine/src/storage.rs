@@ -63,6 +63,15 @@ impl Number {
         }
     }
 
+    /// Whether it can become an element of a dtype of whole numbers. Below 0 it may wrap where the dtype has no sign.
+    pub fn fits(self, dtype: DType) -> bool {
+        match dtype {
+            DType::U8 => (-255..=255).contains(&self.as_i64()),
+            DType::I32 => i32::try_from(self.as_i64()).is_ok(),
+            DType::Bool | DType::I64 | DType::F32 | DType::F64 => true,
+        }
+    }
+
     /// Same kind and same bits.
     pub fn same(self, other: Self) -> bool {
         match (self, other) {

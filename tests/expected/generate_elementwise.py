@@ -27,7 +27,7 @@ NAMES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.i
          torch.bool: "bool"}
 
 SMOOTH = """exp expm1 exp2 log log1p log2 log10 sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh
-acosh atanh sigmoid erf""".split()
+acosh atanh sigmoid erf erfc erfinv""".split()
 EXACT = "abs neg sign square relu floor ceil trunc round isnan isinf isfinite logical_not bitwise_not frac clone".split()
 UNITS = {
     "relu6": (F.relu6, [[]]),
@@ -44,6 +44,9 @@ UNITS = {
     "mish": (F.mish, [[]]),
     "log_sigmoid": (F.logsigmoid, [[]]),
     "softsign": (F.softsign, [[]]),
+    "hardshrink": (F.hardshrink, [[0.5], [3.0]]),
+    "softshrink": (F.softshrink, [[0.5], [3.0]]),
+    "threshold": (F.threshold, [[0.5, -2.0], [-1.0, 7.0]]),
     "clamp": (lambda x, low, high: torch.clamp(x, low, high), [[-1.0, 2.0], [None, 0.5], [0.5, None]]),
 }
 SMOOTH2 = "add sub mul div pow atan2 hypot logaddexp".split()

@@ -242,8 +242,8 @@ case("conv_transpose2d", lambda x, w, b: F.conv_transpose2d(x, w, b, 2, 1, 1, 2,
 case("conv1d", lambda x, w, b: F.conv1d(x, w, b, 2, 1), [rand(2, 3, 9), rand(4, 3, 3), rand(4)], [2, 1, 1, 1])
 case("max_pool2d", lambda x: F.max_pool2d(x, 2), [rand(2, 3, 5, 4)], [2, None, 0, 1, False, False])
 case("max_pool2d", lambda x: F.max_pool2d(x, 3, 2, 1, 1, True, True), [rand(3, 6, 7)], [3, 2, 1, 1, True, True])
-case("avg_pool2d", lambda x: F.avg_pool2d(x, 2), [rand(2, 3, 5, 4)], [2, None, 0, False, True])
-case("avg_pool2d", lambda x: F.avg_pool2d(x, 3, 2, 1, True, False), [rand(1, 3, 6, 7)], [3, 2, 1, True, False])
+case("avg_pool2d", lambda x: F.avg_pool2d(x, 2), [rand(2, 3, 5, 4)], [2, None, 0, False, True, None])
+case("avg_pool2d", lambda x: F.avg_pool2d(x, 3, 2, 1, True, False), [rand(1, 3, 6, 7)], [3, 2, 1, True, False, None])
 case("adaptive_avg_pool2d", lambda x: F.adaptive_avg_pool2d(x, (3, 2)), [rand(2, 3, 7, 5)], [(3, 2)])
 
 # Sorting.
@@ -300,7 +300,7 @@ def pooled_back(pool, shape):
 
 
 case("avg_pool2d_backward", pooled_back(lambda x: F.avg_pool2d(x, 3, 2, 1, True, False), (2, 3, 6, 7)), [rand(2, 3, 4, 4)],
-     [3, 2, 1, True, False, (2, 3, 6, 7)])
+     [3, 2, 1, True, False, None, (2, 3, 6, 7)])
 case("adaptive_avg_pool2d_backward", pooled_back(lambda x: F.adaptive_avg_pool2d(x, (3, 2)), (2, 7, 5)), [rand(2, 3, 2)],
      [(3, 2), (2, 7, 5)])
 case("max_pool2d_with_indices", lambda x: F.max_pool2d(x, 3, 2, 1, 1, True, True), [rand(2, 3, 6, 7)], [3, 2, 1, 1, True])
@@ -364,5 +364,42 @@ case("probabilities", lambda p: p.clone(), [torch.tensor([[0.25, 0.5], [0.75, 0.
 case("probabilities", lambda p: p.clone(), [torch.tensor([0.0, 1.0], dtype=torch.float64)], ["input"], grad=False)
 
 path = pathlib.Path(__file__).parents[2] / "engine" / "testdata" / "ops.json"
+# Corners: zeros, NaN, what is multiplied by 0, narrow shapes, corrections of every kind.
+for op in ("var", "std"):
+    run = getattr(torch, op)
+    for correction in (0.5, None, 3):
+        case(op, lambda x: run(x, (1,), correction=correction), [M], [(1,), correction, False])
+for p in (2.0, 1.5, 1.0, 3.0, math.inf, -1.0):
+    case("norm", lambda x: torch.linalg.vector_norm(x, p, (1,)),
+         [torch.tensor([[0.0, 0.0], [3.0, -4.0], [0.0, 2.0]], dtype=torch.float64)], [p, (1,), False])
+A, B, NANS = rand(2, 3, 4), rand(2, 4, 5), torch.full((3, 5), math.nan, dtype=torch.float64)
+case("mm", torch.mm, [M, rand(4, 2)])
+case("mm", torch.mm, [whole(3, 4), whole(4, 2)])
+case("bmm", torch.bmm, [A, B])
+case("mv", torch.mv, [M, rand(4)])
+for beta, alpha in ((0.0, 1.0), (0.5, -2.0)):
+    case("addmm", lambda x, a, b: torch.addmm(x, a, b, beta=beta, alpha=alpha), [NANS if beta == 0 else rand(3, 5), M, rand(4, 5)], [beta, alpha])
+    case("baddbmm", lambda x, a, b: torch.baddbmm(x, a, b, beta=beta, alpha=alpha), [NANS.expand(2, 3, 5) if beta == 0 else rand(5), A, B], [beta, alpha])
+    case("addbmm", lambda x, a, b: torch.addbmm(x, a, b, beta=beta, alpha=alpha), [NANS if beta == 0 else rand(3, 1), A, B], [beta, alpha])
+    case("addmv", lambda x, a, b: torch.addmv(x, a, b, beta=beta, alpha=alpha), [NANS[:, 0] if beta == 0 else rand(3), M, rand(4)], [beta, alpha])
+    case("addr", lambda x, a, b: torch.addr(x, a, b, beta=beta, alpha=alpha), [NANS if beta == 0 else rand(3, 5), rand(3), V], [beta, alpha])
+case("addmm", lambda x, a, b: torch.addmm(x, a, b, beta=2, alpha=3), [whole(3, 5), whole(3, 4), whole(4, 5)], [2, 3])
+HOLES = torch.tensor([[1.0, math.nan, 3.0], [4.0, 2.0, 9.0], [math.nan, math.nan, 0.0]], dtype=torch.float64)
+for op in ("median", "nanmedian"):
+    case(op, lambda x: tuple(getattr(torch, op)(x, 1)), [HOLES], [1, False])
+    case(op, lambda x: tuple(getattr(torch, op)(x, 0, True)), [HOLES], [0, True])
+    case(op, getattr(torch, op), [HOLES], [None, False])
+case("cosine_similarity", lambda a, b: F.cosine_similarity(a, b, 1), [rand(3, 1, 4), rand(2, 4)], [1, 1e-8])
+case("cosine_similarity", lambda a, b: F.cosine_similarity(a, b, 0), [M, rand(4)], [0, 1e-8])
+for pads in [(-1, 2), (2, -1), (-1, -2), (1, -1, -1, 2)]:
+    case("pad", lambda x: F.pad(x, pads, "circular"), [rand(1, 1, 3, 5) if len(pads) == 4 else rand(1, 2, 5)], [pads, "circular", 0.0])
+for divisor in (3, -2):
+    case("avg_pool2d", lambda x: F.avg_pool2d(x, 3, 2, 1, True, False, divisor), [rand(1, 3, 6, 7)], [3, 2, 1, True, False, divisor])
+case("avg_pool2d_backward", pooled_back(lambda x: F.avg_pool2d(x, 3, 2, 1, True, False, 5), (2, 3, 6, 7)), [rand(2, 3, 4, 4)],
+     [3, 2, 1, True, False, 5, (2, 3, 6, 7)])
+case("conv_transpose2d", lambda x, w, _: F.conv_transpose2d(x, w, None, 2, 1), [rand(3, 5, 4), rand(3, 2, 3, 3), None], [2, 1, 0, 1, 1])
+case("cat", lambda *x: torch.cat(x), [rand(0), rand(0)], [0])
+case("take_along_dim", lambda x, i: torch.take_along_dim(x, i, 1), [M, torch.tensor([[-1], [0], [-4]])], [1])
+
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

@@ -194,6 +194,13 @@ impl Nested {
     }
 
     fn build(&self, shape: Shape, dtype: DType) -> Result<Tensor, Raised> {
+        let whole = self.dtype.is_some_and(|it| !it.is_float());
+        let strange = self.ints.iter().find(|&&it| whole && !Number::Int(it).fits(dtype));
+        if let Some(number) = strange {
+            return Err(runtime_error(format!(
+                "{number} does not fit into {dtype}: take a wider dtype"
+            )));
+        }
         Ok(match dtype {
             DType::F64 => Tensor::from_vec(&self.floats, shape)?,
             DType::F32 => {

@@ -1,14 +1,15 @@
 //! `axpy`: `input + other * alpha`; what `add` and `sub` do when they are given an `alpha`.
 
+use crate::dtype::result_type;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
-use crate::rules;
+use crate::{Attrs, DType, Error, Result, Tensor, rules};
 
 /// The row of `axpy`.
 pub static OP: OpDef = OpDef {
     name: "axpy",
     doc: "`input + other * alpha`: the step of an optimiser, as one op.",
     params: &[Param::tensor("input"), Param::tensor("other"), Param::tensor("alpha")],
-    dtypes: DTypeRule::Promote,
+    dtypes: DTypeRule::Custom(of_terms),
     infer: rules::broadcast,
     body: Body::Ternary(|x, y, alpha| x + y * alpha),
     grad: Grad::Derived,
@@ -24,3 +25,14 @@ pub static OP: OpDef = OpDef {
         ("axpy(tensor([1, 2]), tensor([[3], [4]]), 2)", "tensor([[ 7,  8],\n        [ 9, 10]])"),
     ],
 };
+
+/// The dtype of the sum without `alpha`: of whole numbers only whole multiples are added.
+fn of_terms(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
+    let dtype = result_type(inputs[..2].iter().map(|it| (it.dtype(), it.strength())));
+    let alpha = inputs[2].dtype();
+    if alpha.is_float() && !dtype.is_float() {
+        let allowed = "a whole number as alpha, as what is added is whole";
+        return Err(Error::DType { op: OP.name, dtype: alpha, allowed });
+    }
+    Ok((dtype, dtype))
+}

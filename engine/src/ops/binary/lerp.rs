@@ -1,14 +1,15 @@
 //! `lerp`: `input + weight * (end - input)`.
 
+use crate::dtype::Strength;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
-use crate::rules;
+use crate::{Attrs, DType, Error, Result, Tensor, rules};
 
 /// The row of `lerp`.
 pub static OP: OpDef = OpDef {
     name: "lerp",
     doc: "`input + weight * (end - input)`.",
     params: &[Param::tensor("input"), Param::tensor("end"), Param::tensor("weight")],
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::Custom(of_all),
     infer: rules::broadcast,
     body: Body::Ternary(|x, y, w| x.clone() + w * (y - x)),
     grad: Grad::Derived,
@@ -24,3 +25,16 @@ pub static OP: OpDef = OpDef {
         ("lerp(tensor([1.0]), tensor([nan]), tensor([0.5]))", "tensor([nan])"),
     ],
 };
+
+/// One float dtype; the weight may be a number.
+fn of_all(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
+    let dtype = inputs[0].dtype();
+    if !dtype.is_float() {
+        return Err(Error::DType { op: OP.name, dtype, allowed: "float32 or float64" });
+    }
+    if inputs.iter().any(|it| it.dtype() != dtype && it.strength() != Strength::Number) {
+        let dtypes = inputs.iter().map(Tensor::dtype).collect();
+        return Err(Error::DTypes { op: OP.name, dtypes });
+    }
+    Ok((dtype, dtype))
+}

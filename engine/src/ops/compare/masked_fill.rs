@@ -1,5 +1,6 @@
 //! `masked_fill`: the input with a number where a mask holds.
 
+use crate::dtype::Strength;
 use crate::expr::Expr;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
 use crate::rules;
@@ -41,6 +42,13 @@ fn of_input(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
     let (dtype, mask, value) = (inputs[0].dtype(), inputs[1].dtype(), inputs[2].dtype());
     if mask != DType::Bool {
         return refuse(mask, "a bool mask");
+    }
+    if inputs[2].strength() == Strength::Tensor {
+        let shapes = inputs.iter().map(|it| it.shape().clone()).collect();
+        let rule =
+            "the value must be a number or a tensor without dimensions; torch.where takes others"
+                .into();
+        return Err(Error::Shapes { op: OP.name, shapes, rule });
     }
     if value.is_float() && !dtype.is_float() {
         return refuse(value, "a whole number as value, as the input holds whole numbers");

@@ -3,7 +3,7 @@
 use crate::expr::Expr;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
 use crate::rules;
-use crate::{Attrs, DType, Result, Tensor};
+use crate::{Attrs, DType, Error, Result, Tensor};
 
 /// The row of `where`.
 pub static OP: OpDef = OpDef {
@@ -35,6 +35,11 @@ pub static OP: OpDef = OpDef {
 
 /// The dtype of what is chosen between; the condition takes no part.
 fn chosen(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
+    let condition = inputs[0].dtype();
+    if condition != DType::Bool {
+        let allowed = "a bool condition: compare, or write `x != 0`";
+        return Err(Error::DType { op: OP.name, dtype: condition, allowed });
+    }
     let operands = inputs[1..].iter().map(|it| (it.dtype(), it.strength()));
     let dtype = crate::dtype::result_type(operands);
     Ok((dtype, dtype))

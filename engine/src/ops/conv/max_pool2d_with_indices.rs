@@ -8,7 +8,9 @@ use crate::functional::{reshape, scatter_add};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
-use crate::{Attrs, DType, Meta, Metas, OpDef, Result, Shape, Tensor, functional, with_float};
+use crate::{
+    Attrs, DType, Meta, Metas, OpDef, Result, Shape, Tensor, autograd, functional, with_float,
+};
 
 pub static OP: OpDef = OpDef {
     name: "max_pool2d_with_indices",
@@ -78,5 +80,13 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let area = x.shape()[rank - 2] * x.shape()[rank - 1];
     let zeros = functional::full(&Shape::from([planes, area]), 0.0, dy.dtype())?;
     let dx = scatter_add(&zeros, 1, &flat(cx.output(1))?, &flat(&dy)?)?;
-    Ok(vec![Some(reshape(&dx, x.shape())?)])
+    let dx = reshape(&dx, x.shape())?;
+    Ok(vec![Some(if autograd::enabled() && x.requires_grad() { beside(&dx, x)? } else { dx })])
+}
+
+/// `dx` as something that depends on `x`, with derivative 0: where the largest stand does not change with a small step. So a second
+/// backward finds zeros, and not nothing.
+fn beside(dx: &Tensor, x: &Tensor) -> Result<Tensor> {
+    let always = functional::full(&Shape::default(), 1.0, DType::Bool)?;
+    functional::select_where(&always, dx, x)
 }

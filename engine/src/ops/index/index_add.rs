@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{admit_along, index_dtype, place};
+use super::{admit_along, index_dtype};
 use crate::cpu::number::Num;
 use crate::cpu::{interrupt, strided};
 use crate::op::indices;
@@ -73,7 +73,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let mut rows = src.chunks_exact(inner.max(1));
         for block in 0..outer {
             for &at in index.iter() {
-                let start = (block * size + place(at, size)) * inner;
+                let start = (block * size + at as usize) * inner;
                 let row = rows.next().unwrap_or(&[]);
                 out[start..start + inner].iter_mut().zip(row).for_each(|(slot, &x)| *slot = slot.plus(x));
             }

@@ -2,10 +2,9 @@
 
 use smallvec::smallvec;
 
-use super::{admit_along_by, from_start, index_dtype};
+use super::{admit_along, index_dtype};
 use crate::cpu::strided;
 use crate::functional::index_add;
-use crate::op::AdmitCx;
 use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
@@ -23,7 +22,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("index_select.rows", run).admitting(admit)]),
+    body: Body::Kernels(&[Kernel::new("index_select.rows", run).admitting(admit_along)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,
@@ -55,10 +54,6 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         *size = cx.shape(1).numel();
     }
     Ok(smallvec![Meta::new(shape, cx.dtype(0))])
-}
-
-fn admit(cx: &AdmitCx<'_>) -> Result<()> {
-    admit_along_by(cx, from_start)
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

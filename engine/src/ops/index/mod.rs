@@ -65,7 +65,7 @@ pub(crate) fn checked(op: &'static str, index: i64, size: usize, dim: usize) -> 
     }
 }
 
-/// As [`checked`], for what does not count from the end: rows of a table, classes.
+/// As [`checked`], for what does not count from the end: rows of a table, classes, places along a dimension.
 #[inline]
 pub(crate) fn from_start(op: &'static str, index: i64, size: usize, dim: usize) -> Result<usize> {
     let at = usize::try_from(index).ok().filter(|it| *it < size);
@@ -79,21 +79,14 @@ pub(crate) fn place(index: i64, size: usize) -> usize {
 }
 
 /// Refuses positions outside a dimension, for an op whose second operand names places along the dimension `attrs[0]` of its first.
+/// They do not count from the end.
 pub(crate) fn admit_along(cx: &AdmitCx<'_>) -> Result<()> {
-    admit_along_by(cx, checked)
-}
-
-/// As [`admit_along`]; `position` says which indices there are.
-pub(crate) fn admit_along_by(
-    cx: &AdmitCx<'_>,
-    position: fn(&'static str, i64, usize, usize) -> Result<usize>,
-) -> Result<()> {
     let dim = resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;
     let size = cx.shape(0).get(dim).copied().unwrap_or(1);
-    cx.each_int(1, |at| position(cx.op.name, at, size, dim).map(drop))
+    cx.each_int(1, |at| from_start(cx.op.name, at, size, dim).map(drop))
 }
 
-/// As [`admit_along`], for operands from `first` on that index the leading dimensions of the first.
+/// As [`admit_along`], for operands from `first` on that index the leading dimensions of the first, and may count from the end.
 pub(crate) fn admit_leading(cx: &AdmitCx<'_>, first: usize) -> Result<()> {
     let sizes = cx.shape(0).iter().enumerate();
     (first..cx.n_inputs()).zip(sizes).try_for_each(|(idx, (dim, &size))| {
@@ -177,7 +170,7 @@ impl<'a> Spread<'a> {
         let mut at = 0;
         strided::for_each_run([&layout], |[start], len, [stride]| {
             for it in 0..len {
-                let index = place(self.index[at], self.shape[self.dim]);
+                let index = self.index[at] as usize;
                 body(at, start + it * stride as usize + index * step);
                 at += 1;
             }

@@ -10,13 +10,17 @@ use crate::cpu::{interrupt, strided};
 use crate::op::{InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::storage::{self, Number};
-use crate::{DType, Error, Layout, Metas, Result, Shape, with_dtype, with_size};
+use crate::{DType, Error, Layout, Metas, Result, Shape, rules, with_dtype, with_size};
 
 pub(super) fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (to, index, src) = (cx.shape(0), cx.shape(1), cx.shape(2));
     let dim = resolve_dim(cx.op.name, cx.int(0), to.rank())?;
     index_dtype(cx.op.name, &cx.inputs[1])?;
-    let is_number = cx.inputs[2].as_number().is_some();
+    let number = cx.inputs[2].as_number();
+    if let Some(number) = number {
+        rules::check_fits(cx.op.name, "src", number, cx.dtype(0))?;
+    }
+    let is_number = number.is_some();
     if !is_number && cx.dtype(0) != cx.dtype(2) {
         return Err(Error::DTypes { op: cx.op.name, dtypes: vec![cx.dtype(0), cx.dtype(2)] });
     }

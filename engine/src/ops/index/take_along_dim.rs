@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use crate::functional::{expand, gather, reshape};
+use crate::functional::{add, expand, gather, lt, reshape, select_where};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, rules};
@@ -38,7 +38,8 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (input, index) = (cx.input(0)?, cx.input(1)?);
     let Attr::Int(dim) = cx.attrs[0] else {
         let flat = |it: &Tensor| reshape(it, &Shape::from([it.numel()]));
-        return Ok(smallvec![gather(&flat(input)?, 0, &flat(index)?)?]);
+        let index = from_start(&flat(index)?, input.numel())?;
+        return Ok(smallvec![gather(&flat(input)?, 0, &index)?]);
     };
     let at = resolve_dim(cx.op.name, dim, input.rank())?;
     let without = |it: &Tensor| {
@@ -64,5 +65,12 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         }
         expand(it, &shape)
     };
-    Ok(smallvec![gather(&under(input)?, dim, &under(index)?)?])
+    let size = input.shape().get(at).copied().unwrap_or(1);
+    Ok(smallvec![gather(&under(input)?, dim, &under(&from_start(index, size)?)?)?])
+}
+
+/// Places of a dimension of `size`, of which those below 0 count from the end.
+fn from_start(index: &Tensor, size: usize) -> Result<Tensor> {
+    let ahead = add(index, &Tensor::int_number(size as i64))?;
+    select_where(&lt(index, &Tensor::int_number(0))?, &ahead, index)
 }

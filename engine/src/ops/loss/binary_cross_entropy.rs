@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{reduced, reduction, same_shapes};
+use super::{reduced, reduction, same_floats, same_shapes};
 use crate::functional::{add, le, log, maximum, mul, neg, num, select_where, sub};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
 use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
@@ -40,6 +40,7 @@ const LEAST: f64 = 3.720_075_976_020_836e-44;
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (p, target) = same_shapes(cx)?;
+    same_floats(cx)?;
     let checked = |it: &Tensor, name| {
         apply_one(&super::probabilities::OP, std::slice::from_ref(it), &smallvec![Attr::Str(name)])
     };

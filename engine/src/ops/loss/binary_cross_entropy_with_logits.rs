@@ -1,6 +1,6 @@
 //! `binary_cross_entropy_with_logits`: binary cross entropy of sigmoid(input), safe from overflow; `pos_weight` scales the loss of positive targets.
 
-use super::{reduced, reduction, same_shapes};
+use super::{reduced, reduction, same_floats, same_shapes};
 use crate::functional::{abs, add, exp, log1p, maximum, mul, neg, num, sub};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
 use crate::{OpDef, Outputs, Result, rules};
@@ -44,6 +44,7 @@ pub static OP: OpDef = OpDef {
 /// `(1 - t) x + (1 + (w - 1) t) (log(1 + exp(-|x|)) + max(-x, 0))`.
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (x, target) = same_shapes(cx)?;
+    same_floats(cx)?;
     let minus = neg(x)?;
     let mut tail = add(&log1p(&exp(&neg(&abs(x)?)?)?)?, &maximum(&minus, &num(0.0))?)?;
     if let Some(weight) = cx.opt_input(3) {

@@ -8,6 +8,7 @@ use crate::{Attr, Error, Outputs, Result, Shape, Tensor, apply_one};
 
 /// Scores and classes, one row per element of the target.
 pub(crate) struct Rows {
+    op: &'static str,
     pub(crate) scores: Tensor,
     pub(crate) target: Tensor,
 }
@@ -43,7 +44,7 @@ impl Rows {
             scores.clone()
         };
         let scores = reshape(&scores, &Shape::from([others.numel(), n_classes]))?;
-        Ok(Self { scores, target: reshape(target, &flat)? })
+        Ok(Self { op, scores, target: reshape(target, &flat)? })
     }
 
     /// What rows of numbers hold at the target class of each; 0 for ignored rows.
@@ -59,6 +60,18 @@ impl Rows {
     /// Weight of each row: that of its class, 0 for ignored rows.
     fn weights(&self, weight: Option<&Tensor>, ignored: i64) -> Result<Tensor> {
         match weight {
+            Some(weight) if weight.shape()[..] != self.scores.shape()[1..] => Err(Error::Shapes {
+                op: self.op,
+                shapes: vec![self.scores.shape().clone(), weight.shape().clone()],
+                rule: format!(
+                    "the weight needs one number for each of {} classes",
+                    self.scores.shape()[1]
+                ),
+            }),
+            Some(weight) if weight.dtype() != self.scores.dtype() => Err(Error::DTypes {
+                op: self.op,
+                dtypes: vec![self.scores.dtype(), weight.dtype()],
+            }),
             Some(weight) => self.picked(&expand(weight, self.scores.shape())?, ignored),
             None => to(&self.kept(ignored)?, self.scores.dtype()),
         }

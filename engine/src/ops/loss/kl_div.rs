@@ -16,7 +16,7 @@ pub static OP: OpDef = OpDef {
         Param::with("reduction", ParamKind::Str, Default::Str("mean")),
         Param::with("log_target", ParamKind::Bool, Default::Bool(false)),
     ],
-    dtypes: DTypeRule::FloatFirst,
+    dtypes: DTypeRule::FloatsToSame,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

@@ -67,6 +67,19 @@ pub(crate) fn reduced(losses: &Tensor, how: Reduction) -> Result<Outputs> {
     }])
 }
 
+/// Checks that input and target are floats of one dtype: targets that are shares or probabilities, not classes.
+pub(crate) fn same_floats(cx: &ComposedCx<'_>) -> Result<()> {
+    let (input, target) = (cx.input(0)?.dtype(), cx.input(1)?.dtype());
+    if !target.is_float() {
+        let allowed = "a float target, of the dtype of the input: write target.float()";
+        return Err(Error::DType { op: cx.op.name, dtype: target, allowed });
+    }
+    if input == target {
+        return Ok(());
+    }
+    Err(Error::DTypes { op: cx.op.name, dtypes: vec![input, target] })
+}
+
 /// Input and target, which must have one shape.
 pub(crate) fn same_shapes<'a>(cx: &'a ComposedCx<'_>) -> Result<(&'a Tensor, &'a Tensor)> {
     let (input, target) = (cx.input(0)?, cx.input(1)?);

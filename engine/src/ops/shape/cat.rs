@@ -6,7 +6,7 @@ use super::dim_attr;
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
 use crate::cpu::strided;
-use crate::functional::slice;
+use crate::functional::{full, slice};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,
@@ -109,7 +109,8 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     for idx in 0..cx.n_inputs() {
         let shape = cx.input(idx).shape();
         if skipped(shape) {
-            res.push(None);
+            let none = || full(shape, 0.0, dy.dtype());
+            res.push(cx.needs(idx).then(none).transpose()?);
             continue;
         }
         let stop = start + shape[dim] as i64;

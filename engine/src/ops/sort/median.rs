@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{
-    gather, gt, ne, reshape, select, select_where, squeeze, sub, sum, to, unsqueeze,
+    full, gather, gt, ne, reshape, select, select_where, squeeze, sub, sum, to, unsqueeze,
 };
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
 use crate::shape::resolve_dim;
@@ -59,6 +59,9 @@ pub(super) fn of(
         _ => (reshape(input, &Shape::from([input.numel()]))?, 0),
     };
     let size = line.shape()[dim];
+    if size == 0 && matches!(cx.attrs[0], Attr::None) && input.dtype().is_float() {
+        return Ok(smallvec![full(&Shape::default(), f64::NAN, input.dtype())?]);
+    }
     if size == 0 {
         let rule = "nothing has no median".into();
         return Err(Error::Shapes { op: cx.op.name, shapes: vec![input.shape().clone()], rule });

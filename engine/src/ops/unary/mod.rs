@@ -24,6 +24,7 @@ pub mod expm1;
 pub mod floor;
 pub mod frac;
 pub mod gelu;
+pub mod hardshrink;
 pub mod hardsigmoid;
 pub mod hardswish;
 pub mod hardtanh;
@@ -52,11 +53,13 @@ pub mod silu;
 pub mod sin;
 pub mod sinh;
 pub mod softplus;
+pub mod softshrink;
 pub mod softsign;
 pub mod sqrt;
 pub mod square;
 pub mod tan;
 pub mod tanh;
+pub mod threshold;
 pub mod to;
 pub mod trunc;
 
@@ -88,6 +91,7 @@ pub static ALL: &[&OpDef] = &[
     &floor::OP,
     &frac::OP,
     &gelu::OP,
+    &hardshrink::OP,
     &hardsigmoid::OP,
     &hardswish::OP,
     &hardtanh::OP,
@@ -116,11 +120,13 @@ pub static ALL: &[&OpDef] = &[
     &sin::OP,
     &sinh::OP,
     &softplus::OP,
+    &softshrink::OP,
     &softsign::OP,
     &sqrt::OP,
     &square::OP,
     &tan::OP,
     &tanh::OP,
+    &threshold::OP,
     &to::OP,
     &trunc::OP,
 ];

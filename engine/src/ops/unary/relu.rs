@@ -9,7 +9,7 @@ pub static OP: OpDef = OpDef {
     name: "relu",
     doc: "x where it is positive, else 0.",
     params: &[Param::tensor("input")],
-    dtypes: DTypeRule::Promote,
+    dtypes: DTypeRule::PromoteNumbers,
     infer: rules::broadcast,
     body: Body::Unary(|x| Expr::constant(0.0).max(x)),
     grad: Grad::Derived,
