@@ -1,11 +1,11 @@
 //! Ops that pick and place elements by index tensors.
 
-use std::borrow::Cow;
-
 use smallvec::smallvec;
 
 use crate::OpDef;
 use crate::admit::AdmitCx;
+use crate::cpu::elements::Elements;
+use crate::cpu::lane::cast;
 use crate::cpu::strided;
 use crate::cpu::view::View;
 use crate::shape::resolve_dim;
@@ -46,11 +46,10 @@ pub static ALL: &[&OpDef] = &[
 ];
 
 /// The elements of an index tensor.
-pub(crate) fn indices<'a>(op: &'static str, view: &View<'a>) -> Result<Cow<'a, [i64]>> {
+pub(crate) fn indices<'a>(op: &'static str, view: &View<'a>) -> Result<Elements<'a, i64>> {
     match view.dtype() {
         DType::I64 => Ok(view.to_slice::<i64>()),
-        DType::I32 => Ok(view.to_slice::<i32>().iter().map(|&it| i64::from(it)).collect()),
-        DType::U8 => Ok(view.to_slice::<u8>().iter().map(|&it| i64::from(it)).collect()),
+        DType::I32 | DType::U8 => Ok(cast::<i64>(view)),
         dtype => Err(Error::DType { op, dtype, allowed: "int64 or int32 as index" }),
     }
 }
@@ -148,8 +147,8 @@ pub(crate) fn row_starts(
         let size = shape[dim];
         let given = indices(op, view)?;
         let from = Layout::contiguous(view.shape().clone()).broadcast_to(&lead.positions);
-        let all = from.map_or_else(|| given.to_vec(), |it| strided::gather(&given, &it));
-        for (start, at) in starts.iter_mut().zip(all) {
+        let all = from.map_or_else(|| Elements::Lent(&*given), |it| strided::gather(&given, &it));
+        for (start, &at) in starts.iter_mut().zip(all.iter()) {
             *start = *start * size + place(at, size);
         }
     }
@@ -160,7 +159,7 @@ pub(crate) fn row_starts(
 /// Which element of a tensor each element of an index tensor names along `dim`.
 pub(crate) struct Spread<'a> {
     shape: Shape,
-    index: Cow<'a, [i64]>,
+    index: Elements<'a, i64>,
     index_shape: Shape,
     dim: usize,
 }
