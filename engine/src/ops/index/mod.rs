@@ -147,7 +147,7 @@ pub(crate) fn row_starts(
         let size = shape[dim];
         let given = indices(op, view)?;
         let from = Layout::contiguous(view.shape().clone()).broadcast_to(&lead.positions);
-        let all = from.map_or_else(|| Elements::Lent(&*given), |it| strided::gather(&given, &it));
+        let all = from.map_or_else(|| Elements::Lent(&given), |it| strided::gather(&given, &it));
         for (start, &at) in starts.iter_mut().zip(all.iter()) {
             *start = *start * size + place(at, size);
         }
