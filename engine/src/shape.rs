@@ -281,6 +281,25 @@ impl Layout {
         let reach = |(size, stride): (&usize, &isize)| (*size as isize - 1) * (*stride).max(0);
         self.offset + self.shape.iter().zip(&self.strides).map(reach).sum::<isize>() as usize + 1
     }
+
+    /// As [`Layout::end`], for a layout that anybody may have made: `None` when it reaches before the first element of its buffer, or
+    /// when its numbers are too large for an address.
+    pub fn reach(&self) -> Option<usize> {
+        let (mut numel, mut low, mut high) = (1_usize, self.offset as isize, self.offset as isize);
+        if self.strides.len() != self.shape.rank() || low < 0 {
+            return None;
+        }
+        for (&size, &stride) in self.shape.iter().zip(&self.strides) {
+            numel = numel.checked_mul(size)?;
+            let reach = (size as isize).wrapping_sub(1).checked_mul(stride)?;
+            let end = if reach < 0 { &mut low } else { &mut high };
+            *end = end.checked_add(reach)?;
+        }
+        if numel == 0 {
+            return Some(0);
+        }
+        (low >= 0).then_some(high as usize + 1)
+    }
 }
 
 /// Strides of a row-major tensor.

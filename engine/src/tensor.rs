@@ -9,8 +9,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::cpu::alloc::Bytes;
-use crate::cpu::interrupt;
 use crate::cpu::view::View;
+use crate::cpu::{elements, interrupt};
 use crate::device::Device;
 use crate::dtype::Strength;
 use crate::meter::Claim;
@@ -219,7 +219,11 @@ impl Tensor {
         let outside = || Error::File { problem: "a layout reaches outside its storage".into() };
         let view = View::new(&bytes, self.layout(), self.dtype()).ok_or_else(outside)?;
         let res = body(view);
-        if interrupt::take() { Err(Error::Interrupted) } else { Ok(res) }
+        match elements::take_refusal() {
+            _ if interrupt::take() => Err(Error::Interrupted),
+            Some(refused) => Err(refused.into()),
+            None => Ok(res),
+        }
     }
 
     /// The elements in row-major order as `T`; fails when `T` is not the dtype's type (bool is `u8`).

@@ -76,11 +76,15 @@ static CACHE: Mutex<Cache> =
     Mutex::new(Cache { lists: [const { Vec::new() }; N_CLASSES], bytes: 0 });
 
 impl Bytes {
-    /// A buffer whose contents are not defined (but may be written and then read).
+    /// A buffer of any contents: zeros from the system, or what the block held for its last owner. They are there, so it may be read
+    /// before it is written.
     pub fn uninit(len: usize) -> Result<Bytes, AllocError> {
         let refused = || error(len);
         if len > 1 << 40 {
             return Err(refused());
+        }
+        if EXACT {
+            return exact(len).map(|ptr| Bytes { ptr, len }).ok_or_else(refused);
         }
         let class = class_of(len);
         let ptr = if class < LOCAL_CLASSES { allocate_small(class) } else { allocate(class) };
@@ -118,6 +122,9 @@ impl Bytes {
 
 impl Drop for Bytes {
     fn drop(&mut self) {
+        if EXACT {
+            return free_exact(self);
+        }
         let class = class_of(self.len);
         if class >= LOCAL_CLASSES || !local(|local| local.free(class, self.ptr)).unwrap_or(false) {
             if class < LOCAL_CLASSES {
@@ -253,6 +260,33 @@ fn allocate_small(class: usize) -> Option<NonNull<u8>> {
     allocate(class)
 }
 
+/// Under a sanitizer (`cargo xtask sanitize`) each buffer is a block of its own length and lives once, so that whatever reaches
+/// beyond it, or comes too late, is seen.
+const EXACT: bool = cfg!(sanitized);
+
+fn exact_layout(len: usize) -> Option<Layout> {
+    Layout::from_size_align(len.max(1), ALIGN).ok()
+}
+
+fn exact(len: usize) -> Option<NonNull<u8>> {
+    let layout = exact_layout(len)?;
+    if LIVE.load(Ordering::Relaxed).max(0) as usize + len > budget() {
+        return None;
+    }
+    // SAFETY: the size is not 0.
+    let ptr = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
+    count(len as i64, 1);
+    Some(ptr)
+}
+
+fn free_exact(bytes: &Bytes) {
+    count(-(bytes.len as i64), 0);
+    if let Some(layout) = exact_layout(bytes.len) {
+        // SAFETY: the block came from `exact` with this layout.
+        unsafe { std::alloc::dealloc(bytes.ptr.as_ptr(), layout) };
+    }
+}
+
 /// A block that is in no list of a thread, counted as live.
 fn allocate(class: usize) -> Option<NonNull<u8>> {
     let size = class_size(class);
@@ -284,7 +318,7 @@ fn make_room(size: usize) {
 fn from_system(class: usize) -> Option<NonNull<u8>> {
     let layout = layout(class);
     // SAFETY: no class has size 0.
-    let grab = || NonNull::new(unsafe { std::alloc::alloc(layout) });
+    let grab = || NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
     let ptr = grab().or_else(|| {
         trim();
         grab()

@@ -1,13 +1,11 @@
 //! Operands of plan launches: addresses inside the inputs, constants, arena and outputs of one run.
 //!
 //! **Invariant:** what a launch writes overlaps nothing else that the launch touches. It is checked when the launch is
-//! made, and every address is checked against its buffer when the launch runs.
-
-use std::cell::RefCell;
+//! made, and every address is checked against its buffer when the launch runs. One launch at a time has the buffers.
 
 use smallvec::SmallVec;
 
-use super::alloc::{AllocError, Bytes};
+use super::alloc::Bytes;
 use super::lane::machine::Source;
 use super::typed::Region;
 use super::view::{OutView, View};
@@ -63,8 +61,11 @@ pub struct Buffers<'a> {
 }
 
 impl Operands {
-    /// The operands of a launch; `None` when a target overlaps another operand.
+    /// The operands of a launch; `None` when a target overlaps another operand, or a layout begins before its buffer.
     pub fn new(inputs: Vec<Operand>, outputs: Vec<Target>) -> Option<Self> {
+        if inputs.iter().any(|it| it.layout.reach().is_none()) {
+            return None;
+        }
         for (idx, target) in outputs.iter().enumerate() {
             let range = bytes_of(target.place, target.shape.numel() * target.dtype.size())?;
             let others = outputs[idx + 1..]
@@ -91,11 +92,44 @@ impl Operands {
     }
 
     /// Calls `body` with the operands; `None` when one lies outside its buffer.
+    ///
+    /// ```
+    /// use engine::cpu::arena::{Buffers, Operands};
+    ///
+    /// fn one_by_one(first: &Operands, second: &Operands, buffers: &mut Buffers<'_>) {
+    ///     first.with(buffers, |_, _| ());
+    ///     second.with(buffers, |_, _| ());
+    /// }
+    /// ```
+    ///
+    /// Operands of two launches never exist together, neither within each other
+    ///
+    /// ```compile_fail,E0499
+    /// use engine::cpu::arena::{Buffers, Operands};
+    ///
+    /// fn nested(first: &Operands, second: &Operands, buffers: &mut Buffers<'_>) {
+    ///     first.with(buffers, |_, _| second.with(buffers, |_, _| ()));
+    /// }
+    /// ```
+    ///
+    /// nor on two threads:
+    ///
+    /// ```compile_fail,E0499
+    /// use engine::cpu::arena::{Buffers, Operands};
+    ///
+    /// fn at_once(first: &Operands, second: &Operands, buffers: &mut Buffers<'_>) {
+    ///     std::thread::scope(|scope| {
+    ///         scope.spawn(|| first.with(buffers, |_, _| ()));
+    ///         scope.spawn(|| second.with(buffers, |_, _| ()));
+    ///     });
+    /// }
+    /// ```
     pub fn with<R>(
         &self,
-        buffers: &Buffers<'_>,
+        buffers: &mut Buffers<'_>,
         body: impl for<'x> FnOnce(&[Source<'x>], &mut [OutView<'x>]) -> R,
     ) -> Option<R> {
+        let buffers = &*buffers;
         let mut inputs: SmallVec<[Source<'_>; 8]> = SmallVec::new();
         for it in &self.inputs {
             inputs.push(buffers.read(it)?);
@@ -129,7 +163,8 @@ impl<'a> Buffers<'a> {
         })
     }
 
-    fn region(&self, place: Place, len: usize) -> Option<Region> {
+    /// `len` bytes of a place, which begin where an element of `dtype` may.
+    fn region(&self, place: Place, len: usize, dtype: DType) -> Option<Region> {
         let (region, start) = match place {
             Place::Input(at) => (*self.inputs.get(at)?, 0),
             Place::Const(at) => (*self.consts.get(at)?, 0),
@@ -137,7 +172,7 @@ impl<'a> Buffers<'a> {
             Place::Output(at) => (*self.outputs.get(at)?, 0),
             Place::Number(_) | Place::Fed(_) => return None,
         };
-        region.part(start, len)
+        region.part(start, len).filter(|it| (it.as_ptr() as usize).is_multiple_of(dtype.size()))
     }
 
     fn read<'b>(&'b self, operand: &'b Operand) -> Option<Source<'b>> {
@@ -146,9 +181,10 @@ impl<'a> Buffers<'a> {
             Place::Fed(at) => return Some(Source::Number((*self.numbers.get(at)?)?)),
             _ => {}
         }
-        let region = self.region(operand.place, operand.layout.end() * operand.dtype.size())?;
-        // SAFETY: the buffers are borrowed for the run; the region holds the layout; within a launch nothing writes to
-        // it (`Operands::new`), and launches run one after the other.
+        let region =
+            self.region(operand.place, operand.layout.end() * operand.dtype.size(), operand.dtype)?;
+        // SAFETY: the buffers are borrowed for the run; the region holds the layout, which does not begin before it; within
+        // a launch nothing writes to it (`Operands::new`), and one launch at a time has the buffers (`Operands::with`).
         Some(Source::View(unsafe { View::from_region(region, &operand.layout, operand.dtype) }))
     }
 
@@ -156,9 +192,10 @@ impl<'a> Buffers<'a> {
         if !matches!(target.place, Place::Arena(_) | Place::Output(_)) {
             return None;
         }
-        let region = self.region(target.place, target.shape.numel() * target.dtype.size())?;
+        let region =
+            self.region(target.place, target.shape.numel() * target.dtype.size(), target.dtype)?;
         // SAFETY: arena and outputs are exclusively borrowed for the run; no other operand of the launch overlaps
-        // (`Operands::new`); offsets are multiples of 64.
+        // (`Operands::new`), and no other launch has the buffers (`Operands::with`).
         Some(unsafe { OutView::from_region(region, &target.shape, target.dtype) })
     }
 }
@@ -176,29 +213,4 @@ fn bytes_of(place: Place, len: usize) -> Option<((u8, usize), usize, usize)> {
 
 fn overlap(a: ((u8, usize), usize, usize), b: ((u8, usize), usize, usize)) -> bool {
     a.0 == b.0 && a.1 < b.2 && b.1 < a.2
-}
-
-thread_local! {
-    static ARENA: RefCell<Option<Bytes>> = const { RefCell::new(None) };
-}
-
-/// Calls `body` with scratch memory of at least `len` bytes, which is kept for the next run on this thread.
-pub fn with_arena<R>(len: usize, body: impl FnOnce(&mut Bytes) -> R) -> Result<R, AllocError> {
-    let kept = ARENA.with_borrow_mut(Option::take).filter(|it| it.len() >= len);
-    let mut arena = match kept {
-        Some(arena) => arena,
-        None => Bytes::uninit(len)?,
-    };
-    let res = body(&mut arena);
-    ARENA.with_borrow_mut(|it| {
-        if it.as_ref().is_none_or(|other| other.len() < arena.len()) {
-            *it = Some(arena);
-        }
-    });
-    Ok(res)
-}
-
-/// Gives the scratch memory of this thread back.
-pub fn release() {
-    ARENA.with_borrow_mut(|it| *it = None);
 }

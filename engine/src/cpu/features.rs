@@ -23,6 +23,11 @@ impl Isa {
         }
     }
 
+    /// Whether this machine can run it.
+    pub fn is_available(self) -> bool {
+        self <= isa() || self <= detect()
+    }
+
     /// Every set that this machine can run, least capable first.
     pub fn available() -> Vec<Isa> {
         [Isa::Portable, Isa::Avx2, Isa::Avx512].into_iter().filter(|&isa| isa <= detect()).collect()

@@ -12,6 +12,7 @@ pub mod alloc;
 pub mod arena;
 pub mod conv;
 pub mod element;
+pub mod elements;
 pub mod features;
 pub mod gemm;
 pub mod interrupt;

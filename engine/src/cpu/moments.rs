@@ -73,6 +73,8 @@ impl Kept {
         y: &mut [T],
         (means, variances): (&mut [T], &mut [T]),
     ) {
+        assert!(y.len() == x.len(), "as many results as elements");
+        assert!(means.len() >= self.kept && variances.len() >= self.kept, "fewer means than kept");
         let n = (self.before * self.after) as f64;
         let (y, means) = (Shared(y.as_mut_ptr()), Shared(means.as_mut_ptr()));
         let variances = Shared(variances.as_mut_ptr());

@@ -52,6 +52,7 @@ impl Lines {
         if n * inner == 0 || k == 0 {
             return;
         }
+        assert!(k <= n && places.len() >= x.len() / n * k, "fewer places than are found");
         let slots = Shared(places.as_mut_ptr());
         pool::for_each_range(x.len() / n, n, &|lines| {
             for line in lines {

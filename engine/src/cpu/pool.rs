@@ -146,7 +146,8 @@ impl Pool {
                 Ordering::Acquire,
             ) {
                 Ok(_) => {
-                    self.run_chunk(job, n_chunks as usize - left as usize);
+                    // SAFETY: the claim succeeded, so the job is the one of this epoch.
+                    unsafe { self.run_chunk(job, n_chunks as usize - left as usize) };
                     return true;
                 }
                 Err(now) => state = now,
@@ -154,8 +155,10 @@ impl Pool {
         }
     }
 
-    fn run_chunk(&self, job: *mut (), chunk: usize) {
-        // SAFETY: the claim of this chunk succeeded, so the caller that owns the job stays in `run` until `done` below.
+    /// # Safety
+    /// `job` is the job in which this chunk was claimed.
+    unsafe fn run_chunk(&self, job: *mut (), chunk: usize) {
+        // SAFETY: the chunk was claimed, so the caller that owns the job stays in `run` until `done` below.
         let f = unsafe { *job.cast_const().cast::<Job<'_>>() };
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| f(chunk))) {
             *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);

@@ -14,6 +14,7 @@ fn for_each_block<T: Num>(
     out: &mut [T],
     body: &(dyn Fn(&[T], &mut [T]) + Sync),
 ) {
+    assert!(out.len() == x.len(), "as many results as elements");
     if block == 0 {
         return;
     }
@@ -66,6 +67,7 @@ pub fn float_sums<T: Num>(x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
 /// `out[i] = b[i] + a[i] * out[i - 1]` along the axis; the first step takes `b` alone.
 pub fn linear<T: Float>(a: &[T], b: &[T], (n, inner): (usize, usize), out: &mut [T]) {
     let block = n * inner;
+    assert!(out.len() == b.len(), "as many results as elements");
     if block == 0 {
         return;
     }
@@ -127,6 +129,7 @@ pub fn best<T: Num>(
     values: &mut [T],
     indices: &mut [i64],
 ) {
+    assert!(indices.len() == values.len(), "as many indices as values");
     if largest {
         reduce::fold(reduce::Max, x, (n, inner), values, |x| x);
     } else {

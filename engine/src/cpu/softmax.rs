@@ -15,8 +15,12 @@ pub enum Form {
 }
 
 /// Computes the softmax of `x` into `out`; `m` is the largest element of each row.
+///
+/// # Panics
+/// If the slices differ in length.
 pub fn softmax<T: Float>(form: Form, x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
     let block = n * inner;
+    assert!(out.len() == x.len(), "as many results as elements");
     if block == 0 {
         return;
     }

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::elements::Elements;
 use super::interrupt;
 use super::typed::Plain;
 use crate::{Layout, Shape};
@@ -94,19 +95,23 @@ pub fn copy<T: Plain>(src: &[T], from: &Layout, dst: &mut [T], to: &Layout) {
     });
 }
 
-/// The elements that `from` addresses in row-major order.
-pub fn gather<T: Plain>(src: &[T], from: &Layout) -> Vec<T> {
-    let mut res = Vec::with_capacity(from.shape.numel());
-    for_each_run([from], |[start], len, [step]| match step {
-        1 => res.extend_from_slice(&src[start..start + len]),
-        0 => res.resize(res.len() + len, src[start]),
-        _ => res.extend((0..len as isize).map(|it| src[(start as isize + it * step) as usize])),
-    });
-    match res.len() < from.shape.numel() {
-        // Interrupted: nobody reads it, but it has its length. Zeros come from the system, which writes none.
-        true => vec![T::default(); from.shape.numel()],
-        false => res,
-    }
+/// A copy of the elements that `from` addresses in row-major order.
+pub fn gather<T: Plain>(src: &[T], from: &Layout) -> Elements<'static, T> {
+    Elements::written(from.shape.numel(), |out| {
+        let mut rest = out;
+        for_each_run([from], |[start], len, [step]| {
+            let (here, behind) = std::mem::take(&mut rest).split_at_mut(len);
+            rest = behind;
+            match step {
+                1 => here.copy_from_slice(&src[start..start + len]),
+                0 => here.fill(src[start]),
+                _ => {
+                    let places = (0..len as isize).map(|it| (start as isize + it * step) as usize);
+                    here.iter_mut().zip(places).for_each(|(slot, at)| *slot = src[at]);
+                }
+            }
+        });
+    })
 }
 
 /// A row-major shape seen as (before, size, after) of one dimension. A scalar is `(1, 1, 1)`.
@@ -128,7 +133,7 @@ mod tests {
     fn copies_transposed_and_flipped() {
         let src: Vec<i32> = (0..6).collect();
         let layout = Layout::contiguous(Shape::from([2, 3])).permute(&[1, 0]).slice(0, 2, 3, -1);
-        assert_eq!(gather(&src, &layout), [2, 5, 1, 4, 0, 3]);
+        assert_eq!(*gather(&src, &layout), [2, 5, 1, 4, 0, 3]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What a kernel sees: bounds-checked typed views of its inputs and outputs.
 
-use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use super::alloc::Bytes;
+use super::elements::Elements;
 use super::strided;
 use super::typed::{Plain, Region};
 use crate::storage::Number;
@@ -18,10 +18,28 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// A view of a buffer; `None` when the layout reaches outside it.
+    /// A view of a buffer; `None` when the layout reaches outside it, at either end.
+    ///
+    /// It does not outlive the buffer:
+    ///
+    /// ```compile_fail,E0597
+    /// use engine::cpu::{alloc::Bytes, view::View};
+    /// use engine::{DType, Layout, Shape};
+    ///
+    /// let layout = Layout::contiguous(Shape::from([2]));
+    /// let view = {
+    ///     let bytes = Bytes::zeroed(8).unwrap();
+    ///     View::new(&bytes, &layout, DType::F32).unwrap()
+    /// };
+    /// assert_eq!(*view.to_slice::<f32>(), [0.0, 0.0]);
+    /// ```
     pub fn new(bytes: &'a Bytes, layout: &'a Layout, dtype: DType) -> Option<Self> {
-        let inside = layout.end() <= count(bytes.len(), dtype);
-        inside.then(|| Self { region: Region::of(bytes), layout, dtype })
+        Self::within(Region::of(bytes), layout, dtype)
+    }
+
+    fn within<'b>(region: Region, layout: &'b Layout, dtype: DType) -> Option<View<'b>> {
+        let inside = layout.reach()? <= count(region.len(), dtype);
+        inside.then_some(View { region, layout, dtype })
     }
 
     /// A view of a region.
@@ -29,7 +47,7 @@ impl<'a> View<'a> {
     /// # Safety
     /// The memory outlives `'a`, nobody writes to it meanwhile, and the layout lies within it.
     pub unsafe fn from_region(region: Region, layout: &'a Layout, dtype: DType) -> Self {
-        debug_assert!(layout.end() <= region.len() / dtype.size());
+        debug_assert!(layout.reach().is_some_and(|it| it <= region.len() / dtype.size()));
         Self { region, layout, dtype }
     }
 
@@ -38,8 +56,7 @@ impl<'a> View<'a> {
     where
         'a: 'b,
     {
-        let inside = layout.end() <= count(self.region.len(), self.dtype);
-        inside.then_some(View { region: self.region, layout, dtype: self.dtype })
+        Self::within(self.region, layout, self.dtype)
     }
 
     /// Sizes.
@@ -107,10 +124,10 @@ impl<'a> View<'a> {
     }
 
     /// The elements in row-major order, copied when the layout is not contiguous.
-    pub fn to_slice<T: Plain>(&self) -> Cow<'a, [T]> {
+    pub fn to_slice<T: Plain>(&self) -> Elements<'a, T> {
         match self.as_slice() {
-            Some(slice) => Cow::Borrowed(slice),
-            None => Cow::Owned(strided::gather(self.buffer(), self.layout)),
+            Some(slice) => Elements::Lent(slice),
+            None => strided::gather(self.buffer(), self.layout),
         }
     }
 }
@@ -131,8 +148,20 @@ pub struct OutView<'a> {
 
 impl<'a> OutView<'a> {
     /// A view of a whole buffer; `None` when it is too small.
+    ///
+    /// Nobody else has the buffer meanwhile:
+    ///
+    /// ```compile_fail,E0499
+    /// use engine::cpu::{alloc::Bytes, view::OutView};
+    /// use engine::{DType, Shape};
+    ///
+    /// let (mut bytes, shape) = (Bytes::zeroed(8).unwrap(), Shape::from([2]));
+    /// let mut first = OutView::new(&mut bytes, &shape, DType::F32).unwrap();
+    /// let mut second = OutView::new(&mut bytes, &shape, DType::F32).unwrap();
+    /// first.as_mut_slice::<f32>()[0] = second.as_mut_slice::<f32>()[0];
+    /// ```
     pub fn new(bytes: &'a mut Bytes, shape: &'a Shape, dtype: DType) -> Option<Self> {
-        let len = shape.numel() * dtype.size();
+        let len = shape.checked_numel("output").ok()? * dtype.size();
         let region = Region::of_mut(bytes).part(0, len)?;
         Some(Self { region, shape, dtype, exclusive: PhantomData })
     }
@@ -176,5 +205,41 @@ impl<'a> OutView<'a> {
         // SAFETY: exclusive for `'a` (constructor); borrowed from `self`, so no second slice exists.
         let all: &mut [T] = unsafe { self.region.slice_mut() };
         &mut all[..self.shape.numel()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strided(sizes: &[usize], strides: &[isize], offset: usize) -> Layout {
+        Layout { shape: Shape::new(sizes), strides: strides.iter().copied().collect(), offset }
+    }
+
+    #[test]
+    fn a_layout_lies_inside_its_buffer_at_both_ends() {
+        let bytes = Bytes::zeroed(16).unwrap();
+        let view = |it: &Layout| View::new(&bytes, it, DType::F32).is_some();
+        assert!(view(&strided(&[4], &[1], 0)) && view(&strided(&[4], &[-1], 3)));
+        assert!(view(&strided(&[2, 2], &[2, -1], 1)) && view(&strided(&[0, 9], &[9, 1], 0)));
+        assert!(!view(&strided(&[4], &[1], 1)), "beyond the end");
+        assert!(!view(&strided(&[4], &[-1], 2)), "before the beginning");
+        assert!(!view(&strided(&[2, 2], &[-2, 1], 1)), "before the beginning");
+        assert!(!view(&strided(&[4, 4], &[1], 0)), "a stride is missing");
+        let far = isize::MAX / 2;
+        assert!(!view(&strided(&[9], &[far], 0)), "no address");
+        assert!(!view(&strided(&[3, 3], &[far, far], 0)), "no address");
+        assert!(!view(&strided(&[1 << 33, 1 << 33], &[0, 0], 0)), "no number of elements");
+        let whole = strided(&[4], &[1], 0);
+        let whole = View::new(&bytes, &whole, DType::F32).unwrap();
+        assert!(whole.with_layout(&strided(&[2], &[-1], 0)).is_none());
+    }
+
+    #[test]
+    fn an_output_fits_its_buffer() {
+        let mut bytes = Bytes::zeroed(16).unwrap();
+        assert!(OutView::new(&mut bytes, &Shape::new(&[4]), DType::F32).is_some());
+        assert!(OutView::new(&mut bytes, &Shape::new(&[5]), DType::F32).is_none());
+        assert!(OutView::new(&mut bytes, &Shape::new(&[1 << 62, 4]), DType::F64).is_none());
     }
 }

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::memory::Placement;
 use crate::cpu::alloc::Bytes;
-use crate::cpu::arena::{self, Buffers, Operands};
+use crate::cpu::arena::{Buffers, Operands};
 use crate::cpu::lane::machine::Source;
 use crate::cpu::view::{OutView, View};
 use crate::lane::{self, Program};
@@ -113,7 +113,7 @@ impl Plan {
     fn run_each(
         &self,
         inputs: &[Tensor],
-        mut each: impl FnMut(&Launch, &Buffers<'_>) -> Result<()>,
+        mut each: impl FnMut(&Launch, &mut Buffers<'_>) -> Result<()>,
     ) -> Result<Vec<Tensor>> {
         let inputs = self.fitted(inputs)?;
         let storages =
@@ -125,16 +125,16 @@ impl Plan {
             .iter()
             .map(|it| Ok(Bytes::uninit(it.bytes())?))
             .collect::<Result<SmallVec<[Bytes; 16]>>>()?;
-        arena::with_arena(self.memory.peak, |arena| {
-            let fed = inputs.iter().zip(&storages).map(|(tensor, bytes)| {
-                let lowest = lowest(tensor.layout()) * tensor.dtype().size();
-                (&**bytes, lowest)
-            });
-            let consts = self.const_bytes.iter().map(|it| &**it);
-            let buffers = Buffers::new(fed, &numbers, consts, arena, kept.iter_mut());
-            let buffers = buffers.ok_or_else(outside)?;
-            self.launches.iter().try_for_each(|it| each(it, &buffers))
-        })??;
+        let mut arena = Bytes::uninit(self.memory.peak)?;
+        let fed = inputs.iter().zip(&storages).map(|(tensor, bytes)| {
+            let lowest = lowest(tensor.layout()) * tensor.dtype().size();
+            (&**bytes, lowest)
+        });
+        let consts = self.const_bytes.iter().map(|it| &**it);
+        let buffers = Buffers::new(fed, &numbers, consts, &mut arena, kept.iter_mut());
+        let mut buffers = buffers.ok_or_else(outside)?;
+        self.launches.iter().try_for_each(|it| each(it, &mut buffers))?;
+        drop(arena);
         let kept: SmallVec<[Arc<Bytes>; 16]> = kept.into_iter().map(Arc::new).collect();
         self.deliveries.iter().map(|it| self.deliver(it, &inputs, &kept)).collect()
     }
@@ -196,7 +196,7 @@ impl Feed {
 }
 
 impl Launch {
-    fn run(&self, buffers: &Buffers<'_>) -> Result<()> {
+    fn run(&self, buffers: &mut Buffers<'_>) -> Result<()> {
         self.operands
             .with(buffers, |inputs, outputs| self.work.run(inputs, outputs))
             .unwrap_or_else(|| Err(outside()))

@@ -1,9 +1,10 @@
 //! What a row sees of the elements that it may refuse.
 
-use std::borrow::Cow;
 use std::cell::Cell;
 
 use super::KernelCx;
+use crate::cpu::elements::Elements;
+use crate::cpu::lane::cast;
 use crate::cpu::view::View;
 use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, Tensor};
 
@@ -94,11 +95,10 @@ impl<'a> AdmitCx<'a> {
 }
 
 /// The elements of an index tensor.
-pub(crate) fn indices<'a>(op: &'static str, view: &View<'a>) -> Result<Cow<'a, [i64]>> {
+pub(crate) fn indices<'a>(op: &'static str, view: &View<'a>) -> Result<Elements<'a, i64>> {
     match view.dtype() {
         DType::I64 => Ok(view.to_slice::<i64>()),
-        DType::I32 => Ok(view.to_slice::<i32>().iter().map(|&it| i64::from(it)).collect()),
-        DType::U8 => Ok(view.to_slice::<u8>().iter().map(|&it| i64::from(it)).collect()),
+        DType::I32 | DType::U8 => Ok(cast::<i64>(view)),
         dtype => Err(Error::DType { op, dtype, allowed: "int64 or int32 as index" }),
     }
 }

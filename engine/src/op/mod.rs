@@ -6,8 +6,8 @@ pub use admit::AdmitCx;
 pub(crate) use admit::indices;
 
 use crate::attr::{Attr, Attrs};
-use crate::cpu::interrupt;
 use crate::cpu::view::{OutView, View};
+use crate::cpu::{elements, interrupt};
 use crate::expr::Expr;
 use crate::tape::StepCx;
 use crate::tensor::{Metas, Outputs};
@@ -246,7 +246,11 @@ impl Kernel {
     pub(crate) fn compute(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let admitted = self.admits.map_or(Ok(()), |admits| admits(&AdmitCx::of(cx)));
         let res = admitted.and_then(|()| (self.run)(cx));
-        if interrupt::take() { Err(Error::Interrupted) } else { res }
+        match elements::take_refusal() {
+            _ if interrupt::take() => Err(Error::Interrupted),
+            Some(refused) => Err(refused.into()),
+            None => res,
+        }
     }
 
     /// A reproducible kernel that takes everything its row admits and needs no scratch.

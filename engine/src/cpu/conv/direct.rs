@@ -7,7 +7,7 @@ use super::{ConvAlgo, ConvPass, ConvProblem, sum_transposed};
 use crate::cpu::element::Element;
 use crate::cpu::gemm::block;
 use crate::cpu::pool::Shared;
-use crate::cpu::scratch::{self, Use};
+use crate::cpu::scratch;
 use crate::cpu::simd::{Panel, Tile};
 
 pub(super) static ALGO: ConvAlgo = ConvAlgo {
@@ -32,7 +32,9 @@ fn usable(p: &ConvProblem) -> bool {
     }
 }
 
-fn run<T: Element>(p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) -> bool {
+/// # Safety
+/// The slices have the lengths of the problem, and the processor its instructions.
+unsafe fn run<T: Element>(p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) -> bool {
     match p.pass {
         ConvPass::Forward => forward(p, lhs, rhs, out),
         ConvPass::InputGrad => input_grad(p, lhs, rhs, out),
@@ -47,7 +49,7 @@ fn forward<T: Element>(p: &ConvProblem, x: &[T], w: &[T], y: &mut [T]) -> bool {
     let failed = AtomicBool::new(false);
     let len = p.group_in() * forward.spread.plane;
     let per_image = |image: usize, inner: &(dyn Fn(&[T]) -> bool + Sync)| {
-        let done = scratch::with(Use::ConvInput, len, |planes: *mut T| {
+        let done = scratch::with(len, |planes: *mut T| {
             // SAFETY: the scratch memory holds `len` elements.
             let planes = unsafe { std::slice::from_raw_parts_mut(planes, len) };
             let x = &x[image * p.group_in() * p.in_area()..][..p.group_in() * p.in_area()];
@@ -129,7 +131,7 @@ impl<T: Element> Forward<'_, T> {
             unsafe { block(kernels, &kernels.gathered, channels, run, &tile(y, area)) };
             return true;
         }
-        let done = scratch::with(Use::ConvOutput, channels * run, |sums: *mut T| {
+        let done = scratch::with(channels * run, |sums: *mut T| {
             // SAFETY: runs end inside the planes; the chunk owns its rows of the output.
             unsafe {
                 block(kernels, &kernels.gathered, channels, run, &tile(sums, run));
@@ -152,7 +154,7 @@ impl<T: Element> Forward<'_, T> {
 
 fn input_grad<T: Element>(p: &ConvProblem, dy: &[T], w: &[T], dx: &mut [T]) -> bool {
     let Some(forward_problem) = p.as_input_grad() else { return false };
-    let done = scratch::with(Use::ConvWeight, w.len(), |turned: *mut T| {
+    let done = scratch::with(w.len(), |turned: *mut T| {
         // SAFETY: the memory holds as many elements as `w`.
         let turned = unsafe { std::slice::from_raw_parts_mut(turned, w.len()) };
         turn(p, w, turned);
@@ -187,7 +189,7 @@ fn weight_grad<T: Element>(p: &ConvProblem, x: &[T], dy: &[T], dw: &mut [T]) -> 
     // Too few parts for all threads: channels are cut too. Sums do not depend on that.
     let ranges = (2 * p.threads).div_ceil(parts * p.groups).clamp(1, p.group_in().div_ceil(8));
     let failed = AtomicBool::new(false);
-    let done = scratch::with(Use::ConvWeight, parts * dw.len(), |sums: *mut T| {
+    let done = scratch::with(parts * dw.len(), |sums: *mut T| {
         let shared = Shared(sums);
         p.for_each(parts * p.groups * ranges, &|chunk| {
             let (part, rest) = (chunk / (p.groups * ranges), chunk % (p.groups * ranges));
@@ -231,8 +233,8 @@ impl<T: Element> WeightGrad<'_, T> {
         let plane = n * p.in_channels + self.group * p.group_in() + self.begin;
         let x = &self.x[plane * p.in_area()..][..channels * p.in_area()];
         let (len_x, len_dy) = (channels * spread.plane, spread.run * outs);
-        let done = scratch::with(Use::ConvInput, len_x, |planes: *mut T| {
-            scratch::with(Use::ConvOutput, len_dy, |dy: *mut T| {
+        let done = scratch::with(len_x, |planes: *mut T| {
+            scratch::with(len_dy, |dy: *mut T| {
                 // SAFETY: both hold as many elements.
                 unsafe {
                     spread.copy(p, x, std::slice::from_raw_parts_mut(planes, len_x));

@@ -8,7 +8,7 @@ use super::{ConvAlgo, ConvPass, ConvProblem, naive, sum_transposed};
 use crate::cpu::element::Element;
 use crate::cpu::gemm::{GemmProblem, gemm_raw};
 use crate::cpu::pool::Shared;
-use crate::cpu::scratch::{self, Use};
+use crate::cpu::scratch;
 
 pub(super) static ALGO: ConvAlgo = ConvAlgo {
     name: "im2col",
@@ -35,7 +35,9 @@ fn band(p: &ConvProblem) -> usize {
     (BAND / (p.group_in() * p.taps() * width).max(1)).clamp(1, height.max(1))
 }
 
-fn run<T: Element>(p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) -> bool {
+/// # Safety
+/// The slices have the lengths of the problem, and the processor its instructions.
+unsafe fn run<T: Element>(p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) -> bool {
     match p.pass {
         ConvPass::Forward => forward(p, lhs, rhs, out),
         ConvPass::InputGrad => input_grad(p, lhs, rhs, out),
@@ -62,17 +64,16 @@ fn forward<T: Element>(p: &ConvProblem, x: &[T], w: &[T], y: &mut [T]) -> bool {
         let plain = is_plain_product(p);
         let rsb = if plain { area } else { cols };
         let gemm = GemmProblem { rsb, rsc: area, ..product::<T>(p, p.group_out(), cols, depth) };
-        let done =
-            scratch::with(Use::ConvInput, if plain { 0 } else { depth * cols }, |b: *mut T| {
-                // SAFETY: the matrix has `depth` rows of `cols`; each chunk owns its rows of the output.
-                unsafe {
-                    if plain {
-                        return gemm_raw(&gemm, w, x[top * width..].as_ptr(), y);
-                    }
-                    fill(p, x, top, cols / width, std::slice::from_raw_parts_mut(b, depth * cols));
-                    gemm_raw(&gemm, w, b, y);
+        let done = scratch::with(if plain { 0 } else { depth * cols }, |b: *mut T| {
+            // SAFETY: the matrix has `depth` rows of `cols`; each chunk owns its rows of the output.
+            unsafe {
+                if plain {
+                    return gemm_raw(&gemm, w, x[top * width..].as_ptr(), y);
                 }
-            });
+                fill(p, x, top, cols / width, std::slice::from_raw_parts_mut(b, depth * cols));
+                gemm_raw(&gemm, w, b, y);
+            }
+        });
         failed.fetch_or(done.is_none(), Ordering::Relaxed);
     });
     !failed.into_inner()
@@ -91,7 +92,7 @@ fn input_grad<T: Element>(p: &ConvProblem, dy: &[T], w: &[T], dx: &mut [T]) -> b
         let plain = is_plain_product(p);
         let len = if plain { 0 } else { depth * rows * width };
         dx.fill(T::ZERO);
-        let done = scratch::with(Use::ConvInput, len, |b: *mut T| {
+        let done = scratch::with(len, |b: *mut T| {
             for top in (0..height).step_by(rows) {
                 let cols = rows.min(height - top) * width;
                 let gemm = GemmProblem {
@@ -128,7 +129,7 @@ fn weight_grad<T: Element>(p: &ConvProblem, x: &[T], dy: &[T], dw: &mut [T]) -> 
         let (group, begin) = (chunk / ranges, chunk % ranges * channels);
         let n_channels = channels.min(p.group_in() - begin);
         let depth = n_channels * p.taps();
-        let done = scratch::with(Use::ConvOutput, depth * p.group_out(), |sums: *mut T| {
+        let done = scratch::with(depth * p.group_out(), |sums: *mut T| {
             // SAFETY: the chunk alone writes the weights of its group and channels.
             unsafe {
                 let sums = std::slice::from_raw_parts_mut(sums, depth * p.group_out());
@@ -159,7 +160,7 @@ fn sum_images<T: Element>(
     let (area, rows, depth) = (height * width, band(p), n_channels * p.taps());
     let plain = is_plain_product(p);
     let len = if plain { 0 } else { depth * rows * width };
-    scratch::with(Use::ConvInput, len, |patches: *mut T| {
+    scratch::with(len, |patches: *mut T| {
         for n in 0..p.batch {
             let plane = n * p.in_channels + group * p.group_in() + begin;
             let x = &x[plane * p.in_area()..][..n_channels * p.in_area()];

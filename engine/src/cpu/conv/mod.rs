@@ -62,14 +62,12 @@ pub struct ConvAlgo {
     pub usable: fn(&ConvProblem) -> bool,
     /// Bytes of scratch memory per thread, for a problem that it takes.
     pub workspace: fn(&ConvProblem) -> usize,
-    #[doc(hidden)]
-    pub f32: ConvRun<f32>,
-    #[doc(hidden)]
-    pub f64: ConvRun<f64>,
+    pub(crate) f32: ConvRun<f32>,
+    pub(crate) f64: ConvRun<f64>,
 }
 
 /// The function of a row; false if there is no scratch memory. The slices must have the lengths of the problem.
-pub type ConvRun<T> = fn(&ConvProblem, &[T], &[T], &mut [T]) -> bool;
+pub type ConvRun<T> = unsafe fn(&ConvProblem, &[T], &[T], &mut [T]) -> bool;
 
 impl ConvProblem {
     /// A forward pass with stride 1, no padding, no dilation, one group; shapes are `[n, c, h, w]` and `[k, c, r, s]`.
@@ -202,7 +200,8 @@ const PARALLEL_FLOPS: usize = 1_000_000;
 /// Operands are those of [`ConvPass`], in its order.
 ///
 /// # Panics
-/// If sizes are 0 where they must not be, groups do not divide the channels, or a slice has another length.
+/// If sizes are 0 where they must not be, groups do not divide the channels, a slice has another length, or the processor lacks the
+/// instructions.
 pub fn conv2d<T: Element>(p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) {
     run(heuristic(p), p, lhs, rhs, out);
 }
@@ -213,6 +212,7 @@ pub fn conv2d<T: Element>(p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) 
 /// As [`conv2d`].
 pub fn run<T: Element>(algo: &ConvAlgo, p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) {
     assert!(p.kind == T::KIND, "the problem is about another element type");
+    assert!(p.isa.is_available(), "the processor lacks these instructions");
     assert!(
         p.groups > 0 && p.in_channels.is_multiple_of(p.groups),
         "groups do not divide channels"
@@ -232,8 +232,11 @@ pub fn run<T: Element>(algo: &ConvAlgo, p: &ConvProblem, lhs: &[T], rhs: &[T], o
         return;
     }
     let algo = if (algo.usable)(p) { algo } else { heuristic(p) };
-    if !T::conv_run(algo)(p, lhs, rhs, out) {
-        T::conv_run(&naive::ALGO)(p, lhs, rhs, out);
+    // SAFETY: the slices have the lengths of the problem.
+    unsafe {
+        if !T::conv_run(algo)(p, lhs, rhs, out) {
+            T::conv_run(&naive::ALGO)(p, lhs, rhs, out);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::{ConvAlgo, ConvPass, ConvProblem};
 use crate::cpu::element::Element;
 use crate::cpu::gemm::block;
 use crate::cpu::pool::Shared;
-use crate::cpu::scratch::{self, Use};
+use crate::cpu::scratch;
 use crate::cpu::simd::{Kernels, Panel, Tile, Tiles};
 
 pub(super) static ALGO: ConvAlgo = ConvAlgo {
@@ -37,7 +37,9 @@ fn usable(p: &ConvProblem) -> bool {
     is_small_kernel && has_pass && p.groups == 1 && !p.is_empty()
 }
 
-fn run<T: Element>(p: &ConvProblem, lhs: &[T], w: &[T], out: &mut [T]) -> bool {
+/// # Safety
+/// The slices have the lengths of the problem, and the processor its instructions.
+unsafe fn run<T: Element>(p: &ConvProblem, lhs: &[T], w: &[T], out: &mut [T]) -> bool {
     match p.pass {
         ConvPass::Forward => convolve(p, lhs, w, false, out),
         ConvPass::InputGrad => {
@@ -52,7 +54,7 @@ fn convolve<T: Element>(p: &ConvProblem, x: &[T], w: &[T], turned: bool, y: &mut
     let kernels = T::kernels(p.isa);
     let plan = Plan::new(p, kernels.lanes);
     let (ins, outs) = (p.in_channels, p.out_channels);
-    let done = scratch::with(Use::ConvWeight, 36 * ins * outs, |weights: *mut T| {
+    let done = scratch::with(36 * ins * outs, |weights: *mut T| {
         let failed = AtomicBool::new(false);
         let (y, weights) = (Shared(y.as_mut_ptr()), Shared(weights));
         let cx = Convolution { p, x, w, y, weights, kernels, plan: &plan };
@@ -130,7 +132,7 @@ impl<T: Element> Convolution<'_, T> {
     /// No other thread writes the weights of output channel `k`.
     unsafe fn transform_weight(&self, k: usize, turned: bool) -> bool {
         let (ins, outs) = (self.p.in_channels, self.p.out_channels);
-        let done = scratch::with(Use::ConvOther, 9 * ins, |lines: *mut T| {
+        let done = scratch::with(9 * ins, |lines: *mut T| {
             let (first, stride) = if turned { (k * 9, outs * 9) } else { (k * ins * 9, 9) };
             let panel = Panel {
                 src: self.w[first..].as_ptr(),
@@ -170,8 +172,8 @@ impl<T: Element> Convolution<'_, T> {
                 failed.fetch_or(!f(i), Ordering::Relaxed);
             });
         };
-        let done = scratch::with(Use::ConvInput, 36 * ins * plan.tiles, |v: *mut T| {
-            scratch::with(Use::ConvOutput, 36 * outs * plan.tiles, |m: *mut T| {
+        let done = scratch::with(36 * ins * plan.tiles, |v: *mut T| {
+            scratch::with(36 * outs * plan.tiles, |m: *mut T| {
                 let (v, m) = (Shared(v), Shared(m));
                 // SAFETY: each call writes its own channel, or its own of the 36 products.
                 unsafe {
@@ -188,7 +190,7 @@ impl<T: Element> Convolution<'_, T> {
     /// No other thread writes channel `c` of `v`.
     unsafe fn transform_input(&self, first: usize, rows: usize, c: usize, v: *mut T) -> bool {
         let (p, plan) = (self.p, self.plan);
-        let done = scratch::with(Use::ConvOther, 24 * plan.line, |lines: *mut T| {
+        let done = scratch::with(24 * plan.line, |lines: *mut T| {
             for row in 0..rows {
                 let (n, ty) = ((first + row) / plan.height, (first + row) % plan.height);
                 let plane = &self.x[(n * p.in_channels + c) * p.in_area()..][..p.in_area()];
@@ -248,7 +250,7 @@ impl<T: Element> Convolution<'_, T> {
     unsafe fn transform_output(&self, first: usize, rows: usize, k: usize, m: *mut T) -> bool {
         let (p, plan) = (self.p, self.plan);
         let [height, width] = p.output();
-        let done = scratch::with(Use::ConvOther, 16 * plan.line, |lines: *mut T| {
+        let done = scratch::with(16 * plan.line, |lines: *mut T| {
             for row in 0..rows {
                 let (n, ty) = ((first + row) / plan.height, (first + row) % plan.height);
                 let tiles = Tiles {

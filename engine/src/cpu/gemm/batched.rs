@@ -8,7 +8,7 @@ use crate::cpu::pool::{self, Shared};
 /// A stride of 0 shares an operand; C is never shared.
 ///
 /// # Panics
-/// If a slice is shorter than the problem says, or products overlap in C.
+/// If a slice is shorter than the problem says, products overlap in C, or the processor lacks the instructions.
 pub fn gemm_batched<T: Element>(
     p: &GemmProblem,
     batch: usize,
@@ -29,6 +29,7 @@ pub fn gemm_batched<T: Element>(
                 .is_some_and(|end| end <= len)
     };
     assert!(p.kind == T::KIND, "the problem is about another element type");
+    assert!(p.isa.is_available(), "the processor lacks these instructions");
     assert!(fits(0, a.len()) && fits(1, b.len()) && fits(2, c.len()), "operand too short");
     assert!(p.m <= 1 || p.rsc >= p.n, "rows of C overlap");
     assert!(batch == 1 || strides[2] >= extents[2], "products overlap");

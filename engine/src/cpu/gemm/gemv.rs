@@ -3,7 +3,7 @@
 use super::{GemmAlgo, GemmProblem, Operands, naive, no_copy};
 use crate::cpu::element::Element;
 use crate::cpu::pool::{self, Shared};
-use crate::cpu::scratch::{self, Use};
+use crate::cpu::scratch;
 use crate::cpu::simd::{Axpy, Dots};
 
 pub(super) static ALGO: GemmAlgo = GemmAlgo {
@@ -49,7 +49,7 @@ unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<T>) {
     } else {
         0
     };
-    let done = scratch::with(Use::Gemv, len, |scratch: *mut T| {
+    let done = scratch::with(len, |scratch: *mut T| {
         // SAFETY: the operands fit the problem, and the scratch vector its longer side.
         unsafe {
             if by_dots {

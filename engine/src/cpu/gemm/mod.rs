@@ -69,10 +69,8 @@ pub struct GemmAlgo {
     pub usable: fn(&GemmProblem) -> bool,
     /// Bytes of scratch memory.
     pub workspace: fn(&GemmProblem) -> usize,
-    #[doc(hidden)]
-    pub f32: GemmRun<f32>,
-    #[doc(hidden)]
-    pub f64: GemmRun<f64>,
+    pub(crate) f32: GemmRun<f32>,
+    pub(crate) f64: GemmRun<f64>,
 }
 
 /// The function of a row. The operands must fit the problem.
@@ -173,7 +171,7 @@ const PARALLEL_FLOPS: usize = 1_500_000;
 /// Computes the product with the algorithm that [`heuristic`] names.
 ///
 /// # Panics
-/// If a slice is shorter than the problem says, or rows of C overlap.
+/// If a slice is shorter than the problem says, rows of C overlap, or the processor lacks the instructions.
 pub fn gemm<T: Element>(p: &GemmProblem, a: &[T], b: &[T], c: &mut [T], epilogue: Epilogue<'_, T>) {
     run(heuristic(p), p, a, b, c, epilogue);
 }
@@ -181,7 +179,7 @@ pub fn gemm<T: Element>(p: &GemmProblem, a: &[T], b: &[T], c: &mut [T], epilogue
 /// Computes the product with `algo`, or with [`heuristic`] if `algo` is not usable.
 ///
 /// # Panics
-/// If a slice is shorter than the problem says, or rows of C overlap.
+/// If a slice is shorter than the problem says, rows of C overlap, or the processor lacks the instructions.
 pub fn run<T: Element>(
     algo: &GemmAlgo,
     p: &GemmProblem,
@@ -192,6 +190,7 @@ pub fn run<T: Element>(
 ) {
     let [len_a, len_b, len_c] = p.extents();
     assert!(p.kind == T::KIND, "the problem is about another element type");
+    assert!(p.isa.is_available(), "the processor lacks these instructions");
     assert!(len_a <= a.len() && len_b <= b.len() && len_c <= c.len(), "operand too short");
     assert!(p.m <= 1 || p.rsc >= p.n, "rows of C overlap");
     if p.m == 0 || p.n == 0 {

@@ -10,7 +10,7 @@ use super::{GemmAlgo, GemmProblem, Operands, no_copy};
 use crate::cpu::element::Element;
 use crate::cpu::interrupt;
 use crate::cpu::pool::{self, Shared};
-use crate::cpu::scratch::{self, Use};
+use crate::cpu::scratch;
 use crate::cpu::simd::{Kernels, Panel, Tile};
 
 pub(super) static ALGO: GemmAlgo = GemmAlgo {
@@ -56,8 +56,8 @@ fn blocks(p: &GemmProblem) -> (usize, usize, usize) {
 unsafe fn run<T: Element, const PACK_A: bool>(p: &GemmProblem, o: &Operands<T>) {
     let (mc, nc, kc) = blocks(p);
     let len_a = if PACK_A { mc * kc } else { 0 };
-    let done = scratch::with(Use::PackB, nc * kc, |b: *mut T| {
-        scratch::with(Use::PackA, len_a, |a: *mut T| {
+    let done = scratch::with(nc * kc, |b: *mut T| {
+        scratch::with(len_a, |a: *mut T| {
             let panels = Panels { a: Shared(a), b: Shared(b), kernels: T::kernels(p.isa) };
             // SAFETY: the operands fit the problem, the panels fit its blocks.
             unsafe { panels.multiply::<PACK_A>(p, o) };

@@ -1,7 +1,6 @@
 //! Kernels that convert between what memory holds and what lanes hold, and that wrap integers.
 
-use std::borrow::Cow;
-
+use super::super::elements::Elements;
 use super::super::features::{Isa, isa};
 use super::super::number::Num;
 use super::super::pool::{self, Shared};
@@ -53,27 +52,27 @@ impl From<Lane> for Mem {
 }
 
 /// The elements of a view in row-major order, converted to `T`; copied only where that is needed.
-pub(crate) fn cast<'a, T: Num>(view: &View<'a>) -> Cow<'a, [T]> {
+pub(crate) fn cast<'a, T: Num>(view: &View<'a>) -> Elements<'a, T> {
     let (from, to) = (Mem::of(view.dtype()), Mem::of(T::DTYPE));
     if from == to {
         return view.to_slice();
     }
-    let mut res = vec![T::default(); view.shape().numel()];
     let kern = convert(from, to, false, isa());
-    let dst = Shared(res.as_mut_ptr().cast::<u8>());
     with_size!(view.dtype(), S => {
         let src = view.to_slice::<S>();
-        pool::for_each_chunk(src.len().div_ceil(CAST_CHUNK), &|chunk| {
-            let start = chunk * CAST_CHUNK;
-            let part = &src[start..(start + CAST_CHUNK).min(src.len())];
-            // SAFETY: `res` has as many elements as the view, and each chunk writes its own.
-            unsafe {
-                let dst = dst.get().add(start * size_of::<T>());
-                (kern.run)(dst, &[part.as_ptr().cast(); 4], part.len());
-            }
-        });
-    });
-    Cow::Owned(res)
+        Elements::written(src.len(), |out: &mut [T]| {
+            let dst = Shared(out.as_mut_ptr().cast::<u8>());
+            pool::for_each_chunk(src.len().div_ceil(CAST_CHUNK), &|chunk| {
+                let start = chunk * CAST_CHUNK;
+                let part = &src[start..(start + CAST_CHUNK).min(src.len())];
+                // SAFETY: there are as many elements as in the view, and each chunk writes its own.
+                unsafe {
+                    let dst = dst.get().add(start * size_of::<T>());
+                    (kern.run)(dst, &[part.as_ptr().cast(); 4], part.len());
+                }
+            });
+        })
+    })
 }
 
 /// Elements of one claim of a thread.

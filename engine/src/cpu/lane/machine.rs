@@ -345,21 +345,25 @@ impl Run<'_> {
         let staged = self.operands.iter().filter(|it| it.access != Access::Direct).count();
         let n_slots = self.code.n_slots + staged;
         if n_slots == 0 {
-            return self.tiles(low, high, WIDE_TILE, std::ptr::null_mut());
+            // SAFETY: there are no slots.
+            return unsafe { self.tiles(low, high, WIDE_TILE, std::ptr::null_mut()) };
         }
         let mut scratch = SCRATCH.take();
         let lines = n_slots * TILE * self.code.width / size_of::<Line>();
         if scratch.len() < lines {
             scratch.resize(lines, Line([0; 64]));
         }
-        self.tiles(low, high, TILE, scratch.as_mut_ptr().cast());
+        // SAFETY: there are lines for all slots.
+        unsafe { self.tiles(low, high, TILE, scratch.as_mut_ptr().cast()) };
         SCRATCH.set(scratch);
     }
 
-    fn tiles(&self, low: usize, high: usize, tile: usize, scratch: *mut u8) {
+    /// # Safety
+    /// `scratch` holds all slots and one for each staged input, of elements of a tile.
+    unsafe fn tiles(&self, low: usize, high: usize, tile: usize, scratch: *mut u8) {
         let code = self.code;
         let slot_bytes = TILE * code.width;
-        // SAFETY: `scratch` holds all slots and one for each staged input.
+        // SAFETY: promised by the caller.
         let slot = |idx: usize| unsafe { scratch.add(idx * slot_bytes) };
         let mut regs: SmallVec<[*mut u8; 32]> = SmallVec::new();
         let mut n_staged = 0;
@@ -382,14 +386,16 @@ impl Run<'_> {
                 SplatValue::Param(idx) => self.params[idx],
             };
             let mem = Mem::from(it.lane);
-            fill(regs[usize::from(it.slot)], bits_as(number, mem), mem.size(), filled);
+            // SAFETY: splats go to slots.
+            unsafe { fill(regs[usize::from(it.slot)], bits_as(number, mem), mem.size(), filled) };
         }
         for (idx, operand) in self.operands.iter().enumerate() {
             if operand.access == Access::Splat {
                 let size = code.inputs[idx].size();
                 // SAFETY: the first element of the operand is readable.
                 let bits = unsafe { read_bits(operand.base, size) };
-                fill(regs[idx], bits, size, filled);
+                // SAFETY: an operand that is not read in place has a slot.
+                unsafe { fill(regs[idx], bits, size, filled) };
             }
         }
         let each_tile = if high - low > tile { self.run_once(&regs, filled) } else { u64::MAX };
@@ -450,7 +456,8 @@ impl Run<'_> {
                     regs[idx] = operand.base.add(at * size).cast_mut();
                 },
                 (Access::Strided(row), Some(geometry)) => {
-                    gather(regs[idx], operand.base, size, geometry, row, at, n);
+                    // SAFETY: a strided operand has a slot, and the geometry is that of its layout.
+                    unsafe { gather(regs[idx], operand.base, size, geometry, row, at, n) };
                 }
                 _ => {}
             }
@@ -478,9 +485,12 @@ unsafe fn read_bits(ptr: *const u8, size: usize) -> u64 {
 }
 
 /// Writes `n` (at most a tile) equal elements to a slot.
-fn fill(slot: *mut u8, bits: u64, size: usize, n: usize) {
+///
+/// # Safety
+/// A slot of this thread begins at `slot`.
+unsafe fn fill(slot: *mut u8, bits: u64, size: usize, n: usize) {
     let n = n.min(TILE);
-    // SAFETY: a slot holds a tile of elements of every size in use, 64-byte aligned, and is this thread's own.
+    // SAFETY: a slot holds a tile of elements of every size in use, 64-byte aligned.
     unsafe {
         match size {
             1 => std::slice::from_raw_parts_mut(slot, n).fill(bits as u8),
@@ -490,7 +500,11 @@ fn fill(slot: *mut u8, bits: u64, size: usize, n: usize) {
     }
 }
 
-fn gather(
+/// Writes elements `start..start + n` of a strided operand to a slot.
+///
+/// # Safety
+/// A slot of this thread begins at `slot`; the geometry addresses elements of the operand that begins at `base`.
+unsafe fn gather(
     slot: *mut u8,
     base: *const u8,
     size: usize,
@@ -500,7 +514,7 @@ fn gather(
     n: usize,
 ) {
     debug_assert!(n <= TILE);
-    // SAFETY: the slot holds a tile, and the geometry addresses elements of the layout, which lies within its view.
+    // SAFETY: the slot holds a tile; the rest is promised by the caller.
     unsafe {
         match size {
             1 => gather_as::<u8>(slot, base, geometry, row, start, n),

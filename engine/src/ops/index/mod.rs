@@ -1,10 +1,9 @@
 //! Ops that pick and place elements by index tensors.
 
-use std::borrow::Cow;
-
 use smallvec::smallvec;
 
 use crate::OpDef;
+use crate::cpu::elements::Elements;
 use crate::cpu::strided;
 use crate::cpu::view::View;
 use crate::op::AdmitCx;
@@ -132,8 +131,8 @@ pub(crate) fn row_starts(
         let size = shape[dim];
         let given = indices(op, view)?;
         let from = Layout::contiguous(view.shape().clone()).broadcast_to(&lead.positions);
-        let all = from.map_or_else(|| given.to_vec(), |it| strided::gather(&given, &it));
-        for (start, at) in starts.iter_mut().zip(all) {
+        let all = from.map_or_else(|| Elements::Lent(&given), |it| strided::gather(&given, &it));
+        for (start, &at) in starts.iter_mut().zip(all.iter()) {
             *start = *start * size + place(at, size);
         }
     }
@@ -144,7 +143,7 @@ pub(crate) fn row_starts(
 /// Which element of a tensor each element of an index tensor names along `dim`.
 pub(crate) struct Spread<'a> {
     shape: Shape,
-    index: Cow<'a, [i64]>,
+    index: Elements<'a, i64>,
     index_shape: Shape,
     dim: usize,
 }

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{Spread, index_dtype};
+use crate::cpu::elements::Elements;
 use crate::cpu::number::Num;
 use crate::cpu::typed::{self, Plain};
 use crate::cpu::view::View;
@@ -61,7 +62,7 @@ fn start<'c, T: Plain + Default>(
     cx: &'c mut KernelCx<'_, '_>,
     src: &View<'_>,
     shape: &Shape,
-) -> Result<(&'c mut [T], Vec<T>)> {
+) -> Result<(&'c mut [T], Elements<'static, T>)> {
     let input = cx.inputs[0];
     let out = cx.outputs[0].as_mut_slice::<T>();
     interrupt::copy(out, &input.to_slice::<T>());
@@ -69,11 +70,16 @@ fn start<'c, T: Plain + Default>(
 }
 
 /// The elements that an index of `shape` names; a number, which has a shape of its own, stands for all of them.
-fn source<T: Plain + Default>(src: &View<'_>, shape: &Shape, dtype: DType) -> Result<Vec<T>> {
+fn source<T: Plain + Default>(
+    src: &View<'_>,
+    shape: &Shape,
+    dtype: DType,
+) -> Result<Elements<'static, T>> {
     if src.shape().rank() == shape.rank() && src.dtype() == dtype {
         let part = Layout { shape: shape.clone(), ..src.layout().clone() };
         return Ok(strided::gather(src.buffer::<T>(), &part));
     }
     let bytes = storage::from_number(src.first().unwrap_or(Number::Int(0)), dtype)?;
-    Ok(vec![typed::slice::<T>(&bytes)[0]; shape.numel()])
+    let number = typed::slice::<T>(&bytes)[0];
+    Ok(Elements::written(shape.numel(), |out| interrupt::fill(out, number)))
 }

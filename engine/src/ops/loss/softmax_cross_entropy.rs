@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{Reduction, reduction};
+use crate::cpu::number::Num;
 use crate::cpu::softmax;
 use crate::functional::div;
 use crate::op::AdmitCx;
@@ -90,7 +91,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
             let mut loss = 0.0;
             if class != ignored {
                 let scores = &scores[row * n_classes..(row + 1) * n_classes];
-                loss = softmax::log_sum(scores).0 - scores[class as usize] as f64;
+                loss = softmax::log_sum(scores).0 - scores[class as usize].to_f64();
                 counted += 1.0;
             }
             total += loss;

@@ -1,11 +1,11 @@
 //! Products of matrices and vectors.
 
-use std::borrow::Cow;
-
 use smallvec::SmallVec;
 
 use crate::OpDef;
+use crate::cpu::elements::Elements;
 use crate::cpu::number::Num;
+use crate::cpu::typed::Plain;
 use crate::cpu::view::View;
 use crate::cpu::{gemm, interrupt, strided};
 use crate::op::{InferCx, KernelCx};
@@ -78,11 +78,11 @@ pub(crate) fn product_shape(a: &Shape, b: &Shape) -> Option<(Shape, [usize; 3])>
 }
 
 /// The products of a batch: sizes, strides, and where the operands of each begin.
-struct Batch<'a, T: Clone> {
+struct Batch<'a, T: Plain> {
     sizes: [usize; 3],
-    a: Cow<'a, [T]>,
+    a: Elements<'a, T>,
     a_strides: [usize; 2],
-    b: Cow<'a, [T]>,
+    b: Elements<'a, T>,
     b_strides: [usize; 2],
     starts: Vec<[usize; 2]>,
 }
@@ -286,11 +286,11 @@ macro_rules! gemm_kernels {
 pub(crate) use gemm_kernels;
 
 /// The elements and their layout with strides that are not negative; a flipped view is copied.
-fn forward<'a, T: Num>(view: &View<'a>) -> (Cow<'a, [T]>, Layout) {
+fn forward<'a, T: Num>(view: &View<'a>) -> (Elements<'a, T>, Layout) {
     if view.layout().strides.iter().all(|&it| it >= 0) {
-        return (Cow::Borrowed(view.buffer::<T>()), view.layout().clone());
+        return (Elements::Lent(view.buffer::<T>()), view.layout().clone());
     }
-    (Cow::Owned(view.to_slice::<T>().into_owned()), Layout::contiguous(view.shape().clone()))
+    (view.to_slice::<T>(), Layout::contiguous(view.shape().clone()))
 }
 
 /// A batch of matrices under the batch sizes of the product; vectors gain the dimension `vector_dim` of the two lacks.

@@ -1,14 +1,14 @@
 //! Reductions: sums, extremes, statistics and running sums over dimensions.
 
-use std::borrow::Cow;
-
 use smallvec::SmallVec;
 
 use crate::OpDef;
+use crate::cpu::elements::Elements;
 use crate::cpu::lane::cast;
 use crate::cpu::moments;
 use crate::cpu::number::Num;
 use crate::cpu::reduce::{self, Fold};
+use crate::cpu::typed::Plain;
 use crate::cpu::view::View;
 use crate::op::{GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
@@ -120,8 +120,8 @@ pub(crate) fn spread(reduced: &Tensor, shape: &Shape, dims: &[usize]) -> Result<
 }
 
 /// The input of a reduction as a row-major block `[outer, n, inner]`, to be reduced along its middle axis.
-pub(crate) struct Rows<'a, T: Clone> {
-    pub(crate) data: Cow<'a, [T]>,
+pub(crate) struct Rows<'a, T: Plain> {
+    pub(crate) data: Elements<'a, T>,
     pub(crate) n: usize,
     pub(crate) inner: usize,
 }
@@ -139,8 +139,8 @@ pub(crate) fn rows<'a, T: Num>(view: &View<'a>, dims: &[usize]) -> Rows<'a, T> {
     let kept = (0..shape.rank()).filter(|it| !dims.contains(it));
     let order: SmallVec<[usize; 6]> = kept.chain(dims.iter().copied()).collect();
     let layout = view.layout().permute(&order);
-    let data = view.with_layout(&layout).map(|it| cast::<T>(&it).into_owned());
-    Rows { data: Cow::Owned(data.unwrap_or_default()), n, inner: 1 }
+    let data = view.with_layout(&layout).map(|it| cast::<T>(&it).owned());
+    Rows { data: data.unwrap_or(Elements::Lent(&[])), n, inner: 1 }
 }
 
 /// Folds input 0 along the dimensions of attribute `idx` into output 0.

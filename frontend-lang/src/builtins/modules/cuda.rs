@@ -17,8 +17,8 @@ static FUNCTIONS: &[NativeFn] = &[
     function(
         "empty_cache",
         "",
-        "Gives memory that is not used back; does nothing without a GPU.",
-        nothing,
+        "Gives memory that is kept for reuse back to the system, that of the CPU too.",
+        empty_cache,
     )
     .pure(),
     function(
@@ -31,6 +31,11 @@ static FUNCTIONS: &[NativeFn] = &[
     function("synchronize", "device=None", "Waits for GPUs; does nothing without one.", nothing)
         .pure(),
 ];
+
+fn empty_cache(_cx: &mut Cx, _args: Args<'_>) -> Res {
+    engine::cpu::alloc::trim();
+    Ok(Value::None)
+}
 
 fn nothing(_cx: &mut Cx, _args: Args<'_>) -> Res {
     Ok(Value::None)

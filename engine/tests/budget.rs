@@ -1,0 +1,78 @@
+//! What the engine takes beside tensors is counted while it is used and nobody's afterwards. The counters are those of the whole
+//! process, so this is one test.
+
+use engine::cpu::alloc;
+use engine::functional::{add, linear, mul, num, reshape, sum};
+use engine::ops::find;
+use engine::trace::{Options, Traced};
+use engine::{Attr, Error, Shape, Tensor, apply_one};
+
+const MB: usize = 1 << 20;
+
+fn floats(shape: [usize; 2]) -> Tensor {
+    let values: Vec<f32> = (0..shape[0] * shape[1]).map(|it| (it % 7) as f32).collect();
+    Tensor::from_vec(&values, Shape::from(shape)).expect("memory")
+}
+
+/// The most that is in use during `run`, beyond what was there before.
+fn peak(run: impl FnOnce()) -> usize {
+    alloc::reset_peak();
+    let before = alloc::stats().live;
+    run();
+    alloc::stats().peak - before
+}
+
+/// A plan with 16 MB of values between its launches, products that pack their operands, and a convolution.
+fn work() {
+    let x = floats([1024, 1024]);
+    let function = Traced::new(Options::default());
+    for _ in 0..3 {
+        let call = function.begin(std::slice::from_ref(&x)).expect("a call");
+        let x = call.args()[0].clone();
+        let y = linear(&x, &linear(&x, &x, None).expect("a product"), None).expect("a product");
+        let z = sum(&add(&mul(&y, &y).expect("a sum"), &y).expect("a sum"), &[1], false);
+        call.finish(&[z.expect("a sum")]).expect("a plan");
+    }
+    let image = Tensor::from_vec(&vec![1.0_f32; 64 * 32 * 32], Shape::from([1, 64, 32, 32]));
+    let weight = Tensor::from_vec(&vec![1.0_f32; 64 * 64 * 9], Shape::from([64, 64, 3, 3]));
+    let conv = find("conv2d").expect("a row");
+    let inputs = [image.expect("memory"), weight.expect("memory")];
+    apply_one(conv, &inputs, &conv.default_attrs()).expect("a convolution");
+}
+
+#[test]
+fn memory_beside_tensors_is_counted_and_given_back() {
+    drop(num(0.0));
+    let before = alloc::stats().live;
+    work();
+    assert!(alloc::stats().live <= before + MB, "{} bytes, then {:?}", before, alloc::stats());
+    assert!(alloc::stats().cached > 16 * MB);
+    alloc::trim();
+    assert!(alloc::stats().cached <= MB, "{:?}", alloc::stats());
+
+    // The dimensions that are summed lie apart, so the kernel copies all 64 MB.
+    let wide = floats([4096, 4096]);
+    let apart = reshape(&wide, &Shape::from([64, 4096, 64])).expect("a view");
+    let sums = || sum(&apart, &[0, 2], false);
+    assert!(peak(|| drop(sums().expect("sums"))) > 60 * MB);
+    // Positions are read as int64: a converted copy of 128 MB.
+    let whole = apply_one(
+        find("to").expect("a row"),
+        std::slice::from_ref(&wide),
+        &[Attr::DType(engine::DType::I32)].into_iter().collect(),
+    );
+    let (whole, bins) = (whole.expect("numbers"), find("bincount").expect("a row"));
+    let flat = reshape(&whole, &Shape::from([4096 * 4096])).expect("a view");
+    let count = || apply_one(bins, std::slice::from_ref(&flat), &bins.default_attrs());
+    assert!(peak(|| drop(count().expect("counts"))) > 120 * MB);
+
+    alloc::set_budget(alloc::stats().live + 8 * MB);
+    let refused = sums().map(drop);
+    alloc::set_budget(0);
+    assert!(
+        matches!(refused, Err(Error::OutOfMemory { bytes, .. }) if bytes == 64 * MB),
+        "{refused:?}"
+    );
+    let fine = sums().expect("sums").to_vec::<f32>().expect("values");
+    assert_eq!(fine.len(), 4096);
+}
