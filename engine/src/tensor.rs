@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::cpu::alloc::Bytes;
 use crate::cpu::view::View;
-use crate::cpu::{elements, interrupt};
+use crate::cpu::{elements, interrupt, strided, typed};
 use crate::device::Device;
 use crate::dtype::Strength;
 use crate::meter::Claim;
@@ -196,6 +196,44 @@ impl Tensor {
 
     pub(crate) fn data(&self) -> &Data {
         &self.0.data
+    }
+
+    /// Whether nobody can see the elements but who holds this very handle, and each is one of its own in the buffer.
+    pub(crate) fn is_owned(&self) -> bool {
+        let Data::Stored(bytes) = &self.0.data else { return false };
+        let mut sides = self.0.layout.shape.iter().zip(&self.0.layout.strides);
+        self.handles() == 1
+            && Arc::strong_count(bytes) == 1
+            && sides.all(|(&size, &stride)| size == 1 || stride != 0)
+    }
+
+    /// Whether the elements of both lie in one buffer.
+    pub fn shares_buffer(&self, other: &Self) -> bool {
+        match (&self.0.data, &other.0.data) {
+            (Data::Stored(a), Data::Stored(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// Writes the elements of a value of this dtype where `target` says; false, with nothing changed, where others can see them.
+    pub(crate) fn write(&mut self, target: &Layout, value: &Self) -> Result<bool> {
+        let dtype = self.dtype();
+        let Some(Data::Stored(bytes)) = Arc::get_mut(&mut self.0).map(|it| &mut it.data) else {
+            return Ok(false);
+        };
+        let Some(bytes) = Arc::get_mut(bytes) else { return Ok(false) };
+        value.with_view(|view| {
+            crate::with_size!(dtype, T => {
+                let out = typed::slice_mut::<T>(bytes);
+                strided::copy(view.buffer::<T>(), view.layout(), out, target);
+            });
+        })?;
+        Ok(true)
+    }
+
+    /// What is seen in the buffer of this tensor under a layout, which must lie inside it.
+    pub fn seen_under(&self, layout: Layout, edge: Option<Edge>) -> Self {
+        Self::make(self.dtype(), layout, self.0.data.clone(), edge)
     }
 
     /// Handles on this value.

@@ -9,7 +9,7 @@ use std::rc::{Rc, Weak};
 
 use engine::autograd::{self, Edge};
 use engine::index::Index;
-use engine::{Attrs, OpDef, Tensor};
+use engine::{Attrs, Layout, OpDef, Tensor};
 use rustc_hash::FxHashMap;
 
 use crate::array::{self, ufunc};
@@ -233,6 +233,9 @@ impl TensorObj {
     /// Gives the variable a new value of the same shape, also seen through views and by the base.
     pub fn set(&self, value: Tensor) -> engine::Result<()> {
         if let Some(base) = self.base.borrow().as_ref() {
+            if self.set_in_place(&[Index::Ellipsis], &value)? {
+                return Ok(());
+            }
             let whole = base.view.write(&base.object.get(), &value)?;
             base.object.set(whole)?;
             let seen = base.view.apply(&base.object.get())?;
@@ -245,11 +248,64 @@ impl TensorObj {
         Ok(())
     }
 
+    /// Writes a part of the elements where they are, if no other variable and no tape can see them there; `false` leaves that to
+    /// [`TensorObj::set`].
+    pub(crate) fn set_in_place(&self, index: &[Index], value: &Tensor) -> engine::Result<bool> {
+        self.look_again();
+        let seen = self.value.borrow().layout().clone();
+        let done = match self.base.borrow().as_ref() {
+            Some(base) => self.write_through(base, &seen, index, value)?,
+            None => {
+                let mut own = self.value.borrow_mut();
+                let done = engine::index::set_in_place(&mut own, &seen, index, value)?;
+                self.version.set(self.version.get().wrapping_add(done.into()));
+                done
+            }
+        };
+        Ok(done)
+    }
+
+    /// As [`TensorObj::set_in_place`] for a part that is seen under a layout; a view lets go of the buffer meanwhile.
+    fn write_through(
+        &self,
+        base: &Base,
+        seen: &Layout,
+        index: &[Index],
+        value: &Tensor,
+    ) -> engine::Result<bool> {
+        let own = self.value.borrow().clone();
+        let is_taped = autograd::enabled() && own.requires_grad();
+        if is_taped || !own.shares_buffer(&base.object.value.borrow()) || value.same(&own) {
+            return Ok(false);
+        }
+        let (layout, edge) = (own.layout().clone(), own.edge().cloned());
+        drop(own);
+        self.value.replace(Tensor::number(0.0));
+        let done = match base.object.base.borrow().as_ref() {
+            Some(further) => base.object.write_through(further, seen, index, value),
+            None => {
+                let mut whole = base.object.value.borrow_mut();
+                let done = engine::index::set_in_place(&mut whole, seen, index, value);
+                let version = &base.object.version;
+                version.set(version.get().wrapping_add(matches!(done, Ok(true)).into()));
+                done
+            }
+        };
+        self.value.replace(base.object.value.borrow().seen_under(layout, edge));
+        if matches!(done, Ok(true)) {
+            base.seen.set(base.object.current_version());
+        }
+        done
+    }
+
     /// Gives the variable new elements at its place of the tape: a leaf stays the same leaf, a result keeps its history.
     pub fn set_data(&self, value: &Tensor) -> engine::Result<()> {
         let edge = self.value.borrow().edge().cloned();
         let base = self.base.borrow();
         let Some(base) = base.as_ref() else { return self.set(value.at_edge(edge)) };
+        if self.set_in_place(&[Index::Ellipsis], value)? {
+            return Ok(());
+        }
         let whole = base.view.write(&base.object.get(), value)?;
         base.object.set_data(&whole)?;
         let seen = base.view.apply(&base.object.get())?;

@@ -88,27 +88,32 @@ pub fn inplace(op: BinaryOp, this: &Value, other: &Value) -> Result<Option<Value
 /// Stores a result of an op in place: same shape, no narrower kind of number.
 pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     let object = variable(this)?;
-    let before = object.get();
+    object.look_again();
+    // No handle on the old value stays, so that it can be overwritten.
+    let (before, was_in_order) = {
+        let seen = object.seen();
+        (seen.meta(), seen.layout().is_contiguous())
+    };
     if let Some(problem) = object.refuses_in_place() {
         return Err(runtime_error(problem));
     }
-    if before.shape() != value.shape() {
+    if before.shape != *value.shape() {
         return Err(shape_error(format!(
             "in place, a tensor of shape {} cannot become {}; write `x = x + y` instead of `x += y`",
-            before.shape(),
+            before.shape,
             value.shape()
         )));
     }
-    if value.dtype().is_float() && !before.dtype().is_float() {
+    if value.dtype().is_float() && !before.dtype.is_float() {
         return Err(dtype_error(format!(
             "in place, a {} tensor cannot hold {} values; write `x = x + y`, or convert with x.float() first",
-            before.dtype(),
+            before.dtype,
             value.dtype()
         )));
     }
-    let value = super::convert::cast(&value, Some(before.dtype()))?;
+    let value = super::convert::cast(&value, Some(before.dtype))?;
     // What lay in row-major order stays so.
-    let moved = before.layout().is_contiguous() && !value.layout().is_contiguous();
+    let moved = was_in_order && !value.layout().is_contiguous();
     let value = if moved { super::methods::in_order(&value)? } else { value };
     journal::value_changes(object);
     if engine::autograd::enabled() {

@@ -6,6 +6,7 @@ use engine::index::Index;
 use engine::{DType, Tensor};
 
 use super::convert::{self, operand, variable};
+use super::journal;
 use crate::check::unknown::{Kind, kind_of};
 use crate::cx::Mode;
 use crate::native::*;
@@ -31,6 +32,12 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
         Some(value) => value,
         None => convert::from_data(cx, value, None)?,
     };
+    if object.refuses_in_place().is_none() {
+        journal::value_changes(object);
+        if object.set_in_place(&index, &value)? {
+            return Ok(());
+        }
+    }
     let res = engine::index::set(&object.get(), &index, &value)?;
     super::arith::assign(this, res)
 }

@@ -13,7 +13,7 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("bernoulli.philox", run).admitting(admits)]),
+    body: Body::Kernels(&[Kernel::new("bernoulli.mersenne", run).admitting(admits)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

@@ -95,7 +95,7 @@ mod tests {
         let p = || Tensor::from_vec(&[0.5_f32; 12], Shape::from([12])).unwrap();
         let row = |name| -> &'static OpDef { ops::find(name).unwrap() };
         let cases: [(&str, Vec<Tensor>, &[Attr]); 6] = [
-            ("randn", vec![], &[Attr::ints(&[9])]),
+            ("randn", vec![], &[Attr::ints(&[99])]),
             ("rand", vec![], &[Attr::ints(&[9])]),
             ("randperm", vec![], &[Attr::Int(9)]),
             ("bernoulli", vec![p()], &[]),

@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("multinomial.philox", run).admitting(admits)]),
+    body: Body::Kernels(&[Kernel::new("multinomial.mersenne", run).admitting(admits)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

@@ -15,7 +15,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("normal.philox", run)]),
+    body: Body::Kernels(&[Kernel::new("normal.mersenne", run)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

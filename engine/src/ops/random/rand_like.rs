@@ -10,7 +10,7 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("rand_like.philox", run)]),
+    body: Body::Kernels(&[Kernel::new("rand_like.mersenne", run)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("randint.philox", run)]),
+    body: Body::Kernels(&[Kernel::new("randint.mersenne", run)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

@@ -13,7 +13,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("randn.philox", run)]),
+    body: Body::Kernels(&[Kernel::new("randn.mersenne", run)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

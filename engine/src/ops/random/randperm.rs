@@ -16,7 +16,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("randperm.philox", run)]),
+    body: Body::Kernels(&[Kernel::new("randperm.mersenne", run)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

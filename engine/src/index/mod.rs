@@ -3,7 +3,11 @@
 //! Semantics are PyTorch's, with NumPy's negative steps: whole numbers drop their dimension first; index tensors are
 //! broadcast together, and their dimensions stand where the first of them stood when they are neighbours, else in front.
 
+mod in_place;
+
 use smallvec::SmallVec;
+
+pub use in_place::set_in_place;
 
 use crate::{DType, Error, Result, Shape, Tensor, apply_one, functional, ops};
 
@@ -22,11 +26,18 @@ pub enum Index {
     Tensor(Tensor),
 }
 
+impl Index {
+    /// Whether it says nothing but which elements of a dimension are meant.
+    fn is_plain(&self) -> bool {
+        matches!(self, Self::Int(_) | Self::Slice { .. } | Self::Ellipsis)
+    }
+}
+
 const OP: &str = "index";
 
 /// `x[index]`. Without index tensors the result shares the storage of `x`.
 pub fn get(x: &Tensor, index: &[Index]) -> Result<Tensor> {
-    let index = expand_ellipsis(x, index)?;
+    let index = expand_ellipsis(x.shape(), index)?;
     let mut res = x.clone();
     let mut dim = 0;
     let mut picks: Vec<(usize, Tensor)> = Vec::new();
@@ -69,9 +80,9 @@ pub fn set(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
         let value = functional::reshape(&value, &Shape::default())?;
         return functional::select_where(mask, &value, x);
     }
-    let plain = |it: &Index| matches!(it, Index::Int(_) | Index::Slice { .. } | Index::Ellipsis);
-    if index.iter().all(plain) {
-        return set_spans(x, &expand_ellipsis(x, index)?, &value);
+    if index.iter().all(Index::is_plain) {
+        let part = Part::new(x.shape(), &expand_ellipsis(x.shape(), index)?)?;
+        return put(x, &part.spans, 0, &part.fitted(&value)?);
     }
     place(x, &value, |positions| get(positions, index))
 }
@@ -137,7 +148,7 @@ fn broadcast(value: &Tensor, shape: &Shape) -> Result<Tensor> {
 }
 
 /// The index with `...` written out as full slices, and full slices for dimensions that are not mentioned.
-fn expand_ellipsis(x: &Tensor, index: &[Index]) -> Result<Vec<Index>> {
+fn expand_ellipsis(whole: &Shape, index: &[Index]) -> Result<Vec<Index>> {
     let uses = |it: &Index| match it {
         Index::Int(_) | Index::Slice { .. } => 1,
         Index::NewAxis | Index::Ellipsis => 0,
@@ -145,17 +156,17 @@ fn expand_ellipsis(x: &Tensor, index: &[Index]) -> Result<Vec<Index>> {
         Index::Tensor(_) => 1,
     };
     let used: usize = index.iter().map(uses).sum();
-    if used > x.rank() {
-        let rule = format!("too many indices: {used} for a tensor of {} dimensions", x.rank());
-        return Err(Error::Shapes { op: OP, shapes: vec![x.shape().clone()], rule });
+    if used > whole.rank() {
+        let rule = format!("too many indices: {used} for a tensor of {} dimensions", whole.rank());
+        return Err(Error::Shapes { op: OP, shapes: vec![whole.clone()], rule });
     }
     let n_dots = index.iter().filter(|it| matches!(it, Index::Ellipsis)).count();
     if n_dots > 1 {
         let rule = "only one `...` can stand in an index".into();
-        return Err(Error::Shapes { op: OP, shapes: vec![x.shape().clone()], rule });
+        return Err(Error::Shapes { op: OP, shapes: vec![whole.clone()], rule });
     }
     let full = || Index::Slice { start: None, stop: None, step: None };
-    let missing = x.rank() - used;
+    let missing = whole.rank() - used;
     let mut res = Vec::with_capacity(index.len() + missing);
     for entry in index {
         match entry {
@@ -276,35 +287,44 @@ fn gather(x: &Tensor, picks: &[(usize, Tensor)]) -> Result<Tensor> {
     functional::permute(&res, &order)
 }
 
-/// Assignment where every entry is a number or a slice: nested `slice_scatter`s.
-fn set_spans(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
-    let mut spans = Vec::with_capacity(x.rank());
-    let mut kept = Shape::default();
-    let mut shape = Shape::default();
-    for (dim, entry) in index.iter().enumerate() {
-        let size = x.shape()[dim];
-        let span = match entry {
-            Index::Int(at) => Span { start: resolve(*at, size, dim)?, len: 1, step: 1, size },
-            Index::Slice { start, stop, step } => Span::new(*start, *stop, *step, size)?,
-            _ => {
-                return Err(Error::Attr {
-                    op: OP,
-                    name: "index",
-                    problem: "is no number or slice".into(),
-                });
+/// The part of a tensor that numbers and slices name.
+struct Part {
+    spans: Vec<Span>,
+    /// Its shape.
+    shape: Shape,
+    /// The same with the dimensions that numbers drop.
+    kept: Shape,
+}
+
+impl Part {
+    fn new(whole: &Shape, index: &[Index]) -> Result<Self> {
+        let mut part = Self { spans: Vec::new(), shape: Shape::default(), kept: Shape::default() };
+        for (dim, entry) in index.iter().enumerate() {
+            let size = whole[dim];
+            let span = match entry {
+                Index::Int(at) => Span { start: resolve(*at, size, dim)?, len: 1, step: 1, size },
+                Index::Slice { start, stop, step } => Span::new(*start, *stop, *step, size)?,
+                _ => {
+                    let problem = "is no number or slice".into();
+                    return Err(Error::Attr { op: OP, name: "index", problem });
+                }
+            };
+            if !matches!(entry, Index::Int(_)) {
+                part.shape.dims_mut().push(span.len);
             }
-        };
-        if !matches!(entry, Index::Int(_)) {
-            shape.dims_mut().push(span.len);
+            part.kept.dims_mut().push(span.len);
+            part.spans.push(span);
         }
-        kept.dims_mut().push(span.len);
-        spans.push(span);
+        Ok(part)
     }
-    let value = functional::reshape(&broadcast(value, &shape)?, &kept)?;
-    let reversed = spans.iter().enumerate().filter(|it| it.1.step < 0).map(|it| it.0 as i64);
-    let reversed: Vec<i64> = reversed.collect();
-    let value = if reversed.is_empty() { value } else { functional::flip(&value, &reversed)? };
-    put(x, &spans, 0, &value)
+
+    /// What is assigned, with a size for each span and in ascending order along each.
+    fn fitted(&self, value: &Tensor) -> Result<Tensor> {
+        let value = functional::reshape(&broadcast(value, &self.shape)?, &self.kept)?;
+        let reversed = self.spans.iter().enumerate().filter(|it| it.1.step < 0);
+        let reversed: Vec<i64> = reversed.map(|it| it.0 as i64).collect();
+        if reversed.is_empty() { Ok(value) } else { functional::flip(&value, &reversed) }
+    }
 }
 
 /// `x` with the part that `spans` describe from dimension `dim` on replaced by `value`.
