@@ -1,10 +1,11 @@
 //! Attributes of an op application: everything that is not a tensor.
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
 
-use crate::DType;
+use crate::{DType, Number};
 
 /// One attribute value.
 #[derive(Clone, Debug)]
@@ -63,6 +64,37 @@ impl Hash for Attr {
             Self::Ints(it) => it.hash(state),
             Self::DType(it) => it.hash(state),
             Self::Str(it) => it.hash(state),
+        }
+    }
+}
+
+/// An attribute as text that parses back to it.
+pub(crate) struct AttrText<'a>(pub(crate) &'a Attr);
+
+impl fmt::Display for AttrText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Attr::None => f.write_str("none"),
+            Attr::Bool(it) => write!(f, "{it}"),
+            Attr::Int(it) => write!(f, "{it}"),
+            Attr::Float(it) => write!(f, "{}", NumberText(Number::Float(*it))),
+            Attr::Ints(it) => write!(f, "{:?}", it.as_slice()),
+            Attr::DType(it) => f.write_str(it.short()),
+            Attr::Str(it) => write!(f, "'{it}'"),
+        }
+    }
+}
+
+/// A number as text that parses back to it: floats always have a point, an exponent or a name.
+pub(crate) struct NumberText(pub(crate) Number);
+
+impl fmt::Display for NumberText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Number::Bool(it) => write!(f, "{it}"),
+            Number::Int(it) => write!(f, "{it}"),
+            Number::Float(it) if it.is_nan() => f.write_str("nan"),
+            Number::Float(it) => write!(f, "{it:?}"),
         }
     }
 }

@@ -195,3 +195,16 @@ pub fn index_add(x: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<T
     let inputs = [x.clone(), index.clone(), src.clone()];
     apply_one(&index::index_add::OP, &inputs, &smallvec![Attr::Int(dim)])
 }
+
+/// Sums `grad` over the dimensions along which a tensor of `shape` was broadcast.
+pub fn unbroadcast(grad: &Tensor, shape: &Shape) -> Result<Tensor> {
+    if grad.shape() == shape {
+        return Ok(grad.clone());
+    }
+    let lead = grad.rank() - shape.rank();
+    let stretched =
+        |dim: &usize| *dim < lead || (shape[*dim - lead] == 1 && grad.shape()[*dim] != 1);
+    let dims: Vec<i64> = (0..grad.rank()).filter(stretched).map(|it| it as i64).collect();
+    let summed = if dims.is_empty() { grad.clone() } else { sum(grad, &dims, true)? };
+    reshape(&summed, shape)
+}

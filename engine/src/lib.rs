@@ -19,21 +19,28 @@ pub mod fastrun;
 pub mod functional;
 pub mod graph;
 pub mod index;
+mod interpreter;
 pub mod lane;
+mod launch;
 pub mod lower;
+mod meter;
 pub mod model;
 pub mod op;
 pub mod ops;
 pub mod passes;
+mod pending;
 pub mod random;
 pub mod rewrite;
 pub mod rules;
 pub mod shape;
 pub mod storage;
+mod tape;
 pub mod tensor;
+#[cfg(test)]
+mod test_ops;
 pub mod trace;
 
-pub use apply::{Metas, Outputs, apply, apply_one, apply_two};
+pub use apply::{apply, apply_one, apply_two};
 pub use attr::{Attr, Attrs};
 pub use device::Device;
 pub use dtype::DType;
@@ -41,7 +48,7 @@ pub use error::Error;
 pub use op::OpDef;
 pub use shape::{Layout, Shape};
 pub use storage::Number;
-pub use tensor::{Meta, Tensor};
+pub use tensor::{Meta, Metas, Outputs, Tensor};
 
 /// Result of every fallible engine call.
 pub type Result<T> = std::result::Result<T, Error>;

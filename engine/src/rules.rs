@@ -4,10 +4,10 @@ use std::borrow::Borrow;
 
 use smallvec::smallvec;
 
-use crate::apply::Metas;
 use crate::dtype::result_type;
-use crate::op::{DTypeRule, InferCx};
+use crate::op::{Body, ComposedCx, DTypeRule, InferCx};
 use crate::storage::Number;
+use crate::tensor::Metas;
 use crate::{DType, Error, Meta, OpDef, Result, Shape, Tensor};
 
 /// Elementwise: inputs broadcast together, dtype by the row's rule.
@@ -23,8 +23,12 @@ pub fn same_as_input(cx: &InferCx<'_>) -> Result<Metas> {
 
 /// What a composed op gives: its body runs on tensors without elements.
 pub fn composed(cx: &InferCx<'_>) -> Result<Metas> {
-    let inputs: Vec<Tensor> = cx.inputs.iter().map(|it| Tensor::abstract_of(it.meta())).collect();
-    Ok(crate::apply(cx.op, &inputs, cx.attrs)?.iter().map(Tensor::meta).collect())
+    let Body::Composed(body) = cx.op.body else { return same_as_input(cx) };
+    check_dtypes(cx.op.name, &cx.op.dtypes, cx.inputs)?;
+    let inputs: Vec<Option<Tensor>> =
+        cx.inputs.iter().map(|it| Some(Tensor::abstract_of(it.meta()))).collect();
+    let outputs = body(&ComposedCx { op: cx.op, inputs: &inputs, attrs: cx.attrs })?;
+    Ok(outputs.iter().map(Tensor::meta).collect())
 }
 
 /// The shape that all inputs broadcast to.

@@ -6,15 +6,17 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::autograd::{self, Edge};
+use smallvec::SmallVec;
+
 use crate::cpu::alloc::Bytes;
 use crate::cpu::interrupt;
 use crate::cpu::view::View;
 use crate::device::Device;
 use crate::dtype::Strength;
-use crate::estimate::Claim;
+use crate::meter::Claim;
+use crate::pending::Pending;
 use crate::storage::{self, Number};
-use crate::trace::Pending;
+use crate::tape::{self, Edge};
 use crate::{DType, Error, Layout, Result, Shape};
 
 /// Shape and dtype without data: what `infer` computes.
@@ -44,6 +46,12 @@ impl fmt::Display for Meta {
     }
 }
 
+/// Outputs of an op; nearly always one.
+pub type Outputs = SmallVec<[Tensor; 1]>;
+
+/// Shapes and dtypes of the outputs of an op.
+pub type Metas = SmallVec<[Meta; 1]>;
+
 /// Where the elements are.
 #[derive(Clone)]
 pub(crate) enum Data {
@@ -51,7 +59,7 @@ pub(crate) enum Data {
     Stored(Arc<Bytes>),
     /// In the handle: a number written in the program (rank 0, weak in promotion).
     Number(Number),
-    /// In a compiled segment that runs when the value is needed.
+    /// Yet to come: they are made when they are needed.
     Pending(Arc<Pending>),
     /// Nowhere: shape and dtype only, with what is counted for them.
     Abstract(Option<Arc<Claim>>),
@@ -287,13 +295,13 @@ impl Tensor {
 
     /// The same elements as a new leaf that collects gradients.
     pub fn leaf(&self) -> Self {
-        self.with_edge(Some(autograd::new_leaf(None)))
+        self.with_edge(Some(tape::new_leaf(None)))
     }
 
     /// A new leaf that keeps something alive as long as the tape knows the leaf. Who continues the reverse walk beyond a
-    /// leaf by other means keeps there what it needs, and finds it again with [`autograd::Edge::kept`].
-    pub fn leaf_keeping(&self, kept: autograd::Kept) -> Self {
-        self.with_edge(Some(autograd::new_leaf(Some(kept))))
+    /// leaf by other means keeps there what it needs, and finds it again with [`Edge::kept`].
+    pub fn leaf_keeping(&self, kept: tape::Kept) -> Self {
+        self.with_edge(Some(tape::new_leaf(Some(kept))))
     }
 
     /// The same elements at `edge`: how a variable keeps its leaf when it gets a new value.

@@ -33,9 +33,10 @@ impl Pace {
     }
 }
 
-/// Bytes that are copied between two looks, and items.
+/// Bytes that are copied between two looks.
 const BYTES: usize = 1 << 18;
-const ITEMS: usize = BYTES / size_of::<Value>();
+/// Items that are copied between two looks.
+pub(crate) const ITEMS: usize = BYTES / size_of::<Value>();
 
 impl Cx {
     /// Adds text to `out`, which has room for it.

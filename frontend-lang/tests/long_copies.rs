@@ -15,6 +15,7 @@ x = list(range(60_000))
 p = tuple(x)
 t = torch.zeros(200_000)
 m = torch.zeros(1_000, 300)
+b = torch.arange(300_000)
 i = torch.zeros(4, dtype=torch.int64)
 def grow(text):
     text += s
@@ -43,8 +44,13 @@ fn long_copies_are_stopped() {
         "z = s * 3",
         "z = f'{s}{s}'",
         "z = ''.join([s, s])",
+        "z = '%s%s' % (s, s)",
+        "z = '%s' % s",
+        "z = s[1:]",
         "z = w[1:]",
         "z = w[::-1]",
+        "z = x[1:]",
+        "z = x[:]",
         "z = x + x",
         "z = p + p",
         "z = x * 2",
@@ -59,6 +65,8 @@ fn long_copies_are_stopped() {
         "z = torch.rand(200_000)",
         "z = torch.cat([t, t])",
         "z = torch.tensor(x)",
+        "z = b.sort()",
+        "z = m[m == 0]",
         "z = t.double()",
         "z = m.t().contiguous()",
         "z = torch.zeros(1).expand(200_000).contiguous()",

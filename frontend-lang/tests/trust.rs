@@ -92,6 +92,14 @@ fn is_silent_about_what_an_unknown_may_have_done() {
     runs(&["log = []\nit = map(log.append, [1])", "next(it)\nprint(log[0])"], "1");
     let caught = "import random\ntry:\n    int(random.choice(['x', 'y']))\nexcept ValueError:\n    found = 1\nprint(found)";
     runs(&[caught], "1");
+    let suppressed = "import contextlib, os\ndone = []\nwith contextlib.suppress(OSError):\n    os.remove('nowhere')\n    done.append(1)\nif done: missing\nprint(done)";
+    runs(&[suppressed], "[]");
+    let duck = "import random\nclass A: pass\no = random.choice([A(), A()])\nif not hasattr(o, 'size'): found = 1\nprint(found)";
+    runs(&[duck], "1");
+    let chain = "y = ((w * 2).sum() + 1).exp()";
+    let look =
+        "print(y.grad_fn.next_functions[0][0].next_functions[0][0].next_functions[0][0].name())";
+    runs(&[grads, chain, look], "MulBackward0");
 }
 
 #[test]

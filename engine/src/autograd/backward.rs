@@ -9,14 +9,15 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::elementwise::elementwise_grad;
 use super::retained::{self, Retained};
-use super::{Edge, Node, OpStep, Saved};
-use crate::functional::{add, full, reshape, sum, to};
+use crate::functional::{add, full, to, unbroadcast};
+use crate::interpreter::{self, Interpreter};
 use crate::op::{Grad, GradCx};
-use crate::{Error, Result, Shape, Tensor, lane, trace};
+use crate::tape::{self, Edge, Node, OpStep, Saved};
+use crate::{Error, Result, Tensor};
 
-/// A root with its gradient; without one the root must hold a single element and counts as 1.
-pub type Root = (Tensor, Option<Tensor>);
+pub use crate::interpreter::Root;
 
 /// Gradients by place on the tape: (node id, output).
 type Found = FxHashMap<(u64, u32), Tensor>;
@@ -32,23 +33,27 @@ pub fn backward(
     retain_graph: bool,
     create_graph: bool,
 ) -> Result<Vec<(u64, Tensor)>> {
-    if trace::records_only() {
+    let interpreter = interpreter::current();
+    if interpreter.is_some_and(Interpreter::records_only) {
         let problem = "a function that calls backward() cannot be made into a file: a model file holds the way \
                        from inputs to outputs; dump a function that only predicts";
         return Err(Error::Trace { problem: problem.into() });
     }
     // A walk to all leaves may be one that a traced call has seen before.
-    let plain = wanted.is_none() && !create_graph && retained::none() && trace::active();
-    if plain && let Some(found) = trace::take_walk(roots, retain_graph)? {
+    let is_plain = wanted.is_none() && !create_graph && retained::none();
+    let watcher = interpreter.filter(|_| is_plain);
+    if let Some(watcher) = watcher
+        && let Some(found) = watcher.take_walk(roots, retain_graph)?
+    {
         return Ok(found);
     }
-    let begun = if plain { trace::walk_begins() } else { None };
+    let begun = watcher.and_then(|it| Some((it, it.walk_begins()?)));
     let walk = walk(roots, wanted, retain_graph, create_graph, begun.is_some())?;
     let mut res: Vec<_> = walk.found.into_iter().map(|((id, _), grad)| (id, grad)).collect();
     res.extend(walk.kept);
     res.sort_by_key(|it| it.0);
-    if let Some(begun) = begun {
-        trace::walk_ends(&begun, roots, retain_graph, &walk.passed, &res);
+    if let Some((watcher, begun)) = begun {
+        watcher.walk_ends(&*begun, roots, retain_graph, &walk.passed, &res);
     }
     Ok(res)
 }
@@ -70,19 +75,6 @@ pub fn grad(
     Ok(edges.iter().map(|it| found.get(&(it.id(), it.output)).cloned()).collect())
 }
 
-/// Sums `grad` over the dimensions along which a tensor of `shape` was broadcast.
-pub fn unbroadcast(grad: &Tensor, shape: &Shape) -> Result<Tensor> {
-    if grad.shape() == shape {
-        return Ok(grad.clone());
-    }
-    let lead = grad.rank() - shape.rank();
-    let stretched =
-        |dim: &usize| *dim < lead || (shape[*dim - lead] == 1 && grad.shape()[*dim] != 1);
-    let dims: Vec<i64> = (0..grad.rank()).filter(stretched).map(|it| it as i64).collect();
-    let summed = if dims.is_empty() { grad.clone() } else { sum(grad, &dims, true)? };
-    reshape(&summed, shape)
-}
-
 fn walk(
     roots: &[Root],
     wanted: Option<&[Edge]>,
@@ -90,8 +82,8 @@ fn walk(
     create_graph: bool,
     watched: bool,
 ) -> Result<Walk> {
-    let before = super::set_enabled(create_graph);
-    let _walking = trace::walking();
+    let before = tape::set_enabled(create_graph);
+    let _walking = Walking::begin();
     let mut walk = Walk {
         pending: BTreeMap::new(),
         wanted: wanted.map(|it| it.iter().map(|it| (it.id(), it.output)).collect()),
@@ -104,8 +96,24 @@ fn walk(
         passed: Vec::new(),
     };
     let res = walk.start(roots).and_then(|()| walk.run());
-    super::set_enabled(before);
+    tape::set_enabled(before);
     res.map(|()| walk)
+}
+
+/// While it exists, a reverse walk is under way.
+struct Walking;
+
+impl Walking {
+    fn begin() -> Self {
+        interpreter::current().inspect(|it| it.walking(true));
+        Self
+    }
+}
+
+impl Drop for Walking {
+    fn drop(&mut self) {
+        interpreter::current().inspect(|it| it.walking(false));
+    }
 }
 
 /// What waits for its turn: a node with the gradients of its outputs so far.
@@ -277,7 +285,7 @@ fn derived(
         if !needed {
             return Ok(None);
         }
-        let dx = lane::elementwise_grad(step.op, &saved.inputs, &step.attrs, dy, idx)?;
+        let dx = elementwise_grad(step.op, &saved.inputs, &step.attrs, dy, idx)?;
         unbroadcast(&dx, saved.inputs[idx].shape()).map(Some)
     };
     needs.iter().enumerate().map(of).collect()

@@ -1,11 +1,10 @@
 //! Places on the tape, not leaves, whose gradients somebody wants to keep: a reverse walk to all leaves reports them too.
 
 use std::cell::RefCell;
-use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use super::{Edge, NEXT_ID};
+use crate::tape::{self, Edge};
 
 /// Numbers by node and output.
 pub(super) type Retained = FxHashMap<(u64, u32), u64>;
@@ -16,8 +15,8 @@ thread_local! {
 
 /// Has the gradient at a place reported from now on, under a number that no leaf has.
 pub fn retain(edge: &Edge) -> u64 {
-    let fresh = || NEXT_ID.fetch_add(1, Ordering::Relaxed);
-    RETAINED.with_borrow_mut(|it| *it.entry((edge.id(), edge.output)).or_insert_with(fresh))
+    let place = (edge.id(), edge.output);
+    RETAINED.with_borrow_mut(|it| *it.entry(place).or_insert_with(tape::fresh_id))
 }
 
 /// Ends that for all numbers that nobody asks for any more.

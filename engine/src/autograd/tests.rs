@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::functional::{reshape, slice, sum, transpose};
-use crate::{Error, Result, Shape};
+use crate::{Error, Result, Shape, Tensor};
 
 fn leaf(values: &[f64], shape: &[usize]) -> Tensor {
     Tensor::from_vec(values, Shape::new(shape)).unwrap().leaf()

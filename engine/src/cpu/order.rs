@@ -63,10 +63,10 @@ impl Lines {
                 } else {
                     sort(&mut line)
                 }
-                for (at, it) in line.iter().enumerate() {
+                for at in interrupt::pieces(line.len()).flatten() {
                     let to = (block * k + at) * inner + column;
                     // SAFETY: each line is given once, and there are `k` places for each.
-                    unsafe { slots.get().add(to).write(it.1 as i64) };
+                    unsafe { slots.get().add(to).write(line[at].1 as i64) };
                 }
             }
         });
@@ -75,8 +75,8 @@ impl Lines {
     /// The elements that [`Lines::places`] names.
     pub fn pick<T: Copy>(self, x: &[T], places: &[i64], out: &mut [T]) {
         let Self { n, inner, k, .. } = self;
-        for (at, (slot, &from)) in out.iter_mut().zip(places).enumerate() {
-            *slot = x[(at / (k * inner) * n + from as usize) * inner + at % inner];
+        for at in interrupt::pieces(out.len()).flatten() {
+            out[at] = x[(at / (k * inner) * n + places[at] as usize) * inner + at % inner];
         }
     }
 }

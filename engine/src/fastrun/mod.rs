@@ -10,10 +10,11 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 
+use crate::attr::AttrText;
 use crate::cpu::{features, pool};
 use crate::op::{InferCx, Kernel};
 use crate::tensor::Data;
-use crate::{DType, Result, Shape, Tensor, apply};
+use crate::{DType, Result, Shape, Tensor, launch};
 
 pub use cache::{check, clear, load, save};
 
@@ -231,7 +232,7 @@ fn time(kernel: &Kernel, cx: &InferCx<'_>, inputs: &[Tensor], best: f64) -> Resu
     let once = || -> Result<f64> {
         let metas = (cx.op.infer)(&InferCx { inputs, ..*cx })?;
         let clock = Instant::now();
-        apply::run_kernel(cx.op, kernel, inputs, cx.attrs, metas)?;
+        launch::run_kernel(cx.op, kernel, inputs, cx.attrs, metas)?;
         Ok(clock.elapsed().as_secs_f64())
     };
     MEASURED.set(MEASURED.get() + 1);
@@ -296,8 +297,8 @@ fn signature(cx: &InferCx<'_>, shared_batch: Option<usize>) -> String {
             let _ = write!(res, "/{:?}", tensor.layout().strides.as_slice());
         }
     }
-    for (name, attr) in crate::graph::text::named_attrs(cx.op, cx.attrs) {
-        let _ = write!(res, " {name}={}", crate::graph::text::AttrText(attr));
+    for (name, attr) in cx.op.named_attrs(cx.attrs) {
+        let _ = write!(res, " {name}={}", AttrText(attr));
     }
     res
 }

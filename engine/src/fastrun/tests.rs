@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::op::{Body, DTypeRule, Grad, KernelCx, Param};
-use crate::trace::test_ops::tensor;
+use crate::test_ops::tensor;
 use crate::{Attrs, OpDef, apply_one, rules};
 
 static KERNELS: &[Kernel] = &[

@@ -6,8 +6,9 @@
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use crate::apply::{self, Metas};
-use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Shape, Tensor};
+use crate::{
+    Attrs, DType, Error, Layout, Meta, Metas, Number, OpDef, Result, Shape, Tensor, apply,
+};
 
 /// Names a node of one graph.
 pub type NodeId = u32;

@@ -35,7 +35,7 @@ pub fn parse_compact(text: &str, inputs: &[Meta]) -> Result<Graph> {
 /// Looks an op up by name, as it stands in graph text.
 pub fn find_op(name: &str) -> Option<&'static OpDef> {
     #[cfg(test)]
-    if let Some(op) = crate::trace::test_ops::ALL.iter().find(|it| it.name == name) {
+    if let Some(op) = crate::test_ops::ALL.iter().find(|it| it.name == name) {
         return Some(op);
     }
     ops::find(name)
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
         let value = self.attr_value()?;
         let kind = op.attr_params().nth(idx).map(|it| it.kind);
         if !kind.is_some_and(|kind| takes(kind, &value)) {
-            let text = super::text::AttrText(&value).to_string();
+            let text = crate::attr::AttrText(&value).to_string();
             return Err(self.error(&format!("{}: `{word}` cannot be {text}", op.name)));
         }
         attrs[idx] = value;

@@ -3,7 +3,7 @@
 use super::parse::{parse, parse_compact};
 use super::text::{compact, constants};
 use super::*;
-use crate::trace::test_ops::tensor;
+use crate::test_ops::tensor;
 use crate::{DType, Layout, Meta, Shape};
 
 const LISTING: &str = "\
@@ -85,7 +85,7 @@ fn evaluates_with_eager_kernels() {
 fn unused_work_is_not_needed_but_effects_are() {
     let mut graph = Graph::new();
     let x = graph.input(DType::F32, Layout::contiguous(Shape::from([2])));
-    let of = |name| crate::trace::test_ops::find(name);
+    let of = |name| crate::test_ops::find(name);
     let none = crate::Attrs::new();
     let dead = graph.apply(of("t_neg"), &[x], &none).unwrap();
     let effect = graph.apply(of("t_draw"), &[x], &none).unwrap();

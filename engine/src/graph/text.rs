@@ -3,8 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::{Graph, Kind, Node, NodeId, Value};
-use crate::attr::Attr;
-use crate::{Attrs, Number, OpDef};
+use crate::attr::{AttrText, NumberText};
 
 /// The listing. Constants appear by number, in the order of [`constants`].
 impl fmt::Display for Graph {
@@ -72,7 +71,7 @@ fn statement(
                 f.write_str(if idx > 0 { ", " } else { "" })?;
                 operand(f, graph, it)?;
             }
-            for (idx, (name, attr)) in named_attrs(op, attrs).enumerate() {
+            for (idx, (name, attr)) in op.named_attrs(attrs).enumerate() {
                 write!(f, "{}{name}={}", if idx > 0 { ", " } else { "; " }, AttrText(attr))?;
             }
             f.write_str(")")?;
@@ -90,50 +89,6 @@ fn operand(f: &mut impl Write, graph: &Graph, value: Value) -> fmt::Result {
         Kind::Number(number) => write!(f, "{}", NumberText(*number)),
         _ if node.metas.len() > 1 => write!(f, "%{}:{}", value.node, value.output),
         _ => write!(f, "%{}", value.node),
-    }
-}
-
-/// Attributes that differ from the op's defaults, with their names.
-pub(crate) fn named_attrs<'a>(
-    op: &'static OpDef,
-    attrs: &'a Attrs,
-) -> impl Iterator<Item = (&'static str, &'a Attr)> {
-    let defaults = op.default_attrs();
-    let params = op.attr_params().enumerate();
-    params.filter_map(move |(idx, param)| {
-        let attr = attrs.get(idx)?;
-        (Some(attr) != defaults.get(idx)).then_some((param.name, attr))
-    })
-}
-
-/// An attribute as text that parses back to it.
-pub(crate) struct AttrText<'a>(pub(crate) &'a Attr);
-
-impl fmt::Display for AttrText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Attr::None => f.write_str("none"),
-            Attr::Bool(it) => write!(f, "{it}"),
-            Attr::Int(it) => write!(f, "{it}"),
-            Attr::Float(it) => write!(f, "{}", NumberText(Number::Float(*it))),
-            Attr::Ints(it) => write!(f, "{:?}", it.as_slice()),
-            Attr::DType(it) => f.write_str(it.short()),
-            Attr::Str(it) => write!(f, "'{it}'"),
-        }
-    }
-}
-
-/// A number as text that parses back to it: floats always have a point, an exponent or a name.
-pub(crate) struct NumberText(pub(crate) Number);
-
-impl fmt::Display for NumberText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Number::Bool(it) => write!(f, "{it}"),
-            Number::Int(it) => write!(f, "{it}"),
-            Number::Float(it) if it.is_nan() => f.write_str("nan"),
-            Number::Float(it) => write!(f, "{it:?}"),
-        }
     }
 }
 
@@ -167,7 +122,7 @@ fn write_compact(f: &mut String, graph: &Graph, value: Value, depth: usize) -> f
         f.push(' ');
         write_compact(f, graph, it, depth.saturating_sub(1))?;
     }
-    for (name, attr) in named_attrs(op, attrs) {
+    for (name, attr) in op.named_attrs(attrs) {
         write!(f, " {name}={}", AttrText(attr))?;
     }
     f.push(')');

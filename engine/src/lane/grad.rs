@@ -6,25 +6,13 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-use smallvec::{SmallVec, smallvec};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::cache::Kept;
 use super::expr_of;
-use crate::cpu::alloc::Bytes;
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, Param, ParamKind};
-use crate::{Attr, Attrs, DType, Error, Layout, OpDef, Result, Tensor, ops, rules};
-
-/// What a gradient op is the gradient of.
-#[derive(Clone, Copy, Debug)]
-pub struct GradOf {
-    op: &'static OpDef,
-    input: usize,
-    /// The forward inputs that follow the gradient of the output.
-    uses: &'static [usize],
-}
+use crate::op::{Body, DTypeRule, Grad, GradOf, Param, ParamKind};
+use crate::{Attrs, DType, Error, OpDef, Result, Tensor, rules};
 
 /// The gradient of an elementwise op for one of its inputs.
 #[derive(Clone, Copy, Debug)]
@@ -45,40 +33,6 @@ impl ElementwiseGrad {
             Self::Op { uses, .. } => uses,
         }
     }
-}
-
-/// The gradient of elementwise `op` for input `input`, in that input's dtype and the shape of the output: the caller
-/// sums it over broadcast dimensions. Of the inputs only those are read that `grad_op` names.
-pub fn elementwise_grad(
-    op: &'static OpDef,
-    inputs: &[Tensor],
-    attrs: &Attrs,
-    dy: &Tensor,
-    input: usize,
-) -> Result<Tensor> {
-    let dx = match grad_op(op, attrs, input)? {
-        ElementwiseGrad::Same => dy.clone(),
-        ElementwiseGrad::Zero => zeros(dy)?,
-        ElementwiseGrad::Op { op, uses } => {
-            let mut operands: SmallVec<[Tensor; 4]> = SmallVec::new();
-            operands.push(dy.clone());
-            operands.extend(uses.iter().map(|&it| inputs[it].clone()));
-            crate::apply_one(op, &operands, attrs)?
-        }
-    };
-    let dtype = inputs[input].dtype();
-    if dx.dtype() == dtype {
-        return Ok(dx);
-    }
-    crate::apply_one(&ops::unary::to::OP, &[dx], &smallvec![Attr::DType(dtype)])
-}
-
-/// Zeros of the shape and dtype of a tensor, in one element of storage.
-fn zeros(like: &Tensor) -> Result<Tensor> {
-    let bytes = Bytes::zeroed(like.dtype().size())?;
-    let strides = SmallVec::from_elem(0, like.rank());
-    let layout = Layout { shape: like.shape().clone(), strides, offset: 0 };
-    Ok(Tensor::stored(Arc::new(bytes), layout, like.dtype()))
 }
 
 /// How to compute the gradient of elementwise `op` for `input`. An error when the op is not elementwise.
@@ -113,7 +67,12 @@ pub(crate) fn inputs_to_save(
 }
 
 /// The row of a gradient op by its name, made if need be: `mul.grad0`, `mul.grad0.grad1`, `clamp.grad0.u0`.
-pub(crate) fn find(name: &str) -> Option<&'static OpDef> {
+///
+/// `forward` finds the op that it is the gradient of.
+pub(crate) fn find(
+    name: &str,
+    forward: impl Fn(&str) -> Option<&'static OpDef>,
+) -> Option<&'static OpDef> {
     let (rest, uses) = match name.rsplit_once(".u") {
         Some((rest, list)) if list.starts_with(|it: char| it.is_ascii_digit()) => {
             let uses: Option<Vec<usize>> = list.split('_').map(|it| it.parse().ok()).collect();
@@ -121,8 +80,8 @@ pub(crate) fn find(name: &str) -> Option<&'static OpDef> {
         }
         _ => (name, None),
     };
-    let (forward, input) = rest.rsplit_once(".grad")?;
-    let op = ops::find(forward)?;
+    let (of, input) = rest.rsplit_once(".grad")?;
+    let op = forward(of)?;
     let input: usize = input.parse().ok().filter(|&it| it < op.n_tensors())?;
     let (_, default) = formula(&expr_of(op, &op.default_attrs())?, op, input);
     let uses = uses.unwrap_or_else(|| default.clone());

@@ -7,8 +7,6 @@ mod cache;
 #[cfg(test)]
 mod expected;
 pub(crate) mod grad;
-#[cfg(test)]
-mod gradients;
 mod lower;
 mod program;
 mod registers;
@@ -30,7 +28,7 @@ use crate::{Attr, Attrs, Error, Layout, OpDef, Result, Tensor, rules};
 
 pub use crate::cpu::lane::machine::Source;
 pub use crate::storage::Number;
-pub use grad::{ElementwiseGrad, GradOf, elementwise_grad, grad_op};
+pub use grad::{ElementwiseGrad, grad_op};
 pub use program::{Program, Ref, Step, build};
 pub use tile::run;
 

@@ -109,7 +109,7 @@ fn every_layout_gives_what_a_contiguous_copy_gives() {
     for (rows, columns) in [(1, 1), (3, 5), (7, 300), (260, 3)] {
         let all = layouts(rows, columns);
         for (x, y) in all.iter().flat_map(|x| all.iter().map(move |y| (x, y))) {
-            let copies = [x, y].map(|it| crate::apply::contiguous(it).unwrap());
+            let copies = [x, y].map(|it| crate::launch::contiguous(it).unwrap());
             let expected = call("atan2", &copies).to_f64_vec().unwrap();
             assert_eq!(call("atan2", &[x.clone(), y.clone()]).to_f64_vec().unwrap(), expected);
         }

@@ -13,7 +13,7 @@ use crate::cpu::lane::machine::Source;
 use crate::cpu::view::{OutView, View};
 use crate::lane::{self, Program};
 use crate::op::{Kernel, KernelCx};
-use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Tensor, apply};
+use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Tensor, launch};
 
 /// A compiled graph.
 pub struct Plan {
@@ -189,7 +189,7 @@ impl Feed {
             return Ok(Cow::Borrowed(tensor));
         }
         if self.layout.is_contiguous() {
-            return apply::contiguous(tensor).map(Cow::Owned);
+            return launch::contiguous(tensor).map(Cow::Owned);
         }
         Err(Error::Trace { problem: format!("input {idx} has other strides than recorded") })
     }
@@ -237,7 +237,7 @@ pub(super) fn lowest(layout: &Layout) -> usize {
 
 /// The tensor in row-major order from the start of a storage.
 fn own(tensor: &Tensor) -> Result<Tensor> {
-    let tensor = apply::contiguous(tensor)?;
+    let tensor = launch::contiguous(tensor)?;
     if tensor.layout().offset == 0 && tensor.layout().is_contiguous() {
         let layout = Layout::contiguous(tensor.shape().clone());
         return Ok(tensor.with_layout(layout));

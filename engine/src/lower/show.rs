@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::plan::{Launch, Plan, Work};
 use crate::Meta;
+use crate::attr::NumberText;
 use crate::cpu::arena::Place;
-use crate::graph::text::NumberText;
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,7 +6,7 @@ use crate::graph::reference::evaluate;
 use crate::graph::{Graph, NodeId};
 use crate::passes;
 use crate::rewrite::run::Log;
-use crate::trace::test_ops::tensor;
+use crate::test_ops::tensor;
 use crate::{DType, Layout, Meta, Number, Shape, Tensor};
 
 fn sample(meta: &Meta, seed: usize) -> Tensor {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::graph::parse::parse;
-use crate::trace::test_ops::tensor;
+use crate::test_ops::tensor;
 use crate::{DType, Shape};
 
 const GRAPH: &str = "\

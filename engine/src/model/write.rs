@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{FORMAT, Model, VERSION, checksum};
 use crate::cpu::typed;
 use crate::graph::text::constants;
-use crate::{DType, Result, Tensor, apply, atomic_file};
+use crate::{DType, Result, Tensor, atomic_file, launch};
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Model {
 
 /// Elements in row-major order, little endian.
 fn append(data: &mut Vec<u8>, tensor: &Tensor) -> Result<()> {
-    let tensor = apply::contiguous(tensor)?;
+    let tensor = launch::contiguous(tensor)?;
     let bytes = tensor.storage()?;
     let start = tensor.layout().offset * tensor.dtype().size();
     data.extend_from_slice(&typed::slice::<u8>(&bytes)[start..start + tensor.meta().bytes()]);

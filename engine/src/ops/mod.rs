@@ -57,5 +57,5 @@ pub fn public() -> impl Iterator<Item = &'static OpDef> {
 pub fn find(name: &str) -> Option<&'static OpDef> {
     static BY_NAME: OnceLock<HashMap<&'static str, &'static OpDef>> = OnceLock::new();
     let listed = BY_NAME.get_or_init(|| all().map(|it| (it.name, it)).collect()).get(name).copied();
-    listed.or_else(|| crate::lane::grad::find(name))
+    listed.or_else(|| crate::lane::grad::find(name, find))
 }

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::tests::{Case, cases, report};
-use crate::apply::{Outputs, apply_optional};
+use crate::apply::apply_optional;
 use crate::functional::add;
+use crate::tensor::Outputs;
 use crate::trace::{Options, Traced};
 use crate::{Attrs, DType, Error, OpDef, Result, Shape, Tensor, apply_one, ops};
 

@@ -294,7 +294,7 @@ fn view_problem(case: &Case, spread: Spread) -> Option<String> {
         .iter()
         .map(|it| it.as_ref().map(|it| if it.numel() > 0 { spread.view(it) } else { it.clone() }))
         .collect();
-    let copy = |it: &Tensor| crate::apply::contiguous(&it.detach()).unwrap();
+    let copy = |it: &Tensor| crate::launch::contiguous(&it.detach()).unwrap();
     let copies: Vec<_> = views.iter().map(|it| it.as_ref().map(copy)).collect();
     let run = |inputs: &[Option<Tensor>]| -> Result<Vec<Tensor>> {
         random::seed(7);

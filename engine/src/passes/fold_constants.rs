@@ -47,7 +47,7 @@ mod tests {
     use crate::graph::parse::parse;
     use crate::graph::text::constants;
     use crate::rewrite::run::{Log, run};
-    use crate::trace::test_ops::tensor;
+    use crate::test_ops::tensor;
 
     #[test]
     fn folds_what_depends_on_constants_alone() {

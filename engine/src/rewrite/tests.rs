@@ -30,7 +30,7 @@ fn try_check(pass: &Pass, before: &str, after: &str) -> std::result::Result<(), 
     for round in 0..4 {
         let inputs = samples(round);
         let eval = |graph: &Graph| {
-            crate::trace::test_ops::seed(7);
+            crate::test_ops::seed(7);
             let outputs = evaluate(graph, &inputs).unwrap();
             outputs.iter().map(|it| it.to_f64_vec().unwrap()).collect::<Vec<_>>()
         };

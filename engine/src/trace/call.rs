@@ -7,15 +7,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
 
+use super::Departure;
 use super::identity::{Key, Slot};
 use super::recording::reads_values;
 use super::segment;
 use super::traced::Options;
 use super::tree::{End, ROOT, Ref, StepId, Tree};
-use super::{Departure, Mark, Pending};
-use crate::apply::Outputs;
 use crate::graph::Phase;
-use crate::{Attrs, Error, OpDef, Result, Tensor, autograd};
+use crate::pending::Pending;
+use crate::tape::{self, Mark};
+use crate::tensor::Outputs;
+use crate::{Attrs, Error, OpDef, Result, Tensor};
 
 /// What happened in one call, or in all calls of a traced function.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -201,7 +203,7 @@ impl State {
 
     /// Which part of a training step an op is that is applied now.
     pub(super) fn phase(&self) -> Phase {
-        match (self.walking > 0, self.walked && !autograd::enabled()) {
+        match (self.walking > 0, self.walked && !tape::enabled()) {
             (true, _) => Phase::Backward,
             (false, true) => Phase::Update,
             (false, false) => Phase::Forward,

@@ -5,8 +5,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::Pending;
 use crate::graph::{Graph, reference};
+use crate::pending::{self, Pending};
 use crate::{Error, Result, Tensor};
 
 /// A stretch to be computed.
@@ -25,7 +25,7 @@ enum State {
 }
 
 /// One output of a deferred stretch.
-pub(super) struct Owed {
+struct Owed {
     stretch: Arc<Deferred>,
     at: usize,
 }
@@ -36,14 +36,14 @@ pub(super) fn defer(graph: Graph, inputs: Vec<Tensor>, outputs: &[&Arc<Pending>]
     let state = Mutex::new(State::Waits(inputs));
     let stretch = Arc::new(Deferred { graph, outputs: waiting, state });
     for (at, pending) in outputs.iter().enumerate() {
-        let _ = pending.owed.set(Arc::new(Owed { stretch: stretch.clone(), at }));
+        pending.owe(Owed { stretch: stretch.clone(), at });
     }
 }
 
-impl Owed {
+impl pending::Owed for Owed {
     /// Computes the stretch unless that has happened, and delivers all that can be computed. The error of this output, if it is
     /// not among that.
-    pub(super) fn compute(&self) -> Result<()> {
+    fn compute(&self) -> Result<()> {
         let mut state = self.stretch.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let State::Waits(inputs) = &*state {
             let values = reference::evaluate_each(&self.stretch.graph, inputs)?;

@@ -8,6 +8,7 @@ use super::*;
 use crate::autograd::{backward, no_grad};
 use crate::cpu::interrupt;
 use crate::functional::{add, linear, mul, num, sub};
+use crate::{Error, test_ops};
 use crate::{Shape, apply, ops};
 
 fn cross_entropy(scores: &Tensor, classes: &Tensor) -> Result<Tensor> {

@@ -4,9 +4,9 @@ use std::sync::{Arc, Weak};
 
 use smallvec::SmallVec;
 
-use super::Pending;
-use crate::autograd::Edge;
 use crate::cpu::alloc::Bytes;
+use crate::pending::Pending;
+use crate::tape::Edge;
 use crate::tensor::Data;
 use crate::{DType, Layout, Shape, Tensor};
 

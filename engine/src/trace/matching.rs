@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::Pending;
 use super::call::{Mode, State};
 use super::identity::{Slot, fits, key_of};
 use super::tree::{Out, Ref, Step, StepId};
 use crate::admit;
-use crate::apply::Outputs;
 use crate::op::Body;
+use crate::pending::Pending;
 use crate::tensor::Data;
+use crate::tensor::Outputs;
 use crate::{Attrs, Error, OpDef, Result, Tensor};
 
 impl State {

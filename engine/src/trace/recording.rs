@@ -6,8 +6,9 @@ use super::call::{Mode, State};
 use super::departure::{Departure, depart};
 use super::identity::{Slot, fits, key_of};
 use super::tree::{Captured, Out, Ref, Step};
-use crate::apply::{self, Outputs};
+use crate::apply;
 use crate::op::Body;
+use crate::tensor::Outputs;
 use crate::{Attrs, Error, OpDef, Result, Tensor};
 
 /// Steps that one tree keeps.

@@ -7,7 +7,6 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::Pending;
 use super::call::State;
 use super::deferred;
 use super::traced::Options;
@@ -15,6 +14,7 @@ use super::tree::{Captured, Out, ROOT, Ref, StepId, Tree};
 use crate::graph::{Graph, Value, reference};
 use crate::lower::{self, Plan};
 use crate::passes;
+use crate::pending::Pending;
 use crate::rewrite::run::Log;
 use crate::{Error, Meta, OpDef, Result, Tensor};
 

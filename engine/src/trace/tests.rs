@@ -1,7 +1,7 @@
 //! Traced calls give what eager calls give.
 
-use super::test_ops::*;
 use super::*;
+use crate::test_ops::*;
 use crate::{Number, Shape};
 
 fn traced() -> Traced {

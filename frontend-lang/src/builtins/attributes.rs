@@ -1,5 +1,6 @@
 //! Functions about objects: attributes, classes, identity.
 
+use crate::check::unknown;
 use crate::native::*;
 
 /// Functions about objects.
@@ -42,6 +43,9 @@ fn getattr(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn hasattr(cx: &mut Cx, args: Args<'_>) -> Res {
     let name = name_of(args)?;
+    if unknown::kind_of(&args[0]).is_some() {
+        return Ok(unknown::unknown(unknown::Kind::Any));
+    }
     match cx.opt_getattr(&args[0], name) {
         Ok(found) => Ok(Value::Bool(found.is_some())),
         Err(raised) if raised.is(&ATTRIBUTE_ERROR) => Ok(Value::Bool(false)),

@@ -9,6 +9,7 @@ use crate::cx::Cx;
 use crate::error::Raised;
 use crate::objects::iterator::IterState;
 use crate::source::Source;
+use crate::sym::Sym;
 use crate::value::Value;
 
 impl Cx {
@@ -33,8 +34,13 @@ impl Cx {
             let code = &frame.func.code;
             let blocks = self.machine.blocks.get(frame.blocks..end).unwrap_or_default();
             end = frame.blocks;
-            let is_with = |at: u32| matches!(code.ops.get(at as usize), Some(Op::WithExitError(_)));
-            if blocks.iter().any(|it| !is_with(it.target)) && self.is_of_cell(code) {
+            let catches = |at: u32| match code.ops.get(at as usize) {
+                Some(Op::WithExitError(slot)) => {
+                    may_swallow(&self.machine.stack[frame.base + *slot as usize])
+                }
+                _ => true,
+            };
+            if blocks.iter().any(|it| catches(it.target)) && self.is_of_cell(code) {
                 return Err(self.uncertain());
             }
         }
@@ -98,6 +104,18 @@ impl Cx {
         let set = self.check.as_deref().and_then(|it| it.overlay.get(&key));
         let slots = code.globals.slots.borrow();
         is_plain(set.unwrap_or(&slots[slot as usize].value))
+    }
+}
+
+/// Whether a context manager may end an exception: its `__exit__` returns something, or is not known.
+fn may_swallow(context: &Value) -> bool {
+    let Value::Instance(instance) = context else { return kind_of(context).is_some() };
+    match instance.class.lookup(Sym::EXIT) {
+        Some(Value::Func(exit)) => {
+            let ops = &exit.code.ops;
+            ops.windows(2).any(|it| it[1] == Op::Return && it[0] != Op::None)
+        }
+        exit => exit.is_some_and(|it| kind_of(&it).is_some()),
     }
 }
 

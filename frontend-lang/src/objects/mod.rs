@@ -10,7 +10,6 @@ pub mod function;
 pub mod generator;
 pub mod generic;
 pub mod iterator;
-pub mod mersenne;
 pub mod model;
 pub mod module;
 pub mod number;

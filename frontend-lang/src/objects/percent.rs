@@ -13,14 +13,13 @@ pub fn format(cx: &mut Cx, template: &str, values: &Value) -> Result<String, Rai
     let mut out = String::with_capacity(template.len());
     let mut rest = template;
     while let Some(at) = rest.find('%') {
-        out.push_str(&rest[..at]);
+        cx.push_text(&mut out, &rest[..at])?;
         let offset = template.len() - rest.len() + at + 1;
-        let (piece, used) = directive(cx, &rest[at + 1..], offset, template, &mut source)?;
-        out.push_str(&piece);
+        let used = directive(cx, &mut out, &rest[at + 1..], offset, template, &mut source)?;
         memory::check_text(&out)?;
         rest = &rest[at + 1 + used..];
     }
-    out.push_str(rest);
+    cx.push_text(&mut out, rest)?;
     source.check_used()?;
     Ok(out)
 }
@@ -102,14 +101,15 @@ fn bounded(number: usize) -> Result<usize, Raised> {
     Ok(number)
 }
 
-/// One directive after its `%`; returns its text and its length in bytes.
+/// Adds the text of one directive, which stands after its `%`; returns the directive's length in bytes.
 fn directive(
     cx: &mut Cx,
+    out: &mut String,
     text: &str,
     offset: usize,
     template: &str,
     source: &mut Source<'_>,
-) -> Result<(String, usize), Raised> {
+) -> Result<usize, Raised> {
     let mut reader = Reader { text, at: 0 };
     let mut chosen = None;
     if reader.peek()? == '(' {
@@ -123,7 +123,8 @@ fn directive(
     let kind_at = offset + reader.at;
     reader.skip(kind);
     if kind == '%' && reader.at == 1 {
-        return Ok(("%".into(), reader.at));
+        out.push('%');
+        return Ok(reader.at);
     }
     let value = match chosen {
         Some(value) => value,
@@ -134,7 +135,13 @@ fn directive(
         'o' | 'x' | 'X' => integer(cx, &value, kind, &flags)?,
         'e' | 'E' | 'f' | 'F' | 'g' | 'G' => float(cx, &value, kind, &flags)?,
         'c' => one_char(&value, &flags)?,
-        's' => string(&cx.str(&value)?, &flags),
+        's' => match &value {
+            Value::Str(text) => {
+                push_string(cx, out, text, &flags)?;
+                return Ok(reader.at);
+            }
+            _ => string(&cx.str(&value)?, &flags),
+        },
         'r' => string(&cx.repr(&value)?, &flags),
         'a' => string(&quote::ascii_of_repr(&cx.repr(&value)?), &flags),
         _ => {
@@ -145,7 +152,8 @@ fn directive(
             )));
         }
     };
-    Ok((piece, reader.at))
+    cx.push_text(out, &piece)?;
+    Ok(reader.at)
 }
 
 fn named_value(cx: &mut Cx, reader: &mut Reader<'_>, source: &mut Source<'_>) -> Res {
@@ -277,6 +285,15 @@ fn number(negative: bool, prefix: &str, digits: &str, flags: &Flags) -> String {
     } else {
         pad(&format!("{sign}{prefix}{digits}"), ' ', '>', flags.width)
     }
+}
+
+/// Adds a text under `%s`; one that is neither cut nor filled up is copied once.
+fn push_string(cx: &Cx, out: &mut String, text: &str, flags: &Flags) -> Result<(), Raised> {
+    if flags.width == 0 && flags.precision.is_none() {
+        memory::room(text.len())?;
+        return cx.push_text(out, text);
+    }
+    cx.push_text(out, &string(text, flags))
 }
 
 fn string(text: &str, flags: &Flags) -> String {

@@ -7,7 +7,7 @@ use crate::memory::{self, SLOT};
 use crate::native::*;
 use crate::objects::number::new_nan;
 use crate::objects::tensor::TensorObj;
-use crate::patience::{self, tick};
+use crate::patience::{self, Pace, tick};
 
 /// A number as a value.
 pub fn number(number: Number) -> Value {
@@ -77,6 +77,7 @@ struct Nested {
     dtype: Option<DType>,
     /// Tensors inside lists keep their dtype; numbers get the default of their kind.
     from_tensor: bool,
+    pace: Pace,
 }
 
 /// A tensor from a number, nested lists of numbers, or lists of tensors: `torch.tensor(data, dtype)`.
@@ -130,7 +131,10 @@ impl Nested {
             Value::List(_) | Value::Tuple(_) | Value::Range(_) | Value::Iter(_) => {
                 let items = cx.collect(data)?;
                 self.enter(depth, items.len())?;
-                items.iter().try_for_each(|it| self.read(cx, it, depth + 1))
+                items.iter().try_for_each(|it| {
+                    self.pace.step(cx)?;
+                    self.read(cx, it, depth + 1)
+                })
             }
             Value::Tensor(it) => self.read_tensor(&it.get(), depth),
             other => match as_number(other) {

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use engine::{DType, Layout, Tensor};
+use engine::{Attr, DType, Layout, Tensor};
 
 use super::{arith, attribute, convert, dtype, retained, steps};
 use crate::array;
+use crate::builtins::modules::generator;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 
@@ -88,8 +89,18 @@ static METHODS: &[NativeFn] = &[
     function("fill_", "self, value", "Sets every element.", fill),
     function("copy_", "self, source", "Takes over the elements of another tensor.", copy_from),
     function("set_value", "self, source", "Takes over the elements of another tensor.", copy_from),
-    function("uniform_", "self, low=0.0, high=1.0", "Fills with uniform random numbers.", uniform),
-    function("normal_", "self, mean=0.0, std=1.0", "Fills with normal random numbers.", normal),
+    function(
+        "uniform_",
+        "self, low=0.0, high=1.0, *, generator=None",
+        "Fills with uniform random numbers.",
+        uniform,
+    ),
+    function(
+        "normal_",
+        "self, mean=0.0, std=1.0, *, generator=None",
+        "Fills with normal random numbers.",
+        normal,
+    ),
 ];
 
 /// Whether a method of this name stands here.
@@ -159,7 +170,7 @@ fn clone(_cx: &mut Cx, args: Args<'_>) -> Res {
         let value = if is_dense(value.layout()) { value } else { in_order(&value)? };
         return Ok(Value::tensor(value.detach()));
     }
-    Ok(Value::tensor(engine::functional::mul(&value, &Tensor::int_number(1))?))
+    in_order(&value).map(Value::tensor)
 }
 
 fn size(_cx: &mut Cx, args: Args<'_>) -> Res {
@@ -409,33 +420,23 @@ fn copy_from(cx: &mut Cx, args: Args<'_>) -> Res {
     })
 }
 
-fn uniform(cx: &mut Cx, args: Args<'_>) -> Res {
-    let (low, high) = (args.float(1)?, args.float(2)?);
-    random(cx, &args, "rand", |it| {
-        let spread = engine::functional::mul(&it, &Tensor::number(high - low))?;
-        engine::functional::add(&spread, &Tensor::number(low))
-    })
+fn uniform(_cx: &mut Cx, args: Args<'_>) -> Res {
+    drawn(&args, "uniform")
 }
 
-fn normal(cx: &mut Cx, args: Args<'_>) -> Res {
-    let (mean, std) = (args.float(1)?, args.float(2)?);
-    random(cx, &args, "randn", |it| {
-        let spread = engine::functional::mul(&it, &Tensor::number(std))?;
-        engine::functional::add(&spread, &Tensor::number(mean))
-    })
+fn normal(_cx: &mut Cx, args: Args<'_>) -> Res {
+    drawn(&args, "normal")
 }
 
-/// Fills the tensor with what a random op draws, after `change`.
-fn random(
-    cx: &mut Cx,
-    args: &Args<'_>,
-    op: &'static str,
-    change: impl FnOnce(Tensor) -> engine::Result<Tensor>,
-) -> Res {
+/// Fills the tensor with what a random op of two numbers draws.
+fn drawn(args: &Args<'_>, op: &'static str) -> Res {
     let row =
         engine::ops::find(op).ok_or_else(|| runtime_error(format!("the op {op} is missing")))?;
-    let sizes = convert::sizes(this(args)?.get().shape());
-    let drawn = cx.call(&crate::ops_binding::function_of(row), &[sizes])?;
-    let drawn = change(convert::variable(&drawn)?.get())?;
+    let value = this(args)?.get();
+    let dtype = if value.dtype().is_float() { value.dtype() } else { DType::F32 };
+    let bounds = [Attr::Float(args.float(1)?), Attr::Float(args.float(2)?)];
+    let rest = [Attr::sizes(value.shape()), Attr::DType(dtype)];
+    let attrs = bounds.into_iter().chain(rest).collect();
+    let drawn = generator::with(args.opt(3), || engine::apply_one(row, &[], &attrs))??;
     filled(args, |it| convert::cast(&drawn, Some(it.dtype())))
 }

@@ -7,6 +7,7 @@ use crate::cx::Cx;
 use crate::error::Raised;
 use crate::memory;
 use crate::operate::container::plain_slice;
+use crate::patience;
 use crate::value::words::hold;
 use crate::value::{List, Range, Value};
 
@@ -56,10 +57,11 @@ impl Cx {
     }
 }
 
+/// A part of a sequence; `None` leaves it to `getitem`, which copies long ones piece by piece.
 fn read(sequence: &Value, start: &Value, stop: &Value, step: &Value) -> Option<Value> {
     let part = |len| {
         let part = plain_slice(start, stop, step, len)?;
-        memory::room_for(part.len()).is_ok().then_some(part)
+        (part.len() <= patience::ITEMS && memory::room_for(part.len()).is_ok()).then_some(part)
     };
     match sequence {
         Value::List(list) => {

@@ -3,11 +3,11 @@
 use smallvec::smallvec;
 
 use super::{dtype_or, fill_with, number_or};
-use crate::apply::Metas;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
 };
 use crate::storage::Number;
+use crate::tensor::Metas;
 use crate::{Attr, Attrs, DType, Error, Meta, Result, Shape};
 
 /// The row of `arange`.

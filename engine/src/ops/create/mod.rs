@@ -12,11 +12,11 @@ pub mod zeros_like;
 
 use smallvec::smallvec;
 
-use crate::apply::Metas;
 use crate::cpu::interrupt;
 use crate::cpu::view::OutView;
 use crate::op::{self, InferCx};
 use crate::storage::{Number, bits_of};
+use crate::tensor::Metas;
 use crate::{Attr, Attrs, DType, Error, Meta, OpDef, Result, Shape, lane, with_size};
 
 /// The family, sorted by name.

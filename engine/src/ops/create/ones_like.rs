@@ -3,8 +3,8 @@
 use smallvec::smallvec;
 
 use super::{dtype_or, ones};
-use crate::apply::Outputs;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::tensor::Outputs;
 use crate::{Attr, Result, apply, rules};
 
 /// The row of `ones_like`.

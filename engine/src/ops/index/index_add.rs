@@ -2,9 +2,10 @@
 
 use smallvec::smallvec;
 
-use super::{admit_along, index_dtype, indices};
+use super::{admit_along, index_dtype};
 use crate::cpu::number::Num;
 use crate::cpu::{interrupt, strided};
+use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };

@@ -3,10 +3,10 @@
 use smallvec::smallvec;
 
 use super::{admit_leading, index_dtype, leading, row_starts};
-use crate::autograd::unbroadcast;
 use crate::cpu::number::Num;
 use crate::cpu::view::View;
 use crate::cpu::{interrupt, strided};
+use crate::functional::unbroadcast;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves,

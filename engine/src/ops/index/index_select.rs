@@ -2,9 +2,10 @@
 
 use smallvec::smallvec;
 
-use super::{admit_along, index_dtype, indices};
+use super::{admit_along, index_dtype};
 use crate::cpu::strided;
 use crate::functional::index_add;
+use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
 };

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use smallvec::smallvec;
 
 use crate::OpDef;
-use crate::admit::AdmitCx;
 use crate::cpu::strided;
 use crate::cpu::view::View;
+use crate::op::AdmitCx;
+use crate::op::indices;
 use crate::shape::resolve_dim;
-use crate::{Attr, DType, Error, Layout, Result, Shape, Tensor, apply_one};
+use crate::{Attr, Error, Layout, Result, Shape, Tensor, apply_one};
 
 pub mod embedding;
 pub mod gather;
@@ -44,16 +45,6 @@ pub static ALL: &[&OpDef] = &[
     &scatter_add::OP,
     &take_along_dim::OP,
 ];
-
-/// The elements of an index tensor.
-pub(crate) fn indices<'a>(op: &'static str, view: &View<'a>) -> Result<Cow<'a, [i64]>> {
-    match view.dtype() {
-        DType::I64 => Ok(view.to_slice::<i64>()),
-        DType::I32 => Ok(view.to_slice::<i32>().iter().map(|&it| i64::from(it)).collect()),
-        DType::U8 => Ok(view.to_slice::<u8>().iter().map(|&it| i64::from(it)).collect()),
-        dtype => Err(Error::DType { op, dtype, allowed: "int64 or int32 as index" }),
-    }
-}
 
 /// Refuses index tensors that are not whole numbers.
 pub(crate) fn index_dtype(op: &'static str, index: &Tensor) -> Result<()> {

@@ -6,7 +6,7 @@ use smallvec::smallvec;
 
 use crate::cpu::interrupt;
 use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Onnx, Param};
-use crate::{DType, Error, Meta, Metas, OpDef, Result, Shape, with_size};
+use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "nonzero",
@@ -31,12 +31,13 @@ pub static OP: OpDef = OpDef {
 
 /// The shape depends on the elements, so a tensor without elements is refused.
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let values = cx.inputs[0].to_f64_vec()?;
-    let hits = |piece: Range<usize>| values[piece].iter().filter(|it| **it != 0.0).count();
-    let n_rows = interrupt::pieces(values.len()).map(hits).sum();
-    if interrupt::take() {
-        return Err(Error::Interrupted);
-    }
+    let n_rows = cx.inputs[0].with_view(|view| {
+        with_size!(view.dtype(), T => {
+            let (src, kept) = (view.to_slice::<T>(), kept_bits(view.dtype()) as T);
+            let hits = |piece: Range<usize>| src[piece].iter().filter(|&&it| it & kept != 0).count();
+            interrupt::pieces(src.len()).map(hits).sum()
+        })
+    })?;
     Ok(smallvec![Meta::new(Shape::from([n_rows, cx.shape(0).rank()]), DType::I64)])
 }
 
@@ -44,10 +45,8 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let input = cx.inputs[0];
     let strides = crate::shape::row_major(input.shape());
     let out = cx.outputs[0].as_mut_slice::<i64>();
-    let kept = if input.dtype().is_float() { i64::MAX } else { -1 };
     with_size!(input.dtype(), T => {
-        // The sign of a float does not count.
-        let kept = (kept >> (64 - T::BITS)) as T;
+        let kept = kept_bits(input.dtype()) as T;
         let src = input.to_slice::<T>();
         let mut rows = out.chunks_exact_mut(strides.len().max(1));
         for piece in interrupt::pieces(src.len()) {
@@ -60,4 +59,10 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         }
     });
     Ok(())
+}
+
+/// The bits of an element that say whether it is zero, in the lowest ones: all but the sign of a float.
+fn kept_bits(dtype: DType) -> i64 {
+    let kept = if dtype.is_float() { i64::MAX } else { -1 };
+    kept >> (64 - 8 * dtype.size())
 }

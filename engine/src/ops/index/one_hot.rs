@@ -2,9 +2,10 @@
 
 use smallvec::smallvec;
 
-use super::{from_start, indices};
-use crate::admit::AdmitCx;
+use super::from_start;
 use crate::cpu::interrupt;
+use crate::op::AdmitCx;
+use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
 };

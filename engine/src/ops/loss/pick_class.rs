@@ -4,10 +4,10 @@ use smallvec::smallvec;
 
 use super::softmax_cross_entropy::{admit_classes, checked_rows};
 use crate::functional::{full, mul, ne, scatter_add, select_where, to, unsqueeze};
+use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
-use crate::ops::index::indices;
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
 
 pub static OP: OpDef = OpDef {

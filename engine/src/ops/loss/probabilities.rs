@@ -1,7 +1,7 @@
 //! `probabilities`: the input, all of whose elements must lie between 0 and 1.
 
-use crate::admit::AdmitCx;
 use crate::cpu::interrupt;
+use crate::op::AdmitCx;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };

@@ -3,13 +3,13 @@
 use smallvec::smallvec;
 
 use super::{Reduction, reduction};
-use crate::admit::AdmitCx;
 use crate::cpu::softmax;
 use crate::functional::div;
+use crate::op::AdmitCx;
+use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
-use crate::ops::index::indices;
 use crate::{Attr, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 
 pub static OP: OpDef = OpDef {

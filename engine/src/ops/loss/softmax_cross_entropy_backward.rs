@@ -3,13 +3,13 @@
 use smallvec::smallvec;
 
 use super::softmax_cross_entropy::{admit_classes, checked_rows};
-use crate::autograd::unbroadcast;
 use crate::cpu::softmax;
+use crate::functional::unbroadcast;
 use crate::functional::{expand, mul, ne, sub, sum, to, unsqueeze};
+use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
 };
-use crate::ops::index::indices;
 use crate::{
     Attr, Error, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, rules, with_float,
 };

@@ -3,8 +3,8 @@
 use smallvec::smallvec;
 
 use super::{gemm_kernels, product_shape, run_gemm, run_plain, same_dtypes};
-use crate::autograd::unbroadcast;
 use crate::cpu::gemm;
+use crate::functional::unbroadcast;
 use crate::functional::{matmul, matrix_transpose, reshape, unsqueeze};
 use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves};
 use crate::{Meta, Metas, OpDef, Result, Tensor, with_dtype, with_float};

@@ -1,8 +1,10 @@
 //! `bernoulli`: 1 with the probability that each element of the input gives, else 0.
 
-use crate::admit::AdmitCx;
+use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
+use crate::op::AdmitCx;
 use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param};
+use crate::random::Drawn;
 use crate::{Error, Metas, OpDef, Result, random, rules, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -46,10 +48,14 @@ fn admits(cx: &AdmitCx<'_>) -> Result<()> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let p = cast::<f64>(&cx.inputs[0]);
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
+        let p = cx.inputs[0].to_slice::<T>();
         let out = cx.outputs[0].as_mut_slice::<T>();
-        random::with(|it| it.uniform_f64(out.len(), |at, x| out[at] = T::from(u8::from(x < p[at]))));
+        random::with(|state| {
+            for at in interrupt::pieces(out.len()).flatten() {
+                out[at] = T::from(u8::from(T::uniform(state) < p[at]));
+            }
+        });
         Ok(())
     })
 }

@@ -1,5 +1,6 @@
 //! `dropout_mask`: 0 with probability `p`, else 1 / (1 - p), of the shape and dtype of the input.
 
+use crate::cpu::interrupt;
 use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::{Metas, OpDef, Result, random, rules, with_float};
 
@@ -9,7 +10,7 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::required("p", ParamKind::Float)],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("dropout_mask.philox", run)]),
+    body: Body::Kernels(&[Kernel::new("dropout_mask.loop", run)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,
@@ -32,7 +33,11 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let kept = if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 };
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
-        random::with(|it| it.uniform_f32(out.len(), |at, x| out[at] = if (x as f64) < p { 0.0 } else { kept as T }));
+        random::with(|state| {
+            for at in interrupt::pieces(out.len()).flatten() {
+                out[at] = if state.uniform() < 1.0 - p { kept as T } else { 0.0 };
+            }
+        });
         Ok(())
     })
 }

@@ -51,18 +51,11 @@ pub(crate) fn size_infer(cx: &InferCx<'_>, size: usize, dtype: usize) -> Result<
 
 /// Output 0 filled with uniform numbers from `[low, high)`.
 pub(crate) fn fill_uniform(cx: &mut KernelCx<'_, '_>, low: f64, high: f64) -> Result<()> {
-    match cx.outputs[0].dtype() {
-        DType::F32 => {
-            let out = cx.outputs[0].as_mut_slice::<f32>();
-            let (low, span) = (low as f32, (high - low) as f32);
-            random::with(|it| it.uniform_f32(out.len(), |at, x| out[at] = low + x * span));
-        }
-        _ => {
-            let out = cx.outputs[0].as_mut_slice::<f64>();
-            random::with(|it| it.uniform_f64(out.len(), |at, x| out[at] = low + x * (high - low)));
-        }
-    }
-    Ok(())
+    with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        random::with(|it| it.fill_uniform(out, low, high));
+        Ok(())
+    })
 }
 
 /// Writes whole numbers, converted to the dtype.
@@ -84,7 +77,7 @@ fn store<T>(out: &mut [T], values: &[i64], convert: impl Fn(i64) -> T) {
 pub(crate) fn fill_normal(cx: &mut KernelCx<'_, '_>, mean: f64, std: f64) -> Result<()> {
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
-        random::with(|it| it.normal(out.len(), |at, x| out[at] = (mean + std * x) as T));
+        random::with(|it| it.fill_normal(out, mean, std));
         Ok(())
     })
 }

@@ -2,11 +2,13 @@
 
 use smallvec::smallvec;
 
-use crate::admit::AdmitCx;
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
+use crate::cpu::number::Float;
+use crate::cpu::order;
+use crate::op::AdmitCx;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
-use crate::{DType, Error, Meta, Metas, OpDef, Result, random};
+use crate::{DType, Error, Meta, Metas, OpDef, Result, random, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "multinomial",
@@ -64,72 +66,59 @@ fn admits(cx: &AdmitCx<'_>) -> Result<()> {
     })
 }
 
+/// Several draws from the same weights look uniform numbers up in their sums; else the largest of weights over exponential numbers are taken
+/// (Efraimidis and Spirakis, 2006). Which of the two it is, is PyTorch's choice, so that a seed gives its numbers.
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let (n, again) = (cx.int(0) as usize, cx.flag(1));
     let input = cx.inputs[0];
     let n_classes = input.shape().last().copied().unwrap_or(1).max(1);
-    let weights = cast::<f64>(&input);
     let out = cx.outputs[0].as_mut_slice::<i64>();
-    for (weights, slots) in weights.chunks_exact(n_classes).zip(out.chunks_exact_mut(n)) {
-        let mut tree = Sums::of(weights);
-        for piece in interrupt::pieces_of(n, n_classes.ilog2() as usize + 1) {
-            for slot in &mut slots[piece] {
-                let (mut left, total) = (0.0, tree.total());
-                random::with(|it| it.uniform_f64(1, |_, x| left = x * total));
-                let at = tree.find(left);
-                *slot = at as i64;
-                if !again {
-                    tree.clear(at);
-                }
-            }
+    if again && n > 1 {
+        let weights = cast::<f64>(&input);
+        for (weights, slots) in weights.chunks_exact(n_classes).zip(out.chunks_exact_mut(n)) {
+            look_up(weights, slots);
         }
+        return Ok(());
     }
-    Ok(())
+    with_float!(cx.op.name, input.dtype(), T => {
+        let keys = keys(&input.to_slice::<T>());
+        for (keys, slots) in keys.chunks_exact(n_classes).zip(out.chunks_exact_mut(n)) {
+            let mut line = order::ranked(keys.iter().copied(), true);
+            order::first(&mut line, n);
+            slots.iter_mut().zip(line).for_each(|(slot, it)| *slot = it.1 as i64);
+        }
+        Ok(())
+    })
 }
 
-/// Weights as the leaves of a binary tree of their sums: drawing one, and taking it away, are a walk between root and leaf.
-struct Sums {
-    /// The sum at `i` is that of `2 * i` and `2 * i + 1`; the root is 1, and the leaves are the second half.
-    nodes: Vec<f64>,
+/// Draws with replacement.
+fn look_up(weights: &[f64], slots: &mut [i64]) {
+    let mut total = 0.0;
+    let sums: Vec<f64> = weights
+        .iter()
+        .map(|it| {
+            total += it;
+            total
+        })
+        .collect();
+    let last = weights.iter().rposition(|it| *it > 0.0).unwrap_or(0);
+    for at in interrupt::pieces_of(slots.len(), sums.len().ilog2() as usize + 1).flatten() {
+        let drawn = random::with(random::State::uniform);
+        slots[at] = sums.partition_point(|it| it / total <= drawn).min(last) as i64;
+    }
 }
 
-impl Sums {
-    fn of(weights: &[f64]) -> Self {
-        let leaves = weights.len().next_power_of_two();
-        let mut nodes = vec![0.0; 2 * leaves];
-        nodes[leaves..leaves + weights.len()].copy_from_slice(weights);
-        for at in (1..leaves).rev() {
-            nodes[at] = nodes[2 * at] + nodes[2 * at + 1];
+/// Weights over exponential numbers: the largest are a draw without replacement.
+fn keys<T: Float>(weights: &[T]) -> Vec<T> {
+    let mut keys = Vec::with_capacity(weights.len());
+    random::with(|state| {
+        for piece in interrupt::pieces(weights.len()) {
+            // A draw of zero would make a key that is no number.
+            let drawn = |_| T::from_f64(state.exponential().max(1e-30));
+            keys.extend(piece.clone().map(drawn).zip(&weights[piece]).map(|it| *it.1 / it.0));
         }
-        Self { nodes }
-    }
-
-    fn total(&self) -> f64 {
-        self.nodes[1]
-    }
-
-    /// The leaf in whose part of the total `x` lies. It has a weight even where rounding puts `x` past the end.
-    fn find(&self, mut x: f64) -> usize {
-        let mut at = 1;
-        while 2 * at < self.nodes.len() {
-            let (left, right) = (self.nodes[2 * at], self.nodes[2 * at + 1]);
-            at *= 2;
-            if left <= 0.0 || x >= left && right > 0.0 {
-                x -= left;
-                at += 1;
-            }
-        }
-        at - self.nodes.len() / 2
-    }
-
-    fn clear(&mut self, leaf: usize) {
-        let mut at = self.nodes.len() / 2 + leaf;
-        self.nodes[at] = 0.0;
-        while at > 1 {
-            at /= 2;
-            self.nodes[at] = self.nodes[2 * at] + self.nodes[2 * at + 1];
-        }
-    }
+    });
+    keys
 }
 
 #[cfg(test)]
@@ -137,17 +126,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_leaf_is_found_in_its_part_and_not_again() {
-        let mut sums = Sums::of(&[1.0, 0.0, 2.0, 4.0, 0.0]);
-        assert_eq!(
-            [0.0, 0.9, 1.0, 2.9, 3.0, 6.9, 7.0].map(|x| sums.find(x)),
-            [0, 0, 2, 2, 3, 3, 3]
-        );
-        sums.clear(2);
-        assert_eq!((sums.total(), sums.find(1.0)), (5.0, 3));
-        sums.clear(0);
-        sums.clear(3);
-        assert!(sums.total() <= 0.0);
-        assert_eq!(Sums::of(&[3.0]).find(2.0), 0);
+    fn what_has_no_weight_is_not_drawn() {
+        let mut slots = [9; 200];
+        look_up(&[0.0, 1.0, 0.0, 1e-9, 2.0, 0.0], &mut slots);
+        assert!(slots.iter().all(|it| [1, 3, 4].contains(it)), "{slots:?}");
     }
 }

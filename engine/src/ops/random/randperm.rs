@@ -3,7 +3,6 @@
 use smallvec::smallvec;
 
 use super::store_ints;
-use crate::cpu::interrupt;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::ops::shape::size_list;
 use crate::{Attr, DType, Meta, Metas, OpDef, Result, random};
@@ -37,16 +36,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let mut order: Vec<i64> = (0..cx.int(0)).collect();
-    // Fisher and Yates: each order is equally likely.
-    random::with(|it| {
-        let n = order.len();
-        for piece in interrupt::pieces(n.saturating_sub(1)) {
-            for at in piece.map(|it| n - 1 - it) {
-                order.swap(at, it.below(at as u64 + 1) as usize);
-            }
-        }
-    });
+    let order = random::with(|it| it.permutation(cx.int(0) as usize));
     store_ints(&mut cx.outputs[0], &order);
     Ok(())
 }

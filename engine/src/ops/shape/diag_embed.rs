@@ -14,7 +14,7 @@ pub static OP: OpDef = OpDef {
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
-    step: None,
+    step: Some(|_| "DiagEmbedBackward0"),
     pure: true,
     method: true,
     internal: false,

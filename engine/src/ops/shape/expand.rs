@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use crate::autograd::unbroadcast;
+use crate::functional::unbroadcast;
 use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves};
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor};
 

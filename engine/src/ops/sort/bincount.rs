@@ -2,9 +2,9 @@
 
 use smallvec::smallvec;
 
-use crate::admit::AdmitCx;
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
+use crate::op::AdmitCx;
 use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
 use crate::{DType, Error, Meta, Metas, OpDef, Result, Shape, with_dtype};
 
@@ -57,7 +57,7 @@ fn admits(cx: &AdmitCx<'_>) -> Result<()> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let index = crate::ops::index::indices(cx.op.name, &cx.inputs[0])?;
+    let index = crate::op::indices(cx.op.name, &cx.inputs[0])?;
     let weights = cx.inputs.get(1).map(cast::<f64>);
     with_dtype!(cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();

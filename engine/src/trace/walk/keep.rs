@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Begun, Event, Grad, Made, Passed, Read, Target};
 use crate::Tensor;
-use crate::autograd::{Edge, Node, Root};
+use crate::interpreter::Root;
+use crate::tape::{Edge, Node};
 use crate::trace::call::{Mode, State};
 use crate::trace::identity::{Key, Slot};
 use crate::trace::tree::{ROOT, Ref, StepId};

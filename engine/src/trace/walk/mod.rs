@@ -11,9 +11,10 @@ mod keep;
 
 use smallvec::SmallVec;
 
-use crate::autograd::{Edge, Node, Root};
+use crate::interpreter::Root;
 use crate::op::Body;
-use crate::trace::Mark;
+use crate::tape::Mark;
+use crate::tape::{Edge, Node};
 use crate::trace::call::{Mode, State};
 use crate::trace::identity::Slot;
 use crate::trace::matching::deliver_later;

@@ -1,11 +1,12 @@
 //! `torch.Generator`: random numbers apart from those of the session, so that a split or an order can be had again.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use engine::random::{self, State};
 
 use crate::native::*;
+use crate::tensor::convert;
 
 /// The type.
 pub static GENERATOR: NativeType = NativeType {
@@ -19,14 +20,14 @@ static METHODS: &[NativeFn] = &[
     function("manual_seed", "self, seed", "Starts anew from a seed.", manual_seed),
     function("initial_seed", "self", "The seed it started from.", initial_seed),
     function("seed", "self", "Starts anew from a seed that nobody chose.", seed),
-    function("get_state", "self", "A generator that goes on from the same place.", get_state),
-    function("set_state", "self, state", "Goes on from where another one is.", set_state),
+    function("get_state", "self", "Where it stands, as bytes.", get_state),
+    function("set_state", "self, state", "Goes on from where one stood.", set_state),
 ];
 
 /// A generator of its own, or the session's.
 pub struct Generator {
     /// `None` stands for the session's.
-    own: Option<Cell<State>>,
+    own: Option<RefCell<State>>,
 }
 
 /// The session's generator as a value: what `torch.manual_seed` returns.
@@ -49,18 +50,28 @@ impl NativeObject for Generator {
 }
 
 impl Generator {
-    fn start(&self, seed: u64) {
-        self.with(|| random::seed(seed));
+    /// A generator of its own.
+    fn of(state: State) -> Value {
+        Value::object(Generator { own: Some(RefCell::new(state)) })
+    }
+
+    fn state(&self) -> State {
+        self.own.as_ref().map_or_else(random::state, |it| it.borrow().clone())
+    }
+
+    fn restart(&self, state: State) {
+        match &self.own {
+            Some(own) => drop(own.replace(state)),
+            None => random::set_state(state),
+        }
     }
 
     /// Runs `body` with this generator in the place of the session's.
     fn with<R>(&self, body: impl FnOnce() -> R) -> R {
         let Some(own) = &self.own else { return body() };
-        let before = random::state();
-        random::set_state(own.get());
+        let before = random::swap_state(own.borrow().clone());
         let res = body();
-        own.set(random::state());
-        random::set_state(before);
+        own.replace(random::swap_state(before));
         res
     }
 }
@@ -79,45 +90,72 @@ pub fn with<R>(value: Option<&Value>, body: impl FnOnce() -> R) -> Result<R, Rai
     }
 }
 
-fn fresh() -> Generator {
-    let before = random::state();
-    random::seed(67_280_421_310_721);
-    let state = random::state();
-    random::set_state(before);
-    Generator { own: Some(Cell::new(state)) }
-}
-
 fn new(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    Ok(Value::object(fresh()))
+    Ok(Generator::of(State::new(67_280_421_310_721)))
 }
 
 fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
-    args.object::<Generator>(0)?.start(args.int(1)? as u64);
+    args.object::<Generator>(0)?.restart(State::new(args.int(1)? as u64));
     Ok(args[0].clone())
 }
 
 fn initial_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let seed = args.object::<Generator>(0)?.with(random::initial_seed);
-    Ok(Value::Int(seed as i64))
+    Ok(Value::Int(args.object::<Generator>(0)?.state().seed() as i64))
 }
 
 fn seed(cx: &mut Cx, args: Args<'_>) -> Res {
     let seed = (cx.host.wall() * 1e6) as u64;
-    args.object::<Generator>(0)?.start(seed);
+    args.object::<Generator>(0)?.restart(State::new(seed));
     Ok(Value::Int(seed as i64))
 }
 
 fn get_state(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let state = args.object::<Generator>(0)?.with(random::state);
-    Ok(Value::object(Generator { own: Some(Cell::new(state)) }))
+    as_bytes(&args.object::<Generator>(0)?.state())
 }
 
 fn set_state(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let state = args.object::<Generator>(1)?.with(random::state);
-    let this = args.object::<Generator>(0)?;
-    match &this.own {
-        Some(own) => own.set(state),
-        None => random::set_state(state),
-    }
+    args.object::<Generator>(0)?.restart(from_bytes(&args[1])?);
     Ok(args[0].clone())
+}
+
+/// The members of `torch` that are about the session's generator.
+pub(super) static FUNCTIONS: &[NativeFn] = &[
+    function("get_rng_state", "", "Where the generator stands, as bytes.", |_cx, _args| {
+        as_bytes(&random::state())
+    }),
+    function("set_rng_state", "new_state", "Goes on from where it stood.", |_cx, args| {
+        random::set_state(from_bytes(&args[0])?);
+        Ok(Value::None)
+    }),
+    function("initial_seed", "", "The seed it started from.", |_cx, _args| {
+        Ok(Value::Int(random::initial_seed() as i64))
+    }),
+];
+
+/// Those of `torch.random` alone.
+pub(super) static OF_RANDOM: &[NativeFn] = &[function(
+    "_draw_seed",
+    "generator=None",
+    "A whole number of 63 random bits, as the seed of another generator.",
+    |_cx, args| {
+        let word = with(args.opt(0), || random::word())?;
+        Ok(Value::Int((word & i64::MAX as u64) as i64))
+    },
+)];
+
+fn as_bytes(state: &State) -> Res {
+    let bytes = state.to_bytes();
+    let shape = engine::Shape::from([bytes.len()]);
+    Ok(Value::tensor(engine::Tensor::from_vec(&bytes, shape)?))
+}
+
+fn from_bytes(value: &Value) -> Result<State, Raised> {
+    let tensor = convert::variable(value)?.get();
+    let bytes = match tensor.dtype() {
+        engine::DType::U8 => tensor.to_vec::<u8>()?,
+        _ => Vec::new(),
+    };
+    State::from_bytes(&bytes).ok_or_else(|| {
+        runtime_error("the state of a generator is what get_state() or torch.get_rng_state() gave")
+    })
 }

@@ -3,9 +3,11 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 
+use engine::random::Mersenne;
+use sha2::{Digest, Sha512};
+
 use super::random_distributions;
 use crate::native::*;
-use crate::objects::mersenne::Mersenne;
 use crate::patience::Pace;
 
 /// A generator of its own.
@@ -142,13 +144,26 @@ fn seeded(cx: &mut Cx, seed: &Value) -> Result<Mersenne, Raised> {
         Value::Int(it) => Mersenne::from_int(it.unsigned_abs()),
         Value::Bool(it) => Mersenne::from_int(u64::from(*it)),
         Value::Float(it) => Mersenne::from_int(float_hash(*it) as u64),
-        Value::Str(it) => Mersenne::from_text(it),
+        Value::Str(it) => from_text(it),
         _ => {
             return Err(type_error(
                 "The only supported seed types are: None,\nint, float, str, bytes, and bytearray.",
             ));
         }
     })
+}
+
+/// A generator seeded with text: its bytes and their SHA-512, as one large number.
+fn from_text(text: &str) -> Mersenne {
+    let mut bytes = text.as_bytes().to_vec();
+    let digest = Sha512::digest(&bytes);
+    bytes.extend_from_slice(&digest);
+    let word = |chunk: &[u8]| chunk.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
+    let mut key: Vec<u32> = bytes.rchunks(4).map(word).collect();
+    while key.len() > 1 && key.last() == Some(&0) {
+        key.pop();
+    }
+    Mersenne::from_key(&key)
 }
 
 /// CPython's hash of a float: its value modulo the Mersenne prime 2**61 - 1.

@@ -31,6 +31,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::From("randn_like", "torch.functions", "randn_like"),
         Member::Functions(FUNCTIONS),
         Member::Functions(unregistered::FUNCTIONS),
+        Member::Functions(generator::FUNCTIONS),
         Member::Types(&[
             &methods::TENSOR,
             &methods::PARAMETER,
@@ -101,7 +102,12 @@ pub static AUTOGRAD: NativeModule = NativeModule {
 pub static RANDOM: NativeModule = NativeModule {
     name: "torch.random",
     doc: "The generator behind random ops.",
-    members: &[Member::Functions(RANDOM_FUNCTIONS), Member::Each(random_ops)],
+    members: &[
+        Member::Functions(RANDOM_FUNCTIONS),
+        Member::Functions(generator::FUNCTIONS),
+        Member::Functions(generator::OF_RANDOM),
+        Member::Each(random_ops),
+    ],
     aliases: &["megengine.random"],
 };
 

@@ -3,7 +3,7 @@
 use crate::op::Grad;
 use crate::{Attrs, OpDef, Shape, Tensor, apply_one, ops};
 
-use super::elementwise_grad;
+use super::elementwise::elementwise_grad;
 
 /// Where the inputs of an op are drawn from; away from kinks and poles.
 fn domain(op: &str) -> (f64, f64) {

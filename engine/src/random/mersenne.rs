@@ -1,21 +1,33 @@
-//! The Mersenne Twister (MT19937) of Matsumoto and Nishimura, seeded and read as CPython does.
+//! The Mersenne Twister (MT19937; Matsumoto and Nishimura, 1998), seeded and read as PyTorch and as CPython do.
 
-use sha2::{Digest, Sha512};
-
-const N: usize = 624;
+/// Words of the state.
+pub(super) const N: usize = 624;
 const M: usize = 397;
 
 /// The generator's state.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Mersenne {
     state: [u32; N],
     at: usize,
 }
 
 impl Mersenne {
+    /// A generator seeded with one word, as PyTorch does.
+    pub const fn from_word(seed: u32) -> Mersenne {
+        let mut state = [0; N];
+        state[0] = seed;
+        let mut i = 1;
+        while i < N {
+            let before: u32 = state[i - 1];
+            state[i] = (before ^ before >> 30).wrapping_mul(1_812_433_253).wrapping_add(i as u32);
+            i += 1;
+        }
+        Mersenne { state, at: N }
+    }
+
     /// A generator seeded with a key of 32-bit words, lowest first.
     pub fn from_key(key: &[u32]) -> Mersenne {
-        let mut it = Mersenne { state: [0; N], at: N };
-        it.fill(19_650_218);
+        let mut it = Mersenne::from_word(19_650_218);
         let key = if key.is_empty() { &[0][..] } else { key };
         let (mut i, mut j) = (1, 0);
         for _ in 0..N.max(key.len()) {
@@ -40,30 +52,6 @@ impl Mersenne {
     pub fn from_int(seed: u64) -> Mersenne {
         let words = [seed as u32, (seed >> 32) as u32];
         Mersenne::from_key(if words[1] == 0 { &words[..1] } else { &words })
-    }
-
-    /// A generator seeded with text: its bytes and their SHA-512, as one large number.
-    pub fn from_text(text: &str) -> Mersenne {
-        let mut bytes = text.as_bytes().to_vec();
-        let digest = Sha512::digest(&bytes);
-        bytes.extend_from_slice(&digest);
-        let mut key: Vec<u32> = bytes
-            .rchunks(4)
-            .map(|chunk| chunk.iter().fold(0, |word, byte| word << 8 | u32::from(*byte)))
-            .collect();
-        while key.len() > 1 && key.last() == Some(&0) {
-            key.pop();
-        }
-        Mersenne::from_key(&key)
-    }
-
-    fn fill(&mut self, seed: u32) {
-        self.state[0] = seed;
-        for i in 1..N {
-            let before = self.state[i - 1];
-            self.state[i] =
-                (before ^ before >> 30).wrapping_mul(1_812_433_253).wrapping_add(i as u32);
-        }
     }
 
     fn next_index(&mut self, i: usize) -> usize {
@@ -125,6 +113,16 @@ impl Mersenne {
         }
     }
 
+    /// A generator that goes on at a place in these words.
+    pub(super) fn at(state: [u32; N], at: usize) -> Mersenne {
+        Mersenne { state, at }
+    }
+
+    /// The words of the state, and the place of the next.
+    pub(super) fn words(&self) -> (&[u32; N], usize) {
+        (&self.state, self.at)
+    }
+
     /// The words of the state and the position in them, as in `random.getstate`.
     pub fn state(&self) -> Vec<u32> {
         let mut words = self.state.to_vec();
@@ -148,7 +146,6 @@ mod tests {
     fn agrees_with_cpython() {
         let mut it = Mersenne::from_int(42);
         assert_eq!([it.float(), it.float()], [0.6394267984578837, 0.025010755222666936]);
-        assert_eq!(Mersenne::from_text("hello").float(), 0.3537754404730722);
         assert_eq!(Mersenne::from_int(0).float(), 0.8444218515250481);
         assert_eq!(Mersenne::from_int(1 << 40).float(), 0.1036394562812375);
         assert_eq!(Mersenne::from_int(1).bits(40), 623_347_347_957);

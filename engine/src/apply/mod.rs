@@ -1,24 +1,18 @@
 //! The one entry for op application: infer, then replay, view, choose a kernel and run; then tape and trace.
 
+mod record;
+
 use std::cell::Cell;
-use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::cpu::alloc::{self, Bytes};
-use crate::cpu::view::{OutView, View};
-use crate::cpu::{strided, typed};
-use crate::op::{Body, ComposedCx, InferCx, Kernel, KernelCx, OpDef, ParamKind};
-use crate::trace::Mark;
-use crate::{
-    Attrs, Error, Layout, Meta, Result, Tensor, autograd, estimate, fastrun, lane, rules, trace,
-};
-
-/// Outputs of an op; nearly always one.
-pub type Outputs = SmallVec<[Tensor; 1]>;
-
-/// Shapes and dtypes of the outputs of an op.
-pub type Metas = SmallVec<[Meta; 1]>;
+use crate::cpu::alloc;
+use crate::interpreter::{self, Interpreter};
+use crate::launch::{contiguous, run_kernel};
+use crate::op::{Body, ComposedCx, InferCx, Kernel, OpDef, ParamKind};
+use crate::tape::{self, Mark};
+use crate::tensor::{Metas, Outputs};
+use crate::{Attrs, Error, Layout, Meta, Result, Tensor, estimate, fastrun, lane, rules};
 
 thread_local! {
     static SHAPES_ONLY: Cell<bool> = const { Cell::new(false) };
@@ -37,8 +31,8 @@ pub fn apply_one(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result
 /// As [`apply_one`] on two operands, which are only borrowed: what the operators of a language call. The plain case, elementwise
 /// with nothing to record, does without everything that only the others need.
 pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> Result<Tensor> {
-    let taped = autograd::enabled() && (a.requires_grad() || b.requires_grad());
-    let plain = matches!(op.body, Body::Binary(_)) && !taped && !trace::active();
+    let taped = tape::enabled() && (a.requires_grad() || b.requires_grad());
+    let plain = matches!(op.body, Body::Binary(_)) && !taped && !interpreter::active();
     if plain && !SHAPES_ONLY.get() && !a.is_abstract() && !b.is_abstract() {
         return lane::eager(op, &[a, b], attrs);
     }
@@ -69,28 +63,33 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
         let inputs: SmallVec<[Option<Tensor>; 3]> = inputs.iter().cloned().map(Some).collect();
         return composed(body, &ComposedCx { op, inputs: &inputs, attrs });
     }
-    let (outputs, mark) = match trace::active() {
-        true => traced(op, inputs, attrs)?,
-        false => (run(op, inputs, attrs)?, Mark::NONE),
+    let (outputs, mark) = match interpreter::current() {
+        Some(interpreter) => interpreted(interpreter, op, inputs, attrs)?,
+        None => (run(op, inputs, attrs)?, Mark::NONE),
     };
-    autograd::record(op, inputs, attrs, outputs, mark)
+    record::record(op, inputs, attrs, outputs, mark)
 }
 
 fn composed(body: fn(&ComposedCx<'_>) -> Result<Outputs>, cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let before = autograd::next_id();
+    let before = tape::next_id();
     let outputs = body(cx)?;
     if cx.op.step.is_some() {
-        autograd::note_composed(cx.op, before, &outputs);
+        tape::note_composed(cx.op, before, &outputs);
     }
     Ok(outputs)
 }
 
-fn traced(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<(Outputs, Mark)> {
-    if let Some(replayed) = trace::replay(op, inputs, attrs)? {
+fn interpreted(
+    interpreter: &dyn Interpreter,
+    op: &'static OpDef,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+) -> Result<(Outputs, Mark)> {
+    if let Some(replayed) = interpreter.replay(op, inputs, attrs)? {
         return Ok(replayed);
     }
     let outputs = run(op, inputs, attrs)?;
-    trace::record(op, inputs, attrs, &outputs);
+    interpreter.record(op, inputs, attrs, &outputs);
     Ok((outputs, Mark::NONE))
 }
 
@@ -183,22 +182,6 @@ fn run_view(view: ViewOf, input: &Tensor, attrs: &Attrs, meta: &Meta) -> Result<
     Ok(smallvec![copy.with_layout(layout)])
 }
 
-/// The same elements in row-major order without gaps (off the tape).
-pub(crate) fn contiguous(input: &Tensor) -> Result<Tensor> {
-    if input.layout().is_contiguous() && input.as_number().is_none() {
-        return Ok(input.clone());
-    }
-    let layout = Layout::contiguous(input.shape().clone());
-    let mut storage = Bytes::uninit(input.meta().bytes())?;
-    input.with_view(|view| {
-        crate::with_size!(input.dtype(), T => {
-            let out = typed::slice_mut::<T>(&mut storage);
-            strided::copy(view.buffer::<T>(), view.layout(), out, &layout);
-        });
-    })?;
-    Ok(Tensor::stored(Arc::new(storage), layout, input.dtype()))
-}
-
 fn choose(
     op: &'static OpDef,
     kernels: &'static [Kernel],
@@ -212,36 +195,4 @@ fn choose(
             fastrun::choose(kernels, &cx).ok_or_else(|| cx.bad_shapes("no kernel takes this case"))
         }
     }
-}
-
-pub(crate) fn run_kernel(
-    op: &'static OpDef,
-    kernel: &Kernel,
-    inputs: &[Tensor],
-    attrs: &Attrs,
-    metas: Metas,
-) -> Result<Outputs> {
-    let storages = inputs.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 3]>>>()?;
-    let mut buffers = metas
-        .iter()
-        .map(|it| Ok(Bytes::uninit(it.bytes())?))
-        .collect::<Result<SmallVec<[_; 1]>>>()?;
-    let views = inputs.iter().zip(&storages).map(|(it, bytes)| view_of(it, bytes));
-    let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
-    let outputs = buffers.iter_mut().zip(&metas).map(|(bytes, meta)| {
-        OutView::new(bytes, &meta.shape, meta.dtype)
-            .ok_or(Error::TooLarge { op: op.name, shape: meta.shape.clone() })
-    });
-    let mut outputs = outputs.collect::<Result<SmallVec<[OutView<'_>; 1]>>>()?;
-    kernel.compute(&mut KernelCx { op, attrs, inputs: &views, outputs: &mut outputs })?;
-    drop(outputs);
-    let stored = |(bytes, meta): (Bytes, Meta)| {
-        Tensor::stored(Arc::new(bytes), Layout::contiguous(meta.shape), meta.dtype)
-    };
-    Ok(buffers.into_iter().zip(metas).map(stored).collect())
-}
-
-fn view_of<'a>(tensor: &'a Tensor, bytes: &'a Bytes) -> Result<View<'a>> {
-    View::new(bytes, tensor.layout(), tensor.dtype())
-        .ok_or_else(|| Error::File { problem: "a layout reaches outside its storage".into() })
 }

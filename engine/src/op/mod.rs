@@ -1,13 +1,16 @@
 //! The op row: everything the system knows about one op stands in one `OpDef`.
 
-use crate::admit::AdmitCx;
-use crate::apply::{Metas, Outputs};
+mod admit;
+
+pub use admit::AdmitCx;
+pub(crate) use admit::indices;
+
 use crate::attr::{Attr, Attrs};
-use crate::autograd::StepCx;
 use crate::cpu::interrupt;
 use crate::cpu::view::{OutView, View};
 use crate::expr::Expr;
-use crate::lane::grad::GradOf;
+use crate::tape::StepCx;
+use crate::tensor::{Metas, Outputs};
 use crate::{DType, Error, Layout, Result, Shape, Tensor};
 
 /// One op. Rows are `static` and listed in `ops::ALL`.
@@ -153,6 +156,15 @@ pub enum DTypeRule {
 
 /// Gives the dtype to compute in and that of the result.
 pub type DTypeChoice = fn(&[Tensor], &Attrs) -> Result<(DType, DType)>;
+
+/// What a gradient op is the gradient of.
+#[derive(Clone, Copy, Debug)]
+pub struct GradOf {
+    pub(crate) op: &'static OpDef,
+    pub(crate) input: usize,
+    /// The forward inputs that follow the gradient of the output.
+    pub(crate) uses: &'static [usize],
+}
 
 /// How an op is computed.
 #[derive(Clone, Copy)]
@@ -314,6 +326,19 @@ impl OpDef {
     /// The attributes that apply when none is given; a required one is `Attr::None`.
     pub fn default_attrs(&self) -> Attrs {
         self.attr_params().map(|it| it.default.map_or(Attr::None, Default::to_attr)).collect()
+    }
+
+    /// Attributes that differ from the defaults, with their names.
+    pub(crate) fn named_attrs<'a>(
+        &'static self,
+        attrs: &'a Attrs,
+    ) -> impl Iterator<Item = (&'static str, &'a Attr)> {
+        let defaults = self.default_attrs();
+        let params = self.attr_params().enumerate();
+        params.filter_map(move |(idx, param)| {
+            let attr = attrs.get(idx)?;
+            (Some(attr) != defaults.get(idx)).then_some((param.name, attr))
+        })
     }
 
     /// What the gradient looks at.

@@ -26,9 +26,9 @@ impl StepCx<'_> {
         self.needs.len()
     }
 
-    /// Whether an attribute was given.
+    /// Whether an attribute was given; no dimensions are as good as none.
     pub fn has(&self, attr: usize) -> bool {
-        self.attrs.get(attr).is_some_and(|it| *it != Attr::None)
+        self.attrs.get(attr).is_some_and(|it| *it != Attr::None && *it != Attr::ints(&[]))
     }
 
     /// Whether an input is a number, as far as that can be told.

@@ -1,0 +1,61 @@
+//! Kernels on tensors: buffers for the outputs, views of the inputs, one run.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::cpu::alloc::Bytes;
+use crate::cpu::view::{OutView, View};
+use crate::cpu::{strided, typed};
+use crate::op::{Kernel, KernelCx};
+use crate::tensor::{Metas, Outputs};
+use crate::{Attrs, Error, Layout, Meta, OpDef, Result, Tensor};
+
+/// Runs one kernel of an op, whose outputs `infer` has given.
+pub(crate) fn run_kernel(
+    op: &'static OpDef,
+    kernel: &Kernel,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    metas: Metas,
+) -> Result<Outputs> {
+    let storages = inputs.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 3]>>>()?;
+    let mut buffers = metas
+        .iter()
+        .map(|it| Ok(Bytes::uninit(it.bytes())?))
+        .collect::<Result<SmallVec<[_; 1]>>>()?;
+    let views = inputs.iter().zip(&storages).map(|(it, bytes)| view_of(it, bytes));
+    let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
+    let outputs = buffers.iter_mut().zip(&metas).map(|(bytes, meta)| {
+        OutView::new(bytes, &meta.shape, meta.dtype)
+            .ok_or(Error::TooLarge { op: op.name, shape: meta.shape.clone() })
+    });
+    let mut outputs = outputs.collect::<Result<SmallVec<[OutView<'_>; 1]>>>()?;
+    kernel.compute(&mut KernelCx { op, attrs, inputs: &views, outputs: &mut outputs })?;
+    drop(outputs);
+    let stored = |(bytes, meta): (Bytes, Meta)| {
+        Tensor::stored(Arc::new(bytes), Layout::contiguous(meta.shape), meta.dtype)
+    };
+    Ok(buffers.into_iter().zip(metas).map(stored).collect())
+}
+
+fn view_of<'a>(tensor: &'a Tensor, bytes: &'a Bytes) -> Result<View<'a>> {
+    View::new(bytes, tensor.layout(), tensor.dtype())
+        .ok_or_else(|| Error::File { problem: "a layout reaches outside its storage".into() })
+}
+
+/// The same elements in row-major order without gaps (off the tape).
+pub(crate) fn contiguous(input: &Tensor) -> Result<Tensor> {
+    if input.layout().is_contiguous() && input.as_number().is_none() {
+        return Ok(input.clone());
+    }
+    let layout = Layout::contiguous(input.shape().clone());
+    let mut storage = Bytes::uninit(input.meta().bytes())?;
+    input.with_view(|view| {
+        crate::with_size!(input.dtype(), T => {
+            let out = typed::slice_mut::<T>(&mut storage);
+            strided::copy(view.buffer::<T>(), view.layout(), out, &layout);
+        });
+    })?;
+    Ok(Tensor::stored(Arc::new(storage), layout, input.dtype()))
+}

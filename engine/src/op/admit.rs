@@ -1,0 +1,104 @@
+//! What a row sees of the elements that it may refuse.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use super::KernelCx;
+use crate::cpu::view::View;
+use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, Tensor};
+
+/// What a check of elements sees. Elements that are still to come are passed over, which the context notes.
+pub struct AdmitCx<'a> {
+    /// The row.
+    pub op: &'static OpDef,
+    attrs: &'a Attrs,
+    operands: Operands<'a>,
+    unseen: Cell<bool>,
+}
+
+enum Operands<'a> {
+    Views(&'a [View<'a>]),
+    Tensors(&'a [Tensor]),
+}
+
+impl<'a> AdmitCx<'a> {
+    /// For a kernel that is about to run.
+    pub(super) fn of(cx: &'a KernelCx<'_, '_>) -> Self {
+        Self::new(cx.op, cx.attrs, Operands::Views(cx.inputs))
+    }
+
+    /// Before a result is promised.
+    pub(crate) fn on_tensors(op: &'static OpDef, inputs: &'a [Tensor], attrs: &'a Attrs) -> Self {
+        Self::new(op, attrs, Operands::Tensors(inputs))
+    }
+
+    fn new(op: &'static OpDef, attrs: &'a Attrs, operands: Operands<'a>) -> Self {
+        Self { op, attrs, operands, unseen: Cell::new(false) }
+    }
+
+    /// Whether a look met elements that are still to come.
+    pub(crate) fn met_unseen(&self) -> bool {
+        self.unseen.get()
+    }
+
+    /// Number of operands.
+    pub fn n_inputs(&self) -> usize {
+        match self.operands {
+            Operands::Views(all) => all.len(),
+            Operands::Tensors(all) => all.len(),
+        }
+    }
+
+    /// Shape of input `idx`.
+    pub fn shape(&self, idx: usize) -> &Shape {
+        match self.operands {
+            Operands::Views(all) => all[idx].shape(),
+            Operands::Tensors(all) => all[idx].shape(),
+        }
+    }
+
+    /// Integer attribute `idx` (0 when absent).
+    pub fn int(&self, idx: usize) -> i64 {
+        super::int(self.attrs, idx)
+    }
+
+    /// Bool attribute `idx` (false when absent).
+    pub fn flag(&self, idx: usize) -> bool {
+        super::flag(self.attrs, idx)
+    }
+
+    /// Attribute `idx` as a word ("" when it is none).
+    pub fn word(&self, idx: usize) -> &'static str {
+        match self.attrs.get(idx) {
+            Some(Attr::Str(it)) => it,
+            _ => "",
+        }
+    }
+
+    /// Calls `look` with the elements of input `idx`.
+    pub fn elements(&self, idx: usize, look: impl FnOnce(&View<'_>) -> Result<()>) -> Result<()> {
+        match self.operands {
+            Operands::Views(all) => look(&all[idx]),
+            Operands::Tensors(all) if all[idx].is_known() => all[idx].with_view(|it| look(&it))?,
+            Operands::Tensors(_) => {
+                self.unseen.set(true);
+                Ok(())
+            }
+        }
+    }
+
+    /// Calls `look` with each element of input `idx`, which holds whole numbers.
+    pub fn each_int(&self, idx: usize, look: impl FnMut(i64) -> Result<()>) -> Result<()> {
+        self.elements(idx, |it| indices(self.op.name, it)?.iter().copied().try_for_each(look))
+    }
+}
+
+/// The elements of an index tensor.
+pub(crate) fn indices<'a>(op: &'static str, view: &View<'a>) -> Result<Cow<'a, [i64]>> {
+    match view.dtype() {
+        DType::I64 => Ok(view.to_slice::<i64>()),
+        DType::I32 => Ok(view.to_slice::<i32>().iter().map(|&it| i64::from(it)).collect()),
+        DType::U8 => Ok(view.to_slice::<u8>().iter().map(|&it| i64::from(it)).collect()),
+        dtype => Err(Error::DType { op, dtype, allowed: "int64 or int32 as index" }),
+    }
+}

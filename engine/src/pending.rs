@@ -1,0 +1,76 @@
+//! Values that are yet to come: whoever reads one has them made.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use crate::cpu::alloc::Bytes;
+use crate::{Error, Result};
+
+/// The elements of a value that somebody has promised.
+#[derive(Default)]
+pub(crate) struct Pending {
+    cell: OnceLock<Arc<Bytes>>,
+    /// How to come by them after the promise failed.
+    owed: OnceLock<Box<dyn Owed>>,
+}
+
+/// Another way to come by elements that were promised.
+pub(crate) trait Owed: Send + Sync {
+    /// Computes and delivers them, or says why they cannot be had.
+    fn compute(&self) -> Result<()>;
+}
+
+thread_local! {
+    static FLUSH: Cell<Option<fn() -> Result<()>>> = const { Cell::new(None) };
+}
+
+/// Has `flush` deliver what is promised on this thread; nobody if `None`.
+pub(crate) fn install(flush: Option<fn() -> Result<()>>) {
+    FLUSH.set(flush);
+}
+
+/// Delivers all values that are promised on this thread.
+///
+/// Callers that change what ops do (the random seed, say) call this first.
+pub fn flush() -> Result<()> {
+    FLUSH.get().map_or(Ok(()), |flush| flush())
+}
+
+impl fmt::Debug for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("cell", &self.cell).finish_non_exhaustive()
+    }
+}
+
+impl Pending {
+    /// The elements; has them delivered when they are not there yet.
+    pub(crate) fn force(&self) -> Result<&Arc<Bytes>> {
+        if self.cell.get().is_none() {
+            flush()?;
+        }
+        if let (None, Some(owed)) = (self.cell.get(), self.owed.get()) {
+            owed.compute()?;
+        }
+        self.cell.get().ok_or_else(lost)
+    }
+
+    /// The elements, if they have been delivered.
+    pub(crate) fn delivered(&self) -> Option<&Arc<Bytes>> {
+        self.cell.get()
+    }
+
+    /// Delivers the elements; a second delivery is ignored.
+    pub(crate) fn deliver(&self, bytes: Arc<Bytes>) {
+        let _ = self.cell.set(bytes);
+    }
+
+    /// Says how to come by the elements otherwise; a second way is ignored.
+    pub(crate) fn owe(&self, owed: impl Owed + 'static) {
+        let _ = self.owed.set(Box::new(owed));
+    }
+}
+
+fn lost() -> Error {
+    Error::Trace { problem: "this value belongs to a trace that did not finish".into() }
+}

@@ -1,0 +1,236 @@
+//! Random numbers: the stream of PyTorch's generator on the CPU, so that a seed gives the numbers that it gives there.
+//!
+//! **Invariant:** the numbers depend on the seed and on how many were drawn before, on no machine and no thread count.
+
+mod bytes;
+mod mersenne;
+
+use std::cell::RefCell;
+
+use crate::cpu::interrupt;
+use crate::cpu::number::Float;
+
+pub use mersenne::Mersenne;
+
+/// A stream of random numbers: where it stands. Equal states give equal numbers.
+#[derive(Clone, PartialEq)]
+pub struct State {
+    seed: u64,
+    twister: Mersenne,
+    /// Normal numbers are made in pairs: the one that nobody has asked for yet.
+    normal: Option<f64>,
+}
+
+/// The default seed.
+const DEFAULT_SEED: u64 = 0;
+
+thread_local! {
+    static CURRENT: RefCell<State> = const { RefCell::new(State::new(DEFAULT_SEED)) };
+}
+
+/// Starts this thread's generator anew from `seed`.
+pub fn seed(seed: u64) {
+    set_state(State::new(seed));
+}
+
+/// The seed that this thread's generator started from.
+pub fn initial_seed() -> u64 {
+    CURRENT.with_borrow(|it| it.seed)
+}
+
+/// The state of this thread's generator.
+pub fn state() -> State {
+    draw_what_is_owed();
+    CURRENT.with_borrow(Clone::clone)
+}
+
+/// Puts this thread's generator into a state from [`state`].
+pub fn set_state(state: State) {
+    draw_what_is_owed();
+    CURRENT.set(state);
+}
+
+/// Puts this thread's generator into a state, and gives the one that it was in.
+pub fn swap_state(state: State) -> State {
+    draw_what_is_owed();
+    CURRENT.replace(state)
+}
+
+/// The next 64 random bits of this thread's generator.
+pub fn word() -> u64 {
+    draw_what_is_owed();
+    with(State::word)
+}
+
+/// Draws that come before this point of the program may have been put off.
+fn draw_what_is_owed() {
+    // A draw that fails is reported where its value is used.
+    let _ = crate::pending::flush();
+}
+
+/// Draws from this thread's generator.
+pub(crate) fn with<R>(body: impl FnOnce(&mut State) -> R) -> R {
+    CURRENT.with_borrow_mut(body)
+}
+
+/// A float type as the generator fills it.
+pub(crate) trait Drawn: Float {
+    /// Uniform in `[0, 1)`, of as many random bits as the type holds.
+    fn uniform(state: &mut State) -> Self;
+    /// `self * factor + term`, rounded once.
+    fn scaled(self, factor: Self, term: Self) -> Self;
+    fn sin_cos(self) -> (Self, Self);
+}
+
+impl Drawn for f32 {
+    fn uniform(state: &mut State) -> f32 {
+        (state.twister.word() & 0xff_ffff) as f32 * (1.0 / 16_777_216.0)
+    }
+
+    fn scaled(self, factor: f32, term: f32) -> f32 {
+        self.mul_add(factor, term)
+    }
+
+    fn sin_cos(self) -> (f32, f32) {
+        let (sin, cos) = f64::from(self).sin_cos();
+        (sin as f32, cos as f32)
+    }
+}
+
+impl Drawn for f64 {
+    fn uniform(state: &mut State) -> f64 {
+        state.uniform()
+    }
+
+    fn scaled(self, factor: f64, term: f64) -> f64 {
+        self.mul_add(factor, term)
+    }
+
+    fn sin_cos(self) -> (f64, f64) {
+        f64::sin_cos(self)
+    }
+}
+
+/// Normal numbers are made in blocks of this length, of as many uniform ones.
+const BLOCK: usize = 16;
+
+impl State {
+    /// A generator at the start of the stream of `seed`.
+    pub const fn new(seed: u64) -> Self {
+        Self { seed, twister: Mersenne::from_word(seed as u32), normal: None }
+    }
+
+    /// What the stream was started from.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// 64 random bits.
+    pub fn word(&mut self) -> u64 {
+        let high = u64::from(self.twister.word());
+        high << 32 | u64::from(self.twister.word())
+    }
+
+    /// Uniform in `[0, 1)`, of 53 random bits.
+    pub fn uniform(&mut self) -> f64 {
+        (self.word() & ((1 << 53) - 1)) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    }
+
+    /// Exponentially distributed with rate 1.
+    pub fn exponential(&mut self) -> f64 {
+        -(-self.uniform()).ln_1p()
+    }
+
+    /// A whole number below `bound` (which is not 0); 32 bits are drawn for a small bound.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        if bound >= 1 << 28 { self.word() % bound } else { u64::from(self.twister.word()) % bound }
+    }
+
+    /// Fills `out` with uniform numbers from `[low, high)`.
+    pub(crate) fn fill_uniform<T: Drawn>(&mut self, out: &mut [T], low: f64, high: f64) {
+        let (low, high) = (T::from_f64(low), T::from_f64(high));
+        for piece in interrupt::pieces(out.len()) {
+            out[piece].fill_with(|| T::uniform(self).scaled(high - low, low));
+        }
+    }
+
+    /// Fills `out` with normal numbers. As in PyTorch, few are made in double precision, pair by pair, and many in blocks; where the last
+    /// block is not full it ends with `out`, and overlaps the one before.
+    pub(crate) fn fill_normal<T: Drawn>(&mut self, out: &mut [T], mean: f64, std: f64) {
+        if out.len() < BLOCK {
+            return out.fill_with(|| T::from_f64(self.normal() * std + mean));
+        }
+        let (mean, std) = (T::from_f64(mean), T::from_f64(std));
+        let len = out.len();
+        for piece in interrupt::pieces(len / BLOCK * BLOCK) {
+            for block in out[piece].chunks_exact_mut(BLOCK) {
+                self.fill_block(block, mean, std);
+            }
+        }
+        if len % BLOCK > 0 {
+            for _ in 0..len % BLOCK {
+                let _ = T::uniform(self);
+            }
+            self.fill_block(&mut out[len - BLOCK..], mean, std);
+        }
+    }
+
+    /// Normal numbers from uniform ones (Box and Muller, 1958): the first half are radii and cosines, the second sines.
+    fn fill_block<T: Drawn>(&mut self, block: &mut [T], mean: T, std: T) {
+        block.fill_with(|| T::uniform(self));
+        let (radii, angles) = block.split_at_mut(BLOCK / 2);
+        for (first, second) in radii.iter_mut().zip(angles) {
+            let radius = (T::from_f64(-2.0) * (T::ONE - *first).ln()).sqrt();
+            let (sin, cos) = (T::from_f64(std::f64::consts::TAU) * *second).sin_cos();
+            *first = (radius * cos).scaled(std, mean);
+            *second = (radius * sin).scaled(std, mean);
+        }
+    }
+
+    /// One normal number (Box and Muller, 1958); the other of its pair is kept for the next call.
+    pub fn normal(&mut self) -> f64 {
+        if let Some(kept) = self.normal.take() {
+            return kept;
+        }
+        let (angle, drawn) = (self.uniform(), self.uniform());
+        let radius = (-2.0 * (-drawn).ln_1p()).sqrt();
+        let (sin, cos) = (std::f64::consts::TAU * angle).sin_cos();
+        self.normal = Some(radius * sin);
+        radius * cos
+    }
+
+    /// The whole numbers below `n` in some order (Fisher and Yates, 1938).
+    pub(crate) fn permutation(&mut self, n: usize) -> Vec<i64> {
+        let mut order: Vec<i64> = (0..n as i64).collect();
+        let is_long = n >= u32::MAX as usize / 20;
+        for at in interrupt::pieces(n.saturating_sub(1)).flatten() {
+            let word = if is_long { self.word() } else { u64::from(self.twister.word()) };
+            order.swap(at, at + (word % (n - at) as u64) as usize);
+        }
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_restored_state_repeats() {
+        let mut generator = State::new(7);
+        generator.normal();
+        let mut restored = generator.clone();
+        assert_eq!([0; 3].map(|_| restored.normal()), [0; 3].map(|_| generator.normal()));
+        assert!(restored == generator && restored != State::new(7));
+    }
+
+    #[test]
+    fn a_stopped_fill_leaves_the_rest() {
+        use std::sync::Arc;
+        use std::sync::atomic::AtomicBool;
+        let _watching = interrupt::watch(Arc::new(AtomicBool::new(true)));
+        let mut out = [2.0_f32; 64];
+        State::new(1).fill_uniform(&mut out, 0.0, 1.0);
+        assert!(out.iter().all(|it| *it == 2.0) && interrupt::take());
+    }
+}

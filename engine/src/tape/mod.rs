@@ -1,0 +1,184 @@
+//! The tape: which op made a value, from what. `apply` writes it, `autograd` walks it.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::cpu::alloc::Held;
+use crate::{Attrs, OpDef, Tensor};
+
+mod step_name;
+
+pub use step_name::StepCx;
+pub(crate) use step_name::note_composed;
+
+/// Where on the tape a value came from.
+#[derive(Clone)]
+pub struct Edge {
+    pub(crate) node: Arc<Node>,
+    pub(crate) output: u32,
+}
+
+impl Edge {
+    /// Whether the value is a leaf: made by the user, not by an op, nor by who keeps something at it.
+    pub fn is_leaf(&self) -> bool {
+        self.node.op.is_none() && self.node.kept.is_none()
+    }
+
+    /// The op that made the value; `None` for a leaf.
+    pub fn op_name(&self) -> Option<&'static str> {
+        self.node.op.as_ref().map(|it| it.op.name)
+    }
+
+    /// A number that names the node; later nodes have larger numbers.
+    pub fn id(&self) -> u64 {
+        self.node.id
+    }
+
+    /// What a leaf was told to keep; see [`Tensor::leaf_keeping`].
+    pub fn kept(&self) -> Option<&Kept> {
+        self.node.kept.as_ref()
+    }
+}
+
+/// Something that lives as long as a leaf is on the tape.
+pub type Kept = Arc<dyn std::any::Any + Send + Sync>;
+
+/// One step of the tape. Nodes are made in program order, so a larger `id` never feeds a smaller one.
+pub(crate) struct Node {
+    pub(crate) id: u64,
+    /// `None` for a leaf.
+    pub(crate) op: Option<OpStep>,
+    /// Only of leaves.
+    pub(crate) kept: Option<Kept>,
+    /// The step of a traced call that the application was.
+    pub(crate) mark: Mark,
+    /// What it counts for in the budget of the memory; nothing for a leaf.
+    _held: Option<Held>,
+}
+
+impl Node {
+    /// A step, which takes the next number.
+    pub(crate) fn of_step(step: OpStep, mark: Mark, held: Held) -> Self {
+        Self { id: fresh_id(), op: Some(step), kept: None, mark, _held: Some(held) }
+    }
+}
+
+/// Names the step of a running call that an application was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    call: u64,
+    step: u32,
+}
+
+impl Mark {
+    /// Of what no call answered from its recording.
+    pub(crate) const NONE: Self = Self { call: 0, step: 0 };
+
+    pub(crate) fn new(call: u64, step: u32) -> Self {
+        Self { call, step }
+    }
+
+    /// The step, if it was one of this call.
+    pub(crate) fn step_of(self, call: u64) -> Option<u32> {
+        (self.call == call).then_some(self.step)
+    }
+}
+
+/// Bytes of a node, and of the handle that it keeps or makes for each operand.
+pub(crate) const NODE_BYTES: usize = size_of::<Node>() + 2 * size_of::<usize>();
+
+/// An op application on the tape.
+pub(crate) struct OpStep {
+    pub(crate) op: &'static OpDef,
+    pub(crate) attrs: Attrs,
+    /// One per input; `None` where no gradient is needed.
+    pub(crate) edges: SmallVec<[Option<Edge>; 3]>,
+    pub(crate) n_outputs: usize,
+    /// The composed op that it was the last step of.
+    pub(crate) composed: Mutex<Option<&'static OpDef>>,
+    /// Taken away once the backward walk has passed, unless the graph is retained.
+    pub(crate) saved: Mutex<Option<Saved>>,
+}
+
+/// Tensors that a gradient rule may look at. Where a rule needs only shapes they are abstract.
+#[derive(Clone)]
+pub(crate) struct Saved {
+    pub(crate) inputs: SmallVec<[Tensor; 3]>,
+    /// Without edges, since an output that held its own node would never be freed.
+    pub(crate) outputs: SmallVec<[Tensor; 1]>,
+}
+
+/// Long chains are freed step by step: a recursive drop would exhaust the stack.
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut rest: Vec<Edge> = Vec::new();
+        release(self.op.take(), &mut rest);
+        while let Some(edge) = rest.pop() {
+            if let Some(mut node) = Arc::into_inner(edge.node) {
+                release(node.op.take(), &mut rest);
+            }
+        }
+    }
+}
+
+/// Moves the edges of a step to `rest` before anything that holds them is dropped.
+fn release(step: Option<OpStep>, rest: &mut Vec<Edge>) {
+    let Some(step) = step else { return };
+    rest.extend(step.edges.into_iter().flatten());
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    static ENABLED: Cell<bool> = const { Cell::new(true) };
+}
+
+/// The number that the next node gets.
+pub(crate) fn next_id() -> u64 {
+    NEXT_ID.load(Ordering::Relaxed)
+}
+
+/// Whether ops are put on the tape on this thread.
+pub fn enabled() -> bool {
+    ENABLED.get()
+}
+
+/// Switches taping on this thread; returns the former state.
+pub fn set_enabled(on: bool) -> bool {
+    ENABLED.replace(on)
+}
+
+/// Runs `body` without taping.
+pub fn no_grad<R>(body: impl FnOnce() -> R) -> R {
+    let before = set_enabled(false);
+    let res = body();
+    set_enabled(before);
+    res
+}
+
+/// A number for a node, larger than all before.
+pub(crate) fn fresh_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A fresh leaf.
+pub(crate) fn new_leaf(kept: Option<Kept>) -> Edge {
+    let node = Node { id: fresh_id(), op: None, kept, mark: Mark::NONE, _held: None };
+    Edge { node: Arc::new(node), output: 0 }
+}
+
+impl OpStep {
+    /// Whether no walk took the saved tensors yet.
+    pub(crate) fn has_saved(&self) -> bool {
+        self.saved.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// The saved tensors, or `None` when an earlier backward walk took them.
+    pub(crate) fn saved(&self, keep: bool) -> Option<Saved> {
+        let mut slot = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        if keep { slot.clone() } else { slot.take() }
+    }
+}
