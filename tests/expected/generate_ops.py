@@ -389,6 +389,8 @@ for op in ("median", "nanmedian"):
     case(op, lambda x: tuple(getattr(torch, op)(x, 1)), [HOLES], [1, False])
     case(op, lambda x: tuple(getattr(torch, op)(x, 0, True)), [HOLES], [0, True])
     case(op, getattr(torch, op), [HOLES], [None, False])
+    case("middle", getattr(torch, op), [HOLES], [op == "nanmedian"])
+    case("middle", getattr(torch, op), [torch.tensor([2.0, 1.0, 2.0, 3.0], dtype=torch.float64)], [op == "nanmedian"])
 case("cosine_similarity", lambda a, b: F.cosine_similarity(a, b, 1), [rand(3, 1, 4), rand(2, 4)], [1, 1e-8])
 case("cosine_similarity", lambda a, b: F.cosine_similarity(a, b, 0), [M, rand(4)], [0, 1e-8])
 for pads in [(-1, 2), (2, -1), (-1, -2), (1, -1, -1, 2)]:

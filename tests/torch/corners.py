@@ -98,6 +98,10 @@ for name in "median nanmedian".split():
     show(f"{name} 0", tuple(getattr(torch, name)(holes, 0)))
     show(f"{name} 1", tuple(getattr(torch, name)(holes, 1, keepdim=True)))
     graded(f"{name} gradient", lambda x: getattr(torch, name)(x, 1)[0], holes)
+    graded(f"{name} of all", getattr(torch, name), holes)
+    graded(f"{name} of equals", getattr(torch, name), double(2.0, 1.0, 2.0, 3.0, 2.0))
+    show(f"{name} of nothing", getattr(torch, name)(torch.zeros(0)))
+    show(f"{name} of whole numbers", getattr(torch, name)(torch.tensor([5, 1, 4, 2])))
 for name in "kthvalue mode".split():
     show(name, tuple(torch.kthvalue(holes, 2) if name == "kthvalue" else torch.mode(holes[1:2])))
 for name in "sort argsort cummax cummin max min amax amin argmax argmin".split():

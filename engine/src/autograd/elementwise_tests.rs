@@ -10,7 +10,7 @@ fn domain(op: &str) -> (f64, f64) {
     match op {
         "xlogy" | "log" | "log2" | "log10" | "sqrt" | "rsqrt" | "pow" | "hypot" => (0.3, 2.0),
         "acosh" => (1.2, 3.0),
-        "asin" | "acos" | "atanh" => (-0.9, 0.9),
+        "asin" | "acos" | "atanh" | "erfinv" => (-0.9, 0.9),
         "hardsigmoid" | "hardswish" => (-2.9, 2.9),
         "relu6" => (0.3, 5.0),
         "log1p" => (-0.5, 2.0),

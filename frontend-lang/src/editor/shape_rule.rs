@@ -127,6 +127,7 @@ static RULES: &[(&str, &str)] = &[
     ("max_pool2d_with_indices", "values and indices, each as of max_pool2d"),
     ("mean", REDUCED),
     ("median", WITH_INDICES),
+    ("middle", "one number of shape []"),
     ("min", WITH_INDICES),
     ("mm", "[N, K] @ [K, M] gives [N, M]"),
     ("movedim", "the same sizes in another order"),

@@ -104,6 +104,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let size = Attr::sizes(cx.input(0).shape());
-    let attrs = cx.attrs.iter().cloned().chain([size]).collect();
+    let own = (0..6).map(|idx| cx.attrs.get(idx).cloned().unwrap_or(Attr::None));
+    let attrs = own.chain([size]).collect();
     Ok(vec![Some(apply_one(&super::avg_pool2d_backward::OP, &[cx.output_grad()?], &attrs)?)])
 }

@@ -58,10 +58,9 @@ fn scaled(cx: &ComposedCx<'_>, x: Tensor, idx: usize) -> Result<Tensor> {
     match cx.attrs.get(idx) {
         Some(Attr::Int(by)) => mul(&x, &Tensor::int_number(*by)),
         Some(_) if by.fract() == 0.0 => mul(&x, &Tensor::int_number(by as i64)),
-        _ => Err(Error::Attr {
-            op: cx.op.name,
-            name: ["beta", "alpha"][idx],
-            problem: "must be a whole number for whole numbers; convert them to float first".into(),
-        }),
+        _ => {
+            let allowed = "floats, unless beta and alpha are whole; convert with .float()";
+            Err(Error::DType { op: cx.op.name, dtype: x.dtype(), allowed })
+        }
     }
 }

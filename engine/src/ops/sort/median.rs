@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{
-    full, gather, gt, ne, reshape, select, select_where, squeeze, sub, sum, to, unsqueeze,
+    gather, gt, ne, reshape, select, select_where, squeeze, sub, sum, to, unsqueeze,
 };
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
 use crate::shape::resolve_dim;
@@ -38,7 +38,7 @@ pub static OP: OpDef = OpDef {
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    of(cx, |size, n_nan| {
+    of(cx, false, |size, n_nan| {
         // In order, the first NaN stands behind all numbers.
         let first = sub(&Tensor::int_number(size), n_nan)?;
         let lower = Tensor::int_number((size - 1) / 2);
@@ -46,28 +46,29 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     })
 }
 
-/// The element of the sorted line whose number `place` tells from the size of the line and from how many NaN there are in each.
+/// The median of all elements; along a dimension, the element of each sorted line whose number `place` tells from the size of the
+/// lines and from how many NaN there are in each.
 pub(super) fn of(
     cx: &ComposedCx<'_>,
+    skip_nan: bool,
     place: impl Fn(i64, &Tensor) -> Result<Tensor>,
 ) -> Result<Outputs> {
     let input = cx.input(0)?;
-    let (line, dim) = match cx.attrs[0] {
-        Attr::Int(dim) if input.rank() > 0 => {
-            (input.clone(), resolve_dim(cx.op.name, dim, input.rank())?)
-        }
-        _ => (reshape(input, &Shape::from([input.numel()]))?, 0),
+    let Attr::Int(dim) = cx.attrs[0] else {
+        let attrs = smallvec![Attr::Bool(skip_nan)];
+        return apply(&super::middle::OP, std::slice::from_ref(input), &attrs);
+    };
+    let (line, dim) = match input.rank() {
+        0 => (reshape(input, &Shape::from([1]))?, 0),
+        rank => (input.clone(), resolve_dim(cx.op.name, dim, rank)?),
     };
     let size = line.shape()[dim];
-    if size == 0 && matches!(cx.attrs[0], Attr::None) && input.dtype().is_float() {
-        return Ok(smallvec![full(&Shape::default(), f64::NAN, input.dtype())?]);
-    }
     if size == 0 {
         let rule = "nothing has no median".into();
         return Err(Error::Shapes { op: cx.op.name, shapes: vec![input.shape().clone()], rule });
     }
     let attrs = smallvec![Attr::Int(dim as i64), Attr::Bool(false), Attr::Bool(true)];
-    let keepdim = cx.flag(1) && matches!(cx.attrs[0], Attr::Int(_));
+    let keepdim = cx.flag(1);
     let dim = dim as i64;
     let place = if line.dtype().is_float() {
         let n_nan = sum(&to(&ne(&line, &line)?, DType::I64)?, &[dim], true)?;
@@ -86,6 +87,5 @@ pub(super) fn of(
             if keepdim { unsqueeze(&res, dim) } else { Ok(res) }
         }
     };
-    let n_outputs = if matches!(cx.attrs[0], Attr::Int(_)) { 2 } else { 1 };
-    sorted.iter().take(n_outputs).map(middle).collect()
+    sorted.iter().map(middle).collect()
 }

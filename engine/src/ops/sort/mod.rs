@@ -15,6 +15,7 @@ pub mod argsort;
 pub mod bincount;
 pub mod histc;
 pub mod median;
+pub mod middle;
 pub mod nanmedian;
 pub mod searchsorted;
 #[expect(
@@ -31,6 +32,7 @@ pub static ALL: &[&OpDef] = &[
     &bincount::OP,
     &histc::OP,
     &median::OP,
+    &middle::OP,
     &nanmedian::OP,
     &searchsorted::OP,
     &sort::OP,

@@ -36,7 +36,7 @@ indices=tensor([2, 0]))",
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    median::of(cx, |size, n_nan| {
+    median::of(cx, true, |size, n_nan| {
         let n_numbers = sub(&Tensor::int_number(size), n_nan)?;
         let last = maximum(&sub(&n_numbers, &Tensor::int_number(1))?, &Tensor::int_number(0))?;
         floor_divide(&last, &Tensor::int_number(2))

@@ -1,0 +1,64 @@
+//! `middle`: the median of all elements, of an even number the lower one. A NaN is the median, unless NaN are left out.
+
+use smallvec::smallvec;
+
+use super::ascending;
+use crate::cpu::number::Num;
+use crate::functional::{div, eq, mul, ne, select_where, sum, to};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+};
+use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype};
+
+pub static OP: OpDef = OpDef {
+    name: "middle",
+    doc: "The median of all elements, of an even number the lower one. A NaN is the median, unless `skip_nan`.",
+    params: &[Param::tensor("input"), Param::required("skip_nan", ParamKind::Bool)],
+    dtypes: DTypeRule::Any,
+    infer,
+    body: Body::Kernels(&[Kernel::new("middle.select", run)]),
+    grad: Grad::Rule(grad, Saves::Both),
+    step: Some(|_| "MedianBackward0"),
+    pure: true,
+    method: false,
+    internal: true,
+    onnx: &[],
+    aliases: &[],
+    examples: &[
+        ("middle(tensor([3.0, 1.0, 2.0]), False)", "tensor(2.)"),
+        ("middle(tensor([3.0, nan, 2.0]), False)", "tensor(nan)"),
+        ("middle(tensor([3.0, nan, 2.0]), True)", "tensor(2.)"),
+    ],
+};
+
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    if cx.shape(0).numel() == 0 && !cx.dtype(0).is_float() {
+        return Err(cx.bad_shapes("nothing has no median"));
+    }
+    Ok(smallvec![Meta::new(Shape::default(), cx.dtype(0))])
+}
+
+/// Of nothing it is NaN.
+fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (input, skip_nan) = (cx.inputs[0], cx.flag(0));
+    with_dtype!(input.dtype(), T => {
+        let mut all = input.to_slice::<T>().into_owned();
+        let n_nan = all.iter().filter(|it| it.is_nan()).count();
+        let n_numbers = all.len() - n_nan;
+        // In order, NaN stand behind all numbers.
+        let place = if n_nan > 0 && !skip_nan { n_numbers } else { n_numbers.saturating_sub(1) / 2 };
+        let found = match all.is_empty() {
+            true => T::from_f64(f64::NAN),
+            false => *all.select_nth_unstable_by(place, ascending).1,
+        };
+        cx.outputs[0].as_mut_slice::<T>()[0] = found;
+    });
+    Ok(())
+}
+
+/// All elements that are the median have an equal share.
+fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let (x, y, dy) = (cx.input(0), cx.output(0), cx.output_grad()?);
+    let hit = to(&select_where(&ne(y, y)?, &ne(x, x)?, &eq(x, y)?)?, x.dtype())?;
+    Ok(vec![Some(mul(&dy, &div(&hit, &sum(&hit, &[], false)?)?)?)])
+}
