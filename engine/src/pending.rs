@@ -21,12 +21,15 @@ pub(crate) trait Owed: Send + Sync {
     fn compute(&self) -> Result<()>;
 }
 
+/// What delivers all that is promised.
+pub(crate) type Flush = fn() -> Result<()>;
+
 thread_local! {
-    static FLUSH: Cell<Option<fn() -> Result<()>>> = const { Cell::new(None) };
+    static FLUSH: Cell<Option<Flush>> = const { Cell::new(None) };
 }
 
 /// Has `flush` deliver what is promised on this thread; nobody if `None`.
-pub(crate) fn install(flush: Option<fn() -> Result<()>>) {
+pub(crate) fn install(flush: Option<Flush>) {
     FLUSH.set(flush);
 }
 

@@ -167,7 +167,7 @@ impl State {
                 self.fill_block(block, mean, std);
             }
         }
-        if len % BLOCK > 0 {
+        if !len.is_multiple_of(BLOCK) {
             for _ in 0..len % BLOCK {
                 let _ = T::uniform(self);
             }

@@ -138,7 +138,7 @@ pub(super) static OF_RANDOM: &[NativeFn] = &[function(
     "generator=None",
     "A whole number of 63 random bits, as the seed of another generator.",
     |_cx, args| {
-        let word = with(args.opt(0), || random::word())?;
+        let word = with(args.opt(0), random::word)?;
         Ok(Value::Int((word & i64::MAX as u64) as i64))
     },
 )];
