@@ -141,7 +141,9 @@ pub(super) static OF_RANDOM: &[NativeFn] = &[function(
         let word = with(args.opt(0), random::word)?;
         Ok(Value::Int((word & i64::MAX as u64) as i64))
     },
-)];
+)
+// The check puts the session's generator back.
+.pure()];
 
 fn as_bytes(state: &State) -> Res {
     let bytes = state.to_bytes();
