@@ -1,9 +1,10 @@
-//! Project tasks: `cargo xtask demo | test | bench | tidy`.
+//! Project tasks: `cargo xtask demo | test | sanitize | bench | tidy`.
 //!
 //! Every task starts from a fresh clone with Rust and Python 3 present and sets up the rest itself, inside `target/`.
 
 mod bench;
 mod demo;
+mod sanitize;
 mod shell;
 mod test;
 mod tidy;
@@ -28,6 +29,11 @@ const TASKS: &[Task] = &[
         name: "test",
         summary: "set up Jupyter in a venv, then run every check and test",
         run: test::run,
+    },
+    Task {
+        name: "sanitize",
+        summary: "tests of unsafe code under AddressSanitizer and ThreadSanitizer",
+        run: sanitize::run,
     },
     Task { name: "bench", summary: "measure beside PyTorch and ipykernel", run: bench::run },
     Task {
@@ -54,6 +60,6 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> String {
-    let rows = TASKS.iter().map(|it| format!("  {:<6} {}\n", it.name, it.summary));
+    let rows = TASKS.iter().map(|it| format!("  {:<8} {}\n", it.name, it.summary));
     format!("usage: cargo xtask TASK\n\n{}", rows.collect::<String>())
 }

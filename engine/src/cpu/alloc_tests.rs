@@ -83,3 +83,38 @@ fn blocks_may_be_freed_by_another_thread() {
         std::thread::spawn(move || drop(buffers)).join().unwrap();
     }
 }
+
+/// `cargo xtask sanitize` says under which sanitizer this runs. A process of it that does wrong must end with a report.
+#[cfg(sanitized)]
+#[test]
+fn a_sanitizer_sees_what_it_is_there_for() {
+    let Ok(name) = std::env::var("SANITIZER") else { return };
+    if std::env::var_os("DO_WRONG").is_some() {
+        return do_wrong(&name);
+    }
+    let this = "cpu::alloc::tests::a_sanitizer_sees_what_it_is_there_for";
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    let output =
+        child.args(["--exact", this, "--nocapture"]).env("DO_WRONG", "1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    let report = if name == "address" { "heap-buffer-overflow" } else { "data race" };
+    assert!(!output.status.success() && text.contains(report), "{name}: {text}");
+}
+
+/// Reads the byte behind a buffer, or writes to one from two threads.
+#[cfg(sanitized)]
+fn do_wrong(sanitizer: &str) {
+    let mut bytes = Bytes::zeroed(100).unwrap();
+    if sanitizer == "address" {
+        let behind = std::hint::black_box(bytes.len());
+        std::hint::black_box(unsafe { bytes.as_ptr().add(behind).read() });
+        return;
+    }
+    let shared = crate::cpu::pool::Shared(bytes.as_mut_ptr());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(move || unsafe { *shared.get() += 1 });
+        }
+    });
+    std::hint::black_box(bytes.as_ptr());
+}
