@@ -3,19 +3,24 @@
 //! Assignment in place gives the variable a new value. A view (`x[0]`, `x.T`, `x.data`) remembers the variable it was
 //! taken from: writing to either is seen through the other, as in PyTorch, while engine tensors stay immutable.
 
+mod view;
+
 use std::any::Any;
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::{Rc, Weak};
 
+use engine::Tensor;
 use engine::autograd::{self, Edge};
 use engine::index::Index;
-use engine::{Attrs, Layout, OpDef, Tensor};
 use rustc_hash::FxHashMap;
 
 use crate::array::{self, ufunc};
 use crate::memory::Fixed;
 use crate::native::*;
 use crate::tensor::{arith, attribute, index, methods, text};
+
+pub use view::View;
+use view::{Base, on_leaf};
 
 /// A tensor as programs hold it.
 pub struct TensorObj {
@@ -44,38 +49,6 @@ pub enum Look {
     Parameter,
     /// `numpy.ndarray`; see [`crate::array`].
     Array,
-}
-
-/// The variable that a view was taken from.
-struct Base {
-    object: Rc<TensorObj>,
-    view: View,
-    /// Version of `object` that the view's value was computed from.
-    seen: Cell<u32>,
-}
-
-impl Base {
-    fn new(object: &Rc<TensorObj>, view: View) -> Box<Base> {
-        object.views.set(object.views.get().wrapping_add(1));
-        Box::new(Base { object: object.clone(), view, seen: Cell::new(object.version.get()) })
-    }
-}
-
-impl Drop for Base {
-    fn drop(&mut self) {
-        self.object.views.set(self.object.views.get().wrapping_sub(1));
-    }
-}
-
-/// How a view looks at its base.
-#[derive(Clone)]
-pub enum View {
-    /// All elements, off the tape: `.data`, `detach()`, `numpy()`.
-    Same,
-    /// `base[index]`.
-    Index(Vec<Index>),
-    /// An output of a view op with these attributes.
-    Op(&'static OpDef, Attrs, usize),
 }
 
 /// Most views of views that writing goes through.
@@ -265,39 +238,6 @@ impl TensorObj {
         Ok(done)
     }
 
-    /// As [`TensorObj::set_in_place`] for a part that is seen under a layout; a view lets go of the buffer meanwhile.
-    fn write_through(
-        &self,
-        base: &Base,
-        seen: &Layout,
-        index: &[Index],
-        value: &Tensor,
-    ) -> engine::Result<bool> {
-        let own = self.value.borrow().clone();
-        let is_taped = autograd::enabled() && own.requires_grad();
-        if is_taped || !own.shares_buffer(&base.object.value.borrow()) || value.same(&own) {
-            return Ok(false);
-        }
-        let (layout, edge) = (own.layout().clone(), own.edge().cloned());
-        drop(own);
-        self.value.replace(Tensor::number(0.0));
-        let done = match base.object.base.borrow().as_ref() {
-            Some(further) => base.object.write_through(further, seen, index, value),
-            None => {
-                let mut whole = base.object.value.borrow_mut();
-                let done = engine::index::set_in_place(&mut whole, seen, index, value);
-                let version = &base.object.version;
-                version.set(version.get().wrapping_add(matches!(done, Ok(true)).into()));
-                done
-            }
-        };
-        self.value.replace(base.object.value.borrow().seen_under(layout, edge));
-        if matches!(done, Ok(true)) {
-            base.seen.set(base.object.current_version());
-        }
-        done
-    }
-
     /// Gives the variable new elements at its place of the tape: a leaf stays the same leaf, a result keeps its history.
     pub fn set_data(&self, value: &Tensor) -> engine::Result<()> {
         let edge = self.value.borrow().edge().cloned();
@@ -408,47 +348,6 @@ impl Drop for TensorObj {
 fn note_abstract(value: &Tensor) {
     if value.is_abstract() {
         crate::check::unknown::touch();
-    }
-}
-
-fn output_of(
-    op: &'static OpDef,
-    base: &Tensor,
-    attrs: &Attrs,
-    output: usize,
-) -> engine::Result<Tensor> {
-    let outputs = engine::apply(op, std::slice::from_ref(base), attrs)?;
-    let missing = engine::Error::Arity { op: op.name, expected: output + 1, got: outputs.len() };
-    outputs.into_iter().nth(output).ok_or(missing)
-}
-
-impl View {
-    /// The view of `base`.
-    pub(crate) fn apply(&self, base: &Tensor) -> engine::Result<Tensor> {
-        match self {
-            View::Same => Ok(base.detach()),
-            View::Index(index) => engine::index::get(base, index),
-            View::Op(op, attrs, output) => output_of(op, base, attrs, *output),
-        }
-    }
-
-    /// `base` with the viewed elements replaced by `value`.
-    fn write(&self, base: &Tensor, value: &Tensor) -> engine::Result<Tensor> {
-        match self {
-            View::Same => Ok(value.at_edge(base.edge().cloned())),
-            View::Index(index) => engine::index::set(base, index, value),
-            View::Op(op, attrs, output) => engine::index::write_through(base, value, |positions| {
-                output_of(op, positions, attrs, *output)
-            }),
-        }
-    }
-}
-
-/// The value at its place of the tape if that is a leaf, which stays the same leaf.
-fn on_leaf(value: Tensor, edge: Option<&Edge>) -> Tensor {
-    match edge.filter(|it| it.is_leaf()) {
-        Some(leaf) => value.at_edge(Some(leaf.clone())),
-        None => value,
     }
 }
 
