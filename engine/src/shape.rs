@@ -195,6 +195,11 @@ impl Layout {
         true
     }
 
+    /// Whether one element is seen several times.
+    pub fn repeats(&self) -> bool {
+        self.shape.iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
+    }
+
     /// The same elements seen under a larger shape; `None` when the shapes do not broadcast.
     pub fn broadcast_to(&self, shape: &Shape) -> Option<Self> {
         let shift = shape.rank().checked_sub(self.shape.rank())?;

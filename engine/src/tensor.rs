@@ -201,10 +201,7 @@ impl Tensor {
     /// Whether nobody can see the elements but who holds this very handle, and each is one of its own in the buffer.
     pub(crate) fn is_owned(&self) -> bool {
         let Data::Stored(bytes) = &self.0.data else { return false };
-        let mut sides = self.0.layout.shape.iter().zip(&self.0.layout.strides);
-        self.handles() == 1
-            && Arc::strong_count(bytes) == 1
-            && sides.all(|(&size, &stride)| size == 1 || stride != 0)
+        self.handles() == 1 && Arc::strong_count(bytes) == 1 && !self.0.layout.repeats()
     }
 
     /// Whether the elements of both lie in one buffer.

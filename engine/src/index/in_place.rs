@@ -18,7 +18,7 @@ pub fn set_in_place(
     if is_taped || interpreter::active() || value.is_abstract() || owner.is_abstract() {
         return Ok(false);
     }
-    if !index.iter().all(Index::is_plain) {
+    if !index.iter().all(Index::is_plain) || seen.repeats() {
         return Ok(false);
     }
     let part = Part::new(&seen.shape, &expand_ellipsis(&seen.shape, index)?)?;
@@ -135,6 +135,9 @@ mod tests {
         assert!(tape_off(|| write(&mut leaf, &one, &value).unwrap()) && leaf.requires_grad());
         let mut wide = functional::expand(&whole(1, &[1]), &Shape::from([4])).unwrap();
         assert!(!write(&mut wide, &one, &value).unwrap());
+        let mut row = whole(3, &[1, 3]);
+        let seen = functional::expand(&row, &Shape::from([2, 3])).unwrap().layout().clone();
+        assert!(!set_in_place(&mut row, &seen, &one, &value).unwrap());
         let mut number = Tensor::number(1.0);
         assert!(!write(&mut number, &[Index::Ellipsis], &value).unwrap());
     }

@@ -132,8 +132,8 @@ pub(super) static FUNCTIONS: &[NativeFn] = &[
     }),
 ];
 
-/// Those of `torch.random` alone.
-pub(super) static OF_RANDOM: &[NativeFn] = &[function(
+/// What samplers begin a generator of their own from. The check really draws it, so that it knows their order's length.
+pub(super) static FOR_SAMPLERS: &[NativeFn] = &[function(
     "_draw_seed",
     "generator=None",
     "A whole number of 63 random bits, as the seed of another generator.",
@@ -142,7 +142,6 @@ pub(super) static OF_RANDOM: &[NativeFn] = &[function(
         Ok(Value::Int((word & i64::MAX as u64) as i64))
     },
 )
-// The check puts the session's generator back.
 .pure()];
 
 fn as_bytes(state: &State) -> Res {

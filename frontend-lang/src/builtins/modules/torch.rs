@@ -32,6 +32,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Functions(FUNCTIONS),
         Member::Functions(unregistered::FUNCTIONS),
         Member::Functions(generator::FUNCTIONS),
+        Member::Functions(generator::FOR_SAMPLERS),
         Member::Types(&[
             &methods::TENSOR,
             &methods::PARAMETER,
@@ -105,7 +106,6 @@ pub static RANDOM: NativeModule = NativeModule {
     members: &[
         Member::Functions(RANDOM_FUNCTIONS),
         Member::Functions(generator::FUNCTIONS),
-        Member::Functions(generator::OF_RANDOM),
         Member::Each(random_ops),
     ],
     aliases: &["megengine.random"],
