@@ -73,7 +73,8 @@ def test_user_expressions(echo):
 
 
 def test_stop_on_error_aborts_what_waits(echo):
-    cells = [echo.kc.execute(code) for code in ["print 1", "print 2", "fail E v"] + ["print 4"] * 17]
+    # While the first waits, all others come in.
+    cells = [echo.kc.execute(code) for code in ["sleep 1000", "print 2", "fail E v"] + ["print 4"] * 17]
     replies = [echo.reply(it)["content"] for it in cells]
     assert [it["status"] for it in replies] == ["ok", "ok", "error"] + ["aborted"] * 17
     assert {it["ename"] for it in replies[3:]} == {"Aborted"}
