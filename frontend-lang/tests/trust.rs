@@ -72,6 +72,15 @@ fn a_name_that_a_failed_cell_would_have_bound_says_so() {
 }
 
 #[test]
+fn a_written_element_hides_no_mistake() {
+    for write in ["x[0] = 3", "x[:1] = x[1:]", "x[0] += 1", "x.view(-1)[1] = 2"] {
+        let cell = format!("x = torch.tensor([1.0, 2.0])\n{write}\nmissing");
+        let (_, error) = run(&["import torch", &cell], Level::Early);
+        assert!(error.contains("Found before the cell ran"), "{write}: {error}");
+    }
+}
+
+#[test]
 fn is_silent_about_what_an_unknown_may_have_done() {
     let grads = "import torch, random\nw = torch.ones(3, requires_grad=True)\n";
     let drawn = "g = torch.Generator().manual_seed(1)\n(w * torch.rand(3, generator=g)).sum().backward()\nprint(w.grad.shape)";

@@ -147,7 +147,7 @@ s = torch.zeros(2, 2)
 s[0], s[1] = torch.ones(2), s[0].clone() + 2
 tell("two at once", s)
 r = torch.zeros(4)
-r.expand(3, 4)
+seen = r.expand(3, 4)
 r[0] = 1
 wide = torch.zeros(1).expand(4).clone()
 wide[2] = 1

@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use smallvec::SmallVec;
-
 use crate::cpu::alloc::Held;
 use crate::op::{Grad, Saves};
 use crate::tape::{self, Edge, Mark, Node, OpStep, Saved};
+use crate::tensor::Outputs;
 use crate::{Attrs, OpDef, Result, Tensor, lane};
 
 /// Puts an application on the tape when an input needs gradients; returns the outputs with their edges. Fails when the tape has
@@ -15,9 +14,9 @@ pub(super) fn record(
     op: &'static OpDef,
     inputs: &[Tensor],
     attrs: &Attrs,
-    outputs: SmallVec<[Tensor; 1]>,
+    outputs: Outputs,
     mark: Mark,
-) -> Result<SmallVec<[Tensor; 1]>> {
+) -> Result<Outputs> {
     if !tape::enabled()
         || matches!(op.grad, Grad::Stops(_))
         || !inputs.iter().any(Tensor::requires_grad)

@@ -1,20 +1,14 @@
 //! `addmm`: `beta * input + alpha * (mat1 @ mat2)` for matrices.
 
-use super::{ranks, weighed_sum};
+use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::matmul;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "addmm",
     doc: "`beta * input + alpha * (mat1 @ mat2)` for matrices.",
-    params: &[
-        Param::tensor("input"),
-        Param::tensor("mat1"),
-        Param::tensor("mat2"),
-        Param::with("beta", ParamKind::Float, Default::Int(1)),
-        Param::with("alpha", ParamKind::Float, Default::Int(1)),
-    ],
+    params: &[Param::tensor("input"), Param::tensor("mat1"), Param::tensor("mat2"), BETA, ALPHA],
     dtypes: DTypeRule::Any,
     infer: rules::composed,
     body: Body::Composed(body),

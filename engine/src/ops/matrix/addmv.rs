@@ -1,20 +1,14 @@
 //! `addmv`: `beta * input + alpha * (mat @ vec)` for a matrix and a vector.
 
-use super::{ranks, weighed_sum};
+use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::matmul;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "addmv",
     doc: "`beta * input + alpha * (mat @ vec)` for a matrix and a vector.",
-    params: &[
-        Param::tensor("input"),
-        Param::tensor("mat"),
-        Param::tensor("vec"),
-        Param::with("beta", ParamKind::Float, Default::Int(1)),
-        Param::with("alpha", ParamKind::Float, Default::Int(1)),
-    ],
+    params: &[Param::tensor("input"), Param::tensor("mat"), Param::tensor("vec"), BETA, ALPHA],
     dtypes: DTypeRule::Any,
     infer: rules::composed,
     body: Body::Composed(body),

@@ -1,20 +1,14 @@
 //! `addr`: `beta * input + alpha * outer(vec1, vec2)` for two vectors.
 
-use super::{ranks, weighed_sum};
+use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::{mul, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "addr",
     doc: "`beta * input + alpha * outer(vec1, vec2)` for two vectors.",
-    params: &[
-        Param::tensor("input"),
-        Param::tensor("vec1"),
-        Param::tensor("vec2"),
-        Param::with("beta", ParamKind::Float, Default::Int(1)),
-        Param::with("alpha", ParamKind::Float, Default::Int(1)),
-    ],
+    params: &[Param::tensor("input"), Param::tensor("vec1"), Param::tensor("vec2"), BETA, ALPHA],
     dtypes: DTypeRule::Any,
     infer: rules::composed,
     body: Body::Composed(body),

@@ -1,8 +1,8 @@
 //! `baddbmm`: `beta * input + alpha * (batch1 @ batch2)` for batches of matrices.
 
-use super::{ranks, same_batch, weighed_sum};
+use super::{ALPHA, BETA, ranks, same_batch, weighed_sum};
 use crate::functional::matmul;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -12,8 +12,8 @@ pub static OP: OpDef = OpDef {
         Param::tensor("input"),
         Param::tensor("batch1"),
         Param::tensor("batch2"),
-        Param::with("beta", ParamKind::Float, Default::Int(1)),
-        Param::with("alpha", ParamKind::Float, Default::Int(1)),
+        BETA,
+        ALPHA,
     ],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

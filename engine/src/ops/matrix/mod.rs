@@ -27,7 +27,7 @@ pub mod mv;
 pub mod outer;
 mod weighed;
 
-use weighed::{ranks, same_batch, weighed_sum};
+use weighed::{ALPHA, BETA, ranks, same_batch, weighed_sum};
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[

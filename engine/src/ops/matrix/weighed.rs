@@ -3,8 +3,14 @@
 use smallvec::smallvec;
 
 use crate::functional::{add, full, mul, num, select_where};
-use crate::op::ComposedCx;
+use crate::op::{ComposedCx, Default, Param, ParamKind};
 use crate::{Attr, DType, Error, Outputs, Result, Shape, Tensor};
+
+/// What the input counts for; attribute 0.
+pub(super) const BETA: Param = Param::with("beta", ParamKind::Float, Default::Int(1));
+
+/// What the product counts for; attribute 1.
+pub(super) const ALPHA: Param = Param::with("alpha", ParamKind::Float, Default::Int(1));
 
 /// The two factors, which are the last operands.
 fn factors<'a>(cx: &'a ComposedCx<'_>) -> Result<[&'a Tensor; 2]> {
