@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cx::Cx;
 use crate::error::Raised;
+use crate::objects::trash;
 use crate::value::Value;
 
 /// Steps between two looks: some microseconds of the simplest ones.
@@ -48,7 +49,28 @@ impl Cx {
         }
     }
 
-    /// Adds items to `out`, which has room for them.
+    /// Makes `out`, which is empty and has room, `bytes` of text after text: each look is followed by a copy of many that are there.
+    pub(crate) fn push_copies(
+        &self,
+        out: &mut String,
+        text: &str,
+        bytes: usize,
+    ) -> Result<(), Raised> {
+        let most = BYTES / text.len().max(1) * text.len();
+        while out.len() < bytes {
+            let copied = out.len().min(most).min(bytes - out.len());
+            if copied == 0 {
+                self.push_text(out, text)?;
+            } else if self.interrupt.load(Ordering::Relaxed) {
+                return self.stop();
+            } else {
+                out.extend_from_within(..copied);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds items to `out`, which has room for them; it is empty after an interrupt.
     pub(crate) fn push_items(
         &self,
         out: &mut Vec<Value>,
@@ -62,6 +84,7 @@ impl Cx {
                 return Ok(());
             }
             if self.interrupt.load(Ordering::Relaxed) {
+                trash::free(std::mem::take(out));
                 return self.stop();
             }
         }

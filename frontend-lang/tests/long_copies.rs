@@ -17,6 +17,7 @@ t = torch.zeros(200_000)
 m = torch.zeros(1_000, 300)
 b = torch.arange(300_000)
 i = torch.zeros(4, dtype=torch.int64)
+k = torch.zeros(200_000, dtype=torch.int64)
 def grow(text):
     text += s
     return text";
@@ -42,6 +43,8 @@ fn long_copies_are_stopped() {
     for code in [
         "z = s + s",
         "z = s * 3",
+        "z = 'a' * 900_000",
+        "z = 'abc' * 300_000",
         "z = f'{s}{s}'",
         "z = ''.join([s, s])",
         "z = '%s%s' % (s, s)",
@@ -56,6 +59,7 @@ fn long_copies_are_stopped() {
         "z = x * 2",
         "z = [0] * 100_000",
         "z = list(x)",
+        "z = set(x)",
         "z = torch.zeros(200_000)",
         "z = torch.ones(200_000)",
         "z = torch.full((200_000,), 2.5)",
@@ -67,6 +71,8 @@ fn long_copies_are_stopped() {
         "z = torch.tensor(x)",
         "z = b.sort()",
         "z = m[m == 0]",
+        "z = t[k]",
+        "t[k] = 2.0",
         "z = t.double()",
         "z = m.t().contiguous()",
         "z = torch.zeros(1).expand(200_000).contiguous()",
@@ -94,4 +100,17 @@ len(text), text[300_000], text[-1]";
     assert!(grown.error.is_none());
     let value = session.cx.repr(&grown.value.unwrap());
     assert_eq!(value.ok().as_deref(), Some("(1200003, 'c', 'a')"));
+}
+
+#[test]
+fn repeated_text_is_whole_whatever_its_length() {
+    let mut session = Session::new(Box::new(Recording::default()));
+    let code = "kept = [('é' * n == ''.join(['é'] * n), len('ab' * n)) for n in (0, 1, 2, 3, 131_072, 300_001)]
+long = 'x' * 299_999 + 'y'
+kept, (long * 3).count('y'), len(long * 3), (long * 3)[299_999::300_000]";
+    let made = session.run_cell(code, &Options::default());
+    assert!(made.error.is_none());
+    let value = session.cx.repr(&made.value.unwrap());
+    let kept = "[(True, 0), (True, 2), (True, 4), (True, 6), (True, 262144), (True, 600002)]";
+    assert_eq!(value.ok().unwrap(), format!("({kept}, 3, 900000, 'yyy')"));
 }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::KernelCx;
 use crate::cpu::elements::Elements;
+use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
 use crate::cpu::view::View;
 use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, Tensor};
@@ -89,8 +90,12 @@ impl<'a> AdmitCx<'a> {
     }
 
     /// Calls `look` with each element of input `idx`, which holds whole numbers.
-    pub fn each_int(&self, idx: usize, look: impl FnMut(i64) -> Result<()>) -> Result<()> {
-        self.elements(idx, |it| indices(self.op.name, it)?.iter().copied().try_for_each(look))
+    pub fn each_int(&self, idx: usize, mut look: impl FnMut(i64) -> Result<()>) -> Result<()> {
+        self.elements(idx, |it| {
+            let all = indices(self.op.name, it)?;
+            let mut pieces = interrupt::pieces(all.len());
+            pieces.try_for_each(|it| all[it].iter().copied().try_for_each(&mut look))
+        })
     }
 }
 

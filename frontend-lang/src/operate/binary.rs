@@ -15,9 +15,6 @@ use crate::table::Set;
 use crate::value::Value;
 use crate::value::words::fresh;
 
-/// Bytes of a short text that are repeated at once.
-const COPIED: usize = 1 << 16;
-
 impl Cx {
     /// `a op b`.
     pub fn binary(&mut self, op: BinaryOp, a: &Value, b: &Value) -> Res {
@@ -233,15 +230,7 @@ impl Cx {
             Value::Str(it) => {
                 let bytes = it.len().saturating_mul(count);
                 let mut text = memory::string(bytes)?;
-                // Short texts are copied many at once.
-                let many = (COPIED / it.len().max(1)).min(count);
-                let block = if many > 1 { it.repeat(many) } else { String::new() };
-                for _ in 0..count.checked_div(many).unwrap_or(0) {
-                    self.push_text(&mut text, if many > 1 { &block } else { it })?;
-                }
-                while text.len() < bytes {
-                    self.push_text(&mut text, it)?;
-                }
+                self.push_copies(&mut text, it, bytes)?;
                 return Ok(Value::str(text));
             }
             _ => self.len(sequence)?,

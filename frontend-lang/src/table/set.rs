@@ -7,6 +7,7 @@ use super::{Table, find};
 use crate::cx::Cx;
 use crate::cycles::{self, Candidate, holds};
 use crate::error::Raised;
+use crate::patience::Pace;
 use crate::value::Value;
 
 /// A set; `frozen` sets are hashable and never change.
@@ -30,7 +31,9 @@ impl Set {
         frozen: bool,
     ) -> Result<Set, Raised> {
         let set = Set::new(frozen);
+        let mut pace = Pace::default();
         for item in items {
+            pace.step(cx)?;
             set.add(cx, item)?;
         }
         Ok(set)

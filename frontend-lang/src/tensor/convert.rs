@@ -128,7 +128,18 @@ impl Nested {
             return Ok(());
         }
         match data.core() {
-            Value::List(_) | Value::Tuple(_) | Value::Range(_) | Value::Iter(_) => {
+            Value::List(list) => {
+                let len = list.items.borrow().len();
+                self.enter(depth, len)?;
+                (0..len).try_for_each(|at| {
+                    self.pace.step(cx)?;
+                    // Reading an item may run code of the program, which may change the list.
+                    let item = list.items.borrow().get(at).cloned();
+                    let changed = || value_error("the list became shorter while it was read");
+                    self.read(cx, &item.ok_or_else(changed)?, depth + 1)
+                })
+            }
+            Value::Tuple(_) | Value::Range(_) | Value::Iter(_) => {
                 let items = cx.collect(data)?;
                 self.enter(depth, items.len())?;
                 items.iter().try_for_each(|it| {

@@ -72,15 +72,15 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let starts = row_starts(cx.op.name, input.shape(), index, &lead)?;
     let add = cx.flag(0);
     let spread = values.layout().broadcast_to(&target).unwrap_or_else(|| values.layout().clone());
-    let row = lead.row.max(1);
     if add {
         with_dtype!(input.dtype(), T => {
             let out = cx.outputs[0].as_mut_slice::<T>();
             interrupt::copy(out, &input.to_slice::<T>());
             let values = strided::gather(values.buffer::<T>(), &spread);
-            for (row, start) in values.chunks_exact(row).zip(starts) {
-                let slots = out[start..start + lead.row].iter_mut().zip(row);
-                slots.for_each(|(slot, &x)| *slot = slot.plus(x));
+            for at in interrupt::pieces_of(starts.len(), lead.row).flatten() {
+                let slots = out[starts[at]..][..lead.row].iter_mut();
+                let row = &values[at * lead.row..][..lead.row];
+                slots.zip(row).for_each(|(slot, &x)| *slot = slot.plus(x));
             }
         });
         cx.outputs[0].settle_bools();
@@ -90,8 +90,8 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let out = cx.outputs[0].as_mut_slice::<T>();
         interrupt::copy(out, &input.to_slice::<T>());
         let values = strided::gather(values.buffer::<T>(), &spread);
-        for (row, start) in values.chunks_exact(row).zip(starts) {
-            out[start..start + lead.row].copy_from_slice(row);
+        for at in interrupt::pieces_of(starts.len(), lead.row).flatten() {
+            out[starts[at]..][..lead.row].copy_from_slice(&values[at * lead.row..][..lead.row]);
         }
     });
     Ok(())

@@ -4,8 +4,8 @@ use smallvec::smallvec;
 
 use crate::OpDef;
 use crate::cpu::elements::Elements;
-use crate::cpu::strided;
 use crate::cpu::view::View;
+use crate::cpu::{interrupt, strided};
 use crate::op::AdmitCx;
 use crate::op::indices;
 use crate::shape::resolve_dim;
@@ -132,11 +132,14 @@ pub(crate) fn row_starts(
         let given = indices(op, view)?;
         let from = Layout::contiguous(view.shape().clone()).broadcast_to(&lead.positions);
         let all = from.map_or_else(|| Elements::Lent(&given), |it| strided::gather(&given, &it));
-        for (start, &at) in starts.iter_mut().zip(all.iter()) {
-            *start = *start * size + place(at, size);
+        for piece in interrupt::pieces(starts.len()) {
+            for (start, &at) in starts[piece.clone()].iter_mut().zip(&all[piece]) {
+                *start = *start * size + place(at, size);
+            }
         }
     }
-    starts.iter_mut().for_each(|it| *it *= lead.row);
+    interrupt::pieces(starts.len())
+        .for_each(|piece| starts[piece].iter_mut().for_each(|it| *it *= lead.row));
     Ok(starts)
 }
 
