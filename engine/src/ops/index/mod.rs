@@ -119,14 +119,15 @@ pub(crate) fn leading(op: &'static str, shape: &Shape, index: &[&Shape]) -> Resu
     Ok(Leading { positions, row: shape[index.len()..].iter().product() })
 }
 
-/// Where the row of each position starts in a contiguous tensor of `shape`.
+/// Where the row of each position starts in a contiguous tensor of `shape`; fewer once the user has interrupted.
 pub(crate) fn row_starts(
     op: &'static str,
     shape: &Shape,
     index: &[View<'_>],
     lead: &Leading,
 ) -> Result<Vec<usize>> {
-    let mut starts = vec![0_usize; lead.positions.numel()];
+    let mut starts = Vec::with_capacity(lead.positions.numel());
+    interrupt::pieces(lead.positions.numel()).for_each(|piece| starts.resize(piece.end, 0_usize));
     for (dim, view) in index.iter().enumerate() {
         let size = shape[dim];
         let given = indices(op, view)?;
