@@ -7,7 +7,7 @@
 use crate::cpu::lane::{Fault, cast};
 use crate::expr::{BinOp, Expr};
 use crate::op::{AdmitCx, Body, InferCx};
-use crate::{Attrs, Error, OpDef, Result, Tensor, lane, rules};
+use crate::{Attrs, DType, Error, OpDef, Result, Tensor, lane, rules};
 
 /// Refuses what the op refuses, as far as the elements are there; tells whether all were that it looks at.
 pub(crate) fn ahead(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<bool> {
@@ -23,6 +23,24 @@ pub(crate) fn ahead(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Res
     }
 }
 
+/// What an operation on whole numbers refuses as its second operand.
+fn fault_of(op: BinOp) -> Option<(Fault, fn(f64) -> bool)> {
+    match op {
+        BinOp::FloorDiv | BinOp::Rem | BinOp::Fmod => Some((Fault::DivisionByZero, |it| it == 0.0)),
+        BinOp::Pow => Some((Fault::NegativeExponent, |it| it < 0.0)),
+        _ => None,
+    }
+}
+
+/// Whether an elementwise op whose results are of this dtype may refuse an element as it runs.
+pub(crate) fn may_fail(op: &'static OpDef, dtype: DType, attrs: &Attrs) -> bool {
+    let mut may = false;
+    if let Some(expr) = (!dtype.is_float()).then(|| lane::expr_of(op, attrs)).flatten() {
+        expr.each_binary(&mut |op, _| may |= fault_of(op).is_some());
+    }
+    may
+}
+
 /// As [`ahead`], for the faults of a lane program on whole numbers.
 fn faults_ahead(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<bool> {
     if rules::elementwise_dtypes(&InferCx { op, inputs, attrs })?.0.is_float() {
@@ -32,13 +50,7 @@ fn faults_ahead(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<
     let mut res = Ok(());
     if let Some(expr) = lane::expr_of(op, attrs) {
         expr.each_binary(&mut |op, operand| {
-            let (fault, is_bad): (_, fn(f64) -> bool) = match op {
-                BinOp::FloorDiv | BinOp::Rem | BinOp::Fmod => {
-                    (Fault::DivisionByZero, |it| it == 0.0)
-                }
-                BinOp::Pow => (Fault::NegativeExponent, |it| it < 0.0),
-                _ => return,
-            };
+            let Some((fault, is_bad)) = fault_of(op) else { return };
             if let (Ok(()), Some(idx)) = (&res, Expr::as_input(operand)) {
                 res = cx.elements(idx, |view| {
                     let bad = cast::<f64>(view).iter().any(|&it| is_bad(it));

@@ -40,7 +40,7 @@ pub mod tensor;
 mod test_ops;
 pub mod trace;
 
-pub use apply::{apply, apply_one, apply_two};
+pub use apply::{apply, apply_in_place, apply_one, apply_two};
 pub use attr::{Attr, Attrs};
 pub use device::Device;
 pub use dtype::DType;

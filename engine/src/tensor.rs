@@ -215,17 +215,24 @@ impl Tensor {
     /// Writes the elements of a value of this dtype where `target` says; false, with nothing changed, where others can see them.
     pub(crate) fn write(&mut self, target: &Layout, value: &Self) -> Result<bool> {
         let dtype = self.dtype();
-        let Some(Data::Stored(bytes)) = Arc::get_mut(&mut self.0).map(|it| &mut it.data) else {
-            return Ok(false);
-        };
-        let Some(bytes) = Arc::get_mut(bytes) else { return Ok(false) };
-        value.with_view(|view| {
-            crate::with_size!(dtype, T => {
-                let out = typed::slice_mut::<T>(bytes);
-                strided::copy(view.buffer::<T>(), view.layout(), out, target);
-            });
+        let Some(bytes) = self.own_bytes() else { return Ok(false) };
+        interrupt::unstopped(|| {
+            value.with_view(|view| {
+                crate::with_size!(dtype, T => {
+                    let out = typed::slice_mut::<T>(bytes);
+                    strided::copy(view.buffer::<T>(), view.layout(), out, target);
+                });
+            })
         })?;
         Ok(true)
+    }
+
+    /// The buffer, if nobody else has it.
+    pub(crate) fn own_bytes(&mut self) -> Option<&mut Bytes> {
+        match Arc::get_mut(&mut self.0).map(|it| &mut it.data) {
+            Some(Data::Stored(bytes)) => Arc::get_mut(bytes),
+            _ => None,
+        }
     }
 
     /// What is seen in the buffer of this tensor under a layout, which must lie inside it.

@@ -1,6 +1,9 @@
 //! The one entry for op application: infer, then replay, view, choose a kernel and run; then tape and trace.
 
+mod in_place;
 mod record;
+
+pub use in_place::apply_in_place;
 
 use std::cell::Cell;
 

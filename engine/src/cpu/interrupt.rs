@@ -62,6 +62,12 @@ pub fn ends_here() -> bool {
     ends
 }
 
+/// Runs what must not be left half done, writes into elements that are in use: an interrupt waits for its end.
+pub fn unstopped<R>(body: impl FnOnce() -> R) -> R {
+    let _lent = Lent { before: FLAG.replace(std::ptr::null()) };
+    body()
+}
+
 /// Steps of sequential work between two looks at the flag: less than a millisecond of simple work.
 const PIECE: usize = 1 << 16;
 
@@ -111,7 +117,7 @@ pub(super) fn run_job(f: &(dyn Fn(usize) + Sync), dispatch: impl FnOnce(&(dyn Fn
     }
 }
 
-/// The flag of a job on a thread that runs a chunk of it.
+/// Until dropped, another flag is in force: that of a job on a thread that runs a chunk of it, or none.
 struct Lent {
     before: *const AtomicBool,
 }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::cpu::alloc::Bytes;
+use crate::cpu::interrupt;
 use crate::cpu::view::{OutView, View};
 use crate::expr::Expr;
 use crate::op::Body;
@@ -76,15 +77,45 @@ pub fn eager<T: Borrow<Tensor>>(op: &'static OpDef, inputs: &[T], attrs: &Attrs)
     for tensor in inputs {
         sources.push(source(tensor.borrow())?);
     }
-    let mut params: SmallVec<[Number; 4]> = SmallVec::new();
-    for it in program.params() {
-        params.push(attrs.get(it.attr).and_then(number_of).unwrap_or(it.value));
-    }
+    let params = params_of(&program, attrs);
     let Some(output) = OutView::new(&mut bytes, &shape, dtype) else {
         return Err(Error::TooLarge { op: op.name, shape });
     };
     run(&program, &sources, &mut [output], &params)?;
     Ok(Tensor::stored(Arc::new(bytes), Layout::contiguous(shape), dtype))
+}
+
+/// As [`eager`], where the results take the place of the first operand, whose buffer nobody else has; false, with nothing changed, if
+/// they do not fit there.
+pub(crate) fn replace(
+    op: &'static OpDef,
+    target: &mut Tensor,
+    others: &[Tensor],
+    attrs: &Attrs,
+) -> Result<bool> {
+    let inputs: SmallVec<[&Tensor; 4]> = std::iter::once(&*target).chain(others).collect();
+    let program = cache::program(op, &inputs, attrs)?;
+    let (shape, dtype) = (rules::broadcast_shape(op, &inputs)?, program.outputs()[0]);
+    let layout = target.layout();
+    let lies_plain = layout.is_contiguous() && layout.offset == 0;
+    if !lies_plain || shape != *target.shape() || dtype != target.dtype() {
+        return Ok(false);
+    }
+    let mut sources: SmallVec<[Source<'_>; 4]> = SmallVec::from_iter([Source::Replaced]);
+    for tensor in others {
+        sources.push(source(tensor)?);
+    }
+    drop(inputs);
+    let Some(bytes) = target.own_bytes() else { return Ok(false) };
+    let Some(output) = OutView::new(bytes, &shape, dtype) else { return Ok(false) };
+    let params = params_of(&program, attrs);
+    interrupt::unstopped(|| run(&program, &sources, &mut [output], &params))?;
+    Ok(true)
+}
+
+fn params_of(program: &Program, attrs: &Attrs) -> SmallVec<[Number; 4]> {
+    let value = |it: &program::Param| attrs.get(it.attr).and_then(number_of).unwrap_or(it.value);
+    program.params().iter().map(value).collect()
 }
 
 fn source(tensor: &Tensor) -> Result<Source<'_>> {

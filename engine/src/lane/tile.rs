@@ -45,9 +45,10 @@ impl From<Fault> for Error {
 fn mismatch(inputs: &[Source<'_>]) -> Error {
     let dtypes: SmallVec<[DType; 4]> = inputs
         .iter()
-        .map(|it| match it {
-            Source::View(view) => view.dtype(),
-            Source::Number(number) => number.dtype(),
+        .filter_map(|it| match it {
+            Source::View(view) => Some(view.dtype()),
+            Source::Number(number) => Some(number.dtype()),
+            Source::Replaced => None,
         })
         .collect();
     Error::DTypes { op: "lane program", dtypes: dtypes.to_vec() }

@@ -212,7 +212,7 @@ impl Work {
                 for it in inputs {
                     match it {
                         Source::View(view) => views.push(*view),
-                        Source::Number(_) => return Err(outside()),
+                        Source::Number(_) | Source::Replaced => return Err(outside()),
                     }
                 }
                 kernel.compute(&mut KernelCx { op, attrs, inputs: &views, outputs })

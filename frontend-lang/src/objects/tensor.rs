@@ -9,15 +9,15 @@ use std::any::Any;
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::{Rc, Weak};
 
-use engine::Tensor;
 use engine::autograd::{self, Edge};
 use engine::index::Index;
+use engine::{Attrs, OpDef, Tensor};
 use rustc_hash::FxHashMap;
 
 use crate::array::{self, ufunc};
 use crate::memory::Fixed;
 use crate::native::*;
-use crate::tensor::{arith, attribute, index, methods, text};
+use crate::tensor::{arith, attribute, index, journal, methods, text};
 
 pub use view::View;
 use view::{Base, on_leaf};
@@ -235,6 +235,23 @@ impl TensorObj {
                 done
             }
         };
+        Ok(done)
+    }
+
+    /// Replaces the elements where they are by those of an elementwise op, whose first operand they are, if no other variable, no tape
+    /// and no trace can see them there; `false` leaves that to [`TensorObj::set`].
+    pub(crate) fn apply_in_place(
+        self: &Rc<Self>,
+        op: &'static OpDef,
+        others: &[Tensor],
+        attrs: &Attrs,
+    ) -> engine::Result<bool> {
+        if self.base.borrow().is_some() || self.refuses_in_place().is_some() {
+            return Ok(false);
+        }
+        journal::value_changes(self);
+        let done = engine::apply_in_place(op, &mut self.value.borrow_mut(), others, attrs)?;
+        self.version.set(self.version.get().wrapping_add(done.into()));
         Ok(done)
     }
 

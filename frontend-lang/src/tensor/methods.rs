@@ -3,9 +3,10 @@
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use engine::{Attr, DType, Layout, Tensor};
+use engine::index::Index;
+use engine::{Attr, DType, Layout, Meta, Tensor};
 
-use super::{arith, attribute, convert, dtype, retained, steps};
+use super::{arith, attribute, convert, dtype, journal, retained, steps};
 use crate::array;
 use crate::builtins::modules::generator;
 use crate::native::*;
@@ -391,19 +392,39 @@ fn retain_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::None)
 }
 
-fn filled(args: &Args<'_>, make: impl FnOnce(&Tensor) -> Result<Tensor, Raised>) -> Res {
-    let value = make(&this(args)?.get())?;
+/// Gives a variable other elements. A value of its dtype and shape becomes its own, without a copy; another one is spread over its
+/// shape, where its elements are if nobody else sees them there.
+fn filled(args: &Args<'_>, make: impl FnOnce(&Meta) -> Result<Tensor, Raised>) -> Res {
+    let object = this(args)?;
+    object.look_again();
+    let before = object.seen().meta();
+    let value = make(&before)?;
+    let fits = value.as_number().is_none() && value.meta() == before;
+    if !fits && object.refuses_in_place().is_none() {
+        journal::value_changes(&object);
+        if object.set_in_place(&[Index::Ellipsis], &value)? {
+            return Ok(args[0].clone());
+        }
+    }
+    let value = match value.as_number() {
+        Some(number) => engine::functional::full(&before.shape, number.as_f64(), before.dtype)?,
+        None => convert::cast(&value, Some(before.dtype))?,
+    };
+    let value = match *value.shape() == before.shape {
+        true => value,
+        false => engine::functional::expand(&value, &before.shape)?,
+    };
     arith::assign(&args[0], value)?;
     Ok(args[0].clone())
 }
 
 fn zero(_cx: &mut Cx, args: Args<'_>) -> Res {
-    filled(&args, |it| Ok(engine::functional::full(it.shape(), 0.0, it.dtype())?))
+    filled(&args, |_| Ok(Tensor::number(0.0)))
 }
 
 fn fill(_cx: &mut Cx, args: Args<'_>) -> Res {
     let number = args.float(1)?;
-    filled(&args, |it| Ok(engine::functional::full(it.shape(), number, it.dtype())?))
+    filled(&args, |_| Ok(Tensor::number(number)))
 }
 
 fn copy_from(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -411,13 +432,7 @@ fn copy_from(cx: &mut Cx, args: Args<'_>) -> Res {
         Some(source) => source,
         None => convert::from_data(cx, &args[1], None)?,
     };
-    filled(&args, |it| {
-        let source = convert::cast(&source, Some(it.dtype()))?;
-        if source.shape() == it.shape() {
-            return Ok(source);
-        }
-        Ok(engine::functional::expand(&source, it.shape())?)
-    })
+    filled(&args, |_| Ok(source))
 }
 
 fn uniform(_cx: &mut Cx, args: Args<'_>) -> Res {
@@ -438,5 +453,5 @@ fn drawn(args: &Args<'_>, op: &'static str) -> Res {
     let rest = [Attr::sizes(value.shape()), Attr::DType(dtype)];
     let attrs = bounds.into_iter().chain(rest).collect();
     let drawn = generator::with(args.opt(3), || engine::apply_one(row, &[], &attrs))??;
-    filled(args, |it| convert::cast(&drawn, Some(it.dtype())))
+    filled(args, |_| Ok(drawn))
 }

@@ -20,6 +20,8 @@ pub(super) enum Access {
     Splat,
     /// As row `n` of the geometry says.
     Strided(usize),
+    /// As `Direct`, in the output that is about to be written.
+    Replaced,
 }
 
 /// How a layout that broadcasts to `shape` is read; `None` in the strided case, which needs the geometry.

@@ -73,6 +73,8 @@ pub enum Source<'a> {
     View(View<'a>),
     /// A number for all elements.
     Number(Number),
+    /// What the first output held before: the run replaces it.
+    Replaced,
 }
 
 /// Why a run did not happen or failed.
@@ -174,14 +176,14 @@ pub(crate) fn run(
     }
     let single = |it: &Source<'_>| match it {
         Source::View(view) => view.shape().numel() == 1,
-        Source::Number(_) => true,
+        Source::Number(_) | Source::Replaced => true,
     };
     if numel == 1 && code.n_registers() <= FEW && sources.iter().all(single) {
         run_one(code, sources, outputs, params);
         return take_fault().map_or(Ok(()), |fault| Err(RunError::Fault(fault)));
     }
     let mut numbers = [0_u64; 8];
-    let (operands, geometry) = operands(code, sources, shape, numel, &mut numbers)?;
+    let (operands, geometry) = operands(code, sources, &outputs[0], numel, &mut numbers)?;
     let outputs = outputs.iter().map(|it| it.region().as_ptr()).collect();
     let run = Run { code, params, operands, outputs, geometry, numel };
     if numel * code.instrs.len() < SPLIT_WORK {
@@ -221,6 +223,10 @@ fn run_one(code: &Code, sources: &[Source<'_>], outputs: &mut [OutView<'_>], par
                 // SAFETY: a view's layout lies within its region, so its first element does.
                 *reg = unsafe { view.region().as_ptr().add(start) };
             }
+            // SAFETY: the register is a cell of eight bytes, and an output of this type has one element.
+            Source::Replaced => unsafe {
+                *reg.cast::<u64>() = read_bits(outputs[0].region().as_ptr(), mem.size());
+            },
         }
     }
     for (reg, output) in regs[sources.len()..].iter_mut().zip(outputs) {
@@ -261,7 +267,11 @@ fn check<'a>(
 ) -> Result<&'a Shape, RunError> {
     let shape = outputs.first().ok_or(RunError::Operands)?.shape();
     let same_inputs = sources.len() == code.inputs.len()
-        && sources.iter().zip(&code.inputs).all(|(it, &mem)| mem_of(it) == mem);
+        && sources.iter().zip(&code.inputs).all(|(it, &mem)| match it {
+            Source::View(view) => Mem::of(view.dtype()) == mem,
+            Source::Number(number) => Mem::of(number.dtype()) == mem,
+            Source::Replaced => code.outputs[0] == mem,
+        });
     let same_outputs = outputs.len() == code.outputs.len()
         && outputs.iter().zip(&code.outputs).all(|(it, &mem)| {
             Mem::of(it.dtype()) == mem
@@ -272,21 +282,15 @@ fn check<'a>(
     if fits { Ok(shape) } else { Err(RunError::Operands) }
 }
 
-fn mem_of(source: &Source<'_>) -> Mem {
-    match source {
-        Source::View(view) => Mem::of(view.dtype()),
-        Source::Number(number) => Mem::of(number.dtype()),
-    }
-}
-
 /// Finds out how each input is read. Numbers are written to `numbers` first.
 fn operands(
     code: &Code,
     sources: &[Source<'_>],
-    shape: &Shape,
+    first: &OutView<'_>,
     numel: usize,
     numbers: &mut [u64; 8],
 ) -> Result<(SmallVec<[Operand; 6]>, Option<Geometry>), RunError> {
+    let shape = first.shape();
     let mut res: SmallVec<[Operand; 6]> = SmallVec::new();
     let mut strided: SmallVec<[Layout; 2]> = SmallVec::new();
     let mut n_numbers = 0;
@@ -297,6 +301,9 @@ fn operands(
                 n_numbers += 1;
                 *cell = bits_as(*number, *mem);
                 Operand { base: std::ptr::from_ref(cell).cast(), access: Access::Splat }
+            }
+            Source::Replaced => {
+                Operand { base: first.region().as_ptr().cast_const(), access: Access::Replaced }
             }
             Source::View(view) => {
                 let layout = view.layout();
@@ -454,6 +461,10 @@ impl Run<'_> {
                 // SAFETY: a direct input holds all `numel` elements and `at` is below that.
                 (Access::Direct, _) => unsafe {
                     regs[idx] = operand.base.add(at * size).cast_mut();
+                },
+                // SAFETY: an output holds all `numel` elements; a slot, which is no part of it, holds a tile.
+                (Access::Replaced, _) => unsafe {
+                    std::ptr::copy_nonoverlapping(operand.base.add(at * size), regs[idx], n * size);
                 },
                 (Access::Strided(row), Some(geometry)) => {
                     // SAFETY: a strided operand has a slot, and the geometry is that of its layout.

@@ -1,0 +1,156 @@
+"""Ops in place: whoever shares the elements sees the change, and nobody else does."""
+
+import torch.nn.functional as F
+
+
+def tell(name, *values):
+    print(name, *(it.tolist() for it in values))
+
+
+x = torch.arange(6.0).view(2, 3)
+x += 1
+x -= torch.tensor([1.0, 2.0, 3.0])
+x *= torch.tensor([[2.0], [-1.0]])
+x /= 4
+x **= 2
+tell("operators", x)
+
+y = x
+y += 1
+tell("another name", x, y)
+part = x[0]
+flat = x.view(-1)
+x += 1
+tell("views", x, part, flat)
+part += 10
+flat -= 1
+tell("through views", x, part, flat)
+del part, flat
+kept = x.clone()
+x *= 3
+tell("a copy stays", x, kept)
+kept = x + 0
+x += 1
+tell("a result stays", x, kept)
+row = x.expand(2, 2, 3)
+x += 1
+tell("expanded", x, row)
+x += x
+tell("itself", x)
+x -= x.T.reshape(2, 3)
+tell("of itself", x)
+
+n = torch.tensor([7, -7, 5])
+n += 1
+n //= 2
+n *= torch.tensor([1, 2, 3])
+n <<= 1
+tell("integers", n)
+b = torch.tensor([True, False, True])
+b &= torch.tensor([True, True, False])
+b |= torch.tensor([False, True, False])
+tell("bools", b)
+for wrong in (
+    lambda: n.add_(1.5),
+    lambda: n.div_(2),
+    lambda: x.add_(torch.ones(3, 2, 3)),
+):
+    try:
+        wrong()
+        print("no error")
+    except RuntimeError:
+        tell("unchanged", n, x)
+
+z = torch.tensor([-1.0, 0.5, 2.0])
+z.relu_()
+z.add_(torch.tensor(1.0), alpha=2)
+z.clamp_(max=3.0).mul_(2).sqrt_()
+tell("methods", z)
+F.relu(z.neg_(), inplace=True)
+tell("of a layer", z)
+z.fill_(3)
+z[1:].fill_(4)
+tell("filled", z)
+z.copy_(torch.tensor([1, 2, 3]))
+z[:2].copy_(torch.tensor(9.0))
+tell("copied", z)
+z.copy_(z.flip(0))
+tell("turned", z)
+z.zero_()
+tell("zero", z)
+n.zero_()
+n.fill_(5)
+n.copy_(torch.tensor([1.9, -1.9, 2.5]))
+tell("whole", n)
+
+w = torch.nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
+for refused in (lambda: w.add_(1), lambda: w.zero_(), lambda: w.copy_(z)):
+    try:
+        refused()
+        print("no error")
+    except RuntimeError:
+        tell("a leaf stays", w.detach())
+with torch.no_grad():
+    w += 1
+    w.mul_(2)
+    w.sub_(torch.ones(3), alpha=0.5)
+(w * w).sum().backward()
+w.grad += 1
+tell("a leaf", w.detach(), w.grad)
+seen = w.grad
+(w * w).sum().backward()
+tell("summed gradient", w.grad, seen)
+w.data += 1
+w.data.mul_(2)
+outside = w.detach()
+with torch.no_grad():
+    w += 1
+tell("data", w.detach(), outside)
+print(w.requires_grad, w.is_leaf)
+
+v = torch.tensor([1.0, 2.0], requires_grad=True)
+u = v * 3
+u += 1
+u *= v
+u.sum().backward()
+tell("on the tape", u.detach(), v.grad)
+t = torch.tensor([1.0, 2.0])
+s = (v * t).sum()
+t = t + 0
+t += 5
+s.backward()
+tell("saved", v.grad, t)
+
+a = torch.zeros(3)
+shared = a.numpy()
+a += 1
+shared[0] = 5
+a *= 2
+tell("numpy", a, shared)
+held = [a, a]
+held[0] += 1
+tell("held twice", *held)
+
+
+def grow(it):
+    it += 1
+    return it
+
+
+c = torch.zeros(2)
+tell("argument", grow(c), c, grow(grow(c)), c)
+acc = torch.zeros(3)
+for i in range(4):
+    acc += torch.full((3,), float(i))
+    acc.div_(2)
+tell("loop", acc)
+opt = torch.optim.SGD([w], lr=0.1, momentum=0.9)
+adam = torch.optim.Adam([w], lr=0.1)
+before = w.detach().clone()
+alias = w.detach()
+for step in range(3):
+    (w * w).sum().backward()
+    opt.step()
+    adam.step()
+    opt.zero_grad()
+print([round(it, 4) for it in w.tolist()], torch.equal(alias, w), torch.equal(before, w))
