@@ -150,6 +150,12 @@ impl NativeObject for OpFunction {
         if self.only_view {
             bound.put_in_order(args)?;
         }
+        if (self.in_place || bound.in_place)
+            && let Some(Value::Tensor(this)) = args.positional.first()
+            && bound.replaces(this)
+        {
+            return Ok(Value::Tensor(this.clone()));
+        }
         let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
         let outputs = generator::with(bound.generator.as_ref(), run)?;
         cx.see_departure();
@@ -498,6 +504,23 @@ impl Binding {
         object.put_on_tape(&ordered);
         *input = ordered;
         Ok(())
+    }
+
+    /// Whether the op was done where the elements of `this`, its first operand, are.
+    fn replaces(&mut self, this: &Rc<TensorObj>) -> bool {
+        // No handle on the old value stays: it would be seen to change.
+        let Some(own) = self.tensors.first_mut().and_then(Option::take) else { return false };
+        let is_first = own.same(&this.seen());
+        drop(own);
+        let others: Option<SmallVec<[Tensor; 2]>> = self.tensors[1..].iter().cloned().collect();
+        // What is wrong with the operands is said where the op is applied as ever.
+        let done = others.is_some_and(|others| {
+            is_first && matches!(this.apply_in_place(self.op, &others, &self.attrs), Ok(true))
+        });
+        if !done {
+            self.tensors[0] = Some(this.get());
+        }
+        done
     }
 
     /// With an `alpha`, the sum is the op `axpy`.

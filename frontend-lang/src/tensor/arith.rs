@@ -80,11 +80,9 @@ pub fn inplace(op: BinaryOp, this: &Value, other: &Value) -> Result<Option<Value
     let object = variable(this)?;
     let Some(other) = operand(other) else { return Ok(None) };
     let Some(ready) = &BINARY_OPS[op as usize] else { return Ok(None) };
-    let other = [other];
-    if object.apply_in_place(ready.op, &other, &ready.attrs)? {
+    if object.apply_in_place(ready.op, std::slice::from_ref(&other), &ready.attrs)? {
         return Ok(Some(this.clone()));
     }
-    let [other] = other;
     let res = ready.apply(&[object.get(), other])?;
     assign(this, res)?;
     Ok(Some(this.clone()))

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use engine::index::Index;
-use engine::{Attr, DType, Layout, Meta, Tensor};
+use engine::{Attr, Attrs, DType, Layout, Meta, Tensor};
 
 use super::{arith, attribute, convert, dtype, journal, retained, steps};
 use crate::array;
@@ -377,12 +377,13 @@ fn collect(cx: &mut Cx, leaf: u64, grad: Tensor) -> Result<(), Raised> {
 
 /// Adds to the gradient of a variable.
 fn add_to(object: &TensorObj, grad: Tensor) -> Result<(), Raised> {
-    match object.grad() {
-        None => object.set_grad(Some(Rc::new(TensorObj::new(grad)))),
-        Some(sum) => {
-            let total = engine::functional::add(&sum.get(), &grad)?;
-            sum.set(total)?;
-        }
+    let Some(sum) = object.grad() else {
+        object.set_grad(Some(Rc::new(TensorObj::new(grad))));
+        return Ok(());
+    };
+    let (plus, given) = (&engine::ops::binary::add::OP, std::slice::from_ref(&grad));
+    if !sum.apply_in_place(plus, given, &Attrs::new())? {
+        sum.set(engine::functional::add(&sum.get(), &grad)?)?;
     }
     Ok(())
 }
