@@ -3,7 +3,9 @@
 use smallvec::smallvec;
 
 use crate::functional::{squeeze, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Onnx, Param, ParamKind, Surface, When,
+};
 use crate::{Attr, Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -26,6 +28,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        form: Some(Form::new("conv1d", When::Arg("padding", Is::Str))),
+        shapes: "input [N, C, L], weight [O, C / groups, k], bias [O] give [N, O, L'] with L' = (L + 2 padding - dilation (k - 1) - 1) / stride + 1, rounded down",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx {
         op_type: "Conv",
         since: 11,

@@ -3,7 +3,10 @@
 use smallvec::smallvec;
 
 use crate::functional::{squeeze, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Onnx, Param, ParamKind, Surface, When,
+    shapes,
+};
 use crate::{OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -26,6 +29,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        form: Some(Form::new("conv2d", When::Arg("padding", Is::Str))),
+        shapes: shapes::CONVOLVED,
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx {
         op_type: "Conv",
         since: 11,

@@ -6,7 +6,10 @@ use super::{Seen, infer_view, seen};
 use super::{Steps, conv_kernels};
 use crate::cpu::conv;
 use crate::functional::sum;
-use crate::op::{Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Param, ParamKind, Saves, Surface,
+    shapes,
+};
 use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
@@ -29,6 +32,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::CONVOLVED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

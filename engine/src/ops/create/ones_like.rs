@@ -3,7 +3,9 @@
 use smallvec::smallvec;
 
 use super::{dtype_or, ones};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface, shapes,
+};
 use crate::tensor::Outputs;
 use crate::{Attr, Result, apply, rules};
 
@@ -20,6 +22,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.ones_like", "oneflow.ones_like", "numpy.ones_like"],
     examples: &[

@@ -3,7 +3,9 @@
 use smallvec::smallvec;
 
 use super::{dtype_or, zeros};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface, shapes,
+};
 use crate::tensor::Outputs;
 use crate::{Attr, Result, apply, rules};
 
@@ -20,6 +22,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.zeros_like", "oneflow.zeros_like", "numpy.zeros_like"],
     examples: &[

@@ -2,7 +2,9 @@
 
 use super::{admit_along, placing};
 use crate::functional::{gather, num};
-use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
+};
 use crate::{OpDef, Result, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
@@ -24,6 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::SCATTERED, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "ScatterElements", since: 16, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.scatter", "oneflow.scatter"],
     examples: &[

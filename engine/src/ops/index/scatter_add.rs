@@ -2,7 +2,7 @@
 
 use super::{admit_along, placing};
 use crate::functional::gather;
-use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves};
+use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes};
 use crate::{OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { in_place: true, shapes: shapes::SCATTERED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.scatter_add"],
     examples: &[

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::matmul;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: "[N] and [N] give one number of shape []", ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.dot", "oneflow.dot", "torch.inner"],
     examples: &[

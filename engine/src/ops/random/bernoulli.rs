@@ -3,7 +3,7 @@
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
 use crate::op::AdmitCx;
-use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param};
+use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param, Surface, shapes};
 use crate::random::Drawn;
 use crate::{Error, Metas, OpDef, Result, random, rules, with_float};
 
@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.bernoulli"],
     examples: &[

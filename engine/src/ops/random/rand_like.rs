@@ -1,7 +1,7 @@
 //! `rand_like`: uniform random numbers from [0, 1), of the shape and dtype of the input.
 
 use super::fill_uniform;
-use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param};
+use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param, Surface, shapes};
 use crate::{Error, Metas, OpDef, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[("rand_like(zeros(2, 3)).shape", "torch.Size([2, 3])")],

@@ -6,6 +6,7 @@ use super::{dims_attr, reduced_shape};
 use crate::functional::{div, eq, mul, num, select_where};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
 use crate::{Meta, Metas, OpDef, Result, Tensor, functional};
 
@@ -26,6 +27,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.std", "oneflow.std"],
     examples: &[

@@ -6,7 +6,7 @@ use super::{accumulate, accumulated_dtype, dims_attr, reduced_shape, spread};
 use crate::cpu::reduce;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Saves, Surface, shapes,
 };
 use crate::{Meta, Metas, OpDef, Result, Tensor};
 
@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "ReduceSum",
         since: 13,

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{dims_attr, reduced_shape};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
 use crate::{Meta, Metas, OpDef, Result, Tensor};
 
@@ -25,6 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.var", "oneflow.var"],
     examples: &[

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::mean;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
 use crate::{OpDef, Outputs, Result, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::TWICE_REDUCED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -2,7 +2,7 @@
 
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Saves, Surface, shapes,
 };
 use crate::{Metas, OpDef, Result, Tensor, apply_one, rules, with_size};
 
@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::TRIANGLE, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "Trilu", since: 14, attrs: &[("diagonal", "k")] }],
     aliases: &["oneflow.triu"],
     examples: &[
