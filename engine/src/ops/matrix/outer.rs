@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{mul, unsqueeze};
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
-use crate::{Error, OpDef, Outputs, Result, rules};
+use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "outer",
@@ -32,14 +32,6 @@ pub static OP: OpDef = OpDef {
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let (a, b) = (cx.input(0)?, cx.input(1)?);
-    if a.rank() != 1 || b.rank() != 1 {
-        let shapes = vec![a.shape().clone(), b.shape().clone()];
-        return Err(Error::Shapes {
-            op: cx.op.name,
-            shapes,
-            rule: "two vectors are needed".into(),
-        });
-    }
+    let (a, b) = super::two_vectors(cx)?;
     Ok(smallvec![mul(&unsqueeze(a, 1)?, b)?])
 }
