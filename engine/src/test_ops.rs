@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
-use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
+};
 use crate::{Attr, Attrs, Error, Layout, Meta, OpDef, Result, Shape, Tensor, apply_one, rules};
 
 const BASE: OpDef = OpDef {
@@ -17,6 +19,7 @@ const BASE: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &[],
     examples: &[],

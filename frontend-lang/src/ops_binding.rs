@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use engine::apply::shares_storage;
-use engine::op::{Body, Param, ParamKind};
+use engine::op::{Body, Param, ParamKind, Returns};
 use engine::{Attr, Attrs, Error, OpDef, Outputs, Tensor};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -32,7 +32,7 @@ pub struct OpFunction {
     /// Whether it refuses to copy: `x.view(2, 3)`.
     only_view: bool,
     /// What is done when it is called in another form than that of its row.
-    form: Option<&'static Form>,
+    form: Option<Form>,
 }
 
 /// Other names for the same parameter, in the libraries whose code runs here.
@@ -60,8 +60,8 @@ fn cached(name: Sym, op: &'static OpDef, in_place: bool) -> Value {
     if let Some(found) = FUNCTIONS.with_borrow(|it| it.get(&(name, in_place)).cloned()) {
         return found;
     }
-    let only_view = name.as_str() == "view";
-    let form = forms::of(op).filter(|it| !in_place || it.keeps_shape());
+    let only_view = op.surface.never_copies_as.contains(&name.as_str());
+    let form = forms::of(op, in_place);
     let made = Value::object(OpFunction { op, in_place, only_view, form });
     FUNCTIONS.with_borrow_mut(|it| it.insert((name, in_place), made.clone()));
     made
@@ -81,7 +81,7 @@ fn methods() -> FxHashMap<Sym, Value> {
     for (name, op) in named("Tensor.").chain(own) {
         let plain = Sym::of(name);
         methods.insert(plain, cached(plain, op, false));
-        if op.body.is_elementwise() || op.name == "scatter_add" {
+        if op.body.is_elementwise() || op.surface.in_place {
             methods.insert(Sym::new(&format!("{name}_")), cached(plain, op, true));
         }
     }
@@ -131,7 +131,7 @@ impl NativeObject for OpFunction {
     }
 
     fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
-        if let Some(form) = self.form.filter(|it| (it.applies)(args)) {
+        if let Some(form) = self.form.as_ref().filter(|it| it.applies(args)) {
             let found = form.call(cx, args)?;
             return match (self.in_place, args.positional.first()) {
                 (true, Some(this)) => {
@@ -174,11 +174,7 @@ impl NativeObject for OpFunction {
             object.make_leaf();
             return Ok(Value::Tensor(object));
         }
-        let found = result(self.op, args, &bound.attrs, outputs);
-        if PAIRS.contains(&self.op.name) && matches!(found, Value::Tuple(_)) {
-            return with_names(cx, self.op.name, &found);
-        }
-        Ok(found)
+        result(cx, self.op, args, &bound.attrs, outputs)
     }
 
     fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
@@ -220,16 +216,18 @@ fn store(args: CallArgs<'_>, outputs: Outputs) -> Res {
     Ok(this.clone())
 }
 
-/// Composed ops whose results are views of their input.
-const COMPOSED_VIEWS: &[&str] =
-    &["broadcast_to", "chunk", "diagonal", "flatten", "movedim", "narrow", "split", "t", "unbind"];
-
-/// One tensor or a tuple; results of view ops stay tied to the first argument.
-fn result(op: &'static OpDef, args: CallArgs<'_>, attrs: &Attrs, outputs: Outputs) -> Value {
-    let is_row = matches!(op.body, Body::View(_));
-    // What is flipped is a copy for programs, whatever the engine does.
-    let is_view = is_row && op.name != "flip" || COMPOSED_VIEWS.contains(&op.name);
+/// What a call gives, as the row says: results of view ops stay tied to the first argument.
+fn result(
+    cx: &mut Cx,
+    op: &'static OpDef,
+    args: CallArgs<'_>,
+    attrs: &Attrs,
+    outputs: Outputs,
+) -> Res {
+    let returns = op.surface.returns;
+    let is_view = matches!(returns, Returns::View | Returns::Views);
     let base = args.positional.first().and_then(Value::as_tensor).filter(|_| is_view);
+    let is_row = matches!(op.body, Body::View(_));
     let value = |(at, tensor): (usize, Tensor)| match base {
         Some(base) if !is_row || shares_storage(op, &base.get(), attrs, tensor.shape()) => {
             Value::Tensor(TensorObj::view_of(base, View::Op(op, attrs.clone(), at), tensor))
@@ -237,22 +235,20 @@ fn result(op: &'static OpDef, args: CallArgs<'_>, attrs: &Attrs, outputs: Output
         _ => Value::tensor(tensor),
     };
     let mut values: Vec<Value> = outputs.into_iter().enumerate().map(value).collect();
-    match values.len() {
-        0 => Value::None,
-        1 if !matches!(op.name, "chunk" | "split" | "unbind") => values.remove(0),
-        _ => Value::tuple(values),
+    match returns {
+        Returns::Values | Returns::Named | Returns::View if values.len() == 1 => {
+            Ok(values.remove(0))
+        }
+        Returns::Values | Returns::View | Returns::Views => Ok(Value::tuple(values)),
+        Returns::Named => with_names(cx, op.name, &values),
     }
 }
 
-/// Ops that give values and where they stood.
-const PAIRS: &[&str] = &["cummax", "cummin", "max", "median", "min", "nanmedian", "sort", "topk"];
-
-/// A pair whose parts are also attributes: `.values` and `.indices`.
-fn with_names(cx: &mut Cx, op: &'static str, pair: &Value) -> Res {
+/// Several values that are also attributes, such as `.values` and `.indices`.
+fn with_names(cx: &mut Cx, op: &'static str, values: &[Value]) -> Res {
     let module = cx.import("torch.return_types")?;
     let class = cx.getattr(&module, Sym::of(op))?;
-    let parts = cx.collect(pair)?;
-    cx.call(&class, &parts)
+    cx.call(&class, values)
 }
 
 /// Arguments on their way to the parameters of an op.
@@ -358,10 +354,9 @@ impl Binding {
                 self.out = Some(value.clone());
                 Ok(())
             }
-            "alpha" if matches!(self.op.name, "add" | "sub") => {
-                let minus = self.op.name == "sub";
-                let alpha = if minus { cx.unary(UnaryOp::Neg, value)? } else { value.clone() };
-                self.alpha = Some(alpha);
+            "alpha" if let Some(alpha) = &self.op.surface.alpha => {
+                let negated = alpha.negated.then(|| cx.unary(UnaryOp::Neg, value)).transpose()?;
+                self.alpha = Some(negated.unwrap_or_else(|| value.clone()));
                 Ok(())
             }
             "generator" if !self.op.pure => {
@@ -394,7 +389,7 @@ impl Binding {
         let before = &self.op.params[..idx];
         match param.kind {
             ParamKind::Tensors => {
-                if value.as_tensor().is_some() && matches!(self.op.name, "cat" | "stack") {
+                if value.as_tensor().is_some() {
                     let name = self.op.name;
                     return Err(type_error(format!(
                         "{name}(): '{}' must be a list or tuple of tensors, not Tensor; write `{name}([a, b])`",
@@ -523,17 +518,17 @@ impl Binding {
         done
     }
 
-    /// With an `alpha`, the sum is the op `axpy`.
+    /// With an `alpha`, another op computes it, as the row says.
     fn scaled(mut self) -> Result<Self, Raised> {
-        if let Some(alpha) = self.alpha.take() {
-            let alpha = convert::operand(&alpha);
-            self.tensors.push(Some(alpha.ok_or_else(|| type_error("alpha must be a number"))?));
-            self.op = &engine::ops::binary::axpy::OP;
+        if let (Some(number), Some(alpha)) = (self.alpha.take(), &self.op.surface.alpha) {
+            let number = convert::operand(&number);
+            self.tensors.push(Some(number.ok_or_else(|| type_error("alpha must be a number"))?));
+            self.op = alpha.op;
         }
         Ok(self)
     }
 
-    /// What is wrong in the words of the op that was called, which knows nothing of `axpy`.
+    /// What is wrong in the words of the op that was called, not of the one that computes it.
     fn said_by(&self, called: &'static OpDef, error: Error) -> Error {
         let [Some(x), Some(y), ..] = self.tensors.as_slice() else { return error };
         if self.op == called {

@@ -256,6 +256,7 @@ case("median", lambda x: tuple(x.median(1)), [M], [1, False])
 case("median", torch.median, [V], [None, False])
 case("unique", lambda x: torch.unique(x, True, True, True), [whole(9)], [True, True, True])
 case("searchsorted", lambda a, b: torch.searchsorted(a, b, right=True), [torch.tensor([1, 3, 3, 5]), whole(6)], [True])
+case("searchsorted", torch.searchsorted, [torch.tensor([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]), torch.tensor([[3.0, 9.0], [6.0, 0.0]])])
 case("bincount", lambda x: torch.bincount(x, minlength=9), [whole(9, low=0)], [9])
 
 # Where a factor is 0, and where there is no direction.

@@ -1,4 +1,5 @@
-//! Inside the engine, too, arrows run downwards: no more than three of its modules name each other in a ring.
+//! Inside the engine, too, arrows run downwards: no more than three of its modules name each other in a ring. What the language
+//! does for every op, it does as rows say.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -172,4 +173,22 @@ fn a_ring_is_found() {
         ("d".into(), to(&[])),
     ]);
     assert_eq!(rings(&arrows).into_iter().collect::<Vec<_>>(), [["a", "b", "c"]]);
+}
+
+/// Files of the language that speak of ops in general.
+const OF_ALL_OPS: &[&str] =
+    &["ops_binding.rs", "ops_binding/forms.rs", "editor/shape_rule.rs", "editor/help.rs"];
+
+#[test]
+fn what_speaks_of_all_ops_names_none() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../frontend-lang/src");
+    let mut named = Vec::new();
+    for file in OF_ALL_OPS {
+        let text = code(&read(&folder.join(file)));
+        named.extend(engine::ops::all().filter_map(|op| {
+            let forms = [format!("\"{}\"", op.name), format!("::{}::OP", op.name)];
+            forms.iter().any(|it| text.contains(it)).then(|| format!("{file}: {}", op.name))
+        }));
+    }
+    assert!(named.is_empty(), "say it in the row: {named:?}");
 }

@@ -17,6 +17,7 @@ except RuntimeError as error:
     print(error)
 print(torch.where(x > 2), (x > 2).nonzero(as_tuple=True), torch.nonzero(x > 4), torch.nonzero(x > 4, as_tuple=False))
 print(torch.where(torch.tensor(True)), x[torch.where(x > 2)], torch.where(x > 2, x, -x))
+print(torch.zeros(0, 3).unbind(), torch.zeros(1, 3).unbind(), torch.ones(2).chunk(1), torch.ones(2).split(5))
 for mode in ("floor", "trunc", None):
     print(torch.div(torch.tensor([-7, 7, -8, 0]), 2, rounding_mode=mode), torch.tensor([-7.0, 7.5]).div(torch.tensor([2.0, -2.0]), rounding_mode=mode))
 print(torch.div(torch.tensor([-7, 7], dtype=torch.int32), torch.tensor([2, 2], dtype=torch.int32), rounding_mode="trunc").dtype)

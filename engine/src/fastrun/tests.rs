@@ -1,7 +1,7 @@
 //! What strategies choose, and what the cache keeps.
 
 use super::*;
-use crate::op::{Body, DTypeRule, Grad, KernelCx, Param};
+use crate::op::{Body, DTypeRule, Grad, KernelCx, Param, Surface};
 use crate::test_ops::tensor;
 use crate::{Attrs, OpDef, apply_one, rules};
 
@@ -24,6 +24,7 @@ static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &[],
     examples: &[],

@@ -11,7 +11,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::cache::Kept;
 use super::expr_of;
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, GradOf, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Grad, GradOf, Param, ParamKind, Surface};
 use crate::{Attrs, DType, Error, OpDef, Result, Tensor, rules};
 
 /// The gradient of an elementwise op for one of its inputs.
@@ -152,6 +152,7 @@ fn new_row(op: &'static OpDef, input: usize, uses: &[usize]) -> OpDef {
         pure: true,
         method: false,
         internal: false,
+        surface: Surface::PLAIN,
         onnx: &[],
         aliases: &[],
         examples: &[],

@@ -1,9 +1,12 @@
 //! The op row: everything the system knows about one op stands in one `OpDef`.
 
 mod admit;
+pub mod shapes;
+mod surface;
 
 pub use admit::AdmitCx;
 pub(crate) use admit::indices;
+pub use surface::{Alpha, Form, Is, Returns, Surface, When};
 
 use crate::attr::{Attr, Attrs};
 use crate::cpu::view::{OutView, View};
@@ -38,6 +41,8 @@ pub struct OpDef {
     pub method: bool,
     /// Whether only other ops use it, such as the gradient of one: users do not see its name.
     pub internal: bool,
+    /// What users see of it besides its parameters.
+    pub surface: Surface,
     /// ONNX operators it maps to.
     pub onnx: &'static [Onnx],
     /// Other names, with the module they stand in: `megengine.functional.gelu`.

@@ -1,118 +1,111 @@
 //! Calls of an op in another form than that of its row, which another function answers: `torch.max(a, b)`, `torch.where(mask)`.
 //!
-//! The functions are written in the language, in `std/torch/forms.ng`.
+//! Rows say which calls these are. The functions are written in the language, in `std/torch/forms.ng`.
 
 use engine::OpDef;
+use engine::op::{Is, When};
 
 use crate::native::*;
 
-/// Another form of an op.
+/// The other form of an op.
 pub(super) struct Form {
-    /// The op.
-    op: &'static str,
-    /// Whether a call has this form.
-    pub(super) applies: fn(CallArgs<'_>) -> bool,
-    /// What answers it, in `torch.forms`.
-    function: &'static str,
+    applies: Condition,
+    function: Sym,
 }
 
-/// Every form, sorted by op.
-static ALL: &[Form] = &[
-    Form {
-        op: "cdist",
-        applies: |args| argument(args, 3, "compute_mode").is_some(),
-        function: "cdist",
-    },
-    Form { op: "clamp", applies: has_no_plain_limits, function: "clamp" },
-    Form { op: "conv1d", applies: names_padding, function: "conv1d" },
-    Form { op: "conv2d", applies: names_padding, function: "conv2d" },
-    Form { op: "div", applies: |args| keyword(args, "rounding_mode").is_some(), function: "div" },
-    Form {
-        op: "index_put",
-        applies: |args| matches!(args.positional.first(), Some(Value::Tensor(_))),
-        function: "index_put",
-    },
-    Form { op: "max", applies: has_two_tensors, function: "max_of" },
-    Form { op: "min", applies: has_two_tensors, function: "min_of" },
-    Form {
-        op: "nonzero",
-        applies: |args| keyword(args, "as_tuple").is_some(),
-        function: "nonzero",
-    },
-    Form { op: "norm", applies: has_no_plain_order, function: "norm" },
-    Form { op: "normal", applies: draws_for_each, function: "normal" },
-    Form { op: "repeat_interleave", applies: repeats_by_tensor, function: "repeat_interleave" },
-    Form { op: "searchsorted", applies: looks_up_otherwise, function: "searchsorted" },
-    Form {
-        op: "where",
-        applies: |args| args.positional.len() + args.keywords.len() == 1,
-        function: "where_true",
-    },
-];
+/// A condition of a row, where each argument has its place.
+enum Condition {
+    Arg(Place, Is),
+    Unlike(Place, Place),
+    Any(Box<[Self]>),
+    All(Box<[Self]>),
+}
 
-/// The other form of an op, if it has one.
-pub(super) fn of(op: &OpDef) -> Option<&'static Form> {
-    ALL.iter().find(|it| it.op == op.name)
+/// Where a call has an argument: at a position, or under a name.
+struct Place {
+    at: Option<usize>,
+    name: Sym,
+}
+
+/// The other form of an op, if it has one; `in_place`, that of its method in place.
+pub(super) fn of(op: &OpDef, in_place: bool) -> Option<Form> {
+    let form = op.surface.form.as_ref().filter(|it| !in_place || it.in_place)?;
+    Some(Form { applies: Condition::of(op, &form.when), function: Sym::of(form.function) })
 }
 
 impl Form {
-    /// Whether it works in place as well.
-    pub(super) fn keeps_shape(&self) -> bool {
-        self.op == "clamp"
+    /// Whether a call has this form.
+    pub(super) fn applies(&self, args: CallArgs<'_>) -> bool {
+        self.applies.holds(args)
     }
 
     /// Calls the function that answers this form.
     pub(super) fn call(&self, cx: &mut Cx, args: CallArgs<'_>) -> Res {
         let module = cx.import("torch.forms")?;
-        let function = cx.getattr(&module, Sym::of(self.function))?;
+        let function = cx.getattr(&module, self.function)?;
         cx.call_with(&function, args)
     }
 }
 
-fn keyword<'a>(args: CallArgs<'a>, name: &str) -> Option<&'a Value> {
-    args.keywords.iter().find(|it| it.0.as_str() == name).map(|it| &it.1)
-}
-
-fn argument<'a>(args: CallArgs<'a>, at: usize, name: &str) -> Option<&'a Value> {
-    args.positional.get(at).or_else(|| keyword(args, name))
-}
-
-fn names_padding(args: CallArgs<'_>) -> bool {
-    matches!(argument(args, 4, "padding"), Some(Value::Str(_)))
-}
-
-fn has_two_tensors(args: CallArgs<'_>) -> bool {
-    matches!(argument(args, 1, "other"), Some(Value::Tensor(_)))
-}
-
-fn has_no_plain_limits(args: CallArgs<'_>) -> bool {
-    let limits = [argument(args, 1, "min"), argument(args, 2, "max")];
-    limits.iter().any(|it| matches!(it, Some(Value::Tensor(_))))
-        || limits.iter().all(|it| matches!(it, None | Some(Value::None)))
-}
-
-fn has_no_plain_order(args: CallArgs<'_>) -> bool {
-    let order = argument(args, 1, "p");
-    matches!(order, Some(Value::Str(_) | Value::None)) || keyword(args, "dtype").is_some()
-}
-
-fn repeats_by_tensor(args: CallArgs<'_>) -> bool {
-    matches!(argument(args, 1, "repeats"), None | Some(Value::Tensor(_)))
-}
-
-fn draws_for_each(args: CallArgs<'_>) -> bool {
-    let is_tensor = |at, name| matches!(argument(args, at, name), Some(Value::Tensor(_)));
-    is_tensor(0, "mean") || is_tensor(1, "std")
-}
-
-/// Whether it is more than looking up a tensor in one vector of its dtype.
-fn looks_up_otherwise(args: CallArgs<'_>) -> bool {
-    if ["side", "out_int32", "sorter"].iter().any(|name| keyword(args, name).is_some()) {
-        return true;
+impl Condition {
+    fn of(op: &OpDef, when: &When) -> Self {
+        let all = |parts: &[When]| parts.iter().map(|it| Self::of(op, it)).collect();
+        match *when {
+            When::Arg(name, is) => Self::Arg(Place::of(op, name), is),
+            When::At(at, name, is) => Self::Arg(Place { at: Some(at), name: Sym::of(name) }, is),
+            When::Unlike(a, b) => Self::Unlike(Place::of(op, a), Place::of(op, b)),
+            When::Any(parts) => Self::Any(all(parts)),
+            When::All(parts) => Self::All(all(parts)),
+        }
     }
-    let line = argument(args, 0, "sorted_sequence").and_then(Value::as_tensor);
-    let values = argument(args, 1, "values").and_then(Value::as_tensor);
-    let (Some(line), Some(values)) = (line, values) else { return line.is_some() };
-    let (line, values) = (line.get(), values.get());
-    line.shape().rank() != 1 || line.dtype() != values.dtype()
+
+    fn holds(&self, args: CallArgs<'_>) -> bool {
+        match self {
+            Self::Arg(place, is) => meets(place.argument(args), *is),
+            Self::Unlike(a, b) => {
+                let tensor = |it: &Place| it.argument(args).and_then(Value::as_tensor);
+                matches!((tensor(a), tensor(b)), (Some(a), Some(b)) if a.get().dtype() != b.get().dtype())
+            }
+            Self::Any(parts) => parts.iter().any(|it| it.holds(args)),
+            Self::All(parts) => parts.iter().all(|it| it.holds(args)),
+        }
+    }
+}
+
+fn meets(argument: Option<&Value>, is: Is) -> bool {
+    match is {
+        Is::Absent => argument.is_none(),
+        Is::Given => argument.is_some(),
+        Is::None => matches!(argument, Some(Value::None)),
+        Is::Number => {
+            argument.is_some_and(|it| it.as_tensor().is_none() && it.as_float().is_some())
+        }
+        Is::Str => matches!(argument, Some(Value::Str(_))),
+        Is::Tensor => matches!(argument, Some(Value::Tensor(_))),
+    }
+}
+
+impl Place {
+    fn of(op: &OpDef, name: &'static str) -> Self {
+        Self { at: op.params.iter().position(|it| it.name == name), name: Sym::of(name) }
+    }
+
+    fn argument<'a>(&self, args: CallArgs<'a>) -> Option<&'a Value> {
+        let positional = self.at.and_then(|it| args.positional.get(it));
+        positional.or_else(|| args.keywords.iter().find(|it| it.0 == self.name).map(|it| &it.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Each form that a row names has its function in the library.
+    #[test]
+    fn every_form_has_its_function() {
+        let text = include_str!("../../std/torch/forms.ng");
+        for op in engine::ops::all() {
+            let Some(form) = &op.surface.form else { continue };
+            let head = format!("\ndef {}(", form.function);
+            assert!(text.contains(&head), "{}: no {}", op.name, form.function);
+        }
+    }
 }

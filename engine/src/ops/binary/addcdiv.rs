@@ -1,7 +1,7 @@
 //! `addcdiv`: `input + value * tensor1 / tensor2`.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 pub static OP: OpDef = OpDef {
@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["oneflow.addcdiv"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `atan2`: the angle of the point (other, input), in radians.
 
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `atan2`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["megengine.functional.atan2", "oneflow.atan2", "torch.arctan2"],
     examples: &[

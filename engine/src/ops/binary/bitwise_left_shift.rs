@@ -1,6 +1,6 @@
 //! `bitwise_left_shift`: the bits moved left; the number times 2 to the power of `other`.
 
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `bitwise_left_shift`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["megengine.functional.left_shift"],
     examples: &[

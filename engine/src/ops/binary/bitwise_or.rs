@@ -1,6 +1,6 @@
 //! `bitwise_or`: the bits combined with or; for bool the logical operation.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `bitwise_or`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "BitwiseOr", since: 18, attrs: &[] }],
     aliases: &[],
     examples: &[

@@ -1,6 +1,6 @@
 //! `bitwise_right_shift`: the bits moved right, keeping the sign.
 
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `bitwise_right_shift`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["megengine.functional.right_shift"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `bitwise_xor`: the bits combined with xor; for bool the logical operation.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `bitwise_xor`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "BitwiseXor", since: 18, attrs: &[] }],
     aliases: &[],
     examples: &[

@@ -1,6 +1,6 @@
 //! `div`: the quotient; integers give floats.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Form, Grad, Is, Onnx, OpDef, Param, Surface, When};
 use crate::rules;
 
 /// The row of `div`.
@@ -16,6 +16,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        form: Some(Form::new("div", When::Arg("rounding_mode", Is::Given))),
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "Div", since: 14, attrs: &[] }],
     aliases: &[
         "megengine.functional.div",

@@ -1,6 +1,6 @@
 //! `fmod`: what is left of the division that rounds towards 0, as in C: it has the sign of the dividend.
 
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `fmod`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["oneflow.fmod"],
     examples: &[

@@ -1,7 +1,7 @@
 //! `lerp`: `input + weight * (end - input)`.
 
 use crate::dtype::Strength;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::{Attrs, DType, Error, Result, Tensor, rules};
 
 /// The row of `lerp`.
@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &[],
     examples: &[

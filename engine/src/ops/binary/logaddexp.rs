@@ -1,7 +1,7 @@
 //! `logaddexp`: `log(exp(x) + exp(y))` without overflow.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 use std::f64::consts::LN_2;
 
@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["megengine.functional.logaddexp"],
     examples: &[

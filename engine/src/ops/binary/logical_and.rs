@@ -1,6 +1,6 @@
 //! `logical_and`: whether both are not 0.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `logical_and`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "And", since: 7, attrs: &[] }],
     aliases: &["megengine.functional.logical_and", "oneflow.logical_and"],
     examples: &[

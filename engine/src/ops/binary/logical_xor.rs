@@ -1,6 +1,6 @@
 //! `logical_xor`: whether exactly one is not 0.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `logical_xor`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Xor", since: 7, attrs: &[] }],
     aliases: &["megengine.functional.logical_xor", "oneflow.logical_xor"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `maximum`: the greater; NaN where either is NaN.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `maximum`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Max", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.maximum", "oneflow.maximum"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `mul`: the product.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `mul`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Mul", since: 14, attrs: &[] }],
     aliases: &["megengine.functional.mul", "oneflow.mul", "oneflow.multiply", "torch.multiply"],
     examples: &[

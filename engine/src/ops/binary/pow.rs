@@ -1,6 +1,6 @@
 //! `pow`: x to the power of y.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `pow`.
@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Pow", since: 15, attrs: &[] }],
     aliases: &["megengine.functional.pow", "oneflow.pow"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `remainder`: what is left of the division that rounds down, as Python's `%`: it has the sign of the divisor.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `remainder`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Mod", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.mod", "oneflow.remainder"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `sub`: the difference.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Alpha, Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `sub`.
@@ -16,6 +16,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        alpha: Some(Alpha { op: &super::axpy::OP, negated: true }),
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "Sub", since: 14, attrs: &[] }],
     aliases: &["megengine.functional.sub", "oneflow.sub", "torch.subtract"],
     examples: &[

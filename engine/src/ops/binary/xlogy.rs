@@ -1,7 +1,7 @@
 //! `xlogy`: `input * log(other)`, 0 where the input is 0.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 pub static OP: OpDef = OpDef {
@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["torch.special.xlogy"],
     examples: &[

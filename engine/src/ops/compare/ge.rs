@@ -1,6 +1,6 @@
 //! `ge`: whether input is greater or equal.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `ge`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "GreaterOrEqual", since: 16, attrs: &[] }],
     aliases: &["megengine.functional.greater_equal", "oneflow.ge", "torch.greater_equal"],
     examples: &[

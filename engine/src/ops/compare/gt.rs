@@ -1,6 +1,6 @@
 //! `gt`: whether input is greater.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `gt`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Greater", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.greater", "oneflow.gt", "torch.greater"],
     examples: &[

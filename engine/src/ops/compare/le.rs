@@ -1,6 +1,6 @@
 //! `le`: whether input is less or equal.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `le`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "LessOrEqual", since: 16, attrs: &[] }],
     aliases: &["megengine.functional.less_equal", "oneflow.le", "torch.less_equal"],
     examples: &[

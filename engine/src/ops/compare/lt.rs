@@ -1,6 +1,6 @@
 //! `lt`: whether input is less.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `lt`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Less", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.less", "oneflow.lt", "torch.less"],
     examples: &[

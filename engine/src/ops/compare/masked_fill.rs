@@ -2,7 +2,7 @@
 
 use crate::dtype::Strength;
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 use crate::{Attrs, DType, Error, Result, Tensor};
 
@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["oneflow.masked_fill"],
     examples: &[

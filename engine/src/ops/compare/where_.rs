@@ -1,7 +1,7 @@
 //! `where`: `input` where the condition holds, else `other`.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Form, Grad, Is, Onnx, OpDef, Param, Surface, When};
 use crate::rules;
 use crate::{Attrs, DType, Error, Result, Tensor};
 
@@ -18,6 +18,17 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        form: Some(Form::new(
+            "where_true",
+            When::All(&[
+                When::Arg("condition", Is::Given),
+                When::Arg("input", Is::Absent),
+                When::Arg("other", Is::Absent),
+            ]),
+        )),
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "Where", since: 16, attrs: &[] }],
     aliases: &["megengine.functional.where", "oneflow.where"],
     examples: &[

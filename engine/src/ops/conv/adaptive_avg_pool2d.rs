@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use crate::cpu::pool2d;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::{Attr, Meta, Metas, OpDef, Result, Tensor, apply_one, with_float};
 
@@ -20,6 +21,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        shapes: "[N, C, H, W] gives [N, C, output_size...]; N may be absent",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "GlobalAveragePool", since: 1, attrs: &[] }],
     aliases: &[
         "megengine.functional.adaptive_avg_pool2d",

@@ -4,7 +4,8 @@ use smallvec::smallvec;
 
 use crate::cpu::pool2d;
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
+    shapes,
 };
 use crate::ops::shape::size_list;
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
@@ -25,6 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: true,
+    surface: Surface { shapes: shapes::WINDOWS_GRADIENT, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

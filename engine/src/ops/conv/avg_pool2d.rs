@@ -6,7 +6,7 @@ use super::window;
 use crate::cpu::pool2d::{self, Divisor};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Saves, Surface, shapes,
 };
 use crate::{Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 
@@ -30,6 +30,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::WINDOWS, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "AveragePool",
         since: 11,

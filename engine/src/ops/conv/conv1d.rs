@@ -3,21 +3,13 @@
 use smallvec::smallvec;
 
 use crate::functional::{squeeze, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Form, Grad, Is, Surface, When};
 use crate::{Attr, Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "conv1d",
     doc: "Sequences `[n, c, length]` convolved with kernels `[k, c / groups, r]`; then the bias is added.",
-    params: &[
-        Param::tensor("input"),
-        Param::tensor("weight"),
-        Param::with("bias", ParamKind::OptTensor, Default::None),
-        Param::with("stride", ParamKind::Ints, Default::Ints(&[1])),
-        Param::with("padding", ParamKind::Ints, Default::Ints(&[0])),
-        Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
-        Param::with("groups", ParamKind::Int, Default::Int(1)),
-    ],
+    params: super::PARAMS,
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::composed,
     body: Body::Composed(body),
@@ -26,16 +18,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    onnx: &[Onnx {
-        op_type: "Conv",
-        since: 11,
-        attrs: &[
-            ("stride", "strides"),
-            ("padding", "pads"),
-            ("dilation", "dilations"),
-            ("groups", "group"),
-        ],
-    }],
+    surface: Surface {
+        form: Some(Form::new("conv1d", When::Arg("padding", Is::Str))),
+        shapes: "input [N, C, L], weight [O, C / groups, k], bias [O] give [N, O, L'] with L' = (L + 2 padding - dilation (k - 1) - 1) / stride + 1, rounded down",
+        ..Surface::PLAIN
+    },
+    onnx: super::ONNX,
     aliases: &["torch.conv1d", "megengine.functional.conv1d", "oneflow.nn.functional.conv1d"],
     examples: &[
         ("conv1d(tensor([[[1.0, 2.0, 3.0]]]), tensor([[[1.0, 1.0]]]))", "tensor([[[3., 5.]]])"),

@@ -3,21 +3,13 @@
 use smallvec::smallvec;
 
 use crate::functional::{squeeze, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Form, Grad, Is, Surface, When, shapes};
 use crate::{OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "conv2d",
     doc: "Images `[n, c, h, w]` (or one image `[c, h, w]`) convolved with kernels `[k, c / groups, r, s]`; then the bias is added per kernel.",
-    params: &[
-        Param::tensor("input"),
-        Param::tensor("weight"),
-        Param::with("bias", ParamKind::OptTensor, Default::None),
-        Param::with("stride", ParamKind::Ints, Default::Ints(&[1])),
-        Param::with("padding", ParamKind::Ints, Default::Ints(&[0])),
-        Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
-        Param::with("groups", ParamKind::Int, Default::Int(1)),
-    ],
+    params: super::PARAMS,
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::composed,
     body: Body::Composed(body),
@@ -26,16 +18,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    onnx: &[Onnx {
-        op_type: "Conv",
-        since: 11,
-        attrs: &[
-            ("stride", "strides"),
-            ("padding", "pads"),
-            ("dilation", "dilations"),
-            ("groups", "group"),
-        ],
-    }],
+    surface: Surface {
+        form: Some(Form::new("conv2d", When::Arg("padding", Is::Str))),
+        shapes: shapes::CONVOLVED,
+        ..Surface::PLAIN
+    },
+    onnx: super::ONNX,
     aliases: &["torch.conv2d", "megengine.functional.conv2d", "oneflow.nn.functional.conv2d"],
     examples: &[
         (

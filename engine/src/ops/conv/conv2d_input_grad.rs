@@ -6,7 +6,7 @@ use super::{Seen, infer_view, seen};
 use super::{Steps, conv_kernels, pair};
 use crate::cpu::conv;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Onnx, Param, ParamKind, Saves,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Onnx, Param, ParamKind, Saves, Surface,
 };
 use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 
@@ -30,6 +30,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: true,
+    surface: Surface {
+        shapes: "the gradient has the shape of the input of the convolution",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "ConvTranspose", since: 11, attrs: &[] }],
     aliases: &[],
     examples: &[

@@ -5,7 +5,9 @@ use smallvec::smallvec;
 use super::{Seen, infer_view, seen};
 use super::{Steps, conv_kernels, pair};
 use crate::cpu::conv;
-use crate::op::{Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Param, ParamKind, Saves, Surface,
+};
 use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
@@ -28,6 +30,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: true,
+    surface: Surface {
+        shapes: "the gradient has the shape of the weight of the convolution",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -6,21 +6,13 @@ use super::{Seen, infer_view, seen};
 use super::{Steps, conv_kernels};
 use crate::cpu::conv;
 use crate::functional::sum;
-use crate::op::{Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Param, ParamKind, Saves};
+use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, Saves, Surface, shapes};
 use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
     name: "convolution",
     doc: "The batched convolution behind conv2d, with its bias.",
-    params: &[
-        Param::tensor("input"),
-        Param::tensor("weight"),
-        Param::with("bias", ParamKind::OptTensor, Default::None),
-        Param::with("stride", ParamKind::Ints, Default::Ints(&[1])),
-        Param::with("padding", ParamKind::Ints, Default::Ints(&[0])),
-        Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
-        Param::with("groups", ParamKind::Int, Default::Int(1)),
-    ],
+    params: super::PARAMS,
     dtypes: DTypeRule::FloatsToSame,
     infer,
     body: Body::Kernels(KERNELS),
@@ -29,6 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::CONVOLVED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -1,6 +1,8 @@
 //! `max_pool2d`: the largest element of each window; with `return_indices` also where it lies in its plane.
 
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+};
 use crate::{OpDef, Outputs, Result, apply, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,6 +25,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::WINDOWS, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "MaxPool",
         since: 12,

@@ -7,6 +7,7 @@ use crate::cpu::{max_pool, pool2d};
 use crate::functional::{reshape, scatter_add};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::{
     Attrs, DType, Meta, Metas, OpDef, Result, Shape, Tensor, autograd, functional, with_float,
@@ -31,6 +32,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: "values and indices, each as of max_pool2d", ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

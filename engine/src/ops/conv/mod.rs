@@ -2,7 +2,7 @@
 
 use crate::cpu::view::View;
 use crate::cpu::{conv, pool2d};
-use crate::op::{InferCx, KernelCx};
+use crate::op::{Default, InferCx, KernelCx, Onnx, Param, ParamKind};
 use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, with_float};
 
 pub mod adaptive_avg_pool2d;
@@ -33,6 +33,29 @@ pub static ALL: &[&OpDef] = &[
     &max_pool2d::OP,
     &max_pool2d_with_indices::OP,
 ];
+
+/// The parameters of convolutions.
+const PARAMS: &[Param] = &[
+    Param::tensor("input"),
+    Param::tensor("weight"),
+    Param::with("bias", ParamKind::OptTensor, Default::None),
+    Param::with("stride", ParamKind::Ints, Default::Ints(&[1])),
+    Param::with("padding", ParamKind::Ints, Default::Ints(&[0])),
+    Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
+    Param::with("groups", ParamKind::Int, Default::Int(1)),
+];
+
+/// How convolutions are written in ONNX.
+const ONNX: &[Onnx] = &[Onnx {
+    op_type: "Conv",
+    since: 11,
+    attrs: &[
+        ("stride", "strides"),
+        ("padding", "pads"),
+        ("dilation", "dilations"),
+        ("groups", "group"),
+    ],
+}];
 
 /// Attribute `idx` as (height, width); one number stands for both, an absent one is `default`.
 pub(crate) fn pair(

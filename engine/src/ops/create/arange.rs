@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::{dtype_or, fill_with, number_or};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind, Surface,
 };
 use crate::storage::Number;
 use crate::tensor::Metas;
@@ -28,6 +28,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: "[n] with n = (end - start) / step, rounded up", ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.arange", "oneflow.arange", "numpy.arange"],
     examples: &[

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::{dtype_or, fill_with};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind, Surface,
 };
 use crate::storage::Number;
 use crate::tensor::Metas;
@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: "[n, n], or [n, m]", ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.eye", "oneflow.eye", "numpy.eye"],
     examples: &[

@@ -4,7 +4,8 @@ use smallvec::smallvec;
 
 use super::{dtype_of, dtype_or, fill, number_or, sizes};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::storage::Number;
 use crate::tensor::Metas;
@@ -27,6 +28,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SIZE, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.full", "oneflow.full", "numpy.full"],
     examples: &[

@@ -3,7 +3,9 @@
 use smallvec::smallvec;
 
 use super::{dtype_or, full};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface, shapes,
+};
 use crate::tensor::Outputs;
 use crate::{Attr, Result, apply, rules};
 
@@ -24,6 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.full_like", "oneflow.full_like", "numpy.full_like"],
     examples: &[

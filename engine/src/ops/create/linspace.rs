@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{dtype_or, fill_with, number_or};
 use crate::op::{
     self, Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
+    Surface,
 };
 use crate::storage::Number;
 use crate::tensor::Metas;
@@ -28,6 +29,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: "[steps]", ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.linspace", "oneflow.linspace", "numpy.linspace"],
     examples: &[

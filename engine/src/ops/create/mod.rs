@@ -14,10 +14,10 @@ use smallvec::smallvec;
 
 use crate::cpu::interrupt;
 use crate::cpu::view::OutView;
-use crate::op::{self, InferCx};
+use crate::op::{self, ComposedCx, InferCx};
 use crate::storage::{Number, bits_of};
-use crate::tensor::Metas;
-use crate::{Attr, Attrs, DType, Error, Meta, OpDef, Result, Shape, lane, with_size};
+use crate::tensor::{Metas, Outputs};
+use crate::{Attr, Attrs, DType, Error, Meta, OpDef, Result, Shape, apply, lane, with_size};
 
 /// The family, sorted by name.
 pub static ALL: &[&OpDef] = &[
@@ -67,6 +67,13 @@ fn sizes(cx: &InferCx<'_>, idx: usize) -> Result<Shape> {
 /// Infer of `zeros` and `ones`: (size, dtype).
 fn sized(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(sizes(cx, 0)?, dtype_or(cx.attrs, 1, DType::F32))])
+}
+
+/// What `filled` gives in the shape of input 0, and in its dtype unless attribute 0 is another.
+fn like(cx: &ComposedCx<'_>, filled: &'static OpDef) -> Result<Outputs> {
+    let input = cx.input(0)?;
+    let dtype = dtype_or(cx.attrs, 0, input.dtype());
+    apply(filled, &[], &smallvec![Attr::sizes(input.shape()), Attr::DType(dtype)])
 }
 
 /// Sets every element to the number, converted to the dtype.

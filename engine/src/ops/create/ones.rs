@@ -2,7 +2,9 @@
 
 use super::{fill, sized};
 use crate::Result;
-use crate::op::{Body, DTypeRule, Default, Grad, Kernel, KernelCx, OpDef, Param, ParamKind};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, Kernel, KernelCx, OpDef, Param, ParamKind, Surface, shapes,
+};
 use crate::storage::Number;
 
 /// The row of `ones`.
@@ -21,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SIZE, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.ones", "oneflow.ones", "numpy.ones"],
     examples: &[

@@ -1,11 +1,7 @@
 //! `ones_like`: the number 1 in the shape of another tensor.
 
-use smallvec::smallvec;
-
-use super::{dtype_or, ones};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
-use crate::tensor::Outputs;
-use crate::{Attr, Result, apply, rules};
+use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface, shapes};
+use crate::rules;
 
 /// The row of `ones_like`.
 pub static OP: OpDef = OpDef {
@@ -14,12 +10,13 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::with("dtype", ParamKind::OptDType, Default::None)],
     dtypes: DTypeRule::Any,
     infer: rules::composed,
-    body: Body::Composed(body),
+    body: Body::Composed(|cx| super::like(cx, &super::ones::OP)),
     grad: Grad::Stops("the result does not depend on the elements"),
     step: None,
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.ones_like", "oneflow.ones_like", "numpy.ones_like"],
     examples: &[
@@ -28,9 +25,3 @@ pub static OP: OpDef = OpDef {
         ("ones_like(tensor(5), dtype=float32)", "tensor(1.)"),
     ],
 };
-
-fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let input = cx.input(0)?;
-    let dtype = dtype_or(cx.attrs, 0, input.dtype());
-    apply(&ones::OP, &[], &smallvec![Attr::sizes(input.shape()), Attr::DType(dtype)])
-}

@@ -1,11 +1,7 @@
 //! `zeros_like`: the number 0 in the shape of another tensor.
 
-use smallvec::smallvec;
-
-use super::{dtype_or, zeros};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
-use crate::tensor::Outputs;
-use crate::{Attr, Result, apply, rules};
+use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface, shapes};
+use crate::rules;
 
 /// The row of `zeros_like`.
 pub static OP: OpDef = OpDef {
@@ -14,12 +10,13 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::with("dtype", ParamKind::OptDType, Default::None)],
     dtypes: DTypeRule::Any,
     infer: rules::composed,
-    body: Body::Composed(body),
+    body: Body::Composed(|cx| super::like(cx, &super::zeros::OP)),
     grad: Grad::Stops("the result does not depend on the elements"),
     step: None,
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.zeros_like", "oneflow.zeros_like", "numpy.zeros_like"],
     examples: &[
@@ -28,9 +25,3 @@ pub static OP: OpDef = OpDef {
         ("zeros_like(tensor(5), dtype=float32)", "tensor(0.)"),
     ],
 };
-
-fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let input = cx.input(0)?;
-    let dtype = dtype_or(cx.attrs, 0, input.dtype());
-    apply(&zeros::OP, &[], &smallvec![Attr::sizes(input.shape()), Attr::DType(dtype)])
-}

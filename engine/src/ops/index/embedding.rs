@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{eq, reshape, select_where, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply_one, rules};
 
@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: "indices [...] and weight [V, D] give [..., D]", ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.embedding", "oneflow.nn.functional.embedding"],
     examples: &[

@@ -6,6 +6,7 @@ use super::{Spread, admit_along, index_dtype};
 use crate::functional::scatter_add;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::shape::resolve_dim;
 use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
@@ -26,6 +27,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "the shape of index, which has as many dimensions as the input",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "GatherElements", since: 13, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.gather", "oneflow.gather"],
     examples: &[

@@ -7,6 +7,7 @@ use crate::cpu::interrupt;
 use crate::cpu::view::View;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::{Attr, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_size};
 
@@ -22,6 +23,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        shapes: "indexed dimensions give way to the broadcast shape of the indices",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "GatherND", since: 13, attrs: &[] }],
     aliases: &["oneflow.gather_nd"],
     examples: &[

@@ -7,7 +7,7 @@ use crate::cpu::number::Num;
 use crate::cpu::{interrupt, strided};
 use crate::op::indices;
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
 };
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, Metas, OpDef, Result, Tensor, apply_one, with_dtype};
@@ -29,6 +29,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "the shape of the input; source has the length of index along dim",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.index_add"],
     examples: &[

@@ -8,8 +8,8 @@ use crate::cpu::view::View;
 use crate::cpu::{interrupt, strided};
 use crate::functional::unbroadcast;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
+    ParamKind, Saves, Surface, When,
 };
 use crate::{
     Attrs, Error, Layout, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_dtype,
@@ -31,6 +31,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        form: Some(Form::new("index_put", When::At(0, "input", Is::Tensor))),
+        shapes: "the shape of the input; values are broadcast to what is indexed",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "ScatterND", since: 16, attrs: &[] }],
     aliases: &["oneflow.tensor_scatter_nd_update"],
     examples: &[

@@ -8,6 +8,7 @@ use crate::functional::index_add;
 use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::shape::resolve_dim;
 use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
@@ -28,6 +29,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "the shape of the input, with the length of index along dim",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "Gather", since: 13, attrs: &[("dim", "axis")] }],
     aliases: &["oneflow.index_select"],
     examples: &[

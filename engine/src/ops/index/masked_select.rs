@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{expand, reshape, select};
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{Attrs, DType, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -18,6 +18,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "[n], the number of true elements of the mask, which is broadcast with the input",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.masked_select"],
     examples: &[

@@ -5,7 +5,9 @@ use std::ops::Range;
 use smallvec::smallvec;
 
 use crate::cpu::interrupt;
-use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Onnx, Param};
+use crate::op::{
+    Body, DTypeRule, Form, Grad, InferCx, Is, Kernel, KernelCx, Onnx, Param, Surface, When,
+};
 use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_size};
 
 pub static OP: OpDef = OpDef {
@@ -20,6 +22,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        form: Some(Form::new("nonzero", When::Arg("as_tuple", Is::Given))),
+        shapes: "[n, number of dimensions], a row for each element that is not 0",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "NonZero", since: 13, attrs: &[] }],
     aliases: &["torch.argwhere", "oneflow.nonzero", "oneflow.argwhere"],
     examples: &[

@@ -7,7 +7,7 @@ use crate::cpu::interrupt;
 use crate::op::AdmitCx;
 use crate::op::indices;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
 };
 use crate::{DType, Error, Meta, Metas, OpDef, Result};
 
@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: "[...] gives [..., num_classes]", ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "OneHot", since: 11, attrs: &[("num_classes", "depth")] }],
     aliases: &["megengine.functional.one_hot", "oneflow.nn.functional.one_hot"],
     examples: &[

@@ -8,10 +8,11 @@ use crate::cpu::number::Num;
 use crate::cpu::typed::{self, Plain};
 use crate::cpu::view::View;
 use crate::cpu::{interrupt, strided};
-use crate::op::{InferCx, KernelCx};
+use crate::functional::gather;
+use crate::op::{GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::storage::{self, Number};
-use crate::{DType, Error, Layout, Metas, Result, Shape, rules, with_dtype, with_size};
+use crate::{DType, Error, Layout, Metas, Result, Shape, Tensor, rules, with_dtype, with_size};
 
 pub(super) fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (to, index, src) = (cx.shape(0), cx.shape(1), cx.shape(2));
@@ -82,4 +83,13 @@ fn source<T: Plain + Default>(
     let bytes = storage::from_number(src.first().unwrap_or(Number::Int(0)), dtype)?;
     let number = typed::slice::<T>(&bytes)[0];
     Ok(Elements::written(shape.numel(), |out| interrupt::fill(out, number)))
+}
+
+/// The gradient of what is placed, input 2, where it is wanted.
+pub(super) fn grad_of_placed(cx: &GradCx<'_>) -> Result<Option<Tensor>> {
+    if !cx.needs(2) {
+        return Ok(None);
+    }
+    let picked = gather(&cx.output_grad()?, cx.int(0), cx.input(1))?;
+    super::outside_zero(&picked, cx.input(2).shape()).map(Some)
 }

@@ -1,8 +1,10 @@
 //! `scatter`: the input with `src` placed along a dimension: `out[index[i][j]][j] = src[i][j]` for `dim=0`; a number fills all places.
 
 use super::{admit_along, placing};
-use crate::functional::{gather, num};
-use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves};
+use crate::functional::num;
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
+};
 use crate::{OpDef, Result, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
@@ -24,6 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::SCATTERED, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "ScatterElements", since: 16, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.scatter", "oneflow.scatter"],
     examples: &[
@@ -37,14 +40,7 @@ pub static OP: OpDef = OpDef {
 };
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let (dy, index) = (cx.output_grad()?, cx.input(1));
-    let mut res = vec![None; 3];
-    if cx.needs(0) {
-        res[0] = Some(apply_one(&OP, &[dy.clone(), index.clone(), num(0.0)], cx.attrs)?);
-    }
-    if cx.needs(2) {
-        let picked = gather(&dy, cx.int(0), index)?;
-        res[2] = Some(super::outside_zero(&picked, cx.input(2).shape())?);
-    }
-    Ok(res)
+    let cleared = |dy| apply_one(&OP, &[dy, cx.input(1).clone(), num(0.0)], cx.attrs);
+    let kept = cx.needs(0).then(|| cx.output_grad().and_then(cleared)).transpose()?;
+    Ok(vec![kept, None, placing::grad_of_placed(cx)?])
 }

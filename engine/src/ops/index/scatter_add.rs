@@ -1,8 +1,7 @@
 //! `scatter_add`: the input with `src` added along a dimension: `out[index[i][j]][j] += src[i][j]` for `dim=0`.
 
 use super::{admit_along, placing};
-use crate::functional::gather;
-use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves};
+use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes};
 use crate::{OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
@@ -24,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { in_place: true, shapes: shapes::SCATTERED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.scatter_add"],
     examples: &[
@@ -39,14 +39,6 @@ pub static OP: OpDef = OpDef {
 };
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let (dy, index) = (cx.output_grad()?, cx.input(1));
-    let mut res = vec![None; 3];
-    if cx.needs(0) {
-        res[0] = Some(dy.clone());
-    }
-    if cx.needs(2) {
-        let picked = gather(&dy, cx.int(0), index)?;
-        res[2] = Some(super::outside_zero(&picked, cx.input(2).shape())?);
-    }
-    Ok(res)
+    let kept = cx.needs(0).then(|| cx.output_grad()).transpose()?;
+    Ok(vec![kept, None, placing::grad_of_placed(cx)?])
 }

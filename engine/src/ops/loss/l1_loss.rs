@@ -2,7 +2,7 @@
 
 use super::{reduced, reduction};
 use crate::functional::{abs, sub};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::LOSS, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.loss.l1_loss", "oneflow.nn.functional.l1_loss"],
     examples: &[

@@ -3,7 +3,9 @@
 use super::class_rows::Rows;
 use super::reduction;
 use crate::functional::neg;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -24,6 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::CLASSES, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "NegativeLogLikelihoodLoss",
         since: 13,

@@ -7,6 +7,7 @@ use crate::functional::{full, mul, ne, scatter_add, select_where, to, unsqueeze}
 use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
 
@@ -26,6 +27,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: true,
+    surface: Surface { shapes: "scores [N, C] and classes [N]: a score per row", ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -3,7 +3,8 @@
 use crate::cpu::interrupt;
 use crate::op::AdmitCx;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
+    shapes,
 };
 use crate::{Error, Metas, OpDef, Result, rules, with_float};
 
@@ -19,6 +20,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: true,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

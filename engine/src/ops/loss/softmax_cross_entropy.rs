@@ -10,6 +10,7 @@ use crate::op::AdmitCx;
 use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::{Attr, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 
@@ -30,6 +31,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        shapes: "scores [N, C] and classes [N]: a loss per row and what the gradient needs",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.sparse_softmax_cross_entropy"],
     examples: &[

@@ -9,6 +9,7 @@ use crate::functional::{expand, mul, ne, sub, sum, to, unsqueeze};
 use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::{
     Attr, Error, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, rules, with_float,
@@ -33,6 +34,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: true,
+    surface: Surface {
+        shapes: "the gradient has the shape of the scores, [N, C]",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -2,7 +2,7 @@
 
 use super::{ALPHA, BETA, ranks, same_batch, weighed_sum};
 use crate::functional::{matmul, sum};
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,6 +23,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "[B, N, K] @ [B, K, M] gives [N, M]; the first input is broadcast to it",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -5,7 +5,9 @@ use smallvec::smallvec;
 use crate::functional::{
     add, gt, matmul, matrix_transpose, mul, num, select_where, sqrt, sub, sum, unsqueeze,
 };
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Param, ParamKind, Surface, When,
+};
 use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 /// More rows than this are compared by a matrix product (as PyTorch does), which needs no room for the differences of all pairs.
@@ -27,6 +29,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        form: Some(Form::new("cdist", When::At(3, "compute_mode", Is::Given))),
+        shapes: "[..., P, M] and [..., R, M] give [..., P, R]",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &[],
     examples: &[

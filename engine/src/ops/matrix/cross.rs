@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{mul, sub};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply, rules};
 
@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: "shapes are broadcast; size 3 along dim", ..Surface::PLAIN },
     onnx: &[],
     aliases: &["torch.linalg.cross"],
     examples: &[

@@ -9,7 +9,7 @@ use crate::cpu::view::View;
 use crate::functional::{matmul, matrix_transpose, reshape, sum};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Saves, Surface,
 };
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype, with_float};
 
@@ -33,6 +33,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        shapes: "input [..., in], weight [out, in], bias [out] give [..., out]",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "Gemm", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.linear", "oneflow.nn.functional.linear"],
     examples: &[

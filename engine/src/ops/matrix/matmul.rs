@@ -6,7 +6,9 @@ use super::{gemm_kernels, product_shape, run_gemm, run_plain, same_dtypes};
 use crate::cpu::gemm;
 use crate::functional::unbroadcast;
 use crate::functional::{matmul, matrix_transpose, reshape, unsqueeze};
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves, Surface,
+};
 use crate::{Meta, Metas, OpDef, Result, Tensor, with_dtype, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -27,6 +29,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "[..., N, K] @ [..., K, M] gives [..., N, M]; leading dimensions are broadcast, a vector is a row or a column that is left out",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "MatMul", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.matmul", "oneflow.matmul"],
     examples: &[

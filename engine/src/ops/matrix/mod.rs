@@ -8,7 +8,7 @@ use crate::cpu::number::Num;
 use crate::cpu::typed::Plain;
 use crate::cpu::view::View;
 use crate::cpu::{gemm, interrupt, strided};
-use crate::op::{InferCx, KernelCx};
+use crate::op::{ComposedCx, InferCx, KernelCx};
 use crate::{DType, Error, Layout, Result, Shape, Tensor};
 
 pub mod addbmm;
@@ -46,6 +46,17 @@ pub static ALL: &[&OpDef] = &[
     &mv::OP,
     &outer::OP,
 ];
+
+/// The operands, which must be vectors.
+fn two_vectors<'a>(cx: &'a ComposedCx<'_>) -> Result<(&'a Tensor, &'a Tensor)> {
+    let (a, b) = (cx.input(0)?, cx.input(1)?);
+    if a.rank() != 1 || b.rank() != 1 {
+        let shapes = vec![a.shape().clone(), b.shape().clone()];
+        let rule = "two vectors are needed".into();
+        return Err(Error::Shapes { op: cx.op.name, shapes, rule });
+    }
+    Ok((a, b))
+}
 
 /// One product `C[m, n] = A[m, k] B[k, n]`: the operands from their first element on, with row and column strides.
 pub(crate) struct Product<'a, T> {

@@ -3,8 +3,8 @@
 use smallvec::smallvec;
 
 use crate::functional::{mul, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
-use crate::{Error, OpDef, Outputs, Result, rules};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "outer",
@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: "[N] and [M] give [N, M]", ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[
@@ -31,14 +32,6 @@ pub static OP: OpDef = OpDef {
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let (a, b) = (cx.input(0)?, cx.input(1)?);
-    if a.rank() != 1 || b.rank() != 1 {
-        let shapes = vec![a.shape().clone(), b.shape().clone()];
-        return Err(Error::Shapes {
-            op: cx.op.name,
-            shapes,
-            rule: "two vectors are needed".into(),
-        });
-    }
+    let (a, b) = super::two_vectors(cx)?;
     Ok(smallvec![mul(&unsqueeze(a, 1)?, b)?])
 }

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::affine;
 use crate::functional::{add, div, mul, neg, num, reshape, sqrt};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply, rules};
 
 pub static OP: OpDef = OpDef {
@@ -28,6 +28,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        shapes: "input [N, C, ...]; mean, variance, weight and bias have shape [C]; the shape of the input",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx {
         op_type: "BatchNormalization",
         since: 15,

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{div, expand, maximum, mul, num, sum};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,6 +23,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        shapes: "shapes are broadcast, then the dimension dim is left out",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["torch.cosine_similarity", "oneflow.nn.functional.cosine_similarity"],
     examples: &[

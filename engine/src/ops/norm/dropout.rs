@@ -3,7 +3,9 @@
 use smallvec::smallvec;
 
 use crate::functional::mul;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+};
 use crate::{Attr, Error, OpDef, Outputs, Result, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -22,6 +24,7 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "Dropout", since: 13, attrs: &[("p", "ratio")] }],
     aliases: &["torch.dropout", "megengine.functional.dropout", "oneflow.nn.functional.dropout"],
     examples: &[

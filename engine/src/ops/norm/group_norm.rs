@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::affine;
 use crate::functional::reshape;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply, rules};
 
 pub static OP: OpDef = OpDef {
@@ -25,6 +25,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        shapes: "input [N, C, ...], weight and bias [C]; the shape of the input",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &[
         "torch.group_norm",

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::affine;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply, rules};
 
 pub static OP: OpDef = OpDef {
@@ -24,6 +24,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        shapes: "input [..., normalized_shape...], weight and bias of normalized_shape; the shape of the input",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "LayerNormalization", since: 17, attrs: &[("eps", "epsilon")] }],
     aliases: &[
         "torch.layer_norm",

@@ -3,7 +3,9 @@
 use super::default_dim;
 use crate::cpu::softmax::Form;
 use crate::functional::{exp, mul, num, sub, sum};
-use crate::op::{Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
+};
 use crate::{OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
@@ -22,6 +24,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "LogSoftmax", since: 13, attrs: &[("dim", "axis")] }],
     aliases: &[
         "torch.log_softmax",

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{div, maximum, num};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
 use crate::{Attr, OpDef, Outputs, Result, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.normalize", "oneflow.nn.functional.normalize"],
     examples: &[

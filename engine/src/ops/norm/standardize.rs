@@ -6,6 +6,7 @@ use crate::cpu::moments::Kept;
 use crate::functional::{add, div, expand, mean, mul, num, sqrt, sub};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
 use crate::ops::reduce::{dims_attr, kept_shape, n_reduced};
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
@@ -26,6 +27,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

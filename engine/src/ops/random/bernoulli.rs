@@ -3,22 +3,23 @@
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
 use crate::op::AdmitCx;
-use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param};
+use crate::op::{Body, DTypeRule, Grad, Kernel, KernelCx, Param, Surface, shapes};
 use crate::random::Drawn;
-use crate::{Error, Metas, OpDef, Result, random, rules, with_float};
+use crate::{Error, OpDef, Result, random, rules, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "bernoulli",
     doc: "1 with the probability that each element of the input gives, else 0.",
     params: &[Param::tensor("input")],
-    dtypes: DTypeRule::Any,
-    infer,
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::same_as_input,
     body: Body::Kernels(&[Kernel::new("bernoulli.mersenne", run).admitting(admits)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.bernoulli"],
     examples: &[
@@ -26,16 +27,6 @@ pub static OP: OpDef = OpDef {
         ("bernoulli(zeros(0))", "tensor([])"),
     ],
 };
-
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let dtype = cx.dtype(0);
-    let res = rules::same_as_input(cx);
-    if dtype.is_float() {
-        res
-    } else {
-        Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64" })
-    }
-}
 
 fn admits(cx: &AdmitCx<'_>) -> Result<()> {
     cx.elements(0, |p| {

@@ -1,7 +1,9 @@
 //! `dropout_mask`: 0 with probability `p`, else 1 / (1 - p), of the shape and dtype of the input.
 
 use crate::cpu::interrupt;
-use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::op::{
+    Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
+};
 use crate::{Metas, OpDef, Result, random, rules, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -16,6 +18,7 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -7,7 +7,9 @@ use crate::cpu::lane::cast;
 use crate::cpu::number::Float;
 use crate::cpu::order;
 use crate::op::AdmitCx;
-use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
+};
 use crate::{DType, Error, Meta, Metas, OpDef, Result, random, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -26,6 +28,7 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: true,
     internal: false,
+    surface: Surface { shapes: "[..., N] gives [..., num_samples]", ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.multinomial", "megengine.random.multinomial"],
     examples: &[

@@ -1,7 +1,10 @@
 //! `normal`: normal random numbers with the given mean and standard deviation.
 
 use super::{fill_normal, size_infer};
-use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::op::{
+    Body, DTypeRule, Default, Form, Grad, InferCx, Is, Kernel, KernelCx, Param, ParamKind, Surface,
+    When,
+};
 use crate::{Error, Metas, OpDef, Result};
 
 pub static OP: OpDef = OpDef {
@@ -21,6 +24,14 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
+    surface: Surface {
+        form: Some(Form::new(
+            "normal",
+            When::Any(&[When::Arg("mean", Is::Tensor), When::Arg("std", Is::Tensor)]),
+        )),
+        shapes: "the given size, or the broadcast shape of mean and std",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["megengine.random.normal", "oneflow.normal"],
     examples: &[

@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use super::store_ints;
 use crate::cpu::interrupt;
-use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
+};
 use crate::ops::shape::size_list;
 use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, random};
 
@@ -25,6 +27,7 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SIZE, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.randint"],
     examples: &[

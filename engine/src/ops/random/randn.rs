@@ -1,7 +1,9 @@
 //! `randn`: normal random numbers with mean 0 and standard deviation 1.
 
 use super::{fill_normal, size_infer};
-use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
+};
 use crate::{Metas, OpDef, Result};
 
 pub static OP: OpDef = OpDef {
@@ -19,6 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SIZE, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.randn"],
     examples: &[("randn((2, 3)).shape", "torch.Size([2, 3])"), ("randn((0,))", "tensor([])")],

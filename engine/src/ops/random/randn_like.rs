@@ -1,35 +1,26 @@
 //! `randn_like`: normal random numbers of the shape and dtype of the input.
 
 use super::fill_normal;
-use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param};
-use crate::{Error, Metas, OpDef, Result, rules};
+use crate::op::{Body, DTypeRule, Grad, Kernel, KernelCx, Param, Surface, shapes};
+use crate::{OpDef, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "randn_like",
     doc: "Normal random numbers of the shape and dtype of the input.",
     params: &[Param::tensor("input")],
-    dtypes: DTypeRule::Any,
-    infer,
+    dtypes: DTypeRule::FloatsToSame,
+    infer: rules::same_as_input,
     body: Body::Kernels(&[Kernel::new("randn_like.mersenne", run)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[("randn_like(zeros(2, 3)).shape", "torch.Size([2, 3])")],
 };
-
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let dtype = cx.dtype(0);
-    let res = rules::same_as_input(cx);
-    if dtype.is_float() {
-        res
-    } else {
-        Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64" })
-    }
-}
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     fill_normal(cx, 0.0, 1.0)

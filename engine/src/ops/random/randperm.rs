@@ -3,7 +3,9 @@
 use smallvec::smallvec;
 
 use super::store_ints;
-use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
+};
 use crate::ops::shape::size_list;
 use crate::{Attr, DType, Meta, Metas, OpDef, Result, random};
 
@@ -22,6 +24,7 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
+    surface: Surface { shapes: "[n]", ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.randperm", "megengine.random.permutation"],
     examples: &[("randperm(1)", "tensor([0])"), ("sort(randperm(4))[0]", "tensor([0, 1, 2, 3])")],

@@ -1,7 +1,9 @@
 //! `uniform`: uniform random numbers from [low, high).
 
 use super::{fill_uniform, size_infer};
-use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
+};
 use crate::{Metas, OpDef, Result};
 
 pub static OP: OpDef = OpDef {
@@ -21,6 +23,10 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
+    surface: Surface {
+        shapes: "the given size, or the broadcast shape of the bounds",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["megengine.random.uniform"],
     examples: &[

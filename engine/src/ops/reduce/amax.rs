@@ -2,7 +2,9 @@
 
 use super::extremes::{self, Side};
 use crate::OpDef;
-use crate::op::{Body, DTypeRule, Default, Grad, Kernel, Onnx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
+};
 
 pub static OP: OpDef = OpDef {
     name: "amax",
@@ -20,6 +22,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "ReduceMax",
         since: 13,

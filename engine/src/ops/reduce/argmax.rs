@@ -2,7 +2,7 @@
 
 use super::extremes::{self, Side};
 use crate::OpDef;
-use crate::op::{Body, DTypeRule, Default, Grad, Kernel, Onnx, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Grad, Kernel, Onnx, Param, ParamKind, Surface, shapes};
 
 pub static OP: OpDef = OpDef {
     name: "argmax",
@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "ArgMax",
         since: 13,

@@ -3,7 +3,9 @@
 use smallvec::smallvec;
 
 use super::{count, dims_attr, reduced_shape};
-use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
+};
 use crate::{DType, Meta, Metas, OpDef, Result};
 
 pub static OP: OpDef = OpDef {
@@ -18,6 +20,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

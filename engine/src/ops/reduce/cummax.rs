@@ -2,7 +2,7 @@
 
 use super::extremes::{self, Side};
 use crate::OpDef;
-use crate::op::{Body, DTypeRule, Grad, Kernel, Param, ParamKind, Saves};
+use crate::op::{Body, DTypeRule, Grad, Kernel, Param, ParamKind, Returns, Saves, Surface, shapes};
 
 pub static OP: OpDef = OpDef {
     name: "cummax",
@@ -18,6 +18,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        returns: Returns::Named,
+        shapes: shapes::SAME_WITH_INDICES,
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use super::running::{self, Running};
 use crate::functional::{flip, mul, slice};
-use crate::op::{Body, DTypeRule, Default, Grad, GradCx, Kernel, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes,
+};
 use crate::shape::resolve_dim;
 use crate::{Attr, OpDef, Result, Tensor, apply_one};
 
@@ -24,6 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.cumprod"],
     examples: &[

@@ -2,7 +2,9 @@
 
 use super::running::{self, Running};
 use crate::functional::{cumsum, flip};
-use crate::op::{Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
+};
 use crate::{OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
@@ -21,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "CumSum", since: 11, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.cumsum", "oneflow.cumsum"],
     examples: &[

@@ -6,7 +6,8 @@ use super::cumprod::shifted;
 use crate::cpu::{scan, strided};
 use crate::functional::{flip, mul};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
+    shapes,
 };
 use crate::shape::resolve_dim;
 use crate::{Error, Metas, OpDef, Result, Tensor, apply_one, with_float};
@@ -23,6 +24,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

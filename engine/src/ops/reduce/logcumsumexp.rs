@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::cumprod::entered;
 use super::running::{self, Running};
 use crate::functional::{exp, flip, mul, slice, sub};
-use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves};
+use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes};
 use crate::shape::resolve_dim;
 use crate::{Attr, OpDef, Result, Tensor, apply_one};
 
@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -7,7 +7,7 @@ use crate::cpu::softmax;
 use crate::functional::{exp, mul, sub};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Saves, Surface, shapes,
 };
 use crate::{Meta, Metas, OpDef, Result, Tensor, with_float};
 
@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "ReduceLogSumExp",
         since: 13,

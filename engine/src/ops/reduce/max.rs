@@ -2,7 +2,10 @@
 
 use super::extremes::{self, Side};
 use crate::OpDef;
-use crate::op::{Body, DTypeRule, Default, Grad, Kernel, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Default, Form, Grad, Is, Kernel, Param, ParamKind, Returns, Saves, Surface,
+    When, shapes,
+};
 
 pub static OP: OpDef = OpDef {
     name: "max",
@@ -20,6 +23,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        returns: Returns::Named,
+        form: Some(Form::new("max_of", When::At(1, "other", Is::Tensor))),
+        shapes: shapes::WITH_INDICES,
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.max"],
     examples: &[

@@ -7,7 +7,7 @@ use crate::cpu::reduce;
 use crate::functional::{div, num};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Saves, Surface, shapes,
 };
 use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, Tensor, with_float};
 
@@ -28,6 +28,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "ReduceMean",
         since: 13,

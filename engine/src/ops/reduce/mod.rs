@@ -1,6 +1,6 @@
 //! Reductions: sums, extremes, statistics and running sums over dimensions.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::OpDef;
 use crate::cpu::elements::Elements;
@@ -10,9 +10,12 @@ use crate::cpu::number::Num;
 use crate::cpu::reduce::{self, Fold};
 use crate::cpu::typed::Plain;
 use crate::cpu::view::View;
-use crate::op::{GradCx, InferCx, KernelCx};
+use crate::op::{ComposedCx, GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
-use crate::{Attr, Attrs, DType, Error, Result, Shape, Tensor, functional, with_float};
+use crate::{
+    Attr, Attrs, DType, Error, Meta, Metas, Outputs, Result, Shape, Tensor, apply_one, functional,
+    with_float,
+};
 
 pub mod all;
 pub mod amax;
@@ -175,12 +178,19 @@ impl Accumulate for reduce::Sum {}
 impl Accumulate for reduce::Product {}
 
 /// The dtype of a sum or product: that of attribute `idx`, else int64 for integers and bools.
-pub(crate) fn accumulated_dtype(cx: &InferCx<'_>, idx: usize) -> DType {
+fn accumulated_dtype(cx: &InferCx<'_>, idx: usize) -> DType {
     match cx.attrs.get(idx) {
         Some(Attr::DType(dtype)) => *dtype,
         _ if cx.dtype(0).is_float() => cx.dtype(0),
         _ => DType::I64,
     }
+}
+
+/// The shape and dtype of sums and products: dimensions, keepdim and dtype are the first three attributes.
+pub(crate) fn infer_accumulated(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    let shape = reduced_shape(cx.shape(0), &dims, cx.flag(1));
+    Ok(smallvec![Meta::new(shape, accumulated_dtype(cx, 2))])
 }
 
 /// Sums or multiplies input 0 along the dimensions of attribute 0, in the dtype of the output.
@@ -242,6 +252,20 @@ pub(crate) fn one_dim(
         Some(Attr::Int(it)) => resolve_dim(op, *it, rank).map(Some),
         _ => Ok(None),
     }
+}
+
+/// The shape of variances: dimensions in attribute 0, keepdim in attribute 2.
+pub(crate) fn infer_variances(cx: &InferCx<'_>) -> Result<Metas> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
+    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(2)), cx.dtype(0))])
+}
+
+/// What an op of variances gives, and the mean over the same dimensions.
+pub(crate) fn with_mean(cx: &ComposedCx<'_>, op: &'static OpDef) -> Result<Outputs> {
+    let input = cx.input(0)?;
+    let spread = apply_one(op, std::slice::from_ref(input), cx.attrs)?;
+    let mean = functional::mean(input, &cx.ints(0).unwrap_or_default(), cx.flag(2))?;
+    Ok(smallvec![spread, mean])
 }
 
 /// Variances of input 0 (dimensions: attribute 0, correction: attribute 1), in two passes and `f64`.

@@ -7,8 +7,8 @@ use crate::cpu::number::Float;
 use crate::cpu::reduce;
 use crate::functional::{abs, div, eq, mul, num, pow, select_where, sign, sum, to};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
+    ParamKind, Saves, Surface, When, shapes,
 };
 use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_float};
 
@@ -29,6 +29,18 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        form: Some(Form::new(
+            "norm",
+            When::Any(&[
+                When::Arg("p", Is::Str),
+                When::Arg("p", Is::None),
+                When::Arg("dtype", Is::Given),
+            ]),
+        )),
+        shapes: shapes::REDUCED,
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx {
         op_type: "ReduceL2",
         since: 13,

@@ -2,14 +2,14 @@
 
 use smallvec::smallvec;
 
-use super::{accumulate, accumulated_dtype, dims_attr, reduced_shape, spread};
+use super::{accumulate, dims_attr, spread};
 use crate::cpu::reduce;
 use crate::functional::{div, eq, mul, num, select_where, sub, sum, to};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
-use crate::{Attr, DType, Meta, Metas, OpDef, Result, Tensor, apply_one, functional};
+use crate::{Attr, DType, OpDef, Result, Tensor, apply_one, functional};
 
 pub static OP: OpDef = OpDef {
     name: "prod",
@@ -21,13 +21,14 @@ pub static OP: OpDef = OpDef {
         Param::with("dtype", ParamKind::OptDType, Default::None),
     ],
     dtypes: DTypeRule::Any,
-    infer,
+    infer: super::infer_accumulated,
     body: Body::Kernels(&[Kernel::new("reduce.prod", run)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: Some(|cx| if cx.has(0) { "ProdBackward1" } else { "ProdBackward0" }),
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "ReduceProd",
         since: 13,
@@ -40,14 +41,6 @@ pub static OP: OpDef = OpDef {
         ("prod(zeros(0))", "tensor(1.)"),
     ],
 };
-
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
-    Ok(smallvec![Meta::new(
-        reduced_shape(cx.shape(0), &dims, cx.flag(1)),
-        accumulated_dtype(cx, 2)
-    )])
-}
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     accumulate(cx, reduce::Product)

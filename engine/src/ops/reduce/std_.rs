@@ -1,13 +1,11 @@
 //! `std`: the standard deviation over dimensions, or of all elements: the root of the variance.
 
-use smallvec::smallvec;
-
-use super::{dims_attr, reduced_shape};
 use crate::functional::{div, eq, mul, num, select_where};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
+    shapes,
 };
-use crate::{Meta, Metas, OpDef, Result, Tensor, functional};
+use crate::{OpDef, Result, Tensor, functional};
 
 pub static OP: OpDef = OpDef {
     name: "std",
@@ -19,13 +17,14 @@ pub static OP: OpDef = OpDef {
         Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
     ],
     dtypes: DTypeRule::FloatsToSame,
-    infer,
+    infer: super::infer_variances,
     body: Body::Kernels(&[Kernel::new("reduce.std", run)]),
     grad: Grad::Rule(grad, Saves::Both),
     step: None,
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.std", "oneflow.std"],
     examples: &[
@@ -34,11 +33,6 @@ pub static OP: OpDef = OpDef {
         ("std(tensor([1.0]))", "tensor(nan)"),
     ],
 };
-
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
-    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(2)), cx.dtype(0))])
-}
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     super::variances(cx, f64::sqrt)

@@ -1,14 +1,12 @@
 //! `sum`: the sum over dimensions, or of all elements.
 
-use smallvec::smallvec;
-
-use super::{accumulate, accumulated_dtype, dims_attr, reduced_shape, spread};
+use super::{accumulate, dims_attr, spread};
 use crate::cpu::reduce;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
-use crate::{Meta, Metas, OpDef, Result, Tensor};
+use crate::{OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
     name: "sum",
@@ -20,13 +18,14 @@ pub static OP: OpDef = OpDef {
         Param::with("dtype", ParamKind::OptDType, Default::None),
     ],
     dtypes: DTypeRule::Any,
-    infer,
+    infer: super::infer_accumulated,
     body: Body::Kernels(&[Kernel::new("reduce.sum", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: Some(|cx| if cx.has(0) { "SumBackward1" } else { "SumBackward0" }),
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "ReduceSum",
         since: 13,
@@ -40,14 +39,6 @@ pub static OP: OpDef = OpDef {
         ("sum(zeros(0))", "tensor(0.)"),
     ],
 };
-
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
-    Ok(smallvec![Meta::new(
-        reduced_shape(cx.shape(0), &dims, cx.flag(1)),
-        accumulated_dtype(cx, 2)
-    )])
-}
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     accumulate(cx, reduce::Sum)

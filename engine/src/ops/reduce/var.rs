@@ -1,12 +1,10 @@
 //! `var`: the variance over dimensions, or of all elements: squared distances from the mean, divided by their number less `correction`.
 
-use smallvec::smallvec;
-
-use super::{dims_attr, reduced_shape};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
+    shapes,
 };
-use crate::{Meta, Metas, OpDef, Result, Tensor};
+use crate::{OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
     name: "var",
@@ -18,13 +16,14 @@ pub static OP: OpDef = OpDef {
         Param::with("keepdim", ParamKind::Bool, Default::Bool(false)),
     ],
     dtypes: DTypeRule::FloatsToSame,
-    infer,
+    infer: super::infer_variances,
     body: Body::Kernels(&[Kernel::new("reduce.var", run)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.var", "oneflow.var"],
     examples: &[
@@ -33,11 +32,6 @@ pub static OP: OpDef = OpDef {
         ("var(tensor([1.0]))", "tensor(nan)"),
     ],
 };
-
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
-    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(2)), cx.dtype(0))])
-}
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     super::variances(cx, |variance| variance)

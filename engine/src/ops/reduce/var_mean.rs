@@ -1,10 +1,7 @@
 //! `var_mean`: the variance and the mean over dimensions, or of all elements.
 
-use smallvec::smallvec;
-
-use crate::functional::mean;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
-use crate::{OpDef, Outputs, Result, apply_one, rules};
+use crate::op::{Body, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
+use crate::{OpDef, rules};
 
 pub static OP: OpDef = OpDef {
     name: "var_mean",
@@ -17,12 +14,13 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::composed,
-    body: Body::Composed(body),
+    body: Body::Composed(|cx| super::with_mean(cx, &super::var::OP)),
     grad: Grad::Derived,
     step: None,
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { shapes: shapes::TWICE_REDUCED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[
@@ -34,9 +32,3 @@ pub static OP: OpDef = OpDef {
         ("var_mean(tensor([1.0]))", "(tensor(nan), tensor(1.))"),
     ],
 };
-
-fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let input = cx.input(0)?;
-    let spread = apply_one(&super::var::OP, std::slice::from_ref(input), cx.attrs)?;
-    Ok(smallvec![spread, mean(input, &cx.ints(0).unwrap_or_default(), cx.flag(2))?])
-}

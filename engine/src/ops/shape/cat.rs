@@ -9,7 +9,7 @@ use crate::cpu::strided;
 use crate::functional::{full, slice};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Saves, Surface,
 };
 use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype, with_size};
 
@@ -28,6 +28,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        shapes: "sizes agree but along dim, where they are added",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "Concat", since: 4, attrs: &[("dim", "axis")] }],
     aliases: &[
         "torch.concat",

@@ -1,7 +1,7 @@
 //! `chunk`: at most `chunks` pieces of equal size along a dimension; the last may be smaller.
 
 use super::dim_attr;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -20,6 +20,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        returns: Returns::Views,
+        shapes: "pieces along dim; the last may be smaller",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.chunk"],
     examples: &[

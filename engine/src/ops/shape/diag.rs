@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, apply, rules};
 
 pub static OP: OpDef = OpDef {
@@ -17,6 +17,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "[N] gives [N + |diagonal|, N + |diagonal|], a matrix gives one diagonal",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["megengine.functional.diag", "oneflow.diag"],
     examples: &[

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::{permute, reshape, slice};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface};
 use crate::{Error, OpDef, Outputs, Result, Shape, rules};
 
 pub static OP: OpDef = OpDef {
@@ -24,6 +24,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        returns: Returns::View,
+        shapes: "dim1 and dim2 are left out, and the length of the diagonal comes last",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.diagonal"],
     examples: &[

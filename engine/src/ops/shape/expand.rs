@@ -3,7 +3,9 @@
 use smallvec::smallvec;
 
 use crate::functional::unbroadcast;
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
+};
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor};
 
 pub static OP: OpDef = OpDef {
@@ -18,6 +20,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "Expand", since: 8, attrs: &[("shape", "shape")] }],
     aliases: &[
         "torch.broadcast_to",

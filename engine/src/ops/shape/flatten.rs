@@ -4,7 +4,10 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::reshape;
-use crate::op::{Body, DTypeRule, Default, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves,
+    Surface,
+};
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor};
 
 pub static OP: OpDef = OpDef {
@@ -23,6 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "Flatten", since: 1, attrs: &[("start_dim", "axis")] }],
     aliases: &["torch.ravel", "Tensor.ravel", "megengine.functional.flatten", "oneflow.flatten"],
     examples: &[

@@ -1,7 +1,7 @@
 //! `flip`: order reversed along the given dimensions.
 
 use crate::functional::flip;
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves};
+use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves, Surface};
 use crate::shape::resolve_dim;
 use crate::{Attrs, Layout, Metas, OpDef, Result, Shape, Tensor, rules};
 
@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["megengine.functional.flip", "oneflow.flip"],
     examples: &[

@@ -33,6 +33,7 @@ pub mod stack;
 pub mod t;
 pub mod tile;
 pub mod transpose;
+mod triangle;
 pub mod tril;
 pub mod triu;
 pub mod unbind;

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::permute;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Returns, Surface};
 use crate::shape::resolve_dim;
 use crate::{Error, OpDef, Outputs, Result, rules};
 
@@ -23,6 +23,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        returns: Returns::View,
+        shapes: "the same sizes in another order",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["torch.moveaxis", "Tensor.moveaxis", "oneflow.movedim"],
     examples: &[

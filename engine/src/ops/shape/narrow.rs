@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::slice;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Returns, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -24,6 +24,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        returns: Returns::View,
+        shapes: "the shape of the input, with the given length along dim",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.narrow"],
     examples: &[

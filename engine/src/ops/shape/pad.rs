@@ -7,7 +7,7 @@ use smallvec::smallvec;
 use crate::cpu::interrupt;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Saves, Surface,
 };
 use crate::storage::{Number, bits_of};
 use crate::{
@@ -32,6 +32,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "the last dimension grows by the first two numbers, the one before by the next two, and so on",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx {
         op_type: "Pad",
         since: 13,

@@ -3,7 +3,9 @@
 use smallvec::smallvec;
 
 use crate::functional::permute;
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
+};
 use crate::shape::resolve_dim;
 use crate::{Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 
@@ -19,6 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "Transpose", since: 1, attrs: &[("dims", "perm")] }],
     aliases: &["megengine.functional.transpose", "oneflow.permute"],
     examples: &[

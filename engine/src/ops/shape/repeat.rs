@@ -1,6 +1,6 @@
 //! `repeat`: copies side by side: `repeats` per dimension, which may add dimensions in front.
 
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -15,6 +15,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "each size times its number; more numbers than dimensions add some in front",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.repeat"],
     examples: &[

@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use super::size_list;
 use crate::functional::{expand, reshape, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Param, ParamKind, Surface, When,
+};
 use crate::shape::resolve_dim;
 use crate::{Attr, OpDef, Outputs, Result, Shape, rules};
 
@@ -24,6 +26,14 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        form: Some(Form::new(
+            "repeat_interleave",
+            When::Any(&[When::Arg("repeats", Is::Absent), When::Arg("repeats", Is::Tensor)]),
+        )),
+        shapes: "the size along dim times repeats; without dim the input is made flat before",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["megengine.functional.repeat"],
     examples: &[

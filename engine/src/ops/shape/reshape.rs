@@ -3,7 +3,9 @@
 use smallvec::smallvec;
 
 use crate::functional::reshape;
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
+};
 use crate::{Meta, Metas, OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
@@ -18,6 +20,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { returns: Returns::View, never_copies_as: &["view"], ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "Reshape", since: 5, attrs: &[("shape", "shape")] }],
     aliases: &["Tensor.view", "megengine.functional.reshape", "oneflow.reshape", "oneflow.view"],
     examples: &[

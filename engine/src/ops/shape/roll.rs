@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{cat, reshape, slice};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
 use crate::shape::resolve_dim;
 use crate::{Error, OpDef, Outputs, Result, Shape, Tensor, rules};
 
@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.roll", "oneflow.roll"],
     examples: &[

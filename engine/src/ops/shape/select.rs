@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use super::{dim_attr, wrap_index};
 use crate::functional::unsqueeze;
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Returns, Saves, Surface,
+};
 use crate::{Attr, Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
@@ -23,6 +25,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.select"],
     examples: &[

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::{dim_attr, size_list, span_of};
 use crate::cpu::{interrupt, strided};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
 };
 use crate::{Layout, Meta, Metas, OpDef, Result, Tensor, apply_one, with_size};
 
@@ -28,6 +28,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: true,
+    surface: Surface { shapes: "the gradient has the shape of what was sliced", ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

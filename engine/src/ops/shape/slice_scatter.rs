@@ -6,6 +6,7 @@ use super::{dim_attr, span_of};
 use crate::cpu::strided;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::{Error, Layout, Metas, OpDef, Result, Tensor, apply_one, functional, with_size};
 
@@ -28,6 +29,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "the shape of the input; src has the shape of the slice",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &[],
     examples: &[

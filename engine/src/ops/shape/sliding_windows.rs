@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::{full, index_add, reshape};
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves, int};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Returns, Saves, Surface, int,
+};
 use crate::{Attrs, Error, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, functional};
 
 pub static OP: OpDef = OpDef {
@@ -24,6 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["Tensor.unfold"],
     examples: &[

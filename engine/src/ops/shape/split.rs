@@ -1,7 +1,9 @@
 //! `split`: pieces along a dimension: of one size (the last may be smaller), or of the sizes given.
 
 use super::{dim_attr, size_list};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Returns, Surface,
+};
 use crate::{Attr, Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -20,6 +22,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        returns: Returns::Views,
+        shapes: "pieces of the given sizes along dim",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx {
         op_type: "Split",
         since: 13,

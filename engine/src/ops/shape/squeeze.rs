@@ -3,7 +3,10 @@
 use smallvec::smallvec;
 
 use crate::functional::reshape;
-use crate::op::{Body, DTypeRule, Default, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves,
+    Surface,
+};
 use crate::shape::resolve_dim;
 use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 
@@ -19,6 +22,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "Squeeze", since: 13, attrs: &[("dim", "axes")] }],
     aliases: &["megengine.functional.squeeze", "oneflow.squeeze"],
     examples: &[

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::{cat, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -22,6 +22,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface {
+        shapes: "all of one shape; a new dimension dim has their number",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["megengine.functional.stack", "oneflow.stack"],
     examples: &[

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::transpose;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Returns, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -18,6 +18,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        returns: Returns::View,
+        shapes: "[N, M] gives [M, N]; vectors stay",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.t"],
     examples: &[

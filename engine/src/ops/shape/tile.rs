@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::size_list;
 use crate::functional::{expand, reshape};
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{OpDef, Outputs, Result, Shape, rules};
 
 pub static OP: OpDef = OpDef {
@@ -19,6 +19,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "each size times its number, counted from the last; more numbers than dimensions add some in front",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "Tile", since: 13, attrs: &[("dims", "repeats")] }],
     aliases: &["megengine.functional.tile", "oneflow.tile"],
     examples: &[

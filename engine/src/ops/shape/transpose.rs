@@ -4,7 +4,9 @@ use smallvec::{SmallVec, smallvec};
 
 use super::dim_attr;
 use crate::functional::transpose;
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Returns, Saves, Surface,
+};
 use crate::{Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 
 pub static OP: OpDef = OpDef {
@@ -23,6 +25,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[
         "torch.swapaxes",

@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::reshape;
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
+};
 use crate::{Meta, Metas, OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
@@ -19,6 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "Unsqueeze", since: 13, attrs: &[("dim", "axes")] }],
     aliases: &["megengine.functional.expand_dims", "oneflow.unsqueeze", "oneflow.expand_dims"],
     examples: &[

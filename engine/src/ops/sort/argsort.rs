@@ -1,6 +1,6 @@
 //! `argsort`: where the elements in order come from, along a dimension.
 
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
 use crate::{OpDef, Outputs, Result, apply, rules};
 
 pub static OP: OpDef = OpDef {
@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.argsort", "oneflow.argsort"],
     examples: &[

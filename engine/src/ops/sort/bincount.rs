@@ -5,7 +5,9 @@ use smallvec::smallvec;
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
 use crate::op::AdmitCx;
-use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind};
+use crate::op::{
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
+};
 use crate::{DType, Error, Meta, Metas, OpDef, Result, Shape, with_dtype};
 
 pub static OP: OpDef = OpDef {
@@ -24,6 +26,10 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        shapes: "[N] gives [largest number + 1], or [minlength] if that is more",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::cpu::lane::cast;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::{Error, OpDef, Outputs, Result, Shape, Tensor, functional, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: "[bins]", ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -5,7 +5,9 @@ use smallvec::smallvec;
 use crate::functional::{
     gather, gt, ne, reshape, select, select_where, squeeze, sub, sum, to, unsqueeze,
 };
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface, shapes,
+};
 use crate::shape::resolve_dim;
 use crate::{Attr, DType, Error, OpDef, Outputs, Result, Shape, Tensor, apply, rules};
 
@@ -25,6 +27,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { returns: Returns::Named, shapes: shapes::WITH_INDICES, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.median"],
     examples: &[

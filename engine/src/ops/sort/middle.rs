@@ -6,7 +6,7 @@ use super::ascending;
 use crate::cpu::number::Num;
 use crate::functional::{div, eq, mul, ne, select_where, sum, to};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
 };
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype};
 
@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: true,
+    surface: Surface { shapes: "one number of shape []", ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -2,7 +2,9 @@
 
 use super::median;
 use crate::functional::{floor_divide, maximum, sub};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface, shapes,
+};
 use crate::{OpDef, Outputs, Result, Tensor, rules};
 
 pub static OP: OpDef = OpDef {
@@ -21,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { returns: Returns::Named, shapes: shapes::WITH_INDICES, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -4,7 +4,8 @@ use smallvec::smallvec;
 
 use super::{back_to_places, sort_lines};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Returns,
+    Saves, Surface, shapes,
 };
 use crate::shape::resolve_dim;
 use crate::{DType, Meta, Metas, OpDef, Result, Tensor};
@@ -26,6 +27,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        returns: Returns::Named,
+        shapes: shapes::SAME_WITH_INDICES,
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["megengine.functional.sort", "oneflow.sort"],
     examples: &[

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::{back_to_places, sort_lines};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves,
+    Returns, Saves, Surface,
 };
 use crate::shape::resolve_dim;
 use crate::{DType, Error, Meta, Metas, OpDef, Result, Tensor};
@@ -28,6 +28,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface {
+        returns: Returns::Named,
+        shapes: "values and indices: k along dim",
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx {
         op_type: "TopK",
         since: 11,

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use crate::cpu::order::{self, ranked};
 use crate::cpu::view::View;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
 };
 use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_dtype, with_size};
 
@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { shapes: "[n], the number of different elements", ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "Unique", since: 11, attrs: &[("sorted", "sorted")] }],
     aliases: &[],
     examples: &[

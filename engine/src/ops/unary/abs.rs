@@ -1,6 +1,6 @@
 //! `abs`: the absolute value.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `abs`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Abs", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.abs", "oneflow.abs", "torch.absolute"],
     examples: &[

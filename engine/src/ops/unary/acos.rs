@@ -1,6 +1,6 @@
 //! `acos`: the inverse cosine, in radians.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `acos`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Acos", since: 7, attrs: &[] }],
     aliases: &["megengine.functional.acos", "oneflow.acos", "oneflow.arccos", "torch.arccos"],
     examples: &[

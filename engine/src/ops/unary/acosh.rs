@@ -1,6 +1,6 @@
 //! `acosh`: the inverse hyperbolic cosine.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `acosh`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Acosh", since: 9, attrs: &[] }],
     aliases: &["megengine.functional.acosh", "oneflow.acosh", "oneflow.arccosh", "torch.arccosh"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `asin`: the inverse sine, in radians.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `asin`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Asin", since: 7, attrs: &[] }],
     aliases: &["megengine.functional.asin", "oneflow.asin", "oneflow.arcsin", "torch.arcsin"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `asinh`: the inverse hyperbolic sine.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `asinh`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Asinh", since: 9, attrs: &[] }],
     aliases: &["megengine.functional.asinh", "oneflow.asinh", "oneflow.arcsinh", "torch.arcsinh"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `atan`: the inverse tangent, in radians.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `atan`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Atan", since: 7, attrs: &[] }],
     aliases: &["megengine.functional.atan", "oneflow.atan", "oneflow.arctan", "torch.arctan"],
     examples: &[

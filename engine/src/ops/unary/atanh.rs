@@ -1,6 +1,6 @@
 //! `atanh`: the inverse hyperbolic tangent.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `atanh`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Atanh", since: 9, attrs: &[] }],
     aliases: &["megengine.functional.atanh", "oneflow.atanh", "oneflow.arctanh", "torch.arctanh"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `ceil`: the smallest whole number that is not below x.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `ceil`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Ceil", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.ceil", "oneflow.ceil"],
     examples: &[

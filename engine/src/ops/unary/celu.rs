@@ -1,7 +1,7 @@
 //! `celu`: x where it is positive, else `alpha * (exp(x / alpha) - 1)`.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `celu`.
@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["oneflow.nn.functional.celu", "torch.nn.functional.celu"],
     examples: &[

@@ -2,7 +2,7 @@
 
 use crate::dtype::Strength;
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Form, Grad, Is, OpDef, Param, ParamKind, Surface, When};
 use crate::rules;
 use crate::{Attr, Attrs, DType, Result, Tensor};
 use smallvec::SmallVec;
@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface { form: Some(OTHER_LIMITS), ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.clip", "oneflow.clamp", "oneflow.clip", "torch.clip"],
     examples: &[
@@ -36,6 +37,21 @@ pub static OP: OpDef = OpDef {
         ("clamp(tensor([-0.0, 0.0]), min=0.0)", "tensor([-0., 0.])"),
     ],
 };
+
+/// Limits that are tensors; without any limit, the same function says what is missing.
+const OTHER_LIMITS: Form = Form {
+    in_place: true,
+    ..Form::new(
+        "clamp",
+        When::Any(&[
+            When::Arg("min", Is::Tensor),
+            When::Arg("max", Is::Tensor),
+            When::All(&[NO_MIN, NO_MAX]),
+        ]),
+    )
+};
+const NO_MIN: When = When::Any(&[When::Arg("min", Is::Absent), When::Arg("min", Is::None)]);
+const NO_MAX: When = When::Any(&[When::Arg("max", Is::Absent), When::Arg("max", Is::None)]);
 
 /// The lower bound first: where the bounds cross, `max` wins. At the bounds themselves gradients stop, and a zero keeps its sign.
 fn body(x: &Expr, attrs: &Attrs) -> Expr {

@@ -1,6 +1,6 @@
 //! `clone`: the same numbers in storage of their own.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `clone`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Identity", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.copy", "oneflow.Tensor.clone"],
     examples: &[

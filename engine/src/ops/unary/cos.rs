@@ -1,6 +1,6 @@
 //! `cos`: the cosine of radians.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `cos`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Cos", since: 7, attrs: &[] }],
     aliases: &["megengine.functional.cos", "oneflow.cos"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `cosh`: the hyperbolic cosine.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `cosh`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Cosh", since: 9, attrs: &[] }],
     aliases: &["megengine.functional.cosh", "oneflow.cosh"],
     examples: &[

@@ -1,7 +1,7 @@
 //! `elu`: x where it is positive, else `alpha * (exp(x) - 1)`.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `elu`.
@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Elu", since: 6, attrs: &[("alpha", "alpha")] }],
     aliases: &[
         "megengine.functional.nn.elu",

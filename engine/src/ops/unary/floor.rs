@@ -1,6 +1,6 @@
 //! `floor`: the largest whole number that is not above x.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `floor`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Floor", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.floor", "oneflow.floor"],
     examples: &[

@@ -1,7 +1,7 @@
 //! `gelu`: x times the normal distribution function at x; `approximate` is `none` or `tanh`.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 use crate::{Attr, Attrs};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Gelu", since: 20, attrs: &[("approximate", "approximate")] }],
     aliases: &[
         "megengine.functional.nn.gelu",

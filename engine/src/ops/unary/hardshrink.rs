@@ -1,7 +1,7 @@
 //! `hardshrink`: x, but 0 where it is not larger than `lambd` in size.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `hardshrink`.
@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["oneflow.nn.functional.hardshrink", "torch.nn.functional.hardshrink"],
     examples: &[

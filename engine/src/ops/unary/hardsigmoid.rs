@@ -1,7 +1,7 @@
 //! `hardsigmoid`: `relu6(x + 3) / 6`.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `hardsigmoid`.
@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &[
         "megengine.functional.hsigmoid",

@@ -1,7 +1,7 @@
 //! `hardswish`: `x * relu6(x + 3) / 6`.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `hardswish`.
@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "HardSwish", since: 14, attrs: &[] }],
     aliases: &[
         "megengine.functional.hswish",

@@ -1,7 +1,7 @@
 //! `hardtanh`: x limited to `min_val..max_val`, without gradient at the bounds.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `hardtanh`.
@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["oneflow.nn.functional.hardtanh", "torch.nn.functional.hardtanh"],
     examples: &[

@@ -1,7 +1,7 @@
 //! `isfinite`: whether x is neither infinite nor NaN.
 
 use crate::DType;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `isfinite`.
@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &[],
     examples: &[

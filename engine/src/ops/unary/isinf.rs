@@ -1,7 +1,7 @@
 //! `isinf`: whether x is infinite.
 
 use crate::DType;
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `isinf`.
@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "IsInf", since: 10, attrs: &[] }],
     aliases: &["megengine.functional.isinf", "oneflow.isinf"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `isnan`: whether x is not a number.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `isnan`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "IsNaN", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.isnan", "oneflow.isnan"],
     examples: &[

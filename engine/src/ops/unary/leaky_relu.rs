@@ -1,7 +1,7 @@
 //! `leaky_relu`: x where it is positive, else x times a small slope.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `leaky_relu`.
@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "LeakyRelu", since: 16, attrs: &[("negative_slope", "alpha")] }],
     aliases: &[
         "megengine.functional.leaky_relu",

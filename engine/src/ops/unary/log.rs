@@ -1,6 +1,6 @@
 //! `log`: the natural logarithm.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `log`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Log", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.log", "oneflow.log"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `log1p`: `log(1 + x)`, accurate near 0.
 
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `log1p`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["megengine.functional.log1p", "oneflow.log1p"],
     examples: &[

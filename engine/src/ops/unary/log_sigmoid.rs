@@ -1,6 +1,6 @@
 //! `log_sigmoid`: `log(sigmoid(x))` without overflow.
 
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `log_sigmoid`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &[
         "megengine.functional.logsigmoid",

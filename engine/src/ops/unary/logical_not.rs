@@ -1,6 +1,6 @@
 //! `logical_not`: whether x is 0.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `logical_not`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Not", since: 1, attrs: &[] }],
     aliases: &["megengine.functional.logical_not", "oneflow.logical_not"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `mish`: `x * tanh(softplus(x))`.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `mish`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Mish", since: 18, attrs: &[] }],
     aliases: &["oneflow.mish", "oneflow.nn.functional.mish", "torch.nn.functional.mish"],
     examples: &[

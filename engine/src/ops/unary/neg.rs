@@ -1,6 +1,6 @@
 //! `neg`: the number with the other sign.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `neg`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Neg", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.neg", "oneflow.neg", "oneflow.negative", "torch.negative"],
     examples: &[

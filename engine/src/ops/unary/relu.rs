@@ -1,7 +1,7 @@
 //! `relu`: x where it is positive, else 0.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `relu`.
@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Relu", since: 14, attrs: &[] }],
     aliases: &[
         "megengine.functional.relu",

@@ -1,7 +1,7 @@
 //! `relu6`: x limited to 0..6.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `relu6`.
@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &[
         "megengine.functional.relu6",

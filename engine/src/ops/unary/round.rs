@@ -1,7 +1,7 @@
 //! `round`: the nearest number with `decimals` digits after the point; ties go to the even one.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 use crate::{Attrs, op};
 
@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Round", since: 11, attrs: &[] }],
     aliases: &["megengine.functional.round", "oneflow.round"],
     examples: &[

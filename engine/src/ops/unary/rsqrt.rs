@@ -1,6 +1,6 @@
 //! `rsqrt`: one over the square root.
 
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `rsqrt`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["oneflow.rsqrt"],
     examples: &[

@@ -1,7 +1,7 @@
 //! `selu`: the self-normalising exponential unit.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `selu`.
@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Selu", since: 6, attrs: &[] }],
     aliases: &["oneflow.nn.functional.selu", "torch.nn.functional.selu"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `sigmoid`: `1 / (1 + exp(-x))`.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `sigmoid`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Sigmoid", since: 13, attrs: &[] }],
     aliases: &[
         "megengine.functional.sigmoid",

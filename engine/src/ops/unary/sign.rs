@@ -1,6 +1,6 @@
 //! `sign`: -1, 0 or 1 after the sign of the number; 0 for NaN.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `sign`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Sign", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.sign", "oneflow.sign"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `sin`: the sine of radians.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `sin`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Sin", since: 7, attrs: &[] }],
     aliases: &["megengine.functional.sin", "oneflow.sin"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `sinh`: the hyperbolic sine.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `sinh`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Sinh", since: 9, attrs: &[] }],
     aliases: &["megengine.functional.sinh", "oneflow.sinh"],
     examples: &[

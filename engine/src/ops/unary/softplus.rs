@@ -1,7 +1,7 @@
 //! `softplus`: `log(1 + exp(beta * x)) / beta`; x itself where `beta * x` is above `threshold`.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `softplus`.
@@ -25,6 +25,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Softplus", since: 1, attrs: &[] }],
     aliases: &[
         "megengine.functional.nn.softplus",

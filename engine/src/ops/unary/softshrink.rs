@@ -1,7 +1,7 @@
 //! `softshrink`: x brought nearer to 0 by `lambd`, and 0 where it is not larger than that.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `softshrink`.
@@ -22,6 +22,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["oneflow.nn.functional.softshrink", "torch.nn.functional.softshrink"],
     examples: &[

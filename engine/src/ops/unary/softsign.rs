@@ -1,6 +1,6 @@
 //! `softsign`: `x / (1 + |x|)`.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `softsign`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Softsign", since: 1, attrs: &[] }],
     aliases: &["oneflow.nn.functional.softsign", "torch.nn.functional.softsign"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `sqrt`: the square root.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `sqrt`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Sqrt", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.sqrt", "oneflow.sqrt"],
     examples: &[

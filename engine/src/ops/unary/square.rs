@@ -1,6 +1,6 @@
 //! `square`: the number times itself.
 
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 use crate::{Attrs, DType, Result, Tensor};
 
@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["megengine.functional.square", "oneflow.square"],
     examples: &[

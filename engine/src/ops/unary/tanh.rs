@@ -1,6 +1,6 @@
 //! `tanh`: the hyperbolic tangent.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `tanh`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Tanh", since: 13, attrs: &[] }],
     aliases: &["megengine.functional.tanh", "oneflow.tanh", "oneflow.nn.functional.tanh"],
     examples: &[

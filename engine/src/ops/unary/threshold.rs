@@ -1,7 +1,7 @@
 //! `threshold`: x where it is larger than `threshold`, else `value`.
 
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `threshold`.
@@ -23,6 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["oneflow.nn.functional.threshold", "torch.nn.functional.threshold"],
     examples: &[

@@ -1,6 +1,6 @@
 //! `to`: the same numbers in another dtype.
 
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, ParamKind};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 use crate::{Attr, Attrs, DType, Tensor};
 
@@ -17,6 +17,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[Onnx { op_type: "Cast", since: 13, attrs: &[("dtype", "to")] }],
     aliases: &[
         "megengine.functional.astype",

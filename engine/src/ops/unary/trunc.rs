@@ -1,6 +1,6 @@
 //! `trunc`: x without its fraction.
 
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param};
+use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `trunc`.
@@ -16,6 +16,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
+    surface: Surface::PLAIN,
     onnx: &[],
     aliases: &["torch.fix"],
     examples: &[

@@ -1,0 +1,127 @@
+//! What users see of an op besides its parameters: in what other forms they call it, what a call gives, and its shapes in words.
+
+use super::OpDef;
+
+/// What users see of an op besides its parameters. A row says what is special: `Surface { shapes: "[n]", ..Surface::PLAIN }`.
+pub struct Surface {
+    /// What a call gives.
+    pub returns: Returns,
+    /// Another form of call, which a function of the language answers.
+    pub form: Option<Form>,
+    /// What `alpha=` means.
+    pub alpha: Option<Alpha>,
+    /// Whether there is a method in place, `x.scatter_add_()`. Elementwise ops have one in any case.
+    pub in_place: bool,
+    /// Names under which it refuses to copy: `x.view(2, 3)`.
+    pub never_copies_as: &'static [&'static str],
+    /// The shapes it takes and gives, in words; empty where they follow from the body.
+    pub shapes: &'static str,
+}
+
+/// What a call gives to programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// New values: one, or a tuple of several.
+    Values,
+    /// New values: one, or several under the names that the class of the op's name in `torch.return_types` gives them.
+    Named,
+    /// A view of the first input: what is written to one is seen in the other.
+    View,
+    /// A tuple of views of the first input, also of a single one.
+    Views,
+}
+
+/// A call that is another computation than that of the row: `torch.max(a, b)`, `torch.where(mask)`.
+pub struct Form {
+    /// Which calls have this form.
+    pub when: When,
+    /// What answers them in the library's module `torch.forms`.
+    pub function: &'static str,
+    /// Whether the method in place has it as well.
+    pub in_place: bool,
+}
+
+/// A condition on the arguments of a call.
+pub enum When {
+    /// An argument is so. It is found where the row's parameter of this name stands, or by keyword alone if the row has none.
+    Arg(&'static str, Is),
+    /// As above, of an argument that the row does not have, at this position.
+    At(usize, &'static str, Is),
+    /// Two tensors have unlike dtypes.
+    Unlike(&'static str, &'static str),
+    Any(&'static [When]),
+    All(&'static [When]),
+}
+
+/// What an argument may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Is {
+    Absent,
+    Given,
+    None,
+    Number,
+    Str,
+    Tensor,
+}
+
+/// How much of the second operand counts: `add(x, y, alpha=2)`.
+pub struct Alpha {
+    /// The op of three operands that computes it.
+    pub op: &'static OpDef,
+    /// Whether it takes the number with the opposite sign.
+    pub negated: bool,
+}
+
+impl Surface {
+    /// Nothing special.
+    pub const PLAIN: Self = Self {
+        returns: Returns::Values,
+        form: None,
+        alpha: None,
+        in_place: false,
+        never_copies_as: &[],
+        shapes: "",
+    };
+}
+
+impl Form {
+    /// A form that only calls have which leave their operands alone.
+    pub const fn new(function: &'static str, when: When) -> Self {
+        Self { when, function, in_place: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::Body;
+    use crate::ops;
+
+    #[test]
+    fn views_come_from_views() {
+        for op in ops::all() {
+            let fits = match op.surface.returns {
+                Returns::View => matches!(op.body, Body::View(_) | Body::Composed(_)),
+                Returns::Views => matches!(op.body, Body::Composed(_)),
+                Returns::Values | Returns::Named => true,
+            };
+            assert!(fits, "{}", op.name);
+        }
+    }
+
+    #[test]
+    fn positions_are_given_for_what_rows_lack() {
+        fn check(op: &OpDef, when: &When) {
+            let has = |name: &str| op.params.iter().any(|it| it.name == name);
+            match when {
+                When::At(_, name, _) => assert!(!has(name), "{}: {name}", op.name),
+                When::Unlike(a, b) => assert!(has(a) && has(b), "{}: {a}, {b}", op.name),
+                When::Any(parts) | When::All(parts) => parts.iter().for_each(|it| check(op, it)),
+                When::Arg(..) => {}
+            }
+        }
+        for op in ops::all() {
+            op.surface.form.iter().for_each(|it| check(op, &it.when));
+        }
+    }
+}
