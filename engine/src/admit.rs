@@ -24,11 +24,18 @@ pub(crate) fn ahead(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Res
 }
 
 /// What an operation on whole numbers refuses as its second operand.
-fn fault_of(op: BinOp) -> Option<(Fault, fn(f64) -> bool)> {
+fn fault_of(op: BinOp) -> Option<Fault> {
     match op {
-        BinOp::FloorDiv | BinOp::Rem | BinOp::Fmod => Some((Fault::DivisionByZero, |it| it == 0.0)),
-        BinOp::Pow => Some((Fault::NegativeExponent, |it| it < 0.0)),
+        BinOp::FloorDiv | BinOp::Rem | BinOp::Fmod => Some(Fault::DivisionByZero),
+        BinOp::Pow => Some(Fault::NegativeExponent),
         _ => None,
+    }
+}
+
+fn is_refused(fault: Fault, operand: f64) -> bool {
+    match fault {
+        Fault::DivisionByZero => operand == 0.0,
+        Fault::NegativeExponent => operand < 0.0,
     }
 }
 
@@ -50,10 +57,10 @@ fn faults_ahead(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<
     let mut res = Ok(());
     if let Some(expr) = lane::expr_of(op, attrs) {
         expr.each_binary(&mut |op, operand| {
-            let Some((fault, is_bad)) = fault_of(op) else { return };
+            let Some(fault) = fault_of(op) else { return };
             if let (Ok(()), Some(idx)) = (&res, Expr::as_input(operand)) {
                 res = cx.elements(idx, |view| {
-                    let bad = cast::<f64>(view).iter().any(|&it| is_bad(it));
+                    let bad = cast::<f64>(view).iter().any(|&it| is_refused(fault, it));
                     if bad { Err(Error::from(fault)) } else { Ok(()) }
                 });
             }

@@ -219,6 +219,35 @@ fn a_tape_that_grows_without_end_is_stopped() {
 }
 
 #[test]
+fn ops_in_place_take_no_second_buffer() {
+    use engine::cpu::alloc;
+    let mut session = session();
+    let made =
+        "import torch\nx = torch.ones(8_000_000)\nw = torch.nn.Parameter(torch.ones(8_000_000))";
+    assert_eq!(error(&mut session, made), "");
+    alloc::set_budget(alloc::stats().live + (24 << 20));
+    let cells = [
+        "x + 1",
+        "x += 1",
+        "x *= torch.tensor(2.0)",
+        "x[3] = 7",
+        "x.relu_()",
+        "x.clamp_(max=4.0).add_(x.sum(), alpha=0.5)",
+        "torch.nn.functional.relu(x, inplace=True)",
+        "x.fill_(3)",
+        "x.zero_()",
+        "with torch.no_grad():\n    w += 1\n    w.sub_(x, alpha=0.1)",
+        "y = x\nwith torch.no_grad():\n    y += w",
+    ];
+    let errors = cells.map(|it| (it, error(&mut session, it)));
+    alloc::set_budget(0);
+    for (cell, error) in errors {
+        assert_eq!(error, if cell == "x + 1" { "MemoryError" } else { "" }, "{cell}");
+    }
+    assert_eq!(error(&mut session, "assert (x == 2).all() and w[5] == 2"), "");
+}
+
+#[test]
 fn a_session_that_ends_leaves_nothing_behind() {
     let code = "import torch.nn as nn, numpy, datetime\ndef f(): return g\ndef g(): return f\nm = nn.Linear(2, 2)";
     let left = [(); 3].map(|()| {

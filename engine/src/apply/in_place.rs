@@ -62,7 +62,9 @@ mod tests {
                 let expected = apply_one(op, &[values(), other.clone()], &Attrs::new()).unwrap();
                 let mut own = values();
                 let before = address(&own);
-                let done = apply_in_place(op, &mut own, &[other.clone()], &Attrs::new()).unwrap();
+                let done =
+                    apply_in_place(op, &mut own, std::slice::from_ref(&other), &Attrs::new())
+                        .unwrap();
                 assert!(done && address(&own) == before, "{}", op.name);
                 let bits = |it: &Tensor| -> Vec<u32> {
                     it.to_vec::<f32>().unwrap().iter().map(|it| it.to_bits()).collect()
@@ -104,7 +106,8 @@ mod tests {
         assert!(!apply_in_place(&unary::exp::OP, &mut x, &[], &none).unwrap());
         let zero = tensor(&[1_i64, 0], &[2]);
         assert!(
-            !apply_in_place(&binary::floor_divide::OP, &mut x, &[zero.clone()], &none).unwrap()
+            !apply_in_place(&binary::floor_divide::OP, &mut x, std::slice::from_ref(&zero), &none)
+                .unwrap()
         );
         assert!(apply_in_place(&binary::mul::OP, &mut x, &[zero], &none).unwrap());
         assert_eq!(x.to_vec::<i64>().unwrap(), [1, 0]);
