@@ -76,16 +76,7 @@ pub fn method(name: Sym) -> Option<Value> {
 }
 
 fn methods() -> FxHashMap<Sym, Value> {
-    let mut methods = FxHashMap::default();
-    let own = engine::ops::all().filter(|it| it.method).map(|it| (it.name, it));
-    for (name, op) in named("Tensor.").chain(own) {
-        let plain = Sym::of(name);
-        methods.insert(plain, cached(plain, op, false));
-        if op.body.is_elementwise() || op.surface.in_place {
-            methods.insert(Sym::new(&format!("{name}_")), cached(plain, op, true));
-        }
-    }
-    methods
+    methods_of_rows().map(|(name, op, in_place)| (name, cached(name, op, in_place))).collect()
 }
 
 /// Ops under the other names that their rows list for a module: `("mm", matmul)` for `torch.`.
@@ -96,9 +87,16 @@ pub fn named(module: &str) -> impl Iterator<Item = (&'static str, &'static OpDef
     })
 }
 
-/// Names of all methods that ops give to tensors.
-pub fn method_names() -> Vec<Sym> {
-    engine::ops::all().filter(|it| it.method).map(|it| Sym::of(it.name)).collect()
+/// The methods that ops give to tensors: the name, the op, and whether it works in place. What is a method under its own name is one
+/// under each other name that it has in `torch`.
+pub fn methods_of_rows() -> impl Iterator<Item = (Sym, &'static OpDef, bool)> {
+    let own = engine::ops::all().filter(|it| it.method).map(|it| (it.name, it));
+    let others = named("torch.").filter(|it| it.1.method);
+    named("Tensor.").chain(others).chain(own).flat_map(|(name, op)| {
+        let has_in_place = op.body.is_elementwise() || op.surface.in_place;
+        let in_place = has_in_place.then(|| (Sym::new(&format!("{name}_")), op, true));
+        std::iter::once((Sym::of(name), op, false)).chain(in_place)
+    })
 }
 
 impl NativeObject for OpFunction {

@@ -73,3 +73,14 @@ for make in (
     except (RuntimeError, IndexError) as error:
         print(type(error).__name__)
 print(nn.BCELoss()(torch.tensor([0.0, 1.0, 0.5]), torch.tensor([0.0, 1.0, 1.0])))
+
+# Methods under all the names of their functions, also in place.
+for name in "absolute arccos arccosh arcsin arcsinh arctan arctanh fix negative".split():
+    v = torch.tensor([0.5, -0.25])
+    print(name, getattr(v, name)(), getattr(v, name + "_")(), v)
+for name in "arctan2 greater greater_equal less less_equal multiply not_equal subtract".split():
+    v, o = torch.tensor([0.5, -0.25]), torch.tensor([0.5, 2.0])
+    print(name, getattr(v, name)(o), getattr(v, name + "_")(o), v)
+v = torch.tensor([0.5, -0.25, 3.0])
+print(v.clip(0, 1), v.clip(max=torch.tensor([0.0, 1.0, 2.0])), v.inner(v), v.argwhere(), v.subtract(v, alpha=2), v.subtract_(v, alpha=3).clip_(-1), v)
+print([name in dir(v) for name in "clip view ravel relu_ clip_ scatter_add_".split()])

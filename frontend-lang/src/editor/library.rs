@@ -152,13 +152,10 @@ fn written(of: &str, class: &str) -> Members {
 fn of_tensors() -> Members {
     let mut members = Members::new();
     members.extend(written("torch.methods", "TensorMethods"));
-    let own = engine::ops::all().filter(|it| it.method).map(|it| (it.name, it));
-    for (name, op) in ops_binding::named("Tensor.").chain(own) {
-        members.extend([named(name, Subject::of_row(Row::Method(op)))]);
-        if op.body.is_elementwise() {
-            members.extend([named(&format!("{name}_"), Subject::of_row(Row::Method(op)))]);
-        }
-    }
+    let of_rows = ops_binding::methods_of_rows();
+    members.extend(
+        of_rows.map(|(name, op, _)| named(name.as_str(), Subject::of_row(Row::Method(op)))),
+    );
     members.extend(attribute::NAMES.iter().map(|it| named(it, Subject::of("property"))));
     members
 }

@@ -32,7 +32,8 @@ const OF_HISTORY: &[&str] = &["is_leaf", "grad_fn", "retains_grad"];
 
 /// Every attribute that [`get`] answers.
 pub fn names() -> Vec<Sym> {
-    NAMES.iter().map(|it| Sym::of(it)).chain(ops_binding::method_names()).collect()
+    let of_rows = ops_binding::methods_of_rows().map(|it| it.0);
+    NAMES.iter().map(|it| Sym::of(it)).chain(of_rows).collect()
 }
 
 /// The attribute `name` of the tensor `this`; `None` leaves it to the methods of the type.

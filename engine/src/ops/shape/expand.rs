@@ -24,7 +24,6 @@ pub static OP: OpDef = OpDef {
     onnx: &[Onnx { op_type: "Expand", since: 8, attrs: &[("shape", "shape")] }],
     aliases: &[
         "torch.broadcast_to",
-        "Tensor.broadcast_to",
         "megengine.functional.broadcast_to",
         "oneflow.expand",
         "oneflow.broadcast_to",

@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "Flatten", since: 1, attrs: &[("start_dim", "axis")] }],
-    aliases: &["torch.ravel", "Tensor.ravel", "megengine.functional.flatten", "oneflow.flatten"],
+    aliases: &["torch.ravel", "megengine.functional.flatten", "oneflow.flatten"],
     examples: &[
         ("flatten(tensor([[1, 2], [3, 4]]))", "tensor([1, 2, 3, 4])"),
         ("flatten(zeros(2, 3, 4), 1).shape", "torch.Size([2, 12])"),

@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
         ..Surface::PLAIN
     },
     onnx: &[],
-    aliases: &["torch.moveaxis", "Tensor.moveaxis", "oneflow.movedim"],
+    aliases: &["torch.moveaxis", "oneflow.movedim"],
     examples: &[
         ("movedim(zeros(2, 3, 4), 0, -1).shape", "torch.Size([3, 4, 2])"),
         ("movedim(tensor([[1, 2], [3, 4]]), 1, 0)", "tensor([[1, 3],\n        [2, 4]])"),

@@ -27,13 +27,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
     onnx: &[],
-    aliases: &[
-        "torch.swapaxes",
-        "torch.swapdims",
-        "Tensor.swapaxes",
-        "Tensor.swapdims",
-        "oneflow.transpose",
-    ],
+    aliases: &["torch.swapaxes", "torch.swapdims", "oneflow.transpose"],
     examples: &[
         (
             "transpose(tensor([[1, 2, 3], [4, 5, 6]]), 0, 1)",
