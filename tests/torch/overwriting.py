@@ -154,3 +154,56 @@ for step in range(3):
     adam.step()
     opt.zero_grad()
 print([round(it, 4) for it in w.tolist()], torch.equal(alias, w), torch.equal(before, w))
+
+leaf = torch.ones(2, requires_grad=True)
+target = torch.zeros(2)
+target.copy_(leaf)
+whole = torch.zeros(2)
+whole[:] = leaf
+for made in (target, whole):
+    made *= 2
+    made.register_hook(lambda g: g * 10)
+    made.sum().backward()
+    print(made.is_leaf, leaf.grad.tolist())
+x = torch.zeros(2, 4)
+for copy in (
+    x.to(torch.float32, copy=True),
+    x.to("cpu", copy=True),
+    x.to(x, False, True),
+    torch.rot90(x, 4),
+    torch.diff(x, n=0),
+    torch.linalg.matrix_power(x[:, :2], 1),
+):
+    copy += 1
+same = x.to(torch.float32)
+same += 5
+tell("copies", x)
+
+w = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+(w * w).sum().backward()
+first = w.grad
+(w**3).sum().backward(create_graph=True)
+tell("with a graph", first, w.grad.detach())
+w.grad = torch.tensor([1.0, 2.0])
+held = w.grad
+torch.optim.SGD([w]).zero_grad(set_to_none=False)
+tell("zero", held, w.grad)
+for make in (
+    lambda it: torch.optim.Adam([it], amsgrad=True),
+    lambda it: torch.optim.Adamax([it]),
+    lambda it: torch.optim.RMSprop([it], centered=True, momentum=0.5),
+    lambda it: torch.optim.Adagrad([it]),
+    lambda it: torch.optim.Adadelta([it]),
+    lambda it: torch.optim.SGD([it], lr=0.1, momentum=0.9),
+):
+    w = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    optimizer = make(w)
+    w.grad = torch.tensor([0.5, -0.25])
+    optimizer.step()
+    held = optimizer.state_dict()["state"][0]
+    for _ in range(2):
+        w.grad = w.detach() * 0.5
+        optimizer.step()
+    for name in sorted(held):
+        if name != "step":
+            print(name, [round(it, 5) for it in held[name].tolist()])

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use engine::autograd::{self, Edge};
 use engine::{Attrs, OpDef, Tensor};
 
 use super::convert::{operand, variable};
@@ -117,9 +118,11 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     let value = super::convert::cast(&value, Some(before.dtype))?;
     // What lay in row-major order stays so.
     let moved = was_in_order && !value.layout().is_contiguous();
-    let value = if moved { super::methods::in_order(&value)? } else { value };
+    // What is written is made of a leaf, and does not become it.
+    let is_leaf = autograd::enabled() && value.edge().is_some_and(Edge::is_leaf);
+    let value = if moved || is_leaf { super::methods::in_order(&value)? } else { value };
     journal::value_changes(object);
-    if engine::autograd::enabled() {
+    if autograd::enabled() {
         object.set(value)?;
     } else {
         object.set_data(&value)?;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use engine::index::Index;
-use engine::{Attr, Attrs, DType, Layout, Meta, Tensor};
+use engine::{Attr, Attrs, DType, Layout, Tensor};
 
 use super::{arith, attribute, convert, dtype, journal, retained, steps};
 use crate::array;
@@ -243,7 +243,7 @@ fn same(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 /// `to(dtype)`, `to(device)`, `to(device, dtype)`, `to(other)`.
-fn to(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn to(cx: &mut Cx, args: Args<'_>) -> Res {
     let mut target = args.opt(2).map(dtype::from_value).transpose()?;
     if let Some(device) = args.opt(3) {
         dtype::device_from_value(device)?;
@@ -262,7 +262,15 @@ fn to(_cx: &mut Cx, args: Args<'_>) -> Res {
             dtype::device_from_value(arg)?;
         }
     }
-    converted(&args, target)
+    // By position, `copy` is the truth value after `non_blocking`.
+    let switches = args.rest(1).iter().filter(|it| matches!(it, Value::Bool(_)));
+    let copies = cx.truth(&args[4])? || switches.skip(1).any(|it| matches!(it, Value::Bool(true)));
+    let found = converted(&args, target)?;
+    if copies && found.is(&args[0]) {
+        in_order(&this(&args)?.get()).map(Value::tensor)
+    } else {
+        Ok(found)
+    }
 }
 
 fn converted(args: &Args<'_>, target: Option<DType>) -> Res {
@@ -381,6 +389,12 @@ fn add_to(object: &TensorObj, grad: Tensor) -> Result<(), Raised> {
         object.set_grad(Some(Rc::new(TensorObj::new(grad))));
         return Ok(());
     };
+    if grad.requires_grad() {
+        // A gradient that has a history does not change.
+        let total = engine::functional::add(&sum.get(), &grad)?;
+        object.set_grad(Some(Rc::new(TensorObj::new(total))));
+        return Ok(());
+    }
     let (plus, given) = (&engine::ops::binary::add::OP, std::slice::from_ref(&grad));
     if !sum.apply_in_place(plus, given, &Attrs::new())? {
         sum.set(engine::functional::add(&sum.get(), &grad)?)?;
@@ -395,21 +409,20 @@ fn retain_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 /// Gives a variable other elements. A value of its dtype and shape becomes its own, without a copy; another one is spread over its
 /// shape, where its elements are if nobody else sees them there.
-fn filled(args: &Args<'_>, make: impl FnOnce(&Meta) -> Result<Tensor, Raised>) -> Res {
+fn filled(args: &Args<'_>, value: &Tensor) -> Res {
     let object = this(args)?;
     object.look_again();
     let before = object.seen().meta();
-    let value = make(&before)?;
     let fits = value.as_number().is_none() && value.meta() == before;
     if !fits && object.refuses_in_place().is_none() {
         journal::value_changes(&object);
-        if object.set_in_place(&[Index::Ellipsis], &value)? {
+        if object.set_in_place(&[Index::Ellipsis], value)? {
             return Ok(args[0].clone());
         }
     }
     let value = match value.as_number() {
         Some(number) => engine::functional::full(&before.shape, number.as_f64(), before.dtype)?,
-        None => convert::cast(&value, Some(before.dtype))?,
+        None => convert::cast(value, Some(before.dtype))?,
     };
     let value = match *value.shape() == before.shape {
         true => value,
@@ -420,12 +433,12 @@ fn filled(args: &Args<'_>, make: impl FnOnce(&Meta) -> Result<Tensor, Raised>) -
 }
 
 fn zero(_cx: &mut Cx, args: Args<'_>) -> Res {
-    filled(&args, |_| Ok(Tensor::number(0.0)))
+    filled(&args, &Tensor::number(0.0))
 }
 
 fn fill(_cx: &mut Cx, args: Args<'_>) -> Res {
     let number = args.float(1)?;
-    filled(&args, |_| Ok(Tensor::number(number)))
+    filled(&args, &Tensor::number(number))
 }
 
 fn copy_from(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -433,7 +446,7 @@ fn copy_from(cx: &mut Cx, args: Args<'_>) -> Res {
         Some(source) => source,
         None => convert::from_data(cx, &args[1], None)?,
     };
-    filled(&args, |_| Ok(source))
+    filled(&args, &source)
 }
 
 fn uniform(_cx: &mut Cx, args: Args<'_>) -> Res {
@@ -454,5 +467,5 @@ fn drawn(args: &Args<'_>, op: &'static str) -> Res {
     let rest = [Attr::sizes(value.shape()), Attr::DType(dtype)];
     let attrs = bounds.into_iter().chain(rest).collect();
     let drawn = generator::with(args.opt(3), || engine::apply_one(row, &[], &attrs))??;
-    filled(args, |_| Ok(drawn))
+    filled(args, &drawn)
 }
