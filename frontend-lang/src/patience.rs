@@ -49,7 +49,8 @@ impl Cx {
         }
     }
 
-    /// Makes `out`, which is empty and has room, `bytes` of text after text: each look is followed by a copy of many that are there.
+    /// Fills `out`, which is empty and has room, with copies of a text, `bytes` in all: what is there already is copied, ever more at
+    /// once, with a look before each time.
     pub(crate) fn push_copies(
         &self,
         out: &mut String,

@@ -1,7 +1,7 @@
 //! Elementwise ops in place: `x += 1` takes no second buffer where nobody else can see the old elements.
 
-use super::SHAPES_ONLY;
-use crate::{Attrs, OpDef, Result, Tensor, admit, interpreter, lane, tape};
+use super::is_watched;
+use crate::{Attrs, OpDef, Result, Tensor, admit, lane};
 
 /// Replaces the elements of `target`, the first operand of an elementwise op, by its results.
 ///
@@ -15,12 +15,8 @@ pub fn apply_in_place(
     attrs: &Attrs,
 ) -> Result<bool> {
     let fits = op.body.is_elementwise() && op.n_tensors() == 1 + others.len();
-    let operands = || std::iter::once(&*target).chain(others);
-    let is_watched = interpreter::active()
-        || SHAPES_ONLY.get()
-        || others.iter().any(Tensor::is_abstract)
-        || tape::enabled() && operands().any(Tensor::requires_grad);
-    if !fits || is_watched || !target.is_owned() || admit::may_fail(op, target.dtype(), attrs) {
+    let watched = is_watched(std::iter::once(&*target).chain(others));
+    if !fits || watched || !target.is_owned() || admit::may_fail(op, target.dtype(), attrs) {
         return Ok(false);
     }
     lane::replace(op, target, others, attrs)
@@ -33,7 +29,7 @@ mod tests {
     use super::*;
     use crate::ops::{binary, unary};
     use crate::storage::Element;
-    use crate::{Attr, DType, Shape, apply_one, functional};
+    use crate::{Attr, DType, Shape, apply_one, functional, tape};
 
     fn values() -> Tensor {
         tensor(&(0..600).map(|it| it as f32 - 300.5).collect::<Vec<_>>(), &[2, 300])

@@ -34,12 +34,19 @@ pub fn apply_one(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result
 /// As [`apply_one`] on two operands, which are only borrowed: what the operators of a language call. The plain case, elementwise
 /// with nothing to record, does without everything that only the others need.
 pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> Result<Tensor> {
-    let taped = tape::enabled() && (a.requires_grad() || b.requires_grad());
-    let plain = matches!(op.body, Body::Binary(_)) && !taped && !interpreter::active();
-    if plain && !SHAPES_ONLY.get() && !a.is_abstract() && !b.is_abstract() {
+    if matches!(op.body, Body::Binary(_)) && !is_watched([a, b]) {
         return lane::eager(op, &[a, b], attrs);
     }
     apply_one(op, &[a.clone(), b.clone()], attrs)
+}
+
+/// Whether anything besides the elements comes of an op on these operands: a step of the tape, what a trace hears, or shapes alone.
+#[inline]
+pub(crate) fn is_watched<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> bool {
+    let taped = tape::enabled();
+    interpreter::active()
+        || SHAPES_ONLY.get()
+        || operands.into_iter().any(|it| it.is_abstract() || taped && it.requires_grad())
 }
 
 /// Applies an op whose optional tensors may be absent.

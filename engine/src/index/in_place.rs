@@ -3,7 +3,8 @@
 //! **Invariant:** whoever holds a handle on a value, or on another tensor in its buffer, never sees it change: then nothing is written here.
 
 use super::{Index, Part, expand_ellipsis};
-use crate::{Layout, Result, Tensor, functional, interpreter, tape};
+use crate::apply::is_watched;
+use crate::{Layout, Result, Tensor, functional};
 
 /// Replaces elements, as [`super::set`] does, in the buffer of `owner`: those at `index` of what is seen under the layout `seen`, which
 /// lies in that buffer. False, with nothing changed, where somebody else can see them, where the tape or a trace must know of it, or
@@ -14,11 +15,7 @@ pub fn set_in_place(
     index: &[Index],
     value: &Tensor,
 ) -> Result<bool> {
-    let is_taped = tape::enabled() && (owner.requires_grad() || value.requires_grad());
-    if is_taped || interpreter::active() || value.is_abstract() || owner.is_abstract() {
-        return Ok(false);
-    }
-    if !index.iter().all(Index::is_plain) || seen.repeats() {
+    if is_watched([&*owner, value]) || !index.iter().all(Index::is_plain) || seen.repeats() {
         return Ok(false);
     }
     let part = Part::new(&seen.shape, &expand_ellipsis(&seen.shape, index)?)?;
@@ -34,8 +31,7 @@ pub fn set_in_place(
         true => part.fitted(value)?,
         false => part.fitted(&functional::to(value, owner.dtype())?)?,
     };
-    // Where ops only infer shapes, nothing is there to be written.
-    if value.is_abstract() { Ok(false) } else { owner.write(&target, &value) }
+    owner.write(&target, &value)
 }
 
 /// Whether the elements of a tensor are those that a layout of the same shape addresses in its buffer.
@@ -62,7 +58,7 @@ impl Part {
 mod tests {
     use super::*;
     use crate::index::{get, set};
-    use crate::{Shape, apply};
+    use crate::{Shape, apply, tape};
 
     fn whole(numel: usize, shape: &[usize]) -> Tensor {
         let values: Vec<f32> = (0..numel).map(|it| it as f32).collect();
