@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::shape::MAX_RANK;
-use crate::{DType, Shape};
+use crate::{DType, Number, Shape};
 
 /// Every failure the engine reports. Callers match on it, never on its text.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,8 @@ pub enum Error {
     Elements { op: &'static str, name: &'static str, rule: &'static str },
     /// An attribute with a value that makes no sense for the op.
     Attr { op: &'static str, name: &'static str, problem: String },
+    /// A number that elements of the dtype cannot be.
+    Range { op: &'static str, name: &'static str, number: Number, dtype: DType },
     /// Number of inputs differs from what the op takes.
     Arity { op: &'static str, expected: usize, got: usize },
     /// A tensor that would not fit into any address space.
@@ -90,6 +92,12 @@ impl fmt::Display for Error {
             ),
             Self::Elements { name, rule, .. } => write!(f, "all elements of {name} should {rule}"),
             Self::Attr { op, name, problem } => write!(f, "{op}: `{name}` {problem}"),
+            Self::Range { op, name, number, dtype } => {
+                write!(
+                    f,
+                    "{op}: `{name}` is {number}, which {dtype} does not hold: take a wider dtype"
+                )
+            }
             Self::Arity { op, expected, got } => {
                 write!(f, "{op} takes {expected} tensor(s), got {got}")
             }

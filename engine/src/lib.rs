@@ -14,6 +14,7 @@ pub mod device;
 pub mod dtype;
 pub mod error;
 pub mod estimate;
+mod exchange;
 pub mod expr;
 pub mod fastrun;
 pub mod functional;

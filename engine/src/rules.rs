@@ -27,7 +27,7 @@ pub fn composed(cx: &InferCx<'_>) -> Result<Metas> {
     check_dtypes(cx.op.name, &cx.op.dtypes, cx.inputs)?;
     let inputs: Vec<Option<Tensor>> =
         cx.inputs.iter().map(|it| Some(Tensor::abstract_of(it.meta()))).collect();
-    let outputs = body(&ComposedCx { op: cx.op, inputs: &inputs, attrs: cx.attrs })?;
+    let outputs = ComposedCx { op: cx.op, inputs: &inputs, attrs: cx.attrs }.compose(body)?;
     Ok(outputs.iter().map(Tensor::meta).collect())
 }
 
@@ -67,7 +67,7 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
         },
         DTypeRule::FloatsToSame => match promoted() {
             dtype if dtype.is_float() => same(dtype),
-            dtype => refuse(dtype, "float32 or float64"),
+            dtype => refuse(dtype, "floats"),
         },
         DTypeRule::IntsToSame => match promoted() {
             dtype if dtype.is_float() => refuse(dtype, "integers or bool"),
@@ -86,12 +86,18 @@ pub fn check_fits(
     number: Number,
     dtype: DType,
 ) -> Result<()> {
-    if number.fits(dtype) {
+    if number.fits(dtype) { Ok(()) } else { Err(Error::Range { op, name, number, dtype }) }
+}
+
+/// Checks that numbers among the operands of an elementwise op can become elements of its result.
+pub fn check_numbers(cx: &InferCx<'_>) -> Result<()> {
+    let numbers =
+        || cx.inputs.iter().enumerate().filter_map(|(at, it)| Some((at, it.as_number()?)));
+    if numbers().next().is_none() {
         return Ok(());
     }
-    let number = number.as_i64();
-    let problem = format!("is {number}, which {dtype} does not hold: take a wider dtype");
-    Err(Error::Attr { op, name, problem })
+    let (_, dtype) = elementwise_dtypes(cx)?;
+    numbers().try_for_each(|(at, it)| check_fits(cx.op.name, cx.op.params[at].name, it, dtype))
 }
 
 /// Checks the row's dtype rule for ops that are not elementwise.
@@ -100,10 +106,10 @@ pub fn check_dtypes(op: &'static str, rule: &DTypeRule, inputs: &[Tensor]) -> Re
     for (idx, input) in inputs.iter().enumerate() {
         match (rule, input.dtype()) {
             (DTypeRule::FloatFirst, dtype) if idx == 0 && !dtype.is_float() => {
-                return refuse(dtype, "float32 or float64");
+                return refuse(dtype, "floats");
             }
             (DTypeRule::FloatsToSame, dtype) if !dtype.is_float() => {
-                return refuse(dtype, "float32 or float64");
+                return refuse(dtype, "floats");
             }
             (DTypeRule::IntsToSame, dtype) if dtype.is_float() => {
                 return refuse(dtype, "integers or bool");

@@ -1,9 +1,14 @@
 //! From Rust values to buffers and back.
 
+use std::fmt;
+
+use half::{bf16, f16};
+
 use crate::cpu::alloc::{AllocError, Bytes};
 use crate::cpu::interrupt;
+use crate::cpu::lane::Mem;
 use crate::cpu::typed::{self, Plain};
-use crate::{DType, Error, Result};
+use crate::{DType, Error, Result, with_size};
 
 /// Rust types that are the elements of some dtype.
 pub trait Element: Plain {
@@ -11,21 +16,15 @@ pub trait Element: Plain {
     const DTYPE: DType;
 }
 
-impl Element for u8 {
-    const DTYPE: DType = DType::U8;
+macro_rules! elements {
+    ($($T:ty: $dtype:ident;)*) => {$(
+        impl Element for $T {
+            const DTYPE: DType = DType::$dtype;
+        }
+    )*};
 }
-impl Element for i32 {
-    const DTYPE: DType = DType::I32;
-}
-impl Element for i64 {
-    const DTYPE: DType = DType::I64;
-}
-impl Element for f32 {
-    const DTYPE: DType = DType::F32;
-}
-impl Element for f64 {
-    const DTYPE: DType = DType::F64;
-}
+
+elements!(u8: U8; i8: I8; i16: I16; u16: U16; i32: I32; i64: I64; f16: F16; bf16: BF16; f32: F32; f64: F64;);
 
 /// A number of the language.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,12 +62,13 @@ impl Number {
         }
     }
 
-    /// Whether it can become an element of a dtype of whole numbers. Below 0 it may wrap where the dtype has no sign.
+    /// Whether it can become an element of a dtype. Below 0 it may wrap where the dtype has no sign.
     pub fn fits(self, dtype: DType) -> bool {
-        match dtype {
-            DType::U8 => (-255..=255).contains(&self.as_i64()),
-            DType::I32 => i32::try_from(self.as_i64()).is_ok(),
-            DType::Bool | DType::I64 | DType::F32 | DType::F64 => true,
+        match dtype.int_range() {
+            _ if dtype == DType::Bool => true,
+            Some((0, most)) => (-most..=most).contains(&self.as_i64()),
+            Some((least, most)) => (least..=most).contains(&self.as_i64()),
+            None => !self.as_f64().is_finite() || self.as_f64().abs() <= dtype.largest(),
         }
     }
 
@@ -79,6 +79,16 @@ impl Number {
             (Self::Int(a), Self::Int(b)) => a == b,
             (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
             _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(it) => it.fmt(f),
+            Self::Int(it) => it.fmt(f),
+            Self::Float(it) => it.fmt(f),
         }
     }
 }
@@ -100,22 +110,12 @@ pub fn from_slice<T: Plain>(values: &[T]) -> Result<Bytes> {
 pub(crate) fn bits_of(number: Number, dtype: DType) -> u64 {
     match dtype {
         DType::Bool => u64::from(number.as_f64() != 0.0),
-        DType::U8 => u64::from(number.as_i64() as u8),
-        DType::I32 => u64::from(number.as_i64() as u32),
-        DType::I64 => number.as_i64() as u64,
-        DType::F32 => u64::from((number.as_f64() as f32).to_bits()),
-        DType::F64 => number.as_f64().to_bits(),
+        _ => Mem::of(dtype).bits(number),
     }
 }
 
 /// A buffer holding one element, converted to `dtype`.
 pub fn from_number(number: Number, dtype: DType) -> Result<Bytes> {
-    match dtype {
-        DType::Bool => from_slice(&[u8::from(number.as_f64() != 0.0)]),
-        DType::U8 => from_slice(&[number.as_i64() as u8]),
-        DType::I32 => from_slice(&[number.as_i64() as i32]),
-        DType::I64 => from_slice(&[number.as_i64()]),
-        DType::F32 => from_slice(&[number.as_f64() as f32]),
-        DType::F64 => from_slice(&[number.as_f64()]),
-    }
+    let bits = bits_of(number, dtype);
+    with_size!(dtype, T => from_slice(&[bits as T]))
 }

@@ -293,14 +293,8 @@ impl Tensor {
         if self.numel() != 1 {
             return Err(Error::NotScalar { shape: self.shape().clone() });
         }
-        Ok(match self.dtype() {
-            DType::F32 => Number::Float(f64::from(self.to_vec::<f32>()?[0])),
-            DType::F64 => Number::Float(self.to_vec::<f64>()?[0]),
-            DType::Bool => Number::Bool(self.to_vec::<u8>()?[0] != 0),
-            DType::U8 => Number::Int(i64::from(self.to_vec::<u8>()?[0])),
-            DType::I32 => Number::Int(i64::from(self.to_vec::<i32>()?[0])),
-            DType::I64 => Number::Int(self.to_vec::<i64>()?[0]),
-        })
+        let shape = || Error::NotScalar { shape: self.shape().clone() };
+        self.with_view(|it| it.first())?.ok_or_else(shape)
     }
 
     /// The same elements under another layout of the same storage. Callers check that it fits.

@@ -1,8 +1,8 @@
 """Writes engine/testdata/elementwise.json: what PyTorch gives for elementwise ops on ordinary and on odd inputs.
 
 Run with a Python that has PyTorch: python tests/expected/generate_elementwise.py
-Float32 results of smooth functions are computed in float64 and rounded once, so the file is nearer to the truth
-than PyTorch's own float32 kernels; which values are NaN or infinite is the same.
+Results of smooth functions in float32 and in halves are computed in float64 and rounded, so the file is nearer to the truth
+than PyTorch's own kernels; which values are NaN or infinite is the same.
 """
 
 import json
@@ -19,12 +19,16 @@ FEW = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 1e30, INF, -INF, NAN]
 WHOLE = {
     torch.int64: [0, 1, -1, 7, -7, 100, 2**40, -(2**40)],
     torch.int32: [0, 1, -1, 7, -7, 100, 2**31 - 1, -(2**31)],
+    torch.int16: [0, 1, -1, 7, -7, 100, 2**15 - 1, -(2**15)],
+    torch.uint16: [0, 1, 7, 100, 2**16 - 1],
+    torch.int8: [0, 1, -1, 7, -7, 100, 127, -128],
     torch.uint8: [0, 1, 7, 100, 200, 255],
     torch.bool: [False, True],
 }
-FLOATS = [torch.float32, torch.float64]
-NAMES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.int32: "i32", torch.uint8: "u8",
-         torch.bool: "bool"}
+HALVES = [torch.float16, torch.bfloat16]
+FLOATS = [torch.float32, torch.float64, *HALVES]
+NAMES = {torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16", torch.int64: "i64",
+         torch.int32: "i32", torch.int16: "i16", torch.uint16: "u16", torch.int8: "i8", torch.uint8: "u8", torch.bool: "bool"}
 
 SMOOTH = """exp expm1 exp2 log log1p log2 log10 sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh
 acosh atanh sigmoid erf erfc erfinv""".split()
@@ -53,7 +57,8 @@ SMOOTH2 = "add sub mul div pow atan2 hypot logaddexp".split()
 EXACT2 = """floor_divide remainder fmod maximum minimum logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor
 bitwise_left_shift bitwise_right_shift eq ne lt le gt ge isclose""".split()
 MIXED = [(torch.float32, torch.int64), (torch.int32, torch.uint8), (torch.float64, torch.float32), (torch.bool, torch.int64),
-         (torch.uint8, torch.bool)]
+         (torch.uint8, torch.bool), (torch.int8, torch.uint8), (torch.int16, torch.int8), (torch.float16, torch.bfloat16),
+         (torch.float16, torch.int64), (torch.bfloat16, torch.float32), (torch.uint8, torch.bfloat16)]
 
 
 def dump(tensor):
@@ -63,8 +68,15 @@ def dump(tensor):
 
 
 def widen(tensor):
-    """The numbers that a float32 kernel sees, as float64."""
+    """The numbers that a kernel sees which computes in float32, as float64."""
     return tensor.double() if tensor.dtype in FLOATS else tensor.float().double()
+
+
+def sqrt(x):
+    """Rounded as IEEE 754 says; PyTorch's own is 1 ulp off on some machines."""
+    if x.dtype != torch.float64:
+        return torch.sqrt(x)
+    return torch.tensor([math.sqrt(it) if not it < 0 else NAN for it in x.tolist()], dtype=x.dtype)
 
 
 def case(cases, name, fn, inputs, attrs=(), smooth=False):
@@ -72,8 +84,8 @@ def case(cases, name, fn, inputs, attrs=(), smooth=False):
         out = fn(*inputs, *attrs)
     except (RuntimeError, TypeError):
         return  # PyTorch refuses these dtypes.
-    if smooth and out.dtype == torch.float32:
-        out = fn(*[widen(it) for it in inputs], *attrs).float()
+    if smooth and out.dtype in (torch.float32, *HALVES):
+        out = fn(*[widen(it) for it in inputs], *attrs).to(out.dtype)
     if out.dtype not in NAMES:
         return
     cases.append({"op": name, "attrs": list(attrs), "inputs": [dump(it) for it in inputs], "output": dump(out)})
@@ -86,7 +98,7 @@ def main():
     for dtype in FLOATS + list(WHOLE):
         x = wide.to(dtype) if dtype in FLOATS else torch.tensor(WHOLE[dtype], dtype=dtype)
         for name in SMOOTH:
-            case(cases, name, getattr(torch, name), [x], smooth=True)
+            case(cases, name, sqrt if name == "sqrt" else getattr(torch, name), [x], smooth=True)
         for name in EXACT:
             case(cases, name, getattr(torch, name), [x])
         for name, (fn, variants) in UNITS.items():
@@ -106,20 +118,22 @@ def main():
         def column(idx, dtype):
             if dtype in FLOATS:
                 return pairs[:, idx].to(dtype)
-            values = torch.tensor(WHOLE[dtype], dtype=dtype)
+            # PyTorch rounds whole numbers to halves before it computes; here they count as they are.
+            halves = first in HALVES or second in HALVES
+            values = torch.tensor([it for it in WHOLE[dtype] if not halves or abs(it) <= 128], dtype=dtype)
             grid = torch.arange(len(pairs))
             return values[(grid if idx == 0 else grid // 3) % len(values)]
         x, y = column(0, first), column(1, second)
         for name in SMOOTH2 + EXACT2:
-            left, right = x, y
+            left, right, of = x, y, y.double()
             whole = first not in FLOATS and second not in FLOATS
             if whole and name in ("floor_divide", "remainder", "fmod"):
-                left, right = x[y != 0], y[y != 0]
+                left, right = x[of != 0], y[of != 0]
             if whole and name == "pow":
-                keep = (y >= 0) & (y < 100)
+                keep = (of >= 0) & (of < 100)
                 left, right = x[keep], y[keep]
             if "shift" in name:
-                keep = (y >= 0) & (y < 8)
+                keep = (of >= 0) & (of < 8)
                 left, right = x[keep], y[keep]
             case(cases, name, getattr(torch, name), [left, right], smooth=name in ("pow", "atan2", "hypot", "logaddexp"))
         case(cases, "where", torch.where, [torch.arange(len(x)) % 3 == 0, x, y])

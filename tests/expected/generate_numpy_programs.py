@@ -38,6 +38,10 @@ def write_files() -> None:
     np.save(FOLDER / "files" / "columns.npy", np.arange(6, dtype=np.int32).reshape(2, 3).T)
     np.save(FOLDER / "files" / "number.npy", np.array(True))
     np.save(FOLDER / "files" / "short.npy", np.array([-1, 300], dtype=">i2"))
+    np.save(FOLDER / "files" / "halves.npy", np.array([0.1, -65504, np.inf], dtype=np.float16))
+    np.save(FOLDER / "files" / "bytes.npy", np.array([[1, -128], [127, 0]], dtype=np.int8))
+    np.save(FOLDER / "files" / "unsigned.npy", np.array([0, 65535], dtype=np.uint16))
+    np.save(FOLDER / "files" / "wide.npy", np.array([0, 2**32 - 1], dtype=np.uint32))
     with open(FOLDER / "files" / "arrays.npz", "wb") as file:
         np.savez(file, np.arange(3), weights=np.ones((2, 2), dtype=np.float32))
     with open(FOLDER / "files" / "packed.npz", "wb") as file:

@@ -444,3 +444,20 @@ a = np.random.choice(["x", "x"], (2, 3)); print(a); print(repr(a), a[1], a[0, 1]
 print(np.random.choice(["abcdefghij"], 20)); print(repr(np.random.choice(["abcdefghij"], 20))); print(repr(np.random.choice(["abc"], (2, 12))))
 a = np.random.choice(["a"], 5); print(a[1:3], a[[0, 2]], a[a == "a"].shape, [str(it) for it in a], "b" in a, a.dtype.kind, repr(a.dtype))
 print(str(np.random.choice(["a"])), np.random.choice(["q"], 3, p=[1.0]), np.random.default_rng(0).choice(["z"], 2), np.random.choice(["a", "a"], 2, replace=False), np.random.choice(["a", "bbb"], 4, p=[1, 0]).dtype)
+# Narrow integers and float16.
+print(np.array([1, 2], dtype=np.int8), repr(np.array([1, -2], dtype="i2")), np.arange(3, dtype=np.uint16), repr(np.ones(2, np.float16)), np.zeros(2, "e"))
+print(np.int8(5), repr(np.int16(-3)), repr(np.uint16(65535)), repr(np.float16(0.1)), np.float16(2048), np.float16(1 / 3), np.float16(65504), np.float16(1e-5))
+print([np.promote_types(p, q).name for p in ("i1", "i2", "u2", "e", "u1") for q in ("i1", "u1", "i2", "u2", "i4", "i8", "e", "f", "d", "?")])
+b = np.array([100, -100, 127], dtype=np.int8); print(b + b, b * 2, -b, b // 7, b / 2, b % 5, b > 0, b.sum(), b.sum().dtype, b.mean(), b.max(), b.astype("u1"), b ** 2)
+h = np.array([0.1, 1000.5, -3.25], dtype=np.float16); print(h, h + h, h * 0.1, h.sum(), h.mean(), h.max(), h.astype(float), h.dtype, (h + np.float32(1)).dtype, np.exp(h[:1]), h / 3)
+u = np.array([1, 65535], dtype=np.uint16); print(u + 1, u.dtype, u + np.int16(1), (u + np.int16(1)).dtype, u.astype(np.int16), u.itemsize, u.nbytes, u.dtype.kind, u.dtype.char, u.dtype.str)
+print(np.int8(100) + np.int8(100), np.int8(100) + 1, np.int8(3) / 2, np.float16(1) + 1, (np.float16(1) + 1).dtype, (np.int8(1) + np.uint8(1)).dtype, (np.int8(1) * 1.5).dtype)
+np.int8(1) + 200
+np.array([1, 2], dtype=np.int8) + 200
+np.array([1], dtype="i1") < 300
+np.array([300], dtype=np.int8)
+for k in (np.int8, np.int16, np.uint16): print(np.iinfo(k).min, np.iinfo(k).max, np.iinfo(k).bits)
+print(np.finfo(np.float16).eps, np.finfo(np.float16).max, np.finfo(np.float16).tiny, np.finfo(np.float16).bits, np.issubdtype(np.int8, np.integer), np.issubdtype(np.float16, np.floating), np.issubdtype(np.uint16, np.signedinteger))
+print(np.sort(np.array([3, -1, 2], dtype=np.int16)), np.argsort(np.array([3, 1, 2], np.float16)), np.unique(np.array([2, 2, 1], np.uint16)), np.concatenate([np.ones(1, np.int8), np.ones(1, np.uint8)]).dtype)
+print(np.array([1, 2], np.float16) @ np.array([3, 4], np.float16), np.dot(np.ones((2, 2), np.int8), np.ones((2, 2), np.int8)), np.clip(np.array([1, 100], np.int8), 0, 50), np.where([True, False], np.int8(1), np.int8(2)).dtype)
+print([(np.exp(np.array([1], k)), np.sqrt(np.array([2], k)).dtype) for k in ("?", "u1", "i1", "i2", "u2", "i4", "i8", "e")])

@@ -37,7 +37,12 @@ fn reads_what_numpy_wrote() {
         "a = np.load('columns.npy'); print(a.tolist(), a.dtype, a.shape)",
         "[[0, 3], [1, 4], [2, 5]] int32 (3, 2)",
     );
-    check("print(np.load('short.npy'))", "[ -1 300]");
+    check("a = np.load('short.npy'); print(a, a.dtype)", "[ -1 300] int16");
+    check(
+        "a = np.load('halves.npy'); print(a, a.dtype, np.load('unsigned.npy'), np.load('wide.npy'))",
+        "[ 9.998e-02 -6.550e+04        inf] float16 [    0 65535] [         0 4294967295]",
+    );
+    check("a = np.load('bytes.npy'); print(a.tolist(), a.dtype)", "[[1, -128], [127, 0]] int8");
     check(
         "f = np.load('arrays.npz'); print(f.files, f['arr_0'], f['weights'].dtype, 'weights' in f)",
         "['weights', 'arr_0'] [0 1 2] float32 True",
@@ -52,11 +57,16 @@ fn reads_what_numpy_wrote() {
 fn writes_what_numpy_writes() {
     let code = "np.save('own_floats', np.arange(6.0).reshape(2, 3) / 4)\n\
                 np.save('own_columns.npy', np.arange(6, dtype=np.int32).reshape(2, 3).T)\n\
-                np.save('own_number.npy', np.array(True))";
+                np.save('own_number.npy', np.array(True))\n\
+                np.save('own_halves.npy', np.array([0.1, -65504, np.inf], dtype=np.float16))\n\
+                np.save('own_bytes.npy', np.array([[1, -128], [127, 0]], dtype=np.int8))\n\
+                np.save('own_unsigned.npy', np.array([0, 65535], dtype=np.uint16))";
     let (out, record) = ran(code);
     assert_eq!(out, "");
     let files = record.files.borrow();
-    for name in ["floats.npy", "columns.npy", "number.npy"] {
+    for name in
+        ["floats.npy", "columns.npy", "number.npy", "halves.npy", "bytes.npy", "unsigned.npy"]
+    {
         assert_eq!(files[&format!("own_{name}")], files[name], "{name}");
     }
 }

@@ -1,6 +1,9 @@
 //! Elementwise ops in place: `x += 1` takes no second buffer where nobody else can see the old elements.
 
+use smallvec::SmallVec;
+
 use super::is_watched;
+use crate::op::InferCx;
 use crate::{Attrs, OpDef, Result, Tensor, admit, lane};
 
 /// Replaces the elements of `target`, the first operand of an elementwise op, by its results.
@@ -14,6 +17,11 @@ pub fn apply_in_place(
     others: &[Tensor],
     attrs: &Attrs,
 ) -> Result<bool> {
+    if let Some(refuses) = op.surface.refuses {
+        let inputs = std::iter::once(&*target).chain(others).cloned();
+        let inputs: SmallVec<[Tensor; 4]> = inputs.collect();
+        refuses(&InferCx { op, inputs: &inputs, attrs })?;
+    }
     let fits = op.body.is_elementwise() && op.n_tensors() == 1 + others.len();
     let watched = is_watched(std::iter::once(&*target).chain(others));
     if !fits || watched || !target.is_owned() || admit::may_fail(op, target.dtype(), attrs) {

@@ -1,5 +1,6 @@
 //! The one entry for op application: infer, then replay, view, choose a kernel and run; then tape and trace.
 
+pub mod autocast;
 mod in_place;
 mod record;
 
@@ -55,6 +56,10 @@ pub fn apply_optional(
     inputs: &[Option<Tensor>],
     attrs: &Attrs,
 ) -> Result<Outputs> {
+    if let Some(wanted) = autocast::wanted(op) {
+        let inputs = autocast::cast(inputs, wanted)?;
+        return autocast::left_alone(|| apply_optional(op, &inputs, attrs));
+    }
     let given: SmallVec<[Tensor; 3]> = inputs.iter().flatten().cloned().collect();
     if let Body::Composed(body) = op.body {
         rules::check_dtypes(op.name, &op.dtypes, &given)?;
@@ -68,6 +73,13 @@ pub fn apply_optional(
 /// A composed op applies the ops it consists of; tape and trace see those. If any input is abstract, so are the outputs.
 pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     check_arity(op, inputs)?;
+    if autocast::wanted(op).is_some() {
+        let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
+        return apply_optional(op, &inputs, attrs);
+    }
+    if let Some(refuses) = op.surface.refuses {
+        refuses(&InferCx { op, inputs, attrs })?;
+    }
     if let Body::Composed(body) = op.body {
         rules::check_dtypes(op.name, &op.dtypes, inputs)?;
         let inputs: SmallVec<[Option<Tensor>; 3]> = inputs.iter().cloned().map(Some).collect();
@@ -82,7 +94,7 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
 
 fn composed(body: fn(&ComposedCx<'_>) -> Result<Outputs>, cx: &ComposedCx<'_>) -> Result<Outputs> {
     let before = tape::next_id();
-    let outputs = body(cx)?;
+    let outputs = cx.compose(body)?;
     if cx.op.step.is_some() {
         tape::note_composed(cx.op, before, &outputs);
     }

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use super::elementwise::elementwise_grad;
 use super::retained::{self, Retained};
+use crate::apply::autocast;
 use crate::functional::{add, full, to, unbroadcast};
 use crate::interpreter::{self, Interpreter};
 use crate::op::{Grad, GradCx};
@@ -48,7 +49,8 @@ pub fn backward(
         return Ok(found);
     }
     let begun = watcher.and_then(|it| Some((it, it.walk_begins()?)));
-    let walk = walk(roots, wanted, retain_graph, create_graph, begun.is_some())?;
+    let walk =
+        autocast::left_alone(|| walk(roots, wanted, retain_graph, create_graph, begun.is_some()))?;
     let mut res: Vec<_> = walk.found.into_iter().map(|((id, _), grad)| (id, grad)).collect();
     res.extend(walk.kept);
     res.sort_by_key(|it| it.0);
@@ -71,7 +73,8 @@ pub fn grad(
         })
     });
     let edges = edges.collect::<Result<Vec<_>>>()?;
-    let found = walk(roots, Some(&edges), retain_graph, create_graph, false)?.found;
+    let walk = || walk(roots, Some(&edges), retain_graph, create_graph, false);
+    let found = autocast::left_alone(walk)?.found;
     Ok(edges.iter().map(|it| found.get(&(it.id(), it.output)).cloned()).collect())
 }
 

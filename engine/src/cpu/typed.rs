@@ -1,5 +1,7 @@
 //! Typed views of byte buffers.
 
+use half::{bf16, f16};
+
 use super::alloc::Bytes;
 
 /// Types for which every bit pattern is a value.
@@ -8,16 +10,14 @@ use super::alloc::Bytes;
 /// Implementors have no padding and no invalid bit patterns.
 pub unsafe trait Plain: Copy + Default + Send + Sync + 'static {}
 
-// SAFETY: primitive numbers.
-unsafe impl Plain for u8 {}
-// SAFETY: primitive numbers.
-unsafe impl Plain for i32 {}
-// SAFETY: primitive numbers.
-unsafe impl Plain for i64 {}
-// SAFETY: primitive numbers.
-unsafe impl Plain for f32 {}
-// SAFETY: primitive numbers.
-unsafe impl Plain for f64 {}
+macro_rules! plain {
+    ($($T:ty)*) => {$(
+        // SAFETY: primitive numbers; halves are 16 bits, each of which means something.
+        unsafe impl Plain for $T {}
+    )*};
+}
+
+plain!(u8 i8 i16 u16 i32 i64 bf16 f16 f32 f64);
 
 /// The buffer as elements of `T`; bytes past the last whole element are left out.
 pub fn slice<T: Plain>(bytes: &Bytes) -> &[T] {
@@ -30,6 +30,12 @@ pub fn slice_mut<T: Plain>(bytes: &mut Bytes) -> &mut [T] {
     let len = bytes.len() / size_of::<T>();
     // SAFETY: buffers are 64-byte aligned, exclusively borrowed, and `T` is plain.
     unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), len) }
+}
+
+/// The memory of elements.
+pub fn bytes_of<T: Plain>(elements: &[T]) -> &[u8] {
+    // SAFETY: plain types have no padding, and any byte is a `u8`.
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
 /// A region of a larger buffer: where a kernel reads or writes. Bounds are checked when it is made.

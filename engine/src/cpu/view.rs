@@ -2,10 +2,13 @@
 
 use std::marker::PhantomData;
 
+use half::{bf16, f16};
+
 use super::alloc::Bytes;
 use super::elements::Elements;
 use super::strided;
 use super::typed::{Plain, Region};
+use crate::dtype::Width;
 use crate::storage::Number;
 use crate::{DType, Layout, Shape};
 
@@ -81,26 +84,37 @@ impl<'a> View<'a> {
 
     /// The same elements as plain bits: integers of their size.
     pub fn as_bits(&self) -> Self {
-        let dtype = match self.dtype.size() {
-            1 => DType::U8,
-            4 => DType::I32,
-            _ => DType::I64,
+        let dtype = match self.dtype.width() {
+            Width::W1 => DType::U8,
+            Width::W2 => DType::I16,
+            Width::W4 => DType::I32,
+            Width::W8 => DType::I64,
         };
         Self { dtype, ..*self }
     }
 
     /// The first element; `None` when there is none.
     pub fn first(&self) -> Option<Number> {
-        fn at<T: Plain>(view: &View<'_>) -> Option<T> {
-            view.buffer::<T>().get(view.layout.offset).copied()
+        self.number_at(self.layout.offset)
+    }
+
+    /// The element at a place of the buffer; `None` outside.
+    pub fn number_at(&self, at: usize) -> Option<Number> {
+        fn get<T: Plain>(view: &View<'_>, at: usize) -> Option<T> {
+            view.buffer::<T>().get(at).copied()
         }
         Some(match self.dtype {
-            DType::Bool => Number::Bool(at::<u8>(self)? != 0),
-            DType::U8 => Number::Int(i64::from(at::<u8>(self)?)),
-            DType::I32 => Number::Int(i64::from(at::<i32>(self)?)),
-            DType::I64 => Number::Int(at::<i64>(self)?),
-            DType::F32 => Number::Float(f64::from(at::<f32>(self)?)),
-            DType::F64 => Number::Float(at::<f64>(self)?),
+            DType::Bool => Number::Bool(get::<u8>(self, at)? != 0),
+            DType::U8 => Number::Int(get::<u8>(self, at)?.into()),
+            DType::I8 => Number::Int(get::<i8>(self, at)?.into()),
+            DType::I16 => Number::Int(get::<i16>(self, at)?.into()),
+            DType::U16 => Number::Int(get::<u16>(self, at)?.into()),
+            DType::I32 => Number::Int(get::<i32>(self, at)?.into()),
+            DType::I64 => Number::Int(get::<i64>(self, at)?),
+            DType::F16 => Number::Float(get::<f16>(self, at)?.into()),
+            DType::BF16 => Number::Float(get::<bf16>(self, at)?.into()),
+            DType::F32 => Number::Float(get::<f32>(self, at)?.into()),
+            DType::F64 => Number::Float(get::<f64>(self, at)?),
         })
     }
 
@@ -188,6 +202,16 @@ impl<'a> OutView<'a> {
     /// The memory to write.
     pub fn region(&self) -> Region {
         self.region
+    }
+
+    /// The same memory, lent for a while.
+    pub fn reborrow(&mut self) -> OutView<'_> {
+        OutView {
+            region: self.region,
+            shape: self.shape,
+            dtype: self.dtype,
+            exclusive: PhantomData,
+        }
     }
 
     /// Makes bools that were added up 0 or 1 again; does nothing for other dtypes.

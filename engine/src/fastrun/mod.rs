@@ -6,15 +6,18 @@ mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Instant;
 
 use smallvec::SmallVec;
 
 use crate::attr::AttrText;
-use crate::cpu::{features, pool};
+use crate::cpu::alloc::Bytes;
+use crate::cpu::{features, pool, typed};
 use crate::op::{InferCx, Kernel};
+use crate::storage::bits_of;
 use crate::tensor::Data;
-use crate::{DType, Result, Shape, Tensor, launch};
+use crate::{DType, Number, Result, Shape, Tensor, launch};
 
 pub use cache::{check, clear, load, save};
 
@@ -270,15 +273,10 @@ fn sample_inputs(cx: &InferCx<'_>, shared_batch: Option<usize>) -> Result<SmallV
 /// Ones for floats, zeros for integers, which are valid indices.
 fn filled(layout: &crate::Layout, dtype: DType) -> Result<Tensor> {
     let shape = Shape::from([layout.end()]);
-    let numel = shape.numel();
-    let flat = match dtype {
-        DType::F32 => Tensor::from_vec(&vec![1.0_f32; numel], shape)?,
-        DType::F64 => Tensor::from_vec(&vec![1.0_f64; numel], shape)?,
-        _ => {
-            let bytes = crate::cpu::alloc::Bytes::zeroed(numel * dtype.size())?;
-            Tensor::stored(std::sync::Arc::new(bytes), crate::Layout::contiguous(shape), dtype)
-        }
-    };
+    let mut bytes = Bytes::uninit(shape.numel() * dtype.size())?;
+    let bits = bits_of(Number::Float(f64::from(u8::from(dtype.is_float()))), dtype);
+    crate::with_size!(dtype, T => typed::slice_mut::<T>(&mut bytes).fill(bits as T));
+    let flat = Tensor::stored(Arc::new(bytes), crate::Layout::contiguous(shape), dtype);
     Ok(flat.with_layout(layout.clone()))
 }
 

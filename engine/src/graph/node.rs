@@ -304,7 +304,7 @@ fn op_key(op: &'static OpDef, inputs: &[Value], attrs: &Attrs) -> Key {
 fn one_of(dtype: DType) -> Number {
     match dtype {
         DType::Bool => Number::Bool(true),
-        DType::I64 => Number::Int(1),
+        dtype if dtype.is_int() => Number::Int(1),
         _ => Number::Float(1.0),
     }
 }

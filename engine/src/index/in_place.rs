@@ -2,9 +2,9 @@
 //!
 //! **Invariant:** whoever holds a handle on a value, or on another tensor in its buffer, never sees it change: then nothing is written here.
 
-use super::{Index, Part, expand_ellipsis};
+use super::{Index, Part, as_element, expand_ellipsis};
 use crate::apply::is_watched;
-use crate::{Layout, Result, Tensor, functional};
+use crate::{Layout, Result, Tensor};
 
 /// Replaces elements, as [`super::set`] does, in the buffer of `owner`: those at `index` of what is seen under the layout `seen`, which
 /// lies in that buffer. False, with nothing changed, where somebody else can see them, where the tape or a trace must know of it, or
@@ -27,10 +27,7 @@ pub fn set_in_place(
     if !owner.is_owned() {
         return Ok(false);
     }
-    let value = match value.dtype() == owner.dtype() {
-        true => part.fitted(value)?,
-        false => part.fitted(&functional::to(value, owner.dtype())?)?,
-    };
+    let value = part.fitted(&as_element(value, owner.dtype())?)?;
     owner.write(&target, &value)
 }
 
@@ -58,7 +55,7 @@ impl Part {
 mod tests {
     use super::*;
     use crate::index::{get, set};
-    use crate::{Shape, apply, tape};
+    use crate::{Shape, apply, functional, tape};
 
     fn whole(numel: usize, shape: &[usize]) -> Tensor {
         let values: Vec<f32> = (0..numel).map(|it| it as f32).collect();

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 pub use in_place::set_in_place;
 
-use crate::{DType, Error, Result, Shape, Tensor, apply_one, functional, ops};
+use crate::{DType, Error, Result, Shape, Tensor, apply_one, functional, ops, rules};
 
 /// One entry between the brackets.
 #[derive(Clone, Debug)]
@@ -70,8 +70,7 @@ pub fn get(x: &Tensor, index: &[Index]) -> Result<Tensor> {
 
 /// `x` with `x[index]` replaced by `value`, which is broadcast and converted to the dtype of `x`.
 pub fn set(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
-    let value =
-        if value.dtype() == x.dtype() { value.clone() } else { functional::to(value, x.dtype())? };
+    let value = as_element(value, x.dtype())?;
     if let [Index::Tensor(mask)] = index
         && mask.dtype() == DType::Bool
         && mask.shape() == x.shape()
@@ -85,6 +84,14 @@ pub fn set(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
         return put(x, &part.spans, 0, &part.fitted(&value)?);
     }
     place(x, &value, |positions| get(positions, index))
+}
+
+/// The value in a dtype; an error for a number that it does not hold.
+fn as_element(value: &Tensor, dtype: DType) -> Result<Tensor> {
+    if let Some(number) = value.as_number() {
+        rules::check_fits("setitem", "value", number, dtype)?;
+    }
+    if value.dtype() == dtype { Ok(value.clone()) } else { functional::to(value, dtype) }
 }
 
 /// `x` with what is seen through `view`, the output of a view op, replaced by `value`. An expanded view, in which elements of `x`

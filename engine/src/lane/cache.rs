@@ -77,6 +77,9 @@ fn address(op: &'static OpDef) -> usize {
     std::ptr::from_ref(op).addr()
 }
 
+/// Bits that tell dtype and strength of an operand: those of a strength, and of a dtype's number plus one.
+const KIND_BITS: u32 = 2 + usize::BITS - DType::ALL.len().leading_zeros();
+
 thread_local! {
     static PROGRAMS: RefCell<Kept<Rc<Program>>> = RefCell::new(Kept::new());
 }
@@ -89,7 +92,7 @@ pub(super) fn program<T: Borrow<Tensor>>(
 ) -> Result<Rc<Program>> {
     // What the row's dtype rule looks at, so that it need not run again.
     let kind = |it: &Tensor| (it.dtype() as u64 + 1) << 2 | it.strength() as u64;
-    let kinds = inputs.iter().fold(0, |acc, it| acc << 5 | kind(it.borrow()));
+    let kinds = inputs.iter().fold(0, |acc, it| acc << KIND_BITS | kind(it.borrow()));
     match PROGRAMS.with_borrow(|it| it.get(op, kinds, attrs)) {
         Some(known) => Ok(known),
         None => built(op, inputs, attrs, kinds),

@@ -1,11 +1,13 @@
 //! Elementwise ops against what PyTorch gives (`testdata/elementwise.json`).
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::cpu::alloc::Bytes;
 use crate::cpu::features::Isa;
 use crate::cpu::view::{OutView, View};
-use crate::{Attr, Attrs, DType, Shape, Tensor, apply_one, ops};
+use crate::{Attr, Attrs, DType, Layout, Shape, Tensor, apply_one, functional, ops, with_size};
 
 use super::program::build_for;
 use super::{Ref, Source, Step, run};
@@ -63,21 +65,11 @@ fn tensor(value: &Value) -> Tensor {
     let sizes = value["shape"].as_array().unwrap();
     let shape: Shape = sizes.iter().map(|it| it.as_u64().unwrap() as usize).collect();
     let data = value["data"].as_str().unwrap();
-    match dtype {
-        DType::F64 => Tensor::from_vec(&parse::<f64>(data), shape),
-        DType::F32 => {
-            let rounded: Vec<f32> = parse::<f64>(data).into_iter().map(|it| it as f32).collect();
-            Tensor::from_vec(&rounded, shape)
-        }
-        DType::I64 => Tensor::from_vec(&parse::<i64>(data), shape),
-        DType::I32 => Tensor::from_vec(&parse::<i32>(data), shape),
-        DType::U8 => Tensor::from_vec(&parse::<u8>(data), shape),
-        DType::Bool => {
-            let bools: Vec<bool> = parse::<u8>(data).into_iter().map(|it| it != 0).collect();
-            Tensor::from_bools(&bools, shape)
-        }
-    }
-    .unwrap()
+    let exact = match dtype.is_float() {
+        true => Tensor::from_vec(&parse::<f64>(data), shape),
+        false => Tensor::from_vec(&parse::<i64>(data), shape),
+    };
+    functional::to(&exact.unwrap(), dtype).unwrap()
 }
 
 fn attr(value: &Value) -> Attr {
@@ -116,7 +108,7 @@ fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Distance in units of the last place of float32 or float64; 0 for two NaNs.
+/// Distance in units of the last place of a float dtype; 0 for two NaNs.
 fn ulps(dtype: DType, a: f64, b: f64) -> f64 {
     if a == b || a.is_nan() && b.is_nan() {
         return 0.0;
@@ -124,7 +116,12 @@ fn ulps(dtype: DType, a: f64, b: f64) -> f64 {
     if !a.is_finite() || !b.is_finite() {
         return f64::INFINITY;
     }
-    let (digits, least) = if dtype == DType::F32 { (23, -149) } else { (52, -1074) };
+    let (digits, least) = match dtype {
+        DType::BF16 => (7, -133),
+        DType::F16 => (10, -24),
+        DType::F32 => (23, -149),
+        _ => (52, -1074),
+    };
     let exponent = b.abs().max(f64::MIN_POSITIVE).log2().floor() as i32;
     (a - b).abs() / 2.0_f64.powi((exponent - digits).max(least))
 }
@@ -135,6 +132,9 @@ fn close(case: &Case, got: f64, expected: f64) -> bool {
         return got == expected || got.is_nan() && expected.is_nan();
     }
     let distance = ulps(case.dtype, got, expected);
+    if case.dtype.is_half() {
+        return distance <= 1.0 || (got - expected).abs() <= 1e-6;
+    }
     if TIGHT.contains(&op) {
         return distance <= 4.0;
     }
@@ -204,12 +204,13 @@ fn bytes_on(isa: Isa, case: &Case) -> Vec<u64> {
     let mut bytes = Bytes::uninit(case.expected.len() * case.dtype.size()).unwrap();
     let mut out = [OutView::new(&mut bytes, &case.shape, case.dtype).unwrap()];
     run(&program, &sources, &mut out, &program.param_values()).unwrap();
-    match case.dtype {
-        DType::F32 => {
-            out[0].as_mut_slice::<f32>().iter().map(|it| float_bits((*it).into())).collect()
+    match case.dtype.is_float() {
+        true => {
+            let layout = Layout::contiguous(case.shape.clone());
+            let tensor = Tensor::stored(Arc::new(bytes), layout, case.dtype);
+            tensor.to_f64_vec().unwrap().into_iter().map(float_bits).collect()
         }
-        DType::F64 => out[0].as_mut_slice::<f64>().iter().map(|it| float_bits(*it)).collect(),
-        _ => bytes_of(&mut out[0], case.dtype.size()),
+        false => bytes_of(&mut out[0]),
     }
 }
 
@@ -217,12 +218,8 @@ fn float_bits(value: f64) -> u64 {
     if value.is_nan() { u64::MAX } else { value.to_bits() }
 }
 
-fn bytes_of(out: &mut OutView<'_>, size: usize) -> Vec<u64> {
-    match size {
-        1 => out.as_mut_slice::<u8>().iter().map(|&it| it.into()).collect(),
-        4 => out.as_mut_slice::<i32>().iter().map(|&it| it as u64).collect(),
-        _ => out.as_mut_slice::<i64>().iter().map(|&it| it as u64).collect(),
-    }
+fn bytes_of(out: &mut OutView<'_>) -> Vec<u64> {
+    with_size!(out.dtype(), T => out.as_mut_slice::<T>().iter().map(|&it| it as u64).collect())
 }
 
 #[test]

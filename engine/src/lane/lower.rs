@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::{Ref, Step};
 use crate::DType;
 use crate::cpu::lane::{Lane, Mem};
+use crate::dtype::Arithmetic;
 use crate::expr::{BinOp, Expr, Term, UnOp};
 
 /// One lane operation; operands are earlier nodes.
@@ -18,14 +19,14 @@ pub(super) enum Node {
     Const(Lane, u64),
     /// Number `n` of the run.
     Param(Lane, usize),
-    /// With `truth`: 1 where not 0.
     Convert {
         from: Mem,
         to: Mem,
-        truth: bool,
         x: u32,
     },
-    /// Into the range of an integer dtype.
+    /// 1 where not 0.
+    Truth(Mem, u32),
+    /// Into the range of a dtype that is narrower than its lane.
     Wrap(DType, u32),
     Unary(UnOp, Lane, u32),
     Binary(BinOp, Lane, u32, u32),
@@ -52,11 +53,16 @@ pub(super) struct Builder {
 
 /// The lane type in which a dtype is computed.
 fn lane_of(dtype: DType) -> Lane {
-    match dtype {
-        DType::F32 => Lane::F32,
-        DType::F64 => Lane::F64,
-        DType::Bool | DType::U8 | DType::I32 | DType::I64 => Lane::I64,
+    match dtype.arithmetic() {
+        Arithmetic::F32 => Lane::F32,
+        Arithmetic::F64 => Lane::F64,
+        Arithmetic::U8 | Arithmetic::I32 | Arithmetic::I64 => Lane::I64,
     }
+}
+
+/// Whether lanes hold numbers that elements of the dtype cannot.
+fn is_narrow(dtype: DType) -> bool {
+    dtype != DType::Bool && Mem::from(lane_of(dtype)) != Mem::of(dtype)
 }
 
 impl Builder {
@@ -112,7 +118,7 @@ impl Builder {
         }
         let target = Mem::from(lane_of(step.out));
         let node = self.convert(node, mem, target);
-        let narrow = matches!(step.out, DType::U8 | DType::I32) && !self.is_truth(node);
+        let narrow = is_narrow(step.out) && !self.is_truth(node);
         let node = if narrow { self.node(Node::Wrap(step.out, node)) } else { node };
         Value { node, mem: target, dtype: step.out }
     }
@@ -125,15 +131,15 @@ impl Builder {
         }
         let node = self.convert(value.node, value.mem, target);
         // A number that the dtype does not hold counts as the element that it would be there.
-        let narrow = matches!(compute, DType::U8 | DType::I32) && value.dtype == DType::I64;
+        let narrow = compute.is_int() && is_narrow(compute) && value.dtype == DType::I64;
         if narrow { self.node(Node::Wrap(compute, node)) } else { node }
     }
 
     /// The value as memory holds its dtype.
     pub(super) fn stored(&mut self, value: Value) -> u32 {
-        // Storing keeps the low bits anyway.
+        // Storing keeps the low bits, or rounds, anyway.
         let node = match self.nodes[value.node as usize] {
-            Node::Wrap(DType::U8 | DType::I32, x) => x,
+            Node::Wrap(dtype, x) if dtype == value.dtype && dtype != DType::Bool => x,
             _ => value.node,
         };
         self.convert(node, value.mem, Mem::of(value.dtype))
@@ -142,7 +148,11 @@ impl Builder {
     /// The input that the node wraps, or the node.
     fn unwrapped_input(&self, node: u32) -> u32 {
         match self.nodes[node as usize] {
-            Node::Wrap(_, x) if matches!(self.nodes[x as usize], Node::Input(_)) => x,
+            Node::Wrap(dtype, x)
+                if dtype.is_int() && matches!(self.nodes[x as usize], Node::Input(_)) =>
+            {
+                x
+            }
             _ => node,
         }
     }
@@ -151,7 +161,13 @@ impl Builder {
         if from == Mem::I64 && self.is_truth(x) {
             return x;
         }
-        self.node(Node::Convert { from, to: Mem::I64, truth: true, x })
+        match from.wider() {
+            Some(wide) => {
+                let x = self.convert(x, from, wide);
+                self.truth(x, wide)
+            }
+            None => self.node(Node::Truth(from, x)),
+        }
     }
 
     fn convert(&mut self, x: u32, from: Mem, to: Mem) -> u32 {
@@ -163,7 +179,9 @@ impl Builder {
         {
             return self.node(Node::Const(lane, bits));
         }
-        self.node(Node::Convert { from, to, truth: false, x })
+        let Some(stop) = from.stop(to) else { return self.node(Node::Convert { from, to, x }) };
+        let x = self.node(Node::Convert { from, to: stop, x });
+        self.convert(x, stop, to)
     }
 
     /// Whether the node can only be 0 or 1.
@@ -174,7 +192,7 @@ impl Builder {
                 self.is_truth(x) && self.is_truth(y)
             }
             Node::Binary(op, ..) => op.is_truth(),
-            Node::Convert { truth: true, .. } | Node::Wrap(DType::Bool, _) => true,
+            Node::Truth(..) | Node::Wrap(DType::Bool, _) => true,
             Node::Convert { x, .. } => self.is_truth(x),
             _ => false,
         }

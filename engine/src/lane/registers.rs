@@ -4,7 +4,9 @@ use super::lower::{Builder, Node};
 use crate::DType;
 use crate::cpu::features::Isa;
 use crate::cpu::lane::machine::{Code, Instr, Splat, SplatValue};
-use crate::cpu::lane::{Kern, Lane, Mem, binary, convert, select, select_compare, unary, wrap};
+use crate::cpu::lane::{
+    Kern, Lane, Mem, binary, convert, select, select_compare, truth, unary, wrap,
+};
 use crate::storage::Number;
 
 /// The code that leaves `outputs` (nodes) in the output registers. `None` when an operation has no kernel.
@@ -32,7 +34,7 @@ pub(super) fn assign(
             cx.place_node(node, outputs)?;
         }
     }
-    cx.copy_outputs(outputs, dtypes);
+    cx.copy_outputs(outputs, dtypes)?;
     let mems = |dtypes: &[DType]| dtypes.iter().map(|&it| Mem::of(it)).collect();
     Code::new(mems(inputs), mems(dtypes), cx.n_slots, cx.instrs, cx.splats)
 }
@@ -54,7 +56,9 @@ struct Assignment<'a> {
 fn operands(node: Node) -> ([u32; 4], usize) {
     match node {
         Node::Input(_) | Node::Const(..) | Node::Param(..) => ([0; 4], 0),
-        Node::Convert { x, .. } | Node::Wrap(_, x) | Node::Unary(_, _, x) => ([x, 0, 0, 0], 1),
+        Node::Convert { x, .. } | Node::Truth(_, x) | Node::Wrap(_, x) | Node::Unary(_, _, x) => {
+            ([x, 0, 0, 0], 1)
+        }
         Node::Binary(_, _, x, y) => ([x, y, 0, 0], 2),
         Node::Select(_, c, x, y) => ([c, x, y, 0], 3),
         Node::SelectCompare(_, _, all) => (all, 4),
@@ -147,7 +151,8 @@ impl Assignment<'_> {
 
     fn kern(&self, node: Node) -> Option<Kern> {
         match node {
-            Node::Convert { from, to, truth, .. } => Some(convert(from, to, truth, self.isa)),
+            Node::Convert { from, to, .. } => convert(from, to, self.isa),
+            Node::Truth(from, _) => truth(from, self.isa),
             Node::Wrap(dtype, _) => wrap(dtype, self.isa),
             Node::Unary(op, lane, _) => unary(op, lane, self.isa),
             Node::Binary(op, lane, ..) => binary(op, lane, self.isa),
@@ -158,15 +163,16 @@ impl Assignment<'_> {
     }
 
     /// Copies what did not come about in its output register: inputs, numbers, and second uses of one result.
-    fn copy_outputs(&mut self, outputs: &[u32], dtypes: &[DType]) {
+    fn copy_outputs(&mut self, outputs: &[u32], dtypes: &[DType]) -> Option<()> {
         for (idx, (&node, &dtype)) in outputs.iter().zip(dtypes).enumerate() {
             let dst = (self.first_output + idx) as u16;
             if let Some(place) = self.place[node as usize].filter(|&it| it != dst) {
                 let mem = Mem::of(dtype);
-                let kern = convert(mem, mem, false, self.isa);
+                let kern = convert(mem, mem, self.isa)?;
                 self.instrs.push(Instr { kern, dst, src: [place, 0, 0, 0] });
             }
         }
+        Some(())
     }
 }
 

@@ -188,6 +188,49 @@ fn a_fused_program_gives_the_bits_of_single_ops() {
     assert_eq!(*outs[2].as_mut_slice::<f32>(), product.to_vec::<f32>().unwrap());
 }
 
+/// `(x + y).to(wide) * x.to(wide)` from every dtype through every other.
+#[test]
+fn fused_chains_round_and_wrap_as_single_ops_in_every_dtype() {
+    let shape = Shape::from([300]);
+    let values =
+        |seed: f64| (0..300).map(|at| (f64::from(at) * seed).sin() * 200.0).collect::<Vec<_>>();
+    for (own, wide) in DType::ALL.into_iter().flat_map(|a| DType::ALL.map(|b| (a, b))) {
+        let of = |seed| Tensor::from_converted(&values(seed), shape.clone(), own).unwrap();
+        let (x, y) = (of(1.7), of(0.3));
+        let as_wide: Attrs = smallvec![Attr::DType(wide)];
+        let to = |it: &Tensor| apply_one(op("to"), std::slice::from_ref(it), &as_wide).unwrap();
+        let sum = call("add", &[x.clone(), y.clone()]);
+        let expected = call("mul", &[to(&sum), to(&x)]);
+
+        let none = Attrs::new();
+        let (a, b) = (Ref::Input(0), Ref::Input(1));
+        let steps = [
+            Step::new(op("add"), &none, &[a, b], &[x.clone(), y.clone()]).unwrap(),
+            Step::new(op("to"), &as_wide, &[Ref::Step(0)], std::slice::from_ref(&sum)).unwrap(),
+            Step::new(op("to"), &as_wide, &[a], std::slice::from_ref(&x)).unwrap(),
+            Step::new(op("mul"), &none, &[Ref::Step(1), Ref::Step(2)], &[to(&sum), to(&x)])
+                .unwrap(),
+        ];
+        let program = build(&[own, own], &steps, &[Ref::Step(3), Ref::Step(1)]).unwrap();
+        let mut buffers = [0; 2].map(|_| Bytes::uninit(300 * wide.size()).unwrap());
+        let mut outs = buffers.each_mut().map(|it| OutView::new(it, &shape, wide).unwrap());
+        let sources = [source(&x).unwrap(), source(&y).unwrap()];
+        run(&program, &sources, &mut outs, &program.param_values()).unwrap();
+        for (bytes, expected) in buffers.into_iter().zip([expected, to(&sum)]) {
+            let got = Tensor::stored(Arc::new(bytes), Layout::contiguous(shape.clone()), wide);
+            assert_eq!(bits(&got), bits(&expected), "{own} through {wide}");
+        }
+    }
+}
+
+fn bits(x: &Tensor) -> Vec<u64> {
+    x.to_f64_vec()
+        .unwrap()
+        .into_iter()
+        .map(|it| if it.is_nan() { 1 } else { it.to_bits() })
+        .collect()
+}
+
 /// What a number gives is computed for the first tile and holds for all of them, the short last one included.
 #[test]
 fn numbers_hold_in_every_tile() {

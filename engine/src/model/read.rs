@@ -3,16 +3,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
 
 use safetensors::SafeTensors;
 
-use super::write::dtype_name;
 use super::{FORMAT, Model, TestCase, VERSION, checksum};
-use crate::cpu::alloc::Bytes;
-use crate::cpu::typed;
 use crate::graph::parse::parse;
-use crate::{DType, Error, Layout, Meta, Result, Shape, Tensor, atomic_file};
+use crate::{DType, Error, Meta, Result, Shape, Tensor, atomic_file};
 
 /// Most weights, and most test cases.
 const MOST: usize = 1 << 20;
@@ -89,20 +85,12 @@ fn checked_case(model: &Model, case: TestCase, idx: usize) -> Result<TestCase> {
 
 fn tensor(file: &SafeTensors<'_>, name: &str) -> Result<Tensor> {
     let view = file.tensor(name).map_err(|_| damaged(&format!("{name} is missing")))?;
-    let known = DType::ALL.into_iter().find(|it| dtype_name(*it) == view.dtype().to_string());
+    let known = DType::ALL.into_iter().find(|it| it.safetensors() == view.dtype().to_string());
     let dtype = known.ok_or_else(|| damaged(&format!("{name} has dtype {}", view.dtype())))?;
-    let shape = Shape::new(view.shape());
-    let numel = shape.checked_numel("model")?;
-    let data = view.data();
-    if data.len() != numel * dtype.size() {
-        return Err(damaged(&format!("{name} has another size than its shape")));
-    }
-    if dtype == DType::Bool && data.iter().any(|&it| it > 1) {
-        return Err(damaged(&format!("{name} holds bools other than 0 and 1")));
-    }
-    let mut bytes = Bytes::uninit(data.len())?;
-    typed::slice_mut::<u8>(&mut bytes)[..data.len()].copy_from_slice(data);
-    Ok(Tensor::stored(Arc::new(bytes), Layout::contiguous(shape), dtype))
+    Tensor::from_le_bytes(view.data(), Shape::new(view.shape()), dtype).map_err(|it| match it {
+        Error::File { problem } => damaged(&format!("{name}: {problem}")),
+        other => other,
+    })
 }
 
 fn names(text: &str) -> Result<Vec<String>> {

@@ -5,9 +5,8 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::{FORMAT, Model, VERSION, checksum};
-use crate::cpu::typed;
 use crate::graph::text::constants;
-use crate::{DType, Result, Tensor, atomic_file, launch};
+use crate::{Result, Tensor, atomic_file};
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,9 +51,9 @@ impl Model {
         let mut data = Vec::new();
         for (name, tensor) in self.tensors() {
             let start = data.len();
-            append(&mut data, &tensor)?;
+            tensor.append_le_bytes(&mut data)?;
             let entry = json!({
-                "dtype": dtype_name(tensor.dtype()),
+                "dtype": tensor.dtype().safetensors(),
                 "shape": tensor.shape().to_vec(),
                 "data_offsets": [start, data.len()],
             });
@@ -95,26 +94,5 @@ impl Model {
             res.extend(named(format!("case.{idx}.output"), case.outputs.clone()));
         }
         res
-    }
-}
-
-/// Elements in row-major order, little endian.
-fn append(data: &mut Vec<u8>, tensor: &Tensor) -> Result<()> {
-    let tensor = launch::contiguous(tensor)?;
-    let bytes = tensor.storage()?;
-    let start = tensor.layout().offset * tensor.dtype().size();
-    data.extend_from_slice(&typed::slice::<u8>(&bytes)[start..start + tensor.meta().bytes()]);
-    Ok(())
-}
-
-/// As safetensors names dtypes.
-pub(super) fn dtype_name(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "BOOL",
-        DType::U8 => "U8",
-        DType::I32 => "I32",
-        DType::I64 => "I64",
-        DType::F32 => "F32",
-        DType::F64 => "F64",
     }
 }

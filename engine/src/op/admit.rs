@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use super::KernelCx;
+use super::widen::wide_input;
 use crate::cpu::elements::Elements;
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
@@ -77,8 +78,12 @@ impl<'a> AdmitCx<'a> {
         }
     }
 
-    /// Calls `look` with the elements of input `idx`.
+    /// Calls `look` with the elements of input `idx`, in a dtype that kernels compute in.
     pub fn elements(&self, idx: usize, look: impl FnOnce(&View<'_>) -> Result<()>) -> Result<()> {
+        let look = |view: &View<'_>| match wide_input(view)? {
+            Some(wide) => look(&wide.view()?),
+            None => look(view),
+        };
         match self.operands {
             Operands::Views(all) => look(&all[idx]),
             Operands::Tensors(all) if all[idx].is_known() => all[idx].with_view(|it| look(&it))?,

@@ -3,10 +3,11 @@
 mod admit;
 pub mod shapes;
 mod surface;
+mod widen;
 
 pub use admit::AdmitCx;
 pub(crate) use admit::indices;
-pub use surface::{Alpha, Form, Is, Returns, Surface, When};
+pub use surface::{Alpha, Autocast, Form, Is, Returns, Surface, When};
 
 use crate::attr::{Attr, Attrs};
 use crate::cpu::view::{OutView, View};
@@ -15,6 +16,7 @@ use crate::expr::Expr;
 use crate::tape::StepCx;
 use crate::tensor::{Metas, Outputs};
 use crate::{DType, Error, Layout, Result, Shape, Tensor};
+use widen::widened;
 
 /// One op. Rows are `static` and listed in `ops::ALL`.
 pub struct OpDef {
@@ -242,6 +244,9 @@ pub struct Kernel {
     /// relies on it. A trace asks before it promises a result, so that the error comes from the line that made the mistake, and
     /// nothing was changed after it.
     pub admits: Option<fn(&AdmitCx<'_>) -> Result<()>>,
+    /// Whether it takes elements of every dtype as they are, since it only moves them or fills with given bits. Others compute: for
+    /// them, dtypes that are no [`crate::dtype::Arithmetic`] are converted before and after.
+    pub moves: bool,
     /// Computes all outputs; reached through `compute` alone.
     pub run: fn(&mut KernelCx<'_, '_>) -> Result<()>,
 }
@@ -250,7 +255,8 @@ impl Kernel {
     /// Computes all outputs, or tells that the user has stopped it; then they hold nothing of use.
     pub(crate) fn compute(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let admitted = self.admits.map_or(Ok(()), |admits| admits(&AdmitCx::of(cx)));
-        let res = admitted.and_then(|()| (self.run)(cx));
+        let res =
+            admitted.and_then(|()| if self.moves { (self.run)(cx) } else { widened(self, cx) });
         match elements::take_refusal() {
             _ if interrupt::take() => Err(Error::Interrupted),
             Some(refused) => Err(refused.into()),
@@ -268,8 +274,14 @@ impl Kernel {
             workspace: |_| 0,
             flops: |_| 0,
             admits: None,
+            moves: false,
             run,
         }
+    }
+
+    /// A kernel that only moves elements, whatever they are.
+    pub const fn moving(name: &'static str, run: fn(&mut KernelCx<'_, '_>) -> Result<()>) -> Self {
+        Self { moves: true, ..Self::new(name, run) }
     }
 
     /// The same kernel with a check of its operands.

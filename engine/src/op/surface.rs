@@ -1,6 +1,7 @@
 //! What users see of an op besides its parameters: in what other forms they call it, what a call gives, and its shapes in words.
 
-use super::OpDef;
+use super::{InferCx, OpDef};
+use crate::Result;
 
 /// What users see of an op besides its parameters. A row says what is special: `Surface { shapes: "[n]", ..Surface::PLAIN }`.
 pub struct Surface {
@@ -14,8 +15,24 @@ pub struct Surface {
     pub in_place: bool,
     /// Names under which it refuses to copy: `x.view(2, 3)`.
     pub never_copies_as: &'static [&'static str],
+    /// In which dtype `torch.autocast` computes it.
+    pub autocast: Autocast,
+    /// Refuses numbers, operands or attributes, that mean nothing beside these dtypes. It is asked at each application, since what
+    /// is derived from dtypes is kept.
+    pub refuses: Option<fn(&InferCx<'_>) -> Result<()>>,
     /// The shapes it takes and gives, in words; empty where they follow from the body.
     pub shapes: &'static str,
+}
+
+/// In which dtype an op is computed while `torch.autocast` is on: PyTorch's lists for the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Autocast {
+    /// That of its operands.
+    Keep,
+    /// The half that was asked for: products.
+    Half,
+    /// float32: what halves are too coarse for.
+    Float32,
 }
 
 /// What a call gives to programs.
@@ -80,6 +97,8 @@ impl Surface {
         alpha: None,
         in_place: false,
         never_copies_as: &[],
+        autocast: Autocast::Keep,
+        refuses: None,
         shapes: "",
     };
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::apply::apply_optional;
 use crate::autograd;
 use crate::op::{Body, Grad};
-use crate::{Attr, Attrs, DType, Layout, Meta, OpDef, Shape, Tensor, ops};
+use crate::{Attr, Attrs, DType, Layout, Meta, OpDef, Shape, Tensor, functional, ops};
 
 pub(super) struct Case {
     pub(super) op: &'static OpDef,
@@ -48,13 +48,7 @@ fn tensor(value: &Value) -> Tensor {
     let sizes = value["shape"].as_array().unwrap().iter().map(|it| it.as_u64().unwrap() as usize);
     let shape: Shape = sizes.collect();
     let dtype = DType::parse(value["dtype"].as_str().unwrap()).unwrap();
-    if dtype == DType::Bool {
-        return Tensor::from_bools(&data.iter().map(|&it| it != 0.0).collect::<Vec<_>>(), shape)
-            .unwrap();
-    }
-    crate::with_dtype!(dtype, T => {
-        Tensor::from_vec(&data.iter().map(|&it| it as T).collect::<Vec<_>>(), shape).unwrap()
-    })
+    functional::to(&Tensor::from_vec(&data, shape).unwrap(), dtype).unwrap()
 }
 
 fn attr(value: &Value) -> Attr {
@@ -74,7 +68,12 @@ pub(super) fn differs(got: &Tensor, want: &Tensor) -> Option<String> {
     if got.meta() != want.meta() {
         return Some(format!("{} instead of {}", got.meta(), want.meta()));
     }
-    let limit = if want.dtype() == DType::F32 { 2e-5 } else { 1e-8 };
+    let limit = match want.dtype() {
+        DType::BF16 => 2e-2,
+        DType::F16 => 2e-3,
+        DType::F32 => 2e-5,
+        _ => 1e-8,
+    };
     let pairs = got.to_f64_vec().unwrap().into_iter().zip(want.to_f64_vec().unwrap());
     let far = |(a, b): &(f64, f64)| {
         !(a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= limit * (1.0 + b.abs()))
@@ -93,7 +92,7 @@ pub(super) fn strided(x: &Tensor) -> Tensor {
     let dims: Vec<usize> = (0..x.rank()).rev().collect();
     let mut wide = Layout::contiguous(x.shape().clone()).permute(&dims);
     wide = Layout::contiguous(wide.shape).permute(&dims);
-    crate::with_dtype!(x.dtype(), T => {
+    crate::with_size!(x.dtype(), T => {
         let flat = x.to_vec_any::<T>();
         let mut spread = vec![T::default(); flat.len()];
         let flipped = wide.slice(0, x.shape()[0].saturating_sub(1), x.shape()[0], -1);

@@ -3,7 +3,9 @@
 use std::any::Any;
 
 use engine::DType;
+use engine::dtype::Kind;
 
+use super::promotion::PROMOTED;
 use super::scalar;
 use crate::builtins::types;
 use crate::native::*;
@@ -22,28 +24,34 @@ pub struct ArrayDType(pub DType);
 
 /// Texts that name dtypes, beside the names themselves.
 const NAMES: &[(&str, DType)] = &[
-    ("?", DType::Bool),
-    ("b1", DType::Bool),
     ("bool_", DType::Bool),
-    ("B", DType::U8),
-    ("u1", DType::U8),
     ("ubyte", DType::U8),
-    ("i", DType::I32),
-    ("i4", DType::I32),
+    ("byte", DType::I8),
+    ("short", DType::I16),
+    ("ushort", DType::U16),
     ("intc", DType::I32),
     ("int", DType::I64),
     ("int_", DType::I64),
     ("intp", DType::I64),
-    ("i8", DType::I64),
-    ("l", DType::I64),
     ("long", DType::I64),
-    ("f", DType::F32),
-    ("f4", DType::F32),
+    ("half", DType::F16),
     ("single", DType::F32),
-    ("d", DType::F64),
-    ("f8", DType::F64),
     ("float", DType::F64),
     ("double", DType::F64),
+];
+
+/// The letter that stands for each dtype of arrays.
+const LETTERS: &[(DType, &str)] = &[
+    (DType::Bool, "?"),
+    (DType::U8, "B"),
+    (DType::I8, "b"),
+    (DType::I16, "h"),
+    (DType::U16, "H"),
+    (DType::I32, "i"),
+    (DType::I64, "l"),
+    (DType::F16, "e"),
+    (DType::F32, "f"),
+    (DType::F64, "d"),
 ];
 
 /// A dtype as programs see it.
@@ -53,11 +61,9 @@ pub fn value(dtype: DType) -> Value {
 
 /// The dtype that a value names, in NumPy's sense: `float` is float64.
 pub fn from_value(value: &Value) -> Result<DType, Raised> {
-    if let Some(ArrayDType(dtype)) = value.downcast() {
-        return Ok(*dtype);
-    }
-    if let Some(DTypeObj(dtype)) = value.downcast() {
-        return Ok(*dtype);
+    let known = value.downcast::<ArrayDType>().map(|it| it.0);
+    if let Some(dtype) = known.or_else(|| value.downcast::<DTypeObj>().map(|it| it.0)) {
+        return if letter(dtype).is_some() { Ok(dtype) } else { Err(not_there(dtype.name())) };
     }
     match value {
         Value::Class(class) => match class.native.and_then(of_class) {
@@ -88,34 +94,47 @@ fn of_class(row: &'static NativeType) -> Option<DType> {
 
 fn named(name: &str) -> Option<DType> {
     let name = name.trim_start_matches(['<', '=', '|']);
-    DType::ALL
-        .into_iter()
-        .find(|it| it.name() == name)
+    let dtypes = || LETTERS.iter().map(|it| it.0);
+    dtypes()
+        .find(|it| it.name() == name || letter(*it) == Some(name))
+        .or_else(|| of_code(name))
         .or_else(|| NAMES.iter().find(|it| it.0 == name).map(|it| it.1))
+}
+
+/// The letter of a dtype; `None` where arrays have no such elements.
+fn letter(dtype: DType) -> Option<&'static str> {
+    LETTERS.iter().find(|it| it.0 == dtype).map(|it| it.1)
+}
+
+/// The dtype of a kind and a number of bytes: `f4`.
+pub fn of_code(code: &str) -> Option<DType> {
+    LETTERS.iter().map(|it| it.0).find(|it| self::code(*it) == code)
+}
+
+/// The kind and the number of bytes of a dtype: `f4`.
+pub fn code(dtype: DType) -> String {
+    format!("{}{}", kind(dtype), dtype.size())
 }
 
 fn not_there(name: &str) -> Raised {
     type_error(format!(
-        "there is no dtype '{name}' here; arrays hold bool, uint8, int32, int64, float32 or float64"
+        "there is no dtype '{name}' here; arrays hold {}",
+        LETTERS.iter().map(|it| it.0.name()).collect::<Vec<_>>().join(", ")
     ))
 }
 
 /// The dtype in which values of both are computed (`np.promote_types`).
 pub fn promote(a: DType, b: DType) -> DType {
-    let wide = |it| matches!(it, DType::I32 | DType::I64);
-    match a.promote(b) {
-        DType::F32 if wide(a) || wide(b) => DType::F64,
-        both => both,
-    }
+    PROMOTED[a as usize][b as usize]
 }
 
 /// The letter of a dtype's kind: `b`, `u`, `i` or `f`.
 pub fn kind(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "b",
-        DType::U8 => "u",
-        DType::I32 | DType::I64 => "i",
-        DType::F32 | DType::F64 => "f",
+    match (dtype.kind(), dtype.int_range()) {
+        (Kind::Bool, _) => "b",
+        (Kind::Int, Some((0, _))) => "u",
+        (Kind::Int, _) => "i",
+        (Kind::Float, _) => "f",
     }
 }
 
@@ -137,21 +156,14 @@ impl NativeObject for ArrayDType {
     }
 
     fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
-        let (kind, size) = (kind(self.0), self.0.size());
+        let size = self.0.size();
         Ok(Some(match name.as_str() {
             "name" => Value::str(self.0.name()),
-            "kind" => Value::str(kind),
+            "kind" => Value::str(kind(self.0)),
             "itemsize" => Value::from(size),
             "type" => Value::Class(scalar::class(self.0)),
-            "str" => Value::str(format!("{}{kind}{size}", if size == 1 { "|" } else { "<" })),
-            "char" => Value::str(match self.0 {
-                DType::Bool => "?",
-                DType::U8 => "B",
-                DType::I32 => "i",
-                DType::I64 => "l",
-                DType::F32 => "f",
-                DType::F64 => "d",
-            }),
+            "str" => Value::str(format!("{}{}", if size == 1 { "|" } else { "<" }, code(self.0))),
+            "char" => Value::str(letter(self.0).unwrap_or("?")),
             _ => return Ok(None),
         }))
     }
@@ -196,7 +208,7 @@ mod tests {
     fn promotes_as_numpy() {
         use DType::*;
         let table =
-            [(I32, F32, F64), (U8, F32, F32), (I64, F32, F64), (Bool, U8, U8), (I32, I64, I64)];
+            [(I32, F32, F64), (U8, F32, F32), (I64, F32, F64), (I16, F16, F32), (I8, U8, I16)];
         for (a, b, both) in table {
             assert_eq!(promote(a, b), both);
             assert_eq!(promote(b, a), both);
@@ -207,6 +219,10 @@ mod tests {
     fn reads_names() {
         assert_eq!(named("<f8"), Some(DType::F64));
         assert_eq!(named("float32"), Some(DType::F32));
+        assert_eq!(named("i2"), Some(DType::I16));
+        assert_eq!(named("<u2"), Some(DType::U16));
+        assert_eq!(named("e"), Some(DType::F16));
+        assert_eq!(named("bfloat16"), None);
         assert_eq!(named("complex128"), None);
     }
 }

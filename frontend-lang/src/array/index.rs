@@ -70,16 +70,8 @@ fn abstract_number(dtype: DType) -> Tensor {
 }
 
 fn read_one(value: &Tensor, step: isize) -> Res {
-    use engine::Number;
     let at = value.layout().offset.wrapping_add_signed(step);
-    let number = value.with_view(|view| match value.dtype() {
-        DType::F64 => view.buffer::<f64>().get(at).map(|it| Number::Float(*it)),
-        DType::F32 => view.buffer::<f32>().get(at).map(|it| Number::Float(f64::from(*it))),
-        DType::I64 => view.buffer::<i64>().get(at).map(|it| Number::Int(*it)),
-        DType::I32 => view.buffer::<i32>().get(at).map(|it| Number::Int(i64::from(*it))),
-        DType::U8 => view.buffer::<u8>().get(at).map(|it| Number::Int(i64::from(*it))),
-        DType::Bool => view.buffer::<u8>().get(at).map(|it| Number::Bool(*it != 0)),
-    })?;
+    let number = value.with_view(|view| view.number_at(at))?;
     let number = number.ok_or_else(|| index_error("index is out of bounds"))?;
     Ok(scalar::make(value.dtype(), number))
 }

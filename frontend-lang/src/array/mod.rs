@@ -9,6 +9,7 @@ pub mod dtype;
 pub mod index;
 pub mod make;
 pub mod object;
+mod promotion;
 pub mod scalar;
 pub mod scalar_ops;
 pub mod text;
@@ -17,7 +18,7 @@ pub mod ufunc_rows;
 
 use std::rc::Rc;
 
-use engine::Tensor;
+use engine::{DType, Tensor};
 
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj, View};
@@ -48,9 +49,20 @@ pub fn seen_as(object: &Rc<TensorObj>, look: Look) -> Value {
     Value::Tensor(seen)
 }
 
+/// That arrays have elements of this dtype.
+pub(crate) fn holdable(tensor: &Tensor) -> Result<(), Raised> {
+    match tensor.dtype() {
+        DType::BF16 => Err(type_error(
+            "Got unsupported ScalarType BFloat16: arrays hold no bfloat16; write .float().numpy()",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// That NumPy may see the elements of a variable: not where gradients that are recorded would be lost without a word. Code of MegEngine and OneFlow
 /// asks results for their arrays as they are; the objects are the same, so a session that has imported these may.
 pub(crate) fn readable(cx: &Cx, object: &TensorObj) -> Result<(), Raised> {
+    holdable(&object.get())?;
     let lenient = ["megengine", "oneflow"].iter().any(|it| cx.modules.contains_key(*it));
     let recorded = engine::autograd::enabled() && object.get().requires_grad();
     if lenient || !recorded || object.look() == Look::Array {

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use engine::dtype::Kind as Numbers;
 use engine::{DType, Number, Tensor};
 
 use super::{dtype, make, scalar_ops};
@@ -33,17 +34,36 @@ macro_rules! class {
 pub static BOOL: NativeType = class!("bool", None, "True or False, as arrays hold it.");
 /// `np.uint8`.
 pub static UINT8: NativeType = class!("uint8", None, "A whole number from 0 to 255.");
+/// `np.int8`.
+pub static INT8: NativeType = class!("int8", None, "A whole number of 8 bits.");
+/// `np.int16`.
+pub static INT16: NativeType = class!("int16", None, "A whole number of 16 bits.");
+/// `np.uint16`.
+pub static UINT16: NativeType = class!("uint16", None, "A whole number from 0 to 65535.");
 /// `np.int32`.
 pub static INT32: NativeType = class!("int32", None, "A whole number of 32 bits.");
 /// `np.int64`.
 pub static INT64: NativeType = class!("int64", None, "A whole number of 64 bits.");
+/// `np.float16`.
+pub static FLOAT16: NativeType = class!("float16", None, "A float of 16 bits.");
 /// `np.float32`.
 pub static FLOAT32: NativeType = class!("float32", None, "A float of 32 bits.");
 /// `np.float64`.
 pub static FLOAT64: NativeType = class!("float64", Some(&types::FLOAT), "A float of 64 bits.");
 
-/// Classes by dtype, in the order of `DType::ALL`.
-static ROWS: [&NativeType; 6] = [&BOOL, &UINT8, &INT32, &INT64, &FLOAT32, &FLOAT64];
+/// The classes of the dtypes that arrays hold.
+static ROWS: [(DType, &NativeType); 10] = [
+    (DType::Bool, &BOOL),
+    (DType::U8, &UINT8),
+    (DType::I8, &INT8),
+    (DType::I16, &INT16),
+    (DType::U16, &UINT16),
+    (DType::I32, &INT32),
+    (DType::I64, &INT64),
+    (DType::F16, &FLOAT16),
+    (DType::F32, &FLOAT32),
+    (DType::F64, &FLOAT64),
+];
 
 static METHODS: &[NativeFn] = &[
     function("item", "self, *args", "The plain number.", |_cx, args| Ok(args[0].core().clone())),
@@ -118,13 +138,12 @@ static GETTERS: &[Getter] = &[
 
 /// The class of the numbers of a dtype.
 pub fn class(dtype: DType) -> Rc<Class> {
-    class_of(ROWS[dtype as usize])
+    class_of(ROWS.iter().find(|it| it.0 == dtype).map_or(&FLOAT64, |it| it.1))
 }
 
 /// The dtype of a class of numbers.
 pub fn of_row(row: &'static NativeType) -> Option<DType> {
-    let at = ROWS.iter().position(|it| std::ptr::eq(*it, row))?;
-    Some(DType::ALL[at])
+    ROWS.iter().find(|it| std::ptr::eq(it.1, row)).map(|it| it.0)
 }
 
 /// The dtype of one of NumPy's numbers; `None` for other values.
@@ -138,13 +157,10 @@ pub fn dtype_of(value: &Value) -> Option<DType> {
 
 /// A number of a dtype; it is taken to fit.
 pub fn make(dtype: DType, number: Number) -> Value {
-    let core = match dtype {
-        DType::Bool => return truth(number.as_f64() != 0.0),
-        DType::F32 => Value::Float(f64::from(number.as_f64() as f32)),
-        DType::F64 => Value::Float(number.as_f64()),
-        DType::U8 => Value::Int((number.as_i64() as u8).into()),
-        DType::I32 => Value::Int((number.as_i64() as i32).into()),
-        DType::I64 => Value::Int(number.as_i64()),
+    let core = match dtype.kind() {
+        Numbers::Bool => return truth(number.as_f64() != 0.0),
+        Numbers::Float => Value::Float(dtype.nearest(number.as_f64())),
+        Numbers::Int => Value::Int(dtype.wrapped(number.as_i64())),
     };
     Value::Instance(Rc::new(Instance::over(class(dtype), core)))
 }
@@ -215,7 +231,8 @@ fn new_scalar(cx: &mut Cx, args: Args<'_>) -> Res {
 /// What `print` shows.
 pub(crate) fn text(value: &Value) -> String {
     match value.core() {
-        Value::Float(it) if dtype_of(value) == Some(DType::F32) => float32_text(*it as f32),
+        Value::Float(it) if dtype_of(value) == Some(DType::F32) => narrow_text(*it, DType::F32),
+        Value::Float(it) if dtype_of(value) == Some(DType::F16) => narrow_text(*it, DType::F16),
         Value::Float(it) => float_repr(*it),
         Value::Bool(it) => if *it { "True" } else { "False" }.into(),
         Value::Int(it) => it.to_string(),
@@ -223,13 +240,14 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// The shortest text that reads back as the same float32, with an exponent from 1e6 on.
-fn float32_text(float: f32) -> String {
-    let nearest: f64 = format!("{float:e}").parse().unwrap_or(f64::from(float));
-    if !float.is_finite() || float == 0.0 || (1e-4..1e6).contains(&f64::from(float.abs())) {
-        return float_repr(nearest);
+/// The shortest text that reads back as the same float, with an exponent where it is long.
+fn narrow_text(float: f64, dtype: DType) -> String {
+    let shortest = dtype.shortest(float);
+    let is_plain = (1e-4..super::text::plain_below(dtype)).contains(&float.abs());
+    if !float.is_finite() || float == 0.0 || is_plain {
+        return float_repr(shortest);
     }
-    let text = format!("{float:e}");
+    let text = format!("{shortest:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let (sign, digits) = match exponent.strip_prefix('-') {
         Some(digits) => ('-', digits),
@@ -249,11 +267,15 @@ pub fn array_method(cx: &mut Cx, value: &Value, name: Sym) -> Result<Option<Valu
 
 #[cfg(test)]
 mod tests {
-    use super::float32_text;
+    use super::*;
 
     #[test]
-    fn writes_float32_as_numpy() {
-        let texts = [0.1, 1e6, 123456790.0, 1e-5, 100000.0, 0.0].map(float32_text);
+    fn writes_narrow_floats_as_numpy() {
+        let single = |it: f64| narrow_text(DType::F32.nearest(it), DType::F32);
+        let texts = [0.1, 1e6, 123456790.0, 1e-5, 100000.0, 0.0].map(single);
         assert_eq!(texts, ["0.1", "1e+06", "1.2345679e+08", "1e-05", "100000.0", "0.0"]);
+        let half = |it: f64| narrow_text(DType::F16.nearest(it), DType::F16);
+        let texts = [0.1, 2048.0, 999.5, 1.0 / 3.0, 65504.0].map(half);
+        assert_eq!(texts, ["0.1", "2.048e+03", "999.5", "0.3333", "6.55e+04"]);
     }
 }

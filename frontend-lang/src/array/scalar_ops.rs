@@ -86,7 +86,7 @@ pub(crate) fn common(a: (DType, bool), b: (DType, bool)) -> DType {
         _ => return dtype::promote(a.0, b.0),
     };
     match (strong, weak) {
-        (DType::F32, _) => DType::F32,
+        (it, _) if it.is_float() => it,
         (it, DType::F64) if !it.is_float() => DType::F64,
         (DType::Bool, it) => it,
         (it, _) => it,
@@ -152,8 +152,7 @@ fn whole(op: BinaryOp, a: i64, b: i64) -> Result<i64, Raised> {
 }
 
 fn floats(op: BinaryOp, dtype: DType, a: f64, b: f64) -> Res {
-    let narrow = |it: f64| if dtype == DType::F32 { f64::from(it as f32) } else { it };
-    let (a, b) = (narrow(a), narrow(b));
+    let (a, b) = (dtype.nearest(a), dtype.nearest(b));
     let value = match op {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,

@@ -123,14 +123,10 @@ impl Cells {
                 places.iter().flat_map(|it| picked.iter().map(move |at| it * size + at)).collect();
         }
         let texts = match array.dtype() {
-            DType::F32 | DType::F64 => {
+            dtype if dtype.is_float() => {
                 let all = array.to_f64_vec()?;
-                let single = array.dtype() == DType::F32;
-                Floats::texts(
-                    &places.iter().map(|at| all[*at]).collect::<Vec<_>>(),
-                    single,
-                    options,
-                )
+                let shown: Vec<f64> = places.iter().map(|at| all[*at]).collect();
+                Floats::texts(&shown, dtype, options)
             }
             DType::Bool => {
                 let all = array.to_vec::<u8>()?;
@@ -144,7 +140,7 @@ impl Cells {
                 padded(texts)
             }
             _ => {
-                let all = engine::functional::to(array, DType::I64)?.to_vec::<i64>()?;
+                let all = array.to_i64_vec()?;
                 let plus = |it: i64| {
                     if options.plus && it >= 0 { format!("+{it}") } else { it.to_string() }
                 };
@@ -165,9 +161,18 @@ fn padded(texts: Vec<String>) -> Vec<String> {
     texts.into_iter().map(|it| format!("{it:>width$}")).collect()
 }
 
+/// From where on floats of a dtype are written with an exponent: ten to the digits that it holds.
+pub(super) fn plain_below(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 1e3,
+        DType::F32 => 1e6,
+        _ => 1e16,
+    }
+}
+
 /// How floats of one array are written.
 struct Floats {
-    single: bool,
+    dtype: DType,
     exponents: bool,
     /// Most digits after the point, and least.
     digits: (usize, usize),
@@ -176,16 +181,16 @@ struct Floats {
 }
 
 impl Floats {
-    fn texts(values: &[f64], single: bool, options: &Options) -> Vec<String> {
+    fn texts(values: &[f64], dtype: DType, options: &Options) -> Vec<String> {
         let finite: Vec<f64> = values.iter().copied().filter(|it| it.is_finite()).collect();
         let sizes = finite.iter().map(|it| it.abs()).filter(|it| *it != 0.0);
         let (max, min) = (sizes.clone().fold(0.0, f64::max), sizes.fold(f64::INFINITY, f64::min));
-        let limit = if single { 1e6 } else { 1e8 };
+        let limit = plain_below(dtype).min(1e8);
         let small = !options.suppress && (min < 1e-4 || max / min > 1000.0);
         let exponents = max != 0.0 && (max >= limit || small);
         let least = if options.fixed { options.precision } else { 0 };
         let mut floats =
-            Floats { single, exponents, digits: (options.precision, least), exponent: 2 };
+            Floats { dtype, exponents, digits: (options.precision, least), exponent: 2 };
         let after = |text: &String| {
             let rest = text.split('.').nth(1).unwrap_or("");
             rest.split('e').next().unwrap_or("").len()
@@ -221,7 +226,7 @@ impl Floats {
         }
         let (most, least) = self.digits;
         if self.exponents {
-            let shortest = self.shortest_scientific(value);
+            let shortest = format!("{:e}", self.dtype.shortest(value));
             let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
             let own = mantissa.split('.').nth(1).unwrap_or("").len();
             let (mantissa, exponent) = if own > most {
@@ -237,14 +242,10 @@ impl Floats {
                 exponent_text(&exponent, self.exponent)
             );
         }
-        let shortest = if self.single { format!("{}", value as f32) } else { format!("{value}") };
+        let shortest = self.dtype.shortest(value).to_string();
         let own = shortest.split('.').nth(1).unwrap_or("").len();
         let text = if own > most { format!("{value:.most$}") } else { shortest };
         digits(&text, least)
-    }
-
-    fn shortest_scientific(&self, value: f64) -> String {
-        if self.single { format!("{:e}", value as f32) } else { format!("{value:e}") }
     }
 }
 

@@ -65,7 +65,12 @@ impl Row {
 
     /// The result for one operand.
     fn one(&self, x: &Operand) -> Result<Tensor, Raised> {
-        let floats = if x.dtype.is_float() { x.dtype } else { DType::F64 };
+        let floats = match x.dtype.size() {
+            _ if x.dtype.is_float() => x.dtype,
+            1 => DType::F16,
+            2 => DType::F32,
+            _ => DType::F64,
+        };
         let wanted = match self.kind {
             Kind::ToFloat => floats,
             Kind::Negative if x.dtype == DType::Bool => return Err(type_error(NO_NEGATIVE)),
@@ -109,8 +114,8 @@ impl Row {
             Kind::Bits if dtype.is_float() => Err(no_such_types(self.name)),
             Kind::Compares => {
                 // A negative number beside unsigned elements stays negative.
-                let dtype =
-                    if dtype == DType::U8 && (a.weak || b.weak) { DType::I64 } else { dtype };
+                let narrow = dtype.is_int() && dtype.size() < 4;
+                let dtype = if narrow && (a.weak || b.weak) { DType::I64 } else { dtype };
                 self.apply(&both(dtype)?)
             }
             Kind::Logical => self.apply(&[a.stored(a.dtype)?, b.stored(b.dtype)?]),
@@ -251,13 +256,11 @@ fn no_negative_powers(exponent: &Operand) -> Result<(), Raised> {
 
 /// Refuses a plain number that lies outside of a dtype.
 pub(super) fn check_fits(number: Number, dtype: DType) -> Result<(), Raised> {
-    let range = match dtype {
-        DType::U8 => 0..=255,
-        DType::I32 => i32::MIN.into()..=i32::MAX.into(),
-        _ => return Ok(()),
+    let Some((least, most)) = dtype.int_range().filter(|_| dtype != DType::Bool) else {
+        return Ok(());
     };
     match number {
-        Number::Int(it) if !range.contains(&it) => {
+        Number::Int(it) if !(least..=most).contains(&it) => {
             Err(overflow_error(format!("Python integer {it} out of bounds for {}", dtype.name())))
         }
         _ => Ok(()),

@@ -1,5 +1,6 @@
 //! Between values of the language and tensors.
 
+use engine::dtype::Kind;
 use engine::{DType, Number, Shape, Tensor};
 
 use crate::array::scalar;
@@ -212,25 +213,9 @@ impl Nested {
                 "{number} does not fit into {dtype}: take a wider dtype"
             )));
         }
-        Ok(match dtype {
-            DType::F64 => Tensor::from_vec(&self.floats, shape)?,
-            DType::F32 => {
-                let values: Vec<f32> = self.floats.iter().map(|&it| it as f32).collect();
-                Tensor::from_vec(&values, shape)?
-            }
-            DType::I64 => Tensor::from_vec(&self.ints, shape)?,
-            DType::I32 => {
-                let values: Vec<i32> = self.ints.iter().map(|&it| it as i32).collect();
-                Tensor::from_vec(&values, shape)?
-            }
-            DType::U8 => {
-                let values: Vec<u8> = self.ints.iter().map(|&it| it as u8).collect();
-                Tensor::from_vec(&values, shape)?
-            }
-            DType::Bool => {
-                let values: Vec<bool> = self.floats.iter().map(|&it| it != 0.0).collect();
-                Tensor::from_bools(&values, shape)?
-            }
+        Ok(match dtype.is_int() {
+            true => Tensor::from_converted(&self.ints, shape, dtype)?,
+            false => Tensor::from_converted(&self.floats, shape, dtype)?,
         })
     }
 }
@@ -258,16 +243,10 @@ fn nested(tensor: &Tensor) -> Res {
     if tensor.rank() == 0 {
         return Ok(number(tensor.item()?));
     }
-    let flat: Vec<Value> = match tensor.dtype() {
-        DType::F32 | DType::F64 => {
-            tensor.to_f64_vec()?.into_iter().inspect(|_| tick()).map(float).collect()
-        }
-        DType::Bool => tensor.to_vec::<u8>()?.into_iter().map(|it| Value::Bool(it != 0)).collect(),
-        DType::I64 => {
-            tensor.to_vec::<i64>()?.into_iter().inspect(|_| tick()).map(Value::Int).collect()
-        }
-        DType::I32 => tensor.to_vec::<i32>()?.into_iter().map(|it| Value::Int(it.into())).collect(),
-        DType::U8 => tensor.to_vec::<u8>()?.into_iter().map(|it| Value::Int(it.into())).collect(),
+    let flat: Vec<Value> = match tensor.dtype().kind() {
+        Kind::Float => tensor.to_f64_vec()?.into_iter().inspect(|_| tick()).map(float).collect(),
+        Kind::Int => tensor.to_i64_vec()?.into_iter().inspect(|_| tick()).map(Value::Int).collect(),
+        Kind::Bool => tensor.to_vec::<u8>()?.into_iter().map(|it| Value::Bool(it != 0)).collect(),
     };
     let mut items = flat;
     for dim in (1..tensor.rank()).rev() {

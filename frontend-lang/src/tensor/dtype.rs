@@ -37,10 +37,17 @@ pub struct DeviceObj(pub Device);
 pub const NAMES: &[(&str, DType)] = &[
     ("bool", DType::Bool),
     ("uint8", DType::U8),
+    ("int8", DType::I8),
+    ("int16", DType::I16),
+    ("short", DType::I16),
+    ("uint16", DType::U16),
     ("int32", DType::I32),
     ("int", DType::I32),
     ("int64", DType::I64),
     ("long", DType::I64),
+    ("float16", DType::F16),
+    ("half", DType::F16),
+    ("bfloat16", DType::BF16),
     ("float32", DType::F32),
     ("float", DType::F32),
     ("float64", DType::F64),
@@ -72,15 +79,29 @@ pub fn from_value(value: &Value) -> Result<DType, Raised> {
 
 /// The dtype that `torch.LongTensor` and its like stand for in older code; other names as they are.
 fn of_constructor(name: &str) -> &str {
-    match name.strip_prefix("torch.").unwrap_or(name) {
-        "FloatTensor" => "float32",
-        "DoubleTensor" => "float64",
-        "LongTensor" => "int64",
-        "IntTensor" => "int32",
-        "ByteTensor" => "uint8",
-        "BoolTensor" => "bool",
-        _ => name,
-    }
+    let bare = name.strip_prefix("torch.").unwrap_or(name);
+    CONSTRUCTORS.iter().find(|it| it.1 == bare).map_or(name, |it| it.0.name())
+}
+
+/// What older code calls a tensor of each dtype.
+const CONSTRUCTORS: &[(DType, &str)] = &[
+    (DType::Bool, "BoolTensor"),
+    (DType::U8, "ByteTensor"),
+    (DType::I8, "CharTensor"),
+    (DType::I16, "ShortTensor"),
+    (DType::U16, "UInt16Tensor"),
+    (DType::I32, "IntTensor"),
+    (DType::I64, "LongTensor"),
+    (DType::F16, "HalfTensor"),
+    (DType::BF16, "BFloat16Tensor"),
+    (DType::F32, "FloatTensor"),
+    (DType::F64, "DoubleTensor"),
+];
+
+/// The name of a tensor's type in older code: `torch.FloatTensor`.
+pub fn tensor_type(dtype: DType) -> String {
+    let name = CONSTRUCTORS.iter().find(|it| it.0 == dtype).map_or("Tensor", |it| it.1);
+    format!("torch.{name}")
 }
 
 /// The device that a value names.
@@ -118,6 +139,7 @@ impl NativeObject for DTypeObj {
     fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
         Ok(match name.as_str() {
             "is_floating_point" => Some(Value::Bool(self.0.is_float())),
+            "is_signed" => Some(Value::Bool(self.0.int_range().is_none_or(|it| it.0 < 0))),
             "itemsize" => Some(Value::from(self.0.size())),
             _ => None,
         })

@@ -67,6 +67,10 @@ static METHODS: &[NativeFn] = &[
     function("long", "self", "As int64.", to_long),
     function("bool", "self", "As bool.", to_bool),
     function("byte", "self", "As uint8.", to_byte),
+    function("half", "self", "As float16.", to_half),
+    function("bfloat16", "self", "As bfloat16.", to_bfloat16),
+    function("char", "self", "As int8.", to_char),
+    function("short", "self", "As int16.", to_short),
     function("type_as", "self, other", "As the dtype of another tensor.", type_as),
     function(
         "requires_grad_",
@@ -153,6 +157,7 @@ fn detach(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn numpy(cx: &mut Cx, args: Args<'_>) -> Res {
     let this = this(&args)?;
+    array::holdable(&this.get())?;
     if !cx.truth(&args[1])? {
         array::readable(cx, &this)?;
     }
@@ -286,15 +291,7 @@ fn converted(args: &Args<'_>, target: Option<DType>) -> Res {
 /// `astype(dtype)` and `type(dtype)`; without a dtype, the name of the tensor's type.
 fn to_dtype(_cx: &mut Cx, args: Args<'_>) -> Res {
     let Some(target) = args.opt(1) else {
-        let name = match this(&args)?.get().dtype() {
-            DType::F32 => "torch.FloatTensor",
-            DType::F64 => "torch.DoubleTensor",
-            DType::I64 => "torch.LongTensor",
-            DType::I32 => "torch.IntTensor",
-            DType::U8 => "torch.ByteTensor",
-            DType::Bool => "torch.BoolTensor",
-        };
-        return Ok(Value::from(name));
+        return Ok(Value::str(dtype::tensor_type(this(&args)?.get().dtype())));
     };
     let target = dtype::from_value(target)?;
     converted(&args, Some(target))
@@ -310,6 +307,22 @@ fn to_double(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn to_int(_cx: &mut Cx, args: Args<'_>) -> Res {
     converted(&args, Some(DType::I32))
+}
+
+fn to_half(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::F16))
+}
+
+fn to_bfloat16(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::BF16))
+}
+
+fn to_char(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::I8))
+}
+
+fn to_short(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::I16))
 }
 
 fn to_long(_cx: &mut Cx, args: Args<'_>) -> Res {
@@ -437,8 +450,10 @@ fn zero(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn fill(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let number = args.float(1)?;
-    filled(&args, &Tensor::number(number))
+    match convert::operand(&args[1]) {
+        Some(value) if value.rank() == 0 => filled(&args, &value),
+        _ => Err(type_error(format!("fill_() takes one number, not {:?}", args[1]))),
+    }
 }
 
 fn copy_from(cx: &mut Cx, args: Args<'_>) -> Res {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use engine::{DType, Result, Tensor, with_dtype};
+use engine::{DType, Number, Result, Tensor};
 
 /// What `torch.set_printoptions` sets.
 #[derive(Clone, Copy)]
@@ -83,7 +83,8 @@ fn grad_suffix(tensor: &Tensor) -> Option<String> {
 
 fn with_suffixes(text: &str, suffixes: &[String], indent: usize) -> String {
     let mut res = text.to_string();
-    let mut column = text.len() - text.rfind('\n').map_or(0, |it| it + 1);
+    // As PyTorch counts, with two columns for what closes the brackets.
+    let mut column = text.len() - text.rfind('\n').map_or(0, |it| it + 1) + 2;
     for suffix in suffixes {
         if column + suffix.len() + 2 > options().line {
             res.push_str(",\n");
@@ -111,7 +112,6 @@ struct Cells {
 }
 
 impl Cells {
-    #[expect(clippy::unnecessary_cast, reason = "inside `with_dtype!` it is for one dtype only")]
     fn read(tensor: &Tensor) -> Result<Self> {
         let summarise = tensor.numel() > options().threshold;
         let shown: Vec<Vec<Option<usize>>> =
@@ -123,15 +123,10 @@ impl Cells {
             offsets =
                 offsets.iter().flat_map(|base| steps.iter().map(move |step| base + step)).collect();
         }
-        let (values, ints) = tensor.with_view(|view| {
-            with_dtype!(tensor.dtype(), T => {
-                let buffer = view.buffer::<T>();
-                let picked: Vec<T> = offsets.iter().map(|&at| buffer[at as usize]).collect();
-                let values: Vec<f64> = picked.iter().map(|&it| it as f64).collect();
-                let ints: Vec<i64> = picked.iter().map(|&it| it as i64).collect();
-                (values, ints)
-            })
+        let numbers: Vec<Number> = tensor.with_view(|view| {
+            offsets.iter().filter_map(|&at| view.number_at(at as usize)).collect()
         })?;
+        let (values, ints) = numbers.iter().map(|it| (it.as_f64(), it.as_i64())).unzip();
         Ok(Self { dtype: tensor.dtype(), shown, values, ints })
     }
 

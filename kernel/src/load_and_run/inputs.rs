@@ -16,7 +16,7 @@ use std::path::Path;
 use frontend_lang::suggest;
 
 use engine::model::Port;
-use engine::{DType, Shape, Tensor, cpu::alloc};
+use engine::{Shape, Tensor, cpu::alloc};
 
 use super::report::kind;
 
@@ -205,42 +205,35 @@ fn tensor(values: &Values, port: &Port) -> Result<Tensor, String> {
     let shape = meta.shape.clone();
     let n = shape.numel();
     let tensor = match meta.dtype {
-        DType::F32 => Tensor::from_vec(&floats(values, n, |it| it as f32, |it| it as f32), shape),
-        DType::F64 => Tensor::from_vec(&floats(values, n, |it| it, |it| it as f64), shape),
-        DType::I64 => Tensor::from_vec(&ints::<i64>(values, n, port)?, shape),
-        DType::I32 => Tensor::from_vec(&ints::<i32>(values, n, port)?, shape),
-        DType::U8 => Tensor::from_vec(&ints::<u8>(values, n, port)?, shape),
-        DType::Bool => {
-            let bits = ints::<u8>(values, n, port)?;
-            if let Some(other) = bits.iter().find(|&&it| it > 1) {
-                return Err(format!("input `{name}` takes bool, which {other} is not"));
-            }
-            Tensor::from_bools(&bits.iter().map(|&it| it == 1).collect::<Vec<_>>(), shape)
-        }
+        dtype if dtype.is_float() => Tensor::from_converted(&floats(values, n), shape, dtype),
+        dtype => Tensor::from_converted(&ints(values, n, port)?, shape, dtype),
     };
     tensor.map_err(|error| format!("input `{name}`: {error}"))
 }
 
-fn floats<T: Copy>(values: &Values, n: usize, of: fn(f64) -> T, of_int: fn(i64) -> T) -> Vec<T> {
+fn floats(values: &Values, n: usize) -> Vec<f64> {
     match values {
-        Values::Floats(values) => values.iter().map(|&it| of(it)).collect(),
-        Values::Ints(values) => values.iter().map(|&it| of_int(it)).collect(),
-        Values::Ones => vec![of(1.0); n],
+        Values::Floats(values) => values.clone(),
+        Values::Ints(values) => values.iter().map(|&it| it as f64).collect(),
+        Values::Ones => vec![1.0; n],
     }
 }
 
-fn ints<T: TryFrom<i64> + Copy>(values: &Values, n: usize, port: &Port) -> Result<Vec<T>, String> {
+/// Whole numbers that the port's dtype holds.
+fn ints(values: &Values, n: usize, port: &Port) -> Result<Vec<i64>, String> {
+    let dtype = port.meta.dtype;
     let refuse = |value: &dyn std::fmt::Display| {
-        format!("input `{}` takes {}, which cannot hold {value}", port.name, port.meta.dtype)
+        format!("input `{}` takes {dtype}, which cannot hold {value}", port.name)
     };
-    let one = |value: i64| T::try_from(value).map_err(|_| refuse(&value));
+    let (least, most) = dtype.int_range().unwrap_or((i64::MIN, i64::MAX));
+    let one = |it: i64| if (least..=most).contains(&it) { Ok(it) } else { Err(refuse(&it)) };
     match values {
         Values::Ints(values) => values.iter().map(|&it| one(it)).collect(),
         Values::Floats(values) => {
             let whole = |it: f64| whole(it).ok_or_else(|| refuse(&it));
             values.iter().map(|&it| one(whole(it)?)).collect()
         }
-        Values::Ones => Ok(vec![one(1)?; n]),
+        Values::Ones => Ok(vec![1; n]),
     }
 }
 

@@ -13,6 +13,7 @@ use super::{Fault, Kern, Lane, Mem, take_fault};
 use crate::cpu::interrupt;
 use crate::cpu::pool::for_each_chunk;
 use crate::cpu::view::{OutView, View};
+use crate::dtype::Width;
 use crate::storage::Number;
 use crate::{Layout, Shape};
 
@@ -217,7 +218,7 @@ fn run_one(code: &Code, sources: &[Source<'_>], outputs: &mut [OutView<'_>], par
     for ((reg, source), mem) in regs.iter_mut().zip(sources).zip(&code.inputs) {
         match source {
             // SAFETY: the register is a cell of eight bytes.
-            Source::Number(number) => unsafe { *reg.cast::<u64>() = bits_as(*number, *mem) },
+            Source::Number(number) => unsafe { *reg.cast::<u64>() = mem.bits(*number) },
             Source::View(view) => {
                 let start = view.layout().offset * mem.size();
                 // SAFETY: a view's layout lies within its region, so its first element does.
@@ -225,7 +226,7 @@ fn run_one(code: &Code, sources: &[Source<'_>], outputs: &mut [OutView<'_>], par
             }
             // SAFETY: the register is a cell of eight bytes, and an output of this type has one element.
             Source::Replaced => unsafe {
-                *reg.cast::<u64>() = read_bits(outputs[0].region().as_ptr(), mem.size());
+                *reg.cast::<u64>() = read_bits(outputs[0].region().as_ptr(), mem.width());
             },
         }
     }
@@ -239,7 +240,7 @@ fn run_one(code: &Code, sources: &[Source<'_>], outputs: &mut [OutView<'_>], par
         };
         // SAFETY: splats go to slots, which are cells of eight bytes here.
         unsafe {
-            *regs[usize::from(it.slot)].cast::<u64>() = bits_as(number, Mem::from(it.lane));
+            *regs[usize::from(it.slot)].cast::<u64>() = Mem::from(it.lane).bits(number);
         }
     }
     for it in &code.instrs {
@@ -299,7 +300,7 @@ fn operands(
             Source::Number(number) => {
                 let cell = numbers.get_mut(n_numbers).ok_or(RunError::Operands)?;
                 n_numbers += 1;
-                *cell = bits_as(*number, *mem);
+                *cell = mem.bits(*number);
                 Operand { base: std::ptr::from_ref(cell).cast(), access: Access::Splat }
             }
             Source::Replaced => {
@@ -324,17 +325,6 @@ fn operands(
     }
     let geometry = (!strided.is_empty()).then(|| Geometry::new(shape, &strided));
     Ok((res, geometry))
-}
-
-/// The number as an element of `mem`, in the low bytes.
-fn bits_as(number: Number, mem: Mem) -> u64 {
-    match mem {
-        Mem::U8 => u64::from(number.as_i64() as u8),
-        Mem::I32 => u64::from(number.as_i64() as u32),
-        Mem::I64 => number.as_i64() as u64,
-        Mem::F32 => u64::from((number.as_f64() as f32).to_bits()),
-        Mem::F64 => number.as_f64().to_bits(),
-    }
 }
 
 thread_local! {
@@ -394,15 +384,15 @@ impl Run<'_> {
             };
             let mem = Mem::from(it.lane);
             // SAFETY: splats go to slots.
-            unsafe { fill(regs[usize::from(it.slot)], bits_as(number, mem), mem.size(), filled) };
+            unsafe { fill(regs[usize::from(it.slot)], mem.bits(number), mem.width(), filled) };
         }
         for (idx, operand) in self.operands.iter().enumerate() {
             if operand.access == Access::Splat {
-                let size = code.inputs[idx].size();
+                let width = code.inputs[idx].width();
                 // SAFETY: the first element of the operand is readable.
-                let bits = unsafe { read_bits(operand.base, size) };
+                let bits = unsafe { read_bits(operand.base, width) };
                 // SAFETY: an operand that is not read in place has a slot.
-                unsafe { fill(regs[idx], bits, size, filled) };
+                unsafe { fill(regs[idx], bits, width, filled) };
             }
         }
         let each_tile = if high - low > tile { self.run_once(&regs, filled) } else { u64::MAX };
@@ -456,7 +446,8 @@ impl Run<'_> {
     /// Points the registers of inputs and outputs to the tile that starts at element `at`.
     fn place(&self, regs: &mut [*mut u8], at: usize, n: usize) {
         for (idx, operand) in self.operands.iter().enumerate() {
-            let size = self.code.inputs[idx].size();
+            let mem = self.code.inputs[idx];
+            let size = mem.size();
             match (operand.access, &self.geometry) {
                 // SAFETY: a direct input holds all `numel` elements and `at` is below that.
                 (Access::Direct, _) => unsafe {
@@ -468,7 +459,7 @@ impl Run<'_> {
                 },
                 (Access::Strided(row), Some(geometry)) => {
                     // SAFETY: a strided operand has a slot, and the geometry is that of its layout.
-                    unsafe { gather(regs[idx], operand.base, size, geometry, row, at, n) };
+                    unsafe { gather(regs[idx], operand.base, mem.width(), geometry, row, at, n) };
                 }
                 _ => {}
             }
@@ -483,14 +474,15 @@ impl Run<'_> {
 }
 
 /// # Safety
-/// `size` bytes at `ptr` are readable, and `ptr` is a multiple of `size`.
-unsafe fn read_bits(ptr: *const u8, size: usize) -> u64 {
+/// An element of this width at `ptr` is readable, and `ptr` is a multiple of it.
+unsafe fn read_bits(ptr: *const u8, width: Width) -> u64 {
     // SAFETY: promised by the caller.
     unsafe {
-        match size {
-            1 => u64::from(*ptr),
-            4 => u64::from(*ptr.cast::<u32>()),
-            _ => *ptr.cast::<u64>(),
+        match width {
+            Width::W1 => u64::from(*ptr),
+            Width::W2 => u64::from(*ptr.cast::<u16>()),
+            Width::W4 => u64::from(*ptr.cast::<u32>()),
+            Width::W8 => *ptr.cast::<u64>(),
         }
     }
 }
@@ -499,14 +491,15 @@ unsafe fn read_bits(ptr: *const u8, size: usize) -> u64 {
 ///
 /// # Safety
 /// A slot of this thread begins at `slot`.
-unsafe fn fill(slot: *mut u8, bits: u64, size: usize, n: usize) {
+unsafe fn fill(slot: *mut u8, bits: u64, width: Width, n: usize) {
     let n = n.min(TILE);
     // SAFETY: a slot holds a tile of elements of every size in use, 64-byte aligned.
     unsafe {
-        match size {
-            1 => std::slice::from_raw_parts_mut(slot, n).fill(bits as u8),
-            4 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits as u32),
-            _ => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits),
+        match width {
+            Width::W1 => std::slice::from_raw_parts_mut(slot, n).fill(bits as u8),
+            Width::W2 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits as u16),
+            Width::W4 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits as u32),
+            Width::W8 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits),
         }
     }
 }
@@ -518,7 +511,7 @@ unsafe fn fill(slot: *mut u8, bits: u64, size: usize, n: usize) {
 unsafe fn gather(
     slot: *mut u8,
     base: *const u8,
-    size: usize,
+    width: Width,
     geometry: &Geometry,
     row: usize,
     start: usize,
@@ -527,10 +520,11 @@ unsafe fn gather(
     debug_assert!(n <= TILE);
     // SAFETY: the slot holds a tile; the rest is promised by the caller.
     unsafe {
-        match size {
-            1 => gather_as::<u8>(slot, base, geometry, row, start, n),
-            4 => gather_as::<u32>(slot.cast(), base.cast(), geometry, row, start, n),
-            _ => gather_as::<u64>(slot.cast(), base.cast(), geometry, row, start, n),
+        match width {
+            Width::W1 => gather_as::<u8>(slot, base, geometry, row, start, n),
+            Width::W2 => gather_as::<u16>(slot.cast(), base.cast(), geometry, row, start, n),
+            Width::W4 => gather_as::<u32>(slot.cast(), base.cast(), geometry, row, start, n),
+            Width::W8 => gather_as::<u64>(slot.cast(), base.cast(), geometry, row, start, n),
         }
     }
 }

@@ -8,6 +8,7 @@
 mod binary;
 mod convert;
 mod geometry;
+mod halves;
 mod loops;
 pub(crate) mod machine;
 mod math32;
@@ -15,7 +16,7 @@ pub mod math64;
 mod unary;
 
 pub(crate) use binary::{binary, select, select_compare};
-pub(crate) use convert::{Mem, cast, convert, wrap};
+pub(crate) use convert::{Mem, cast, cast_into, convert, truth, wrap};
 pub(crate) use loops::Kern;
 pub(crate) use unary::unary;
 

@@ -31,7 +31,7 @@ pub static OP: OpDef = OpDef {
 fn of_all(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
     let dtype = inputs[0].dtype();
     if !dtype.is_float() {
-        return Err(Error::DType { op: OP.name, dtype, allowed: "float32 or float64" });
+        return Err(Error::DType { op: OP.name, dtype, allowed: "floats" });
     }
     if inputs.iter().any(|it| it.dtype() != dtype && it.strength() != Strength::Number) {
         let dtypes = inputs.iter().map(Tensor::dtype).collect();

@@ -18,7 +18,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface::PLAIN,
+    surface: Surface { refuses: Some(rules::check_numbers), ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.masked_fill"],
     examples: &[

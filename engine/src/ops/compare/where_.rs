@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface {
+        refuses: Some(rules::check_numbers),
         form: Some(Form::new(
             "where_true",
             When::All(&[

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{squeeze, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Form, Grad, Is, Surface, When};
+use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Form, Grad, Is, Surface, When};
 use crate::{Attr, Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface {
+        autocast: Autocast::Half,
         form: Some(Form::new("conv1d", When::Arg("padding", Is::Str))),
         shapes: "input [N, C, L], weight [O, C / groups, k], bias [O] give [N, O, L'] with L' = (L + 2 padding - dilation (k - 1) - 1) / stride + 1, rounded down",
         ..Surface::PLAIN

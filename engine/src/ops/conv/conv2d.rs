@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{squeeze, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Form, Grad, Is, Surface, When, shapes};
+use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Form, Grad, Is, Surface, When, shapes};
 use crate::{OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -19,6 +19,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface {
+        autocast: Autocast::Half,
         form: Some(Form::new("conv2d", When::Arg("padding", Is::Str))),
         shapes: shapes::CONVOLVED,
         ..Surface::PLAIN

@@ -5,7 +5,9 @@ use smallvec::smallvec;
 use super::pair;
 use crate::apply::apply_optional;
 use crate::functional::{add, reshape, squeeze, unsqueeze};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
+use crate::op::{
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface,
+};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -30,6 +32,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface {
+        autocast: Autocast::Half,
         shapes: "input [N, C, H, W], weight [C, O / groups, kh, kw], bias [O] give [N, O, H', W'] with H' = (H - 1) stride - 2 padding + dilation (kh - 1) + output_padding + 1",
         ..Surface::PLAIN
     },

@@ -6,7 +6,7 @@ use super::{Seen, infer_view, seen};
 use super::{Steps, conv_kernels};
 use crate::cpu::conv;
 use crate::functional::sum;
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, Saves, Surface, shapes};
+use crate::op::{Autocast, Body, DTypeRule, Grad, GradCx, InferCx, Kernel, Saves, Surface, shapes};
 use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::CONVOLVED, ..Surface::PLAIN },
+    surface: Surface { autocast: Autocast::Half, shapes: shapes::CONVOLVED, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("arange.plain", run)]),
+    body: Body::Kernels(&[Kernel::moving("arange.plain", run)]),
     grad: Grad::Stops("it has no tensor inputs"),
     step: None,
     pure: true,

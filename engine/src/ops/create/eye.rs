@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("eye.plain", run)]),
+    body: Body::Kernels(&[Kernel::moving("eye.plain", run)]),
     grad: Grad::Stops("it has no tensor inputs"),
     step: None,
     pure: true,

@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("linspace.plain", run)]),
+    body: Body::Kernels(&[Kernel::moving("linspace.plain", run)]),
     grad: Grad::Stops("it has no tensor inputs"),
     step: None,
     pure: true,

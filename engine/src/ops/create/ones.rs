@@ -17,7 +17,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: sized,
-    body: Body::Kernels(&[Kernel::new("ones.plain", run)]),
+    body: Body::Kernels(&[Kernel::moving("ones.plain", run)]),
     grad: Grad::Stops("it has no tensor inputs"),
     step: None,
     pure: true,

@@ -17,7 +17,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: sized,
-    body: Body::Kernels(&[Kernel::new("zeros.plain", run)]),
+    body: Body::Kernels(&[Kernel::moving("zeros.plain", run)]),
     grad: Grad::Stops("it has no tensor inputs"),
     step: None,
     pure: true,

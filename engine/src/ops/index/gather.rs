@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("gather.loop", run).admitting(admit_along)]),
+    body: Body::Kernels(&[Kernel::moving("gather.loop", run).admitting(admit_along)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("index_select.rows", run).admitting(admit_along)]),
+    body: Body::Kernels(&[Kernel::moving("index_select.rows", run).admitting(admit_along)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

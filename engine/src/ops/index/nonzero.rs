@@ -16,7 +16,7 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("nonzero.loop", run)]),
+    body: Body::Kernels(&[Kernel::moving("nonzero.loop", run)]),
     grad: Grad::Stops("indices are whole numbers"),
     step: None,
     pure: true,

@@ -2,7 +2,9 @@
 
 use super::{reduced, reduction, same_floats, same_shapes};
 use crate::functional::{abs, add, exp, log1p, maximum, mul, neg, num, sub};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
+use crate::op::{
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
+};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,7 +25,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::LOSS, ..Surface::PLAIN },
+    surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[
         "torch.binary_cross_entropy_with_logits",

@@ -6,7 +6,7 @@ use super::class_rows::Rows;
 use super::{Reduction, reduced, reduction};
 use crate::functional::{add, mul, neg, num, reshape, sum};
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply, apply_one, rules};
 
@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::CLASSES, ..Surface::PLAIN },
+    surface: Surface { autocast: Autocast::Float32, shapes: shapes::CLASSES, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "SoftmaxCrossEntropyLoss",
         since: 13,

@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use super::{reduced, reduction};
 use crate::functional::{div, eq, exp, log, mul, num, select_where, sub, sum};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
+use crate::op::{
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
+};
 use crate::{Attr, OpDef, Outputs, Result, functional, rules};
 
 pub static OP: OpDef = OpDef {
@@ -24,7 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::LOSS, ..Surface::PLAIN },
+    surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.nn.functional.kl_div"],
     examples: &[

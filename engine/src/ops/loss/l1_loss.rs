@@ -2,7 +2,9 @@
 
 use super::{reduced, reduction};
 use crate::functional::{abs, sub};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
+use crate::op::{
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
+};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -13,7 +15,7 @@ pub static OP: OpDef = OpDef {
         Param::tensor("target"),
         Param::with("reduction", ParamKind::Str, Default::Str("mean")),
     ],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::Promote,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -21,7 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::LOSS, ..Surface::PLAIN },
+    surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.loss.l1_loss", "oneflow.nn.functional.l1_loss"],
     examples: &[

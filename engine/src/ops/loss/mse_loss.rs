@@ -2,7 +2,9 @@
 
 use super::{reduced, reduction};
 use crate::functional::{mul, sub};
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
+use crate::op::{
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
+};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -21,7 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::LOSS, ..Surface::PLAIN },
+    surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.loss.square_loss", "oneflow.nn.functional.mse_loss"],
     examples: &[

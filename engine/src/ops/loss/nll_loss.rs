@@ -4,7 +4,7 @@ use super::class_rows::Rows;
 use super::reduction;
 use crate::functional::neg;
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
 use crate::{OpDef, Outputs, Result, rules};
 
@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::CLASSES, ..Surface::PLAIN },
+    surface: Surface { autocast: Autocast::Float32, shapes: shapes::CLASSES, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "NegativeLogLikelihoodLoss",
         since: 13,

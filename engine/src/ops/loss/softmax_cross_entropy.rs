@@ -62,7 +62,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 pub(super) fn checked_rows(cx: &InferCx<'_>) -> Result<usize> {
     let dtype = cx.dtype(0);
     if !dtype.is_float() {
-        return Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64 scores" });
+        return Err(Error::DType { op: cx.op.name, dtype, allowed: "floats as scores" });
     }
     if !cx.dtype(1).is_int() {
         return Err(Error::DType { op: cx.op.name, dtype: cx.dtype(1), allowed: "int64 classes" });

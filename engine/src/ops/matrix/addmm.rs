@@ -2,14 +2,14 @@
 
 use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::matmul;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "addmm",
     doc: "`beta * input + alpha * (mat1 @ mat2)` for matrices.",
     params: &[Param::tensor("input"), Param::tensor("mat1"), Param::tensor("mat2"), BETA, ALPHA],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::Promote,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -18,6 +18,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
+        autocast: Autocast::Half,
         shapes: "[N, K] @ [K, M] gives [N, M]; the first input is broadcast to it",
         ..Surface::PLAIN
     },

@@ -9,7 +9,7 @@ pub static OP: OpDef = OpDef {
     name: "addr",
     doc: "`beta * input + alpha * outer(vec1, vec2)` for two vectors.",
     params: &[Param::tensor("input"), Param::tensor("vec1"), Param::tensor("vec2"), BETA, ALPHA],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::Promote,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

@@ -2,7 +2,7 @@
 
 use super::{ALPHA, BETA, ranks, same_batch, weighed_sum};
 use crate::functional::matmul;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -15,7 +15,7 @@ pub static OP: OpDef = OpDef {
         BETA,
         ALPHA,
     ],
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::Promote,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
+        autocast: Autocast::Half,
         shapes: "[B, N, K] @ [B, K, M] gives [B, N, M]; the first input is broadcast to it",
         ..Surface::PLAIN
     },

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::{ranks, same_batch};
 use crate::functional::matmul;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -19,7 +19,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: "[B, N, K] @ [B, K, M] gives [B, N, M]", ..Surface::PLAIN },
+    surface: Surface {
+        autocast: Autocast::Half,
+        shapes: "[B, N, K] @ [B, K, M] gives [B, N, M]",
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.bmm"],
     examples: &[

@@ -6,7 +6,7 @@ use crate::functional::{
     add, gt, matmul, matrix_transpose, mul, num, select_where, sqrt, sub, sum, unsqueeze,
 };
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Param, ParamKind, Surface, When,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Param, ParamKind, Surface, When,
 };
 use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
@@ -30,6 +30,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface {
+        autocast: Autocast::Float32,
         form: Some(Form::new("cdist", When::At(3, "compute_mode", Is::Given))),
         shapes: "[..., P, M] and [..., R, M] give [..., P, R]",
         ..Surface::PLAIN

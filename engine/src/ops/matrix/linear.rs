@@ -8,8 +8,8 @@ use crate::cpu::number::Num;
 use crate::cpu::view::View;
 use crate::functional::{matmul, matrix_transpose, reshape, sum};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves, Surface,
+    Autocast, Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
+    ParamKind, Saves, Surface,
 };
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype, with_float};
 
@@ -34,6 +34,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface {
+        autocast: Autocast::Half,
         shapes: "input [..., in], weight [out, in], bias [out] give [..., out]",
         ..Surface::PLAIN
     },

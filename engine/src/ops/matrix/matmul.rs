@@ -7,7 +7,7 @@ use crate::cpu::gemm;
 use crate::functional::unbroadcast;
 use crate::functional::{matmul, matrix_transpose, reshape, unsqueeze};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves, Surface,
+    Autocast, Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves, Surface,
 };
 use crate::{Meta, Metas, OpDef, Result, Tensor, with_dtype, with_float};
 
@@ -30,6 +30,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
+        autocast: Autocast::Half,
         shapes: "[..., N, K] @ [..., K, M] gives [..., N, M]; leading dimensions are broadcast, a vector is a row or a column that is left out",
         ..Surface::PLAIN
     },

@@ -8,6 +8,7 @@ use crate::cpu::number::Num;
 use crate::cpu::typed::Plain;
 use crate::cpu::view::View;
 use crate::cpu::{gemm, interrupt, strided};
+use crate::dtype::Arithmetic;
 use crate::op::{ComposedCx, InferCx, KernelCx};
 use crate::{DType, Error, Layout, Result, Shape, Tensor};
 
@@ -261,10 +262,10 @@ fn problem_of(cx: &InferCx<'_>) -> Option<gemm::GemmProblem> {
         [row.max(0) as usize, it.strides[rank - 1].max(0) as usize]
     };
     let ([rsa, csa], [rsb, csb]) = (last_two(a), last_two(&b));
-    let problem = match cx.dtype(0) {
-        DType::F32 => gemm::GemmProblem::contiguous::<f32>(m, n, k),
-        DType::F64 => gemm::GemmProblem::contiguous::<f64>(m, n, k),
-        _ => return None,
+    let problem = match cx.dtype(0).arithmetic() {
+        Arithmetic::F32 => gemm::GemmProblem::contiguous::<f32>(m, n, k),
+        Arithmetic::F64 => gemm::GemmProblem::contiguous::<f64>(m, n, k),
+        Arithmetic::U8 | Arithmetic::I32 | Arithmetic::I64 => return None,
     };
     Some(gemm::GemmProblem { rsa, csa, rsb, csb, ..problem })
 }

@@ -49,7 +49,7 @@ fn infer_softmax(cx: &InferCx<'_>) -> Result<Metas> {
         _ => cx.dtype(0),
     };
     if !dtype.is_float() {
-        return Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64" });
+        return Err(Error::DType { op: cx.op.name, dtype, allowed: "floats" });
     }
     Ok(smallvec![Meta::new(cx.shape(0).clone(), dtype)])
 }

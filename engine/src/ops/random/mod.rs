@@ -44,7 +44,7 @@ pub(crate) fn size_infer(cx: &InferCx<'_>, size: usize, dtype: usize) -> Result<
         _ => DType::F32,
     };
     if !dtype.is_float() {
-        return Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64" });
+        return Err(Error::DType { op: cx.op.name, dtype, allowed: "floats" });
     }
     Ok(smallvec![Meta::new(shape, dtype)])
 }

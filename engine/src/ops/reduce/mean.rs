@@ -53,7 +53,7 @@ fn mean_dtype(cx: &InferCx<'_>) -> Result<DType> {
         Some(Attr::DType(dtype)) => *dtype,
         _ => cx.dtype(0),
     };
-    let allowed = "float32 or float64; convert with .float() or pass dtype=float32";
+    let allowed = "floats; convert with .float() or pass dtype=float32";
     if dtype.is_float() { Ok(dtype) } else { Err(Error::DType { op: cx.op.name, dtype, allowed }) }
 }
 

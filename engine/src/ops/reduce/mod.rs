@@ -10,6 +10,7 @@ use crate::cpu::number::Num;
 use crate::cpu::reduce::{self, Fold};
 use crate::cpu::typed::Plain;
 use crate::cpu::view::View;
+use crate::dtype::Arithmetic;
 use crate::op::{ComposedCx, GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::{
@@ -195,17 +196,18 @@ pub(crate) fn infer_accumulated(cx: &InferCx<'_>) -> Result<Metas> {
 
 /// Sums or multiplies input 0 along the dimensions of attribute 0, in the dtype of the output.
 pub(crate) fn accumulate(cx: &mut KernelCx<'_, '_>, fold: impl Accumulate) -> Result<()> {
+    use Arithmetic::{F32, F64, I32, I64, U8};
     let (from, to) = (cx.inputs[0].dtype(), cx.outputs[0].dtype());
     // Floats that end as integers are converted first, as is everything that ends as a float.
-    match (from, to) {
-        (_, DType::F32) => fold_into::<f32, _, f32>(cx, 0, fold, |x| x as f32),
-        (_, DType::F64) => fold_into::<f64, _, f64>(cx, 0, fold, |x| x),
-        (DType::Bool | DType::U8, DType::I64) => fold_into::<u8, _, i64>(cx, 0, fold, |x| x),
-        (DType::I32, DType::I64) => fold_into::<i32, _, i64>(cx, 0, fold, |x| x),
-        (_, DType::I64) => fold_into::<i64, _, i64>(cx, 0, fold, |x| x),
-        (_, DType::I32) => fold_into::<i64, _, i32>(cx, 0, fold, |x| x as i32),
-        (_, DType::U8) => fold_into::<i64, _, u8>(cx, 0, fold, |x| x as u8),
-        (_, DType::Bool) => fold_into::<i64, _, u8>(cx, 0, fold, |x| u8::from(x != 0)),
+    match (from.arithmetic(), to.arithmetic()) {
+        (_, F32) => fold_into::<f32, _, f32>(cx, 0, fold, |x| x as f32),
+        (_, F64) => fold_into::<f64, _, f64>(cx, 0, fold, |x| x),
+        (U8, I64) => fold_into::<u8, _, i64>(cx, 0, fold, |x| x),
+        (I32, I64) => fold_into::<i32, _, i64>(cx, 0, fold, |x| x),
+        (_, I64) => fold_into::<i64, _, i64>(cx, 0, fold, |x| x),
+        (_, I32) => fold_into::<i64, _, i32>(cx, 0, fold, |x| x as i32),
+        (_, U8) if to == DType::Bool => fold_into::<i64, _, u8>(cx, 0, fold, |x| u8::from(x != 0)),
+        (_, U8) => fold_into::<i64, _, u8>(cx, 0, fold, |x| x as u8),
     }
 }
 
@@ -216,10 +218,13 @@ pub(crate) fn count(cx: &mut KernelCx<'_, '_>, finish: fn(i64, i64) -> i64) -> R
     let dims = dims_attr(cx.op.name, cx.attrs, 0, input.shape().rank())?;
     let n_all = n_reduced(input.shape(), &dims) as i64;
     let kept = if input.dtype().is_float() { i64::MAX } else { -1 };
-    match input.dtype().size() {
-        1 => count_as(cx, &dims, reduce::CountOf(u8::MAX), &|it| finish(it, n_all)),
-        4 => count_as(cx, &dims, reduce::CountOf((kept >> 32) as i32), &|it| finish(it, n_all)),
-        _ => count_as(cx, &dims, reduce::CountOf(kept), &|it| finish(it, n_all)),
+    let finish = |it| finish(it, n_all);
+    match input.dtype().arithmetic() {
+        Arithmetic::U8 => count_as(cx, &dims, reduce::CountOf(u8::MAX), &finish),
+        Arithmetic::I32 | Arithmetic::F32 => {
+            count_as(cx, &dims, reduce::CountOf((kept >> 32) as i32), &finish);
+        }
+        Arithmetic::I64 | Arithmetic::F64 => count_as(cx, &dims, reduce::CountOf(kept), &finish),
     }
     Ok(())
 }

@@ -6,8 +6,8 @@ use super::{accumulate, dims_attr, spread};
 use crate::cpu::reduce;
 use crate::functional::{div, eq, mul, num, select_where, sub, sum, to};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
-    Surface, shapes,
+    Autocast, Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface, shapes,
 };
 use crate::{Attr, DType, OpDef, Result, Tensor, apply_one, functional};
 
@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
+    surface: Surface { autocast: Autocast::Float32, shapes: shapes::REDUCED, ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "ReduceProd",
         since: 13,

@@ -3,15 +3,16 @@
 use smallvec::smallvec;
 
 use super::dim_attr;
-use crate::cpu::interrupt;
-use crate::cpu::lane::cast;
-use crate::cpu::strided;
+use crate::cpu::alloc::Bytes;
+use crate::cpu::lane::cast_into;
+use crate::cpu::view::{OutView, View};
+use crate::cpu::{interrupt, strided};
 use crate::functional::{full, slice};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface,
 };
-use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype, with_size};
+use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "cat",
@@ -22,7 +23,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("cat.copy", run)]),
+    body: Body::Kernels(&[Kernel::moving("cat.copy", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,
@@ -88,19 +89,30 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let len = input.shape()[dim];
         let part = whole.slice(dim, start, len, 1);
         start += len;
-        let dtype = cx.outputs[0].dtype();
-        if input.dtype() == dtype {
-            with_size!(dtype, T => {
-                let out = cx.outputs[0].as_mut_slice::<T>();
-                strided::copy(input.buffer::<T>(), input.layout(), out, &part);
-            });
-            continue;
+        if input.dtype() == cx.outputs[0].dtype() {
+            place(input, &mut cx.outputs[0], &part);
+        } else {
+            place_converted(input, &mut cx.outputs[0], &part)?;
         }
-        with_dtype!(dtype, T => {
-            let out = cx.outputs[0].as_mut_slice::<T>();
-            let dense = Layout::contiguous(input.shape().clone());
-            strided::copy(&cast::<T>(input), &dense, out, &part);
-        });
+    }
+    Ok(())
+}
+
+fn place(input: &View<'_>, output: &mut OutView<'_>, part: &Layout) {
+    with_size!(input.dtype(), T => {
+        strided::copy(input.buffer::<T>(), input.layout(), output.as_mut_slice::<T>(), part);
+    });
+}
+
+fn place_converted(input: &View<'_>, output: &mut OutView<'_>, part: &Layout) -> Result<()> {
+    let (shape, dtype) = (input.shape(), output.dtype());
+    let mut bytes = Bytes::uninit(shape.numel() * dtype.size())?;
+    if let Some(mut converted) = OutView::new(&mut bytes, shape, dtype) {
+        cast_into(input, &mut converted);
+    }
+    let dense = Layout::contiguous(shape.clone());
+    if let Some(converted) = View::new(&bytes, &dense, dtype) {
+        place(&converted, output, part);
     }
     Ok(())
 }

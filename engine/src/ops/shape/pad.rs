@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("pad.copy", run)]),
+    body: Body::Kernels(&[Kernel::moving("pad.copy", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: Some(|_| "ConstantPadNdBackward0"),
     pure: true,

@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("slice_backward.copy", run)]),
+    body: Body::Kernels(&[Kernel::moving("slice_backward.copy", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,

@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("slice_scatter.copy", run)]),
+    body: Body::Kernels(&[Kernel::moving("slice_scatter.copy", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,

@@ -10,7 +10,7 @@ pub static OP: OpDef = OpDef {
     params: triangle::PARAMS,
     dtypes: DTypeRule::Any,
     infer: triangle::infer,
-    body: Body::Kernels(&[Kernel::new("triu.copy", |cx| {
+    body: Body::Kernels(&[Kernel::moving("triu.copy", |cx| {
         triangle::run(cx, |at, diagonal| at >= diagonal)
     })]),
     grad: Grad::Rule(triangle::grad, Saves::Shapes),

@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use crate::cpu::lane::cast;
 use crate::cpu::order::{self, ranked};
 use crate::cpu::view::View;
 use crate::op::{
@@ -58,8 +59,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 
 /// Calls `body(place, whether it is the first of its value)` for all elements in sorted order. No NaN equals another.
 fn for_each_place(view: &View<'_>, mut body: impl FnMut(usize, bool)) {
-    let mut line =
-        with_dtype!(view.dtype(), T => ranked(view.to_slice::<T>().iter().copied(), false));
+    let mut line = with_dtype!(view.dtype(), T => ranked(cast::<T>(view).iter().copied(), false));
     order::sort(&mut line);
     let mut last = None;
     for (key, at) in line {

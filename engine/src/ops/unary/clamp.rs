@@ -1,11 +1,13 @@
 //! `clamp`: x limited to `min..max`; either may be absent.
 
+use smallvec::SmallVec;
+
 use crate::dtype::Strength;
 use crate::expr::Expr;
-use crate::op::{Body, DTypeRule, Default, Form, Grad, Is, OpDef, Param, ParamKind, Surface, When};
-use crate::rules;
-use crate::{Attr, Attrs, DType, Result, Tensor};
-use smallvec::SmallVec;
+use crate::op::{
+    Body, DTypeRule, Default, Form, Grad, InferCx, Is, OpDef, Param, ParamKind, Surface, When,
+};
+use crate::{Attr, Attrs, DType, Error, Number, Result, Tensor, rules};
 
 /// The row of `clamp`.
 pub static OP: OpDef = OpDef {
@@ -24,7 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { form: Some(OTHER_LIMITS), ..Surface::PLAIN },
+    surface: Surface { form: Some(OTHER_LIMITS), refuses: Some(no_limits), ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.clip", "oneflow.clamp", "oneflow.clip", "torch.clip"],
     examples: &[
@@ -58,6 +60,19 @@ fn body(x: &Expr, attrs: &Attrs) -> Expr {
     let given = |idx: usize| attrs.get(idx).is_some_and(|it| !matches!(it, Attr::None));
     let low = if given(0) { Expr::param(0).max(x.clone()) } else { x.clone() };
     if given(1) { Expr::param(1).min(low) } else { low }
+}
+
+/// Refuses a lower bound above all that the dtype holds, and an upper one below.
+fn no_limits(cx: &InferCx<'_>) -> Result<()> {
+    let dtype = limits(cx.inputs, cx.attrs)?.1;
+    let Some((least, most)) = dtype.int_range() else { return Ok(()) };
+    let refuse =
+        |name, it: &i64| Err(Error::Range { op: OP.name, name, number: Number::Int(*it), dtype });
+    match cx.attrs.as_slice() {
+        [Attr::Int(low), ..] if *low > most => refuse("min", low),
+        [_, Attr::Int(high)] if *high < least => refuse("max", high),
+        _ => Ok(()),
+    }
 }
 
 /// A float bound lifts integers to float32, as a float number does in arithmetic.

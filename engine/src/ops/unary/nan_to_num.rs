@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{eq, num, select_where};
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
-use crate::{Attr, DType, OpDef, Outputs, Result, Tensor, apply_one, rules};
+use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "nan_to_num",
@@ -38,7 +38,7 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     if !input.dtype().is_float() {
         return Ok(smallvec![input.clone()]);
     }
-    let largest = if input.dtype() == DType::F32 { f64::from(f32::MAX) } else { f64::MAX };
+    let largest = input.dtype().largest();
     let or = |idx: usize, other: f64| match cx.attrs[idx] {
         Attr::None => num(other),
         _ => num(cx.float(idx)),

@@ -5,11 +5,9 @@
 
 use engine::{DType, Shape, Tensor};
 
-use super::tensor_files::{append, from_bytes};
 use crate::array::{self, dtype};
 use crate::native::*;
 use crate::tensor::convert;
-use crate::tensor::methods::in_order;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
 pub(super) static FUNCTIONS: &[NativeFn] = &[
@@ -36,9 +34,8 @@ fn write_npy(cx: &mut Cx, args: Args<'_>) -> Res {
 
 /// A header of text, padded so that elements begin at a multiple of 64, then the elements.
 fn npy(tensor: &Tensor) -> Result<Vec<u8>, Raised> {
-    let kind = dtype::kind(tensor.dtype());
-    let size = tensor.dtype().size();
-    let order = if size == 1 { '|' } else { '<' };
+    let code = dtype::code(tensor.dtype());
+    let order = if tensor.dtype().size() == 1 { '|' } else { '<' };
     let by_columns = is_by_columns(tensor);
     let shape = match tensor.shape().as_ref() {
         [one] => format!("({one},)"),
@@ -49,7 +46,7 @@ fn npy(tensor: &Tensor) -> Result<Vec<u8>, Raised> {
     };
     let truth = if by_columns { "True" } else { "False" };
     let mut header =
-        format!("{{'descr': '{order}{kind}{size}', 'fortran_order': {truth}, 'shape': {shape}, }}");
+        format!("{{'descr': '{order}{code}', 'fortran_order': {truth}, 'shape': {shape}, }}");
     // NumPy leaves room for the first size to grow to 21 digits.
     let grows = tensor.shape().get(if by_columns { tensor.rank() - 1 } else { 0 });
     let room = grows.map_or(0, |it| 21_usize.saturating_sub(it.to_string().len()));
@@ -61,7 +58,7 @@ fn npy(tensor: &Tensor) -> Result<Vec<u8>, Raised> {
     let mut bytes = [MAGIC, &[1, 0], &length.to_le_bytes()].concat();
     bytes.extend_from_slice(header.as_bytes());
     let tensor = if by_columns { reversed(tensor)? } else { tensor.clone() };
-    append(&mut bytes, &if tensor.layout().is_contiguous() { tensor } else { in_order(&tensor)? })?;
+    tensor.append_le_bytes(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -144,33 +141,16 @@ fn elements(descr: &str, sizes: &[usize], data: &[u8]) -> Result<Tensor, String>
     }
     let shape = Shape::new(sizes);
     // What arrays here cannot hold becomes the next wider kind.
-    let narrow = |width, read: fn(&[u8]) -> i64| {
-        let items: Vec<i64> = data.chunks_exact(width).map(read).collect();
-        let wide = Tensor::from_vec(&items, shape.clone()).map_err(|it| it.to_string())?;
-        let wanted = if width < 4 { DType::I32 } else { DType::I64 };
-        convert::cast(&wide, Some(wanted)).map_err(|it| it.message())
-    };
     let known = match &descr[1..] {
-        "b1" => DType::Bool,
-        "u1" => DType::U8,
-        "i4" => DType::I32,
-        "i8" => DType::I64,
-        "f4" => DType::F32,
-        "f8" => DType::F64,
-        "i1" => return narrow(1, |it| i64::from(it[0] as i8)),
-        "i2" => return narrow(2, |it| i64::from(i16::from_le_bytes([it[0], it[1]]))),
-        "u2" => return narrow(2, |it| i64::from(u16::from_le_bytes([it[0], it[1]]))),
-        "u4" => return narrow(4, |it| i64::from(u32::from_le_bytes([it[0], it[1], it[2], it[3]]))),
-        "u8" => {
-            let all = data.chunks_exact(8).all(|it| it[7] < 128);
-            match all {
-                true => DType::I64,
-                false => return Err("its uint64 numbers do not fit into int64".into()),
-            }
+        "u4" => {
+            data = data.chunks_exact(4).flat_map(|it| [it, &[0; 4]].concat()).collect();
+            DType::I64
         }
-        other => return Err(format!("arrays of dtype '{other}' are not there")),
+        "u8" if data.chunks_exact(8).all(|it| it[7] < 128) => DType::I64,
+        "u8" => return Err("its uint64 numbers do not fit into int64".into()),
+        other => dtype::of_code(other).ok_or(format!("arrays of dtype '{other}' are not there"))?,
     };
-    from_bytes(&data, known, shape).map_err(|it| it.message())
+    Tensor::from_le_bytes(&data, shape, known).map_err(|it| it.to_string())
 }
 
 fn write_npz(cx: &mut Cx, args: Args<'_>) -> Res {

@@ -102,8 +102,12 @@ static CLASSES: &[&NativeType] = &[&object::NDARRAY, &dtype::DTYPE, &ufunc::UFUN
 static NUMBERS: &[&NativeType] = &[
     &scalar::BOOL,
     &scalar::UINT8,
+    &scalar::INT8,
+    &scalar::INT16,
+    &scalar::UINT16,
     &scalar::INT32,
     &scalar::INT64,
+    &scalar::FLOAT16,
     &scalar::FLOAT32,
     &scalar::FLOAT64,
 ];

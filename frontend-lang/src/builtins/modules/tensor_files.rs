@@ -4,7 +4,7 @@
 
 use std::any::Any;
 
-use engine::{DType, Shape, Tensor};
+use engine::{Shape, Tensor};
 
 use crate::native::*;
 use crate::tensor::{convert, dtype};
@@ -59,22 +59,10 @@ fn write(cx: &mut Cx, args: Args<'_>) -> Res {
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend_from_slice(header.as_bytes());
     for value in cx.collect(&args[2])? {
-        append(&mut bytes, &convert::variable(&value)?.get())?;
+        convert::variable(&value)?.get().append_le_bytes(&mut bytes)?;
     }
     cx.host.write_file(path, &bytes).map_err(os_error)?;
     Ok(Value::None)
-}
-
-/// Elements in row-major order, little endian.
-pub(super) fn append(bytes: &mut Vec<u8>, tensor: &Tensor) -> Result<(), Raised> {
-    match tensor.dtype() {
-        DType::F32 => tensor.to_vec::<f32>()?.iter().for_each(|it| bytes.extend(it.to_le_bytes())),
-        DType::F64 => tensor.to_vec::<f64>()?.iter().for_each(|it| bytes.extend(it.to_le_bytes())),
-        DType::I64 => tensor.to_vec::<i64>()?.iter().for_each(|it| bytes.extend(it.to_le_bytes())),
-        DType::I32 => tensor.to_vec::<i32>()?.iter().for_each(|it| bytes.extend(it.to_le_bytes())),
-        DType::U8 | DType::Bool => bytes.extend(tensor.to_vec::<u8>()?),
-    }
-    Ok(())
 }
 
 fn read(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -110,22 +98,5 @@ fn tensor(cx: &mut Cx, args: Args<'_>) -> Res {
     if count.checked_mul(dtype.size()) != Some(bytes.len()) {
         return Err(damaged());
     }
-    Ok(Value::tensor(from_bytes(bytes, dtype, Shape::new(&sizes))?))
-}
-
-pub(super) fn from_bytes(bytes: &[u8], dtype: DType, shape: Shape) -> Result<Tensor, Raised> {
-    fn items<T, const N: usize>(bytes: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
-        bytes.chunks_exact(N).filter_map(|it| it.try_into().ok()).map(read).collect()
-    }
-    Ok(match dtype {
-        DType::F32 => Tensor::from_vec(&items(bytes, f32::from_le_bytes), shape)?,
-        DType::F64 => Tensor::from_vec(&items(bytes, f64::from_le_bytes), shape)?,
-        DType::I64 => Tensor::from_vec(&items(bytes, i64::from_le_bytes), shape)?,
-        DType::I32 => Tensor::from_vec(&items(bytes, i32::from_le_bytes), shape)?,
-        DType::U8 => Tensor::from_vec(bytes, shape)?,
-        DType::Bool => {
-            let values: Vec<bool> = bytes.iter().map(|&it| it != 0).collect();
-            Tensor::from_bools(&values, shape)?
-        }
-    })
+    Ok(Value::tensor(Tensor::from_le_bytes(bytes, Shape::new(&sizes), dtype)?))
 }

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::Cell;
 
+use engine::apply::autocast;
 use engine::autograd;
 
 use super::generator;
@@ -53,6 +54,8 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("cuda", "torch.cuda"),
         Member::Module("amp", "torch.amp"),
         Member::From("autocast", "torch.amp", "autocast"),
+        Member::From("get_autocast_dtype", "torch.amp", "get_autocast_dtype"),
+        Member::From("is_autocast_enabled", "torch.amp", "is_autocast_enabled"),
         Member::Module("distributions", "torch.distributions"),
         Member::Module("func", "torch.func"),
         Member::From("vmap", "torch.func", "vmap"),
@@ -122,6 +125,8 @@ static FUNCTIONS: &[NativeFn] = &[
     function("from_numpy", "data", "The array as a tensor.", as_tensor_plain),
     function("is_tensor", "obj", "Whether it is a tensor.", is_tensor).pure(),
     function("is_parameter", "obj", "Whether it is an nn.Parameter.", is_parameter).pure(),
+    function("_autocast_half", "", "The dtype that autocast lowers to now, or None.", autocast_half),
+    function("_set_autocast_half", "dtype", "Sets it, and gives what it was.", set_autocast_half),
     function("is_grad_enabled", "", "Whether ops are recorded for gradients.", is_grad_enabled),
     function("set_grad_enabled", "mode", "Switches recording for gradients.", set_grad_enabled),
     function("manual_seed", "seed", "Restarts the random numbers.", manual_seed),
@@ -284,6 +289,19 @@ fn is_tensor(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn is_parameter(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::Bool(args[0].as_tensor().is_some_and(|it| it.is_parameter())))
+}
+
+fn autocast_half(_cx: &mut Cx, _args: Args<'_>) -> Res {
+    Ok(dtype_or_none(autocast::half()))
+}
+
+fn set_autocast_half(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let half = if args[0].is_none() { None } else { Some(dtype::from_value(&args[0])?) };
+    Ok(dtype_or_none(autocast::set_half(half)))
+}
+
+fn dtype_or_none(it: Option<engine::DType>) -> Value {
+    it.map_or(Value::None, |it| Value::object(dtype::DTypeObj(it)))
 }
 
 fn is_grad_enabled(_cx: &mut Cx, _args: Args<'_>) -> Res {

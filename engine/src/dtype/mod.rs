@@ -1,0 +1,426 @@
+//! Element types: one row for each, and how they promote (PyTorch's table).
+
+mod promotion;
+
+use std::fmt;
+
+/// The type of a tensor's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DType {
+    /// One byte, 0 or 1.
+    Bool,
+    /// Unsigned 8-bit integer.
+    U8,
+    /// Signed 8-bit integer.
+    I8,
+    /// Signed 16-bit integer.
+    I16,
+    /// Unsigned 16-bit integer.
+    U16,
+    /// Signed 32-bit integer.
+    I32,
+    /// Signed 64-bit integer.
+    I64,
+    /// IEEE 754 binary16.
+    F16,
+    /// The upper half of a binary32.
+    BF16,
+    /// IEEE 754 binary32.
+    F32,
+    /// IEEE 754 binary64.
+    F64,
+}
+
+/// What kind of numbers a dtype holds. Promotion never leaves the highest kind present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Bool,
+    Int,
+    Float,
+}
+
+/// How wide an element is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// 1 byte.
+    W1,
+    /// 2 bytes.
+    W2,
+    /// 4 bytes.
+    W4,
+    /// 8 bytes.
+    W8,
+}
+
+/// The Rust types that written kernels compute in. Elements of other dtypes are converted for them: narrow integers to `I32`,
+/// halves to `F32`, so that what they accumulate is rounded once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    U8,
+    I32,
+    I64,
+    F32,
+    F64,
+}
+
+/// What is true of one dtype.
+struct Row {
+    dtype: DType,
+    /// As PyTorch and NumPy name it.
+    name: &'static str,
+    /// As graph text and annotations name it.
+    short: &'static str,
+    /// As safetensors files name it.
+    safetensors: &'static str,
+    kind: Kind,
+    width: Width,
+    arithmetic: Arithmetic,
+}
+
+/// The rows, in the order of the enum.
+static ROWS: [Row; 11] = [
+    row(DType::Bool, ["bool", "bool", "BOOL"], Kind::Bool, Width::W1, Arithmetic::U8),
+    row(DType::U8, ["uint8", "u8", "U8"], Kind::Int, Width::W1, Arithmetic::U8),
+    row(DType::I8, ["int8", "i8", "I8"], Kind::Int, Width::W1, Arithmetic::I32),
+    row(DType::I16, ["int16", "i16", "I16"], Kind::Int, Width::W2, Arithmetic::I32),
+    row(DType::U16, ["uint16", "u16", "U16"], Kind::Int, Width::W2, Arithmetic::I32),
+    row(DType::I32, ["int32", "i32", "I32"], Kind::Int, Width::W4, Arithmetic::I32),
+    row(DType::I64, ["int64", "i64", "I64"], Kind::Int, Width::W8, Arithmetic::I64),
+    row(DType::F16, ["float16", "f16", "F16"], Kind::Float, Width::W2, Arithmetic::F32),
+    row(DType::BF16, ["bfloat16", "bf16", "BF16"], Kind::Float, Width::W2, Arithmetic::F32),
+    row(DType::F32, ["float32", "f32", "F32"], Kind::Float, Width::W4, Arithmetic::F32),
+    row(DType::F64, ["float64", "f64", "F64"], Kind::Float, Width::W8, Arithmetic::F64),
+];
+
+/// A row; the names are the long one, the short one and that of safetensors files.
+const fn row(
+    dtype: DType,
+    [name, short, safetensors]: [&'static str; 3],
+    kind: Kind,
+    width: Width,
+    arithmetic: Arithmetic,
+) -> Row {
+    Row { dtype, name, short, safetensors, kind, width, arithmetic }
+}
+
+impl Width {
+    /// Bytes of one element.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::W1 => 1,
+            Self::W2 => 2,
+            Self::W4 => 4,
+            Self::W8 => 8,
+        }
+    }
+}
+
+impl Arithmetic {
+    /// The dtype whose elements are of this type.
+    pub const fn dtype(self) -> DType {
+        match self {
+            Self::U8 => DType::U8,
+            Self::I32 => DType::I32,
+            Self::I64 => DType::I64,
+            Self::F32 => DType::F32,
+            Self::F64 => DType::F64,
+        }
+    }
+}
+
+impl DType {
+    /// Every dtype, in the order of the enum.
+    pub const ALL: [Self; 11] = {
+        let mut all = [Self::Bool; ROWS.len()];
+        let mut idx = 0;
+        while idx < all.len() {
+            all[idx] = ROWS[idx].dtype;
+            assert!(all[idx] as usize == idx, "rows stand in the order of the enum");
+            idx += 1;
+        }
+        all
+    };
+
+    const fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// How wide an element is.
+    pub const fn width(self) -> Width {
+        self.row().width
+    }
+
+    /// Bytes of one element.
+    #[inline]
+    pub const fn size(self) -> usize {
+        self.width().bytes()
+    }
+
+    /// The name users write, as in PyTorch: `float32`.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The short name of graph text and annotations: `f32`.
+    pub const fn short(self) -> &'static str {
+        self.row().short
+    }
+
+    /// The name in safetensors files: `F32`.
+    pub const fn safetensors(self) -> &'static str {
+        self.row().safetensors
+    }
+
+    /// What kind of numbers the elements are.
+    pub const fn kind(self) -> Kind {
+        self.row().kind
+    }
+
+    /// The type that written kernels compute in.
+    pub const fn arithmetic(self) -> Arithmetic {
+        self.row().arithmetic
+    }
+
+    /// Whether written kernels compute in the elements as they are.
+    pub fn is_arithmetic(self) -> bool {
+        self == Self::Bool || self.arithmetic().dtype() == self
+    }
+
+    /// Whether elements have 16 bits and are computed in float32.
+    pub const fn is_half(self) -> bool {
+        matches!(self, Self::F16 | Self::BF16)
+    }
+
+    /// Looks a dtype up by either of its names.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dtype| dtype.name() == text || dtype.short() == text)
+    }
+
+    /// Whether elements are floating point numbers.
+    pub const fn is_float(self) -> bool {
+        matches!(self.kind(), Kind::Float)
+    }
+
+    /// Whether elements are whole numbers (`bool` is not).
+    pub const fn is_int(self) -> bool {
+        matches!(self.kind(), Kind::Int)
+    }
+
+    /// The least and the greatest whole number among the elements; `None` for floats.
+    pub const fn int_range(self) -> Option<(i64, i64)> {
+        Some(match self {
+            Self::Bool => (0, 1),
+            Self::U8 => (0, u8::MAX as i64),
+            Self::I8 => (i8::MIN as i64, i8::MAX as i64),
+            Self::I16 => (i16::MIN as i64, i16::MAX as i64),
+            Self::U16 => (0, u16::MAX as i64),
+            Self::I32 => (i32::MIN as i64, i32::MAX as i64),
+            Self::I64 => (i64::MIN, i64::MAX),
+            Self::F16 | Self::BF16 | Self::F32 | Self::F64 => return None,
+        })
+    }
+
+    /// The nearest float of this dtype, as a double; for dtypes of whole numbers the number itself.
+    pub fn nearest(self, value: f64) -> f64 {
+        match self {
+            Self::F16 => half::f16::from_f32(value as f32).to_f64(),
+            Self::BF16 => half::bf16::from_f32(value as f32).to_f64(),
+            Self::F32 => f64::from(value as f32),
+            _ => value,
+        }
+    }
+
+    /// The whole number with the low bits that an element has.
+    pub const fn wrapped(self, value: i64) -> i64 {
+        match self {
+            Self::U8 => value as u8 as i64,
+            Self::I8 => value as i8 as i64,
+            Self::I16 => value as i16 as i64,
+            Self::U16 => value as u16 as i64,
+            Self::I32 => value as i32 as i64,
+            _ => value,
+        }
+    }
+
+    /// The double with the fewest digits whose nearest float of this dtype is that of `value`: how an element is written.
+    pub fn shortest(self, value: f64) -> f64 {
+        let nearest = self.nearest(value);
+        let with_digits = |n: usize| format!("{nearest:.n$e}").parse().unwrap_or(nearest);
+        let reads_back = |it: &f64| self.nearest(*it) == nearest;
+        match self {
+            Self::F16 | Self::BF16 | Self::F32 => {
+                (0..9).map(with_digits).find(reads_back).unwrap_or(nearest)
+            }
+            _ => nearest,
+        }
+    }
+
+    /// The greatest finite element.
+    pub fn largest(self) -> f64 {
+        match self {
+            Self::F16 => half::f16::MAX.to_f64(),
+            Self::BF16 => half::bf16::MAX.to_f64(),
+            Self::F32 => f64::from(f32::MAX),
+            Self::F64 => f64::MAX,
+            _ => self.int_range().map_or(f64::MAX, |it| it.1 as f64),
+        }
+    }
+
+    /// The dtype in which values of both dtypes are computed (`torch.promote_types`).
+    pub fn promote(self, other: Self) -> Self {
+        promotion::PROMOTED[self as usize][other as usize]
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How strongly an operand pulls the result dtype: number written in the program < 0-d tensor < tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// A number of the language; only its category counts.
+    Number,
+    /// A tensor of rank 0.
+    ZeroDim,
+    /// A tensor of rank 1 or more.
+    Tensor,
+}
+
+/// The dtype of an elementwise result (`torch.result_type`): operands of a weaker strength matter only when their
+/// category is higher than that of all stronger ones. A float number beside integers gives `F32`.
+pub fn result_type(operands: impl Iterator<Item = (DType, Strength)> + Clone) -> DType {
+    let mut res: Option<DType> = None;
+    for level in [Strength::Tensor, Strength::ZeroDim, Strength::Number] {
+        let here =
+            operands.clone().filter(|it| it.1 == level).map(|it| it.0).reduce(DType::promote);
+        let Some(here) = here else { continue };
+        res = Some(match res {
+            None if level == Strength::Number && here.is_float() => DType::F32,
+            None => here,
+            Some(above) if here.kind() <= above.kind() => above,
+            Some(above) if level == Strength::Number => default_of(here, above),
+            Some(above) => above.promote(here),
+        });
+    }
+    res.unwrap_or(DType::F32)
+}
+
+/// A number lifts `above` into its kind with the default dtype of that kind.
+fn default_of(number: DType, above: DType) -> DType {
+    match number.kind() {
+        Kind::Float => DType::F32,
+        Kind::Int => DType::I64,
+        Kind::Bool => above,
+    }
+}
+
+/// Runs `$body` with the type alias `$T` bound to the Rust type that kernels compute `$dtype` in ([`Arithmetic`]). Bool elements are
+/// `u8` holding 0 or 1.
+#[macro_export]
+macro_rules! with_dtype {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype.arithmetic() {
+            $crate::dtype::Arithmetic::U8 => {
+                type $T = u8;
+                $body
+            }
+            $crate::dtype::Arithmetic::I32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::dtype::Arithmetic::I64 => {
+                type $T = i64;
+                $body
+            }
+            $crate::dtype::Arithmetic::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::dtype::Arithmetic::F64 => {
+                type $T = f64;
+                $body
+            }
+        }
+    };
+}
+
+/// Runs `$body` with the type alias `$T` bound to an integer as wide as `$dtype`: for kernels that move elements and never look at
+/// them.
+#[macro_export]
+macro_rules! with_size {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype.width() {
+            $crate::dtype::Width::W1 => {
+                type $T = u8;
+                $body
+            }
+            $crate::dtype::Width::W2 => {
+                type $T = i16;
+                $body
+            }
+            $crate::dtype::Width::W4 => {
+                type $T = i32;
+                $body
+            }
+            $crate::dtype::Width::W8 => {
+                type $T = i64;
+                $body
+            }
+        }
+    };
+}
+
+/// As [`with_dtype!`], for kernels whose row admits floats only: other dtypes give `Error::DType`.
+#[macro_export]
+macro_rules! with_float {
+    ($op:expr, $dtype:expr, $T:ident => $body:expr) => {
+        match $dtype.arithmetic() {
+            $crate::dtype::Arithmetic::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::dtype::Arithmetic::F64 => {
+                type $T = f64;
+                $body
+            }
+            _ => Err($crate::Error::DType { op: $op, dtype: $dtype, allowed: "floats" }),
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_written_with_the_fewest_digits() {
+        assert_eq!(DType::F16.shortest(0.1), 0.1);
+        assert_eq!(DType::F16.shortest(0.099_975_586), 0.1);
+        assert_eq!(DType::BF16.shortest(2.718_75), 2.72);
+        assert_eq!(DType::F32.shortest(f64::from(0.1_f32)), 0.1);
+        assert_eq!(DType::F32.shortest(f64::from(f32::MAX)), 3.402_823_5e38);
+        assert!(DType::F16.shortest(f64::NAN).is_nan());
+        assert_eq!(DType::F16.shortest(1e9), f64::INFINITY);
+    }
+
+    #[test]
+    fn promotes_as_pytorch() {
+        use Strength::{Number, Tensor, ZeroDim};
+        let of = |list: &[(DType, Strength)]| result_type(list.iter().copied());
+        assert_eq!(of(&[(DType::I64, Tensor), (DType::F64, Number)]), DType::F32);
+        assert_eq!(of(&[(DType::I32, Tensor), (DType::I64, Number)]), DType::I32);
+        assert_eq!(of(&[(DType::Bool, Tensor), (DType::I64, Number)]), DType::I64);
+        assert_eq!(of(&[(DType::F32, Tensor), (DType::F64, ZeroDim)]), DType::F32);
+        assert_eq!(of(&[(DType::I32, Tensor), (DType::F64, ZeroDim)]), DType::F64);
+        assert_eq!(of(&[(DType::U8, Tensor), (DType::I32, Tensor)]), DType::I32);
+        assert_eq!(of(&[(DType::F32, Tensor), (DType::F64, Tensor)]), DType::F64);
+        assert_eq!(of(&[(DType::F16, Tensor), (DType::BF16, Tensor)]), DType::F32);
+        assert_eq!(of(&[(DType::BF16, Tensor), (DType::F64, ZeroDim)]), DType::BF16);
+        assert_eq!(of(&[(DType::F16, Tensor), (DType::F64, Number)]), DType::F16);
+        assert_eq!(of(&[(DType::I8, Tensor), (DType::U8, Tensor)]), DType::I16);
+        assert_eq!(of(&[(DType::I8, Tensor), (DType::I64, Number)]), DType::I8);
+    }
+}

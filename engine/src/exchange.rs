@@ -1,0 +1,120 @@
+//! Elements that come from outside and go there: numbers of another type, and bytes as files hold them.
+
+use std::sync::Arc;
+
+use crate::cpu::alloc::Bytes;
+use crate::cpu::lane::{cast, cast_into};
+use crate::cpu::typed::{self, Plain};
+use crate::cpu::view::OutView;
+use crate::storage::Element;
+use crate::{DType, Error, Layout, Result, Shape, Tensor, with_size};
+
+impl Tensor {
+    /// A tensor of a dtype from numbers in row-major order, each converted as `to` does. Nothing is put on the tape or in a trace.
+    pub fn from_converted<T: Element + PartialEq>(
+        values: &[T],
+        shape: Shape,
+        dtype: DType,
+    ) -> Result<Self> {
+        let given = Self::from_vec(values, shape)?;
+        if dtype == T::DTYPE {
+            return Ok(given);
+        }
+        let layout = given.layout().clone();
+        let mut bytes = Bytes::uninit(layout.shape.numel() * dtype.size())?;
+        given.with_view(|view| {
+            if let Some(mut output) = OutView::new(&mut bytes, &layout.shape, dtype) {
+                cast_into(&view, &mut output);
+                if dtype == DType::Bool {
+                    truths(&view.to_slice::<T>(), output.as_mut_slice());
+                }
+            }
+        })?;
+        Ok(Self::stored(Arc::new(bytes), layout, dtype))
+    }
+
+    /// The elements in row-major order, floats truncated.
+    pub fn to_i64_vec(&self) -> Result<Vec<i64>> {
+        self.with_view(|view| cast::<i64>(&view).into_owned())
+    }
+
+    /// A tensor from its elements in row-major order, little endian, as safetensors and NumPy's files have them. Fails where the length
+    /// is not that of the shape, or a bool is neither 0 nor 1.
+    pub fn from_le_bytes(data: &[u8], shape: Shape, dtype: DType) -> Result<Self> {
+        let len = shape.checked_numel("tensor")?.saturating_mul(dtype.size());
+        if data.len() != len {
+            let problem = format!("{} bytes are no {dtype} of shape {shape}", data.len());
+            return Err(Error::File { problem });
+        }
+        if dtype == DType::Bool && data.iter().any(|&it| it > 1) {
+            return Err(Error::File { problem: "it holds bools other than 0 and 1".into() });
+        }
+        let mut bytes = Bytes::uninit(len)?;
+        let out = &mut typed::slice_mut::<u8>(&mut bytes)[..len];
+        out.copy_from_slice(data);
+        to_or_from_little(out, dtype.size());
+        Ok(Self::stored(Arc::new(bytes), Layout::contiguous(shape), dtype))
+    }
+
+    /// Appends the elements in row-major order, little endian.
+    pub fn append_le_bytes(&self, data: &mut Vec<u8>) -> Result<()> {
+        let start = data.len();
+        self.with_view(|view| {
+            with_size!(self.dtype(), T => data.extend_from_slice(typed::bytes_of(&view.to_slice::<T>())));
+        })?;
+        to_or_from_little(&mut data[start..], self.dtype().size());
+        Ok(())
+    }
+}
+
+/// 1 where the number is not 0.
+fn truths<T: Plain + PartialEq>(values: &[T], out: &mut [u8]) {
+    for (slot, value) in out.iter_mut().zip(values) {
+        *slot = u8::from(*value != T::default());
+    }
+}
+
+/// Turns the bytes of each element round where the machine has them the other way.
+fn to_or_from_little(data: &mut [u8], size: usize) {
+    if cfg!(target_endian = "big") {
+        data.chunks_mut(size).for_each(<[u8]>::reverse);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use half::{bf16, f16};
+
+    use super::*;
+
+    #[test]
+    fn numbers_become_elements_of_every_dtype() {
+        let shape = || Shape::from([4]);
+        let given = [0.0, 1.0, -2.0, 300.5];
+        let of = |dtype| Tensor::from_converted(&given, shape(), dtype).unwrap();
+        assert_eq!(of(DType::Bool).to_vec::<u8>().unwrap(), [0, 1, 1, 1]);
+        assert_eq!(of(DType::U8).to_vec::<u8>().unwrap(), [0, 1, 254, 44]);
+        assert_eq!(of(DType::I8).to_vec::<i8>().unwrap(), [0, 1, -2, 44]);
+        assert_eq!(of(DType::U16).to_vec::<u16>().unwrap(), [0, 1, 65534, 300]);
+        assert_eq!(of(DType::F16).to_vec::<f16>().unwrap(), given.map(f16::from_f64));
+        assert_eq!(of(DType::BF16).to_vec::<bf16>().unwrap(), given.map(bf16::from_f64));
+        assert_eq!(of(DType::F16).to_i64_vec().unwrap(), [0, 1, -2, 300]);
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_file_formats() {
+        let x = Tensor::from_converted(&[1_i64, -2], Shape::from([2]), DType::I16).unwrap();
+        let mut bytes = Vec::new();
+        x.append_le_bytes(&mut bytes).unwrap();
+        assert_eq!(bytes, [1, 0, 254, 255]);
+        for dtype in DType::ALL {
+            let x = Tensor::from_converted(&[1_i64, 0, 7], Shape::from([3]), dtype).unwrap();
+            let mut bytes = Vec::new();
+            x.append_le_bytes(&mut bytes).unwrap();
+            let read = Tensor::from_le_bytes(&bytes, Shape::from([3]), dtype).unwrap();
+            assert_eq!(read.to_f64_vec().unwrap(), x.to_f64_vec().unwrap(), "{dtype}");
+        }
+        assert!(Tensor::from_le_bytes(&[1], Shape::from([1]), DType::F16).is_err());
+        assert!(Tensor::from_le_bytes(&[2], Shape::from([1]), DType::Bool).is_err());
+    }
+}

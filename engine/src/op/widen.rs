@@ -1,0 +1,109 @@
+//! Kernels on dtypes that they do not compute in: narrow integers and halves are converted before, and the results after.
+//!
+//! So halves are multiplied and added up in float32, and rounded once.
+
+use smallvec::SmallVec;
+
+use super::{ComposedCx, DTypeRule, Kernel, KernelCx};
+use crate::cpu::alloc::Bytes;
+use crate::cpu::lane::cast_into;
+use crate::cpu::view::{OutView, View};
+use crate::tensor::Outputs;
+use crate::{DType, Error, Layout, Result, Tensor, functional};
+
+/// Runs the kernel on elements of dtypes that it computes in.
+pub(super) fn widened(kernel: &Kernel, cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let inputs = cx.inputs.iter().map(View::dtype);
+    if inputs.chain(cx.outputs.iter().map(OutView::dtype)).all(DType::is_arithmetic) {
+        return (kernel.run)(cx);
+    }
+    let wide = cx.inputs.iter().map(wide_input).collect::<Result<SmallVec<[_; 3]>>>()?;
+    let views = cx.inputs.iter().zip(&wide).map(|(it, wide)| match wide {
+        Some(wide) => wide.view(),
+        None => Ok(*it),
+    });
+    let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
+    let buffers = cx.outputs.iter().map(|it| wide_buffer(it.shape().numel(), it.dtype()));
+    let mut buffers = buffers.collect::<Result<SmallVec<[_; 1]>>>()?;
+    let outputs = cx.outputs.iter_mut().zip(&mut buffers).map(|(it, wide)| {
+        let (shape, dtype) = (it.shape(), it.dtype().arithmetic().dtype());
+        let too_large = || Error::TooLarge { op: cx.op.name, shape: shape.clone() };
+        match wide {
+            Some(bytes) => OutView::new(bytes, shape, dtype).ok_or_else(too_large),
+            None => Ok(it.reborrow()),
+        }
+    });
+    let mut outputs = outputs.collect::<Result<SmallVec<[_; 1]>>>()?;
+    let (op, attrs) = (cx.op, cx.attrs);
+    (kernel.run)(&mut KernelCx { op, attrs, inputs: &views, outputs: &mut outputs })?;
+    drop(outputs);
+    for (output, bytes) in cx.outputs.iter_mut().zip(buffers) {
+        if let Some(bytes) = bytes {
+            let layout = Layout::contiguous(output.shape().clone());
+            let wide = Wide { bytes, layout, dtype: output.dtype().arithmetic().dtype() };
+            cast_into(&wide.view()?, output);
+        }
+    }
+    Ok(())
+}
+
+/// A copy of an input in another dtype.
+pub(super) struct Wide {
+    bytes: Bytes,
+    layout: Layout,
+    dtype: DType,
+}
+
+impl Wide {
+    pub(super) fn view(&self) -> Result<View<'_>> {
+        let outside = || Error::File { problem: "a layout reaches outside its storage".into() };
+        View::new(&self.bytes, &self.layout, self.dtype).ok_or_else(outside)
+    }
+}
+
+/// The elements in the dtype to compute in; `None` where they are in it.
+pub(super) fn wide_input(input: &View<'_>) -> Result<Option<Wide>> {
+    let Some(mut bytes) = wide_buffer(input.shape().numel(), input.dtype())? else {
+        return Ok(None);
+    };
+    let (layout, dtype) =
+        (Layout::contiguous(input.shape().clone()), input.dtype().arithmetic().dtype());
+    if let Some(mut output) = OutView::new(&mut bytes, input.shape(), dtype) {
+        cast_into(input, &mut output);
+    }
+    Ok(Some(Wide { bytes, layout, dtype }))
+}
+
+fn wide_buffer(numel: usize, dtype: DType) -> Result<Option<Bytes>> {
+    if dtype.is_arithmetic() {
+        return Ok(None);
+    }
+    Ok(Some(Bytes::uninit(numel.saturating_mul(dtype.arithmetic().dtype().size()))?))
+}
+
+impl ComposedCx<'_> {
+    /// Runs the body of a composed op. One that computes takes halves as float32 and rounds what it gives, as an op with a kernel of its
+    /// own does.
+    pub(crate) fn compose(&self, body: fn(&ComposedCx<'_>) -> Result<Outputs>) -> Result<Outputs> {
+        let given = || self.inputs.iter().flatten().map(Tensor::dtype);
+        let computes = !matches!(self.op.dtypes, DTypeRule::Any);
+        if !computes || !given().any(DType::is_half) {
+            return body(self);
+        }
+        let widened = |it: &Option<Tensor>| match it {
+            Some(it) if it.dtype().is_half() => functional::to(it, DType::F32).map(Some),
+            it => Ok(it.clone()),
+        };
+        let inputs = self.inputs.iter().map(widened).collect::<Result<SmallVec<[_; 4]>>>()?;
+        let outputs = body(&ComposedCx { inputs: &inputs, ..*self })?;
+        let promoted = given().filter(|it| it.is_float()).reduce(DType::promote);
+        match promoted.filter(|it| it.is_half()) {
+            Some(half) => outputs.iter().map(|it| rounded(it, half)).collect(),
+            None => Ok(outputs),
+        }
+    }
+}
+
+fn rounded(output: &Tensor, half: DType) -> Result<Tensor> {
+    if output.dtype() == DType::F32 { functional::to(output, half) } else { Ok(output.clone()) }
+}
