@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::shape::MAX_RANK;
-use crate::{DType, Shape};
+use crate::{DType, Shape, words};
 
 /// Every failure the engine reports. Callers match on it, never on its text.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,8 @@ impl fmt::Display for Error {
                 write!(f, "{op}: a tensor of {rank} dimensions; {MAX_RANK} are the most")
             }
             Self::OutOfMemory { bytes, live } => {
-                write!(f, "out of memory: {bytes} bytes asked for, {live} bytes in use by tensors")
+                let [asked, used] = [*bytes, *live].map(words::size);
+                write!(f, "out of memory: {asked} asked for, {used} in use by tensors")
             }
             Self::Abstract => f.write_str("this tensor has a shape but no value here"),
             Self::NotScalar { shape } => {

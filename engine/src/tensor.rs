@@ -86,7 +86,7 @@ impl Tensor {
             let rule = format!("{} values were given", values.len());
             return Err(Error::Shapes { op: "tensor", shapes: vec![shape], rule });
         }
-        let bytes = storage::from_slice(values)?;
+        let bytes = storage::filled(Bytes::of(&shape, T::DTYPE)?, values)?;
         Ok(Self::stored(Arc::new(bytes), Layout::contiguous(shape), T::DTYPE))
     }
 

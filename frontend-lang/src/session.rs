@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::adapter;
 use crate::ast::{Module, Range};
+use crate::builtins::NG_MODULES;
 use crate::builtins::modules::{pyplot, random};
 use crate::bytecode::Code;
 use crate::check::time::{self, QUICK};
@@ -357,9 +358,10 @@ impl Cx {
         wants_value: bool,
         rewrite: &mut dyn FnMut(&mut Module),
     ) -> Result<Rc<Code>, Vec<Diagnostic>> {
-        let Some(text) = self.sources.get(source).map(|it| it.text.clone()) else {
-            return Err(Vec::new());
-        };
+        let Some(text) = self.sources.get(source) else { return Err(Vec::new()) };
+        let is_ours = NG_MODULES.iter().any(|(known, _)| *known == text.name);
+        let lines = (!is_ours).then(|| text.lines().clone());
+        let text = text.text.clone();
         let (mut module, diagnostics) = adapter::parse(&text, source);
         if !diagnostics.is_empty() {
             return Err(diagnostics);
@@ -370,7 +372,7 @@ impl Cx {
             return Err(scopes.diagnostics);
         }
         let source = (source, self.sources.hold(source));
-        compile(&module, &scopes, source, globals, &self.builtins, wants_value)
+        compile(&module, &scopes, source, lines.as_ref(), globals, &self.builtins, wants_value)
     }
 
     /// Runs the code of a cell or module.

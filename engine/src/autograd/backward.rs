@@ -15,7 +15,7 @@ use crate::functional::{add, full, to, unbroadcast};
 use crate::interpreter::{self, Interpreter};
 use crate::op::{Grad, GradCx};
 use crate::tape::{self, Edge, Node, OpStep, Saved};
-use crate::{Error, Result, Tensor};
+use crate::{Error, Result, Site, Tensor};
 
 pub use crate::interpreter::Root;
 
@@ -100,18 +100,19 @@ fn walk(
     res.map(|()| walk)
 }
 
-/// While it exists, a reverse walk is under way.
-struct Walking;
+/// While it exists, a reverse walk is under way, which was begun here.
+struct Walking(Site);
 
 impl Walking {
     fn begin() -> Self {
         interpreter::current().inspect(|it| it.walking(true));
-        Self
+        Self(Site::here())
     }
 }
 
 impl Drop for Walking {
     fn drop(&mut self) {
+        self.0.enter();
         interpreter::current().inspect(|it| it.walking(false));
     }
 }
@@ -154,6 +155,7 @@ impl Walk {
         while let Some((id, arrived)) = self.pending.pop_last() {
             self.deliver(id, &arrived);
             if let Some(step) = &arrived.node.op {
+                arrived.node.site.gradient().enter();
                 self.pass(step, &arrived)?;
                 if self.watched {
                     self.passed.push(arrived.node.clone());

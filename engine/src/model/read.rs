@@ -100,7 +100,7 @@ fn tensor(file: &SafeTensors<'_>, name: &str) -> Result<Tensor> {
     if dtype == DType::Bool && data.iter().any(|&it| it > 1) {
         return Err(damaged(&format!("{name} holds bools other than 0 and 1")));
     }
-    let mut bytes = Bytes::uninit(data.len())?;
+    let mut bytes = Bytes::of(&shape, dtype)?;
     typed::slice_mut::<u8>(&mut bytes)[..data.len()].copy_from_slice(data);
     Ok(Tensor::stored(Arc::new(bytes), Layout::contiguous(shape), dtype))
 }

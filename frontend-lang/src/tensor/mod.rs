@@ -5,6 +5,7 @@ pub mod attribute;
 pub mod convert;
 pub mod dtype;
 mod grad_fn;
+pub mod in_use;
 pub mod index;
 pub mod journal;
 pub mod methods;
@@ -36,7 +37,12 @@ impl From<engine::Error> for Raised {
             E::Interrupted => return Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new()),
             _ => &RUNTIME_ERROR,
         };
-        let raised = Raised::new(row, error.to_string());
+        let used = matches!(error, E::OutOfMemory { .. }).then(in_use::sentence).flatten();
+        let text = match used {
+            Some(used) => format!("{error}; {used}"),
+            None => error.to_string(),
+        };
+        let raised = Raised::new(row, text);
         let raised = raised.with_help(explain::next_of(&error));
         match explain::code_of(&error) {
             Some(code) => raised.with_code(code),
