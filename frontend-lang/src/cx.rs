@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use engine::apply::anomaly::Watch;
 use rustc_hash::FxHashMap;
 
 use crate::cycles;
@@ -82,6 +83,8 @@ pub struct Cx {
     pub shell: Option<Rc<dyn Shell>>,
     /// The session around which this machine is put while such a magic runs.
     pub(crate) spare: Option<Box<Session>>,
+    /// Whether the first NaN is looked for.
+    pub anomalies: Watch,
     /// What functions take, while that is measured.
     pub(crate) profile: Option<Box<crate::profile::Profile>>,
 }
@@ -110,6 +113,7 @@ impl Cx {
             host,
             environment,
             profile: None,
+            anomalies: Watch::Nothing,
             shell: None,
             spare: None,
             unwritten: BTreeMap::new(),

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use engine::apply::anomaly;
 use engine::trace::Options as TraceOptions;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -162,7 +163,7 @@ impl Session {
                 _ => {
                     self.show_findings();
                     random::begin(&mut self.cx);
-                    self.cx.run_code(code)
+                    self.cx.run_cell_code(code)
                 }
             },
             Err(diagnostics) => {
@@ -373,6 +374,14 @@ impl Cx {
         }
         let source = (source, self.sources.hold(source));
         compile(&module, &scopes, source, lines.as_ref(), globals, &self.builtins, wants_value)
+    }
+
+    /// Runs the code of a cell; whether the first NaN is looked for is the session's, not the thread's.
+    fn run_cell_code(&mut self, code: Rc<Code>) -> Res {
+        let before = anomaly::set_watch(self.anomalies);
+        let result = self.run_code(code);
+        self.anomalies = anomaly::set_watch(before);
+        result
     }
 
     /// Runs the code of a cell or module.

@@ -72,25 +72,56 @@ pub(crate) fn number(lines: &Rc<Lines>, places: &Rc<[(u32, u32)]>) -> u32 {
 /// The line that a site of this thread's sessions means.
 pub fn place(site: Site) -> Option<Place> {
     PIECES.with_borrow(|pieces| {
-        let at = pieces.partition_point(|it| it.before < site.number()).checked_sub(1)?;
-        let piece = &pieces[at];
+        let piece = piece(pieces, site)?;
         let (start, _) = piece.places.get((site.number() - piece.before) as usize - 1)?;
         Some(Place { source: piece.lines.name.clone(), line: piece.lines.line_of(*start) })
     })
 }
 
+fn piece(pieces: &[Piece], site: Site) -> Option<&Piece> {
+    let at = pieces.partition_point(|it| it.before < site.number()).checked_sub(1)?;
+    pieces.get(at)
+}
+
 impl Code {
-    /// The site of the operation before this one; of code without numbers nothing is known.
+    /// The line of an operation, and the bytes of the source that it takes; `None` in code without numbers.
+    pub(crate) fn line(&self, at: usize) -> Option<(Place, std::ops::Range<u32>)> {
+        let site = self.site(at + 1)?;
+        PIECES.with_borrow(|pieces| {
+            let piece = piece(pieces, site)?;
+            let (start, _) = *piece.places.get(at)?;
+            let line = piece.lines.line_of(start);
+            let place = Place { source: piece.lines.name.clone(), line };
+            Some((place, piece.lines.range(line)))
+        })
+    }
+
+    /// The site of the operation before this one; code without numbers has none.
     #[inline(always)]
-    pub(crate) fn site(&self, ip: usize) -> Option<Site> {
+    fn site(&self, ip: usize) -> Option<Site> {
         (self.sites != 0).then(|| Site::new(self.sites + ip as u32))
+    }
+
+    /// What comes is done by the operation before this one.
+    #[inline(always)]
+    pub(crate) fn enter_site(&self, ip: usize) {
+        if let Some(site) = self.site(ip) {
+            site.enter();
+        }
     }
 }
 
 impl Cx {
-    /// Goes back to where the nearest code with numbers is, since what ran meanwhile was elsewhere.
-    #[cold]
-    pub(crate) fn return_to_site(&self) {
+    /// As code without numbers goes on, it is again done by the nearest that has some.
+    #[inline(always)]
+    pub(crate) fn return_to_site(&self, code: &Code, ip: usize) {
+        if code.sites == 0 && ip > 0 {
+            self.find_site();
+        }
+    }
+
+    #[inline(never)]
+    fn find_site(&self) {
         let sites = self.machine.frames.iter().rev().map(|it| it.func.code.site(it.ip));
         sites.flatten().next().unwrap_or_default().enter();
     }

@@ -94,6 +94,12 @@ impl Lines {
     pub fn line_of(&self, offset: u32) -> usize {
         self.starts.partition_point(|start| *start <= offset).max(1)
     }
+
+    /// The bytes of a line, which is counted from 1.
+    pub fn range(&self, line: usize) -> std::ops::Range<u32> {
+        let start = |line: usize| self.starts.get(line).copied().unwrap_or(u32::MAX);
+        start(line - 1)..start(line)
+    }
 }
 
 impl Sources {
@@ -137,6 +143,12 @@ impl Sources {
     /// The source of an id that `add` gave; `None`: it was an old cell, and is forgotten.
     pub fn get(&self, id: SourceId) -> Option<&Source> {
         self.list.get(&id)
+    }
+
+    /// The latest source of this name.
+    pub fn named(&self, name: &str) -> Option<&Source> {
+        let named = self.list.iter().filter(|it| it.1.name == name);
+        named.max_by_key(|it| it.0.0).map(|it| it.1)
     }
 
     /// Whether any source contains these words.

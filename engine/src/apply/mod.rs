@@ -1,5 +1,6 @@
 //! The one entry for op application: infer, then replay, view, choose a kernel and run; then tape and trace.
 
+pub mod anomaly;
 mod in_place;
 mod record;
 
@@ -8,6 +9,8 @@ pub use in_place::apply_in_place;
 use std::cell::Cell;
 
 use smallvec::{SmallVec, smallvec};
+
+use anomaly::Watch;
 
 use crate::cpu::alloc;
 use crate::interpreter::{self, Interpreter};
@@ -45,6 +48,7 @@ pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> R
 pub(crate) fn is_watched<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> bool {
     let taped = tape::enabled();
     interpreter::active()
+        || anomaly::watch() == Watch::Everything
         || SHAPES_ONLY.get()
         || operands.into_iter().any(|it| it.is_abstract() || taped && it.requires_grad())
 }
@@ -77,6 +81,9 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
         Some(interpreter) => interpreted(interpreter, op, inputs, attrs)?,
         None => (run(op, inputs, attrs)?, Mark::NONE),
     };
+    if anomaly::watch() == Watch::Everything {
+        anomaly::check_results(op, inputs, attrs, &outputs)?;
+    }
     record::record(op, inputs, attrs, outputs, mark)
 }
 

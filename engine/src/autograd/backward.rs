@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use super::elementwise::elementwise_grad;
 use super::retained::{self, Retained};
+use crate::apply::anomaly::{self, Watch};
 use crate::functional::{add, full, to, unbroadcast};
 use crate::interpreter::{self, Interpreter};
 use crate::op::{Grad, GradCx};
@@ -40,7 +41,8 @@ pub fn backward(
         return Err(Error::Trace { problem: problem.into() });
     }
     // A walk to all leaves may be one that a traced call has seen before.
-    let is_plain = wanted.is_none() && !create_graph && retained::none();
+    let is_plain =
+        wanted.is_none() && !create_graph && retained::none() && anomaly::watch() == Watch::Nothing;
     let watcher = interpreter.filter(|_| is_plain);
     if let Some(watcher) = watcher
         && let Some(found) = watcher.take_walk(roots, retain_graph)?
@@ -83,8 +85,9 @@ fn walk(
     watched: bool,
 ) -> Result<Walk> {
     let before = tape::set_enabled(create_graph);
-    let _walking = Walking::begin();
+    let walking = Walking::begin();
     let mut walk = Walk {
+        watch: walking.watch,
         pending: BTreeMap::new(),
         wanted: wanted.map(|it| it.iter().map(|it| (it.id(), it.output)).collect()),
         on_path: wanted.map(|it| nodes_towards(roots, it)),
@@ -100,19 +103,25 @@ fn walk(
     res.map(|()| walk)
 }
 
-/// While it exists, a reverse walk is under way, which was begun here.
-struct Walking(Site);
+/// While it exists, a reverse walk is under way.
+struct Walking {
+    /// Where it was begun.
+    site: Site,
+    /// What is looked for: in its gradients, and not in the results of the ops that they are made by.
+    watch: Watch,
+}
 
 impl Walking {
     fn begin() -> Self {
         interpreter::current().inspect(|it| it.walking(true));
-        Self(Site::here())
+        Self { site: Site::here(), watch: anomaly::set_watch(Watch::Nothing) }
     }
 }
 
 impl Drop for Walking {
     fn drop(&mut self) {
-        self.0.enter();
+        self.site.enter();
+        anomaly::set_watch(self.watch);
         interpreter::current().inspect(|it| it.walking(false));
     }
 }
@@ -124,6 +133,7 @@ struct Arrived {
 }
 
 struct Walk {
+    watch: Watch,
     pending: BTreeMap<u64, Arrived>,
     wanted: Option<FxHashSet<(u64, u32)>>,
     /// Ids of nodes on a path to a wanted one, the wanted ones included.
@@ -193,6 +203,17 @@ impl Walk {
             return Err(Error::Freed { op: step.op.name });
         };
         let grads = input_grads(step, &saved, arrived, &needs)?;
+        if self.watch != Watch::Nothing {
+            let edge = Edge { node: arrived.node.clone(), output: 0 };
+            anomaly::check_gradients(
+                self.watch,
+                step,
+                &edge,
+                &arrived.grads,
+                &saved.inputs,
+                &grads,
+            )?;
+        }
         for ((edge, grad), input) in step.edges.iter().zip(grads).zip(&saved.inputs) {
             if let (Some(edge), Some(grad)) = (edge, grad) {
                 let same = grad.dtype() == input.dtype();

@@ -40,6 +40,7 @@ pub(crate) mod unregistered;
 
 use std::rc::Rc;
 
+use engine::apply::anomaly;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bytecode::{Code, Op};
@@ -201,6 +202,7 @@ impl Cx {
         let more = (self.machine.blocks.len(), self.machine.handled.len(), self.native_depth);
         let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));
         let (random, recording) = (engine::random::state(), engine::autograd::enabled());
+        let watch = anomaly::watch();
         let before = engine::apply::set_shapes_only(true);
         self.check = Some(Box::new(shadow));
         self.mode = Mode::Shadow;
@@ -217,6 +219,7 @@ impl Cx {
         let (memory, reading) = shadow.memory.end(shadow.stopped || shadow.trust == Trust::Names);
         engine::apply::set_shapes_only(before);
         engine::autograd::set_enabled(recording);
+        anomaly::set_watch(watch);
         engine::random::set_state(random);
         self.host = host;
         self.machine.stack.truncate(heights.0);

@@ -15,7 +15,7 @@ pub mod steps;
 pub mod text;
 
 use crate::error::*;
-use crate::explain;
+use crate::{explain, site};
 
 impl From<engine::Error> for Raised {
     fn from(error: engine::Error) -> Raised {
@@ -37,9 +37,13 @@ impl From<engine::Error> for Raised {
             E::Interrupted => return Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new()),
             _ => &RUNTIME_ERROR,
         };
-        let used = matches!(error, E::OutOfMemory { .. }).then(in_use::sentence).flatten();
-        let text = match used {
-            Some(used) => format!("{error}; {used}"),
+        let more = match &error {
+            E::OutOfMemory { .. } => in_use::sentence(),
+            E::Anomaly(it) => site::place(it.site).map(|it| format!("the op stands in {it}")),
+            _ => None,
+        };
+        let text = match more {
+            Some(more) => format!("{error}; {more}"),
             None => error.to_string(),
         };
         let raised = Raised::new(row, text);

@@ -31,33 +31,33 @@ impl Cx {
     /// Runs until the newest frame, number `floor` from the bottom, has returned or yielded.
     pub(crate) fn run(&mut self, floor: usize) -> Result<Exit, Raised> {
         loop {
-            let shadow = self.mode == Mode::Shadow;
-            match if shadow { self.run_ops::<true>() } else { self.run_ops::<false>() } {
+            let result = match self.mode {
+                Mode::Shadow => self.run_ops::<true, true>(),
+                _ if self.profile.is_some() => self.run_ops::<false, true>(),
+                _ => self.run_ops::<false, false>(),
+            };
+            match result {
                 Ok(exit) => return Ok(exit),
                 Err(raised) => self.unwind(raised, floor)?,
             }
         }
     }
 
-    /// Runs until an entry frame ends or something is raised; `SHADOW` in a check before running.
-    fn run_ops<const SHADOW: bool>(&mut self) -> Result<Exit, Raised> {
+    /// Runs until an entry frame ends or something is raised; `SHADOW` in a check before running, `WATCHED` there and in a profile.
+    fn run_ops<const SHADOW: bool, const WATCHED: bool>(&mut self) -> Result<Exit, Raised> {
         'frame: loop {
-            if !SHADOW && self.profile.is_some() {
+            if WATCHED && !SHADOW {
                 self.note_frame();
             }
             let last = self.machine.frames.len() - 1;
             let frame = &self.machine.frames[last];
             let (func, mut ip, base) = (frame.func.clone(), frame.ip, frame.base);
             let ops = &func.code.ops[..];
-            if !SHADOW && func.code.sites == 0 && ip > 0 {
-                self.return_to_site();
-            }
+            self.return_to_site(&func.code, ip);
             /// Notes which operation runs: for frames above this one, and for what the engine makes.
             macro_rules! save {
                 () => {{
-                    if !SHADOW && let Some(site) = func.code.site(ip) {
-                        site.enter();
-                    }
+                    func.code.enter_site(ip);
                     let last = self.machine.frames.len() - 1;
                     self.machine.frames[last].ip = ip;
                 }};
@@ -129,8 +129,8 @@ impl Cx {
             let raised = loop {
                 let op = if SHADOW { ops[ip].unjoined() } else { ops[ip] };
                 ip += 1;
-                if SHADOW {
-                    tri!(self.spend(&func.code, ip - 1));
+                if WATCHED {
+                    tri!(self.watch_op(&func.code, ip - 1));
                     save!();
                 }
                 match op {
@@ -226,7 +226,7 @@ impl Cx {
                             ip += 1;
                             continue;
                         }
-                        save!();
+                        func.code.enter_site(ip);
                         let b = pop!(self);
                         let a = pop!(self);
                         let value = match number_op(binary, &a, &b) {
@@ -249,7 +249,7 @@ impl Cx {
                             put(&mut stack[top - 1], hold(Value::Bool(known)));
                             continue;
                         }
-                        save!();
+                        func.code.enter_site(ip);
                         let b = pop!(self);
                         let a = pop!(self);
                         let value = tri!(if SHADOW {
@@ -271,7 +271,7 @@ impl Cx {
                                 known
                             }
                             None => {
-                                save!();
+                                func.code.enter_site(ip);
                                 let b = pop!(self);
                                 let a = pop!(self);
                                 tri!(self.long_compare(op, &a, &b))
@@ -467,7 +467,7 @@ impl Cx {
                             put(&mut stack[top - 1], item);
                             continue;
                         }
-                        save!();
+                        func.code.enter_site(ip);
                         let index = pop!(self);
                         let value = pop!(self);
                         let item = self.getitem(&value, &index);
@@ -507,7 +507,7 @@ impl Cx {
                         (0..3).for_each(|_| self.machine.stack.drop_top());
                     }
                     Op::SetIndex | Op::PutIndex => {
-                        save!();
+                        func.code.enter_site(ip);
                         tri!(self.store_item(op))
                     }
                     Op::Slice => {
@@ -553,7 +553,7 @@ impl Cx {
                         self.machine.stack.drop_top();
                     }
                     Op::SetAttr { .. } | Op::PutAttr { .. } => {
-                        save!();
+                        func.code.enter_site(ip);
                         tri!(self.set_attr_op(&func.code, op))
                     }
                     Op::CallKw(count, names) | Op::CallMethodKw(count, names) => {
@@ -586,7 +586,7 @@ impl Cx {
                         }
                     }
                     _ => {
-                        save!();
+                        func.code.enter_site(ip);
                         if let Some(target) = tri!(self.step(&func, op, base)) {
                             ip = target;
                         }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use engine::autograd;
 
-use super::generator;
+use super::{anomaly, generator};
 use crate::array;
 use crate::check::unregistered;
 use crate::native::*;
@@ -30,6 +30,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::From("rand_like", "torch.functions", "rand_like"),
         Member::From("randn_like", "torch.functions", "randn_like"),
         Member::Functions(FUNCTIONS),
+        Member::Functions(anomaly::FUNCTIONS),
         Member::Functions(unregistered::FUNCTIONS),
         Member::Functions(generator::FUNCTIONS),
         Member::Functions(generator::FOR_SAMPLERS),
@@ -185,6 +186,7 @@ static GRAD_FUNCTIONS: &[NativeFn] = &[
         "Shows gradients to `hook((grad,))`, which gives `[grad]`.",
         add_hook,
     ),
+    anomaly::WATCH,
 ];
 
 /// `with torch.no_grad():`, also as a decorator.
