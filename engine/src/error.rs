@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::shape::MAX_RANK;
-use crate::{DType, Shape, Site, words};
+use crate::{DType, Device, Shape, Site, words};
 
 /// Every failure the engine reports. Callers match on it, never on its text.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,12 @@ pub enum Error {
     OutOfMemory { bytes: usize, live: usize },
     /// The value of a tensor was asked for while only its shape is known.
     Abstract,
+    /// Operands on two devices.
+    Devices { op: &'static str, expected: Device, found: Device },
+    /// The elements of a tensor of the device `meta` were asked for.
+    NoData,
+    /// The only element of a tensor of the device `meta` was asked for.
+    NoItem,
     /// A value was asked from a tensor that does not hold exactly one element.
     NotScalar { shape: Shape },
     /// The derivative of an op that has none was needed.
@@ -106,6 +112,12 @@ impl fmt::Display for Error {
                 write!(f, "out of memory: {asked} asked for, {used} in use by tensors")
             }
             Self::Abstract => f.write_str("this tensor has a shape but no value here"),
+            // PyTorch's words.
+            Self::Devices { expected, found, .. } => {
+                write!(f, "Tensor on device {found} is not on the expected device {expected}!")
+            }
+            Self::NoData => f.write_str("Cannot copy out of meta tensor; no data!"),
+            Self::NoItem => f.write_str("Tensor.item() cannot be called on meta tensors"),
             Self::NotScalar { shape } => {
                 let n = shape.numel();
                 write!(f, "a Tensor with {n} elements cannot be converted to Scalar")

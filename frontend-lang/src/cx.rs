@@ -18,6 +18,7 @@ use crate::session::Session;
 use crate::shell::Shell;
 use crate::source::Sources;
 use crate::sym::Sym;
+use crate::tensor::device::Devices;
 use crate::value::Value;
 use crate::vm::frame::Machine;
 
@@ -85,6 +86,8 @@ pub struct Cx {
     pub(crate) spare: Option<Box<Session>>,
     /// Whether the first NaN is looked for.
     pub anomalies: Watch,
+    /// The devices that tensors are made on.
+    pub(crate) devices: Devices,
     /// What functions take, while that is measured.
     pub(crate) profile: Option<Box<crate::profile::Profile>>,
 }
@@ -113,6 +116,7 @@ impl Cx {
             host,
             environment,
             profile: None,
+            devices: Devices::default(),
             anomalies: Watch::Nothing,
             shell: None,
             spare: None,

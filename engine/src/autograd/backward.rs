@@ -12,11 +12,12 @@ use smallvec::SmallVec;
 use super::elementwise::elementwise_grad;
 use super::retained::{self, Retained};
 use crate::apply::anomaly::{self, Watch};
+use crate::apply::place;
 use crate::functional::{add, full, to, unbroadcast};
 use crate::interpreter::{self, Interpreter};
 use crate::op::{Grad, GradCx};
 use crate::tape::{self, Edge, Node, OpStep, Saved};
-use crate::{Error, Result, Site, Tensor};
+use crate::{Device, Error, Result, Site, Tensor};
 
 pub use crate::interpreter::Root;
 
@@ -41,8 +42,11 @@ pub fn backward(
         return Err(Error::Trace { problem: problem.into() });
     }
     // A walk to all leaves may be one that a traced call has seen before.
-    let is_plain =
-        wanted.is_none() && !create_graph && retained::none() && anomaly::watch() == Watch::Nothing;
+    let is_plain = wanted.is_none()
+        && !create_graph
+        && retained::none()
+        && anomaly::watch() == Watch::Nothing
+        && !roots.iter().any(|it| it.0.is_meta());
     let watcher = interpreter.filter(|_| is_plain);
     if let Some(watcher) = watcher
         && let Some(found) = watcher.take_walk(roots, retain_graph)?
@@ -202,7 +206,14 @@ impl Walk {
         let Some(saved) = step.saved(self.keep) else {
             return Err(Error::Freed { op: step.op.name });
         };
-        let grads = input_grads(step, &saved, arrived, &needs)?;
+        let grads = match arrived.grads.iter().flatten().any(Tensor::is_meta) {
+            true => {
+                let grads = || input_grads(step, &saved, arrived, &needs);
+                let grads = place::inside(Device::Meta, grads)?;
+                grads.into_iter().map(|it| it.map(|it| it.to_meta())).collect()
+            }
+            false => input_grads(step, &saved, arrived, &needs)?,
+        };
         if self.watch != Watch::Nothing {
             let edge = Edge { node: arrived.node.clone(), output: 0 };
             anomaly::check_gradients(
@@ -267,6 +278,7 @@ fn seed(root: &Tensor, grad: Option<&Tensor>) -> Result<Tensor> {
             ),
         }),
         None if root.is_abstract() => Ok(Tensor::abstract_of(root.meta())),
+        None if root.is_meta() => Ok(Tensor::on_meta(root.meta())),
         None => full(root.shape(), 1.0, root.dtype()),
     }
 }

@@ -72,6 +72,7 @@ pub fn get(x: &Tensor, index: &[Index]) -> Result<Tensor> {
 pub fn set(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
     let value =
         if value.dtype() == x.dtype() { value.clone() } else { functional::to(value, x.dtype())? };
+    let value = if x.is_meta() { value.to_meta() } else { value };
     if let [Index::Tensor(mask)] = index
         && mask.dtype() == DType::Bool
         && mask.shape() == x.shape()

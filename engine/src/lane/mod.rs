@@ -125,6 +125,7 @@ fn source(tensor: &Tensor) -> Result<Source<'_>> {
         Data::Stored(bytes) => bytes,
         Data::Pending(pending) => pending.force()?,
         Data::Abstract(_) => return Err(Error::Abstract),
+        Data::Meta => return Err(Error::NoData),
     };
     let view = View::new(bytes, tensor.layout(), tensor.dtype());
     let outside = || Error::File { problem: "a layout reaches outside its storage".into() };

@@ -14,6 +14,8 @@ pub struct Surface {
     pub in_place: bool,
     /// Names under which it refuses to copy: `x.view(2, 3)`.
     pub never_copies_as: &'static [&'static str],
+    /// Whether operands may lie on other devices than the first: indices do.
+    pub mixes_devices: bool,
     /// The shapes it takes and gives, in words; empty where they follow from the body.
     pub shapes: &'static str,
 }
@@ -80,6 +82,7 @@ impl Surface {
         alpha: None,
         in_place: false,
         never_copies_as: &[],
+        mixes_devices: false,
         shapes: "",
     };
 }

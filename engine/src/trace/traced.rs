@@ -111,10 +111,10 @@ impl Traced {
     }
 
     /// Starts a call. The body must see [`Call::args`]. Inside another traced call this one runs inline, and so it does while the first
-    /// NaN is looked for.
+    /// NaN is looked for, and on the device `meta`.
     pub fn begin(&self, args: &[Tensor]) -> Result<Call> {
         let watches = anomaly::watch() != Watch::Nothing && !self.0.borrow().options.record_only;
-        if active() || watches {
+        if active() || watches || args.iter().any(Tensor::is_meta) {
             return Ok(Call { traced: self.clone(), seen: args.to_vec(), at: 0, state: None });
         }
         let mut recorded = self.0.borrow_mut();

@@ -202,7 +202,7 @@ impl Cx {
         let more = (self.machine.blocks.len(), self.machine.handled.len(), self.native_depth);
         let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));
         let (random, recording) = (engine::random::state(), engine::autograd::enabled());
-        let watch = anomaly::watch();
+        let (watch, devices) = (anomaly::watch(), self.devices.clone());
         let before = engine::apply::set_shapes_only(true);
         self.check = Some(Box::new(shadow));
         self.mode = Mode::Shadow;
@@ -220,6 +220,7 @@ impl Cx {
         engine::apply::set_shapes_only(before);
         engine::autograd::set_enabled(recording);
         anomaly::set_watch(watch);
+        self.devices = devices;
         engine::random::set_state(random);
         self.host = host;
         self.machine.stack.truncate(heights.0);

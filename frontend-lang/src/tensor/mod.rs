@@ -3,6 +3,7 @@
 pub mod arith;
 pub mod attribute;
 pub mod convert;
+pub mod device;
 pub mod dtype;
 mod grad_fn;
 pub mod in_use;
@@ -34,6 +35,7 @@ impl From<engine::Error> for Raised {
             E::TooLarge { .. } | E::OutOfMemory { .. } => &MEMORY_ERROR,
             E::Trace { .. } | E::Abstract => &TRACE_ERROR,
             E::File { .. } => &OS_ERROR,
+            E::NoData => &NOT_IMPLEMENTED_ERROR,
             E::Interrupted => return Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new()),
             _ => &RUNTIME_ERROR,
         };
