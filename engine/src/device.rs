@@ -8,10 +8,12 @@ pub enum Device {
     /// Main memory and the processor's cores.
     #[default]
     Cpu,
+    /// Nowhere: tensors have shapes and dtypes, and no elements.
+    Meta,
 }
 
 impl Device {
-    /// Devices present on this machine.
+    /// Devices of this machine that compute.
     pub fn available() -> &'static [Self] {
         &[Self::Cpu]
     }
@@ -30,9 +32,21 @@ impl Device {
         files.iter().find_map(read)
     }
 
+    /// Where an NVIDIA driver says that it is there.
+    pub const NVIDIA_DRIVER: &str = "/proc/driver/nvidia/version";
+
+    /// Whether this machine has an NVIDIA driver.
+    pub fn has_nvidia_driver() -> bool {
+        std::path::Path::new(Self::NVIDIA_DRIVER).exists()
+    }
+
     /// Looks a device up by the name users write (`cpu`, `cpu:0`, and MegEngine's `cpux`, `xpux`).
     pub fn parse(text: &str) -> Option<Self> {
-        matches!(text, "cpu" | "cpu:0" | "cpux" | "xpux" | "cpu0" | "xpu0").then_some(Self::Cpu)
+        match text {
+            "cpu" | "cpu:0" | "cpux" | "xpux" | "cpu0" | "xpu0" => Some(Self::Cpu),
+            "meta" | "meta:0" => Some(Self::Meta),
+            _ => None,
+        }
     }
 }
 
@@ -40,6 +54,7 @@ impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cpu => f.write_str("cpu"),
+            Self::Meta => f.write_str("meta"),
         }
     }
 }

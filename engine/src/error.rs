@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::shape::MAX_RANK;
-use crate::{DType, Number, Shape};
+use crate::{DType, Device, Number, Shape, Site, words};
 
 /// Every failure the engine reports. Callers match on it, never on its text.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +39,12 @@ pub enum Error {
     OutOfMemory { bytes: usize, live: usize },
     /// The value of a tensor was asked for while only its shape is known.
     Abstract,
+    /// Operands on two devices.
+    Devices { op: &'static str, expected: Device, found: Device },
+    /// The elements of a tensor of the device `meta` were asked for.
+    NoData,
+    /// The only element of a tensor of the device `meta` was asked for.
+    NoItem,
     /// A value was asked from a tensor that does not hold exactly one element.
     NotScalar { shape: Shape },
     /// The derivative of an op that has none was needed.
@@ -51,6 +57,8 @@ pub enum Error {
     Trace { problem: String },
     /// A model or cache file is damaged or not one of ours.
     File { problem: String },
+    /// An element is the first that is no finite number, while that is looked for.
+    Anomaly(Box<Anomaly>),
     /// Work was stopped by the interrupt flag.
     Interrupted,
 }
@@ -108,9 +116,16 @@ impl fmt::Display for Error {
                 write!(f, "{op}: a tensor of {rank} dimensions; {MAX_RANK} are the most")
             }
             Self::OutOfMemory { bytes, live } => {
-                write!(f, "out of memory: {bytes} bytes asked for, {live} bytes in use by tensors")
+                let [asked, used] = [*bytes, *live].map(words::size);
+                write!(f, "out of memory: {asked} asked for, {used} in use by tensors")
             }
             Self::Abstract => f.write_str("this tensor has a shape but no value here"),
+            // PyTorch's words.
+            Self::Devices { expected, found, .. } => {
+                write!(f, "Tensor on device {found} is not on the expected device {expected}!")
+            }
+            Self::NoData => f.write_str("Cannot copy out of meta tensor; no data!"),
+            Self::NoItem => f.write_str("Tensor.item() cannot be called on meta tensors"),
             Self::NotScalar { shape } => {
                 let n = shape.numel();
                 write!(f, "a Tensor with {n} elements cannot be converted to Scalar")
@@ -123,12 +138,78 @@ impl fmt::Display for Error {
             Self::Backward { problem } | Self::Trace { problem } | Self::File { problem } => {
                 f.write_str(problem)
             }
+            Self::Anomaly(it) => it.fmt(f),
             Self::Interrupted => f.write_str("interrupted"),
         }
     }
 }
 
 impl std::error::Error for Error {}
+
+/// The first element that is no finite number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Anomaly {
+    /// The op that gave it, or whose gradient it is in.
+    pub op: &'static str,
+    /// Of a gradient: the name of the step, and to which operand it goes.
+    pub gradient: Option<(String, usize)>,
+    pub value: NotFinite,
+    /// Where it is, in a tensor of this shape.
+    pub index: Vec<usize>,
+    pub shape: Shape,
+    /// What the op was applied to.
+    pub operands: Vec<(DType, Shape)>,
+    /// Where the op was applied.
+    pub site: Site,
+}
+
+/// What a number is that is not finite; the worse is the larger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NotFinite {
+    Infinite,
+    Nan,
+}
+
+impl NotFinite {
+    /// What a number is; `None` if it is finite.
+    pub fn of(value: f64) -> Option<Self> {
+        match value {
+            it if it.is_nan() => Some(Self::Nan),
+            it if it.is_infinite() => Some(Self::Infinite),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for NotFinite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Infinite => "inf",
+            Self::Nan => "nan",
+        })
+    }
+}
+
+impl fmt::Display for Anomaly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { op, gradient, value, index, shape, operands, .. } = self;
+        let operands: Vec<String> =
+            operands.iter().map(|(dtype, shape)| format!("{dtype}{shape}")).collect();
+        let operands = operands.join(" and ");
+        match gradient {
+            // PyTorch's words come first.
+            Some((name, at)) => write!(
+                f,
+                "Function '{name}' returned {value} values in its {at}th output: the gradient of {op} of {operands}, first at \
+                 index {index:?} of {shape}"
+            ),
+            None => write!(
+                f,
+                "{op} of {operands} gave the first {value}, at index {index:?} of {shape}"
+            ),
+        }
+    }
+}
 
 fn join<T: fmt::Display>(items: &[T]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")

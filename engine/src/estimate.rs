@@ -64,7 +64,8 @@ pub fn known(tensor: &Tensor) -> Tensor {
         }
         _ => None,
     };
-    Tensor::make(tensor.dtype(), tensor.layout().clone(), Data::Abstract(claim), None)
+    let data = if tensor.is_meta() { Data::Meta } else { Data::Abstract(claim) };
+    Tensor::make(tensor.dtype(), tensor.layout().clone(), data, None)
 }
 
 #[cfg(test)]

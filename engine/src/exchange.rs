@@ -21,7 +21,7 @@ impl Tensor {
             return Ok(given);
         }
         let layout = given.layout().clone();
-        let mut bytes = Bytes::uninit(layout.shape.numel() * dtype.size())?;
+        let mut bytes = Bytes::of(&layout.shape, dtype)?;
         given.with_view(|view| {
             if let Some(mut output) = OutView::new(&mut bytes, &layout.shape, dtype) {
                 cast_into(&view, &mut output);
@@ -49,7 +49,7 @@ impl Tensor {
         if dtype == DType::Bool && data.iter().any(|&it| it > 1) {
             return Err(Error::File { problem: "it holds bools other than 0 and 1".into() });
         }
-        let mut bytes = Bytes::uninit(len)?;
+        let mut bytes = Bytes::of(&shape, dtype)?;
         let out = &mut typed::slice_mut::<u8>(&mut bytes)[..len];
         out.copy_from_slice(data);
         to_or_from_little(out, dtype.size());

@@ -22,7 +22,7 @@ pub(crate) fn run_kernel(
     let storages = inputs.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 3]>>>()?;
     let mut buffers = metas
         .iter()
-        .map(|it| Ok(Bytes::uninit(it.bytes())?))
+        .map(|it| Ok(Bytes::of(&it.shape, it.dtype)?))
         .collect::<Result<SmallVec<[_; 1]>>>()?;
     let views = inputs.iter().zip(&storages).map(|(it, bytes)| view_of(it, bytes));
     let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
@@ -50,7 +50,7 @@ pub(crate) fn contiguous(input: &Tensor) -> Result<Tensor> {
         return Ok(input.clone());
     }
     let layout = Layout::contiguous(input.shape().clone());
-    let mut storage = Bytes::uninit(input.meta().bytes())?;
+    let mut storage = Bytes::of(input.shape(), input.dtype())?;
     input.with_view(|view| {
         crate::with_size!(input.dtype(), T => {
             let out = typed::slice_mut::<T>(&mut storage);

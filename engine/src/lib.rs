@@ -34,12 +34,14 @@ pub mod random;
 pub mod rewrite;
 pub mod rules;
 pub mod shape;
+pub mod site;
 pub mod storage;
 mod tape;
 pub mod tensor;
 #[cfg(test)]
 mod test_ops;
 pub mod trace;
+pub mod words;
 
 pub use apply::{apply, apply_in_place, apply_one, apply_two};
 pub use attr::{Attr, Attrs};
@@ -48,6 +50,7 @@ pub use dtype::DType;
 pub use error::Error;
 pub use op::OpDef;
 pub use shape::{Layout, Shape};
+pub use site::Site;
 pub use storage::Number;
 pub use tensor::{Meta, Metas, Outputs, Tensor};
 

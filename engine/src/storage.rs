@@ -101,7 +101,11 @@ impl From<AllocError> for Error {
 
 /// A buffer holding a copy of `values`; an error if the user stops it.
 pub fn from_slice<T: Plain>(values: &[T]) -> Result<Bytes> {
-    let mut bytes = Bytes::uninit(size_of_val(values))?;
+    filled(Bytes::uninit(size_of_val(values))?, values)
+}
+
+/// A buffer of this length, filled with a copy of `values`; an error if the user stops it.
+pub(crate) fn filled<T: Plain>(mut bytes: Bytes, values: &[T]) -> Result<Bytes> {
     interrupt::copy(typed::slice_mut(&mut bytes), values);
     if interrupt::take() { Err(Error::Interrupted) } else { Ok(bytes) }
 }

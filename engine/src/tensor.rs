@@ -61,8 +61,10 @@ pub(crate) enum Data {
     Number(Number),
     /// Yet to come: they are made when they are needed.
     Pending(Arc<Pending>),
-    /// Nowhere: shape and dtype only, with what is counted for them.
+    /// Nobody knows: shape and dtype of what will be on the CPU, with what is counted for it.
     Abstract(Option<Arc<Claim>>),
+    /// Nowhere: a tensor of the device `meta`.
+    Meta,
 }
 
 /// An n-dimensional array of numbers of one dtype.
@@ -86,7 +88,7 @@ impl Tensor {
             let rule = format!("{} values were given", values.len());
             return Err(Error::Shapes { op: "tensor", shapes: vec![shape], rule });
         }
-        let bytes = storage::from_slice(values)?;
+        let bytes = storage::filled(Bytes::of(&shape, T::DTYPE)?, values)?;
         Ok(Self::stored(Arc::new(bytes), Layout::contiguous(shape), T::DTYPE))
     }
 
@@ -116,6 +118,20 @@ impl Tensor {
     /// A tensor that has a shape and dtype but no elements to read.
     pub fn abstract_of(meta: Meta) -> Self {
         Self::make(meta.dtype, Layout::contiguous(meta.shape), Data::Abstract(None), None)
+    }
+
+    /// A tensor of the device `meta`, which has no elements.
+    pub fn on_meta(meta: Meta) -> Self {
+        Self::make(meta.dtype, Layout::contiguous(meta.shape), Data::Meta, None)
+    }
+
+    /// This tensor on the device `meta`, at the same place of the tape unless that is a leaf.
+    pub fn to_meta(&self) -> Self {
+        if self.is_meta() {
+            return self.clone();
+        }
+        let edge = self.edge().filter(|it| !it.is_leaf()).cloned();
+        Self::make(self.dtype(), Layout::contiguous(self.shape().clone()), Data::Meta, edge)
     }
 
     /// A tensor over a buffer. The layout must lie inside it.
@@ -150,7 +166,7 @@ impl Tensor {
 
     /// Where the elements live.
     pub fn device(&self) -> Device {
-        Device::Cpu
+        if self.is_meta() { Device::Meta } else { Device::Cpu }
     }
 
     /// Shape, strides and offset.
@@ -185,12 +201,22 @@ impl Tensor {
         matches!(self.0.data, Data::Abstract(_))
     }
 
+    /// Whether it is of the device `meta`.
+    pub fn is_meta(&self) -> bool {
+        matches!(self.0.data, Data::Meta)
+    }
+
+    /// Whether there are elements, or will be.
+    pub(crate) fn has_elements(&self) -> bool {
+        !matches!(self.0.data, Data::Abstract(_) | Data::Meta)
+    }
+
     /// Whether the elements can be read at once.
     pub(crate) fn is_known(&self) -> bool {
         match &self.0.data {
             Data::Stored(_) | Data::Number(_) => true,
             Data::Pending(pending) => pending.delivered().is_some(),
-            Data::Abstract(_) => false,
+            Data::Abstract(_) | Data::Meta => false,
         }
     }
 
@@ -252,6 +278,7 @@ impl Tensor {
             Data::Number(number) => Ok(Arc::new(storage::from_number(*number, self.dtype())?)),
             Data::Pending(pending) => pending.force().cloned(),
             Data::Abstract(_) => Err(Error::Abstract),
+            Data::Meta => Err(Error::NoData),
         }
     }
 
@@ -292,6 +319,9 @@ impl Tensor {
         }
         if self.numel() != 1 {
             return Err(Error::NotScalar { shape: self.shape().clone() });
+        }
+        if self.is_meta() {
+            return Err(Error::NoItem);
         }
         let shape = || Error::NotScalar { shape: self.shape().clone() };
         self.with_view(|it| it.first())?.ok_or_else(shape)

@@ -320,7 +320,9 @@ pub struct Code {
     /// Keeps the text of its source.
     pub held: Held,
     pub ops: Vec<Op>,
-    pub places: Vec<(u32, u32)>,
+    pub places: Rc<[(u32, u32)]>,
+    /// The number of the site before the first operation; 0 if they have none.
+    pub sites: u32,
     pub consts: Vec<Value>,
     pub children: Vec<Rc<Code>>,
     pub params: CodeParams,

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use engine::apply::anomaly::Watch;
 use rustc_hash::FxHashMap;
 
 use crate::cycles;
@@ -17,6 +18,7 @@ use crate::session::Session;
 use crate::shell::Shell;
 use crate::source::Sources;
 use crate::sym::Sym;
+use crate::tensor::device::Devices;
 use crate::value::Value;
 use crate::vm::frame::Machine;
 
@@ -82,6 +84,10 @@ pub struct Cx {
     pub shell: Option<Rc<dyn Shell>>,
     /// The session around which this machine is put while such a magic runs.
     pub(crate) spare: Option<Box<Session>>,
+    /// Whether the first NaN is looked for.
+    pub anomalies: Watch,
+    /// The devices that tensors are made on.
+    pub(crate) devices: Devices,
     /// What functions take, while that is measured.
     pub(crate) profile: Option<Box<crate::profile::Profile>>,
 }
@@ -110,6 +116,8 @@ impl Cx {
             host,
             environment,
             profile: None,
+            devices: Devices::default(),
+            anomalies: Watch::Nothing,
             shell: None,
             spare: None,
             unwritten: BTreeMap::new(),

@@ -20,7 +20,8 @@ pub fn tensor_bytes(value: &Value) -> usize {
             continue;
         }
         if let Some(tensor) = value.as_tensor() {
-            bytes += tensor.get().meta().bytes();
+            let tensor = tensor.get();
+            bytes += if tensor.is_meta() { 0 } else { tensor.meta().bytes() };
         }
         // Classes and functions are the program's; data hangs on what is made of them.
         let is_data = |it: &Value| {

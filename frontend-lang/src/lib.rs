@@ -37,6 +37,7 @@ pub mod resolve;
 pub mod session;
 pub mod shell;
 pub mod shown;
+pub mod site;
 pub mod source;
 pub mod suggest;
 pub mod sym;

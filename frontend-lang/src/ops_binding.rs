@@ -4,9 +4,9 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use engine::apply::shares_storage;
+use engine::apply::{place, shares_storage};
 use engine::op::{Body, Param, ParamKind, Returns};
-use engine::{Attr, Attrs, Error, OpDef, Outputs, Tensor};
+use engine::{Attr, Attrs, Device, Error, OpDef, Outputs, Tensor};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ use crate::native::*;
 use crate::objects::tensor::{TensorObj, View};
 use crate::ops_binding::forms::Form;
 use crate::suggest;
-use crate::tensor::{arith, convert, dtype, journal, methods};
+use crate::tensor::{arith, convert, device, dtype, journal, methods};
 
 mod forms;
 
@@ -154,8 +154,9 @@ impl NativeObject for OpFunction {
         {
             return Ok(Value::Tensor(this.clone()));
         }
+        let device = bound.place(cx)?;
         let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
-        let outputs = generator::with(bound.generator.as_ref(), run)?;
+        let outputs = generator::with(bound.generator.as_ref(), || place::making_on(device, run))?;
         cx.see_departure();
         let outputs = outputs.map_err(|it| bound.said_by(self.op, it))?;
         if self.in_place || bound.in_place {
@@ -262,6 +263,8 @@ struct Binding {
     out: Option<Value>,
     /// What is added to the first operand is the second times this.
     alpha: Option<Value>,
+    /// `device=...`.
+    device: Option<Device>,
     /// `generator=...` of random ops.
     generator: Option<Value>,
 }
@@ -279,6 +282,7 @@ impl Binding {
             in_place: false,
             out: None,
             alpha: None,
+            device: None,
             generator: None,
         }
     }
@@ -346,7 +350,10 @@ impl Binding {
         }
         match text {
             "device" if value.is_none() => Ok(()),
-            "device" => dtype::device_from_value(value).map(|_| ()),
+            "device" => {
+                self.device = Some(device::from_value(value)?);
+                Ok(())
+            }
             "out" if value.is_none() => Ok(()),
             "out" => {
                 self.out = Some(value.clone());
@@ -514,6 +521,20 @@ impl Binding {
             self.tensors[0] = Some(this.get());
         }
         done
+    }
+
+    /// Brings the operands to the device that is given. What is made of nothing is made there, or on the default device.
+    fn place(&mut self, cx: &mut Cx) -> Result<Device, Raised> {
+        let makes = self.tensors.is_empty();
+        let device = match self.device {
+            None if makes => device::or_default(cx, None)?,
+            None => return Ok(Device::Cpu),
+            Some(device) => device,
+        };
+        for tensor in self.tensors.iter_mut().flatten() {
+            *tensor = device::shaped(tensor, device)?;
+        }
+        Ok(device)
     }
 
     /// With an `alpha`, another op computes it, as the row says.

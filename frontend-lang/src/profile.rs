@@ -4,6 +4,8 @@
 //! the function that uses them. A generator counts a call each time that the program goes on with it, and one in all where a
 //! native goes through it.
 
+mod lines;
+
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -16,6 +18,7 @@ use crate::objects::function;
 use crate::ops_binding::OpFunction;
 use crate::params::Bound;
 use crate::session::{CellResult, Options, Session};
+use crate::site::Place;
 use crate::source::Source;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -34,9 +37,27 @@ pub struct Taken {
     pub total: f64,
 }
 
+/// What one line of a cell, or of a module beside it, took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineTaken {
+    pub place: Place,
+    /// How often it was begun.
+    pub times: usize,
+    /// Seconds that it took, with what it calls; functions of the user's have lines of their own.
+    pub seconds: f64,
+}
+
+/// What a profile has found, most first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profiled {
+    pub functions: Vec<Taken>,
+    pub lines: Vec<LineTaken>,
+}
+
 /// A profile under way.
 #[derive(Default)]
 pub(crate) struct Profile {
+    lines: lines::Lines,
     rows: Vec<Row>,
     /// Rows by the address of their code.
     known: FxHashMap<usize, usize>,
@@ -188,8 +209,8 @@ impl Cx {
 }
 
 impl Session {
-    /// Runs a cell and says what each function took, most first.
-    pub fn run_profiled(&mut self, code: &str, options: &Options) -> (CellResult, Vec<Taken>) {
+    /// Runs a cell and says what each function and each line took.
+    pub fn run_profiled(&mut self, code: &str, options: &Options) -> (CellResult, Profiled) {
         let below = self.cx.machine.frames.len();
         let since = self.cx.host.monotonic();
         self.cx.profile = Some(Box::new(Profile { below, since, ..Profile::default() }));
@@ -200,9 +221,15 @@ impl Session {
         while !profile.stack.is_empty() {
             profile.leave(now);
         }
-        let mut rows: Vec<Taken> = profile.rows.iter().map(|it| self.taken(it)).collect();
-        rows.sort_by(|a, b| b.own.total_cmp(&a.own).then(b.calls.cmp(&a.calls)));
-        (result, rows)
+        let mut functions: Vec<Taken> = profile.rows.iter().map(|it| self.taken(it)).collect();
+        functions.sort_by(|a, b| b.own.total_cmp(&a.own).then(b.calls.cmp(&a.calls)));
+        (result, Profiled { functions, lines: profile.lines.taken(now) })
+    }
+
+    /// The text of a line, if its source is still there.
+    pub fn line(&self, place: &Place) -> Option<String> {
+        let source = self.cx.sources.named(&place.source)?;
+        Some(source.line(place.line).trim().to_owned())
     }
 
     fn taken(&self, row: &Row) -> Taken {

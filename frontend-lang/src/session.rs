@@ -4,11 +4,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use engine::apply::anomaly;
 use engine::trace::Options as TraceOptions;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::adapter;
 use crate::ast::{Module, Range};
+use crate::builtins::NG_MODULES;
 use crate::builtins::modules::{pyplot, random};
 use crate::bytecode::Code;
 use crate::check::time::{self, QUICK};
@@ -161,7 +163,7 @@ impl Session {
                 _ => {
                     self.show_findings();
                     random::begin(&mut self.cx);
-                    self.cx.run_code(code)
+                    self.cx.run_cell_code(code)
                 }
             },
             Err(diagnostics) => {
@@ -357,9 +359,10 @@ impl Cx {
         wants_value: bool,
         rewrite: &mut dyn FnMut(&mut Module),
     ) -> Result<Rc<Code>, Vec<Diagnostic>> {
-        let Some(text) = self.sources.get(source).map(|it| it.text.clone()) else {
-            return Err(Vec::new());
-        };
+        let Some(text) = self.sources.get(source) else { return Err(Vec::new()) };
+        let is_ours = NG_MODULES.iter().any(|(known, _)| *known == text.name);
+        let lines = (!is_ours).then(|| text.lines().clone());
+        let text = text.text.clone();
         let (mut module, diagnostics) = adapter::parse(&text, source);
         if !diagnostics.is_empty() {
             return Err(diagnostics);
@@ -370,7 +373,15 @@ impl Cx {
             return Err(scopes.diagnostics);
         }
         let source = (source, self.sources.hold(source));
-        compile(&module, &scopes, source, globals, &self.builtins, wants_value)
+        compile(&module, &scopes, source, lines.as_ref(), globals, &self.builtins, wants_value)
+    }
+
+    /// Runs the code of a cell; whether the first NaN is looked for is the session's, not the thread's.
+    fn run_cell_code(&mut self, code: Rc<Code>) -> Res {
+        let before = anomaly::set_watch(self.anomalies);
+        let result = self.run_code(code);
+        self.anomalies = anomaly::set_watch(before);
+        result
     }
 
     /// Runs the code of a cell or module.

@@ -24,8 +24,14 @@ pub struct Source {
     /// `In[3]`, or a module name.
     pub name: String,
     pub text: String,
-    line_starts: Vec<u32>,
+    lines: Rc<Lines>,
     held: Held,
+}
+
+/// Where the lines of a source begin, which may be asked for when its text is gone.
+pub struct Lines {
+    pub name: String,
+    starts: Vec<u32>,
 }
 
 /// Keeps the text of a source as long as it lives; code has one.
@@ -53,9 +59,14 @@ impl Source {
     /// A named text.
     pub fn new(name: String, text: String) -> Source {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let line_starts =
-            std::iter::once(0).chain(newlines.map(|(idx, _)| idx as u32 + 1)).collect();
-        Source { name, text, line_starts, held: Held::default() }
+        let starts = std::iter::once(0).chain(newlines.map(|(idx, _)| idx as u32 + 1)).collect();
+        let lines = Rc::new(Lines { name: name.clone(), starts });
+        Source { name, text, lines, held: Held::default() }
+    }
+
+    /// Where its lines begin.
+    pub fn lines(&self) -> &Rc<Lines> {
+        &self.lines
     }
 
     /// Whether it is a cell, and no module.
@@ -65,8 +76,8 @@ impl Source {
 
     /// Line and column of a byte offset, both from 1, columns in code points.
     pub fn line_column(&self, offset: u32) -> (usize, usize) {
-        let line = self.line_starts.partition_point(|start| *start <= offset).max(1);
-        let start = self.line_starts[line - 1] as usize;
+        let line = self.lines.line_of(offset);
+        let start = self.lines.starts[line - 1] as usize;
         let end = (offset as usize).min(self.text.len());
         let before = self.text.get(start..end).unwrap_or("");
         (line, before.chars().count() + 1)
@@ -75,6 +86,19 @@ impl Source {
     /// The text of a line, counted from 1, without its end.
     pub fn line(&self, line: usize) -> &str {
         self.text.lines().nth(line.saturating_sub(1)).unwrap_or("")
+    }
+}
+
+impl Lines {
+    /// The line of a byte offset, counted from 1.
+    pub fn line_of(&self, offset: u32) -> usize {
+        self.starts.partition_point(|start| *start <= offset).max(1)
+    }
+
+    /// The bytes of a line, which is counted from 1.
+    pub fn range(&self, line: usize) -> std::ops::Range<u32> {
+        let start = |line: usize| self.starts.get(line).copied().unwrap_or(u32::MAX);
+        start(line - 1)..start(line)
     }
 }
 
@@ -119,6 +143,12 @@ impl Sources {
     /// The source of an id that `add` gave; `None`: it was an old cell, and is forgotten.
     pub fn get(&self, id: SourceId) -> Option<&Source> {
         self.list.get(&id)
+    }
+
+    /// The latest source of this name.
+    pub fn named(&self, name: &str) -> Option<&Source> {
+        let named = self.list.iter().filter(|it| it.1.name == name);
+        named.max_by_key(|it| it.0.0).map(|it| it.1)
     }
 
     /// Whether any source contains these words.

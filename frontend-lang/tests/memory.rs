@@ -271,3 +271,33 @@ fn a_session_that_ends_leaves_no_code_to_the_next() {
     assert_eq!(error(&mut session, "x = [n for n in range(3)]; len(x)"), "");
     assert_eq!(record.stdout.take(), "");
 }
+
+#[test]
+fn running_out_of_memory_names_the_largest_tensors_and_their_lines() {
+    use engine::cpu::alloc;
+    let mut session = session();
+    let before =
+        "import torch\nfrom torch import nn\n\ndef noise(n):\n    return torch.ones(n, 1000)\n";
+    assert_eq!(error(&mut session, before), "");
+    alloc::set_budget(alloc::stats().live + (64 << 20));
+    let made = "w = noise(3000).requires_grad_()\nm = nn.Linear(1000,\n              1500)\n((w * 2)\n .exp().sum().backward())";
+    let made = error(&mut session, made);
+    let cell = "kept = []\nfor i in range(100):\n    kept.append(noise(2000))";
+    let result = session.run_cell(cell, &Options::default());
+    alloc::set_budget(0);
+    assert_eq!(made, "");
+    let text = result.error.expect("no memory").plain;
+    for part in [
+        "MemoryError: out of memory: 8.0 MB asked for, ",
+        "; the largest of what is in use: 4 x float32[2000, 1000] 32.0 MB, made by cell 1, line 5; ",
+        "float32[3000, 1000] 12.0 MB, made by cell 1, line 5",
+        "float32[3000, 1000] 12.0 MB, a gradient of cell 2, line 4",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let rows = frontend_lang::tensor::in_use::largest(10);
+    let layer = rows.iter().find(|it| it.what == "float32[1500, 1000]");
+    // What nn.Linear makes is made by the line that calls it.
+    assert_eq!(layer.map(|it| it.made.as_str()), Some("made by cell 2, line 2"));
+    assert_eq!(error(&mut session, "kept = w = m = None"), "");
+}

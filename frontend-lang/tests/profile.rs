@@ -3,19 +3,24 @@
 use std::rc::Rc;
 
 use frontend_lang::host::{Record, Recording};
+use frontend_lang::profile::Profiled;
 use frontend_lang::session::{Options, Session};
 
-/// Name, calls, own and total seconds of each function, by name.
-fn profile(cells: &[&str]) -> Vec<(String, usize, f64, f64)> {
+fn profiled(cells: &[&str]) -> Profiled {
     let record = Rc::new(Record::default());
     let mut session = Session::new(Box::new(Recording { record }));
     let (last, before) = cells.split_last().expect("a cell");
     for cell in before {
         assert!(session.run_cell(cell, &Options::default()).error.is_none());
     }
-    let (_, rows) = session.run_profiled(last, &Options::default());
+    session.run_profiled(last, &Options::default()).1
+}
+
+/// Name, calls, own and total seconds of each function, by name.
+fn profile(cells: &[&str]) -> Vec<(String, usize, f64, f64)> {
+    let functions = profiled(cells).functions;
     let mut rows: Vec<_> =
-        rows.into_iter().map(|it| (it.name, it.calls, it.own, it.total)).collect();
+        functions.into_iter().map(|it| (it.name, it.calls, it.own, it.total)).collect();
     rows.retain(|it| it.0 != "<module>" && it.0 != "<cell>");
     rows.sort_by(|a, b| a.0.cmp(&b.0));
     rows
@@ -89,4 +94,21 @@ fn natives_have_rows_of_their_own() {
         ("time.sleep", 3, 3.0, 3.0),
     ];
     assert_eq!(rows, expected);
+}
+
+/// Lines of functions have rows of their own; what natives and code of the language take counts for the line that calls them.
+#[test]
+fn lines_take_the_time_of_what_they_call() {
+    let cell = "for i in range(3):\n    time.sleep(2)\nx = [inner() for i in range(2)]\nlist(map(outer, [0]))";
+    let lines = profiled(&[SLEEPERS, cell]).lines;
+    let mut rows: Vec<_> =
+        lines.iter().map(|it| (it.place.to_string(), it.times, it.seconds)).collect();
+    rows.retain(|it| it.2 > 0.0);
+    let expected = [
+        ("cell 2, line 2".to_owned(), 3, 6.0),
+        ("cell 1, line 4".to_owned(), 4, 4.0),
+        ("cell 1, line 6".to_owned(), 1, 2.0),
+    ];
+    assert_eq!(rows, expected);
+    assert!(lines.iter().any(|it| it.place.to_string() == "cell 2, line 3" && it.times == 1));
 }

@@ -1,7 +1,9 @@
 //! The one entry for op application: infer, then replay, view, choose a kernel and run; then tape and trace.
 
+pub mod anomaly;
 pub mod autocast;
 mod in_place;
+pub mod place;
 mod record;
 
 pub use in_place::apply_in_place;
@@ -10,13 +12,15 @@ use std::cell::Cell;
 
 use smallvec::{SmallVec, smallvec};
 
+use anomaly::Watch;
+
 use crate::cpu::alloc;
 use crate::interpreter::{self, Interpreter};
 use crate::launch::{contiguous, run_kernel};
 use crate::op::{Body, ComposedCx, InferCx, Kernel, OpDef, ParamKind};
 use crate::tape::{self, Mark};
 use crate::tensor::{Metas, Outputs};
-use crate::{Attrs, Error, Layout, Meta, Result, Tensor, estimate, fastrun, lane, rules};
+use crate::{Attrs, Device, Error, Layout, Meta, Result, Tensor, estimate, fastrun, lane, rules};
 
 thread_local! {
     static SHAPES_ONLY: Cell<bool> = const { Cell::new(false) };
@@ -46,8 +50,9 @@ pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> R
 pub(crate) fn is_watched<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> bool {
     let taped = tape::enabled();
     interpreter::active()
+        || anomaly::watch() == Watch::Everything
         || SHAPES_ONLY.get()
-        || operands.into_iter().any(|it| it.is_abstract() || taped && it.requires_grad())
+        || operands.into_iter().any(|it| !it.has_elements() || taped && it.requires_grad())
 }
 
 /// Applies an op whose optional tensors may be absent.
@@ -63,14 +68,16 @@ pub fn apply_optional(
     let given: SmallVec<[Tensor; 3]> = inputs.iter().flatten().cloned().collect();
     if let Body::Composed(body) = op.body {
         rules::check_dtypes(op.name, &op.dtypes, &given)?;
-        return composed(body, &ComposedCx { op, inputs, attrs });
+        let device = place::device_of(op, &given)?;
+        return composed(body, &ComposedCx { op, inputs, attrs }, device);
     }
     apply(op, &given, attrs)
 }
 
 /// Applies an op: the results, or what is wrong with the operands.
 ///
-/// A composed op applies the ops it consists of; tape and trace see those. If any input is abstract, so are the outputs.
+/// A composed op applies the ops it consists of; tape and trace see those. If any input is abstract, so are the outputs. On the device
+/// `meta` shapes are inferred and nothing is computed; a trace does not hear of it.
 pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     check_arity(op, inputs)?;
     if autocast::wanted(op).is_some() {
@@ -80,21 +87,35 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
     if let Some(refuses) = op.surface.refuses {
         refuses(&InferCx { op, inputs, attrs })?;
     }
+    let device = place::device_of(op, inputs)?;
     if let Body::Composed(body) = op.body {
         rules::check_dtypes(op.name, &op.dtypes, inputs)?;
         let inputs: SmallVec<[Option<Tensor>; 3]> = inputs.iter().cloned().map(Some).collect();
-        return composed(body, &ComposedCx { op, inputs: &inputs, attrs });
+        return composed(body, &ComposedCx { op, inputs: &inputs, attrs }, device);
     }
     let (outputs, mark) = match interpreter::current() {
+        _ if device == Device::Meta => (on_meta(op, inputs, attrs)?, Mark::NONE),
         Some(interpreter) => interpreted(interpreter, op, inputs, attrs)?,
         None => (run(op, inputs, attrs)?, Mark::NONE),
     };
+    if anomaly::watch() == Watch::Everything {
+        anomaly::check_results(op, inputs, attrs, &outputs)?;
+    }
     record::record(op, inputs, attrs, outputs, mark)
 }
 
-fn composed(body: fn(&ComposedCx<'_>) -> Result<Outputs>, cx: &ComposedCx<'_>) -> Result<Outputs> {
+fn composed(
+    body: fn(&ComposedCx<'_>) -> Result<Outputs>,
+    cx: &ComposedCx<'_>,
+    device: Device,
+) -> Result<Outputs> {
     let before = tape::next_id();
-    let outputs = cx.compose(body)?;
+    let outputs = match device {
+        Device::Cpu => cx.compose(body)?,
+        Device::Meta => {
+            place::inside(device, || cx.compose(body))?.iter().map(Tensor::to_meta).collect()
+        }
+    };
     if cx.op.step.is_some() {
         tape::note_composed(cx.op, before, &outputs);
     }
@@ -131,6 +152,19 @@ pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Resul
     }
 }
 
+/// The outputs on the device `meta`.
+fn on_meta(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
+    let metas = infer(op, inputs, attrs)?;
+    let output = |meta: Meta| match op.body {
+        Body::View(view) => match view(inputs[0].layout(), attrs, &meta.shape) {
+            Some(layout) => inputs[0].seen_under(layout, None),
+            None => Tensor::on_meta(meta),
+        },
+        _ => Tensor::on_meta(meta),
+    };
+    Ok(metas.into_iter().map(output).collect())
+}
+
 /// The outputs without elements.
 fn shapes_only(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     let metas = infer(op, inputs, attrs)?;
@@ -151,7 +185,7 @@ pub fn infer(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Met
     for meta in &metas {
         meta.shape.checked_numel(op.name)?;
         // Also for views: what reads a view may have to copy all of it.
-        if meta.bytes() > alloc::budget() {
+        if meta.bytes() > alloc::budget() && !place::is_meta(inputs) {
             return Err(Error::OutOfMemory { bytes: meta.bytes(), live: alloc::stats().live });
         }
     }

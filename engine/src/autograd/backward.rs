@@ -11,12 +11,13 @@ use smallvec::SmallVec;
 
 use super::elementwise::elementwise_grad;
 use super::retained::{self, Retained};
-use crate::apply::autocast;
+use crate::apply::anomaly::{self, Watch};
+use crate::apply::{autocast, place};
 use crate::functional::{add, full, to, unbroadcast};
 use crate::interpreter::{self, Interpreter};
 use crate::op::{Grad, GradCx};
 use crate::tape::{self, Edge, Node, OpStep, Saved};
-use crate::{Error, Result, Tensor};
+use crate::{Device, Error, Result, Site, Tensor};
 
 pub use crate::interpreter::Root;
 
@@ -41,7 +42,11 @@ pub fn backward(
         return Err(Error::Trace { problem: problem.into() });
     }
     // A walk to all leaves may be one that a traced call has seen before.
-    let is_plain = wanted.is_none() && !create_graph && retained::none();
+    let is_plain = wanted.is_none()
+        && !create_graph
+        && retained::none()
+        && anomaly::watch() == Watch::Nothing
+        && !roots.iter().any(|it| it.0.is_meta());
     let watcher = interpreter.filter(|_| is_plain);
     if let Some(watcher) = watcher
         && let Some(found) = watcher.take_walk(roots, retain_graph)?
@@ -86,8 +91,9 @@ fn walk(
     watched: bool,
 ) -> Result<Walk> {
     let before = tape::set_enabled(create_graph);
-    let _walking = Walking::begin();
+    let walking = Walking::begin();
     let mut walk = Walk {
+        watch: walking.watch,
         pending: BTreeMap::new(),
         wanted: wanted.map(|it| it.iter().map(|it| (it.id(), it.output)).collect()),
         on_path: wanted.map(|it| nodes_towards(roots, it)),
@@ -104,17 +110,24 @@ fn walk(
 }
 
 /// While it exists, a reverse walk is under way.
-struct Walking;
+struct Walking {
+    /// Where it was begun.
+    site: Site,
+    /// What is looked for: in its gradients, and not in the results of the ops that they are made by.
+    watch: Watch,
+}
 
 impl Walking {
     fn begin() -> Self {
         interpreter::current().inspect(|it| it.walking(true));
-        Self
+        Self { site: Site::here(), watch: anomaly::set_watch(Watch::Nothing) }
     }
 }
 
 impl Drop for Walking {
     fn drop(&mut self) {
+        self.site.enter();
+        anomaly::set_watch(self.watch);
         interpreter::current().inspect(|it| it.walking(false));
     }
 }
@@ -126,6 +139,7 @@ struct Arrived {
 }
 
 struct Walk {
+    watch: Watch,
     pending: BTreeMap<u64, Arrived>,
     wanted: Option<FxHashSet<(u64, u32)>>,
     /// Ids of nodes on a path to a wanted one, the wanted ones included.
@@ -157,6 +171,7 @@ impl Walk {
         while let Some((id, arrived)) = self.pending.pop_last() {
             self.deliver(id, &arrived);
             if let Some(step) = &arrived.node.op {
+                arrived.node.site.gradient().enter();
                 self.pass(step, &arrived)?;
                 if self.watched {
                     self.passed.push(arrived.node.clone());
@@ -193,7 +208,25 @@ impl Walk {
         let Some(saved) = step.saved(self.keep) else {
             return Err(Error::Freed { op: step.op.name });
         };
-        let grads = input_grads(step, &saved, arrived, &needs)?;
+        let grads = match arrived.grads.iter().flatten().any(Tensor::is_meta) {
+            true => {
+                let grads = || input_grads(step, &saved, arrived, &needs);
+                let grads = place::inside(Device::Meta, grads)?;
+                grads.into_iter().map(|it| it.map(|it| it.to_meta())).collect()
+            }
+            false => input_grads(step, &saved, arrived, &needs)?,
+        };
+        if self.watch != Watch::Nothing {
+            let edge = Edge { node: arrived.node.clone(), output: 0 };
+            anomaly::check_gradients(
+                self.watch,
+                step,
+                &edge,
+                &arrived.grads,
+                &saved.inputs,
+                &grads,
+            )?;
+        }
         for ((edge, grad), input) in step.edges.iter().zip(grads).zip(&saved.inputs) {
             if let (Some(edge), Some(grad)) = (edge, grad) {
                 let same = grad.dtype() == input.dtype();
@@ -247,6 +280,7 @@ fn seed(root: &Tensor, grad: Option<&Tensor>) -> Result<Tensor> {
             ),
         }),
         None if root.is_abstract() => Ok(Tensor::abstract_of(root.meta())),
+        None if root.is_meta() => Ok(Tensor::on_meta(root.meta())),
         None => full(root.shape(), 1.0, root.dtype()),
     }
 }

@@ -11,12 +11,15 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::large;
 use super::machine_memory::machine_memory;
+use crate::{DType, Shape};
 
 const ALIGN: usize = 64;
 const HUGE: usize = 2 << 20;
-/// Classes below this one (blocks up to 64 KB) have a list in each thread.
-const LOCAL_CLASSES: usize = class_of(64 << 10) + 1;
+/// Blocks up to this size have a list in each thread; longer buffers are noted among the [`large`] ones.
+const SMALL: usize = 64 << 10;
+const LOCAL_CLASSES: usize = class_of(SMALL) + 1;
 const N_CLASSES: usize = class_of(1 << 40) + 1;
 const SLAB: usize = 16 << 10;
 const FLUSH_BYTES: i64 = 256 << 10;
@@ -79,16 +82,30 @@ impl Bytes {
     /// A buffer of any contents: zeros from the system, or what the block held for its last owner. They are there, so it may be read
     /// before it is written.
     pub fn uninit(len: usize) -> Result<Bytes, AllocError> {
+        Bytes::holding(len, None)
+    }
+
+    /// As [`Bytes::uninit`], for the elements of a tensor in row-major order: how large it is, and what the list of large buffers says.
+    pub fn of(shape: &Shape, dtype: DType) -> Result<Bytes, AllocError> {
+        Bytes::holding(shape.numel() * dtype.size(), Some((dtype, shape)))
+    }
+
+    fn holding(len: usize, what: Option<(DType, &Shape)>) -> Result<Bytes, AllocError> {
         let refused = || error(len);
         if len > 1 << 40 {
             return Err(refused());
         }
-        if EXACT {
-            return exact(len).map(|ptr| Bytes { ptr, len }).ok_or_else(refused);
-        }
         let class = class_of(len);
-        let ptr = if class < LOCAL_CLASSES { allocate_small(class) } else { allocate(class) };
-        Ok(Bytes { ptr: ptr.ok_or_else(refused)?, len })
+        let ptr = match class < LOCAL_CLASSES {
+            _ if EXACT => exact(len),
+            true => allocate_small(class),
+            false => allocate(class),
+        };
+        let ptr = ptr.ok_or_else(refused)?;
+        if len > SMALL {
+            large::begins(ptr, len, what);
+        }
+        Ok(Bytes { ptr, len })
     }
 
     /// A buffer of zeros.
@@ -122,6 +139,9 @@ impl Bytes {
 
 impl Drop for Bytes {
     fn drop(&mut self) {
+        if self.len > SMALL {
+            large::ends(self.ptr);
+        }
         if EXACT {
             return free_exact(self);
         }

@@ -17,6 +17,7 @@ pub mod features;
 pub mod gemm;
 pub mod interrupt;
 pub mod lane;
+pub mod large;
 pub mod machine_memory;
 pub mod max_pool;
 pub mod moments;

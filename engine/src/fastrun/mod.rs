@@ -263,7 +263,9 @@ fn sample_inputs(cx: &InferCx<'_>, shared_batch: Option<usize>) -> Result<SmallV
             return filled(&crate::Layout::contiguous(shape), tensor.dtype());
         }
         match tensor.data() {
-            Data::Abstract(_) | Data::Pending(_) => filled(tensor.layout(), tensor.dtype()),
+            Data::Abstract(_) | Data::Meta | Data::Pending(_) => {
+                filled(tensor.layout(), tensor.dtype())
+            }
             Data::Stored(_) | Data::Number(_) => Ok(tensor.clone()),
         }
     };

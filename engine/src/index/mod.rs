@@ -71,6 +71,7 @@ pub fn get(x: &Tensor, index: &[Index]) -> Result<Tensor> {
 /// `x` with `x[index]` replaced by `value`, which is broadcast and converted to the dtype of `x`.
 pub fn set(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
     let value = as_element(value, x.dtype())?;
+    let value = if x.is_meta() { value.to_meta() } else { value };
     if let [Index::Tensor(mask)] = index
         && mask.dtype() == DType::Bool
         && mask.shape() == x.shape()

@@ -72,7 +72,8 @@ pub fn eager<T: Borrow<Tensor>>(op: &'static OpDef, inputs: &[T], attrs: &Attrs)
     let program = cache::program(op, inputs, attrs)?;
     let shape = rules::broadcast_shape(op, inputs)?;
     let dtype = program.outputs()[0];
-    let mut bytes = Bytes::uninit(shape.checked_numel(op.name)? * dtype.size())?;
+    shape.checked_numel(op.name)?;
+    let mut bytes = Bytes::of(&shape, dtype)?;
     let mut sources: SmallVec<[Source<'_>; 4]> = SmallVec::new();
     for tensor in inputs {
         sources.push(source(tensor.borrow())?);
@@ -124,6 +125,7 @@ fn source(tensor: &Tensor) -> Result<Source<'_>> {
         Data::Stored(bytes) => bytes,
         Data::Pending(pending) => pending.force()?,
         Data::Abstract(_) => return Err(Error::Abstract),
+        Data::Meta => return Err(Error::NoData),
     };
     let view = View::new(bytes, tensor.layout(), tensor.dtype());
     let outside = || Error::File { problem: "a layout reaches outside its storage".into() };

@@ -123,7 +123,7 @@ impl Plan {
         let mut kept = self
             .kept
             .iter()
-            .map(|it| Ok(Bytes::uninit(it.bytes())?))
+            .map(|it| Ok(Bytes::of(&it.shape, it.dtype)?))
             .collect::<Result<SmallVec<[Bytes; 16]>>>()?;
         let mut arena = Bytes::uninit(self.memory.peak)?;
         let fed = inputs.iter().zip(&storages).map(|(tensor, bytes)| {

@@ -20,6 +20,8 @@ pub struct Surface {
     /// Refuses numbers, operands or attributes, that mean nothing beside these dtypes. It is asked at each application, since what
     /// is derived from dtypes is kept.
     pub refuses: Option<fn(&InferCx<'_>) -> Result<()>>,
+    /// Whether operands may lie on other devices than the first: indices do.
+    pub mixes_devices: bool,
     /// The shapes it takes and gives, in words; empty where they follow from the body.
     pub shapes: &'static str,
 }
@@ -99,6 +101,7 @@ impl Surface {
         never_copies_as: &[],
         autocast: Autocast::Keep,
         refuses: None,
+        mixes_devices: false,
         shapes: "",
     };
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smallvec::SmallVec;
 
 use crate::cpu::alloc::Held;
-use crate::{Attrs, OpDef, Tensor};
+use crate::{Attrs, OpDef, Site, Tensor};
 
 mod step_name;
 
@@ -55,6 +55,8 @@ pub(crate) struct Node {
     pub(crate) kept: Option<Kept>,
     /// The step of a traced call that the application was.
     pub(crate) mark: Mark,
+    /// Where the program applied the op.
+    pub(crate) site: Site,
     /// What it counts for in the budget of the memory; nothing for a leaf.
     _held: Option<Held>,
 }
@@ -62,7 +64,8 @@ pub(crate) struct Node {
 impl Node {
     /// A step, which takes the next number.
     pub(crate) fn of_step(step: OpStep, mark: Mark, held: Held) -> Self {
-        Self { id: fresh_id(), op: Some(step), kept: None, mark, _held: Some(held) }
+        let site = Site::here();
+        Self { id: fresh_id(), op: Some(step), kept: None, mark, site, _held: Some(held) }
     }
 }
 
@@ -166,7 +169,8 @@ pub(crate) fn fresh_id() -> u64 {
 
 /// A fresh leaf.
 pub(crate) fn new_leaf(kept: Option<Kept>) -> Edge {
-    let node = Node { id: fresh_id(), op: None, kept, mark: Mark::NONE, _held: None };
+    let (mark, site) = (Mark::NONE, Site::here());
+    let node = Node { id: fresh_id(), op: None, kept, mark, site, _held: None };
     Edge { node: Arc::new(node), output: 0 }
 }
 

@@ -27,7 +27,7 @@ impl Root {
                 Some(bytes) => Self::Stored(Arc::downgrade(bytes)),
                 None => Self::Pending(Arc::downgrade(pending)),
             },
-            Data::Number(_) | Data::Abstract(_) => Self::None,
+            Data::Number(_) | Data::Abstract(_) | Data::Meta => Self::None,
         }
     }
 
@@ -141,7 +141,7 @@ pub(super) fn key_of(tensor: &Tensor) -> Option<Key> {
             Some(bytes) => Arc::as_ptr(bytes) as usize,
             None => Arc::as_ptr(pending) as usize,
         },
-        Data::Number(_) | Data::Abstract(_) => return None,
+        Data::Number(_) | Data::Abstract(_) | Data::Meta => return None,
     };
     Some(key_at(root, tensor.dtype(), tensor.layout()))
 }
@@ -156,7 +156,7 @@ pub(super) fn fits(tensor: &Tensor, dtype: DType, layout: &Layout) -> bool {
     let ready = match tensor.data() {
         Data::Stored(_) => true,
         Data::Pending(pending) => pending.delivered().is_some(),
-        Data::Number(_) | Data::Abstract(_) => false,
+        Data::Number(_) | Data::Abstract(_) | Data::Meta => false,
     };
     ready
         && tensor.dtype() == dtype

@@ -11,6 +11,7 @@ use super::latest::Ended;
 use super::segment::{Source, lower, whole_graph};
 use super::tree::{ArgSpec, StepId, Tree};
 use super::{Active, active, flush, install};
+use crate::apply::anomaly::{self, Watch};
 use crate::graph::Graph;
 use crate::lower::Plan;
 use crate::passes;
@@ -109,9 +110,11 @@ impl Traced {
         self.0.borrow().stats.clone()
     }
 
-    /// Starts a call. The body must see [`Call::args`]. Inside another traced call this one runs inline.
+    /// Starts a call. The body must see [`Call::args`]. Inside another traced call this one runs inline, and so it does while the first
+    /// NaN is looked for, and on the device `meta`.
     pub fn begin(&self, args: &[Tensor]) -> Result<Call> {
-        if active() {
+        let watches = anomaly::watch() != Watch::Nothing && !self.0.borrow().options.record_only;
+        if active() || watches || args.iter().any(Tensor::is_meta) {
             return Ok(Call { traced: self.clone(), seen: args.to_vec(), at: 0, state: None });
         }
         let mut recorded = self.0.borrow_mut();

@@ -61,9 +61,13 @@ fn int_of_object(cx: &mut Cx, value: &Value) -> Res {
     )))
 }
 
-/// The error of a tensor of several elements where one number is needed.
+/// The error of a tensor of several elements, or of none that is known, where one number is needed.
 fn several_elements(value: &Value) -> Option<Raised> {
-    let n = value.as_tensor()?.get().numel();
+    let tensor = value.as_tensor()?.get();
+    let n = tensor.numel();
+    if n == 1 && tensor.is_meta() {
+        return Some(engine::Error::NoItem.into());
+    }
     let raised = || value_error("only one element tensors can be converted to Python scalars");
     (n != 1).then(|| raised().with_help(Some(several(n))))
 }

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use engine::Device;
 use engine::cpu::alloc;
 use engine::estimate::{self, Reading};
+pub use engine::words::size;
 
 use crate::check::unknown;
 use crate::cx::Cx;
@@ -195,16 +196,4 @@ fn exceeded(bytes: usize) -> Option<(usize, &'static str)> {
         rooms.extend(device.memory_limit().map(|it| (it, "this process may take")));
     }
     rooms.into_iter().filter(|it| bytes > it.0).min_by_key(|it| it.0)
-}
-
-/// `1.5 MB`, in powers of 1000.
-pub fn size(bytes: usize) -> String {
-    let (mut value, mut units) = (bytes as f64, ["kB", "MB", "GB", "TB"].into_iter());
-    let mut unit = "bytes";
-    while value >= 1000.0
-        && let Some(larger) = units.next()
-    {
-        (value, unit) = (value / 1000.0, larger);
-    }
-    if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") }
 }

@@ -40,6 +40,7 @@ pub(crate) mod unregistered;
 
 use std::rc::Rc;
 
+use engine::apply::anomaly;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bytecode::{Code, Op};
@@ -202,6 +203,7 @@ impl Cx {
         let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));
         let (random, recording) = (engine::random::state(), engine::autograd::enabled());
         let autocast = engine::apply::autocast::half();
+        let (watch, devices) = (anomaly::watch(), self.devices.clone());
         let before = engine::apply::set_shapes_only(true);
         self.check = Some(Box::new(shadow));
         self.mode = Mode::Shadow;
@@ -219,6 +221,8 @@ impl Cx {
         engine::apply::set_shapes_only(before);
         engine::apply::autocast::set_half(autocast);
         engine::autograd::set_enabled(recording);
+        anomaly::set_watch(watch);
+        self.devices = devices;
         engine::random::set_state(random);
         self.host = host;
         self.machine.stack.truncate(heights.0);

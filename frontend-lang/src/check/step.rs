@@ -25,9 +25,21 @@ const MOST_ROWS: usize = 64;
 const LONG: i64 = 20_000;
 
 impl Cx {
+    /// Operation `at` is about to run, in a check or in a profile.
+    #[inline]
+    pub(crate) fn watch_op(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
+        match self.mode {
+            Mode::Shadow => self.spend(code, at),
+            _ => {
+                self.note_line(code, at);
+                Ok(())
+            }
+        }
+    }
+
     /// Counts operation `at`, which is about to run; an error when the check has taken enough, or cannot be sure of the way.
     #[inline]
-    pub(crate) fn spend(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
+    fn spend(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
         let shadow = self.shadow();
         shadow.steps -= 1;
         if shadow.steps < -STEPS_AFTER || shadow.stopped {

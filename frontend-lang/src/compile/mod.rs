@@ -16,22 +16,26 @@ use crate::bytecode::{Cache, Code, CodeKind, CodeParams, Op};
 use crate::diagnostic::Diagnostic;
 use crate::objects::module::Globals;
 use crate::resolve::{Place, ScopeKind, Scopes};
-use crate::source::{Held, SourceId, Span};
+use crate::site;
+use crate::source::{Held, Lines, SourceId, Span};
 use crate::sym::Sym;
 use crate::value::Value;
 
-/// Compiles a resolved tree. The code returns the value of its last expression statement.
+/// Compiles a resolved tree. The code returns the value of its last expression statement. With lines, its operations are numbered as
+/// sites.
 pub fn compile(
     module: &ast::Module,
     scopes: &Scopes,
     (source, held): (SourceId, Held),
+    lines: Option<&Rc<Lines>>,
     globals: &Rc<Globals>,
     builtins: &FxHashMap<Sym, Value>,
     wants_value: bool,
 ) -> Result<Rc<Code>, Vec<Diagnostic>> {
     let end = module.body.last().map_or(0, |it| it.range.end);
     let (diagnostics, units) = (Vec::new(), Vec::new());
-    let mut compiler = Compiler { scopes, source, held, globals, builtins, diagnostics, units };
+    let mut compiler =
+        Compiler { scopes, source, held, lines, globals, builtins, diagnostics, units };
     let span = Span { source, start: 0, end };
     compiler.open(CodeKind::Module, Sym::new("<module>"), "<module>".into(), 0, span);
     compiler.module_body(&module.body, wants_value);
@@ -43,6 +47,7 @@ struct Compiler<'a> {
     scopes: &'a Scopes,
     source: SourceId,
     held: Held,
+    lines: Option<&'a Rc<Lines>>,
     globals: &'a Rc<Globals>,
     builtins: &'a FxHashMap<Sym, Value>,
     diagnostics: Vec<Diagnostic>,
@@ -130,6 +135,7 @@ impl<'a> Compiler<'a> {
         let captures = free.iter().map(|name| self.capture(unit.scope, *name)).collect();
         let mut ops = unit.ops;
         join::join(&mut ops, &unit.consts);
+        let places = Rc::from(unit.places);
         let plain = unit.params.is_simple() && !unit.is_generator;
         Rc::new(Code {
             plain_count: plain.then_some(unit.params.positional as u32),
@@ -139,7 +145,8 @@ impl<'a> Compiler<'a> {
             source: self.source,
             held: self.held.clone(),
             ops,
-            places: unit.places,
+            sites: self.lines.map_or(0, |it| site::number(it, &places)),
+            places,
             consts: unit.consts,
             children: unit.children,
             params: unit.params,

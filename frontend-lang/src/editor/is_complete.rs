@@ -88,6 +88,7 @@ fn has_mistake(text: &str) -> bool {
                 &module,
                 &scopes,
                 (source, Held::default()),
+                None,
                 &Rc::default(),
                 &FxHashMap::default(),
                 false,

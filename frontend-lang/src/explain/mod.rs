@@ -83,6 +83,7 @@ pub fn code_of(error: &Error) -> Option<&'static str> {
         Error::IndexRange { .. } | Error::TableRow { .. } => "index::range",
         Error::TooLarge { .. } | Error::OutOfMemory { .. } => "memory",
         Error::NotScalar { .. } => "tensor::not-scalar",
+        Error::Anomaly(_) => "grad::anomaly",
         Error::Backward { .. } => "grad::backward",
         Error::Freed { .. } => "grad::freed",
         _ => return None,

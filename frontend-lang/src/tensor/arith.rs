@@ -96,6 +96,10 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     // No handle on the old value stays, so that it can be overwritten.
     let (before, was_in_order) = {
         let seen = object.seen();
+        let (expected, found) = (seen.device(), value.device());
+        if expected != found {
+            return Err(engine::Error::Devices { op: "copy_", expected, found }.into());
+        }
         (seen.meta(), seen.layout().is_contiguous())
     };
     if let Some(problem) = object.refuses_in_place() {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{convert, dtype, grad_fn, journal, methods, steps};
+use super::{convert, device, dtype, grad_fn, journal, methods, steps};
 use crate::check::unknown::{Kind, unknown};
 use crate::native::*;
 use crate::objects::class::Class;
@@ -46,7 +46,7 @@ pub fn get(cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised
     Ok(Some(match name.as_str() {
         "shape" => convert::sizes(value().shape()),
         "dtype" => Value::object(dtype::DTypeObj(value().dtype())),
-        "device" => Value::object(dtype::DeviceObj(value().device())),
+        "device" => device::of(value().device()),
         "ndim" => Value::from(value().rank()),
         "nbytes" => Value::from(value().meta().bytes()),
         "itemsize" => Value::from(value().dtype().size()),

@@ -1,8 +1,8 @@
-//! dtypes and devices as values.
+//! dtypes as values.
 
 use std::any::Any;
 
-use engine::{DType, Device};
+use engine::DType;
 
 use crate::array::dtype::ArrayDType;
 use crate::array::scalar;
@@ -14,24 +14,9 @@ pub static DTYPE: NativeType = NativeType {
     ..NativeType::plain("dtype", "The type of a tensor's elements.")
 };
 
-/// The type of `x.device`.
-pub static DEVICE: NativeType = NativeType {
-    module: "torch",
-    new: Some(
-        function("device", "cls, type, index=None", "A place that holds tensors.", new_device)
-            .pure(),
-    ),
-    getters: &[Getter { name: "type", doc: "`cpu`.", get: device_type }],
-    ..NativeType::plain("device", "A place that holds tensors.")
-};
-
 /// A dtype as a value.
 #[derive(Clone, Copy)]
 pub struct DTypeObj(pub DType);
-
-/// A device as a value.
-#[derive(Clone, Copy)]
-pub struct DeviceObj(pub Device);
 
 /// Names of dtypes in `torch`, longest form first.
 pub const NAMES: &[(&str, DType)] = &[
@@ -104,25 +89,6 @@ pub fn tensor_type(dtype: DType) -> String {
     format!("torch.{name}")
 }
 
-/// The device that a value names.
-pub fn device_from_value(value: &Value) -> Result<Device, Raised> {
-    if let Some(DeviceObj(device)) = value.downcast::<DeviceObj>() {
-        return Ok(*device);
-    }
-    let name = value.as_str().unwrap_or("");
-    Device::parse(name)
-        .ok_or_else(|| runtime_error(format!("there is no device '{name}' here; devices: cpu")))
-}
-
-fn new_device(_cx: &mut Cx, args: Args<'_>) -> Res {
-    device_from_value(&args[1]).map(|it| Value::object(DeviceObj(it)))
-}
-
-fn device_type(_cx: &mut Cx, this: &Value) -> Res {
-    let device = this.downcast::<DeviceObj>().map(|it| it.0).unwrap_or_default();
-    Ok(Value::str(device.to_string()))
-}
-
 impl NativeObject for DTypeObj {
     fn native_type(&self) -> &'static NativeType {
         &DTYPE
@@ -170,44 +136,7 @@ impl NativeObject for DTypeObj {
     }
 }
 
-impl NativeObject for DeviceObj {
-    fn native_type(&self) -> &'static NativeType {
-        &DEVICE
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn is_constant(&self) -> bool {
-        true
-    }
-
-    fn compare(
-        &self,
-        _: &mut Cx,
-        op: CompareOp,
-        _: &Value,
-        other: &Value,
-    ) -> Result<Option<Value>, Raised> {
-        let equal = other.downcast::<DeviceObj>().is_some_and(|it| it.0 == self.0);
-        Ok(equality(op, equal))
-    }
-
-    fn hash(&self, _cx: &mut Cx) -> Result<Option<i64>, Raised> {
-        Ok(Some(1))
-    }
-
-    fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
-        Ok(format!("device(type='{}')", self.0))
-    }
-
-    fn str(&self, _cx: &mut Cx) -> Result<String, Raised> {
-        Ok(self.0.to_string())
-    }
-}
-
-fn equality(op: CompareOp, equal: bool) -> Option<Value> {
+pub(super) fn equality(op: CompareOp, equal: bool) -> Option<Value> {
     match op {
         CompareOp::Eq => Some(Value::Bool(equal)),
         CompareOp::Ne => Some(Value::Bool(!equal)),

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 use std::sync::LazyLock;
 
+use engine::apply::place;
 use engine::index::Index;
-use engine::{Attr, Attrs, DType, Layout, Tensor};
+use engine::{Attr, Attrs, DType, Device, Layout, Tensor};
 
-use super::{arith, attribute, convert, dtype, journal, retained, steps};
+use super::{arith, attribute, convert, device, dtype, journal, retained, steps};
 use crate::array;
 use crate::builtins::modules::generator;
 use crate::native::*;
@@ -52,7 +53,7 @@ static METHODS: &[NativeFn] = &[
         .pure(),
     function("contiguous", "self", "The same elements in row-major order.", contiguous),
     function("stride", "self", "Elements to step per index.", stride).pure(),
-    function("cpu", "self", "The tensor on the CPU.", same),
+    function("cpu", "self", "The tensor on the CPU.", to_cpu),
     function(
         "to",
         "self, *args, dtype=None, device=None, copy=False, non_blocking=False",
@@ -157,6 +158,11 @@ fn detach(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn numpy(cx: &mut Cx, args: Args<'_>) -> Res {
     let this = this(&args)?;
+    if this.get().is_meta() {
+        return Err(type_error(
+            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
+        ));
+    }
     array::holdable(&this.get())?;
     if !cx.truth(&args[1])? {
         array::readable(cx, &this)?;
@@ -243,19 +249,26 @@ fn is_dense(layout: &Layout) -> bool {
         })
 }
 
-fn same(_cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(args[0].clone())
+fn to_cpu(_cx: &mut Cx, args: Args<'_>) -> Res {
+    on_device(args[0].clone(), Device::Cpu)
+}
+
+fn on_device(tensor: Value, target: Device) -> Res {
+    let value = convert::variable(&tensor)?.get();
+    if value.device() == target {
+        return Ok(tensor);
+    }
+    device::moved(value, target).map(Value::tensor)
 }
 
 /// `to(dtype)`, `to(device)`, `to(device, dtype)`, `to(other)`.
 fn to(cx: &mut Cx, args: Args<'_>) -> Res {
     let mut target = args.opt(2).map(dtype::from_value).transpose()?;
-    if let Some(device) = args.opt(3) {
-        dtype::device_from_value(device)?;
-    }
+    let mut place = args.opt(3).map(device::from_value).transpose()?;
     for arg in args.rest(1) {
         if let Value::Tensor(other) = arg {
-            target = Some(other.get().dtype());
+            let other = other.get();
+            (target, place) = (Some(other.dtype()), Some(other.device()));
         } else if arg.downcast::<dtype::DTypeObj>().is_some()
             || arg.downcast::<array::dtype::ArrayDType>().is_some()
             || matches!(arg, Value::Class(_))
@@ -264,13 +277,14 @@ fn to(cx: &mut Cx, args: Args<'_>) -> Res {
         } else if let Some(name) = arg.as_str().and_then(DType::parse) {
             target = Some(name);
         } else if !matches!(arg, Value::Bool(_) | Value::None) {
-            dtype::device_from_value(arg)?;
+            place = Some(device::from_value(arg)?);
         }
     }
     // By position, `copy` is the truth value after `non_blocking`.
     let switches = args.rest(1).iter().filter(|it| matches!(it, Value::Bool(_)));
     let copies = cx.truth(&args[4])? || switches.skip(1).any(|it| matches!(it, Value::Bool(true)));
     let found = converted(&args, target)?;
+    let found = place.map_or(Ok(found.clone()), |it| on_device(found, it))?;
     if copies && found.is(&args[0]) {
         in_order(&this(&args)?.get()).map(Value::tensor)
     } else {
@@ -426,6 +440,14 @@ fn filled(args: &Args<'_>, value: &Tensor) -> Res {
     let object = this(args)?;
     object.look_again();
     let before = object.seen().meta();
+    if object.seen().is_meta() {
+        let value = engine::functional::expand(&value.to_meta(), &before.shape)?;
+        arith::assign(&args[0], convert::cast(&value, Some(before.dtype))?.detach())?;
+        return Ok(args[0].clone());
+    }
+    if value.is_meta() {
+        return Err(engine::Error::NoData.into());
+    }
     let fits = value.as_number().is_none() && value.meta() == before;
     if !fits && object.refuses_in_place().is_none() {
         journal::value_changes(&object);
@@ -481,6 +503,7 @@ fn drawn(args: &Args<'_>, op: &'static str) -> Res {
     let bounds = [Attr::Float(args.float(1)?), Attr::Float(args.float(2)?)];
     let rest = [Attr::sizes(value.shape()), Attr::DType(dtype)];
     let attrs = bounds.into_iter().chain(rest).collect();
-    let drawn = generator::with(args.opt(3), || engine::apply_one(row, &[], &attrs))??;
+    let draw = || place::making_on(value.device(), || engine::apply_one(row, &[], &attrs));
+    let drawn = generator::with(args.opt(3), draw)??;
     filled(args, &drawn)
 }

@@ -3,8 +3,10 @@
 pub mod arith;
 pub mod attribute;
 pub mod convert;
+pub mod device;
 pub mod dtype;
 mod grad_fn;
+pub mod in_use;
 pub mod index;
 pub mod journal;
 pub mod methods;
@@ -14,7 +16,7 @@ pub mod steps;
 pub mod text;
 
 use crate::error::*;
-use crate::explain;
+use crate::{explain, site};
 
 impl From<engine::Error> for Raised {
     fn from(error: engine::Error) -> Raised {
@@ -33,10 +35,20 @@ impl From<engine::Error> for Raised {
             E::TooLarge { .. } | E::OutOfMemory { .. } => &MEMORY_ERROR,
             E::Trace { .. } | E::Abstract => &TRACE_ERROR,
             E::File { .. } => &OS_ERROR,
+            E::NoData => &NOT_IMPLEMENTED_ERROR,
             E::Interrupted => return Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new()),
             _ => &RUNTIME_ERROR,
         };
-        let raised = Raised::new(row, error.to_string());
+        let more = match &error {
+            E::OutOfMemory { .. } => in_use::sentence(),
+            E::Anomaly(it) => site::place(it.site).map(|it| format!("the op stands in {it}")),
+            _ => None,
+        };
+        let text = match more {
+            Some(more) => format!("{error}; {more}"),
+            None => error.to_string(),
+        };
+        let raised = Raised::new(row, text);
         let raised = raised.with_help(explain::next_of(&error));
         match explain::code_of(&error) {
             Some(code) => raised.with_code(code),

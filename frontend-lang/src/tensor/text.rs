@@ -42,6 +42,13 @@ pub fn repr(tensor: &Tensor) -> Result<String> {
     let prefix = "tensor(";
     let mut body = String::from("[]");
     let mut suffixes = Vec::new();
+    if tensor.is_meta() {
+        let place = ["device='meta'".to_owned(), format!("size={}", tuple(tensor.shape()))];
+        let dtype =
+            (tensor.dtype() != DType::F32).then(|| format!("dtype=torch.{}", tensor.dtype()));
+        suffixes.extend(place.into_iter().chain(dtype).chain(grad_suffix(tensor)));
+        return Ok(with_suffixes(&format!("{prefix}..."), &suffixes, prefix.len()));
+    }
     let default_dtype = matches!(tensor.dtype(), DType::F32 | DType::I64 | DType::Bool);
     if tensor.numel() == 0 {
         if tensor.rank() != 1 {

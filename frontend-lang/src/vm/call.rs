@@ -3,6 +3,7 @@
 use std::mem::{self, ManuallyDrop};
 use std::rc::Rc;
 
+use engine::Site;
 use smallvec::SmallVec;
 
 use crate::bytecode::Code;
@@ -351,7 +352,9 @@ impl Cx {
     pub(crate) fn call_func(&mut self, func: &Rc<Func>, args: CallArgs<'_>) -> Res {
         self.enter_native()?;
         let base = self.machine.stack.len();
+        let site = Site::here();
         let result = self.call_func_inner(func, args, base);
+        site.enter();
         self.leave_native();
         if result.is_err() {
             self.machine.stack.truncate(base);

@@ -31,26 +31,33 @@ impl Cx {
     /// Runs until the newest frame, number `floor` from the bottom, has returned or yielded.
     pub(crate) fn run(&mut self, floor: usize) -> Result<Exit, Raised> {
         loop {
-            let shadow = self.mode == Mode::Shadow;
-            match if shadow { self.run_ops::<true>() } else { self.run_ops::<false>() } {
+            let result = match self.mode {
+                Mode::Shadow => self.run_ops::<true, true>(),
+                _ if self.profile.is_some() => self.run_ops::<false, true>(),
+                _ => self.run_ops::<false, false>(),
+            };
+            match result {
                 Ok(exit) => return Ok(exit),
                 Err(raised) => self.unwind(raised, floor)?,
             }
         }
     }
 
-    /// Runs until an entry frame ends or something is raised; `SHADOW` in a check before running.
-    fn run_ops<const SHADOW: bool>(&mut self) -> Result<Exit, Raised> {
+    /// Runs until an entry frame ends or something is raised; `SHADOW` in a check before running, `WATCHED` there and in a profile.
+    fn run_ops<const SHADOW: bool, const WATCHED: bool>(&mut self) -> Result<Exit, Raised> {
         'frame: loop {
-            if !SHADOW && self.profile.is_some() {
+            if WATCHED && !SHADOW {
                 self.note_frame();
             }
             let last = self.machine.frames.len() - 1;
             let frame = &self.machine.frames[last];
             let (func, mut ip, base) = (frame.func.clone(), frame.ip, frame.base);
             let ops = &func.code.ops[..];
+            self.return_to_site(&func.code, ip);
+            /// Notes which operation runs: for frames above this one, and for what the engine makes.
             macro_rules! save {
                 () => {{
+                    func.code.enter_site(ip);
                     let last = self.machine.frames.len() - 1;
                     self.machine.frames[last].ip = ip;
                 }};
@@ -122,8 +129,8 @@ impl Cx {
             let raised = loop {
                 let op = if SHADOW { ops[ip].unjoined() } else { ops[ip] };
                 ip += 1;
-                if SHADOW {
-                    tri!(self.spend(&func.code, ip - 1));
+                if WATCHED {
+                    tri!(self.watch_op(&func.code, ip - 1));
                     save!();
                 }
                 match op {
@@ -148,8 +155,7 @@ impl Cx {
                         if value.is_unbound() {
                             let name = slot.name;
                             drop(slots);
-                            tri!(Err(self.no_name(&func.code, name)));
-                            continue;
+                            break self.no_name(&func.code, name);
                         }
                         push!(self, value.clone())
                     }
@@ -180,8 +186,7 @@ impl Cx {
                         let value = func.closure[idx as usize].borrow();
                         if value.is_unbound() {
                             drop(value);
-                            tri!(Err(unbound_free(&func.code, idx)));
-                            continue;
+                            break unbound_free(&func.code, idx);
                         }
                         push!(self, value.clone())
                     }
@@ -221,6 +226,7 @@ impl Cx {
                             ip += 1;
                             continue;
                         }
+                        func.code.enter_site(ip);
                         let b = pop!(self);
                         let a = pop!(self);
                         let value = match number_op(binary, &a, &b) {
@@ -243,6 +249,7 @@ impl Cx {
                             put(&mut stack[top - 1], hold(Value::Bool(known)));
                             continue;
                         }
+                        func.code.enter_site(ip);
                         let b = pop!(self);
                         let a = pop!(self);
                         let value = tri!(if SHADOW {
@@ -264,6 +271,7 @@ impl Cx {
                                 known
                             }
                             None => {
+                                func.code.enter_site(ip);
                                 let b = pop!(self);
                                 let a = pop!(self);
                                 tri!(self.long_compare(op, &a, &b))
@@ -396,10 +404,9 @@ impl Cx {
                         }
                         let value = pop!(self);
                         save!();
-                        match self.return_op(value) {
-                            Ok(None) => continue 'frame,
-                            Ok(Some(exit)) => return Ok(exit),
-                            Err(raised) => return Err(raised),
+                        match self.return_op(value)? {
+                            None => continue 'frame,
+                            Some(exit) => return Ok(exit),
                         }
                     }
                     Op::Yield => {
@@ -460,11 +467,11 @@ impl Cx {
                             put(&mut stack[top - 1], item);
                             continue;
                         }
+                        func.code.enter_site(ip);
                         let index = pop!(self);
                         let value = pop!(self);
                         let item = self.getitem(&value, &index);
-                        let item = tri!(if SHADOW { self.or_unknown(item) } else { item });
-                        push!(self, item);
+                        push!(self, tri!(if SHADOW { self.or_unknown(item) } else { item }));
                     }
                     Op::IndexLL(a, b) => joined!(a, 2, quick_item(local!(a), local!(b))),
                     Op::IndexLC(a, b) => joined!(a, 2, quick_item(local!(a), constant!(b))),
@@ -494,16 +501,15 @@ impl Cx {
                         tri!(self.push_local(&func.code, base, a))
                     }
                     Op::SetIndex if quick_store(below!(1), below!(0), below!(2)) => {
-                        self.machine.stack.drop_top();
-                        self.machine.stack.drop_top();
-                        self.machine.stack.drop_top();
+                        (0..3).for_each(|_| self.machine.stack.drop_top());
                     }
                     Op::PutIndex if quick_store(below!(2), below!(1), below!(0)) => {
-                        self.machine.stack.drop_top();
-                        self.machine.stack.drop_top();
-                        self.machine.stack.drop_top();
+                        (0..3).for_each(|_| self.machine.stack.drop_top());
                     }
-                    Op::SetIndex | Op::PutIndex => tri!(self.store_item(op)),
+                    Op::SetIndex | Op::PutIndex => {
+                        func.code.enter_site(ip);
+                        tri!(self.store_item(op))
+                    }
                     Op::Slice => {
                         if !SHADOW && self.slice_op(ops[ip]) {
                             ip += 1;
@@ -530,8 +536,7 @@ impl Cx {
                     }
                     Op::Not => {
                         let value = pop!(self);
-                        let truth = tri!(self.truth(&value));
-                        push!(self, Value::Bool(!truth));
+                        push!(self, Value::Bool(!tri!(self.truth(&value))));
                     }
                     Op::SetAttrL { slot, name, cache }
                         if quick_set_attr(local!(slot), &func.code, name, cache, below!(0)) =>
@@ -548,17 +553,13 @@ impl Cx {
                         self.machine.stack.drop_top();
                     }
                     Op::SetAttr { .. } | Op::PutAttr { .. } => {
+                        func.code.enter_site(ip);
                         tri!(self.set_attr_op(&func.code, op))
                     }
-                    Op::CallKw(count, names) => {
+                    Op::CallKw(count, names) | Op::CallMethodKw(count, names) => {
                         save!();
-                        if tri!(self.call_kw_op(&func.code, count as usize, names, false)) {
-                            continue 'frame;
-                        }
-                    }
-                    Op::CallMethodKw(count, names) => {
-                        save!();
-                        if tri!(self.call_kw_op(&func.code, count as usize, names, true)) {
+                        let is_method = matches!(op, Op::CallMethodKw(..));
+                        if tri!(self.call_kw_op(&func.code, count as usize, names, is_method)) {
                             continue 'frame;
                         }
                     }
@@ -585,6 +586,7 @@ impl Cx {
                         }
                     }
                     _ => {
+                        func.code.enter_site(ip);
                         if let Some(target) = tri!(self.step(&func, op, base)) {
                             ip = target;
                         }

@@ -1,5 +1,6 @@
 //! `%config`: what can be set for this session, and what others let one set.
 
+use engine::apply::anomaly::Watch;
 use engine::cpu::alloc;
 use frontend_lang::check::{Level, memory::size};
 use frontend_lang::suggest::nearest;
@@ -13,13 +14,26 @@ use crate::{Example, Magic, MagicError, OnCell};
 pub(super) static MAGIC: Magic = Magic {
     name: "config",
     summary: "Show what can be set for this session, show one setting, or set it.",
-    args: &[Arg::Line { name: "NAME[=VALUE]", help: "the setting; all are listed if absent" }],
+    args: &[Arg::Line {
+        name: "NAME[=VALUE]",
+        help: "the setting, `Notegrad.` may be left out: `%config anomaly on`; all are listed if absent",
+    }],
     on_cell: OnCell::Refused,
     run,
     examples: &[
         Example { setup: "", cell: "%config", shows: "Notegrad.check" },
         Example { setup: "", cell: "%config Notegrad.check = 'off'\n%check", shows: "check: off" },
         Example { setup: "", cell: "%config Notegrad.check", shows: "on" },
+        Example {
+            setup: "%config anomaly on\nimport torch",
+            cell: "x = torch.ones(3)\n\ny = (x - 1).log()",
+            shows: "error: RuntimeError",
+        },
+        Example {
+            setup: "%config anomaly on",
+            cell: "%config anomaly off\n%config anomaly",
+            shows: "off",
+        },
         Example {
             setup: "",
             cell: "%config InlineBackend.figure_format = 'retina'\n1 + 1",
@@ -61,6 +75,16 @@ static SETTINGS: &[Setting] = &[
         help: "accepted and ignored; `plt.rcParams` and the arguments of a plot say how it looks",
         get: |_| "{}".into(),
         set: |_, _| Ok(()),
+    },
+    Setting {
+        name: "Notegrad.anomaly",
+        help: "whether the first NaN or infinity is an error that names its line, in results and gradients: on or off",
+        get: |cx| if cx.session.cx.anomalies == Watch::Everything { "on" } else { "off" }.into(),
+        set: |cx, value| {
+            let on = one_of(value, &["on", "off"])? == "on";
+            cx.session.cx.anomalies = if on { Watch::Everything } else { Watch::Nothing };
+            Ok(())
+        },
     },
     Setting {
         name: "Notegrad.check",
@@ -114,12 +138,14 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         let head = ["name", "value", "what it is"].map(String::from).to_vec();
         return Ok(vec![Artifact::Table(Table { head, rows, ..Table::default() })]);
     }
-    let name = line.split('=').next().unwrap_or_default().trim();
+    let name = line.split(['=', ' ']).next().unwrap_or_default();
     if is_of_others(name) {
         let says = "a setting of another kernel; %config lists those of this one";
         return Ok(vec![cx.settings.leave_out(&format!("%config {name}"), says)?]);
     }
-    match line.split_once('=') {
+    // `anomaly on` is short for `Notegrad.anomaly = 'on'`.
+    let parts = line.split_once('=').or_else(|| line.split_once(char::is_whitespace));
+    match parts {
         None => Ok(vec![Artifact::Text((find(line)?.get)(cx))]),
         Some((name, value)) => {
             let value = value.trim().trim_matches(['\'', '"']);
@@ -136,7 +162,10 @@ fn is_of_others(name: &str) -> bool {
 }
 
 fn find(name: &str) -> Result<&'static Setting, MagicError> {
-    SETTINGS.iter().find(|it| it.name == name).ok_or_else(|| {
+    let is_named = |it: &&Setting| {
+        it.name == name || it.name.strip_prefix("Notegrad.").is_some_and(|it| it == name)
+    };
+    SETTINGS.iter().find(is_named).ok_or_else(|| {
         let near = nearest(name, SETTINGS.iter().map(|it| it.name));
         let hint =
             near.map_or_else(|| "%config lists all".into(), |it| format!("did you mean {it}?"));

@@ -1,7 +1,9 @@
 //! `%mem`: how much memory tensors use.
 
 use engine::cpu::alloc;
+use engine::words::size;
 use frontend_lang::inspect::tensor_bytes;
+use frontend_lang::tensor::in_use;
 
 use crate::args::{Arg, Args};
 use crate::artifact::{Artifact, Table};
@@ -10,7 +12,7 @@ use crate::{Example, Magic, MagicError, OnCell};
 
 pub(super) static MAGIC: Magic = Magic {
     name: "mem",
-    summary: "Show how much memory tensors use, and which names hold the most.",
+    summary: "Show how much memory tensors use, which names hold the most, and which lines made the largest.",
     args: &[
         Arg::Switch { name: "--reset-peak", help: "measure the peak anew from now on" },
         Arg::Flag {
@@ -33,10 +35,18 @@ pub(super) static MAGIC: Magic = Magic {
             cell: "%mem",
             shows: "a_name_of_a_tensor_that_is_longer_than_most  1.0 kB",
         },
+        Example {
+            setup: "import torch\nx = 1\nw = [torch.ones(1000, 250) for _ in range(3)]",
+            cell: "%mem",
+            shows: "float32[1000, 250]",
+        },
         Example { setup: "", cell: "%mem --limit much", shows: "error: MagicError" },
         Example { setup: "", cell: "%mem --limit none", shows: "in use" },
     ],
 };
+
+/// Rows of the table of lines that made tensors.
+const MOST_MADE: usize = 10;
 
 /// Names in the table; of more, the rest is one row.
 const MOST: usize = 40;
@@ -62,7 +72,21 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         let head = ["name", "size", "value"].map(String::from).to_vec();
         shown.push(Artifact::Table(Table { head, rows, numeric: vec![1], ..Table::default() }));
     }
+    let rows = made();
+    if !rows.is_empty() {
+        let head = ["tensors over 64 kB", "count", "size", "made by"].map(String::from).to_vec();
+        shown.push(Artifact::Table(Table { head, rows, numeric: vec![1, 2], ..Table::default() }));
+    }
     Ok(shown)
+}
+
+/// The tensors that take the most memory, with the lines that made them, largest first.
+fn made() -> Vec<Vec<String>> {
+    let row = |it: in_use::InUse| {
+        let made = it.made.strip_prefix("made by ").unwrap_or(&it.made).to_owned();
+        vec![it.what, it.count.to_string(), size(it.bytes), made]
+    };
+    in_use::largest(MOST_MADE).into_iter().map(row).collect()
 }
 
 /// The names that hold tensors, on their own or in objects and containers, largest first.
@@ -85,18 +109,6 @@ fn largest(cx: &mut MagicCx<'_>) -> Vec<Vec<String>> {
         rows.push(vec![format!("{} more", more.len()), size(bytes), String::new()]);
     }
     rows
-}
-
-/// `1.5 MB`, in powers of 1000.
-fn size(bytes: usize) -> String {
-    let (mut value, mut units) = (bytes as f64, ["kB", "MB", "GB", "TB"].into_iter());
-    let mut unit = "bytes";
-    while value >= 1000.0
-        && let Some(larger) = units.next()
-    {
-        (value, unit) = (value / 1000.0, larger);
-    }
-    if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") }
 }
 
 /// Bytes from `500MB`; 0, the default limit, from `none`.

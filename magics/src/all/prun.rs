@@ -1,7 +1,7 @@
 //! `%prun`: how often each function is called, and the time it takes.
 
 use frontend_lang::check::Level;
-use frontend_lang::profile::Taken;
+use frontend_lang::profile::{LineTaken, Profiled, Taken};
 use frontend_lang::session::Options;
 
 use super::time::duration;
@@ -13,7 +13,8 @@ use crate::{Example, Magic, MagicError, OnCell};
 pub(super) static MAGIC: Magic = Magic {
     name: "prun",
     summary: "Run a line, or with %%prun the cell, and show for each function how often it was called and how long it took, built-in \
-              functions and ops too. Operators and built-in types count for the function that uses them.",
+              functions and ops too. Operators and built-in types count for the function that uses them. A second table shows the lines \
+              that took longest; a line's time is that of what it calls, but for functions of yours, whose lines stand there too.",
     args: &[
         Arg::Flag {
             name: "-s",
@@ -40,6 +41,11 @@ pub(super) static MAGIC: Magic = Magic {
             setup: "def double(x):\n    return 2 * x",
             cell: "%prun list(map(double, range(4)))",
             shows: "6 calls",
+        },
+        Example {
+            setup: "def double(x):\n    return 2 * x",
+            cell: "%%prun\ny = [double(i)\n     for i in range(7)]",
+            shows: ":2  return 2 * x",
         },
         Example { setup: "", cell: "%prun sorted([3, 1, 2])", shows: "sorted (built-in)" },
         Example {
@@ -70,12 +76,13 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         })?,
     };
     let options = Options { check: Level::Off, ..cx.options.clone() };
-    let (result, mut rows) = cx.session.run_profiled(&code, &options);
+    let (result, Profiled { mut functions, lines }) = cx.session.run_profiled(&code, &options);
     if let Some(error) = result.error {
         return Err(MagicError::Raised(Box::new(error)));
     }
-    rows.sort_by(order);
-    Ok(vec![Artifact::Table(table(&rows, most))])
+    functions.sort_by(order);
+    let tables = [table(&functions, most), table_of_lines(cx, &lines, most)];
+    Ok(tables.into_iter().map(Artifact::Table).collect())
 }
 
 type Order = fn(&Taken, &Taken) -> std::cmp::Ordering;
@@ -91,6 +98,24 @@ fn order(key: &str) -> Result<Order, MagicError> {
             return Err(MagicError::usage(&MAGIC, message));
         }
     })
+}
+
+fn table_of_lines(cx: &MagicCx<'_>, lines: &[LineTaken], most: usize) -> Table {
+    let all: f64 = lines.iter().map(|it| it.seconds).sum();
+    let row = |it: &LineTaken| {
+        let share = if all > 0.0 { 100.0 * it.seconds / all } else { 0.0 };
+        let text = cx.session.line(&it.place).unwrap_or_default();
+        let place = format!("{}:{}", it.place.source, it.place.line);
+        vec![it.times.to_string(), duration(it.seconds), format!("{share:.0} %"), place, text]
+    };
+    let left = lines.len().saturating_sub(most);
+    let more = if left > 0 { format!(", {left} left out") } else { String::new() };
+    Table {
+        caption: format!("{} lines{more}", lines.len()),
+        head: ["times", "time", "share", "place", "line"].map(String::from).to_vec(),
+        rows: lines.iter().take(most).map(row).collect(),
+        numeric: vec![0, 1, 2],
+    }
 }
 
 fn table(rows: &[Taken], most: usize) -> Table {

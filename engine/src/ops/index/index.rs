@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface {
+        mixes_devices: true,
         shapes: "indexed dimensions give way to the broadcast shape of the indices",
         ..Surface::PLAIN
     },

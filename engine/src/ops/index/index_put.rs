@@ -32,6 +32,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface {
+        mixes_devices: true,
         form: Some(Form::new("index_put", When::At(0, "input", Is::Tensor))),
         shapes: "the shape of the input; values are broadcast to what is indexed",
         ..Surface::PLAIN

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use engine::random::{self, State};
 
 use crate::native::*;
-use crate::tensor::convert;
+use crate::tensor::{convert, device};
 
 /// The type.
 pub static GENERATOR: NativeType = NativeType {
@@ -90,7 +90,12 @@ pub fn with<R>(value: Option<&Value>, body: impl FnOnce() -> R) -> Result<R, Rai
     }
 }
 
-fn new(_cx: &mut Cx, _args: Args<'_>) -> Res {
+fn new(_cx: &mut Cx, args: Args<'_>) -> Res {
+    if let Some(device) = args.opt(1)
+        && device::from_value(device)? == engine::Device::Meta
+    {
+        return Err(runtime_error("META device type not an accelerator."));
+    }
     Ok(Generator::of(State::new(67_280_421_310_721)))
 }
 

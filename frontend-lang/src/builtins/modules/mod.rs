@@ -1,5 +1,6 @@
 //! Built-in modules written in Rust, one file each.
 
+mod anomaly;
 mod array_files;
 pub mod collections;
 pub mod copy;

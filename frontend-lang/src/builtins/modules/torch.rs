@@ -6,13 +6,13 @@ use std::cell::Cell;
 use engine::apply::autocast;
 use engine::autograd;
 
-use super::generator;
+use super::{anomaly, generator};
 use crate::array;
 use crate::check::unregistered;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 use crate::ops_binding;
-use crate::tensor::{convert, dtype, methods, named, steps, text};
+use crate::tensor::{convert, device, dtype, methods, named, steps, text};
 
 /// The module `torch`.
 pub static TORCH: NativeModule = NativeModule {
@@ -31,13 +31,15 @@ pub static TORCH: NativeModule = NativeModule {
         Member::From("rand_like", "torch.functions", "rand_like"),
         Member::From("randn_like", "torch.functions", "randn_like"),
         Member::Functions(FUNCTIONS),
+        Member::Functions(anomaly::FUNCTIONS),
+        Member::Functions(device::FUNCTIONS),
         Member::Functions(unregistered::FUNCTIONS),
         Member::Functions(generator::FUNCTIONS),
         Member::Functions(generator::FOR_SAMPLERS),
         Member::Types(&[
             &methods::TENSOR,
             &methods::PARAMETER,
-            &dtype::DEVICE,
+            &device::DEVICE,
             &dtype::DTYPE,
             &named::SIZE,
         ]),
@@ -190,6 +192,7 @@ static GRAD_FUNCTIONS: &[NativeFn] = &[
         "Shows gradients to `hook((grad,))`, which gives `[grad]`.",
         add_hook,
     ),
+    anomaly::WATCH,
 ];
 
 /// `with torch.no_grad():`, also as a decorator.
@@ -249,10 +252,8 @@ fn dtypes(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
 
 fn tensor(cx: &mut Cx, args: Args<'_>) -> Res {
     let wanted = args.opt(1).map(dtype::from_value).transpose()?;
-    if let Some(device) = args.opt(2) {
-        dtype::device_from_value(device)?;
-    }
-    let res = convert::from_data(cx, &args[0], wanted)?;
+    let device = device::or_default(cx, args.opt(2))?;
+    let res = device::moved(convert::from_data(cx, &args[0], wanted)?, device)?;
     if !cx.truth(&args[3])? {
         return Ok(Value::tensor(res));
     }
@@ -263,6 +264,15 @@ fn tensor(cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn as_tensor(cx: &mut Cx, args: Args<'_>) -> Res {
     let wanted = args.opt(1).map(dtype::from_value).transpose()?;
+    let of_data = args[0].as_tensor().map(|it| it.get().device());
+    let device = match (args.opt(2), of_data) {
+        (None, Some(device)) => device,
+        (given, _) => device::or_default(cx, given)?,
+    };
+    if of_data.is_none_or(|it| it != device) {
+        let data = convert::from_data(cx, &args[0], wanted)?;
+        return device::moved(data, device).map(Value::tensor);
+    }
     match &args[0] {
         Value::Tensor(it) if wanted.is_none_or(|dtype| dtype == it.get().dtype()) => {
             match it.look() {
@@ -353,7 +363,11 @@ fn randint(cx: &mut Cx, args: Args<'_>) -> Res {
         engine::ops::find("randint").ok_or_else(|| runtime_error("the op randint is missing"))?;
     let func = ops_binding::function_of(op);
     let generator = args.opt(3).cloned();
-    generator::with(generator.as_ref(), || cx.call(&func, &[low, high, size, args[4].clone()]))?
+    let options = [("dtype", 4), ("device", 5), ("requires_grad", 6)];
+    let given = options.iter().filter_map(|it| Some((Sym::of(it.0), args.opt(it.1)?.clone())));
+    let (given, positional): (Vec<_>, _) = (given.collect(), [low, high, size]);
+    let call = CallArgs { positional: &positional, keywords: &given };
+    generator::with(generator.as_ref(), || cx.call_with(&func, call))?
 }
 
 fn numel(_cx: &mut Cx, args: Args<'_>) -> Res {

@@ -1,0 +1,135 @@
+//! Looking for the first NaN or infinity, in what ops compute and in the gradients that go back through them.
+//!
+//! While something is looked for, traced functions run op by op.
+
+use std::cell::Cell;
+
+use crate::cpu::lane;
+use crate::error::{Anomaly, NotFinite};
+use crate::op::Body;
+use crate::tape::{Edge, OpStep};
+use crate::{Attr, Attrs, Error, OpDef, Result, Site, Tensor};
+
+/// What is looked for on this thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Watch {
+    #[default]
+    Nothing,
+    /// NaN in gradients, as PyTorch does.
+    Gradients,
+    /// NaN and infinities, in results and in gradients, where no operand has any.
+    Everything,
+}
+
+thread_local! {
+    static WATCH: Cell<Watch> = const { Cell::new(Watch::Nothing) };
+}
+
+/// What is looked for.
+#[inline]
+pub fn watch() -> Watch {
+    WATCH.get()
+}
+
+/// Sets what is looked for; gives what was set before.
+pub fn set_watch(watch: Watch) -> Watch {
+    WATCH.replace(watch)
+}
+
+/// An error if a result is the first that is not finite.
+pub(super) fn check_results(
+    op: &'static OpDef,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    outputs: &[Tensor],
+) -> Result<()> {
+    // What only moves elements, or makes them of nothing, is not where they went wrong.
+    if inputs.is_empty() || matches!(op.body, Body::View(_)) {
+        return Ok(());
+    }
+    for output in outputs {
+        let Some(found) = first(output)? else { continue };
+        let mut had = attrs.iter().filter_map(of_attr).max();
+        for input in inputs {
+            had = had.max(first(input)?.map(|it| it.0));
+        }
+        if Some(found.0) > had {
+            return Err(anomaly(op, None, found, output, inputs, Site::here()));
+        }
+    }
+    Ok(())
+}
+
+/// An error if a gradient that goes on from a step is the first that is not finite.
+pub(crate) fn check_gradients(
+    watch: Watch,
+    step: &OpStep,
+    edge: &Edge,
+    arrived: &[Option<Tensor>],
+    inputs: &[Tensor],
+    grads: &[Option<Tensor>],
+) -> Result<()> {
+    for (at, grad) in grads.iter().enumerate() {
+        let Some(grad) = grad else { continue };
+        let Some(found) = first(grad)? else { continue };
+        let mut had = None;
+        if watch == Watch::Gradients {
+            had = Some(NotFinite::Infinite);
+        } else {
+            for it in arrived.iter().flatten() {
+                had = had.max(first(it)?.map(|it| it.0));
+            }
+        }
+        if Some(found.0) > had {
+            let name = edge.step_name(None).unwrap_or_default().into_owned();
+            let site = edge.node.site;
+            return Err(anomaly(step.op, Some((name, at)), found, grad, inputs, site));
+        }
+    }
+    Ok(())
+}
+
+type Found = (NotFinite, usize);
+
+fn anomaly(
+    op: &'static OpDef,
+    gradient: Option<(String, usize)>,
+    (value, at): Found,
+    tensor: &Tensor,
+    operands: &[Tensor],
+    site: Site,
+) -> Error {
+    let mut index = Vec::new();
+    let mut rest = at;
+    for size in tensor.shape().iter().rev() {
+        index.insert(0, rest % size.max(&1));
+        rest /= size.max(&1);
+    }
+    let operands = operands.iter().map(|it| (it.dtype(), it.shape().clone())).collect();
+    let shape = tensor.shape().clone();
+    Error::Anomaly(Box::new(Anomaly { op: op.name, gradient, value, index, shape, operands, site }))
+}
+
+fn of_attr(attr: &Attr) -> Option<NotFinite> {
+    match attr {
+        Attr::Float(it) => NotFinite::of(*it),
+        _ => None,
+    }
+}
+
+/// The first NaN, or without one the first infinity, and its place in row-major order. Elements that nobody knows are finite.
+fn first(tensor: &Tensor) -> Result<Option<Found>> {
+    if !tensor.dtype().is_float() || !tensor.has_elements() {
+        return Ok(None);
+    }
+    let find = |values: &[f64]| {
+        let place = |it: fn(&f64) -> bool| values.iter().position(it);
+        let nan = place(|it| it.is_nan()).map(|at| (NotFinite::Nan, at));
+        nan.or_else(|| place(|it| it.is_infinite()).map(|at| (NotFinite::Infinite, at)))
+    };
+    match tensor.with_view(|view| find(&lane::cast::<f64>(&view))) {
+        // A trace that only builds a graph has no values.
+        Err(Error::Abstract | Error::Trace { .. }) => Ok(None),
+        found => found,
+    }
+}

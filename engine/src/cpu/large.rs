@@ -1,0 +1,93 @@
+//! The large buffers in use: what they hold and where they were made, for whoever asks when memory runs out.
+//!
+//! Small ones are not listed, so that they cost nothing.
+
+use std::ptr::NonNull;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use crate::site::Site;
+use crate::{DType, Shape};
+
+/// Buffers that one place has made, alike in what they hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Large {
+    /// What each holds; `None` for memory that is no tensor by itself.
+    pub holds: Option<(DType, Shape)>,
+    /// Where they were made.
+    pub site: Site,
+    /// How many there are.
+    pub count: usize,
+    /// Bytes of all together.
+    pub bytes: usize,
+}
+
+struct Entry {
+    holds: Option<(DType, Shape)>,
+    site: Site,
+    bytes: usize,
+}
+
+static LIST: LazyLock<Mutex<FxHashMap<usize, Entry>>> = LazyLock::new(Mutex::default);
+
+fn list() -> MutexGuard<'static, FxHashMap<usize, Entry>> {
+    LIST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lists a buffer that begins to live.
+pub(super) fn begins(ptr: NonNull<u8>, bytes: usize, what: Option<(DType, &Shape)>) {
+    let holds = what.map(|(dtype, shape)| (dtype, shape.clone()));
+    let entry = Entry { holds, site: Site::here(), bytes };
+    list().insert(ptr.as_ptr().addr(), entry);
+}
+
+/// Takes a buffer off the list.
+pub(super) fn ends(ptr: NonNull<u8>) {
+    list().remove(&ptr.as_ptr().addr());
+}
+
+/// What takes the most memory, the largest first: buffers over 64 kB, those of one place, shape and dtype together.
+pub fn largest(most: usize) -> Vec<Large> {
+    type Key = (Site, Option<(DType, Shape)>);
+    let mut groups: FxHashMap<Key, (usize, usize)> = FxHashMap::default();
+    for entry in list().values() {
+        let (count, bytes) = groups.entry((entry.site, entry.holds.clone())).or_default();
+        *count += 1;
+        *bytes += entry.bytes;
+    }
+    let large = |((site, holds), (count, bytes))| Large { holds, site, count, bytes };
+    let mut all: Vec<Large> = groups.into_iter().map(large).collect();
+    all.sort_by_key(|it| (std::cmp::Reverse(it.bytes), it.site));
+    all.truncate(most);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::alloc::Bytes;
+
+    #[test]
+    fn buffers_of_one_place_are_one_row() {
+        let find = |number| {
+            let found =
+                largest(usize::MAX).into_iter().filter(move |it| it.site.number() == number);
+            found.collect::<Vec<_>>()
+        };
+        let shape = Shape::from([100, 1000]);
+        Site::new(9_000_001).enter();
+        let pair = [(); 2].map(|()| Bytes::of(&shape, DType::F32).unwrap());
+        let plain = Bytes::uninit(100_000).unwrap();
+        let small = Bytes::of(&Shape::from([100]), DType::F32).unwrap();
+        Site::NOWHERE.enter();
+        let (site, holds) = (Site::new(9_000_001), Some((DType::F32, shape)));
+        let both = Large { holds, site, count: 2, bytes: 800_000 };
+        let other = Large { holds: None, site, count: 1, bytes: 100_000 };
+        assert_eq!(find(9_000_001), [both.clone(), other]);
+        drop((plain, small));
+        assert_eq!(find(9_000_001), [both]);
+        drop(pair);
+        assert_eq!(find(9_000_001), []);
+    }
+}
