@@ -2,11 +2,10 @@
 //!
 //! Only what those need is here; every op can be applied through its row.
 
-use std::sync::OnceLock;
-
 use smallvec::smallvec;
 
 use crate::ops::{self, create, index, matrix, reduce, shape as shapes};
+use crate::sync::OnceLock;
 use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, Tensor, apply_one, tape};
 
 /// Functions that apply the row of the same name, found once.

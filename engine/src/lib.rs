@@ -34,6 +34,7 @@ pub mod rewrite;
 pub mod rules;
 pub mod shape;
 pub mod storage;
+mod sync;
 mod tape;
 pub mod tensor;
 #[cfg(test)]

@@ -8,10 +8,11 @@ use std::alloc::Layout;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::machine_memory::machine_memory;
+use crate::sync::Mutex;
 
 const ALIGN: usize = 64;
 const HUGE: usize = 2 << 20;
