@@ -2,12 +2,11 @@
 //!
 //! Only what those need is here; every op can be applied through its row.
 
-use std::sync::OnceLock;
-
 use smallvec::smallvec;
 
 use crate::ops::{self, create, index, matrix, reduce, shape as shapes};
-use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, Tensor, apply_one};
+use crate::sync::OnceLock;
+use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, Tensor, apply_one, tape};
 
 /// Functions that apply the row of the same name, found once.
 macro_rules! elementwise_ops {
@@ -56,6 +55,17 @@ pub fn select_where(condition: &Tensor, a: &Tensor, b: &Tensor) -> Result<Tensor
     static ROW: OnceLock<Option<&'static OpDef>> = OnceLock::new();
     let row = known(*ROW.get_or_init(|| ops::find("where")), "where")?;
     apply_one(row, &[condition.clone(), a.clone(), b.clone()], &Attrs::new())
+}
+
+/// The gradient `dx` of an op that is linear near `x`, as something that depends on `x` with derivative 0: so a second backward finds
+/// zeros, and not nothing. Of `x` only the shape and its place on the tape are looked at.
+pub(crate) fn locally_constant(dx: Tensor, x: &Tensor) -> Result<Tensor> {
+    if !(tape::enabled() && x.requires_grad()) {
+        return Ok(dx);
+    }
+    let always = full(&Shape::default(), 1.0, DType::Bool)?;
+    let beside = full(x.shape(), 0.0, dx.dtype())?.into_edge(x.edge().cloned());
+    select_where(&always, &dx, &beside)
 }
 
 /// Elements converted to `dtype`; the same value when they have it.

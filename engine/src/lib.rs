@@ -36,6 +36,7 @@ pub mod rules;
 pub mod shape;
 pub mod site;
 pub mod storage;
+mod sync;
 mod tape;
 pub mod tensor;
 #[cfg(test)]

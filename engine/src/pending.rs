@@ -2,9 +2,10 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::cpu::alloc::Bytes;
+use crate::sync::OnceLock;
 use crate::{Error, Result};
 
 /// The elements of a value that somebody has promised.

@@ -238,15 +238,26 @@ impl Tensor {
         }
     }
 
-    /// Writes the elements of a value of this dtype where `target` says; false, with nothing changed, where others can see them.
-    pub(crate) fn write(&mut self, target: &Layout, value: &Self) -> Result<bool> {
+    /// Writes the elements of a value of this dtype where `target` says, or slices along a dimension to these places of it; false,
+    /// with nothing changed, where others can see them.
+    pub(crate) fn write(
+        &mut self,
+        target: &Layout,
+        places: Option<(usize, &[usize])>,
+        value: &Self,
+    ) -> Result<bool> {
         let dtype = self.dtype();
         let Some(bytes) = self.own_bytes() else { return Ok(false) };
         interrupt::unstopped(|| {
             value.with_view(|view| {
                 crate::with_size!(dtype, T => {
-                    let out = typed::slice_mut::<T>(bytes);
-                    strided::copy(view.buffer::<T>(), view.layout(), out, target);
+                    let (src, out) = (view.buffer::<T>(), typed::slice_mut::<T>(bytes));
+                    match places {
+                        None => strided::copy(src, view.layout(), out, target),
+                        Some((dim, places)) => {
+                            strided::copy_to_places(src, view.layout(), out, target, dim, places);
+                        }
+                    }
                 });
             })
         })?;

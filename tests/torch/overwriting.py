@@ -207,3 +207,42 @@ for make in (
     for name in sorted(held):
         if name != "step":
             print(name, [round(it, 5) for it in held[name].tolist()])
+
+x = torch.arange(24.0).view(2, 4, 3)
+y, part, kept = x, x[1], x + 0
+x[torch.tensor([1, 0])] = x[torch.tensor([0, 1])]
+tell("places", x, y, part)
+x[:, torch.tensor([3, 3, -4])] = torch.tensor([[1.0], [2.0], [3.0]])
+x[0, :, torch.tensor([2, 0])] += 100
+x[..., torch.tensor(1)] = -1
+tell("places of other dimensions", x, part, kept)
+x[x > 50] = 0.5
+x[torch.tensor([True, False])] *= 2
+x[:, torch.tensor([False, True, False, True])] = torch.zeros(3)
+tell("masks", x, part)
+part[torch.tensor([2, 0])] = 7
+part.view(-1)[torch.tensor([1, 4])] = torch.tensor([8.0, 9.0])
+x.view(-1)[x.view(-1) == 7] = 6
+tell("through views", x, part)
+for wrong in (
+    lambda: x.__setitem__(torch.tensor([2]), 1),
+    lambda: x.__setitem__(torch.tensor([0, 1]), torch.ones(3, 4, 3)),
+    lambda: x.__setitem__(torch.tensor([True, False, True]), 1),
+):
+    try:
+        wrong()
+        print("no error")
+    except (IndexError, RuntimeError):
+        print("refused")
+tell("as before", x)
+n = torch.arange(5)
+n[n.clone()] = torch.tensor([4, 3, 2, 1, 0])
+n[torch.tensor([0, 0])] = torch.tensor([7, 8])
+n[n > 3] = 2.9
+tell("integers", n)
+w = torch.ones(4, requires_grad=True)
+z = w * 2
+z[torch.tensor([0, 2])] = 5
+z[torch.tensor([False, True, False, False])] = z[3] * 3
+z.sum().backward()
+tell("on the tape", z, w.grad)

@@ -2,8 +2,8 @@
 //!
 //! The stable toolchain ships their run times, so no other is needed. Builds lie in `target/sanitize/`. With `cfg(sanitized)` each
 //! buffer is a block of its own length (`engine/src/cpu/alloc.rs`): in a cache of blocks nothing beyond a buffer would be seen.
-//! The standard library comes without their checks. AddressSanitizer needs none there; what ThreadSanitizer takes for a race because of
-//! that stands in `xtask/thread_sanitizer.txt`, and what a lock of the library guards must be looked at with that in mind.
+//! The standard library comes without their checks. AddressSanitizer needs none there; to ThreadSanitizer the engine's locks show what
+//! they order (`engine/src/sync.rs`), and what else it takes for a race because of that stands in `xtask/thread_sanitizer.txt`.
 
 use std::path::PathBuf;
 

@@ -1,9 +1,10 @@
 //! Putting an application on the tape: the step, its edges, and what its gradient rule will look at.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::cpu::alloc::Held;
 use crate::op::{Grad, Saves};
+use crate::sync::Mutex;
 use crate::tape::{self, Edge, Mark, Node, OpStep, Saved};
 use crate::tensor::Outputs;
 use crate::{Attrs, OpDef, Result, Tensor, lane};

@@ -8,11 +8,12 @@ use std::alloc::Layout;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::large;
 use super::machine_memory::machine_memory;
+use crate::sync::Mutex;
 use crate::{DType, Shape};
 
 const ALIGN: usize = 64;

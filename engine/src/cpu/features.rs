@@ -1,6 +1,6 @@
 //! Which vector instruction set the kernels use, detected once per process.
 
-use std::sync::OnceLock;
+use crate::sync::OnceLock;
 
 /// A vector instruction set, from the least to the most capable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

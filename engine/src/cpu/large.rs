@@ -3,11 +3,12 @@
 //! Small ones are not listed, so that they cost nothing.
 
 use std::ptr::NonNull;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 use rustc_hash::FxHashMap;
 
 use crate::site::Site;
+use crate::sync::{Mutex, MutexGuard, OnceLock};
 use crate::{DType, Shape};
 
 /// Buffers that one place has made, alike in what they hold.
@@ -29,10 +30,10 @@ struct Entry {
     bytes: usize,
 }
 
-static LIST: LazyLock<Mutex<FxHashMap<usize, Entry>>> = LazyLock::new(Mutex::default);
+static LIST: OnceLock<Mutex<FxHashMap<usize, Entry>>> = OnceLock::new();
 
 fn list() -> MutexGuard<'static, FxHashMap<usize, Entry>> {
-    LIST.lock().unwrap_or_else(PoisonError::into_inner)
+    LIST.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Lists a buffer that begins to live.

@@ -1,7 +1,8 @@
 //! How much memory the process may take: that of the machine, or what its control groups leave of it.
 
 use std::fs::read_to_string;
-use std::sync::OnceLock;
+
+use crate::sync::OnceLock;
 
 /// Where nothing can be found out.
 const UNKNOWN: usize = 8 << 30;

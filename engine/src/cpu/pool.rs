@@ -10,10 +10,11 @@ use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Condvar, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::interrupt;
+use crate::sync::{Mutex, OnceLock};
 
 const SPIN: Duration = Duration::from_micros(80);
 const MAX_THREADS: usize = 256;
@@ -32,7 +33,8 @@ struct Pool {
     threads: AtomicUsize,
     spawned: Mutex<usize>,
     sleepers: AtomicUsize,
-    sleep: Mutex<()>,
+    /// Guards nothing: it goes with `wake`.
+    sleep: std::sync::Mutex<()>,
     wake: Condvar,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -46,7 +48,7 @@ static POOL: Pool = Pool {
     threads: AtomicUsize::new(0),
     spawned: Mutex::new(0),
     sleepers: AtomicUsize::new(0),
-    sleep: Mutex::new(()),
+    sleep: std::sync::Mutex::new(()),
     wake: Condvar::new(),
     panic: Mutex::new(None),
 };

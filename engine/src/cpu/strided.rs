@@ -81,7 +81,21 @@ fn merge<const N: usize>(layouts: [&Layout; N]) -> Merged<N> {
 
 /// Copies the elements that `from` addresses to where `to` addresses; both have one shape.
 pub fn copy<T: Plain>(src: &[T], from: &Layout, dst: &mut [T], to: &Layout) {
-    for_each_run([from, to], |[s, d], len, [s_step, d_step]| match (s_step, d_step) {
+    for_each_run([from, to], |[s, d], len, [s_step, d_step]| {
+        copy_run(src, [s, d], [s_step, d_step], len, dst);
+    });
+}
+
+/// Copies `len` elements, from and to which place and how far apart each.
+#[inline(always)]
+fn copy_run<T: Plain>(
+    src: &[T],
+    [s, d]: [usize; 2],
+    [s_step, d_step]: [isize; 2],
+    len: usize,
+    dst: &mut [T],
+) {
+    match (s_step, d_step) {
         (1, 1) => dst[d..d + len].copy_from_slice(&src[s..s + len]),
         (0, 1) => dst[d..d + len].fill(src[s]),
         _ => {
@@ -91,6 +105,30 @@ pub fn copy<T: Plain>(src: &[T], from: &Layout, dst: &mut [T], to: &Layout) {
                 s += s_step;
                 d += d_step;
             }
+        }
+    }
+}
+
+/// Copies slices along `dim`, one after the other: each of `from` to its place in `to`, whose other sizes are the same.
+pub fn copy_to_places<T: Plain>(
+    src: &[T],
+    from: &Layout,
+    dst: &mut [T],
+    to: &Layout,
+    dim: usize,
+    places: &[usize],
+) {
+    let slice = |it: &Layout| {
+        let mut slice = it.clone();
+        slice.shape.dims_mut()[dim] = 1;
+        slice
+    };
+    let apart = [from.strides[dim], to.strides[dim]];
+    for_each_run([&slice(from), &slice(to)], |[s, d], len, steps| {
+        for (at, &place) in places.iter().enumerate() {
+            let s = s.wrapping_add_signed(at as isize * apart[0]);
+            let d = d.wrapping_add_signed(place as isize * apart[1]);
+            copy_run(src, [s, d], steps, len, dst);
         }
     });
 }

@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::PoisonError;
 
 use serde_json::{Value, json};
 
 use super::machine;
 use crate::atomic_file::{self, about};
+use crate::sync::{Mutex, MutexGuard, OnceLock};
 use crate::{Error, Result};
 
 /// Seconds by algorithm.
@@ -26,7 +27,7 @@ const MOST: usize = 1 << 20;
 
 static TABLE: Mutex<Table> = Mutex::new(BTreeMap::new());
 
-fn table() -> std::sync::MutexGuard<'static, Table> {
+fn table() -> MutexGuard<'static, Table> {
     TABLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -364,7 +364,9 @@ fn takes(kind: ParamKind, value: &Attr) -> bool {
 
 /// The word as it stands in an op row, or kept for good; `None` for words that no row could mean.
 fn intern(word: &str) -> Option<&'static str> {
-    use std::sync::{Mutex, PoisonError};
+    use std::sync::PoisonError;
+
+    use crate::sync::Mutex;
     static WORDS: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
     const MOST: usize = 256;
     let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -36,7 +36,7 @@ pub fn verify(graph: &Graph) -> Result<()> {
 
 /// Whether graphs are verified after every pass: always in tests, with `ENGINE_VERIFY=1` elsewhere.
 pub fn wanted() -> bool {
-    use std::sync::OnceLock;
+    use crate::sync::OnceLock;
     static WANTED: OnceLock<bool> = OnceLock::new();
     cfg!(test)
         || *WANTED.get_or_init(|| std::env::var_os("ENGINE_VERIFY").is_some_and(|it| it == "1"))

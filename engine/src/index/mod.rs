@@ -31,6 +31,13 @@ impl Index {
     fn is_plain(&self) -> bool {
         matches!(self, Self::Int(_) | Self::Slice { .. } | Self::Ellipsis)
     }
+
+    fn as_tensor(&self) -> Option<&Tensor> {
+        match self {
+            Self::Tensor(it) => Some(it),
+            _ => None,
+        }
+    }
 }
 
 const OP: &str = "index";

@@ -6,12 +6,13 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::PoisonError;
 
 use super::cache::Kept;
 use super::expr_of;
 use crate::expr::Expr;
 use crate::op::{Body, DTypeRule, Grad, GradOf, Param, ParamKind, Surface};
+use crate::sync::{Mutex, OnceLock};
 use crate::{Attrs, DType, Error, OpDef, Result, Tensor, rules};
 
 /// The gradient of an elementwise op for one of its inputs.

@@ -1,9 +1,9 @@
 //! The op list: one folder per family, one file per op, one list per family.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
 
 use crate::OpDef;
+use crate::sync::OnceLock;
 
 pub mod binary;
 pub mod compare;

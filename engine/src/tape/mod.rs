@@ -2,11 +2,12 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use smallvec::SmallVec;
 
 use crate::cpu::alloc::Held;
+use crate::sync::Mutex;
 use crate::{Attrs, OpDef, Site, Tensor};
 
 mod step_name;

@@ -3,10 +3,11 @@
 //! So stopping a traced call costs no value that eager code would have: whoever reads one later waits for it, and only
 //! values that depend on the op that failed cannot be had.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 
 use crate::graph::{Graph, reference};
 use crate::pending::{self, Pending};
+use crate::sync::Mutex;
 use crate::{Error, Result, Tensor};
 
 /// A stretch to be computed.

@@ -7,6 +7,7 @@ pub(crate) mod attribute;
 pub(crate) mod blame;
 pub(crate) mod call;
 pub(crate) mod class;
+mod cursor;
 pub(crate) mod frame;
 pub(crate) mod generator;
 pub(crate) mod import;

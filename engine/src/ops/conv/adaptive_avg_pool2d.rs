@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::cpu::pool2d;
+use crate::functional::locally_constant;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
     Surface,
@@ -54,11 +55,10 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     })
 }
 
+/// The mean of whole images is `mean`, of which PyTorch has no second derivative.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let attrs = smallvec![cx.attrs[0].clone(), Attr::sizes(cx.input(0).shape())];
-    Ok(vec![Some(apply_one(
-        &super::adaptive_avg_pool2d_backward::OP,
-        &[cx.output_grad()?],
-        &attrs,
-    )?)])
+    let dx = apply_one(&super::adaptive_avg_pool2d_backward::OP, &[cx.output_grad()?], &attrs)?;
+    let is_mean = cx.ints(0).unwrap_or_default().iter().all(|it| *it == 1);
+    Ok(vec![Some(if is_mean { dx } else { locally_constant(dx, cx.input(0))? })])
 }

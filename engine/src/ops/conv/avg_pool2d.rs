@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::window;
 use crate::cpu::pool2d::{self, Divisor};
+use crate::functional::locally_constant;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface, shapes,
@@ -107,5 +108,6 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let size = Attr::sizes(cx.input(0).shape());
     let own = (0..6).map(|idx| cx.attrs.get(idx).cloned().unwrap_or(Attr::None));
     let attrs = own.chain([size]).collect();
-    Ok(vec![Some(apply_one(&super::avg_pool2d_backward::OP, &[cx.output_grad()?], &attrs)?)])
+    let dx = apply_one(&super::avg_pool2d_backward::OP, &[cx.output_grad()?], &attrs)?;
+    Ok(vec![Some(locally_constant(dx, cx.input(0))?)])
 }

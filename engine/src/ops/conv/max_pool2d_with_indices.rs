@@ -4,14 +4,12 @@ use smallvec::smallvec;
 
 use super::{pair, window};
 use crate::cpu::{max_pool, pool2d};
-use crate::functional::{reshape, scatter_add};
+use crate::functional::{locally_constant, reshape, scatter_add};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
     Surface,
 };
-use crate::{
-    Attrs, DType, Meta, Metas, OpDef, Result, Shape, Tensor, autograd, functional, with_float,
-};
+use crate::{Attrs, DType, Meta, Metas, OpDef, Result, Shape, Tensor, functional, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "max_pool2d_with_indices",
@@ -27,7 +25,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::FloatsToSame,
     infer,
     body: Body::Kernels(&[Kernel::new("max_pool2d.planes", run)]),
-    grad: Grad::Rule(grad, Saves::Both),
+    grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,
     method: false,
@@ -83,12 +81,5 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let zeros = functional::full(&Shape::from([planes, area]), 0.0, dy.dtype())?;
     let dx = scatter_add(&zeros, 1, &flat(cx.output(1))?, &flat(&dy)?)?;
     let dx = reshape(&dx, x.shape())?;
-    Ok(vec![Some(if autograd::enabled() && x.requires_grad() { beside(&dx, x)? } else { dx })])
-}
-
-/// `dx` as something that depends on `x`, with derivative 0: where the largest stand does not change with a small step. So a second
-/// backward finds zeros, and not nothing.
-fn beside(dx: &Tensor, x: &Tensor) -> Result<Tensor> {
-    let always = functional::full(&Shape::default(), 1.0, DType::Bool)?;
-    functional::select_where(&always, dx, x)
+    Ok(vec![Some(locally_constant(dx, x)?)])
 }

@@ -3,7 +3,9 @@
 use smallvec::smallvec;
 
 use super::softmax_cross_entropy::{admit_classes, checked_rows};
-use crate::functional::{full, mul, ne, scatter_add, select_where, to, unsqueeze};
+use crate::functional::{
+    full, locally_constant, mul, ne, scatter_add, select_where, to, unsqueeze,
+};
 use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
@@ -63,5 +65,6 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let class = select_where(&kept, target, &Tensor::int_number(0))?;
     let dy = mul(&dy, &to(&kept, dy.dtype())?)?;
     let zeros = full(cx.input(0).shape(), 0.0, dy.dtype())?;
-    Ok(vec![Some(scatter_add(&zeros, 1, &unsqueeze(&class, 1)?, &unsqueeze(&dy, 1)?)?), None])
+    let dx = scatter_add(&zeros, 1, &unsqueeze(&class, 1)?, &unsqueeze(&dy, 1)?)?;
+    Ok(vec![Some(locally_constant(dx, cx.input(0))?), None])
 }

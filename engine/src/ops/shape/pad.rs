@@ -209,6 +209,7 @@ fn fill<T: Copy>(src: &[T], from: &Shape, out: &mut [T], sources: &[Vec<Option<u
 }
 
 /// Constant padding is cut off again; other modes send the edge gradients back to where they came from.
+/// PyTorch writes circular padding as other ops, which are linear.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let dy = cx.output_grad()?;
     let (pads, mode) = (cx.ints(0).unwrap_or_default(), mode(cx.op.name, cx.attrs)?);
@@ -229,5 +230,8 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
         let zeros = functional::full(&shape, 0.0, dx.dtype())?;
         dx = functional::index_add(&zeros, dim as i64, &at, &dx)?;
     }
-    Ok(vec![Some(dx)])
+    Ok(vec![Some(match mode {
+        Mode::Circular => dx,
+        _ => functional::locally_constant(dx, cx.input(0))?,
+    })])
 }
