@@ -304,3 +304,18 @@ fn running_out_of_memory_names_the_largest_tensors_and_their_lines() {
     assert_eq!(layer.map(|it| it.made.as_str()), Some("made by cell 2, line 2"));
     assert_eq!(error(&mut session, "kept = w = m = None"), "");
 }
+
+#[test]
+fn what_a_compiled_step_keeps_is_made_by_the_line_of_its_op() {
+    let mut session = session();
+    let cell = "import torch\nfrom notegrad.jit import trace\n\n@trace\ndef step(x):\n    y = x * 2\n    return y + 1\n\n\
+                for i in range(4):\n    y = step(torch.ones(123, 4567))\nprint(y.sum().item())";
+    assert_eq!(error(&mut session, cell), "");
+    let rows = frontend_lang::tensor::in_use::largest(usize::MAX);
+    let made: Vec<&str> = rows
+        .iter()
+        .filter(|it| it.what == "float32[123, 4567]" && it.made.ends_with(", line 7"))
+        .map(|it| it.made.as_str())
+        .collect();
+    assert_eq!(made, ["made by cell 1, line 7"]);
+}

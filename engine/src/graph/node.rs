@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::{
-    Attrs, DType, Error, Layout, Meta, Metas, Number, OpDef, Result, Shape, Tensor, apply,
+    Attrs, DType, Error, Layout, Meta, Metas, Number, OpDef, Result, Shape, Site, Tensor, apply,
 };
 
 /// Names a node of one graph.
@@ -68,6 +68,8 @@ pub struct Node {
     pub metas: Metas,
     /// Where it came in first.
     pub phase: Phase,
+    /// The place in the program that applied it.
+    pub site: Site,
 }
 
 impl Node {
@@ -118,6 +120,8 @@ pub struct Graph {
     pub outputs: Vec<Value>,
     /// The phase of the nodes that are added next.
     pub phase: Phase,
+    /// Their site.
+    pub site: Site,
     known: FxHashMap<Key, NodeId>,
 }
 
@@ -284,7 +288,7 @@ impl Graph {
     }
 
     fn push(&mut self, kind: Kind, metas: Metas) -> NodeId {
-        self.nodes.push(Node { kind, metas, phase: self.phase });
+        self.nodes.push(Node { kind, metas, phase: self.phase, site: self.site });
         (self.nodes.len() - 1) as NodeId
     }
 

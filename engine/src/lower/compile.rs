@@ -11,7 +11,7 @@ use crate::graph::{Graph, Kind, NodeId, Value};
 use crate::lane::{self, Ref, Step};
 use crate::op::{Body, InferCx, Kernel};
 use crate::tensor::Data;
-use crate::{DType, Error, Layout, Meta, Number, OpDef, Result, Tensor, fastrun};
+use crate::{DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, fastrun};
 
 /// Compiles a graph. With `fuse`, elementwise ops that feed each other share a launch.
 pub fn compile(graph: &Graph, fuse: bool) -> Result<Plan> {
@@ -46,6 +46,8 @@ struct Slot {
     to: usize,
     /// Which kept buffer it is, when it outlives the run.
     kept: Option<usize>,
+    /// Where the program made what outlives the run.
+    site: Site,
 }
 
 /// A launch before buffers have places.
@@ -189,7 +191,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn slot(&mut self, meta: Meta, now: usize) -> usize {
-        self.slots.push(Slot { meta, from: now, to: now, kept: None });
+        self.slots.push(Slot { meta, from: now, to: now, kept: None, site: Site::NOWHERE });
         self.slots.len() - 1
     }
 
@@ -284,15 +286,18 @@ impl<'a> Compiler<'a> {
             Buffer::Const(constant) => Delivery::Const(constant, at.layout),
             Buffer::Slot(slot) => {
                 let n_kept = self.slots.iter().filter(|it| it.kept.is_some()).count();
-                let kept = *self.slots[slot].kept.get_or_insert(n_kept);
+                let site = self.graph.node(value.node).site;
+                let slot = &mut self.slots[slot];
+                let kept = *slot.kept.get_or_insert(n_kept);
+                slot.site = site;
                 Delivery::Kept(kept, Meta::new(at.layout.shape, at.dtype))
             }
         })
     }
 
     fn finish(self, deliveries: Vec<Delivery>) -> Result<Plan> {
-        let mut kept: Vec<(usize, Meta)> =
-            self.slots.iter().filter_map(|it| Some((it.kept?, it.meta.clone()))).collect();
+        let of_slot = |it: &Slot| Some((it.kept?, (it.meta.clone(), it.site)));
+        let mut kept: Vec<(usize, (Meta, Site))> = self.slots.iter().filter_map(of_slot).collect();
         kept.sort_by_key(|it| it.0);
         let lives: Vec<Lifetime> = self
             .slots

@@ -13,7 +13,7 @@ use crate::cpu::lane::machine::Source;
 use crate::cpu::view::{OutView, View};
 use crate::lane::{self, Program};
 use crate::op::{Kernel, KernelCx};
-use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Tensor, launch};
+use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, launch};
 
 /// A compiled graph.
 pub struct Plan {
@@ -21,8 +21,8 @@ pub struct Plan {
     pub(super) consts: Vec<Tensor>,
     pub(super) const_bytes: Vec<Arc<Bytes>>,
     pub(super) launches: Vec<Launch>,
-    /// Buffers that outlive a run.
-    pub(super) kept: Vec<Meta>,
+    /// Buffers that outlive a run, and where the program made what they hold.
+    pub(super) kept: Vec<(Meta, Site)>,
     pub(super) deliveries: Vec<Delivery>,
     pub(super) memory: Placement,
     pub(super) choices: Vec<Choice>,
@@ -85,7 +85,7 @@ impl Plan {
 
     /// Bytes of the buffers that outlive a run.
     pub fn output_bytes(&self) -> usize {
-        self.kept.iter().map(Meta::bytes).sum()
+        self.kept.iter().map(|it| it.0.bytes()).sum()
     }
 
     /// The kernels that were chosen.
@@ -120,11 +120,7 @@ impl Plan {
             inputs.iter().map(|it| it.storage()).collect::<Result<SmallVec<[_; 16]>>>()?;
         let numbers: SmallVec<[Option<Number>; 16]> =
             inputs.iter().map(|it| it.as_number()).collect();
-        let mut kept = self
-            .kept
-            .iter()
-            .map(|it| Ok(Bytes::of(&it.shape, it.dtype)?))
-            .collect::<Result<SmallVec<[Bytes; 16]>>>()?;
+        let mut kept = self.buffers()?;
         let mut arena = Bytes::uninit(self.memory.peak)?;
         let fed = inputs.iter().zip(&storages).map(|(tensor, bytes)| {
             let lowest = lowest(tensor.layout()) * tensor.dtype().size();
@@ -137,6 +133,18 @@ impl Plan {
         drop(arena);
         let kept: SmallVec<[Arc<Bytes>; 16]> = kept.into_iter().map(Arc::new).collect();
         self.deliveries.iter().map(|it| self.deliver(it, &inputs, &kept)).collect()
+    }
+
+    /// Buffers for what outlives the run, which is made where the program says so, not where the run is asked for.
+    fn buffers(&self) -> Result<SmallVec<[Bytes; 16]>> {
+        let here = Site::here();
+        let buffer = |(meta, site): &(Meta, Site)| {
+            site.enter();
+            Ok(Bytes::of(&meta.shape, meta.dtype)?)
+        };
+        let buffers = self.kept.iter().map(buffer).collect();
+        here.enter();
+        buffers
     }
 
     /// The inputs, copied where their strides are not what the plan was made for.

@@ -99,7 +99,7 @@ fn rebuild(
             continue;
         }
         let id = id as NodeId;
-        new.phase = node.phase;
+        (new.phase, new.site) = (node.phase, node.site);
         let copied = copy(&mut new, old, id, &values);
         for output in 0..node.metas.len() as u32 {
             values.insert(Value { node: id, output }, Value { node: copied, output });

@@ -9,7 +9,7 @@ use super::tree::{Captured, Out, Ref, Step};
 use crate::apply;
 use crate::op::Body;
 use crate::tensor::Outputs;
-use crate::{Attrs, Error, OpDef, Result, Tensor};
+use crate::{Attrs, Error, OpDef, Result, Site, Tensor};
 
 /// Steps that one tree keeps.
 const MOST_STEPS: usize = 1 << 20;
@@ -131,6 +131,7 @@ impl State {
             outputs,
             captures,
             phase: self.phase(),
+            site: Site::here(),
             ..Step::default()
         };
         self.cursor = self.tree.push(self.cursor, step);

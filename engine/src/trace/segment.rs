@@ -213,7 +213,7 @@ impl<'a> Builder<'a> {
         for &id in path {
             let step = self.tree.step(id);
             let Some(op) = step.op else { continue };
-            self.graph.phase = step.phase;
+            (self.graph.phase, self.graph.site) = (step.phase, step.site);
             let operands = step.inputs.iter().map(|it| self.operand(*it));
             let operands = operands.collect::<Result<SmallVec<[Value; 3]>>>()?;
             let metas = step.outputs.iter().map(|it| Meta::new(it.layout.shape.clone(), it.dtype));

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::segment::Segment;
 use super::walk::Events;
 use crate::graph::Phase;
-use crate::{Attrs, DType, Layout, Number, OpDef, Tensor};
+use crate::{Attrs, DType, Layout, Number, OpDef, Site, Tensor};
 
 pub(super) type StepId = u32;
 
@@ -73,6 +73,8 @@ pub(super) struct Step {
     /// The function ended here.
     pub(super) end: Option<End>,
     pub(super) phase: Phase,
+    /// Where the program applied it when it was recorded.
+    pub(super) site: Site,
     /// Compiled stretches that end with this step, by the step they start after.
     pub(super) segments: SmallVec<[(StepId, Rc<Segment>); 1]>,
     /// Reverse walks that begin here.
