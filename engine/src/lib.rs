@@ -47,12 +47,11 @@ pub mod words;
 pub use apply::{apply, apply_in_place, apply_one, apply_two};
 pub use attr::{Attr, Attrs};
 pub use device::Device;
-pub use dtype::DType;
+pub use dtype::{DType, Number};
 pub use error::Error;
 pub use op::OpDef;
 pub use shape::{Layout, Shape};
 pub use site::Site;
-pub use storage::Number;
 pub use tensor::{Meta, Metas, Outputs, Tensor};
 
 /// Result of every fallible engine call.

@@ -4,9 +4,9 @@ use std::borrow::Borrow;
 
 use smallvec::smallvec;
 
+use crate::dtype::Number;
 use crate::dtype::result_type;
 use crate::op::{Body, ComposedCx, DTypeRule, InferCx};
-use crate::storage::Number;
 use crate::tensor::Metas;
 use crate::{DType, Error, Meta, OpDef, Result, Shape, Tensor};
 
@@ -25,10 +25,20 @@ pub fn same_as_input(cx: &InferCx<'_>) -> Result<Metas> {
 pub fn composed(cx: &InferCx<'_>) -> Result<Metas> {
     let Body::Composed(body) = cx.op.body else { return same_as_input(cx) };
     check_dtypes(cx.op.name, &cx.op.dtypes, cx.inputs)?;
-    let inputs: Vec<Option<Tensor>> =
-        cx.inputs.iter().map(|it| Some(Tensor::abstract_of(it.meta()))).collect();
-    let outputs = ComposedCx { op: cx.op, inputs: &inputs, attrs: cx.attrs }.compose(body)?;
-    Ok(outputs.iter().map(Tensor::meta).collect())
+    let inputs = |widened: bool| -> Vec<Option<Tensor>> {
+        let dtype = |it: DType| if widened && it.is_half() { DType::F32 } else { it };
+        let one =
+            |it: &Tensor| Tensor::abstract_of(Meta::new(it.shape().clone(), dtype(it.dtype())));
+        cx.inputs.iter().map(|it| Some(one(it))).collect()
+    };
+    let own = inputs(false);
+    let given = ComposedCx { op: cx.op, inputs: &own, attrs: cx.attrs };
+    if !given.widens() {
+        return Ok(body(&given)?.iter().map(Tensor::meta).collect());
+    }
+    let outputs = body(&ComposedCx { inputs: &inputs(true), ..given })?;
+    let rounded = |it: &Tensor| Meta::new(it.shape().clone(), given.rounded(it.dtype()));
+    Ok(outputs.iter().map(rounded).collect())
 }
 
 /// The shape that all inputs broadcast to.

@@ -12,10 +12,11 @@ use crate::cpu::alloc::Bytes;
 use crate::cpu::view::View;
 use crate::cpu::{elements, interrupt, strided, typed};
 use crate::device::Device;
+use crate::dtype::Number;
 use crate::dtype::Strength;
 use crate::meter::Claim;
 use crate::pending::Pending;
-use crate::storage::{self, Number};
+use crate::storage;
 use crate::tape::{self, Edge};
 use crate::{DType, Error, Layout, Result, Shape};
 

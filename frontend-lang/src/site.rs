@@ -42,7 +42,7 @@ struct Piece {
 }
 
 /// So many code objects are remembered; of more, the older half is forgotten.
-const MOST: usize = 50_000;
+const MOST: usize = 8_192;
 
 /// The last number that was given, in all sessions.
 static LAST: AtomicU32 = AtomicU32::new(0);

@@ -71,8 +71,9 @@ fn run_cell(runner: &mut Runner, cell: &str, level: Level, warnings: &mut Vec<St
 /// An error without the numbers of cells, which a second run counts on, and without how much memory is in use.
 fn as_first(error: &str) -> String {
     let text = without(error, "In[", |it| it.is_ascii_digit());
-    let text = without(&text, " asked for, ", |it| it.is_ascii_digit());
-    without(&text, " more are wanted; ", |it| it.is_ascii_digit() || it == '.')
+    let size = |it: char| it.is_ascii_digit() || it == '.';
+    let text = without(&text, " asked for, ", size);
+    without(&text, " more are wanted; ", size)
 }
 
 /// A text without what follows a mark and is `noise`.

@@ -75,8 +75,8 @@ fn what_is_not_here_says_what_to_use() {
             assert!(told.contains("It is not in this language: "), "{of}.{name}: {told}");
         }
     }
-    let told = here.run("from numpy import float16");
-    assert!(told.contains("floats are np.float32 and np.float64"), "{told}");
+    let told = here.run("from numpy import uint32");
+    assert!(told.contains("unsigned numbers are np.uint8 and np.uint16"), "{told}");
     let told = here.run("numpy.linspce(0, 1)");
     assert!(told.contains("Did you mean: 'linspace'?"), "{told}");
 }

@@ -2,6 +2,7 @@
 
 pub mod anomaly;
 pub mod autocast;
+mod compose;
 mod in_place;
 pub mod place;
 mod record;
@@ -111,10 +112,11 @@ fn composed(
 ) -> Result<Outputs> {
     let before = tape::next_id();
     let outputs = match device {
-        Device::Cpu => cx.compose(body)?,
-        Device::Meta => {
-            place::inside(device, || cx.compose(body))?.iter().map(Tensor::to_meta).collect()
-        }
+        Device::Cpu => compose::compose(body, cx)?,
+        Device::Meta => place::inside(device, || compose::compose(body, cx))?
+            .iter()
+            .map(Tensor::to_meta)
+            .collect(),
     };
     if cx.op.step.is_some() {
         tape::note_composed(cx.op, before, &outputs);

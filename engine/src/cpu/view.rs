@@ -8,8 +8,8 @@ use super::alloc::Bytes;
 use super::elements::Elements;
 use super::strided;
 use super::typed::{Plain, Region};
+use crate::dtype::Number;
 use crate::dtype::Width;
-use crate::storage::Number;
 use crate::{DType, Layout, Shape};
 
 /// A tensor to read.

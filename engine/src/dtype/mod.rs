@@ -1,6 +1,9 @@
 //! Element types: one row for each, and how they promote (PyTorch's table).
 
+mod number;
 mod promotion;
+
+pub use number::Number;
 
 use std::fmt;
 

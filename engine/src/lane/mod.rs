@@ -28,7 +28,7 @@ use crate::tensor::Data;
 use crate::{Attr, Attrs, Error, Layout, OpDef, Result, Tensor, rules};
 
 pub use crate::cpu::lane::machine::Source;
-pub use crate::storage::Number;
+pub use crate::dtype::Number;
 pub use grad::{ElementwiseGrad, grad_op};
 pub use program::{Program, Ref, Step, build};
 pub use tile::run;

@@ -6,8 +6,8 @@ use super::lower::Builder;
 use super::{expr_of, number_of, registers};
 use crate::cpu::features::{Isa, isa};
 use crate::cpu::lane::machine::Code;
+use crate::dtype::Number;
 use crate::op::InferCx;
-use crate::storage::Number;
 use crate::{Attrs, DType, Error, OpDef, Result, Tensor, rules};
 
 /// Where a step's operand or a program's output comes from.

@@ -7,7 +7,7 @@ use crate::cpu::lane::machine::{Code, Instr, Splat, SplatValue};
 use crate::cpu::lane::{
     Kern, Lane, Mem, binary, convert, select, select_compare, truth, unary, wrap,
 };
-use crate::storage::Number;
+use crate::dtype::Number;
 
 /// The code that leaves `outputs` (nodes) in the output registers. `None` when an operation has no kernel.
 pub(super) fn assign(

@@ -8,8 +8,7 @@ use super::{ComposedCx, DTypeRule, Kernel, KernelCx};
 use crate::cpu::alloc::Bytes;
 use crate::cpu::lane::cast_into;
 use crate::cpu::view::{OutView, View};
-use crate::tensor::Outputs;
-use crate::{DType, Error, Layout, Result, Tensor, functional};
+use crate::{DType, Error, Layout, Result, Tensor};
 
 /// Runs the kernel on elements of dtypes that it computes in.
 pub(super) fn widened(kernel: &Kernel, cx: &mut KernelCx<'_, '_>) -> Result<()> {
@@ -82,28 +81,19 @@ fn wide_buffer(numel: usize, dtype: DType) -> Result<Option<Bytes>> {
 }
 
 impl ComposedCx<'_> {
-    /// Runs the body of a composed op. One that computes takes halves as float32 and rounds what it gives, as an op with a kernel of its
-    /// own does.
-    pub(crate) fn compose(&self, body: fn(&ComposedCx<'_>) -> Result<Outputs>) -> Result<Outputs> {
-        let given = || self.inputs.iter().flatten().map(Tensor::dtype);
+    /// Whether halves among the operands of a composed op are taken as float32: of one that computes, so that it rounds once, as an op
+    /// with a kernel of its own does.
+    pub(crate) fn widens(&self) -> bool {
         let computes = !matches!(self.op.dtypes, DTypeRule::Any);
-        if !computes || !given().any(DType::is_half) {
-            return body(self);
-        }
-        let widened = |it: &Option<Tensor>| match it {
-            Some(it) if it.dtype().is_half() => functional::to(it, DType::F32).map(Some),
-            it => Ok(it.clone()),
-        };
-        let inputs = self.inputs.iter().map(widened).collect::<Result<SmallVec<[_; 4]>>>()?;
-        let outputs = body(&ComposedCx { inputs: &inputs, ..*self })?;
-        let promoted = given().filter(|it| it.is_float()).reduce(DType::promote);
-        match promoted.filter(|it| it.is_half()) {
-            Some(half) => outputs.iter().map(|it| rounded(it, half)).collect(),
-            None => Ok(outputs),
+        computes && self.inputs.iter().flatten().any(|it| it.dtype().is_half())
+    }
+
+    /// The dtype of a result then that comes out as `dtype`.
+    pub(crate) fn rounded(&self, dtype: DType) -> DType {
+        let given = self.inputs.iter().flatten().map(Tensor::dtype).filter(|it| it.is_float());
+        match given.reduce(DType::promote) {
+            Some(half) if half.is_half() && dtype == DType::F32 => half,
+            _ => dtype,
         }
     }
-}
-
-fn rounded(output: &Tensor, half: DType) -> Result<Tensor> {
-    if output.dtype() == DType::F32 { functional::to(output, half) } else { Ok(output.clone()) }
 }

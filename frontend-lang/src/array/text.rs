@@ -229,8 +229,10 @@ impl Floats {
             let shortest = format!("{:e}", self.dtype.shortest(value));
             let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
             let own = mantissa.split('.').nth(1).unwrap_or("").len();
-            let (mantissa, exponent) = if own > most {
-                let cut = format!("{value:.most$e}");
+            // Digits that are asked for beyond the shortest are those of the element itself.
+            let wanted = own.clamp(least.min(most), most);
+            let (mantissa, exponent) = if own != wanted {
+                let cut = format!("{value:.wanted$e}");
                 let (mantissa, exponent) = cut.split_once('e').unwrap_or((&cut, "0"));
                 (mantissa.to_owned(), exponent.to_owned())
             } else {

@@ -224,7 +224,10 @@ impl Operand {
     /// The elements in a dtype; a plain number beside elements stays one, since these decide.
     fn ready(&self, dtype: DType, other: &Operand) -> Result<Tensor, Raised> {
         match self.tensor.as_number() {
-            Some(_) if other.tensor.as_number().is_none() => Ok(self.tensor.clone()),
+            // A number counts as the nearest half.
+            Some(_) if other.tensor.as_number().is_none() && !dtype.is_half() => {
+                Ok(self.tensor.clone())
+            }
             _ => self.stored(dtype),
         }
     }

@@ -16,7 +16,7 @@ use std::path::Path;
 use frontend_lang::suggest;
 
 use engine::model::Port;
-use engine::{Shape, Tensor, cpu::alloc};
+use engine::{DType, Shape, Tensor, cpu::alloc};
 
 use super::report::kind;
 
@@ -222,8 +222,9 @@ fn floats(values: &Values, n: usize) -> Vec<f64> {
 /// Whole numbers that the port's dtype holds.
 fn ints(values: &Values, n: usize, port: &Port) -> Result<Vec<i64>, String> {
     let dtype = port.meta.dtype;
-    let refuse = |value: &dyn std::fmt::Display| {
-        format!("input `{}` takes {dtype}, which cannot hold {value}", port.name)
+    let refuse = |value: &dyn std::fmt::Display| match dtype {
+        DType::Bool => format!("input `{}` takes bool, which {value} is not", port.name),
+        _ => format!("input `{}` takes {dtype}, which cannot hold {value}", port.name),
     };
     let (least, most) = dtype.int_range().unwrap_or((i64::MIN, i64::MAX));
     let one = |it: i64| if (least..=most).contains(&it) { Ok(it) } else { Err(refuse(&it)) };

@@ -13,8 +13,8 @@ use super::{Fault, Kern, Lane, Mem, take_fault};
 use crate::cpu::interrupt;
 use crate::cpu::pool::for_each_chunk;
 use crate::cpu::view::{OutView, View};
+use crate::dtype::Number;
 use crate::dtype::Width;
-use crate::storage::Number;
 use crate::{Layout, Shape};
 
 /// Elements of a tile.

@@ -3,10 +3,10 @@
 use smallvec::smallvec;
 
 use super::{dtype_or, fill_with};
+use crate::dtype::Number;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind, Surface,
 };
-use crate::storage::Number;
 use crate::tensor::Metas;
 use crate::{Attr, DType, Error, Meta, Result, Shape};
 

@@ -3,11 +3,11 @@
 use smallvec::smallvec;
 
 use super::{dtype_of, dtype_or, fill, number_or, sizes};
+use crate::dtype::Number;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind, Surface,
     shapes,
 };
-use crate::storage::Number;
 use crate::tensor::Metas;
 use crate::{Meta, Result, rules};
 

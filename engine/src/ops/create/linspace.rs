@@ -3,11 +3,11 @@
 use smallvec::smallvec;
 
 use super::{dtype_or, fill_with, number_or};
+use crate::dtype::Number;
 use crate::op::{
     self, Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
     Surface,
 };
-use crate::storage::Number;
 use crate::tensor::Metas;
 use crate::{DType, Error, Meta, Result, Shape};
 

@@ -14,8 +14,9 @@ use smallvec::smallvec;
 
 use crate::cpu::interrupt;
 use crate::cpu::view::OutView;
+use crate::dtype::Number;
 use crate::op::{self, ComposedCx, InferCx};
-use crate::storage::{Number, bits_of};
+use crate::storage::bits_of;
 use crate::tensor::{Metas, Outputs};
 use crate::{Attr, Attrs, DType, Error, Meta, OpDef, Result, Shape, apply, lane, with_size};
 

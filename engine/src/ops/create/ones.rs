@@ -2,10 +2,10 @@
 
 use super::{fill, sized};
 use crate::Result;
+use crate::dtype::Number;
 use crate::op::{
     Body, DTypeRule, Default, Grad, Kernel, KernelCx, OpDef, Param, ParamKind, Surface, shapes,
 };
-use crate::storage::Number;
 
 /// The row of `ones`.
 pub static OP: OpDef = OpDef {

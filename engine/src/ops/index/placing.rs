@@ -8,10 +8,11 @@ use crate::cpu::number::Num;
 use crate::cpu::typed::{self, Plain};
 use crate::cpu::view::View;
 use crate::cpu::{interrupt, strided};
+use crate::dtype::Number;
 use crate::functional::gather;
 use crate::op::{GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
-use crate::storage::{self, Number};
+use crate::storage;
 use crate::{DType, Error, Layout, Metas, Result, Shape, Tensor, rules, with_dtype, with_size};
 
 pub(super) fn infer(cx: &InferCx<'_>) -> Result<Metas> {

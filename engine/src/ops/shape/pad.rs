@@ -5,11 +5,12 @@ use std::ops::Range;
 use smallvec::smallvec;
 
 use crate::cpu::interrupt;
+use crate::dtype::Number;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface,
 };
-use crate::storage::{Number, bits_of};
+use crate::storage::bits_of;
 use crate::{
     Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, rules,
     with_size,

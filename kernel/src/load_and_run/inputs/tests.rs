@@ -1,6 +1,5 @@
 //! Every form of `--input`, against values that NumPy wrote.
 
-use engine::DType;
 use std::path::{Path, PathBuf};
 
 use engine::{Meta, Shape};

@@ -1,0 +1,72 @@
+//! Numbers as programs write them, which have no dtype of their own.
+
+use std::fmt;
+
+use super::DType;
+
+/// A number of the language.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+}
+
+impl Number {
+    /// The dtype that holds the number exactly.
+    pub fn dtype(self) -> DType {
+        match self {
+            Self::Bool(_) => DType::Bool,
+            Self::Int(_) => DType::I64,
+            Self::Float(_) => DType::F64,
+        }
+    }
+
+    /// The nearest float.
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Self::Bool(it) => f64::from(u8::from(it)),
+            Self::Int(it) => it as f64,
+            Self::Float(it) => it,
+        }
+    }
+
+    /// The value truncated to an integer (saturating).
+    pub fn as_i64(self) -> i64 {
+        match self {
+            Self::Bool(it) => i64::from(it),
+            Self::Int(it) => it,
+            Self::Float(it) => it as i64,
+        }
+    }
+
+    /// Whether it can become an element of a dtype. Below 0 it may wrap where the dtype has no sign.
+    pub fn fits(self, dtype: DType) -> bool {
+        match dtype.int_range() {
+            _ if dtype == DType::Bool => true,
+            Some((0, most)) => (-most..=most).contains(&self.as_i64()),
+            Some((least, most)) => (least..=most).contains(&self.as_i64()),
+            None => !self.as_f64().is_finite() || self.as_f64().abs() <= dtype.largest(),
+        }
+    }
+
+    /// Same kind and same bits.
+    pub fn same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Int(a), Self::Int(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(it) => it.fmt(f),
+            Self::Int(it) => it.fmt(f),
+            Self::Float(it) => it.fmt(f),
+        }
+    }
+}
