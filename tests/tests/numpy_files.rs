@@ -40,7 +40,7 @@ fn reads_what_numpy_wrote() {
     check("a = np.load('short.npy'); print(a, a.dtype)", "[ -1 300] int16");
     check(
         "a = np.load('halves.npy'); print(a, a.dtype, np.load('unsigned.npy'), np.load('wide.npy'))",
-        "[ 9.998e-02 -6.550e+04        inf] float16 [    0 65535] [         0 4294967295]",
+        "[ 1.00e-01 -6.55e+04       inf] float16 [    0 65535] [         0 4294967295]",
     );
     check("a = np.load('bytes.npy'); print(a.tolist(), a.dtype)", "[[1, -128], [127, 0]] int8");
     check(
