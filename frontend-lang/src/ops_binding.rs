@@ -169,6 +169,11 @@ impl NativeObject for OpFunction {
         if bound.requires_grad
             && let [only] = outputs.as_slice()
         {
+            if !only.dtype().is_float() {
+                let problem =
+                    "Only Tensors of floating point and complex dtype can require gradients";
+                return Err(runtime_error(problem));
+            }
             let object = Rc::new(TensorObj::new(only.clone()));
             object.make_leaf();
             return Ok(Value::Tensor(object));

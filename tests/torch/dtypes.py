@@ -95,6 +95,15 @@ def refused(what):
         print("RuntimeError" if isinstance(error, RuntimeError) else type(error).__name__)
 
 
+# A number is compared as the nearest half; uint8 picks as bools do.
+for dtype in HALVES:
+    x = torch.tensor([0.1, 2049.0, 3.0], dtype=dtype)
+    each(x == 0.1, x >= 0.1, x != 0.1, 0.1 == x, x == 2049, x > 2.999, x.eq(torch.tensor(0.1)), x[(x > 1).byte()])
+    print(torch.finfo(dtype))
+print(torch.arange(5.0)[torch.tensor([1, 0, 0, 1, 0], dtype=torch.uint8)])
+refused(lambda: torch.ones(3, dtype=torch.int64, requires_grad=True))
+refused(lambda: nn.Linear(2, 2).to(torch.int8))
+
 u, i8 = torch.tensor([1, 2, 250], dtype=torch.uint8), torch.tensor([1, -2, 100], dtype=torch.int8)
 mask = torch.tensor([True, False, True])
 for x, number in [(u, 300), (u, -1), (u, -300), (i8, 128), (i8, -129), (i8, 100)]:

@@ -123,8 +123,9 @@ impl Builder {
         Value { node, mem: target, dtype: step.out }
     }
 
-    /// The value in a lane, converted to the dtype to compute in.
-    fn in_lane(&mut self, value: Value, compute: DType) -> u32 {
+    /// The value in a lane, converted to the dtype that the step computes in.
+    fn in_lane(&mut self, value: Value, step: &Step) -> u32 {
+        let compute = step.compute;
         let target = Mem::from(lane_of(compute));
         if compute == DType::Bool && value.dtype != DType::Bool {
             return self.truth(value.node, value.mem);
@@ -132,7 +133,9 @@ impl Builder {
         let node = self.convert(value.node, value.mem, target);
         // A number that the dtype does not hold counts as the element that it would be there.
         let narrow = compute.is_int() && is_narrow(compute) && value.dtype == DType::I64;
-        if narrow { self.node(Node::Wrap(compute, node)) } else { node }
+        // So that half(0.1) equals 0.1; in arithmetic numbers count as they are.
+        let compared = compute.is_half() && step.out == DType::Bool && value.dtype != compute;
+        if narrow || compared { self.node(Node::Wrap(compute, node)) } else { node }
     }
 
     /// The value as memory holds its dtype.
@@ -228,7 +231,7 @@ impl Lowering<'_> {
         let node = match &*expr.0 {
             Term::Input(idx) => {
                 let value = *self.operands.get(*idx)?;
-                to.in_lane(value, self.step.compute)
+                to.in_lane(value, self.step)
             }
             Term::Param(idx) => {
                 let number = self.params.iter().find(|it| it.0 == *idx)?.1;

@@ -155,7 +155,12 @@ fn copy(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn view(_cx: &mut Cx, args: Args<'_>) -> Res {
-    if args.opt(1).is_some_and(|it| !matches!(it, Value::Class(_))) {
+    let own = this(&args)?.get().dtype();
+    let is_other = |it: &Value| match it {
+        Value::Class(_) => dtype::from_value(it).is_ok_and(|it| it != own),
+        _ => true,
+    };
+    if args.opt(1).is_some_and(is_other) {
         return Err(not_implemented(
             "elements cannot be read as another dtype; use a.astype(dtype)",
         ));

@@ -124,11 +124,14 @@ pub(crate) fn one(cx: &mut Cx, key: &Value) -> Result<Index, Raised> {
     })
 }
 
-/// A whole number of rank 0 counts as an int.
+/// A whole number of rank 0 counts as an int; uint8 elements say which ones are meant, as bools do.
 fn tensor(object: &Rc<TensorObj>) -> Result<Index, Raised> {
     let value = object.get();
     if value.rank() == 0 && value.dtype().is_int() && !value.is_abstract() {
         return Ok(Index::Int(value.item()?.as_i64()));
+    }
+    if value.dtype() == DType::U8 && value.rank() > 0 {
+        return Ok(Index::Tensor(convert::cast(&value, Some(DType::Bool))?));
     }
     Ok(Index::Tensor(value))
 }
