@@ -63,6 +63,13 @@ pub enum Error {
     Interrupted,
 }
 
+impl Error {
+    /// What a layout is that reaches outside its storage.
+    pub(crate) fn outside_storage() -> Self {
+        Self::File { problem: "a layout reaches outside its storage".into() }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

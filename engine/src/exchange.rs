@@ -23,12 +23,11 @@ impl Tensor {
         let layout = given.layout().clone();
         let mut bytes = Bytes::of(&layout.shape, dtype)?;
         given.with_view(|view| {
-            if let Some(mut output) = OutView::new(&mut bytes, &layout.shape, dtype) {
-                cast_into(&view, &mut output);
-                if dtype == DType::Bool {
-                    truths(&view.to_slice::<T>(), output.as_mut_slice());
-                }
-            }
+            let output = OutView::new(&mut bytes, &layout.shape, dtype);
+            output.into_iter().for_each(|mut output| match dtype {
+                DType::Bool => truths(&view.to_slice::<T>(), output.as_mut_slice()),
+                _ => cast_into(&view, &mut output),
+            });
         })?;
         Ok(Self::stored(Arc::new(bytes), layout, dtype))
     }

@@ -40,8 +40,7 @@ pub(crate) fn run_kernel(
 }
 
 fn view_of<'a>(tensor: &'a Tensor, bytes: &'a Bytes) -> Result<View<'a>> {
-    View::new(bytes, tensor.layout(), tensor.dtype())
-        .ok_or_else(|| Error::File { problem: "a layout reaches outside its storage".into() })
+    View::new(bytes, tensor.layout(), tensor.dtype()).ok_or_else(Error::outside_storage)
 }
 
 /// The same elements in row-major order without gaps (off the tape).

@@ -249,7 +249,7 @@ impl Tensor {
     ) -> Result<bool> {
         let dtype = self.dtype();
         let Some(bytes) = self.own_bytes() else { return Ok(false) };
-        interrupt::unstopped(|| {
+        let write = || {
             value.with_view(|view| {
                 crate::with_size!(dtype, T => {
                     let (src, out) = (view.buffer::<T>(), typed::slice_mut::<T>(bytes));
@@ -261,7 +261,8 @@ impl Tensor {
                     }
                 });
             })
-        })?;
+        };
+        interrupt::unstopped(value.numel(), write).ok_or(Error::Interrupted)??;
         Ok(true)
     }
 
@@ -297,8 +298,8 @@ impl Tensor {
     /// Calls `body` with a view of the elements; an error if the user stopped what it did with them.
     pub fn with_view<R>(&self, body: impl FnOnce(View<'_>) -> R) -> Result<R> {
         let bytes = self.storage()?;
-        let outside = || Error::File { problem: "a layout reaches outside its storage".into() };
-        let view = View::new(&bytes, self.layout(), self.dtype()).ok_or_else(outside)?;
+        let view = View::new(&bytes, self.layout(), self.dtype());
+        let view = view.ok_or_else(Error::outside_storage)?;
         let res = body(view);
         match elements::take_refusal() {
             _ if interrupt::take() => Err(Error::Interrupted),

@@ -72,9 +72,12 @@ fn long_copies_are_stopped() {
         "z = b.sort()",
         "z = m[m == 0]",
         "z = t[k]",
+        "t[k] = 2.0",
+        "t += 1",
         "z = t.double()",
         "z = m.t().contiguous()",
         "z = torch.zeros(1).expand(200_000).contiguous()",
+        "z = t.index_put((i,), torch.tensor(2.0))",
         "z = torch.nn.functional.one_hot(i, 200_000)",
     ] {
         if stopped(&mut session, code).as_deref() != Some("KeyboardInterrupt") {

@@ -62,10 +62,15 @@ pub fn ends_here() -> bool {
     ends
 }
 
-/// Runs what must not be left half done, writes into elements that are in use: an interrupt waits for its end.
-pub fn unstopped<R>(body: impl FnOnce() -> R) -> R {
+/// Runs what must not be left half done, writes into so many elements that are in use: an interrupt waits for its end. `None`, with
+/// nothing begun, if it is long and the user has interrupted already.
+pub fn unstopped<R>(len: usize, body: impl FnOnce() -> R) -> Option<R> {
+    if len > PIECE && ends_here() {
+        take();
+        return None;
+    }
     let _lent = Lent { before: FLAG.replace(std::ptr::null()) };
-    body()
+    Some(body())
 }
 
 /// Steps of sequential work between two looks at the flag: less than a millisecond of simple work.

@@ -110,7 +110,8 @@ pub(crate) fn replace(
     let Some(bytes) = target.own_bytes() else { return Ok(false) };
     let Some(output) = OutView::new(bytes, &shape, dtype) else { return Ok(false) };
     let params = params_of(&program, attrs);
-    interrupt::unstopped(|| run(&program, &sources, &mut [output], &params))?;
+    let run = || run(&program, &sources, &mut [output], &params);
+    interrupt::unstopped(shape.numel(), run).ok_or(Error::Interrupted)??;
     Ok(true)
 }
 
@@ -128,6 +129,5 @@ fn source(tensor: &Tensor) -> Result<Source<'_>> {
         Data::Meta => return Err(Error::NoData),
     };
     let view = View::new(bytes, tensor.layout(), tensor.dtype());
-    let outside = || Error::File { problem: "a layout reaches outside its storage".into() };
-    view.map(Source::View).ok_or_else(outside)
+    view.map(Source::View).ok_or_else(Error::outside_storage)
 }

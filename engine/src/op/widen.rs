@@ -55,8 +55,7 @@ pub(super) struct Wide {
 
 impl Wide {
     pub(super) fn view(&self) -> Result<View<'_>> {
-        let outside = || Error::File { problem: "a layout reaches outside its storage".into() };
-        View::new(&self.bytes, &self.layout, self.dtype).ok_or_else(outside)
+        View::new(&self.bytes, &self.layout, self.dtype).ok_or_else(Error::outside_storage)
     }
 }
 

@@ -10,8 +10,7 @@ use super::super::view::{OutView, View};
 use super::Lane;
 use super::halves::{from_bf16, from_f16, to_bf16, to_f16};
 use super::loops::{Kern, lanes};
-use crate::dtype::Number;
-use crate::dtype::Width;
+use crate::dtype::{Number, Width};
 use crate::{DType, with_size};
 
 /// The type of the elements in memory or in a slot.
