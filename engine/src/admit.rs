@@ -4,8 +4,9 @@
 //! runs it: eager code, a recording, a plan, a model. A trace asks it before it promises a result, so that the error comes from
 //! the line that made the mistake. What lane programs refuse as they run follows from the scalar expression.
 
-use crate::cpu::lane::{Fault, cast};
-use crate::expr::{BinOp, Expr};
+use crate::cpu::lane::cast;
+use crate::expr::Expr;
+use crate::math::Fault;
 use crate::op::{AdmitCx, Body, InferCx};
 use crate::{Attrs, DType, Error, OpDef, Result, Tensor, lane, rules};
 
@@ -23,27 +24,11 @@ pub(crate) fn ahead(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Res
     }
 }
 
-/// What an operation on whole numbers refuses as its second operand.
-fn fault_of(op: BinOp) -> Option<Fault> {
-    match op {
-        BinOp::FloorDiv | BinOp::Rem | BinOp::Fmod => Some(Fault::DivisionByZero),
-        BinOp::Pow => Some(Fault::NegativeExponent),
-        _ => None,
-    }
-}
-
-fn is_refused(fault: Fault, operand: f64) -> bool {
-    match fault {
-        Fault::DivisionByZero => operand == 0.0,
-        Fault::NegativeExponent => operand < 0.0,
-    }
-}
-
 /// Whether an elementwise op whose results are of this dtype may refuse an element as it runs.
 pub(crate) fn may_fail(op: &'static OpDef, dtype: DType, attrs: &Attrs) -> bool {
     let mut may = false;
     if let Some(expr) = (!dtype.is_float()).then(|| lane::expr_of(op, attrs)).flatten() {
-        expr.each_binary(&mut |op, _| may |= fault_of(op).is_some());
+        expr.each_binary(&mut |op, _| may |= Fault::of(op).is_some());
     }
     may
 }
@@ -57,10 +42,10 @@ fn faults_ahead(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<
     let mut res = Ok(());
     if let Some(expr) = lane::expr_of(op, attrs) {
         expr.each_binary(&mut |op, operand| {
-            let Some(fault) = fault_of(op) else { return };
+            let Some(fault) = Fault::of(op) else { return };
             if let (Ok(()), Some(idx)) = (&res, Expr::as_input(operand)) {
                 res = cx.elements(idx, |view| {
-                    let bad = cast::<f64>(view).iter().any(|&it| is_refused(fault, it));
+                    let bad = fault.is_met_in(&cast::<i64>(view));
                     if bad { Err(Error::from(fault)) } else { Ok(()) }
                 });
             }

@@ -37,8 +37,9 @@ pub fn composed(cx: &InferCx<'_>) -> Result<Metas> {
         return Ok(body(&given)?.iter().map(Tensor::meta).collect());
     }
     let outputs = body(&ComposedCx { inputs: &inputs(true), ..given })?;
-    let rounded = |it: &Tensor| Meta::new(it.shape().clone(), given.rounded(it.dtype()));
-    Ok(outputs.iter().map(rounded).collect())
+    let rounded =
+        |(at, it): (usize, &Tensor)| Meta::new(it.shape().clone(), given.rounded(at, it.dtype()));
+    Ok(outputs.iter().enumerate().map(rounded).collect())
 }
 
 /// The shape that all inputs broadcast to.
@@ -64,7 +65,9 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
     let refuse = |dtype, allowed| Err(Error::DType { op: cx.op.name, dtype, allowed });
     let same = |dtype| Ok((dtype, dtype));
     match cx.op.dtypes {
-        DTypeRule::Any | DTypeRule::FloatFirst | DTypeRule::Promote => same(promoted()),
+        DTypeRule::Any | DTypeRule::FloatFirst | DTypeRule::Promote | DTypeRule::Same => {
+            same(promoted())
+        }
         DTypeRule::PromoteNumbers => match promoted() {
             DType::Bool => {
                 refuse(DType::Bool, "a number; convert with .to(int64) or use logical ops")
@@ -75,10 +78,12 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
             dtype if dtype.is_float() => same(dtype),
             _ => same(DType::F32),
         },
-        DTypeRule::FloatsToSame => match promoted() {
-            dtype if dtype.is_float() => same(dtype),
-            dtype => refuse(dtype, "floats"),
-        },
+        DTypeRule::FloatsToSame | DTypeRule::SameFloats | DTypeRule::FloatsLikeFirst => {
+            match promoted() {
+                dtype if dtype.is_float() => same(dtype),
+                dtype => refuse(dtype, "floats"),
+            }
+        }
         DTypeRule::IntsToSame => match promoted() {
             dtype if dtype.is_float() => refuse(dtype, "integers or bool"),
             dtype => same(dtype),
@@ -113,13 +118,22 @@ pub fn check_numbers(cx: &InferCx<'_>) -> Result<()> {
 /// Checks the row's dtype rule for ops that are not elementwise.
 pub fn check_dtypes(op: &'static str, rule: &DTypeRule, inputs: &[Tensor]) -> Result<()> {
     let refuse = |dtype, allowed| Err(Error::DType { op, dtype, allowed });
+    let first = inputs.first().map(Tensor::dtype);
     for (idx, input) in inputs.iter().enumerate() {
         match (rule, input.dtype()) {
             (DTypeRule::FloatFirst, dtype) if idx == 0 && !dtype.is_float() => {
                 return refuse(dtype, "floats");
             }
-            (DTypeRule::FloatsToSame, dtype) if !dtype.is_float() => {
-                return refuse(dtype, "floats");
+            (
+                DTypeRule::FloatsToSame | DTypeRule::SameFloats | DTypeRule::FloatsLikeFirst,
+                dtype,
+            ) if !dtype.is_float() => return refuse(dtype, "floats"),
+            (DTypeRule::FloatsLikeFirst, DType::F32) if first.is_some_and(DType::is_half) => {}
+            (DTypeRule::Same | DTypeRule::SameFloats | DTypeRule::FloatsLikeFirst, dtype)
+                if first != Some(dtype) =>
+            {
+                let dtypes = inputs.iter().map(Tensor::dtype).collect();
+                return Err(Error::DTypes { op, dtypes });
             }
             (DTypeRule::IntsToSame, dtype) if dtype.is_float() => {
                 return refuse(dtype, "integers or bool");

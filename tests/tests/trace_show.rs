@@ -50,6 +50,17 @@ const PARAMETERS: [(&str, &str); 4] = [
 ];
 
 #[test]
+fn fused_launches_are_shown_as_cuda_c() {
+    let define = "import torch\n@trace\ndef f(x):\n    return (x * 2 + 1).tanh().sum()";
+    let text = shown(&[define, "f(torch.ones(5)); f(torch.ones(5))", "%trace show f --stage code"]);
+    assert!(text.contains("extern \"C\" __global__ void launch0(long long n"), "{text}");
+    assert!(text.contains("// mul add tanh") && text.contains("fmaf("), "{text}");
+    assert!(text.contains("sum") && text.contains(": a kernel of its own"), "{text}");
+    let wrong = show(&mut Runner::default(), "%trace show --stage ptx").expect_err("no such stage");
+    assert!(wrong.contains("stages: raw, optimized, plan, code"), "{wrong}");
+}
+
+#[test]
 fn a_step_of_a_cell_has_forward_backward_and_update() {
     let text = shown(&[MLP, LOOP, "%trace show"]);
     assert!(text.starts_with("cell 2, loop at line 4 (optimized), 3 calls"), "{text}");

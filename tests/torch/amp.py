@@ -57,6 +57,13 @@ for step in range(3):
     optimizer.step()
     print(scores.dtype, loss.dtype, [str(it.grad.dtype) for it in model.parameters()], f"{loss.item():.2f}")
 
+# Norms leave what comes from a product in its dtype.
+norm = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.LayerNorm(4))
+with torch.autocast("cpu"):
+    y = norm(torch.ones(2, 3) * torch.tensor([[1.0], [3.0]]))
+y.float().sum().backward()
+print(y.dtype, [str(it.grad.dtype) for it in norm.parameters()], norm[1].running_mean.dtype)
+
 # Scaled losses: a step that overflows is left out and the scale halved.
 scaler = torch.amp.GradScaler("cpu", init_scale=1024.0, growth_interval=2)
 weight = torch.tensor([2.0, -1.0], requires_grad=True)

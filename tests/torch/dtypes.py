@@ -39,6 +39,10 @@ each(a + b, a - b, a * b, a // b, a % b, a / b, a**2, -a, a.abs(), ~a, a & b, a 
 each(a > b, a == b, a.clamp(-50, 50), torch.maximum(a, b), a.float() / 3, a * 1.5, a + 1000, a.sign(), a.sqrt())
 s = torch.tensor([30000, -30000, 3], dtype=torch.int16)
 each(s + s, s * 2, s * s, s // 7, s.sum(), s.prod(), s.cumsum(0), s.max(), s.argmin(), s.sort(), s.unique())
+def image_of(m):
+    return torch.stack([m.T, m.T + 1])
+
+
 for dtype in HALVES:
     x = torch.tensor([0.1, 0.2, 0.3, 1000.0, -7.5], dtype=dtype)
     y = torch.tensor([3.0, -0.7, 0.001, 0.01, 2.0], dtype=dtype)
@@ -51,6 +55,9 @@ for dtype in HALVES:
     n = torch.arange(8, dtype=dtype).reshape(4, 2) / 3 - 1
     each(m @ n, m.T, m[1], m[:, 2:], m @ n[:, 0], m.reshape(2, 6), torch.cat([m, m]), torch.stack([m[0], m[1]]), m.sum(0), m.mean(1))
     each(F.linear(m, n.T, n[:2, 0]), torch.addmm(torch.ones(3, 2, dtype=dtype), m, n), F.layer_norm(m, (4,)), F.softmax(m, -1))
+    # Parameters of norms may stay in float32.
+    ones, zeros = torch.linspace(0.5, 2, 4), torch.linspace(-1, 1, 4)
+    each(F.layer_norm(m, (4,), ones, zeros), F.batch_norm(m, zeros, ones, ones, zeros), F.batch_norm(m, zeros.clone(), ones.clone(), ones, zeros, training=True), F.group_norm(m, 2, ones, zeros), F.instance_norm(image_of(m), weight=ones, bias=zeros))
     each(m[torch.tensor([2, 0])], m[m > 0.5], m.gather(1, torch.tensor([[0], [1], [2]])), m.index_select(0, torch.tensor([1])), m.tril())
     image = torch.arange(2 * 5 * 5, dtype=dtype).reshape(1, 2, 5, 5) / 10 - 2
     kernel = torch.arange(3 * 2 * 9, dtype=dtype).reshape(3, 2, 3, 3) / 50 - 0.5
@@ -93,6 +100,22 @@ def refused(what):
         print(what())
     except (RuntimeError, TypeError, ValueError, OverflowError) as error:
         print("RuntimeError" if isinstance(error, RuntimeError) else type(error).__name__)
+
+
+# Products, convolutions and norms do not promote.
+one, half, double = torch.ones(2, 2), torch.ones(2, 2).half(), torch.ones(2, 2).double()
+image, filters = torch.ones(1, 2, 4, 4), torch.ones(3, 2, 3, 3)
+refused(lambda: torch.addmm(half, one, one))
+refused(lambda: torch.addmm(one, half, one))
+refused(lambda: torch.baddbmm(half[None], one[None], one[None]))
+refused(lambda: torch.addmv(one[0], one, half[0]))
+refused(lambda: F.conv2d(image.half(), filters))
+refused(lambda: F.conv2d(image, filters, torch.ones(3).half()))
+refused(lambda: F.conv1d(image[:, :, 0], torch.ones(3, 2, 3).double()))
+refused(lambda: F.conv_transpose2d(image, filters.transpose(0, 1).bfloat16()))
+refused(lambda: F.layer_norm(one, (2,), half[0]))
+refused(lambda: F.layer_norm(half, (2,), double[0]))
+refused(lambda: F.batch_norm(one, one[0], one[0], half[0]))
 
 
 # A number is compared as the nearest half; uint8 picks as bools do.

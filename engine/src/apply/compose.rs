@@ -20,9 +20,9 @@ pub(super) fn compose(
     };
     let inputs = cx.inputs.iter().map(widened).collect::<Result<SmallVec<[_; 4]>>>()?;
     let outputs = body(&ComposedCx { inputs: &inputs, ..*cx })?;
-    let rounded = |it: &Tensor| match cx.rounded(it.dtype()) {
+    let rounded = |(at, it): (usize, &Tensor)| match cx.rounded(at, it.dtype()) {
         dtype if dtype == it.dtype() => Ok(it.clone()),
         dtype => functional::to(it, dtype),
     };
-    outputs.iter().map(rounded).collect()
+    outputs.iter().enumerate().map(rounded).collect()
 }

@@ -48,10 +48,10 @@ const TIGHT: &[&str] = &[
     "atan2",
 ];
 
-struct Case {
-    op: String,
-    attrs: Attrs,
-    inputs: Vec<Tensor>,
+pub(super) struct Case {
+    pub(super) op: String,
+    pub(super) attrs: Attrs,
+    pub(super) inputs: Vec<Tensor>,
     dtype: DType,
     shape: Shape,
     expected: Vec<f64>,
@@ -87,7 +87,7 @@ fn attr(value: &Value) -> Attr {
     }
 }
 
-fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     let text = include_str!("../../testdata/elementwise.json");
     let all: Vec<Value> = serde_json::from_str(text).unwrap();
     all.iter()
@@ -109,7 +109,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// Distance in units of the last place of a float dtype; 0 for two NaNs.
-fn ulps(dtype: DType, a: f64, b: f64) -> f64 {
+pub(super) fn ulps(dtype: DType, a: f64, b: f64) -> f64 {
     if a == b || a.is_nan() && b.is_nan() {
         return 0.0;
     }

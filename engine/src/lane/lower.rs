@@ -5,35 +5,12 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::ssa::{Node, Ssa};
 use super::{Ref, Step};
 use crate::DType;
 use crate::cpu::lane::{Lane, Mem};
 use crate::dtype::Arithmetic;
 use crate::expr::{BinOp, Expr, Term, UnOp};
-
-/// One lane operation; operands are earlier nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Node {
-    Input(usize),
-    /// A number, as the bits of an `f64`.
-    Const(Lane, u64),
-    /// Number `n` of the run.
-    Param(Lane, usize),
-    Convert {
-        from: Mem,
-        to: Mem,
-        x: u32,
-    },
-    /// 1 where not 0.
-    Truth(Mem, u32),
-    /// Into the range of a dtype that is narrower than its lane.
-    Wrap(DType, u32),
-    Unary(UnOp, Lane, u32),
-    Binary(BinOp, Lane, u32, u32),
-    Select(Lane, u32, u32, u32),
-    /// The third where the comparison of the first two holds, else the fourth.
-    SelectCompare(BinOp, Lane, [u32; 4]),
-}
 
 /// A value of a dtype. Its elements are exact in `mem`, which need not be the dtype's own: a bool may stand in floats.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +20,9 @@ pub(super) struct Value {
     pub(super) dtype: DType,
 }
 
-/// The graph being built.
+/// The program being built.
 pub(super) struct Builder {
-    pub(super) nodes: Vec<Node>,
+    nodes: Vec<Node>,
     known: FxHashMap<Node, u32>,
     inputs: Vec<Value>,
     steps: Vec<Value>,
@@ -138,14 +115,26 @@ impl Builder {
         if narrow || compared { self.node(Node::Wrap(compute, node)) } else { node }
     }
 
+    /// The program that gives these values.
+    pub(super) fn finished(mut self, outputs: &[Value]) -> Ssa {
+        let outputs = outputs.iter().map(|&it| (self.stored(it), it.dtype)).collect();
+        let inputs = self.inputs.iter().map(|it| it.dtype).collect();
+        Ssa { nodes: self.nodes, inputs, outputs }
+    }
+
     /// The value as memory holds its dtype.
-    pub(super) fn stored(&mut self, value: Value) -> u32 {
+    fn stored(&mut self, value: Value) -> u32 {
         // Storing keeps the low bits, or rounds, anyway.
         let node = match self.nodes[value.node as usize] {
             Node::Wrap(dtype, x) if dtype == value.dtype && dtype != DType::Bool => x,
             _ => value.node,
         };
-        self.convert(node, value.mem, Mem::of(value.dtype))
+        match value.mem {
+            Mem::F32 | Mem::F64 if value.dtype == DType::Bool => {
+                self.node(Node::Flag(value.mem, node))
+            }
+            mem => self.convert(node, mem, Mem::of(value.dtype)),
+        }
     }
 
     /// The input that the node wraps, or the node.

@@ -4,12 +4,17 @@
 //! runs alone, so a fused group gives the same bits.
 
 mod cache;
+pub(crate) mod cuda;
+#[cfg(test)]
+mod cuda_tests;
+mod expand;
 #[cfg(test)]
 mod expected;
 pub(crate) mod grad;
 mod lower;
 mod program;
 mod registers;
+pub(crate) mod ssa;
 #[cfg(test)]
 mod tests;
 mod tile;

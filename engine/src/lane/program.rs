@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::lower::Builder;
+use super::ssa::Ssa;
 use super::{expr_of, number_of, registers};
 use crate::cpu::features::{Isa, isa};
 use crate::cpu::lane::machine::Code;
@@ -56,11 +57,11 @@ pub struct Param {
     pub value: Number,
 }
 
-/// A program for the tile machine.
+/// A program: what it computes, and how the tile machine does.
 #[derive(Debug)]
 pub struct Program {
+    ssa: Ssa,
     code: Code,
-    inputs: Vec<DType>,
     outputs: Vec<DType>,
     params: Vec<Param>,
 }
@@ -68,7 +69,7 @@ pub struct Program {
 impl Program {
     /// Dtypes of the inputs.
     pub fn inputs(&self) -> &[DType] {
-        &self.inputs
+        &self.ssa.inputs
     }
 
     /// Dtypes of the outputs.
@@ -89,6 +90,11 @@ impl Program {
     /// Number of passes over a tile.
     pub fn n_instructions(&self) -> usize {
         self.code.len()
+    }
+
+    /// What it computes.
+    pub(crate) fn ssa(&self) -> &Ssa {
+        &self.ssa
     }
 
     pub(crate) fn code(&self) -> &Code {
@@ -118,15 +124,14 @@ pub(crate) fn build_for(
     let values: Option<Vec<_>> = outputs.iter().map(|&it| builder.value(it)).collect();
     let values = values.ok_or_else(problem)?;
     let dtypes: Vec<DType> = values.iter().map(|it| it.dtype).collect();
-    let stored: Vec<u32> = values.into_iter().map(|it| builder.stored(it)).collect();
+    let ssa = builder.finished(&values);
     let unsupported = || {
         let op = steps.last().map_or("lanes", |it| it.op.name);
         let dtype = steps.last().map_or(DType::F32, |it| it.compute);
         Error::DType { op, dtype, allowed: "a dtype in which the formula has a meaning" }
     };
-    let code =
-        registers::assign(isa, inputs, &builder, &stored, &dtypes).ok_or_else(unsupported)?;
-    Ok(Program { code, inputs: inputs.to_vec(), outputs: dtypes, params })
+    let code = registers::assign(isa, &ssa).ok_or_else(unsupported)?;
+    Ok(Program { ssa, code, outputs: dtypes, params })
 }
 
 fn add_step(builder: &mut Builder, params: &mut Vec<Param>, idx: usize, step: &Step) -> Result<()> {

@@ -1,48 +1,43 @@
-//! From the graph of lane operations to instructions: what is needed, in order, each result in a slot that is free.
+//! From lane operations to instructions: what is needed, in order, each result in a slot that is free.
 
-use super::lower::{Builder, Node};
-use crate::DType;
+use super::ssa::{Node, Ssa};
 use crate::cpu::features::Isa;
 use crate::cpu::lane::machine::{Code, Instr, Splat, SplatValue};
 use crate::cpu::lane::{
-    Kern, Lane, Mem, binary, convert, select, select_compare, truth, unary, wrap,
+    Kern, Lane, Mem, binary, convert, flag, select, select_compare, truth, unary, wrap,
 };
 use crate::dtype::Number;
 
-/// The code that leaves `outputs` (nodes) in the output registers. `None` when an operation has no kernel.
-pub(super) fn assign(
-    isa: Isa,
-    inputs: &[DType],
-    graph: &Builder,
-    outputs: &[u32],
-    dtypes: &[DType],
-) -> Option<Code> {
+/// The code that leaves the outputs of a program in the output registers. `None` when an operation has no kernel.
+pub(super) fn assign(isa: Isa, ssa: &Ssa) -> Option<Code> {
+    let (n_inputs, n_outputs) = (ssa.inputs.len(), ssa.outputs.len());
     let mut cx = Assignment {
         isa,
-        nodes: &graph.nodes,
-        last_use: last_uses(&graph.nodes, outputs),
-        place: vec![None; graph.nodes.len()],
+        ssa,
+        last_use: ssa.last_uses(),
+        place: vec![None; ssa.nodes.len()],
         free: Vec::new(),
         n_slots: 0,
-        first_output: inputs.len(),
-        first_slot: inputs.len() + outputs.len(),
+        first_output: n_inputs,
+        first_slot: n_inputs + n_outputs,
         instrs: Vec::new(),
         splats: Vec::new(),
     };
-    for node in 0..graph.nodes.len() {
+    for node in 0..ssa.nodes.len() {
         if cx.last_use[node].is_some() {
-            cx.place_node(node, outputs)?;
+            cx.place_node(node)?;
         }
     }
-    cx.copy_outputs(outputs, dtypes)?;
-    let mems = |dtypes: &[DType]| dtypes.iter().map(|&it| Mem::of(it)).collect();
-    Code::new(mems(inputs), mems(dtypes), cx.n_slots, cx.instrs, cx.splats)
+    cx.copy_outputs()?;
+    let inputs = ssa.inputs.iter().map(|&it| Mem::of(it)).collect();
+    let outputs = ssa.outputs.iter().map(|it| Mem::of(it.1)).collect();
+    Code::new(inputs, outputs, cx.n_slots, cx.instrs, cx.splats)
 }
 
 struct Assignment<'a> {
     isa: Isa,
-    nodes: &'a [Node],
-    /// The last node that reads this one, or the node itself; `None` where nothing needs it.
+    ssa: &'a Ssa,
+    /// As [`Ssa::last_uses`] says.
     last_use: Vec<Option<usize>>,
     place: Vec<Option<u16>>,
     free: Vec<u16>,
@@ -53,39 +48,9 @@ struct Assignment<'a> {
     splats: Vec<Splat>,
 }
 
-fn operands(node: Node) -> ([u32; 4], usize) {
-    match node {
-        Node::Input(_) | Node::Const(..) | Node::Param(..) => ([0; 4], 0),
-        Node::Convert { x, .. } | Node::Truth(_, x) | Node::Wrap(_, x) | Node::Unary(_, _, x) => {
-            ([x, 0, 0, 0], 1)
-        }
-        Node::Binary(_, _, x, y) => ([x, y, 0, 0], 2),
-        Node::Select(_, c, x, y) => ([c, x, y, 0], 3),
-        Node::SelectCompare(_, _, all) => (all, 4),
-    }
-}
-
-fn last_uses(nodes: &[Node], outputs: &[u32]) -> Vec<Option<usize>> {
-    let mut res = vec![None; nodes.len()];
-    for &node in outputs {
-        res[node as usize] = Some(nodes.len());
-    }
-    for idx in (0..nodes.len()).rev() {
-        if res[idx].is_none() {
-            continue;
-        }
-        let (list, n) = operands(nodes[idx]);
-        for &operand in &list[..n] {
-            let operand = &mut res[operand as usize];
-            *operand = Some(operand.unwrap_or(0).max(idx));
-        }
-    }
-    res
-}
-
 impl Assignment<'_> {
-    fn place_node(&mut self, idx: usize, outputs: &[u32]) -> Option<()> {
-        match self.nodes[idx] {
+    fn place_node(&mut self, idx: usize) -> Option<()> {
+        match self.ssa.nodes[idx] {
             Node::Input(input) => self.place[idx] = Some(u16::try_from(input).ok()?),
             Node::Const(lane, bits) => {
                 let value = f64::from_bits(bits);
@@ -98,12 +63,12 @@ impl Assignment<'_> {
             Node::Param(lane, param) => self.splat(idx, lane, SplatValue::Param(param))?,
             node => {
                 let kern = self.kern(node)?;
-                let (list, n) = operands(node);
+                let (list, n) = node.operands();
                 let mut src = [0; 4];
                 for (at, &operand) in src.iter_mut().zip(&list[..n]) {
                     *at = self.place[operand as usize]?;
                 }
-                let output = outputs.iter().position(|&it| it as usize == idx);
+                let output = self.ssa.outputs.iter().position(|it| it.0 as usize == idx);
                 let dst = match output {
                     Some(output) => u16::try_from(self.first_output + output).ok()?,
                     None => self.slot()?,
@@ -138,7 +103,7 @@ impl Assignment<'_> {
     fn release(&mut self, idx: usize, operands: &[u32]) {
         for (at, &operand) in operands.iter().enumerate() {
             let node = operand as usize;
-            let computed = operands_of_instruction(self.nodes[node]);
+            let computed = operands_of_instruction(self.ssa.nodes[node]);
             let ended = self.last_use[node] == Some(idx) && !operands[..at].contains(&operand);
             if let Some(slot) = self.place[node].filter(|&it| usize::from(it) >= self.first_slot)
                 && ended
@@ -153,6 +118,7 @@ impl Assignment<'_> {
         match node {
             Node::Convert { from, to, .. } => convert(from, to, self.isa),
             Node::Truth(from, _) => truth(from, self.isa),
+            Node::Flag(from, _) => flag(from, self.isa),
             Node::Wrap(dtype, _) => wrap(dtype, self.isa),
             Node::Unary(op, lane, _) => unary(op, lane, self.isa),
             Node::Binary(op, lane, ..) => binary(op, lane, self.isa),
@@ -163,8 +129,8 @@ impl Assignment<'_> {
     }
 
     /// Copies what did not come about in its output register: inputs, numbers, and second uses of one result.
-    fn copy_outputs(&mut self, outputs: &[u32], dtypes: &[DType]) -> Option<()> {
-        for (idx, (&node, &dtype)) in outputs.iter().zip(dtypes).enumerate() {
+    fn copy_outputs(&mut self) -> Option<()> {
+        for (idx, &(node, dtype)) in self.ssa.outputs.iter().enumerate() {
             let dst = (self.first_output + idx) as u16;
             if let Some(place) = self.place[node as usize].filter(|&it| it != dst) {
                 let mem = Mem::of(dtype);
@@ -178,5 +144,5 @@ impl Assignment<'_> {
 
 /// Whether the node is an instruction, whose slot can be used again.
 fn operands_of_instruction(node: Node) -> bool {
-    operands(node).1 > 0
+    node.operands().1 > 0
 }

@@ -3,10 +3,10 @@
 use smallvec::SmallVec;
 
 use super::{Program, Source};
-use crate::cpu::lane::Fault;
 use crate::cpu::lane::machine::{self, RunError};
 use crate::cpu::view::OutView;
 use crate::dtype::Number;
+use crate::math::Fault;
 use crate::{DType, Error, Result};
 
 /// Runs a program. All outputs have one shape, to which the inputs broadcast; `params` are numbers for

@@ -11,7 +11,7 @@ use crate::cpu::alloc::Bytes;
 use crate::cpu::arena::{Buffers, Operands};
 use crate::cpu::lane::machine::Source;
 use crate::cpu::view::{OutView, View};
-use crate::lane::{self, Program};
+use crate::lane::{self, Program, cuda};
 use crate::op::{Kernel, KernelCx};
 use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, launch};
 
@@ -91,6 +91,21 @@ impl Plan {
     /// The kernels that were chosen.
     pub fn choices(&self) -> &[Choice] {
         &self.choices
+    }
+
+    /// The launches of elementwise ops as CUDA C, each a kernel under the ops that it consists of; launches of other ops are remarks.
+    pub fn cuda_text(&self) -> String {
+        let kernel = |(at, launch): (usize, &Launch)| match &launch.work {
+            Work::Lanes { program, .. } => {
+                let kernel = cuda::kernel(program, &format!("launch{at}"));
+                format!("// {launch}\n{}", kernel.unwrap_or_default())
+            }
+            Work::Kernel { .. } => format!("// {launch}: a kernel of its own\n"),
+        };
+        let kernels: Vec<String> = self.launches.iter().enumerate().map(kernel).collect();
+        let text = kernels.join("\n");
+        let prelude = if text.contains("ng_") { cuda::PRELUDE } else { "" };
+        [prelude, &text].concat()
     }
 
     /// The outputs for these inputs: contiguous tensors that own their storage or share an input's.

@@ -149,6 +149,12 @@ pub enum DTypeRule {
     PromoteToFloat,
     /// Floats only; the result has their promoted dtype.
     FloatsToSame,
+    /// All inputs of one dtype, which is the result's: products do not promote.
+    Same,
+    /// As `Same`, floats only.
+    SameFloats,
+    /// Floats only; parameters beside a half may be float32, and the first result has the dtype of the first input (norms).
+    FloatsLikeFirst,
     /// As `Any`, but the first input is a float (losses, whose targets may be classes).
     FloatFirst,
     /// Integers and bools only (bitwise ops).

@@ -87,10 +87,12 @@ impl ComposedCx<'_> {
         computes && self.inputs.iter().flatten().any(|it| it.dtype().is_half())
     }
 
-    /// The dtype of a result then that comes out as `dtype`.
-    pub(crate) fn rounded(&self, dtype: DType) -> DType {
-        let given = self.inputs.iter().flatten().map(Tensor::dtype).filter(|it| it.is_float());
-        match given.reduce(DType::promote) {
+    /// The dtype of result `at` then, which comes out as `dtype`.
+    pub(crate) fn rounded(&self, at: usize, dtype: DType) -> DType {
+        let mut given = self.inputs.iter().flatten().map(Tensor::dtype).filter(|it| it.is_float());
+        let is_like_first = matches!(self.op.dtypes, DTypeRule::FloatsLikeFirst) && at == 0;
+        let own = if is_like_first { given.next() } else { given.reduce(DType::promote) };
+        match own {
             Some(half) if half.is_half() && dtype == DType::F32 => half,
             _ => dtype,
         }

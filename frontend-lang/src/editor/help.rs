@@ -131,6 +131,11 @@ fn dtypes(rule: DTypeRule) -> String {
             "inputs are promoted to one dtype; integers and bools compute in float32"
         }
         DTypeRule::FloatsToSame => "floats; the result has their dtype",
+        DTypeRule::Same => "one dtype for all; the result has it",
+        DTypeRule::SameFloats => "floats, one dtype for all; the result has it",
+        DTypeRule::FloatsLikeFirst => {
+            "floats, parameters float32 beside a half; the result has the dtype of the first"
+        }
         DTypeRule::FloatFirst => "the first input is a float",
         DTypeRule::IntsToSame => "integers and bools",
         DTypeRule::PromoteToBool | DTypeRule::LogicToBool => "the result is bool",

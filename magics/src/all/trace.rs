@@ -34,7 +34,11 @@ pub(super) static MAGIC: Magic = Magic {
             value: "N",
             help: "0 no passes, 1 tidy, 2 all passes, 3 also fusion",
         },
-        Arg::Flag { name: "--stage", value: "STAGE", help: "of show: raw, optimized or plan" },
+        Arg::Flag {
+            name: "--stage",
+            value: "STAGE",
+            help: "of show: raw, optimized, plan or code",
+        },
     ],
     on_cell: OnCell::ThenRun,
     run,
@@ -150,14 +154,25 @@ fn show(
     stage: &str,
 ) -> Result<Vec<Artifact>, MagicError> {
     let stages = [("raw", Stage::Raw), ("optimized", Stage::Optimized), ("plan", Stage::Plan)];
-    let stage = stages.into_iter().find(|it| it.0 == stage).ok_or_else(|| {
-        let message = format!("there is no stage `{stage}`; stages: raw, optimized, plan");
-        MagicError::usage(&MAGIC, message)
-    })?;
+    let found = stages.into_iter().find(|it| it.0 == stage);
+    if found.is_none() && stage != "code" {
+        let message = format!("there is no stage `{stage}`; stages: raw, optimized, plan, code");
+        return Err(MagicError::usage(&MAGIC, message));
+    }
     let subjects = traced::find(cx, word)?;
+    let Some(stage) = found else {
+        return subjects.iter().map(|it| Ok(Artifact::Text(code(it)?))).collect();
+    };
     let names = TensorNames::gather(&mut cx.session.cx);
     let shown = subjects.iter().map(|it| pictures(it, &names, stage));
     Ok(shown.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// What the launches of elementwise ops compute, as CUDA C.
+fn code(subject: &Subject) -> Result<String, MagicError> {
+    let opt_level = subject.traced.options().opt_level;
+    let graph = passes::optimize(subject.traced.latest()?.graph, opt_level, &mut Log::default())?;
+    Ok(lower::compile(&graph, opt_level >= 3)?.cuda_text())
 }
 
 fn pictures(

@@ -8,9 +8,9 @@ use super::super::number::Num;
 use super::super::pool::{self, Shared};
 use super::super::view::{OutView, View};
 use super::Lane;
-use super::halves::{from_bf16, from_f16, to_bf16, to_f16};
 use super::loops::{Kern, lanes};
 use crate::dtype::{Number, Width};
+use crate::math::halves::{from_bf16, from_f16, to_bf16, to_f16};
 use crate::{DType, with_size};
 
 /// The type of the elements in memory or in a slot.
@@ -67,8 +67,8 @@ impl Mem {
             Self::I16 | Self::U16 => u64::from(number.as_i64() as u16),
             Self::I32 => u64::from(number.as_i64() as u32),
             Self::I64 => number.as_i64() as u64,
-            Self::F16 => u64::from(to_f16(number.as_f64() as f32)),
-            Self::BF16 => u64::from(to_bf16(number.as_f64() as f32)),
+            Self::F16 => to_f16(number.as_f64() as f32) as u64,
+            Self::BF16 => to_bf16(number.as_f64() as f32) as u64,
             Self::F32 => u64::from((number.as_f64() as f32).to_bits()),
             Self::F64 => number.as_f64().to_bits(),
         }
@@ -193,13 +193,13 @@ const CAST_CHUNK: usize = 1 << 16;
 pub(crate) fn convert(from: Mem, to: Mem, isa: Isa) -> Option<Kern> {
     macro_rules! to {
         ($a:ty, $r:ty) => {
-            lanes!(narrow isa, $a => $r, |x| x as $r)
+            lanes!(two isa, $a => $r, |x| x as $r)
         };
     }
     // Through 64 bits, so that large floats wrap as they do when converted twice.
     macro_rules! narrow {
         ($a:ty, $r:ty) => {
-            lanes!(narrow isa, $a => $r, |x| x as i64 as $r)
+            lanes!(two isa, $a => $r, |x| x as i64 as $r)
         };
     }
     Some(match (from, to) {
@@ -222,13 +222,13 @@ pub(crate) fn convert(from: Mem, to: Mem, isa: Isa) -> Option<Kern> {
         (Mem::I64, Mem::I32) => to!(i64, i32),
         (Mem::I64, Mem::F32) => to!(i64, f32),
         (Mem::I64, Mem::F64) => to!(i64, f64),
-        (Mem::F16, Mem::F32) => lanes!(isa, u16 => f32, |x| from_f16(x)),
-        (Mem::BF16, Mem::F32) => lanes!(isa, u16 => f32, |x| from_bf16(x)),
+        (Mem::F16, Mem::F32) => lanes!(all isa, u16 => f32, |x| from_f16(i32::from(x))),
+        (Mem::BF16, Mem::F32) => lanes!(all isa, u16 => f32, |x| from_bf16(i32::from(x))),
         (Mem::F32, Mem::U8) => narrow!(f32, u8),
         (Mem::F32, Mem::I32) => narrow!(f32, i32),
         (Mem::F32, Mem::I64) => to!(f32, i64),
-        (Mem::F32, Mem::F16) => lanes!(isa, f32 => u16, |x| to_f16(x)),
-        (Mem::F32, Mem::BF16) => lanes!(isa, f32 => u16, |x| to_bf16(x)),
+        (Mem::F32, Mem::F16) => lanes!(all isa, f32 => u16, |x| to_f16(x) as u16),
+        (Mem::F32, Mem::BF16) => lanes!(all isa, f32 => u16, |x| to_bf16(x) as u16),
         (Mem::F32, Mem::F64) => to!(f32, f64),
         (Mem::F64, Mem::U8) => narrow!(f64, u8),
         (Mem::F64, Mem::I32) => narrow!(f64, i32),
@@ -241,36 +241,45 @@ pub(crate) fn convert(from: Mem, to: Mem, isa: Isa) -> Option<Kern> {
 /// The kernel that gives 1 in an `I64` lane where the number is not 0, else 0; `None` for elements that have to be made wider first.
 pub(crate) fn truth(from: Mem, isa: Isa) -> Option<Kern> {
     Some(match from {
-        Mem::U8 => lanes!(narrow isa, u8 => i64, |x| i64::from(x != 0)),
-        Mem::I32 => lanes!(narrow isa, i32 => i64, |x| i64::from(x != 0)),
-        Mem::I64 => lanes!(narrow isa, i64 => i64, |x| i64::from(x != 0)),
-        Mem::F32 => lanes!(narrow isa, f32 => i64, |x| i64::from(x != 0.0)),
-        Mem::F64 => lanes!(narrow isa, f64 => i64, |x| i64::from(x != 0.0)),
+        Mem::U8 => lanes!(two isa, u8 => i64, |x| i64::from(x != 0)),
+        Mem::I32 => lanes!(two isa, i32 => i64, |x| i64::from(x != 0)),
+        Mem::I64 => lanes!(two isa, i64 => i64, |x| i64::from(x != 0)),
+        Mem::F32 => lanes!(two isa, f32 => i64, |x| i64::from(x != 0.0)),
+        Mem::F64 => lanes!(two isa, f64 => i64, |x| i64::from(x != 0.0)),
         Mem::I8 | Mem::I16 | Mem::U16 | Mem::F16 | Mem::BF16 => return None,
+    })
+}
+
+/// The kernel that gives the byte 1 where a float is not 0, else 0; `None` for other elements.
+pub(crate) fn flag(from: Mem, isa: Isa) -> Option<Kern> {
+    Some(match from {
+        Mem::F32 => lanes!(all isa, f32 => u8, |x| u8::from(x != 0.0)),
+        Mem::F64 => lanes!(all isa, f64 => u8, |x| u8::from(x != 0.0)),
+        _ => return None,
     })
 }
 
 /// The kernel that copies elements.
 fn copy(width: Width, isa: Isa) -> Kern {
     match width {
-        Width::W1 => lanes!(narrow isa, u8, |x| x),
-        Width::W2 => lanes!(narrow isa, i16, |x| x),
-        Width::W4 => lanes!(narrow isa, i32, |x| x),
-        Width::W8 => lanes!(narrow isa, i64, |x| x),
+        Width::W1 => lanes!(two isa, u8, |x| x),
+        Width::W2 => lanes!(two isa, i16, |x| x),
+        Width::W4 => lanes!(two isa, i32, |x| x),
+        Width::W8 => lanes!(two isa, i64, |x| x),
     }
 }
 
 /// The kernel that brings a lane into the range of a dtype: wraps integers, rounds halves. `None` where every value is in range.
 pub(crate) fn wrap(dtype: DType, isa: Isa) -> Option<Kern> {
     Some(match dtype {
-        DType::Bool => lanes!(narrow isa, i64, |x| i64::from(x != 0)),
-        DType::U8 => lanes!(narrow isa, i64, |x| x & 0xff),
-        DType::I8 => lanes!(narrow isa, i64, |x| i64::from(x as i8)),
-        DType::I16 => lanes!(narrow isa, i64, |x| i64::from(x as i16)),
-        DType::U16 => lanes!(narrow isa, i64, |x| x & 0xffff),
-        DType::I32 => lanes!(narrow isa, i64, |x| i64::from(x as i32)),
-        DType::F16 => lanes!(isa, f32, |x| from_f16(to_f16(x))),
-        DType::BF16 => lanes!(isa, f32, |x| from_bf16(to_bf16(x))),
+        DType::Bool => lanes!(two isa, i64, |x| i64::from(x != 0)),
+        DType::U8 => lanes!(two isa, i64, |x| x & 0xff),
+        DType::I8 => lanes!(two isa, i64, |x| i64::from(x as i8)),
+        DType::I16 => lanes!(two isa, i64, |x| i64::from(x as i16)),
+        DType::U16 => lanes!(two isa, i64, |x| x & 0xffff),
+        DType::I32 => lanes!(two isa, i64, |x| i64::from(x as i32)),
+        DType::F16 => lanes!(all isa, f32, |x| from_f16(to_f16(x))),
+        DType::BF16 => lanes!(all isa, f32, |x| from_bf16(to_bf16(x))),
         DType::I64 | DType::F32 | DType::F64 => return None,
     })
 }

@@ -2,6 +2,7 @@
 
 use super::super::features::Isa;
 use super::super::typed::Plain;
+use crate::math::Fault;
 
 /// Computes `n` elements: destination, up to four operands, count.
 ///
@@ -19,6 +20,8 @@ pub(crate) struct Kern {
     pub(super) operand: usize,
     /// Number of operands.
     pub(super) arity: usize,
+    /// What it refuses in its second operand, whole numbers of 64 bits.
+    pub(super) refuses: Option<Fault>,
 }
 
 /// A scalar function of one operand.
@@ -165,7 +168,7 @@ macro_rules! kernels {
                 _ => portable::<A, R, F>,
             };
             let arity = [$($idx),*].len();
-            Kern { run, result: size_of::<R>(), operand: size_of::<A>(), arity }
+            Kern { run, result: size_of::<R>(), operand: size_of::<A>(), arity, refuses: None }
         }
     };
 }
@@ -175,18 +178,18 @@ kernels!(map2, Map2, each2, 0 1);
 kernels!(map3, Map3, each3, 0 1 2);
 kernels!(map4, Map4, each4, 0 1 2 3);
 
-/// The kernel of an expression in one, two, three or four operands: `lanes!(isa, f32, |x| x + 1.0)`. `plain` instead of the
-/// instruction set compiles it once, for functions that call a library; `narrow isa` leaves out AVX-512, for what is
-/// not worth its time to compile.
+/// The kernel of an expression in one, two, three or four operands: `lanes!(all isa, f32, |x| x + 1.0)`. Says how many versions are
+/// compiled: for `all` instruction sets, `two` (without AVX-512, for what is not worth its time to compile), or `one`, for functions that
+/// call a library.
 macro_rules! lanes {
-    (plain, $t:ty, $($rest:tt)*) => {
-        lanes!(@1 $crate::cpu::features::Isa::Portable, $t => $t, $($rest)*)
+    (all $($rest:tt)*) => {
+        lanes!(@3 $($rest)*)
     };
-    (narrow $isa:expr, $t:ty => $r:ty, $($rest:tt)*) => {
-        lanes!(@2 $isa, $t => $r, $($rest)*)
+    (two $($rest:tt)*) => {
+        lanes!(@2 $($rest)*)
     };
-    (narrow $isa:expr, $t:ty, $($rest:tt)*) => {
-        lanes!(@2 $isa, $t => $t, $($rest)*)
+    (one $($rest:tt)*) => {
+        lanes!(@1 $($rest)*)
     };
     (@$sets:literal $isa:expr, $t:ty => $r:ty, |$x:ident| $body:expr) => {{
         struct Body;
@@ -236,11 +239,8 @@ macro_rules! lanes {
         }
         $crate::cpu::lane::loops::map4::<$t, $r, Body>($isa)
     }};
-    ($isa:expr, $t:ty => $r:ty, $($rest:tt)*) => {
-        lanes!(@3 $isa, $t => $r, $($rest)*)
-    };
-    ($isa:expr, $t:ty, $($rest:tt)*) => {
-        lanes!(@3 $isa, $t => $t, $($rest)*)
+    (@$sets:literal $isa:expr, $t:ty, $($rest:tt)*) => {
+        lanes!(@$sets $isa, $t => $t, $($rest)*)
     };
 }
 

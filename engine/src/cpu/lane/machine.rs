@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use smallvec::SmallVec;
 
 use super::geometry::{Access, Geometry, simple_access};
-use super::{Fault, Kern, Lane, Mem, take_fault};
+use super::{Kern, Lane, Mem};
 use crate::cpu::interrupt;
 use crate::cpu::pool::for_each_chunk;
 use crate::cpu::view::{OutView, View};
 use crate::dtype::Number;
 use crate::dtype::Width;
+use crate::math::Fault;
 use crate::{Layout, Shape};
 
 /// Elements of a tile.
@@ -180,36 +181,42 @@ pub(crate) fn run(
         Source::Number(_) | Source::Replaced => true,
     };
     if numel == 1 && code.n_registers() <= FEW && sources.iter().all(single) {
-        run_one(code, sources, outputs, params);
-        return take_fault().map_or(Ok(()), |fault| Err(RunError::Fault(fault)));
+        return stopped_by(run_one(code, sources, outputs, params));
     }
     let mut numbers = [0_u64; 8];
     let (operands, geometry) = operands(code, sources, &outputs[0], numel, &mut numbers)?;
     let outputs = outputs.iter().map(|it| it.region().as_ptr()).collect();
     let run = Run { code, params, operands, outputs, geometry, numel };
     if numel * code.instrs.len() < SPLIT_WORK {
-        run.range(0, numel);
-        return take_fault().map_or(Ok(()), |fault| Err(RunError::Fault(fault)));
+        return stopped_by(run.range(0, numel));
     }
     let faults = AtomicU8::new(0);
     for_each_chunk(numel.div_ceil(CHUNK), &|chunk| {
-        run.range(chunk * CHUNK, ((chunk + 1) * CHUNK).min(numel));
-        if let Some(fault) = take_fault() {
+        if let Some(fault) = run.range(chunk * CHUNK, ((chunk + 1) * CHUNK).min(numel)) {
             faults.fetch_max(fault as u8 + 1, Ordering::Relaxed);
         }
     });
     if interrupt::take() {
         return Err(RunError::Interrupted);
     }
-    match faults.into_inner() {
-        0 => Ok(()),
-        1 => Err(RunError::Fault(Fault::DivisionByZero)),
-        _ => Err(RunError::Fault(Fault::NegativeExponent)),
-    }
+    stopped_by(match faults.into_inner() {
+        0 => None,
+        1 => Some(Fault::DivisionByZero),
+        _ => Some(Fault::NegativeExponent),
+    })
 }
 
-/// Runs the code on one element: every operand is read in place, and slots hold one element.
-fn run_one(code: &Code, sources: &[Source<'_>], outputs: &mut [OutView<'_>], params: &[Number]) {
+fn stopped_by(fault: Option<Fault>) -> Result<(), RunError> {
+    fault.map_or(Ok(()), |fault| Err(RunError::Fault(fault)))
+}
+
+/// Runs the code on one element: every operand is read in place, and slots hold one element. The first fault, if any.
+fn run_one(
+    code: &Code,
+    sources: &[Source<'_>],
+    outputs: &mut [OutView<'_>],
+    params: &[Number],
+) -> Option<Fault> {
     let mut cells = [0_u64; FEW];
     let mut regs = [std::ptr::null_mut::<u8>(); FEW];
     for (reg, cell) in regs.iter_mut().zip(&mut cells).take(code.n_registers()) {
@@ -243,11 +250,30 @@ fn run_one(code: &Code, sources: &[Source<'_>], outputs: &mut [OutView<'_>], par
             *regs[usize::from(it.slot)].cast::<u64>() = Mem::from(it.lane).bits(number);
         }
     }
+    let mut fault = None;
     for it in &code.instrs {
-        let src = operands_of(it, &regs);
         // SAFETY: `Code::new` and `check` made sure that registers exist and hold an element of the kernel's types,
         // and that the destination is no operand.
-        unsafe { (it.kern.run)(regs[usize::from(it.dst)], &src, 1) }
+        unsafe { execute(it, &regs, 1, &mut fault) }
+    }
+    fault
+}
+
+/// Runs one instruction on `n` elements and notes what it refuses, if nothing was refused before.
+///
+/// # Safety
+/// The registers exist and hold `n` elements of the kernel's types, and the destination is no operand.
+#[inline(always)]
+unsafe fn execute(instr: &Instr, regs: &[*mut u8], n: usize, fault: &mut Option<Fault>) {
+    let src = operands_of(instr, regs);
+    // SAFETY: promised by the caller.
+    unsafe { (instr.kern.run)(regs[usize::from(instr.dst)], &src, n) }
+    if let Some(refused) = instr.kern.refuses {
+        // SAFETY: promised by the caller; such kernels take whole numbers of 64 bits.
+        let second = unsafe { std::slice::from_raw_parts(src[1].cast::<i64>(), n) };
+        if fault.is_none() && refused.is_met_in(second) {
+            *fault = Some(refused);
+        }
     }
 }
 
@@ -337,8 +363,8 @@ thread_local! {
 struct Line(#[expect(dead_code, reason = "read through pointers")] [u8; 64]);
 
 impl Run<'_> {
-    /// Computes elements `low..high` of the outputs.
-    fn range(&self, low: usize, high: usize) {
+    /// Computes elements `low..high` of the outputs. The first fault, if any.
+    fn range(&self, low: usize, high: usize) -> Option<Fault> {
         let staged = self.operands.iter().filter(|it| it.access != Access::Direct).count();
         let n_slots = self.code.n_slots + staged;
         if n_slots == 0 {
@@ -351,13 +377,20 @@ impl Run<'_> {
             scratch.resize(lines, Line([0; 64]));
         }
         // SAFETY: there are lines for all slots.
-        unsafe { self.tiles(low, high, TILE, scratch.as_mut_ptr().cast()) };
+        let fault = unsafe { self.tiles(low, high, TILE, scratch.as_mut_ptr().cast()) };
         SCRATCH.set(scratch);
+        fault
     }
 
     /// # Safety
     /// `scratch` holds all slots and one for each staged input, of elements of a tile.
-    unsafe fn tiles(&self, low: usize, high: usize, tile: usize, scratch: *mut u8) {
+    unsafe fn tiles(
+        &self,
+        low: usize,
+        high: usize,
+        tile: usize,
+        scratch: *mut u8,
+    ) -> Option<Fault> {
         let code = self.code;
         let slot_bytes = TILE * code.width;
         // SAFETY: promised by the caller.
@@ -395,7 +428,10 @@ impl Run<'_> {
                 unsafe { fill(regs[idx], bits, width, filled) };
             }
         }
-        let each_tile = if high - low > tile { self.run_once(&regs, filled) } else { u64::MAX };
+        let (mut each_tile, mut fault) = (u64::MAX, None);
+        if high - low > tile {
+            each_tile = self.run_once(&regs, filled, &mut fault);
+        }
         let mut at = low;
         while at < high {
             let n = tile.min(high - at);
@@ -404,18 +440,18 @@ impl Run<'_> {
                 if idx < 64 && each_tile >> idx & 1 == 0 {
                     continue;
                 }
-                let src = operands_of(it, &regs);
                 // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
                 // kernel's types, and that the destination is no operand.
-                unsafe { (it.kern.run)(regs[usize::from(it.dst)], &src, n) }
+                unsafe { execute(it, &regs, n, &mut fault) }
             }
             at += n;
         }
+        fault
     }
 
     /// Runs what gives the same in every tile, such as the conversion of a number. The bits of the instructions that are left,
     /// of the first 64.
-    fn run_once(&self, regs: &[*mut u8], n: usize) -> u64 {
+    fn run_once(&self, regs: &[*mut u8], n: usize, fault: &mut Option<Fault>) -> u64 {
         let code = self.code;
         let splat = |it: &Operand| it.access == Access::Splat;
         if code.splats.is_empty() && !self.operands.iter().any(splat) {
@@ -435,9 +471,8 @@ impl Run<'_> {
             if code.stays[idx] && known {
                 same[usize::from(it.dst)] = true;
                 each_tile &= !(1 << idx);
-                let src = operands_of(it, regs);
                 // SAFETY: as in `tiles`; slots and splats hold a whole tile.
-                unsafe { (it.kern.run)(regs[usize::from(it.dst)], &src, n) }
+                unsafe { execute(it, regs, n, fault) }
             }
         }
         each_tile

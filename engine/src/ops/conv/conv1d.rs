@@ -10,7 +10,7 @@ pub static OP: OpDef = OpDef {
     name: "conv1d",
     doc: "Sequences `[n, c, length]` convolved with kernels `[k, c / groups, r]`; then the bias is added.",
     params: super::PARAMS,
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::SameFloats,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

@@ -10,7 +10,7 @@ pub static OP: OpDef = OpDef {
     name: "conv2d",
     doc: "Images `[n, c, h, w]` (or one image `[c, h, w]`) convolved with kernels `[k, c / groups, r, s]`; then the bias is added per kernel.",
     params: super::PARAMS,
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::SameFloats,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

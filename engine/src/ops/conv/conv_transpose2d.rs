@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
         Param::with("groups", ParamKind::Int, Default::Int(1)),
         Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
     ],
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::SameFloats,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

@@ -13,7 +13,7 @@ pub static OP: OpDef = OpDef {
     name: "convolution",
     doc: "The batched convolution behind conv2d, with its bias.",
     params: super::PARAMS,
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::SameFloats,
     infer,
     body: Body::Kernels(KERNELS),
     grad: Grad::Rule(grad, Saves::Inputs),

@@ -15,7 +15,7 @@ pub static OP: OpDef = OpDef {
         BETA,
         ALPHA,
     ],
-    dtypes: DTypeRule::Promote,
+    dtypes: DTypeRule::Same,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

@@ -9,7 +9,7 @@ pub static OP: OpDef = OpDef {
     name: "addmm",
     doc: "`beta * input + alpha * (mat1 @ mat2)` for matrices.",
     params: &[Param::tensor("input"), Param::tensor("mat1"), Param::tensor("mat2"), BETA, ALPHA],
-    dtypes: DTypeRule::Promote,
+    dtypes: DTypeRule::Same,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

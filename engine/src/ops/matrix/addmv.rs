@@ -9,7 +9,7 @@ pub static OP: OpDef = OpDef {
     name: "addmv",
     doc: "`beta * input + alpha * (mat @ vec)` for a matrix and a vector.",
     params: &[Param::tensor("input"), Param::tensor("mat"), Param::tensor("vec"), BETA, ALPHA],
-    dtypes: DTypeRule::Promote,
+    dtypes: DTypeRule::Same,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

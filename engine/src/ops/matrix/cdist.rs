@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
         Param::tensor("x2"),
         Param::with("p", ParamKind::Float, Default::Float(2.0)),
     ],
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::SameFloats,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

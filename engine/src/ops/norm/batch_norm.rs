@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
         Param::with("momentum", ParamKind::Float, Default::Float(0.1)),
         Param::with("eps", ParamKind::Float, Default::Float(1e-05)),
     ],
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::FloatsLikeFirst,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

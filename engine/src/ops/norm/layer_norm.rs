@@ -16,7 +16,7 @@ pub static OP: OpDef = OpDef {
         Param::with("bias", ParamKind::OptTensor, Default::None),
         Param::with("eps", ParamKind::Float, Default::Float(1e-05)),
     ],
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::FloatsLikeFirst,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

@@ -2,7 +2,7 @@
 
 use std::f64::consts;
 
-use engine::cpu::lane::math64;
+use engine::math as precise;
 
 use crate::native::*;
 use crate::objects::number::{float_to_int, overflow};
@@ -97,8 +97,8 @@ unary! {
     cbrt, "Cube root.", false, f64::cbrt;
     cos, "Cosine of an angle in radians.", false, f64::cos;
     cosh, "Hyperbolic cosine.", true, f64::cosh;
-    erf, "Error function.", false, math64::erf;
-    erfc, "Complementary error function.", false, math64::erfc;
+    erf, "Error function.", false, precise::erf;
+    erfc, "Complementary error function.", false, precise::erfc;
     exp, "e to the power of x.", true, f64::exp;
     exp2, "2 to the power of x.", true, f64::exp2;
     expm1, "exp(x) - 1, exact near zero.", true, f64::exp_m1;

@@ -1,0 +1,328 @@
+//! CUDA C of every elementwise row and of fused groups, compiled as C++ and run on the processor, against the tile machine.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::process::Command;
+
+use super::expand::expand;
+use super::expected::{self, ulps};
+use super::program::{Program, build};
+use super::{ElementwiseGrad, Ref, Step, cuda, params_of, source};
+use crate::cpu::alloc::Bytes;
+use crate::cpu::lane::Mem;
+use crate::cpu::view::OutView;
+use crate::math::recorded::Type;
+use crate::{Attrs, DType, Error, Number, OpDef, Shape, Tensor, lane, ops};
+
+/// Elements of each input.
+const N: usize = 211;
+
+/// A program with what it is run on.
+struct Case {
+    title: String,
+    program: Program,
+    inputs: Vec<Tensor>,
+    numbers: Vec<Number>,
+}
+
+/// Numbers of all sizes, and those that functions treat in their own way; shifted by `turn`, so that operands differ.
+fn awkward(dtype: DType, turn: usize) -> Tensor {
+    let special = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -2.0,
+        3.0,
+        7.0,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        1e-40,
+        -3e-42,
+        5e-324,
+        1e-310,
+        1e9,
+        -2.5e9,
+        65504.0,
+        65520.0,
+        1e300,
+        -1e19,
+        0.927_734_4,
+        0.625,
+        89.5,
+        -104.5,
+        127.0,
+        255.0,
+        -129.0,
+        32768.0,
+        4_294_967_296.5,
+    ];
+    let spread = |at: usize| {
+        let size = (at as f64 * 0.377).sin() * 44.0;
+        (at as f64 * 1.3).cos().signum() * size.exp()
+    };
+    let small = |at: usize| (at as f64 * 0.61).sin() * 6.0;
+    let value = |at: usize| match (at + turn) % N {
+        at if at < special.len() => special[at],
+        at if at % 2 == 0 => spread(at),
+        at => small(at),
+    };
+    let values: Vec<f64> = (0..N).map(value).collect();
+    Tensor::from_converted(&values, Shape::from([N]), dtype).unwrap()
+}
+
+/// Every row, with the attributes and dtypes of the cases that have PyTorch's results.
+fn rows() -> Vec<Case> {
+    let mut seen = BTreeSet::new();
+    let mut res = Vec::new();
+    for case in expected::cases() {
+        let op = ops::find(&case.op).unwrap();
+        let dtypes: Vec<DType> = case.inputs.iter().map(Tensor::dtype).collect();
+        let title = format!("{}{:?} of {dtypes:?}", case.op, case.attrs);
+        if !op.body.is_elementwise() || !seen.insert(title.clone()) {
+            continue;
+        }
+        let inputs = dtypes.iter().enumerate().map(|(at, &it)| awkward(it, at * 37)).collect();
+        res.extend(single(op, title, inputs, case.attrs));
+    }
+    res
+}
+
+fn single(op: &'static OpDef, title: String, inputs: Vec<Tensor>, attrs: Attrs) -> Option<Case> {
+    let refs: Vec<Ref> = (0..inputs.len()).map(Ref::Input).collect();
+    let dtypes: Vec<DType> = inputs.iter().map(Tensor::dtype).collect();
+    let step = Step::new(op, &attrs, &refs, &inputs).ok()?;
+    let program = build(&dtypes, &[step], &[Ref::Step(0)]).ok()?;
+    let numbers = params_of(&program, &attrs).to_vec();
+    Some(Case { title, program, inputs, numbers })
+}
+
+/// Derivatives: expressions that the engine has made itself.
+fn gradients() -> Vec<Case> {
+    let families = [ops::unary::ALL, ops::binary::ALL, ops::compare::ALL];
+    let mut res = Vec::new();
+    for op in families.iter().flat_map(|it| it.iter()).filter(|it| it.body.is_elementwise()) {
+        for (dtype, input) in [DType::F32, DType::F64].into_iter().flat_map(|it| [(it, 0), (it, 1)])
+        {
+            let attrs = op.default_attrs();
+            if input >= op.n_tensors() {
+                continue;
+            }
+            let Ok(ElementwiseGrad::Op { op, .. }) = lane::grad_op(op, &attrs, input) else {
+                continue;
+            };
+            let inputs = (0..op.n_tensors()).map(|at| awkward(dtype, at * 37)).collect();
+            res.extend(single(op, format!("{} of {dtype}", op.name), inputs, attrs));
+        }
+    }
+    res
+}
+
+/// Groups of several ops, as a plan fuses them: chains of rows drawn at random, of all dtypes.
+fn groups() -> Vec<Case> {
+    let rows: Vec<&'static OpDef> = [ops::unary::ALL, ops::binary::ALL, ops::compare::ALL]
+        .iter()
+        .flat_map(|it| it.iter().copied())
+        .filter(|it| it.body.is_elementwise() && it.attr_params().next().is_none())
+        .collect();
+    let mut state = 7_u64;
+    let mut draw = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let mut res = Vec::new();
+    while res.len() < 120 {
+        let dtypes = [0; 3].map(|_| DType::ALL[draw(DType::ALL.len())]);
+        let inputs: Vec<Tensor> = (0..3).map(|at| awkward(dtypes[at], at * 37)).collect();
+        let mut kinds: Vec<(Ref, DType)> = (0..3).map(|it| (Ref::Input(it), dtypes[it])).collect();
+        let mut steps: Vec<Step> = Vec::new();
+        for _ in 0..12 {
+            let op = rows[draw(rows.len())];
+            let given: Vec<(Ref, DType)> =
+                (0..op.n_tensors()).map(|_| kinds[draw(kinds.len())]).collect();
+            let refs: Vec<Ref> = given.iter().map(|it| it.0).collect();
+            let stand_in =
+                |it: &(Ref, DType)| Tensor::abstract_of(crate::Meta::new(Shape::from([N]), it.1));
+            let tensors: Vec<Tensor> = given.iter().map(stand_in).collect();
+            let Ok(step) = Step::new(op, &Attrs::new(), &refs, &tensors) else { continue };
+            let at = Ref::Step(steps.len());
+            steps.push(step.clone());
+            if build(&dtypes, &steps, &[at]).is_ok() {
+                kinds.push((at, step.out));
+            } else {
+                steps.pop();
+            }
+        }
+        let Some(last) = steps.len().checked_sub(1) else { continue };
+        let names: Vec<&str> = steps.iter().map(|it| it.op.name).collect();
+        let title = format!("{} of {dtypes:?}", names.join(" "));
+        let outputs = [Ref::Step(last), Ref::Step(last / 2)];
+        let program = build(&dtypes, &steps, &outputs).unwrap();
+        res.push(Case { title, program, inputs, numbers: Vec::new() });
+    }
+    res
+}
+
+/// What the tile machine gives: bytes of each output, and whether it has refused an element.
+fn on_tile_machine(case: &Case) -> (Vec<Vec<u8>>, bool) {
+    let shape = Shape::from([N]);
+    let dtypes = case.program.outputs();
+    let mut buffers: Vec<Bytes> =
+        dtypes.iter().map(|it| Bytes::zeroed(N * it.size()).unwrap()).collect();
+    let mut outputs: Vec<OutView<'_>> = buffers
+        .iter_mut()
+        .zip(dtypes)
+        .map(|(bytes, &dtype)| OutView::new(bytes, &shape, dtype).unwrap())
+        .collect();
+    let sources: Vec<_> = case.inputs.iter().map(|it| source(it).unwrap()).collect();
+    let refused = match super::run(&case.program, &sources, &mut outputs, &case.numbers) {
+        Ok(()) => false,
+        Err(Error::Attr { .. }) => true,
+        Err(error) => panic!("{}: {error}", case.title),
+    };
+    let bytes = outputs.iter_mut().map(|it| {
+        crate::with_size!(it.dtype(), T => {
+            it.as_mut_slice::<T>().iter().flat_map(|it| it.to_ne_bytes()).collect()
+        })
+    });
+    (bytes.collect(), refused)
+}
+
+/// What holds a number of the run.
+fn in_memory(ty: Type) -> Mem {
+    match ty {
+        Type::Bool | Type::I32 => Mem::I32,
+        Type::I64 => Mem::I64,
+        Type::F32 => Mem::F32,
+        Type::F64 => Mem::F64,
+    }
+}
+
+/// C++ that runs all kernels, and the elements that it reads.
+fn harness(cases: &[Case]) -> (String, Vec<u8>) {
+    let mut text = format!("#include \"cuda_shim.h\"\n{}", cuda::PRELUDE);
+    let mut given = Vec::new();
+    let mut calls = String::new();
+    for (at, case) in cases.iter().enumerate() {
+        let kernel = cuda::kernel(&case.program, &format!("kernel{at}"));
+        let kernel = kernel.unwrap_or_else(|| panic!("{} has no expansion", case.title));
+        let _ = writeln!(text, "// {}\n{kernel}\nstatic void case{at}() {{", case.title);
+        let mut arguments = vec![N.to_string()];
+        for (input, tensor) in case.inputs.iter().enumerate() {
+            let ty = cuda::element_name(Mem::of(tensor.dtype()));
+            let _ = writeln!(text, "    {ty} *in{input} = input<{ty}>({N});");
+            arguments.extend([format!("in{input}"), "1".into()]);
+            tensor.append_le_bytes(&mut given).unwrap();
+        }
+        let numbers = expand(case.program.ssa()).unwrap().params;
+        for (number, ty) in numbers.into_iter().enumerate() {
+            let Some(ty) = ty else { continue };
+            let (ty, mem) = (cuda::type_name(ty), in_memory(ty));
+            let _ = writeln!(text, "    {ty} *number{number} = input<{ty}>(1);");
+            arguments.push(format!("*number{number}"));
+            let bits = mem.bits(case.numbers[number]).to_le_bytes();
+            given.extend(&bits[..mem.size()]);
+        }
+        for (output, &dtype) in case.program.outputs().iter().enumerate() {
+            let ty = cuda::element_name(Mem::of(dtype));
+            let _ = writeln!(text, "    {ty} *out{output} = room<{ty}>({N});");
+            arguments.push(format!("out{output}"));
+        }
+        let _ = writeln!(text, "    unsigned faults = 0;");
+        let _ = writeln!(text, "    kernel{at}({}, &faults);", arguments.join(", "));
+        for output in 0..case.program.outputs().len() {
+            let _ = writeln!(text, "    output(out{output}, {N});");
+        }
+        text.push_str("    output(&faults, 1);\n}\n");
+        let _ = writeln!(calls, "    case{at}();");
+    }
+    let _ = write!(
+        text,
+        "int main(int, char **names) {{\n    given = fopen(names[1], \"rb\");\n    \
+         results = fopen(names[2], \"wb\");\n{calls}    return fclose(results);\n}}\n"
+    );
+    (text, given)
+}
+
+/// The results of the kernels, one after the other.
+fn compiled_and_run(text: &str, given: &[u8]) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("kernels.cc"), text).unwrap();
+    fs::write(at("cuda_shim.h"), include_str!("cuda_shim.h")).unwrap();
+    fs::write(at("given"), given).unwrap();
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
+    let options = ["-std=c++17", "-O0", "-w", "-ffp-contract=off", "-o"];
+    let compiled = Command::new(&compiler)
+        .args(options)
+        .args([at("kernels"), at("kernels.cc")])
+        .output()
+        .unwrap_or_else(|error| panic!("{compiler}: {error}; this test needs a C++ compiler"));
+    let errors = String::from_utf8_lossy(&compiled.stderr);
+    assert!(
+        compiled.status.success(),
+        "{}",
+        errors.lines().take(20).collect::<Vec<_>>().join("\n")
+    );
+    let run = Command::new(at("kernels")).args([at("given"), at("results")]).status().unwrap();
+    assert!(run.success(), "the kernels ended with {run}");
+    fs::read(at("results")).unwrap()
+}
+
+/// Elements as numbers, for a message and a distance.
+fn numbers(bytes: &[u8], dtype: DType) -> Vec<f64> {
+    Tensor::from_le_bytes(bytes, Shape::from([N]), dtype).unwrap().to_f64_vec().unwrap()
+}
+
+/// Where results are not those of the tile machine; all NaN are one.
+fn difference(got: &[u8], want: &[u8], dtype: DType) -> Option<String> {
+    let size = dtype.size();
+    let elements = numbers(got, dtype).into_iter().zip(numbers(want, dtype));
+    elements.enumerate().find_map(|(at, (a, b))| {
+        let range = at * size..(at + 1) * size;
+        let same = got[range.clone()] == want[range] || a.is_nan() && b.is_nan();
+        let far = ulps(dtype, a, b);
+        let text = || format!("element {at}: {a:e}, the tile machine gives {b:e} ({far} ulp)");
+        (!same).then(text)
+    })
+}
+
+#[test]
+fn kernels_give_the_bits_of_the_tile_machine() {
+    let mut cases = rows();
+    let n_rows = cases.len();
+    cases.extend(gradients());
+    cases.extend(groups());
+    let (text, given) = harness(&cases);
+    let results = compiled_and_run(&text, &given);
+    let mut rest = &results[..];
+    let mut take = |n: usize| {
+        let (now, later) = rest.split_at(n);
+        rest = later;
+        now
+    };
+    let (mut problems, mut n_refused) = (BTreeMap::new(), 0);
+    for case in &cases {
+        let (want, refused) = on_tile_machine(case);
+        for (want, &dtype) in want.iter().zip(case.program.outputs()) {
+            let got = take(want.len());
+            // What was refused has no results.
+            if let Some(difference) = difference(got, want, dtype).filter(|_| !refused) {
+                problems.insert(case.title.clone(), difference);
+            }
+        }
+        let faults = take(4).iter().any(|&it| it != 0);
+        n_refused += usize::from(refused);
+        if faults != refused {
+            problems.insert(case.title.clone(), format!("refused: {faults}, not {refused}"));
+        }
+    }
+    assert!(rest.is_empty());
+    println!("{} kernels, {n_rows} of single rows; {n_refused} refuse an element", cases.len());
+    let list: Vec<String> = problems.iter().map(|(a, b)| format!("{a}: {b}")).collect();
+    assert!(list.is_empty(), "{} differ:\n{}", list.len(), list[..list.len().min(60)].join("\n"));
+}

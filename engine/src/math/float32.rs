@@ -1,0 +1,313 @@
+//! Transcendental functions on numbers of 32 bits as straight-line code, which the compiler turns into vector code.
+//!
+//! Coefficients of `exp`, `log` and `tanh` are those of the Cephes library (S. Moshier, single precision), those of
+//! `erf` are N. Juffa's. Functions that lose accuracy in 32 bits are computed in 64 and rounded once.
+#![expect(clippy::excessive_precision, reason = "coefficients stand as published")]
+
+use std::f32::consts::LOG2_E;
+use std::f64::consts::{FRAC_2_PI, LN_2, LOG10_E};
+
+use super::float::{clamp, is_nan, polynomial};
+use super::{Float, Float32, Float64, Library, Scalar, Whole};
+
+/// Adding it rounds to an integer, which then stands in the low bits.
+const ROUND32: f32 = 12_582_912.0;
+/// As `ROUND32`, for 64 bits.
+const ROUND64: f64 = 6_755_399_441_055_744.0;
+/// ln 2 in two parts; the first has few bits, so that its small multiples are exact.
+const LN2_HI: f32 = 0.693_359_4;
+const LN2_LO: f32 = -2.121_944_4e-4;
+/// pi / 2 in two parts.
+const PIO2_HI: f64 = std::f64::consts::FRAC_PI_2;
+const PIO2_LO: f64 = 6.123_233_995_736_766e-17;
+/// Arguments beyond this are reduced by the library.
+pub(crate) const TRIG_LIMIT: f32 = 1e9;
+
+/// 2^n for n in -126..=127.
+#[inline(always)]
+fn pow2<F: Float32>(n: F::Int) -> F {
+    F::from_bits(n.wrapping_add(F::Int::of(127)) << 23)
+}
+
+/// (n, r, (e^r - 1 - r) / r^2) with x = n ln 2 + r.
+#[inline(always)]
+fn exp_parts<F: Float32>(x: F) -> (F::Int, F, F) {
+    let shifted = x.mul_add(F::of(LOG2_E), F::of(ROUND32));
+    let n = shifted - F::of(ROUND32);
+    let r = (-n).mul_add(F::of(LN2_LO), (-n).mul_add(F::of(LN2_HI), x));
+    let p = polynomial(
+        r,
+        [1.987_569_2e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_66, 0.5],
+    );
+    (shifted.to_bits().wrapping_sub(F::Int::of(ROUND32.to_bits() as i32)), r, p)
+}
+
+#[inline(always)]
+pub(crate) fn exp<F: Float32>(x: F) -> F {
+    let (n, r, p) = exp_parts(clamp(x, F::of(-104.0), F::of(89.0)));
+    let e = p.mul_add(r * r, r) + F::of(1.0);
+    // Two factors, so that results below the normal range are rounded once.
+    let half = n >> 1;
+    e * pow2::<F>(half) * pow2::<F>(n.wrapping_sub(half))
+}
+
+#[inline(always)]
+pub(crate) fn expm1<F: Float32>(x: F) -> F {
+    let (n, r, p) = exp_parts(clamp(x, F::of(-25.0), F::of(89.0)));
+    let e = p.mul_add(r * r, r);
+    let scale = pow2::<F>(n.wrapping_sub(F::Int::of(1)));
+    let res = F::of(2.0) * scale.mul_add(e, scale - F::of(0.5));
+    F::select(x.equals(F::of(0.0)), x, res)
+}
+
+#[inline(always)]
+pub(crate) fn sigmoid<F: Float32>(x: F) -> F {
+    F::of(1.0) / (F::of(1.0) + exp(-x))
+}
+
+#[inline(always)]
+pub(crate) fn tanh<F: Float32>(x: F) -> F {
+    let a = x.abs();
+    let z = x * x;
+    let p = polynomial(
+        z,
+        [-5.704_988_7e-3, 2.063_908_9e-2, -5.373_971_5e-2, 0.133_314_42, -0.333_332_82],
+    );
+    let near = (p * z).mul_add(x, x);
+    let far = F::of(1.0) - F::of(2.0) / (exp(a + a) + F::of(1.0));
+    // The sign of zero, too.
+    F::select(a.less(F::of(0.625)), near, far).copysign(x)
+}
+
+/// -inf for 0, inf for inf, NaN below 0: what logarithms of these are.
+#[inline(always)]
+fn at_the_ends<F: Float>(x: F, res: F) -> F {
+    let (zero, infinity) = (F::plain(0.0), F::plain(f32::INFINITY));
+    let res = F::select(x.equals(infinity), x, res);
+    let res = F::select(x.equals(zero), -infinity, res);
+    F::select(x.less(zero) | is_nan(x), F::plain(f32::NAN), res)
+}
+
+#[inline(always)]
+pub(crate) fn log<F: Float32>(x: F) -> F {
+    let int = F::Int::of;
+    let tiny = x.less(F::of(f32::MIN_POSITIVE));
+    let y = F::select(tiny, x * F::of(8_388_608.0), x);
+    // m in [sqrt(1/2), sqrt(2)), x = m 2^e.
+    let shifted = y.to_bits().wrapping_sub(int(0x3f35_04f3));
+    let e = F::from_int(shifted >> 23) - F::select(tiny, F::of(23.0), F::of(0.0));
+    let m = F::from_bits((shifted & int(0x007f_ffff)).wrapping_add(int(0x3f35_04f3)));
+    let f = m - F::of(1.0);
+    let z = f * f;
+    let p = polynomial(
+        f,
+        [
+            7.037_684e-2,
+            -0.115_146_1,
+            0.116_769_99,
+            -0.124_201_41,
+            0.142_493_23,
+            -0.166_680_58,
+            0.200_007_15,
+            -0.249_999_94,
+            0.333_333_3,
+        ],
+    );
+    let tail = e.mul_add(F::of(LN2_LO), p * f * z);
+    let tail = F::of(-0.5).mul_add(z, tail);
+    at_the_ends(x, e.mul_add(F::of(LN2_HI), f + tail))
+}
+
+/// The error function; two polynomials, one of them in the exponent.
+#[inline(always)]
+pub(crate) fn erf<F: Float32>(x: F) -> F {
+    let t = x.abs();
+    let s = x * x;
+    let r = polynomial(t, [-1.728_534_7e-5, 3.831_972e-4]);
+    let u = polynomial(t, [-3.883_964_4e-3, 2.425_462_3e-2]);
+    let r = r.mul_add(s, u);
+    let r = r.mul_add(t, F::of(-0.106_777_88));
+    let r = r.mul_add(t, F::of(-0.634_846_7));
+    let r = r.mul_add(t, F::of(-0.128_717_52));
+    let r = r.mul_add(t, -t);
+    // Beyond 4 the result is 1; the polynomial would turn round far out.
+    let far = F::select(F::of(4.0).less(t), F::of(1.0), F::of(1.0) - exp(r));
+    let r = polynomial(
+        s,
+        [
+            -5.967_617e-4,
+            4.991_194_3e-3,
+            -2.676_813_5e-2,
+            0.112_819_925,
+            -0.376_125_34,
+            0.128_379_16,
+        ],
+    );
+    let near = r.mul_add(x, x);
+    let far = F::select(is_nan(x), x, far.copysign(x));
+    F::select(F::of(0.927_734_4).less(t), far, near)
+}
+
+/// e^x to about 1e-11, for |x| up to 700.
+#[inline(always)]
+fn wide_exp<D: Float64>(x: D) -> D {
+    let x = clamp(x, D::of(-700.0), D::of(700.0));
+    let shifted = x.mul_add(D::of(std::f64::consts::LOG2_E), D::of(ROUND64));
+    let n = shifted - D::of(ROUND64);
+    let r = (-n).mul_add(D::of(LN_2), x);
+    let p = polynomial(
+        r,
+        [
+            1.0 / 362_880.0,
+            1.0 / 40_320.0,
+            1.0 / 5_040.0,
+            1.0 / 720.0,
+            1.0 / 120.0,
+            1.0 / 24.0,
+            1.0 / 6.0,
+            0.5,
+            1.0,
+            1.0,
+        ],
+    );
+    let n = shifted.to_bits().wrapping_sub(D::Int::of(ROUND64.to_bits() as i64));
+    p * D::from_bits(n.wrapping_add(D::Int::of(1023)) << 52)
+}
+
+/// ln x to about 1e-12 for positive normal x; -inf for 0, inf for inf, NaN below 0.
+#[inline(always)]
+fn wide_log<D: Float64>(x: D) -> D {
+    let int = D::Int::of;
+    let shifted = x.to_bits().wrapping_sub(int(0x3fe6_a09e_667f_3bcd));
+    // The exponent as a float without an integer conversion, which AVX2 lacks for 64 bits.
+    let field = (shifted >> 52).wrapping_add(int(ROUND64.to_bits() as i64));
+    let e = D::from_bits(field) - D::of(ROUND64);
+    let mantissa = (shifted & int(0x000f_ffff_ffff_ffff)).wrapping_add(int(0x3fe6_a09e_667f_3bcd));
+    let m = D::from_bits(mantissa);
+    let s = (m - D::of(1.0)) / (m + D::of(1.0));
+    let z = s * s;
+    let p = polynomial(
+        z,
+        [2.0 / 15.0, 2.0 / 13.0, 2.0 / 11.0, 2.0 / 9.0, 2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0, 2.0],
+    );
+    at_the_ends(x, e.mul_add(D::of(LN_2), p * s))
+}
+
+#[inline(always)]
+pub(crate) fn exp2<F: Float32>(x: F) -> F {
+    F::narrow(wide_exp(x.widen() * F::Wide::of(LN_2)))
+}
+
+#[inline(always)]
+pub(crate) fn log2<F: Float32>(x: F) -> F {
+    F::narrow(wide_log(x.widen()) * F::Wide::of(std::f64::consts::LOG2_E))
+}
+
+#[inline(always)]
+pub(crate) fn log10<F: Float32>(x: F) -> F {
+    F::narrow(wide_log(x.widen()) * F::Wide::of(LOG10_E))
+}
+
+#[inline(always)]
+pub(crate) fn log1p<F: Float32>(x: F) -> F {
+    let wide = F::Wide::of;
+    let y = x.widen();
+    // The first terms of the series where 1 + x would lose what matters.
+    let near = (polynomial(y, [-0.25, 1.0 / 3.0, -0.5]) * y).mul_add(y, y);
+    F::narrow(F::Wide::select(y.abs().less(wide(1e-4)), near, wide_log(wide(1.0) + y)))
+}
+
+#[inline(always)]
+pub(crate) fn sinh<F: Float32>(x: F) -> F {
+    let wide = F::Wide::of;
+    let y = x.widen();
+    let z = y * y;
+    let p = polynomial(z, [1.0 / 362_880.0, 1.0 / 5_040.0, 1.0 / 120.0, 1.0 / 6.0]);
+    let near = (p * z).mul_add(y, y);
+    let e = wide_exp(y);
+    let far = (e - wide(1.0) / e) * wide(0.5);
+    F::narrow(F::Wide::select(y.abs().less(wide(0.5)), near, far))
+}
+
+#[inline(always)]
+pub(crate) fn cosh<F: Float32>(x: F) -> F {
+    let wide = F::Wide::of;
+    let e = wide_exp(x.widen());
+    F::narrow((e + wide(1.0) / e) * wide(0.5))
+}
+
+/// `x` to the power of `y`, with the special cases of IEEE 754 (`pow`).
+#[inline(always)]
+pub(crate) fn pow<F: Float32>(x: F, y: F) -> F {
+    let (zero, one) = (F::of(0.0), F::of(1.0));
+    let l = wide_log(x.abs().widen());
+    let size = F::narrow(wide_exp(y.widen() * l));
+    let whole = y.floor().equals(y);
+    let half = y * F::of(0.5);
+    let odd = whole & !half.floor().equals(half) & y.abs().less(F::of(16_777_216.0));
+    let signed = F::select(odd, size.copysign(x), size);
+    let no_power = x.less(zero) & !whole & !x.equals(F::of(f32::NEG_INFINITY));
+    let res = F::select(no_power, F::of(f32::NAN), signed);
+    let endless = x.equals(F::of(-1.0)) & y.abs().equals(F::of(f32::INFINITY));
+    let res = F::select(endless, one, res);
+    F::select(y.equals(zero) | x.equals(one), one, res)
+}
+
+type Wide<F> = <F as Float32>::Wide;
+type WideInt<F> = <Wide<F> as Float64>::Int;
+
+/// (sin, cos, quadrant) of x reduced to [-pi/4, pi/4], for |x| up to `TRIG_LIMIT`.
+#[inline(always)]
+fn sin_cos<F: Float32>(x: F) -> (Wide<F>, Wide<F>, WideInt<F>) {
+    let wide = F::Wide::of;
+    let y = x.widen();
+    let shifted = y.mul_add(wide(FRAC_2_PI), wide(ROUND64));
+    let n = shifted - wide(ROUND64);
+    let r = (-n).mul_add(wide(PIO2_LO), (-n).mul_add(wide(PIO2_HI), y));
+    let z = r * r;
+    let s = polynomial(z, [1.0 / 362_880.0, -1.0 / 5_040.0, 1.0 / 120.0, -1.0 / 6.0]);
+    let c =
+        polynomial(z, [-1.0 / 3_628_800.0, 1.0 / 40_320.0, -1.0 / 720.0, 1.0 / 24.0, -0.5, 1.0]);
+    ((s * z).mul_add(r, r), c, shifted.to_bits())
+}
+
+/// Whether bit `bit` of a quadrant is set.
+#[inline(always)]
+fn has_bit<F: Float32>(quadrant: WideInt<F>, bit: i64) -> F::Truth {
+    !(quadrant & WideInt::<F>::of(bit)).equals(WideInt::<F>::of(0))
+}
+
+#[inline(always)]
+pub(crate) fn sin<F: Float32>(x: F) -> F {
+    let (s, c, quadrant) = sin_cos(x);
+    let size = F::Wide::select(has_bit::<F>(quadrant, 1), c, s);
+    let res = F::narrow(F::Wide::select(has_bit::<F>(quadrant, 2), -size, size));
+    F::select(x.equals(F::of(0.0)), x, res)
+}
+
+#[inline(always)]
+pub(crate) fn cos<F: Float32>(x: F) -> F {
+    let (s, c, quadrant) = sin_cos(x);
+    let size = F::Wide::select(has_bit::<F>(quadrant, 1), s, c);
+    let turned = quadrant.wrapping_add(WideInt::<F>::of(1));
+    F::narrow(F::Wide::select(has_bit::<F>(turned, 2), -size, size))
+}
+
+#[inline(always)]
+pub(crate) fn tan<F: Float32>(x: F) -> F {
+    let (s, c, quadrant) = sin_cos(x);
+    let res = F::narrow(F::Wide::select(has_bit::<F>(quadrant, 1), -c / s, s / c));
+    F::select(x.equals(F::of(0.0)), x, res)
+}
+
+/// A trigonometric function of which `near` is the way for arguments up to `TRIG_LIMIT`.
+#[inline(always)]
+pub(crate) fn reduced<F: Float32>(x: F, near: F, library: Library) -> F {
+    F::select(F::of(TRIG_LIMIT).less(x.abs()), x.library(library), near)
+}
+
+/// A function of 64 bits, rounded.
+#[inline(always)]
+pub(crate) fn rounded<F: Float32>(x: F, of: impl Fn(F::Wide) -> F::Wide) -> F {
+    F::narrow(of(x.widen()))
+}

@@ -1,0 +1,219 @@
+//! Functions on numbers of 64 bits that the C library lacks, or of which libraries differ.
+#![expect(clippy::excessive_precision, reason = "coefficients stand as published")]
+
+use std::f64::consts::{FRAC_2_SQRT_PI, PI};
+
+use super::float::is_nan;
+use super::{Float64, Library, Library2, Scalar};
+
+/// 1 / (1 + e^-x).
+#[inline(always)]
+pub(crate) fn sigmoid<D: Float64>(x: D) -> D {
+    D::of(1.0) / (D::of(1.0) + (-x).library(Library::Exp))
+}
+
+/// `log(a + sqrt(a^2 + 1))`, so that nothing is lost near 0.
+#[inline(always)]
+pub(crate) fn asinh<D: Float64>(x: D) -> D {
+    let (one, a) = (D::of(1.0), x.abs());
+    let inverse = one / a;
+    let ahead = a / (one.library2(inverse, Library2::Hypot) + inverse);
+    (a + ahead).library(Library::Log1p).copysign(x)
+}
+
+/// `log(x + sqrt(x^2 - 1))`; NaN below 1.
+#[inline(always)]
+pub(crate) fn acosh<D: Float64>(x: D) -> D {
+    let one = D::of(1.0);
+    let log = || (x + (x - one).sqrt() * (x + one).sqrt()).library(Library::Log);
+    D::either(x.less(one), || D::of(f64::NAN), log)
+}
+
+/// `log((1 + x) / (1 - x)) / 2`.
+#[inline(always)]
+pub(crate) fn atanh<D: Float64>(x: D) -> D {
+    D::of(0.5) * (D::of(2.0) * x / (D::of(1.0) - x)).library(Library::Log1p)
+}
+
+/// The error function. Coefficients and intervals of FreeBSD's `s_erf.c` (Sun Microsystems, 1993).
+#[inline(always)]
+pub(crate) fn erf<D: Float64>(x: D) -> D {
+    let (a, one) = (x.abs(), D::of(1.0));
+    let small = || {
+        let factor = D::either(a.less(D::of(2.0_f64.powi(-28))), || D::of(EFX), || near(x * x));
+        x + x * factor
+    };
+    let large = || {
+        let size = D::either(
+            a.less(D::of(1.25)),
+            || D::of(ERX) + middle(a - one),
+            || D::either(a.less(D::of(6.0)), || one - tail(a), || one),
+        );
+        size.copysign(x)
+    };
+    let res = D::either(a.less(D::of(0.84375)), small, large);
+    D::select(is_nan(x), x, res)
+}
+
+/// The complementary error function, `1 - erf(x)` without cancellation.
+#[inline(always)]
+pub(crate) fn erfc<D: Float64>(x: D) -> D {
+    let (a, zero, one, two) = (x.abs(), D::of(0.0), D::of(1.0), D::of(2.0));
+    let small = || {
+        let y = near(x * x);
+        let half = D::of(0.5);
+        let res = D::select(x.less(D::of(0.25)), one - (x + x * y), half - (x * y + (x - half)));
+        D::select(a.less(D::of(2.0_f64.powi(-56))), one - x, res)
+    };
+    let close = || {
+        let part = middle(a - one);
+        D::select(zero.at_most(x), one - D::of(ERX) - part, one + (D::of(ERX) + part))
+    };
+    let beyond = || {
+        let positive = zero.less(x);
+        let end = D::select(positive, D::of(28.0), D::of(6.0));
+        let rest = D::either(a.less(end), || tail(a), || zero);
+        D::select(positive, rest, two - rest)
+    };
+    let large = || D::either(a.less(D::of(1.25)), close, beyond);
+    let res = D::either(a.less(D::of(0.84375)), small, large);
+    D::select(is_nan(x), x, res)
+}
+
+/// The x with `erf(x) = y`; infinite at -1 and 1, NaN beyond.
+///
+/// Winitzki's formula for the first two digits, then Halley's method on the smaller of erf and erfc: three steps give all digits.
+pub(crate) fn erfinv<D: Float64>(y: D) -> D {
+    let (size, one) = (y.abs(), D::of(1.0));
+    let log = (-size * size).library(Library::Log1p);
+    let first = D::of(2.0 / (PI * 0.147)) + log / D::of(2.0);
+    let start = ((first * first - log / D::of(0.147)).sqrt() - first).sqrt();
+    let mut x = D::select(start.less(D::of(1e-4)), size / D::of(FRAC_2_SQRT_PI), start);
+    for _ in 0..3 {
+        let ahead = D::either(size.less(D::of(0.5)), || erf(x) - size, || (one - size) - erfc(x));
+        let step = ahead * (x * x).library(Library::Exp) / D::of(FRAC_2_SQRT_PI);
+        x = x - step / (one + x * step);
+    }
+    let end = D::select(size.equals(one), D::of(f64::INFINITY).copysign(y), D::of(f64::NAN));
+    D::select(size.less(one), x.copysign(y), end)
+}
+
+const EFX: f64 = 1.283_791_670_955_125_7e-1;
+const ERX: f64 = 8.450_629_115_104_675e-1;
+
+/// `c[0] + c[1] x + ...`.
+#[inline(always)]
+fn horner<D: Float64, const N: usize>(x: D, c: [f64; N]) -> D {
+    let mut sum = D::of(c[N - 1]);
+    for &it in c[..N - 1].iter().rev() {
+        sum = sum * x + D::of(it);
+    }
+    sum
+}
+
+#[inline(always)]
+fn near<D: Float64>(z: D) -> D {
+    let p = [
+        1.283_791_670_955_125_6e-1,
+        -3.250_421_072_470_015e-1,
+        -2.848_174_957_559_851e-2,
+        -5.770_270_296_489_442e-3,
+        -2.376_301_665_665_016_3e-5,
+    ];
+    let q = [
+        1.0,
+        3.979_172_239_591_553_5e-1,
+        6.502_224_998_876_729e-2,
+        5.081_306_281_875_766e-3,
+        1.324_947_380_043_216_4e-4,
+        -3.960_228_278_775_368e-6,
+    ];
+    horner(z, p) / horner(z, q)
+}
+
+#[inline(always)]
+fn middle<D: Float64>(s: D) -> D {
+    let p = [
+        -2.362_118_560_752_659_4e-3,
+        4.148_561_186_837_483_3e-1,
+        -3.722_078_760_357_013e-1,
+        3.183_466_199_011_617_5e-1,
+        -1.108_946_942_823_966_8e-1,
+        3.547_830_432_561_823_6e-2,
+        -2.166_375_594_868_790_8e-3,
+    ];
+    let q = [
+        1.0,
+        1.064_208_804_008_442_3e-1,
+        5.403_979_177_021_71e-1,
+        7.182_865_441_419_627e-2,
+        1.261_712_198_087_616_4e-1,
+        1.363_708_391_202_905_1e-2,
+        1.198_449_984_679_911e-2,
+    ];
+    horner(s, p) / horner(s, q)
+}
+
+/// r / t of [`tail`] below `1 / 0.35`.
+#[inline(always)]
+fn tail_near<D: Float64>(s: D) -> D {
+    let r = [
+        -9.864_944_034_847_148e-3,
+        -6.938_585_727_071_818e-1,
+        -1.055_862_622_532_329_1e1,
+        -6.237_533_245_032_601e1,
+        -1.623_966_694_625_734_7e2,
+        -1.846_050_929_067_110_4e2,
+        -8.128_743_550_630_66e1,
+        -9.814_329_344_169_145,
+    ];
+    let t = [
+        1.0,
+        1.965_127_166_743_925_7e1,
+        1.376_577_541_435_190_4e2,
+        4.345_658_774_752_292_3e2,
+        6.453_872_717_332_679e2,
+        4.290_081_400_275_678_3e2,
+        1.086_350_055_417_794_4e2,
+        6.570_249_770_319_282,
+        -6.042_441_521_485_81e-2,
+    ];
+    horner(s, r) / horner(s, t)
+}
+
+/// r / t of [`tail`] from `1 / 0.35` on.
+#[inline(always)]
+fn tail_far<D: Float64>(s: D) -> D {
+    let r = [
+        -9.864_942_924_700_1e-3,
+        -7.992_832_376_805_23e-1,
+        -1.775_795_491_775_475_2e1,
+        -1.606_363_848_558_219_2e2,
+        -6.375_664_433_683_896e2,
+        -1.025_095_131_611_077_2e3,
+        -4.835_191_916_086_514e2,
+    ];
+    let t = [
+        1.0,
+        3.033_806_074_348_245_8e1,
+        3.257_925_129_965_739e2,
+        1.536_729_586_084_437e3,
+        3.199_858_219_508_595_5e3,
+        2.553_050_406_433_164_4e3,
+        4.745_285_412_069_554e2,
+        -2.244_095_244_658_582e1,
+    ];
+    horner(s, r) / horner(s, t)
+}
+
+/// 1 - erf for 1.25 <= a < 28.
+#[inline(always)]
+fn tail<D: Float64>(a: D) -> D {
+    let s = D::of(1.0) / (a * a);
+    let quotient = D::either(a.less(D::of(1.0 / 0.35)), || tail_near(s), || tail_far(s));
+    // The square is split, so that its rounding does not show in the exponent.
+    let high = D::Int::of(0xffff_ffff_0000_0000_u64 as i64);
+    let z = D::from_bits(a.to_bits() & high);
+    let exp = |it: D| it.library(Library::Exp);
+    exp(-z * z - D::of(0.5625)) * exp((z - a) * (z + a) + quotient) / a
+}
