@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::graph::parse::{parse, parse_compact};
-use crate::graph::reference::evaluate;
+use crate::graph::op_by_op;
 use crate::graph::{Graph, NodeId};
 use crate::passes;
 use crate::rewrite::run::Log;
@@ -26,7 +26,7 @@ fn inputs_of(graph: &Graph) -> Vec<Tensor> {
 fn check(graph: &Graph) -> Plan {
     let optimized = passes::optimize(graph.clone(), 3, &mut Log::default()).unwrap();
     let inputs = inputs_of(graph);
-    let expected = evaluate(graph, &inputs).unwrap();
+    let expected = op_by_op::run(graph, &inputs).unwrap();
     let fused = compile(&optimized, true).unwrap();
     for plan in [compile(graph, false).unwrap(), compile(graph, true).unwrap()] {
         for _ in 0..2 {
@@ -94,7 +94,7 @@ fn inputs_keep_their_strides() {
         Layout { shape: Shape::from([2, 3]), strides: [1, 2].into_iter().collect(), offset: 1 };
     let x = base.with_layout(layout);
     let inputs = [x, Tensor::number(0.3)];
-    same(&plan.run(&inputs).unwrap(), &evaluate(&graph, &inputs).unwrap(), &plan);
+    same(&plan.run(&inputs).unwrap(), &op_by_op::run(&graph, &inputs).unwrap(), &plan);
     assert!(plan.run(&[sample(&f32(&[2, 3]), 0), Tensor::number(1.0)]).is_err());
     assert!(plan.run(&[sample(&f32(&[2, 2]), 0), Tensor::number(1.0)]).is_err());
     assert!(plan.run(&[]).is_err());
@@ -176,7 +176,7 @@ fn every_elementwise_op_compiles() {
             let kinds = [f32(&[2, 3]), f32(&[3]), f32(&[2, 1]), f32(&[2, 3])];
             // Attributes that have no default, other dtypes, and gradients of another form are not for this test.
             let Ok(graph) = parse_compact(&text, &kinds) else { continue };
-            if evaluate(&graph, &inputs_of(&graph)).is_ok() {
+            if op_by_op::run(&graph, &inputs_of(&graph)).is_ok() {
                 check(&graph);
                 count += 1;
             }

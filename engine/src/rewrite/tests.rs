@@ -3,7 +3,7 @@
 use super::run::{Log, run};
 use super::*;
 use crate::graph::parse::parse_compact;
-use crate::graph::reference::evaluate;
+use crate::graph::op_by_op;
 use crate::graph::text::compact;
 use crate::{DType, Meta, Shape};
 
@@ -31,7 +31,7 @@ fn try_check(pass: &Pass, before: &str, after: &str) -> std::result::Result<(), 
         let inputs = samples(round);
         let eval = |graph: &Graph| {
             crate::test_ops::seed(7);
-            let outputs = evaluate(graph, &inputs).unwrap();
+            let outputs = op_by_op::run(graph, &inputs).unwrap();
             outputs.iter().map(|it| it.to_f64_vec().unwrap()).collect::<Vec<_>>()
         };
         let (then, now) = (eval(&graph), eval(&res));
