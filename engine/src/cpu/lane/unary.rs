@@ -113,7 +113,12 @@ fn f64_lanes(op: UnOp, isa: Isa) -> Option<Kern> {
         UnOp::Cosh => lanes!(plain, f64, |x| x.cosh()),
         UnOp::Tanh => lanes!(plain, f64, |x| x.tanh()),
         UnOp::Asinh => lanes!(plain, f64, |x| x.asinh()),
-        UnOp::Acosh => lanes!(plain, f64, |x| x.acosh()),
+        // Twice the largest numbers is infinite.
+        UnOp::Acosh => lanes!(plain, f64, |x| if x > 1e150 {
+            x.ln() + std::f64::consts::LN_2
+        } else {
+            x.acosh()
+        }),
         UnOp::Atanh => lanes!(plain, f64, |x| x.atanh()),
         UnOp::Sigmoid => lanes!(plain, f64, |x| math64::sigmoid(x)),
         UnOp::Erf => lanes!(plain, f64, |x| math64::erf(x)),
