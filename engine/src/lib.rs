@@ -24,6 +24,7 @@ mod interpreter;
 pub mod lane;
 mod launch;
 pub mod lower;
+pub mod meaning;
 mod meter;
 pub mod model;
 pub mod op;
