@@ -29,6 +29,7 @@ mod meter;
 pub mod model;
 pub mod op;
 pub mod ops;
+pub mod oracle;
 pub mod passes;
 mod pending;
 pub mod random;
