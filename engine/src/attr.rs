@@ -68,6 +68,67 @@ impl Hash for Attr {
     }
 }
 
+/// Integer attribute `idx` (0 when absent).
+pub fn int(attrs: &Attrs, idx: usize) -> i64 {
+    match attrs.get(idx) {
+        Some(Attr::Int(it)) => *it,
+        Some(Attr::Bool(it)) => i64::from(*it),
+        Some(Attr::Float(it)) => *it as i64,
+        Some(Attr::Ints(it)) => it.first().copied().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// Float attribute `idx` (0 when absent; integers convert).
+pub fn float(attrs: &Attrs, idx: usize) -> f64 {
+    match attrs.get(idx) {
+        Some(Attr::Float(it)) => *it,
+        _ => int(attrs, idx) as f64,
+    }
+}
+
+/// Bool attribute `idx` (false when absent).
+pub fn flag(attrs: &Attrs, idx: usize) -> bool {
+    int(attrs, idx) != 0
+}
+
+/// Integer list attribute `idx` (an int is a list of one; `None` when absent).
+pub fn ints(attrs: &Attrs, idx: usize) -> Option<SmallVec<[i64; 4]>> {
+    match attrs.get(idx) {
+        Some(Attr::Ints(it)) => Some(it.clone()),
+        Some(Attr::Int(it)) => Some(smallvec::smallvec![*it]),
+        _ => None,
+    }
+}
+
+/// Readers of the attributes of a context.
+macro_rules! attr_readers {
+    ($cx:ident) => {
+        impl $cx<'_> {
+            /// Integer attribute `idx` (0 when absent).
+            pub fn int(&self, idx: usize) -> i64 {
+                $crate::attr::int(self.attrs, idx)
+            }
+
+            /// Float attribute `idx` (0 when absent; integers convert).
+            pub fn float(&self, idx: usize) -> f64 {
+                $crate::attr::float(self.attrs, idx)
+            }
+
+            /// Bool attribute `idx` (false when absent).
+            pub fn flag(&self, idx: usize) -> bool {
+                $crate::attr::flag(self.attrs, idx)
+            }
+
+            /// Integer list attribute `idx` (an int is a list of one; `None` when absent).
+            pub fn ints(&self, idx: usize) -> Option<smallvec::SmallVec<[i64; 4]>> {
+                $crate::attr::ints(self.attrs, idx)
+            }
+        }
+    };
+}
+pub(crate) use attr_readers;
+
 /// An attribute as text that parses back to it.
 pub(crate) struct AttrText<'a>(pub(crate) &'a Attr);
 

@@ -1,4 +1,6 @@
-//! Elements that come from outside and go there: numbers of another type, and bytes as files hold them.
+//! Elements that come from outside and go there: numbers of another type, bytes as files hold them, and arrays of `ndarray`.
+
+mod arrays;
 
 use std::sync::Arc;
 

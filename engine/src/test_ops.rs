@@ -2,14 +2,18 @@
 
 use std::cell::Cell;
 
+use crate::meaning::{Array, Meaning, MeaningCx, broadcast, by_index};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
 };
-use crate::{Attr, Attrs, Error, Layout, Meta, OpDef, Result, Shape, Tensor, apply_one, rules};
+use crate::{
+    Attr, Attrs, Error, Layout, Meta, OpDef, Result, Shape, Tensor, apply_one, ops, rules,
+};
 
 const BASE: OpDef = OpDef {
     name: "",
     doc: "",
+    meaning: Meaning::Of(|cx| cx.input(0).clone()),
     params: &[Param::tensor("x"), Param::tensor("y")],
     dtypes: DTypeRule::Any,
     infer: rules::broadcast,
@@ -25,12 +29,28 @@ const BASE: OpDef = OpDef {
     examples: &[],
 };
 
-static ADD: OpDef = OpDef { name: "t_add", body: Body::Kernels(&[kernel(add)]), ..BASE };
-static MUL: OpDef = OpDef { name: "t_mul", body: Body::Kernels(&[kernel(mul)]), ..BASE };
-static MATMUL: OpDef =
-    OpDef { name: "t_matmul", infer: infer_matmul, body: Body::Kernels(&[kernel(matmul)]), ..BASE };
+static ADD: OpDef = OpDef {
+    name: "t_add",
+    meaning: Meaning::Of(|cx| both(cx, |x, y| x + y)),
+    body: Body::Kernels(&[kernel(add)]),
+    ..BASE
+};
+static MUL: OpDef = OpDef {
+    name: "t_mul",
+    meaning: Meaning::Of(|cx| both(cx, |x, y| x * y)),
+    body: Body::Kernels(&[kernel(mul)]),
+    ..BASE
+};
+static MATMUL: OpDef = OpDef {
+    name: "t_matmul",
+    meaning: ops::matrix::matmul::OP.meaning,
+    infer: infer_matmul,
+    body: Body::Kernels(&[kernel(matmul)]),
+    ..BASE
+};
 static NEG: OpDef = OpDef {
     name: "t_neg",
+    meaning: Meaning::Of(|cx| cx.input(0).floats().mapv(|x| -x).into()),
     params: &[Param::tensor("x")],
     infer: rules::same_as_input,
     body: Body::Kernels(&[kernel(neg)]),
@@ -38,6 +58,7 @@ static NEG: OpDef = OpDef {
 };
 static SUM: OpDef = OpDef {
     name: "t_sum",
+    meaning: ops::reduce::sum::OP.meaning,
     params: &[Param::tensor("x")],
     infer: |cx| Ok(smallvec::smallvec![Meta::new(Shape::default(), cx.dtype(0))]),
     body: Body::Kernels(&[kernel(sum)]),
@@ -45,6 +66,10 @@ static SUM: OpDef = OpDef {
 };
 static TRANSPOSE: OpDef = OpDef {
     name: "t_t",
+    meaning: Meaning::Of(|cx| {
+        let shape: Vec<usize> = cx.shape(0).iter().rev().copied().collect();
+        cx.input(0).moved(&shape, |at| at.iter().rev().copied().collect())
+    }),
     params: &[Param::tensor("x")],
     infer: |cx| {
         let shape = cx.shape(0).iter().rev().copied().collect();
@@ -58,6 +83,7 @@ static TRANSPOSE: OpDef = OpDef {
 };
 static RESHAPE: OpDef = OpDef {
     name: "t_reshape",
+    meaning: Meaning::Of(|cx| cx.input(0).reshaped(&cx.sizes(0))),
     params: &[Param::tensor("x"), Param::required("shape", ParamKind::Ints)],
     infer: |cx| {
         let shape = cx.ints(0).unwrap_or_default().iter().map(|&it| it as usize).collect();
@@ -68,6 +94,7 @@ static RESHAPE: OpDef = OpDef {
 };
 static SCALE: OpDef = OpDef {
     name: "t_scale",
+    meaning: Meaning::Of(|cx| cx.input(0).floats().mapv(|x| x * cx.float(0)).into()),
     params: &[
         Param::tensor("x"),
         Param::with("by", ParamKind::Float, Default::Float(2.0)),
@@ -82,6 +109,7 @@ static SCALE: OpDef = OpDef {
 };
 static DRAW: OpDef = OpDef {
     name: "t_draw",
+    meaning: Meaning::Drawn(|cx, drawn| drawn.shape() == cx.shape(0)),
     params: &[Param::tensor("x")],
     infer: rules::same_as_input,
     step: None,
@@ -169,6 +197,12 @@ fn unary(cx: &mut KernelCx<'_, '_>, f: impl Fn(f32) -> f32) -> Result<()> {
         *out = f(*it);
     }
     Ok(())
+}
+
+fn both(cx: &MeaningCx<'_>, f: fn(f64, f64) -> f64) -> Array {
+    let shape = broadcast([cx.shape(0), cx.shape(1)]);
+    let [x, y] = [0, 1].map(|it| cx.input(it).expanded(&shape).floats());
+    by_index(&shape, |at| f(x[at], y[at])).into()
 }
 
 fn operand(cx: &KernelCx<'_, '_>, idx: usize) -> Vec<f32> {

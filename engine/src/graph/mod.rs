@@ -1,9 +1,9 @@
-//! Static graphs: nodes, their text form, what makes one legal, and a slow evaluator that gives them meaning.
+//! Static graphs: nodes, their text form, what makes one legal, and running one without a plan.
 
 pub mod describe;
 pub mod node;
+pub mod op_by_op;
 pub mod parse;
-pub mod reference;
 pub mod text;
 pub mod verify;
 

@@ -11,6 +11,7 @@ use std::sync::PoisonError;
 use super::cache::Kept;
 use super::expr_of;
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, GradOf, Param, ParamKind, Surface};
 use crate::sync::{Mutex, OnceLock};
 use crate::{Attrs, DType, Error, OpDef, Result, Tensor, rules};
@@ -144,6 +145,7 @@ fn new_row(op: &'static OpDef, input: usize, uses: &[usize]) -> OpDef {
     OpDef {
         name: Box::leak(name(op, input, uses).into_boxed_str()),
         doc: "The gradient of an elementwise op for one of its inputs.",
+        meaning: Meaning::Expression,
         params: Box::leak(params.into_boxed_slice()),
         dtypes: DTypeRule::Custom(as_output_grad),
         infer: rules::broadcast,

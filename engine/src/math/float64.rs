@@ -1,7 +1,7 @@
 //! Functions on numbers of 64 bits that the C library lacks, or of which libraries differ.
 #![expect(clippy::excessive_precision, reason = "coefficients stand as published")]
 
-use std::f64::consts::{FRAC_2_SQRT_PI, PI};
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, PI};
 
 use super::float::is_nan;
 use super::{Float64, Library, Library2, Scalar};
@@ -21,11 +21,13 @@ pub(crate) fn asinh<D: Float64>(x: D) -> D {
     (a + ahead).library(Library::Log1p).copysign(x)
 }
 
-/// `log(x + sqrt(x^2 - 1))`; NaN below 1.
+/// `log(x + sqrt(x^2 - 1))`; NaN below 1. Far out, where the sum would be infinite, `log(x) + log(2)`.
 #[inline(always)]
 pub(crate) fn acosh<D: Float64>(x: D) -> D {
     let one = D::of(1.0);
-    let log = || (x + (x - one).sqrt() * (x + one).sqrt()).library(Library::Log);
+    let near = || (x + (x - one).sqrt() * (x + one).sqrt()).library(Library::Log);
+    let far = || x.library(Library::Log) + D::of(LN_2);
+    let log = || D::either(D::of(1e150).less(x), far, near);
     D::either(x.less(one), || D::of(f64::NAN), log)
 }
 

@@ -9,10 +9,13 @@ pub use admit::AdmitCx;
 pub(crate) use admit::indices;
 pub use surface::{Alpha, Autocast, Form, Is, Returns, Surface, When};
 
-use crate::attr::{Attr, Attrs};
+pub use crate::attr::{flag, float, int, ints};
+
+use crate::attr::{Attr, Attrs, attr_readers};
 use crate::cpu::view::{OutView, View};
 use crate::cpu::{elements, interrupt};
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::tape::StepCx;
 use crate::tensor::{Metas, Outputs};
 use crate::{DType, Error, Layout, Result, Shape, Tensor};
@@ -24,6 +27,8 @@ pub struct OpDef {
     pub name: &'static str,
     /// What it computes, in a sentence or two.
     pub doc: &'static str,
+    /// The same by definition: what kernels, passes and plans are held to.
+    pub meaning: Meaning,
     /// Tensors and attributes in the order users pass them.
     pub params: &'static [Param],
     /// Dtypes admitted and produced; checked before any kernel runs.
@@ -390,32 +395,6 @@ impl std::fmt::Debug for OpDef {
     }
 }
 
-macro_rules! attr_readers {
-    ($cx:ident) => {
-        impl $cx<'_> {
-            /// Integer attribute `idx` (0 when absent).
-            pub fn int(&self, idx: usize) -> i64 {
-                int(self.attrs, idx)
-            }
-
-            /// Float attribute `idx` (0 when absent; integers convert).
-            pub fn float(&self, idx: usize) -> f64 {
-                float(self.attrs, idx)
-            }
-
-            /// Bool attribute `idx` (false when absent).
-            pub fn flag(&self, idx: usize) -> bool {
-                flag(self.attrs, idx)
-            }
-
-            /// Integer list attribute `idx` (an int is a list of one; `None` when absent).
-            pub fn ints(&self, idx: usize) -> Option<smallvec::SmallVec<[i64; 4]>> {
-                ints(self.attrs, idx)
-            }
-        }
-    };
-}
-
 attr_readers!(InferCx);
 attr_readers!(ComposedCx);
 attr_readers!(GradCx);
@@ -439,39 +418,6 @@ impl KernelCx<'_, '_> {
     /// Integer list attribute `idx` (an int is a list of one; `None` when absent).
     pub fn ints(&self, idx: usize) -> Option<smallvec::SmallVec<[i64; 4]>> {
         ints(self.attrs, idx)
-    }
-}
-
-/// Integer attribute `idx` (0 when absent).
-pub fn int(attrs: &Attrs, idx: usize) -> i64 {
-    match attrs.get(idx) {
-        Some(Attr::Int(it)) => *it,
-        Some(Attr::Bool(it)) => i64::from(*it),
-        Some(Attr::Float(it)) => *it as i64,
-        Some(Attr::Ints(it)) => it.first().copied().unwrap_or(0),
-        _ => 0,
-    }
-}
-
-/// Float attribute `idx` (0 when absent; integers convert).
-pub fn float(attrs: &Attrs, idx: usize) -> f64 {
-    match attrs.get(idx) {
-        Some(Attr::Float(it)) => *it,
-        _ => int(attrs, idx) as f64,
-    }
-}
-
-/// Bool attribute `idx` (false when absent).
-pub fn flag(attrs: &Attrs, idx: usize) -> bool {
-    int(attrs, idx) != 0
-}
-
-/// Integer list attribute `idx` (an int is a list of one; `None` when absent).
-pub fn ints(attrs: &Attrs, idx: usize) -> Option<smallvec::SmallVec<[i64; 4]>> {
-    match attrs.get(idx) {
-        Some(Attr::Ints(it)) => Some(it.clone()),
-        Some(Attr::Int(it)) => Some(smallvec::smallvec![*it]),
-        _ => None,
     }
 }
 

@@ -1,5 +1,5 @@
 //! A walk over all rows: gradients of first and second order against finite differences, every dtype that a row takes
-//! against float64, and views of every kind against contiguous copies. Inputs are those of `testdata/ops.json`, and
+//! and views of every kind against contiguous copies. Inputs are those of `testdata/ops.json`, and
 //! others with sizes drawn at random. The elementwise rows have theirs in `lane`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,7 +164,7 @@ fn second_gradients_agree_with_differences() {
 }
 
 /// Small whole numbers, which every dtype but bool holds; 0 and 1 for bool and where probabilities are meant.
-fn small(op: &OpDef, x: &Tensor, dtype: DType) -> Tensor {
+pub(super) fn small(op: &OpDef, x: &Tensor, dtype: DType) -> Tensor {
     let probabilities = matches!(op.name, "binary_cross_entropy" | "probabilities");
     let limit = if dtype == DType::Bool || probabilities { 2.0 } else { 4.0 };
     let values = x.to_f64_vec().unwrap().into_iter().enumerate();
@@ -174,83 +174,9 @@ fn small(op: &OpDef, x: &Tensor, dtype: DType) -> Tensor {
     Tensor::from_vec(&values, x.shape().clone()).unwrap()
 }
 
-fn is_refusal(error: &Error) -> bool {
-    matches!(error, Error::DType { .. } | Error::DTypes { .. })
-}
-
-/// The results of the op for inputs of a dtype against those for the same numbers in float64.
-fn dtype_problem(case: &Case, dtype: DType, taken: &mut usize) -> Option<String> {
-    let cast = |it: &Tensor, to: DType| functional::to(it, to).unwrap();
-    let of = |to: DType| -> Vec<Option<Tensor>> {
-        let one = |it: &Option<Tensor>| {
-            it.as_ref().map(|it| {
-                if it.dtype() == DType::F64 {
-                    cast(&small(case.op, it, dtype), to)
-                } else {
-                    it.clone()
-                }
-            })
-        };
-        case.inputs.iter().map(one).collect()
-    };
-    let run = |inputs: &[Option<Tensor>]| {
-        random::seed(7);
-        apply_optional(case.op, inputs, &case.attrs)
-    };
-    let title = || format!("{} in {dtype}", name(case));
-    let got = match run(&of(dtype)) {
-        Ok(got) => got,
-        Err(error) if is_refusal(&error) => return None,
-        Err(error) => return Some(format!("{}: {error}", title())),
-    };
-    *taken += 1;
-    let Ok(want) = run(&of(DType::F64)) else { return None };
-    for (got, want) in got.iter().zip(&want) {
-        if got.shape() != want.shape() {
-            return Some(format!("{}: shape {} not {}", title(), got.shape(), want.shape()));
-        }
-        // Halves are rounded once, after float32 was added up.
-        let limit = match got.dtype() {
-            DType::BF16 => 1.0 / 128.0,
-            DType::F16 => 1.0 / 1024.0,
-            DType::F32 => 1e-4,
-            _ => 1e-9,
-        };
-        let want = cast(want, got.dtype()).to_f64_vec().unwrap();
-        for (a, b) in got.to_f64_vec().unwrap().into_iter().zip(want) {
-            if !(a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= limit * (1.0 + b.abs())) {
-                return Some(format!("{}: {a} not {b}", title()));
-            }
-        }
-    }
-    None
-}
-
-/// Rows that mean something else for a dtype, and what.
-const OTHER_BY_DTYPE: &[(&str, DType, &str)] = &[
-    ("l1_loss", DType::U8, "differences of uint8 wrap around, as in PyTorch"),
-    ("l1_loss", DType::U16, "as for uint8"),
-];
-
-#[test]
-fn every_dtype_agrees_with_float64() {
-    let (mut taken, mut problems) = (0, Vec::new());
-    let mut rows: BTreeSet<&str> = BTreeSet::new();
-    for case in cases().iter().filter(|it| !it.op.body.is_elementwise()) {
-        rows.insert(case.op.name);
-        for dtype in DType::ALL {
-            if !OTHER_BY_DTYPE.iter().any(|it| it.0 == case.op.name && it.1 == dtype) {
-                problems.extend(dtype_problem(case, dtype, &mut taken));
-            }
-        }
-    }
-    println!("{} rows in {taken} combinations of case and dtype", rows.len());
-    report(problems);
-}
-
 /// Ways to lay out the same elements.
 #[derive(Clone, Copy, Debug)]
-enum Spread {
+pub(super) enum Spread {
     /// Dimensions in reverse order, the first of them backwards.
     Turned,
     /// Every second element of a larger buffer, from an offset on.
@@ -260,10 +186,10 @@ enum Spread {
 }
 
 impl Spread {
-    const ALL: [Self; 3] = [Self::Turned, Self::Stepped, Self::Expanded];
+    pub(super) const ALL: [Self; 3] = [Self::Turned, Self::Stepped, Self::Expanded];
 
     /// A view that is not contiguous, where the shape allows it.
-    fn view(self, x: &Tensor) -> Tensor {
+    pub(super) fn view(self, x: &Tensor) -> Tensor {
         if x.rank() == 0 {
             return x.clone();
         }
@@ -336,7 +262,7 @@ fn views_give_what_copies_give() {
 }
 
 /// The case with other sizes: equal sizes stay equal. Whole numbers become 0, which is an index wherever there is one.
-fn resized(case: &Case, seed: u64) -> Option<Case> {
+pub(super) fn resized(case: &Case, seed: u64) -> Option<Case> {
     let size = |it: usize| {
         [1, 2, 3, 5, 7, 9][(it as u64 * 31 + seed * 17 + seed * it as u64 * 7) as usize % 6]
     };
@@ -401,7 +327,7 @@ fn every_structured_row_has_a_case() {
     report(missing);
 }
 
-/// What inference says of shapes and dtypes holds for every dtype: as `every_dtype_agrees_with_float64`, without elements.
+/// What inference says of shapes and dtypes holds for every dtype: without elements.
 #[test]
 fn inference_agrees_for_every_dtype() {
     let mut problems = Vec::new();

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, PoisonError, Weak};
 
-use crate::graph::{Graph, reference};
+use crate::graph::{Graph, op_by_op};
 use crate::pending::{self, Pending};
 use crate::sync::Mutex;
 use crate::{Error, Result, Tensor};
@@ -47,7 +47,7 @@ impl pending::Owed for Owed {
     fn compute(&self) -> Result<()> {
         let mut state = self.stretch.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let State::Waits(inputs) = &*state {
-            let values = reference::evaluate_each(&self.stretch.graph, inputs)?;
+            let values = op_by_op::run_each(&self.stretch.graph, inputs)?;
             let mut errors = Vec::with_capacity(values.len());
             for (value, pending) in values.into_iter().zip(&self.stretch.outputs) {
                 let delivered = value.and_then(|it| it.storage());

@@ -11,7 +11,7 @@ use super::call::State;
 use super::deferred;
 use super::traced::Options;
 use super::tree::{Captured, Out, ROOT, Ref, StepId, Tree};
-use crate::graph::{Graph, Value, reference};
+use crate::graph::{Graph, Value, op_by_op};
 use crate::lower::{self, Plan};
 use crate::passes;
 use crate::pending::Pending;
@@ -66,7 +66,7 @@ fn run(state: &mut State, live: &[(u32, Arc<Pending>)], compiled: bool) -> Resul
         (segment.outputs.clone(), tensors)
     } else {
         let stretch = build(&state.tree, state.start, state.cursor, wanted)?;
-        let tensors = reference::evaluate(&stretch.graph, &inputs(state, &stretch.sources)?)?;
+        let tensors = op_by_op::run(&stretch.graph, &inputs(state, &stretch.sources)?)?;
         (stretch.outputs, tensors)
     };
     let mut live = live.iter().peekable();

@@ -1,5 +1,6 @@
 //! `add`: the sum.
 
+use crate::meaning::Meaning;
 use crate::op::{Alpha, Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "add",
     doc: "The sum.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::Promote,
     infer: rules::broadcast,

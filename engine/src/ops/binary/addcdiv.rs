@@ -1,12 +1,14 @@
 //! `addcdiv`: `input + value * tensor1 / tensor2`.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 pub static OP: OpDef = OpDef {
     name: "addcdiv",
     doc: "`input + value * tensor1 / tensor2`.",
+    meaning: Meaning::Expression,
     params: &[
         Param::tensor("input"),
         Param::tensor("tensor1"),

@@ -1,5 +1,6 @@
 //! `atan2`: the angle of the point (other, input), in radians.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "atan2",
     doc: "The angle of the point (other, input), in radians.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::PromoteToFloat,
     infer: rules::broadcast,

@@ -1,6 +1,7 @@
 //! `axpy`: `input + other * alpha`; what `add` and `sub` do when they are given an `alpha`.
 
 use crate::dtype::result_type;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::{Attrs, DType, Error, Result, Tensor, rules};
 
@@ -8,6 +9,7 @@ use crate::{Attrs, DType, Error, Result, Tensor, rules};
 pub static OP: OpDef = OpDef {
     name: "axpy",
     doc: "`input + other * alpha`: the step of an optimiser, as one op.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other"), Param::tensor("alpha")],
     dtypes: DTypeRule::Custom(of_terms),
     infer: rules::broadcast,

@@ -1,5 +1,6 @@
 //! `bitwise_left_shift`: the bits moved left; the number times 2 to the power of `other`.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "bitwise_left_shift",
     doc: "The bits moved left; the number times 2 to the power of `other`.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::IntsToSame,
     infer: rules::broadcast,

@@ -1,5 +1,6 @@
 //! `bitwise_or`: the bits combined with or; for bool the logical operation.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "bitwise_or",
     doc: "The bits combined with or; for bool the logical operation.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::IntsToSame,
     infer: rules::broadcast,

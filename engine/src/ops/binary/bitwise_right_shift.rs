@@ -1,5 +1,6 @@
 //! `bitwise_right_shift`: the bits moved right, keeping the sign.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "bitwise_right_shift",
     doc: "The bits moved right, keeping the sign.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::IntsToSame,
     infer: rules::broadcast,

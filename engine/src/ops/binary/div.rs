@@ -1,5 +1,6 @@
 //! `div`: the quotient; integers give floats.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Form, Grad, Is, Onnx, OpDef, Param, Surface, When};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "div",
     doc: "The quotient; integers give floats.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::PromoteToFloat,
     infer: rules::broadcast,

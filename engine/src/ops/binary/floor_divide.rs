@@ -1,5 +1,6 @@
 //! `floor_divide`: the quotient rounded down, as Python's `//`.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "floor_divide",
     doc: "The quotient rounded down, as Python's `//`. Whole numbers divided by 0 are an error.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::Promote,
     infer: rules::broadcast,

@@ -1,5 +1,6 @@
 //! `fmod`: what is left of the division that rounds towards 0, as in C: it has the sign of the dividend.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "fmod",
     doc: "What is left of the division that rounds towards 0, as in C: it has the sign of the dividend.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::Promote,
     infer: rules::broadcast,

@@ -1,5 +1,6 @@
 //! `hypot`: `sqrt(x * x + y * y)`.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "hypot",
     doc: "`sqrt(x * x + y * y)`.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::broadcast,

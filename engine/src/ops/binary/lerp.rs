@@ -1,6 +1,7 @@
 //! `lerp`: `input + weight * (end - input)`.
 
 use crate::dtype::Strength;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::{Attrs, DType, Error, Result, Tensor, rules};
 
@@ -8,6 +9,7 @@ use crate::{Attrs, DType, Error, Result, Tensor, rules};
 pub static OP: OpDef = OpDef {
     name: "lerp",
     doc: "`input + weight * (end - input)`.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("end"), Param::tensor("weight")],
     dtypes: DTypeRule::Custom(of_all),
     infer: rules::broadcast,

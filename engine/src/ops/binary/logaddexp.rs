@@ -1,6 +1,7 @@
 //! `logaddexp`: `log(exp(x) + exp(y))` without overflow.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 use std::f64::consts::LN_2;
@@ -9,6 +10,7 @@ use std::f64::consts::LN_2;
 pub static OP: OpDef = OpDef {
     name: "logaddexp",
     doc: "`log(exp(x) + exp(y))` without overflow.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::broadcast,

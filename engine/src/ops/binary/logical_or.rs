@@ -1,5 +1,6 @@
 //! `logical_or`: whether at least one is not 0.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "logical_or",
     doc: "Whether at least one is not 0.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::LogicToBool,
     infer: rules::broadcast,

@@ -1,5 +1,6 @@
 //! `minimum`: the lesser; NaN where either is NaN.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "minimum",
     doc: "The lesser; NaN where either is NaN.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::Promote,
     infer: rules::broadcast,

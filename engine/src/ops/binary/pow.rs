@@ -1,5 +1,6 @@
 //! `pow`: x to the power of y.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "pow",
     doc: "x to the power of y. Whole numbers have no negative powers.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("exponent")],
     dtypes: DTypeRule::PromoteNumbers,
     infer: rules::broadcast,

@@ -1,5 +1,6 @@
 //! `remainder`: what is left of the division that rounds down, as Python's `%`: it has the sign of the divisor.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "remainder",
     doc: "What is left of the division that rounds down, as Python's `%`: it has the sign of the divisor.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::Promote,
     infer: rules::broadcast,

@@ -1,5 +1,6 @@
 //! `sub`: the difference.
 
+use crate::meaning::Meaning;
 use crate::op::{Alpha, Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "sub",
     doc: "The difference.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::PromoteNumbers,
     infer: rules::broadcast,

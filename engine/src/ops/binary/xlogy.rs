@@ -1,12 +1,14 @@
 //! `xlogy`: `input * log(other)`, 0 where the input is 0.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
 pub static OP: OpDef = OpDef {
     name: "xlogy",
     doc: "`input * log(other)`, 0 where the input is 0 and the other is not NaN.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::PromoteToFloat,
     infer: rules::broadcast,

@@ -3,6 +3,7 @@
 use crate::DType;
 use crate::dtype::result_type;
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
@@ -10,6 +11,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "isclose",
     doc: "Whether `|input - other| <= atol + rtol * |other|`.",
+    meaning: Meaning::Expression,
     params: &[
         Param::tensor("input"),
         Param::tensor("other"),

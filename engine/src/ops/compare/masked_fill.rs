@@ -2,6 +2,7 @@
 
 use crate::dtype::Strength;
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 use crate::{Attrs, DType, Error, Result, Tensor};
@@ -9,6 +10,7 @@ use crate::{Attrs, DType, Error, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "masked_fill",
     doc: "The input with the number `value` where the bool `mask` holds.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("mask"), Param::tensor("value")],
     dtypes: DTypeRule::Custom(of_input),
     infer: rules::broadcast,

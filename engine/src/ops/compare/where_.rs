@@ -1,6 +1,7 @@
 //! `where`: `input` where the condition holds, else `other`.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Form, Grad, Is, Onnx, OpDef, Param, Surface, When};
 use crate::rules;
 use crate::{Attrs, DType, Error, Result, Tensor};
@@ -9,6 +10,7 @@ use crate::{Attrs, DType, Error, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "where",
     doc: "`input` where the condition holds, else `other`.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("condition"), Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::Custom(chosen),
     infer: rules::broadcast,

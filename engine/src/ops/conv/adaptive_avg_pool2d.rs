@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use crate::cpu::pool2d;
 use crate::functional::locally_constant;
+use crate::meaning::{Array, Meaning, MeaningCx, Windows};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
     Surface,
@@ -13,6 +14,7 @@ use crate::{Attr, Meta, Metas, OpDef, Result, Tensor, apply_one, with_float};
 pub static OP: OpDef = OpDef {
     name: "adaptive_avg_pool2d",
     doc: "Means over windows that divide the images evenly into `output_size`.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::required("output_size", ParamKind::Ints)],
     dtypes: DTypeRule::FloatsToSame,
     infer,
@@ -39,6 +41,10 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    Windows::adaptive(cx.shape(0), cx.pair(0, [1, 1])).sums(cx.input(0), |it| it.n_inside())
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (_, _, output) = super::adaptive(cx.op.name, cx.shape(0), cx.attrs, 0)?;

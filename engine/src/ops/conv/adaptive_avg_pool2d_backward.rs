@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::cpu::pool2d;
+use crate::meaning::{Array, Meaning, MeaningCx, Windows};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
     shapes,
@@ -13,6 +14,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 pub static OP: OpDef = OpDef {
     name: "adaptive_avg_pool2d_backward",
     doc: "Each element spread evenly over its window of images of `shape`: the gradient of adaptive_avg_pool2d.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("grad"),
         Param::required("output_size", ParamKind::Ints),
@@ -40,6 +42,10 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    Windows::adaptive(&cx.sizes(1), cx.pair(0, [1, 1])).spread(cx.input(0), |it| it.n_inside())
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let shape = size_list(cx.op.name, "shape", &cx.ints(1).unwrap_or_default())?;

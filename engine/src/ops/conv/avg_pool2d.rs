@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::window;
 use crate::cpu::pool2d::{self, Divisor};
 use crate::functional::locally_constant;
+use crate::meaning::{Array, Meaning, MeaningCx, Windows};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface, shapes,
@@ -14,6 +15,7 @@ use crate::{Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply
 pub static OP: OpDef = OpDef {
     name: "avg_pool2d",
     doc: "The mean of each window; padding counts as zeros unless `count_include_pad` is False. With `divisor_override` the sum divided by that number.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("kernel_size", ParamKind::Ints),
@@ -64,6 +66,11 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let windows = Windows::strided(cx, cx.shape(0), [1, 1], 3);
+    windows.sums(cx.input(0), |window| window.divisor(cx))
+}
 
 pub(crate) fn problem(
     op: &'static str,

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::cpu::pool2d;
+use crate::meaning::{Array, Meaning, MeaningCx, Windows};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
     shapes,
@@ -13,6 +14,7 @@ use crate::{Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_fl
 pub static OP: OpDef = OpDef {
     name: "avg_pool2d_backward",
     doc: "Each element spread evenly over its window of images of `shape`: the gradient of avg_pool2d.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("grad"),
         Param::required("kernel_size", ParamKind::Ints),
@@ -45,6 +47,11 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let windows = Windows::strided(cx, &cx.sizes(6), [1, 1], 3);
+    windows.spread(cx.input(0), |window| window.divisor(cx))
+}
 
 fn whole(cx_op: &'static str, attrs: &Attrs) -> Result<Shape> {
     size_list(cx_op, "shape", &crate::op::ints(attrs, 6).unwrap_or_default())

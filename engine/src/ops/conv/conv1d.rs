@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use crate::functional::{squeeze, unsqueeze};
+use crate::meaning::Meaning;
 use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Form, Grad, Is, Surface, When};
 use crate::{Attr, Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "conv1d",
     doc: "Sequences `[n, c, length]` convolved with kernels `[k, c / groups, r]`; then the bias is added.",
+    meaning: Meaning::Composed,
     params: super::PARAMS,
     dtypes: DTypeRule::SameFloats,
     infer: rules::composed,

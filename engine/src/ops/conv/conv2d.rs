@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use crate::functional::{squeeze, unsqueeze};
+use crate::meaning::Meaning;
 use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Form, Grad, Is, Surface, When, shapes};
 use crate::{OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "conv2d",
     doc: "Images `[n, c, h, w]` (or one image `[c, h, w]`) convolved with kernels `[k, c / groups, r, s]`; then the bias is added per kernel.",
+    meaning: Meaning::Composed,
     params: super::PARAMS,
     dtypes: DTypeRule::SameFloats,
     infer: rules::composed,

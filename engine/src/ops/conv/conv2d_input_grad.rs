@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{Seen, infer_view, seen};
 use super::{Steps, conv_kernels, pair};
 use crate::cpu::conv;
+use crate::meaning::{Array, Meaning, MeaningCx, Meeting, by_index};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Onnx, Param, ParamKind, Saves, Surface,
 };
@@ -13,6 +14,7 @@ use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 pub static OP: OpDef = OpDef {
     name: "conv2d_input_grad",
     doc: "The gradient of conv2d for images of height and width `size`; also a transposed convolution.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("grad"),
         Param::tensor("weight"),
@@ -47,6 +49,17 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (meeting, dy, w) = (Meeting::new(cx, 1), cx.input(0).floats(), cx.input(1).floats());
+    let [height, width] = cx.pair(0, [0, 0]);
+    let shape = [cx.shape(0)[0], cx.shape(1)[1] * cx.int(4) as usize, height, width];
+    let mut dx = by_index(&shape, |_| 0.0);
+    meeting.each([&shape, w.shape(), dy.shape()], |image, tap, output| {
+        dx[image] += dy[output] * w[tap];
+    });
+    dx.into()
+}
 
 static KERNELS: &[Kernel] = conv_kernels!(problem);
 

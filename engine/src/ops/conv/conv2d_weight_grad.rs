@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{Seen, infer_view, seen};
 use super::{Steps, conv_kernels, pair};
 use crate::cpu::conv;
+use crate::meaning::{Array, Meaning, MeaningCx, Meeting, by_index};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Param, ParamKind, Saves, Surface,
 };
@@ -13,6 +14,7 @@ use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 pub static OP: OpDef = OpDef {
     name: "conv2d_weight_grad",
     doc: "The gradient of conv2d for kernels of height and width `size`.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("grad"),
@@ -47,6 +49,17 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (meeting, x, dy) = (Meeting::new(cx, 1), cx.input(0).floats(), cx.input(1).floats());
+    let [height, width] = cx.pair(0, [1, 1]);
+    let shape = [cx.shape(1)[1], cx.shape(0)[1] / cx.int(4) as usize, height, width];
+    let mut dw = by_index(&shape, |_| 0.0);
+    meeting.each([x.shape(), &shape, dy.shape()], |image, tap, output| {
+        dw[tap] += x[image] * dy[output];
+    });
+    dw.into()
+}
 
 static KERNELS: &[Kernel] = conv_kernels!(problem);
 

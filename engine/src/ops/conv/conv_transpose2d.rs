@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::pair;
 use crate::apply::apply_optional;
 use crate::functional::{add, reshape, squeeze, unsqueeze};
+use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface,
 };
@@ -13,6 +14,7 @@ use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
 pub static OP: OpDef = OpDef {
     name: "conv_transpose2d",
     doc: "The transposed convolution: images `[n, c, h, w]` (or one image `[c, h, w]`) spread with kernels `[c, k / groups, r, s]`; then the bias is added.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("weight"),

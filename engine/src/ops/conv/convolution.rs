@@ -6,12 +6,14 @@ use super::{Seen, infer_view, seen};
 use super::{Steps, conv_kernels};
 use crate::cpu::conv;
 use crate::functional::sum;
+use crate::meaning::{Array, Meaning, MeaningCx, Meeting, by_index};
 use crate::op::{Autocast, Body, DTypeRule, Grad, GradCx, InferCx, Kernel, Saves, Surface, shapes};
 use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
     name: "convolution",
     doc: "The batched convolution behind conv2d, with its bias.",
+    meaning: Meaning::Of(meaning),
     params: super::PARAMS,
     dtypes: DTypeRule::SameFloats,
     infer,
@@ -32,6 +34,19 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (meeting, x, w) = (Meeting::new(cx, 0), cx.input(0).floats(), cx.input(1).floats());
+    let (image, kernel) = (x.shape(), w.shape());
+    let [height, width] = meeting.output([image[2], image[3]], [kernel[2], kernel[3]]);
+    let bias = cx.inputs.get(2).map(Array::floats);
+    let mut y = by_index(&[image[0], kernel[0], height, width], |at| {
+        bias.as_ref().map_or(0.0, |it| it[&at[1..2]])
+    });
+    let shape = y.shape().to_vec();
+    meeting.each([image, kernel, &shape], |image, tap, output| y[output] += x[image] * w[tap]);
+    y.into()
+}
 
 static KERNELS: &[Kernel] = conv_kernels!(problem);
 

@@ -1,5 +1,6 @@
 //! `max_pool2d`: the largest element of each window; with `return_indices` also where it lies in its plane.
 
+use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
@@ -8,6 +9,7 @@ use crate::{OpDef, Outputs, Result, apply, rules};
 pub static OP: OpDef = OpDef {
     name: "max_pool2d",
     doc: "The largest element of each window; with `return_indices` also where it lies in its plane.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::required("kernel_size", ParamKind::Ints),

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{pair, window};
 use crate::cpu::{max_pool, pool2d};
 use crate::functional::{locally_constant, reshape, scatter_add};
+use crate::meaning::{Array, Meaning, MeaningCx, Windows};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
     Surface,
@@ -14,6 +15,7 @@ use crate::{Attrs, DType, Meta, Metas, OpDef, Result, Shape, Tensor, functional,
 pub static OP: OpDef = OpDef {
     name: "max_pool2d_with_indices",
     doc: "The largest element of each window, and where it lies in its plane (`row * width + column`).",
+    meaning: Meaning::Each(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("kernel_size", ParamKind::Ints),
@@ -44,6 +46,21 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+/// The first of equal ones, the last NaN.
+fn meaning(cx: &MeaningCx<'_>) -> Vec<Array> {
+    let windows = Windows::strided(cx, cx.shape(0), cx.pair(3, [1, 1]), 4);
+    let (x, width) = (cx.input(0).floats(), cx.shape(0)[cx.input(0).rank() - 1]);
+    let best = windows.each(|window| {
+        let best = window.places().into_iter().reduce(|best, at| {
+            let (x, most) = (x[&at[..]], x[&best[..]]);
+            if x > most || x.is_nan() { at } else { best }
+        });
+        best.unwrap_or_default()
+    });
+    let index = best.mapv(|at| (at[at.len() - 2] * width + at[at.len() - 1]) as i64);
+    vec![best.mapv(|at| x[&at[..]]).into(), index.into()]
+}
 
 fn problem(op: &'static str, shape: &Shape, attrs: &Attrs) -> Result<pool2d::PoolProblem> {
     let dilation = pair(op, "dilation", attrs, 3, 1, [1, 1])?;

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::{dtype_or, fill_with, number_or};
 use crate::dtype::Number;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind, Surface,
 };
@@ -14,6 +15,7 @@ use crate::{Attr, Attrs, DType, Error, Meta, Result, Shape};
 pub static OP: OpDef = OpDef {
     name: "arange",
     doc: "The numbers `start`, `start + step`, ... before `end`; with one number they run from 0 to it. Whole numbers give int64.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::required("start", ParamKind::Float),
         Param::with("end", ParamKind::OptFloat, Default::None),
@@ -38,6 +40,25 @@ pub static OP: OpDef = OpDef {
         ("arange(3, 3)", "tensor([], dtype=torch.int64)"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let first = cx.number(0, Number::Int(0));
+    let (start, end) = match cx.number(1, Number::Bool(false)) {
+        Number::Bool(_) => (Number::Int(0), first),
+        end => (first, end),
+    };
+    let step = cx.number(2, Number::Int(1));
+    let at = |it: usize| match (start, step) {
+        (Number::Int(start), Number::Int(step)) => Number::Int(start + step * it as i64),
+        _ => Number::Float(start.as_f64() + step.as_f64() * it as f64),
+    };
+    let is_inside = |it: &usize| match step.as_f64() > 0.0 {
+        true => at(*it).as_f64() < end.as_f64(),
+        false => at(*it).as_f64() > end.as_f64(),
+    };
+    let len = (0..).take_while(is_inside).count();
+    Array::from_fn(&[len], cx.dtypes[0], |it| at(it[0]))
+}
 
 /// (start, end, step).
 fn bounds(attrs: &Attrs) -> (Number, Number, Number) {

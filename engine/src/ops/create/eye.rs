@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::{dtype_or, fill_with};
 use crate::dtype::Number;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind, Surface,
 };
@@ -14,6 +15,7 @@ use crate::{Attr, DType, Error, Meta, Result, Shape};
 pub static OP: OpDef = OpDef {
     name: "eye",
     doc: "A matrix of `n` rows and `m` (else `n`) columns with 1 on the diagonal and 0 elsewhere.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::required("n", ParamKind::Int),
         Param::with("m", ParamKind::OptInt, Default::None),
@@ -36,6 +38,11 @@ pub static OP: OpDef = OpDef {
         ("eye(1)", "tensor([[1.]])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (n, m) = (cx.int(0), cx.opt_int(1).unwrap_or(cx.int(0)));
+    Array::from_fn(&[n as usize, m as usize], cx.dtypes[0], |at| Number::Bool(at[0] == at[1]))
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let rows = cx.int(0);

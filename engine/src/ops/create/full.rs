@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::{dtype_of, dtype_or, fill, number_or, sizes};
 use crate::dtype::Number;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind, Surface,
     shapes,
@@ -15,6 +16,7 @@ use crate::{Meta, Result, rules};
 pub static OP: OpDef = OpDef {
     name: "full",
     doc: "A tensor of the given sizes in which every element is `fill_value`.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::required("size", ParamKind::Ints),
         Param::required("fill_value", ParamKind::Float),
@@ -38,6 +40,11 @@ pub static OP: OpDef = OpDef {
         ("full((0,), nan)", "tensor([])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let number = cx.number(1, Number::Float(0.0));
+    Array::from_fn(&cx.sizes(0), cx.dtypes[0], |_| number)
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let number = number_or(cx.attrs, 1, Number::Float(0.0));

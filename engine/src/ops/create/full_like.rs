@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{dtype_or, full};
+use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface, shapes,
 };
@@ -13,6 +14,7 @@ use crate::{Attr, Result, apply, rules};
 pub static OP: OpDef = OpDef {
     name: "full_like",
     doc: "A tensor of the input's shape, and of its dtype unless another is given, in which every element is `fill_value`.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::required("fill_value", ParamKind::Float),

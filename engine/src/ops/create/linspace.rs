@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::{dtype_or, fill_with, number_or};
 use crate::dtype::Number;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     self, Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
     Surface,
@@ -15,6 +16,7 @@ use crate::{DType, Error, Meta, Result, Shape};
 pub static OP: OpDef = OpDef {
     name: "linspace",
     doc: "`steps` numbers evenly spaced from `start` to `end`, both included.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::required("start", ParamKind::Float),
         Param::required("end", ParamKind::Float),
@@ -38,6 +40,13 @@ pub static OP: OpDef = OpDef {
         ("linspace(2.0, 9.0, 1)", "tensor([2.])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (start, end) = (cx.float(0), cx.float(1));
+    let n_gaps = (cx.int(2) - 1).max(1) as f64;
+    let at = |it: &[usize]| Number::Float(start + (end - start) * it[0] as f64 / n_gaps);
+    Array::from_fn(&[cx.int(2) as usize], cx.dtypes[0], at)
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let steps = usize::try_from(cx.int(2)).map_err(|_| Error::Attr {

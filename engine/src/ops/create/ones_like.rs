@@ -1,5 +1,6 @@
 //! `ones_like`: the number 1 in the shape of another tensor.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface, shapes};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "ones_like",
     doc: "A tensor of the input's shape, and of its dtype unless another is given, in which every element is 1.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::with("dtype", ParamKind::OptDType, Default::None)],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

@@ -3,6 +3,7 @@
 use super::{fill, sized};
 use crate::Result;
 use crate::dtype::Number;
+use crate::meaning::{Array, Meaning};
 use crate::op::{
     Body, DTypeRule, Default, Grad, Kernel, KernelCx, OpDef, Param, ParamKind, Surface, shapes,
 };
@@ -11,6 +12,7 @@ use crate::op::{
 pub static OP: OpDef = OpDef {
     name: "zeros",
     doc: "A tensor of the given sizes in which every element is 0.",
+    meaning: Meaning::Of(|cx| Array::from_fn(&cx.sizes(0), cx.dtypes[0], |_| Number::Int(0))),
     params: &[
         Param::required("size", ParamKind::Ints),
         Param::with("dtype", ParamKind::OptDType, Default::None),

@@ -1,5 +1,6 @@
 //! `zeros_like`: the number 0 in the shape of another tensor.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface, shapes};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "zeros_like",
     doc: "A tensor of the input's shape, and of its dtype unless another is given, in which every element is 0.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::with("dtype", ParamKind::OptDType, Default::None)],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

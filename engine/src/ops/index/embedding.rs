@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{eq, reshape, select_where, unsqueeze};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply_one, rules};
@@ -10,6 +11,7 @@ use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply_one, rules
 pub static OP: OpDef = OpDef {
     name: "embedding",
     doc: "Rows of `weight` picked by whole numbers; the row `padding_idx` gets no gradient.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("weight"),

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::{Spread, admit_along, index_dtype};
 use crate::functional::scatter_add;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
     Surface,
@@ -14,6 +15,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
 pub static OP: OpDef = OpDef {
     name: "gather",
     doc: "Elements picked along a dimension: `out[i][j] = input[index[i][j]][j]` for `dim=0`.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),
@@ -42,6 +44,17 @@ pub static OP: OpDef = OpDef {
         ("gather(tensor([[1, 2], [3, 4]]), 0, tensor([[1, 0]]))", "tensor([[3, 2]])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, index) = (cx.input(0).raised(), cx.input(1).raised().ints());
+    let dim = cx.dim(0, x.rank());
+    let picked = x.moved(index.shape(), |at| {
+        let mut from = at.to_vec();
+        from[dim] = index[at] as usize;
+        from
+    });
+    picked.reshaped(cx.shape(1))
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (from, index) = (cx.shape(0), cx.shape(1));

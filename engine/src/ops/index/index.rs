@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{admit_leading, index_dtype, leading, row_starts};
 use crate::cpu::interrupt;
 use crate::cpu::view::View;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
     Surface,
@@ -14,6 +15,7 @@ use crate::{Attr, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, function
 pub static OP: OpDef = OpDef {
     name: "index",
     doc: "Picks by index tensors on the leading dimensions, one per dimension, broadcast together: `x[i, j]`. The first tensor is the one that is indexed.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::required("tensors", ParamKind::Tensors)],
     dtypes: DTypeRule::Any,
     infer,
@@ -36,6 +38,11 @@ pub static OP: OpDef = OpDef {
         ("index([tensor([5.0, 6.0]), tensor([[-1], [0]])])", "tensor([[6.],\n        [5.]])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (shape, places) = super::leading_places(cx, 1);
+    cx.input(0).moved(&shape, places)
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     cx.inputs[1..].iter().try_for_each(|it| index_dtype(cx.op.name, it))?;

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{admit_along, index_dtype};
 use crate::cpu::number::Num;
 use crate::cpu::{interrupt, strided};
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
@@ -15,6 +16,7 @@ use crate::{Attr, Error, Metas, OpDef, Result, Tensor, apply_one, with_dtype};
 pub static OP: OpDef = OpDef {
     name: "index_add",
     doc: "The input with slices of `source` added along a dimension at a vector of indices.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),
@@ -46,6 +48,17 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, index) = (cx.input(0).raised(), cx.input(1).raised().ints());
+    let dim = cx.dim(0, x.rank());
+    let sum = x.placed(&cx.input(2).raised(), true, |at| {
+        let mut to = at.to_vec();
+        to[dim] = index[[at[dim]].as_slice()] as usize;
+        Some(to)
+    });
+    sum.reshaped(cx.shape(0))
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let mut part = cx.shape(0).clone();

@@ -7,6 +7,7 @@ use crate::cpu::number::Num;
 use crate::cpu::view::View;
 use crate::cpu::{interrupt, strided};
 use crate::functional::unbroadcast;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, When,
@@ -19,6 +20,7 @@ use crate::{
 pub static OP: OpDef = OpDef {
     name: "index_put",
     doc: "Places values by index tensors on the leading dimensions: `x[i, j] = values`, or adds them. The tensors are what is changed, the values, then the indices.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::required("tensors", ParamKind::Tensors),
         Param::with("accumulate", ParamKind::Bool, Default::Bool(false)),
@@ -44,6 +46,12 @@ pub static OP: OpDef = OpDef {
         ("index_put([zeros(2), ones(3), tensor([0, 0, 1])], True)", "tensor([2., 1.])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (shape, places) = super::leading_places(cx, 2);
+    let values = cx.input(1).expanded(&shape);
+    cx.input(0).placed(&values, cx.flag(0), |at| Some(places(at)))
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     if cx.inputs.len() < 2 {

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{admit_along, index_dtype};
 use crate::cpu::strided;
 use crate::functional::index_add;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
@@ -16,6 +17,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
 pub static OP: OpDef = OpDef {
     name: "index_select",
     doc: "Slices picked along a dimension by a vector of indices.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),
@@ -47,6 +49,18 @@ pub static OP: OpDef = OpDef {
         ("index_select(tensor([1.0, 2.0]), 0, tensor([1]))", "tensor([2.])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, index) = (cx.input(0).raised(), cx.input(1).raised().ints());
+    let (mut shape, dim) = (x.shape().to_vec(), cx.dim(0, x.rank()));
+    shape[dim] = index.len();
+    let picked = x.moved(&shape, |at| {
+        let mut from = at.to_vec();
+        from[dim] = index[[at[dim]].as_slice()] as usize;
+        from
+    });
+    if cx.input(0).rank() == 0 { picked.reshaped(&[]) } else { picked }
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let mut shape = cx.shape(0).clone();

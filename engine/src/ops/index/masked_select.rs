@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use crate::functional::{expand, reshape, select};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{Attrs, DType, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "masked_select",
     doc: "The elements where `mask` is true, as a vector; both broadcast.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::tensor("mask")],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

@@ -6,6 +6,7 @@ use crate::OpDef;
 use crate::cpu::elements::Elements;
 use crate::cpu::view::View;
 use crate::cpu::{interrupt, strided};
+use crate::meaning::{Array, MeaningCx, broadcast, from_end};
 use crate::op::AdmitCx;
 use crate::op::indices;
 use crate::shape::resolve_dim;
@@ -179,6 +180,24 @@ impl<'a> Spread<'a> {
             }
         });
     }
+}
+
+/// What index tensors from input `first` on name: the shape that they pick, and for each index into it the place.
+fn leading_places(
+    cx: &MeaningCx<'_>,
+    first: usize,
+) -> (Vec<usize>, impl Fn(&[usize]) -> Vec<usize>) {
+    let index = &cx.inputs[first..];
+    let positions = broadcast(index.iter().map(Array::shape));
+    let index: Vec<_> = index.iter().map(|it| it.expanded(&positions).ints()).collect();
+    let sizes = cx.shape(0).to_vec();
+    let shape = [&positions[..], &sizes[index.len()..]].concat();
+    let place = move |at: &[usize]| {
+        let (position, rest) = at.split_at(positions.len());
+        let named = index.iter().zip(&sizes).map(|(it, size)| from_end(it[position], *size));
+        named.chain(rest.iter().copied()).collect()
+    };
+    (shape, place)
 }
 
 /// `grad` placed at the start of zeros of a larger `shape`.

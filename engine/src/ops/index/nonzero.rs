@@ -5,6 +5,7 @@ use std::ops::Range;
 use smallvec::smallvec;
 
 use crate::cpu::interrupt;
+use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::{
     Body, DTypeRule, Form, Grad, InferCx, Is, Kernel, KernelCx, Onnx, Param, Surface, When,
 };
@@ -13,6 +14,7 @@ use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_size};
 pub static OP: OpDef = OpDef {
     name: "nonzero",
     doc: "Where the elements that are not zero are: one row of indices for each, in row-major order.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
     infer,
@@ -35,6 +37,12 @@ pub static OP: OpDef = OpDef {
         ("nonzero(tensor([False]))", "tensor([], size=(0, 1), dtype=torch.int64)"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let truths = cx.input(0).truths();
+    let hits: Vec<_> = truths.indexed_iter().filter(|it| *it.1).map(|it| it.0).collect();
+    by_index(&[hits.len(), truths.ndim()], |at| hits[at[0]][at[1]] as i64).into()
+}
 
 /// The shape depends on the elements, so a tensor without elements is refused.
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {

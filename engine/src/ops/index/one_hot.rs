@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::from_start;
 use crate::cpu::interrupt;
+use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::AdmitCx;
 use crate::op::indices;
 use crate::op::{
@@ -14,6 +15,7 @@ use crate::{DType, Error, Meta, Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "one_hot",
     doc: "A 1 at the place that each whole number names, 0 elsewhere, in a new last dimension of size `num_classes` (the largest number plus one when -1).",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::with("num_classes", ParamKind::Int, Default::Int(-1))],
     dtypes: DTypeRule::IntsToSame,
     infer,
@@ -32,6 +34,18 @@ pub static OP: OpDef = OpDef {
         ("one_hot(tensor([[0], [1]]), 2)", "tensor([[[1, 0]],\n\n        [[0, 1]]])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let numbers = cx.input(0).ints();
+    let n_classes = match cx.int(0) {
+        -1 => numbers.iter().max().map_or(0, |it| it + 1),
+        given => given,
+    };
+    let shape = [numbers.shape(), &[n_classes as usize]].concat();
+    let is_hit =
+        |at: &[usize]| at.split_last().is_some_and(|(class, row)| numbers[row] == *class as i64);
+    by_index(&shape, is_hit).into()
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let n_classes = match cx.int(0) {

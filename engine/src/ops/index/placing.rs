@@ -10,6 +10,7 @@ use crate::cpu::view::View;
 use crate::cpu::{interrupt, strided};
 use crate::dtype::Number;
 use crate::functional::gather;
+use crate::meaning::{Array, MeaningCx};
 use crate::op::{GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::storage;
@@ -37,6 +38,24 @@ pub(super) fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         )));
     }
     Ok(smallvec![cx.inputs[0].meta()])
+}
+
+/// A number stands for all that is placed, as does the only element of a scalar.
+pub(super) fn meaning(cx: &MeaningCx<'_>, add: bool) -> Array {
+    let (x, index) = (cx.input(0).raised(), cx.input(1).raised().ints());
+    let dim = cx.dim(0, x.rank());
+    let values = match cx.input(2).to(cx.dtypes[0]) {
+        it if it.rank() == cx.input(1).rank() => {
+            it.raised().moved(index.shape(), <[usize]>::to_vec)
+        }
+        number => number.expanded(index.shape()),
+    };
+    let placed = x.placed(&values, add, |at| {
+        let mut to = at.to_vec();
+        to[dim] = index[at] as usize;
+        Some(to)
+    });
+    placed.reshaped(cx.shape(0))
 }
 
 /// Adds the elements of the source at their places, or puts them there.

@@ -1,12 +1,14 @@
 //! `scatter_add`: the input with `src` added along a dimension: `out[index[i][j]][j] += src[i][j]` for `dim=0`.
 
 use super::{admit_along, placing};
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes};
 use crate::{OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
     name: "scatter_add",
     doc: "The input with `src` added along a dimension: `out[index[i][j]][j] += src[i][j]` for `dim=0`.",
+    meaning: Meaning::Of(|cx| placing::meaning(cx, true)),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{add, expand, gather, lt, reshape, select_where};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, rules};
@@ -10,6 +11,7 @@ use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, rules};
 pub static OP: OpDef = OpDef {
     name: "take_along_dim",
     doc: "As gather, with input and indices broadcast beside each other; without `dim` both are flattened.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("indices"),

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::{reduced, reduction, same_floats, same_shapes};
 use crate::functional::{add, le, log, maximum, mul, neg, num, select_where, sub};
+use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
 };
@@ -12,6 +13,7 @@ use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 pub static OP: OpDef = OpDef {
     name: "binary_cross_entropy",
     doc: "`-(t log p + (1 - t) log(1 - p))` for probabilities `p` and targets `t`; logarithms are cut at -100.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),

@@ -2,6 +2,7 @@
 
 use super::{reduced, reduction, same_floats, same_shapes};
 use crate::functional::{abs, add, exp, log1p, maximum, mul, neg, num, sub};
+use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
 };
@@ -10,6 +11,7 @@ use crate::{OpDef, Outputs, Result, rules};
 pub static OP: OpDef = OpDef {
     name: "binary_cross_entropy_with_logits",
     doc: "Binary cross entropy of sigmoid(input), safe from overflow; `pos_weight` scales the loss of positive targets.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),

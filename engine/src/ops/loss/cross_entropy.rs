@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::class_rows::Rows;
 use super::{Reduction, reduced, reduction};
 use crate::functional::{add, mul, neg, num, reshape, sum};
+use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
@@ -13,6 +14,7 @@ use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply, apply_one
 pub static OP: OpDef = OpDef {
     name: "cross_entropy",
     doc: "The cross entropy of scores and targets: classes, or probabilities when the target is a float tensor of the shape of the input. Classes lie in dimension 1 (0 for a vector).",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),

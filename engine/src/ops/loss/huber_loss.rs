@@ -2,6 +2,7 @@
 
 use super::{reduced, reduction};
 use crate::functional::{abs, lt, mul, num, select_where, sub};
+use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
 };
@@ -10,6 +11,7 @@ use crate::{Error, OpDef, Outputs, Result, rules};
 pub static OP: OpDef = OpDef {
     name: "huber_loss",
     doc: "Half the squared difference where that is below `delta`, `delta` times the absolute difference less `delta / 2` elsewhere.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::{reduced, reduction};
 use crate::functional::{div, eq, exp, log, mul, num, select_where, sub, sum};
+use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
 };
@@ -12,6 +13,7 @@ use crate::{Attr, OpDef, Outputs, Result, functional, rules};
 pub static OP: OpDef = OpDef {
     name: "kl_div",
     doc: "The divergence of `input` (log probabilities) from `target` (probabilities, or their logarithms with log_target): `t (log t - x)`. Reduction `batchmean` divides by the batch size.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),

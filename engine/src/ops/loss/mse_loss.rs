@@ -2,6 +2,7 @@
 
 use super::{reduced, reduction};
 use crate::functional::{mul, sub};
+use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
 };
@@ -10,6 +11,7 @@ use crate::{OpDef, Outputs, Result, rules};
 pub static OP: OpDef = OpDef {
     name: "mse_loss",
     doc: "The squared difference of input and target.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),

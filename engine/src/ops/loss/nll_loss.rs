@@ -3,6 +3,7 @@
 use super::class_rows::Rows;
 use super::reduction;
 use crate::functional::neg;
+use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
@@ -11,6 +12,7 @@ use crate::{OpDef, Outputs, Result, rules};
 pub static OP: OpDef = OpDef {
     name: "nll_loss",
     doc: "The negative log probability of the target class; `input` holds log probabilities, classes in dimension 1 (0 for a vector).",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),

@@ -3,9 +3,11 @@
 use smallvec::smallvec;
 
 use super::softmax_cross_entropy::{admit_classes, checked_rows};
+use crate::dtype::Number;
 use crate::functional::{
     full, locally_constant, mul, ne, scatter_add, select_where, to, unsqueeze,
 };
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
@@ -16,6 +18,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "pick_class",
     doc: "Of each row of scores `[n, classes]` the one of its target class; 0 for rows whose target is `ignore_index`.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),
@@ -38,6 +41,14 @@ pub static OP: OpDef = OpDef {
         ("pick_class(tensor([[-1.5, 2.0]]), tensor([0]), 1)", "tensor([-1.5000])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (target, ignored) = (cx.input(1).ints(), cx.int(0));
+    cx.input(0).moved_or(target.shape(), Number::Int(0), |at| {
+        let class = Some(target[at]).filter(|it| *it != ignored)?;
+        Some(vec![at[0], class as usize])
+    })
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(Shape::from([checked_rows(cx)?]), cx.dtype(0))])

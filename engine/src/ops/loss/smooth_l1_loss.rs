@@ -2,6 +2,7 @@
 
 use super::{reduced, reduction};
 use crate::functional::{abs, lt, mul, num, select_where, sub};
+use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
 };
@@ -10,6 +11,7 @@ use crate::{Error, OpDef, Outputs, Result, rules};
 pub static OP: OpDef = OpDef {
     name: "smooth_l1_loss",
     doc: "Half the squared difference over `beta` where that is below `beta`, the absolute difference less `beta / 2` elsewhere.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),

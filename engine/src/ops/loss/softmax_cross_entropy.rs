@@ -6,6 +6,7 @@ use super::{Reduction, reduction};
 use crate::cpu::number::Num;
 use crate::cpu::softmax;
 use crate::functional::div;
+use crate::meaning::{Array, Meaning, MeaningCx, by_index, log_sum_exp, over};
 use crate::op::AdmitCx;
 use crate::op::indices;
 use crate::op::{
@@ -17,6 +18,7 @@ use crate::{Attr, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, w
 pub static OP: OpDef = OpDef {
     name: "softmax_cross_entropy",
     doc: "The cross entropy of rows of scores `[n, classes]` and target classes `[n]`: `log(sum(exp(x))) - x[target]`, 0 for rows whose target is `ignore_index`; also what a mean divides by (1 for sum and none).",
+    meaning: Meaning::Each(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),
@@ -48,6 +50,22 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Vec<Array> {
+    let (x, target, ignored) = (cx.input(0).floats(), cx.input(1).ints(), cx.int(0));
+    let log_sums = over(&x, &[1], false, log_sum_exp);
+    let losses = by_index(target.shape(), |at| match target[at] {
+        class if class == ignored => 0.0,
+        class => log_sums[at] - x[[at[0], class as usize].as_slice()],
+    });
+    let n_counted = target.iter().filter(|it| **it != ignored).count() as f64;
+    let (loss, divisor) = match cx.word(1) {
+        "none" => (losses, 1.0),
+        "sum" => (by_index(&[], |_| losses.sum()), 1.0),
+        _ => (by_index(&[], |_| losses.sum() / n_counted), n_counted),
+    };
+    [loss, by_index(&[], |_| divisor)].map(Array::from).into()
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (n_rows, dtype) = (checked_rows(cx)?, cx.dtype(0));

@@ -6,6 +6,7 @@ use super::softmax_cross_entropy::{admit_classes, checked_rows};
 use crate::cpu::softmax;
 use crate::functional::unbroadcast;
 use crate::functional::{expand, mul, ne, sub, sum, to, unsqueeze};
+use crate::meaning::{Array, Meaning, MeaningCx, by_index, log_sum_exp, over};
 use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
@@ -18,6 +19,7 @@ use crate::{
 pub static OP: OpDef = OpDef {
     name: "softmax_cross_entropy_backward",
     doc: "`(softmax(input) - one_hot(target)) * scale`, 0 in rows whose target is `ignore_index`: the gradient of softmax_cross_entropy. The scale is one number or one per row.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),
@@ -51,6 +53,21 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, target, ignored) = (cx.input(0).floats(), cx.input(1).ints(), cx.int(0));
+    let log_sums = over(&x, &[1], true, log_sum_exp);
+    let scales = cx.input(2).expanded(target.shape()).floats();
+    let slope = |at: &[usize]| {
+        let (row, class) = (&at[..1], target[&at[..1]]);
+        if class == ignored {
+            return 0.0;
+        }
+        let share = (x[at] - log_sums[[at[0], 0].as_slice()]).exp();
+        (share - f64::from(u8::from(class == at[1] as i64))) * scales[row]
+    };
+    by_index(x.shape(), slope).into()
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let n_rows = checked_rows(cx)?;

@@ -2,12 +2,14 @@
 
 use super::{ALPHA, BETA, ranks, same_batch, weighed_sum};
 use crate::functional::{matmul, sum};
+use crate::meaning::Meaning;
 use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "addbmm",
     doc: "`beta * input + alpha * sum(batch1 @ batch2)`, the products of a batch added up.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("batch1"),

@@ -2,12 +2,14 @@
 
 use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::matmul;
+use crate::meaning::Meaning;
 use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "addmm",
     doc: "`beta * input + alpha * (mat1 @ mat2)` for matrices.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::tensor("mat1"), Param::tensor("mat2"), BETA, ALPHA],
     dtypes: DTypeRule::Same,
     infer: rules::composed,

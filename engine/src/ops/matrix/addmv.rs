@@ -2,12 +2,14 @@
 
 use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::matmul;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "addmv",
     doc: "`beta * input + alpha * (mat @ vec)` for a matrix and a vector.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::tensor("mat"), Param::tensor("vec"), BETA, ALPHA],
     dtypes: DTypeRule::Same,
     infer: rules::composed,

@@ -2,12 +2,14 @@
 
 use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::{mul, unsqueeze};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "addr",
     doc: "`beta * input + alpha * outer(vec1, vec2)` for two vectors.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::tensor("vec1"), Param::tensor("vec2"), BETA, ALPHA],
     dtypes: DTypeRule::Promote,
     infer: rules::composed,

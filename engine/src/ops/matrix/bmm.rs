@@ -4,12 +4,14 @@ use smallvec::smallvec;
 
 use super::{ranks, same_batch};
 use crate::functional::matmul;
+use crate::meaning::Meaning;
 use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "bmm",
     doc: "The products of two batches of matrices, one by one.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::tensor("mat2")],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use crate::functional::{
     add, gt, matmul, matrix_transpose, mul, num, select_where, sqrt, sub, sum, unsqueeze,
 };
+use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Param, ParamKind, Surface, When,
 };
@@ -16,6 +17,7 @@ const MANY: usize = 25;
 pub static OP: OpDef = OpDef {
     name: "cdist",
     doc: "The distance of each row of one matrix from each row of another, in the norm `p`; batches broadcast.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("x1"),
         Param::tensor("x2"),

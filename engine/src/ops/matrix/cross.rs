@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{mul, sub};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply, rules};
@@ -10,6 +11,7 @@ use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply, rules};
 pub static OP: OpDef = OpDef {
     name: "cross",
     doc: "The cross product of vectors of three numbers, which lie along `dim`.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::tensor("other"),

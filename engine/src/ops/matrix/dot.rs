@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use crate::functional::matmul;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "dot",
     doc: "The sum of the products of two vectors.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

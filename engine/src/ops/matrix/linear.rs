@@ -6,7 +6,9 @@ use super::{Product, gemm_kernels, plain, same_dtypes};
 use crate::cpu::gemm;
 use crate::cpu::number::Num;
 use crate::cpu::view::View;
+use crate::dtype::Number;
 use crate::functional::{matmul, matrix_transpose, reshape, sum};
+use crate::meaning::{Array, Meaning, MeaningCx, Scalar, by_index, of_kind};
 use crate::op::{
     Autocast, Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface,
@@ -16,6 +18,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype, with_float};
 pub static OP: OpDef = OpDef {
     name: "linear",
     doc: "`input @ weight.T + bias`; the weight is `[out, in]`.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("weight"),
@@ -46,6 +49,20 @@ pub static OP: OpDef = OpDef {
         ("linear(zeros(0, 2), ones(3, 2)).shape", "torch.Size([0, 3])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (k, lead) = (cx.shape(1)[1], &cx.shape(0)[..cx.input(0).rank() - 1]);
+    let zeros = Array::from_fn(&[cx.shape(1)[0]], cx.dtypes[0], |_| Number::Int(0));
+    let bias = cx.inputs.get(2).unwrap_or(&zeros);
+    let shape = [lead, bias.shape()].concat();
+    let products = of_kind!(cx.input(0), cx.input(1), (x, weight) => by_index(&shape, |at| {
+        let (column, row) = (at[lead.len()], &at[..lead.len()]);
+        (0..k).fold(Scalar::ZERO, |sum, it| {
+            Scalar::added(sum, Scalar::multiplied(x[&[row, &[it]].concat()[..]], weight[&[column, it][..]]))
+        })
+    }));
+    products.placed(&bias.expanded(&shape), true, |at| Some(at.to_vec()))
+}
 
 static KERNELS: &[Kernel] = gemm_kernels!(run, plain_loops);
 

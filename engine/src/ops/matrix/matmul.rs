@@ -6,6 +6,7 @@ use super::{gemm_kernels, product_shape, run_gemm, run_plain, same_dtypes};
 use crate::cpu::gemm;
 use crate::functional::unbroadcast;
 use crate::functional::{matmul, matrix_transpose, reshape, unsqueeze};
+use crate::meaning::{Array, Meaning, MeaningCx, Scalar, broadcast, by_index, of_kind};
 use crate::op::{
     Autocast, Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves, Surface,
 };
@@ -14,6 +15,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor, with_dtype, with_float};
 pub static OP: OpDef = OpDef {
     name: "matmul",
     doc: "The matrix product. Vectors count as a row (left) or a column (right); further dimensions are batches and broadcast.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::PromoteNumbers,
     infer,
@@ -45,6 +47,29 @@ pub static OP: OpDef = OpDef {
         ("matmul(ones(2, 0), ones(0, 2))", "tensor([[0., 0.],\n        [0., 0.]])"),
     ],
 };
+
+/// A vector is a matrix of one row or one column, which goes away again.
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let [a, b] = [0, 1].map(|it| cx.shape(it));
+    let rows = if a.len() == 1 { [&[1], a].concat() } else { a.to_vec() };
+    let columns = if b.len() == 1 { [b, &[1]].concat() } else { b.to_vec() };
+    let (m, n) = (rows[rows.len() - 2], columns[columns.len() - 1]);
+    let batch = broadcast([&rows[..rows.len() - 2], &columns[..columns.len() - 2]]);
+    let (a, b) = (cx.input(0).reshaped(&rows), cx.input(1).reshaped(&columns));
+    let k = columns[columns.len() - 2];
+    let (a, b) =
+        (a.expanded(&[&batch[..], &[m, k]].concat()), b.expanded(&[&batch[..], &[k, n]].concat()));
+    let products = of_kind!(&a, &b, (a, b) => by_index(&[&batch[..], &[m, n]].concat(), |at| {
+        let (batch, place) = at.split_at(batch.len());
+        (0..k).fold(Scalar::ZERO, |sum, it| {
+            let factors = ([batch, &[place[0], it]].concat(), [batch, &[it, place[1]]].concat());
+            Scalar::added(sum, Scalar::multiplied(a[&factors.0[..]], b[&factors.1[..]]))
+        })
+    }));
+    let kept_rows: &[usize] = if cx.input(0).rank() == 1 { &[] } else { &[m] };
+    let kept_columns: &[usize] = if cx.input(1).rank() == 1 { &[] } else { &[n] };
+    products.reshaped(&[&batch[..], kept_rows, kept_columns].concat())
+}
 
 static KERNELS: &[Kernel] = gemm_kernels!(run, plain_loops);
 

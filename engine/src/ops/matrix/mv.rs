@@ -4,12 +4,14 @@ use smallvec::smallvec;
 
 use super::ranks;
 use crate::functional::matmul;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "mv",
     doc: "The product of a matrix and a vector.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::tensor("vec")],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

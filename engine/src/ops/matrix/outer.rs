@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use crate::functional::{mul, unsqueeze};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "outer",
     doc: "All products of the elements of two vectors.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::tensor("vec2")],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

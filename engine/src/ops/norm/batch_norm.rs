@@ -4,12 +4,14 @@ use smallvec::smallvec;
 
 use super::affine;
 use crate::functional::{add, div, mul, neg, num, reshape, sqrt};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply, rules};
 
 pub static OP: OpDef = OpDef {
     name: "batch_norm",
     doc: "Standardised per channel (dimension 1), with the running statistics or, in training, those of the batch; then times weight, plus bias. In training it also gives the mean of the batch and its unbiased variance, from which the caller updates the running statistics.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::with("running_mean", ParamKind::OptTensor, Default::None),

@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use crate::functional::{div, expand, maximum, mul, num, sum};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "cosine_similarity",
     doc: "The cosine of the angle between vectors along a dimension.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("x1"),
         Param::tensor("x2"),

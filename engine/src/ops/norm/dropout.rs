@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::mul;
+use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
@@ -11,6 +12,7 @@ use crate::{Attr, Error, OpDef, Outputs, Result, apply_one, rules};
 pub static OP: OpDef = OpDef {
     name: "dropout",
     doc: "In training each element is 0 with probability `p`, and the rest are scaled by 1 / (1 - p); otherwise the input.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::with("p", ParamKind::Float, Default::Float(0.5)),

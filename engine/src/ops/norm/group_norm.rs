@@ -4,12 +4,14 @@ use smallvec::smallvec;
 
 use super::affine;
 use crate::functional::reshape;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply, rules};
 
 pub static OP: OpDef = OpDef {
     name: "group_norm",
     doc: "Channels (dimension 1) in `num_groups` groups, each standardised together with the positions of its channels; then times weight, plus bias, per channel.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::required("num_groups", ParamKind::Int),

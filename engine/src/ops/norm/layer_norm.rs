@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use super::affine;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply, rules};
 
 pub static OP: OpDef = OpDef {
     name: "layer_norm",
     doc: "Standardised over the last dimensions, which have `normalized_shape`; then times weight, plus bias.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::required("normalized_shape", ParamKind::Ints),

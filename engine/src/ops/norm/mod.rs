@@ -6,6 +6,7 @@ use crate::OpDef;
 use crate::cpu::lane::cast;
 use crate::cpu::softmax::{self as kernel, Form};
 use crate::cpu::strided;
+use crate::meaning::{Array, MeaningCx, along, log_sum_exp};
 use crate::op::{InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::{Attr, Attrs, Error, Meta, Metas, Result, Shape, Tensor, functional, with_float};
@@ -62,6 +63,21 @@ fn run_softmax(cx: &mut KernelCx<'_, '_>, form: Form) -> Result<()> {
         kernel::softmax(form, &cast::<T>(&input), (n, inner), cx.outputs[0].as_mut_slice());
         Ok(())
     })
+}
+
+/// What `softmax` and its logarithm mean: a function of each element and `log(sum(exp(x)))` over its line.
+fn shares(cx: &MeaningCx<'_>, of: fn(f64, f64) -> f64) -> Array {
+    let x = cx.input(0).rounded(cx.dtypes[0]).floats();
+    let dim = match cx.opt_int(0) {
+        Some(_) => cx.dim(0, x.ndim()),
+        None => usize::from(!matches!(x.ndim(), 0 | 1 | 3)),
+    };
+    let n = x.shape().get(dim).copied().unwrap_or(1);
+    along(&x, dim, n, |line| {
+        let log_sum = log_sum_exp(line);
+        line.iter().map(|x| of(*x, log_sum)).collect()
+    })
+    .into()
 }
 
 /// `x * weight + bias`, each where it is given, under `shape` so that they broadcast.

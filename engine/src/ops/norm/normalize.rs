@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use crate::functional::{div, maximum, num};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
 use crate::{Attr, OpDef, Outputs, Result, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "normalize",
     doc: "Divided by its `p`-norm along a dimension, or by `eps` where that is larger.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::with("p", ParamKind::Float, Default::Float(2.0)),

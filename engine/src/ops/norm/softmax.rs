@@ -3,6 +3,7 @@
 use super::default_dim;
 use crate::cpu::softmax::Form;
 use crate::functional::{mul, num, sub, sum};
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
 };
@@ -11,6 +12,7 @@ use crate::{OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "softmax",
     doc: "Exponentials along a dimension, scaled to add up to 1. Safe from overflow.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInt, Default::None),
@@ -44,6 +46,10 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    super::shares(cx, |x, log_sum| (x - log_sum).exp())
+}
 
 /// `dx = y * (dy - sum(dy * y))`.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {

@@ -1,9 +1,11 @@
 //! `standardize`: the input less its mean, divided by its standard deviation, over dimensions that all lie before or after the others; also that mean and the (biased) variance, with size 1 in those dimensions.
 
+use ndarray::ArrayD;
 use smallvec::smallvec;
 
 use crate::cpu::moments::Kept;
 use crate::functional::{add, div, expand, mean, mul, num, sqrt, sub};
+use crate::meaning::{Array, Meaning, MeaningCx, over};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
     Surface, shapes,
@@ -14,6 +16,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "standardize",
     doc: "The input less its mean, divided by its standard deviation, over dimensions that all lie before or after the others; also that mean and the (biased) variance, with size 1 in those dimensions.",
+    meaning: Meaning::Each(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Ints),
@@ -41,6 +44,18 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Vec<Array> {
+    let (x, eps) = (cx.input(0).floats(), cx.float(1));
+    let dims = cx.dims(0, x.ndim());
+    let mean_of =
+        |x: &ArrayD<f64>| over(x, &dims, true, |all| all.iter().sum::<f64>() / all.len() as f64);
+    let mean = mean_of(&x);
+    let centred = &x - &mean;
+    let variance = mean_of(&centred.mapv(|it| it * it));
+    let y = &centred / &variance.mapv(|it| (it + eps).sqrt());
+    [y, mean, variance].map(Array::from).into()
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;

@@ -2,6 +2,7 @@
 
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::AdmitCx;
 use crate::op::{Body, DTypeRule, Grad, Kernel, KernelCx, Param, Surface, shapes};
 use crate::random::Drawn;
@@ -10,6 +11,7 @@ use crate::{Error, OpDef, Result, random, rules, with_float};
 pub static OP: OpDef = OpDef {
     name: "bernoulli",
     doc: "1 with the probability that each element of the input gives, else 0.",
+    meaning: Meaning::Drawn(could_be),
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::same_as_input,
@@ -27,6 +29,12 @@ pub static OP: OpDef = OpDef {
         ("bernoulli(zeros(0))", "tensor([])"),
     ],
 };
+
+fn could_be(cx: &MeaningCx<'_>, drawn: &Array) -> bool {
+    let mut outcomes = drawn.floats().into_iter().zip(cx.input(0).floats());
+    drawn.shape() == cx.shape(0)
+        && outcomes.all(|(it, p)| it == 1.0 && p > 0.0 || it == 0.0 && p < 1.0)
+}
 
 fn admits(cx: &AdmitCx<'_>) -> Result<()> {
     cx.elements(0, |p| {

@@ -1,6 +1,7 @@
 //! `dropout_mask`: 0 with probability `p`, else 1 / (1 - p), of the shape and dtype of the input.
 
 use crate::cpu::interrupt;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
 };
@@ -9,6 +10,7 @@ use crate::{Metas, OpDef, Result, random, rules, with_float};
 pub static OP: OpDef = OpDef {
     name: "dropout_mask",
     doc: "0 with probability `p`, else 1 / (1 - p), of the shape and dtype of the input.",
+    meaning: Meaning::Drawn(could_be),
     params: &[Param::tensor("input"), Param::required("p", ParamKind::Float)],
     dtypes: DTypeRule::Any,
     infer,
@@ -26,6 +28,13 @@ pub static OP: OpDef = OpDef {
         ("dropout_mask(zeros(2), 1.0)", "tensor([0., 0.])"),
     ],
 };
+
+fn could_be(cx: &MeaningCx<'_>, drawn: &Array) -> bool {
+    let p = cx.float(0);
+    let is_one = |it: f64| (it * (1.0 - p) - 1.0).abs() < 0.01 && p < 1.0;
+    drawn.shape() == cx.shape(0)
+        && drawn.floats().iter().all(|it| *it == 0.0 && p > 0.0 || is_one(*it))
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     rules::same_as_input(cx)

@@ -6,6 +6,7 @@ use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
 use crate::cpu::number::Float;
 use crate::cpu::order;
+use crate::meaning::{Array, Meaning, MeaningCx, lines_of};
 use crate::op::AdmitCx;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
@@ -15,6 +16,7 @@ use crate::{DType, Error, Meta, Metas, OpDef, Result, random, with_float};
 pub static OP: OpDef = OpDef {
     name: "multinomial",
     doc: "Indices drawn with probabilities proportional to the last dimension of the input.",
+    meaning: Meaning::Drawn(could_be),
     params: &[
         Param::tensor("input"),
         Param::required("num_samples", ParamKind::Int),
@@ -36,6 +38,19 @@ pub static OP: OpDef = OpDef {
         ("multinomial(tensor([0.0, 1.0]), 3, True)", "tensor([1, 1, 1])"),
     ],
 };
+
+fn could_be(cx: &MeaningCx<'_>, drawn: &Array) -> bool {
+    let (weights, n, again) = (cx.input(0).floats(), cx.int(0) as usize, cx.flag(1));
+    let last = weights.ndim() - 1;
+    let rows = [&cx.shape(0)[..last], &[n]].concat();
+    let lines = lines_of(&drawn.ints(), last);
+    let could_be = |(weights, line): (&Vec<f64>, &Vec<i64>)| {
+        let has_weight = |it: &i64| weights.get(*it as usize).is_some_and(|it| *it > 0.0);
+        let is_new = |at: usize| again || !line[..at].contains(&line[at]);
+        line.iter().all(has_weight) && (0..line.len()).all(is_new)
+    };
+    drawn.shape() == rows && lines_of(&weights, last).iter().zip(&lines).all(could_be)
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (shape, n) = (cx.shape(0), cx.int(0));

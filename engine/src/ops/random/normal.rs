@@ -1,6 +1,7 @@
 //! `normal`: normal random numbers with the given mean and standard deviation.
 
 use super::{fill_normal, size_infer};
+use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
 use crate::op::{
     Body, DTypeRule, Default, Form, Grad, InferCx, Is, Kernel, KernelCx, Param, ParamKind, Surface,
     When,
@@ -10,6 +11,7 @@ use crate::{Error, Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "normal",
     doc: "Normal random numbers with the given mean and standard deviation.",
+    meaning: Meaning::Drawn(could_be),
     params: &[
         Param::with("mean", ParamKind::Float, Default::Float(0.0)),
         Param::with("std", ParamKind::Float, Default::Float(1.0)),
@@ -39,6 +41,10 @@ pub static OP: OpDef = OpDef {
         ("normal(size=(2, 2)).shape", "torch.Size([2, 2])"),
     ],
 };
+
+fn could_be(cx: &MeaningCx<'_>, drawn: &Array) -> bool {
+    lies_in(drawn, &cx.sizes(2), f64::MIN..=f64::MAX)
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     if cx.float(1) < 0.0 {

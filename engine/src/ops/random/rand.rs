@@ -1,6 +1,7 @@
 //! `rand`: uniform random numbers from [0, 1).
 
 use super::{fill_uniform, size_infer};
+use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
 };
@@ -9,6 +10,7 @@ use crate::{Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "rand",
     doc: "Uniform random numbers from [0, 1).",
+    meaning: Meaning::Drawn(could_be),
     params: &[
         Param::required("size", ParamKind::Ints),
         Param::with("dtype", ParamKind::OptDType, Default::None),
@@ -30,6 +32,10 @@ pub static OP: OpDef = OpDef {
         ("((rand((100,)) >= 0) & (rand((100,)) < 1)).all()", "tensor(True)"),
     ],
 };
+
+fn could_be(cx: &MeaningCx<'_>, drawn: &Array) -> bool {
+    lies_in(drawn, &cx.sizes(0), 0.0..=1.0) && drawn.floats().iter().all(|it| *it < 1.0)
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     size_infer(cx, 0, 1)

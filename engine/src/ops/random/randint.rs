@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::store_ints;
 use crate::cpu::interrupt;
+use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
 };
@@ -13,6 +14,7 @@ use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, random};
 pub static OP: OpDef = OpDef {
     name: "randint",
     doc: "Random whole numbers from low to high, high left out.",
+    meaning: Meaning::Drawn(could_be),
     params: &[
         Param::required("low", ParamKind::Int),
         Param::required("high", ParamKind::Int),
@@ -35,6 +37,10 @@ pub static OP: OpDef = OpDef {
         ("randint(0, 10, (2, 2)).shape", "torch.Size([2, 2])"),
     ],
 };
+
+fn could_be(cx: &MeaningCx<'_>, drawn: &Array) -> bool {
+    lies_in(drawn, &cx.sizes(2), cx.int(0) as f64..=(cx.int(1) - 1) as f64)
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (low, high) = (cx.int(0), cx.int(1));

@@ -1,6 +1,7 @@
 //! `randn`: normal random numbers with mean 0 and standard deviation 1.
 
 use super::{fill_normal, size_infer};
+use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
 };
@@ -9,6 +10,7 @@ use crate::{Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "randn",
     doc: "Normal random numbers with mean 0 and standard deviation 1.",
+    meaning: Meaning::Drawn(could_be),
     params: &[
         Param::required("size", ParamKind::Ints),
         Param::with("dtype", ParamKind::OptDType, Default::None),
@@ -26,6 +28,10 @@ pub static OP: OpDef = OpDef {
     aliases: &["oneflow.randn"],
     examples: &[("randn((2, 3)).shape", "torch.Size([2, 3])"), ("randn((0,))", "tensor([])")],
 };
+
+fn could_be(cx: &MeaningCx<'_>, drawn: &Array) -> bool {
+    lies_in(drawn, &cx.sizes(0), f64::MIN..=f64::MAX)
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     size_infer(cx, 0, 1)

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::store_ints;
+use crate::meaning::{Array, Meaning, MeaningCx, in_order};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
 };
@@ -12,6 +13,7 @@ use crate::{Attr, DType, Meta, Metas, OpDef, Result, random};
 pub static OP: OpDef = OpDef {
     name: "randperm",
     doc: "The whole numbers below n in random order.",
+    meaning: Meaning::Drawn(could_be),
     params: &[
         Param::required("n", ParamKind::Int),
         Param::with("dtype", ParamKind::OptDType, Default::None),
@@ -29,6 +31,12 @@ pub static OP: OpDef = OpDef {
     aliases: &["oneflow.randperm", "megengine.random.permutation"],
     examples: &[("randperm(1)", "tensor([0])"), ("sort(randperm(4))[0]", "tensor([0, 1, 2, 3])")],
 };
+
+fn could_be(cx: &MeaningCx<'_>, drawn: &Array) -> bool {
+    let line: Vec<i64> = drawn.ints().into_iter().collect();
+    let places = in_order(&line, false);
+    line.len() as i64 == cx.int(0) && (0..).zip(places).all(|(n, at)| line[at] == n)
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dtype = match cx.attrs.get(1) {

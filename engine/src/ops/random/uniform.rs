@@ -1,6 +1,7 @@
 //! `uniform`: uniform random numbers from [low, high).
 
 use super::{fill_uniform, size_infer};
+use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
 };
@@ -9,6 +10,7 @@ use crate::{Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "uniform",
     doc: "Uniform random numbers from [low, high).",
+    meaning: Meaning::Drawn(could_be),
     params: &[
         Param::with("low", ParamKind::Float, Default::Float(0.0)),
         Param::with("high", ParamKind::Float, Default::Float(1.0)),
@@ -34,6 +36,10 @@ pub static OP: OpDef = OpDef {
         ("uniform(size=(3, 1)).shape", "torch.Size([3, 1])"),
     ],
 };
+
+fn could_be(cx: &MeaningCx<'_>, drawn: &Array) -> bool {
+    lies_in(drawn, &cx.sizes(2), cx.float(0)..=cx.float(1))
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     size_infer(cx, 2, 3)

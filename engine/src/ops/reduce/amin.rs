@@ -2,6 +2,7 @@
 
 use super::extremes::{self, Side};
 use crate::OpDef;
+use crate::meaning::Meaning;
 use crate::op::{
     Body, DTypeRule, Default, Grad, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
 };
@@ -9,6 +10,7 @@ use crate::op::{
 pub static OP: OpDef = OpDef {
     name: "amin",
     doc: "The smallest element over dimensions, or of all elements; NaN when there is one. Equal smallest elements share the gradient.",
+    meaning: Meaning::Of(|cx| extremes::meaning_over(cx, Side::Smallest)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{count, dims_attr, reduced_shape};
+use crate::meaning::Meaning;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
 };
@@ -11,6 +12,7 @@ use crate::{DType, Meta, Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "any",
     doc: "Whether any element counts as true, over dimensions or altogether.",
+    meaning: Meaning::Of(|cx| super::counted(cx, |n_true, _| i64::from(n_true > 0))),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

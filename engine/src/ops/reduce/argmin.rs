@@ -2,11 +2,13 @@
 
 use super::extremes::{self, Side};
 use crate::OpDef;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, Kernel, Onnx, Param, ParamKind, Surface, shapes};
 
 pub static OP: OpDef = OpDef {
     name: "argmin",
     doc: "Where the smallest element is: along `dim`, or in the flattened tensor. The first of equal ones; NaN counts as smallest.",
+    meaning: Meaning::Of(|cx| extremes::meaning_place(cx, Side::Smallest)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInt, Default::None),

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::running::{self, Running};
 use crate::functional::{flip, mul, slice};
+use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes,
 };
@@ -13,6 +14,7 @@ use crate::{Attr, OpDef, Result, Tensor, apply_one};
 pub static OP: OpDef = OpDef {
     name: "cumprod",
     doc: "The running product along a dimension. Integers and bools count in int64.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),
@@ -35,6 +37,10 @@ pub static OP: OpDef = OpDef {
         ("cumprod(tensor([True, True]), 0)", "tensor([1, 1])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    of_kind!(&cx.input(0).to(cx.dtypes[0]), x => running::meaning(cx, x, Scalar::multiplied))
+}
 
 /// `dx[k] = before[k] * from[k]`, where `before` is the product of what stands before `k`, and
 /// `from[k] = dy[k] + x[k + 1] * from[k + 1]`. Nothing is divided, so it holds where `x` is 0.

@@ -2,6 +2,7 @@
 
 use super::running::{self, Running};
 use crate::functional::{cumsum, flip};
+use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
 };
@@ -10,6 +11,7 @@ use crate::{OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "cumsum",
     doc: "The running sum along a dimension. Integers and bools count in int64.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),
@@ -32,6 +34,10 @@ pub static OP: OpDef = OpDef {
         ("cumsum(tensor([True, True]), 0)", "tensor([1, 2])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    of_kind!(&cx.input(0).to(cx.dtypes[0]), x => running::meaning(cx, x, Scalar::added))
+}
 
 /// The running sum from the other end.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {

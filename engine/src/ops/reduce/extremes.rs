@@ -7,6 +7,7 @@ use super::{
 };
 use crate::cpu::{reduce, scan, strided};
 use crate::functional::{div, eq, mul, reshape, scatter_add, sum, to};
+use crate::meaning::{Array, MeaningCx, Scalar, along, best, of_kind, over, picked};
 use crate::op::{GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::{
@@ -154,4 +155,44 @@ pub(super) fn grad_running(cx: &GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     }
     let zeros = functional::full(cx.input(0).shape(), 0.0, dy.dtype())?;
     Ok(vec![Some(scatter_add(&zeros, cx.int(0), cx.output(1), &dy)?)])
+}
+
+/// What `amax` and `amin` mean.
+pub(super) fn meaning_over(cx: &MeaningCx<'_>, side: Side) -> Array {
+    let dims = cx.dims(0, cx.input(0).rank());
+    of_kind!(cx.input(0), x => over(x, &dims, cx.flag(1), |all| all[best(all, side == Side::Largest)]))
+}
+
+/// What `argmax` and `argmin` mean: one dimension, or all.
+pub(super) fn meaning_place(cx: &MeaningCx<'_>, side: Side) -> Array {
+    let dims = cx.dims(0, cx.input(0).rank());
+    of_kind!(cx.input(0), x => over(x, &dims, cx.flag(1), |all| best(all, side == Side::Largest) as i64))
+}
+
+/// What `max` and `min` mean. All elements have a largest, those along a dimension also a place.
+pub(super) fn meaning_best(cx: &MeaningCx<'_>, side: Side) -> Vec<Array> {
+    let value = meaning_over(cx, side);
+    match cx.opt_int(0) {
+        Some(_) => vec![value, meaning_place(cx, side)],
+        None => vec![value],
+    }
+}
+
+/// What `cummax` and `cummin` mean.
+pub(super) fn meaning_running(cx: &MeaningCx<'_>, side: Side) -> Vec<Array> {
+    let (x, dim) = (cx.input(0), cx.dim(0, cx.input(0).rank()));
+    let n = x.shape().get(dim).copied().unwrap_or(1);
+    let places = of_kind!(x, x => along(x, dim, n, |line| {
+        let mut place = 0;
+        let mut so_far = |at: usize| {
+            let (x, most) = (line[at], line[place]);
+            let wins = if side == Side::Largest { x >= most } else { x <= most };
+            if x.is_no_number() || (!most.is_no_number() && wins) {
+                place = at;
+            }
+            place as i64
+        };
+        (0..line.len()).map(&mut so_far).collect()
+    }));
+    vec![of_kind!(x, x => picked(x, dim, &places.ints())), places]
 }

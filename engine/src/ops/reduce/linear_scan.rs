@@ -1,10 +1,12 @@
 //! `linear_scan`: a running sum in which what has come so far is scaled at each step: `y[k] = b[k] + a[k] * y[k - 1]`.
 
+use ndarray::Dimension;
 use smallvec::smallvec;
 
 use super::cumprod::shifted;
 use crate::cpu::{scan, strided};
 use crate::functional::{flip, mul};
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
     shapes,
@@ -15,6 +17,7 @@ use crate::{Error, Metas, OpDef, Result, Tensor, apply_one, with_float};
 pub static OP: OpDef = OpDef {
     name: "linear_scan",
     doc: "A running sum along a dimension that is scaled at each step: `y[k] = b[k] + a[k] * y[k - 1]`, from `y[0] = b[0]`.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("a"), Param::tensor("b"), Param::required("dim", ParamKind::Int)],
     dtypes: DTypeRule::FloatsToSame,
     infer,
@@ -39,6 +42,17 @@ pub static OP: OpDef = OpDef {
         ("linear_scan(zeros(3), tensor([1.0, 2.0, 3.0]), 0)", "tensor([1., 2., 3.])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (a, b, dim) = (cx.input(0).floats(), cx.input(1).floats(), cx.dim(0, cx.input(1).rank()));
+    let mut y = b.clone();
+    for at in ndarray::indices(b.raw_dim()).into_iter().filter(|at| at.ndim() > 0 && at[dim] > 0) {
+        let mut before = at.clone();
+        before[dim] -= 1;
+        y[&at] += a[&at] * y[&before];
+    }
+    y.into()
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     resolve_dim(cx.op.name, cx.int(0), cx.shape(1).rank())?;

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::cumprod::entered;
 use super::running::{self, Running};
 use crate::functional::{exp, flip, mul, slice, sub};
+use crate::meaning::{Array, Meaning, MeaningCx, log_sum_exp};
 use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes};
 use crate::shape::resolve_dim;
 use crate::{Attr, OpDef, Result, Tensor, apply_one};
@@ -12,6 +13,7 @@ use crate::{Attr, OpDef, Result, Tensor, apply_one};
 pub static OP: OpDef = OpDef {
     name: "logcumsumexp",
     doc: "The logarithm of the running sum of exponentials along a dimension, safe from overflow.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::required("dim", ParamKind::Int)],
     dtypes: DTypeRule::FloatsToSame,
     infer: running::infer,
@@ -35,6 +37,11 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+/// What comes before is one number already: `log(exp(a) + exp(b))`.
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    running::meaning(cx, &cx.input(0).floats(), |a, b| log_sum_exp(&[a, b])).into()
+}
 
 /// `dx[k] = exp(x[k] - y[k]) * from[k]` with `from[k] = dy[k] + exp(y[k] - y[k + 1]) * from[k + 1]`: no exponent is positive.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{Rows, dims_attr, reduced_shape, rows, spread};
 use crate::cpu::softmax;
 use crate::functional::{exp, mul, sub};
+use crate::meaning::{Array, Meaning, MeaningCx, log_sum_exp, over};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface, shapes,
@@ -14,6 +15,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "logsumexp",
     doc: "The logarithm of the sum of exponentials, safe from overflow.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),
@@ -40,6 +42,11 @@ pub static OP: OpDef = OpDef {
         ("logsumexp(tensor([[0.0, 0.0], [1.0, 3.0]]), 1)", "tensor([0.6931, 3.1269])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, dims) = (cx.input(0).floats(), cx.dims(0, cx.input(0).rank()));
+    over(&x, &dims, cx.flag(1), log_sum_exp).into()
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;

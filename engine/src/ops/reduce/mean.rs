@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{dims_attr, fold_into, n_reduced, reduced_shape, spread};
 use crate::cpu::reduce;
 use crate::functional::{div, num};
+use crate::meaning::{Array, Meaning, MeaningCx, over};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface, shapes,
@@ -14,6 +15,7 @@ use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "mean",
     doc: "The mean over dimensions, or of all elements. Of nothing it is NaN.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),
@@ -41,6 +43,11 @@ pub static OP: OpDef = OpDef {
         ("mean(zeros(0))", "tensor(nan)"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, dims) = (cx.input(0).floats(), cx.dims(0, cx.input(0).rank()));
+    over(&x, &dims, cx.flag(1), |all| all.iter().sum::<f64>() / all.len() as f64).into()
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;

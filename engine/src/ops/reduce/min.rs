@@ -2,6 +2,7 @@
 
 use super::extremes::{self, Side};
 use crate::OpDef;
+use crate::meaning::Meaning;
 use crate::op::{
     Body, DTypeRule, Default, Form, Grad, Is, Kernel, Param, ParamKind, Returns, Saves, Surface,
     When, shapes,
@@ -10,6 +11,7 @@ use crate::op::{
 pub static OP: OpDef = OpDef {
     name: "min",
     doc: "The smallest element, or with `dim` the smallest along it and where it is.",
+    meaning: Meaning::Each(|cx| extremes::meaning_best(cx, Side::Smallest)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInt, Default::None),

@@ -11,6 +11,8 @@ use crate::cpu::reduce::{self, Fold};
 use crate::cpu::typed::Plain;
 use crate::cpu::view::View;
 use crate::dtype::Arithmetic;
+use crate::dtype::Number;
+use crate::meaning::{Array, MeaningCx, over};
 use crate::op::{ComposedCx, GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::{
@@ -303,4 +305,24 @@ pub(crate) fn variance_grad(cx: &GradCx<'_>, scale: &Tensor) -> Result<Tensor> {
     let centred = functional::sub(x, &functional::mean(x, &at, true)?)?;
     let factor = functional::mul(scale, &functional::num(2.0 / divisor))?;
     functional::mul(&spread(&factor, x.shape(), &dims)?, &centred)
+}
+
+/// What [`count`] means: keepdim is attribute 1.
+fn counted(cx: &MeaningCx<'_>, finish: fn(i64, i64) -> i64) -> Array {
+    let truths = cx.input(0).truths();
+    let counted = |all: &[bool]| all.iter().filter(|it| **it).count() as i64;
+    let count = |all: &[bool]| finish(counted(all), all.len() as i64);
+    over(&truths, &cx.dims(0, truths.ndim()), cx.flag(1), count).into()
+}
+
+/// What [`variances`] means.
+fn spreads(cx: &MeaningCx<'_>, finish: fn(f64) -> f64) -> Array {
+    let x = cx.input(0).floats();
+    let correction = cx.number(1, Number::Int(1)).as_f64();
+    let spread = |all: &[f64]| {
+        let (n, mean) = (all.len() as f64, all.iter().sum::<f64>() / all.len() as f64);
+        let squares: f64 = all.iter().map(|x| (x - mean) * (x - mean)).sum();
+        finish(squares / (n - correction).max(0.0))
+    };
+    over(&x, &cx.dims(0, x.ndim()), cx.flag(2), spread).into()
 }

@@ -6,6 +6,7 @@ use super::{Rows, dims_attr, fold_into, reduced_shape, rows, spread};
 use crate::cpu::number::Float;
 use crate::cpu::reduce;
 use crate::functional::{abs, div, eq, mul, num, pow, select_where, sign, sum, to};
+use crate::meaning::{Array, Meaning, MeaningCx, over};
 use crate::op::{
     Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, When, shapes,
@@ -15,6 +16,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_float};
 pub static OP: OpDef = OpDef {
     name: "norm",
     doc: "The `p`-norm over dimensions, or of all elements: (sum of |x|^p)^(1/p); for p = inf the largest |x|, for p = 0 the number of elements that are not zero.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("p", ParamKind::Float, Default::Float(2.0)),
@@ -57,6 +59,18 @@ pub static OP: OpDef = OpDef {
         ("norm(tensor([1.0, -7.0]), float(\"inf\"))", "tensor(7.)"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, p) = (cx.input(0).floats(), cx.float(0));
+    let norm = |all: &[f64]| match p {
+        _ if all.iter().any(|x| x.is_nan()) && p != 0.0 => f64::NAN,
+        0.0 => all.iter().filter(|x| **x != 0.0).count() as f64,
+        f64::INFINITY => all.iter().fold(0.0, |most, x| x.abs().max(most)),
+        f64::NEG_INFINITY => all.iter().fold(f64::INFINITY, |least, x| x.abs().min(least)),
+        _ => all.iter().map(|x| x.abs().powf(p)).sum::<f64>().powf(1.0 / p),
+    };
+    over(&x, &cx.dims(1, x.ndim()), cx.flag(2), norm).into()
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dims = dims_attr(cx.op.name, cx.attrs, 1, cx.shape(0).rank())?;

@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use super::{accumulate, dims_attr, spread};
 use crate::cpu::reduce;
 use crate::functional::{div, eq, mul, num, select_where, sub, sum, to};
+use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind, over};
 use crate::op::{
     Autocast, Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface, shapes,
@@ -14,6 +15,7 @@ use crate::{Attr, DType, OpDef, Result, Tensor, apply_one, functional};
 pub static OP: OpDef = OpDef {
     name: "prod",
     doc: "The product over dimensions, or of all elements. Integers and bools multiply in int64.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),
@@ -41,6 +43,13 @@ pub static OP: OpDef = OpDef {
         ("prod(zeros(0))", "tensor(1.)"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, dims) = (cx.input(0).to(cx.dtypes[0]), cx.dims(0, cx.input(0).rank()));
+    of_kind!(&x, x => over(x, &dims, cx.flag(1), |all| {
+        all.iter().fold(Scalar::ONE, |product, x| Scalar::multiplied(product, *x))
+    }))
+}
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     accumulate(cx, reduce::Product)

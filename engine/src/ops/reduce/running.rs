@@ -1,11 +1,13 @@
 //! What `cumsum`, `cumprod` and `logcumsumexp` share: (dim, dtype).
 
+use ndarray::ArrayD;
 use smallvec::smallvec;
 
 use super::accumulated_dtype;
 use crate::cpu::lane::cast;
 use crate::cpu::number::Num;
 use crate::cpu::{scan, strided};
+use crate::meaning::{MeaningCx, along};
 use crate::op::{InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::{Meta, Metas, Result, with_dtype, with_float};
@@ -45,4 +47,21 @@ pub(super) fn run(cx: &mut KernelCx<'_, '_>, what: Running) -> Result<()> {
         }
     });
     Ok(())
+}
+
+/// What comes of each element and all before it on its line.
+pub(super) fn meaning<T: Copy>(
+    cx: &MeaningCx<'_>,
+    x: &ArrayD<T>,
+    combine: impl Fn(T, T) -> T,
+) -> ArrayD<T> {
+    let dim = cx.dim(0, x.ndim());
+    let n = x.shape().get(dim).copied().unwrap_or(1);
+    along(x, dim, n, |line| {
+        let so_far = |total: &mut Option<T>, x: &T| {
+            *total = Some(total.map_or(*x, |total| combine(total, *x)));
+            *total
+        };
+        line.iter().scan(None, so_far).collect()
+    })
 }

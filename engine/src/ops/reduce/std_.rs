@@ -1,6 +1,7 @@
 //! `std`: the standard deviation over dimensions, or of all elements: the root of the variance.
 
 use crate::functional::{div, eq, mul, num, select_where};
+use crate::meaning::Meaning;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
     shapes,
@@ -10,6 +11,7 @@ use crate::{OpDef, Result, Tensor, functional};
 pub static OP: OpDef = OpDef {
     name: "std",
     doc: "The standard deviation over dimensions, or of all elements: the root of the variance.",
+    meaning: Meaning::Of(|cx| super::spreads(cx, f64::sqrt)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

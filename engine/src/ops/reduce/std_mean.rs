@@ -1,11 +1,13 @@
 //! `std_mean`: the standard deviation and the mean over dimensions, or of all elements.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
 use crate::{OpDef, rules};
 
 pub static OP: OpDef = OpDef {
     name: "std_mean",
     doc: "The standard deviation and the mean over dimensions, or of all elements.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

@@ -2,6 +2,7 @@
 
 use super::{accumulate, dims_attr, spread};
 use crate::cpu::reduce;
+use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind, over};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
     Surface, shapes,
@@ -11,6 +12,7 @@ use crate::{OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "sum",
     doc: "The sum over dimensions, or of all elements. Integers and bools add up in int64.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),
@@ -39,6 +41,13 @@ pub static OP: OpDef = OpDef {
         ("sum(zeros(0))", "tensor(0.)"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, dims) = (cx.input(0).to(cx.dtypes[0]), cx.dims(0, cx.input(0).rank()));
+    of_kind!(&x, x => over(x, &dims, cx.flag(1), |all| {
+        all.iter().fold(Scalar::ZERO, |sum, x| Scalar::added(sum, *x))
+    }))
+}
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     accumulate(cx, reduce::Sum)

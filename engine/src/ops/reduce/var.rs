@@ -1,5 +1,6 @@
 //! `var`: the variance over dimensions, or of all elements: squared distances from the mean, divided by their number less `correction`.
 
+use crate::meaning::Meaning;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
     shapes,
@@ -9,6 +10,7 @@ use crate::{OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "var",
     doc: "The variance over dimensions, or of all elements: squared distances from the mean, divided by their number less `correction`.",
+    meaning: Meaning::Of(|cx| super::spreads(cx, |variance| variance)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

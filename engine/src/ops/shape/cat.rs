@@ -7,7 +7,9 @@ use crate::cpu::alloc::Bytes;
 use crate::cpu::lane::cast_into;
 use crate::cpu::view::{OutView, View};
 use crate::cpu::{interrupt, strided};
+use crate::dtype::Number;
 use crate::functional::{full, slice};
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface,
@@ -17,6 +19,7 @@ use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor, with_size};
 pub static OP: OpDef = OpDef {
     name: "cat",
     doc: "Tensors joined along a dimension; dtypes promote. Tensors of shape (0,) are left out.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::required("tensors", ParamKind::Tensors),
         Param::with("dim", ParamKind::Int, Default::Int(0)),
@@ -50,6 +53,24 @@ pub static OP: OpDef = OpDef {
         ("cat([tensor([1]), tensor([0.5])])", "tensor([1.0000, 0.5000])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let joined: Vec<Array> =
+        cx.inputs.iter().filter(|it| it.shape() != [0]).map(|it| it.to(cx.dtypes[0])).collect();
+    let Some(first) = joined.first() else { return cx.input(0).to(cx.dtypes[0]) };
+    let (mut shape, dim) = (first.shape().to_vec(), cx.dim(0, first.rank()));
+    shape[dim] = joined.iter().map(|it| it.shape()[dim]).sum();
+    let mut start = 0;
+    joined.iter().fold(Array::from_fn(&shape, cx.dtypes[0], |_| Number::Int(0)), |whole, part| {
+        let whole = whole.placed(part, false, |at| {
+            let mut to = at.to_vec();
+            to[dim] += start;
+            Some(to)
+        });
+        start += part.shape()[dim];
+        whole
+    })
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dtype = crate::dtype::result_type(cx.inputs.iter().map(|it| (it.dtype(), it.strength())));

@@ -1,12 +1,14 @@
 //! `chunk`: at most `chunks` pieces of equal size along a dimension; the last may be smaller.
 
 use super::dim_attr;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "chunk",
     doc: "At most `chunks` pieces of equal size along a dimension; the last may be smaller.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::required("chunks", ParamKind::Int),

@@ -2,12 +2,14 @@
 
 use smallvec::smallvec;
 
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, apply, rules};
 
 pub static OP: OpDef = OpDef {
     name: "diag",
     doc: "The matrix with a vector as its diagonal, or the diagonal of a matrix.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::with("diagonal", ParamKind::Int, Default::Int(0))],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use crate::functional::reshape;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "diag_embed",
     doc: "Matrices of zeros whose diagonals (or those `offset` above) are the last dimension of the input.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::with("offset", ParamKind::Int, Default::Int(0))],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

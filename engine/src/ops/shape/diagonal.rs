@@ -4,12 +4,14 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::{permute, reshape, slice};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface};
 use crate::{Error, OpDef, Outputs, Result, Shape, rules};
 
 pub static OP: OpDef = OpDef {
     name: "diagonal",
     doc: "The diagonal of two dimensions, as the last dimension.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::with("offset", ParamKind::Int, Default::Int(0)),

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::unbroadcast;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
 };
@@ -11,6 +12,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "expand",
     doc: "Broadcast to a larger shape without copying; -1 keeps a size.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::required("shape", ParamKind::Ints)],
     dtypes: DTypeRule::Any,
     infer,
@@ -34,6 +36,13 @@ pub static OP: OpDef = OpDef {
         ("expand(tensor([1, 2]), (2, -1))", "tensor([[1, 2],\n        [1, 2]])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (own, sizes) = (cx.shape(0), cx.ints(0).unwrap_or_default());
+    let lead = sizes.len() - own.len();
+    let size = |(dim, &it): (usize, &i64)| if it == -1 { own[dim - lead] } else { it as usize };
+    cx.input(0).expanded(&sizes.iter().enumerate().map(size).collect::<Vec<_>>())
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (from, sizes) = (cx.shape(0), cx.ints(0).unwrap_or_default());

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::reshape;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves,
     Surface,
@@ -13,6 +14,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "flatten",
     doc: "Dimensions `start_dim` to `end_dim` joined into one.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("start_dim", ParamKind::Int, Default::Int(0)),
@@ -35,6 +37,13 @@ pub static OP: OpDef = OpDef {
         ("flatten(tensor(1))", "tensor([1])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, shape) = (cx.input(0).raised(), cx.input(0).raised().shape().to_vec());
+    let (start, end) = (cx.dim(0, x.rank()), cx.dim(1, x.rank()));
+    let joined = shape[start..=end].iter().product();
+    x.reshaped(&[&shape[..start], &[joined], &shape[end + 1..]].concat())
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let from = cx.shape(0);

@@ -1,6 +1,7 @@
 //! `flip`: order reversed along the given dimensions.
 
 use crate::functional::flip;
+use crate::meaning::{Array, Meaning, MeaningCx, from_end};
 use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves, Surface};
 use crate::shape::resolve_dim;
 use crate::{Attrs, Layout, Metas, OpDef, Result, Shape, Tensor, rules};
@@ -8,6 +9,7 @@ use crate::{Attrs, Layout, Metas, OpDef, Result, Shape, Tensor, rules};
 pub static OP: OpDef = OpDef {
     name: "flip",
     doc: "Order reversed along the given dimensions.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::required("dims", ParamKind::Ints)],
     dtypes: DTypeRule::Any,
     infer,
@@ -26,6 +28,17 @@ pub static OP: OpDef = OpDef {
         ("flip(tensor([[1, 2], [3, 4]]), (-1,))", "tensor([[2, 1],\n        [4, 3]])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, named) = (cx.input(0), cx.ints(0).unwrap_or_default());
+    let is_named = |dim| named.iter().any(|it| from_end(*it, x.rank()) == dim);
+    x.moved(x.shape(), |at| {
+        let place = |(dim, &at): (usize, &usize)| {
+            if is_named(dim) { x.shape()[dim] - 1 - at } else { at }
+        };
+        at.iter().enumerate().map(place).collect()
+    })
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let mut seen = vec![false; cx.shape(0).rank()];

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::permute;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Returns, Surface};
 use crate::shape::resolve_dim;
 use crate::{Error, OpDef, Outputs, Result, rules};
@@ -10,6 +11,7 @@ use crate::{Error, OpDef, Outputs, Result, rules};
 pub static OP: OpDef = OpDef {
     name: "movedim",
     doc: "A dimension moved to another place; the others keep their order.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::required("source", ParamKind::Ints),

@@ -4,12 +4,14 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::slice;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Returns, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "narrow",
     doc: "`length` elements from `start` along a dimension.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

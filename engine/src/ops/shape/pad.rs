@@ -6,6 +6,7 @@ use smallvec::smallvec;
 
 use crate::cpu::interrupt;
 use crate::dtype::Number;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface,
@@ -19,6 +20,7 @@ use crate::{
 pub static OP: OpDef = OpDef {
     name: "pad",
     doc: "Padded at both ends of the last dimensions: `pad` lists (before, after) from the last dimension on; negative values cut. `mode` is constant, reflect, replicate or circular.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("pad", ParamKind::Ints),
@@ -53,6 +55,32 @@ pub static OP: OpDef = OpDef {
         ("pad(tensor([1, 2, 3]), (-1, 0))", "tensor([2, 3])"),
     ],
 };
+
+/// Each element comes from the position that it has in the input, or from where the mode puts that inside. Circular padding goes on
+/// with what cutting has left.
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (x, mut sides) = (cx.input(0), vec![[0; 2]; cx.input(0).rank()]);
+    let pads = cx.ints(0).unwrap_or_default();
+    sides.iter_mut().rev().zip(pads.chunks(2)).for_each(|(side, it)| *side = [it[0], it[1]]);
+    let sizes = x.shape().iter().zip(&sides);
+    let shape: Vec<usize> =
+        sizes.map(|(&size, it)| (size as i64 + it[0] + it[1]) as usize).collect();
+    x.moved_or(&shape, Number::Float(cx.float(2)), |at| {
+        let from = |(dim, &at): (usize, &usize)| {
+            let (size, [before, after]) = (x.shape()[dim] as i64, sides[dim]);
+            let (at, last) = (at as i64 - before, size - 1);
+            let (first, left) = ((-before).max(0), size + before.min(0) + after.min(0));
+            match cx.word(1) {
+                "circular" => usize::try_from(first + (at - first).rem_euclid(left)).ok(),
+                "reflect" if at < 0 => Some(-at as usize),
+                "reflect" if at > last => Some((2 * last - at) as usize),
+                "replicate" | "edge" => Some(at.clamp(0, last) as usize),
+                _ => usize::try_from(at).ok().filter(|it| *it < x.shape()[dim]),
+            }
+        };
+        at.iter().enumerate().map(from).collect()
+    })
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (from, pads) = (cx.shape(0), cx.ints(0).unwrap_or_default());

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::permute;
+use crate::meaning::{Array, Meaning, MeaningCx, from_end};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
 };
@@ -12,6 +13,7 @@ use crate::{Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "permute",
     doc: "Dimensions in another order.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::required("dims", ParamKind::Ints)],
     dtypes: DTypeRule::Any,
     infer,
@@ -33,6 +35,18 @@ pub static OP: OpDef = OpDef {
         ("permute(tensor([[1.5]]), (-1, 0))", "tensor([[1.5000]])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let x = cx.input(0);
+    let order: Vec<usize> =
+        cx.ints(0).unwrap_or_default().iter().map(|it| from_end(*it, x.rank())).collect();
+    let shape: Vec<usize> = order.iter().map(|it| x.shape()[*it]).collect();
+    x.moved(&shape, |at| {
+        let mut from = vec![0; order.len()];
+        order.iter().zip(at).for_each(|(&dim, &at)| from[dim] = at);
+        from
+    })
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let rank = cx.shape(0).rank();

@@ -1,11 +1,13 @@
 //! `repeat`: copies side by side: `repeats` per dimension, which may add dimensions in front.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "repeat",
     doc: "Copies side by side: `repeats` per dimension, which may add dimensions in front.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::required("repeats", ParamKind::Ints)],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::size_list;
 use crate::functional::{expand, reshape, unsqueeze};
+use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Param, ParamKind, Surface, When,
 };
@@ -13,6 +14,7 @@ use crate::{Attr, OpDef, Outputs, Result, Shape, rules};
 pub static OP: OpDef = OpDef {
     name: "repeat_interleave",
     doc: "Every element `repeats` times in a row along a dimension (of the flattened tensor without one).",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::required("repeats", ParamKind::Int),

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::reshape;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
 };
@@ -11,6 +12,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "reshape",
     doc: "The same elements in the same order under another shape. One size may be -1: it follows from the others.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::required("shape", ParamKind::Ints)],
     dtypes: DTypeRule::Any,
     infer,
@@ -29,6 +31,13 @@ pub static OP: OpDef = OpDef {
         ("reshape(tensor(3), (1, 1))", "tensor([[3]])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (sizes, numel) = (cx.ints(0).unwrap_or_default(), cx.shape(0).iter().product::<usize>());
+    let known: usize = sizes.iter().filter(|it| **it >= 0).map(|it| *it as usize).product();
+    let size = |it: &i64| usize::try_from(*it).unwrap_or(numel / known.max(1));
+    cx.input(0).reshaped(&sizes.iter().map(size).collect::<Vec<_>>())
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let sizes = cx.ints(0).unwrap_or_default();

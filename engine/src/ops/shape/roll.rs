@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::{cat, reshape, slice};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
 use crate::shape::resolve_dim;
 use crate::{Error, OpDef, Outputs, Result, Shape, Tensor, rules};
@@ -10,6 +11,7 @@ use crate::{Error, OpDef, Outputs, Result, Shape, Tensor, rules};
 pub static OP: OpDef = OpDef {
     name: "roll",
     doc: "Elements shifted along dimensions; what leaves at the end comes in at the start. Without dims the flattened tensor is shifted.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::required("shifts", ParamKind::Ints),

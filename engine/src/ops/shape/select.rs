@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::{dim_attr, wrap_index};
 use crate::functional::unsqueeze;
+use crate::meaning::{Array, Meaning, MeaningCx, from_end};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Returns, Saves, Surface,
 };
@@ -12,6 +13,7 @@ use crate::{Attr, Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, appl
 pub static OP: OpDef = OpDef {
     name: "select",
     doc: "Element `index` along a dimension, which goes away.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),
@@ -34,6 +36,12 @@ pub static OP: OpDef = OpDef {
         ("select(tensor([5, 6]), 0, 0)", "tensor(5)"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (mut shape, dim) = (cx.shape(0).to_vec(), cx.dim(0, cx.input(0).rank()));
+    let index = from_end(cx.int(1), shape.remove(dim));
+    cx.input(0).moved(&shape, |at| [&at[..dim], &[index], &at[dim..]].concat())
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let mut shape = cx.shape(0).clone();

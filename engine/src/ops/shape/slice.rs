@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{dim_attr, span_of};
+use crate::meaning::{Array, Meaning, MeaningCx, slice_places};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves,
     Surface,
@@ -12,6 +13,7 @@ use crate::{Attr, Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, appl
 pub static OP: OpDef = OpDef {
     name: "slice",
     doc: "Elements `start, start + step, ...` before `stop` along a dimension; bounds as in Python, also with a negative step.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::Int, Default::Int(0)),
@@ -40,6 +42,17 @@ pub static OP: OpDef = OpDef {
         ("slice(tensor([[1, 2, 3]]), 1, -2)", "tensor([[2, 3]])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (mut shape, dim) = (cx.shape(0).to_vec(), cx.dim(0, cx.input(0).rank()));
+    let places = slice_places(shape[dim], [&cx.attrs[1], &cx.attrs[2]], cx.int(3));
+    shape[dim] = places.len();
+    cx.input(0).moved(&shape, |at| {
+        let mut from = at.to_vec();
+        from[dim] = places[at[dim]];
+        from
+    })
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let mut shape = cx.shape(0).clone();

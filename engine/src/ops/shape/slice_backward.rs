@@ -4,6 +4,8 @@ use smallvec::smallvec;
 
 use super::{dim_attr, size_list, span_of};
 use crate::cpu::{interrupt, strided};
+use crate::dtype::Number;
+use crate::meaning::{Array, Meaning, MeaningCx, slice_places};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
 };
@@ -12,6 +14,7 @@ use crate::{Layout, Meta, Metas, OpDef, Result, Tensor, apply_one, with_size};
 pub static OP: OpDef = OpDef {
     name: "slice_backward",
     doc: "Zeros of `shape`, but for the slice along `dim`, which holds the input: the gradient of slice.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),
@@ -36,6 +39,17 @@ pub static OP: OpDef = OpDef {
         ("slice_backward(tensor([1, 2]), 0, None, 2, 1, (3,))", "tensor([1, 2, 0])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let shape = cx.sizes(4);
+    let dim = cx.dim(0, shape.len());
+    let places = slice_places(shape[dim], [&cx.attrs[1], &cx.attrs[2]], cx.int(3));
+    cx.input(0).moved_or(&shape, Number::Int(0), |at| {
+        let mut from = at.to_vec();
+        from[dim] = places.iter().position(|it| *it == at[dim])?;
+        Some(from)
+    })
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let shape = size_list(cx.op.name, "shape", &cx.ints(4).unwrap_or_default())?;

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::{dim_attr, span_of};
 use crate::cpu::strided;
+use crate::meaning::{Array, Meaning, MeaningCx, slice_places};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
     Surface,
@@ -13,6 +14,7 @@ use crate::{Error, Layout, Metas, OpDef, Result, Tensor, apply_one, functional, 
 pub static OP: OpDef = OpDef {
     name: "slice_scatter",
     doc: "The input with a slice along `dim` replaced by `src`.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("src"),
@@ -44,6 +46,16 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let dim = cx.dim(0, cx.input(0).rank());
+    let places = slice_places(cx.shape(0)[dim], [&cx.attrs[1], &cx.attrs[2]], cx.int(3));
+    cx.input(0).placed(cx.input(1), false, |at| {
+        let mut to = at.to_vec();
+        to[dim] = places[at[dim]];
+        Some(to)
+    })
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let mut part = cx.shape(0).clone();

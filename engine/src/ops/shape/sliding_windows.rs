@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::{full, index_add, reshape};
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Returns, Saves, Surface, int,
 };
@@ -12,6 +13,7 @@ use crate::{Attrs, Error, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, fun
 pub static OP: OpDef = OpDef {
     name: "sliding_windows",
     doc: "All windows of `size` elements along a dimension, `step` apart, as a last dimension: a view.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dimension", ParamKind::Int),
@@ -41,6 +43,18 @@ pub static OP: OpDef = OpDef {
         ("sliding_windows(zeros(2, 5), -1, 3, 1).shape", "torch.Size([2, 3, 3])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (mut shape, dim) = (cx.shape(0).to_vec(), cx.dim(0, cx.input(0).rank()));
+    let (size, step) = (cx.int(1) as usize, cx.int(2) as usize);
+    shape[dim] = (0..).step_by(step).take_while(|it| it + size <= shape[dim]).count();
+    shape.push(size);
+    cx.input(0).moved(&shape, |at| {
+        let mut from = at[..at.len() - 1].to_vec();
+        from[dim] = at[dim] * step + at[at.len() - 1];
+        from
+    })
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let mut shape = cx.shape(0).clone();

@@ -1,6 +1,7 @@
 //! `split`: pieces along a dimension: of one size (the last may be smaller), or of the sizes given.
 
 use super::{dim_attr, size_list};
+use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Returns, Surface,
 };
@@ -9,6 +10,7 @@ use crate::{Attr, Error, OpDef, Outputs, Result, rules};
 pub static OP: OpDef = OpDef {
     name: "split",
     doc: "Pieces along a dimension: of one size (the last may be smaller), or of the sizes given.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::required("split_size", ParamKind::Ints),

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::functional::reshape;
+use crate::meaning::{Array, Meaning, MeaningCx, from_end};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves,
     Surface,
@@ -13,6 +14,7 @@ use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "squeeze",
     doc: "Without the dimensions of size 1, or without those of `dim` that have size 1.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::with("dim", ParamKind::OptInts, Default::None)],
     dtypes: DTypeRule::Any,
     infer,
@@ -31,6 +33,16 @@ pub static OP: OpDef = OpDef {
         ("squeeze(zeros(1, 2, 1), 1).shape", "torch.Size([1, 2, 1])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (shape, named) = (cx.shape(0), cx.ints(0));
+    let is_named = |dim| match &named {
+        Some(named) => named.iter().any(|it| from_end(*it, shape.len().max(1)) == dim),
+        None => true,
+    };
+    let kept = shape.iter().enumerate().filter(|(dim, size)| **size != 1 || !is_named(*dim));
+    cx.input(0).reshaped(&kept.map(|it| *it.1).collect::<Vec<_>>())
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let shape = cx.shape(0);

@@ -4,12 +4,14 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::{cat, unsqueeze};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "stack",
     doc: "Tensors of one shape joined along a new dimension.",
+    meaning: Meaning::Composed,
     params: &[
         Param::required("tensors", ParamKind::Tensors),
         Param::with("dim", ParamKind::Int, Default::Int(0)),

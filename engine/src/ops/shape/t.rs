@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use crate::functional::transpose;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Returns, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "t",
     doc: "The transpose of a matrix; vectors and scalars stay as they are.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

@@ -4,12 +4,14 @@ use smallvec::smallvec;
 
 use super::size_list;
 use crate::functional::{expand, reshape};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{OpDef, Outputs, Result, Shape, rules};
 
 pub static OP: OpDef = OpDef {
     name: "tile",
     doc: "Copies side by side: `dims` per dimension, which may add dimensions in front; where there are fewer, they are for the last ones.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::required("dims", ParamKind::Ints)],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

@@ -4,6 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::dim_attr;
 use crate::functional::transpose;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Returns, Saves, Surface,
 };
@@ -12,6 +13,7 @@ use crate::{Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "transpose",
     doc: "Two dimensions exchanged.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim0", ParamKind::Int),
@@ -37,6 +39,18 @@ pub static OP: OpDef = OpDef {
         ("transpose(tensor(1.5), 0, -1)", "tensor(1.5000)"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let x = cx.input(0);
+    let exchanged = |at: &[usize]| {
+        let mut res = at.to_vec();
+        if x.rank() > 0 {
+            res.swap(cx.dim(0, x.rank()), cx.dim(1, x.rank()));
+        }
+        res
+    };
+    x.moved(&exchanged(x.shape()), exchanged)
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let rank = cx.shape(0).rank();

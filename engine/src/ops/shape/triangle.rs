@@ -1,5 +1,7 @@
 //! What `tril` and `triu` share: matrices with zeros on one side of a diagonal.
 
+use crate::dtype::Number;
+use crate::meaning::{Array, MeaningCx};
 use crate::op::{Default, GradCx, InferCx, KernelCx, Onnx, Param, ParamKind};
 use crate::{Metas, Result, Tensor, apply_one, rules, with_size};
 
@@ -14,6 +16,15 @@ pub(super) fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         return Err(cx.bad_shapes("a matrix or a batch of matrices is needed"));
     }
     rules::same_as_input(cx)
+}
+
+/// Zeros but on the diagonals that are kept.
+pub(super) fn meaning(cx: &MeaningCx<'_>, is_kept: fn(i64, i64) -> bool) -> Array {
+    let x = cx.input(0);
+    x.moved_or(x.shape(), Number::Int(0), |at| {
+        let [.., row, column] = *at else { return None };
+        is_kept(column as i64 - row as i64, cx.int(0)).then(|| at.to_vec())
+    })
 }
 
 /// Copies what lies on a diagonal that is kept, by its number and that of the row's attribute.

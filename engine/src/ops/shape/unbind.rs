@@ -2,12 +2,14 @@
 
 use super::dim_attr;
 use crate::functional::select;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "unbind",
     doc: "The elements along a dimension, which goes away, one by one.",
+    meaning: Meaning::Composed,
     params: &[Param::tensor("input"), Param::with("dim", ParamKind::Int, Default::Int(0))],
     dtypes: DTypeRule::Any,
     infer: rules::composed,

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::dim_attr;
 use crate::functional::reshape;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
 };
@@ -12,6 +13,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "unsqueeze",
     doc: "With a dimension of size 1 put in at `dim`.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::required("dim", ParamKind::Int)],
     dtypes: DTypeRule::Any,
     infer,
@@ -30,6 +32,12 @@ pub static OP: OpDef = OpDef {
         ("unsqueeze(tensor(5), 0)", "tensor([5])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let mut shape = cx.shape(0).to_vec();
+    shape.insert(cx.dim(0, shape.len() + 1), 1);
+    cx.input(0).reshaped(&shape)
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let mut shape = cx.shape(0).clone();

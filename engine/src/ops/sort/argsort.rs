@@ -1,11 +1,13 @@
 //! `argsort`: where the elements in order come from, along a dimension.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
 use crate::{OpDef, Outputs, Result, apply, rules};
 
 pub static OP: OpDef = OpDef {
     name: "argsort",
     doc: "Where the elements in order come from, along a dimension.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::Int, Default::Int(-1)),

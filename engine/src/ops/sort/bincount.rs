@@ -4,6 +4,8 @@ use smallvec::smallvec;
 
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
+use crate::dtype::Number;
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::AdmitCx;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
@@ -13,6 +15,7 @@ use crate::{DType, Error, Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype}
 pub static OP: OpDef = OpDef {
     name: "bincount",
     doc: "How often each whole number from 0 on occurs in a vector, or the sum of the `weights` there.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("weights", ParamKind::OptTensor, Default::None),
@@ -38,6 +41,15 @@ pub static OP: OpDef = OpDef {
         ("bincount(tensor([0, 1, 1]), tensor([0.5, 1.0, 2.0]))", "tensor([0.5000, 3.0000])"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let numbers = cx.input(0).ints();
+    let len = numbers.iter().map(|it| it + 1).fold(cx.int(0), i64::max) as usize;
+    let zeros = Array::from_fn(&[len], cx.dtypes[0], |_| Number::Int(0));
+    let ones = Array::from(numbers.mapv(|_| 1));
+    let weights = cx.inputs.get(1).unwrap_or(&ones);
+    zeros.placed(weights, true, |at| Some(vec![numbers[at] as usize]))
+}
 
 /// The shape depends on the elements, so a tensor without elements is refused.
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {

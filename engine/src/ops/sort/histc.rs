@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use crate::cpu::lane::cast;
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
 use crate::{Error, OpDef, Outputs, Result, Shape, Tensor, functional, rules};
 
 pub static OP: OpDef = OpDef {
     name: "histc",
     doc: "How many elements lie in each of `bins` equal intervals between `min` and `max`, the last of them closed; between the extremes where both are 0.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::with("bins", ParamKind::Int, Default::Int(100)),

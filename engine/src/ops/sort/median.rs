@@ -5,6 +5,7 @@ use smallvec::smallvec;
 use crate::functional::{
     gather, gt, ne, reshape, select, select_where, squeeze, sub, sum, to, unsqueeze,
 };
+use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface, shapes,
 };
@@ -14,6 +15,7 @@ use crate::{Attr, DType, Error, OpDef, Outputs, Result, Shape, Tensor, apply, ru
 pub static OP: OpDef = OpDef {
     name: "median",
     doc: "The median of all elements, or along `dim` with where it is; of an even number the lower one. Where there is a NaN, it is the median.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInt, Default::None),

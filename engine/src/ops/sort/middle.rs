@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use super::ascending;
 use crate::cpu::number::Num;
+use crate::dtype::Number;
 use crate::functional::{div, eq, mul, ne, select_where, sum, to};
+use crate::meaning::{Array, Meaning, MeaningCx, Scalar, by_index, in_order, of_kind};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
 };
@@ -13,6 +15,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype};
 pub static OP: OpDef = OpDef {
     name: "middle",
     doc: "The median of all elements, of an even number the lower one. A NaN is the median, unless `skip_nan`.",
+    meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::required("skip_nan", ParamKind::Bool)],
     dtypes: DTypeRule::Any,
     infer,
@@ -31,6 +34,20 @@ pub static OP: OpDef = OpDef {
         ("middle(tensor([3.0, nan, 2.0]), True)", "tensor(2.)"),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    of_kind!(cx.input(0), x => {
+        let all: Vec<_> = x.iter().copied().collect();
+        let n_nan = all.iter().filter(|it| Scalar::is_no_number(**it)).count();
+        let order = in_order(&all, false);
+        let place = match all.len() - n_nan {
+            n_numbers if n_nan > 0 && !cx.flag(0) => n_numbers,
+            n_numbers => n_numbers.saturating_sub(1) / 2,
+        };
+        let middle = order.get(place).map_or(Scalar::from_number(Number::Float(f64::NAN)), |it| all[*it]);
+        by_index(&[], |_| middle)
+    })
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     if cx.shape(0).numel() == 0 && !cx.dtype(0).is_float() {

@@ -7,6 +7,7 @@ use crate::cpu::interrupt;
 use crate::cpu::number::Num;
 use crate::cpu::order::Lines;
 use crate::cpu::strided;
+use crate::meaning::{Array, MeaningCx, along, in_order, of_kind, picked};
 use crate::op::{GradCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::{Error, Result, Tensor, functional, with_dtype, with_size};
@@ -65,6 +66,16 @@ pub(crate) fn sort_lines(
     }
     with_size!(input.dtype(), T => lines.pick(&input.to_slice::<T>(), places, values.as_mut_slice()));
     Ok(())
+}
+
+/// What [`sort_lines`] means; attribute `dim` names the dimension.
+fn firsts(cx: &MeaningCx<'_>, dim: usize, k: Option<usize>, descending: bool) -> Vec<Array> {
+    let (x, dim) = (cx.input(0), cx.dim(dim, cx.input(0).rank()));
+    let n = k.or(x.shape().get(dim).copied()).unwrap_or(1);
+    let places = of_kind!(x, x => along(x, dim, n, |line| {
+        in_order(line, descending).into_iter().take(n).map(|it| it as i64).collect()
+    }));
+    vec![of_kind!(x, x => picked(x, dim, &places.ints())), places]
 }
 
 /// The gradient of picked values, put back where output 1 says that they came from, along `dim`.

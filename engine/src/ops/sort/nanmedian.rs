@@ -2,6 +2,7 @@
 
 use super::median;
 use crate::functional::{floor_divide, maximum, sub};
+use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface, shapes,
 };
@@ -10,6 +11,7 @@ use crate::{OpDef, Outputs, Result, Tensor, rules};
 pub static OP: OpDef = OpDef {
     name: "nanmedian",
     doc: "The median of the elements that are not NaN, or along `dim` with where it is; of an even number the lower one. NaN where there is nothing else.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInt, Default::None),

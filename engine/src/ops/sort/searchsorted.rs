@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use smallvec::smallvec;
 
 use super::ascending;
+use crate::meaning::{Array, Meaning, MeaningCx, by_index, is_before, lines_of};
 use crate::op::{
     Body, DTypeRule, Default, Form, Grad, InferCx, Is, Kernel, KernelCx, Param, ParamKind, Surface,
     When,
@@ -15,6 +16,7 @@ use crate::{DType, Error, Meta, Metas, OpDef, Result, with_dtype};
 pub static OP: OpDef = OpDef {
     name: "searchsorted",
     doc: "Where each value would go in a sorted vector, or in that of its row, to keep it sorted: before equal elements, or after them with `right`.",
+    meaning: Meaning::Of(meaning),
     params: &[
         Param::tensor("sorted_sequence"),
         Param::tensor("input"),
@@ -54,6 +56,20 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+/// How many of its line stand before each value.
+fn meaning(cx: &MeaningCx<'_>) -> Array {
+    let (lines, values, right) = (cx.input(0).floats(), cx.input(1).floats(), cx.flag(0));
+    let lines = lines_of(&lines, lines.ndim() - 1);
+    let before = |at: &[usize]| {
+        let line = match lines.ndim() {
+            1 => &lines[[0].as_slice()],
+            _ => &lines[[&at[..at.len() - 1], &[0]].concat().as_slice()],
+        };
+        line.iter().filter(|it| is_before(**it, values[at], right)).count() as i64
+    };
+    by_index(cx.shape(1), before).into()
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (lines, values) = (cx.shape(0), cx.shape(1));

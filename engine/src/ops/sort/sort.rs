@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{back_to_places, sort_lines};
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Returns,
     Saves, Surface, shapes,
@@ -13,6 +14,7 @@ use crate::{DType, Meta, Metas, OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "sort",
     doc: "The elements in order along a dimension, and where they came from. Equal elements keep their order; NaN counts as the largest.",
+    meaning: Meaning::Each(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::Int, Default::Int(-1)),
@@ -49,6 +51,10 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Vec<Array> {
+    super::firsts(cx, 0, None, cx.flag(1))
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;

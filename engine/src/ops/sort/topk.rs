@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{back_to_places, sort_lines};
+use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Returns, Saves, Surface,
@@ -13,6 +14,7 @@ use crate::{DType, Error, Meta, Metas, OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "topk",
     doc: "The `k` largest (or smallest) elements along a dimension in order, and where they came from.",
+    meaning: Meaning::Each(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("k", ParamKind::Int),
@@ -54,6 +56,10 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+fn meaning(cx: &MeaningCx<'_>) -> Vec<Array> {
+    super::firsts(cx, 1, Some(cx.int(0) as usize), cx.flag(2))
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let mut shape = cx.shape(0).clone();

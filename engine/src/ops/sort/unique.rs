@@ -1,10 +1,12 @@
 //! `unique`: the different elements in order; with `return_inverse` where each element is among them, with `return_counts` how often it occurs.
 
+use ndarray::Array1;
 use smallvec::smallvec;
 
 use crate::cpu::lane::cast;
 use crate::cpu::order::{self, ranked};
 use crate::cpu::view::View;
+use crate::meaning::{Array, Meaning, MeaningCx, Scalar, in_order};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
 };
@@ -13,6 +15,7 @@ use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_dtype, with_size};
 pub static OP: OpDef = OpDef {
     name: "unique",
     doc: "The different elements in order; with `return_inverse` where each element is among them, with `return_counts` how often it occurs.",
+    meaning: Meaning::Each(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("sorted", ParamKind::Bool, Default::Bool(true)),
@@ -39,6 +42,41 @@ pub static OP: OpDef = OpDef {
         ("unique(tensor([3, 1, 3]), return_inverse=True)", "(tensor([1, 3]), tensor([1, 0, 1]))"),
     ],
 };
+
+/// No NaN equals another.
+fn meaning(cx: &MeaningCx<'_>) -> Vec<Array> {
+    let flat = cx.input(0).reshaped(&[cx.input(0).shape().iter().product()]);
+    let [values, inverse, counts] = match &flat {
+        Array::Float(line) => distinct(&line.iter().copied().collect::<Vec<_>>()),
+        Array::Int(line) => distinct(&line.iter().copied().collect::<Vec<_>>()),
+    };
+    let mut res = vec![flat.moved(&[values.len()], |at| vec![values[at[0]] as usize])];
+    let ints = |it: &[i64], shape: &[usize]| {
+        Array::from(Array1::from(it.to_vec()).into_dyn()).reshaped(shape)
+    };
+    if cx.flag(1) {
+        res.push(ints(&inverse, cx.shape(0)));
+    }
+    if cx.flag(2) {
+        res.push(ints(&counts, &[counts.len()]));
+    }
+    res
+}
+
+/// Where each different value is first, which of them each element is, and how often it occurs.
+fn distinct<T: Scalar>(line: &[T]) -> [Vec<i64>; 3] {
+    let (mut firsts, mut ranks, mut counts) = (Vec::new(), vec![0; line.len()], Vec::new());
+    for place in in_order(line, false) {
+        if firsts.last().is_none_or(|it| line[*it as usize] != line[place]) {
+            firsts.push(place as i64);
+            counts.push(0);
+        }
+        let rank = firsts.len() - 1;
+        ranks[place] = rank as i64;
+        counts[rank] += 1;
+    }
+    [firsts, ranks, counts]
+}
 
 /// The shape depends on the elements, so a tensor without elements is refused.
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {

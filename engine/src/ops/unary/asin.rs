@@ -1,5 +1,6 @@
 //! `asin`: the inverse sine, in radians.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "asin",
     doc: "The inverse sine, in radians.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::PromoteToFloat,
     infer: rules::broadcast,

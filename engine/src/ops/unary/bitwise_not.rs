@@ -1,5 +1,6 @@
 //! `bitwise_not`: every bit inverted; for bool the other value.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "bitwise_not",
     doc: "Every bit inverted; for bool the other value.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::IntsToSame,
     infer: rules::broadcast,

@@ -1,6 +1,7 @@
 //! `celu`: x where it is positive, else `alpha * (exp(x / alpha) - 1)`.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
@@ -8,6 +9,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "celu",
     doc: "x where it is positive, else `alpha * (exp(x / alpha) - 1)`.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::with("alpha", ParamKind::Float, Default::Float(1.0))],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::broadcast,

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use crate::dtype::Strength;
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{
     Body, DTypeRule, Default, Form, Grad, InferCx, Is, OpDef, Param, ParamKind, Surface, When,
 };
@@ -13,6 +14,7 @@ use crate::{Attr, Attrs, DType, Error, Number, Result, Tensor, rules};
 pub static OP: OpDef = OpDef {
     name: "clamp",
     doc: "x limited to `min..max`; either may be absent.",
+    meaning: Meaning::Expression,
     params: &[
         Param::tensor("input"),
         Param::with("min", ParamKind::OptFloat, Default::None),

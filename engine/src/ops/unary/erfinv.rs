@@ -1,5 +1,6 @@
 //! `erfinv`: the inverse of the error function.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "erfinv",
     doc: "The inverse of the error function: the x with `erf(x) = input`. Infinite at -1 and 1, NaN beyond.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::PromoteToFloat,
     infer: rules::broadcast,

@@ -1,5 +1,6 @@
 //! `floor`: the largest whole number that is not above x.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "floor",
     doc: "The largest whole number that is not above x.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Promote,
     infer: rules::broadcast,

@@ -1,5 +1,6 @@
 //! `frac`: the fraction of x, with its sign.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "frac",
     doc: "The fraction of x, with its sign.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Promote,
     infer: rules::broadcast,

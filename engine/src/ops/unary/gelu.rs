@@ -1,6 +1,7 @@
 //! `gelu`: x times the normal distribution function at x; `approximate` is `none` or `tanh`.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 use crate::{Attr, Attrs};
@@ -10,6 +11,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 pub static OP: OpDef = OpDef {
     name: "gelu",
     doc: "x times the normal distribution function at x; `approximate` is `none` or `tanh`.",
+    meaning: Meaning::Expression,
     params: &[
         Param::tensor("input"),
         Param::with("approximate", ParamKind::Str, Default::Str("none")),

@@ -1,6 +1,7 @@
 //! `hardshrink`: x, but 0 where it is not larger than `lambd` in size.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
@@ -8,6 +9,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "hardshrink",
     doc: "x, but 0 where it is not larger than `lambd` in size.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::with("lambd", ParamKind::Float, Default::Float(0.5))],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::broadcast,

@@ -1,6 +1,7 @@
 //! `hardswish`: `x * relu6(x + 3) / 6`.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -8,6 +9,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "hardswish",
     doc: "`x * relu6(x + 3) / 6`.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::broadcast,

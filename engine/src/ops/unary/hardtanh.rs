@@ -1,6 +1,7 @@
 //! `hardtanh`: x limited to `min_val..max_val`, without gradient at the bounds.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
@@ -8,6 +9,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "hardtanh",
     doc: "x limited to `min_val..max_val`, without gradient at the bounds.",
+    meaning: Meaning::Expression,
     params: &[
         Param::tensor("input"),
         Param::with("min_val", ParamKind::Float, Default::Float(-1.0)),

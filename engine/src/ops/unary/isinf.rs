@@ -1,6 +1,7 @@
 //! `isinf`: whether x is infinite.
 
 use crate::DType;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -8,6 +9,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "isinf",
     doc: "Whether x is infinite.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Custom(|inputs, _| Ok((inputs[0].dtype().promote(DType::F32), DType::Bool))),
     infer: rules::broadcast,

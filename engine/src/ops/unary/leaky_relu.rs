@@ -1,6 +1,7 @@
 //! `leaky_relu`: x where it is positive, else x times a small slope.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
@@ -8,6 +9,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "leaky_relu",
     doc: "x where it is positive, else x times a small slope.",
+    meaning: Meaning::Expression,
     params: &[
         Param::tensor("input"),
         Param::with("negative_slope", ParamKind::Float, Default::Float(0.01)),

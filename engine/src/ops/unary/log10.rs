@@ -1,5 +1,6 @@
 //! `log10`: the logarithm to base 10.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "log10",
     doc: "The logarithm to base 10.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::PromoteToFloat,
     infer: rules::broadcast,

@@ -1,5 +1,6 @@
 //! `log_sigmoid`: `log(sigmoid(x))` without overflow.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "log_sigmoid",
     doc: "`log(sigmoid(x))` without overflow.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::broadcast,

@@ -1,5 +1,6 @@
 //! `logical_not`: whether x is 0.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "logical_not",
     doc: "Whether x is 0.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::LogicToBool,
     infer: rules::broadcast,

@@ -3,12 +3,14 @@
 use smallvec::smallvec;
 
 use crate::functional::{eq, num, select_where};
+use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
 use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "nan_to_num",
     doc: "NaN and the infinities replaced by numbers: the largest and smallest of the dtype where none is given.",
+    meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
         Param::with("nan", ParamKind::Float, Default::Float(0.0)),

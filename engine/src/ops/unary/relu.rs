@@ -1,6 +1,7 @@
 //! `relu`: x where it is positive, else 0.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -8,6 +9,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "relu",
     doc: "x where it is positive, else 0.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::PromoteNumbers,
     infer: rules::broadcast,

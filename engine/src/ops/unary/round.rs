@@ -1,6 +1,7 @@
 //! `round`: the nearest number with `decimals` digits after the point; ties go to the even one.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 use crate::{Attrs, op};
@@ -9,6 +10,7 @@ use crate::{Attrs, op};
 pub static OP: OpDef = OpDef {
     name: "round",
     doc: "The nearest number with `decimals` digits after the point; ties go to the even one.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::with("decimals", ParamKind::Int, Default::Int(0))],
     dtypes: DTypeRule::Promote,
     infer: rules::broadcast,

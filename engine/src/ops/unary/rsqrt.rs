@@ -1,5 +1,6 @@
 //! `rsqrt`: one over the square root.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "rsqrt",
     doc: "One over the square root.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::PromoteToFloat,
     infer: rules::broadcast,

@@ -1,6 +1,7 @@
 //! `selu`: the self-normalising exponential unit.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -8,6 +9,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "selu",
     doc: "The self-normalising exponential unit.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::broadcast,

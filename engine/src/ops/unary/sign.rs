@@ -1,5 +1,6 @@
 //! `sign`: -1, 0 or 1 after the sign of the number; 0 for NaN.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "sign",
     doc: "-1, 0 or 1 after the sign of the number; 0 for NaN.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Promote,
     infer: rules::broadcast,

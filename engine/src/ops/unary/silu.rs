@@ -1,5 +1,6 @@
 //! `silu`: `x * sigmoid(x)`, also called swish.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 
@@ -7,6 +8,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "silu",
     doc: "`x * sigmoid(x)`, also called swish.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::broadcast,

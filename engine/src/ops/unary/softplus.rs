@@ -1,6 +1,7 @@
 //! `softplus`: `log(1 + exp(beta * x)) / beta`; x itself where `beta * x` is above `threshold`.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
@@ -8,6 +9,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "softplus",
     doc: "`log(1 + exp(beta * x)) / beta`; x itself where `beta * x` is above `threshold`.",
+    meaning: Meaning::Expression,
     params: &[
         Param::tensor("input"),
         Param::with("beta", ParamKind::Float, Default::Float(1.0)),

@@ -1,5 +1,6 @@
 //! `square`: the number times itself.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
 use crate::rules;
 use crate::{Attrs, DType, Result, Tensor};
@@ -8,6 +9,7 @@ use crate::{Attrs, DType, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "square",
     doc: "The number times itself.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Custom(numbers),
     infer: rules::broadcast,

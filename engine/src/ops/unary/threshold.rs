@@ -1,6 +1,7 @@
 //! `threshold`: x where it is larger than `threshold`, else `value`.
 
 use crate::expr::Expr;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
@@ -8,6 +9,7 @@ use crate::rules;
 pub static OP: OpDef = OpDef {
     name: "threshold",
     doc: "x where it is larger than `threshold`, else `value`.",
+    meaning: Meaning::Expression,
     params: &[
         Param::tensor("input"),
         Param::required("threshold", ParamKind::Float),

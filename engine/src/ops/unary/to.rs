@@ -1,5 +1,6 @@
 //! `to`: the same numbers in another dtype.
 
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 use crate::{Attr, Attrs, DType, Tensor};
@@ -8,6 +9,7 @@ use crate::{Attr, Attrs, DType, Tensor};
 pub static OP: OpDef = OpDef {
     name: "to",
     doc: "The same numbers in another dtype. Floats lose their fraction on the way to integers; everything but 0 becomes True.",
+    meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::required("dtype", ParamKind::DType)],
     dtypes: DTypeRule::Custom(|inputs, attrs| Ok((inputs[0].dtype(), target(inputs, attrs)))),
     infer: rules::broadcast,

@@ -1,4 +1,4 @@
-//! The slow evaluator: runs a graph op by op through the eager kernels. It gives a graph its meaning.
+//! A graph without a plan: runs it op by op through the eager kernels. A plan gives the same bits.
 
 use smallvec::SmallVec;
 
@@ -6,20 +6,20 @@ use super::{Graph, Kind, Value};
 use crate::{Error, Result, Tensor, apply};
 
 /// The outputs of `graph` for these inputs, one tensor per graph input.
-pub fn evaluate(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-    run(graph, inputs, |_| true)?.into_iter().collect()
+pub fn run(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+    run_until(graph, inputs, |_| true)?.into_iter().collect()
 }
 
-/// As [`evaluate`], each output by itself: those that depend on an op that fails have its error. Stopping ends it all.
-pub fn evaluate_each(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Result<Tensor>>> {
-    run(graph, inputs, |error| *error == Error::Interrupted)
+/// As [`run`], each output by itself: those that depend on an op that fails have its error. Stopping ends it all.
+pub fn run_each(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Result<Tensor>>> {
+    run_until(graph, inputs, |error| *error == Error::Interrupted)
 }
 
 /// What a node gives, or the error of the op that it depends on.
 type Outcome = Result<SmallVec<[Tensor; 1]>>;
 
 /// Runs op by op; an error for which `ends` holds ends it, others go on to what depends on the op.
-fn run(
+fn run_until(
     graph: &Graph,
     inputs: &[Tensor],
     ends: impl Fn(&Error) -> bool,
@@ -62,7 +62,8 @@ fn run(
     Ok(graph.outputs.iter().map(|it| read(&values, *it)).collect())
 }
 
-fn check_inputs(graph: &Graph, inputs: &[Tensor]) -> Result<()> {
+/// Refuses inputs that are not those of the graph.
+pub(crate) fn check_inputs(graph: &Graph, inputs: &[Tensor]) -> Result<()> {
     let expected = graph.inputs().len();
     if inputs.len() != expected {
         return Err(Error::Arity { op: "graph", expected, got: inputs.len() });

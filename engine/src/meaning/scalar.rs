@@ -1,0 +1,66 @@
+//! The kinds of numbers that meanings are in.
+
+use std::cmp::Ordering;
+
+use crate::dtype::Number;
+
+/// A kind of numbers: doubles, or integers that wrap.
+pub(crate) trait Scalar: Copy + PartialEq + PartialOrd {
+    const ZERO: Self;
+    const ONE: Self;
+
+    fn from_number(number: Number) -> Self;
+
+    fn added(self, other: Self) -> Self;
+
+    fn multiplied(self, other: Self) -> Self;
+
+    fn is_no_number(self) -> bool;
+
+    /// The order of sorting: NaN is the largest, -0.0 equals 0.0.
+    fn order(self, other: Self) -> Ordering {
+        self.partial_cmp(&other).unwrap_or_else(|| self.is_no_number().cmp(&other.is_no_number()))
+    }
+}
+
+impl Scalar for f64 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+
+    fn from_number(number: Number) -> Self {
+        number.as_f64()
+    }
+
+    fn added(self, other: Self) -> Self {
+        self + other
+    }
+
+    fn multiplied(self, other: Self) -> Self {
+        self * other
+    }
+
+    fn is_no_number(self) -> bool {
+        self.is_nan()
+    }
+}
+
+impl Scalar for i64 {
+    const ZERO: Self = 0;
+    const ONE: Self = 1;
+
+    fn from_number(number: Number) -> Self {
+        number.as_i64()
+    }
+
+    fn added(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    fn multiplied(self, other: Self) -> Self {
+        self.wrapping_mul(other)
+    }
+
+    fn is_no_number(self) -> bool {
+        false
+    }
+}

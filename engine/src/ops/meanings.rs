@@ -1,0 +1,238 @@
+//! Kernels, views and composed ops against what their rows mean: every algorithm, in every dtype, on elements that lie in every way.
+//! The elementwise rows are held to theirs in `oracle`.
+
+use std::collections::BTreeSet;
+
+use smallvec::smallvec;
+
+use super::tests::{Case, cases, gradients, leaves, name, report};
+use super::walk::{Spread, resized, small};
+use crate::launch::run_kernel;
+use crate::meaning::{Array, Meaning};
+use crate::op::{Body, InferCx};
+use crate::{Attr, DType, Error, Outputs, Result, Tensor, apply, functional, ops, oracle, random};
+
+/// How far a result may lie from what is meant, as a share of what went into it: some units in the last place of what kernels
+/// compute in, and for halves one rounding.
+fn limit(dtype: DType) -> f64 {
+    match dtype {
+        DType::BF16 => 1.0 / 500.0,
+        DType::F16 => 1.0 / 2000.0,
+        DType::F32 => 2e-6,
+        _ => 2e-14,
+    }
+}
+
+/// Rows whose results are differences of numbers that may be nearly equal, so that these are what went into them.
+const DIFFERENCES: &[&str] = &["log_softmax"];
+
+/// The first element that is not what is meant. `sizes` say what went into each.
+fn differs(got: &Tensor, want: &Array, sizes: Option<&Array>) -> Option<String> {
+    let dtype = got.dtype();
+    if got.shape()[..] != *want.shape() {
+        return Some(format!(": shape {} instead of {:?}", got.shape(), want.shape()));
+    }
+    let got = oracle::array_of(got).unwrap();
+    if !dtype.is_float() {
+        let want = want.to(dtype);
+        return (got != want).then(|| format!(": {got:?} instead of {want:?}"));
+    }
+    let (got, want) = (got.floats(), want.floats());
+    let sizes = sizes.map_or_else(|| want.clone(), Array::floats);
+    let all = got.iter().zip(&want).zip(&sizes);
+    let far = |((got, want), size): &((&f64, &f64), &f64)| {
+        let size = if size.is_finite() { size.abs().max(want.abs()) } else { want.abs() };
+        let is_same = dtype.nearest(**want) == **got || want.is_nan() && got.is_nan();
+        !is_same && !((*got - *want).abs() <= limit(dtype) * size + dtype.nearest(1e-300))
+    };
+    let found = all.enumerate().find(|(_, it)| far(it));
+    found.map(|(at, ((got, want), _))| format!("[{at}]: {got} instead of {want}"))
+}
+
+/// What each way to compute an op gives, with its name: every algorithm of a row that takes the case.
+fn ways(case: &Case, inputs: &[Tensor]) -> Result<Vec<(&'static str, Outputs)>> {
+    random::seed(7);
+    let Body::Kernels(kernels) = case.op.body else {
+        return Ok(vec![("", apply::apply(case.op, inputs, &case.attrs)?)]);
+    };
+    let metas = apply::infer(case.op, inputs, &case.attrs)?;
+    let cx = InferCx { op: case.op, inputs, attrs: &case.attrs };
+    let usable = kernels.iter().filter(|it| (it.usable)(&cx));
+    let run = |kernel| run_kernel(case.op, kernel, inputs, &case.attrs, metas.clone());
+    usable.map(|it| Ok((it.name, run(it)?))).collect()
+}
+
+/// Where the op is not what it means on these operands, which lie in some ways; counts the ways.
+fn problem(
+    case: &Case,
+    inputs: &[Tensor],
+    laid_out: &[Vec<Tensor>],
+    n_ways: &mut usize,
+) -> Option<String> {
+    let wants = match oracle::results(case.op, inputs, &case.attrs) {
+        Ok(wants) => wants,
+        Err(error) => return refusal_problem(case, inputs, &error),
+    };
+    let sizes = sizes(case, inputs);
+    for inputs in laid_out {
+        let ways = match ways(case, inputs) {
+            Ok(ways) => ways,
+            Err(error) => return Some(format!("{}: {error}", name(case))),
+        };
+        for (way, got) in ways {
+            *n_ways += 1;
+            for (idx, (got, want)) in got.iter().zip(&wants).enumerate() {
+                let size = sizes.as_ref().and_then(|it| it.get(idx));
+                if let Some(problem) = differs(got, want, size) {
+                    let kinds: Vec<String> =
+                        inputs.iter().map(|it| it.meta().to_string()).collect();
+                    return Some(format!("{} {way} {kinds:?} result {idx}{problem}", name(case)));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// What the meaning refuses, the op refuses.
+fn refusal_problem(case: &Case, inputs: &[Tensor], refused: &Error) -> Option<String> {
+    match apply::apply(case.op, inputs, &case.attrs) {
+        Err(error) if error == *refused => None,
+        other => Some(format!("{}: {:?}, but it means {refused}", name(case), other.map(|_| ()))),
+    }
+}
+
+/// What goes into each result: the meaning for the absolute values of the operands, where that is a sum of them.
+fn sizes(case: &Case, inputs: &[Tensor]) -> Option<Vec<Array>> {
+    let absolute = |it: &Tensor| match it.dtype().is_float() {
+        true => oracle::tensor_of(&oracle::array_of(it)?.abs(), it.dtype()),
+        false => Ok(it.clone()),
+    };
+    let inputs = inputs.iter().map(absolute).collect::<Result<Vec<_>>>().ok()?;
+    if DIFFERENCES.contains(&case.op.name) {
+        return Some(vec![oracle::array_of(&inputs[0]).ok()?]);
+    }
+    random::seed(7);
+    oracle::results(case.op, &inputs, &case.attrs).ok()
+}
+
+/// The operands of a case that are doubles in another dtype: whole numbers as integers, floats as they are.
+fn in_dtype(case: &Case, dtype: DType) -> Vec<Tensor> {
+    let one = |(idx, it): (usize, &Tensor)| {
+        if it.dtype() != DType::F64 {
+            return it.clone();
+        }
+        let own = if dtype.is_float() { it.clone() } else { small(case.op, it, dtype) };
+        let own = functional::to(&own, dtype).unwrap();
+        // Only of a sorted sequence it is defined where values go.
+        match case.op.name == "searchsorted" && idx == 0 {
+            true => {
+                apply::apply(&ops::sort::sort::OP, &[own], &ops::sort::sort::OP.default_attrs())
+                    .unwrap()[0]
+                    .clone()
+            }
+            false => own,
+        }
+    };
+    case.inputs.iter().flatten().enumerate().map(one).collect()
+}
+
+/// The operands as they are and under each layout; where that changes the elements, separately.
+fn check(case: &Case, dtype: DType, n_ways: &mut usize) -> Vec<String> {
+    let inputs = in_dtype(case, dtype);
+    let view = |spread: Spread| -> Vec<Tensor> {
+        inputs.iter().map(|it| if it.numel() > 0 { spread.view(it) } else { it.clone() }).collect()
+    };
+    let same = [inputs.clone(), view(Spread::Turned), view(Spread::Stepped)];
+    let expanded = view(Spread::Expanded);
+    let groups: [(&[Tensor], &[Vec<Tensor>]); 2] =
+        [(&inputs, &same), (&expanded, std::slice::from_ref(&expanded))];
+    groups.into_iter().filter_map(|(inputs, all)| problem(case, inputs, all, n_ways)).collect()
+}
+
+#[test]
+fn every_algorithm_gives_what_the_row_means_in_every_dtype() {
+    let (mut n_ways, mut problems) = (0, Vec::new());
+    let mut rows: BTreeSet<&str> = BTreeSet::new();
+    for case in cases().iter().filter(|it| !it.op.body.is_elementwise()) {
+        rows.insert(case.op.name);
+        for dtype in DType::ALL {
+            problems.extend(check(case, dtype, &mut n_ways));
+        }
+    }
+    println!("{n_ways} runs of {} rows", rows.len());
+    report(problems);
+}
+
+#[test]
+fn other_sizes_give_what_the_row_means() {
+    let (mut n_ways, mut problems) = (0, Vec::new());
+    for case in cases().iter().filter(|it| !it.op.body.is_elementwise()) {
+        for case in (1..=4).filter_map(|seed| resized(case, seed)) {
+            for dtype in [DType::F64, DType::F32] {
+                problems.extend(check(&case, dtype, &mut n_ways));
+            }
+        }
+    }
+    println!("{n_ways} runs");
+    report(problems);
+}
+
+#[test]
+fn gradients_are_what_their_ops_mean() {
+    let problem = |case: &Case| {
+        let found = |case: &Case| {
+            random::seed(7);
+            gradients(case, &leaves(case), false)
+        };
+        let (got, want) = (found(case), oracle::interpreted(|| found(case)));
+        match (got, want) {
+            (Ok(got), Ok(want)) => got.iter().zip(&want).find_map(|(got, want)| {
+                super::tests::differs(got, want).map(|it| format!("{}{it}", name(case)))
+            }),
+            (got, want) => Some(format!("{}: {:?} {:?}", name(case), got.err(), want.err())),
+        }
+    };
+    report(cases().iter().filter(|it| it.grads.is_some()).filter_map(problem).collect());
+}
+
+/// (row, its operands, its attributes): what random rows draw from.
+fn drawing() -> Vec<(&'static crate::OpDef, Vec<Tensor>, crate::Attrs)> {
+    let weights = Tensor::from_vec(&[0.0, 1.0, 0.25, 0.5], crate::Shape::from([4])).unwrap();
+    let (size, low, high) = (Attr::ints(&[3, 50]), Attr::Float(-2.0), Attr::Float(3.0));
+    let bounds = [low, high];
+    let given = |op: &crate::OpDef| -> (Vec<Tensor>, crate::Attrs) {
+        match op.name {
+            "bernoulli" | "rand_like" | "randn_like" => (vec![weights.clone()], op.default_attrs()),
+            "dropout_mask" => (vec![weights.clone()], smallvec![Attr::Float(0.25)]),
+            "multinomial" => (vec![weights.clone()], smallvec![Attr::Int(3), Attr::Bool(false)]),
+            "rand" | "randn" => (vec![], smallvec![size.clone(), Attr::None]),
+            "randint" => (vec![], smallvec![Attr::Int(-3), Attr::Int(4), size.clone(), Attr::None]),
+            "randperm" => (vec![], smallvec![Attr::Int(30), Attr::None]),
+            _ => (vec![], bounds.iter().cloned().chain([size.clone(), Attr::None]).collect()),
+        }
+    };
+    ops::random::ALL.iter().map(|&op| (op, given(op).0, given(op).1)).collect()
+}
+
+#[test]
+fn what_is_drawn_could_be() {
+    let check = |(op, inputs, attrs): (&'static crate::OpDef, Vec<Tensor>, crate::Attrs)| {
+        oracle::results(op, &inputs, &attrs).err().map(|it| it.to_string())
+    };
+    report(drawing().into_iter().filter_map(check).collect());
+}
+
+/// Elementwise rows mean their expression, composed ones what they consist of, and nothing else does.
+#[test]
+fn meanings_fit_their_bodies() {
+    let fits = |op: &crate::OpDef| match op.meaning {
+        Meaning::Expression => op.body.is_elementwise(),
+        Meaning::Composed => matches!(op.body, Body::Composed(_)),
+        Meaning::Of(_) | Meaning::Each(_) => {
+            op.pure && matches!(op.body, Body::Kernels(_) | Body::View(_))
+        }
+        Meaning::Drawn(_) => !op.pure && matches!(op.body, Body::Kernels(_)),
+    };
+    report(ops::all().filter(|it| !fits(it)).map(|it| it.name.to_owned()).collect());
+}
