@@ -103,8 +103,8 @@ pub fn ints(attrs: &Attrs, idx: usize) -> Option<SmallVec<[i64; 4]>> {
 
 /// Readers of the attributes of a context.
 macro_rules! attr_readers {
-    ($cx:ident) => {
-        impl $cx<'_> {
+    ($cx:ty) => {
+        impl $cx {
             /// Integer attribute `idx` (0 when absent).
             pub fn int(&self, idx: usize) -> i64 {
                 $crate::attr::int(self.attrs, idx)

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::cpu::alloc::Bytes;
 use crate::cpu::view::{OutView, View};
-use crate::cpu::{strided, typed};
+use crate::cpu::{interrupt, strided, typed};
 use crate::op::{Kernel, KernelCx};
 use crate::tensor::{Metas, Outputs};
 use crate::{Attrs, Error, Layout, Meta, OpDef, Result, Tensor};
@@ -37,6 +37,30 @@ pub(crate) fn run_kernel(
         Tensor::stored(Arc::new(bytes), Layout::contiguous(meta.shape), meta.dtype)
     };
     Ok(buffers.into_iter().zip(metas).map(stored).collect())
+}
+
+/// Runs a kernel that updates where the elements of `target` are, which lie in row-major order in a buffer that nobody else has;
+/// false, with nothing changed, if they do not. An interrupt waits for the end.
+pub(crate) fn update(
+    op: &'static OpDef,
+    kernel: &Kernel,
+    target: &mut Tensor,
+    others: &[Tensor],
+    attrs: &Attrs,
+) -> Result<bool> {
+    let storages = others.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 3]>>>()?;
+    let views = others.iter().zip(&storages).map(|(it, bytes)| view_of(it, bytes));
+    let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
+    let (Meta { shape, dtype }, first) = (target.meta(), target.layout().offset);
+    let lies_plain = target.layout().is_contiguous();
+    let Some(bytes) = target.own_bytes().filter(|_| lies_plain) else { return Ok(false) };
+    let Some(output) = OutView::from_element(bytes, first, &shape, dtype) else {
+        return Ok(false);
+    };
+    let run = || kernel.update(&mut KernelCx { op, attrs, inputs: &views, outputs: &mut [output] });
+    let written = others.iter().map(Tensor::numel).max().unwrap_or(0);
+    interrupt::unstopped(written, run).ok_or(Error::Interrupted)??;
+    Ok(true)
 }
 
 fn view_of<'a>(tensor: &'a Tensor, bytes: &'a Bytes) -> Result<View<'a>> {

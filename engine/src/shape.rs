@@ -195,6 +195,13 @@ impl Layout {
         true
     }
 
+    /// The order of dimensions in which the elements lie row-major and without gaps, if there is one.
+    pub fn dense_order(&self) -> Option<SmallVec<[usize; 4]>> {
+        let mut order: SmallVec<[usize; 4]> = (0..self.shape.rank()).collect();
+        order.sort_by_key(|&dim| std::cmp::Reverse(self.strides[dim]));
+        self.permute(&order).is_contiguous().then_some(order)
+    }
+
     /// Whether one element is seen several times.
     pub fn repeats(&self) -> bool {
         self.shape.iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)

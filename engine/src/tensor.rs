@@ -239,12 +239,12 @@ impl Tensor {
         }
     }
 
-    /// Writes the elements of a value of this dtype where `target` says, or slices along a dimension to these places of it; false,
+    /// Writes the elements of a value of this dtype where `target` says, or slices along a dimension each so far from there; false,
     /// with nothing changed, where others can see them.
     pub(crate) fn write(
         &mut self,
         target: &Layout,
-        places: Option<(usize, &[usize])>,
+        places: Option<(usize, &[i64])>,
         value: &Self,
     ) -> Result<bool> {
         let dtype = self.dtype();
@@ -272,6 +272,18 @@ impl Tensor {
             Some(Data::Stored(bytes)) => Arc::get_mut(bytes),
             _ => None,
         }
+    }
+
+    /// Calls `body` with this very handle under another layout of its buffer; `None` if there are other handles.
+    pub(crate) fn under<R>(
+        &mut self,
+        layout: Layout,
+        body: impl FnOnce(&mut Self) -> R,
+    ) -> Option<R> {
+        let before = std::mem::replace(&mut Arc::get_mut(&mut self.0)?.layout, layout);
+        let res = body(self);
+        Arc::get_mut(&mut self.0)?.layout = before;
+        Some(res)
     }
 
     /// What is seen in the buffer of this tensor under a layout, which must lie inside it.

@@ -149,10 +149,10 @@ impl NativeObject for OpFunction {
             bound.put_in_order(args)?;
         }
         if (self.in_place || bound.in_place)
-            && let Some(Value::Tensor(this)) = args.positional.first()
-            && bound.replaces(this)
+            && let Some(this) = changed(args)
+            && bound.replaces(&this)
         {
-            return Ok(Value::Tensor(this.clone()));
+            return Ok(Value::Tensor(this));
         }
         let device = bound.place(cx)?;
         let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
@@ -212,12 +212,21 @@ fn attr_text(attr: &Attr) -> String {
     }
 }
 
+/// The variable that an op in place changes: its first argument, or the first of a list.
+fn changed(args: CallArgs<'_>) -> Option<Rc<TensorObj>> {
+    match args.positional.first()? {
+        Value::List(items) => items.items.borrow().first()?.as_tensor().cloned(),
+        this => this.as_tensor().cloned(),
+    }
+}
+
 fn store(args: CallArgs<'_>, outputs: Outputs) -> Res {
-    let (Some(this), Some(value)) = (args.positional.first(), outputs.into_iter().next()) else {
+    let (Some(this), Some(value)) = (changed(args), outputs.into_iter().next()) else {
         return Err(type_error("an op in place needs a tensor to change"));
     };
-    arith::assign(this, value)?;
-    Ok(this.clone())
+    let this = Value::Tensor(this);
+    arith::assign(&this, value)?;
+    Ok(this)
 }
 
 /// What a call gives, as the row says: results of view ops stay tied to the first argument.

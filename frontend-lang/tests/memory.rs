@@ -1,6 +1,7 @@
 //! A program that wants more memory than it may use gets a `MemoryError`, and the session goes on with all names.
 
 use std::rc::Rc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use frontend_lang::host::{Record, Recording};
 use frontend_lang::memory;
@@ -203,9 +204,16 @@ x = None
     }
 }
 
+/// For tests that set the budget, which is that of the whole process.
+fn alone() -> MutexGuard<'static, ()> {
+    static BUDGET: Mutex<()> = Mutex::new(());
+    BUDGET.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn a_tape_that_grows_without_end_is_stopped() {
     use engine::cpu::alloc;
+    let _alone = alone();
     let mut session = session();
     assert_eq!(error(&mut session, "import torch\nw = torch.ones(1, requires_grad=True)"), "");
     alloc::set_budget(alloc::stats().live + (64 << 20));
@@ -221,6 +229,7 @@ fn a_tape_that_grows_without_end_is_stopped() {
 #[test]
 fn ops_in_place_take_no_second_buffer() {
     use engine::cpu::alloc;
+    let _alone = alone();
     let mut session = session();
     let made =
         "import torch\nx = torch.ones(8_000_000)\nw = torch.nn.Parameter(torch.ones(8_000_000))";
@@ -237,6 +246,14 @@ fn ops_in_place_take_no_second_buffer() {
         "x.relu_()",
         "x.clamp_(max=4.0).add_(x.sum(), alpha=0.5)",
         "torch.nn.functional.relu(x, inplace=True)",
+        "x.index_fill_(0, torch.tensor([5, -1]), 4.0).index_copy_(0, torch.tensor([7]), x[:1] + 1)",
+        "x.index_add_(0, torch.tensor([1, 1]), torch.ones(2)).scatter_(0, torch.tensor([2]), 6.0)",
+        "x.scatter_add_(0, torch.tensor([3]), torch.ones(1)).index_put_((torch.tensor([4]),), torch.tensor(1.0), True)",
+        "x.view(2, -1)[torch.tensor([0, 1]), torch.tensor([9, 9])] = torch.tensor([8.0, 9.0])",
+        "half = x.view(2, -1)[1].index_add_(0, torch.tensor([0]), torch.ones(1))\nhalf = None",
+        "part = x.view(2, -1).T\npart += 1\npart -= torch.tensor([1.0, 1.0])\npart = None",
+        "part = x.view(2, -1)[1]\npart *= 1\npart = None",
+        "a = x.numpy()\na += 1\na -= a[0] - 2\na = None",
         "x.fill_(3)",
         "x.zero_()",
         "with torch.no_grad():\n    w += 1\n    w.sub_(x, alpha=0.1)",
@@ -278,6 +295,7 @@ fn a_session_that_ends_leaves_no_code_to_the_next() {
 #[test]
 fn running_out_of_memory_names_the_largest_tensors_and_their_lines() {
     use engine::cpu::alloc;
+    let _alone = alone();
     let mut session = session();
     let before =
         "import torch\nfrom torch import nn\n\ndef noise(n):\n    return torch.ones(n, 1000)\n";

@@ -51,8 +51,9 @@ const PARAMETERS: [(&str, &str); 4] = [
 
 #[test]
 fn fused_launches_are_shown_as_cuda_c() {
-    let define = "import torch\n@trace\ndef f(x):\n    return (x * 2 + 1).tanh().sum()";
-    let text = shown(&[define, "f(torch.ones(5)); f(torch.ones(5))", "%trace show f --stage code"]);
+    let define = "import torch\ndef f(x):\n    return (x * 2 + 1).tanh().sum()";
+    let calls = "for step in range(2):\n    f(torch.ones(5))";
+    let text = shown(&[define, "%trace f", calls, "%trace show f --stage code"]);
     assert!(text.contains("extern \"C\" __global__ void launch0(long long n"), "{text}");
     assert!(text.contains("// mul add tanh") && text.contains("fmaf("), "{text}");
     assert!(text.contains("sum") && text.contains(": a kernel of its own"), "{text}");

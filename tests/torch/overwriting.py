@@ -246,3 +246,82 @@ z[torch.tensor([0, 2])] = 5
 z[torch.tensor([False, True, False, False])] = z[3] * 3
 z.sum().backward()
 tell("on the tape", z, w.grad)
+
+x = torch.arange(12.0).view(3, 4)
+y, row, turned, kept = x, x[1], x.T, x + 0
+x.index_add_(0, torch.tensor([1, 1]), torch.ones(2, 4))
+x.index_fill_(1, torch.tensor([0, -1]), -5.0).index_fill_(0, torch.tensor(2), torch.tensor(3))
+x.index_copy_(1, torch.tensor([2, 1]), torch.full((3, 2), 0.25))
+x.scatter_(1, torch.tensor([[0], [3], [1]]), torch.tensor([[7.0], [8.0], [9.0]]))
+x.scatter_(0, torch.tensor([[2, 2]]), 1.5).scatter_add_(0, torch.tensor([[0, 0, 0, 0]]), x[:1] * 2)
+tell("places in place", x, y, row, turned, kept)
+x.index_put_((torch.tensor([0, -1]), torch.tensor([1, 1])), torch.tensor([4.0, 5.0]))
+x.index_put_((torch.tensor([0, 0]),), torch.tensor(1.0), accumulate=True)
+x.index_put_((x < 0,), torch.tensor(-1.0))
+x.masked_scatter_(torch.tensor([True, False, False, True]), torch.arange(20.0))
+tell("put in place", x, row, turned)
+row.index_add_(0, torch.tensor([3]), torch.tensor([100.0]))
+turned.index_fill_(0, torch.tensor([0]), 2.0)
+turned.scatter_(1, torch.tensor([[2]]), torch.tensor([[-9.0]]))
+turned += torch.tensor([1.0, 2.0, 3.0])
+turned *= 2
+row.neg_()
+x[1:, 1:].add_(0.5)
+x.view(2, 6)[1].sub_(1)
+x[2].exp_()
+tell("views in place", x, y, row, turned, kept)
+x = torch.arange(24.0).view(2, 4, 3)
+y = x.permute(2, 0, 1)
+y -= torch.arange(4.0)
+y[1] += 100
+x.movedim(1, 0).mul_(torch.tensor([[1.0], [2.0]]).expand(2, 3))
+tell("turned", x, y)
+x[torch.tensor([0, 1]), torch.tensor([3, -4])] = torch.tensor([-1.0, -2.0, -3.0])
+x[torch.tensor([[0], [1]]), :, torch.tensor([0, 2])] = torch.tensor([0.5, 0.25]).view(2, 1, 1)
+x[1, torch.tensor([1, 1]), torch.tensor([0, 0])] = torch.tensor([6.0, 7.0])
+x[:, torch.tensor([2, 3]), 1] = torch.tensor([11.0, 12.0])
+tell("several places", x, y)
+x[x > 90] = torch.arange(float((x > 90).sum()))
+x[torch.tensor([True, False]), torch.tensor([2])] = 0
+x.transpose(0, 1)[torch.tensor([0, 1]), torch.tensor([1, 0])] = torch.tensor([1.0, 2.0, 3.0])
+tell("several masks", x, y)
+for wrong in (
+    lambda: x.index_add_(0, torch.tensor([2, 0]), torch.ones(2, 4, 3)),
+    lambda: x.index_fill_(0, torch.tensor([2]), 1.0),
+    lambda: x.index_copy_(0, torch.tensor([0]), torch.ones(2, 4, 3)),
+    lambda: x.scatter_(0, torch.full((2, 4, 3), 2), torch.ones(2, 4, 3)),
+    lambda: x.index_put_((torch.tensor([2, 0]),), torch.ones(4, 3)),
+    lambda: x.__setitem__((torch.tensor([1, 0]), torch.tensor([4, 0])), 1),
+    lambda: x.__setitem__((torch.tensor([0, 1]), torch.tensor([0, 1, 2])), 1),
+    lambda: (x * 1).masked_scatter_(x > -1000, torch.ones(3)),
+):
+    try:
+        wrong()
+        print("no error")
+    except (IndexError, RuntimeError):
+        print("refused")
+tell("as before", x)
+for dtype in (torch.float16, torch.bfloat16, torch.int8, torch.uint8, torch.bool, torch.float64):
+    x = torch.tensor([0, 1, 0, 1, 0]).to(dtype)
+    i, v = torch.tensor([4, 0, 4]), torch.tensor([1, 1, 1]).to(dtype)
+    x.index_add_(0, i, v).scatter_add_(0, i, v).scatter_(0, torch.tensor([2]), v[:1])
+    print(dtype, x.tolist())
+x = torch.arange(4.0)
+x.index_add_(0, torch.tensor([0, 1]), x[2:] * 1)
+x.scatter_(0, x.long()[:2].clamp(max=3), x[:2] + 10)
+x[x.long().clamp(max=3)] = x * 1
+tell("out of itself", x)
+w = torch.ones(4, requires_grad=True)
+z = w * 2
+kept = z * z
+z.index_add_(0, torch.tensor([1]), w[:1] * 5)
+z.scatter_(0, torch.tensor([0]), 7.0).index_fill_(0, torch.tensor([3]), 1.0)
+z.index_put_((torch.tensor([2]),), w[3] * 3, True)
+z.masked_scatter_(torch.tensor([False, False, True, True]), w * 4)
+(z * z).sum().backward()
+tell("in place on the tape", z, w.grad)
+with torch.no_grad():
+    held, w_before = w.detach(), w.clone()
+    w.index_add_(0, torch.tensor([0]), torch.ones(1))
+    w.view(2, 2).T.mul_(2)
+tell("a leaf", w, held, w_before)

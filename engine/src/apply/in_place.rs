@@ -1,33 +1,83 @@
-//! Elementwise ops in place: `x += 1` takes no second buffer where nobody else can see the old elements.
+//! Ops in place: `x += 1` and `x.scatter_(0, i, y)` take no second buffer where nobody else can see the old elements.
 
 use smallvec::SmallVec;
 
-use super::is_watched;
-use crate::op::InferCx;
-use crate::{Attrs, OpDef, Result, Tensor, admit, lane};
+use super::{infer, is_watched};
+use crate::launch::update;
+use crate::op::{Body, InferCx, Kernel};
+use crate::{Attrs, Layout, OpDef, Result, Tensor, admit, lane};
 
-/// Replaces the elements of `target`, the first operand of an elementwise op, by its results.
+/// Replaces the elements of an op's first operand by its results: of an elementwise op, or of one whose kernel changes parts of that
+/// operand. They lie in the buffer of `owner`, under `seen` if not as the owner says.
 ///
 /// False, with nothing changed, where [`super::apply`] has to be asked instead: if another handle sees the elements, the tape or a
-/// trace must know of it, the results are of another dtype or shape, or the op may fail on an element after others are written. An
-/// interrupt waits for the end.
+/// trace must know of it, the results are of another dtype or shape or do not fit where the elements lie, or the op may fail on an
+/// element after others are written. An interrupt waits for the end.
 pub fn apply_in_place(
     op: &'static OpDef,
-    target: &mut Tensor,
+    owner: &mut Tensor,
+    seen: Option<&Layout>,
     others: &[Tensor],
     attrs: &Attrs,
 ) -> Result<bool> {
     if let Some(refuses) = op.surface.refuses {
-        let inputs = std::iter::once(&*target).chain(others).cloned();
-        let inputs: SmallVec<[Tensor; 4]> = inputs.collect();
+        let inputs = inputs(owner, seen, others);
         refuses(&InferCx { op, inputs: &inputs, attrs })?;
     }
-    let fits = op.body.is_elementwise() && op.n_tensors() == 1 + others.len();
-    let watched = is_watched(std::iter::once(&*target).chain(others));
-    if !fits || watched || !target.is_owned() || admit::may_fail(op, target.dtype(), attrs) {
+    if is_watched(std::iter::once(&*owner).chain(others)) || !owner.is_owned() {
         return Ok(false);
     }
-    lane::replace(op, target, others, attrs)
+    if let Body::Kernels([kernel]) = op.body {
+        return updated(op, kernel, owner, seen, others, attrs);
+    }
+    let fits = op.body.is_elementwise() && op.n_tensors() == 1 + others.len();
+    if !fits || admit::may_fail(op, owner.dtype(), attrs) {
+        return Ok(false);
+    }
+    let seen = seen.unwrap_or(owner.layout());
+    if seen.is_contiguous() {
+        return within(owner, seen.clone(), |it| lane::replace(op, it, others, attrs));
+    }
+    let Some(order) = seen.dense_order() else { return Ok(false) };
+    let turned = |it: &Tensor| match it.rank() {
+        0 => Some(it.clone()),
+        _ => Some(it.with_layout(it.layout().broadcast_to(&seen.shape)?.permute(&order))),
+    };
+    let others: Option<SmallVec<[Tensor; 2]>> = others.iter().map(turned).collect();
+    let Some(others) = others else { return Ok(false) };
+    within(owner, seen.permute(&order), |it| lane::replace(op, it, &others, attrs))
+}
+
+/// The operands of the op.
+fn inputs(owner: &Tensor, seen: Option<&Layout>, others: &[Tensor]) -> SmallVec<[Tensor; 4]> {
+    let first = seen.map_or_else(|| owner.clone(), |it| owner.with_layout(it.clone()));
+    std::iter::once(first).chain(others.iter().cloned()).collect()
+}
+
+/// As [`apply_in_place`], for an op with one kernel.
+fn updated(
+    op: &'static OpDef,
+    kernel: &Kernel,
+    owner: &mut Tensor,
+    seen: Option<&Layout>,
+    others: &[Tensor],
+    attrs: &Attrs,
+) -> Result<bool> {
+    if !kernel.updates {
+        return Ok(false);
+    }
+    infer(op, &inputs(owner, seen, others), attrs)?;
+    let seen = seen.unwrap_or(owner.layout()).clone();
+    within(owner, seen, |it| update(op, kernel, it, others, attrs))
+}
+
+/// Calls `body` with the owner as it is seen under a layout.
+fn within(
+    owner: &mut Tensor,
+    seen: Layout,
+    body: impl FnOnce(&mut Tensor) -> Result<bool>,
+) -> Result<bool> {
+    if seen == *owner.layout() { body(owner) } else { owner.under(seen, body).unwrap_or(Ok(false)) }
 }
 
 #[cfg(test)]
@@ -35,9 +85,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::ops::index::{index_add, scatter_add};
     use crate::ops::{binary, unary};
     use crate::storage::Element;
-    use crate::{Attr, DType, Shape, apply_one, functional, tape};
+    use crate::{Attr, DType, Error, Shape, apply_one, functional, tape};
 
     fn values() -> Tensor {
         tensor(&(0..600).map(|it| it as f32 - 300.5).collect::<Vec<_>>(), &[2, 300])
@@ -67,7 +118,7 @@ mod tests {
                 let mut own = values();
                 let before = address(&own);
                 let done =
-                    apply_in_place(op, &mut own, std::slice::from_ref(&other), &Attrs::new())
+                    apply_in_place(op, &mut own, None, std::slice::from_ref(&other), &Attrs::new())
                         .unwrap();
                 assert!(done && address(&own) == before, "{}", op.name);
                 let bits = |it: &Tensor| -> Vec<u32> {
@@ -84,20 +135,22 @@ mod tests {
         let one = || vec![Tensor::number(1.0)];
         let mut x = values();
         let handle = x.clone();
-        assert!(!apply_in_place(plus, &mut x, &one(), &none).unwrap());
+        assert!(!apply_in_place(plus, &mut x, None, &one(), &none).unwrap());
         drop(handle);
         let view = functional::transpose(&x, 0, 1).unwrap();
-        assert!(!apply_in_place(plus, &mut x, &one(), &none).unwrap());
+        assert!(!apply_in_place(plus, &mut x, None, &one(), &none).unwrap());
         drop(view);
         let before = super::super::set_shapes_only(true);
-        assert!(!apply_in_place(plus, &mut x, &one(), &none).unwrap());
+        assert!(!apply_in_place(plus, &mut x, None, &one(), &none).unwrap());
         super::super::set_shapes_only(before);
         let mut leaf = values().leaf();
-        assert!(!apply_in_place(plus, &mut leaf, &one(), &none).unwrap());
+        assert!(!apply_in_place(plus, &mut leaf, None, &one(), &none).unwrap());
         let before = tape::set_enabled(false);
-        assert!(apply_in_place(plus, &mut leaf, &one(), &none).unwrap() && leaf.requires_grad());
+        assert!(
+            apply_in_place(plus, &mut leaf, None, &one(), &none).unwrap() && leaf.requires_grad()
+        );
         tape::set_enabled(before);
-        assert!(apply_in_place(plus, &mut x, &one(), &none).unwrap());
+        assert!(apply_in_place(plus, &mut x, None, &one(), &none).unwrap());
         assert_eq!(x.to_vec::<f32>().unwrap()[0], -299.5);
     }
 
@@ -106,22 +159,91 @@ mod tests {
         let none = Attrs::new();
         let mut x = tensor(&[1_i64, 2], &[2]);
         let half = Tensor::number(0.5);
-        assert!(!apply_in_place(&binary::add::OP, &mut x, &[half], &none).unwrap());
-        assert!(!apply_in_place(&unary::exp::OP, &mut x, &[], &none).unwrap());
+        assert!(!apply_in_place(&binary::add::OP, &mut x, None, &[half], &none).unwrap());
+        assert!(!apply_in_place(&unary::exp::OP, &mut x, None, &[], &none).unwrap());
         let zero = tensor(&[1_i64, 0], &[2]);
         assert!(
-            !apply_in_place(&binary::floor_divide::OP, &mut x, std::slice::from_ref(&zero), &none)
-                .unwrap()
+            !apply_in_place(
+                &binary::floor_divide::OP,
+                &mut x,
+                None,
+                std::slice::from_ref(&zero),
+                &none
+            )
+            .unwrap()
         );
-        assert!(apply_in_place(&binary::mul::OP, &mut x, &[zero], &none).unwrap());
+        assert!(apply_in_place(&binary::mul::OP, &mut x, None, &[zero], &none).unwrap());
         assert_eq!(x.to_vec::<i64>().unwrap(), [1, 0]);
         let wide = tensor(&[1_i64, 2, 3, 4], &[2, 2]);
-        assert!(!apply_in_place(&binary::add::OP, &mut x, &[wide], &none).unwrap());
+        assert!(!apply_in_place(&binary::add::OP, &mut x, None, &[wide], &none).unwrap());
         let short = tensor(&[1_i64, 2, 3], &[3]);
-        assert!(apply_in_place(&binary::add::OP, &mut x, &[short], &none).is_err());
+        assert!(apply_in_place(&binary::add::OP, &mut x, None, &[short], &none).is_err());
         assert_eq!((x.dtype(), x.to_vec::<i64>().unwrap()), (DType::I64, vec![1, 0]));
-        let mut turned = functional::transpose(&values(), 0, 1).unwrap();
-        assert!(!apply_in_place(&unary::exp::OP, &mut turned, &[], &none).unwrap());
+    }
+
+    /// A part is written where it lies, and what is turned around in the order in which it lies.
+    #[test]
+    fn views_are_written_where_their_elements_lie() {
+        let rows = || tensor(&(0..6).map(|it| it as f32).collect::<Vec<_>>(), &[2, 3]);
+        let (plus, none) = (&binary::add::OP, Attrs::new());
+        let mut x = rows();
+        let row = x.layout().slice(0, 1, 1, 1);
+        assert!(apply_in_place(plus, &mut x, Some(&row), &[rows_of(10.0)], &none).unwrap());
+        assert_eq!(x.to_vec::<f32>().unwrap(), [0.0, 1.0, 2.0, 13.0, 15.0, 17.0]);
+        let mut x = rows();
+        let turned = x.layout().permute(&[1, 0]);
+        let two = tensor(&[10.0_f32, 20.0], &[2]);
+        assert!(apply_in_place(plus, &mut x, Some(&turned), &[two], &none).unwrap());
+        assert_eq!(x.to_vec::<f32>().unwrap(), [10.0, 11.0, 12.0, 23.0, 24.0, 25.0]);
+        assert_eq!(*x.layout(), *rows().layout());
+        let spread = x.layout().slice(1, 0, 2, 2);
+        assert!(
+            !apply_in_place(plus, &mut x, Some(&spread), &[Tensor::number(1.0)], &none).unwrap()
+        );
+        let wide = x.layout().slice(0, 1, 1, 1).broadcast_to(&Shape::from([4, 3])).unwrap();
+        assert!(!apply_in_place(plus, &mut x, Some(&wide), &[Tensor::number(1.0)], &none).unwrap());
+    }
+
+    fn rows_of(first: f32) -> Tensor {
+        tensor(&[first, first + 1.0, first + 2.0], &[1, 3])
+    }
+
+    #[test]
+    fn places_are_updated_and_those_outside_change_nothing() {
+        let (put, along) = (&index_add::OP, Attrs::from_elem(Attr::Int(0), 1));
+        let add = |x: &mut Tensor, seen: Option<&Layout>, at: &[i32]| {
+            let more = tensor(&vec![1.5_f32; at.len()], &[at.len()]);
+            apply_in_place(put, x, seen, &[tensor(at, &[at.len()]), more], &along)
+        };
+        let mut x = tensor(&[0.0_f32; 5], &[5]);
+        let behind = x.layout().slice(0, 2, 3, 1);
+        assert!(
+            add(&mut x, None, &[0, 1, 0]).unwrap() && add(&mut x, Some(&behind), &[2]).unwrap()
+        );
+        assert_eq!(x.to_vec::<f32>().unwrap(), [3.0, 1.5, 0.0, 0.0, 1.5]);
+        let outside = add(&mut x, None, &[0, 5]);
+        assert!(matches!(outside, Err(Error::IndexRange { index: 5, .. })), "{outside:?}");
+        let handle = x.clone();
+        assert!(!add(&mut x, None, &[0]).unwrap());
+        drop(handle);
+        let spread = x.layout().slice(0, 0, 3, 2);
+        assert!(!add(&mut x, Some(&spread), &[0]).unwrap());
+        assert_eq!(x.to_vec::<f32>().unwrap(), [3.0, 1.5, 0.0, 0.0, 1.5]);
+    }
+
+    /// As often as a byte can count and once more.
+    #[test]
+    fn bools_that_are_added_up_stay_true() {
+        let many = 256;
+        let mut x = Tensor::from_bools(&[false, false], Shape::from([2])).unwrap();
+        let places = tensor(&vec![1_i64; many], &[many]);
+        let more = Tensor::from_bools(&vec![true; many], Shape::from([many])).unwrap();
+        let along = Attrs::from_elem(Attr::Int(0), 1);
+        for op in [&index_add::OP, &scatter_add::OP] {
+            let others = [places.clone(), more.clone()];
+            assert!(apply_in_place(op, &mut x, None, &others, &along).unwrap());
+            assert_eq!(x.to_vec::<u8>().unwrap(), [0, 1], "{}", op.name);
+        }
     }
 
     /// One element takes the short way through the machine.
@@ -129,9 +251,9 @@ mod tests {
     fn one_element_is_replaced_too() {
         let mut x = tensor(&[3.0_f64], &[1, 1]);
         let limits: Attrs = [Attr::Float(-1.0), Attr::Float(2.5)].into_iter().collect();
-        assert!(apply_in_place(&unary::clamp::OP, &mut x, &[], &limits).unwrap());
+        assert!(apply_in_place(&unary::clamp::OP, &mut x, None, &[], &limits).unwrap());
         assert!(
-            apply_in_place(&binary::mul::OP, &mut x, &[Tensor::number(2.0)], &Attrs::new())
+            apply_in_place(&binary::mul::OP, &mut x, None, &[Tensor::number(2.0)], &Attrs::new())
                 .unwrap()
         );
         assert_eq!(x.to_vec::<f64>().unwrap(), [5.0]);

@@ -29,6 +29,11 @@ pub fn take_refusal() -> Option<AllocError> {
     REFUSED.take()
 }
 
+/// An error if a copy was refused on this thread: for who writes into elements that are in use, before the first.
+pub fn all_made() -> Result<(), AllocError> {
+    take_refusal().map_or(Ok(()), Err)
+}
+
 impl<T: Plain> Elements<'_, T> {
     /// `len` elements that `fill` writes; what it leaves out holds any values.
     pub fn written(len: usize, fill: impl FnOnce(&mut [T])) -> Self {

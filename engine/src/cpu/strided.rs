@@ -109,25 +109,25 @@ fn copy_run<T: Plain>(
     }
 }
 
-/// Copies slices along `dim`, one after the other: each of `from` to its place in `to`, whose other sizes are the same.
+/// Copies slices along `dim`, one after the other: each of `from` so many elements behind those of `to`, whose other sizes are the same.
 pub fn copy_to_places<T: Plain>(
     src: &[T],
     from: &Layout,
     dst: &mut [T],
     to: &Layout,
     dim: usize,
-    places: &[usize],
+    places: &[i64],
 ) {
     let slice = |it: &Layout| {
         let mut slice = it.clone();
         slice.shape.dims_mut()[dim] = 1;
         slice
     };
-    let apart = [from.strides[dim], to.strides[dim]];
+    let apart = from.strides[dim];
     for_each_run([&slice(from), &slice(to)], |[s, d], len, steps| {
         for (at, &place) in places.iter().enumerate() {
-            let s = s.wrapping_add_signed(at as isize * apart[0]);
-            let d = d.wrapping_add_signed(place as isize * apart[1]);
+            let s = s.wrapping_add_signed(at as isize * apart);
+            let d = d.wrapping_add_signed(place as isize);
             copy_run(src, [s, d], steps, len, dst);
         }
     });

@@ -152,7 +152,7 @@ fn count(bytes: usize, dtype: DType) -> usize {
     bytes >> dtype.size().trailing_zeros()
 }
 
-/// A tensor to write: contiguous, content arbitrary before the kernel ran.
+/// A tensor to write: contiguous; before the kernel runs it holds anything, or what the kernel updates.
 pub struct OutView<'a> {
     region: Region,
     shape: &'a Shape,
@@ -175,8 +175,18 @@ impl<'a> OutView<'a> {
     /// first.as_mut_slice::<f32>()[0] = second.as_mut_slice::<f32>()[0];
     /// ```
     pub fn new(bytes: &'a mut Bytes, shape: &'a Shape, dtype: DType) -> Option<Self> {
-        let len = shape.checked_numel("output").ok()? * dtype.size();
-        let region = Region::of_mut(bytes).part(0, len)?;
+        Self::from_element(bytes, 0, shape, dtype)
+    }
+
+    /// As [`OutView::new`], of the elements from one of a buffer on.
+    pub fn from_element(
+        bytes: &'a mut Bytes,
+        first: usize,
+        shape: &'a Shape,
+        dtype: DType,
+    ) -> Option<Self> {
+        let len = shape.checked_numel("output").ok()?.checked_mul(dtype.size())?;
+        let region = Region::of_mut(bytes).part(first.checked_mul(dtype.size())?, len)?;
         Some(Self { region, shape, dtype, exclusive: PhantomData })
     }
 
@@ -214,11 +224,9 @@ impl<'a> OutView<'a> {
         }
     }
 
-    /// Makes bools that were added up 0 or 1 again; does nothing for other dtypes.
-    pub fn settle_bools(&mut self) {
-        if self.dtype == DType::Bool {
-            self.as_mut_slice::<u8>().iter_mut().for_each(|it| *it = u8::from(*it != 0));
-        }
+    /// What it holds, under a layout; `None` when that reaches outside.
+    pub fn held<'b>(&'b self, layout: &'b Layout) -> Option<View<'b>> {
+        View::within(self.region, layout, self.dtype)
     }
 
     /// The elements, to be written. Empty when `T` has another size than the dtype.

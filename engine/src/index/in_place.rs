@@ -4,14 +4,14 @@
 
 use std::iter::repeat_n;
 
-use super::{Index, Part, Span, as_element, expand_ellipsis, find};
+use super::picked::Picked;
+use super::{Index, Part, as_element, expand_ellipsis, find};
 use crate::apply::{apply_in_place, is_watched};
 use crate::{Attrs, DType, Layout, Result, Shape, Tensor, functional};
 
 /// Replaces elements, as [`super::set`] does, in the buffer of `owner`: those at `index` of what is seen under the layout `seen`, which
 /// lies in that buffer. False, with nothing changed, where somebody else can see them, where the tape or a trace must know of it, or
-/// where the index is of another kind than numbers and slices, with one tensor of places or a mask among them. A value that lies there
-/// already, as in `x[0] += 1`, is not written again.
+/// where the index names new dimensions. A value that lies there already, as in `x[0] += 1`, is not written again.
 pub fn set_in_place(
     owner: &mut Tensor,
     seen: &Layout,
@@ -28,7 +28,7 @@ pub fn set_in_place(
         Some(mask) if index.len() == 1 && value.numel() == 1 && is_mask(mask, seen) => {
             fill_masked(owner, seen, mask, value)
         }
-        Some(pick) => set_places(owner, seen, index, pick, value),
+        Some(_) => set_places(owner, seen, index, value),
     }
 }
 
@@ -54,54 +54,19 @@ fn is_mask(mask: &Tensor, seen: &Layout) -> bool {
     mask.dtype() == DType::Bool && mask.rank() > 0 && seen.shape.starts_with(mask.shape())
 }
 
-/// `x[mask] = number`, for a tensor that is seen as it lies.
+/// `x[mask] = number`.
 fn fill_masked(owner: &mut Tensor, seen: &Layout, mask: &Tensor, value: &Tensor) -> Result<bool> {
-    if seen != owner.layout() {
-        return Ok(false);
-    }
     let spread = mask.shape().iter().copied().chain(repeat_n(1, seen.shape.rank() - mask.rank()));
     let mask = functional::reshape(mask, &spread.collect())?;
     let number = functional::reshape(&as_element(value, owner.dtype())?, &Shape::default())?;
-    apply_in_place(find("masked_fill")?, owner, &[mask, number], &Attrs::new())
+    apply_in_place(find("masked_fill")?, owner, Some(seen), &[mask, number], &Attrs::new())
 }
 
-/// `x[:, places] = value`: one tensor of places, or a mask of one dimension, among numbers and slices.
-fn set_places(
-    owner: &mut Tensor,
-    seen: &Layout,
-    index: &[Index],
-    pick: &Tensor,
-    value: &Tensor,
-) -> Result<bool> {
-    let is_mask = pick.dtype() == DType::Bool;
-    let others = index.iter().filter(|it| !it.is_plain()).count();
-    if others > 1 || is_mask && pick.rank() != 1 || !is_mask && !pick.dtype().is_int() {
-        return Ok(false);
-    }
-    let mut index = expand_ellipsis(&seen.shape, index)?;
-    let Some(dim) = index.iter().position(|it| it.as_tensor().is_some()) else { return Ok(false) };
-    let size = seen.shape[dim];
-    let Some(places) = places(pick, size)? else { return Ok(false) };
-    index[dim] = Index::Slice { start: None, stop: None, step: None };
-    let whole = Part::new(&seen.shape, &index)?;
-    let value =
-        whole.picked(dim, &index, pick, places.len()).fitted(&as_element(value, owner.dtype())?)?;
-    owner.write(&whole.within(seen), Some((dim, &places)), &value)
-}
-
-/// The places along a dimension of `size` that a tensor names; `None` if some are outside, or a mask has another size.
-fn places(pick: &Tensor, size: usize) -> Result<Option<Vec<usize>>> {
-    if pick.dtype() == DType::Bool {
-        let chosen = |(at, keeps): (usize, f64)| (keeps != 0.0).then_some(at);
-        let kept = pick.to_f64_vec()?.into_iter().enumerate().filter_map(chosen).collect();
-        return Ok((pick.numel() == size).then_some(kept));
-    }
-    let named = functional::to(pick, DType::I64)?.to_vec::<i64>()?;
-    let place = |at: i64| {
-        let at = if at < 0 { at.checked_add(size as i64)? } else { at };
-        usize::try_from(at).ok().filter(|it| *it < size)
-    };
-    Ok(named.into_iter().map(place).collect())
+/// `x[i, :, j] = value`: tensors of places and masks, among numbers and slices.
+fn set_places(owner: &mut Tensor, seen: &Layout, index: &[Index], value: &Tensor) -> Result<bool> {
+    let Some(picked) = Picked::new(seen, index)? else { return Ok(false) };
+    let value = picked.fitted(&as_element(value, owner.dtype())?)?;
+    owner.write(&picked.target, Some((picked.dim, &picked.places)), &value)
 }
 
 /// Whether the elements of a tensor are those that a layout of the same shape addresses in its buffer.
@@ -109,34 +74,6 @@ fn lies_at(value: &Tensor, target: &Layout) -> bool {
     let is = value.layout();
     let mut sides = is.shape.iter().zip(is.strides.iter().zip(&target.strides));
     is.offset == target.offset && sides.all(|(&size, (a, b))| size == 1 || a == b)
-}
-
-impl Part {
-    /// The same part with `count` elements along a dimension: of the shape that indexing gives where `pick` takes them.
-    fn picked(&self, dim: usize, index: &[Index], pick: &Tensor, count: usize) -> Self {
-        let before = index[..dim].iter().filter(|it| !matches!(it, Index::Int(_))).count();
-        let of_pick: Shape = match pick.dtype() {
-            DType::Bool => Shape::from([count]),
-            _ => pick.shape().clone(),
-        };
-        let (lead, rest) = self.shape.split_at(before);
-        let shape = lead.iter().chain(of_pick.iter()).chain(&rest[1..]).copied().collect();
-        let (mut spans, mut kept) = (self.spans.clone(), self.kept.clone());
-        spans[dim] = Span { start: 0, len: count, step: 1, size: count };
-        kept.dims_mut()[dim] = count;
-        Self { spans, shape, kept }
-    }
-
-    /// Where its elements lie.
-    fn within(&self, whole: &Layout) -> Layout {
-        let mut target = Layout { shape: self.kept.clone(), ..whole.clone() };
-        for (dim, span) in self.spans.iter().enumerate() {
-            let (start, _, step) = span.ascending();
-            target.offset = target.offset.wrapping_add_signed(start as isize * whole.strides[dim]);
-            target.strides[dim] *= step as isize;
-        }
-        target
-    }
 }
 
 #[cfg(test)]
@@ -191,7 +128,7 @@ mod tests {
         }
     }
 
-    /// Indices with one tensor of places or a mask; that of each is made anew, since a handle on it would be seen.
+    /// Indices with tensors of places and masks; that of each is made anew, since a handle on it would be seen.
     fn picking() -> Vec<Vec<Index>> {
         let places = |at: &[i64], shape: &[usize]| {
             Index::Tensor(Tensor::from_vec(at, Shape::new(shape)).unwrap())
@@ -212,6 +149,16 @@ mod tests {
             vec![all(), mask(&[1, 0, 1, 1], &[4])],
             vec![mask(&[1, 0, 0, 1, 1, 0, 0, 0], &[2, 4])],
             vec![mask(&[0; 2], &[2]), slice(Some(1), None, None)],
+            vec![places(&[1, 0], &[2]), places(&[3, -1], &[2])],
+            vec![places(&[1, 0], &[2, 1]), places(&[3, 0, 3], &[3]), slice(None, None, Some(-1))],
+            vec![places(&[0, 1], &[2]), all(), places(&[2, 0], &[2])],
+            vec![places(&[0, 1], &[2]), slice(None, None, Some(-2)), places(&[1], &[1])],
+            vec![places(&[1], &[]), Index::Int(2), places(&[0, -1], &[2])],
+            vec![all(), places(&[0, 3], &[2]), places(&[2, 0], &[2])],
+            vec![slice(None, None, Some(-1)), mask(&[1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1], &[4, 3])],
+            vec![mask(&[1, 0, 0, 1, 0, 1, 0, 0], &[2, 4]), places(&[0, 2, 1], &[3])],
+            vec![mask(&[1, 1], &[2]), all(), places(&[1, 2], &[2])],
+            vec![Index::Ellipsis, places(&[0, 0], &[2]), places(&[1, 1], &[2])],
         ]
     }
 
@@ -222,16 +169,12 @@ mod tests {
             let x = whole(24, &[2, 4, 3]);
             let seen = get(&x, &index()).unwrap();
             let several = functional::mul(&seen, &Tensor::number(3.0)).unwrap();
-            let is_wide_mask = matches!(&index()[..], [Index::Tensor(it)] if it.rank() == 2 && !it.dtype().is_int());
             for value in [Tensor::number(-1.5), several] {
                 let expected = set(&x, &index(), &value).unwrap().to_f64_vec().unwrap();
                 let mut own = whole(24, &[2, 4, 3]);
                 let before = address(&own);
-                let is_done = write(&mut own, &index(), &value).unwrap();
-                assert_eq!(is_done, !is_wide_mask || value.numel() == 1, "{:?}", index());
-                if is_done {
-                    assert_eq!(own.to_f64_vec().unwrap(), expected, "{:?}", index());
-                }
+                assert!(write(&mut own, &index(), &value).unwrap());
+                assert_eq!(own.to_f64_vec().unwrap(), expected, "{:?}", index());
                 assert_eq!(address(&own), before);
             }
         }

@@ -4,12 +4,13 @@
 //! broadcast together, and their dimensions stand where the first of them stood when they are neighbours, else in front.
 
 mod in_place;
+mod picked;
 
 use smallvec::SmallVec;
 
 pub use in_place::set_in_place;
 
-use crate::{DType, Error, Result, Shape, Tensor, apply_one, functional, ops, rules};
+use crate::{DType, Error, Layout, Result, Shape, Tensor, apply_one, functional, ops, rules};
 
 /// One entry between the brackets.
 #[derive(Clone, Debug)]
@@ -222,6 +223,11 @@ impl Span {
         Ok(Self { start, len, step, size })
     }
 
+    /// The first element alone.
+    fn one(size: usize) -> Self {
+        Self { start: 0, len: 1, step: 1, size }
+    }
+
     fn is_full(self) -> bool {
         self.start == 0 && self.step == 1 && self.len == self.size
     }
@@ -313,11 +319,11 @@ struct Part {
 
 impl Part {
     fn new(whole: &Shape, index: &[Index]) -> Result<Self> {
-        let mut part = Self { spans: Vec::new(), shape: Shape::default(), kept: Shape::default() };
+        let (mut spans, mut shape) = (Vec::new(), Shape::default());
         for (dim, entry) in index.iter().enumerate() {
             let size = whole[dim];
             let span = match entry {
-                Index::Int(at) => Span { start: resolve(*at, size, dim)?, len: 1, step: 1, size },
+                Index::Int(at) => Span { start: resolve(*at, size, dim)?, ..Span::one(size) },
                 Index::Slice { start, stop, step } => Span::new(*start, *stop, *step, size)?,
                 _ => {
                     let problem = "is no number or slice".into();
@@ -325,12 +331,28 @@ impl Part {
                 }
             };
             if !matches!(entry, Index::Int(_)) {
-                part.shape.dims_mut().push(span.len);
+                shape.dims_mut().push(span.len);
             }
-            part.kept.dims_mut().push(span.len);
-            part.spans.push(span);
+            spans.push(span);
         }
-        Ok(part)
+        Ok(Self::of(spans, shape))
+    }
+
+    /// The part that spans name, one per dimension, and its shape.
+    fn of(spans: Vec<Span>, shape: Shape) -> Self {
+        let kept = spans.iter().map(|it| it.len).collect();
+        Self { spans, shape, kept }
+    }
+
+    /// Where its elements lie.
+    fn within(&self, whole: &Layout) -> Layout {
+        let mut target = Layout { shape: self.kept.clone(), ..whole.clone() };
+        for (dim, span) in self.spans.iter().enumerate() {
+            let (start, _, step) = span.ascending();
+            target.offset = target.offset.wrapping_add_signed(start as isize * whole.strides[dim]);
+            target.strides[dim] *= step as isize;
+        }
+        target
     }
 
     /// What is assigned, with a size for each span and in ascending order along each.

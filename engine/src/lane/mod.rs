@@ -103,8 +103,8 @@ pub(crate) fn replace(
     let program = cache::program(op, &inputs, attrs)?;
     let (shape, dtype) = (rules::broadcast_shape(op, &inputs)?, program.outputs()[0]);
     let layout = target.layout();
-    let lies_plain = layout.is_contiguous() && layout.offset == 0;
-    if !lies_plain || shape != *target.shape() || dtype != target.dtype() {
+    let first = layout.offset;
+    if !layout.is_contiguous() || shape != *target.shape() || dtype != target.dtype() {
         return Ok(false);
     }
     let mut sources: SmallVec<[Source<'_>; 4]> = SmallVec::from_iter([Source::Replaced]);
@@ -113,7 +113,9 @@ pub(crate) fn replace(
     }
     drop(inputs);
     let Some(bytes) = target.own_bytes() else { return Ok(false) };
-    let Some(output) = OutView::new(bytes, &shape, dtype) else { return Ok(false) };
+    let Some(output) = OutView::from_element(bytes, first, &shape, dtype) else {
+        return Ok(false);
+    };
     let params = params_of(&program, attrs);
     let run = || run(&program, &sources, &mut [output], &params);
     interrupt::unstopped(shape.numel(), run).ok_or(Error::Interrupted)??;

@@ -46,6 +46,8 @@ struct Slot {
     to: usize,
     /// Which kept buffer it is, when it outlives the run.
     kept: Option<usize>,
+    /// The slot whose place it takes: its launch changes what that held.
+    instead_of: Option<usize>,
     /// Where the program made what outlives the run.
     site: Site,
 }
@@ -61,6 +63,24 @@ enum Given {
     At(Location),
     Number(Number),
     Fed(usize),
+}
+
+impl Given {
+    fn slot(&self) -> Option<usize> {
+        match self {
+            Self::At(Location { buffer: Buffer::Slot(slot), .. }) => Some(*slot),
+            _ => None,
+        }
+    }
+
+    /// The slot of which it is all, in row-major order.
+    fn whole_slot(&self, slots: &[Slot]) -> Option<usize> {
+        let (Self::At(Location { layout, .. }), slot) = (self, self.slot()?) else { return None };
+        let is_whole = layout.offset == 0
+            && layout.is_contiguous()
+            && layout.shape.numel() == slots[slot].meta.shape.numel();
+        is_whole.then_some(slot)
+    }
 }
 
 struct Compiler<'a> {
@@ -163,7 +183,7 @@ impl<'a> Compiler<'a> {
         if kernels.len() > 1 {
             self.choices.push(Choice { op: op.name, kernel: kernel.name });
         }
-        let work = Work::Kernel { op, kernel, attrs: attrs.clone() };
+        let work = Work::Kernel { op, kernel, attrs: attrs.clone(), in_place: false };
         let values: Vec<Value> =
             (0..node.metas.len() as u32).map(|output| Value { node: id, output }).collect();
         self.draft(work, at.into_iter().map(Given::At).collect(), &values);
@@ -174,8 +194,8 @@ impl<'a> Compiler<'a> {
     fn draft(&mut self, work: Work, inputs: Vec<Given>, values: &[Value]) {
         let now = self.drafts.len();
         for given in &inputs {
-            if let Given::At(Location { buffer: Buffer::Slot(slot), .. }) = given {
-                self.slots[*slot].to = now;
+            if let Some(slot) = given.slot() {
+                self.slots[slot].to = now;
             }
         }
         let mut outputs = Vec::with_capacity(values.len());
@@ -191,7 +211,14 @@ impl<'a> Compiler<'a> {
     }
 
     fn slot(&mut self, meta: Meta, now: usize) -> usize {
-        self.slots.push(Slot { meta, from: now, to: now, kept: None, site: Site::NOWHERE });
+        self.slots.push(Slot {
+            meta,
+            from: now,
+            to: now,
+            kept: None,
+            instead_of: None,
+            site: Site::NOWHERE,
+        });
         self.slots.len() - 1
     }
 
@@ -274,10 +301,8 @@ impl<'a> Compiler<'a> {
             _ => {}
         }
         let mut at = self.locate(value)?;
-        if let Buffer::Slot(slot) = at.buffer
-            && !(at.layout.offset == 0
-                && at.layout.is_contiguous()
-                && at.layout.shape.numel() == self.slots[slot].meta.shape.numel())
+        if let Buffer::Slot(_) = at.buffer
+            && Given::At(at.clone()).whole_slot(&self.slots).is_none()
         {
             at = self.copy(at)?;
         }
@@ -295,26 +320,53 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    fn finish(self, deliveries: Vec<Delivery>) -> Result<Plan> {
+    /// Lets the output of a kernel that updates take the place of what it changes, if nobody looks at that later.
+    fn update_in_place(&mut self) {
+        for at in 0..self.drafts.len() {
+            let Draft { work, inputs, outputs } = &mut self.drafts[at];
+            let Work::Kernel { kernel: Kernel { updates: true, .. }, in_place, .. } = work else {
+                continue;
+            };
+            let Some(changed) = inputs[0].whole_slot(&self.slots) else { continue };
+            let is_read = inputs[1..].iter().any(|it| it.slot() == Some(changed));
+            let slot = &self.slots[changed];
+            if is_read || slot.kept.is_some() || slot.to > at {
+                continue;
+            }
+            *in_place = true;
+            inputs.remove(0);
+            self.slots[outputs[0]].instead_of = Some(changed);
+        }
+        for at in (0..self.slots.len()).rev() {
+            let Some(before) = self.slots[at].instead_of else { continue };
+            let Slot { to, site, .. } = self.slots[at];
+            let kept = self.slots[at].kept.take();
+            let before = &mut self.slots[before];
+            (before.to, before.kept, before.site) = (to, kept, site);
+        }
+    }
+
+    fn finish(mut self, deliveries: Vec<Delivery>) -> Result<Plan> {
+        self.update_in_place();
         let of_slot = |it: &Slot| Some((it.kept?, (it.meta.clone(), it.site)));
         let mut kept: Vec<(usize, (Meta, Site))> = self.slots.iter().filter_map(of_slot).collect();
         kept.sort_by_key(|it| it.0);
         let lives: Vec<Lifetime> = self
             .slots
             .iter()
-            .filter(|it| it.kept.is_none())
+            .filter(|it| it.kept.is_none() && it.instead_of.is_none())
             .map(|it| Lifetime { size: it.meta.bytes(), from: it.from, to: it.to })
             .collect();
         let memory = place(&lives);
         let mut offsets = memory.offsets.iter();
-        let places: Vec<Place> = self
-            .slots
-            .iter()
-            .map(|it| match it.kept {
-                Some(at) => Place::Output(at),
-                None => Place::Arena(offsets.next().copied().unwrap_or(0)),
-            })
-            .collect();
+        let mut places: Vec<Place> = Vec::with_capacity(self.slots.len());
+        for slot in &self.slots {
+            places.push(match (slot.instead_of, slot.kept) {
+                (Some(before), _) => places[before],
+                (None, Some(at)) => Place::Output(at),
+                (None, None) => Place::Arena(offsets.next().copied().unwrap_or(0)),
+            });
+        }
         let launches = self.drafts.into_iter().map(|it| bind(it, &places, &self.slots));
         let launches = launches.collect::<Result<Vec<_>>>()?;
         let const_bytes = self.consts.iter().map(Tensor::storage).collect::<Result<Vec<_>>>()?;

@@ -53,8 +53,18 @@ pub(super) struct Launch {
 
 /// What a launch runs.
 pub(super) enum Work {
-    Lanes { program: Program, params: Vec<Number>, label: String },
-    Kernel { op: &'static OpDef, kernel: &'static Kernel, attrs: Attrs },
+    Lanes {
+        program: Program,
+        params: Vec<Number>,
+        label: String,
+    },
+    /// With `in_place`, the first operand is what the output holds.
+    Kernel {
+        op: &'static OpDef,
+        kernel: &'static Kernel,
+        attrs: Attrs,
+        in_place: bool,
+    },
 }
 
 /// Where an output comes from.
@@ -230,7 +240,7 @@ impl Work {
     fn run<'a>(&self, inputs: &[Source<'a>], outputs: &mut [OutView<'a>]) -> Result<()> {
         match self {
             Self::Lanes { program, params, .. } => lane::run(program, inputs, outputs, params),
-            Self::Kernel { op, kernel, attrs } => {
+            Self::Kernel { op, kernel, attrs, in_place } => {
                 let mut views: SmallVec<[View<'a>; 8]> = SmallVec::new();
                 for it in inputs {
                     match it {
@@ -238,7 +248,8 @@ impl Work {
                         Source::Number(_) | Source::Replaced => return Err(outside()),
                     }
                 }
-                kernel.compute(&mut KernelCx { op, attrs, inputs: &views, outputs })
+                let cx = &mut KernelCx { op, attrs, inputs: &views, outputs };
+                if *in_place { kernel.update(cx) } else { kernel.compute(cx) }
             }
         }
     }

@@ -30,7 +30,10 @@ impl fmt::Display for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.work {
             Work::Lanes { label, .. } => write!(f, "lanes [{label}]")?,
-            Work::Kernel { op, kernel, .. } => write!(f, "{} by {}", op.name, kernel.name)?,
+            Work::Kernel { op, kernel, in_place, .. } => {
+                write!(f, "{} by {}", op.name, kernel.name)?;
+                f.write_str(if *in_place { " in place" } else { "" })?;
+            }
         }
         for (idx, it) in self.operands.inputs().iter().enumerate() {
             f.write_str(if idx == 0 { " " } else { ", " })?;

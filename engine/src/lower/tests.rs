@@ -86,6 +86,31 @@ fn views_are_layouts_or_copies() {
 }
 
 #[test]
+fn updates_take_the_place_of_what_nobody_reads_later() {
+    let in_place = |text: &str| {
+        let plan = check(&parse_compact(text, &[f32(&[4, 5]), f32(&[1, 5])]).unwrap());
+        (plan.to_string().matches(" in place").count(), plan.memory().peak)
+    };
+    let put = |x: &str, at: usize| {
+        format!("(slice_scatter {x} (neg %1) dim=0 start={at} stop={})", at + 1)
+    };
+    let chain = format!("(tanh {})", put(&put("(exp %0)", 2), 0));
+    assert_eq!(in_place(&chain), (2, 128 + 64));
+    assert_eq!(in_place(&put("(exp %0)", 3)), (1, 64), "the result outlives the run");
+    let whole = put("(t_reshape (t_reshape (exp %0) shape=[20]) shape=[4, 5])", 1);
+    assert_eq!(in_place(&whole).0, 1);
+    assert_eq!(in_place(&put("%0", 1)).0, 0, "an input is not written");
+    assert_eq!(
+        in_place(&format!("(add {} (exp %0))", put("(exp %0)", 1))).0,
+        0,
+        "it is read later"
+    );
+    assert_eq!(in_place(&format!("(exp %0) {}", put("(exp %0)", 1))).0, 0, "it outlives the run");
+    let own = "(slice_scatter (exp %0) (t_reshape (exp %0) shape=[4, 5]) dim=0)";
+    assert_eq!(in_place(own).0, 0, "it is read by the same launch");
+}
+
+#[test]
 fn inputs_keep_their_strides() {
     let text = "graph(%0: f32[2, 3] strides [1, 2], %1: number f64) {
         %2 = mul(%0, %1) : f32[2, 3] %3 = t_t(%0) : f32[3, 2] %4 = t_neg(%3) : f32[3, 2] return %2, %4, %0, %1 }";

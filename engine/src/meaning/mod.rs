@@ -50,7 +50,7 @@ pub struct MeaningCx<'a> {
     pub dtypes: &'a [DType],
 }
 
-attr_readers!(MeaningCx);
+attr_readers!(MeaningCx<'_>);
 
 /// Runs `$body` on the elements of an array, whatever their kind; it gives an array of theirs.
 macro_rules! of_kind {

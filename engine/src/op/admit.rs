@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use super::KernelCx;
 use super::widen::wide_input;
+use super::{Kernel, KernelCx};
 use crate::cpu::elements::Elements;
 use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
@@ -21,13 +21,19 @@ pub struct AdmitCx<'a> {
 
 enum Operands<'a> {
     Views(&'a [View<'a>]),
+    /// What a kernel updates, at which no check looks, and the operands after it.
+    Updated(&'a Shape, &'a [View<'a>]),
     Tensors(&'a [Tensor]),
 }
 
 impl<'a> AdmitCx<'a> {
     /// For a kernel that is about to run.
-    pub(super) fn of(cx: &'a KernelCx<'_, '_>) -> Self {
-        Self::new(cx.op, cx.attrs, Operands::Views(cx.inputs))
+    pub(super) fn of(kernel: &Kernel, cx: &'a KernelCx<'_, '_>) -> Self {
+        let operands = match kernel.updates {
+            true => Operands::Updated(cx.outputs[0].shape(), cx.inputs),
+            false => Operands::Views(cx.inputs),
+        };
+        Self::new(cx.op, cx.attrs, operands)
     }
 
     /// Before a result is promised.
@@ -48,6 +54,7 @@ impl<'a> AdmitCx<'a> {
     pub fn n_inputs(&self) -> usize {
         match self.operands {
             Operands::Views(all) => all.len(),
+            Operands::Updated(_, others) => 1 + others.len(),
             Operands::Tensors(all) => all.len(),
         }
     }
@@ -56,6 +63,9 @@ impl<'a> AdmitCx<'a> {
     pub fn shape(&self, idx: usize) -> &Shape {
         match self.operands {
             Operands::Views(all) => all[idx].shape(),
+            Operands::Updated(target, others) => {
+                idx.checked_sub(1).map_or(target, |it| others[it].shape())
+            }
             Operands::Tensors(all) => all[idx].shape(),
         }
     }
@@ -86,6 +96,9 @@ impl<'a> AdmitCx<'a> {
         };
         match self.operands {
             Operands::Views(all) => look(&all[idx]),
+            Operands::Updated(_, others) => {
+                idx.checked_sub(1).map_or(Ok(()), |it| look(&others[it]))
+            }
             Operands::Tensors(all) if all[idx].is_known() => all[idx].with_view(|it| look(&it))?,
             Operands::Tensors(_) => {
                 self.unseen.set(true);

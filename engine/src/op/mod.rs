@@ -1,25 +1,24 @@
 //! The op row: everything the system knows about one op stands in one `OpDef`.
 
 mod admit;
+mod kernel;
 pub mod shapes;
 mod surface;
 mod widen;
 
 pub use admit::AdmitCx;
 pub(crate) use admit::indices;
+pub use kernel::{Kernel, KernelCx};
 pub use surface::{Alpha, Autocast, Form, Is, Returns, Surface, When};
 
 pub use crate::attr::{flag, float, int, ints};
 
 use crate::attr::{Attr, Attrs, attr_readers};
-use crate::cpu::view::{OutView, View};
-use crate::cpu::{elements, interrupt};
 use crate::expr::Expr;
 use crate::meaning::Meaning;
 use crate::tape::StepCx;
 use crate::tensor::{Metas, Outputs};
 use crate::{DType, Error, Layout, Result, Shape, Tensor};
-use widen::widened;
 
 /// One op. Rows are `static` and listed in `ops::ALL`.
 pub struct OpDef {
@@ -236,80 +235,6 @@ pub enum Saves {
     Both,
 }
 
-/// One algorithm for an op on one device.
-#[derive(Clone, Copy)]
-pub struct Kernel {
-    /// `gemm.packed`; unique within the op.
-    pub name: &'static str,
-    /// The plain version, right but slow; fast-run leaves it out unless asked.
-    pub naive: bool,
-    /// Same inputs give the same bits on every run and thread count.
-    pub reproducible: bool,
-    /// Whether it can compute this application.
-    pub usable: fn(&InferCx<'_>) -> bool,
-    /// Bytes of scratch it allocates.
-    pub workspace: fn(&InferCx<'_>) -> usize,
-    /// Multiplications and additions, where there are many for each element; a row's first kernel tells.
-    pub flops: fn(&InferCx<'_>) -> usize,
-    /// Refuses elements that the op does not take, positions outside a dimension say. It runs before every run of the kernel, which
-    /// relies on it. A trace asks before it promises a result, so that the error comes from the line that made the mistake, and
-    /// nothing was changed after it.
-    pub admits: Option<fn(&AdmitCx<'_>) -> Result<()>>,
-    /// Whether it takes elements of every dtype as they are, since it only moves them or fills with given bits. Others compute: for
-    /// them, dtypes that are no [`crate::dtype::Arithmetic`] are converted before and after.
-    pub moves: bool,
-    /// Computes all outputs; reached through `compute` alone.
-    pub run: fn(&mut KernelCx<'_, '_>) -> Result<()>,
-}
-
-impl Kernel {
-    /// Computes all outputs, or tells that the user has stopped it; then they hold nothing of use.
-    pub(crate) fn compute(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
-        let admitted = self.admits.map_or(Ok(()), |admits| admits(&AdmitCx::of(cx)));
-        let res =
-            admitted.and_then(|()| if self.moves { (self.run)(cx) } else { widened(self, cx) });
-        match elements::take_refusal() {
-            _ if interrupt::take() => Err(Error::Interrupted),
-            Some(refused) => Err(refused.into()),
-            None => res,
-        }
-    }
-
-    /// A reproducible kernel that takes everything its row admits and needs no scratch.
-    pub const fn new(name: &'static str, run: fn(&mut KernelCx<'_, '_>) -> Result<()>) -> Self {
-        Self {
-            name,
-            naive: false,
-            reproducible: true,
-            usable: |_| true,
-            workspace: |_| 0,
-            flops: |_| 0,
-            admits: None,
-            moves: false,
-            run,
-        }
-    }
-
-    /// A kernel that only moves elements, whatever they are.
-    pub const fn moving(name: &'static str, run: fn(&mut KernelCx<'_, '_>) -> Result<()>) -> Self {
-        Self { moves: true, ..Self::new(name, run) }
-    }
-
-    /// The same kernel with a check of its operands.
-    pub const fn admitting(mut self, admits: fn(&AdmitCx<'_>) -> Result<()>) -> Self {
-        self.admits = Some(admits);
-        self
-    }
-}
-
-/// Inputs and outputs of one kernel run. Outputs are contiguous and of the inferred shapes.
-pub struct KernelCx<'a, 'b> {
-    pub op: &'static OpDef,
-    pub attrs: &'a Attrs,
-    pub inputs: &'a [View<'b>],
-    pub outputs: &'a mut [OutView<'b>],
-}
-
 /// What `infer` and kernel choice see: shapes, dtypes and attributes, never elements.
 pub struct InferCx<'a> {
     pub op: &'static OpDef,
@@ -395,31 +320,9 @@ impl std::fmt::Debug for OpDef {
     }
 }
 
-attr_readers!(InferCx);
-attr_readers!(ComposedCx);
-attr_readers!(GradCx);
-
-impl KernelCx<'_, '_> {
-    /// Integer attribute `idx` (0 when absent).
-    pub fn int(&self, idx: usize) -> i64 {
-        int(self.attrs, idx)
-    }
-
-    /// Float attribute `idx` (0 when absent; integers convert).
-    pub fn float(&self, idx: usize) -> f64 {
-        float(self.attrs, idx)
-    }
-
-    /// Bool attribute `idx` (false when absent).
-    pub fn flag(&self, idx: usize) -> bool {
-        flag(self.attrs, idx)
-    }
-
-    /// Integer list attribute `idx` (an int is a list of one; `None` when absent).
-    pub fn ints(&self, idx: usize) -> Option<smallvec::SmallVec<[i64; 4]>> {
-        ints(self.attrs, idx)
-    }
-}
+attr_readers!(InferCx<'_>);
+attr_readers!(ComposedCx<'_>);
+attr_readers!(GradCx<'_>);
 
 impl InferCx<'_> {
     /// Shape of input `idx`.

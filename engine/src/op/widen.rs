@@ -22,7 +22,10 @@ pub(super) fn widened(kernel: &Kernel, cx: &mut KernelCx<'_, '_>) -> Result<()> 
         None => Ok(*it),
     });
     let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
-    let buffers = cx.outputs.iter().map(|it| wide_buffer(it.shape().numel(), it.dtype()));
+    let buffers = cx.outputs.iter().enumerate().map(|(at, it)| match kernel.updates && at == 0 {
+        true => wide_copy(it),
+        false => wide_buffer(it.shape().numel(), it.dtype()),
+    });
     let mut buffers = buffers.collect::<Result<SmallVec<[_; 1]>>>()?;
     let outputs = cx.outputs.iter_mut().zip(&mut buffers).map(|(it, wide)| {
         let (shape, dtype) = (it.shape(), it.dtype().arithmetic().dtype());
@@ -70,6 +73,13 @@ pub(super) fn wide_input(input: &View<'_>) -> Result<Option<Wide>> {
         cast_into(input, &mut output);
     }
     Ok(Some(Wide { bytes, layout, dtype }))
+}
+
+/// As [`wide_buffer`], with what an output holds.
+fn wide_copy(output: &OutView<'_>) -> Result<Option<Bytes>> {
+    let layout = Layout::contiguous(output.shape().clone());
+    let held = output.held(&layout).ok_or_else(Error::outside_storage)?;
+    Ok(wide_input(&held)?.map(|it| it.bytes))
 }
 
 fn wide_buffer(numel: usize, dtype: DType) -> Result<Option<Bytes>> {

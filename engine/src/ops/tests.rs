@@ -4,8 +4,11 @@ use serde_json::Value;
 
 use crate::apply::apply_optional;
 use crate::autograd;
-use crate::op::{Body, Grad};
-use crate::{Attr, Attrs, DType, Layout, Meta, OpDef, Shape, Tensor, functional, ops};
+use crate::op::{Body, Grad, Kernel};
+use crate::{
+    Attr, Attrs, DType, Layout, Meta, OpDef, Shape, Tensor, apply_in_place, apply_one, functional,
+    ops,
+};
 
 pub(super) struct Case {
     pub(super) op: &'static OpDef,
@@ -177,6 +180,34 @@ pub(super) fn leaves(case: &Case) -> Vec<Option<Tensor>> {
     pairs
         .map(|(it, needed)| it.as_ref().map(|it| if *needed { it.leaf() } else { it.clone() }))
         .collect()
+}
+
+/// Where nobody else sees its first operand, a kernel that updates writes there what the op gives: also halves, which it computes in
+/// float32.
+#[test]
+fn updates_in_place_what_the_op_gives() {
+    let updates = |it: &Case| matches!(it.op.body, Body::Kernels([Kernel { updates: true, .. }]));
+    let cases: Vec<Case> = cases().into_iter().filter(updates).collect();
+    for op in ops::all() {
+        let listed = cases.iter().any(|it| it.op == op);
+        let Body::Kernels(kernels) = op.body else { continue };
+        assert!(listed || kernels.iter().all(|it| !it.updates), "{} has no case", op.name);
+    }
+    for case in &cases {
+        for dtype in [DType::F32, DType::F16] {
+            let of_dtype = |it: &Tensor| match it.dtype().is_float() {
+                true => functional::to(it, dtype).unwrap(),
+                false => it.clone(),
+            };
+            let inputs: Vec<Tensor> = case.inputs.iter().flatten().map(of_dtype).collect();
+            let expected = apply_one(case.op, &inputs, &case.attrs).unwrap();
+            let mut own = apply_one(&ops::unary::clone::OP, &inputs[..1], &Attrs::new()).unwrap();
+            let at = std::sync::Arc::as_ptr(&own.storage().unwrap());
+            assert!(apply_in_place(case.op, &mut own, None, &inputs[1..], &case.attrs).unwrap());
+            assert_eq!(std::sync::Arc::as_ptr(&own.storage().unwrap()), at, "{}", name(case));
+            assert_eq!(differs(&own, &expected), None, "{}", name(case));
+        }
+    }
 }
 
 #[test]

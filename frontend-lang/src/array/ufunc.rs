@@ -57,9 +57,13 @@ impl Row {
         if self.kind.is_unary() { 1 } else { 2 }
     }
 
+    fn ready(&self) -> Option<&Ready> {
+        self.ready.get_or_init(|| Ready::named(self.op)).as_ref()
+    }
+
     fn apply(&self, inputs: &[Tensor]) -> Result<Tensor, Raised> {
-        let ready = self.ready.get_or_init(|| Ready::named(self.op)).as_ref();
-        let ready = ready.ok_or_else(|| runtime_error(format!("the op {} is missing", self.op)))?;
+        let ready =
+            self.ready().ok_or_else(|| runtime_error(format!("the op {} is missing", self.op)))?;
         engine::apply_one(ready.op, inputs, &ready.attrs).map_err(super::error)
     }
 
@@ -151,6 +155,31 @@ impl Row {
         let quotient = self.apply(&[a.stored(dtype)?, safe])?;
         let keep = convert::cast(&LOGICAL_NOT.apply(&[zero])?, Some(dtype))?;
         MULTIPLY.apply(&[quotient, keep])
+    }
+
+    /// Whether the result was written where the elements of the first operand are: it has their dtype, and nobody else sees them. What
+    /// is wrong with the operands is said where the result is made.
+    fn replaces(&self, cx: &mut Cx, this: &Value, other: &Value) -> Result<bool, Raised> {
+        let Some(ready) = self.ready() else { return Ok(false) };
+        let (Value::Tensor(object), Some(a), Some(b)) =
+            (this, Operand::read(cx, this)?, Operand::read(cx, other)?)
+        else {
+            return Ok(false);
+        };
+        let dtype = a.dtype;
+        let computes = match self.kind {
+            Kind::Adds | Kind::Subtracts | Kind::Multiplies => dtype != DType::Bool,
+            Kind::Divides | Kind::Powers | Kind::Whole => dtype.is_float(),
+            _ => false,
+        };
+        let number = b.tensor.as_number().filter(|_| b.weak);
+        let fits = number.is_none_or(|it| check_fits(it, dtype).is_ok());
+        if !computes || !fits || common((dtype, false), (b.dtype, b.weak)) != dtype {
+            return Ok(false);
+        }
+        let more = b.ready(dtype, &a)?;
+        drop((a, b));
+        Ok(matches!(object.apply_in_place(ready.op, &[more], &ready.attrs), Ok(true)))
     }
 
     fn product(&self, a: &Operand, b: &Operand) -> Result<Tensor, Raised> {
@@ -351,6 +380,9 @@ pub fn inplace(
     other: &Value,
 ) -> Result<Option<Value>, Raised> {
     let Some(row) = of_operator(op) else { return Ok(None) };
+    if row.replaces(cx, this, other)? {
+        return Ok(Some(this.clone()));
+    }
     let Some((tensor, _)) = computed(cx, row, &[this, other])? else { return Ok(None) };
     store(row, this, tensor)?;
     Ok(Some(this.clone()))

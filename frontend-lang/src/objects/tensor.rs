@@ -224,35 +224,29 @@ impl TensorObj {
     /// Writes a part of the elements where they are, if no other variable and no tape can see them there; `false` leaves that to
     /// [`TensorObj::set`].
     pub(crate) fn set_in_place(&self, index: &[Index], value: &Tensor) -> engine::Result<bool> {
-        self.look_again();
-        let seen = self.value.borrow().layout().clone();
-        let done = match self.base.borrow().as_ref() {
-            Some(base) => self.write_through(base, &seen, index, value)?,
-            None => {
-                let mut own = self.value.borrow_mut();
-                let done = engine::index::set_in_place(&mut own, &seen, index, value)?;
-                self.version.set(self.version.get().wrapping_add(done.into()));
-                done
-            }
-        };
-        Ok(done)
+        let is_view = self.base.borrow().is_some();
+        if is_view && value.same(&self.value.borrow()) {
+            return Ok(false);
+        }
+        self.change(&mut |owner, seen| {
+            let seen = seen.unwrap_or(owner.layout()).clone();
+            engine::index::set_in_place(owner, &seen, index, value)
+        })
     }
 
-    /// Replaces the elements where they are by those of an elementwise op, whose first operand they are, if no other variable, no tape
-    /// and no trace can see them there; `false` leaves that to [`TensorObj::set`].
+    /// Replaces the elements where they are by those of an op, whose first operand they are, if no other variable, no tape and no trace
+    /// can see them there; `false` leaves that to [`TensorObj::set`].
     pub(crate) fn apply_in_place(
         self: &Rc<Self>,
         op: &'static OpDef,
         others: &[Tensor],
         attrs: &Attrs,
     ) -> engine::Result<bool> {
-        if self.base.borrow().is_some() || self.refuses_in_place().is_some() {
+        if self.refuses_in_place().is_some() {
             return Ok(false);
         }
         journal::value_changes(self);
-        let done = engine::apply_in_place(op, &mut self.value.borrow_mut(), others, attrs)?;
-        self.version.set(self.version.get().wrapping_add(done.into()));
-        Ok(done)
+        self.change(&mut |owner, seen| engine::apply_in_place(op, owner, seen, others, attrs))
     }
 
     /// Gives the variable new elements at its place of the tape: a leaf stays the same leaf, a result keeps its history.

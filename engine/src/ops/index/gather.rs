@@ -73,7 +73,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let dim = resolve_dim(cx.op.name, cx.int(0), cx.inputs[0].shape().rank())?;
-    let spread = Spread::new(cx.op.name, &cx.inputs[0], &cx.inputs[1], dim)?;
+    let spread = Spread::new(cx.op.name, cx.inputs[0].shape(), &cx.inputs[1], dim)?;
     let input = cx.inputs[0];
     with_size!(input.dtype(), T => {
         let (src, out) = (input.to_slice::<T>(), cx.outputs[0].as_mut_slice::<T>());

@@ -2,9 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::{admit_along, index_dtype};
-use crate::cpu::number::Num;
-use crate::cpu::{interrupt, strided};
+use super::{add_row, admit_along, index_dtype};
+use crate::cpu::{elements, strided};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::indices;
 use crate::op::{
@@ -25,13 +24,14 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("index_add.rows", run).admitting(admit_along)]),
+    body: Body::Kernels(&[Kernel::new("index_add.rows", run).updating().admitting(admit_along)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,
     method: true,
     internal: false,
     surface: Surface {
+        in_place: true,
         shapes: "the shape of the input; source has the length of index along dim",
         ..Surface::PLAIN
     },
@@ -79,24 +79,23 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let (input, source) = (cx.inputs[0], cx.inputs[2]);
-    let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
-    let (outer, size, inner) = strided::around(input.shape(), dim);
-    let index = indices(cx.op.name, &cx.inputs[1])?;
-    with_dtype!(input.dtype(), T => {
-        let src = source.to_slice::<T>();
+    let (shape, dtype) = (cx.outputs[0].shape(), cx.outputs[0].dtype());
+    let dim = resolve_dim(cx.op.name, cx.int(0), shape.rank())?;
+    let (outer, size, inner) = strided::around(shape, dim);
+    let index = indices(cx.op.name, &cx.inputs[0])?;
+    with_dtype!(dtype, T => {
+        let src = cx.inputs[1].to_slice::<T>();
+        elements::all_made()?;
         let out = cx.outputs[0].as_mut_slice::<T>();
-        interrupt::copy(out, &input.to_slice::<T>());
         let mut rows = src.chunks_exact(inner.max(1));
         for block in 0..outer {
             for &at in index.iter() {
                 let start = (block * size + at as usize) * inner;
                 let row = rows.next().unwrap_or(&[]);
-                out[start..start + inner].iter_mut().zip(row).for_each(|(slot, &x)| *slot = slot.plus(x));
+                add_row(&mut out[start..start + inner], row, dtype);
             }
         }
     });
-    cx.outputs[0].settle_bools();
     Ok(())
 }
 

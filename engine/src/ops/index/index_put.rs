@@ -2,10 +2,9 @@
 
 use smallvec::smallvec;
 
-use super::{admit_leading, index_dtype, leading, row_starts};
-use crate::cpu::number::Num;
+use super::{add_row, admit_leading, index_dtype, leading, row_starts};
 use crate::cpu::view::View;
-use crate::cpu::{interrupt, strided};
+use crate::cpu::{elements, interrupt, strided};
 use crate::functional::unbroadcast;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
@@ -14,7 +13,6 @@ use crate::op::{
 };
 use crate::{
     Attrs, Error, Layout, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_dtype,
-    with_size,
 };
 
 pub static OP: OpDef = OpDef {
@@ -27,7 +25,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("index_put.rows", run).admitting(|cx| admit_leading(cx, 2))]),
+    body: Body::Kernels(&[Kernel::new("index_put.rows", run)
+        .updating()
+        .admitting(|cx| admit_leading(cx, 2))]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,
@@ -79,33 +79,22 @@ fn target(op: &'static str, shape: &Shape, index: &[&Shape]) -> Result<Shape> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let (input, values, index) = (cx.inputs[0], cx.inputs[1], &cx.inputs[2..]);
+    let (values, index) = (cx.inputs[0], &cx.inputs[1..]);
+    let (shape, dtype) = (cx.outputs[0].shape(), cx.outputs[0].dtype());
     let shapes: Vec<&Shape> = index.iter().map(View::shape).collect();
-    let lead = leading(cx.op.name, input.shape(), &shapes)?;
-    let target = target(cx.op.name, input.shape(), &shapes)?;
-    let starts = row_starts(cx.op.name, input.shape(), index, &lead)?;
+    let lead = leading(cx.op.name, shape, &shapes)?;
+    let target = target(cx.op.name, shape, &shapes)?;
+    let starts = row_starts(cx.op.name, shape, index, &lead)?;
     let add = cx.flag(0);
     let spread = values.layout().broadcast_to(&target).unwrap_or_else(|| values.layout().clone());
-    if add {
-        with_dtype!(input.dtype(), T => {
-            let out = cx.outputs[0].as_mut_slice::<T>();
-            interrupt::copy(out, &input.to_slice::<T>());
-            let values = strided::gather(values.buffer::<T>(), &spread);
-            for at in interrupt::pieces_of(starts.len(), lead.row).flatten() {
-                let slots = out[starts[at]..][..lead.row].iter_mut();
-                let row = &values[at * lead.row..][..lead.row];
-                slots.zip(row).for_each(|(slot, &x)| *slot = slot.plus(x));
-            }
-        });
-        cx.outputs[0].settle_bools();
-        return Ok(());
-    }
-    with_size!(input.dtype(), T => {
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        interrupt::copy(out, &input.to_slice::<T>());
+    with_dtype!(dtype, T => {
         let values = strided::gather(values.buffer::<T>(), &spread);
+        elements::all_made()?;
+        let out = cx.outputs[0].as_mut_slice::<T>();
         for at in interrupt::pieces_of(starts.len(), lead.row).flatten() {
-            out[starts[at]..][..lead.row].copy_from_slice(&values[at * lead.row..][..lead.row]);
+            let row = &mut out[starts[at]..][..lead.row];
+            let placed = &values[at * lead.row..][..lead.row];
+            if add { add_row(row, placed, dtype) } else { row.copy_from_slice(placed) }
         }
     });
     Ok(())

@@ -4,13 +4,14 @@ use smallvec::smallvec;
 
 use crate::OpDef;
 use crate::cpu::elements::Elements;
+use crate::cpu::number::Num;
 use crate::cpu::view::View;
 use crate::cpu::{interrupt, strided};
 use crate::meaning::{Array, MeaningCx, broadcast, from_end};
 use crate::op::AdmitCx;
 use crate::op::indices;
 use crate::shape::resolve_dim;
-use crate::{Attr, Error, Layout, Result, Shape, Tensor, apply_one};
+use crate::{Attr, DType, Error, Layout, Result, Shape, Tensor, apply_one};
 
 pub mod embedding;
 pub mod gather;
@@ -94,6 +95,16 @@ pub(crate) fn admit_leading(cx: &AdmitCx<'_>, first: usize) -> Result<()> {
     })
 }
 
+/// Adds elements to those of a row, each pair rounded; of bools, whether one of both is true.
+#[inline]
+pub(crate) fn add_row<T: Num>(row: &mut [T], more: &[T], dtype: DType) {
+    let is_bool = dtype == DType::Bool;
+    for (slot, &it) in row.iter_mut().zip(more) {
+        let sum = slot.plus(it);
+        *slot = if is_bool && sum != T::ZERO { T::ONE } else { sum };
+    }
+}
+
 /// How index tensors on the leading dimensions address the rows of a tensor: one start per broadcast position.
 pub(crate) struct Leading {
     /// What the index tensors broadcast to.
@@ -156,12 +167,12 @@ pub(crate) struct Spread<'a> {
 impl<'a> Spread<'a> {
     pub(crate) fn new(
         op: &'static str,
-        target: &View<'_>,
+        target: &Shape,
         index: &View<'a>,
         dim: usize,
     ) -> Result<Self> {
         let raised = |it: &Shape| if it.rank() == 0 { Shape::from([1]) } else { it.clone() };
-        let (shape, index_shape) = (raised(target.shape()), raised(index.shape()));
+        let (shape, index_shape) = (raised(target), raised(index.shape()));
         Ok(Self { shape, index: indices(op, index)?, index_shape, dim })
     }
 

@@ -2,9 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::{Spread, index_dtype};
-use crate::cpu::elements::Elements;
-use crate::cpu::number::Num;
+use super::{Spread, add_row, index_dtype};
+use crate::cpu::elements::{self, Elements};
 use crate::cpu::typed::{self, Plain};
 use crate::cpu::view::View;
 use crate::cpu::{interrupt, strided};
@@ -58,51 +57,50 @@ pub(super) fn meaning(cx: &MeaningCx<'_>, add: bool) -> Array {
     placed.reshaped(cx.shape(0))
 }
 
-/// Adds the elements of the source at their places, or puts them there.
-pub(super) fn run(cx: &mut KernelCx<'_, '_>, add: bool) -> Result<()> {
-    let (input, index, src) = (cx.inputs[0], cx.inputs[1], cx.inputs[2]);
-    let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
-    let spread = Spread::new(cx.op.name, &input, &index, dim)?;
-    if add {
-        with_dtype!(input.dtype(), T => {
-            let (out, src) = start::<T>(cx, &src, index.shape())?;
-            spread.for_each(|from, to| out[to] = out[to].plus(src[from]));
-        });
-        cx.outputs[0].settle_bools();
-        return Ok(());
-    }
-    with_size!(input.dtype(), T => {
-        let (out, src) = start::<T>(cx, &src, index.shape())?;
+/// Adds the elements of the source at their places.
+pub(super) fn add(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (spread, dtype) = (spread(cx)?, cx.outputs[0].dtype());
+    with_dtype!(dtype, T => {
+        let src = source::<T>(&cx.inputs[1], cx.inputs[0].shape(), dtype)?;
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        spread.for_each(|from, to| add_row(&mut out[to..=to], &src[from..=from], dtype));
+    });
+    Ok(())
+}
+
+/// Puts the elements of the source at their places.
+pub(super) fn put(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let (spread, dtype) = (spread(cx)?, cx.outputs[0].dtype());
+    with_size!(dtype, T => {
+        let src = source::<T>(&cx.inputs[1], cx.inputs[0].shape(), dtype)?;
+        let out = cx.outputs[0].as_mut_slice::<T>();
         spread.for_each(|from, to| out[to] = src[from]);
     });
     Ok(())
 }
 
-/// The output as a copy of the input, and the part of the source that an index of `shape` uses, in row-major order.
-fn start<'c, T: Plain + Default>(
-    cx: &'c mut KernelCx<'_, '_>,
-    src: &View<'_>,
-    shape: &Shape,
-) -> Result<(&'c mut [T], Elements<'static, T>)> {
-    let input = cx.inputs[0];
-    let out = cx.outputs[0].as_mut_slice::<T>();
-    interrupt::copy(out, &input.to_slice::<T>());
-    Ok((out, source(src, shape, input.dtype())?))
+fn spread<'a>(cx: &KernelCx<'_, 'a>) -> Result<Spread<'a>> {
+    let shape = cx.outputs[0].shape();
+    let dim = resolve_dim(cx.op.name, cx.int(0), shape.rank())?;
+    Spread::new(cx.op.name, shape, &cx.inputs[0], dim)
 }
 
-/// The elements that an index of `shape` names; a number, which has a shape of its own, stands for all of them.
+/// The elements that an index of `shape` names, in row-major order; a number, which has a shape of its own, stands for all of them.
 fn source<T: Plain + Default>(
     src: &View<'_>,
     shape: &Shape,
     dtype: DType,
 ) -> Result<Elements<'static, T>> {
-    if src.shape().rank() == shape.rank() && src.dtype() == dtype {
+    let elements = if src.shape().rank() == shape.rank() && src.dtype() == dtype {
         let part = Layout { shape: shape.clone(), ..src.layout().clone() };
-        return Ok(strided::gather(src.buffer::<T>(), &part));
-    }
-    let bytes = storage::from_number(src.first().unwrap_or(Number::Int(0)), dtype)?;
-    let number = typed::slice::<T>(&bytes)[0];
-    Ok(Elements::written(shape.numel(), |out| interrupt::fill(out, number)))
+        strided::gather(src.buffer::<T>(), &part)
+    } else {
+        let bytes = storage::from_number(src.first().unwrap_or(Number::Int(0)), dtype)?;
+        let number = typed::slice::<T>(&bytes)[0];
+        Elements::written(shape.numel(), |out| interrupt::fill(out, number))
+    };
+    elements::all_made()?;
+    Ok(elements)
 }
 
 /// The gradient of what is placed, input 2, where it is wanted.

@@ -20,15 +20,15 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: placing::infer,
-    body: Body::Kernels(&[
-        Kernel::new("scatter.loop", |cx| placing::run(cx, false)).admitting(admit_along)
-    ]),
+    body: Body::Kernels(&[Kernel::moving("scatter.loop", placing::put)
+        .updating()
+        .admitting(admit_along)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::SCATTERED, ..Surface::PLAIN },
+    surface: Surface { in_place: true, shapes: shapes::SCATTERED, ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "ScatterElements", since: 16, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.scatter", "oneflow.scatter"],
     examples: &[

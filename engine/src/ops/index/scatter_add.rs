@@ -17,9 +17,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: placing::infer,
-    body: Body::Kernels(&[
-        Kernel::new("scatter_add.loop", |cx| placing::run(cx, true)).admitting(admit_along)
-    ]),
+    body: Body::Kernels(&[Kernel::new("scatter_add.loop", placing::add)
+        .updating()
+        .admitting(admit_along)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("slice_scatter.copy", run)]),
+    body: Body::Kernels(&[Kernel::moving("slice_scatter.copy", run).updating()]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,
@@ -79,10 +79,9 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let dim = dim_attr(cx.op.name, cx.attrs, 0, whole.shape.rank())?;
     let span = span_of(cx.op.name, whole.shape[dim], &cx.attrs[1], &cx.attrs[2], cx.int(3))?;
     let part = whole.slice(dim, span.start, span.len, span.step);
-    let (input, src) = (cx.inputs[0], cx.inputs[1]);
-    with_size!(input.dtype(), T => {
+    let src = cx.inputs[0];
+    with_size!(src.dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
-        strided::copy(input.buffer::<T>(), input.layout(), out, &whole);
         strided::copy(src.buffer::<T>(), src.layout(), out, &part);
     });
     Ok(())

@@ -63,32 +63,45 @@ impl View {
     }
 }
 
+/// What writes into a buffer: gets its owner, and how the elements that are meant lie there if not as the owner says. False if it
+/// may not, with nothing changed.
+pub(super) type Change<'a> = dyn FnMut(&mut Tensor, Option<&Layout>) -> engine::Result<bool> + 'a;
+
 impl TensorObj {
-    /// As [`TensorObj::set_in_place`] for a part that is seen under a layout; a view lets go of the buffer meanwhile.
-    pub(super) fn write_through(
+    /// Lets the elements change where they are; a view lets go of the buffer meanwhile.
+    pub(super) fn change(&self, change: &mut Change<'_>) -> engine::Result<bool> {
+        self.look_again();
+        match self.base.borrow().as_ref() {
+            Some(base) => self.change_through(base, None, change),
+            None => self.change_own(None, change),
+        }
+    }
+
+    fn change_own(&self, seen: Option<&Layout>, change: &mut Change<'_>) -> engine::Result<bool> {
+        let done = change(&mut self.value.borrow_mut(), seen);
+        self.version.set(self.version.get().wrapping_add(matches!(done, Ok(true)).into()));
+        done
+    }
+
+    /// As [`TensorObj::change`] for what is seen under a layout: that of a view of this view, or its own.
+    fn change_through(
         &self,
         base: &Base,
-        seen: &Layout,
-        index: &[Index],
-        value: &Tensor,
+        seen: Option<&Layout>,
+        change: &mut Change<'_>,
     ) -> engine::Result<bool> {
         let own = self.value.borrow().clone();
         let is_taped = autograd::enabled() && own.requires_grad();
-        if is_taped || !own.shares_buffer(&base.object.value.borrow()) || value.same(&own) {
+        if is_taped || !own.shares_buffer(&base.object.value.borrow()) {
             return Ok(false);
         }
         let (layout, edge) = (own.layout().clone(), own.edge().cloned());
         drop(own);
         self.value.replace(Tensor::number(0.0));
+        let seen = seen.or(Some(&layout));
         let done = match base.object.base.borrow().as_ref() {
-            Some(further) => base.object.write_through(further, seen, index, value),
-            None => {
-                let mut whole = base.object.value.borrow_mut();
-                let done = engine::index::set_in_place(&mut whole, seen, index, value);
-                let version = &base.object.version;
-                version.set(version.get().wrapping_add(matches!(done, Ok(true)).into()));
-                done
-            }
+            Some(further) => base.object.change_through(further, seen, change),
+            None => base.object.change_own(seen, change),
         };
         self.value.replace(base.object.value.borrow().seen_under(layout, edge));
         if matches!(done, Ok(true)) {
