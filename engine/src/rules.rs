@@ -68,7 +68,7 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
         DTypeRule::Any | DTypeRule::FloatFirst | DTypeRule::Promote | DTypeRule::Same => {
             same(promoted())
         }
-        DTypeRule::PromoteNumbers => match promoted() {
+        DTypeRule::PromoteNumbers | DTypeRule::SameNumbers => match promoted() {
             DType::Bool => {
                 refuse(DType::Bool, "a number; convert with .to(int64) or use logical ops")
             }
@@ -128,8 +128,21 @@ pub fn check_dtypes(op: &'static str, rule: &DTypeRule, inputs: &[Tensor]) -> Re
                 DTypeRule::FloatsToSame | DTypeRule::SameFloats | DTypeRule::FloatsLikeFirst,
                 dtype,
             ) if !dtype.is_float() => return refuse(dtype, "floats"),
-            (DTypeRule::FloatsLikeFirst, DType::F32) if first.is_some_and(DType::is_half) => {}
-            (DTypeRule::Same | DTypeRule::SameFloats | DTypeRule::FloatsLikeFirst, dtype)
+            (DTypeRule::FloatsLikeFirst, dtype) if idx > 0 => {
+                let first_parameter = inputs[1].dtype();
+                let fits = Some(dtype) == first
+                    || dtype == DType::F32 && first.is_some_and(DType::is_half);
+                if !fits || dtype != first_parameter {
+                    return refuse(
+                        dtype,
+                        "parameters of the input's dtype, or all float32 beside a half",
+                    );
+                }
+            }
+            (DTypeRule::PromoteNumbers | DTypeRule::SameNumbers, DType::Bool) => {
+                return refuse(DType::Bool, "a number");
+            }
+            (DTypeRule::Same | DTypeRule::SameNumbers | DTypeRule::SameFloats, dtype)
                 if first != Some(dtype) =>
             {
                 let dtypes = inputs.iter().map(Tensor::dtype).collect();
@@ -138,7 +151,6 @@ pub fn check_dtypes(op: &'static str, rule: &DTypeRule, inputs: &[Tensor]) -> Re
             (DTypeRule::IntsToSame, dtype) if dtype.is_float() => {
                 return refuse(dtype, "integers or bool");
             }
-            (DTypeRule::PromoteNumbers, DType::Bool) => return refuse(DType::Bool, "a number"),
             _ => {}
         }
     }

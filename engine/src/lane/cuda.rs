@@ -1,7 +1,7 @@
 //! CUDA C from lane programs: the same steps of arithmetic that the loops of the processor are compiled from.
 //!
-//! **Invariant:** compiled without contraction of products and sums (`--fmad=false`), a kernel gives the bits of the tile machine, as
-//! far as the functions of both C libraries agree.
+//! **Invariant:** compiled with `--fmad=false` and without `--use_fast_math`, a kernel gives the bits of the tile machine, as far as the
+//! functions of both C libraries agree.
 
 use std::fmt::Write;
 
@@ -133,7 +133,7 @@ impl Value<'_> {
                 Type::F32 => format!("__int_as_float({a})"),
                 Type::F64 => format!("__longlong_as_double({a})"),
                 Type::I32 => format!("__float_as_int({a})"),
-                Type::I64 | Type::Bool => format!("__double_as_longlong({a})"),
+                Type::Bool | Type::I64 => format!("__double_as_longlong({a})"),
             },
             Action::Convert if ty == Type::I64 && self.operand_is_float() => {
                 format!("ng_whole({a})")

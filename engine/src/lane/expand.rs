@@ -132,8 +132,7 @@ fn value_of<'a>(
         }
         Node::Select(_, cond, x, y) => select(at(cond)?.is_true(), at(x)?, at(y)?)?,
         Node::SelectCompare(op, _, [a, b, x, y]) => {
-            let cond = binary(op, at(a)?, at(b)?)?.is_true();
-            select(cond, at(x)?, at(y)?)?
+            select(compared(op, at(a)?, at(b)?)?, at(x)?, at(y)?)?
         }
     })
 }
@@ -143,6 +142,25 @@ fn constant<'a>(lane: Lane, value: f64) -> Any<'a> {
         Lane::I64 => Any::I64(Sym::of(value as i64)),
         Lane::F32 => Any::F32(Sym::of(value as f32)),
         Lane::F64 => Any::F64(Sym::of(value)),
+    }
+}
+
+/// Whether a comparison holds; `None` unless `op` is one.
+fn compared<'a>(op: BinOp, x: Any<'a>, y: Any<'a>) -> Option<Sym<'a, bool>> {
+    fn holds<S: Scalar>(op: BinOp, x: S, y: S) -> Option<S::Truth> {
+        Some(match op {
+            BinOp::Eq => x.equals(y),
+            BinOp::Ne => !x.equals(y),
+            BinOp::Lt => x.less(y),
+            BinOp::Le => x.at_most(y),
+            _ => return None,
+        })
+    }
+    match (x, y) {
+        (Any::I64(x), Any::I64(y)) => holds(op, x, y),
+        (Any::F32(x), Any::F32(y)) => holds(op, x, y),
+        (Any::F64(x), Any::F64(y)) => holds(op, x, y),
+        _ => None,
     }
 }
 

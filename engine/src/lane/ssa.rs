@@ -1,8 +1,6 @@
 //! A lane program as data: single assignment over lanes. Whoever executes elementwise ops reads this value: the tile machine
 //! ([`super::registers`]), and other back ends by way of its expansion into arithmetic ([`super::expand`]).
 
-use std::fmt;
-
 use crate::DType;
 use crate::cpu::lane::{Lane, Mem};
 use crate::expr::{BinOp, UnOp};
@@ -86,14 +84,5 @@ impl Ssa {
             }
         }
         res
-    }
-}
-
-impl fmt::Display for Ssa {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (idx, node) in self.nodes.iter().enumerate() {
-            writeln!(f, "%{idx} = {node:?}")?;
-        }
-        self.outputs.iter().try_for_each(|(node, dtype)| writeln!(f, "-> %{node} as {dtype}"))
     }
 }

@@ -104,17 +104,18 @@ impl Plan {
     }
 
     /// The launches of elementwise ops as CUDA C, each a kernel under the ops that it consists of; launches of other ops are remarks.
+    /// A kernel steps through each operand evenly: how a broadcast or turned operand lies stands in the line above it.
     pub fn cuda_text(&self) -> String {
         let kernel = |(at, launch): (usize, &Launch)| match &launch.work {
             Work::Lanes { program, .. } => {
                 let kernel = cuda::kernel(program, &format!("launch{at}"));
-                format!("// {launch}\n{}", kernel.unwrap_or_default())
+                format!("// {launch}\n{}", kernel.unwrap_or_else(|| "// has no expansion\n".into()))
             }
             Work::Kernel { .. } => format!("// {launch}: a kernel of its own\n"),
         };
         let kernels: Vec<String> = self.launches.iter().enumerate().map(kernel).collect();
         let text = kernels.join("\n");
-        let prelude = if text.contains("ng_") { cuda::PRELUDE } else { "" };
+        let prelude = if text.contains("= ng_") { cuda::PRELUDE } else { "" };
         [prelude, &text].concat()
     }
 

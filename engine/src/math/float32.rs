@@ -21,7 +21,7 @@ const LN2_LO: f32 = -2.121_944_4e-4;
 const PIO2_HI: f64 = std::f64::consts::FRAC_PI_2;
 const PIO2_LO: f64 = 6.123_233_995_736_766e-17;
 /// Arguments beyond this are reduced by the library.
-pub(crate) const TRIG_LIMIT: f32 = 1e9;
+const TRIG_LIMIT: f32 = 1e9;
 
 /// 2^n for n in -126..=127.
 #[inline(always)]
@@ -300,10 +300,16 @@ pub(crate) fn tan<F: Float32>(x: F) -> F {
     F::select(x.equals(F::of(0.0)), x, res)
 }
 
+/// Whether an argument is beyond the reach of the trigonometric formulas.
+#[inline(always)]
+pub(crate) fn is_far<F: Float32>(x: F) -> F::Truth {
+    F::of(TRIG_LIMIT).less(x.abs())
+}
+
 /// A trigonometric function of which `near` is the way for arguments up to `TRIG_LIMIT`.
 #[inline(always)]
 pub(crate) fn reduced<F: Float32>(x: F, near: F, library: Library) -> F {
-    F::select(F::of(TRIG_LIMIT).less(x.abs()), x.library(library), near)
+    F::select(is_far(x), x.library(library), near)
 }
 
 /// A function of 64 bits, rounded.

@@ -12,29 +12,44 @@ pub(crate) fn sigmoid<D: Float64>(x: D) -> D {
     D::of(1.0) / (D::of(1.0) + (-x).library(Library::Exp))
 }
 
+/// From here on squares of numbers are so large that 1 beside them does not count.
+const LARGE: f64 = 268_435_456.0;
+
+/// `log(2 x)`, for large numbers, of which the double may be infinite.
+#[inline(always)]
+fn log_of_double<D: Float64>(x: D) -> D {
+    x.library(Library::Log) + D::of(LN_2)
+}
+
 /// `log(a + sqrt(a^2 + 1))`, so that nothing is lost near 0.
 #[inline(always)]
 pub(crate) fn asinh<D: Float64>(x: D) -> D {
     let (one, a) = (D::of(1.0), x.abs());
-    let inverse = one / a;
-    let ahead = a / (one.library2(inverse, Library2::Hypot) + inverse);
-    (a + ahead).library(Library::Log1p).copysign(x)
+    let near = || {
+        let inverse = one / a;
+        let ahead = a / (one.library2(inverse, Library2::Hypot) + inverse);
+        (a + ahead).library(Library::Log1p)
+    };
+    D::either(a.less(D::of(LARGE)), near, || log_of_double(a)).copysign(x)
 }
 
-/// `log(x + sqrt(x^2 - 1))`; NaN below 1. Far out, where the sum would be infinite, `log(x) + log(2)`.
+/// `log(x + sqrt(x^2 - 1))` by way of `x - 1`, so that nothing is lost near 1; NaN below.
 #[inline(always)]
 pub(crate) fn acosh<D: Float64>(x: D) -> D {
-    let one = D::of(1.0);
-    let near = || (x + (x - one).sqrt() * (x + one).sqrt()).library(Library::Log);
-    let far = || x.library(Library::Log) + D::of(LN_2);
-    let log = || D::either(D::of(1e150).less(x), far, near);
+    let (one, two) = (D::of(1.0), D::of(2.0));
+    let near = || {
+        let t = x - one;
+        (t + (two * t + t * t).sqrt()).library(Library::Log1p)
+    };
+    let log = || D::either(x.less(D::of(LARGE)), near, || log_of_double(x));
     D::either(x.less(one), || D::of(f64::NAN), log)
 }
 
-/// `log((1 + x) / (1 - x)) / 2`.
+/// `log((1 + a) / (1 - a)) / 2` of the absolute value, with the sign.
 #[inline(always)]
 pub(crate) fn atanh<D: Float64>(x: D) -> D {
-    D::of(0.5) * (D::of(2.0) * x / (D::of(1.0) - x)).library(Library::Log1p)
+    let (one, two, a) = (D::of(1.0), D::of(2.0), x.abs());
+    (D::of(0.5) * (two * a / (one - a)).library(Library::Log1p)).copysign(x)
 }
 
 /// The error function. Coefficients and intervals of FreeBSD's `s_erf.c` (Sun Microsystems, 1993).

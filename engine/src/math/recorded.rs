@@ -150,13 +150,6 @@ pub(crate) enum Sym<'a, T> {
 }
 
 impl<'a, T: Primitive> Sym<'a, T> {
-    fn recorder(self) -> Option<&'a Recorder> {
-        match self {
-            Self::Known(_) => None,
-            Self::Step(recorder, _) => Some(recorder),
-        }
-    }
-
     /// What an action gives on this alone; `known` computes it for a known number.
     fn unary<R: Primitive>(self, action: Action, known: impl FnOnce(T) -> R) -> Sym<'a, R> {
         match self {
@@ -267,6 +260,7 @@ macro_rules! scalars {
                 }
             }
 
+            /// Both are written down.
             fn either(
                 cond: Self::Truth,
                 yes: impl FnOnce() -> Self,
@@ -368,13 +362,11 @@ macro_rules! floats {
             }
 
             fn mul_add(self, by: Self, plus: Self) -> Self {
-                if let (Self::Known(x), Self::Known(y), Self::Known(z)) = (self, by, plus) {
-                    return Self::Known(x.mul_add(y, z));
-                }
-                let first = [self, by, plus].into_iter().find_map(Self::recorder);
-                match first {
-                    None => self,
-                    Some(recorder) => {
+                match (self, by, plus) {
+                    (Self::Known(x), Self::Known(y), Self::Known(z)) => Self::Known(x.mul_add(y, z)),
+                    (Self::Step(recorder, _), ..)
+                    | (_, Self::Step(recorder, _), _)
+                    | (.., Self::Step(recorder, _)) => {
                         let operands = [self, by, plus].map(|it| recorder.step(it));
                         Self::Step(recorder, recorder.push(Action::MulAdd, $T::TYPE, &operands))
                     }

@@ -48,7 +48,7 @@ pub(crate) fn max<I: Whole64>(x: I, y: I) -> I {
 pub(crate) fn floor_div<I: Whole64>(x: I, y: I) -> I {
     let (zero, quotient) = (I::of(0), x.quotient(y));
     let rest = x.wrapping_sub(quotient.wrapping_mul(y));
-    let below = is_true(rest) & (x.less(zero) ^ y.less(zero));
+    let below = is_true(y) & is_true(rest) & (x.less(zero) ^ y.less(zero));
     I::select(below, quotient.wrapping_sub(I::of(1)), quotient)
 }
 

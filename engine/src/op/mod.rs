@@ -155,6 +155,8 @@ pub enum DTypeRule {
     FloatsToSame,
     /// All inputs of one dtype, which is the result's: products do not promote.
     Same,
+    /// As `Same`, but bool is refused.
+    SameNumbers,
     /// As `Same`, floats only.
     SameFloats,
     /// Floats only; parameters beside a half may be float32, and the first result has the dtype of the first input (norms).

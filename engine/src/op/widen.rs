@@ -100,8 +100,12 @@ impl ComposedCx<'_> {
     /// The dtype of result `at` then, which comes out as `dtype`.
     pub(crate) fn rounded(&self, at: usize, dtype: DType) -> DType {
         let mut given = self.inputs.iter().flatten().map(Tensor::dtype).filter(|it| it.is_float());
-        let is_like_first = matches!(self.op.dtypes, DTypeRule::FloatsLikeFirst) && at == 0;
-        let own = if is_like_first { given.next() } else { given.reduce(DType::promote) };
+        let own = match self.op.dtypes {
+            DTypeRule::FloatsLikeFirst if at == 0 => given.next(),
+            // Statistics are kept as they are computed.
+            DTypeRule::FloatsLikeFirst => None,
+            _ => given.reduce(DType::promote),
+        };
         match own {
             Some(half) if half.is_half() && dtype == DType::F32 => half,
             _ => dtype,

@@ -244,7 +244,7 @@ fn unary(op: UnOp, x: f64) -> f64 {
         UnOp::Sinh => x.sinh(),
         UnOp::Cosh => x.cosh(),
         UnOp::Tanh => x.tanh(),
-        UnOp::Asinh => x.asinh(),
+        UnOp::Asinh => functions::asinh(x),
         UnOp::Acosh => functions::acosh(x),
         UnOp::Atanh => x.atanh(),
         UnOp::Sigmoid if x < 0.0 => x.exp() / (1.0 + x.exp()),

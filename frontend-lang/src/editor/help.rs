@@ -132,6 +132,7 @@ fn dtypes(rule: DTypeRule) -> String {
         }
         DTypeRule::FloatsToSame => "floats; the result has their dtype",
         DTypeRule::Same => "one dtype for all; the result has it",
+        DTypeRule::SameNumbers => "one dtype for all, no bools; the result has it",
         DTypeRule::SameFloats => "floats, one dtype for all; the result has it",
         DTypeRule::FloatsLikeFirst => {
             "floats, parameters float32 beside a half; the result has the dtype of the first"

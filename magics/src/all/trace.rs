@@ -172,7 +172,8 @@ fn show(
 fn code(subject: &Subject) -> Result<String, MagicError> {
     let opt_level = subject.traced.options().opt_level;
     let graph = passes::optimize(subject.traced.latest()?.graph, opt_level, &mut Log::default())?;
-    Ok(lower::compile(&graph, opt_level >= 3)?.cuda_text())
+    let text = lower::compile(&graph, opt_level >= 3)?.cuda_text();
+    Ok(format!("// {}\n{text}", subject.title))
 }
 
 fn pictures(

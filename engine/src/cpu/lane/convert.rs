@@ -11,6 +11,7 @@ use super::Lane;
 use super::loops::{Kern, lanes};
 use crate::dtype::{Number, Width};
 use crate::math::halves::{from_bf16, from_f16, to_bf16, to_f16};
+use crate::math::whole;
 use crate::{DType, with_size};
 
 /// The type of the elements in memory or in a slot.
@@ -272,12 +273,12 @@ fn copy(width: Width, isa: Isa) -> Kern {
 /// The kernel that brings a lane into the range of a dtype: wraps integers, rounds halves. `None` where every value is in range.
 pub(crate) fn wrap(dtype: DType, isa: Isa) -> Option<Kern> {
     Some(match dtype {
-        DType::Bool => lanes!(two isa, i64, |x| i64::from(x != 0)),
-        DType::U8 => lanes!(two isa, i64, |x| x & 0xff),
-        DType::I8 => lanes!(two isa, i64, |x| i64::from(x as i8)),
-        DType::I16 => lanes!(two isa, i64, |x| i64::from(x as i16)),
-        DType::U16 => lanes!(two isa, i64, |x| x & 0xffff),
-        DType::I32 => lanes!(two isa, i64, |x| i64::from(x as i32)),
+        DType::Bool => lanes!(two isa, i64, |x| whole::truth(whole::is_true(x))),
+        DType::U8 => lanes!(two isa, i64, |x| whole::unsigned::<_, 8>(x)),
+        DType::I8 => lanes!(two isa, i64, |x| whole::signed::<_, 8>(x)),
+        DType::I16 => lanes!(two isa, i64, |x| whole::signed::<_, 16>(x)),
+        DType::U16 => lanes!(two isa, i64, |x| whole::unsigned::<_, 16>(x)),
+        DType::I32 => lanes!(two isa, i64, |x| whole::signed::<_, 32>(x)),
         DType::F16 => lanes!(all isa, f32, |x| from_f16(to_f16(x))),
         DType::BF16 => lanes!(all isa, f32, |x| from_bf16(to_bf16(x))),
         DType::I64 | DType::F32 | DType::F64 => return None,

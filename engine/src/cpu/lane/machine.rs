@@ -119,6 +119,12 @@ impl Code {
                 return None;
             }
         }
+        // Faults are looked for among whole numbers of 64 bits.
+        let sound =
+            |it: &Instr| it.kern.refuses.is_none() || it.kern.operand == 8 && it.kern.arity > 1;
+        if !instrs.iter().all(sound) {
+            return None;
+        }
         let in_slots = |reg: u16| (first_slot..sizes.len()).contains(&usize::from(reg));
         if !splats.iter().all(|it| in_slots(it.slot)) {
             return None;
@@ -269,7 +275,7 @@ unsafe fn execute(instr: &Instr, regs: &[*mut u8], n: usize, fault: &mut Option<
     // SAFETY: promised by the caller.
     unsafe { (instr.kern.run)(regs[usize::from(instr.dst)], &src, n) }
     if let Some(refused) = instr.kern.refuses {
-        // SAFETY: promised by the caller; such kernels take whole numbers of 64 bits.
+        // SAFETY: promised by the caller; `Code::new` has seen that such kernels take whole numbers of 64 bits.
         let second = unsafe { std::slice::from_raw_parts(src[1].cast::<i64>(), n) };
         if fault.is_none() && refused.is_met_in(second) {
             *fault = Some(refused);

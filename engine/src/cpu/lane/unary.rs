@@ -30,7 +30,7 @@ macro_rules! kernel {
 
             #[inline(always)]
             fn redo(x: f32) -> bool {
-                x.abs() > float32::TRIG_LIMIT
+                float32::is_far(x)
             }
 
             fn again(x: f32) -> f32 {

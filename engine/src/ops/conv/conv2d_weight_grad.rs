@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
         Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
         Param::with("groups", ParamKind::Int, Default::Int(1)),
     ],
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::SameFloats,
     infer,
     body: Body::Kernels(KERNELS),
     grad: Grad::Rule(grad, Saves::Inputs),
@@ -74,7 +74,6 @@ fn problem(seen: &Seen<'_>) -> Option<conv::ConvProblem> {
 }
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    crate::ops::matrix::same_dtypes(cx)?;
     let steps = Steps::from_attrs(cx.op.name, cx.attrs, 1)?;
     let fits = |it: &conv::ConvProblem| {
         let [height, width] = it.output();

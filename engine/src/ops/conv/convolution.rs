@@ -56,7 +56,6 @@ fn problem(seen: &Seen<'_>) -> Option<conv::ConvProblem> {
 }
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    crate::ops::matrix::same_dtypes(cx)?;
     let steps = Steps::from_attrs(cx.op.name, cx.attrs, 0)?;
     let (x, w) = (cx.shape(0), cx.shape(1));
     let problem = steps.problem(x, w, cx.dtype(0), conv::ConvPass::Forward).ok_or_else(|| {

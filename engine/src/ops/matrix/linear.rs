@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{Product, gemm_kernels, plain, same_dtypes};
+use super::{Product, gemm_kernels, plain};
 use crate::cpu::gemm;
 use crate::cpu::number::Num;
 use crate::cpu::view::View;
@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
         Param::tensor("weight"),
         Param::with("bias", ParamKind::OptTensor, Default::None),
     ],
-    dtypes: DTypeRule::PromoteNumbers,
+    dtypes: DTypeRule::SameNumbers,
     infer,
     body: Body::Kernels(KERNELS),
     grad: Grad::Rule(grad, Saves::Inputs),
@@ -67,7 +67,6 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 static KERNELS: &[Kernel] = gemm_kernels!(run, plain_loops);
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    same_dtypes(cx)?;
     let (x, weight) = (cx.shape(0), cx.shape(1));
     let (Some((k, rows)), [n, k_of_weight]) = (x.split_last(), &weight[..]) else {
         return Err(cx.bad_shapes(

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{gemm_kernels, product_shape, run_gemm, run_plain, same_dtypes};
+use super::{gemm_kernels, product_shape, run_gemm, run_plain};
 use crate::cpu::gemm;
 use crate::functional::unbroadcast;
 use crate::functional::{matmul, matrix_transpose, reshape, unsqueeze};
@@ -17,7 +17,7 @@ pub static OP: OpDef = OpDef {
     doc: "The matrix product. Vectors count as a row (left) or a column (right); further dimensions are batches and broadcast.",
     meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::tensor("other")],
-    dtypes: DTypeRule::PromoteNumbers,
+    dtypes: DTypeRule::SameNumbers,
     infer,
     body: Body::Kernels(KERNELS),
     grad: Grad::Rule(grad, Saves::Inputs),
@@ -74,7 +74,6 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 static KERNELS: &[Kernel] = gemm_kernels!(run, plain_loops);
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    same_dtypes(cx)?;
     let (a, b) = (cx.shape(0), cx.shape(1));
     if a.rank() == 0 || b.rank() == 0 {
         return Err(cx.bad_shapes("scalars have no matrix product; use *"));

@@ -10,7 +10,7 @@ use crate::cpu::view::View;
 use crate::cpu::{gemm, interrupt, strided};
 use crate::dtype::Arithmetic;
 use crate::op::{ComposedCx, InferCx, KernelCx};
-use crate::{DType, Error, Layout, Result, Shape, Tensor};
+use crate::{Error, Layout, Result, Shape, Tensor};
 
 pub mod addbmm;
 pub mod addmm;
@@ -68,15 +68,6 @@ pub(crate) struct Product<'a, T> {
     pub(crate) a_strides: [usize; 2],
     pub(crate) b: &'a [T],
     pub(crate) b_strides: [usize; 2],
-}
-
-/// All operands must have one dtype: products do not promote.
-pub(crate) fn same_dtypes(cx: &InferCx<'_>) -> Result<()> {
-    let dtypes: Vec<DType> = cx.inputs.iter().map(Tensor::dtype).collect();
-    if dtypes.windows(2).all(|it| it[0] == it[1]) {
-        return Ok(());
-    }
-    Err(Error::DTypes { op: cx.op.name, dtypes })
 }
 
 /// The batch sizes that both broadcast to, with (m, k, n); vectors count as one row or one column.
