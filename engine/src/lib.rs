@@ -43,6 +43,8 @@ mod sync;
 mod tape;
 pub mod tensor;
 #[cfg(test)]
+mod test_draws;
+#[cfg(test)]
 mod test_ops;
 pub mod trace;
 pub mod words;

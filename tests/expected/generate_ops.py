@@ -252,6 +252,7 @@ for descending in (False, True):
 case("argsort", lambda x: x.argsort(dim=0, stable=True), [whole(6)], [0, False, True])
 case("topk", lambda x: tuple(x.topk(2, 1)), [M], [2, 1, True, True])
 case("topk", lambda x: tuple(x.topk(2, 0, False)), [M], [2, 0, False, True])
+case("topk", lambda x: tuple(x.topk(0)), [torch.tensor(5.0, dtype=torch.float64)], [0, -1, True, True])
 case("median", lambda x: tuple(x.median(1)), [M], [1, False])
 case("median", torch.median, [V], [None, False])
 case("unique", lambda x: torch.unique(x, True, True, True), [whole(9)], [True, True, True])

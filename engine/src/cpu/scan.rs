@@ -47,17 +47,23 @@ pub fn scan<T: Num>(
     });
 }
 
-/// The running sum of floats, carried in `f64`.
-pub fn float_sums<T: Num>(x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
+/// As [`scan`] for floats, carried in `f64` from `start` on.
+pub fn float_scan<T: Num>(
+    x: &[T],
+    (n, inner): (usize, usize),
+    out: &mut [T],
+    start: f64,
+    combine: impl Fn(f64, f64) -> f64 + Sync,
+) {
     for_each_block(x, n * inner, out, &|src, dst| {
-        let mut sums = vec![0.0_f64; inner];
+        let mut totals = vec![start; inner];
         for rows in interrupt::pieces_of(n, inner) {
             let part = rows.start * inner..rows.end * inner;
             let (src, dst) = (&src[part.clone()], &mut dst[part]);
             for (src, dst) in src.chunks_exact(inner).zip(dst.chunks_exact_mut(inner)) {
-                for ((sum, &x), slot) in sums.iter_mut().zip(src).zip(dst) {
-                    *sum += x.to_f64();
-                    *slot = T::from_f64(*sum);
+                for ((total, &x), slot) in totals.iter_mut().zip(src).zip(dst) {
+                    *total = combine(*total, x.to_f64());
+                    *slot = T::from_f64(*total);
                 }
             }
         }
@@ -89,13 +95,13 @@ pub fn linear<T: Float>(a: &[T], b: &[T], (n, inner): (usize, usize), out: &mut 
 }
 
 /// `log(exp(a) + exp(b))`
-pub fn log_add<T: Float>(a: T, b: T) -> T {
+pub fn log_add(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     // Two infinities of one sign have no difference.
-    if low.is_nan() || high.is_nan() || high.to_f64().is_infinite() {
+    if low.is_nan() || high.is_nan() || high.is_infinite() {
         return if low.is_nan() { low } else { high };
     }
-    T::from_f64(high.to_f64() + (low.to_f64() - high.to_f64()).exp().ln_1p())
+    high + (low - high).exp().ln_1p()
 }
 
 /// The largest (or smallest) element so far along the axis, and its last index; NaN beats everything.

@@ -93,6 +93,9 @@ pub fn log_sum<T: Float>(row: &[T]) -> (f64, T) {
 /// Elements that are taken at a time.
 const LANES: usize = 16;
 
+/// Chunks after which the sums of lanes go to a double: what they lose grows with their size.
+const CHUNKS: usize = 256;
+
 /// The sum of `exp(x - m)` over a row, and its largest element m. The exponentials go to `exps`, which may be empty.
 struct ExpSum<'a, T> {
     row: &'a [T],
@@ -113,7 +116,12 @@ impl<T: Float> wide::Loop for ExpSum<'_, T> {
         let mut slots = self.exps.chunks_mut(LANES);
         let tail = (!rest.is_empty()).then_some((&last, rest.len()));
         let lanes = chunks.iter().map(|it| (it, LANES)).chain(tail);
-        for (chunk, n) in lanes {
+        let mut total = 0.0;
+        for (idx, (chunk, n)) in lanes.enumerate() {
+            if idx % CHUNKS == CHUNKS - 1 {
+                total += sums.iter().map(|it| it.to_f64()).sum::<f64>();
+                sums = [T::ZERO; LANES];
+            }
             let mut exps = *chunk;
             exps.iter_mut().for_each(|it| *it = (*it - largest).exp_fast());
             for (at, (sum, exp)) in sums.iter_mut().zip(exps).enumerate() {
@@ -123,7 +131,7 @@ impl<T: Float> wide::Loop for ExpSum<'_, T> {
                 slots.iter_mut().zip(exps).for_each(|(slot, exp)| *slot = exp);
             }
         }
-        (sums.iter().map(|it| it.to_f64()).sum(), largest)
+        (total + sums.iter().map(|it| it.to_f64()).sum::<f64>(), largest)
     }
 }
 

@@ -101,5 +101,6 @@ pub(crate) fn is_before<T: Scalar>(x: T, y: T, or_equal: bool) -> bool {
 pub(crate) fn log_sum_exp(all: &[f64]) -> f64 {
     let most = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let shift = if most.is_finite() { most } else { 0.0 };
-    all.iter().map(|x| (x - shift).exp()).sum::<f64>().ln() + shift
+    let parts: Vec<f64> = all.iter().map(|x| (x - shift).exp()).collect();
+    f64::total(&parts).ln() + shift
 }

@@ -17,6 +17,9 @@ pub(crate) trait Scalar: Copy + PartialEq + PartialOrd {
 
     fn is_no_number(self) -> bool;
 
+    /// The sum of all, as if it were rounded once.
+    fn total(all: &[Self]) -> Self;
+
     /// The order of sorting: NaN is the largest, -0.0 equals 0.0.
     fn order(self, other: Self) -> Ordering {
         self.partial_cmp(&other).unwrap_or_else(|| self.is_no_number().cmp(&other.is_no_number()))
@@ -42,6 +45,17 @@ impl Scalar for f64 {
     fn is_no_number(self) -> bool {
         self.is_nan()
     }
+
+    /// With what each addition loses added up beside (Neumaier, 1974).
+    fn total(all: &[Self]) -> Self {
+        let (mut sum, mut lost) = (0.0, 0.0);
+        for &x in all {
+            let next: Self = sum + x;
+            lost += if next.abs() >= x.abs() { sum - next + x } else { x - next + sum };
+            sum = next;
+        }
+        if sum.is_finite() { sum + lost } else { sum }
+    }
 }
 
 impl Scalar for i64 {
@@ -62,5 +76,9 @@ impl Scalar for i64 {
 
     fn is_no_number(self) -> bool {
         false
+    }
+
+    fn total(all: &[Self]) -> Self {
+        all.iter().fold(0, |sum, x| sum.wrapping_add(*x))
     }
 }

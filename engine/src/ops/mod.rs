@@ -22,6 +22,8 @@ pub mod unary;
 #[cfg(test)]
 mod meanings;
 #[cfg(test)]
+mod odd_sizes;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 mod tests;

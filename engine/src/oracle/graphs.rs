@@ -6,27 +6,18 @@ use crate::attr::Attr;
 use crate::graph::{Graph, Value};
 use crate::op::{Body, ParamKind};
 use crate::rewrite::run::{Log, run};
-use crate::{Attrs, DType, Layout, OpDef, Shape, Tensor, lower, ops, oracle, passes};
+use crate::test_draws::Draws;
+use crate::{Attrs, DType, Layout, Number, OpDef, Shape, Tensor, lower, ops, oracle, passes};
 
-/// Numbers without pattern.
-struct Draws(u64);
-
-impl Draws {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % limit
-    }
-
-    fn attr(&mut self, kind: ParamKind, default: Attr) -> Attr {
-        let small = |it: &mut Self| it.below(3) as i64;
-        match (default, kind) {
-            (Attr::None, ParamKind::Int | ParamKind::OptInt) => Attr::Int(small(self)),
-            (Attr::None, ParamKind::Float | ParamKind::OptFloat) => Attr::Float(0.5),
-            (Attr::None, ParamKind::Ints) => Attr::ints(&[small(self), small(self)]),
-            (Attr::None, ParamKind::OptInts) if self.below(2) == 0 => Attr::ints(&[small(self)]),
-            (default, _) => default,
-        }
+/// An attribute that has no default, or the default.
+fn attr(draws: &mut Draws, kind: ParamKind, default: Attr) -> Attr {
+    let small = |draws: &mut Draws| draws.below(3) as i64;
+    match (default, kind) {
+        (Attr::None, ParamKind::Int | ParamKind::OptInt) => Attr::Int(small(draws)),
+        (Attr::None, ParamKind::Float | ParamKind::OptFloat) => Attr::Float(0.5),
+        (Attr::None, ParamKind::Ints) => Attr::ints(&[small(draws), small(draws)]),
+        (Attr::None, ParamKind::OptInts) if draws.below(2) == 0 => Attr::ints(&[small(draws)]),
+        (default, _) => default,
     }
 }
 
@@ -35,12 +26,14 @@ fn jumps(op: &OpDef) -> bool {
     matches!(op.grad, crate::op::Grad::Stops(_))
 }
 
-/// A graph of up to `n_ops` rows on two matrices and a vector; what a row does not take is drawn again.
+/// A graph of up to `n_ops` rows on two matrices, a vector and numbers; what a row does not take is drawn again.
 fn graph_of(draws: &mut Draws, rows: &[&'static OpDef], n_ops: usize) -> Graph {
     let mut graph = Graph::new();
     let mut values: Vec<Value> = [&[3, 4][..], &[4, 3], &[4]]
         .map(|it| graph.input(DType::F64, Layout::contiguous(Shape::new(it))))
         .into();
+    let numbers = [Number::Int(0), Number::Int(1), Number::Float(1.0), Number::Float(-0.5)];
+    values.extend(numbers.map(|it| graph.number(it)));
     for _ in 0..200 * n_ops {
         if graph.n_ops() >= n_ops {
             break;
@@ -51,7 +44,7 @@ fn graph_of(draws: &mut Draws, rows: &[&'static OpDef], n_ops: usize) -> Graph {
         let attrs: Attrs = op
             .attr_params()
             .zip(op.default_attrs())
-            .map(|(param, it)| draws.attr(param.kind, it))
+            .map(|(param, it)| attr(draws, param.kind, it))
             .collect();
         if let Ok(value) = graph.apply_one(op, &inputs, &attrs)
             && (1..200).contains(&graph.meta(value).shape.numel())

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use crate::cpu::moments::Kept;
 use crate::functional::{add, div, expand, mean, mul, num, sqrt, sub};
-use crate::meaning::{Array, Meaning, MeaningCx, over};
+use crate::meaning::{Array, Meaning, MeaningCx, Scalar, over};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
     Surface, shapes,
@@ -48,8 +48,7 @@ pub static OP: OpDef = OpDef {
 fn meaning(cx: &MeaningCx<'_>) -> Vec<Array> {
     let (x, eps) = (cx.input(0).floats(), cx.float(1));
     let dims = cx.dims(0, x.ndim());
-    let mean_of =
-        |x: &ArrayD<f64>| over(x, &dims, true, |all| all.iter().sum::<f64>() / all.len() as f64);
+    let mean_of = |x: &ArrayD<f64>| over(x, &dims, true, |all| f64::total(all) / all.len() as f64);
     let mean = mean_of(&x);
     let centred = &x - &mean;
     let variance = mean_of(&centred.mapv(|it| it * it));

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::{dims_attr, fold_into, n_reduced, reduced_shape, spread};
 use crate::cpu::reduce;
 use crate::functional::{div, num};
-use crate::meaning::{Array, Meaning, MeaningCx, over};
+use crate::meaning::{Array, Meaning, MeaningCx, Scalar, over};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface, shapes,
@@ -46,7 +46,7 @@ pub static OP: OpDef = OpDef {
 
 fn meaning(cx: &MeaningCx<'_>) -> Array {
     let (x, dims) = (cx.input(0).floats(), cx.dims(0, cx.input(0).rank()));
-    over(&x, &dims, cx.flag(1), |all| all.iter().sum::<f64>() / all.len() as f64).into()
+    over(&x, &dims, cx.flag(1), |all| f64::total(all) / all.len() as f64).into()
 }
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {

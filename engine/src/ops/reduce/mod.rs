@@ -12,7 +12,7 @@ use crate::cpu::typed::Plain;
 use crate::cpu::view::View;
 use crate::dtype::Arithmetic;
 use crate::dtype::Number;
-use crate::meaning::{Array, MeaningCx, over};
+use crate::meaning::{Array, MeaningCx, Scalar, over};
 use crate::op::{ComposedCx, GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::{
@@ -320,9 +320,9 @@ fn spreads(cx: &MeaningCx<'_>, finish: fn(f64) -> f64) -> Array {
     let x = cx.input(0).floats();
     let correction = cx.number(1, Number::Int(1)).as_f64();
     let spread = |all: &[f64]| {
-        let (n, mean) = (all.len() as f64, all.iter().sum::<f64>() / all.len() as f64);
-        let squares: f64 = all.iter().map(|x| (x - mean) * (x - mean)).sum();
-        finish(squares / (n - correction).max(0.0))
+        let (n, mean) = (all.len() as f64, f64::total(all) / all.len() as f64);
+        let squares: Vec<f64> = all.iter().map(|x| (x - mean) * (x - mean)).collect();
+        finish(f64::total(&squares) / (n - correction).max(0.0))
     };
     over(&x, &cx.dims(0, x.ndim()), cx.flag(2), spread).into()
 }

@@ -6,7 +6,7 @@ use super::{Rows, dims_attr, fold_into, reduced_shape, rows, spread};
 use crate::cpu::number::Float;
 use crate::cpu::reduce;
 use crate::functional::{abs, div, eq, mul, num, pow, select_where, sign, sum, to};
-use crate::meaning::{Array, Meaning, MeaningCx, over};
+use crate::meaning::{Array, Meaning, MeaningCx, Scalar, over};
 use crate::op::{
     Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, When, shapes,
@@ -67,7 +67,10 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
         0.0 => all.iter().filter(|x| **x != 0.0).count() as f64,
         f64::INFINITY => all.iter().fold(0.0, |most, x| x.abs().max(most)),
         f64::NEG_INFINITY => all.iter().fold(f64::INFINITY, |least, x| x.abs().min(least)),
-        _ => all.iter().map(|x| x.abs().powf(p)).sum::<f64>().powf(1.0 / p),
+        _ => {
+            let powers: Vec<f64> = all.iter().map(|x| x.abs().powf(p)).collect();
+            f64::total(&powers).powf(1.0 / p)
+        }
     };
     over(&x, &cx.dims(1, x.ndim()), cx.flag(2), norm).into()
 }

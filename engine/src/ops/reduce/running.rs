@@ -34,14 +34,16 @@ pub(super) fn run(cx: &mut KernelCx<'_, '_>, what: Running) -> Result<()> {
     if what == Running::LogSum {
         return with_float!(cx.op.name, dtype, T => {
             let (data, out) = (cast::<T>(&input), cx.outputs[0].as_mut_slice::<T>());
-            scan::scan(&data, (n, inner), out, scan::log_add);
+            scan::float_scan(&data, (n, inner), out, f64::NEG_INFINITY, scan::log_add);
             Ok(())
         });
     }
     with_dtype!(dtype, T => {
         let (data, out) = (cast::<T>(&input), cx.outputs[0].as_mut_slice::<T>());
         match what {
-            Running::Sum if dtype.is_float() => scan::float_sums(&data, (n, inner), out),
+            Running::Sum if dtype.is_float() => {
+                scan::float_scan(&data, (n, inner), out, 0.0, |sum, x| sum + x);
+            }
             Running::Sum => scan::scan(&data, (n, inner), out, Num::plus),
             _ => scan::scan(&data, (n, inner), out, Num::times),
         }

@@ -44,9 +44,7 @@ pub static OP: OpDef = OpDef {
 
 fn meaning(cx: &MeaningCx<'_>) -> Array {
     let (x, dims) = (cx.input(0).to(cx.dtypes[0]), cx.dims(0, cx.input(0).rank()));
-    of_kind!(&x, x => over(x, &dims, cx.flag(1), |all| {
-        all.iter().fold(Scalar::ZERO, |sum, x| Scalar::added(sum, *x))
-    }))
+    of_kind!(&x, x => over(x, &dims, cx.flag(1), Scalar::total))
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

@@ -57,7 +57,9 @@ pub(crate) fn sort_lines(
     let input = cx.inputs[0];
     let dim = resolve_dim(cx.op.name, dim, input.shape().rank())?;
     let (_, n, inner) = strided::around(input.shape(), dim);
-    let lines = Lines { n, inner, k: k.unwrap_or(n), descending };
+    // A scalar is a line of one, however many are asked for.
+    let k = if input.shape().rank() == 0 { 1 } else { k.unwrap_or(n) };
+    let lines = Lines { n, inner, k, descending };
     let [values, places] = cx.outputs else { return Ok(()) };
     let places = places.as_mut_slice::<i64>();
     with_dtype!(input.dtype(), T => lines.places(&input.to_slice::<T>(), places));
@@ -71,7 +73,7 @@ pub(crate) fn sort_lines(
 /// What [`sort_lines`] means; attribute `dim` names the dimension.
 fn firsts(cx: &MeaningCx<'_>, dim: usize, k: Option<usize>, descending: bool) -> Vec<Array> {
     let (x, dim) = (cx.input(0), cx.dim(dim, cx.input(0).rank()));
-    let n = k.or(x.shape().get(dim).copied()).unwrap_or(1);
+    let n = x.shape().get(dim).map_or(1, |size| k.unwrap_or(*size));
     let places = of_kind!(x, x => along(x, dim, n, |line| {
         in_order(line, descending).into_iter().take(n).map(|it| it as i64).collect()
     }));
