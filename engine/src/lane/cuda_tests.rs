@@ -73,7 +73,7 @@ fn awkward(dtype: DType, operand: usize) -> Tensor {
         0 if at < n_pairs => SPECIAL[at % SPECIAL.len()],
         1 if at < n_pairs => SPECIAL[at / SPECIAL.len()],
         _ if at < n_pairs => SPECIAL[(at + 7) % SPECIAL.len()],
-        _ if at % 2 == 0 => spread(at + operand * 37),
+        _ if at.is_multiple_of(2) => spread(at + operand * 37),
         _ => ((at + operand * 37) as f64 * 0.61).sin() * 6.0,
     };
     let values: Vec<f64> = (0..N).map(value).collect();
