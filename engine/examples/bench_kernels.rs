@@ -143,7 +143,7 @@ fn folds() {
         row("argmax", &mut || scan::best(true, &x, (n, inner), &mut out, &mut places));
         row("variance", &mut || moments::squares(&x, (n, inner), &mut out, &|it| it as f32));
         row("softmax", &mut || softmax::softmax(Form::Plain, &x, (n, inner), &mut y));
-        row("cumsum", &mut || scan::float_sums(&x, (n, inner), &mut y));
+        row("cumsum", &mut || scan::float_scan(&x, (n, inner), &mut y, 0.0, |sum, x| sum + x));
         println!();
     }
     let x: Vec<f32> = (0..1 << 20).map(|it| ((it * 7919) % 1_000_003) as f32).collect();

@@ -4,7 +4,7 @@ use super::parse::{parse, parse_compact};
 use super::text::{compact, constants};
 use super::*;
 use crate::test_ops::tensor;
-use crate::{DType, Layout, Meta, Shape};
+use crate::{DType, Layout, Meta, Shape, oracle};
 
 const LISTING: &str = "\
 graph(%0: f32[2, 3], %1: f32[2, 3] strides [1, 2], %2: number f64) {
@@ -79,6 +79,9 @@ fn evaluates_with_eager_kernels() {
     assert_eq!(outputs[0].to_f64_vec().unwrap(), [5.0, 10.0]);
     assert_eq!(outputs[1].to_f64_vec().unwrap(), [5.0]);
     assert!(op_by_op::run(&graph, &[tensor(&[2.0])]).is_err());
+    let meant = oracle::evaluate(&graph, &[tensor(&[2.0, 3.0])]).unwrap();
+    assert_eq!(oracle::graphs::differs(&outputs, &meant), None);
+    assert!(oracle::evaluate(&graph, &[tensor(&[2.0])]).is_err());
 }
 
 #[test]

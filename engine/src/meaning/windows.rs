@@ -93,9 +93,8 @@ impl Windows {
             };
             // Rounded up, one more window may reach outside, if it begins before the padding at the end.
             let n_inside = room / stride[axis] + 1;
-            let is_more = cx.flag(ceil)
-                && !room.is_multiple_of(stride[axis])
-                && begin(n_inside) < size as i64;
+            let is_left = (n_inside - 1) * stride[axis] < room && begin(n_inside) < size as i64;
+            let is_more = cx.flag(ceil) && is_left;
             (0..n_inside + usize::from(is_more)).map(window).collect()
         });
         Self { shape: shape.to_vec(), covered, padding }

@@ -43,8 +43,8 @@ fn differs(got: &Tensor, want: &Array, sizes: Option<&Array>) -> Option<String> 
     let far = |((got, want), size): &((&f64, &f64), &f64)| {
         let size = if size.is_finite() { size.abs().max(want.abs()) } else { want.abs() };
         let is_same = dtype.nearest(**want) == **got || want.is_nan() && got.is_nan();
-        let is_close = (*got - *want).abs() <= limit(dtype) * size + dtype.nearest(1e-300);
-        !is_same && !is_close
+        let is_near = (*got - *want).abs() <= limit(dtype) * size + f64::MIN_POSITIVE;
+        !is_same && !is_near
     };
     let found = all.enumerate().find(|(_, it)| far(it));
     found.map(|(at, ((got, want), _))| format!("[{at}]: {got} instead of {want}"))
