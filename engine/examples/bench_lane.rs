@@ -84,7 +84,9 @@ fn heavy(n: usize, x: &Tensor, y: &Tensor) {
     let ns = time(2, || {
         let sources: Vec<Source<'_>> = storage
             .iter()
-            .map(|it| engine::cpu::view::View::new(it, x.layout(), x.dtype()).unwrap())
+            .map(|it| {
+                engine::cpu::view::View::new(it.host().unwrap(), x.layout(), x.dtype()).unwrap()
+            })
             .map(Source::View)
             .collect();
         let out = engine::cpu::view::OutView::new(&mut bytes, &shape, x.dtype()).unwrap();

@@ -41,6 +41,8 @@ pub enum Error {
     Abstract,
     /// Operands on two devices.
     Devices { op: &'static str, expected: Device, found: Device },
+    /// The processor was to read elements in the memory of another device.
+    NotOnHost { device: Device },
     /// The elements of a tensor of the device `meta` were asked for.
     NoData,
     /// The only element of a tensor of the device `meta` was asked for.
@@ -131,6 +133,10 @@ impl fmt::Display for Error {
             Self::Devices { expected, found, .. } => {
                 write!(f, "Tensor on device {found} is not on the expected device {expected}!")
             }
+            Self::NotOnHost { device } => write!(
+                f,
+                "the elements lie in the memory of {device}, which the processor cannot read; bring them here with x.cpu()"
+            ),
             Self::NoData => f.write_str("Cannot copy out of meta tensor; no data!"),
             Self::NoItem => f.write_str("Tensor.item() cannot be called on meta tensors"),
             Self::NotScalar { shape } => {

@@ -2,8 +2,6 @@
 
 mod arrays;
 
-use std::sync::Arc;
-
 use crate::cpu::alloc::Bytes;
 use crate::cpu::lane::{cast, cast_into};
 use crate::cpu::typed::{self, Plain};
@@ -31,7 +29,7 @@ impl Tensor {
                 _ => cast_into(&view, &mut output),
             });
         })?;
-        Ok(Self::stored(Arc::new(bytes), layout, dtype))
+        Ok(Self::stored(bytes, layout, dtype))
     }
 
     /// The elements in row-major order, floats truncated.
@@ -54,7 +52,7 @@ impl Tensor {
         let out = &mut typed::slice_mut::<u8>(&mut bytes)[..len];
         out.copy_from_slice(data);
         to_or_from_little(out, dtype.size());
-        Ok(Self::stored(Arc::new(bytes), Layout::contiguous(shape), dtype))
+        Ok(Self::stored(bytes, Layout::contiguous(shape), dtype))
     }
 
     /// Appends the elements in row-major order, little endian.

@@ -1,7 +1,5 @@
 //! Kernels on tensors: buffers for the outputs, views of the inputs, one run.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use crate::cpu::alloc::Bytes;
@@ -9,7 +7,7 @@ use crate::cpu::view::{OutView, View};
 use crate::cpu::{interrupt, strided, typed};
 use crate::op::{Kernel, KernelCx};
 use crate::tensor::{Metas, Outputs};
-use crate::{Attrs, Error, Layout, Meta, OpDef, Result, Tensor};
+use crate::{Attrs, Buffer, Error, Layout, Meta, OpDef, Result, Tensor};
 
 /// Runs one kernel of an op, whose outputs `infer` has given.
 pub(crate) fn run_kernel(
@@ -24,7 +22,7 @@ pub(crate) fn run_kernel(
         .iter()
         .map(|it| Ok(Bytes::of(&it.shape, it.dtype)?))
         .collect::<Result<SmallVec<[_; 1]>>>()?;
-    let views = inputs.iter().zip(&storages).map(|(it, bytes)| view_of(it, bytes));
+    let views = inputs.iter().zip(&storages).map(|(it, buffer)| view_of(it, buffer));
     let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
     let outputs = buffers.iter_mut().zip(&metas).map(|(bytes, meta)| {
         OutView::new(bytes, &meta.shape, meta.dtype)
@@ -34,7 +32,7 @@ pub(crate) fn run_kernel(
     kernel.compute(&mut KernelCx { op, attrs, inputs: &views, outputs: &mut outputs })?;
     drop(outputs);
     let stored = |(bytes, meta): (Bytes, Meta)| {
-        Tensor::stored(Arc::new(bytes), Layout::contiguous(meta.shape), meta.dtype)
+        Tensor::stored(bytes, Layout::contiguous(meta.shape), meta.dtype)
     };
     Ok(buffers.into_iter().zip(metas).map(stored).collect())
 }
@@ -49,7 +47,7 @@ pub(crate) fn update(
     attrs: &Attrs,
 ) -> Result<bool> {
     let storages = others.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 3]>>>()?;
-    let views = others.iter().zip(&storages).map(|(it, bytes)| view_of(it, bytes));
+    let views = others.iter().zip(&storages).map(|(it, buffer)| view_of(it, buffer));
     let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
     let (Meta { shape, dtype }, first) = (target.meta(), target.layout().offset);
     let lies_plain = target.layout().is_contiguous();
@@ -63,8 +61,8 @@ pub(crate) fn update(
     Ok(true)
 }
 
-fn view_of<'a>(tensor: &'a Tensor, bytes: &'a Bytes) -> Result<View<'a>> {
-    View::new(bytes, tensor.layout(), tensor.dtype()).ok_or_else(Error::outside_storage)
+fn view_of<'a>(tensor: &'a Tensor, buffer: &'a Buffer) -> Result<View<'a>> {
+    View::new(buffer.host()?, tensor.layout(), tensor.dtype()).ok_or_else(Error::outside_storage)
 }
 
 /// The same elements in row-major order without gaps (off the tape).
@@ -80,5 +78,5 @@ pub(crate) fn contiguous(input: &Tensor) -> Result<Tensor> {
             strided::copy(view.buffer::<T>(), view.layout(), out, &layout);
         });
     })?;
-    Ok(Tensor::stored(Arc::new(storage), layout, input.dtype()))
+    Ok(Tensor::stored(storage, layout, input.dtype()))
 }

@@ -9,6 +9,7 @@ pub mod apply;
 pub mod atomic_file;
 pub mod attr;
 pub mod autograd;
+pub mod buffer;
 pub mod cpu;
 pub mod device;
 pub mod dtype;
@@ -51,6 +52,7 @@ pub mod words;
 
 pub use apply::{apply, apply_in_place, apply_one, apply_two};
 pub use attr::{Attr, Attrs};
+pub use buffer::Buffer;
 pub use device::Device;
 pub use dtype::{DType, Number};
 pub use error::Error;

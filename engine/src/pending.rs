@@ -4,14 +4,13 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::cpu::alloc::Bytes;
 use crate::sync::OnceLock;
-use crate::{Error, Result};
+use crate::{Buffer, Error, Result};
 
 /// The elements of a value that somebody has promised.
 #[derive(Default)]
 pub(crate) struct Pending {
-    cell: OnceLock<Arc<Bytes>>,
+    cell: OnceLock<Arc<Buffer>>,
     /// How to come by them after the promise failed.
     owed: OnceLock<Box<dyn Owed>>,
 }
@@ -49,7 +48,7 @@ impl fmt::Debug for Pending {
 
 impl Pending {
     /// The elements; has them delivered when they are not there yet.
-    pub(crate) fn force(&self) -> Result<&Arc<Bytes>> {
+    pub(crate) fn force(&self) -> Result<&Arc<Buffer>> {
         if self.cell.get().is_none() {
             flush()?;
         }
@@ -60,13 +59,13 @@ impl Pending {
     }
 
     /// The elements, if they have been delivered.
-    pub(crate) fn delivered(&self) -> Option<&Arc<Bytes>> {
+    pub(crate) fn delivered(&self) -> Option<&Arc<Buffer>> {
         self.cell.get()
     }
 
     /// Delivers the elements; a second delivery is ignored.
-    pub(crate) fn deliver(&self, bytes: Arc<Bytes>) {
-        let _ = self.cell.set(bytes);
+    pub(crate) fn deliver(&self, buffer: Arc<Buffer>) {
+        let _ = self.cell.set(buffer);
     }
 
     /// Says how to come by the elements otherwise; a second way is ignored.

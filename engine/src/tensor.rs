@@ -18,7 +18,7 @@ use crate::meter::Claim;
 use crate::pending::Pending;
 use crate::storage;
 use crate::tape::{self, Edge};
-use crate::{DType, Error, Layout, Result, Shape};
+use crate::{Buffer, DType, Error, Layout, Result, Shape};
 
 /// Shape and dtype without data: what `infer` computes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ pub type Metas = SmallVec<[Meta; 1]>;
 #[derive(Clone)]
 pub(crate) enum Data {
     /// In a buffer, at the layout.
-    Stored(Arc<Bytes>),
+    Stored(Arc<Buffer>),
     /// In the handle: a number written in the program (rank 0, weak in promotion).
     Number(Number),
     /// Yet to come: they are made when they are needed.
@@ -90,7 +90,7 @@ impl Tensor {
             return Err(Error::Shapes { op: "tensor", shapes: vec![shape], rule });
         }
         let bytes = storage::filled(Bytes::of(&shape, T::DTYPE)?, values)?;
-        Ok(Self::stored(Arc::new(bytes), Layout::contiguous(shape), T::DTYPE))
+        Ok(Self::stored(bytes, Layout::contiguous(shape), T::DTYPE))
     }
 
     /// A bool tensor of `shape` from its elements in row-major order.
@@ -136,9 +136,10 @@ impl Tensor {
     }
 
     /// A tensor over a buffer. The layout must lie inside it.
-    pub(crate) fn stored(bytes: Arc<Bytes>, layout: Layout, dtype: DType) -> Self {
-        debug_assert!(layout.end() * dtype.size() <= bytes.len());
-        Self::make(dtype, layout, Data::Stored(bytes), None)
+    pub(crate) fn stored(buffer: impl Into<Arc<Buffer>>, layout: Layout, dtype: DType) -> Self {
+        let buffer = buffer.into();
+        debug_assert!(layout.end() * dtype.size() <= buffer.len());
+        Self::make(dtype, layout, Data::Stored(buffer), None)
     }
 
     pub(crate) fn make(dtype: DType, layout: Layout, data: Data, edge: Option<Edge>) -> Self {
@@ -167,7 +168,11 @@ impl Tensor {
 
     /// Where the elements live.
     pub fn device(&self) -> Device {
-        if self.is_meta() { Device::Meta } else { Device::Cpu }
+        match &self.0.data {
+            Data::Stored(buffer) => buffer.device(),
+            Data::Meta => Device::Meta,
+            Data::Number(_) | Data::Pending(_) | Data::Abstract(_) => Device::Cpu,
+        }
     }
 
     /// Shape, strides and offset.
@@ -227,8 +232,8 @@ impl Tensor {
 
     /// Whether nobody can see the elements but who holds this very handle, and each is one of its own in the buffer.
     pub(crate) fn is_owned(&self) -> bool {
-        let Data::Stored(bytes) = &self.0.data else { return false };
-        self.handles() == 1 && Arc::strong_count(bytes) == 1 && !self.0.layout.repeats()
+        let Data::Stored(buffer) = &self.0.data else { return false };
+        self.handles() == 1 && Arc::strong_count(buffer) == 1 && !self.0.layout.repeats()
     }
 
     /// Whether the elements of both lie in one buffer.
@@ -266,10 +271,10 @@ impl Tensor {
         Ok(true)
     }
 
-    /// The buffer, if nobody else has it.
+    /// The bytes of the buffer, if nobody else has it.
     pub(crate) fn own_bytes(&mut self) -> Option<&mut Bytes> {
         match Arc::get_mut(&mut self.0).map(|it| &mut it.data) {
-            Some(Data::Stored(bytes)) => Arc::get_mut(bytes),
+            Some(Data::Stored(buffer)) => Arc::get_mut(buffer)?.host_mut().ok(),
             _ => None,
         }
     }
@@ -297,10 +302,10 @@ impl Tensor {
     }
 
     /// The buffer with the elements: runs a pending segment, materialises a number, fails for an abstract tensor.
-    pub fn storage(&self) -> Result<Arc<Bytes>> {
+    pub fn storage(&self) -> Result<Arc<Buffer>> {
         match &self.0.data {
-            Data::Stored(bytes) => Ok(bytes.clone()),
-            Data::Number(number) => Ok(Arc::new(storage::from_number(*number, self.dtype())?)),
+            Data::Stored(buffer) => Ok(buffer.clone()),
+            Data::Number(number) => Ok(storage::from_number(*number, self.dtype())?.into()),
             Data::Pending(pending) => pending.force().cloned(),
             Data::Abstract(_) => Err(Error::Abstract),
             Data::Meta => Err(Error::NoData),
@@ -309,8 +314,8 @@ impl Tensor {
 
     /// Calls `body` with a view of the elements; an error if the user stopped what it did with them.
     pub fn with_view<R>(&self, body: impl FnOnce(View<'_>) -> R) -> Result<R> {
-        let bytes = self.storage()?;
-        let view = View::new(&bytes, self.layout(), self.dtype());
+        let buffer = self.storage()?;
+        let view = View::new(buffer.host()?, self.layout(), self.dtype());
         let view = view.ok_or_else(Error::outside_storage)?;
         let res = body(view);
         match elements::take_refusal() {

@@ -1,7 +1,7 @@
 //! What the engine takes beside tensors is counted while it is used and nobody's afterwards. The counters are those of the whole
 //! process, so this is one test.
 
-use engine::cpu::alloc;
+use engine::cpu::memory::HOST;
 use engine::functional::{add, linear, mul, num, reshape, sum};
 use engine::ops::find;
 use engine::trace::{Options, Traced};
@@ -16,10 +16,10 @@ fn floats(shape: [usize; 2]) -> Tensor {
 
 /// The most that is in use during `run`, beyond what was there before.
 fn peak(run: impl FnOnce()) -> usize {
-    alloc::reset_peak();
-    let before = alloc::stats().live;
+    HOST.reset_peak();
+    let before = HOST.stats().live;
     run();
-    alloc::stats().peak - before
+    HOST.stats().peak - before
 }
 
 /// A plan with 16 MB of values between its launches, products that pack their operands, and a convolution.
@@ -43,12 +43,12 @@ fn work() {
 #[test]
 fn memory_beside_tensors_is_counted_and_given_back() {
     drop(num(0.0));
-    let before = alloc::stats().live;
+    let before = HOST.stats().live;
     work();
-    assert!(alloc::stats().live <= before + MB, "{} bytes, then {:?}", before, alloc::stats());
-    assert!(alloc::stats().cached > 16 * MB);
-    alloc::trim();
-    assert!(alloc::stats().cached <= MB, "{:?}", alloc::stats());
+    assert!(HOST.stats().live <= before + MB, "{} bytes, then {:?}", before, HOST.stats());
+    assert!(HOST.stats().cached > 16 * MB);
+    HOST.trim();
+    assert!(HOST.stats().cached <= MB, "{:?}", HOST.stats());
 
     // The dimensions that are summed lie apart, so the kernel copies all 64 MB.
     let wide = floats([4096, 4096]);
@@ -66,9 +66,9 @@ fn memory_beside_tensors_is_counted_and_given_back() {
     let count = || apply_one(bins, std::slice::from_ref(&flat), &bins.default_attrs());
     assert!(peak(|| drop(count().expect("counts"))) > 120 * MB);
 
-    alloc::set_budget(alloc::stats().live + 8 * MB);
+    HOST.set_budget(HOST.stats().live + 8 * MB);
     let refused = sums().map(drop);
-    alloc::set_budget(0);
+    HOST.set_budget(0);
     assert!(
         matches!(refused, Err(Error::OutOfMemory { bytes, .. }) if bytes == 64 * MB),
         "{refused:?}"

@@ -17,7 +17,7 @@ fn run(session: &mut Session, code: &str) {
 }
 
 fn tensor_bytes() -> usize {
-    engine::cpu::alloc::stats().live
+    engine::cpu::memory::HOST.stats().live
 }
 
 /// Runs code that makes a cycle with a tensor of 4 MB inside; the bytes must be free when the cell has ended.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Mutex;
 
-use engine::cpu::alloc;
+use engine::cpu::memory::HOST;
 use frontend_lang::check::Level;
 use frontend_lang::check::memory::Memory;
 use frontend_lang::host::{Record, Recording};
@@ -30,7 +30,7 @@ impl Cells {
 
     /// Runs a cell: the estimate, the true peak, and the line of the estimate.
     fn run(&mut self, cell: &str) -> (Memory, usize, usize) {
-        alloc::reset_peak();
+        HOST.reset_peak();
         let options = Options { check: Level::Early, ..Options::default() };
         let error = self.session.run_cell(cell, &options).error;
         assert!(error.is_none(), "{cell}\n{}", error.map(|it| it.plain).unwrap_or_default());
@@ -39,7 +39,7 @@ impl Cells {
             let source = self.session.cx.sources.get(it.source).expect("a cell");
             source.line_column(it.start).0
         });
-        (memory, alloc::stats().peak, line)
+        (memory, HOST.stats().peak, line)
     }
 
     fn shown(&self) -> String {
@@ -166,8 +166,8 @@ fn what_is_bound_anew_or_deleted_is_free() {
 fn a_cell_that_is_too_large_is_warned_of() {
     let _alone = ALONE.lock().unwrap_or_else(|it| it.into_inner());
     let mut cells = Cells::new(&["import torch"]);
-    let before = alloc::stats().live;
-    alloc::set_budget(before + 50_000_000);
+    let before = HOST.stats().live;
+    HOST.set_budget(before + 50_000_000);
     let cell = "xs = []\nfor i in range(100):\n    xs.append(torch.randn(250_000))";
     let options = Options { check: Level::Early, ..Options::default() };
     let error = cells.session.run_cell(cell, &options).error;
@@ -178,7 +178,7 @@ fn a_cell_that_is_too_large_is_warned_of() {
     let fine = cells.session.run_cell(fits, &options).error;
     let meant = "zs = [torch.randn(250_000) for i in range(100)]  # ok: memory::cell";
     cells.session.run_cell(meant, &options);
-    alloc::set_budget(0);
+    HOST.set_budget(0);
     assert!(error.is_some_and(|it| it.plain.contains("MemoryError")), "it is too large");
     assert!(shown.contains("warning[memory::cell]: this cell needs 1"), "{shown}");
     assert!(shown.contains("3 |     xs.append(torch.randn(250_000))"), "{shown}");
@@ -191,8 +191,8 @@ fn a_cell_that_is_too_large_is_warned_of() {
 fn what_is_not_certain_is_not_warned_of() {
     let _alone = ALONE.lock().unwrap_or_else(|it| it.into_inner());
     let mut cells = Cells::new(&["import torch\nxs = [torch.randn(250_000) for i in range(30)]"]);
-    let before = alloc::stats().live;
-    alloc::set_budget(before + 12_000_000);
+    let before = HOST.stats().live;
+    HOST.set_budget(before + 12_000_000);
     let options = Options { check: Level::Early, ..Options::default() };
     // How much each of these frees, the check does not know.
     for cell in [
@@ -203,6 +203,6 @@ fn what_is_not_certain_is_not_warned_of() {
         let error = cells.session.run_cell(cell, &options).error;
         assert!(error.is_none(), "{}", error.map(|it| it.plain).unwrap_or_default());
     }
-    alloc::set_budget(0);
+    HOST.set_budget(0);
     assert_eq!(cells.shown(), "");
 }

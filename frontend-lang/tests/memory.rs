@@ -212,29 +212,29 @@ fn alone() -> MutexGuard<'static, ()> {
 
 #[test]
 fn a_tape_that_grows_without_end_is_stopped() {
-    use engine::cpu::alloc;
+    use engine::cpu::memory::HOST;
     let _alone = alone();
     let mut session = session();
     assert_eq!(error(&mut session, "import torch\nw = torch.ones(1, requires_grad=True)"), "");
-    alloc::set_budget(alloc::stats().live + (64 << 20));
+    HOST.set_budget(HOST.stats().live + (64 << 20));
     let grows = error(&mut session, "x = w\nwhile True:\n    x = x + 1");
-    let before = alloc::stats().live;
+    let before = HOST.stats().live;
     let goes_on = error(&mut session, "x = None\n(w * 2).backward()\nassert w.grad.item() == 2");
-    let after = alloc::stats().live;
-    alloc::set_budget(0);
+    let after = HOST.stats().live;
+    HOST.set_budget(0);
     assert_eq!((grows.as_str(), goes_on.as_str()), ("MemoryError", ""));
     assert!(after + (32 << 20) < before, "{before} bytes, then {after}");
 }
 
 #[test]
 fn ops_in_place_take_no_second_buffer() {
-    use engine::cpu::alloc;
+    use engine::cpu::memory::HOST;
     let _alone = alone();
     let mut session = session();
     let made =
         "import torch\nx = torch.ones(8_000_000)\nw = torch.nn.Parameter(torch.ones(8_000_000))";
     assert_eq!(error(&mut session, made), "");
-    alloc::set_budget(alloc::stats().live + (24 << 20));
+    HOST.set_budget(HOST.stats().live + (24 << 20));
     let cells = [
         "x + 1",
         "x += 1",
@@ -260,7 +260,7 @@ fn ops_in_place_take_no_second_buffer() {
         "y = x\nwith torch.no_grad():\n    y += w",
     ];
     let errors = cells.map(|it| (it, error(&mut session, it)));
-    alloc::set_budget(0);
+    HOST.set_budget(0);
     for (cell, error) in errors {
         assert_eq!(error, if cell == "x + 1" { "MemoryError" } else { "" }, "{cell}");
     }
@@ -294,18 +294,18 @@ fn a_session_that_ends_leaves_no_code_to_the_next() {
 
 #[test]
 fn running_out_of_memory_names_the_largest_tensors_and_their_lines() {
-    use engine::cpu::alloc;
+    use engine::cpu::memory::HOST;
     let _alone = alone();
     let mut session = session();
     let before =
         "import torch\nfrom torch import nn\n\ndef noise(n):\n    return torch.ones(n, 1000)\n";
     assert_eq!(error(&mut session, before), "");
-    alloc::set_budget(alloc::stats().live + (64 << 20));
+    HOST.set_budget(HOST.stats().live + (64 << 20));
     let made = "w = noise(3000).requires_grad_()\nm = nn.Linear(1000,\n              1500)\n((w * 2)\n .exp().sum().backward())";
     let made = error(&mut session, made);
     let cell = "kept = []\nfor i in range(100):\n    kept.append(noise(2000))";
     let result = session.run_cell(cell, &Options::default());
-    alloc::set_budget(0);
+    HOST.set_budget(0);
     assert_eq!(made, "");
     let text = result.error.expect("no memory").plain;
     for part in [

@@ -10,7 +10,7 @@ use frontend_lang::session::Session;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|code: &str| {
-    engine::cpu::alloc::set_budget(256 << 20);
+    engine::cpu::memory::HOST.set_budget(256 << 20);
     let record = Rc::new(Record::default());
     let mut session = Session::new(Box::new(Recording { record: record.clone() }));
     session.cx.memory_limit = 64 << 20;

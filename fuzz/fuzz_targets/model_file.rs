@@ -6,7 +6,7 @@ use engine::model::{Model, seal};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    engine::cpu::alloc::set_budget(256 << 20);
+    engine::cpu::memory::HOST.set_budget(256 << 20);
     // The reader turns a panic of a shape rule into an error; any other still ends the process.
     std::panic::set_hook(Box::new(|_| ()));
     let mut bytes = bytes.to_vec();

@@ -20,7 +20,7 @@ fuzz_target!(|code: &str| -> Corpus {
     if code.contains("while") && goes_on.iter().any(|it| code.contains(it)) {
         return Corpus::Reject;
     }
-    engine::cpu::alloc::set_budget(256 << 20);
+    engine::cpu::memory::HOST.set_budget(256 << 20);
     let mut session = Session::new(Box::new(Recording::default()));
     session.cx.memory_limit = 64 << 20;
     let done = Arc::new(AtomicBool::new(false));

@@ -252,7 +252,7 @@ fn check(expects: bool, calls: impl FnOnce(&mut Caller) + Send + 'static) {
     assert!(asked_for > 0, "no module and no object has a name like ONLY");
     listen();
     let run = move || {
-        engine::cpu::alloc::set_budget(256 << 20);
+        engine::cpu::memory::HOST.set_budget(256 << 20);
         let mut caller = Caller::new();
         let ended = catch_unwind(AssertUnwindSafe(|| calls(&mut caller)));
         if let Err(payload) = ended {

@@ -10,7 +10,7 @@ fn examples_end_with_their_code() {
     let mut wrong = Vec::new();
     for topic in all() {
         let ran = Runner::default().run(topic.example);
-        engine::cpu::alloc::set_budget(0);
+        engine::cpu::memory::HOST.set_budget(0);
         let shown = ran.error.unwrap_or_default().plain;
         let marked = |level: &str, text: &str| text.contains(&format!("{level}[{}]", topic.code));
         let carries = if marked("error", &shown) || marked("warning", &ran.output) {

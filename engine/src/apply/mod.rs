@@ -15,13 +15,14 @@ use smallvec::{SmallVec, smallvec};
 
 use anomaly::Watch;
 
-use crate::cpu::alloc;
 use crate::interpreter::{self, Interpreter};
 use crate::launch::{contiguous, run_kernel};
 use crate::op::{Body, ComposedCx, InferCx, Kernel, OpDef, ParamKind};
 use crate::tape::{self, Mark};
 use crate::tensor::{Metas, Outputs};
-use crate::{Attrs, Device, Error, Layout, Meta, Result, Tensor, estimate, fastrun, lane, rules};
+use crate::{
+    Attrs, Device, Error, Layout, Meta, Result, Tensor, buffer, estimate, fastrun, lane, rules,
+};
 
 thread_local! {
     static SHAPES_ONLY: Cell<bool> = const { Cell::new(false) };
@@ -184,11 +185,12 @@ pub fn infer(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Met
         rules::check_dtypes(op.name, &op.dtypes, inputs)?;
     }
     let metas = (op.infer)(&InferCx { op, inputs, attrs })?;
+    let memory = buffer::memory(place::of(inputs));
     for meta in &metas {
         meta.shape.checked_numel(op.name)?;
         // Also for views: what reads a view may have to copy all of it.
-        if meta.bytes() > alloc::budget() && !place::is_meta(inputs) {
-            return Err(Error::OutOfMemory { bytes: meta.bytes(), live: alloc::stats().live });
+        if let Some(memory) = memory.filter(|it| meta.bytes() > it.budget()) {
+            return Err(Error::OutOfMemory { bytes: meta.bytes(), live: memory.stats().live });
         }
     }
     Ok(metas)

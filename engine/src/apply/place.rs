@@ -25,18 +25,20 @@ pub(crate) fn inside<R>(device: Device, body: impl FnOnce() -> R) -> R {
     res
 }
 
-/// Whether an op on these operands computes no elements.
-pub(super) fn is_meta(inputs: &[Tensor]) -> bool {
+/// The device that computes an op on these operands, if they go together.
+pub(super) fn of(inputs: &[Tensor]) -> Device {
     match inputs {
-        [] => MAKING.get() == Device::Meta,
-        _ => inputs.iter().any(Tensor::is_meta),
+        [] => MAKING.get(),
+        _ if inputs.iter().any(Tensor::is_meta) => Device::Meta,
+        _ => Device::Cpu,
     }
 }
 
 /// The device of an op on these operands; tensors on two devices are an error, but single elements may be on the CPU.
 pub(super) fn device_of(op: &'static OpDef, inputs: &[Tensor]) -> Result<Device> {
-    if !is_meta(inputs) {
-        return Ok(Device::Cpu);
+    let device = of(inputs);
+    if device == Device::Cpu {
+        return Ok(device);
     }
     let mut large = inputs.iter().filter(|it| it.rank() > 0).map(Tensor::device);
     if !INSIDE.get()
@@ -46,5 +48,5 @@ pub(super) fn device_of(op: &'static OpDef, inputs: &[Tensor]) -> Result<Device>
     {
         return Err(Error::Devices { op: op.name, expected, found });
     }
-    Ok(Device::Meta)
+    Ok(device)
 }

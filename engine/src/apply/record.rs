@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cpu::alloc::Held;
+use crate::cpu::local::Held;
 use crate::op::{Grad, Saves};
 use crate::sync::Mutex;
 use crate::tape::{self, Edge, Mark, Node, OpStep, Saved};

@@ -1,7 +1,5 @@
 //! Gradients of elementwise ops, from their expressions.
 
-use std::sync::Arc;
-
 use smallvec::{SmallVec, smallvec};
 
 use crate::cpu::alloc::Bytes;
@@ -42,5 +40,5 @@ fn zeros(like: &Tensor) -> Result<Tensor> {
     let bytes = Bytes::zeroed(like.dtype().size())?;
     let strides = SmallVec::from_elem(0, like.rank());
     let layout = Layout { shape: like.shape().clone(), strides, offset: 0 };
-    Ok(Tensor::stored(Arc::new(bytes), layout, like.dtype()))
+    Ok(Tensor::stored(bytes, layout, like.dtype()))
 }

@@ -1,6 +1,11 @@
-//! Tests of the allocator. Counters are global, so the tests that read them tolerate their neighbours.
+//! Tests of the allocator. Those that read counters have memory of their own.
 
 use super::*;
+use crate::cpu::typed;
+
+fn own() -> &'static Memory {
+    Box::leak(Box::new(Memory::new()))
+}
 
 #[test]
 fn classes_cover_all_sizes() {
@@ -48,11 +53,10 @@ fn a_freed_block_is_used_again() {
 
 #[test]
 fn a_block_from_the_system_holds_zeros() {
+    let memory = own();
     for class in [LOCAL_CLASSES, class_of(3 << 20), class_of(9 << 20)] {
-        let ptr = from_system(class).unwrap();
-        let block = unsafe { std::slice::from_raw_parts(ptr.as_ptr(), class_size(class)) };
-        assert!(block.iter().all(|&it| it == 0), "{class}");
-        free(class, ptr);
+        let bytes = memory.uninit(class_size(class)).unwrap();
+        assert!(typed::slice::<u8>(&bytes).iter().all(|&it| it == 0), "{class}");
     }
 }
 
@@ -66,14 +70,51 @@ fn too_much_is_an_error() {
 }
 
 #[test]
-fn counts_live_bytes() {
-    let before = stats();
-    let bytes = Bytes::uninit(64 << 20).unwrap();
-    let during = stats();
-    assert!(during.live >= 64 << 20 && during.peak >= 64 << 20);
-    assert!(during.allocations > before.allocations);
-    drop(bytes);
-    trim();
+fn each_memory_counts_for_itself() {
+    let (one, other) = (own(), own());
+    let few = one.uninit(100).unwrap();
+    let many = one.uninit(3 << 20).unwrap();
+    let live = if EXACT { 100 + (3 << 20) } else { 128 + (3 << 20) };
+    let stats = one.stats();
+    assert_eq!((stats.live, stats.peak, stats.cached, stats.allocations), (live, live, 0, 2));
+    drop((few, many));
+    let stats = one.stats();
+    let kept = if EXACT { 0 } else { live };
+    assert_eq!((stats.live, stats.peak, stats.cached, stats.allocations), (0, live, kept, 2));
+    one.reset_peak();
+    one.trim();
+    assert_eq!((one.stats().peak, one.stats().cached), (0, if EXACT { 0 } else { 128 }));
+    let none = other.stats();
+    assert_eq!((none.live, none.peak, none.cached, none.allocations), (0, 0, 0, 0));
+}
+
+#[test]
+fn a_budget_holds_for_its_memory_alone() {
+    let (small, other) = (own(), own());
+    small.set_budget(1 << 20);
+    let half = small.uninit(512 << 10).unwrap();
+    let refused = small.uninit(600 << 10).unwrap_err();
+    let live = 512 << 10;
+    assert_eq!(refused, AllocError { bytes: 600 << 10, live, budget: 1 << 20 });
+    assert!(other.uninit(600 << 10).is_ok());
+    drop(half);
+    assert!(small.uninit(600 << 10).is_ok());
+    small.set_budget(0);
+    assert_eq!(small.budget(), other.budget());
+}
+
+#[cfg(not(sanitized))]
+#[test]
+fn a_block_goes_back_to_where_it_came_from() {
+    let (one, other) = (own(), own());
+    for len in [100, 5000, 1 << 20] {
+        let bytes = one.uninit(len).unwrap();
+        let address = bytes.as_ptr();
+        drop(bytes);
+        let elsewhere = other.uninit(len).unwrap();
+        assert_ne!(elsewhere.as_ptr(), address);
+        assert_eq!(one.uninit(len).unwrap().as_ptr(), address);
+    }
 }
 
 #[test]

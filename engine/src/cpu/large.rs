@@ -1,4 +1,4 @@
-//! The large buffers in use: what they hold and where they were made, for whoever asks when memory runs out.
+//! The large buffers in use of one allocator: what they hold and where they were made, for whoever asks when memory runs out.
 //!
 //! Small ones are not listed, so that they cost nothing.
 
@@ -30,65 +30,69 @@ struct Entry {
     bytes: usize,
 }
 
-static LIST: OnceLock<Mutex<FxHashMap<usize, Entry>>> = OnceLock::new();
+/// What is listed, by address.
+pub(super) struct List(OnceLock<Mutex<FxHashMap<usize, Entry>>>);
 
-fn list() -> MutexGuard<'static, FxHashMap<usize, Entry>> {
-    LIST.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Lists a buffer that begins to live.
-pub(super) fn begins(ptr: NonNull<u8>, bytes: usize, what: Option<(DType, &Shape)>) {
-    let holds = what.map(|(dtype, shape)| (dtype, shape.clone()));
-    let entry = Entry { holds, site: Site::here(), bytes };
-    list().insert(ptr.as_ptr().addr(), entry);
-}
-
-/// Takes a buffer off the list.
-pub(super) fn ends(ptr: NonNull<u8>) {
-    list().remove(&ptr.as_ptr().addr());
-}
-
-/// What takes the most memory, the largest first: buffers over 64 kB, those of one place, shape and dtype together.
-pub fn largest(most: usize) -> Vec<Large> {
-    type Key = (Site, Option<(DType, Shape)>);
-    let mut groups: FxHashMap<Key, (usize, usize)> = FxHashMap::default();
-    for entry in list().values() {
-        let (count, bytes) = groups.entry((entry.site, entry.holds.clone())).or_default();
-        *count += 1;
-        *bytes += entry.bytes;
+impl List {
+    pub(super) const fn new() -> Self {
+        Self(OnceLock::new())
     }
-    let large = |((site, holds), (count, bytes))| Large { holds, site, count, bytes };
-    let mut all: Vec<Large> = groups.into_iter().map(large).collect();
-    all.sort_by_key(|it| (std::cmp::Reverse(it.bytes), it.site));
-    all.truncate(most);
-    all
+
+    fn entries(&self) -> MutexGuard<'_, FxHashMap<usize, Entry>> {
+        self.0.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lists a buffer that begins to live.
+    pub(super) fn begins(&self, ptr: NonNull<u8>, bytes: usize, what: Option<(DType, &Shape)>) {
+        let holds = what.map(|(dtype, shape)| (dtype, shape.clone()));
+        let entry = Entry { holds, site: Site::here(), bytes };
+        self.entries().insert(ptr.as_ptr().addr(), entry);
+    }
+
+    /// Takes a buffer off the list.
+    pub(super) fn ends(&self, ptr: NonNull<u8>) {
+        self.entries().remove(&ptr.as_ptr().addr());
+    }
+
+    /// What takes the most memory, the largest first: buffers over 64 kB, those of one place, shape and dtype together.
+    pub(super) fn largest(&self, most: usize) -> Vec<Large> {
+        type Key = (Site, Option<(DType, Shape)>);
+        let mut groups: FxHashMap<Key, (usize, usize)> = FxHashMap::default();
+        for entry in self.entries().values() {
+            let (count, bytes) = groups.entry((entry.site, entry.holds.clone())).or_default();
+            *count += 1;
+            *bytes += entry.bytes;
+        }
+        let large = |((site, holds), (count, bytes))| Large { holds, site, count, bytes };
+        let mut all: Vec<Large> = groups.into_iter().map(large).collect();
+        all.sort_by_key(|it| (std::cmp::Reverse(it.bytes), it.site));
+        all.truncate(most);
+        all
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::alloc::Bytes;
+    use crate::cpu::memory::Memory;
 
     #[test]
     fn buffers_of_one_place_are_one_row() {
-        let find = |number| {
-            let found =
-                largest(usize::MAX).into_iter().filter(move |it| it.site.number() == number);
-            found.collect::<Vec<_>>()
-        };
+        let memory: &Memory = Box::leak(Box::new(Memory::new()));
+        let find = || memory.largest(usize::MAX);
         let shape = Shape::from([100, 1000]);
-        Site::new(9_000_001).enter();
-        let pair = [(); 2].map(|()| Bytes::of(&shape, DType::F32).unwrap());
-        let plain = Bytes::uninit(100_000).unwrap();
-        let small = Bytes::of(&Shape::from([100]), DType::F32).unwrap();
+        Site::new(7).enter();
+        let pair = [(); 2].map(|()| memory.of(&shape, DType::F32).unwrap());
+        let plain = memory.uninit(100_000).unwrap();
+        let small = memory.of(&Shape::from([100]), DType::F32).unwrap();
         Site::NOWHERE.enter();
-        let (site, holds) = (Site::new(9_000_001), Some((DType::F32, shape)));
+        let (site, holds) = (Site::new(7), Some((DType::F32, shape)));
         let both = Large { holds, site, count: 2, bytes: 800_000 };
         let other = Large { holds: None, site, count: 1, bytes: 100_000 };
-        assert_eq!(find(9_000_001), [both.clone(), other]);
+        assert_eq!(find(), [both.clone(), other]);
         drop((plain, small));
-        assert_eq!(find(9_000_001), [both]);
+        assert_eq!(find(), [both]);
         drop(pair);
-        assert_eq!(find(9_000_001), []);
+        assert_eq!(find(), []);
     }
 }

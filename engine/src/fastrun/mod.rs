@@ -6,7 +6,6 @@ mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
-use std::sync::Arc;
 use std::time::Instant;
 
 use smallvec::SmallVec;
@@ -278,7 +277,7 @@ fn filled(layout: &crate::Layout, dtype: DType) -> Result<Tensor> {
     let mut bytes = Bytes::uninit(shape.numel() * dtype.size())?;
     let bits = bits_of(Number::Float(f64::from(u8::from(dtype.is_float()))), dtype);
     crate::with_size!(dtype, T => typed::slice_mut::<T>(&mut bytes).fill(bits as T));
-    let flat = Tensor::stored(Arc::new(bytes), crate::Layout::contiguous(shape), dtype);
+    let flat = Tensor::stored(bytes, crate::Layout::contiguous(shape), dtype);
     Ok(flat.with_layout(layout.clone()))
 }
 

@@ -1,7 +1,5 @@
 //! Elementwise ops against what PyTorch gives (`testdata/elementwise.json`).
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use crate::cpu::alloc::Bytes;
@@ -199,7 +197,9 @@ fn bytes_on(isa: Isa, case: &Case) -> Vec<u64> {
     let storages: Vec<_> = case.inputs.iter().map(|it| it.storage().unwrap()).collect();
     let views = case.inputs.iter().zip(&storages);
     let sources: Vec<Source<'_>> = views
-        .map(|(it, bytes)| Source::View(View::new(bytes, it.layout(), it.dtype()).unwrap()))
+        .map(|(it, bytes)| {
+            Source::View(View::new(bytes.host().unwrap(), it.layout(), it.dtype()).unwrap())
+        })
         .collect();
     let mut bytes = Bytes::uninit(case.expected.len() * case.dtype.size()).unwrap();
     let mut out = [OutView::new(&mut bytes, &case.shape, case.dtype).unwrap()];
@@ -207,7 +207,7 @@ fn bytes_on(isa: Isa, case: &Case) -> Vec<u64> {
     match case.dtype.is_float() {
         true => {
             let layout = Layout::contiguous(case.shape.clone());
-            let tensor = Tensor::stored(Arc::new(bytes), layout, case.dtype);
+            let tensor = Tensor::stored(bytes, layout, case.dtype);
             tensor.to_f64_vec().unwrap().into_iter().map(float_bits).collect()
         }
         false => bytes_of(&mut out[0]),

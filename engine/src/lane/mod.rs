@@ -20,7 +20,6 @@ mod tests;
 mod tile;
 
 use std::borrow::Borrow;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -88,7 +87,7 @@ pub fn eager<T: Borrow<Tensor>>(op: &'static OpDef, inputs: &[T], attrs: &Attrs)
         return Err(Error::TooLarge { op: op.name, shape });
     };
     run(&program, &sources, &mut [output], &params)?;
-    Ok(Tensor::stored(Arc::new(bytes), Layout::contiguous(shape), dtype))
+    Ok(Tensor::stored(bytes, Layout::contiguous(shape), dtype))
 }
 
 /// As [`eager`], where the results take the place of the first operand, whose buffer nobody else has; false, with nothing changed, if
@@ -128,13 +127,13 @@ fn params_of(program: &Program, attrs: &Attrs) -> SmallVec<[Number; 4]> {
 }
 
 fn source(tensor: &Tensor) -> Result<Source<'_>> {
-    let bytes = match tensor.data() {
+    let buffer = match tensor.data() {
         Data::Number(number) => return Ok(Source::Number(*number)),
-        Data::Stored(bytes) => bytes,
+        Data::Stored(buffer) => buffer,
         Data::Pending(pending) => pending.force()?,
         Data::Abstract(_) => return Err(Error::Abstract),
         Data::Meta => return Err(Error::NoData),
     };
-    let view = View::new(bytes, tensor.layout(), tensor.dtype());
+    let view = View::new(buffer.host()?, tensor.layout(), tensor.dtype());
     view.map(Source::View).ok_or_else(Error::outside_storage)
 }

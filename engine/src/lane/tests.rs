@@ -217,7 +217,7 @@ fn fused_chains_round_and_wrap_as_single_ops_in_every_dtype() {
         let sources = [source(&x).unwrap(), source(&y).unwrap()];
         run(&program, &sources, &mut outs, &program.param_values()).unwrap();
         for (bytes, expected) in buffers.into_iter().zip([expected, to(&sum)]) {
-            let got = Tensor::stored(Arc::new(bytes), Layout::contiguous(shape.clone()), wide);
+            let got = Tensor::stored(bytes, Layout::contiguous(shape.clone()), wide);
             assert_eq!(bits(&got), bits(&expected), "{own} through {wide}");
         }
     }

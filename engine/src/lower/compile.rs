@@ -369,10 +369,10 @@ impl<'a> Compiler<'a> {
         }
         let launches = self.drafts.into_iter().map(|it| bind(it, &places, &self.slots));
         let launches = launches.collect::<Result<Vec<_>>>()?;
-        let const_bytes = self.consts.iter().map(Tensor::storage).collect::<Result<Vec<_>>>()?;
+        let const_buffers = self.consts.iter().map(Tensor::storage).collect::<Result<Vec<_>>>()?;
         let kept = kept.into_iter().map(|it| it.1).collect();
         let Self { inputs, consts, choices, .. } = self;
-        Ok(Plan { inputs, consts, const_bytes, launches, kept, deliveries, memory, choices })
+        Ok(Plan { inputs, consts, const_buffers, launches, kept, deliveries, memory, choices })
     }
 }
 

@@ -13,13 +13,15 @@ use crate::cpu::lane::machine::Source;
 use crate::cpu::view::{OutView, View};
 use crate::lane::{self, Program, cuda};
 use crate::op::{Kernel, KernelCx};
-use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, launch};
+use crate::{
+    Attrs, Buffer, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, launch,
+};
 
 /// A compiled graph.
 pub struct Plan {
     pub(super) inputs: Vec<Feed>,
     pub(super) consts: Vec<Tensor>,
-    pub(super) const_bytes: Vec<Arc<Bytes>>,
+    pub(super) const_buffers: Vec<Arc<Buffer>>,
     pub(super) launches: Vec<Launch>,
     /// Buffers that outlive a run, and where the program made what they hold.
     pub(super) kept: Vec<(Meta, Site)>,
@@ -148,16 +150,24 @@ impl Plan {
             inputs.iter().map(|it| it.as_number()).collect();
         let mut kept = self.buffers()?;
         let mut arena = Bytes::uninit(self.memory.peak)?;
-        let fed = inputs.iter().zip(&storages).map(|(tensor, bytes)| {
+        let fed = inputs.iter().zip(&storages).map(|(tensor, buffer)| {
             let lowest = lowest(tensor.layout()) * tensor.dtype().size();
-            (&**bytes, lowest)
+            Ok((buffer.host()?, lowest))
         });
-        let consts = self.const_bytes.iter().map(|it| &**it);
-        let buffers = Buffers::new(fed, &numbers, consts, &mut arena, kept.iter_mut());
+        let fed = fed.collect::<Result<SmallVec<[_; 16]>>>()?;
+        let consts = self.const_buffers.iter().map(|it| it.host());
+        let consts = consts.collect::<Result<SmallVec<[_; 16]>>>()?;
+        let buffers = Buffers::new(
+            fed.into_iter(),
+            &numbers,
+            consts.into_iter(),
+            &mut arena,
+            kept.iter_mut(),
+        );
         let mut buffers = buffers.ok_or_else(outside)?;
         self.launches.iter().try_for_each(|it| each(it, &mut buffers))?;
         drop(arena);
-        let kept: SmallVec<[Arc<Bytes>; 16]> = kept.into_iter().map(Arc::new).collect();
+        let kept: SmallVec<[Arc<Buffer>; 16]> = kept.into_iter().map(Into::into).collect();
         self.deliveries.iter().map(|it| self.deliver(it, &inputs, &kept)).collect()
     }
 
@@ -191,7 +201,7 @@ impl Plan {
         &self,
         delivery: &Delivery,
         inputs: &[Cow<'_, Tensor>],
-        kept: &[Arc<Bytes>],
+        kept: &[Arc<Buffer>],
     ) -> Result<Tensor> {
         match delivery {
             Delivery::Kept(at, meta) => {
@@ -283,7 +293,7 @@ fn own(tensor: &Tensor) -> Result<Tensor> {
         })
     })??;
     let layout = Layout::contiguous(tensor.shape().clone());
-    Ok(Tensor::stored(Arc::new(bytes), layout, tensor.dtype()))
+    Ok(Tensor::stored(bytes, layout, tensor.dtype()))
 }
 
 fn outside() -> Error {

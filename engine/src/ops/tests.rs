@@ -101,7 +101,7 @@ pub(super) fn strided(x: &Tensor) -> Tensor {
         let flipped = wide.slice(0, x.shape()[0].saturating_sub(1), x.shape()[0], -1);
         crate::cpu::strided::copy(&flat, &Layout::contiguous(x.shape().clone()), &mut spread, &flipped);
         let bytes = crate::storage::from_slice(&spread).unwrap();
-        Tensor::stored(std::sync::Arc::new(bytes), flipped, x.dtype())
+        Tensor::stored(bytes, flipped, x.dtype())
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::cpu::alloc::Held;
+use crate::cpu::local::Held;
 use crate::sync::Mutex;
 use crate::{Attrs, OpDef, Site, Tensor};
 

@@ -4,17 +4,16 @@ use std::sync::{Arc, Weak};
 
 use smallvec::SmallVec;
 
-use crate::cpu::alloc::Bytes;
 use crate::pending::Pending;
 use crate::tape::Edge;
 use crate::tensor::Data;
-use crate::{DType, Layout, Shape, Tensor};
+use crate::{Buffer, DType, Layout, Shape, Tensor};
 
 /// Where a value's elements are or will be. Weak: it names the storage without keeping the elements, and while it
 /// exists the address is not given to another storage.
 #[derive(Clone, Debug)]
 pub(super) enum Root {
-    Stored(Weak<Bytes>),
+    Stored(Weak<Buffer>),
     Pending(Weak<Pending>),
     None,
 }
@@ -22,9 +21,9 @@ pub(super) enum Root {
 impl Root {
     pub(super) fn of(tensor: &Tensor) -> Self {
         match tensor.data() {
-            Data::Stored(bytes) => Self::Stored(Arc::downgrade(bytes)),
+            Data::Stored(buffer) => Self::Stored(Arc::downgrade(buffer)),
             Data::Pending(pending) => match pending.delivered() {
-                Some(bytes) => Self::Stored(Arc::downgrade(bytes)),
+                Some(buffer) => Self::Stored(Arc::downgrade(buffer)),
                 None => Self::Pending(Arc::downgrade(pending)),
             },
             Data::Number(_) | Data::Abstract(_) | Data::Meta => Self::None,
@@ -35,8 +34,8 @@ impl Root {
     pub(super) fn settle(&mut self) {
         let Self::Pending(root) = self else { return };
         let Some(pending) = root.upgrade() else { return };
-        if let Some(bytes) = pending.delivered() {
-            *self = Self::Stored(Arc::downgrade(bytes));
+        if let Some(buffer) = pending.delivered() {
+            *self = Self::Stored(Arc::downgrade(buffer));
         }
     }
 
@@ -52,9 +51,9 @@ impl Root {
     fn is(&self, tensor: &Tensor) -> bool {
         match (self, tensor.data()) {
             (Self::Pending(root), Data::Pending(pending)) => root.as_ptr() == Arc::as_ptr(pending),
-            (Self::Stored(root), Data::Stored(bytes)) => root.as_ptr() == Arc::as_ptr(bytes),
+            (Self::Stored(root), Data::Stored(buffer)) => root.as_ptr() == Arc::as_ptr(buffer),
             (Self::Stored(root), Data::Pending(pending)) => {
-                pending.delivered().is_some_and(|bytes| root.as_ptr() == Arc::as_ptr(bytes))
+                pending.delivered().is_some_and(|buffer| root.as_ptr() == Arc::as_ptr(buffer))
             }
             _ => false,
         }
@@ -136,9 +135,9 @@ pub(super) type Key = (usize, DType, usize, Shape, SmallVec<[isize; 4]>);
 /// The key of a tensor; numbers and abstract tensors have none.
 pub(super) fn key_of(tensor: &Tensor) -> Option<Key> {
     let root = match tensor.data() {
-        Data::Stored(bytes) => Arc::as_ptr(bytes) as usize,
+        Data::Stored(buffer) => Arc::as_ptr(buffer) as usize,
         Data::Pending(pending) => match pending.delivered() {
-            Some(bytes) => Arc::as_ptr(bytes) as usize,
+            Some(buffer) => Arc::as_ptr(buffer) as usize,
             None => Arc::as_ptr(pending) as usize,
         },
         Data::Number(_) | Data::Abstract(_) | Data::Meta => return None,

@@ -10,7 +10,7 @@
 use std::rc::Rc;
 
 use engine::Device;
-use engine::cpu::alloc;
+use engine::cpu::memory::HOST;
 use engine::estimate::{self, Reading};
 pub use engine::words::size;
 
@@ -67,7 +67,7 @@ impl Notes {
     pub(crate) fn begin() -> Notes {
         estimate::begin();
         unknown::vague(false);
-        Notes { before: alloc::stats().live as i64, ..Notes::default() }
+        Notes { before: HOST.stats().live as i64, ..Notes::default() }
     }
 
     /// Ends the measurement.
@@ -185,7 +185,7 @@ impl Cx {
 
 /// The least room for tensors that is less than `bytes`, and whose it is.
 fn exceeded(bytes: usize) -> Option<(usize, &'static str)> {
-    let stats = alloc::stats();
+    let stats = HOST.stats();
     let mut rooms = vec![(stats.budget, "the limit for tensors is")];
     // The system is asked only where it could matter.
     if bytes > stats.budget / 64 {

@@ -1,6 +1,7 @@
 //! Which tensors take the most memory, and the lines that made them: for errors of memory, and `%mem`.
 
-use engine::cpu::large::{self, Large};
+use engine::cpu::large::Large;
+use engine::cpu::memory::HOST;
 use engine::words;
 
 use crate::site;
@@ -19,7 +20,7 @@ pub struct InUse {
 
 /// What takes the most memory of what is over 64 kB, the largest first.
 pub fn largest(most: usize) -> Vec<InUse> {
-    large::largest(most).into_iter().map(in_use).collect()
+    HOST.largest(most).into_iter().map(in_use).collect()
 }
 
 fn in_use(large: Large) -> InUse {

@@ -15,8 +15,9 @@ use std::path::Path;
 
 use frontend_lang::suggest;
 
+use engine::cpu::memory::HOST;
 use engine::model::Port;
-use engine::{DType, Shape, Tensor, cpu::alloc};
+use engine::{DType, Shape, Tensor};
 
 use super::report::kind;
 
@@ -74,7 +75,7 @@ pub(super) fn read(
 /// Ones of the kind that an input takes.
 pub(super) fn ones(port: &Port) -> Result<Tensor, String> {
     let Port { name, meta } = port;
-    let budget = alloc::budget();
+    let budget = HOST.budget();
     if meta.shape.checked_numel("input").is_err() || meta.bytes() > budget / 2 {
         let kind = kind(meta);
         return Err(format!("input `{name}`: {kind} does not fit into {budget} bytes of memory"));

@@ -1,7 +1,7 @@
 //! `%config`: what can be set for this session, and what others let one set.
 
 use engine::apply::anomaly::Watch;
-use engine::cpu::alloc;
+use engine::cpu::memory::HOST;
 use frontend_lang::check::{Level, memory::size};
 use frontend_lang::suggest::nearest;
 
@@ -122,9 +122,9 @@ static SETTINGS: &[Setting] = &[
     Setting {
         name: "Notegrad.tensor_memory",
         help: "the most that tensors may take, such as 2GB, or none (%mem --limit)",
-        get: |_| size(alloc::budget()),
+        get: |_| size(HOST.budget()),
         set: |_, value| {
-            alloc::set_budget(mem::limit(value)?);
+            HOST.set_budget(mem::limit(value)?);
             Ok(())
         },
     },

@@ -1,6 +1,6 @@
 //! `%mem`: how much memory tensors use.
 
-use engine::cpu::alloc;
+use engine::cpu::memory::HOST;
 use engine::words::size;
 use frontend_lang::inspect::tensor_bytes;
 use frontend_lang::tensor::in_use;
@@ -53,12 +53,12 @@ const MOST: usize = 40;
 
 fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     if let Some(text) = args.flag("--limit") {
-        alloc::set_budget(limit(text)?);
+        HOST.set_budget(limit(text)?);
     }
     if args.switch("--reset-peak") {
-        alloc::reset_peak();
+        HOST.reset_peak();
     }
-    let stats = alloc::stats();
+    let stats = HOST.stats();
     let text = format!(
         "tensors: {} in use, {} at most, limit {}; {} kept for reuse",
         size(stats.live),

@@ -1,8 +1,8 @@
 //! Shapes and views: reshaping, slicing, joining. Views share storage.
 
 use crate::OpDef;
-use crate::cpu::alloc::Held;
 use crate::cpu::interrupt;
+use crate::cpu::local::Held;
 use crate::shape::resolve_dim;
 use crate::{Attr, Attrs, Error, Outputs, Result, Shape, Tensor, functional};
 

@@ -33,7 +33,7 @@ static FUNCTIONS: &[NativeFn] = &[
 ];
 
 fn empty_cache(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    engine::cpu::alloc::trim();
+    engine::cpu::memory::HOST.trim();
     Ok(Value::None)
 }
 
