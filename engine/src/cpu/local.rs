@@ -29,7 +29,7 @@ fn refill(class: usize) -> Option<()> {
     if !HOST.has_room(SLAB) {
         return None;
     }
-    let slab = HOST.from_system(class_of(SLAB))?;
+    let slab = HOST.fresh(class_of(SLAB))?;
     let size = class_size(class);
     for i in 0..SLAB / size {
         // SAFETY: block `i` lies inside the slab.

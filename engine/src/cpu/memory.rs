@@ -198,7 +198,7 @@ impl Memory {
         }
         let ptr = self.kept(class).or_else(|| {
             self.make_room(size);
-            self.from_system(class)
+            self.fresh(class)
         })?;
         self.count(size as i64, 1);
         Some(ptr)
@@ -217,7 +217,7 @@ impl Memory {
         self.cache().shrink_to(limit);
     }
 
-    pub(super) fn from_system(&self, class: usize) -> Option<NonNull<u8>> {
+    pub(super) fn fresh(&self, class: usize) -> Option<NonNull<u8>> {
         let layout = block_layout(class);
         // SAFETY: no class has size 0.
         let grab = || NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
@@ -279,7 +279,7 @@ impl Cache {
             while self.bytes > limit {
                 let Some(block) = self.lists[class].pop() else { break };
                 self.bytes -= class_size(class);
-                // SAFETY: the block came from `from_system` with the layout of its class.
+                // SAFETY: the block came from `Memory::fresh` with the layout of its class.
                 unsafe { std::alloc::dealloc(block.0.as_ptr(), block_layout(class)) };
             }
         }
