@@ -55,8 +55,8 @@ fn fused_launches_are_shown_as_cuda_c() {
     let calls = "for step in range(2):\n    f(torch.ones(5))";
     let text = shown(&[define, "%trace f", calls, "%trace show f --stage code"]);
     assert!(text.contains("extern \"C\" __global__ void launch0(long long n"), "{text}");
-    assert!(text.contains("// mul add tanh") && text.contains("fmaf("), "{text}");
-    assert!(text.contains("sum") && text.contains(": a kernel of its own"), "{text}");
+    assert!(text.contains("// lanes [mul add tanh]") && text.contains("fmaf("), "{text}");
+    assert!(text.contains("// sum") && text.contains(": a kernel of its own"), "{text}");
     let wrong = show(&mut Runner::default(), "%trace show --stage ptx").expect_err("no such stage");
     assert!(wrong.contains("stages: raw, optimized, plan, code"), "{wrong}");
 }

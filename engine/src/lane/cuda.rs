@@ -26,6 +26,9 @@ pub(crate) fn kernel(program: &Program, name: &str) -> Option<String> {
     text.push_str("    const long long all = (long long)gridDim.x * blockDim.x;\n");
     text.push_str("    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += all) {\n");
     for (idx, op) in expansion.ops.iter().enumerate() {
+        if matches!(op.action, Action::Known(_)) {
+            continue;
+        }
         let value = Value { expansion: &expansion, op };
         let _ = writeln!(text, "        const {} v{idx} = {};", type_name(op.ty), value.text());
     }
@@ -34,10 +37,12 @@ pub(crate) fn kernel(program: &Program, name: &str) -> Option<String> {
             Fault::DivisionByZero => ("==", 1),
             Fault::NegativeExponent => ("<", 2),
         };
-        let _ = writeln!(text, "        if (v{step} {sign} 0) atomicOr(faults, {bit}u);");
+        let number = name_of(&expansion, step);
+        let _ = writeln!(text, "        if ({number} {sign} 0) atomicOr(faults, {bit}u);");
     }
     for (idx, &(step, dtype)) in expansion.outputs.iter().enumerate() {
-        let _ = writeln!(text, "        out{idx}[i] = ({})v{step};", element_name(Mem::of(dtype)));
+        let (element, value) = (element_name(Mem::of(dtype)), name_of(&expansion, step));
+        let _ = writeln!(text, "        out{idx}[i] = ({element}){value};");
     }
     text.push_str("    }\n}\n");
     Some(text)
@@ -93,7 +98,9 @@ struct Value<'a> {
 impl Value<'_> {
     fn text(&self) -> String {
         let Op { action, ty, .. } = *self.op;
-        let name = |idx: usize| format!("v{}", self.op.operands().get(idx).copied().unwrap_or(0));
+        let operands = self.op.operands();
+        let name = |idx: usize| operands.get(idx).map(|&it| name_of(self.expansion, it));
+        let name = |idx: usize| name(idx).unwrap_or_default();
         let (a, b, c) = (name(0), name(1), name(2));
         match action {
             Action::Given(number) => self.given(number as usize),
@@ -163,6 +170,15 @@ impl Value<'_> {
         };
         let signed = type_name(self.op.ty);
         format!("({signed})(({unsigned}){a} {sign} ({unsigned}){b})")
+    }
+}
+
+/// What stands for the result of a step.
+fn name_of(expansion: &Expansion, step: u32) -> String {
+    let op = &expansion.ops[step as usize];
+    match op.action {
+        Action::Known(bits) => known(bits, op.ty),
+        _ => format!("v{step}"),
     }
 }
 
