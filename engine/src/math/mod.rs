@@ -1,6 +1,6 @@
 //! The mathematics of elementwise ops, each function written once over numbers of any make.
 //!
-//! Given numbers of the machine a function is the body of a loop; given nodes of a [`recorded::Recorder`] it is written down as
+//! Given numbers of the machine a function is the body of a loop; given nodes of a recorder it is written down as
 //! arithmetic on bits and numbers, which other back ends read. Both round alike, since both are the same operations in the same order.
 //!
 //! **Invariant:** fused multiply-add happens where a formula says `mul_add` and nowhere else.
