@@ -325,3 +325,17 @@ with torch.no_grad():
     w.index_add_(0, torch.tensor([0]), torch.ones(1))
     w.view(2, 2).T.mul_(2)
 tell("a leaf", w, held, w_before)
+
+
+# A dimension that is not there is named.
+def refused(what):
+    try:
+        what()
+    except IndexError as error:
+        print(error)
+
+
+z = torch.zeros(5)
+refused(lambda: z.index_copy_(1, torch.tensor([0]), torch.ones(1)))
+refused(lambda: z.index_fill_(-2, torch.tensor([0]), 1.0))
+refused(lambda: torch.index_fill(z, 1, torch.tensor([0]), 1.0))
