@@ -9,11 +9,13 @@ use engine::apply::anomaly::Watch;
 use rustc_hash::FxHashMap;
 
 use crate::cycles;
-use crate::error::{KEYBOARD_INTERRUPT, RECURSION_ERROR, Raised};
+use crate::error::{RECURSION_ERROR, Raised};
 use crate::host::Host;
 use crate::memory;
 use crate::objects::generator::{has_abandoned, take_abandoned};
 use crate::objects::module::Globals;
+use crate::objects::trash;
+use crate::patience::interrupted;
 use crate::session::Session;
 use crate::shell::Shell;
 use crate::source::Sources;
@@ -105,6 +107,7 @@ impl Drop for Cx {
         cycles::collect();
         drop(crate::objects::finalizer::take_waiting());
         drop(take_abandoned());
+        trash::empty();
     }
 }
 
@@ -155,7 +158,7 @@ impl Cx {
     #[cold]
     fn attend(&mut self) -> Result<(), Raised> {
         if self.interrupt.swap(false, Ordering::Relaxed) {
-            return Err(Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new()));
+            return Err(interrupted());
         }
         // Natives that are under way expect no other code to run.
         if has_abandoned() && self.native_depth == 0 {

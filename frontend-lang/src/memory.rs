@@ -9,6 +9,7 @@
 use std::cell::Cell;
 
 use crate::error::{Raised, memory_error};
+use crate::objects::trash;
 use crate::value::Value;
 
 /// Bytes counted for one value in a container.
@@ -59,6 +60,7 @@ pub fn room(bytes: usize) -> Result<(), Raised> {
 #[cold]
 fn find_room(bytes: usize) -> Result<(), Raised> {
     crate::cycles::collect();
+    trash::empty();
     if bytes <= EDGE.get().saturating_sub(USED.get()) {
         return Ok(());
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cx::Cx;
-use crate::error::Raised;
+use crate::error::{KEYBOARD_INTERRUPT, Raised};
 use crate::objects::trash;
 use crate::value::Value;
 
@@ -93,8 +93,14 @@ impl Cx {
 
     fn stop(&self) -> Result<(), Raised> {
         self.interrupt.store(false, Ordering::Relaxed);
-        Err(Raised::with_args(&crate::error::KEYBOARD_INTERRUPT, Vec::new()))
+        Err(interrupted())
     }
+}
+
+/// The error of a cell that is to stop.
+pub(crate) fn interrupted() -> Raised {
+    trash::note_interrupt();
+    Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new())
 }
 
 /// Adds text; false, with nothing added, if `stop` is up before that is done.
@@ -171,7 +177,7 @@ pub(crate) fn stoppable<R>(cx: &mut Cx, body: impl FnOnce() -> R) -> Result<R, R
         Ok(value) => Ok(value),
         Err(payload) if is_stopped(&*payload) => Err(match cx.poll() {
             Err(raised) => raised,
-            Ok(()) => Raised::with_args(&crate::error::KEYBOARD_INTERRUPT, Vec::new()),
+            Ok(()) => interrupted(),
         }),
         Err(payload) => resume_unwind(payload),
     }

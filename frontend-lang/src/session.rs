@@ -29,6 +29,7 @@ use crate::native::{NativeType, Res};
 use crate::objects::class::{type_name, type_of};
 use crate::objects::function::Func;
 use crate::objects::module::Globals;
+use crate::objects::trash;
 use crate::past::{Past, is_own};
 use crate::repeat_cell;
 use crate::resolve::resolve;
@@ -194,6 +195,11 @@ impl Session {
         cycles::collect_after_cell();
         self.cx.close_abandoned();
         result
+    }
+
+    /// Does what could wait until the cell had been answered.
+    pub fn tidy(&mut self) {
+        trash::empty();
     }
 
     /// The text of a cell as a source; old ones that nobody asks for go.

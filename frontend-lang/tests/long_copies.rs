@@ -5,6 +5,7 @@
 use std::sync::atomic::Ordering;
 
 use frontend_lang::host::Recording;
+use frontend_lang::memory;
 use frontend_lang::session::{Options, Session};
 
 /// Long enough for several pieces.
@@ -114,4 +115,17 @@ kept, (long * 3).count('y'), len(long * 3), (long * 3)[299_999::300_000]";
     let value = session.cx.repr(&made.value.unwrap());
     let kept = "[(True, 0), (True, 2), (True, 4), (True, 6), (True, 262144), (True, 600002)]";
     assert_eq!(value.ok().unwrap(), format!("({kept}, 3, 900000, 'yyy')"));
+}
+
+#[test]
+fn what_is_let_go_during_an_interrupt_is_freed_after_the_answer() {
+    for contents in ["[str(i) for i in range(60_000)]", "tuple(map(str, range(60_000)))"] {
+        let mut session = Session::new(Box::new(Recording::default()));
+        assert!(session.run_cell(&format!("x = {contents}"), &Options::default()).error.is_none());
+        let full = memory::used();
+        assert_eq!(stopped(&mut session, "x = None"), None);
+        assert!(memory::used() + 2_000_000 > full, "{contents} was freed at once");
+        session.tidy();
+        assert!(memory::used() + 3_000_000 < full, "{contents} was not freed");
+    }
 }

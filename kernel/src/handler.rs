@@ -149,6 +149,8 @@ pub trait Handler {
     fn execute(&mut self, request: &Execute, out: &Rc<dyn Outputs>) -> Outcome;
     /// The value of one expression after a cell (`user_expressions`).
     fn evaluate(&mut self, expression: &str, out: &Rc<dyn Outputs>) -> Result<Bundle, Failure>;
+    /// Does what could wait until the cell had been answered.
+    fn tidy(&mut self) {}
 }
 
 /// One completion.

@@ -73,6 +73,7 @@ impl Interpreter<'_> {
         }
         server.reply(Channel::Shell, request, &reply);
         server.running.finish(|| server.iopub.status(&request.header, State::Idle));
+        self.handler.tidy();
     }
 
     /// Counts the cell, keeps it, and shows it to the other frontends.

@@ -136,6 +136,10 @@ impl Handler for Interpreter {
         self.port.close();
         shown
     }
+
+    fn tidy(&mut self) {
+        self.notebook.session.tidy();
+    }
 }
 
 /// In a console `SystemExit` is no error: it ends the console, which shows its message if it has one.

@@ -1,6 +1,6 @@
 """Prints how long a cell runs on after an interrupt, the worst of several, for one long operation at a time.
 
-Usage: python tests/jupyter/interrupt_latency.py [COUNT] [NAME ...]; the binary is as in conftest.py.
+Usage: NOTEGRAD_BIN=target/release/notegrad python tests/jupyter/interrupt_latency.py [COUNT] [NAME ...]
 """
 
 import os

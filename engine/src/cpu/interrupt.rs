@@ -51,11 +51,16 @@ pub fn was_left_out() -> bool {
     LEFT_OUT.get()
 }
 
-/// For loops that are no job of the pool: whether to end now. What is left counts as left out.
-pub fn ends_here() -> bool {
+/// Whether the user has interrupted, for work that ends as it should all the same.
+pub fn is_up() -> bool {
     let flag = FLAG.get();
     // SAFETY: see `FLAG`.
-    let ends = !flag.is_null() && unsafe { (*flag).load(Ordering::Relaxed) };
+    !flag.is_null() && unsafe { (*flag).load(Ordering::Relaxed) }
+}
+
+/// For loops that are no job of the pool: whether to end now. What is left counts as left out.
+pub fn ends_here() -> bool {
+    let ends = is_up();
     if ends {
         LEFT_OUT.set(true);
     }

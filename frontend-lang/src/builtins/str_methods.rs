@@ -4,6 +4,7 @@ use crate::memory;
 use crate::native::*;
 use crate::objects::format::pad;
 use crate::objects::quote::is_printable;
+use crate::objects::trash::Items;
 use crate::objects::{template, text};
 use crate::patience::{self, Pace, stoppable_if_long};
 use crate::value::Str;
@@ -386,14 +387,14 @@ fn separator(args: Args<'_>) -> Result<Option<&str>, Raised> {
 
 /// The parts that `split` finds, as a list.
 fn strings<'a>(cx: &mut Cx, text: &str, split: impl FnOnce() -> Vec<&'a str>) -> Res {
-    let mut items = Vec::new();
+    let mut items = Items::default();
     let mut pace = Pace::default();
     for part in stoppable_if_long(cx, text.len(), split)? {
         pace.step(cx)?;
-        memory::push(&mut items, Value::str(part))?;
+        items.push(Value::str(part))?;
         memory::check()?;
     }
-    Ok(Value::list(items))
+    Ok(Value::list(items.take()))
 }
 
 fn split(cx: &mut Cx, args: Args<'_>) -> Res {

@@ -1,17 +1,30 @@
-//! Dropping deep structures without deep recursion: past a depth, contents wait in a queue.
+//! Dropping deep structures without deep recursion, and large ones without delay.
+//!
+//! Past a depth, contents wait in a queue. What is large is dropped in pieces: millions of objects take longer than a user waits for
+//! a cell that is to stop, so after an interrupt the pieces are put off until the cell has been answered ([`empty`]).
 
 use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
 
+use engine::cpu::interrupt;
+
+use crate::error::Raised;
+use crate::memory;
 use crate::objects::function::{CellVar, Func};
 use crate::objects::generator::{GenState, Generator, abandon};
 use crate::objects::iterator::{Iter, IterState};
+use crate::patience::ITEMS;
 use crate::value::{BoundMethod, List, Slice, Tuple, Value};
 
 const DEEPEST: u32 = 60;
+/// How long after an interrupt things are put off: a cell that has caught it and goes on frees what it lets go.
+const HURRY: Duration = Duration::from_millis(100);
 
 thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     static QUEUE: RefCell<Vec<Box<dyn Sized>>> = const { RefCell::new(Vec::new()) };
+    static PUT_OFF: RefCell<Vec<Box<dyn Sized>>> = const { RefCell::new(Vec::new()) };
+    static INTERRUPTED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 trait Sized {}
@@ -41,6 +54,68 @@ pub(crate) fn dispose<T: 'static>(contents: T) {
     let _ = DEPTH.try_with(|it| it.set(depth));
 }
 
+/// The user waits for the cell to stop.
+pub(crate) fn note_interrupt() {
+    INTERRUPTED.set(Some(Instant::now()));
+}
+
+/// Drops what was put off.
+pub(crate) fn empty() {
+    INTERRUPTED.set(None);
+    while let Some(next) = PUT_OFF.with_borrow_mut(Vec::pop) {
+        drop(next);
+    }
+}
+
+fn is_hurried() -> bool {
+    interrupt::is_up()
+        || INTERRUPTED.try_with(Cell::get).is_ok_and(|it| it.is_some_and(|at| at.elapsed() < HURRY))
+}
+
+/// Drops what may be large.
+pub(crate) fn free_many<T: 'static>(mut contents: Vec<T>) {
+    while contents.len() > ITEMS {
+        if is_hurried() {
+            return put_off(contents);
+        }
+        dispose(contents.split_off(contents.len() - ITEMS));
+    }
+    dispose(contents);
+}
+
+/// Items on their way into a list; what is not handed over, since the list is not to be after all, is freed as a list's.
+#[derive(Default)]
+pub(crate) struct Items(Vec<Value>);
+
+impl Items {
+    /// Makes room for `count` more items, or `MemoryError`.
+    pub(crate) fn reserve(&mut self, count: usize) -> Result<(), Raised> {
+        memory::reserve(&mut self.0, count)
+    }
+
+    /// Adds an item, or `MemoryError`.
+    #[inline]
+    pub(crate) fn push(&mut self, item: Value) -> Result<(), Raised> {
+        memory::push(&mut self.0, item)
+    }
+
+    /// All of them.
+    pub(crate) fn take(mut self) -> Vec<Value> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl Drop for Items {
+    fn drop(&mut self) {
+        free(std::mem::take(&mut self.0));
+    }
+}
+
+fn put_off<T: 'static>(contents: Vec<T>) {
+    let mut boxed: Option<Box<dyn Sized>> = Some(Box::new(contents));
+    let _ = PUT_OFF.try_with(|it| it.borrow_mut().extend(boxed.take()));
+}
+
 fn nests(value: &Value) -> bool {
     value.address().is_some() && !matches!(value, Value::Str(_) | Value::Native(_))
 }
@@ -52,9 +127,14 @@ impl Drop for List {
 }
 
 /// Drops items; numbers are only looked at, which is the quicker way through millions of them.
-pub(crate) fn free(items: Vec<Value>) {
-    if items.iter().all(|it| it.address().is_none()) {
-        items.into_iter().for_each(std::mem::forget);
+pub(crate) fn free(mut items: Vec<Value>) {
+    while let Some(at) = items.len().checked_sub(ITEMS).filter(|_| !is_hurried())
+        && items[at..].iter().all(Value::is_plain)
+    {
+        items.drain(at..).for_each(std::mem::forget);
+    }
+    if items.len() > ITEMS {
+        free_many(items);
     } else if items.iter().any(nests) {
         dispose(items);
     }
@@ -62,7 +142,9 @@ pub(crate) fn free(items: Vec<Value>) {
 
 impl Drop for Tuple {
     fn drop(&mut self) {
-        if self.iter().any(nests) {
+        if self.len() > ITEMS {
+            free_many(self.take().into_vec());
+        } else if self.iter().any(nests) {
             dispose(self.take());
         }
     }

@@ -9,6 +9,7 @@ use crate::native::{CallArgs, NativeObject, Res};
 use crate::objects::class::type_name;
 use crate::objects::iterator::{DictPart, Iter, IterState};
 use crate::objects::tensor::Look;
+use crate::objects::trash::Items;
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -100,16 +101,16 @@ impl Cx {
             _ => {}
         }
         let iter = self.iter(value)?;
-        let mut items = Vec::new();
+        let mut items = Items::default();
         if let Value::Iter(iter) = &iter
             && let Some(count) = iter.size_hint()
         {
-            memory::reserve(&mut items, count)?;
+            items.reserve(count)?;
         }
         while let Some(item) = self.next(&iter)? {
-            memory::push(&mut items, item)?;
+            items.push(item)?;
         }
-        Ok(items)
+        Ok(items.take())
     }
 
     /// A copy of the items, if there is room for it.

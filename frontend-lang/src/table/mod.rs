@@ -13,7 +13,7 @@ use std::rc::Rc;
 use crate::cx::Cx;
 use crate::error::Raised;
 use crate::memory::{self, Charge};
-use crate::objects::trash::dispose;
+use crate::objects::trash::free_many;
 use crate::operate::equal::simple_eq;
 use crate::value::Value;
 pub use dict::Dict;
@@ -40,7 +40,7 @@ struct Entry<V> {
 impl<V: 'static> Drop for Table<V> {
     fn drop(&mut self) {
         if self.live > 0 {
-            dispose(std::mem::take(&mut self.entries));
+            free_many(std::mem::take(&mut self.entries));
         }
     }
 }

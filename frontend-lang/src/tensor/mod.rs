@@ -16,6 +16,7 @@ pub mod steps;
 pub mod text;
 
 use crate::error::*;
+use crate::patience::interrupted;
 use crate::{explain, site};
 
 impl From<engine::Error> for Raised {
@@ -36,7 +37,7 @@ impl From<engine::Error> for Raised {
             E::Trace { .. } | E::Abstract => &TRACE_ERROR,
             E::File { .. } => &OS_ERROR,
             E::NoData => &NOT_IMPLEMENTED_ERROR,
-            E::Interrupted => return Raised::with_args(&KEYBOARD_INTERRUPT, Vec::new()),
+            E::Interrupted => return interrupted(),
             _ => &RUNTIME_ERROR,
         };
         let more = match &error {

@@ -13,6 +13,7 @@ use crate::objects::iterator::{Iter, Step};
 use crate::objects::pattern::{self, Anchor, Pattern, Spans, flags};
 use crate::objects::quote;
 use crate::objects::text::byte_at;
+use crate::objects::trash::Items;
 use crate::patience::Pace;
 
 /// The module.
@@ -317,7 +318,7 @@ fn part(text: &str, span: Option<(usize, usize)>) -> &str {
 
 fn findall(cx: &mut Cx, pattern: &Pattern, string: &Value) -> Res {
     let text = subject(string)?;
-    let mut shown = Vec::new();
+    let mut shown = Items::default();
     let mut pace = Pace::default();
     for spans in matches(cx, pattern, text, 0)? {
         pace.step(cx)?;
@@ -330,10 +331,10 @@ fn findall(cx: &mut Cx, pattern: &Pattern, string: &Value) -> Res {
             }
             [] => Value::None,
         };
-        memory::push(&mut shown, item)?;
+        shown.push(item)?;
         memory::check()?;
     }
-    Ok(Value::list(shown))
+    Ok(Value::list(shown.take()))
 }
 
 struct Finder {
