@@ -111,7 +111,8 @@ fn convs() {
             let (lhs, rhs, mut out) = (vec![1.0f32; lhs], vec![1.0f32; rhs], vec![0.0f32; out]);
             print!("{batch}x{c}x{size} {kernel}x{kernel}/{stride} -> {k} {pass:?}:");
             for algo in conv::ALL.iter().filter(|algo| !algo.naive && (algo.usable)(&p)) {
-                let seconds = time(|| conv::run(algo, &p, &lhs, &rhs, &mut out));
+                let seconds =
+                    time(|| conv::run(algo, &p, &lhs, &rhs, &mut out, &conv::Epilogue::NONE));
                 let mark = if std::ptr::eq(*algo, conv::heuristic(&p)) { "*" } else { "" };
                 let speed = p.flops() as f64 / seconds / 1e9;
                 print!("  {mark}{} {speed:.0} ({:.1} us)", algo.name, seconds * 1e6);

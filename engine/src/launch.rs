@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::cpu::alloc::Bytes;
+use crate::cpu::lane::Part;
 use crate::cpu::view::{OutView, View};
 use crate::cpu::{interrupt, strided, typed};
 use crate::op::{Kernel, KernelCx};
@@ -29,7 +30,13 @@ pub(crate) fn run_kernel(
             .ok_or(Error::TooLarge { op: op.name, shape: meta.shape.clone() })
     });
     let mut outputs = outputs.collect::<Result<SmallVec<[OutView<'_>; 1]>>>()?;
-    kernel.compute(&mut KernelCx { op, attrs, inputs: &views, outputs: &mut outputs })?;
+    kernel.compute(&mut KernelCx {
+        op,
+        attrs,
+        inputs: &views,
+        outputs: &mut outputs,
+        part: Part::NONE,
+    })?;
     drop(outputs);
     let stored = |(bytes, meta): (Bytes, Meta)| {
         Tensor::stored(bytes, Layout::contiguous(meta.shape), meta.dtype)
@@ -55,13 +62,21 @@ pub(crate) fn update(
     let Some(output) = OutView::from_element(bytes, first, &shape, dtype) else {
         return Ok(false);
     };
-    let run = || kernel.update(&mut KernelCx { op, attrs, inputs: &views, outputs: &mut [output] });
+    let run = || {
+        kernel.update(&mut KernelCx {
+            op,
+            attrs,
+            inputs: &views,
+            outputs: &mut [output],
+            part: Part::NONE,
+        })
+    };
     let written = others.iter().map(Tensor::numel).max().unwrap_or(0);
     interrupt::unstopped(written, run).ok_or(Error::Interrupted)??;
     Ok(true)
 }
 
-fn view_of<'a>(tensor: &'a Tensor, buffer: &'a Buffer) -> Result<View<'a>> {
+pub(crate) fn view_of<'a>(tensor: &'a Tensor, buffer: &'a Buffer) -> Result<View<'a>> {
     View::new(buffer.host()?, tensor.layout(), tensor.dtype()).ok_or_else(Error::outside_storage)
 }
 

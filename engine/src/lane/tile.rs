@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::{Program, Source};
 use crate::cpu::lane::machine::{self, RunError};
+use crate::cpu::lane::{Finish, Part};
 use crate::cpu::view::OutView;
 use crate::dtype::Number;
 use crate::math::Fault;
@@ -21,9 +22,33 @@ pub fn run(
 ) -> Result<()> {
     machine::run(program.code(), inputs, outputs, params).map_err(|error| match error {
         RunError::Operands => mismatch(inputs),
-        RunError::Interrupted => Error::Interrupted,
-        RunError::Fault(fault) => fault.into(),
+        error => error.into(),
     })
+}
+
+/// Runs a program behind a kernel, on each part of the kernel's output once that is done. The output is the first of `outputs`, and the
+/// first input of the program; with `replaces` the first result of the program takes its place. Other results go to the other outputs.
+///
+/// Fails as [`run`] does, and as the kernel does.
+pub(crate) fn run_behind<'a>(
+    program: &Program,
+    inputs: &[Source<'a>],
+    outputs: &mut [OutView<'a>],
+    params: &[Number],
+    replaces: bool,
+    kernel: impl FnOnce(&mut [OutView<'a>], Part<'_>) -> Result<()>,
+) -> Result<()> {
+    Finish::with(program.code(), inputs, outputs, params, replaces, kernel)
+}
+
+impl From<RunError> for Error {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Operands => mismatch(&[]),
+            RunError::Interrupted => Self::Interrupted,
+            RunError::Fault(fault) => fault.into(),
+        }
+    }
 }
 
 impl From<Fault> for Error {

@@ -5,13 +5,13 @@ use smallvec::SmallVec;
 
 use super::group::{Group, group};
 use super::memory::{Lifetime, place};
-use super::plan::{Choice, Delivery, Feed, Launch, Plan, Work};
+use super::plan::{Choice, Delivery, Feed, Finishing, Launch, Plan, Work};
 use crate::cpu::arena::{Operand, Operands, Place, Target};
 use crate::graph::{Graph, Kind, NodeId, Value};
-use crate::lane::{self, Ref, Step};
+use crate::lane::{self, Program, Ref, Step};
 use crate::op::{Body, InferCx, Kernel};
 use crate::tensor::Data;
-use crate::{DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, fastrun};
+use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, fastrun};
 
 /// Compiles a graph. With `fuse`, elementwise ops that feed each other share a launch.
 pub fn compile(graph: &Graph, fuse: bool) -> Result<Plan> {
@@ -83,6 +83,21 @@ impl Given {
     }
 }
 
+/// The kernel for a node, and where its operands lie.
+struct Chosen {
+    op: &'static OpDef,
+    kernel: &'static Kernel,
+    attrs: Attrs,
+    at: Vec<Location>,
+}
+
+/// Elementwise nodes as one program.
+struct Fused {
+    program: Program,
+    inputs: Vec<Value>,
+    label: String,
+}
+
 struct Compiler<'a> {
     graph: &'a Graph,
     users: Vec<SmallVec<[NodeId; 2]>>,
@@ -124,20 +139,67 @@ impl<'a> Compiler<'a> {
     }
 
     fn launch(&mut self, group: &Group) -> Result<()> {
-        let elementwise =
-            |id: &NodeId| self.graph.node(*id).op().is_some_and(|op| op.body.is_elementwise());
-        if !group.nodes.iter().all(elementwise) {
-            return group.nodes.iter().try_for_each(|&id| self.kernel(id));
-        }
-        if self.lanes(&group.nodes).is_ok() {
+        let is_kernel =
+            |id: &NodeId| !self.graph.node(*id).op().is_some_and(|op| op.body.is_elementwise());
+        let (kernels, elementwise): (Vec<_>, Vec<_>) =
+            group.nodes.iter().copied().partition(is_kernel);
+        let &[kernel] = &kernels[..] else { return self.programs(&elementwise) };
+        if self.finished_kernel(kernel, &elementwise)? {
             return Ok(());
         }
-        // A group that does not fit into one program runs as one program per op.
-        group.nodes.iter().try_for_each(|&id| self.lanes(&[id]))
+        self.kernel(kernel)?;
+        self.programs(&elementwise)
+    }
+
+    /// One program, or one for each op where they do not fit into one.
+    fn programs(&mut self, nodes: &[NodeId]) -> Result<()> {
+        if nodes.is_empty() || self.lanes(nodes).is_ok() {
+            return Ok(());
+        }
+        nodes.iter().try_for_each(|&id| self.lanes(&[id]))
     }
 
     fn lanes(&mut self, nodes: &[NodeId]) -> Result<()> {
-        let mut inputs: Vec<Value> = Vec::new();
+        let outputs = self.left_by(nodes, nodes);
+        let Fused { program, inputs, label } = self.fused(nodes, &outputs, Vec::new())?;
+        let given = inputs.iter().map(|&it| self.given(it)).collect::<Result<Vec<_>>>()?;
+        let work = Work::Lanes { params: program.param_values(), program, label };
+        let values: Vec<Value> = outputs.iter().map(|&it| Value::of(it)).collect();
+        self.draft(work, given, &values);
+        Ok(())
+    }
+
+    /// A launch of a kernel that runs the program of these nodes on its parts; false, with nothing done, if it cannot.
+    fn finished_kernel(&mut self, id: NodeId, nodes: &[NodeId]) -> Result<bool> {
+        let Some(Chosen { op, kernel, attrs, at }) = self.chosen(id)? else { return Ok(false) };
+        let computes = |it: &Location| it.dtype.is_arithmetic();
+        if nodes.is_empty() || !kernel.finishes || !at.iter().all(computes) {
+            return Ok(false);
+        }
+        let group: Vec<NodeId> = nodes.iter().copied().chain([id]).collect();
+        let mut outputs = self.left_by(&group, nodes);
+        let dtype = self.graph.node(id).metas[0].dtype;
+        let alike = |&it: &NodeId| self.graph.node(it).metas[0].dtype == dtype;
+        let replaced = outputs.iter().position(alike).filter(|_| !self.leaves(&group, id));
+        if let Some(first) = replaced {
+            outputs.swap(0, first);
+        }
+        let fused = self.fused(nodes, &outputs, vec![Value::of(id)]);
+        let Ok(Fused { program, inputs, label }) = fused else { return Ok(false) };
+        let others = inputs[1..].iter().map(|&it| self.given(it)).collect::<Result<Vec<_>>>()?;
+        let (n_inputs, replaces) = (others.len(), replaced.is_some());
+        let params = program.param_values();
+        let finishing = Some(Finishing { program, params, label, n_inputs, replaces });
+        let work = Work::Kernel { op, kernel, attrs, in_place: false, finishing };
+        let kept = if replaces { None } else { Some(id) };
+        let values: Vec<Value> = kept.iter().chain(&outputs).map(|&it| Value::of(it)).collect();
+        self.note_choice(op, kernel);
+        self.draft(work, at.into_iter().map(Given::At).chain(others).collect(), &values);
+        Ok(true)
+    }
+
+    /// The nodes as one program, whose first inputs are `inputs`.
+    fn fused(&self, nodes: &[NodeId], outputs: &[NodeId], mut inputs: Vec<Value>) -> Result<Fused> {
         let mut steps: Vec<Step> = Vec::new();
         for &id in nodes {
             let node = self.graph.node(id);
@@ -150,18 +212,17 @@ impl<'a> Compiler<'a> {
                 node.inputs().iter().map(|&it| self.graph.stand_in(it)).collect();
             steps.push(Step::new(op, attrs, &refs, &tensors)?);
         }
-        let outputs: Vec<usize> =
-            (0..nodes.len()).filter(|&idx| self.leaves(nodes, nodes[idx])).collect();
         let dtypes: Vec<DType> = inputs.iter().map(|&it| self.graph.meta(it).dtype).collect();
-        let refs: Vec<Ref> = outputs.iter().map(|&it| Ref::Step(it)).collect();
-        let program = lane::build(&dtypes, &steps, &refs)?;
-        let given = inputs.iter().map(|&it| self.given(it)).collect::<Result<Vec<_>>>()?;
+        let step = |id: &NodeId| nodes.iter().position(|it| it == id).map(Ref::Step);
+        let refs: Vec<Ref> = outputs.iter().filter_map(step).collect();
         let names: Vec<&str> = steps.iter().map(|it| it.op.name).collect();
         let label = names.join(" ");
-        let work = Work::Lanes { params: program.param_values(), program, label };
-        let values: Vec<Value> = outputs.iter().map(|&it| Value::of(nodes[it])).collect();
-        self.draft(work, given, &values);
-        Ok(())
+        Ok(Fused { program: lane::build(&dtypes, &steps, &refs)?, inputs, label })
+    }
+
+    /// Those of `nodes` that somebody outside the group needs.
+    fn left_by(&self, group: &[NodeId], nodes: &[NodeId]) -> Vec<NodeId> {
+        nodes.iter().copied().filter(|&it| self.leaves(group, it)).collect()
     }
 
     /// Whether somebody outside the group needs the node.
@@ -171,23 +232,31 @@ impl<'a> Compiler<'a> {
     }
 
     fn kernel(&mut self, id: NodeId) -> Result<()> {
-        let node = self.graph.node(id);
-        let Kind::Op { op, attrs, inputs } = &node.kind else { return Ok(()) };
+        let Some(Chosen { op, kernel, attrs, at }) = self.chosen(id)? else { return Ok(()) };
+        let work = Work::Kernel { op, kernel, attrs, in_place: false, finishing: None };
+        let n_outputs = self.graph.node(id).metas.len() as u32;
+        let values: Vec<Value> = (0..n_outputs).map(|output| Value { node: id, output }).collect();
+        self.note_choice(op, kernel);
+        self.draft(work, at.into_iter().map(Given::At).collect(), &values);
+        Ok(())
+    }
+
+    /// The kernel for a node, and where its operands lie; `None` for nodes that are no ops.
+    fn chosen(&mut self, id: NodeId) -> Result<Option<Chosen>> {
+        let Kind::Op { op, attrs, inputs } = &self.graph.node(id).kind else { return Ok(None) };
         let Body::Kernels(kernels) = op.body else {
             return Err(Error::Trace { problem: format!("{} cannot be compiled", op.name) });
         };
         let at = inputs.iter().map(|&it| self.locate(it)).collect::<Result<Vec<_>>>()?;
         let shown: SmallVec<[Tensor; 3]> = at.iter().map(abstract_at).collect();
-        let cx = InferCx { op, inputs: &shown, attrs };
-        let kernel = choose(op, kernels, &cx)?;
-        if kernels.len() > 1 {
+        let kernel = choose(op, kernels, &InferCx { op, inputs: &shown, attrs })?;
+        Ok(Some(Chosen { op, kernel, attrs: attrs.clone(), at }))
+    }
+
+    fn note_choice(&mut self, op: &'static OpDef, kernel: &Kernel) {
+        if matches!(op.body, Body::Kernels(kernels) if kernels.len() > 1) {
             self.choices.push(Choice { op: op.name, kernel: kernel.name });
         }
-        let work = Work::Kernel { op, kernel, attrs: attrs.clone(), in_place: false };
-        let values: Vec<Value> =
-            (0..node.metas.len() as u32).map(|output| Value { node: id, output }).collect();
-        self.draft(work, at.into_iter().map(Given::At).collect(), &values);
-        Ok(())
     }
 
     /// Adds a launch; its outputs get fresh slots.

@@ -1,12 +1,16 @@
-//! Which nodes share a kernel: elementwise nodes that feed each other over one shape become one lane program.
+//! Which nodes share a launch: elementwise nodes that feed each other over one shape become one lane program, which a product or
+//! convolution of that shape runs on its parts.
 //!
-//! Nodes get a stage. An elementwise node shares the stage of elementwise producers of its own shape; every other edge
-//! leads to a later stage. So two groups never wait for each other.
+//! Nodes get a stage. An elementwise node shares the stage of producers of its own shape that are elementwise or run programs on their
+//! parts; every other edge leads to a later stage. So two groups never wait for each other. A group has at most one such kernel.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::graph::{Graph, NodeId};
+use smallvec::SmallVec;
+
+use crate::OpDef;
+use crate::graph::{Graph, Node, NodeId};
 use crate::op::Body;
 
 /// Most nodes in one group.
@@ -32,10 +36,13 @@ pub fn group(graph: &Graph, fuse: bool) -> Vec<Group> {
 
 struct Grouping<'a> {
     graph: &'a Graph,
+    users: Vec<SmallVec<[NodeId; 2]>>,
     stage: Vec<u32>,
     /// Union-find over nodes; `usize::MAX` for nodes that launch nothing.
     leader: Vec<usize>,
     size: Vec<usize>,
+    /// Whether the group of this leader has a kernel.
+    has_kernel: Vec<bool>,
     /// The last node of effect; effects keep their order.
     last_effect: Option<NodeId>,
 }
@@ -47,9 +54,11 @@ impl<'a> Grouping<'a> {
         let n = graph.nodes().len();
         Self {
             graph,
+            users: graph.users(),
             stage: vec![0; n],
             leader: vec![NONE; n],
             size: vec![1; n],
+            has_kernel: vec![false; n],
             last_effect: None,
         }
     }
@@ -73,14 +82,16 @@ impl<'a> Grouping<'a> {
         self.stage[id as usize] = stage.unwrap_or(0);
         if fuse && op.body.is_elementwise() {
             self.join(id);
+        } else {
+            self.has_kernel[id as usize] = true;
         }
     }
 
-    /// Whether a producer may run in the same program as its user.
+    /// Whether a producer may run in the same launch as its user.
     fn fuses(&self, producer: NodeId, user: NodeId) -> bool {
         let (from, to) = (self.graph.node(producer), self.graph.node(user));
         let elementwise = |op: Option<&crate::OpDef>| op.is_some_and(|op| op.body.is_elementwise());
-        elementwise(from.op())
+        (elementwise(from.op()) || finishes(from))
             && elementwise(to.op())
             && from.metas[0].shape == to.metas[0].shape
             && !from.is_effect()
@@ -98,14 +109,28 @@ impl<'a> Grouping<'a> {
         leaders.sort_unstable();
         leaders.dedup();
         let total = leaders.iter().map(|&it| self.size[it]).sum::<usize>() + 1;
-        if total > MOST {
+        let n_kernels = leaders.iter().filter(|&&it| self.has_kernel[it]).count();
+        if total > MOST || n_kernels > 1 {
             self.stage[id as usize] = stage + 1;
+            if let Some(&late) = leaders.iter().rfind(|&&it| self.can_wait(it, id)) {
+                self.stage[late] = stage + 1;
+                self.leader[late] = id as usize;
+                self.has_kernel[id as usize] = true;
+                self.size[id as usize] = 2;
+            }
             return;
         }
+        self.has_kernel[id as usize] = n_kernels > 0;
         for leader in leaders {
             self.leader[leader] = id as usize;
         }
         self.size[id as usize] = total;
+    }
+
+    /// Whether it is a kernel alone, whose result nobody before `id` takes, so that it may run in a later stage.
+    fn can_wait(&self, leader: usize, id: NodeId) -> bool {
+        let is_free = self.users[leader].iter().all(|&it| it >= id);
+        self.has_kernel[leader] && self.size[leader] == 1 && is_free
     }
 
     fn find(&mut self, mut id: usize) -> usize {
@@ -126,6 +151,17 @@ impl<'a> Grouping<'a> {
         }
         by_leader.into_iter().filter(|it| !it.is_empty()).map(|nodes| Group { nodes }).collect()
     }
+}
+
+/// Whether a kernel of the node may run a program on the parts of its output.
+fn finishes(node: &Node) -> bool {
+    let has_kernel = |op: &OpDef| match op.body {
+        Body::Kernels(kernels) => kernels.iter().any(|it| it.finishes),
+        _ => false,
+    };
+    node.op().is_some_and(has_kernel)
+        && node.metas.len() == 1
+        && node.metas[0].dtype.is_arithmetic()
 }
 
 /// Groups in dependency order; among ready ones the one that ends first in the graph.

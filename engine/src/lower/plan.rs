@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::memory::Placement;
 use crate::cpu::alloc::Bytes;
 use crate::cpu::arena::{Buffers, Operands};
+use crate::cpu::lane::Part;
 use crate::cpu::lane::machine::Source;
 use crate::cpu::view::{OutView, View};
 use crate::lane::{self, Program, cuda};
@@ -60,13 +61,25 @@ pub(super) enum Work {
         params: Vec<Number>,
         label: String,
     },
-    /// With `in_place`, the first operand is what the output holds.
+    /// With `in_place`, the first operand is what the output holds. With `finishing`, the last operands are those of its program.
     Kernel {
         op: &'static OpDef,
         kernel: &'static Kernel,
         attrs: Attrs,
         in_place: bool,
+        finishing: Option<Finishing>,
     },
+}
+
+/// What a kernel runs on each part of its output: a program whose first input that output is.
+pub(super) struct Finishing {
+    pub(super) program: Program,
+    pub(super) params: Vec<Number>,
+    pub(super) label: String,
+    /// Operands of the launch that the program takes, after those of the kernel.
+    pub(super) n_inputs: usize,
+    /// Whether the first result takes the place of the kernel's output.
+    pub(super) replaces: bool,
 }
 
 /// Where an output comes from.
@@ -113,7 +126,16 @@ impl Plan {
                 let kernel = cuda::kernel(program, &format!("launch{at}"));
                 format!("// {launch}\n{}", kernel.unwrap_or_else(|| "// has no expansion\n".into()))
             }
-            Work::Kernel { .. } => format!("// {launch}: a kernel of its own\n"),
+            Work::Kernel { finishing: None, .. } => {
+                format!("// {launch}: a kernel of its own\n")
+            }
+            Work::Kernel { finishing: Some(it), .. } => {
+                let kernel = cuda::kernel(&it.program, &format!("launch{at}"));
+                let kernel = kernel.unwrap_or_else(|| "// has no expansion\n".into());
+                format!(
+                    "// {launch}: a kernel of its own, and on each part of its output\n{kernel}"
+                )
+            }
         };
         let kernels: Vec<String> = self.launches.iter().enumerate().map(kernel).collect();
         let text = kernels.join("\n");
@@ -251,18 +273,39 @@ impl Work {
     fn run<'a>(&self, inputs: &[Source<'a>], outputs: &mut [OutView<'a>]) -> Result<()> {
         match self {
             Self::Lanes { program, params, .. } => lane::run(program, inputs, outputs, params),
-            Self::Kernel { op, kernel, attrs, in_place } => {
+            Self::Kernel { op, kernel, attrs, in_place, finishing } => {
+                let n_finishing = finishing.as_ref().map_or(0, |it| it.n_inputs);
+                let (own, others) = inputs.split_at(inputs.len() - n_finishing);
                 let mut views: SmallVec<[View<'a>; 8]> = SmallVec::new();
-                for it in inputs {
+                for it in own {
                     match it {
                         Source::View(view) => views.push(*view),
                         Source::Number(_) | Source::Replaced => return Err(outside()),
                     }
                 }
-                let cx = &mut KernelCx { op, attrs, inputs: &views, outputs };
-                if *in_place { kernel.update(cx) } else { kernel.compute(cx) }
+                let run = |outputs: &mut [OutView<'a>], part: Part<'_>| {
+                    let cx = &mut KernelCx { op, attrs, inputs: &views, outputs, part };
+                    if *in_place { kernel.update(cx) } else { kernel.compute(cx) }
+                };
+                match finishing {
+                    None => run(outputs, Part::NONE),
+                    Some(finishing) => finishing.run(others, outputs, run),
+                }
             }
         }
+    }
+}
+
+impl Finishing {
+    /// Runs the kernel on the first output and the program on its parts.
+    fn run<'a>(
+        &self,
+        inputs: &[Source<'a>],
+        outputs: &mut [OutView<'a>],
+        kernel: impl FnOnce(&mut [OutView<'a>], Part<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let Self { program, params, replaces, .. } = self;
+        lane::run_behind(program, inputs, outputs, params, *replaces, kernel)
     }
 }
 

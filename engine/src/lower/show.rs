@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::plan::{Launch, Plan, Work};
+use super::plan::{Finishing, Launch, Plan, Work};
 use crate::Meta;
 use crate::attr::NumberText;
 use crate::cpu::arena::Place;
@@ -30,9 +30,12 @@ impl fmt::Display for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.work {
             Work::Lanes { label, .. } => write!(f, "lanes [{label}]")?,
-            Work::Kernel { op, kernel, in_place, .. } => {
+            Work::Kernel { op, kernel, in_place, finishing, .. } => {
                 write!(f, "{} by {}", op.name, kernel.name)?;
                 f.write_str(if *in_place { " in place" } else { "" })?;
+                if let Some(Finishing { label, .. }) = finishing {
+                    write!(f, ", then [{label}]")?;
+                }
             }
         }
         for (idx, it) in self.operands.inputs().iter().enumerate() {

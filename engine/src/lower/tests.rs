@@ -219,3 +219,23 @@ fn launches_are_timed_by_name() {
     assert_eq!(rows.len(), 3);
     assert!(rows.iter().all(|it| it.1 >= 0.0) && rows[2].0.starts_with("t_matmul by naive"));
 }
+
+#[test]
+fn what_follows_a_product_runs_on_its_parts() {
+    let metas = [f32(&[40, 30]), f32(&[50, 30]), f32(&[50]), f32(&[40, 50]), f32(&[30, 50])];
+    for (text, n_launches) in [
+        ("(relu (linear %0 %1 %2))", 1),
+        ("(mul (tanh (linear %0 %1 %2)) (add %3 1.5))", 1),
+        ("(linear %0 %1 %2) (relu (linear %0 %1 %2))", 1),
+        ("(gt (linear %0 %1 %2) 0.0)", 1),
+        ("(gt (linear %0 %1 %2) 0.0) (relu (linear %0 %1 %2)) (tanh (linear %0 %1 %2))", 1),
+        // One of the two waits for the other.
+        ("(add (linear %0 %1 %2) (matmul %0 %4))", 2),
+        // Another shape is another launch.
+        ("(add (linear %0 %1 %2) (t_sum (linear %0 %1 %2)))", 3),
+        ("(relu (matmul (relu (linear %0 %1 %2)) (t_t %3)))", 2),
+    ] {
+        let plan = check(&parse_compact(text, &metas).unwrap());
+        assert_eq!(plan.n_launches(), n_launches, "{text}: {plan}");
+    }
+}

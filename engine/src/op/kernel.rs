@@ -3,6 +3,7 @@
 use super::widen::widened;
 use super::{AdmitCx, InferCx, OpDef};
 use crate::attr::attr_readers;
+use crate::cpu::lane::Part;
 use crate::cpu::view::{OutView, View};
 use crate::cpu::{elements, interrupt, strided};
 use crate::{Attrs, Error, Layout, Result, with_size};
@@ -32,6 +33,8 @@ pub struct Kernel {
     /// Whether it changes parts of its first operand: output 0 begins as a copy of that, which the kernel does not make. Where nobody
     /// else can see the operand, its own buffer is the output. Such a kernel writes nothing before it has all that it asks memory for.
     pub updates: bool,
+    /// Whether it hands over each part of its one output, once that is done, to what follows on it ([`KernelCx::part`]).
+    pub finishes: bool,
     /// Computes all outputs; reached through `compute` and `update` alone.
     pub run: fn(&mut KernelCx<'_, '_>) -> Result<()>,
 }
@@ -46,7 +49,8 @@ impl Kernel {
             }
             _ => cx.inputs,
         };
-        self.run_on(&mut KernelCx { op: cx.op, attrs: cx.attrs, inputs, outputs: cx.outputs })
+        let (op, attrs, part) = (cx.op, cx.attrs, cx.part);
+        self.run_on(&mut KernelCx { op, attrs, inputs, outputs: cx.outputs, part })
     }
 
     /// Changes what output 0 holds, which is the first operand of an op whose kernel [`updates`](Self::updates); `inputs` are the
@@ -79,6 +83,7 @@ impl Kernel {
             admits: None,
             moves: false,
             updates: false,
+            finishes: false,
             run,
         }
     }
@@ -108,6 +113,8 @@ pub struct KernelCx<'a, 'b> {
     /// The operands; for a kernel that updates, those after the first, which output 0 holds.
     pub inputs: &'a [View<'b>],
     pub outputs: &'a mut [OutView<'b>],
+    /// What follows on output 0; nothing unless the kernel [`finishes`](Kernel::finishes).
+    pub part: Part<'a>,
 }
 
 attr_readers!(KernelCx<'_, '_>);

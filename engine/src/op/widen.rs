@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::{ComposedCx, DTypeRule, Kernel, KernelCx};
 use crate::cpu::alloc::Bytes;
-use crate::cpu::lane::cast_into;
+use crate::cpu::lane::{Part, cast_into};
 use crate::cpu::view::{OutView, View};
 use crate::{DType, Error, Layout, Result, Tensor};
 
@@ -37,7 +37,13 @@ pub(super) fn widened(kernel: &Kernel, cx: &mut KernelCx<'_, '_>) -> Result<()> 
     });
     let mut outputs = outputs.collect::<Result<SmallVec<[_; 1]>>>()?;
     let (op, attrs) = (cx.op, cx.attrs);
-    (kernel.run)(&mut KernelCx { op, attrs, inputs: &views, outputs: &mut outputs })?;
+    (kernel.run)(&mut KernelCx {
+        op,
+        attrs,
+        inputs: &views,
+        outputs: &mut outputs,
+        part: Part::NONE,
+    })?;
     drop(outputs);
     for (output, bytes) in cx.outputs.iter_mut().zip(buffers) {
         if let Some(bytes) = bytes {

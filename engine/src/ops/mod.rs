@@ -20,6 +20,8 @@ pub mod sort;
 pub mod unary;
 
 #[cfg(test)]
+mod finishing;
+#[cfg(test)]
 mod meanings;
 #[cfg(test)]
 mod odd_sizes;

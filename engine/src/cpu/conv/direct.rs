@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::spread::Spread;
-use super::{ConvAlgo, ConvPass, ConvProblem, sum_transposed};
+use super::{ConvAlgo, ConvPass, ConvProblem, Done, Epilogue, sum_transposed};
 use crate::cpu::element::Element;
 use crate::cpu::gemm::block;
 use crate::cpu::pool::Shared;
@@ -34,17 +34,30 @@ fn usable(p: &ConvProblem) -> bool {
 
 /// # Safety
 /// The slices have the lengths of the problem, and the processor its instructions.
-unsafe fn run<T: Element>(p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) -> bool {
+unsafe fn run<T: Element>(
+    p: &ConvProblem,
+    lhs: &[T],
+    rhs: &[T],
+    out: &mut [T],
+    epilogue: &Epilogue<'_, T>,
+) -> Done {
     match p.pass {
-        ConvPass::Forward => forward(p, lhs, rhs, out),
-        ConvPass::InputGrad => input_grad(p, lhs, rhs, out),
-        ConvPass::WeightGrad => weight_grad(p, lhs, rhs, out),
+        ConvPass::Forward => Done::all(forward(p, lhs, rhs, out, epilogue)),
+        ConvPass::InputGrad => Done::sums(input_grad(p, lhs, rhs, out)),
+        ConvPass::WeightGrad => Done::sums(weight_grad(p, lhs, rhs, out)),
     }
 }
 
-fn forward<T: Element>(p: &ConvProblem, x: &[T], w: &[T], y: &mut [T]) -> bool {
+fn forward<T: Element>(
+    p: &ConvProblem,
+    x: &[T],
+    w: &[T],
+    y: &mut [T],
+    epilogue: &Epilogue<'_, T>,
+) -> bool {
     let spread = Spread::new(p);
-    let forward = Forward { p, w, y: Shared(y.as_mut_ptr()), offsets: offsets(p, &spread), spread };
+    let (y, offsets) = (Shared(y.as_mut_ptr()), offsets(p, &spread));
+    let forward = Forward { p, w, y, offsets, spread, epilogue };
     let images = p.batch * p.groups;
     let failed = AtomicBool::new(false);
     let len = p.group_in() * forward.spread.plane;
@@ -97,11 +110,25 @@ struct Forward<'a, T> {
     y: Shared<T>,
     offsets: Vec<usize>,
     spread: Spread,
+    epilogue: &'a Epilogue<'a, T>,
 }
 
 impl<T: Element> Forward<'_, T> {
     /// Output rows `top..end` of one group of one image; false without scratch memory.
     fn rows(&self, planes: &[T], image: usize, top: usize, end: usize) -> bool {
+        let done = self.sums(planes, image, top, end);
+        if done {
+            let first = image * self.p.group_out();
+            // SAFETY: the rows are done, and of this thread alone.
+            unsafe {
+                self.epilogue.block(self.p, self.y, first..first + self.p.group_out(), top..end);
+            }
+        }
+        done
+    }
+
+    /// As `rows`, without the epilogue.
+    fn sums(&self, planes: &[T], image: usize, top: usize, end: usize) -> bool {
         let p = self.p;
         let [height, width] = p.output();
         let (area, channels) = (height * width, p.group_out());
@@ -123,7 +150,6 @@ impl<T: Element> Forward<'_, T> {
             accumulate: false,
             col_bias: std::ptr::null(),
             row_bias: std::ptr::null(),
-            relu: false,
         };
         let kernels = T::kernels(p.isa);
         if self.spread.width == width {
@@ -158,7 +184,7 @@ fn input_grad<T: Element>(p: &ConvProblem, dy: &[T], w: &[T], dx: &mut [T]) -> b
         // SAFETY: the memory holds as many elements as `w`.
         let turned = unsafe { std::slice::from_raw_parts_mut(turned, w.len()) };
         turn(p, w, turned);
-        forward(&forward_problem, dy, turned, dx)
+        forward(&forward_problem, dy, turned, dx, &Epilogue::NONE)
     });
     done == Some(true)
 }
@@ -301,7 +327,6 @@ impl<T: Element> WeightGrad<'_, T> {
             accumulate,
             col_bias: std::ptr::null(),
             row_bias: std::ptr::null(),
-            relu: false,
         };
         // SAFETY: runs end inside the planes.
         unsafe { block(kernels, &kernels.strided, self.end - self.begin, outs, &tile) };

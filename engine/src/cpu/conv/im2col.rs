@@ -4,9 +4,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{ConvAlgo, ConvPass, ConvProblem, naive, sum_transposed};
+use super::{ConvAlgo, ConvPass, ConvProblem, Done, Epilogue, naive, sum_transposed};
 use crate::cpu::element::Element;
 use crate::cpu::gemm::{GemmProblem, gemm_raw};
+use crate::cpu::lane::Part;
 use crate::cpu::pool::Shared;
 use crate::cpu::scratch;
 
@@ -37,11 +38,17 @@ fn band(p: &ConvProblem) -> usize {
 
 /// # Safety
 /// The slices have the lengths of the problem, and the processor its instructions.
-unsafe fn run<T: Element>(p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) -> bool {
+unsafe fn run<T: Element>(
+    p: &ConvProblem,
+    lhs: &[T],
+    rhs: &[T],
+    out: &mut [T],
+    epilogue: &Epilogue<'_, T>,
+) -> Done {
     match p.pass {
-        ConvPass::Forward => forward(p, lhs, rhs, out),
-        ConvPass::InputGrad => input_grad(p, lhs, rhs, out),
-        ConvPass::WeightGrad => weight_grad(p, lhs, rhs, out),
+        ConvPass::Forward => Done::all(forward(p, lhs, rhs, out, epilogue)),
+        ConvPass::InputGrad => Done::sums(input_grad(p, lhs, rhs, out)),
+        ConvPass::WeightGrad => Done::sums(weight_grad(p, lhs, rhs, out)),
     }
 }
 
@@ -50,7 +57,13 @@ fn product<T: Element>(p: &ConvProblem, m: usize, n: usize, k: usize) -> GemmPro
     GemmProblem { threads, isa: p.isa, ..GemmProblem::contiguous::<T>(m, n, k) }
 }
 
-fn forward<T: Element>(p: &ConvProblem, x: &[T], w: &[T], y: &mut [T]) -> bool {
+fn forward<T: Element>(
+    p: &ConvProblem,
+    x: &[T],
+    w: &[T],
+    y: &mut [T],
+    epilogue: &Epilogue<'_, T>,
+) -> bool {
     let [height, width] = p.output();
     let (area, depth, rows) = (height * width, p.group_in() * p.taps(), band(p));
     let bands = height.div_ceil(rows);
@@ -60,7 +73,7 @@ fn forward<T: Element>(p: &ConvProblem, x: &[T], w: &[T], y: &mut [T]) -> bool {
         let (group, cols) = (image % p.groups, rows.min(height - top) * width);
         let x = &x[image * p.group_in() * p.in_area()..][..p.group_in() * p.in_area()];
         let w = w[group * p.group_out() * depth..].as_ptr();
-        let y = y.get().wrapping_add(image * p.group_out() * area + top * width);
+        let first = y.get().wrapping_add(image * p.group_out() * area + top * width);
         let plain = is_plain_product(p);
         let rsb = if plain { area } else { cols };
         let gemm = GemmProblem { rsb, rsc: area, ..product::<T>(p, p.group_out(), cols, depth) };
@@ -68,10 +81,13 @@ fn forward<T: Element>(p: &ConvProblem, x: &[T], w: &[T], y: &mut [T]) -> bool {
             // SAFETY: the matrix has `depth` rows of `cols`; each chunk owns its rows of the output.
             unsafe {
                 if plain {
-                    return gemm_raw(&gemm, w, x[top * width..].as_ptr(), y);
+                    gemm_raw(&gemm, w, x[top * width..].as_ptr(), first, Part::NONE);
+                } else {
+                    fill(p, x, top, cols / width, std::slice::from_raw_parts_mut(b, depth * cols));
+                    gemm_raw(&gemm, w, b, first, Part::NONE);
                 }
-                fill(p, x, top, cols / width, std::slice::from_raw_parts_mut(b, depth * cols));
-                gemm_raw(&gemm, w, b, y);
+                let plane = image * p.group_out();
+                epilogue.block(p, y, plane..plane + p.group_out(), top..top + cols / width);
             }
         });
         failed.fetch_or(done.is_none(), Ordering::Relaxed);
@@ -106,9 +122,9 @@ fn input_grad<T: Element>(p: &ConvProblem, dy: &[T], w: &[T], dx: &mut [T]) -> b
                 // SAFETY: the matrix has `depth` rows of `cols`; a plain product has those of `dx`.
                 unsafe {
                     if plain {
-                        gemm_raw(&gemm, w, dy, dx[top * width..].as_mut_ptr());
+                        gemm_raw(&gemm, w, dy, dx[top * width..].as_mut_ptr(), Part::NONE);
                     } else {
-                        gemm_raw(&gemm, w, dy, b);
+                        gemm_raw(&gemm, w, dy, b, Part::NONE);
                         let patches = std::slice::from_raw_parts(b, depth * cols);
                         add_back(p, patches, top, cols / width, dx);
                     }
@@ -183,7 +199,7 @@ fn sum_images<T: Element>(
                         a = patches.as_ptr();
                     }
                     let dy = dy[image * area + top * width..].as_ptr();
-                    gemm_raw(&gemm, a, dy, sums.as_mut_ptr());
+                    gemm_raw(&gemm, a, dy, sums.as_mut_ptr(), Part::NONE);
                 }
             }
         }

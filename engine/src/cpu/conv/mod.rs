@@ -2,15 +2,18 @@
 //!
 //! `y[n, k, oy, ox] = sum over c, r, s of x[n, c, oy * stride + r * dilation - padding, ...] * w[k, c, r, s]`, where `c`
 //! runs over the channels of the group of `k`. Tensors are contiguous. Each way to compute it is a [`ConvAlgo`] row;
-//! [`heuristic`] names the one that is expected to be fastest. A bias is added by the caller.
+//! [`heuristic`] names the one that is expected to be fastest. What follows on the result is an [`Epilogue`].
 
 mod direct;
+mod epilogue;
 mod im2col;
 mod naive;
 mod spread;
 #[cfg(test)]
 mod tests;
 mod winograd;
+
+pub use epilogue::Epilogue;
 
 use super::element::{Element, ElementKind};
 use super::features::{Isa, isa};
@@ -66,8 +69,29 @@ pub struct ConvAlgo {
     pub(crate) f64: ConvRun<f64>,
 }
 
-/// The function of a row; false if there is no scratch memory. The slices must have the lengths of the problem.
-pub type ConvRun<T> = unsafe fn(&ConvProblem, &[T], &[T], &mut [T]) -> bool;
+/// The function of a row. The slices must have the lengths of the problem.
+pub type ConvRun<T> = unsafe fn(&ConvProblem, &[T], &[T], &mut [T], &Epilogue<'_, T>) -> Done;
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// There is no scratch memory.
+    Nothing,
+    /// All sums, without the epilogue.
+    Sums,
+    /// All sums and the epilogue.
+    All,
+}
+
+impl Done {
+    fn sums(done: bool) -> Self {
+        if done { Self::Sums } else { Self::Nothing }
+    }
+
+    fn all(done: bool) -> Self {
+        if done { Self::All } else { Self::Nothing }
+    }
+}
 
 impl ConvProblem {
     /// A forward pass with stride 1, no padding, no dilation, one group; shapes are `[n, c, h, w]` and `[k, c, r, s]`.
@@ -203,14 +227,21 @@ const PARALLEL_FLOPS: usize = 1_000_000;
 /// If sizes are 0 where they must not be, groups do not divide the channels, a slice has another length, or the processor lacks the
 /// instructions.
 pub fn conv2d<T: Element>(p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) {
-    run(heuristic(p), p, lhs, rhs, out);
+    run(heuristic(p), p, lhs, rhs, out, &Epilogue::NONE);
 }
 
 /// Computes the pass with `algo`, or with [`heuristic`] if `algo` is not usable.
 ///
 /// # Panics
-/// As [`conv2d`].
-pub fn run<T: Element>(algo: &ConvAlgo, p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) {
+/// As [`conv2d`], and if a bias has another length than the channels of the output.
+pub fn run<T: Element>(
+    algo: &ConvAlgo,
+    p: &ConvProblem,
+    lhs: &[T],
+    rhs: &[T],
+    out: &mut [T],
+    epilogue: &Epilogue<'_, T>,
+) {
     assert!(p.kind == T::KIND, "the problem is about another element type");
     assert!(p.isa.is_available(), "the processor lacks these instructions");
     assert!(
@@ -227,16 +258,21 @@ pub fn run<T: Element>(algo: &ConvAlgo, p: &ConvProblem, lhs: &[T], rhs: &[T], o
         ConvPass::WeightGrad => [x, y, w],
     };
     assert!([lhs.len(), rhs.len(), out.len()] == want, "an operand has another length");
+    assert!(epilogue.fits(p), "a bias of another length, or of a gradient");
     if p.is_empty() {
         out.fill(T::ZERO);
-        return;
+        return epilogue.all(p, out);
     }
     let algo = if (algo.usable)(p) { algo } else { heuristic(p) };
     // SAFETY: the slices have the lengths of the problem.
-    unsafe {
-        if !T::conv_run(algo)(p, lhs, rhs, out) {
-            T::conv_run(&naive::ALGO)(p, lhs, rhs, out);
+    let done = unsafe {
+        match T::conv_run(algo)(p, lhs, rhs, out, epilogue) {
+            Done::Nothing => T::conv_run(&naive::ALGO)(p, lhs, rhs, out, epilogue),
+            done => done,
         }
+    };
+    if done != Done::All {
+        epilogue.all(p, out);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `naive`: plain loops that say what a convolution and its gradients are.
 
-use super::{ConvAlgo, ConvPass, ConvProblem};
+use super::{ConvAlgo, ConvPass, ConvProblem, Done, Epilogue};
 use crate::cpu::element::Element;
 
 pub(super) static ALGO: ConvAlgo = ConvAlgo {
@@ -14,14 +14,20 @@ pub(super) static ALGO: ConvAlgo = ConvAlgo {
     f64: run::<f64>,
 };
 
-fn run<T: Element>(p: &ConvProblem, lhs: &[T], rhs: &[T], out: &mut [T]) -> bool {
+fn run<T: Element>(
+    p: &ConvProblem,
+    lhs: &[T],
+    rhs: &[T],
+    out: &mut [T],
+    _: &Epilogue<'_, T>,
+) -> Done {
     out.fill(T::ZERO);
     for_each_product(p, |x, w, y| match p.pass {
         ConvPass::Forward => out[y] += lhs[x] * rhs[w],
         ConvPass::InputGrad => out[x] += lhs[y] * rhs[w],
         ConvPass::WeightGrad => out[w] += lhs[x] * rhs[y],
     });
-    true
+    Done::Sums
 }
 
 /// Calls `f` with the indices in x, w and y of each product that the forward pass sums.

@@ -17,11 +17,11 @@ fn check<T: Element>(p: &ConvProblem, tolerance: f64) {
             let p = ConvProblem { pass, isa, ..*p };
             let (lhs, rhs) = (values::<T>(lhs, 1), values::<T>(rhs, 2));
             let mut want = vec![T::NAN; out];
-            run(&naive::ALGO, &p, &lhs, &rhs, &mut want);
+            run(&naive::ALGO, &p, &lhs, &rhs, &mut want, &Epilogue::NONE);
             for algo in ALL.iter().filter(|algo| (algo.usable)(&p)) {
                 assert!((algo.workspace)(&p) < 1 << 40, "{}", algo.name);
                 let mut got = vec![T::NAN; out];
-                run(algo, &p, &lhs, &rhs, &mut got);
+                run(algo, &p, &lhs, &rhs, &mut got, &Epilogue::NONE);
                 let limit = if algo.accurate { 0.0 } else { tolerance };
                 for (i, (got, want)) in got.iter().zip(&want).enumerate() {
                     let error = (got.to_f64() - want.to_f64()).abs();
@@ -100,7 +100,7 @@ fn values_of_another_library() {
     let p = ConvProblem { stride: [2, 2], padding: [1, 1], ..p };
     for algo in ALL.iter().filter(|algo| (algo.usable)(&p)) {
         let mut y = [0.0; 16];
-        run(algo, &p, &x, &w, &mut y);
+        run(algo, &p, &x, &w, &mut y, &Epilogue::NONE);
         assert_eq!(y, TORCH_STRIDED, "{}", algo.name);
     }
     // torch.nn.grad.conv2d_input((2, 2, 4, 4), w, y, stride=2, padding=1).flatten()[:16], y as above
@@ -151,7 +151,7 @@ fn sums_do_not_depend_on_the_number_of_threads() {
         for algo in ALL.iter().filter(|algo| algo.reproducible && (algo.usable)(&p)) {
             let result = |threads: usize| {
                 let mut got = vec![0.0f32; out];
-                run(algo, &ConvProblem { threads, ..p }, &lhs, &rhs, &mut got);
+                run(algo, &ConvProblem { threads, ..p }, &lhs, &rhs, &mut got, &Epilogue::NONE);
                 got
             };
             let one = result(1);

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{ConvAlgo, ConvPass, ConvProblem};
+use super::{ConvAlgo, ConvPass, ConvProblem, Done, Epilogue};
 use crate::cpu::element::Element;
 use crate::cpu::gemm::block;
 use crate::cpu::pool::Shared;
@@ -39,13 +39,20 @@ fn usable(p: &ConvProblem) -> bool {
 
 /// # Safety
 /// The slices have the lengths of the problem, and the processor its instructions.
-unsafe fn run<T: Element>(p: &ConvProblem, lhs: &[T], w: &[T], out: &mut [T]) -> bool {
+unsafe fn run<T: Element>(
+    p: &ConvProblem,
+    lhs: &[T],
+    w: &[T],
+    out: &mut [T],
+    _: &Epilogue<'_, T>,
+) -> Done {
     match p.pass {
-        ConvPass::Forward => convolve(p, lhs, w, false, out),
+        ConvPass::Forward => Done::sums(convolve(p, lhs, w, false, out)),
         ConvPass::InputGrad => {
-            p.as_input_grad().is_some_and(|forward| convolve(&forward, lhs, w, true, out))
+            let forward = p.as_input_grad();
+            Done::sums(forward.is_some_and(|it| convolve(&it, lhs, w, true, out)))
         }
-        ConvPass::WeightGrad => false,
+        ConvPass::WeightGrad => Done::Nothing,
     }
 }
 
@@ -235,7 +242,6 @@ impl<T: Element> Convolution<'_, T> {
             accumulate: false,
             col_bias: std::ptr::null(),
             row_bias: std::ptr::null(),
-            relu: false,
         };
         // SAFETY: the operands are parts of the scratch memory and of the weights.
         unsafe {

@@ -2,6 +2,7 @@
 
 use super::{GemmProblem, gemm_raw};
 use crate::cpu::element::Element;
+use crate::cpu::lane::Part;
 use crate::cpu::pool::{self, Shared};
 
 /// Computes `batch` products; operand `i` of each begins `i * strides[..]` elements on, for A, B and C in this order.
@@ -16,6 +17,7 @@ pub fn gemm_batched<T: Element>(
     a: &[T],
     b: &[T],
     c: &mut [T],
+    part: Part<'_>,
 ) {
     if batch == 0 || p.m == 0 || p.n == 0 {
         return;
@@ -40,7 +42,8 @@ pub fn gemm_batched<T: Element>(
         unsafe {
             let a = a.get().wrapping_add(i * strides[0]);
             let b = b.get().wrapping_add(i * strides[1]);
-            gemm_raw(p, a, b, c.get().wrapping_add(i * strides[2]));
+            let at = i * strides[2];
+            gemm_raw(p, a, b, c.get().wrapping_add(at), part.skip(at));
         }
     };
     let whole = GemmProblem { m: p.m.saturating_mul(batch), ..*p };

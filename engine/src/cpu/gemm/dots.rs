@@ -20,7 +20,7 @@ pub(super) static ALGO: GemmAlgo = GemmAlgo {
 /// Most work of one chunk, which ends soon enough for who wants to stop it.
 const CHUNK_FLOPS: usize = 50_000_000;
 
-unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<T>) {
+unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<'_, T>) {
     let wanted = (p.flops() / CHUNK_FLOPS).max(if p.is_parallel() { 4 * p.threads } else { 1 });
     // Blocks of columns begin at multiples of four whatever their number, so that sums do not depend on it.
     let step = p.n.div_ceil(wanted).next_multiple_of(16);
@@ -33,7 +33,7 @@ unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<T>) {
 
 /// # Safety
 /// The operands must fit the problem, and columns `j` to `j + n` must lie in it.
-unsafe fn columns<T: Element>(p: &GemmProblem, o: &Operands<T>, j: usize, n: usize) {
+unsafe fn columns<T: Element>(p: &GemmProblem, o: &Operands<'_, T>, j: usize, n: usize) {
     let kernels = T::kernels(p.isa);
     let dots = Dots {
         m: p.m,
@@ -56,5 +56,6 @@ unsafe fn columns<T: Element>(p: &GemmProblem, o: &Operands<T>, j: usize, n: usi
         if tile.is_unfinished() {
             (kernels.finish)(&tile, p.m);
         }
+        o.done(p, 0..p.m, j..j + n);
     }
 }

@@ -35,7 +35,7 @@ fn view(p: &GemmProblem) -> View {
     }
 }
 
-unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<T>) {
+unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<'_, T>) {
     let v = view(p);
     let (x, b) = if v.is_row { (o.a, o.b) } else { (o.b, o.a) };
     // Dots want a contiguous x, sums of rows a contiguous y.
@@ -65,6 +65,7 @@ unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<T>) {
                 sums(p, &v, x, b, o.c);
             }
             finish(&v, o);
+            o.done(p, 0..p.m, 0..p.n);
         }
     });
     if done.is_none() {
@@ -131,10 +132,10 @@ fn for_columns(p: &GemmProblem, n: usize, grain: usize, f: &(dyn Fn(usize, usize
     });
 }
 
-unsafe fn finish<T: Element>(v: &View, o: &Operands<T>) {
+unsafe fn finish<T: Element>(v: &View, o: &Operands<'_, T>) {
     let (along, single) =
         if v.is_row { (o.col_bias, o.row_bias) } else { (o.row_bias, o.col_bias) };
-    if along.is_null() && single.is_null() && !o.relu {
+    if along.is_null() && single.is_null() {
         return;
     }
     for j in 0..v.n {
@@ -146,9 +147,6 @@ unsafe fn finish<T: Element>(v: &View, o: &Operands<T>) {
             }
             if !single.is_null() {
                 *y += *single;
-            }
-            if o.relu && *y < T::ZERO {
-                *y = T::ZERO;
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Matrix products: `C[m, n] (+)= A[m, k] B[k, n]`, with any strides of A and B.
 //!
 //! Each way to compute one is a [`GemmAlgo`] row; [`heuristic`] names the one that is expected to be fastest, and a
-//! profiler may time all of [`ALL`]. A bias and `relu` can be applied while C is still in registers.
+//! profiler may time all of [`ALL`]. A bias can be added while C is near, and code
+//! that makes more of C runs on each panel once that is done ([`Epilogue`]).
 
 mod batched;
 mod block;
@@ -18,8 +19,11 @@ pub use naive::{Integer, gemm_wrapping};
 
 pub(crate) use block::block;
 
+use std::ops::Range;
+
 use super::element::{Element, ElementKind};
 use super::features::{Isa, isa};
+use super::lane::Part;
 use super::pool;
 
 /// Every algorithm, by name.
@@ -48,14 +52,15 @@ pub struct GemmProblem {
     pub isa: Isa,
 }
 
-/// What happens to each element of C after the product: the biases are added, then `relu` is applied.
-#[derive(Clone, Copy, Debug)]
+/// What happens to each element of C after the product: the biases are added, then `part` goes on with it.
+#[derive(Clone, Copy)]
 pub struct Epilogue<'a, T> {
     /// `n` values, one per column.
     pub col_bias: Option<&'a [T]>,
     /// `m` values, one per row.
     pub row_bias: Option<&'a [T]>,
-    pub relu: bool,
+    /// What follows on C, which begins with the part; its rows lie `rsc` elements apart.
+    pub part: Part<'a>,
 }
 
 /// One way to compute a matrix product.
@@ -74,38 +79,36 @@ pub struct GemmAlgo {
 }
 
 /// The function of a row. The operands must fit the problem.
-pub type GemmRun<T> = unsafe fn(&GemmProblem, &Operands<T>);
+pub type GemmRun<T> = unsafe fn(&GemmProblem, &Operands<'_, T>);
 
 /// Addresses of the operands; null stands for no bias.
-#[derive(Clone, Copy, Debug)]
-pub struct Operands<T> {
+#[derive(Clone, Copy)]
+pub struct Operands<'a, T> {
     pub(crate) a: *const T,
     pub(crate) b: *const T,
     pub(crate) c: *mut T,
     pub(crate) col_bias: *const T,
     pub(crate) row_bias: *const T,
-    pub(crate) relu: bool,
+    pub(crate) part: Part<'a>,
 }
 
 // SAFETY: plain addresses; the kernels write disjoint parts of C.
-unsafe impl<T: Send> Send for Operands<T> {}
+unsafe impl<T: Send> Send for Operands<'_, T> {}
 // SAFETY: as above.
-unsafe impl<T: Sync> Sync for Operands<T> {}
-
-impl<T> Epilogue<'_, T> {
-    /// Nothing.
-    pub const NONE: Self = Epilogue { col_bias: None, row_bias: None, relu: false };
-}
+unsafe impl<T: Sync> Sync for Operands<'_, T> {}
 
 impl<'a, T> Epilogue<'a, T> {
-    /// Adds one value per column.
-    pub fn bias(bias: &'a [T]) -> Self {
-        Epilogue { col_bias: Some(bias), row_bias: None, relu: false }
+    /// Nothing.
+    pub const NONE: Self = Epilogue { col_bias: None, row_bias: None, part: Part::NONE };
+
+    /// What follows on C.
+    pub(crate) fn part(part: Part<'a>) -> Self {
+        Epilogue { part, ..Self::NONE }
     }
 
-    /// Adds one value per column, then applies `relu`.
-    pub fn bias_relu(bias: &'a [T]) -> Self {
-        Epilogue { col_bias: Some(bias), row_bias: None, relu: true }
+    /// Adds one value per column.
+    pub fn bias(bias: &'a [T]) -> Self {
+        Epilogue { col_bias: Some(bias), ..Self::NONE }
     }
 }
 
@@ -168,6 +171,27 @@ impl GemmProblem {
 /// Work below this stays on the calling thread: waking another one costs more.
 const PARALLEL_FLOPS: usize = 1_500_000;
 
+impl<T> Operands<'_, T> {
+    /// This block of C is done.
+    ///
+    /// # Safety
+    /// It lies in C, it is not written again, and no other thread uses it.
+    unsafe fn done(&self, p: &GemmProblem, rows: Range<usize>, cols: Range<usize>) {
+        if self.part.is_empty() {
+            return;
+        }
+        // SAFETY: promised by the caller; elements between the rows are in none of the ranges.
+        unsafe {
+            if cols.len() == p.rsc {
+                return self.part.done(rows.start * p.rsc..rows.end * p.rsc);
+            }
+            for row in rows {
+                self.part.done(row * p.rsc + cols.start..row * p.rsc + cols.end);
+            }
+        }
+    }
+}
+
 /// Computes the product with the algorithm that [`heuristic`] names.
 ///
 /// # Panics
@@ -204,7 +228,7 @@ pub fn run<T: Element>(
         c: c.as_mut_ptr(),
         col_bias: epilogue.col_bias.map_or(std::ptr::null(), <[T]>::as_ptr),
         row_bias: epilogue.row_bias.map_or(std::ptr::null(), <[T]>::as_ptr),
-        relu: epilogue.relu,
+        part: epilogue.part,
     };
     let algo = if (algo.usable)(p) { algo } else { heuristic(p) };
     // SAFETY: the slices are as long as the problem says.
@@ -213,9 +237,15 @@ pub fn run<T: Element>(
 
 /// # Safety
 /// The operands must fit the problem.
-pub(crate) unsafe fn gemm_raw<T: Element>(p: &GemmProblem, a: *const T, b: *const T, c: *mut T) {
+pub(crate) unsafe fn gemm_raw<T: Element>(
+    p: &GemmProblem,
+    a: *const T,
+    b: *const T,
+    c: *mut T,
+    part: Part<'_>,
+) {
     let null = std::ptr::null();
-    let operands = Operands { a, b, c, col_bias: null, row_bias: null, relu: false };
+    let operands = Operands { a, b, c, col_bias: null, row_bias: null, part };
     // SAFETY: as promised by the caller.
     unsafe { T::gemm_run(heuristic(p))(p, &operands) };
 }

@@ -13,7 +13,7 @@ pub(super) static ALGO: GemmAlgo = GemmAlgo {
     f64: run::<f64>,
 };
 
-unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<T>) {
+unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<'_, T>) {
     for i in 0..p.m {
         for j in 0..p.n {
             // SAFETY: all indices are inside the problem, which the operands fit.
@@ -28,11 +28,13 @@ unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<T>) {
             }
         }
     }
+    // SAFETY: all of C is done.
+    unsafe { o.done(p, 0..p.m, 0..p.n) };
 }
 
 /// # Safety
 /// The biases, where there are any, have an element for row `i` and column `j`.
-unsafe fn finish<T: Element>(o: &Operands<T>, i: usize, j: usize, mut x: T) -> T {
+unsafe fn finish<T: Element>(o: &Operands<'_, T>, i: usize, j: usize, mut x: T) -> T {
     // SAFETY: as promised by the caller.
     unsafe {
         if !o.col_bias.is_null() {
@@ -42,7 +44,7 @@ unsafe fn finish<T: Element>(o: &Operands<T>, i: usize, j: usize, mut x: T) -> T
             x += *o.row_bias.add(i);
         }
     }
-    if o.relu && x < T::ZERO { T::ZERO } else { x }
+    x
 }
 
 /// Whole numbers; sums and products wrap around, as in two's complement.

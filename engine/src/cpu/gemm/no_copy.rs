@@ -21,7 +21,7 @@ const KC: usize = 512;
 /// Most work of one chunk.
 const CHUNK_FLOPS: usize = 200_000_000;
 
-unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<T>) {
+unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<'_, T>) {
     let kernels = T::kernels(p.isa);
     let strips = p.n.div_ceil(kernels.width());
     let tiles = p.m.div_ceil(kernels.max_rows());
@@ -44,7 +44,7 @@ unsafe fn run<T: Element>(p: &GemmProblem, o: &Operands<T>) {
 /// The operands must fit the problem, and `rows` and `cols` (begin and end) must lie in it.
 unsafe fn part<T: Element>(
     p: &GemmProblem,
-    o: &Operands<T>,
+    o: &Operands<'_, T>,
     rows: (usize, usize),
     cols: (usize, usize),
 ) {
@@ -75,13 +75,14 @@ unsafe fn part<T: Element>(
             block(kernels, &kernels.strided, m, cols.1 - cols.0, &tile);
         }
         if is_last {
-            return;
+            // SAFETY: the part is done, and of this thread alone.
+            return unsafe { o.done(p, rows.0..rows.1, cols.0..cols.1) };
         }
         k += step;
     }
 }
 
-impl<T> Operands<T> {
+impl<T> Operands<'_, T> {
     /// A tile with nothing but the epilogue of the element at (`i`, `j`), empty unless `is_last`.
     pub(super) fn epilogue(&self, i: usize, j: usize, is_last: bool) -> Tile<T> {
         let null = std::ptr::null();
@@ -102,7 +103,6 @@ impl<T> Operands<T> {
             accumulate: false,
             col_bias: at(self.col_bias, j),
             row_bias: at(self.row_bias, i),
-            relu: self.relu && is_last,
         }
     }
 }

@@ -53,7 +53,7 @@ fn blocks(p: &GemmProblem) -> (usize, usize, usize) {
     (p.m.min(MC), p.n.min(NC).next_multiple_of(64), kc)
 }
 
-unsafe fn run<T: Element, const PACK_A: bool>(p: &GemmProblem, o: &Operands<T>) {
+unsafe fn run<T: Element, const PACK_A: bool>(p: &GemmProblem, o: &Operands<'_, T>) {
     let (mc, nc, kc) = blocks(p);
     let len_a = if PACK_A { mc * kc } else { 0 };
     let done = scratch::with(nc * kc, |b: *mut T| {
@@ -87,8 +87,15 @@ struct Part {
     k: usize,
 }
 
+impl Part {
+    /// Whether it is the last of the steps.
+    fn is_last(&self, p: &GemmProblem) -> bool {
+        self.x + self.k >= p.k
+    }
+}
+
 impl<T: Element> Panels<T> {
-    unsafe fn multiply<const PACK_A: bool>(&self, p: &GemmProblem, o: &Operands<T>) {
+    unsafe fn multiply<const PACK_A: bool>(&self, p: &GemmProblem, o: &Operands<'_, T>) {
         let (mc, nc, kc) = blocks(p);
         for j in (0..p.n).step_by(nc) {
             for x in (0..p.k.max(1)).step_by(kc) {
@@ -109,7 +116,14 @@ impl<T: Element> Panels<T> {
     }
 
     /// Packs the first `rows` rows of A, and B if `with_b`.
-    unsafe fn pack(&self, p: &GemmProblem, o: &Operands<T>, part: Part, rows: usize, with_b: bool) {
+    unsafe fn pack(
+        &self,
+        p: &GemmProblem,
+        o: &Operands<'_, T>,
+        part: Part,
+        rows: usize,
+        with_b: bool,
+    ) {
         let strips = if with_b { part.n.div_ceil(self.kernels.width()) } else { 0 };
         let max_rows = self.kernels.max_rows();
         let n_tiles = rows.div_ceil(max_rows);
@@ -149,7 +163,7 @@ impl<T: Element> Panels<T> {
     unsafe fn pack_strip(
         &self,
         p: &GemmProblem,
-        o: &Operands<T>,
+        o: &Operands<'_, T>,
         part: Part,
         strip: usize,
         steps: Range<usize>,
@@ -173,7 +187,7 @@ impl<T: Element> Panels<T> {
     unsafe fn pack_tile(
         &self,
         p: &GemmProblem,
-        o: &Operands<T>,
+        o: &Operands<'_, T>,
         part: Part,
         (i, rows): (usize, usize),
     ) {
@@ -190,7 +204,7 @@ impl<T: Element> Panels<T> {
         unsafe { (self.kernels.pack)(&panel) };
     }
 
-    unsafe fn compute<const PACK_A: bool>(&self, p: &GemmProblem, o: &Operands<T>, part: Part) {
+    unsafe fn compute<const PACK_A: bool>(&self, p: &GemmProblem, o: &Operands<'_, T>, part: Part) {
         let width = self.kernels.width();
         let max_rows = self.kernels.max_rows();
         let (n_tiles, strips) = (part.m.div_ceil(max_rows), part.n.div_ceil(width));
@@ -202,11 +216,18 @@ impl<T: Element> Panels<T> {
         let down = n_tiles.div_ceil(rows);
         pool::for_each_chunk_if(parallel, down * strips.div_ceil(cols), &|chunk| {
             let (i, j) = (chunk % down * rows, chunk / down * cols);
+            let mut done = part.i + part.m..part.i;
             for strip in j..(j + cols).min(strips) {
                 for tile in tiles(part.m, max_rows).skip(i).take(rows) {
+                    done = done.start.min(part.i + tile.0)..done.end.max(part.i + tile.0 + tile.1);
                     // SAFETY: chunks write disjoint tiles of C.
                     unsafe { self.tile::<PACK_A>(p, o, part, strip, tile) };
                 }
+            }
+            if part.is_last(p) {
+                let right = part.n.min((j + cols) * width);
+                // SAFETY: the chunk has written its tiles for the last time.
+                unsafe { o.done(p, done, part.j + j * width..part.j + right) };
             }
         });
     }
@@ -214,14 +235,14 @@ impl<T: Element> Panels<T> {
     unsafe fn tile<const PACK_A: bool>(
         &self,
         p: &GemmProblem,
-        o: &Operands<T>,
+        o: &Operands<'_, T>,
         part: Part,
         strip: usize,
         (i, rows): (usize, usize),
     ) {
         let j = strip * self.kernels.width();
         let cols = self.kernels.width().min(part.n - j);
-        let is_last = part.x + part.k >= p.k;
+        let is_last = part.is_last(p);
         let (row, col) = (part.i + i, part.j + j);
         let tile = Tile {
             k: part.k,

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use smallvec::SmallVec;
 
-use super::geometry::{Access, Geometry, simple_access};
+use super::geometry::{Access, Geometry};
+use super::operands::{Numbers, Operand, check};
 use super::{Kern, Lane, Mem};
 use crate::cpu::interrupt;
 use crate::cpu::pool::for_each_chunk;
@@ -16,7 +17,6 @@ use crate::cpu::view::{OutView, View};
 use crate::dtype::Number;
 use crate::dtype::Width;
 use crate::math::Fault;
-use crate::{Layout, Shape};
 
 /// Elements of a tile.
 const TILE: usize = 256;
@@ -56,14 +56,14 @@ pub(crate) enum SplatValue {
 /// A checked list of instructions.
 #[derive(Debug)]
 pub(crate) struct Code {
-    inputs: Vec<Mem>,
-    outputs: Vec<Mem>,
+    pub(super) inputs: Vec<Mem>,
+    pub(super) outputs: Vec<Mem>,
     n_slots: usize,
     instrs: Vec<Instr>,
     /// For each instruction whether it writes a slot that nothing else writes, so that its result stays.
     stays: Vec<bool>,
     splats: Vec<Splat>,
-    n_params: usize,
+    pub(super) n_params: usize,
     /// Bytes of one element of the largest type in a slot.
     width: usize,
 }
@@ -149,22 +149,14 @@ impl Code {
     }
 }
 
-/// An input, ready to be read.
-#[derive(Clone, Copy)]
-struct Operand {
-    /// The first element.
-    base: *const u8,
-    access: Access,
-}
-
 /// Everything that the threads of a run share.
-struct Run<'a> {
-    code: &'a Code,
-    params: &'a [Number],
-    operands: SmallVec<[Operand; 6]>,
-    outputs: SmallVec<[*mut u8; 4]>,
-    geometry: Option<Geometry>,
-    numel: usize,
+pub(super) struct Run<'a> {
+    pub(super) code: &'a Code,
+    pub(super) params: &'a [Number],
+    pub(super) operands: SmallVec<[Operand; 6]>,
+    pub(super) outputs: SmallVec<[*mut u8; 4]>,
+    pub(super) geometry: Option<Geometry>,
+    pub(super) numel: usize,
 }
 
 // SAFETY: inputs are only read, and threads write disjoint ranges of the outputs.
@@ -189,30 +181,41 @@ pub(crate) fn run(
     if numel == 1 && code.n_registers() <= FEW && sources.iter().all(single) {
         return stopped_by(run_one(code, sources, outputs, params));
     }
-    let mut numbers = [0_u64; 8];
-    let (operands, geometry) = operands(code, sources, &outputs[0], numel, &mut numbers)?;
-    let outputs = outputs.iter().map(|it| it.region().as_ptr()).collect();
-    let run = Run { code, params, operands, outputs, geometry, numel };
+    let mut numbers = Numbers::default();
+    let run = Run::new(code, sources, outputs, params, &mut numbers)?;
     if numel * code.instrs.len() < SPLIT_WORK {
         return stopped_by(run.range(0, numel));
     }
-    let faults = AtomicU8::new(0);
-    for_each_chunk(numel.div_ceil(CHUNK), &|chunk| {
-        if let Some(fault) = run.range(chunk * CHUNK, ((chunk + 1) * CHUNK).min(numel)) {
-            faults.fetch_max(fault as u8 + 1, Ordering::Relaxed);
-        }
-    });
+    let faults = Faults::default();
+    run.shared(&faults);
     if interrupt::take() {
         return Err(RunError::Interrupted);
     }
-    stopped_by(match faults.into_inner() {
-        0 => None,
-        1 => Some(Fault::DivisionByZero),
-        _ => Some(Fault::NegativeExponent),
-    })
+    stopped_by(faults.first())
 }
 
-fn stopped_by(fault: Option<Fault>) -> Result<(), RunError> {
+/// What the threads of a run have refused.
+#[derive(Default)]
+pub(super) struct Faults(AtomicU8);
+
+impl Faults {
+    pub(super) fn note(&self, fault: Option<Fault>) {
+        if let Some(fault) = fault {
+            self.0.fetch_max(fault as u8 + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// One of them, the same whatever the order.
+    pub(super) fn first(&self) -> Option<Fault> {
+        match self.0.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some(Fault::DivisionByZero),
+            _ => Some(Fault::NegativeExponent),
+        }
+    }
+}
+
+pub(super) fn stopped_by(fault: Option<Fault>) -> Result<(), RunError> {
     fault.map_or(Ok(()), |fault| Err(RunError::Fault(fault)))
 }
 
@@ -292,73 +295,6 @@ fn operands_of(instr: &Instr, regs: &[*mut u8]) -> [*const u8; 4] {
     [at(a), at(b), at(c), at(d)]
 }
 
-fn check<'a>(
-    code: &Code,
-    sources: &[Source<'_>],
-    outputs: &[OutView<'a>],
-    params: &[Number],
-) -> Result<&'a Shape, RunError> {
-    let shape = outputs.first().ok_or(RunError::Operands)?.shape();
-    let same_inputs = sources.len() == code.inputs.len()
-        && sources.iter().zip(&code.inputs).all(|(it, &mem)| match it {
-            Source::View(view) => Mem::of(view.dtype()) == mem,
-            Source::Number(number) => Mem::of(number.dtype()) == mem,
-            Source::Replaced => code.outputs[0] == mem,
-        });
-    let same_outputs = outputs.len() == code.outputs.len()
-        && outputs.iter().zip(&code.outputs).all(|(it, &mem)| {
-            Mem::of(it.dtype()) == mem
-                && it.shape() == shape
-                && it.region().len() >= shape.numel() * mem.size()
-        });
-    let fits = same_inputs && same_outputs && params.len() >= code.n_params;
-    if fits { Ok(shape) } else { Err(RunError::Operands) }
-}
-
-/// Finds out how each input is read. Numbers are written to `numbers` first.
-fn operands(
-    code: &Code,
-    sources: &[Source<'_>],
-    first: &OutView<'_>,
-    numel: usize,
-    numbers: &mut [u64; 8],
-) -> Result<(SmallVec<[Operand; 6]>, Option<Geometry>), RunError> {
-    let shape = first.shape();
-    let mut res: SmallVec<[Operand; 6]> = SmallVec::new();
-    let mut strided: SmallVec<[Layout; 2]> = SmallVec::new();
-    let mut n_numbers = 0;
-    for (source, mem) in sources.iter().zip(&code.inputs) {
-        let operand = match source {
-            Source::Number(number) => {
-                let cell = numbers.get_mut(n_numbers).ok_or(RunError::Operands)?;
-                n_numbers += 1;
-                *cell = mem.bits(*number);
-                Operand { base: std::ptr::from_ref(cell).cast(), access: Access::Splat }
-            }
-            Source::Replaced => {
-                Operand { base: first.region().as_ptr().cast_const(), access: Access::Replaced }
-            }
-            Source::View(view) => {
-                let layout = view.layout();
-                let access = match simple_access(layout, shape, numel) {
-                    Some(access) => access,
-                    None => {
-                        strided.push(layout.broadcast_to(shape).ok_or(RunError::Operands)?);
-                        Access::Strided(strided.len() - 1)
-                    }
-                };
-                let start = layout.offset * mem.size();
-                // SAFETY: a view's layout lies within its region, so its first element does.
-                let base = unsafe { view.region().as_ptr().add(start) };
-                Operand { base: base.cast_const(), access }
-            }
-        };
-        res.push(operand);
-    }
-    let geometry = (!strided.is_empty()).then(|| Geometry::new(shape, &strided));
-    Ok((res, geometry))
-}
-
 thread_local! {
     static SCRATCH: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
 }
@@ -369,8 +305,16 @@ thread_local! {
 struct Line(#[expect(dead_code, reason = "read through pointers")] [u8; 64]);
 
 impl Run<'_> {
+    /// Computes all elements, on other threads too.
+    pub(super) fn shared(&self, faults: &Faults) {
+        for_each_chunk(self.numel.div_ceil(CHUNK), &|chunk| {
+            let (low, high) = (chunk * CHUNK, ((chunk + 1) * CHUNK).min(self.numel));
+            faults.note(self.range(low, high));
+        });
+    }
+
     /// Computes elements `low..high` of the outputs. The first fault, if any.
-    fn range(&self, low: usize, high: usize) -> Option<Fault> {
+    pub(super) fn range(&self, low: usize, high: usize) -> Option<Fault> {
         let staged = self.operands.iter().filter(|it| it.access != Access::Direct).count();
         let n_slots = self.code.n_slots + staged;
         if n_slots == 0 {

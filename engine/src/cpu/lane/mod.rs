@@ -7,13 +7,17 @@
 
 mod binary;
 mod convert;
+mod finish;
 mod geometry;
 mod loops;
 pub(crate) mod machine;
+mod operands;
 mod unary;
 
 pub(crate) use binary::{binary, select, select_compare};
 pub(crate) use convert::{Mem, cast, cast_into, convert, flag, truth, wrap};
+pub(crate) use finish::Finish;
+pub use finish::Part;
 pub(crate) use loops::Kern;
 pub(crate) use unary::unary;
 

@@ -84,12 +84,6 @@ impl Simd for V8 {
     }
 
     #[inline(always)]
-    unsafe fn relu(x: __m256) -> __m256 {
-        // SAFETY: the caller vouches for the instruction set. The instruction returns its second operand if one is NaN.
-        unsafe { _mm256_max_ps(_mm256_setzero_ps(), x) }
-    }
-
-    #[inline(always)]
     unsafe fn prefetch(p: *const f32) {
         // SAFETY: any address may be named.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
@@ -194,12 +188,6 @@ impl Simd for V4 {
     unsafe fn fma(x: __m256d, y: __m256d, z: __m256d) -> __m256d {
         // SAFETY: the caller vouches for the instruction set.
         unsafe { _mm256_fmadd_pd(x, y, z) }
-    }
-
-    #[inline(always)]
-    unsafe fn relu(x: __m256d) -> __m256d {
-        // SAFETY: the caller vouches for the instruction set. The instruction returns its second operand if one is NaN.
-        unsafe { _mm256_max_pd(_mm256_setzero_pd(), x) }
     }
 
     #[inline(always)]

@@ -73,12 +73,6 @@ impl Simd for V16 {
     }
 
     #[inline(always)]
-    unsafe fn relu(x: __m512) -> __m512 {
-        // SAFETY: the caller vouches for the instruction set. The instruction returns its second operand if one is NaN.
-        unsafe { _mm512_max_ps(_mm512_setzero_ps(), x) }
-    }
-
-    #[inline(always)]
     unsafe fn prefetch(p: *const f32) {
         // SAFETY: any address may be named.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
@@ -222,12 +216,6 @@ impl Simd for V8 {
     unsafe fn fma(x: __m512d, y: __m512d, z: __m512d) -> __m512d {
         // SAFETY: the caller vouches for the instruction set.
         unsafe { _mm512_fmadd_pd(x, y, z) }
-    }
-
-    #[inline(always)]
-    unsafe fn relu(x: __m512d) -> __m512d {
-        // SAFETY: the caller vouches for the instruction set. The instruction returns its second operand if one is NaN.
-        unsafe { _mm512_max_pd(_mm512_setzero_pd(), x) }
     }
 
     #[inline(always)]

@@ -42,8 +42,6 @@ pub(crate) trait Simd: Copy + 'static {
     unsafe fn mul(x: Self::V, y: Self::V) -> Self::V;
     /// `x * y + z`
     unsafe fn fma(x: Self::V, y: Self::V, z: Self::V) -> Self::V;
-    /// `max(x, 0)`, NaN where `x` is NaN.
-    unsafe fn relu(x: Self::V) -> Self::V;
     unsafe fn sum(x: Self::V) -> Self::T;
 
     /// Tells the processor that this address will be written to soon.

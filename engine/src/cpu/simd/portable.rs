@@ -99,14 +99,6 @@ impl<T: Element> Simd for Array<T> {
     }
 
     #[inline(always)]
-    unsafe fn relu(mut x: [T; LANES]) -> [T; LANES] {
-        for a in &mut x {
-            *a = if *a < T::ZERO { T::ZERO } else { *a };
-        }
-        x
-    }
-
-    #[inline(always)]
     unsafe fn sum(x: [T; LANES]) -> T {
         (x[0] + x[2]) + (x[1] + x[3])
     }

@@ -2,7 +2,7 @@
 
 use super::{GATHERED, PACKED, Simd};
 
-/// What a micro-kernel computes: `C (+)= A B`. Then [`finish`] adds the biases and applies `max(C, 0)`.
+/// What a micro-kernel computes: `C (+)= A B`. Then [`finish`] adds the biases.
 ///
 /// Strides count elements. A null pointer stands for no bias.
 #[derive(Clone, Copy)]
@@ -25,7 +25,6 @@ pub(crate) struct Tile<T> {
     pub(crate) accumulate: bool,
     pub(crate) col_bias: *const T,
     pub(crate) row_bias: *const T,
-    pub(crate) relu: bool,
 }
 
 /// Steps after which the addresses of C that were named at the beginning have arrived.
@@ -98,7 +97,7 @@ unsafe fn products<S: Simd, const R: usize, const NV: usize, const MODE: u8>(
     }
 }
 
-/// Adds the biases to `rows` rows of C, then applies `max(C, 0)`: what a tile leaves to do once its sums are stored.
+/// Adds the biases to `rows` rows of C: what a tile leaves to do once its sums are stored.
 ///
 /// # Safety
 /// As [`tile`], with `rows` rows.
@@ -120,9 +119,6 @@ pub(super) unsafe fn finish<S: Simd>(t: &Tile<S::T>, rows: usize) {
                 if !t.row_bias.is_null() {
                     x = S::add(x, S::splat(*t.row_bias.add(i)));
                 }
-                if t.relu {
-                    x = S::relu(x);
-                }
                 S::store_mask(c, mask, x);
             }
         }
@@ -132,7 +128,7 @@ pub(super) unsafe fn finish<S: Simd>(t: &Tile<S::T>, rows: usize) {
 impl<T> Tile<T> {
     /// Whether [`finish`] has anything to do.
     pub(crate) fn is_unfinished(&self) -> bool {
-        self.relu || !self.col_bias.is_null() || !self.row_bias.is_null()
+        !self.col_bias.is_null() || !self.row_bias.is_null()
     }
 }
 

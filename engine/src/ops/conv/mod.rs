@@ -130,7 +130,7 @@ impl Steps {
     }
 }
 
-/// Runs one pass with one algorithm, or with the one that is expected to be fastest; then adds the bias per channel.
+/// Runs one pass with one algorithm, or with the one that is expected to be fastest, and the bias per channel.
 pub(crate) fn run_conv(
     cx: &mut KernelCx<'_, '_>,
     problem: Option<conv::ConvProblem>,
@@ -142,14 +142,8 @@ pub(crate) fn run_conv(
         let (lhs, rhs) = (cx.inputs[0].to_slice::<T>(), cx.inputs[1].to_slice::<T>());
         let bias = cx.inputs.get(2).map(View::to_slice::<T>);
         let out = cx.outputs[0].as_mut_slice::<T>();
-        conv::run(algo, &problem, &lhs, &rhs, out);
-        if let Some(bias) = bias {
-            let [height, width] = problem.output();
-            for (plane, out) in out.chunks_exact_mut((height * width).max(1)).enumerate() {
-                let shift = bias[plane % bias.len()];
-                out.iter_mut().for_each(|it| *it += shift);
-            }
-        }
+        let epilogue = conv::Epilogue { bias: bias.as_deref(), part: cx.part };
+        conv::run(algo, &problem, &lhs, &rhs, out, &epilogue);
         Ok(())
     })
 }
@@ -165,6 +159,7 @@ macro_rules! conv_kernels {
         &[
             Kernel {
                 flops: |cx| $problem(&seen(cx)).map_or(0, |it| it.flops()),
+                finishes: true,
                 ..Kernel::new("conv.auto", |cx| super::run_conv(cx, $problem(&infer_view(cx)), None))
             },
             conv_kernels!(@one $problem, "direct"),
@@ -175,6 +170,7 @@ macro_rules! conv_kernels {
     };
     (@one $problem:ident, $name:literal) => {
         Kernel {
+            finishes: true,
             usable: |cx| $problem(&seen(cx)).zip(super::algorithm($name)).is_some_and(|it| (it.1.usable)(&it.0)),
             workspace: |cx| $problem(&seen(cx)).zip(super::algorithm($name)).map_or(0, |it| (it.1.workspace)(&it.0)),
             ..Kernel::new(concat!("conv.", $name), |cx| {

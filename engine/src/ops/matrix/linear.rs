@@ -96,7 +96,7 @@ fn run(cx: &mut KernelCx<'_, '_>, algo: Option<&'static gemm::GemmAlgo>) -> Resu
         }
         let m = out.len() / n;
         let problem = Product { m, n, k, a: &x[..], a_strides: [k, 1], b: &weight[..], b_strides: [1, k] }.problem();
-        let epilogue = gemm::Epilogue { col_bias: bias.as_deref(), ..gemm::Epilogue::NONE };
+        let epilogue = gemm::Epilogue { col_bias: bias.as_deref(), ..gemm::Epilogue::part(cx.part) };
         gemm::run(algo.unwrap_or_else(|| gemm::heuristic(&problem)), &problem, &x, &weight, out, epilogue);
         Ok(())
     })

@@ -172,7 +172,7 @@ pub(crate) fn run_gemm<T: Num + crate::cpu::Element>(
     if let Some(product) = one_product::<T>(&cx.inputs[0], &cx.inputs[1]) {
         let problem = product.problem();
         let algo = algo.unwrap_or_else(|| gemm::heuristic(&problem));
-        gemm::run(algo, &problem, product.a, product.b, out, gemm::Epilogue::NONE);
+        gemm::run(algo, &problem, product.a, product.b, out, gemm::Epilogue::part(cx.part));
         return Ok(());
     }
     let Some(batch) = Batch::<T>::new(&cx.inputs[0], &cx.inputs[1]) else { return Ok(()) };
@@ -181,13 +181,14 @@ pub(crate) fn run_gemm<T: Num + crate::cpu::Element>(
     let problem = first.problem();
     if let (None, Some([a_step, b_step])) = (algo, batch.step()) {
         let strides = [a_step, b_step, m * n];
-        gemm::gemm_batched(&problem, batch.starts.len(), strides, first.a, first.b, out);
+        gemm::gemm_batched(&problem, batch.starts.len(), strides, first.a, first.b, out, cx.part);
         return Ok(());
     }
-    for (&starts, c) in batch.starts.iter().zip(out.chunks_exact_mut(m * n)) {
+    for (at, (&starts, c)) in batch.starts.iter().zip(out.chunks_exact_mut(m * n)).enumerate() {
         let product = batch.product(starts);
         let algo = algo.unwrap_or_else(|| gemm::heuristic(&problem));
-        gemm::run(algo, &problem, product.a, product.b, c, gemm::Epilogue::NONE);
+        let epilogue = gemm::Epilogue::part(cx.part.skip(at * m * n));
+        gemm::run(algo, &problem, product.a, product.b, c, epilogue);
     }
     Ok(())
 }
@@ -268,6 +269,7 @@ macro_rules! gemm_kernels {
             Kernel {
                 usable: |cx| cx.dtype(0).is_float(),
                 flops: super::flops,
+                finishes: true,
                 ..Kernel::new("gemm.auto", |cx| $run(cx, None))
             },
             gemm_kernels!(@one $run, "dots"),
@@ -282,6 +284,7 @@ macro_rules! gemm_kernels {
         Kernel {
             usable: |cx| super::takes(cx, $name),
             workspace: |cx| super::scratch(cx, $name),
+            finishes: true,
             ..Kernel::new(concat!("gemm.", $name), |cx| $run(cx, super::algorithm($name)))
         }
     };
