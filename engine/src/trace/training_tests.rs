@@ -198,7 +198,7 @@ fn a_recorded_function_shows_its_stages_and_runs_alone() {
     let (optimized, log) = function.optimized(0).unwrap();
     assert!(raw.n_ops() > optimized.n_ops());
     assert!(log.entries.iter().any(|it| it.rule == "relu-relu"), "{log:?}");
-    assert!(function.plan(0).unwrap().to_string().contains("lanes [relu]"));
+    assert!(function.plan(0).unwrap().to_string().contains("then [relu]"));
     assert!(function.run_alone(&[w]).is_err());
 }
 
