@@ -46,7 +46,10 @@ fn run_until(
             Kind::Op { op, attrs, inputs } => {
                 let operands = inputs.iter().map(|it| read(&values, *it));
                 let operands = operands.collect::<Result<SmallVec<[Tensor; 3]>>>();
-                let outcome = operands.and_then(|it| apply::run(op, &it, attrs));
+                let outcome = operands.and_then(|it| {
+                    let run = || apply::run(op, &it, attrs);
+                    node.site.within(run).map_err(|it| it.at(node.site))
+                });
                 if let Err(error) = &outcome
                     && ends(error)
                 {

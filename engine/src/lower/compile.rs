@@ -54,6 +54,7 @@ struct Slot {
 
 /// A launch before buffers have places.
 struct Draft {
+    site: Site,
     work: Work,
     inputs: Vec<Given>,
     outputs: Vec<usize>,
@@ -159,8 +160,9 @@ impl<'a> Compiler<'a> {
         let names: Vec<&str> = steps.iter().map(|it| it.op.name).collect();
         let label = names.join(" ");
         let work = Work::Lanes { params: program.param_values(), program, label };
+        let site = nodes.last().map_or(Site::NOWHERE, |&it| self.graph.node(it).site);
         let values: Vec<Value> = outputs.iter().map(|&it| Value::of(nodes[it])).collect();
-        self.draft(work, given, &values);
+        self.draft(site, work, given, &values);
         Ok(())
     }
 
@@ -186,12 +188,12 @@ impl<'a> Compiler<'a> {
         let work = Work::Kernel { op, kernel, attrs: attrs.clone(), in_place: false };
         let values: Vec<Value> =
             (0..node.metas.len() as u32).map(|output| Value { node: id, output }).collect();
-        self.draft(work, at.into_iter().map(Given::At).collect(), &values);
+        self.draft(node.site, work, at.into_iter().map(Given::At).collect(), &values);
         Ok(())
     }
 
     /// Adds a launch; its outputs get fresh slots.
-    fn draft(&mut self, work: Work, inputs: Vec<Given>, values: &[Value]) {
+    fn draft(&mut self, site: Site, work: Work, inputs: Vec<Given>, values: &[Value]) {
         let now = self.drafts.len();
         for given in &inputs {
             if let Some(slot) = given.slot() {
@@ -207,7 +209,7 @@ impl<'a> Compiler<'a> {
             self.locations.insert(value, location);
             outputs.push(slot);
         }
-        self.drafts.push(Draft { work, inputs, outputs });
+        self.drafts.push(Draft { site, work, inputs, outputs });
     }
 
     fn slot(&mut self, meta: Meta, now: usize) -> usize {
@@ -262,7 +264,7 @@ impl<'a> Compiler<'a> {
                 match view(&below.layout, attrs, &node.metas[0].shape) {
                     Some(layout) => Location { layout, ..below },
                     None => {
-                        let copy = self.copy(below)?;
+                        let copy = self.copy(node.site, below)?;
                         let layout = view(&copy.layout, attrs, &node.metas[0].shape);
                         let problem =
                             || Error::Trace { problem: format!("{} is no view", op.name) };
@@ -282,12 +284,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// The same elements in a slot of their own, in row-major order.
-    fn copy(&mut self, from: Location) -> Result<Location> {
+    fn copy(&mut self, site: Site, from: Location) -> Result<Location> {
         let dtype = from.dtype;
         let layout = Layout::contiguous(from.layout.shape.clone());
         let program = lane::build(&[dtype], &[], &[Ref::Input(0)])?;
         let work = Work::Lanes { program, params: Vec::new(), label: "copy".into() };
-        self.draft(work, vec![Given::At(from)], &[]);
+        self.draft(site, work, vec![Given::At(from)], &[]);
         let now = self.drafts.len() - 1;
         let slot = self.slot(Meta::new(layout.shape.clone(), dtype), now);
         self.drafts[now].outputs.push(slot);
@@ -300,18 +302,18 @@ impl<'a> Compiler<'a> {
             Kind::Fed => return Ok(Delivery::Fed(self.input_of[&value.node])),
             _ => {}
         }
+        let site = self.graph.node(value.node).site;
         let mut at = self.locate(value)?;
         if let Buffer::Slot(_) = at.buffer
             && Given::At(at.clone()).whole_slot(&self.slots).is_none()
         {
-            at = self.copy(at)?;
+            at = self.copy(site, at)?;
         }
         Ok(match at.buffer {
             Buffer::Input(input) => Delivery::Input(input, at.layout),
             Buffer::Const(constant) => Delivery::Const(constant, at.layout),
             Buffer::Slot(slot) => {
                 let n_kept = self.slots.iter().filter(|it| it.kept.is_some()).count();
-                let site = self.graph.node(value.node).site;
                 let slot = &mut self.slots[slot];
                 let kept = *slot.kept.get_or_insert(n_kept);
                 slot.site = site;
@@ -323,7 +325,7 @@ impl<'a> Compiler<'a> {
     /// Lets the output of a kernel that updates take the place of what it changes, if nobody looks at that later.
     fn update_in_place(&mut self) {
         for at in 0..self.drafts.len() {
-            let Draft { work, inputs, outputs } = &mut self.drafts[at];
+            let Draft { work, inputs, outputs, .. } = &mut self.drafts[at];
             let Work::Kernel { kernel: Kernel { updates: true, .. }, in_place, .. } = work else {
                 continue;
             };
@@ -371,8 +373,19 @@ impl<'a> Compiler<'a> {
         let launches = launches.collect::<Result<Vec<_>>>()?;
         let const_buffers = self.consts.iter().map(Tensor::storage).collect::<Result<Vec<_>>>()?;
         let kept = kept.into_iter().map(|it| it.1).collect();
+        let fullest = launches.get(memory.fullest).map_or(Site::NOWHERE, |it| it.site);
         let Self { inputs, consts, choices, .. } = self;
-        Ok(Plan { inputs, consts, const_buffers, launches, kept, deliveries, memory, choices })
+        Ok(Plan {
+            inputs,
+            consts,
+            const_buffers,
+            launches,
+            kept,
+            deliveries,
+            memory,
+            fullest,
+            choices,
+        })
     }
 }
 
@@ -397,7 +410,7 @@ fn bind(draft: Draft, places: &[Place], slots: &[Slot]) -> Result<Launch> {
     let outputs = draft.outputs.iter().map(target).collect();
     let overlap = || Error::Trace { problem: "a plan writes over its own operands".into() };
     let operands = Operands::new(inputs, outputs).ok_or_else(overlap)?;
-    Ok(Launch { work: draft.work, operands })
+    Ok(Launch { site: draft.site, work: draft.work, operands })
 }
 
 fn scalar(place: Place, dtype: DType) -> Operand {
