@@ -19,8 +19,7 @@ pub fn compile(graph: &Graph, fuse: bool) -> Result<Plan> {
     for group in group(graph, fuse) {
         compiler.launch(&group)?;
     }
-    let deliveries =
-        graph.outputs.iter().map(|&it| compiler.deliver(it)).collect::<Result<Vec<_>>>()?;
+    let deliveries = graph.results().map(|it| compiler.deliver(it)).collect::<Result<Vec<_>>>()?;
     compiler.finish(deliveries)
 }
 
@@ -87,7 +86,7 @@ impl Given {
 struct Compiler<'a> {
     graph: &'a Graph,
     users: Vec<SmallVec<[NodeId; 2]>>,
-    is_output: FxHashSet<Value>,
+    is_result: FxHashSet<Value>,
     inputs: Vec<Feed>,
     input_of: FxHashMap<NodeId, usize>,
     consts: Vec<Tensor>,
@@ -103,7 +102,7 @@ impl<'a> Compiler<'a> {
             let node = graph.node(id);
             let dtype = node.metas[0].dtype;
             match &node.kind {
-                Kind::Input { layout } => {
+                Kind::Input { layout } | Kind::Variable { layout } => {
                     let layout = Layout { offset: lift(layout), ..layout.clone() };
                     Feed { dtype, layout }
                 }
@@ -113,7 +112,7 @@ impl<'a> Compiler<'a> {
         Self {
             graph,
             users: graph.users(),
-            is_output: graph.outputs.iter().copied().collect(),
+            is_result: graph.results().collect(),
             inputs: graph.inputs().iter().map(feed).collect(),
             input_of: graph.inputs().iter().enumerate().map(|(idx, &id)| (id, idx)).collect(),
             consts: Vec::new(),
@@ -168,7 +167,7 @@ impl<'a> Compiler<'a> {
 
     /// Whether somebody outside the group needs the node.
     fn leaves(&self, nodes: &[NodeId], id: NodeId) -> bool {
-        self.is_output.contains(&Value::of(id))
+        self.is_result.contains(&Value::of(id))
             || self.users[id as usize].iter().any(|it| !nodes.contains(it))
     }
 
@@ -240,7 +239,7 @@ impl<'a> Compiler<'a> {
         }
         let node = self.graph.node(value.node);
         let location = match &node.kind {
-            Kind::Input { .. } | Kind::Fed => {
+            Kind::Input { .. } | Kind::Variable { .. } | Kind::Fed => {
                 let at = self.input_of[&value.node];
                 let feed = &self.inputs[at];
                 Location {

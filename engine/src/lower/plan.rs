@@ -125,7 +125,8 @@ impl Plan {
         [prelude, &text].concat()
     }
 
-    /// The outputs for these inputs: contiguous tensors that own their storage or share an input's.
+    /// The outputs for these inputs, then what the graph stores in its variables: contiguous tensors that own their storage or share an
+    /// input's.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         self.run_each(inputs, |launch, buffers| launch.run(buffers))
     }

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustc_hash::FxHashMap;
 
 use super::Departure;
+use super::Place;
 use super::identity::{Key, Slot};
 use super::recording::reads_values;
 use super::segment;
 use super::traced::Options;
-use super::tree::{End, ROOT, Ref, StepId, Tree};
+use super::tree::{End, ROOT, Ref, StepId, Stored, Tree};
 use crate::graph::Phase;
 use crate::pending::Pending;
 use crate::tape::{self, Mark};
@@ -183,8 +184,8 @@ impl State {
         if self.mode == Mode::Replay { segment::settle(self, false) } else { Ok(()) }
     }
 
-    /// Marks the end of a path; `results` are what the function returns.
-    pub(super) fn end(&mut self, results: &[Tensor]) {
+    /// Marks the end of a path; `results` are what the function returns, `stores` the variables that it leaves with other values.
+    pub(super) fn end(&mut self, results: &[Tensor], stores: &[(Place, Tensor)]) {
         if self.mode == Mode::Eager {
             return;
         }
@@ -195,10 +196,17 @@ impl State {
             let results = results.iter().map(|it| self.known_ref(it)).collect();
             let lives = |it: &(u32, &Slot)| it.1.root.lives();
             let left = (0..).zip(&self.results).filter(lives).map(|it| it.0).collect();
-            self.tree.step_mut(self.cursor).end = Some(End { results, left, n_calls: 0 });
+            let stores = stores.iter().map(|it| self.stored(it)).collect();
+            self.tree.step_mut(self.cursor).end = Some(End { results, left, stores, n_calls: 0 });
             self.tree.n_paths += 1;
         }
         self.recording = None;
+    }
+
+    fn stored(&self, (before, after): &(Place, Tensor)) -> Stored {
+        let before = before.0.key().and_then(|it| self.known.get(&it).copied());
+        let from_outside = |it: &Ref| matches!(it, Ref::Arg(_) | Ref::Capture(_));
+        Stored { before: before.filter(from_outside), after: self.known_ref(after) }
     }
 
     /// Which part of a training step an op is that is applied now.

@@ -44,9 +44,14 @@ impl Ended {
 
 /// A value that came into a call or outlived it, without its elements.
 #[derive(Clone, Debug)]
-pub struct Place(Slot);
+pub struct Place(pub(super) Slot);
 
 impl Place {
+    /// This value.
+    pub fn of(tensor: &Tensor) -> Self {
+        Self(Slot::of(tensor))
+    }
+
     /// Whether `tensor` is this value, or the same leaf of the tape with other elements.
     pub fn is(&self, tensor: &Tensor) -> bool {
         self.0.is(tensor) || (self.0.leaf != 0 && self.0.leaf == leaf_of(tensor))
@@ -133,7 +138,7 @@ impl Ended {
         match source {
             Source::Arg(at) => Given::Arg(at as usize, place(&self.args, at)),
             Source::Capture(at) => Given::Capture(at as usize, place(&self.captures, at)),
-            Source::Result(_) | Source::Fed(_) => Given::Number,
+            Source::Variable(_) | Source::Result(_) | Source::Fed(_) => Given::Number,
         }
     }
 }
