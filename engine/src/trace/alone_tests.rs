@@ -68,7 +68,7 @@ fn recorded(trained: &mut Descent) -> (Traced, Tensor) {
     let args = call.args().to_vec();
     let loss = trained.step(&args[0], &args[1]);
     let stores: Vec<_> = before.into_iter().zip(trained.variables()).collect();
-    let loss = call.finish_storing(&[loss], &stores).unwrap().results.remove(0);
+    let loss = call.finish_storing(&[loss], Some(&stores)).unwrap().results.remove(0);
     (function, loss)
 }
 
@@ -138,6 +138,27 @@ fn what_cannot_run_alone_says_why() {
     assert!(captured.contains("it uses tensors from outside"), "{captured}");
 }
 
+/// A caller that did not look while a path was recorded may tell later; it is asked until then.
+#[test]
+fn a_later_call_may_tell_what_is_stored() {
+    let function = Traced::new(Options::default());
+    let mut state = tensor(&[4], 1);
+    for at in 0..4 {
+        let x = tensor(&[4], at + 2);
+        let call = function.begin(std::slice::from_ref(&x)).unwrap();
+        assert_eq!(call.asks_for_stores(), at < 3);
+        let before = Place::of(&state);
+        state = add(&state, &call.args()[0]).unwrap();
+        let stores = [(before, state.clone())];
+        call.finish_storing(&[], (at == 2).then_some(&stores[..])).unwrap();
+        let ran = function.run_alone(std::slice::from_ref(&x), std::slice::from_ref(&state));
+        assert_eq!(ran.is_ok(), at >= 2);
+        if let Ok(ran) = ran {
+            assert_eq!(bits(&ran.stored[0]), bits(&add(&state, &x).unwrap()));
+        }
+    }
+}
+
 /// An argument that the body writes is a variable, and so is one that gets a value of another shape: that is refused.
 #[test]
 fn arguments_may_be_variables() {
@@ -145,7 +166,8 @@ fn arguments_may_be_variables() {
     let record = |x: &Tensor, after: fn(&Tensor) -> Tensor| {
         let call = function.begin(std::slice::from_ref(x)).unwrap();
         let seen = call.args()[0].clone();
-        call.finish_storing(&[], &[(Place::of(&seen), after(&seen))]).unwrap();
+        let stores = [(Place::of(&seen), after(&seen))];
+        call.finish_storing(&[], Some(&stores)).unwrap();
     };
     let x = tensor(&[4], 1);
     record(&x, |x| add(x, &num(1.0)).unwrap());

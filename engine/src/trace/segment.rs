@@ -159,7 +159,7 @@ pub(super) fn whole_graph(tree: &Tree, end: StepId) -> Result<(Graph, Vec<Source
     Ok((builder.graph, builder.sources))
 }
 
-/// The same to these results of steps.
+/// The same to these results of steps, with the stores to variables that ops read.
 pub(super) fn path_graph(
     tree: &Tree,
     end: StepId,
@@ -169,6 +169,12 @@ pub(super) fn path_graph(
     let outputs = results.iter().map(|it| builder.operand(Ref::Result(*it)));
     let outputs: Result<Vec<Value>> = outputs.collect();
     builder.graph.outputs = outputs?;
+    for at in 0..builder.stores.len() {
+        if builder.stores[at].before.is_some() {
+            // What it cannot say as a store is an output all the same.
+            let _ = builder.store(at);
+        }
+    }
     Ok((builder.graph, builder.sources))
 }
 
@@ -211,7 +217,7 @@ impl<'a> Builder<'a> {
     /// All steps of a path, with the arguments as first inputs.
     fn whole(tree: &'a Tree, end: StepId) -> Result<Self> {
         let mut builder = Self::new(tree, ROOT, end);
-        builder.stores = tree.step(end).end.as_ref().map_or(&[], |it| &it.stores);
+        builder.stores = tree.stores(end);
         for at in 0..tree.signature.len() {
             builder.operand(Ref::Arg(at as u32))?;
         }

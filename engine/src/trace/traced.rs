@@ -253,17 +253,27 @@ impl Call {
         self.state.is_none()
     }
 
+    /// Whether it is worth knowing what the call leaves in variables: that is not known of every path yet.
+    pub fn asks_for_stores(&self) -> bool {
+        let asks = |it: &Active| {
+            let state = it.borrow();
+            state.mode != Mode::Replay || state.tree.n_told < state.tree.n_paths
+        };
+        self.state.as_ref().is_some_and(asks)
+    }
+
     /// Ends the call: delivers every value that is still alive. An error leaves the trace usable.
     pub fn finish(self, results: &[Tensor]) -> Result<Finished> {
-        self.finish_storing(results, &[])
+        self.finish_storing(results, None)
     }
 
     /// As [`Call::finish`], for a body that has left other values in variables: for each what it was when the call began, and what it
-    /// is now. Then the graph of the call holds these variables, and [`Traced::run_alone`] gives their next values.
+    /// is now. The first call of a path that tells it decides which variables the graph of the path holds, those that the call has made
+    /// itself left out; [`Traced::run_alone`] gives their next values.
     pub fn finish_storing(
         mut self,
         results: &[Tensor],
-        stores: &[(Place, Tensor)],
+        stores: Option<&[(Place, Tensor)]>,
     ) -> Result<Finished> {
         let Some(state) = self.state.take() else {
             return Ok(Finished { results: results.to_vec(), stats: Stats::default() });
@@ -304,7 +314,7 @@ fn complete(
     state: &mut State,
     seen: &[Tensor],
     results: &[Tensor],
-    stores: &[(Place, Tensor)],
+    stores: Option<&[(Place, Tensor)]>,
 ) -> Result<()> {
     if state.mode != Mode::Symbolic {
         state.flush()?;
