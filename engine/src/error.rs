@@ -63,9 +63,29 @@ pub enum Error {
     Anomaly(Box<Anomaly>),
     /// Work was stopped by the interrupt flag.
     Interrupted,
+    /// What went wrong with an op that was computed later than the program applied it, at `site`.
+    At { site: Site, error: Box<Error> },
 }
 
 impl Error {
+    /// The error of an op that the program applied at `site`, if that is known; the first place that is named stays.
+    #[cold]
+    pub(crate) fn at(self, site: Site) -> Self {
+        match self {
+            Self::Interrupted | Self::At { .. } => self,
+            _ if site == Site::NOWHERE => self,
+            error => Self::At { site, error: Box::new(error) },
+        }
+    }
+
+    /// The error itself, and where the program applied the op if that is another place.
+    pub fn apart(self) -> (Self, Option<Site>) {
+        match self {
+            Self::At { site, error } => (*error, Some(site)),
+            error => (error, None),
+        }
+    }
+
     /// What a layout is that reaches outside its storage.
     pub(crate) fn outside_storage() -> Self {
         Self::File { problem: "a layout reaches outside its storage".into() }
@@ -153,6 +173,7 @@ impl fmt::Display for Error {
             }
             Self::Anomaly(it) => it.fmt(f),
             Self::Interrupted => f.write_str("interrupted"),
+            Self::At { error, .. } => error.fmt(f),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where in a program things are made: a number that the language sets at each call of an op, and that it alone understands.
 //!
-//! Large buffers and steps of the tape carry it.
+//! Large buffers, steps of the tape, nodes of graphs and launches of plans carry it.
 
 use std::cell::Cell;
 
@@ -47,6 +47,15 @@ impl Site {
     #[inline]
     pub fn here() -> Self {
         Self(HERE.get())
+    }
+
+    /// Runs `body` here.
+    #[inline]
+    pub(crate) fn within<R>(self, body: impl FnOnce() -> R) -> R {
+        let before = HERE.replace(self.0);
+        let res = body();
+        HERE.set(before);
+        res
     }
 
     /// This thread is here from now on.

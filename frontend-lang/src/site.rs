@@ -78,6 +78,12 @@ pub fn place(site: Site) -> Option<Place> {
     })
 }
 
+/// `the op stands in cell 3, line 7`, of the op that an error is about.
+pub(crate) fn sentence(site: Site) -> Option<String> {
+    let whose = if site.is_gradient() { "it is a gradient of the op" } else { "the op stands" };
+    place(site).map(|place| format!("{whose} in {place}"))
+}
+
 fn piece(pieces: &[Piece], site: Site) -> Option<&Piece> {
     let at = pieces.partition_point(|it| it.before < site.number()).checked_sub(1)?;
     pieces.get(at)

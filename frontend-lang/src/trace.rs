@@ -9,14 +9,14 @@ use std::cell::{Cell, RefCell};
 
 use engine::Tensor;
 use engine::graph::Graph;
-use engine::trace::{Call, Excluded, Options, Stats, Traced, exclude};
+use engine::trace::{Call, Excluded, Finished, Options, Stats, Traced, exclude};
 use notice::Told;
 
 use crate::check::lint;
 use crate::cx::Mode;
 use crate::native::*;
 use crate::objects::model::{self, DumpOptions};
-use crate::tensor::journal::Journal;
+use crate::tensor::journal::{Journal, Writes};
 
 /// The type of what `@trace` makes.
 pub static TRACED: NativeType = NativeType {
@@ -145,6 +145,7 @@ impl TracedFn {
             ));
         }
         let call = self.traced.begin(&inputs.tensors)?;
+        let writes = (call.asks_for_stores() && !options.record_only).then(Writes::begin);
         let replaced = options.symbolic && !call.is_inline();
         let (positional, keywords) = inputs.replaced(args, &call, replaced);
         let res =
@@ -165,7 +166,7 @@ impl TracedFn {
         };
         let mut results = Vec::new();
         collect_tensors(cx, &value, &mut results)?;
-        let finished = call.finish(&results)?;
+        let finished = finish(call, &results, writes)?;
         if finished.stats.departure.is_some() {
             let name = cx.getattr(&self.func, Sym::NAME)?;
             let name = format!("`{}`", cx.str(&name)?);
@@ -174,6 +175,12 @@ impl TracedFn {
         self.last.replace(finished.stats);
         Ok(value)
     }
+}
+
+/// Ends a call with what its body left in variables, if that was noted.
+fn finish(call: Call, results: &[Tensor], writes: Option<Writes>) -> engine::Result<Finished> {
+    let stores = writes.map(|it| it.so_far());
+    call.finish_storing(results, stores.as_deref())
 }
 
 /// The tensors among the arguments: positional ones first, then keywords in order.
@@ -366,7 +373,7 @@ pub static STEP: NativeType = NativeType {
 pub struct Step {
     traced: Traced,
     /// What runs now; inner ones run inline in the outermost.
-    calls: RefCell<Vec<Call>>,
+    calls: RefCell<Vec<(Call, Option<Writes>)>>,
     told: Told,
     /// The cell in which it ran last, and the line of its loop.
     place: Cell<(usize, Option<usize>)>,
@@ -412,18 +419,19 @@ impl NativeObject for Step {
 
     fn enter(&self, _cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
         let call = self.traced.begin(&[])?;
-        self.calls.borrow_mut().push(call);
+        let writes = call.asks_for_stores().then(Writes::begin);
+        self.calls.borrow_mut().push((call, writes));
         Ok(Some(this.clone()))
     }
 
     fn exit(&self, cx: &mut Cx, _this: &Value, error: &Value) -> Result<bool, Raised> {
         let call = self.calls.borrow_mut().pop();
         match call {
-            Some(call) if error.is_none() => {
-                let stats = call.finish(&[])?.stats;
+            Some((call, writes)) if error.is_none() => {
+                let stats = finish(call, &[], writes)?.stats;
                 self.told.tell(cx, "this step", &stats);
             }
-            Some(call) => call.abort(),
+            Some((call, _)) => call.abort(),
             None => {}
         }
         Ok(false)

@@ -324,6 +324,32 @@ fn running_out_of_memory_names_the_largest_tensors_and_their_lines() {
 }
 
 #[test]
+fn running_out_of_memory_in_a_compiled_step_names_the_line_of_its_op() {
+    use engine::cpu::memory::HOST;
+    let _alone = alone();
+    let mut session = session();
+    let cell = "import torch\nfrom notegrad.jit import trace\n\n@trace\ndef step(x, n):\n    y = x @ x\n    \
+                z = torch.tanh(y) @ y\n    wide = torch.stack([z] * n)\n    return y, (wide @ y).sum()\n\n\
+                x = torch.eye(200)\nfor i in range(3):\n    step(x, 40)\nkept = torch.ones(2000, 1000)";
+    assert_eq!(error(&mut session, cell), "");
+    for (budget, line) in [(8 << 20, 9), (100 << 10, 6)] {
+        HOST.set_budget(HOST.stats().live + budget);
+        let result = session.run_cell("step(x, 40)", &Options::default());
+        HOST.set_budget(0);
+        let text = result.error.expect("no memory").plain;
+        let place = format!(" in use by tensors; the op stands in cell 1, line {line}; ");
+        for part in [
+            "MemoryError: out of memory: ",
+            &place,
+            "the largest of what is in use: float32[2000, 1000] 8.0 MB, made by cell 1, line 14; ",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    assert_eq!(error(&mut session, "kept = None; step(x, 40)"), "");
+}
+
+#[test]
 fn what_a_compiled_step_keeps_is_made_by_the_line_of_its_op() {
     let mut session = session();
     let cell = "import torch\nfrom notegrad.jit import trace\n\n@trace\ndef step(x):\n    y = x * 2\n    return y + 1\n\n\

@@ -123,6 +123,7 @@ impl View<'_> {
             let Some(phase) = first.get(&id).filter(|it| **it != Phase::Update) else { continue };
             let label = self.label(id);
             let kind = match node.kind {
+                Kind::Variable { .. } => NodeKind::Parameter,
                 Kind::Input { .. } if self.named.parameters.contains(&label) => NodeKind::Parameter,
                 Kind::Input { .. } => NodeKind::Input,
                 Kind::Const(_) => NodeKind::Constant,

@@ -1,8 +1,7 @@
 //! What is traced in a session: functions by their global name, and the steps of cells as `cell 3, loop at line 2`.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashSet;
 
-use engine::graph::{Graph, NodeId, Phase};
 use engine::trace::{Given, Latest, Traced};
 use frontend_lang::trace::{CellStep, TracedFn};
 
@@ -91,7 +90,7 @@ pub(crate) struct Named {
 
 impl Named {
     /// By what the values are now. A variable that was updated has another value than the call took in: its input gets the
-    /// name of the output that is computed from it most directly.
+    /// name of what is stored to it.
     pub(crate) fn of(subject: &Subject, latest: &Latest, names: &TensorNames) -> Self {
         let input = |given: &Given| match given {
             Given::Arg(at, place) => {
@@ -134,58 +133,16 @@ impl Named {
         }
     }
 
+    /// A variable is called as what the call has left in it.
     fn pair(&mut self, latest: &Latest) {
         let graph = &latest.graph;
-        let mut pairs: Vec<(usize, usize, usize)> = Vec::new();
-        for (output, value) in graph.outputs.iter().enumerate() {
-            if self.outputs[output].as_ref().is_some_and(|it| it.ends_with(".grad")) {
-                continue;
-            }
-            let distances = distances(graph, value.node);
-            for (input, id) in graph.inputs().iter().enumerate() {
-                let captured = matches!(latest.inputs[input], Given::Capture(..));
-                let alike = graph.node(*id).metas[0] == *graph.meta(*value);
-                if let (true, Some(&far)) = (captured && alike, distances.get(id)) {
-                    pairs.push((far, output, input));
-                }
-            }
-        }
-        pairs.sort_unstable();
-        let mut paired = vec![false; self.outputs.len()];
-        for (far, output, input) in pairs {
-            if far == 0 || paired[output] {
-                continue;
-            }
-            match (&self.inputs[input], &self.outputs[output]) {
-                (None, Some(name)) if !self.inputs.iter().flatten().any(|it| it == name) => {
-                    self.inputs[input] = Some(name.clone());
-                    paired[output] = true;
-                }
-                (Some(name), None)
-                    if graph.node(graph.outputs[output].node).phase == Phase::Update =>
-                {
-                    self.outputs[output] = Some(name.clone());
-                    paired[output] = true;
-                }
-                (Some(a), Some(b)) if a == b => paired[output] = true,
-                _ => {}
-            }
+        for store in &graph.stores {
+            let input = graph.inputs().iter().position(|it| *it == store.variable);
+            let output = graph.outputs.iter().position(|it| *it == store.value);
+            let (Some(input), Some(output)) = (input, output) else { continue };
+            let (before, after) = (&mut self.inputs[input], &mut self.outputs[output]);
+            let name = after.clone().or_else(|| before.clone());
+            (*before, *after) = (name.clone(), name);
         }
     }
-}
-
-/// How many ops stand between a node and those that it is computed from.
-fn distances(graph: &Graph, from: NodeId) -> HashMap<NodeId, usize> {
-    let mut distances = HashMap::from([(from, 0)]);
-    let mut waiting = VecDeque::from([from]);
-    while let Some(id) = waiting.pop_front() {
-        let next = distances[&id] + 1;
-        for input in graph.node(id).inputs() {
-            distances.entry(input.node).or_insert_with(|| {
-                waiting.push_back(input.node);
-                next
-            });
-        }
-    }
-    distances
 }

@@ -89,6 +89,18 @@ fn a_step_of_a_cell_has_forward_backward_and_update() {
     }
 }
 
+/// Each variable is read most directly for the next value of the other.
+#[test]
+fn variables_are_called_as_what_is_stored_to_them() {
+    let define = "import torch\nfrom notegrad.jit import trace\na, b = torch.ones(3), torch.zeros(3)\n@trace\ndef step(x):\n    \
+        t = a * 2 + x\n    u = b + 1\n    a.copy_(u)\n    b.copy_(t)\nfor i in range(3):\n    step(torch.ones(3))";
+    let update = shown(&[define, "%trace show step"]);
+    let update = part(&update, "update");
+    let row = |name: &str| update.iter().find(|it| it.contains(&format!("fused {name} :")));
+    assert!(row("b").is_some_and(|it| it.contains("from a, x")), "{update:#?}");
+    assert!(row("a").is_some_and(|it| it.contains("from b;")), "{update:#?}");
+}
+
 #[test]
 fn cells_and_their_loops_have_names_to_type() {
     let two =

@@ -1,6 +1,6 @@
-//! The worker pool: chunks of a job are claimed, by workers and by the caller alike.
+//! Worker pools: chunks of a job are claimed, by workers and by the caller alike.
 //!
-//! One job runs at a time. A second caller, and a call from inside a chunk, runs its chunks inline. The caller waits
+//! Each [`Pool`] stands for itself; kernels of the processor run on [`HOST`]. One job of a pool runs at a time. A second caller, and a call from inside a chunk, runs its chunks inline. The caller waits
 //! only for chunks that a worker has already claimed, so a worker that the system does not schedule delays nobody.
 //!
 //! Invariant: `state` holds (epoch << 32 | chunks left). The fields of a job are written only while no chunk is left,
@@ -22,7 +22,8 @@ const LEFT: u64 = 0xffff_ffff;
 
 type Job<'a> = &'a (dyn Fn(usize) + Sync + 'a);
 
-struct Pool {
+/// Threads that share the work of one job after another.
+pub struct Pool {
     state: AtomicU64,
     /// Address of a `Job` on the stack of the caller.
     job: AtomicPtr<()>,
@@ -39,32 +40,17 @@ struct Pool {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-static POOL: Pool = Pool {
-    state: AtomicU64::new(0),
-    job: AtomicPtr::new(std::ptr::null_mut()),
-    n_chunks: AtomicU32::new(0),
-    done: AtomicU32::new(0),
-    busy: AtomicBool::new(false),
-    threads: AtomicUsize::new(0),
-    spawned: Mutex::new(0),
-    sleepers: AtomicUsize::new(0),
-    sleep: std::sync::Mutex::new(()),
-    wake: Condvar::new(),
-    panic: Mutex::new(None),
-};
+/// The pool of the processor's kernels.
+pub static HOST: Pool = Pool::new();
 
-/// How many threads take part in a job, the caller included: [`set_threads`], else `NOTEGRAD_NUM_THREADS`, else what
-/// the system grants this process.
+/// [`Pool::threads`] of the processor's kernels.
 pub fn threads() -> usize {
-    match POOL.threads.load(Ordering::Relaxed) {
-        0 => default_threads(),
-        n => n,
-    }
+    HOST.threads()
 }
 
-/// Sets how many threads take part from the next job on; 0 returns to the default.
+/// [`Pool::set_threads`] of the processor's kernels.
 pub fn set_threads(n: usize) {
-    POOL.threads.store(n.min(MAX_THREADS), Ordering::Relaxed);
+    HOST.set_threads(n);
 }
 
 fn default_threads() -> usize {
@@ -76,12 +62,9 @@ fn default_threads() -> usize {
     })
 }
 
-/// Calls `f` once for each chunk index below `n_chunks`, on several threads, and returns when all calls have ended.
-///
-/// The order of the calls is not fixed. If calls panic, one of the panics goes on here once no call is running.
-/// Chunks that have not begun when the user interrupts are left out: see [`interrupt`].
+/// [`Pool::for_each_chunk`] of the processor's kernels.
 pub fn for_each_chunk(n_chunks: usize, f: &(dyn Fn(usize) + Sync)) {
-    interrupt::run_job(f, |f| dispatch(n_chunks, f));
+    HOST.for_each_chunk(n_chunks, f);
 }
 
 /// As [`for_each_chunk`], on the calling thread alone unless `parallel`.
@@ -90,16 +73,6 @@ pub fn for_each_chunk_if(parallel: bool, n_chunks: usize, f: &(dyn Fn(usize) + S
         true => for_each_chunk(n_chunks, f),
         false => interrupt::run_job(f, |f| (0..n_chunks).for_each(f)),
     }
-}
-
-fn dispatch(n_chunks: usize, f: &(dyn Fn(usize) + Sync)) {
-    let inline = n_chunks <= 1 || threads() <= 1 || n_chunks as u64 > LEFT;
-    if inline || POOL.busy.swap(true, Ordering::Acquire) {
-        (0..n_chunks).for_each(f);
-        return;
-    }
-    POOL.ensure_workers(threads() - 1);
-    POOL.run(n_chunks as u32, f);
 }
 
 /// Elements that one call of [`for_each_range`] gets at least, if there are as many.
@@ -113,6 +86,57 @@ pub fn for_each_range(items: usize, work: usize, f: &(dyn Fn(Range<usize>) + Syn
 }
 
 impl Pool {
+    /// A pool that has no workers yet.
+    #[expect(clippy::new_without_default, reason = "a pool lives as long as the process")]
+    pub const fn new() -> Self {
+        Self {
+            state: AtomicU64::new(0),
+            job: AtomicPtr::new(std::ptr::null_mut()),
+            n_chunks: AtomicU32::new(0),
+            done: AtomicU32::new(0),
+            busy: AtomicBool::new(false),
+            threads: AtomicUsize::new(0),
+            spawned: Mutex::new(0),
+            sleepers: AtomicUsize::new(0),
+            sleep: std::sync::Mutex::new(()),
+            wake: Condvar::new(),
+            panic: Mutex::new(None),
+        }
+    }
+
+    /// How many threads take part in a job, the caller included: [`Pool::set_threads`], else `NOTEGRAD_NUM_THREADS`, else what
+    /// the system grants this process.
+    pub fn threads(&self) -> usize {
+        match self.threads.load(Ordering::Relaxed) {
+            0 => default_threads(),
+            n => n,
+        }
+    }
+
+    /// Sets how many threads take part from the next job on; 0 returns to the default.
+    pub fn set_threads(&self, n: usize) {
+        self.threads.store(n.min(MAX_THREADS), Ordering::Relaxed);
+    }
+
+    /// Calls `f` once for each chunk index below `n_chunks`, on several threads, and returns when all calls have ended.
+    ///
+    /// The order of the calls is not fixed. If calls panic, one of the panics goes on here once no call is running.
+    /// Chunks that have not begun when the user interrupts are left out: see [`interrupt`].
+    pub fn for_each_chunk(&'static self, n_chunks: usize, f: &(dyn Fn(usize) + Sync)) {
+        interrupt::run_job(f, |f| self.dispatch(n_chunks, f));
+    }
+
+    fn dispatch(&'static self, n_chunks: usize, f: Job<'_>) {
+        let threads = self.threads();
+        let inline = n_chunks <= 1 || threads <= 1 || n_chunks as u64 > LEFT;
+        if inline || self.busy.swap(true, Ordering::Acquire) {
+            (0..n_chunks).for_each(f);
+            return;
+        }
+        self.ensure_workers(threads - 1);
+        self.run(n_chunks as u32, f);
+    }
+
     /// Runs a job while `busy` is held, and releases it.
     fn run(&'static self, n_chunks: u32, f: Job<'_>) {
         let job: *const Job<'_> = &raw const f;
@@ -208,8 +232,8 @@ impl Pool {
     /// The life of worker `index`; it takes part only while `index` is below the number of threads.
     fn worker(&'static self, index: usize) {
         loop {
-            while index < threads() && self.claim_and_run() {}
-            if !self.spin_for_work() || index >= threads() {
+            while index < self.threads() && self.claim_and_run() {}
+            if !self.spin_for_work() || index >= self.threads() {
                 self.sleep_until_work(index);
             }
         }
@@ -237,7 +261,7 @@ impl Pool {
     fn sleep_until_work(&self, index: usize) {
         let mut guard = self.sleep.lock().unwrap_or_else(PoisonError::into_inner);
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        let is_surplus = index >= threads();
+        let is_surplus = index >= self.threads();
         if is_surplus || !self.has_work() {
             guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
@@ -275,9 +299,15 @@ impl<T> Shared<T> {
 mod tests {
     use super::*;
 
-    fn sum(n: usize) -> usize {
+    fn own() -> &'static Pool {
+        let pool: &Pool = Box::leak(Box::new(Pool::new()));
+        pool.set_threads(3);
+        pool
+    }
+
+    fn sum(pool: &'static Pool, n: usize) -> usize {
         let total = AtomicUsize::new(0);
-        for_each_chunk(n, &|chunk| {
+        pool.for_each_chunk(n, &|chunk| {
             total.fetch_add(chunk + 1, Ordering::Relaxed);
         });
         total.into_inner()
@@ -285,28 +315,31 @@ mod tests {
 
     #[test]
     fn runs_each_chunk_once() {
+        let pool = own();
         for n in [0, 1, 2, 3, 7, 64, 1000] {
-            assert_eq!(sum(n), n * (n + 1) / 2);
+            assert_eq!(sum(pool, n), n * (n + 1) / 2);
         }
         for _ in 0..5000 {
-            assert_eq!(sum(8), 36);
+            assert_eq!(sum(pool, 8), 36);
         }
     }
 
     #[test]
     fn several_callers_at_once() {
+        let pool = own();
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| (0..2000).for_each(|_| assert_eq!(sum(16), 136)));
+                scope.spawn(|| (0..2000).for_each(|_| assert_eq!(sum(pool, 16), 136)));
             }
         });
     }
 
     #[test]
     fn nested_calls_run_inline() {
+        let pool = own();
         let total = AtomicUsize::new(0);
-        for_each_chunk(8, &|_| {
-            for_each_chunk(4, &|_| {
+        pool.for_each_chunk(8, &|_| {
+            pool.for_each_chunk(4, &|_| {
                 total.fetch_add(1, Ordering::Relaxed);
             });
         });
@@ -315,23 +348,44 @@ mod tests {
 
     #[test]
     fn a_panic_reaches_the_caller_and_the_pool_lives_on() {
+        let pool = own();
         let ran = AtomicUsize::new(0);
         let result = catch_unwind(AssertUnwindSafe(|| {
-            for_each_chunk(16, &|chunk| {
+            pool.for_each_chunk(16, &|chunk| {
                 ran.fetch_add(1, Ordering::Relaxed);
                 assert!(chunk != 5, "chunk five");
             });
         }));
         assert!(result.is_err());
         assert!(ran.into_inner() >= 6);
-        assert_eq!(sum(100), 5050);
+        assert_eq!(sum(pool, 100), 5050);
     }
 
     #[test]
     fn wakes_sleeping_workers() {
+        let pool = own();
         for _ in 0..5 {
             std::thread::sleep(Duration::from_millis(2));
-            assert_eq!(sum(64), 64 * 65 / 2);
+            assert_eq!(sum(pool, 64), 64 * 65 / 2);
         }
+    }
+
+    #[test]
+    fn pools_work_apart() {
+        let (one, other) = (own(), own());
+        other.set_threads(2);
+        assert_eq!((one.threads(), other.threads()), (3, 2));
+        let met = std::sync::Barrier::new(2);
+        let seen = AtomicUsize::new(0);
+        // The inner chunks wait for each other: they run at once, while the outer job has its pool.
+        one.for_each_chunk(2, &|outer| {
+            if outer == 0 {
+                other.for_each_chunk(2, &|inner| {
+                    met.wait();
+                    seen.fetch_add(inner + 1, Ordering::Relaxed);
+                });
+            }
+        });
+        assert_eq!(seen.into_inner(), 3);
     }
 }

@@ -15,7 +15,7 @@ pub enum BoxKind {
 /// One box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeBox {
-    /// Number of the node; outputs follow after all nodes.
+    /// Number of the node; outputs and stores follow after all nodes.
     pub id: usize,
     pub kind: BoxKind,
     /// `matmul`, `input 0`, `weight`.
@@ -49,7 +49,7 @@ pub fn describe(graph: &Graph) -> Drawing {
     for (id, node) in graph.nodes().iter().enumerate().filter(|it| needed[it.0]) {
         let (kind, title, detail) = match &node.kind {
             Kind::Number(_) => continue,
-            Kind::Input { .. } | Kind::Fed => {
+            Kind::Input { .. } | Kind::Variable { .. } | Kind::Fed => {
                 (BoxKind::Input, input_title(graph, id), String::new())
             }
             Kind::Const(_) => (BoxKind::Constant, "constant".to_owned(), String::new()),
@@ -61,12 +61,16 @@ pub fn describe(graph: &Graph) -> Drawing {
             arrow(&mut drawing, graph, input, id);
         }
     }
-    for (idx, &output) in graph.outputs.iter().enumerate() {
+    for (idx, result) in graph.results().enumerate() {
         let id = graph.nodes().len() + idx;
-        let gives = vec![graph.meta(output).to_string()];
-        let (kind, title) = (BoxKind::Output, format!("output {idx}"));
+        let gives = vec![graph.meta(result).to_string()];
+        let title = match idx.checked_sub(graph.outputs.len()) {
+            None => format!("output {idx}"),
+            Some(at) => format!("store {}", input_title(graph, graph.stores[at].variable as usize)),
+        };
+        let kind = BoxKind::Output;
         drawing.boxes.push(NodeBox { id, kind, title, detail: String::new(), gives });
-        arrow(&mut drawing, graph, output, id);
+        arrow(&mut drawing, graph, result, id);
     }
     drawing
 }
@@ -79,8 +83,12 @@ fn arrow(drawing: &mut Drawing, graph: &Graph, from: Value, to: usize) {
 }
 
 fn input_title(graph: &Graph, id: usize) -> String {
+    let word = match graph.nodes()[id].kind {
+        Kind::Variable { .. } => "variable",
+        _ => "input",
+    };
     let at = graph.inputs().iter().position(|&it| it as usize == id);
-    at.map_or_else(|| "input".to_owned(), |at| format!("input {at}"))
+    at.map_or_else(|| word.to_owned(), |at| format!("{word} {at}"))
 }
 
 fn details(graph: &Graph, id: usize) -> String {

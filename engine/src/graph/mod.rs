@@ -10,4 +10,4 @@ pub mod verify;
 #[cfg(test)]
 mod tests;
 
-pub use node::{Graph, Kind, Node, NodeId, Operands, Phase, Value};
+pub use node::{Graph, Kind, Node, NodeId, Operands, Phase, Store, Value};

@@ -37,6 +37,8 @@ pub type Operands = SmallVec<[Value; 3]>;
 pub enum Kind {
     /// Fed from outside, in the given layout.
     Input { layout: Layout },
+    /// State that outlives a run, fed as it stands before the run, in the given layout: a parameter, what an optimiser keeps.
+    Variable { layout: Layout },
     /// A number of the language that is fed from outside: rank 0, weak in promotion.
     Fed,
     /// A tensor that is part of the graph.
@@ -45,6 +47,15 @@ pub enum Kind {
     Number(Number),
     /// An op application.
     Op { op: &'static OpDef, attrs: Attrs, inputs: Operands },
+}
+
+/// What a run leaves in a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// The node of the variable.
+    pub variable: NodeId,
+    /// Its next value.
+    pub value: Value,
 }
 
 /// Which part of a training step a node belongs to. It says nothing about what the node computes.
@@ -70,6 +81,13 @@ pub struct Node {
     pub phase: Phase,
     /// The place in the program that applied it.
     pub site: Site,
+}
+
+impl Kind {
+    /// Whether it comes from outside in every run.
+    pub fn is_fed(&self) -> bool {
+        matches!(self, Self::Input { .. } | Self::Variable { .. } | Self::Fed)
+    }
 }
 
 impl Node {
@@ -118,6 +136,8 @@ pub struct Graph {
     inputs: Vec<NodeId>,
     /// What the graph computes, in order.
     pub outputs: Vec<Value>,
+    /// What it leaves in its variables: one store for a variable at most.
+    pub stores: Vec<Store>,
     /// The phase of the nodes that are added next.
     pub phase: Phase,
     /// Their site.
@@ -162,6 +182,19 @@ impl Graph {
         let id = self.push(Kind::Input { layout }, metas);
         self.inputs.push(id);
         Value::of(id)
+    }
+
+    /// A new variable of this dtype and layout.
+    pub fn variable(&mut self, dtype: DType, layout: Layout) -> Value {
+        let metas = smallvec![Meta::new(layout.shape.clone(), dtype)];
+        let id = self.push(Kind::Variable { layout }, metas);
+        self.inputs.push(id);
+        Value::of(id)
+    }
+
+    /// What a run gives: the outputs, then what it stores, in order.
+    pub fn results(&self) -> impl Iterator<Item = Value> {
+        self.outputs.iter().copied().chain(self.stores.iter().map(|it| it.value))
     }
 
     /// A new input that takes a number of the language.
@@ -242,7 +275,7 @@ impl Graph {
         }
     }
 
-    /// For each node the nodes that use it; an output counts as a use by nobody.
+    /// For each node the nodes that use it; a result counts as a use by nobody.
     pub fn users(&self) -> Vec<SmallVec<[NodeId; 2]>> {
         let mut users = vec![SmallVec::new(); self.nodes.len()];
         for (id, node) in self.nodes.iter().enumerate() {
@@ -256,11 +289,11 @@ impl Graph {
         users
     }
 
-    /// Which nodes the outputs and effects need.
+    /// Which nodes the results and effects need.
     pub fn needed(&self) -> Vec<bool> {
         let mut needed = vec![false; self.nodes.len()];
-        for output in &self.outputs {
-            needed[output.node as usize] = true;
+        for result in self.results() {
+            needed[result.node as usize] = true;
         }
         for id in (0..self.nodes.len()).rev() {
             if needed[id] || self.nodes[id].is_effect() {

@@ -5,12 +5,12 @@ use smallvec::SmallVec;
 use super::{Graph, Kind, Value};
 use crate::{Error, Result, Tensor, apply};
 
-/// The outputs of `graph` for these inputs, one tensor per graph input.
+/// The outputs of `graph` for these inputs, one tensor per graph input, and after them what it stores.
 pub fn run(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
     run_until(graph, inputs, |_| true)?.into_iter().collect()
 }
 
-/// As [`run`], each output by itself: those that depend on an op that fails have its error. Stopping ends it all.
+/// As [`run`], each result by itself: those that depend on an op that fails have its error. Stopping ends it all.
 pub fn run_each(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Result<Tensor>>> {
     run_until(graph, inputs, |error| *error == Error::Interrupted)
 }
@@ -40,13 +40,16 @@ fn run_until(
     for (id, node) in graph.nodes().iter().enumerate() {
         match &node.kind {
             _ if !needed[id] => {}
-            Kind::Input { .. } | Kind::Fed => {}
+            Kind::Input { .. } | Kind::Variable { .. } | Kind::Fed => {}
             Kind::Const(tensor) => values[id] = Ok([tensor.clone()].into()),
             Kind::Number(number) => values[id] = Ok([Tensor::from_number(*number)].into()),
             Kind::Op { op, attrs, inputs } => {
                 let operands = inputs.iter().map(|it| read(&values, *it));
                 let operands = operands.collect::<Result<SmallVec<[Tensor; 3]>>>();
-                let outcome = operands.and_then(|it| apply::run(op, &it, attrs));
+                let outcome = operands.and_then(|it| {
+                    let run = || apply::run(op, &it, attrs);
+                    node.site.within(run).map_err(|it| it.at(node.site))
+                });
                 if let Err(error) = &outcome
                     && ends(error)
                 {
@@ -59,7 +62,7 @@ fn run_until(
             values[dead] = Ok(SmallVec::new());
         }
     }
-    Ok(graph.outputs.iter().map(|it| read(&values, *it)).collect())
+    Ok(graph.results().map(|it| read(&values, it)).collect())
 }
 
 /// Refuses inputs that are not those of the graph.
@@ -84,7 +87,7 @@ fn read(values: &[Outcome], value: Value) -> Result<Tensor> {
     tensor.ok_or_else(|| Error::Trace { problem: format!("%{} has no value", value.node) })
 }
 
-/// For each node the last node that reads it; `None` for outputs and for nodes that nobody reads.
+/// For each node the last node that reads it; `None` for results and for nodes that nobody reads.
 fn last_uses(graph: &Graph) -> Vec<Option<usize>> {
     let mut last = vec![None; graph.nodes().len()];
     for (id, node) in graph.nodes().iter().enumerate() {
@@ -92,8 +95,8 @@ fn last_uses(graph: &Graph) -> Vec<Option<usize>> {
             last[input.node as usize] = Some(id);
         }
     }
-    for output in &graph.outputs {
-        last[output.node as usize] = None;
+    for result in graph.results() {
+        last[result.node as usize] = None;
     }
     last
 }

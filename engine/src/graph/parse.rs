@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{Graph, Value};
+use super::{Graph, Store, Value, verify};
 use crate::attr::Attr;
 use crate::op::ParamKind;
 use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Shape, Tensor, ops};
@@ -79,6 +79,7 @@ impl<'a> Parser<'a> {
             }
             self.graph.fed(dtype)
         } else {
+            let is_variable = self.eat("variable");
             let meta = self.meta()?;
             let mut layout = Layout::contiguous(meta.shape);
             if self.eat("strides") {
@@ -88,12 +89,18 @@ impl<'a> Parser<'a> {
                 }
                 layout.strides = strides.iter().map(|&it| it as isize).collect();
             }
-            self.graph.input(meta.dtype, layout)
+            match is_variable {
+                true => self.graph.variable(meta.dtype, layout),
+                false => self.graph.input(meta.dtype, layout),
+            }
         };
         self.define(name, SmallVec::from_slice(&[value]))
     }
 
     fn statement(&mut self, constants: &[Tensor]) -> Result<()> {
+        if self.eat("store") {
+            return self.store();
+        }
         let name = self.name()?;
         self.expect("=")?;
         let word = self.word()?;
@@ -124,6 +131,19 @@ impl<'a> Parser<'a> {
         let values = self.apply(op, &inputs, &attrs)?;
         self.check_metas(&values)?;
         self.define(name, values)
+    }
+
+    /// `%1 = %7`, after `store`.
+    fn store(&mut self) -> Result<()> {
+        let name = self.name()?;
+        let variable = self.value(name, 0)?.node;
+        self.expect("=")?;
+        let store = Store { variable, value: self.operand()? };
+        if let Some(problem) = verify::store_problem(&self.graph, self.graph.stores.len(), store)? {
+            return Err(self.error(&format!("%{name} {problem}")));
+        }
+        self.graph.stores.push(store);
+        Ok(())
     }
 
     fn compact(&mut self) -> Result<Value> {
@@ -197,6 +217,10 @@ impl<'a> Parser<'a> {
         }
         let name = self.name()?;
         let output = if self.eat(":") { self.whole()? as usize } else { 0 };
+        self.value(name, output)
+    }
+
+    fn value(&self, name: u32, output: usize) -> Result<Value> {
         let value = self.names.get(&name).and_then(|it| it.get(output)).copied();
         value.ok_or_else(|| self.error(&format!("%{name} is not defined here")))
     }

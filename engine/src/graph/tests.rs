@@ -30,6 +30,60 @@ fn listing_prints_and_parses() {
     assert_eq!(again.to_string(), LISTING);
 }
 
+/// A step of descent: what comes in, the state before, the state after.
+const STEP: &str = "\
+graph(%0: f32[2], %1: variable f32[2], %2: variable f32[2]) {
+  %3 = t_mul(%0, %1) : f32[2]
+  %4 = t_add(%2, %3) : f32[2]
+  %5 = t_add(%1, %4) : f32[2]
+  store %1 = %5
+  store %2 = %4
+  return %3
+}
+";
+
+#[test]
+fn variables_and_stores_print_parse_and_run() {
+    let graph = parse(STEP, &[]).unwrap();
+    assert_eq!(graph.to_string(), STEP);
+    verify::verify(&graph).unwrap();
+    let inputs = [tensor(&[2.0, 3.0]), tensor(&[1.0, -1.0]), tensor(&[10.0, 20.0])];
+    let runs = [
+        op_by_op::run(&graph, &inputs).unwrap(),
+        oracle::evaluate(&graph, &inputs).unwrap(),
+        crate::lower::compile(&graph, true).unwrap().run(&inputs).unwrap(),
+    ];
+    for results in runs {
+        let results: Vec<Vec<f64>> = results.iter().map(|it| it.to_f64_vec().unwrap()).collect();
+        assert_eq!(results, [[2.0, -3.0], [13.0, 16.0], [12.0, 17.0]]);
+    }
+    let drawing = describe::describe(&graph);
+    let titles: Vec<&str> = drawing.boxes.iter().map(|it| it.title.as_str()).collect();
+    assert_eq!(titles[1..3], ["variable 1", "variable 2"]);
+    assert_eq!(titles[6..], ["output 0", "store variable 1", "store variable 2"]);
+}
+
+#[test]
+fn stores_that_are_none_are_refused() {
+    for (from, to, expected) in [
+        ("store %1", "store %0", "line 6: %0 is stored to, but is no variable"),
+        ("store %2", "store %1", "line 7: %1 is stored to twice"),
+        ("%2: variable f32[2]", "%2: variable f32[1]", "%2 is f32[1], but f32[2] is stored to it"),
+        ("= %4\n", "= %9\n", "%9 is not defined here"),
+        ("store %2 =", "store %2", "`=` is expected"),
+    ] {
+        let text = STEP.replacen(from, to, 1);
+        let error = parse(&text, &[]).err().unwrap().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let mut graph = parse(STEP, &[]).unwrap();
+    graph.stores[0].variable = 0;
+    let error = verify::verify(&graph).unwrap_err().to_string();
+    assert_eq!(error, "%0: is stored to, but is no variable");
+    let error = crate::model::Model::new(parse(STEP, &[]).unwrap(), &[], &[]).err().unwrap();
+    assert!(error.to_string().contains("holds no variables"), "{error}");
+}
+
 #[test]
 fn compact_form_prints_and_parses() {
     let text = "(t_add (t_scale %0 by=3.0) (t_mul %0 true)) %0 (t_mul %0 nan)";

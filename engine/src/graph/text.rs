@@ -20,6 +20,11 @@ impl fmt::Display for Graph {
         for (id, node) in self.nodes().iter().enumerate() {
             statement(f, self, id, node, &mut n_consts)?;
         }
+        for store in &self.stores {
+            write!(f, "  store %{} = ", store.variable)?;
+            operand(f, self, store.value)?;
+            f.write_str("\n")?;
+        }
         f.write_str("  return ")?;
         for (idx, &output) in self.outputs.iter().enumerate() {
             f.write_str(if idx > 0 { ", " } else { "" })?;
@@ -41,8 +46,10 @@ pub fn constants(graph: &Graph) -> Vec<crate::Tensor> {
 fn input(f: &mut fmt::Formatter<'_>, graph: &Graph, id: NodeId) -> fmt::Result {
     let node = graph.node(id);
     match &node.kind {
-        Kind::Input { layout } => {
-            write!(f, "%{id}: {}", node.metas[0])?;
+        Kind::Input { layout } | Kind::Variable { layout } => {
+            let is_variable = matches!(node.kind, Kind::Variable { .. });
+            let word = if is_variable { "variable " } else { "" };
+            write!(f, "%{id}: {word}{}", node.metas[0])?;
             if !layout.is_contiguous() {
                 write!(f, " strides {:?}", layout.strides.as_slice())?;
             }
@@ -60,7 +67,7 @@ fn statement(
     n_consts: &mut usize,
 ) -> fmt::Result {
     match &node.kind {
-        Kind::Input { .. } | Kind::Fed | Kind::Number(_) => return Ok(()),
+        Kind::Input { .. } | Kind::Variable { .. } | Kind::Fed | Kind::Number(_) => return Ok(()),
         Kind::Const(_) => {
             write!(f, "  %{id} = const({n_consts})")?;
             *n_consts += 1;

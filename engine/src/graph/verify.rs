@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Graph, Kind};
+use super::{Graph, Kind, Store, Value};
 use crate::op::Body;
 use crate::{Error, Result, Tensor, apply};
 
@@ -27,11 +27,33 @@ pub fn verify(graph: &Graph) -> Result<()> {
         }
     }
     for &id in graph.inputs() {
-        if !matches!(graph.node(id).kind, Kind::Input { .. } | Kind::Fed) {
+        if !graph.node(id).kind.is_fed() {
             return Err(broken(id as usize, "is not an input"));
         }
     }
-    graph.outputs.iter().try_for_each(|&it| graph.checked(it).map(drop))
+    graph.outputs.iter().try_for_each(|&it| graph.checked(it).map(drop))?;
+    for (at, &store) in graph.stores.iter().enumerate() {
+        if let Some(problem) = store_problem(graph, at, store)? {
+            return Err(broken(store.variable as usize, &problem));
+        }
+    }
+    Ok(())
+}
+
+/// Why a store may not follow the first `at` ones of a graph, if so.
+pub(crate) fn store_problem(graph: &Graph, at: usize, store: Store) -> Result<Option<String>> {
+    let (variable, stored) =
+        (graph.checked(Value::of(store.variable))?, graph.checked(store.value)?);
+    let is_variable = matches!(graph.node(store.variable).kind, Kind::Variable { .. });
+    let again = graph.stores[..at].iter().any(|it| it.variable == store.variable);
+    Ok(match (is_variable, again) {
+        (false, _) => Some("is stored to, but is no variable".into()),
+        (true, true) => Some("is stored to twice".into()),
+        (true, false) if stored != variable => {
+            Some(format!("is {variable}, but {stored} is stored to it"))
+        }
+        _ => None,
+    })
 }
 
 /// Whether graphs are verified after every pass: always in tests, with `ENGINE_VERIFY=1` elsewhere.

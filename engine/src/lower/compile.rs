@@ -19,8 +19,7 @@ pub fn compile(graph: &Graph, fuse: bool) -> Result<Plan> {
     for group in group(graph, fuse) {
         compiler.launch(&group)?;
     }
-    let deliveries =
-        graph.outputs.iter().map(|&it| compiler.deliver(it)).collect::<Result<Vec<_>>>()?;
+    let deliveries = graph.results().map(|it| compiler.deliver(it)).collect::<Result<Vec<_>>>()?;
     compiler.finish(deliveries)
 }
 
@@ -54,6 +53,7 @@ struct Slot {
 
 /// A launch before buffers have places.
 struct Draft {
+    site: Site,
     work: Work,
     inputs: Vec<Given>,
     outputs: Vec<usize>,
@@ -101,7 +101,7 @@ struct Fused {
 struct Compiler<'a> {
     graph: &'a Graph,
     users: Vec<SmallVec<[NodeId; 2]>>,
-    is_output: FxHashSet<Value>,
+    is_result: FxHashSet<Value>,
     inputs: Vec<Feed>,
     input_of: FxHashMap<NodeId, usize>,
     consts: Vec<Tensor>,
@@ -117,7 +117,7 @@ impl<'a> Compiler<'a> {
             let node = graph.node(id);
             let dtype = node.metas[0].dtype;
             match &node.kind {
-                Kind::Input { layout } => {
+                Kind::Input { layout } | Kind::Variable { layout } => {
                     let layout = Layout { offset: lift(layout), ..layout.clone() };
                     Feed { dtype, layout }
                 }
@@ -127,7 +127,7 @@ impl<'a> Compiler<'a> {
         Self {
             graph,
             users: graph.users(),
-            is_output: graph.outputs.iter().copied().collect(),
+            is_result: graph.results().collect(),
             inputs: graph.inputs().iter().map(feed).collect(),
             input_of: graph.inputs().iter().enumerate().map(|(idx, &id)| (id, idx)).collect(),
             consts: Vec::new(),
@@ -165,7 +165,8 @@ impl<'a> Compiler<'a> {
         let given = inputs.iter().map(|&it| self.given(it)).collect::<Result<Vec<_>>>()?;
         let work = Work::Lanes { params: program.param_values(), program, label };
         let values: Vec<Value> = outputs.iter().map(|&it| Value::of(it)).collect();
-        self.draft(work, given, &values);
+        let site = nodes.last().map_or(Site::NOWHERE, |&it| self.graph.node(it).site);
+        self.draft(site, work, given, &values);
         Ok(())
     }
 
@@ -194,7 +195,8 @@ impl<'a> Compiler<'a> {
         let kept = if replaces { None } else { Some(id) };
         let values: Vec<Value> = kept.iter().chain(&outputs).map(|&it| Value::of(it)).collect();
         self.note_choice(op, kernel);
-        self.draft(work, at.into_iter().map(Given::At).chain(others).collect(), &values);
+        let given = at.into_iter().map(Given::At).chain(others).collect();
+        self.draft(self.graph.node(id).site, work, given, &values);
         Ok(true)
     }
 
@@ -227,7 +229,7 @@ impl<'a> Compiler<'a> {
 
     /// Whether somebody outside the group needs the node.
     fn leaves(&self, nodes: &[NodeId], id: NodeId) -> bool {
-        self.is_output.contains(&Value::of(id))
+        self.is_result.contains(&Value::of(id))
             || self.users[id as usize].iter().any(|it| !nodes.contains(it))
     }
 
@@ -237,7 +239,8 @@ impl<'a> Compiler<'a> {
         let n_outputs = self.graph.node(id).metas.len() as u32;
         let values: Vec<Value> = (0..n_outputs).map(|output| Value { node: id, output }).collect();
         self.note_choice(op, kernel);
-        self.draft(work, at.into_iter().map(Given::At).collect(), &values);
+        let given = at.into_iter().map(Given::At).collect();
+        self.draft(self.graph.node(id).site, work, given, &values);
         Ok(())
     }
 
@@ -260,7 +263,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Adds a launch; its outputs get fresh slots.
-    fn draft(&mut self, work: Work, inputs: Vec<Given>, values: &[Value]) {
+    fn draft(&mut self, site: Site, work: Work, inputs: Vec<Given>, values: &[Value]) {
         let now = self.drafts.len();
         for given in &inputs {
             if let Some(slot) = given.slot() {
@@ -276,7 +279,7 @@ impl<'a> Compiler<'a> {
             self.locations.insert(value, location);
             outputs.push(slot);
         }
-        self.drafts.push(Draft { work, inputs, outputs });
+        self.drafts.push(Draft { site, work, inputs, outputs });
     }
 
     fn slot(&mut self, meta: Meta, now: usize) -> usize {
@@ -307,7 +310,7 @@ impl<'a> Compiler<'a> {
         }
         let node = self.graph.node(value.node);
         let location = match &node.kind {
-            Kind::Input { .. } | Kind::Fed => {
+            Kind::Input { .. } | Kind::Variable { .. } | Kind::Fed => {
                 let at = self.input_of[&value.node];
                 let feed = &self.inputs[at];
                 Location {
@@ -331,7 +334,7 @@ impl<'a> Compiler<'a> {
                 match view(&below.layout, attrs, &node.metas[0].shape) {
                     Some(layout) => Location { layout, ..below },
                     None => {
-                        let copy = self.copy(below)?;
+                        let copy = self.copy(node.site, below)?;
                         let layout = view(&copy.layout, attrs, &node.metas[0].shape);
                         let problem =
                             || Error::Trace { problem: format!("{} is no view", op.name) };
@@ -351,12 +354,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// The same elements in a slot of their own, in row-major order.
-    fn copy(&mut self, from: Location) -> Result<Location> {
+    fn copy(&mut self, site: Site, from: Location) -> Result<Location> {
         let dtype = from.dtype;
         let layout = Layout::contiguous(from.layout.shape.clone());
         let program = lane::build(&[dtype], &[], &[Ref::Input(0)])?;
         let work = Work::Lanes { program, params: Vec::new(), label: "copy".into() };
-        self.draft(work, vec![Given::At(from)], &[]);
+        self.draft(site, work, vec![Given::At(from)], &[]);
         let now = self.drafts.len() - 1;
         let slot = self.slot(Meta::new(layout.shape.clone(), dtype), now);
         self.drafts[now].outputs.push(slot);
@@ -369,18 +372,18 @@ impl<'a> Compiler<'a> {
             Kind::Fed => return Ok(Delivery::Fed(self.input_of[&value.node])),
             _ => {}
         }
+        let site = self.graph.node(value.node).site;
         let mut at = self.locate(value)?;
         if let Buffer::Slot(_) = at.buffer
             && Given::At(at.clone()).whole_slot(&self.slots).is_none()
         {
-            at = self.copy(at)?;
+            at = self.copy(site, at)?;
         }
         Ok(match at.buffer {
             Buffer::Input(input) => Delivery::Input(input, at.layout),
             Buffer::Const(constant) => Delivery::Const(constant, at.layout),
             Buffer::Slot(slot) => {
                 let n_kept = self.slots.iter().filter(|it| it.kept.is_some()).count();
-                let site = self.graph.node(value.node).site;
                 let slot = &mut self.slots[slot];
                 let kept = *slot.kept.get_or_insert(n_kept);
                 slot.site = site;
@@ -392,7 +395,7 @@ impl<'a> Compiler<'a> {
     /// Lets the output of a kernel that updates take the place of what it changes, if nobody looks at that later.
     fn update_in_place(&mut self) {
         for at in 0..self.drafts.len() {
-            let Draft { work, inputs, outputs } = &mut self.drafts[at];
+            let Draft { work, inputs, outputs, .. } = &mut self.drafts[at];
             let Work::Kernel { kernel: Kernel { updates: true, .. }, in_place, .. } = work else {
                 continue;
             };
@@ -440,8 +443,19 @@ impl<'a> Compiler<'a> {
         let launches = launches.collect::<Result<Vec<_>>>()?;
         let const_buffers = self.consts.iter().map(Tensor::storage).collect::<Result<Vec<_>>>()?;
         let kept = kept.into_iter().map(|it| it.1).collect();
+        let fullest = launches.get(memory.fullest).map_or(Site::NOWHERE, |it| it.site);
         let Self { inputs, consts, choices, .. } = self;
-        Ok(Plan { inputs, consts, const_buffers, launches, kept, deliveries, memory, choices })
+        Ok(Plan {
+            inputs,
+            consts,
+            const_buffers,
+            launches,
+            kept,
+            deliveries,
+            memory,
+            fullest,
+            choices,
+        })
     }
 }
 
@@ -466,7 +480,7 @@ fn bind(draft: Draft, places: &[Place], slots: &[Slot]) -> Result<Launch> {
     let outputs = draft.outputs.iter().map(target).collect();
     let overlap = || Error::Trace { problem: "a plan writes over its own operands".into() };
     let operands = Operands::new(inputs, outputs).ok_or_else(overlap)?;
-    Ok(Launch { work: draft.work, operands })
+    Ok(Launch { site: draft.site, work: draft.work, operands })
 }
 
 fn scalar(place: Place, dtype: DType) -> Operand {

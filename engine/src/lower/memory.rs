@@ -20,6 +20,8 @@ pub struct Placement {
     pub peak: usize,
     /// No placement can do with fewer bytes: the most that is alive at one launch.
     pub lower_bound: usize,
+    /// The first launch at which so many are alive.
+    pub fullest: usize,
     /// Bytes if nothing were reused.
     pub total: usize,
 }
@@ -42,7 +44,7 @@ pub fn place(buffers: &[Lifetime]) -> Placement {
     let by_size = greedy(buffers, |it| it.bytes());
     let by_area = greedy(buffers, |it| it.bytes().saturating_mul(it.to - it.from + 1));
     let mut best = if by_area.peak < by_size.peak { by_area } else { by_size };
-    best.lower_bound = lower_bound(buffers);
+    (best.fullest, best.lower_bound) = fullest(buffers);
     best.total = buffers.iter().map(|it| it.bytes()).sum();
     best
 }
@@ -72,20 +74,22 @@ fn greedy(buffers: &[Lifetime], weight: impl Fn(Lifetime) -> usize) -> Placement
     Placement { offsets, peak, ..Placement::default() }
 }
 
-fn lower_bound(buffers: &[Lifetime]) -> usize {
+/// The launch at which the most is alive, and how many bytes that is.
+fn fullest(buffers: &[Lifetime]) -> (usize, usize) {
     let end = buffers.iter().map(|it| it.to + 2).max().unwrap_or(0);
     let mut change = vec![0_isize; end];
     for it in buffers {
         change[it.from] += it.bytes() as isize;
         change[it.to + 1] -= it.bytes() as isize;
     }
-    let mut alive = 0;
-    let mut most = 0;
-    for it in change {
+    let (mut alive, mut most) = (0, (0, 0));
+    for (at, it) in change.into_iter().enumerate() {
         alive += it;
-        most = most.max(alive);
+        if alive > most.1 {
+            most = (at, alive);
+        }
     }
-    most as usize
+    (most.0, most.1 as usize)
 }
 
 #[cfg(test)]
@@ -115,6 +119,7 @@ mod tests {
         let chain: Vec<_> = (0..10).map(|at| life(640, at, at + 1)).collect();
         let res = check(&chain);
         assert_eq!((res.peak, res.lower_bound, res.total), (1280, 1280, 6400));
+        assert_eq!(res.fullest, 1);
     }
 
     #[test]

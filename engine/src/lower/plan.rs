@@ -7,7 +7,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::memory::Placement;
-use crate::cpu::alloc::Bytes;
+use crate::cpu::alloc::{AllocError, Bytes};
 use crate::cpu::arena::{Buffers, Operands};
 use crate::cpu::lane::Part;
 use crate::cpu::lane::machine::Source;
@@ -28,6 +28,8 @@ pub struct Plan {
     pub(super) kept: Vec<(Meta, Site)>,
     pub(super) deliveries: Vec<Delivery>,
     pub(super) memory: Placement,
+    /// Where the program applies the op at which most of the arena is in use.
+    pub(super) fullest: Site,
     pub(super) choices: Vec<Choice>,
 }
 
@@ -50,6 +52,8 @@ pub(super) struct Feed {
 
 /// One launch.
 pub(super) struct Launch {
+    /// Where the program applies it; of several ops the last.
+    pub(super) site: Site,
     pub(super) work: Work,
     pub(super) operands: Operands,
 }
@@ -143,7 +147,8 @@ impl Plan {
         [prelude, &text].concat()
     }
 
-    /// The outputs for these inputs: contiguous tensors that own their storage or share an input's.
+    /// The outputs for these inputs, then what the graph stores in its variables: contiguous tensors that own their storage or share an
+    /// input's.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         self.run_each(inputs, |launch, buffers| launch.run(buffers))
     }
@@ -171,7 +176,7 @@ impl Plan {
         let numbers: SmallVec<[Option<Number>; 16]> =
             inputs.iter().map(|it| it.as_number()).collect();
         let mut kept = self.buffers()?;
-        let mut arena = Bytes::uninit(self.memory.peak)?;
+        let mut arena = made(self.fullest, || Bytes::uninit(self.memory.peak))?;
         let fed = inputs.iter().zip(&storages).map(|(tensor, buffer)| {
             let lowest = lowest(tensor.layout()) * tensor.dtype().size();
             Ok((buffer.host()?, lowest))
@@ -195,14 +200,9 @@ impl Plan {
 
     /// Buffers for what outlives the run, which is made where the program says so, not where the run is asked for.
     fn buffers(&self) -> Result<SmallVec<[Bytes; 16]>> {
-        let here = Site::here();
-        let buffer = |(meta, site): &(Meta, Site)| {
-            site.enter();
-            Ok(Bytes::of(&meta.shape, meta.dtype)?)
-        };
-        let buffers = self.kept.iter().map(buffer).collect();
-        here.enter();
-        buffers
+        let buffer =
+            |(meta, site): &(Meta, Site)| made(*site, || Bytes::of(&meta.shape, meta.dtype));
+        self.kept.iter().map(buffer).collect()
     }
 
     /// The inputs, copied where their strides are not what the plan was made for.
@@ -263,9 +263,9 @@ impl Feed {
 
 impl Launch {
     fn run(&self, buffers: &mut Buffers<'_>) -> Result<()> {
-        self.operands
-            .with(buffers, |inputs, outputs| self.work.run(inputs, outputs))
-            .unwrap_or_else(|| Err(outside()))
+        let run = || self.operands.with(buffers, |inputs, outputs| self.work.run(inputs, outputs));
+        let done = self.site.within(run).unwrap_or_else(|| Err(outside()));
+        done.map_err(|it| it.at(self.site))
     }
 }
 
@@ -307,6 +307,13 @@ impl Finishing {
         let Self { program, params, replaces, .. } = self;
         lane::run_behind(program, inputs, outputs, params, *replaces, kernel)
     }
+}
+
+type Taken = std::result::Result<Bytes, AllocError>;
+
+/// Memory for what the program makes at `site`.
+fn made(site: Site, take: impl FnOnce() -> Taken) -> Result<Bytes> {
+    site.within(take).map_err(|it| Error::from(it).at(site))
 }
 
 /// The element of the storage that lies lowest among those the layout reaches; 0 for an empty tensor.

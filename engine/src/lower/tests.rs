@@ -7,7 +7,7 @@ use crate::graph::{Graph, NodeId};
 use crate::passes;
 use crate::rewrite::run::Log;
 use crate::test_ops::tensor;
-use crate::{DType, Layout, Meta, Number, Shape, Tensor, oracle};
+use crate::{Attrs, DType, Layout, Meta, Number, Shape, Site, Tensor, apply_one, ops, oracle};
 
 fn sample(meta: &Meta, seed: usize) -> Tensor {
     let values: Vec<f32> =
@@ -59,6 +59,27 @@ fn elementwise_chains_are_one_launch() {
     let text = "(tanh (add (mul %0 %1) 0.5)) (neg (add (mul %0 %1) 0.5))";
     let plan = check(&parse_compact(text, &[f32(&[4, 5]), f32(&[5])]).unwrap());
     assert_eq!((plan.n_launches(), plan.memory().peak), (1, 0), "{plan}");
+}
+
+#[test]
+fn errors_name_where_the_program_applied_the_op() {
+    let mut graph = Graph::new();
+    let meta = Meta::new(Shape::from([4]), DType::I64);
+    let [x, y] = [0, 1].map(|_| graph.input(DType::I64, Layout::contiguous(meta.shape.clone())));
+    let applied = Site::new(7);
+    graph.site = Site::new(3);
+    let sum = graph.apply_one(ops::find("add").unwrap(), &[x, x], &Attrs::new()).unwrap();
+    graph.site = applied;
+    let op = ops::find("floor_divide").unwrap();
+    graph.outputs = vec![graph.apply_one(op, &[sum, y], &Attrs::new()).unwrap()];
+    let inputs = [[8_i64, 6, 4, 2], [1, 0, 1, 1]];
+    let inputs = inputs.map(|it| Tensor::from_vec(&it, Shape::from([4])).unwrap());
+    let alone = apply_one(op, &inputs, &Attrs::new()).unwrap_err();
+    let plans = [false, true].map(|fuse| compile(&graph, fuse).unwrap().run(&inputs));
+    for got in plans.into_iter().chain([op_by_op::run(&graph, &inputs)]) {
+        assert_eq!(got.unwrap_err().apart(), (alone.clone(), Some(applied)));
+    }
+    assert_eq!(Site::here(), Site::NOWHERE);
 }
 
 #[test]

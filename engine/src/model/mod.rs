@@ -61,7 +61,14 @@ impl Model {
             let problem = "a function that returns no tensors cannot be written".into();
             return Err(Error::Trace { problem });
         }
-        if graph.inputs().iter().any(|&id| matches!(graph.node(id).kind, Kind::Fed)) {
+        let has = |wanted: fn(&Kind) -> bool| {
+            graph.inputs().iter().any(|&id| wanted(&graph.node(id).kind))
+        };
+        if has(|it| matches!(it, Kind::Variable { .. })) {
+            let problem = "a model file holds no variables; write a function that stores nothing";
+            return Err(Error::Trace { problem: problem.into() });
+        }
+        if has(|it| matches!(it, Kind::Fed)) {
             let problem = "a number differs from call to call; pass it as a tensor".into();
             return Err(Error::Trace { problem });
         }

@@ -51,7 +51,7 @@ pub fn results(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<V
     }
 }
 
-/// What the outputs of a graph mean for these inputs, one tensor per graph input.
+/// What the outputs of a graph mean for these inputs, one tensor per graph input, and after them what it stores.
 pub fn evaluate(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
     op_by_op::check_inputs(graph, inputs)?;
     let mut values: Vec<Vec<Tensor>> = vec![Vec::new(); graph.nodes().len()];
@@ -69,10 +69,10 @@ pub fn evaluate(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
                 let operands: Vec<Tensor> = inputs.iter().map(|it| read(&values, it)).collect();
                 values[id] = rounded(op, &operands, attrs)?;
             }
-            Kind::Input { .. } | Kind::Fed | Kind::Op { .. } => {}
+            Kind::Input { .. } | Kind::Variable { .. } | Kind::Fed | Kind::Op { .. } => {}
         }
     }
-    Ok(graph.outputs.iter().map(|it| read(&values, it)).collect())
+    Ok(graph.results().map(|it| read(&values, &it)).collect())
 }
 
 /// Runs `body` with every op that it applies computed by its meaning, the ops that others consist of and those of the reverse walk included.

@@ -1,5 +1,8 @@
 //! Random numbers: the stream of PyTorch's generator on the CPU, so that a seed gives the numbers that it gives there.
 //!
+//! Each [`Stream`] stands for itself. Kernels of the processor draw from [`HOST`], of which every thread has one of its own: a session is a
+//! thread.
+//!
 //! **Invariant:** the numbers depend on the seed and on how many were drawn before, on no machine and no thread count.
 
 mod bytes;
@@ -12,7 +15,7 @@ use crate::cpu::number::Float;
 
 pub use mersenne::Mersenne;
 
-/// A stream of random numbers: where it stands. Equal states give equal numbers.
+/// Where a stream of random numbers stands. Equal states give equal numbers.
 #[derive(Clone, PartialEq)]
 pub struct State {
     seed: u64,
@@ -24,42 +27,52 @@ pub struct State {
 /// The default seed.
 const DEFAULT_SEED: u64 = 0;
 
-thread_local! {
-    static CURRENT: RefCell<State> = const { RefCell::new(State::new(DEFAULT_SEED)) };
-}
+/// The stream of a device: its random ops draw from it, one after the other.
+pub struct Stream(RefCell<State>);
 
-/// Starts this thread's generator anew from `seed`.
-pub fn seed(seed: u64) {
-    set_state(State::new(seed));
-}
+impl Stream {
+    /// The stream of `seed`, at its start.
+    pub const fn new(seed: u64) -> Self {
+        Self(RefCell::new(State::new(seed)))
+    }
 
-/// The seed that this thread's generator started from.
-pub fn initial_seed() -> u64 {
-    CURRENT.with_borrow(|it| it.seed)
-}
+    /// Starts anew from `seed`.
+    pub fn seed(&self, seed: u64) {
+        self.set_state(State::new(seed));
+    }
 
-/// The state of this thread's generator.
-pub fn state() -> State {
-    draw_what_is_owed();
-    CURRENT.with_borrow(Clone::clone)
-}
+    /// The seed that it started from.
+    pub fn initial_seed(&self) -> u64 {
+        self.0.borrow().seed
+    }
 
-/// Puts this thread's generator into a state from [`state`].
-pub fn set_state(state: State) {
-    draw_what_is_owed();
-    CURRENT.set(state);
-}
+    /// Where it stands.
+    pub fn state(&self) -> State {
+        draw_what_is_owed();
+        self.0.borrow().clone()
+    }
 
-/// Puts this thread's generator into a state, and gives the one that it was in.
-pub fn swap_state(state: State) -> State {
-    draw_what_is_owed();
-    CURRENT.replace(state)
-}
+    /// Goes on from a state that [`Stream::state`] gave.
+    pub fn set_state(&self, state: State) {
+        self.swap_state(state);
+    }
 
-/// The next 64 random bits of this thread's generator.
-pub fn word() -> u64 {
-    draw_what_is_owed();
-    with(State::word)
+    /// Goes on from another state, and gives the one that it was in.
+    pub fn swap_state(&self, state: State) -> State {
+        draw_what_is_owed();
+        self.0.replace(state)
+    }
+
+    /// The next 64 random bits.
+    pub fn word(&self) -> u64 {
+        draw_what_is_owed();
+        self.draw(State::word)
+    }
+
+    /// Draws for an op whose turn it is.
+    pub(crate) fn draw<R>(&self, body: impl FnOnce(&mut State) -> R) -> R {
+        body(&mut self.0.borrow_mut())
+    }
 }
 
 /// Draws that come before this point of the program may have been put off.
@@ -68,9 +81,44 @@ fn draw_what_is_owed() {
     let _ = crate::pending::flush();
 }
 
-/// Draws from this thread's generator.
+thread_local! {
+    /// The stream of the device `cpu`.
+    pub static HOST: Stream = const { Stream::new(DEFAULT_SEED) };
+}
+
+/// [`Stream::seed`] of the processor's.
+pub fn seed(seed: u64) {
+    HOST.with(|it| it.seed(seed));
+}
+
+/// [`Stream::initial_seed`] of the processor's.
+pub fn initial_seed() -> u64 {
+    HOST.with(Stream::initial_seed)
+}
+
+/// [`Stream::state`] of the processor's.
+pub fn state() -> State {
+    HOST.with(Stream::state)
+}
+
+/// [`Stream::set_state`] of the processor's.
+pub fn set_state(state: State) {
+    HOST.with(|it| it.set_state(state));
+}
+
+/// [`Stream::swap_state`] of the processor's.
+pub fn swap_state(state: State) -> State {
+    HOST.with(|it| it.swap_state(state))
+}
+
+/// [`Stream::word`] of the processor's.
+pub fn word() -> u64 {
+    HOST.with(Stream::word)
+}
+
+/// Draws for a kernel of the processor.
 pub(crate) fn with<R>(body: impl FnOnce(&mut State) -> R) -> R {
-    CURRENT.with_borrow_mut(body)
+    HOST.with(|it| it.draw(body))
 }
 
 /// A float type as the generator fills it.
@@ -222,6 +270,18 @@ mod tests {
         let mut restored = generator.clone();
         assert_eq!([0; 3].map(|_| restored.normal()), [0; 3].map(|_| generator.normal()));
         assert!(restored == generator && restored != State::new(7));
+    }
+
+    #[test]
+    fn streams_stand_apart() {
+        let (one, other) = (Stream::new(7), Stream::new(7));
+        let before = state();
+        let drawn = [0; 3].map(|_| one.word());
+        assert_eq!((other.word(), one.initial_seed()), (drawn[0], 7));
+        assert!(state() == before && one.state() != other.state());
+        one.seed(8);
+        let left = one.swap_state(other.state());
+        assert!(left == State::new(8) && one.word() == drawn[1] && other.word() == drawn[1]);
     }
 
     #[test]

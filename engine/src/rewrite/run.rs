@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::pattern::Pattern;
 use super::{Pass, Replacement, Rule, RuleBody};
-use crate::graph::{Graph, Kind, NodeId, Value, text, verify};
+use crate::graph::{Graph, Kind, NodeId, Store, Value, text, verify};
 use crate::{Error, Result};
 
 /// Replacements that one pass may make in one graph, per op application.
@@ -94,8 +94,7 @@ fn rebuild(
     let needed = old.needed();
     let mut values: FxHashMap<Value, Value> = FxHashMap::default();
     for (id, node) in old.nodes().iter().enumerate() {
-        let is_input = matches!(node.kind, Kind::Input { .. } | Kind::Fed);
-        if !needed[id] && !is_input {
+        if !needed[id] && !node.kind.is_fed() {
             continue;
         }
         let id = id as NodeId;
@@ -110,6 +109,11 @@ fn rebuild(
         }
     }
     new.outputs = old.outputs.iter().map(|it| values[it]).collect();
+    let store = |it: &Store| Store {
+        variable: values[&Value::of(it.variable)].node,
+        value: values[&it.value],
+    };
+    new.stores = old.stores.iter().map(store).collect();
     Ok(new)
 }
 
@@ -117,6 +121,7 @@ fn copy(new: &mut Graph, old: &Graph, id: NodeId, values: &FxHashMap<Value, Valu
     let node = old.node(id);
     match &node.kind {
         Kind::Input { layout } => new.input(node.metas[0].dtype, layout.clone()).node,
+        Kind::Variable { layout } => new.variable(node.metas[0].dtype, layout.clone()).node,
         Kind::Fed => new.fed(node.metas[0].dtype).node,
         Kind::Const(tensor) => new.constant(tensor).node,
         Kind::Number(number) => new.number(*number).node,

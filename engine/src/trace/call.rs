@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustc_hash::FxHashMap;
 
 use super::Departure;
+use super::Place;
 use super::identity::{Key, Slot};
 use super::recording::reads_values;
 use super::segment;
 use super::traced::Options;
-use super::tree::{End, ROOT, Ref, StepId, Tree};
+use super::tree::{End, ROOT, Ref, StepId, Stored, Tree};
 use crate::graph::Phase;
 use crate::pending::Pending;
 use crate::tape::{self, Mark};
@@ -183,22 +184,42 @@ impl State {
         if self.mode == Mode::Replay { segment::settle(self, false) } else { Ok(()) }
     }
 
-    /// Marks the end of a path; `results` are what the function returns.
-    pub(super) fn end(&mut self, results: &[Tensor]) {
-        if self.mode == Mode::Eager {
+    /// Marks the end of a path; `results` are what the function returns, `stores` the variables that it leaves with other values, if
+    /// the caller knows them.
+    pub(super) fn end(&mut self, results: &[Tensor], stores: Option<&[(Place, Tensor)]>) {
+        self.recording = None;
+        let end = self.tree.step(self.cursor).end.as_ref();
+        let (is_new, tells) =
+            (end.is_none(), stores.is_some() && end.is_none_or(|it| it.stores.is_none()));
+        if self.mode == Mode::Eager || !is_new && !tells {
             return;
         }
-        if self.tree.step(self.cursor).end.is_none() {
-            if self.mode == Mode::Replay {
-                self.index();
-            }
+        if self.mode == Mode::Replay {
+            self.index();
+        }
+        if is_new {
             let results = results.iter().map(|it| self.known_ref(it)).collect();
             let lives = |it: &(u32, &Slot)| it.1.root.lives();
             let left = (0..).zip(&self.results).filter(lives).map(|it| it.0).collect();
-            self.tree.step_mut(self.cursor).end = Some(End { results, left, n_calls: 0 });
+            let end = End { results, left, stores: None, n_calls: 0 };
+            self.tree.step_mut(self.cursor).end = Some(end);
             self.tree.n_paths += 1;
         }
-        self.recording = None;
+        let stores = stores.map(|it| it.iter().filter_map(|it| self.stored(it)).collect());
+        if stores.is_some() {
+            self.tree.n_told += 1;
+            self.tree.alone = None;
+        }
+        if let Some(end) = &mut self.tree.step_mut(self.cursor).end {
+            end.stores = stores;
+        }
+    }
+
+    /// What is left in a variable; `None` if the call has made it itself.
+    fn stored(&self, (before, after): &(Place, Tensor)) -> Option<Stored> {
+        let before = before.0.key().and_then(|it| self.known.get(&it).copied());
+        let is_made_here = matches!(before, Some(Ref::Result(_)));
+        (!is_made_here).then(|| Stored { before, after: self.known_ref(after) })
     }
 
     /// Which part of a training step an op is that is applied now.

@@ -69,8 +69,9 @@ impl pending::Owed for Owed {
 }
 
 fn not_computed(error: &Error) -> Error {
+    let (error, site) = error.clone().apart();
     let problem = format!(
         "this value could not be computed when its traced call ended ({error}); make the tensor anew, or load what was saved"
     );
-    Error::Trace { problem }
+    Error::Trace { problem }.at(site.unwrap_or_default())
 }

@@ -5,7 +5,7 @@ use super::call::State;
 use super::identity::{Slot, leaf_of};
 use super::segment::{Source, path_graph};
 use super::traced::Traced;
-use super::tree::{End, ROOT, Ref, StepId, Tree};
+use super::tree::{End, ROOT, Ref, StepId, Stored, Tree};
 use crate::graph::Graph;
 use crate::{Error, Result, Tensor};
 
@@ -44,9 +44,14 @@ impl Ended {
 
 /// A value that came into a call or outlived it, without its elements.
 #[derive(Clone, Debug)]
-pub struct Place(Slot);
+pub struct Place(pub(super) Slot);
 
 impl Place {
+    /// This value.
+    pub fn of(tensor: &Tensor) -> Self {
+        Self(Slot::of(tensor))
+    }
+
     /// Whether `tensor` is this value, or the same leaf of the tape with other elements.
     pub fn is(&self, tensor: &Tensor) -> bool {
         self.0.is(tensor) || (self.0.leaf != 0 && self.0.leaf == leaf_of(tensor))
@@ -114,7 +119,7 @@ impl Traced {
         let none = End::default();
         let end = tree.step(step).end.as_ref().unwrap_or(&none);
         let (graph, sources) = path_graph(tree, step, &end.left)?;
-        let inputs = sources.iter().map(|it| ended.given(*it)).collect();
+        let inputs = sources.iter().map(|it| ended.given(*it, tree.stores(step))).collect();
         let returned = |at: u32| end.results.iter().flatten().any(|it| it.same(Ref::Result(at)));
         let left = end.left.iter().zip(&ended.left);
         let outputs = left
@@ -126,13 +131,17 @@ impl Traced {
 }
 
 impl Ended {
-    fn given(&self, source: Source) -> Given {
+    fn given(&self, source: Source, stores: &[Stored]) -> Given {
         let place = |slots: &[Slot], at: u32| {
             Place(slots.get(at as usize).cloned().unwrap_or_else(Slot::gone))
         };
         match source {
             Source::Arg(at) => Given::Arg(at as usize, place(&self.args, at)),
             Source::Capture(at) => Given::Capture(at as usize, place(&self.captures, at)),
+            Source::Variable(at) => match stores[at as usize].before {
+                Some(Ref::Capture(at)) => Given::Capture(at as usize, place(&self.captures, at)),
+                _ => Given::Number,
+            },
             Source::Result(_) | Source::Fed(_) => Given::Number,
         }
     }

@@ -2,11 +2,13 @@
 //!
 //! This file holds the hooks into op application and the reverse walk; `tree` what was recorded, `call` one running call,
 //! `matching` and `recording` what it does with an op, `walk` reverse walks as single events, `segment` the compiled
-//! stretches, `deferred` those that failed, `traced` the handle that callers use, `latest` what one looks at afterwards.
+//! stretches, `deferred` those that failed, `traced` the handle that callers use, `alone` runs without the body, `latest` what one
+//! looks at afterwards.
 //!
 //! **Invariant:** a value that anyone can still read is delivered before the trace lets go of it, so a traced call never
 //! returns what the eager call would not.
 
+mod alone;
 mod call;
 mod deferred;
 mod departure;
@@ -19,6 +21,8 @@ mod traced;
 mod tree;
 mod walk;
 
+#[cfg(test)]
+mod alone_tests;
 #[cfg(test)]
 mod failure_tests;
 #[cfg(test)]
@@ -33,6 +37,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+pub use alone::Ran;
 pub use call::Stats;
 pub use departure::{Departure, just_departed};
 pub use latest::{Compiled, Given, Latest, Left, Place};

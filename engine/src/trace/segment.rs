@@ -10,13 +10,13 @@ use smallvec::SmallVec;
 use super::call::State;
 use super::deferred;
 use super::traced::Options;
-use super::tree::{Captured, Out, ROOT, Ref, StepId, Tree};
-use crate::graph::{Graph, Value, op_by_op};
+use super::tree::{Captured, Out, ROOT, Ref, StepId, Stored, Tree};
+use crate::graph::{Graph, Store, Value, op_by_op, verify};
 use crate::lower::{self, Plan};
 use crate::passes;
 use crate::pending::Pending;
 use crate::rewrite::run::Log;
-use crate::{Error, Meta, OpDef, Result, Tensor};
+use crate::{Error, Layout, Meta, OpDef, Result, Tensor};
 
 /// A stretch of a path, compiled.
 pub(super) struct Segment {
@@ -39,6 +39,8 @@ struct Stretch {
 pub(super) enum Source {
     Arg(u32),
     Capture(u32),
+    /// A variable that the path stores to, by the number of the store.
+    Variable(u32),
     /// A result of an earlier segment.
     Result(u32),
     /// The n-th fed number of the segment.
@@ -128,6 +130,7 @@ fn fed(state: &State, source: Source) -> Result<Tensor> {
         Source::Capture(at) => state.captures[at as usize].held.clone(),
         Source::Result(at) => state.results[at as usize].held.clone(),
         Source::Fed(at) => state.fed.get(at as usize).cloned(),
+        Source::Variable(_) => None,
     };
     tensor.ok_or_else(|| Error::Trace { problem: format!("{source:?} has no value") })
 }
@@ -140,8 +143,8 @@ fn build(tree: &Tree, start: StepId, end: StepId, outputs: Vec<u32>) -> Result<S
     Ok(Stretch { sources: builder.sources, outputs, graph: builder.graph })
 }
 
-/// The graph of a whole path, from the arguments to what the function returns; captures that are not constants become inputs
-/// after the arguments.
+/// The graph of a whole path, from the arguments to what the function returns and stores; captures that are not constants become
+/// inputs after the arguments, or variables.
 pub(super) fn whole_graph(tree: &Tree, end: StepId) -> Result<(Graph, Vec<Source>)> {
     let mut builder = Builder::whole(tree, end)?;
     let results = tree.step(end).end.iter().flat_map(|it| &it.results);
@@ -150,10 +153,13 @@ pub(super) fn whole_graph(tree: &Tree, end: StepId) -> Result<(Graph, Vec<Source
     let outputs = results.map(|it| builder.operand(it.ok_or_else(missing)?));
     let outputs: Result<Vec<Value>> = outputs.collect();
     builder.graph.outputs = outputs?;
+    for at in 0..builder.stores.len() {
+        builder.store(at)?;
+    }
     Ok((builder.graph, builder.sources))
 }
 
-/// The same to these results of steps.
+/// The same to these results of steps, with the stores to variables that ops read.
 pub(super) fn path_graph(
     tree: &Tree,
     end: StepId,
@@ -163,6 +169,12 @@ pub(super) fn path_graph(
     let outputs = results.iter().map(|it| builder.operand(Ref::Result(*it)));
     let outputs: Result<Vec<Value>> = outputs.collect();
     builder.graph.outputs = outputs?;
+    for at in 0..builder.stores.len() {
+        if builder.stores[at].before.is_some() {
+            // What it cannot say as a store is an output all the same.
+            let _ = builder.store(at);
+        }
+    }
     Ok((builder.graph, builder.sources))
 }
 
@@ -176,6 +188,8 @@ struct Builder<'a> {
     results: Vec<&'a Out>,
     values: FxHashMap<u32, Value>,
     captures: Vec<&'a Captured>,
+    /// What a whole path leaves in variables.
+    stores: &'a [Stored],
     next_result: u32,
     n_fed: u32,
 }
@@ -194,6 +208,7 @@ impl<'a> Builder<'a> {
             results: steps().flat_map(|it| &it.outputs).collect(),
             values: FxHashMap::default(),
             captures: steps().flat_map(|it| &it.captures).collect(),
+            stores: &[],
             next_result: n_before as u32,
             n_fed: 0,
         }
@@ -202,6 +217,7 @@ impl<'a> Builder<'a> {
     /// All steps of a path, with the arguments as first inputs.
     fn whole(tree: &'a Tree, end: StepId) -> Result<Self> {
         let mut builder = Self::new(tree, ROOT, end);
+        builder.stores = tree.stores(end);
         for at in 0..tree.signature.len() {
             builder.operand(Ref::Arg(at as u32))?;
         }
@@ -242,9 +258,10 @@ impl<'a> Builder<'a> {
             }
             Ref::Capture(at) => {
                 let spec = self.captures[at as usize];
-                match &spec.constant {
-                    Some(tensor) => self.graph.constant(tensor),
-                    None => self.input(Source::Capture(at), spec.dtype, &spec.layout),
+                match (&spec.constant, self.stored_at(it)) {
+                    (_, Some(at)) => self.input(Source::Variable(at), spec.dtype, &spec.layout),
+                    (Some(tensor), None) => self.graph.constant(tensor),
+                    (None, None) => self.input(Source::Capture(at), spec.dtype, &spec.layout),
                 }
             }
             Ref::Result(at) => match self.values.get(&at) {
@@ -259,11 +276,48 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// The number of the store to a variable.
+    fn stored_at(&self, variable: Ref) -> Option<u32> {
+        let is_it = |it: &Stored| it.before.is_some_and(|it| it.same(variable));
+        self.stores.iter().position(is_it).map(|at| at as u32)
+    }
+
+    /// Adds store `at`; a variable that no op reads comes in only for that.
+    fn store(&mut self, at: usize) -> Result<()> {
+        let Stored { before, after } = self.stores[at];
+        let missing =
+            || Error::Trace { problem: "a stored value was not computed from tensors".into() };
+        let value = self.operand(after.ok_or_else(missing)?)?;
+        let variable = match before {
+            Some(it) => self.operand(it)?,
+            None => {
+                let Meta { shape, dtype } = self.graph.meta(value).clone();
+                self.input(Source::Variable(at as u32), dtype, &Layout::contiguous(shape))
+            }
+        };
+        let store = Store { variable: variable.node, value };
+        match verify::store_problem(&self.graph, self.graph.stores.len(), store)? {
+            None => self.graph.stores.push(store),
+            Some(problem) => {
+                return Err(Error::Trace { problem: format!("variable {at} {problem}") });
+            }
+        }
+        Ok(())
+    }
+
     fn input(&mut self, source: Source, dtype: crate::DType, layout: &crate::Layout) -> Value {
         if let Some(&value) = self.inputs.get(&source) {
             return value;
         }
-        let value = self.graph.input(dtype, layout.clone());
+        let is_variable = match source {
+            Source::Variable(_) => true,
+            Source::Arg(at) => self.stored_at(Ref::Arg(at)).is_some(),
+            Source::Capture(_) | Source::Result(_) | Source::Fed(_) => false,
+        };
+        let value = match is_variable {
+            true => self.graph.variable(dtype, layout.clone()),
+            false => self.graph.input(dtype, layout.clone()),
+        };
         self.inputs.insert(source, value);
         self.sources.push(source);
         value

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::call::{Mode, State, Stats};
 use super::departure::{Departure, depart, metas};
-use super::latest::Ended;
-use super::segment::{Source, lower, whole_graph};
+use super::latest::{Ended, Place};
+use super::segment::{lower, whole_graph};
 use super::tree::{ArgSpec, StepId, Tree};
 use super::{Active, active, flush, install};
 use crate::apply::anomaly::{self, Watch};
@@ -189,28 +189,6 @@ impl Traced {
         }
     }
 
-    /// Runs the recorded graph without the body (`without_host`). Fails when there is not exactly one path for these
-    /// arguments, or when the path uses captured tensors or numbers that may differ from call to call.
-    pub fn run_alone(&self, args: &[Tensor]) -> Result<Vec<Tensor>> {
-        let plan = {
-            let mut recorded = self.0.borrow_mut();
-            let options = recorded.options.clone();
-            let signature: Vec<ArgSpec> = args.iter().map(ArgSpec::of).collect();
-            let tree = recorded.trees.iter_mut().find(|it| it.signature == signature);
-            let tree = tree.ok_or_else(|| refused("nothing is recorded for these arguments"))?;
-            match &tree.alone {
-                Some(plan) => plan.clone(),
-                None => {
-                    let plan = Rc::new(plan_alone(tree, &options)?);
-                    tree.alone = Some(plan.clone());
-                    plan
-                }
-            }
-        };
-        flush()?;
-        plan.run(args)
-    }
-
     fn keep(&self, at: usize, state: &mut State, finished: bool) -> Stats {
         let mut recorded = self.0.borrow_mut();
         if finished && state.mode != Mode::Eager {
@@ -275,13 +253,33 @@ impl Call {
         self.state.is_none()
     }
 
+    /// Whether it is worth knowing what the call leaves in variables: that is not known of every path yet.
+    pub fn asks_for_stores(&self) -> bool {
+        let asks = |it: &Active| {
+            let state = it.borrow();
+            state.mode != Mode::Replay || state.tree.n_told < state.tree.n_paths
+        };
+        self.state.as_ref().is_some_and(asks)
+    }
+
     /// Ends the call: delivers every value that is still alive. An error leaves the trace usable.
-    pub fn finish(mut self, results: &[Tensor]) -> Result<Finished> {
+    pub fn finish(self, results: &[Tensor]) -> Result<Finished> {
+        self.finish_storing(results, None)
+    }
+
+    /// As [`Call::finish`], for a body that has left other values in variables: for each what it was when the call began, and what it
+    /// is now. The first call of a path that tells it decides which variables the graph of the path holds, those that the call has made
+    /// itself left out; [`Traced::run_alone`] gives their next values.
+    pub fn finish_storing(
+        mut self,
+        results: &[Tensor],
+        stores: Option<&[(Place, Tensor)]>,
+    ) -> Result<Finished> {
         let Some(state) = self.state.take() else {
             return Ok(Finished { results: results.to_vec(), stats: Stats::default() });
         };
         let mut running = state.borrow_mut();
-        let res = complete(&mut running, &self.seen, results);
+        let res = complete(&mut running, &self.seen, results, stores);
         if res.is_err() {
             running.forget();
         }
@@ -312,34 +310,18 @@ impl Drop for Call {
     }
 }
 
-fn plan_alone(tree: &Tree, options: &Options) -> Result<Plan> {
-    let mut ends = tree.ends();
-    let (Some(end), None) = (ends.next(), ends.next()) else {
-        return Err(refused(
-            "calls took more than one path; a graph alone cannot choose between them",
-        ));
-    };
-    let (graph, sources) = whole_graph(tree, end)?;
-    if sources.iter().any(|it| matches!(it, Source::Fed(_))) {
-        return Err(refused("a number differs from call to call; pass it as a tensor"));
-    }
-    if !sources.iter().all(|it| matches!(it, Source::Arg(_))) {
-        return Err(refused("it uses tensors from outside; trace with capture_as_const=True"));
-    }
-    lower(graph, options)
-}
-
-fn refused(problem: &str) -> Error {
-    Error::Trace { problem: format!("the function cannot run without its body: {problem}") }
-}
-
-fn complete(state: &mut State, seen: &[Tensor], results: &[Tensor]) -> Result<()> {
+fn complete(
+    state: &mut State,
+    seen: &[Tensor],
+    results: &[Tensor],
+    stores: Option<&[(Place, Tensor)]>,
+) -> Result<()> {
     if state.mode != Mode::Symbolic {
         state.flush()?;
-        state.end(results);
+        state.end(results, stores);
         return Ok(());
     }
-    state.end(results);
+    state.end(results, stores);
     if state.options.record_only {
         return Ok(());
     }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
+use super::alone::Alone;
 use super::segment::Segment;
 use super::walk::Events;
 use crate::graph::Phase;
@@ -88,8 +89,19 @@ pub(super) struct End {
     pub(super) results: Vec<Option<Ref>>,
     /// Results of steps that outlived the call in which the path was recorded, ascending.
     pub(super) left: Vec<u32>,
+    /// What the call left in variables, in the order in which its caller names them; `None` until one does.
+    pub(super) stores: Option<Vec<Stored>>,
     /// Calls that took this path.
     pub(super) n_calls: usize,
+}
+
+/// What a call leaves in a variable.
+#[derive(Clone, Copy)]
+pub(super) struct Stored {
+    /// The variable when the call began, if an op reads that: an argument or a capture.
+    pub(super) before: Option<Ref>,
+    /// Its next value; `None` if it was not computed from tensors of the call.
+    pub(super) after: Option<Ref>,
 }
 
 /// An argument as the signature sees it.
@@ -114,13 +126,15 @@ pub(super) struct Tree {
     pub(super) steps: Vec<Step>,
     /// Paths that reached an end.
     pub(super) n_paths: usize,
-    /// The plan of the only path from arguments to results, for runs without the body.
-    pub(super) alone: Option<Rc<crate::lower::Plan>>,
+    /// Those of which it is known what they leave in variables.
+    pub(super) n_told: usize,
+    /// The only path from arguments to results, for runs without the body.
+    pub(super) alone: Option<Rc<Alone>>,
 }
 
 impl Tree {
     pub(super) fn new(signature: Vec<ArgSpec>) -> Self {
-        Self { signature, steps: vec![Step::default()], n_paths: 0, alone: None }
+        Self { signature, steps: vec![Step::default()], n_paths: 0, n_told: 0, alone: None }
     }
 
     pub(super) fn step(&self, id: StepId) -> &Step {
@@ -129,6 +143,11 @@ impl Tree {
 
     pub(super) fn step_mut(&mut self, id: StepId) -> &mut Step {
         &mut self.steps[id as usize]
+    }
+
+    /// What a path that ends with this step leaves in variables.
+    pub(super) fn stores(&self, end: StepId) -> &[Stored] {
+        self.step(end).end.as_ref().and_then(|it| it.stores.as_deref()).unwrap_or_default()
     }
 
     /// Steps after `from` up to and with `to`, in order.

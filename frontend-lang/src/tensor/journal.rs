@@ -1,9 +1,11 @@
-//! Undoing what a body did to variables: for recordings whose ops never run, so that what they store has no value.
+//! What a body does to variables: noted for the graph of its call, and undone after recordings whose ops never run, so that what they
+//! store has no value.
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use engine::Tensor;
+use engine::trace::Place;
 
 use crate::objects::tensor::TensorObj;
 
@@ -13,7 +15,11 @@ enum Change {
     Grad(Rc<TensorObj>, Option<Rc<TensorObj>>),
 }
 
+/// A variable, and what it was before a change.
+type Write = (Weak<TensorObj>, Place);
+
 thread_local! {
+    static WRITES: RefCell<Option<Vec<Write>>> = const { RefCell::new(None) };
     static CHANGES: RefCell<Option<Vec<Change>>> = const { RefCell::new(None) };
 }
 
@@ -39,9 +45,38 @@ impl Drop for Journal {
     }
 }
 
+/// While it exists, it is noted which variables get other values.
+pub struct Writes(Option<Vec<Write>>);
+
+impl Writes {
+    /// Begins to note.
+    pub fn begin() -> Writes {
+        Writes(WRITES.replace(Some(Vec::new())))
+    }
+
+    /// What each variable that is still there was at first, and what it is now.
+    pub fn so_far(&self) -> Vec<(Place, Tensor)> {
+        let mut seen: Vec<Rc<TensorObj>> = Vec::new();
+        let mut first = |(object, place): &Write| {
+            let object =
+                object.upgrade().filter(|it| !seen.iter().any(|had| Rc::ptr_eq(had, it)))?;
+            seen.push(object.clone());
+            Some((place.clone(), object.peek()))
+        };
+        WRITES.with_borrow(|it| it.iter().flatten().filter_map(&mut first).collect())
+    }
+}
+
+impl Drop for Writes {
+    fn drop(&mut self) {
+        WRITES.replace(self.0.take());
+    }
+}
+
 /// Called before a variable gets another value. Views are written through the variable that they look at.
 pub fn value_changes(object: &Rc<TensorObj>) {
-    if !noting() {
+    let is_written = WRITES.with_borrow(Option::is_some);
+    if !is_written && !noting() {
         return;
     }
     let mut root = object.clone();
@@ -49,7 +84,13 @@ pub fn value_changes(object: &Rc<TensorObj>) {
         root = base;
     }
     let value = root.peek();
-    note(Change::Value(root, value));
+    if is_written {
+        let write = (Rc::downgrade(&root), Place::of(&value));
+        WRITES.with_borrow_mut(|it| it.get_or_insert_default().push(write));
+    }
+    if noting() {
+        note(Change::Value(root, value));
+    }
 }
 
 /// Called before a variable gets another gradient.

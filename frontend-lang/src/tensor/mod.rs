@@ -25,6 +25,7 @@ impl From<engine::Error> for Raised {
         if matches!(error, E::Abstract) {
             crate::check::unknown::touch();
         }
+        let (error, applied) = error.apart();
         let row = match &error {
             E::Shapes { .. } => &SHAPE_ERROR,
             E::DType { .. } | E::DTypes { .. } => &DTYPE_ERROR,
@@ -40,15 +41,14 @@ impl From<engine::Error> for Raised {
             E::Interrupted => return interrupted(),
             _ => &RUNTIME_ERROR,
         };
-        let more = match &error {
-            E::OutOfMemory { .. } => in_use::sentence(),
-            E::Anomaly(it) => site::place(it.site).map(|it| format!("the op stands in {it}")),
-            _ => None,
+        let (applied, largest) = match &error {
+            E::OutOfMemory { .. } => (applied, in_use::sentence()),
+            E::Anomaly(it) => (Some(it.site), None),
+            _ => (applied, None),
         };
-        let text = match more {
-            Some(more) => format!("{error}; {more}"),
-            None => error.to_string(),
-        };
+        let place = applied.and_then(site::sentence);
+        let parts = [Some(error.to_string()), place, largest];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
         let raised = Raised::new(row, text);
         let raised = raised.with_help(explain::next_of(&error));
         match explain::code_of(&error) {

@@ -1,0 +1,180 @@
+//! Training steps as graphs: they run without the body, read and write variables, and train as eager code does.
+
+use super::training_tests::{bits, op, tensor};
+use super::*;
+use crate::autograd::{backward, no_grad};
+use crate::functional::{add, linear, mean, mul, num, sub};
+use crate::graph::{Graph, Kind, parse, text, verify};
+use crate::{apply, ops, random};
+
+/// Two layers with dropout, and descent with momentum.
+struct Descent {
+    params: Vec<Tensor>,
+    velocities: Vec<Tensor>,
+    /// The loss of the step before; steps only write it.
+    last: Tensor,
+}
+
+impl Descent {
+    fn new() -> Self {
+        let shapes: [&[usize]; 3] = [&[16, 8], &[16], &[3, 16]];
+        let made = |seed: usize| (seed..).zip(shapes).map(|(seed, it)| tensor(it, seed));
+        Self { params: made(1).collect(), velocities: made(5).collect(), last: tensor(&[], 0) }
+    }
+
+    fn variables(&self) -> Vec<Tensor> {
+        self.params.iter().chain(&self.velocities).chain([&self.last]).cloned().collect()
+    }
+
+    fn set(&mut self, values: Vec<Tensor>) {
+        let n = self.params.len();
+        self.params = values[..n].to_vec();
+        self.velocities = values[n..2 * n].to_vec();
+        self.last = values[2 * n].clone();
+    }
+
+    fn step(&mut self, x: &Tensor, y: &Tensor) -> Tensor {
+        let leaves: Vec<Tensor> = self.params.iter().map(Tensor::leaf).collect();
+        let hidden = op("tanh", &[&linear(x, &leaves[0], Some(&leaves[1])).unwrap()]);
+        let dropout = ops::find("dropout").unwrap();
+        let hidden = apply(dropout, &[hidden], &dropout.default_attrs()).unwrap().remove(0);
+        let error = sub(&linear(&hidden, &leaves[2], None).unwrap(), y).unwrap();
+        let loss = mean(&mul(&error, &error).unwrap(), &[0, 1], false).unwrap();
+        let grads = backward(&[(loss.clone(), None)], None, false, false).unwrap();
+        no_grad(|| {
+            for (at, leaf) in leaves.iter().enumerate() {
+                let id = leaf.edge().unwrap().id();
+                let grad = &grads.iter().find(|it| it.0 == id).unwrap().1;
+                let kept = mul(&self.velocities[at], &num(0.9)).unwrap();
+                self.velocities[at] = add(&kept, grad).unwrap();
+                let change = mul(&self.velocities[at], &num(0.1)).unwrap();
+                self.params[at] = sub(&self.params[at], &change).unwrap();
+            }
+        });
+        self.last = loss.detach();
+        self.last.clone()
+    }
+}
+
+fn batch(at: usize) -> [Tensor; 2] {
+    [tensor(&[4, 8], at), tensor(&[4, 3], at + 50)]
+}
+
+/// The first step, recorded.
+fn recorded(trained: &mut Descent) -> (Traced, Tensor) {
+    let function = Traced::new(Options::default());
+    let before: Vec<Place> = trained.variables().iter().map(Place::of).collect();
+    let call = function.begin(&batch(0)).unwrap();
+    let args = call.args().to_vec();
+    let loss = trained.step(&args[0], &args[1]);
+    let stores: Vec<_> = before.into_iter().zip(trained.variables()).collect();
+    let loss = call.finish_storing(&[loss], Some(&stores)).unwrap().results.remove(0);
+    (function, loss)
+}
+
+#[test]
+fn a_training_step_runs_without_its_body() {
+    random::seed(3);
+    let mut eager = Descent::new();
+    let expected: Vec<(Vec<u32>, Vec<Vec<u32>>)> = (0..8)
+        .map(|at| {
+            let [x, y] = batch(at);
+            (bits(&eager.step(&x, &y)), eager.variables().iter().map(bits).collect())
+        })
+        .collect();
+    random::seed(3);
+    let mut trained = Descent::new();
+    let (function, mut loss) = recorded(&mut trained);
+    for (at, (expected, variables)) in expected.iter().enumerate() {
+        if at > 0 {
+            let mut ran = function.run_alone(&batch(at), &trained.variables()).unwrap();
+            trained.set(ran.stored);
+            loss = ran.results.remove(0);
+        }
+        assert_eq!(bits(&loss), *expected, "loss of step {at}");
+        let now: Vec<Vec<u32>> = trained.variables().iter().map(bits).collect();
+        assert_eq!(now, *variables, "after step {at}");
+    }
+}
+
+#[test]
+fn its_graph_holds_variables_and_stores() {
+    let (function, _) = recorded(&mut Descent::new());
+    for graph in [function.graph(0).unwrap(), function.optimized(0).unwrap().0] {
+        verify::verify(&graph).unwrap();
+        let is_variable = |id: &&u32| matches!(graph.node(**id).kind, Kind::Variable { .. });
+        let variables: Vec<u32> = graph.inputs().iter().filter(is_variable).copied().collect();
+        let mut stored: Vec<u32> = graph.stores.iter().map(|it| it.variable).collect();
+        stored.sort_unstable();
+        assert_eq!((graph.inputs().len(), variables.len(), stored), (9, 7, variables));
+        let parsed = |it: &Graph| parse::parse(&it.to_string(), &text::constants(it)).unwrap();
+        let again = parsed(&graph);
+        assert_eq!((again.n_ops(), again.stores.len()), (graph.n_ops(), 7));
+        assert_eq!(parsed(&again).to_string(), again.to_string());
+    }
+}
+
+#[test]
+fn what_cannot_run_alone_says_why() {
+    let mut trained = Descent::new();
+    let (function, _) = recorded(&mut trained);
+    let problem = |args: &[Tensor], variables: &[Tensor]| {
+        function.run_alone(args, variables).unwrap_err().to_string()
+    };
+    let of_others = problem(&batch(1)[..1], &trained.variables());
+    assert!(of_others.contains("nothing is recorded for these arguments"), "{of_others}");
+    let missing = problem(&batch(1), &trained.variables()[..6]);
+    assert!(missing.contains("each variable that it stores to has to be given"), "{missing}");
+    let mut wrong = trained.variables();
+    wrong.swap(0, 1);
+    let wrong = problem(&batch(1), &wrong);
+    assert!(wrong.contains("is f32[16, 8], got f32[16]"), "{wrong}");
+    let other = Traced::new(Options::default());
+    let call = other.begin(&batch(0)).unwrap();
+    let args = call.args().to_vec();
+    let loss = trained.step(&args[0], &args[1]);
+    call.finish(&[loss]).unwrap();
+    let captured = other.run_alone(&batch(1), &[]).unwrap_err().to_string();
+    assert!(captured.contains("it uses tensors from outside"), "{captured}");
+}
+
+/// A caller that did not look while a path was recorded may tell later; it is asked until then.
+#[test]
+fn a_later_call_may_tell_what_is_stored() {
+    let function = Traced::new(Options::default());
+    let mut state = tensor(&[4], 1);
+    for at in 0..4 {
+        let x = tensor(&[4], at + 2);
+        let call = function.begin(std::slice::from_ref(&x)).unwrap();
+        assert_eq!(call.asks_for_stores(), at < 3);
+        let before = Place::of(&state);
+        state = add(&state, &call.args()[0]).unwrap();
+        let stores = [(before, state.clone())];
+        call.finish_storing(&[], (at == 2).then_some(&stores[..])).unwrap();
+        let ran = function.run_alone(std::slice::from_ref(&x), std::slice::from_ref(&state));
+        assert_eq!(ran.is_ok(), at >= 2);
+        if let Ok(ran) = ran {
+            assert_eq!(bits(&ran.stored[0]), bits(&add(&state, &x).unwrap()));
+        }
+    }
+}
+
+/// An argument that the body writes is a variable, and so is one that gets a value of another shape: that is refused.
+#[test]
+fn arguments_may_be_variables() {
+    let function = Traced::new(Options::default());
+    let record = |x: &Tensor, after: fn(&Tensor) -> Tensor| {
+        let call = function.begin(std::slice::from_ref(x)).unwrap();
+        let seen = call.args()[0].clone();
+        let stores = [(Place::of(&seen), after(&seen))];
+        call.finish_storing(&[], Some(&stores)).unwrap();
+    };
+    let x = tensor(&[4], 1);
+    record(&x, |x| add(x, &num(1.0)).unwrap());
+    let ran = function.run_alone(std::slice::from_ref(&x), &[]).unwrap();
+    assert_eq!(bits(&ran.stored[0]), bits(&add(&x, &num(1.0)).unwrap()));
+    let other = tensor(&[2], 1);
+    record(&other, |x| op("sum", &[x]));
+    let error = function.run_alone(&[other], &[]).unwrap_err().to_string();
+    assert!(error.contains("is f32[2], but f32[] is stored to it"), "{error}");
+}
