@@ -45,7 +45,8 @@ fn same_place(graph: &Graph, chain: &[NodeId], from: Value) -> bool {
 fn input_of_view(graph: &Graph, node: NodeId) -> Option<Value> {
     let Kind::Op { op, inputs, .. } = &graph.node(node).kind else { return None };
     let Body::View(_) = op.body else { return None };
-    inputs.first().copied()
+    let keeps = |it: &Value| graph.meta(*it).dtype == graph.node(node).metas[0].dtype;
+    inputs.first().copied().filter(keeps)
 }
 
 /// `(reshape (reshape ?x))` becomes the outer reshape of `?x`, for ops that only look at the order of elements.
