@@ -15,6 +15,8 @@ pub enum Attr {
     Bool(bool),
     Int(i64),
     Float(f64),
+    /// A real and an imaginary part.
+    Complex(f64, f64),
     Ints(SmallVec<[i64; 4]>),
     DType(DType),
     Str(&'static str),
@@ -43,6 +45,9 @@ impl PartialEq for Attr {
             (Self::Bool(a), Self::Bool(b)) => a == b,
             (Self::Int(a), Self::Int(b)) => a == b,
             (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            (Self::Complex(a, b), Self::Complex(c, d)) => {
+                [a, b].map(|it| it.to_bits()) == [c, d].map(|it| it.to_bits())
+            }
             (Self::Ints(a), Self::Ints(b)) => a == b,
             (Self::DType(a), Self::DType(b)) => a == b,
             (Self::Str(a), Self::Str(b)) => a == b,
@@ -61,6 +66,7 @@ impl Hash for Attr {
             Self::Bool(it) => it.hash(state),
             Self::Int(it) => it.hash(state),
             Self::Float(it) => it.to_bits().hash(state),
+            Self::Complex(real, imag) => [real, imag].map(|it| it.to_bits()).hash(state),
             Self::Ints(it) => it.hash(state),
             Self::DType(it) => it.hash(state),
             Self::Str(it) => it.hash(state),
@@ -139,6 +145,9 @@ impl fmt::Display for AttrText<'_> {
             Attr::Bool(it) => write!(f, "{it}"),
             Attr::Int(it) => write!(f, "{it}"),
             Attr::Float(it) => write!(f, "{}", NumberText(Number::Float(*it))),
+            Attr::Complex(real, imag) => {
+                write!(f, "{}", NumberText(Number::Complex(*real, *imag)))
+            }
             Attr::Ints(it) => write!(f, "{:?}", it.as_slice()),
             Attr::DType(it) => f.write_str(it.short()),
             Attr::Str(it) => write!(f, "'{it}'"),
@@ -156,6 +165,14 @@ impl fmt::Display for NumberText {
             Number::Int(it) => write!(f, "{it}"),
             Number::Float(it) if it.is_nan() => f.write_str("nan"),
             Number::Float(it) => write!(f, "{it:?}"),
+            Number::Complex(real, imag) => {
+                write!(
+                    f,
+                    "complex({}, {})",
+                    NumberText(Number::Float(real)),
+                    NumberText(Number::Float(imag))
+                )
+            }
         }
     }
 }

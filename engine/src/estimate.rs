@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::meter;
 use crate::op::{Body, InferCx};
 use crate::tensor::Data;
-use crate::{Layout, Meta, Tensor};
+use crate::{DType, Layout, Meta, Tensor};
 
 pub use crate::meter::{
     Reading, begin, end, lap, leap, live, may_refuse, moved, seconds, uncounted,
@@ -46,12 +46,12 @@ pub(crate) fn computed(meta: Meta) -> Tensor {
 }
 
 /// A view without elements; it shares the claim of what it looks at.
-pub(crate) fn view(base: &Tensor, layout: Layout) -> Tensor {
+pub(crate) fn view(base: &Tensor, layout: Layout, dtype: DType) -> Tensor {
     let claim = match base.data() {
         Data::Abstract(claim) => claim.clone(),
         _ => None,
     };
-    Tensor::make(base.dtype(), layout, Data::Abstract(claim), None)
+    Tensor::make(dtype, layout, Data::Abstract(claim), None)
 }
 
 /// A tensor that is there, without its elements. Where nothing else holds the buffer, the meter counts it as freed with the last handle.

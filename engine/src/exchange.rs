@@ -6,8 +6,8 @@ use crate::cpu::alloc::Bytes;
 use crate::cpu::lane::{cast, cast_into};
 use crate::cpu::typed::{self, Plain};
 use crate::cpu::view::OutView;
-use crate::storage::Element;
-use crate::{DType, Error, Layout, Result, Shape, Tensor, with_size};
+use crate::storage::{Element, bits_of};
+use crate::{DType, Error, Layout, Number, Result, Shape, Tensor, with_size};
 
 impl Tensor {
     /// A tensor of a dtype from numbers in row-major order, each converted as `to` does. Nothing is put on the tape or in a trace.
@@ -16,6 +16,11 @@ impl Tensor {
         shape: Shape,
         dtype: DType,
     ) -> Result<Self> {
+        if dtype.is_complex() {
+            let parts = Self::from_converted(values, shape.clone(), dtype.part())?.to_f64_vec()?;
+            let pairs: Vec<_> = parts.into_iter().map(|real| (real, 0.0)).collect();
+            return Self::from_pairs(&pairs, shape, dtype);
+        }
         let given = Self::from_vec(values, shape)?;
         if dtype == T::DTYPE {
             return Ok(given);
@@ -34,7 +39,40 @@ impl Tensor {
 
     /// The elements in row-major order, floats truncated.
     pub fn to_i64_vec(&self) -> Result<Vec<i64>> {
+        self.needs_real("to_i64_vec")?;
         self.with_view(|view| cast::<i64>(&view).into_owned())
+    }
+
+    /// A tensor of complex numbers from their parts in row-major order, rounded to the dtype.
+    pub fn from_pairs(values: &[(f64, f64)], shape: Shape, dtype: DType) -> Result<Self> {
+        if values.len() != shape.numel() || !dtype.is_complex() {
+            let rule = format!("{} complex values were given for {dtype}", values.len());
+            return Err(Error::Shapes { op: "tensor", shapes: vec![shape], rule });
+        }
+        let mut bytes = Bytes::of(&shape, dtype)?;
+        with_size!(dtype, T => {
+            for (slot, &(real, imag)) in typed::slice_mut::<T>(&mut bytes).iter_mut().zip(values) {
+                *slot = bits_of(Number::Complex(real, imag), dtype) as T;
+            }
+        });
+        Ok(Self::stored(bytes, Layout::contiguous(shape), dtype))
+    }
+
+    /// The real and the imaginary parts of the elements in row-major order; those of real numbers are 0.
+    pub fn to_parts(&self) -> Result<[Vec<f64>; 2]> {
+        if !self.dtype().is_complex() {
+            let real = self.to_f64_vec()?;
+            let imag = vec![0.0; real.len()];
+            return Ok([real, imag]);
+        }
+        let part = |bytes: &[u8]| match bytes.first_chunk() {
+            Some(bytes) if self.dtype() == DType::C128 => f64::from_le_bytes(*bytes),
+            _ => bytes.first_chunk().map_or(0.0, |it| f32::from_le_bytes(*it).into()),
+        };
+        let mut bytes = Vec::new();
+        self.append_le_bytes(&mut bytes)?;
+        let parts: Vec<f64> = bytes.chunks(self.dtype().part().size()).map(part).collect();
+        Ok([0, 1].map(|which| parts.iter().copied().skip(which).step_by(2).collect()))
     }
 
     /// A tensor from its elements in row-major order, little endian, as safetensors and NumPy's files have them. Fails where the length
@@ -51,7 +89,7 @@ impl Tensor {
         let mut bytes = Bytes::of(&shape, dtype)?;
         let out = &mut typed::slice_mut::<u8>(&mut bytes)[..len];
         out.copy_from_slice(data);
-        to_or_from_little(out, dtype.size());
+        to_or_from_little(out, dtype.part().size());
         Ok(Self::stored(bytes, Layout::contiguous(shape), dtype))
     }
 
@@ -61,7 +99,7 @@ impl Tensor {
         self.with_view(|view| {
             with_size!(self.dtype(), T => data.extend_from_slice(typed::bytes_of(&view.to_slice::<T>())));
         })?;
-        to_or_from_little(&mut data[start..], self.dtype().size());
+        to_or_from_little(&mut data[start..], self.dtype().part().size());
         Ok(())
     }
 }
@@ -111,8 +149,12 @@ mod tests {
             let mut bytes = Vec::new();
             x.append_le_bytes(&mut bytes).unwrap();
             let read = Tensor::from_le_bytes(&bytes, Shape::from([3]), dtype).unwrap();
-            assert_eq!(read.to_f64_vec().unwrap(), x.to_f64_vec().unwrap(), "{dtype}");
+            assert_eq!(read.to_parts().unwrap(), x.to_parts().unwrap(), "{dtype}");
         }
+        let z = Tensor::from_pairs(&[(1.0, -2.5)], Shape::from([1]), DType::C64).unwrap();
+        let mut bytes = Vec::new();
+        z.append_le_bytes(&mut bytes).unwrap();
+        assert_eq!(bytes, [1.0_f32.to_le_bytes(), (-2.5_f32).to_le_bytes()].concat());
         assert!(Tensor::from_le_bytes(&[1], Shape::from([1]), DType::F16).is_err());
         assert!(Tensor::from_le_bytes(&[2], Shape::from([1]), DType::Bool).is_err());
     }

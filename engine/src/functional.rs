@@ -24,16 +24,23 @@ macro_rules! elementwise_ops {
 elementwise_ops! {
     abs(x);
     add(a, b);
+    atan2(a, b);
+    complex(real, imag);
+    cos(x);
+    cosh(x);
     div(a, b);
     eq(a, b);
     exp(x);
     floor_divide(a, b);
     ge(a, b);
     gt(a, b);
+    hypot(a, b);
     le(a, b);
     log(x);
     log1p(x);
     logical_and(a, b);
+    logical_not(x);
+    logical_or(a, b);
     lt(a, b);
     maximum(a, b);
     minimum(a, b);
@@ -42,12 +49,23 @@ elementwise_ops! {
     neg(x);
     pow(a, b);
     sign(x);
+    sin(x);
+    sinh(x);
     sqrt(x);
     sub(a, b);
+    tan(x);
+    tanh(x);
+    view_as_complex(x);
+    view_as_real(x);
 }
 
 fn known(row: Option<&'static OpDef>, name: &'static str) -> Result<&'static OpDef> {
     row.ok_or(Error::Attr { op: name, name: "op", problem: "is not in the op list".into() })
+}
+
+/// The real (0) or imaginary (1) parts of complex numbers, where they lie.
+pub fn part(x: &Tensor, which: usize) -> Result<Tensor> {
+    apply_one(&ops::complex::part::OP, std::slice::from_ref(x), &smallvec![Attr::Int(which as i64)])
 }
 
 /// `a` where `condition`, `b` elsewhere.

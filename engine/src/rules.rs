@@ -75,7 +75,7 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
             dtype => same(dtype),
         },
         DTypeRule::PromoteToFloat => match promoted() {
-            dtype if dtype.is_float() => same(dtype),
+            dtype if dtype.is_differentiable() => same(dtype),
             _ => same(DType::F32),
         },
         DTypeRule::FloatsToSame | DTypeRule::SameFloats | DTypeRule::FloatsLikeFirst => {
@@ -85,7 +85,7 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
             }
         }
         DTypeRule::IntsToSame => match promoted() {
-            dtype if dtype.is_float() => refuse(dtype, "integers or bool"),
+            dtype if dtype.is_differentiable() => refuse(dtype, "integers or bool"),
             dtype => same(dtype),
         },
         DTypeRule::PromoteToBool => Ok((promoted(), DType::Bool)),
@@ -148,7 +148,7 @@ pub fn check_dtypes(op: &'static str, rule: &DTypeRule, inputs: &[Tensor]) -> Re
                 let dtypes = inputs.iter().map(Tensor::dtype).collect();
                 return Err(Error::DTypes { op, dtypes });
             }
-            (DTypeRule::IntsToSame, dtype) if dtype.is_float() => {
+            (DTypeRule::IntsToSame, dtype) if dtype.is_differentiable() => {
                 return refuse(dtype, "integers or bool");
             }
             _ => {}

@@ -296,6 +296,11 @@ impl Tensor {
         Self::make(self.dtype(), layout, self.0.data.clone(), edge)
     }
 
+    /// As [`seen_under`](Self::seen_under), as elements of another dtype.
+    pub(crate) fn seen_as(&self, dtype: DType, layout: Layout) -> Self {
+        Self::make(dtype, layout, self.0.data.clone(), None)
+    }
+
     /// Handles on this value.
     pub(crate) fn handles(&self) -> usize {
         Arc::strong_count(&self.0)
@@ -339,7 +344,17 @@ impl Tensor {
 
     /// The elements in row-major order, each converted to `f64`.
     pub fn to_f64_vec(&self) -> Result<Vec<f64>> {
+        self.needs_real("to_f64_vec")?;
         self.with_view(|view| crate::cpu::lane::cast::<f64>(&view).into_owned())
+    }
+
+    /// Refuses complex numbers.
+    pub(crate) fn needs_real(&self, op: &'static str) -> Result<()> {
+        let allowed = "real numbers; take x.real, x.imag or x.abs()";
+        match self.dtype() {
+            dtype if dtype.is_complex() => Err(Error::DType { op, dtype, allowed }),
+            _ => Ok(()),
+        }
     }
 
     /// The only element, as a number of the language.

@@ -191,6 +191,8 @@ pub enum ExprKind {
     Ellipsis,
     Int(i64),
     Float(f64),
+    /// The imaginary part of a number without a real one.
+    Imaginary(f64),
     Str(String),
     FString(Vec<FPart>),
     Name(Sym),

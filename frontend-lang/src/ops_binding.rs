@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use crate::builtins::modules::generator;
 use crate::native::*;
+use crate::objects::complex::Complex;
 use crate::objects::tensor::{TensorObj, View};
 use crate::ops_binding::forms::Form;
 use crate::suggest;
@@ -169,7 +170,7 @@ impl NativeObject for OpFunction {
         if bound.requires_grad
             && let [only] = outputs.as_slice()
         {
-            if !only.dtype().is_float() {
+            if !only.dtype().is_differentiable() {
                 let problem =
                     "Only Tensors of floating point and complex dtype can require gradients";
                 return Err(runtime_error(problem));
@@ -206,6 +207,7 @@ fn attr_text(attr: &Attr) -> String {
         Attr::Bool(it) => if *it { "True" } else { "False" }.into(),
         Attr::Int(it) => it.to_string(),
         Attr::Float(it) => format!("{it:?}"),
+        Attr::Complex(real, imag) => Complex { real: *real, imag: *imag }.text(),
         Attr::Ints(it) => format!("{:?}", it.as_slice()),
         Attr::DType(it) => it.name().into(),
         Attr::Str(it) => format!("\"{it}\""),
@@ -467,15 +469,18 @@ impl Binding {
         if let (K::Int | K::OptInt | K::Ints | K::OptInts, Value::Bool(_)) = (param.kind, value) {
             return Err(wrong("an int"));
         }
+        if let (K::Number, Some(it)) = (param.kind, value.core().downcast::<Complex>()) {
+            return Ok(Attr::Complex(it.real, it.imag));
+        }
         Ok(match param.kind {
             K::OptInt | K::OptFloat | K::OptInts | K::OptDType if value.is_none() => Attr::None,
             K::Bool => Attr::Bool(cx.truth(value)?),
             K::Int | K::OptInt => Attr::Int(int().ok_or_else(|| wrong("an int"))?),
             // A whole number stays one: `arange(3)` counts in integers.
-            K::Float | K::OptFloat if matches!(value, Value::Bool(_)) => {
+            K::Float | K::OptFloat | K::Number if matches!(value, Value::Bool(_)) => {
                 Attr::Bool(cx.truth(value)?)
             }
-            K::Float | K::OptFloat => match value.as_int() {
+            K::Float | K::OptFloat | K::Number => match value.as_int() {
                 Some(int) => Attr::Int(int),
                 None => Attr::Float(float().ok_or_else(|| wrong("a number"))?),
             },

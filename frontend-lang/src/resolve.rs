@@ -402,6 +402,7 @@ impl Scopes {
             | ExprKind::Ellipsis
             | ExprKind::Int(_)
             | ExprKind::Float(_)
+            | ExprKind::Imaginary(_)
             | ExprKind::Str(_) => {}
         }
     }

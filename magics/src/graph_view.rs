@@ -334,6 +334,7 @@ fn number_text(number: Number) -> String {
         Number::Bool(it) => if it { "True" } else { "False" }.into(),
         Number::Int(it) => it.to_string(),
         Number::Float(it) => float_text(it),
+        Number::Complex(..) => number.to_string(),
     }
 }
 

@@ -23,6 +23,8 @@ DTYPES = {
     "bfloat16": "BF16",
     "float32": "F32",
     "float64": "F64",
+    "complex64": "C64",
+    "complex128": "C128",
 }
 
 

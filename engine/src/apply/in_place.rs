@@ -11,7 +11,7 @@ use crate::{Attrs, Layout, OpDef, Result, Tensor, admit, lane};
 /// operand. They lie in the buffer of `owner`, under `seen` if not as the owner says.
 ///
 /// False, with nothing changed, where [`super::apply`] has to be asked instead: if another handle sees the elements, the tape or a
-/// trace must know of it, the results are of another dtype or shape or do not fit where the elements lie, or the op may fail on an
+/// trace must know of it, an operand is complex, the results are of another dtype or shape or do not fit where the elements lie, or the op may fail on an
 /// element after others are written. An interrupt waits for the end.
 pub fn apply_in_place(
     op: &'static OpDef,

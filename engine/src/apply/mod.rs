@@ -2,6 +2,7 @@
 
 pub mod anomaly;
 pub mod autocast;
+pub(crate) mod complex;
 mod compose;
 mod in_place;
 pub mod place;
@@ -47,14 +48,17 @@ pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> R
     apply_one(op, &[a.clone(), b.clone()], attrs)
 }
 
-/// Whether anything besides the elements comes of an op on these operands: a step of the tape, what a trace hears, or shapes alone.
+/// Whether anything besides the elements comes of an op on these operands: a step of the tape, what a trace hears, or shapes alone. Complex
+/// numbers go the long way, too.
 #[inline]
 pub(crate) fn is_watched<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> bool {
     let taped = tape::enabled();
     interpreter::active()
         || anomaly::watch() == Watch::Everything
         || SHAPES_ONLY.get()
-        || operands.into_iter().any(|it| !it.has_elements() || taped && it.requires_grad())
+        || operands
+            .into_iter()
+            .any(|it| !it.has_elements() || taped && it.requires_grad() || it.dtype().is_complex())
 }
 
 /// Applies an op whose optional tensors may be absent.
@@ -90,6 +94,9 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
         refuses(&InferCx { op, inputs, attrs })?;
     }
     let device = place::device_of(op, inputs)?;
+    if complex::is_composed(op, inputs, attrs) {
+        return on_parts(op, inputs, attrs, device);
+    }
     if let Body::Composed(body) = op.body {
         rules::check_dtypes(op.name, &op.dtypes, inputs)?;
         let inputs: SmallVec<[Option<Tensor>; 3]> = inputs.iter().cloned().map(Some).collect();
@@ -123,6 +130,22 @@ fn composed(
         tape::note_composed(cx.op, before, &outputs);
     }
     Ok(outputs)
+}
+
+/// An op on complex numbers, by their parts.
+fn on_parts(
+    op: &'static OpDef,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    device: Device,
+) -> Result<Outputs> {
+    match device {
+        Device::Cpu => complex::composed(op, inputs, attrs),
+        Device::Meta => {
+            let outputs = place::inside(device, || complex::composed(op, inputs, attrs))?;
+            Ok(outputs.iter().map(Tensor::to_meta).collect())
+        }
+    }
 }
 
 fn interpreted(
@@ -160,7 +183,7 @@ fn on_meta(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outpu
     let metas = infer(op, inputs, attrs)?;
     let output = |meta: Meta| match op.body {
         Body::View(view) => match view(inputs[0].layout(), attrs, &meta.shape) {
-            Some(layout) => inputs[0].seen_under(layout, None),
+            Some(layout) => inputs[0].seen_as(meta.dtype, layout),
             None => Tensor::on_meta(meta),
         },
         _ => Tensor::on_meta(meta),
@@ -179,8 +202,12 @@ fn shapes_only(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<O
     Ok(metas.into_iter().map(estimate::computed).collect())
 }
 
-/// Shapes and dtypes of the outputs, or what is wrong with the operands.
+/// Shapes and dtypes of the outputs, or what is wrong with the operands. Of an op that is composed on complex numbers, those that it is
+/// composed of are asked.
 pub fn infer(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Metas> {
+    if complex::is_composed(op, inputs, attrs) {
+        return Err(complex::refused(op, inputs, attrs));
+    }
     if !op.body.is_elementwise() {
         rules::check_dtypes(op.name, &op.dtypes, inputs)?;
     }
@@ -223,7 +250,7 @@ pub fn shares_storage(op: &OpDef, input: &Tensor, attrs: &Attrs, shape: &crate::
 /// The output of a view op without elements: it lies as the real one will.
 fn shapes_of_view(view: ViewOf, input: &Tensor, attrs: &Attrs, meta: Meta) -> Tensor {
     match view(input.layout(), attrs, &meta.shape) {
-        Some(layout) => estimate::view(input, layout),
+        Some(layout) => estimate::view(input, layout, meta.dtype),
         None => estimate::computed(meta),
     }
 }
@@ -231,7 +258,7 @@ fn shapes_of_view(view: ViewOf, input: &Tensor, attrs: &Attrs, meta: Meta) -> Te
 fn run_view(view: ViewOf, input: &Tensor, attrs: &Attrs, meta: &Meta) -> Result<Outputs> {
     if let Some(layout) = view(input.layout(), attrs, &meta.shape) {
         let bytes = input.storage()?;
-        return Ok(smallvec![Tensor::stored(bytes, layout, input.dtype())]);
+        return Ok(smallvec![Tensor::stored(bytes, layout, meta.dtype)]);
     }
     let copy = contiguous(input)?;
     let layout = view(copy.layout(), attrs, &meta.shape).ok_or_else(|| Error::Shapes {
@@ -239,7 +266,7 @@ fn run_view(view: ViewOf, input: &Tensor, attrs: &Attrs, meta: &Meta) -> Result<
         shapes: vec![input.shape().clone(), meta.shape.clone()],
         rule: "the sizes do not describe the same elements".into(),
     })?;
-    Ok(smallvec![copy.with_layout(layout)])
+    Ok(smallvec![Tensor::stored(copy.storage()?, layout, meta.dtype)])
 }
 
 fn choose(

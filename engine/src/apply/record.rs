@@ -36,7 +36,7 @@ pub(super) fn record(
     };
     let node = Arc::new(Node::of_step(step, mark, held));
     let attach = |(idx, tensor): (usize, Tensor)| {
-        let differentiable = tensor.dtype().is_float();
+        let differentiable = tensor.dtype().is_differentiable();
         let edge = Edge { node: node.clone(), output: idx as u32 };
         if differentiable { tensor.into_edge(Some(edge)) } else { tensor }
     };

@@ -279,6 +279,13 @@ fn seed(root: &Tensor, grad: Option<&Tensor>) -> Result<Tensor> {
                 root.shape()
             ),
         }),
+        None if root.dtype().is_complex() => Err(Error::Backward {
+            problem: format!(
+                "grad can be implicitly created only for real scalar outputs but got torch.{}; take abs(), .real or .imag, or pass a \
+                 gradient",
+                root.dtype()
+            ),
+        }),
         None if root.is_abstract() => Ok(Tensor::abstract_of(root.meta())),
         None if root.is_meta() => Ok(Tensor::on_meta(root.meta())),
         None => full(root.shape(), 1.0, root.dtype()),

@@ -82,13 +82,14 @@ impl<'a> View<'a> {
         self.region
     }
 
-    /// The same elements as plain bits: integers of their size.
+    /// The same elements as plain bits: integers of their size, where there are such.
     pub fn as_bits(&self) -> Self {
         let dtype = match self.dtype.width() {
             Width::W1 => DType::U8,
             Width::W2 => DType::I16,
             Width::W4 => DType::I32,
             Width::W8 => DType::I64,
+            Width::W16 => DType::C128,
         };
         Self { dtype, ..*self }
     }
@@ -115,6 +116,15 @@ impl<'a> View<'a> {
             DType::BF16 => Number::Float(get::<bf16>(self, at)?.into()),
             DType::F32 => Number::Float(get::<f32>(self, at)?.into()),
             DType::F64 => Number::Float(get::<f64>(self, at)?),
+            DType::C64 => {
+                let bits = get::<i64>(self, at)? as u64;
+                let part = |it: u64| f64::from(f32::from_bits(it as u32));
+                Number::Complex(part(bits), part(bits >> 32))
+            }
+            DType::C128 => {
+                let bits = get::<u128>(self, at)?;
+                Number::Complex(f64::from_bits(bits as u64), f64::from_bits((bits >> 64) as u64))
+            }
         })
     }
 
@@ -227,6 +237,16 @@ impl<'a> OutView<'a> {
     /// What it holds, under a layout; `None` when that reaches outside.
     pub fn held<'b>(&'b self, layout: &'b Layout) -> Option<View<'b>> {
         View::within(self.region, layout, self.dtype)
+    }
+
+    /// The parts of complex numbers, real and imaginary in turn, to be written. Empty when `T` is not their type.
+    pub fn parts_mut<T: Plain>(&mut self) -> &mut [T] {
+        if !self.dtype.is_complex() || size_of::<T>() != self.dtype.part().size() {
+            return &mut [];
+        }
+        // SAFETY: as in `as_mut_slice`; a complex number is two parts side by side.
+        let all: &mut [T] = unsafe { self.region.slice_mut() };
+        &mut all[..2 * self.shape.numel()]
     }
 
     /// The elements, to be written. Empty when `T` has another size than the dtype.

@@ -32,6 +32,10 @@ pub enum DType {
     F32,
     /// IEEE 754 binary64.
     F64,
+    /// Two `F32`: the real and the imaginary part.
+    C64,
+    /// Two `F64`: the real and the imaginary part.
+    C128,
 }
 
 /// What kind of numbers a dtype holds. Promotion never leaves the highest kind present.
@@ -40,6 +44,7 @@ pub enum Kind {
     Bool,
     Int,
     Float,
+    Complex,
 }
 
 /// How wide an element is.
@@ -53,10 +58,13 @@ pub enum Width {
     W4,
     /// 8 bytes.
     W8,
+    /// 16 bytes.
+    W16,
 }
 
 /// The Rust types that written kernels compute in. Elements of other dtypes are converted for them: narrow integers to `I32`,
-/// halves to `F32`, so that what they accumulate is rounded once.
+/// halves to `F32`, so that what they accumulate is rounded once. Complex numbers are computed by their parts, which have this type
+/// ([`crate::apply`]): no kernel that computes meets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     U8,
@@ -81,7 +89,7 @@ struct Row {
 }
 
 /// The rows, in the order of the enum.
-static ROWS: [Row; 11] = [
+static ROWS: [Row; 13] = [
     row(DType::Bool, ["bool", "bool", "BOOL"], Kind::Bool, Width::W1, Arithmetic::U8),
     row(DType::U8, ["uint8", "u8", "U8"], Kind::Int, Width::W1, Arithmetic::U8),
     row(DType::I8, ["int8", "i8", "I8"], Kind::Int, Width::W1, Arithmetic::I32),
@@ -93,6 +101,8 @@ static ROWS: [Row; 11] = [
     row(DType::BF16, ["bfloat16", "bf16", "BF16"], Kind::Float, Width::W2, Arithmetic::F32),
     row(DType::F32, ["float32", "f32", "F32"], Kind::Float, Width::W4, Arithmetic::F32),
     row(DType::F64, ["float64", "f64", "F64"], Kind::Float, Width::W8, Arithmetic::F64),
+    row(DType::C64, ["complex64", "c64", "C64"], Kind::Complex, Width::W8, Arithmetic::F32),
+    row(DType::C128, ["complex128", "c128", "C128"], Kind::Complex, Width::W16, Arithmetic::F64),
 ];
 
 /// A row; the names are the long one, the short one and that of safetensors files.
@@ -114,6 +124,7 @@ impl Width {
             Self::W2 => 2,
             Self::W4 => 4,
             Self::W8 => 8,
+            Self::W16 => 16,
         }
     }
 }
@@ -133,7 +144,7 @@ impl Arithmetic {
 
 impl DType {
     /// Every dtype, in the order of the enum.
-    pub const ALL: [Self; 11] = {
+    pub const ALL: [Self; 13] = {
         let mut all = [Self::Bool; ROWS.len()];
         let mut idx = 0;
         while idx < all.len() {
@@ -142,6 +153,18 @@ impl DType {
             idx += 1;
         }
         all
+    };
+
+    /// The dtypes of real numbers, which kernels and lane programs compute in.
+    pub const REAL: [Self; 11] = {
+        let mut real = [Self::Bool; 11];
+        let mut idx = 0;
+        while idx < real.len() {
+            assert!(!ROWS[idx].dtype.is_complex(), "complex numbers stand last");
+            real[idx] = ROWS[idx].dtype;
+            idx += 1;
+        }
+        real
     };
 
     const fn row(self) -> &'static Row {
@@ -169,9 +192,12 @@ impl DType {
         self.row().short
     }
 
-    /// The name in safetensors files: `F32`.
-    pub const fn safetensors(self) -> &'static str {
-        self.row().safetensors
+    /// The name in safetensors files: `F32`; `None` where they have no such dtype.
+    pub const fn safetensors(self) -> Option<&'static str> {
+        match self {
+            Self::C128 => None,
+            _ => Some(self.row().safetensors),
+        }
     }
 
     /// What kind of numbers the elements are.
@@ -204,12 +230,39 @@ impl DType {
         matches!(self.kind(), Kind::Float)
     }
 
+    /// Whether gradients flow to elements.
+    pub const fn is_differentiable(self) -> bool {
+        matches!(self.kind(), Kind::Float | Kind::Complex)
+    }
+
+    /// Whether elements have a real and an imaginary part.
+    pub const fn is_complex(self) -> bool {
+        matches!(self.kind(), Kind::Complex)
+    }
+
+    /// The dtype of the parts of a complex number; others are their own.
+    pub const fn part(self) -> Self {
+        match self {
+            Self::C64 => Self::F32,
+            Self::C128 => Self::F64,
+            _ => self,
+        }
+    }
+
+    /// The dtype of complex numbers that floats of this dtype are parts of; of halves and integers it is that of `F32`.
+    pub const fn complex(self) -> Self {
+        match self {
+            Self::F64 | Self::C128 => Self::C128,
+            _ => Self::C64,
+        }
+    }
+
     /// Whether elements are whole numbers (`bool` is not).
     pub const fn is_int(self) -> bool {
         matches!(self.kind(), Kind::Int)
     }
 
-    /// The least and the greatest whole number among the elements; `None` for floats.
+    /// The least and the greatest whole number among the elements; `None` for floats and complex numbers.
     pub const fn int_range(self) -> Option<(i64, i64)> {
         Some(match self {
             Self::Bool => (0, 1),
@@ -219,7 +272,7 @@ impl DType {
             Self::U16 => (0, u16::MAX as i64),
             Self::I32 => (i32::MIN as i64, i32::MAX as i64),
             Self::I64 => (i64::MIN, i64::MAX),
-            Self::F16 | Self::BF16 | Self::F32 | Self::F64 => return None,
+            Self::F16 | Self::BF16 | Self::F32 | Self::F64 | Self::C64 | Self::C128 => return None,
         })
     }
 
@@ -228,7 +281,7 @@ impl DType {
         match self {
             Self::F16 => half::f16::from_f32(value as f32).to_f64(),
             Self::BF16 => half::bf16::from_f32(value as f32).to_f64(),
-            Self::F32 => f64::from(value as f32),
+            Self::F32 | Self::C64 => f64::from(value as f32),
             _ => value,
         }
     }
@@ -251,7 +304,7 @@ impl DType {
         let with_digits = |n: usize| format!("{nearest:.n$e}").parse().unwrap_or(nearest);
         let reads_back = |it: &f64| self.nearest(*it) == nearest;
         match self {
-            Self::F16 | Self::BF16 | Self::F32 => {
+            Self::F16 | Self::BF16 | Self::F32 | Self::C64 => {
                 (0..9).map(with_digits).find(reads_back).unwrap_or(nearest)
             }
             _ => nearest,
@@ -263,8 +316,8 @@ impl DType {
         match self {
             Self::F16 => half::f16::MAX.to_f64(),
             Self::BF16 => half::bf16::MAX.to_f64(),
-            Self::F32 => f64::from(f32::MAX),
-            Self::F64 => f64::MAX,
+            Self::F32 | Self::C64 => f64::from(f32::MAX),
+            Self::F64 | Self::C128 => f64::MAX,
             _ => self.int_range().map_or(f64::MAX, |it| it.1 as f64),
         }
     }
@@ -293,7 +346,8 @@ pub enum Strength {
 }
 
 /// The dtype of an elementwise result (`torch.result_type`): operands of a weaker strength matter only when their
-/// category is higher than that of all stronger ones. A float number beside integers gives `F32`.
+/// category is higher than that of all stronger ones. A float number beside integers gives `F32`; complex numbers take the width of
+/// the floats that are stronger.
 pub fn result_type(operands: impl Iterator<Item = (DType, Strength)> + Clone) -> DType {
     let mut res: Option<DType> = None;
     for level in [Strength::Tensor, Strength::ZeroDim, Strength::Number] {
@@ -301,9 +355,11 @@ pub fn result_type(operands: impl Iterator<Item = (DType, Strength)> + Clone) ->
             operands.clone().filter(|it| it.1 == level).map(|it| it.0).reduce(DType::promote);
         let Some(here) = here else { continue };
         res = Some(match res {
+            None if level == Strength::Number && here.is_complex() => DType::C64,
             None if level == Strength::Number && here.is_float() => DType::F32,
             None => here,
             Some(above) if here.kind() <= above.kind() => above,
+            Some(above) if here.is_complex() && above.is_float() => above.complex(),
             Some(above) if level == Strength::Number => default_of(here, above),
             Some(above) => above.promote(here),
         });
@@ -314,6 +370,7 @@ pub fn result_type(operands: impl Iterator<Item = (DType, Strength)> + Clone) ->
 /// A number lifts `above` into its kind with the default dtype of that kind.
 fn default_of(number: DType, above: DType) -> DType {
     match number.kind() {
+        Kind::Complex => DType::C64,
         Kind::Float => DType::F32,
         Kind::Int => DType::I64,
         Kind::Bool => above,
@@ -370,6 +427,10 @@ macro_rules! with_size {
             }
             $crate::dtype::Width::W8 => {
                 type $T = i64;
+                $body
+            }
+            $crate::dtype::Width::W16 => {
+                type $T = u128;
                 $body
             }
         }

@@ -10,6 +10,8 @@ pub enum Number {
     Bool(bool),
     Int(i64),
     Float(f64),
+    /// A real and an imaginary part.
+    Complex(f64, f64),
 }
 
 impl Number {
@@ -19,15 +21,16 @@ impl Number {
             Self::Bool(_) => DType::Bool,
             Self::Int(_) => DType::I64,
             Self::Float(_) => DType::F64,
+            Self::Complex(..) => DType::C128,
         }
     }
 
-    /// The nearest float.
+    /// The nearest float; of a complex number that of its real part.
     pub fn as_f64(self) -> f64 {
         match self {
             Self::Bool(it) => f64::from(u8::from(it)),
             Self::Int(it) => it as f64,
-            Self::Float(it) => it,
+            Self::Float(it) | Self::Complex(it, _) => it,
         }
     }
 
@@ -36,13 +39,22 @@ impl Number {
         match self {
             Self::Bool(it) => i64::from(it),
             Self::Int(it) => it,
-            Self::Float(it) => it as i64,
+            Self::Float(it) | Self::Complex(it, _) => it as i64,
+        }
+    }
+
+    /// The imaginary part.
+    pub fn imag(self) -> f64 {
+        match self {
+            Self::Complex(_, it) => it,
+            Self::Bool(_) | Self::Int(_) | Self::Float(_) => 0.0,
         }
     }
 
     /// Whether it can become an element of a dtype. Below 0 it may wrap where the dtype has no sign.
     pub fn fits(self, dtype: DType) -> bool {
         match dtype.int_range() {
+            _ if matches!(self, Self::Complex(..)) && !dtype.is_complex() => false,
             _ if dtype == DType::Bool => true,
             Some((0, most)) => (-most..=most).contains(&self.as_i64()),
             Some((least, most)) => (least..=most).contains(&self.as_i64()),
@@ -56,6 +68,9 @@ impl Number {
             (Self::Bool(a), Self::Bool(b)) => a == b,
             (Self::Int(a), Self::Int(b)) => a == b,
             (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            (Self::Complex(a, b), Self::Complex(c, d)) => {
+                [a, b].map(f64::to_bits) == [c, d].map(f64::to_bits)
+            }
             _ => false,
         }
     }
@@ -67,6 +82,7 @@ impl fmt::Display for Number {
             Self::Bool(it) => it.fmt(f),
             Self::Int(it) => it.fmt(f),
             Self::Float(it) => it.fmt(f),
+            Self::Complex(real, imag) => write!(f, "({real}{imag:+}j)"),
         }
     }
 }

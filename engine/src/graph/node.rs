@@ -126,6 +126,7 @@ impl Node {
 enum Key {
     Op(usize, Attrs, Operands),
     Number(u8, u64),
+    Complex([u64; 2]),
     Const(usize, DType, Shape, SmallVec<[isize; 4]>, usize),
 }
 
@@ -211,6 +212,7 @@ impl Graph {
             Number::Bool(it) => Key::Number(0, u64::from(it)),
             Number::Int(it) => Key::Number(1, it as u64),
             Number::Float(it) => Key::Number(2, it.to_bits()),
+            Number::Complex(real, imag) => Key::Complex([real, imag].map(f64::to_bits)),
         };
         let metas = smallvec![Meta::new(Shape::default(), number.dtype())];
         self.cons(Some(key), Kind::Number(number), metas)

@@ -375,11 +375,17 @@ fn takes(kind: ParamKind, value: &Attr) -> bool {
     use ParamKind as P;
     match value {
         Attr::None => true,
-        Attr::Bool(_) => matches!(kind, P::Bool | P::Int | P::OptInt | P::Float | P::OptFloat),
-        Attr::Int(_) => {
-            matches!(kind, P::Int | P::OptInt | P::Float | P::OptFloat | P::Ints | P::OptInts)
+        Attr::Bool(_) => {
+            matches!(kind, P::Bool | P::Int | P::OptInt | P::Float | P::OptFloat | P::Number)
         }
-        Attr::Float(_) => matches!(kind, P::Float | P::OptFloat),
+        Attr::Int(_) => {
+            matches!(
+                kind,
+                P::Int | P::OptInt | P::Float | P::OptFloat | P::Number | P::Ints | P::OptInts
+            )
+        }
+        Attr::Float(_) => matches!(kind, P::Float | P::OptFloat | P::Number),
+        Attr::Complex(..) => kind == P::Number,
         Attr::Ints(_) => matches!(kind, P::Ints | P::OptInts),
         Attr::DType(_) => matches!(kind, P::DType | P::OptDType),
         Attr::Str(_) => kind == P::Str,

@@ -122,6 +122,26 @@ pub fn write_through(
     })
 }
 
+/// As [`write_through`], where one of both is complex and the other one sees their parts.
+pub fn write_parts(
+    x: &Tensor,
+    value: &Tensor,
+    view: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let is_complex = x.dtype().is_complex();
+    let parts = |it: &Tensor| match it.dtype().is_complex() {
+        true => functional::view_as_real(it),
+        false => Ok(it.clone()),
+    };
+    // Positions as doubles, which are exact below 2^53.
+    let res = write_through(&parts(x)?, &parts(value)?, |positions| {
+        let positions = functional::to(positions, DType::F64)?;
+        let whole = if is_complex { functional::view_as_complex(&positions)? } else { positions };
+        functional::to(&parts(&view(&whole)?)?, DType::I64)
+    })?;
+    if is_complex { functional::view_as_complex(&res) } else { Ok(res) }
+}
+
 /// `x` with the elements that `pick` picks replaced by `value`: `pick` is applied to the positions of the elements. Of one that is
 /// picked several times, the last value stays.
 fn place(

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::{Program, Ref, Step, build, expr_of};
 use crate::op::InferCx;
-use crate::{Attrs, DType, OpDef, Result, Tensor, rules};
+use crate::{Attrs, DType, Error, OpDef, Result, Tensor, rules};
 
 /// More variants of one op than this are forgotten together.
 const LIMIT: usize = 64;
@@ -109,6 +109,10 @@ fn built<T: Borrow<Tensor>>(
     let inputs: SmallVec<[Tensor; 4]> = inputs.iter().map(|it| it.borrow().clone()).collect();
     let (compute, out) = rules::elementwise_dtypes(&InferCx { op, inputs: &inputs, attrs })?;
     let dtypes: SmallVec<[DType; 4]> = inputs.iter().map(Tensor::dtype).collect();
+    if let Some(dtype) = [compute, out].iter().chain(&dtypes).copied().find(|it| it.is_complex()) {
+        let allowed = "real numbers: of complex ones the parts are computed";
+        return Err(Error::DType { op: op.name, dtype, allowed });
+    }
     let refs = (0..inputs.len()).map(Ref::Input).collect();
     let step = Step { op, attrs: attrs.clone(), inputs: refs, compute, out };
     let program = Rc::new(build(&dtypes, &[step], &[Ref::Step(0)])?);

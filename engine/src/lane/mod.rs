@@ -68,6 +68,7 @@ pub fn number_of(attr: &Attr) -> Option<Number> {
         Attr::Bool(it) => Some(Number::Bool(*it)),
         Attr::Int(it) => Some(Number::Int(*it)),
         Attr::Float(it) => Some(Number::Float(*it)),
+        Attr::Complex(real, imag) => Some(Number::Complex(*real, *imag)),
         Attr::None | Attr::Ints(_) | Attr::DType(_) | Attr::Str(_) => None,
     }
 }

@@ -194,7 +194,7 @@ fn fused_chains_round_and_wrap_as_single_ops_in_every_dtype() {
     let shape = Shape::from([300]);
     let values =
         |seed: f64| (0..300).map(|at| (f64::from(at) * seed).sin() * 200.0).collect::<Vec<_>>();
-    for (own, wide) in DType::ALL.into_iter().flat_map(|a| DType::ALL.map(|b| (a, b))) {
+    for (own, wide) in DType::REAL.into_iter().flat_map(|a| DType::REAL.map(|b| (a, b))) {
         let of = |seed| Tensor::from_converted(&values(seed), shape.clone(), own).unwrap();
         let (x, y) = (of(1.7), of(0.3));
         let as_wide: Attrs = smallvec![Attr::DType(wide)];

@@ -1,7 +1,7 @@
 //! From a graph to a plan: groups become launches, views become layouts, buffers get places.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::group::{Group, group};
 use super::memory::{Lifetime, place};
@@ -11,7 +11,9 @@ use crate::graph::{Graph, Kind, NodeId, Value};
 use crate::lane::{self, Program, Ref, Step};
 use crate::op::{Body, InferCx, Kernel};
 use crate::tensor::Data;
-use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, fastrun};
+use crate::{
+    Attr, Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, fastrun, ops,
+};
 
 /// Compiles a graph. With `fuse`, elementwise ops that feed each other share a launch.
 pub fn compile(graph: &Graph, fuse: bool) -> Result<Plan> {
@@ -75,10 +77,13 @@ impl Given {
 
     /// The slot of which it is all, in row-major order.
     fn whole_slot(&self, slots: &[Slot]) -> Option<usize> {
-        let (Self::At(Location { layout, .. }), slot) = (self, self.slot()?) else { return None };
+        let (Self::At(Location { layout, dtype, .. }), slot) = (self, self.slot()?) else {
+            return None;
+        };
         let is_whole = layout.offset == 0
             && layout.is_contiguous()
-            && layout.shape.numel() == slots[slot].meta.shape.numel();
+            && layout.shape.numel() == slots[slot].meta.shape.numel()
+            && *dtype == slots[slot].meta.dtype;
         is_whole.then_some(slot)
     }
 }
@@ -330,15 +335,20 @@ impl<'a> Compiler<'a> {
                     let problem = format!("%{} is used before it is computed", value.node);
                     return Err(Error::Trace { problem });
                 };
-                let below = self.locate(inputs[0])?;
-                match view(&below.layout, attrs, &node.metas[0].shape) {
-                    Some(layout) => Location { layout, ..below },
+                let Meta { shape, dtype } = &node.metas[0];
+                let mut below = self.locate(inputs[0])?;
+                if below.dtype != *dtype && !matches!(below.buffer, Buffer::Slot(_)) {
+                    // Offsets of inputs and constants are counted in elements of their own.
+                    below = self.copy(node.site, below)?;
+                }
+                match view(&below.layout, attrs, shape) {
+                    Some(layout) => Location { layout, dtype: *dtype, ..below },
                     None => {
                         let copy = self.copy(node.site, below)?;
-                        let layout = view(&copy.layout, attrs, &node.metas[0].shape);
+                        let layout = view(&copy.layout, attrs, shape);
                         let problem =
                             || Error::Trace { problem: format!("{} is no view", op.name) };
-                        Location { layout: layout.ok_or_else(problem)?, ..copy }
+                        Location { layout: layout.ok_or_else(problem)?, dtype: *dtype, ..copy }
                     }
                 }
             }
@@ -357,8 +367,20 @@ impl<'a> Compiler<'a> {
     fn copy(&mut self, site: Site, from: Location) -> Result<Location> {
         let dtype = from.dtype;
         let layout = Layout::contiguous(from.layout.shape.clone());
-        let program = lane::build(&[dtype], &[], &[Ref::Input(0)])?;
-        let work = Work::Lanes { program, params: Vec::new(), label: "copy".into() };
+        let work = match dtype.is_complex() {
+            true => Work::Kernel {
+                op: &ops::shape::cat::OP,
+                kernel: &ops::shape::cat::COPY,
+                attrs: smallvec![Attr::Int(0)],
+                in_place: false,
+                finishing: None,
+            },
+            false => Work::Lanes {
+                program: lane::build(&[dtype], &[], &[Ref::Input(0)])?,
+                params: Vec::new(),
+                label: "copy".into(),
+            },
+        };
         self.draft(site, work, vec![Given::At(from)], &[]);
         let now = self.drafts.len() - 1;
         let slot = self.slot(Meta::new(layout.shape.clone(), dtype), now);

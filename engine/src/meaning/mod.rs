@@ -18,13 +18,15 @@ pub(crate) use scalar::Scalar;
 pub(crate) use windows::{Meeting, Windows};
 
 use crate::attr::{Attr, Attrs, attr_readers};
-use crate::dtype::{DType, Number};
+use crate::dtype::{DType, Kind, Number};
 
-/// The elements of a tensor: floats as doubles, whole numbers and bools (0 and 1) as 64-bit integers, which wrap.
+/// The elements of a tensor: floats and the parts of complex numbers as doubles, whole numbers and bools (0 and 1) as 64-bit integers, which wrap.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Array {
     Float(ArrayD<f64>),
     Int(ArrayD<i64>),
+    /// Real and imaginary parts.
+    Complex(ArrayD<f64>, ArrayD<f64>),
 }
 
 /// What an op means.
@@ -52,18 +54,29 @@ pub struct MeaningCx<'a> {
 
 attr_readers!(MeaningCx<'_>);
 
-/// Runs `$body` on the elements of an array, whatever their kind; it gives an array of theirs.
+/// Runs `$body` on the elements of an array, whatever their kind; it gives an array of theirs. On complex numbers it is run for each part:
+/// what moves elements or adds them does it with their parts.
 macro_rules! of_kind {
     ($array:expr, $x:ident => $body:expr) => {
         match $array {
             $crate::meaning::Array::Float($x) => $crate::meaning::Array::from($body),
             $crate::meaning::Array::Int($x) => $crate::meaning::Array::from($body),
+            $crate::meaning::Array::Complex(real, imag) => {
+                let [real, imag] =
+                    [real, imag].map(|$x| $crate::meaning::Array::from($body).floats());
+                $crate::meaning::Array::Complex(real, imag)
+            }
         }
     };
     ($array:expr, $other:expr, ($x:ident, $y:ident) => $body:expr) => {
         match ($array, $other) {
             ($crate::meaning::Array::Int($x), $crate::meaning::Array::Int($y)) => {
                 $crate::meaning::Array::from($body)
+            }
+            ($crate::meaning::Array::Complex(a, b), $crate::meaning::Array::Complex(c, d)) => {
+                let [real, imag] =
+                    [(a, c), (b, d)].map(|($x, $y)| $crate::meaning::Array::from($body).floats());
+                $crate::meaning::Array::Complex(real, imag)
             }
             (x, y) => {
                 let ($x, $y) = (&x.floats(), &y.floats());
@@ -95,9 +108,13 @@ impl From<ArrayD<bool>> for Array {
 impl Array {
     /// An array of `shape` with the element that `at` gives for each index, of the kind that `dtype` holds.
     pub fn from_fn(shape: &[usize], dtype: DType, at: impl Fn(&[usize]) -> Number) -> Self {
-        match dtype.is_float() {
-            true => by_index(shape, |it| at(it).as_f64()).into(),
-            false => by_index(shape, |it| at(it).as_i64()).into(),
+        match dtype.kind() {
+            Kind::Complex => Self::Complex(
+                by_index(shape, |it| at(it).as_f64()),
+                by_index(shape, |it| at(it).imag()),
+            ),
+            Kind::Float => by_index(shape, |it| at(it).as_f64()).into(),
+            Kind::Int | Kind::Bool => by_index(shape, |it| at(it).as_i64()).into(),
         }
     }
 
@@ -106,6 +123,7 @@ impl Array {
         match self {
             Self::Float(it) => it.shape(),
             Self::Int(it) => it.shape(),
+            Self::Complex(it, _) => it.shape(),
         }
     }
 
@@ -114,18 +132,26 @@ impl Array {
         self.shape().len()
     }
 
-    /// The elements as doubles, whole numbers as the nearest ones.
+    /// The elements as doubles, whole numbers as the nearest ones; of complex numbers the real parts.
     pub fn floats(&self) -> ArrayD<f64> {
         match self {
-            Self::Float(it) => it.clone(),
+            Self::Float(it) | Self::Complex(it, _) => it.clone(),
             Self::Int(it) => it.mapv(|it| it as f64),
+        }
+    }
+
+    /// Real and imaginary parts.
+    pub fn parts(&self) -> [ArrayD<f64>; 2] {
+        match self {
+            Self::Complex(real, imag) => [real.clone(), imag.clone()],
+            real => [real.floats(), ArrayD::zeros(real.shape())],
         }
     }
 
     /// The elements as integers, floats truncated.
     pub fn ints(&self) -> ArrayD<i64> {
         match self {
-            Self::Float(it) => it.mapv(|it| it as i64),
+            Self::Float(it) | Self::Complex(it, _) => it.mapv(|it| it as i64),
             Self::Int(it) => it.clone(),
         }
     }
@@ -134,6 +160,9 @@ impl Array {
     pub fn truths(&self) -> ArrayD<bool> {
         match self {
             Self::Float(it) => it.mapv(|it| it != 0.0),
+            Self::Complex(real, imag) => {
+                by_index(real.shape(), |at| real[at] != 0.0 || imag[at] != 0.0)
+            }
             Self::Int(it) => it.mapv(|it| it != 0),
         }
     }
@@ -143,6 +172,10 @@ impl Array {
         match dtype {
             DType::Bool => self.truths().into(),
             _ if dtype.is_float() => self.floats().into(),
+            _ if dtype.is_complex() => {
+                let [real, imag] = self.parts();
+                Self::Complex(real, imag)
+            }
             _ => self.ints().mapv(|it| dtype.wrapped(it)).into(),
         }
     }
@@ -151,6 +184,10 @@ impl Array {
     pub fn rounded(&self, dtype: DType) -> Self {
         match self.to(dtype) {
             Self::Float(it) => it.mapv(|it| dtype.nearest(it)).into(),
+            Self::Complex(real, imag) => {
+                let [real, imag] = [real, imag].map(|it| it.mapv(|it| dtype.nearest(it)));
+                Self::Complex(real, imag)
+            }
             ints => ints,
         }
     }
@@ -160,6 +197,9 @@ impl Array {
         match self {
             Self::Float(it) => it.mapv(f64::abs).into(),
             Self::Int(it) => it.mapv(i64::wrapping_abs).into(),
+            Self::Complex(real, imag) => {
+                by_index(real.shape(), |at| real[at].hypot(imag[at])).into()
+            }
         }
     }
 }
@@ -206,6 +246,7 @@ impl MeaningCx<'_> {
             Some(Attr::Bool(it)) => Number::Bool(*it),
             Some(Attr::Int(it)) => Number::Int(*it),
             Some(Attr::Float(it)) => Number::Float(*it),
+            Some(Attr::Complex(real, imag)) => Number::Complex(*real, *imag),
             _ => default,
         }
     }

@@ -85,7 +85,9 @@ fn checked_case(model: &Model, case: TestCase, idx: usize) -> Result<TestCase> {
 
 fn tensor(file: &SafeTensors<'_>, name: &str) -> Result<Tensor> {
     let view = file.tensor(name).map_err(|_| damaged(&format!("{name} is missing")))?;
-    let known = DType::ALL.into_iter().find(|it| it.safetensors() == view.dtype().to_string());
+    let known = DType::ALL
+        .into_iter()
+        .find(|it| it.safetensors() == Some(view.dtype().to_string().as_str()));
     let dtype = known.ok_or_else(|| damaged(&format!("{name} has dtype {}", view.dtype())))?;
     Tensor::from_le_bytes(view.data(), Shape::new(view.shape()), dtype).map_err(|it| match it {
         Error::File { problem } => damaged(&format!("{name}: {problem}")),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{FORMAT, Model, VERSION, checksum};
 use crate::graph::text::constants;
-use crate::{Result, Tensor, atomic_file};
+use crate::{Error, Result, Tensor, atomic_file};
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,9 +51,16 @@ impl Model {
         let mut data = Vec::new();
         for (name, tensor) in self.tensors() {
             let start = data.len();
+            let Some(dtype) = tensor.dtype().safetensors() else {
+                let problem = format!(
+                    "{name}: safetensors files have no {}; convert it to complex64, or keep .real and .imag apart",
+                    tensor.dtype()
+                );
+                return Err(Error::File { problem });
+            };
             tensor.append_le_bytes(&mut data)?;
             let entry = json!({
-                "dtype": tensor.dtype().safetensors(),
+                "dtype": dtype,
                 "shape": tensor.shape().to_vec(),
                 "data_offsets": [start, data.len()],
             });

@@ -92,6 +92,8 @@ pub enum ParamKind {
     OptInt,
     Float,
     OptFloat,
+    /// A number that may be complex.
+    Number,
     /// An int stands for a list of one.
     Ints,
     OptInts,

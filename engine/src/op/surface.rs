@@ -1,7 +1,7 @@
 //! What users see of an op besides its parameters: in what other forms they call it, what a call gives, and its shapes in words.
 
-use super::{InferCx, OpDef};
-use crate::Result;
+use super::{ComposedCx, InferCx, OpDef};
+use crate::{Outputs, Result};
 
 /// What users see of an op besides its parameters. A row says what is special: `Surface { shapes: "[n]", ..Surface::PLAIN }`.
 pub struct Surface {
@@ -20,6 +20,9 @@ pub struct Surface {
     /// Refuses numbers, operands or attributes, that mean nothing beside these dtypes. It is asked at each application, since what
     /// is derived from dtypes is kept.
     pub refuses: Option<fn(&InferCx<'_>) -> Result<()>>,
+    /// What it does with complex numbers, in ops on their parts. Elementwise ops have this from their expressions, views and kernels
+    /// that move elements take complex numbers as they are; other kernels without it refuse them.
+    pub complex: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
     /// Whether operands may lie on other devices than the first: indices do.
     pub mixes_devices: bool,
     /// The shapes it takes and gives, in words; empty where they follow from the body.
@@ -101,6 +104,7 @@ impl Surface {
         never_copies_as: &[],
         autocast: Autocast::Keep,
         refuses: None,
+        complex: None,
         mixes_devices: false,
         shapes: "",
     };

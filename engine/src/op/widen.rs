@@ -16,6 +16,10 @@ pub(super) fn widened(kernel: &Kernel, cx: &mut KernelCx<'_, '_>) -> Result<()> 
     if inputs.chain(cx.outputs.iter().map(OutView::dtype)).all(DType::is_arithmetic) {
         return (kernel.run)(cx);
     }
+    let mut dtypes = cx.inputs.iter().map(View::dtype).chain(cx.outputs.iter().map(OutView::dtype));
+    if let Some(dtype) = dtypes.find(|it| it.is_complex()) {
+        return Err(Error::DType { op: cx.op.name, dtype, allowed: "real numbers" });
+    }
     let wide = cx.inputs.iter().map(wide_input).collect::<Result<SmallVec<[_; 3]>>>()?;
     let views = cx.inputs.iter().zip(&wide).map(|(it, wide)| match wide {
         Some(wide) => wide.view(),

@@ -163,7 +163,7 @@ fn every_algorithm_gives_what_the_row_means_in_every_dtype() {
     let mut rows: BTreeSet<&str> = BTreeSet::new();
     for case in cases().iter().filter(|it| !it.op.body.is_elementwise()) {
         rows.insert(case.op.name);
-        for dtype in DType::ALL {
+        for dtype in DType::REAL {
             problems.extend(check(case, dtype, &mut n_ways));
         }
     }

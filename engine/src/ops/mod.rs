@@ -7,6 +7,7 @@ use crate::sync::OnceLock;
 
 pub mod binary;
 pub mod compare;
+pub mod complex;
 pub mod conv;
 pub mod create;
 pub mod index;
@@ -36,6 +37,7 @@ mod walk;
 pub static FAMILIES: &[&[&OpDef]] = &[
     binary::ALL,
     compare::ALL,
+    complex::ALL,
     conv::ALL,
     create::ALL,
     index::ALL,

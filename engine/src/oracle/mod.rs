@@ -25,6 +25,10 @@ pub fn results(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<V
         let outputs = interpreted(|| apply::apply(op, inputs, attrs))?;
         return outputs.iter().map(array_of).collect();
     }
+    if apply::complex::is_composed(op, inputs, attrs) {
+        let outputs = interpreted(|| apply::apply(op, inputs, attrs))?;
+        return outputs.iter().map(array_of).collect();
+    }
     let metas = apply::infer(op, inputs, attrs)?;
     admit::ahead(op, inputs, attrs)?;
     let arrays = inputs.iter().map(array_of).collect::<Result<Vec<_>>>()?;
@@ -141,6 +145,11 @@ fn rounded(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Vec<T
 pub fn array_of(tensor: &Tensor) -> Result<Array> {
     let shape = IxDyn(tensor.shape());
     let misfit = |_| Error::outside_storage();
+    if tensor.dtype().is_complex() {
+        let [real, imag] = tensor.to_parts()?;
+        let part = |it| ArrayD::from_shape_vec(shape.clone(), it).map_err(misfit);
+        return Ok(Array::Complex(part(real)?, part(imag)?));
+    }
     Ok(match tensor.dtype().is_float() {
         true => ArrayD::from_shape_vec(shape, tensor.to_f64_vec()?).map_err(misfit)?.into(),
         false => ArrayD::from_shape_vec(shape, tensor.to_i64_vec()?).map_err(misfit)?.into(),
@@ -155,6 +164,10 @@ pub fn tensor_of(array: &Array, dtype: DType) -> Result<Tensor> {
             Tensor::from_converted(&it.into_iter().collect::<Vec<_>>(), shape, dtype)
         }
         Array::Int(it) => Tensor::from_converted(&it.into_iter().collect::<Vec<_>>(), shape, dtype),
+        Array::Complex(real, imag) => {
+            let pairs: Vec<_> = real.into_iter().zip(imag).collect();
+            Tensor::from_pairs(&pairs, shape, dtype)
+        }
     }
 }
 

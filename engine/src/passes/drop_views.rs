@@ -45,7 +45,10 @@ fn same_place(graph: &Graph, chain: &[NodeId], from: Value) -> bool {
 fn input_of_view(graph: &Graph, node: NodeId) -> Option<Value> {
     let Kind::Op { op, inputs, .. } = &graph.node(node).kind else { return None };
     let Body::View(_) = op.body else { return None };
-    inputs.first().copied()
+    let keeps = |it: &Value| graph.meta(*it).dtype == graph.node(node).metas[0].dtype;
+    // A number is weaker in promotion than a view of it.
+    let is_weak = |it: &Value| matches!(graph.node(it.node).kind, Kind::Number(_) | Kind::Fed);
+    inputs.first().copied().filter(|it| keeps(it) && !is_weak(it))
 }
 
 /// `(reshape (reshape ?x))` becomes the outer reshape of `?x`, for ops that only look at the order of elements.

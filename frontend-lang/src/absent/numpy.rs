@@ -18,7 +18,7 @@ pub(super) static ATTRIBUTES: &[Row] = &[
         "a.dtype says the dtype; np.result_type, np.promote_types and np.issubdtype compare dtypes",
     ),
     ("numpy.alltrue", "NumPy 2 has `np.all` in its place"),
-    ("numpy.angle", "there are no complex numbers; np.arctan2(y, x) gives the angle of a point"),
+    ("numpy.angle", "there are no complex arrays; np.arctan2(y, x) gives the angle of a point"),
     ("numpy.asfarray", "NumPy 2 has `np.asarray(a, float)` in its place"),
     (
         "numpy.asfortranarray",
@@ -44,22 +44,49 @@ pub(super) static ATTRIBUTES: &[Row] = &[
     ),
     ("numpy.bytes_", "there are no bytes; np.save and np.load keep arrays, np.array makes them"),
     ("numpy.cast", "NumPy 2 has `np.asarray(a, dtype)` in its place"),
-    ("numpy.cdouble", "there are no complex numbers; keep the two parts in two arrays"),
+    (
+        "numpy.cdouble",
+        "there are no complex arrays; keep the two parts in two arrays, or take torch.complex64 tensors",
+    ),
     ("numpy.char", "arrays hold numbers; keep texts in a list"),
     ("numpy.character", "arrays hold numbers; keep texts in a list"),
-    ("numpy.clongdouble", "there are no complex numbers; keep the two parts in two arrays"),
+    (
+        "numpy.clongdouble",
+        "there are no complex arrays; keep the two parts in two arrays, or take torch.complex64 tensors",
+    ),
     (
         "numpy.common_type",
         "a.dtype says the dtype; np.result_type, np.promote_types and np.issubdtype compare dtypes",
     ),
-    ("numpy.complex", "there are no complex numbers; keep the two parts in two arrays"),
-    ("numpy.complex128", "there are no complex numbers; keep the two parts in two arrays"),
-    ("numpy.complex256", "there are no complex numbers; keep the two parts in two arrays"),
-    ("numpy.complex64", "there are no complex numbers; keep the two parts in two arrays"),
-    ("numpy.complex_", "there are no complex numbers; keep the two parts in two arrays"),
-    ("numpy.complexfloating", "there are no complex numbers; keep the two parts in two arrays"),
+    (
+        "numpy.complex",
+        "there are no complex arrays; keep the two parts in two arrays, or take torch.complex64 tensors",
+    ),
+    (
+        "numpy.complex128",
+        "there are no complex arrays; keep the two parts in two arrays, or take torch.complex64 tensors",
+    ),
+    (
+        "numpy.complex256",
+        "there are no complex arrays; keep the two parts in two arrays, or take torch.complex64 tensors",
+    ),
+    (
+        "numpy.complex64",
+        "there are no complex arrays; keep the two parts in two arrays, or take torch.complex64 tensors",
+    ),
+    (
+        "numpy.complex_",
+        "there are no complex arrays; keep the two parts in two arrays, or take torch.complex64 tensors",
+    ),
+    (
+        "numpy.complexfloating",
+        "there are no complex arrays; keep the two parts in two arrays, or take torch.complex64 tensors",
+    ),
     ("numpy.core", "it is about NumPy itself; torch.from_numpy and t.numpy() share elements"),
-    ("numpy.csingle", "there are no complex numbers; keep the two parts in two arrays"),
+    (
+        "numpy.csingle",
+        "there are no complex arrays; keep the two parts in two arrays, or take torch.complex64 tensors",
+    ),
     ("numpy.ctypeslib", "it is about NumPy itself; torch.from_numpy and t.numpy() share elements"),
     ("numpy.cumproduct", "NumPy 2 has `np.cumprod` in its place"),
     (
@@ -79,9 +106,9 @@ pub(super) static ATTRIBUTES: &[Row] = &[
         "a.dtype says the dtype; np.result_type, np.promote_types and np.issubdtype compare dtypes",
     ),
     ("numpy.einsum_path", "np.einsum finds its order by itself"),
-    ("numpy.emath", "there are no complex numbers; take np.sqrt(np.abs(x)) and the sign apart"),
+    ("numpy.emath", "there are no complex arrays; take np.sqrt(np.abs(x)) and the sign apart"),
     ("numpy.f2py", "it is about NumPy itself; torch.from_numpy and t.numpy() share elements"),
-    ("numpy.fft", "there are no complex numbers, so there is no Fourier transform"),
+    ("numpy.fft", "there are no complex arrays, so there is no Fourier transform"),
     ("numpy.find_common_type", "NumPy 2 has `np.result_type` in its place"),
     ("numpy.flatiter", "write a loop, or an operator on whole arrays"),
     ("numpy.flexible", "arrays hold numbers; keep other values in a list or a dict"),
@@ -314,7 +341,7 @@ pub(super) static ATTRIBUTES: &[Row] = &[
     ("numpy.require", "elements lie row after row; np.ascontiguousarray copies them in order"),
     (
         "numpy.roots",
-        "there are no complex numbers; np.poly1d and a loop of Newton steps find real roots",
+        "there are no complex arrays; np.poly1d and a loop of Newton steps find real roots",
     ),
     ("numpy.round_", "NumPy 2 has `np.round` in its place"),
     (
@@ -332,7 +359,10 @@ pub(super) static ATTRIBUTES: &[Row] = &[
         "it is about NumPy itself; torch.from_numpy and t.numpy() share elements",
     ),
     ("numpy.sometrue", "NumPy 2 has `np.any` in its place"),
-    ("numpy.sort_complex", "there are no complex numbers; keep the two parts in two arrays"),
+    (
+        "numpy.sort_complex",
+        "there are no complex arrays; keep the two parts in two arrays, or take torch.complex64 tensors",
+    ),
     ("numpy.spacing", "np.finfo(dtype).eps is the distance at 1"),
     ("numpy.str", "write `str`"),
     ("numpy.str_", "arrays hold numbers; keep texts in a list"),

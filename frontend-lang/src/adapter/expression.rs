@@ -165,16 +165,14 @@ impl Lower<'_> {
                 }
             },
             py::Number::Float(it) => ExprKind::Float(if negative { -it } else { *it }),
-            py::Number::Complex { .. } => {
-                self.refuse(node, "complex numbers are", "keep real and imaginary parts apart");
-                ExprKind::None
-            }
+            py::Number::Complex { imag, .. } => ExprKind::Imaginary(*imag),
         }
     }
 
     fn unary(&mut self, node: &py::ExprUnaryOp) -> ExprKind {
         if node.op == py::UnaryOp::USub
             && let py::Expr::NumberLiteral(number) = &*node.operand
+            && !number.value.is_complex()
         {
             return self.number(number, true);
         }

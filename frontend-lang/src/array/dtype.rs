@@ -128,13 +128,14 @@ pub fn promote(a: DType, b: DType) -> DType {
     PROMOTED[a as usize][b as usize]
 }
 
-/// The letter of a dtype's kind: `b`, `u`, `i` or `f`.
+/// The letter of a dtype's kind: `b`, `u`, `i`, `f` or `c`.
 pub fn kind(dtype: DType) -> &'static str {
     match (dtype.kind(), dtype.int_range()) {
         (Kind::Bool, _) => "b",
         (Kind::Int, Some((0, _))) => "u",
         (Kind::Int, _) => "i",
         (Kind::Float, _) => "f",
+        (Kind::Complex, _) => "c",
     }
 }
 

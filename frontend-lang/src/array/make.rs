@@ -151,6 +151,7 @@ fn made_within(value: &Value, depth: usize) -> Res {
                     engine::Number::Bool(_) => DType::Bool,
                     engine::Number::Int(_) => DType::I64,
                     engine::Number::Float(_) => DType::F64,
+                    engine::Number::Complex(..) => return Ok(value.clone()),
                 };
                 Ok(scalar::make(dtype, number))
             }

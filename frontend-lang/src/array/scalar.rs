@@ -160,6 +160,7 @@ pub fn make(dtype: DType, number: Number) -> Value {
     let core = match dtype.kind() {
         Numbers::Bool => return truth(number.as_f64() != 0.0),
         Numbers::Float => Value::Float(dtype.nearest(number.as_f64())),
+        Numbers::Complex => return convert::number(number),
         Numbers::Int => Value::Int(dtype.wrapped(number.as_i64())),
     };
     Value::Instance(Rc::new(Instance::over(class(dtype), core)))

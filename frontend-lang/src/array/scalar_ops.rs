@@ -74,6 +74,7 @@ fn side(value: &Value) -> Option<Side> {
         Number::Bool(_) => DType::Bool,
         Number::Int(_) => DType::I64,
         Number::Float(_) => DType::F64,
+        Number::Complex(..) => return None,
     });
     Some(Side { number, dtype, weak: known.is_none() })
 }

@@ -57,6 +57,7 @@ pub static TYPES: &[&NativeType] = &[
     &types::STATICMETHOD,
     &types::STR,
     &types::SUPER,
+    &crate::objects::complex::COMPLEX,
     &types::TUPLE,
     &types::TYPE,
     &types::BASE_EXCEPTION,

@@ -95,6 +95,7 @@ impl<'a> Compiler<'a> {
             | ExprKind::Ellipsis
             | ExprKind::Int(_)
             | ExprKind::Float(_)
+            | ExprKind::Imaginary(_)
             | ExprKind::Str(_) => {
                 let value = constant_of(expr).unwrap_or(Value::None);
                 self.emit_const(value);

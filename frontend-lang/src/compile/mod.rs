@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::ast::{self, Expr, ExprKind, Range, Stmt, StmtKind};
 use crate::bytecode::{Cache, Code, CodeKind, CodeParams, Op};
 use crate::diagnostic::Diagnostic;
+use crate::objects::complex::Complex;
 use crate::objects::module::Globals;
 use crate::resolve::{Place, ScopeKind, Scopes};
 use crate::site;
@@ -349,6 +350,7 @@ fn constant_of(expr: &Expr) -> Option<Value> {
         ExprKind::Ellipsis => Value::Ellipsis,
         ExprKind::Int(it) => Value::Int(*it),
         ExprKind::Float(it) => Value::Float(*it),
+        ExprKind::Imaginary(it) => Complex { real: 0.0, imag: *it }.into(),
         ExprKind::Str(it) => Sym::new(it).value(),
         ExprKind::None => Value::None,
         ExprKind::Tuple(items) => {

@@ -294,7 +294,7 @@ fn hint(kind: ParamKind) -> &'static str {
         ParamKind::Bool => "bool",
         ParamKind::Int => "int",
         ParamKind::OptInt => "int | None",
-        ParamKind::Float => "float",
+        ParamKind::Float | ParamKind::Number => "float",
         ParamKind::OptFloat => "float | None",
         ParamKind::Ints => "int | tuple[int]",
         ParamKind::OptInts => "int | tuple[int] | None",

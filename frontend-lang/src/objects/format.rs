@@ -6,6 +6,7 @@ use crate::cx::Cx;
 use crate::error::{Raised, overflow_error, type_error, type_name, value_error};
 use crate::memory;
 use crate::objects::class::full_type_name;
+use crate::objects::complex::Complex;
 use crate::objects::number::float_repr;
 use crate::sym::Sym;
 use crate::tensor::arith::several;
@@ -262,6 +263,38 @@ pub fn format_float(float: f64, spec: &str) -> Result<String, Raised> {
         None | Some('e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'n' | '%') => number_float(float, &parsed),
         _ => Err(parsed.unknown_code("float")),
     }
+}
+
+/// `format(complex, spec)`: both parts by the specification, padded as one text.
+pub fn format_complex(number: Complex, spec: &str) -> Result<String, Raised> {
+    let whole = Spec::parse(spec, "complex")?;
+    match whole.kind {
+        None | Some('e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'n') => {}
+        _ => return Err(whole.unknown_code("complex")),
+    }
+    if whole.zero {
+        return Err(value_error("Zero padding is not allowed in complex format specifier"));
+    }
+    if whole.align == Some('=') {
+        return Err(value_error("'=' alignment flag is not allowed in complex format specifier"));
+    }
+    let bare = Spec { width: 0, fill: None, align: None, ..whole };
+    let part = |float: f64, sign: Option<char>| match (bare.kind, bare.precision) {
+        (None, None) => {
+            let text = float_repr(float.abs());
+            let digits = text.strip_suffix(".0").unwrap_or(&text);
+            let negative = float.is_sign_negative() && !float.is_nan();
+            Ok(format!("{}{digits}", sign_of(negative, &Spec { sign, ..bare })))
+        }
+        _ => number_float(float, &Spec { sign, ..bare }),
+    };
+    let imag = part(number.imag, Some('+'))?;
+    let text = match number.real == 0.0 && number.real.is_sign_positive() && whole.kind.is_none() {
+        true => format!("{}j", part(number.imag, whole.sign)?),
+        false if whole.kind.is_none() => format!("({}{imag}j)", part(number.real, whole.sign)?),
+        false => format!("{}{imag}j", part(number.real, whole.sign)?),
+    };
+    Ok(pad(&text, whole.fill.unwrap_or(' '), whole.align.unwrap_or('>'), whole.width))
 }
 
 fn number_float(float: f64, spec: &Spec) -> Result<String, Raised> {

@@ -2,6 +2,7 @@
 
 pub mod attr_map;
 pub mod class;
+pub mod complex;
 pub mod descriptor;
 pub mod dict_view;
 pub(crate) mod finalizer;

@@ -67,15 +67,12 @@ pub fn int_pow(base: i64, exponent: i64) -> Result<i64, Raised> {
     base.checked_pow(exponent).ok_or_else(overflow)
 }
 
-/// `base ** exponent` of floats.
+/// `base ** exponent` of floats; of a number below 0 and a broken exponent it is NaN.
 pub fn float_pow(base: f64, exponent: f64) -> Result<f64, Raised> {
     if base == 0.0 && exponent < 0.0 {
         return Err(zero_division("0.0 cannot be raised to a negative power"));
     }
     let power = base.powf(exponent);
-    if power.is_nan() && !base.is_nan() && !exponent.is_nan() {
-        return Err(value_error("the result would be complex; complex numbers are not available"));
-    }
     if power.is_infinite() && base.is_finite() && exponent.is_finite() {
         return Err(overflow_error("(34, 'Numerical result out of range')"));
     }

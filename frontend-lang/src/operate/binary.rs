@@ -7,6 +7,7 @@ use crate::error::{Raised, type_error, value_error};
 use crate::memory;
 use crate::native::{NativeObject, Res};
 use crate::objects::class::type_name;
+use crate::objects::complex;
 use crate::objects::number::{self, overflow};
 use crate::objects::union::Union;
 use crate::operate::{BinaryOp, UnaryOp};
@@ -326,7 +327,7 @@ fn int_op(op: BinaryOp, a: i64, b: i64) -> Option<Res> {
         BinaryOp::TrueDiv => number::true_div(a as f64, b as f64).map(Value::Float),
         BinaryOp::FloorDiv => number::floor_div(a, b).map(Value::Int),
         BinaryOp::Mod => number::floor_mod(a, b).map(Value::Int),
-        BinaryOp::Pow if b < 0 => number::float_pow(a as f64, b as f64).map(Value::Float),
+        BinaryOp::Pow if b < 0 => power(a as f64, b as f64),
         BinaryOp::Pow => number::int_pow(a, b).map(Value::Int),
         BinaryOp::MatMul => return None,
         BinaryOp::LShift | BinaryOp::RShift => shift(op, a, b),
@@ -369,10 +370,18 @@ fn float_op(op: BinaryOp, a: f64, b: f64) -> Option<Res> {
                     .map(|it| Value::Float(it.1)),
             );
         }
-        BinaryOp::Pow => return Some(number::float_pow(a, b).map(Value::Float)),
+        BinaryOp::Pow => return Some(power(a, b)),
         _ => return None,
     };
     Some(Ok(Value::Float(value)))
+}
+
+/// `base ** exponent` of floats; a number below 0 to a broken power is complex.
+fn power(base: f64, exponent: f64) -> Res {
+    if base < 0.0 && base.is_finite() && exponent.is_finite() && exponent.fract() != 0.0 {
+        return complex::power_of_floats(base, exponent);
+    }
+    number::float_pow(base, exponent).map(Value::Float)
 }
 
 fn float_division(_: Raised) -> Raised {

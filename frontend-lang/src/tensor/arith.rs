@@ -112,7 +112,7 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
             value.shape()
         )));
     }
-    if value.dtype().is_float() && !before.dtype.is_float() {
+    if value.dtype().kind() > before.dtype.kind() && value.dtype().is_differentiable() {
         return Err(dtype_error(format!(
             "in place, a {} tensor cannot hold {} values; write `x = x + y`, or convert with x.float() first",
             before.dtype,

@@ -157,7 +157,7 @@ pub fn requires_grad(object: &Rc<TensorObj>, on: bool) -> Result<(), Raised> {
     if on == value.requires_grad() {
         return Ok(());
     }
-    if on && !value.dtype().is_float() {
+    if on && !value.dtype().is_differentiable() {
         return Err(dtype_error(format!(
             "only float tensors collect gradients, this one is {}; convert it with .float()",
             value.dtype()

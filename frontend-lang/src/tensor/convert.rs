@@ -6,6 +6,7 @@ use engine::{DType, Number, Shape, Tensor};
 use crate::array::scalar;
 use crate::memory::{self, SLOT};
 use crate::native::*;
+use crate::objects::complex::Complex;
 use crate::objects::number::new_nan;
 use crate::objects::tensor::TensorObj;
 use crate::patience::{self, Pace, tick};
@@ -16,6 +17,7 @@ pub fn number(number: Number) -> Value {
         Number::Bool(it) => Value::Bool(it),
         Number::Int(it) => Value::Int(it),
         Number::Float(it) => float(it),
+        Number::Complex(real, imag) => Complex { real, imag }.into(),
     }
 }
 
@@ -31,7 +33,10 @@ pub fn as_number(value: &Value) -> Option<Number> {
         Value::Int(it) => Number::Int(*it),
         Value::Float(it) if it.is_nan() => Number::Float(f64::NAN.copysign(*it)),
         Value::Float(it) => Number::Float(*it),
-        _ => return None,
+        other => {
+            let Complex { real, imag } = *other.downcast::<Complex>()?;
+            Number::Complex(real, imag)
+        }
     })
 }
 
@@ -74,6 +79,7 @@ pub fn ints(cx: &mut Cx, value: &Value) -> Result<Vec<i64>, Raised> {
 struct Nested {
     ints: Vec<i64>,
     floats: Vec<f64>,
+    imags: Vec<f64>,
     shape: Vec<usize>,
     dtype: Option<DType>,
     /// Tensors inside lists keep their dtype; numbers get the default of their kind.
@@ -103,6 +109,7 @@ pub fn from_data_as(
     let found = nested.dtype.unwrap_or(floats);
     let dtype = dtype.unwrap_or(match found {
         DType::F64 if !nested.from_tensor => floats,
+        DType::C128 if !nested.from_tensor => floats.complex(),
         other => other,
     });
     let shape = Shape::new(&nested.shape);
@@ -184,6 +191,7 @@ impl Nested {
         }
         self.ints.push(number.as_i64());
         self.floats.push(number.as_f64());
+        self.imags.push(number.imag());
         let dtype = number.dtype();
         self.dtype = Some(self.dtype.map_or(dtype, |it| it.promote(dtype)));
         Ok(())
@@ -195,9 +203,13 @@ impl Nested {
         }
         let before = self.dtype;
         let dtype = tensor.dtype();
-        for value in tensor.to_f64_vec()? {
-            let number =
-                if dtype.is_float() { Number::Float(value) } else { Number::Int(value as i64) };
+        let [reals, imags] = tensor.detach().to_parts()?;
+        for (value, imag) in reals.into_iter().zip(imags) {
+            let number = match dtype.kind() {
+                Kind::Complex => Number::Complex(value, imag),
+                Kind::Float => Number::Float(value),
+                Kind::Int | Kind::Bool => Number::Int(value as i64),
+            };
             self.push(number, depth + tensor.rank())?;
         }
         self.dtype = Some(before.map_or(dtype, |it| it.promote(dtype)));
@@ -206,16 +218,27 @@ impl Nested {
     }
 
     fn build(&self, shape: Shape, dtype: DType) -> Result<Tensor, Raised> {
-        let whole = self.dtype.is_some_and(|it| !it.is_float());
+        let whole = self.dtype.is_some_and(|it| matches!(it.kind(), Kind::Int | Kind::Bool));
         let strange = self.ints.iter().find(|&&it| whole && !Number::Int(it).fits(dtype));
         if let Some(number) = strange {
             return Err(runtime_error(format!(
                 "{number} does not fit into {dtype}: take a wider dtype"
             )));
         }
-        Ok(match dtype.is_int() {
-            true => Tensor::from_converted(&self.ints, shape, dtype)?,
-            false => Tensor::from_converted(&self.floats, shape, dtype)?,
+        let is_complex = self.dtype.is_some_and(DType::is_complex);
+        if is_complex && !dtype.is_complex() {
+            return Err(type_error(format!(
+                "complex numbers do not fit into {dtype}; take dtype=torch.complex64, or their real parts"
+            )));
+        }
+        Ok(match dtype.kind() {
+            Kind::Complex => {
+                let pairs: Vec<_> =
+                    self.floats.iter().copied().zip(self.imags.iter().copied()).collect();
+                Tensor::from_pairs(&pairs, shape, dtype)?
+            }
+            Kind::Int => Tensor::from_converted(&self.ints, shape, dtype)?,
+            Kind::Float | Kind::Bool => Tensor::from_converted(&self.floats, shape, dtype)?,
         })
     }
 }
@@ -246,6 +269,11 @@ fn nested(tensor: &Tensor) -> Res {
     let flat: Vec<Value> = match tensor.dtype().kind() {
         Kind::Float => tensor.to_f64_vec()?.into_iter().inspect(|_| tick()).map(float).collect(),
         Kind::Int => tensor.to_i64_vec()?.into_iter().inspect(|_| tick()).map(Value::Int).collect(),
+        Kind::Complex => {
+            let [reals, imags] = tensor.to_parts()?;
+            let pairs = reals.into_iter().zip(imags).inspect(|_| tick());
+            pairs.map(|(real, imag)| Complex { real, imag }.into()).collect()
+        }
         Kind::Bool => tensor.to_vec::<u8>()?.into_iter().map(|it| Value::Bool(it != 0)).collect(),
     };
     let mut items = flat;

@@ -37,9 +37,13 @@ pub const NAMES: &[(&str, DType)] = &[
     ("float", DType::F32),
     ("float64", DType::F64),
     ("double", DType::F64),
+    ("complex64", DType::C64),
+    ("cfloat", DType::C64),
+    ("complex128", DType::C128),
+    ("cdouble", DType::C128),
 ];
 
-/// The dtype that a value names: a dtype, its name, or the types `float`, `int` and `bool`.
+/// The dtype that a value names: a dtype, its name, or the types `float`, `int`, `complex` and `bool`.
 pub fn from_value(value: &Value) -> Result<DType, Raised> {
     if let Some(DTypeObj(dtype)) = value.downcast::<DTypeObj>() {
         return Ok(*dtype);
@@ -51,6 +55,7 @@ pub fn from_value(value: &Value) -> Result<DType, Raised> {
         Value::Class(class) => match class.name.as_str() {
             "float" => "float32",
             "int" => "int64",
+            "complex" => "complex128",
             other => other,
         },
         Value::Func(it) => of_constructor(it.code.name.as_str()),
@@ -81,6 +86,8 @@ const CONSTRUCTORS: &[(DType, &str)] = &[
     (DType::BF16, "BFloat16Tensor"),
     (DType::F32, "FloatTensor"),
     (DType::F64, "DoubleTensor"),
+    (DType::C64, "ComplexFloatTensor"),
+    (DType::C128, "ComplexDoubleTensor"),
 ];
 
 /// The name of a tensor's type in older code: `torch.FloatTensor`.
@@ -105,6 +112,7 @@ impl NativeObject for DTypeObj {
     fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
         Ok(match name.as_str() {
             "is_floating_point" => Some(Value::Bool(self.0.is_float())),
+            "is_complex" => Some(Value::Bool(self.0.is_complex())),
             "is_signed" => Some(Value::Bool(self.0.int_range().is_none_or(|it| it.0 < 0))),
             "itemsize" => Some(Value::from(self.0.size())),
             _ => None,

@@ -64,6 +64,8 @@ static METHODS: &[NativeFn] = &[
     function("astype", "self, dtype", "Converts the dtype.", to_dtype),
     function("float", "self", "As float32.", to_float),
     function("double", "self", "As float64.", to_double),
+    function("cfloat", "self", "As complex64.", to_cfloat),
+    function("cdouble", "self", "As complex128.", to_cdouble),
     function("int", "self", "As int32.", to_int),
     function("long", "self", "As int64.", to_long),
     function("bool", "self", "As bool.", to_bool),
@@ -319,6 +321,14 @@ fn to_double(_cx: &mut Cx, args: Args<'_>) -> Res {
     converted(&args, Some(DType::F64))
 }
 
+fn to_cfloat(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::C64))
+}
+
+fn to_cdouble(_cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(&args, Some(DType::C128))
+}
+
 fn to_int(_cx: &mut Cx, args: Args<'_>) -> Res {
     converted(&args, Some(DType::I32))
 }
@@ -456,8 +466,10 @@ fn filled(args: &Args<'_>, value: &Tensor) -> Res {
         }
     }
     let value = match value.as_number() {
-        Some(number) => engine::functional::full(&before.shape, number.as_f64(), before.dtype)?,
-        None => convert::cast(value, Some(before.dtype))?,
+        Some(number) if !before.dtype.is_complex() => {
+            engine::functional::full(&before.shape, number.as_f64(), before.dtype)?
+        }
+        _ => convert::cast(value, Some(before.dtype))?,
     };
     let value = match *value.shape() == before.shape {
         true => value,

@@ -49,7 +49,8 @@ pub fn repr(tensor: &Tensor) -> Result<String> {
         suffixes.extend(place.into_iter().chain(dtype).chain(grad_suffix(tensor)));
         return Ok(with_suffixes(&format!("{prefix}..."), &suffixes, prefix.len()));
     }
-    let default_dtype = matches!(tensor.dtype(), DType::F32 | DType::I64 | DType::Bool);
+    let default_dtype =
+        matches!(tensor.dtype(), DType::F32 | DType::C64 | DType::I64 | DType::Bool);
     if tensor.numel() == 0 {
         if tensor.rank() != 1 {
             suffixes.push(format!("size={}", tuple(tensor.shape())));
@@ -116,6 +117,8 @@ struct Cells {
     values: Vec<f64>,
     /// The same as integers, for integer dtypes.
     ints: Vec<i64>,
+    /// The imaginary parts; the others are the real ones.
+    imag: Option<Box<Cells>>,
 }
 
 impl Cells {
@@ -134,7 +137,12 @@ impl Cells {
             offsets.iter().filter_map(|&at| view.number_at(at as usize)).collect()
         })?;
         let (values, ints) = numbers.iter().map(|it| (it.as_f64(), it.as_i64())).unzip();
-        Ok(Self { dtype: tensor.dtype(), shown, values, ints })
+        let dtype = tensor.dtype().part();
+        let imag = tensor.dtype().is_complex().then(|| {
+            let values = numbers.iter().map(|it| it.imag()).collect();
+            Box::new(Self { dtype, shown: Vec::new(), values, ints: Vec::new(), imag: None })
+        });
+        Ok(Self { dtype, shown, values, ints, imag })
     }
 
     /// Number of values below one shown index of dimension `dim`.
@@ -166,12 +174,15 @@ enum Style {
 struct Format {
     style: Style,
     width: usize,
+    /// Of the imaginary parts.
+    imag: Option<Box<Format>>,
 }
 
 impl Format {
     fn of(cells: &Cells) -> Self {
         let style = Self::style(cells);
-        let mut format = Self { style, width: 1 };
+        let imag = cells.imag.as_ref().map(|it| Box::new(Self::of(it)));
+        let mut format = Self { style, width: 1, imag };
         let n_values = cells.values.len();
         let measured = |idx: &usize| {
             let value = cells.values[*idx];
@@ -216,7 +227,16 @@ impl Format {
     }
 
     fn cell(&self, cells: &Cells, idx: usize) -> String {
-        format!("{:>width$}", self.raw(cells, idx), width = self.width)
+        let real = format!("{:>width$}", self.raw(cells, idx), width = self.width);
+        let (Some(format), Some(cells)) = (&self.imag, &cells.imag) else { return real };
+        let imag = format.raw(cells, idx);
+        let sign = if imag.starts_with('-') { "" } else { "+" };
+        format!("{real}{sign}{imag}j")
+    }
+
+    /// Columns of one element, as PyTorch counts them.
+    fn columns(&self) -> usize {
+        self.width + 2 + self.imag.as_ref().map_or(0, |it| it.width + 1)
     }
 }
 
@@ -255,7 +275,7 @@ fn nested(cells: &Cells, format: &Format, dim: usize, start: usize, indent: usiz
 }
 
 fn row(cells: &Cells, format: &Format, start: usize, indent: usize) -> String {
-    let per_line = (options().line.saturating_sub(indent) / (format.width + 2)).max(1);
+    let per_line = (options().line.saturating_sub(indent) / format.columns()).max(1);
     let mut at = start;
     let mut texts = Vec::new();
     for index in &cells.shown[cells.shown.len() - 1] {

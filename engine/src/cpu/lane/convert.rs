@@ -30,7 +30,7 @@ pub(crate) enum Mem {
 }
 
 impl Mem {
-    /// What a tensor of a dtype consists of.
+    /// What a tensor of a dtype consists of; complex numbers consist of their parts.
     pub(crate) fn of(dtype: DType) -> Self {
         match dtype {
             DType::Bool | DType::U8 => Self::U8,
@@ -41,8 +41,8 @@ impl Mem {
             DType::I64 => Self::I64,
             DType::F16 => Self::F16,
             DType::BF16 => Self::BF16,
-            DType::F32 => Self::F32,
-            DType::F64 => Self::F64,
+            DType::F32 | DType::C64 => Self::F32,
+            DType::F64 | DType::C128 => Self::F64,
         }
     }
 
@@ -267,6 +267,7 @@ fn copy(width: Width, isa: Isa) -> Kern {
         Width::W2 => lanes!(two isa, i16, |x| x),
         Width::W4 => lanes!(two isa, i32, |x| x),
         Width::W8 => lanes!(two isa, i64, |x| x),
+        Width::W16 => lanes!(two isa, u128, |x| x),
     }
 }
 
@@ -281,7 +282,7 @@ pub(crate) fn wrap(dtype: DType, isa: Isa) -> Option<Kern> {
         DType::I32 => lanes!(two isa, i64, |x| whole::signed::<_, 32>(x)),
         DType::F16 => lanes!(all isa, f32, |x| from_f16(to_f16(x))),
         DType::BF16 => lanes!(all isa, f32, |x| from_bf16(to_bf16(x))),
-        DType::I64 | DType::F32 | DType::F64 => return None,
+        DType::I64 | DType::F32 | DType::F64 | DType::C64 | DType::C128 => return None,
     })
 }
 
@@ -291,7 +292,7 @@ mod tests {
 
     #[test]
     fn every_type_is_converted_to_every_other() {
-        for (from, to) in DType::ALL.into_iter().flat_map(|a| DType::ALL.map(|b| (a, b))) {
+        for (from, to) in DType::REAL.into_iter().flat_map(|a| DType::REAL.map(|b| (a, b))) {
             let (mut at, mut n_stops) = (Mem::of(from), 0);
             while let Some(next) = at.stop(Mem::of(to)) {
                 assert!(convert(at, next, isa()).is_some(), "{at:?} to {next:?}");

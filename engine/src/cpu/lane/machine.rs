@@ -467,7 +467,8 @@ unsafe fn read_bits(ptr: *const u8, width: Width) -> u64 {
             Width::W1 => u64::from(*ptr),
             Width::W2 => u64::from(*ptr.cast::<u16>()),
             Width::W4 => u64::from(*ptr.cast::<u32>()),
-            Width::W8 => *ptr.cast::<u64>(),
+            // No lane is as wide: of complex numbers there are the parts.
+            Width::W8 | Width::W16 => *ptr.cast::<u64>(),
         }
     }
 }
@@ -485,6 +486,7 @@ unsafe fn fill(slot: *mut u8, bits: u64, width: Width, n: usize) {
             Width::W2 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits as u16),
             Width::W4 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits as u32),
             Width::W8 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits),
+            Width::W16 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(u128::from(bits)),
         }
     }
 }
@@ -510,6 +512,7 @@ unsafe fn gather(
             Width::W2 => gather_as::<u16>(slot.cast(), base.cast(), geometry, row, start, n),
             Width::W4 => gather_as::<u32>(slot.cast(), base.cast(), geometry, row, start, n),
             Width::W8 => gather_as::<u64>(slot.cast(), base.cast(), geometry, row, start, n),
+            Width::W16 => gather_as::<u128>(slot.cast(), base.cast(), geometry, row, start, n),
         }
     }
 }

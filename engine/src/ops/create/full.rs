@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     meaning: Meaning::Of(meaning),
     params: &[
         Param::required("size", ParamKind::Ints),
-        Param::required("fill_value", ParamKind::Float),
+        Param::required("fill_value", ParamKind::Number),
         Param::with("dtype", ParamKind::OptDType, Default::None),
     ],
     dtypes: DTypeRule::Any,

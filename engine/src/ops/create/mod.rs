@@ -50,6 +50,7 @@ fn number_or(attrs: &Attrs, idx: usize, default: Number) -> Number {
 fn dtype_of(number: Number) -> DType {
     match number {
         Number::Float(_) => DType::F32,
+        Number::Complex(..) => DType::C64,
         Number::Bool(_) | Number::Int(_) => number.dtype(),
     }
 }

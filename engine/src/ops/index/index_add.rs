@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{add_row, admit_along, index_dtype};
+use crate::apply::complex::in_pairs;
 use crate::cpu::{elements, strided};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::indices;
@@ -33,6 +34,7 @@ pub static OP: OpDef = OpDef {
     surface: Surface {
         in_place: true,
         shapes: "the shape of the input; source has the length of index along dim",
+        complex: Some(|cx| in_pairs(cx, 0)),
         ..Surface::PLAIN
     },
     onnx: &[],

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{add_row, admit_leading, index_dtype, leading, row_starts};
+use crate::apply::complex::by_parts;
 use crate::cpu::view::View;
 use crate::cpu::{elements, interrupt, strided};
 use crate::functional::unbroadcast;
@@ -37,6 +38,7 @@ pub static OP: OpDef = OpDef {
         mixes_devices: true,
         form: Some(Form::new("index_put", When::At(0, "input", Is::Tensor))),
         shapes: "the shape of the input; values are broadcast to what is indexed",
+        complex: Some(by_parts),
         ..Surface::PLAIN
     },
     onnx: &[Onnx { op_type: "ScatterND", since: 16, attrs: &[] }],

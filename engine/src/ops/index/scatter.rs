@@ -1,6 +1,7 @@
 //! `scatter`: the input with `src` placed along a dimension: `out[index[i][j]][j] = src[i][j]` for `dim=0`; a number fills all places.
 
 use super::{admit_along, placing};
+use crate::apply::complex::by_parts;
 use crate::functional::num;
 use crate::meaning::Meaning;
 use crate::op::{
@@ -28,7 +29,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { in_place: true, shapes: shapes::SCATTERED, ..Surface::PLAIN },
+    surface: Surface {
+        in_place: true,
+        shapes: shapes::SCATTERED,
+        complex: Some(by_parts),
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx { op_type: "ScatterElements", since: 16, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.scatter", "oneflow.scatter"],
     examples: &[

@@ -1,6 +1,7 @@
 //! `scatter_add`: the input with `src` added along a dimension: `out[index[i][j]][j] += src[i][j]` for `dim=0`.
 
 use super::{admit_along, placing};
+use crate::apply::complex::by_parts;
 use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes};
 use crate::{OpDef, Result, Tensor};
@@ -25,7 +26,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { in_place: true, shapes: shapes::SCATTERED, ..Surface::PLAIN },
+    surface: Surface {
+        in_place: true,
+        shapes: shapes::SCATTERED,
+        complex: Some(by_parts),
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.scatter_add"],
     examples: &[

@@ -39,6 +39,7 @@ pub static OP: OpDef = OpDef {
     surface: Surface {
         autocast: Autocast::Half,
         shapes: "input [..., in], weight [out, in], bias [out] give [..., out]",
+        complex: Some(super::linear_of_parts),
         ..Surface::PLAIN
     },
     onnx: &[Onnx { op_type: "Gemm", since: 13, attrs: &[] }],

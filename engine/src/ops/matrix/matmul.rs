@@ -34,6 +34,7 @@ pub static OP: OpDef = OpDef {
     surface: Surface {
         autocast: Autocast::Half,
         shapes: "[..., N, K] @ [..., K, M] gives [..., N, M]; leading dimensions are broadcast, a vector is a row or a column that is left out",
+        complex: Some(|cx| super::product_of_parts(cx, matmul)),
         ..Surface::PLAIN
     },
     onnx: &[Onnx { op_type: "MatMul", since: 13, attrs: &[] }],

@@ -1,6 +1,6 @@
 //! Products of matrices and vectors.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::OpDef;
 use crate::cpu::elements::Elements;
@@ -9,8 +9,9 @@ use crate::cpu::typed::Plain;
 use crate::cpu::view::View;
 use crate::cpu::{gemm, interrupt, strided};
 use crate::dtype::Arithmetic;
+use crate::functional::{self, add, complex, part, sub};
 use crate::op::{ComposedCx, InferCx, KernelCx};
-use crate::{Error, Layout, Result, Shape, Tensor};
+use crate::{Error, Layout, Outputs, Result, Shape, Tensor};
 
 pub mod addbmm;
 pub mod addmm;
@@ -47,6 +48,31 @@ pub static ALL: &[&OpDef] = &[
     &mv::OP,
     &outer::OP,
 ];
+
+/// A product of complex numbers, from four products of their parts.
+fn product_of_parts(
+    cx: &ComposedCx<'_>,
+    product: fn(&Tensor, &Tensor) -> Result<Tensor>,
+) -> Result<Outputs> {
+    let (a, b) = (cx.input(0)?, cx.input(1)?);
+    if a.dtype() != b.dtype() {
+        return Err(Error::DTypes { op: cx.op.name, dtypes: vec![a.dtype(), b.dtype()] });
+    }
+    let [ar, ai] = [part(a, 0)?, part(a, 1)?];
+    let [br, bi] = [part(b, 0)?, part(b, 1)?];
+    let real = sub(&product(&ar, &br)?, &product(&ai, &bi)?)?;
+    let imag = add(&product(&ar, &bi)?, &product(&ai, &br)?)?;
+    Ok(smallvec![complex(&real, &imag)?])
+}
+
+/// `input @ weight.T + bias` of complex numbers.
+fn linear_of_parts(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let mut outputs = product_of_parts(cx, |x, weight| functional::linear(x, weight, None))?;
+    if let Some(bias) = cx.opt_input(2) {
+        outputs[0] = add(&outputs[0], bias)?;
+    }
+    Ok(outputs)
+}
 
 /// The operands, which must be vectors.
 fn two_vectors<'a>(cx: &'a ComposedCx<'_>) -> Result<(&'a Tensor, &'a Tensor)> {

@@ -5,9 +5,13 @@ use smallvec::smallvec;
 use crate::OpDef;
 use crate::cpu::interrupt;
 use crate::cpu::view::OutView;
-use crate::op::{InferCx, KernelCx};
+use crate::functional::{mul, num, view_as_complex};
+use crate::op::{ComposedCx, InferCx, KernelCx};
 use crate::ops::shape::size_list;
-use crate::{Attr, DType, Error, Meta, Metas, Result, random, with_dtype, with_float};
+use crate::{
+    Attr, Attrs, DType, Error, Meta, Metas, Outputs, Result, apply, apply_one, random, with_dtype,
+    with_float,
+};
 
 pub mod bernoulli;
 pub mod dropout_mask;
@@ -47,6 +51,30 @@ pub(crate) fn size_infer(cx: &InferCx<'_>, size: usize, dtype: usize) -> Result<
         return Err(Error::DType { op: cx.op.name, dtype, allowed: "floats" });
     }
     Ok(smallvec![Meta::new(shape, dtype)])
+}
+
+/// Complex numbers whose parts are drawn one after the other, `scale` times what the op draws.
+pub(crate) fn complex_draw(cx: &ComposedCx<'_>, scale: f64) -> Result<Outputs> {
+    let size = cx.ints(0).unwrap_or_default();
+    let dtype = dtype_of_attr(cx.attrs, 1, DType::C64);
+    let size: Vec<i64> = size.into_iter().chain([2]).collect();
+    let parts = apply_one(cx.op, &[], &smallvec![Attr::ints(&size), Attr::DType(dtype.part())])?;
+    let parts = if scale == 1.0 { parts } else { mul(&parts, &num(scale))? };
+    Ok(smallvec![view_as_complex(&parts)?])
+}
+
+/// What the op draws in the shape of input 0, and in its dtype unless attribute 0 is another.
+pub(crate) fn complex_draw_like(cx: &ComposedCx<'_>, drawn: &'static OpDef) -> Result<Outputs> {
+    let input = cx.input(0)?;
+    let dtype = dtype_of_attr(cx.attrs, 0, input.dtype());
+    apply(drawn, &[], &smallvec![Attr::sizes(input.shape()), Attr::DType(dtype)])
+}
+
+fn dtype_of_attr(attrs: &Attrs, idx: usize, default: DType) -> DType {
+    match attrs.get(idx) {
+        Some(Attr::DType(it)) => *it,
+        _ => default,
+    }
 }
 
 /// Output 0 filled with uniform numbers from `[low, high)`.

@@ -23,7 +23,11 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::SIZE, ..Surface::PLAIN },
+    surface: Surface {
+        shapes: shapes::SIZE,
+        complex: Some(|cx| super::complex_draw(cx, 1.0)),
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.rand"],
     examples: &[

@@ -1,5 +1,7 @@
 //! `randn`: normal random numbers with mean 0 and standard deviation 1.
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use super::{fill_normal, size_infer};
 use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
 use crate::op::{
@@ -23,7 +25,11 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::SIZE, ..Surface::PLAIN },
+    surface: Surface {
+        shapes: shapes::SIZE,
+        complex: Some(|cx| super::complex_draw(cx, FRAC_1_SQRT_2)),
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["oneflow.randn"],
     examples: &[("randn((2, 3)).shape", "torch.Size([2, 3])"), ("randn((0,))", "tensor([])")],

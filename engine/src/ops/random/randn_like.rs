@@ -18,7 +18,11 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
+    surface: Surface {
+        shapes: shapes::SAME,
+        complex: Some(|cx| super::complex_draw_like(cx, &super::randn::OP)),
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &[],
     examples: &[("randn_like(zeros(2, 3)).shape", "torch.Size([2, 3])")],

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{count, dims_attr, reduced_shape};
+use crate::apply::complex::by_truth;
 use crate::meaning::Meaning;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
@@ -22,7 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
+    surface: Surface { shapes: shapes::REDUCED, complex: Some(by_truth), ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -1,6 +1,7 @@
 //! `cumsum`: the running sum along a dimension.
 
 use super::running::{self, Running};
+use crate::apply::complex::by_parts;
 use crate::functional::{cumsum, flip};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind};
 use crate::op::{
@@ -25,7 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
+    surface: Surface { shapes: shapes::SAME, complex: Some(by_parts), ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "CumSum", since: 11, attrs: &[("dim", "axis")] }],
     aliases: &["megengine.functional.cumsum", "oneflow.cumsum"],
     examples: &[

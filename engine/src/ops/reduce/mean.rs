@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{dims_attr, fold_into, n_reduced, reduced_shape, spread};
+use crate::apply::complex::by_parts;
 use crate::cpu::reduce;
 use crate::functional::{div, num};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, over};
@@ -30,7 +31,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
+    surface: Surface { shapes: shapes::REDUCED, complex: Some(by_parts), ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "ReduceMean",
         since: 13,

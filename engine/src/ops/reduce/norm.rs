@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::{Rows, dims_attr, fold_into, reduced_shape, rows, spread};
+use crate::apply::complex::absolute;
 use crate::cpu::number::Float;
 use crate::cpu::reduce;
 use crate::functional::{abs, div, eq, mul, num, pow, select_where, sign, sum, to};
@@ -41,6 +42,7 @@ pub static OP: OpDef = OpDef {
             ]),
         )),
         shapes: shapes::REDUCED,
+        complex: Some(absolute),
         ..Surface::PLAIN
     },
     onnx: &[Onnx {

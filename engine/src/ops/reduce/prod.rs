@@ -2,15 +2,17 @@
 
 use smallvec::smallvec;
 
-use super::{accumulate, dims_attr, spread};
+use super::{accumulate, dims_attr, n_reduced, reduced_shape, spread};
 use crate::cpu::reduce;
-use crate::functional::{div, eq, mul, num, select_where, sub, sum, to};
+use crate::functional::{
+    cat, div, eq, full, mul, num, permute, reshape, select_where, slice, sub, sum, to,
+};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind, over};
 use crate::op::{
-    Autocast, Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param,
+    ParamKind, Saves, Surface, shapes,
 };
-use crate::{Attr, DType, OpDef, Result, Tensor, apply_one, functional};
+use crate::{Attr, DType, OpDef, Outputs, Result, Shape, Tensor, apply_one, functional};
 
 pub static OP: OpDef = OpDef {
     name: "prod",
@@ -30,7 +32,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { autocast: Autocast::Float32, shapes: shapes::REDUCED, ..Surface::PLAIN },
+    surface: Surface {
+        autocast: Autocast::Float32,
+        shapes: shapes::REDUCED,
+        complex: Some(of_complex),
+        ..Surface::PLAIN
+    },
     onnx: &[Onnx {
         op_type: "ReduceProd",
         since: 13,
@@ -53,6 +60,32 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     accumulate(cx, reduce::Product)
+}
+
+/// Halves of the numbers multiplied by each other, until one is left.
+fn of_complex(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let x = match cx.attrs.get(2) {
+        Some(Attr::DType(dtype)) => to(cx.input(0)?, *dtype)?,
+        _ => cx.input(0)?.clone(),
+    };
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, x.rank())?;
+    let kept: Vec<usize> = (0..x.rank()).filter(|it| !dims.contains(it)).collect();
+    let order: Vec<i64> = kept.iter().chain(&dims).map(|&it| it as i64).collect();
+    let mut n = n_reduced(x.shape(), &dims);
+    let lines: Shape = kept.iter().map(|&it| x.shape()[it]).chain([n]).collect();
+    let mut res = reshape(&permute(&x, &order)?, &lines)?;
+    while n > 1 {
+        let (half, odd) = ((n / 2) as i64, n % 2);
+        let [low, high] = [0, half].map(|it| slice(&res, -1, it, it + half, 1));
+        let products = mul(&low?, &high?)?;
+        res = match odd {
+            0 => products,
+            _ => cat(&[products, slice(&res, -1, 2 * half, n as i64, 1)?], -1)?,
+        };
+        n = n / 2 + odd;
+    }
+    let shape = reduced_shape(x.shape(), &dims, cx.flag(1));
+    Ok(smallvec![if n == 0 { full(&shape, 1.0, x.dtype())? } else { reshape(&res, &shape)? }])
 }
 
 /// The product of the others: with no zero it is `y / x`; with one zero only that element has it; with more it is 0.

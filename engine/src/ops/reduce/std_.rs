@@ -1,12 +1,14 @@
 //! `std`: the standard deviation over dimensions, or of all elements: the root of the variance.
 
-use crate::functional::{div, eq, mul, num, select_where};
+use smallvec::smallvec;
+
+use crate::functional::{div, eq, mul, num, select_where, sqrt};
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
-    shapes,
+    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
-use crate::{OpDef, Result, Tensor, functional};
+use crate::{OpDef, Outputs, Result, Tensor, apply_one, functional};
 
 pub static OP: OpDef = OpDef {
     name: "std",
@@ -26,7 +28,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
+    surface: Surface { shapes: shapes::REDUCED, complex: Some(of_complex), ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.std", "oneflow.std"],
     examples: &[
@@ -38,6 +40,12 @@ pub static OP: OpDef = OpDef {
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     super::variances(cx, f64::sqrt)
+}
+
+/// The root of the variance.
+fn of_complex(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let variance = apply_one(&super::var::OP, std::slice::from_ref(cx.input(0)?), cx.attrs)?;
+    Ok(smallvec![sqrt(&variance)?])
 }
 
 /// As for the variance, with `dy / (2 y)`; 0 where `y` is 0.

@@ -1,6 +1,7 @@
 //! `sum`: the sum over dimensions, or of all elements.
 
 use super::{accumulate, dims_attr, spread};
+use crate::apply::complex::by_parts;
 use crate::cpu::reduce;
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind, over};
 use crate::op::{
@@ -27,7 +28,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
+    surface: Surface { shapes: shapes::REDUCED, complex: Some(by_parts), ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "ReduceSum",
         since: 13,

@@ -1,5 +1,6 @@
 //! `var`: the variance over dimensions, or of all elements: squared distances from the mean, divided by their number less `correction`.
 
+use crate::apply::complex::added_up;
 use crate::meaning::Meaning;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
@@ -25,7 +26,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
+    surface: Surface {
+        shapes: shapes::REDUCED,
+        complex: Some(|cx| Ok(smallvec::smallvec![added_up(cx)?])),
+        ..Surface::PLAIN
+    },
     onnx: &[],
     aliases: &["megengine.functional.var", "oneflow.var"],
     examples: &[

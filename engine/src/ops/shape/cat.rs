@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::dim_attr;
+use crate::apply::complex::in_pairs;
 use crate::cpu::alloc::Bytes;
 use crate::cpu::lane::cast_into;
 use crate::cpu::view::{OutView, View};
@@ -26,7 +27,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("cat.copy", run)]),
+    body: Body::Kernels(&[COPY]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,
@@ -34,6 +35,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         shapes: "sizes agree but along dim, where they are added",
+        complex: Some(|cx| in_pairs(cx, 0)),
         ..Surface::PLAIN
     },
     onnx: &[Onnx { op_type: "Concat", since: 4, attrs: &[("dim", "axis")] }],
@@ -94,6 +96,9 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     }
     Ok(smallvec![Meta::new(shape, dtype)])
 }
+
+/// Copies elements of any dtype; of one tensor all of them.
+pub(crate) const COPY: Kernel = Kernel::moving("cat.copy", run);
 
 fn skipped(shape: &Shape) -> bool {
     shape.rank() == 1 && shape[0] == 0

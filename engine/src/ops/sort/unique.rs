@@ -47,7 +47,9 @@ pub static OP: OpDef = OpDef {
 fn meaning(cx: &MeaningCx<'_>) -> Vec<Array> {
     let flat = cx.input(0).reshaped(&[cx.input(0).shape().iter().product()]);
     let [values, inverse, counts] = match &flat {
-        Array::Float(line) => distinct(&line.iter().copied().collect::<Vec<_>>()),
+        Array::Float(line) | Array::Complex(line, _) => {
+            distinct(&line.iter().copied().collect::<Vec<_>>())
+        }
         Array::Int(line) => distinct(&line.iter().copied().collect::<Vec<_>>()),
     };
     let mut res = vec![flat.moved(&[values.len()], |at| vec![values[at[0]] as usize])];

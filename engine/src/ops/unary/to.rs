@@ -1,9 +1,12 @@
 //! `to`: the same numbers in another dtype.
 
+use smallvec::smallvec;
+
+use crate::apply::complex::Pair;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
-use crate::{Attr, Attrs, DType, Tensor};
+use crate::{Attr, Attrs, DType, Outputs, Result, Tensor, functional};
 
 /// The row of `to`.
 pub static OP: OpDef = OpDef {
@@ -19,7 +22,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface::PLAIN,
+    surface: Surface { complex: Some(converted), ..Surface::PLAIN },
     onnx: &[Onnx { op_type: "Cast", since: 13, attrs: &[("dtype", "to")] }],
     aliases: &[
         "megengine.functional.astype",
@@ -40,4 +43,16 @@ fn target(inputs: &[Tensor], attrs: &Attrs) -> DType {
         Some(Attr::DType(dtype)) => *dtype,
         _ => inputs[0].dtype(),
     }
+}
+
+/// Real numbers have an imaginary part of 0; complex ones lose theirs on the way to real numbers.
+fn converted(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let input = cx.input(0)?;
+    let dtype = target(std::slice::from_ref(input), cx.attrs);
+    let pair = Pair::of(input)?;
+    Ok(smallvec![match dtype {
+        DType::Bool => functional::ne(input, &functional::num(0.0))?,
+        _ if dtype.is_complex() => pair.joined(dtype.part(), input.shape())?,
+        _ => functional::to(&pair.real, dtype)?,
+    }])
 }

@@ -56,9 +56,13 @@ impl View {
         match self {
             View::Same => Ok(value.at_edge(base.edge().cloned())),
             View::Index(index) => engine::index::set(base, index, value),
-            View::Op(op, attrs, output) => engine::index::write_through(base, value, |positions| {
-                output_of(op, positions, attrs, *output)
-            }),
+            View::Op(op, attrs, output) => {
+                let view = |it: &Tensor| output_of(op, it, attrs, *output);
+                match base.dtype().is_complex() == value.dtype().is_complex() {
+                    true => engine::index::write_through(base, value, view),
+                    false => engine::index::write_parts(base, value, view),
+                }
+            }
         }
     }
 }
@@ -92,7 +96,9 @@ impl TensorObj {
     ) -> engine::Result<bool> {
         let own = self.value.borrow().clone();
         let is_taped = autograd::enabled() && own.requires_grad();
-        if is_taped || !own.shares_buffer(&base.object.value.borrow()) {
+        // Parts of complex numbers are counted otherwise than these.
+        let is_part = own.dtype() != base.object.value.borrow().dtype();
+        if is_taped || is_part || !own.shares_buffer(&base.object.value.borrow()) {
             return Ok(false);
         }
         let (layout, edge) = (own.layout().clone(), own.edge().cloned());

@@ -1,0 +1,40 @@
+//! `imag`: the imaginary parts.
+
+use smallvec::smallvec;
+
+use crate::functional::part;
+use crate::meaning::Meaning;
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Returns, Surface};
+use crate::{Error, OpDef, Outputs, Result, rules};
+
+/// The row of `imag`.
+pub static OP: OpDef = OpDef {
+    name: "imag",
+    doc: "The imaginary parts of complex numbers.",
+    meaning: Meaning::Composed,
+    params: &[Param::tensor("input")],
+    dtypes: DTypeRule::Any,
+    infer: rules::composed,
+    body: Body::Composed(body),
+    grad: Grad::Derived,
+    step: None,
+    pure: true,
+    method: false,
+    internal: false,
+    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
+    onnx: &[],
+    aliases: &[],
+    examples: &[("imag(tensor([1 + 2j, 3 - 1j]))", "tensor([ 2., -1.])")],
+};
+
+fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let input = cx.input(0)?;
+    match input.dtype() {
+        dtype if dtype.is_complex() => Ok(smallvec![part(input, 1)?]),
+        dtype => Err(Error::DType {
+            op: cx.op.name,
+            dtype,
+            allowed: "complex64 or complex128: real numbers have no imaginary part",
+        }),
+    }
+}
