@@ -191,7 +191,7 @@ impl Complex {
         };
         let signs =
             rest.char_indices().filter(|(at, it)| matches!(it, '+' | '-') && !is_exponent(*at));
-        let split = signs.map(|it| it.0).last().unwrap_or(0);
+        let split = signs.map(|it| it.0).next_back().unwrap_or(0);
         let (real, imag) = rest.split_at(split);
         let imag = match imag {
             "" | "+" => Some(1.0),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     meaning: Meaning::Of(meaning),
     params: &[Param::tensor("real"), Param::tensor("imag")],
     dtypes: DTypeRule::Any,
-    infer: infer,
+    infer,
     body: Body::Kernels(&[Kernel::moving("complex.pairs", run)]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,

@@ -17,7 +17,7 @@ pub static OP: OpDef = OpDef {
     meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input"), Param::required("which", ParamKind::Int)],
     dtypes: DTypeRule::Any,
-    infer: infer,
+    infer,
     body: Body::View(view),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: Some(|_| "SelectBackward0"),

@@ -14,7 +14,7 @@ pub static OP: OpDef = OpDef {
     meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
-    infer: infer,
+    infer,
     body: Body::View(view),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
@@ -50,7 +50,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 fn view(layout: &Layout, _: &Attrs, shape: &Shape) -> Option<Layout> {
     let (beside, strides) = layout.strides.split_last()?;
     let lies_in_pairs =
-        *beside == 1 && layout.offset % 2 == 0 && strides.iter().all(|it| it % 2 == 0);
+        *beside == 1 && layout.offset.is_multiple_of(2) && strides.iter().all(|it| it % 2 == 0);
     let strides = strides.iter().map(|it| it / 2).collect();
     let paired = Layout { shape: shape.clone(), strides, offset: layout.offset / 2 };
     lies_in_pairs.then_some(paired)

@@ -15,7 +15,7 @@ pub static OP: OpDef = OpDef {
     meaning: Meaning::Of(meaning),
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
-    infer: infer,
+    infer,
     body: Body::View(view),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
