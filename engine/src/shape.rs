@@ -101,7 +101,7 @@ impl Shape {
         Some(res)
     }
 
-    /// Number of elements, or an error when the product or its bytes (at most 16 per element) overflow, or when there are more than
+    /// Number of elements, or an error when the product or its bytes overflow, or when there are more than
     /// [`MAX_RANK`] dimensions.
     pub fn checked_numel(&self, op: &'static str) -> Result<usize> {
         if self.rank() > MAX_RANK {
@@ -109,7 +109,7 @@ impl Shape {
         }
         let numel = self.0.iter().try_fold(1_usize, |acc, &size| acc.checked_mul(size));
         numel
-            .filter(|&numel| numel <= isize::MAX as usize / 16)
+            .filter(|&numel| numel <= isize::MAX as usize / 8)
             .ok_or_else(|| Error::TooLarge { op, shape: self.clone() })
     }
 }

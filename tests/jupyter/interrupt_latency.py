@@ -36,6 +36,10 @@ CASES = {
     "cumsum": ("x = torch.zeros(n)", "x.cumsum(0)"),
     "sort": ("x = torch.rand(n // 8)", "x.sort()"),
     "max": ("x = torch.zeros(n)", "x.max()"),
+    "conv2d": (
+        "x, w = torch.rand(16, 64, 128, 128), torch.rand(64, 64, 3, 3)",
+        "torch.nn.functional.conv2d(x, w, padding=1)",
+    ),
     "matmul": ("x = torch.zeros(3000, 3000)", "x @ x"),
     "repeat": ("x = torch.zeros(n // 4)", "x.repeat(4)"),
     "slice write": ("x = torch.zeros(n)", "x[1:] = 2.0"),

@@ -6,7 +6,7 @@ use smallvec::smallvec;
 
 use crate::functional::{atan2, full, lt, ne, num, part, select_where, to};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface, shapes};
 use crate::{DType, OpDef, Outputs, Result, rules};
 
 /// The row of `angle`.
@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface::PLAIN,
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[

@@ -7,7 +7,9 @@ use crate::cpu::typed::{self, Plain};
 use crate::dtype::result_type;
 use crate::functional::{part, unbroadcast};
 use crate::meaning::{Array, Meaning, MeaningCx, broadcast};
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, Saves, Surface};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, Saves, Surface, shapes,
+};
 use crate::{
     DType, Error, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, rules, storage, with_float,
 };
@@ -26,12 +28,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface::PLAIN,
+    surface: Surface { shapes: shapes::BROADCAST, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[(
         "complex(tensor([1.0, 2.0]), tensor([0.5, -1.0]))",
-        "tensor([1.0000+0.5000j, 2.0000-1.0000j])",
+        "tensor([1.+0.5000j, 2.-1.0000j])",
     )],
 };
 

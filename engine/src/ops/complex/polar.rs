@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{complex, cos, mul, sin};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface, shapes};
 use crate::{OpDef, Outputs, Result, rules};
 
 /// The row of `polar`.
@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface::PLAIN,
+    surface: Surface { shapes: shapes::BROADCAST, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[(

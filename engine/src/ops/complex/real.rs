@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::part;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Returns, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Returns, Surface, shapes};
 use crate::{OpDef, Outputs, Result, rules};
 
 /// The row of `real`.
@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
+    surface: Surface { returns: Returns::View, shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[
