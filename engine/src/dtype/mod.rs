@@ -64,7 +64,7 @@ pub enum Width {
 
 /// The Rust types that written kernels compute in. Elements of other dtypes are converted for them: narrow integers to `I32`,
 /// halves to `F32`, so that what they accumulate is rounded once. Complex numbers are computed by their parts, which have this type
-/// ([`crate::apply`]): no kernel that computes meets them.
+/// ([`mod@crate::apply`]): no kernel that computes meets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     U8,

@@ -99,6 +99,7 @@ pub(crate) fn array(cx: &mut Cx, args: Args<'_>) -> Res {
         return asarray(cx, &args[0], wanted);
     }
     let mut made = tensor(cx, &args[0], wanted)?;
+    super::holdable(&made)?;
     if !made.layout().is_contiguous() {
         made = crate::tensor::methods::in_order(&made)?;
     }
@@ -118,7 +119,11 @@ pub fn asarray(cx: &mut Cx, value: &Value, wanted: Option<DType>) -> Res {
             readable(cx, it)?;
             Ok(if it.look() == Look::Array { value.clone() } else { seen_as(it, Look::Array) })
         }
-        _ => tensor(cx, value, wanted).map(super::array),
+        _ => {
+            let made = tensor(cx, value, wanted)?;
+            super::holdable(&made)?;
+            Ok(super::array(made))
+        }
     }
 }
 

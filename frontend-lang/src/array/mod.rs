@@ -55,6 +55,9 @@ pub(crate) fn holdable(tensor: &Tensor) -> Result<(), Raised> {
         DType::BF16 => Err(type_error(
             "Got unsupported ScalarType BFloat16: arrays hold no bfloat16; write .float().numpy()",
         )),
+        it if it.is_complex() => Err(type_error(
+            "arrays hold no complex numbers here; take the parts: .real.numpy() and .imag.numpy()",
+        )),
         _ => Ok(()),
     }
 }

@@ -458,6 +458,10 @@ fn filled(args: &Args<'_>, value: &Tensor) -> Res {
     if value.is_meta() {
         return Err(engine::Error::NoData.into());
     }
+    if let Some(number) = value.as_number().filter(|it| !it.fits(before.dtype)) {
+        let (op, name, dtype) = ("fill_", "value", before.dtype);
+        return Err(engine::Error::Range { op, name, number, dtype }.into());
+    }
     let fits = value.as_number().is_none() && value.meta() == before;
     if !fits && object.refuses_in_place().is_none() {
         journal::value_changes(&object);

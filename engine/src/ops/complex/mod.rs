@@ -1,5 +1,5 @@
 //! Complex numbers and their parts. What other rows do with complex numbers is composed of what they do with the parts
-//! ([`crate::apply`]).
+//! ([`mod@crate::apply`]).
 
 pub mod angle;
 #[expect(clippy::module_inception, reason = "a row's file has its name")]
