@@ -159,8 +159,9 @@ pub(crate) fn tick() {
     }
 }
 
+/// Looks at once, inside of [`stoppable`].
 #[cold]
-fn look() {
+pub(crate) fn look() {
     COUNT.set(0);
     let is_set = |it: &Arc<AtomicBool>| it.load(Ordering::Relaxed);
     if FLAG.with_borrow(|flag| flag.as_ref().is_some_and(is_set)) {

@@ -5,7 +5,7 @@ use crate::native::*;
 use crate::objects::format::pad;
 use crate::objects::quote::is_printable;
 use crate::objects::trash::Items;
-use crate::objects::{template, text};
+use crate::objects::{search, template, text};
 use crate::patience::{self, Pace, stoppable_if_long};
 use crate::value::Str;
 
@@ -169,7 +169,11 @@ fn needle(args: Args<'_>) -> Result<&str, Raised> {
 fn locate(cx: &mut Cx, args: Args<'_>, last: bool) -> Result<i64, Raised> {
     let sub = needle(args)?;
     let window = window(cx, args)?;
-    let at = if last { window.text.rfind(sub) } else { window.text.find(sub) };
+    let search = || match last {
+        true => search::places_from_end(window.text, sub).next(),
+        false => search::places(window.text, sub).next(),
+    };
+    let at = stoppable_if_long(cx, window.text.len(), search)?;
     Ok(at.filter(|_| window.valid).map_or(-1, |at| window.place_of(at)))
 }
 
@@ -199,8 +203,8 @@ fn count(cx: &mut Cx, args: Args<'_>) -> Res {
     if !window.valid {
         return Ok(Value::Int(0));
     }
-    let found = || window.text.matches(sub).inspect(|_| patience::tick()).count();
-    stoppable_if_long(cx, window.text.len(), found).map(Value::from)
+    stoppable_if_long(cx, window.text.len(), || search::places(window.text, sub).count())
+        .map(Value::from)
 }
 
 fn startswith(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -361,8 +365,8 @@ fn replace(cx: &mut Cx, args: Args<'_>) -> Res {
     let new = argument(args, 2, "replace")?;
     if new.len() > old.len() {
         let most = usize::try_from(count).unwrap_or(usize::MAX);
-        let found = || text.matches(old).inspect(|_| patience::tick()).count();
-        let places = (text.len() + 1).min(stoppable_if_long(cx, text.len(), found)?).min(most);
+        let found = || search::places(text, old).take(most).count();
+        let places = stoppable_if_long(cx, text.len(), found)?;
         memory::room(text.len().saturating_add(places.saturating_mul(new.len() - old.len())))?;
     }
     stoppable_if_long(cx, text.len(), || text::replace(text, old, new, count)).map(Value::str)

@@ -17,6 +17,7 @@ pub mod number;
 pub mod pattern;
 pub mod percent;
 pub mod quote;
+pub mod search;
 pub mod shown;
 pub mod special;
 pub mod super_object;

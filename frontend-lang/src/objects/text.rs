@@ -1,6 +1,6 @@
 //! Python's string functions on plain text. Positions are code points.
 
-use crate::objects::quote;
+use crate::objects::{quote, search};
 use crate::patience;
 
 /// What `str.split()` without a separator treats as space.
@@ -57,22 +57,27 @@ pub fn rsplit_space(text: &str, limit: i64) -> Vec<&str> {
 
 /// `text.split(separator, limit)`; the separator is not empty.
 pub fn split<'a>(text: &'a str, separator: &str, limit: i64) -> Vec<&'a str> {
-    match usize::try_from(limit) {
-        Ok(limit) => ticking(text.splitn(limit.saturating_add(1), separator)),
-        Err(_) => ticking(text.split(separator)),
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for at in search::places(text, separator).take(most) {
+        parts.push(&text[from..at]);
+        from = at + separator.len();
     }
-}
-
-fn ticking<'a>(parts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    parts.inspect(|_| patience::tick()).collect()
+    parts.push(&text[from..]);
+    parts
 }
 
 /// `text.rsplit(separator, limit)`; the separator is not empty.
 pub fn rsplit<'a>(text: &'a str, separator: &str, limit: i64) -> Vec<&'a str> {
-    let mut parts: Vec<&str> = match usize::try_from(limit) {
-        Ok(limit) => ticking(text.rsplitn(limit.saturating_add(1), separator)),
-        Err(_) => ticking(text.rsplit(separator)),
-    };
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut parts = Vec::new();
+    let mut end = text.len();
+    for at in search::places_from_end(text, separator).take(most) {
+        parts.push(&text[at + separator.len()..end]);
+        end = at;
+    }
+    parts.push(&text[..end]);
     parts.reverse();
     parts
 }
@@ -107,11 +112,10 @@ pub fn replace(text: &str, old: &str, new: &str, count: i64) -> String {
     let most = usize::try_from(count).unwrap_or(usize::MAX);
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for (at, part) in text.match_indices(old).take(most) {
-        patience::tick();
+    for at in search::places(text, old).take(most) {
         patience::push(&mut out, &text[from..at]);
         out.push_str(new);
-        from = at + part.len();
+        from = at + old.len();
     }
     patience::push(&mut out, &text[from..]);
     out

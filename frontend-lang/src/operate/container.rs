@@ -10,6 +10,7 @@ use crate::native::{CallArgs, NativeObject, NativeType, Res};
 use crate::objects::class::{class_of, full_type_name, traits, type_name};
 use crate::objects::generic::Alias;
 use crate::objects::number::overflow;
+use crate::objects::search;
 use crate::patience::{self, stoppable_if_long};
 use crate::sym::Sym;
 use crate::value::{List, Range, Slice, Str, Value};
@@ -377,7 +378,7 @@ impl Cx {
             Value::Dict(it) => Ok(it.get(self, item)?.is_some()),
             Value::Set(it) => it.contains(self, item),
             Value::Str(it) => match item.as_str() {
-                Some(part) => Ok(it.contains(part)),
+                Some(part) => stoppable_if_long(self, it.len(), || search::contains(it, part)),
                 None => Err(type_error(format!(
                     "'in <string>' requires string as left operand, not {}",
                     type_name(item)

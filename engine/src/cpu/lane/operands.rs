@@ -19,7 +19,7 @@ pub(super) struct Operand {
 
 /// Where the numbers among the inputs of a run are kept while it lasts.
 #[derive(Default)]
-pub(super) struct Numbers([u64; 8]);
+pub(super) struct Numbers(SmallVec<[u64; 8]>);
 
 impl<'a> Run<'a> {
     /// A run on operands that have been checked; it reads its numbers from `numbers`.
@@ -34,12 +34,13 @@ impl<'a> Run<'a> {
         let numel = shape.numel();
         let mut res: SmallVec<[Operand; 6]> = SmallVec::new();
         let mut strided: SmallVec<[Layout; 2]> = SmallVec::new();
-        let mut n_numbers = 0;
+        let is_number = |it: &&Source<'_>| matches!(it, Source::Number(_));
+        numbers.0.resize(sources.iter().filter(is_number).count(), 0);
+        let mut cells = numbers.0.iter_mut();
         for (source, mem) in sources.iter().zip(&code.inputs) {
             let operand = match source {
                 Source::Number(number) => {
-                    let cell = numbers.0.get_mut(n_numbers).ok_or(RunError::Operands)?;
-                    n_numbers += 1;
+                    let cell = cells.next().ok_or(RunError::Operands)?;
                     *cell = mem.bits(*number);
                     Operand { base: std::ptr::from_ref(cell).cast(), access: Access::Splat }
                 }
