@@ -6,14 +6,14 @@ use crate::cpu::alloc::Bytes;
 use crate::cpu::lane::Part;
 use crate::cpu::view::{OutView, View};
 use crate::cpu::{interrupt, strided, typed};
-use crate::op::{Kernel, KernelCx};
+use crate::op::{KernelCx, Prepared};
 use crate::tensor::{Metas, Outputs};
 use crate::{Attrs, Buffer, Error, Layout, Meta, OpDef, Result, Tensor};
 
-/// Runs one kernel of an op, whose outputs `infer` has given.
+/// Runs a kernel of an op that is prepared for these operands; `infer` has given the outputs.
 pub(crate) fn run_kernel(
     op: &'static OpDef,
-    kernel: &Kernel,
+    kernel: &Prepared,
     inputs: &[Tensor],
     attrs: &Attrs,
     metas: Metas,
@@ -48,7 +48,7 @@ pub(crate) fn run_kernel(
 /// false, with nothing changed, if they do not. An interrupt waits for the end.
 pub(crate) fn update(
     op: &'static OpDef,
-    kernel: &Kernel,
+    kernel: &Prepared,
     target: &mut Tensor,
     others: &[Tensor],
     attrs: &Attrs,

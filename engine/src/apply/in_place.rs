@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::{infer, is_watched};
 use crate::launch::update;
-use crate::op::{Body, InferCx, Kernel};
+use crate::op::{Body, Case, InferCx, Kernel};
 use crate::{Attrs, Layout, OpDef, Result, Tensor, admit, lane};
 
 /// Replaces the elements of an op's first operand by its results: of an elementwise op, or of one whose kernel changes parts of that
@@ -57,7 +57,7 @@ fn inputs(owner: &Tensor, seen: Option<&Layout>, others: &[Tensor]) -> SmallVec<
 /// As [`apply_in_place`], for an op with one kernel.
 fn updated(
     op: &'static OpDef,
-    kernel: &Kernel,
+    kernel: &'static Kernel,
     owner: &mut Tensor,
     seen: Option<&Layout>,
     others: &[Tensor],
@@ -66,9 +66,13 @@ fn updated(
     if !kernel.updates {
         return Ok(false);
     }
-    infer(op, &inputs(owner, seen, others), attrs)?;
+    let operands = inputs(owner, seen, others);
+    infer(op, &operands, attrs)?;
+    let Some(prepared) = kernel.prepare(&Case::new(op, &operands, attrs)) else { return Ok(false) };
+    // No second handle while it is written.
+    drop(operands);
     let seen = seen.unwrap_or(owner.layout()).clone();
-    within(owner, seen, |it| update(op, kernel, it, others, attrs))
+    within(owner, seen, |it| update(op, &prepared, it, others, attrs))
 }
 
 /// Calls `body` with the owner as it is seen under a layout.

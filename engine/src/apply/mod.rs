@@ -6,6 +6,7 @@ pub(crate) mod complex;
 mod compose;
 mod in_place;
 pub mod place;
+mod prepared;
 mod record;
 
 pub use in_place::apply_in_place;
@@ -18,12 +19,10 @@ use anomaly::Watch;
 
 use crate::interpreter::{self, Interpreter};
 use crate::launch::{contiguous, run_kernel};
-use crate::op::{Body, ComposedCx, InferCx, Kernel, OpDef, ParamKind};
+use crate::op::{Body, Case, ComposedCx, InferCx, OpDef, ParamKind};
 use crate::tape::{self, Mark};
 use crate::tensor::{Metas, Outputs};
-use crate::{
-    Attrs, Device, Error, Layout, Meta, Result, Tensor, buffer, estimate, fastrun, lane, rules,
-};
+use crate::{Attrs, Device, Error, Layout, Meta, Result, Tensor, buffer, estimate, lane, rules};
 
 thread_local! {
     static SHAPES_ONLY: Cell<bool> = const { Cell::new(false) };
@@ -171,8 +170,9 @@ pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Resul
         Body::View(view) => run_view(view, &inputs[0], attrs, &infer(op, inputs, attrs)?[0]),
         Body::Kernels(kernels) => {
             let metas = infer(op, inputs, attrs)?;
-            let kernel = choose(op, kernels, inputs, attrs)?;
-            run_kernel(op, kernel, inputs, attrs, metas)
+            prepared::with(kernels, &Case::new(op, inputs, attrs), |kernel| {
+                run_kernel(op, kernel, inputs, attrs, metas)
+            })
         }
         _ => Ok(smallvec![lane::eager(op, inputs, attrs)?]),
     }
@@ -267,19 +267,4 @@ fn run_view(view: ViewOf, input: &Tensor, attrs: &Attrs, meta: &Meta) -> Result<
         rule: "the sizes do not describe the same elements".into(),
     })?;
     Ok(smallvec![Tensor::stored(copy.storage()?, layout, meta.dtype)])
-}
-
-fn choose(
-    op: &'static OpDef,
-    kernels: &'static [Kernel],
-    inputs: &[Tensor],
-    attrs: &Attrs,
-) -> Result<&'static Kernel> {
-    let cx = InferCx { op, inputs, attrs };
-    match kernels {
-        [only] => Ok(only),
-        _ => {
-            fastrun::choose(kernels, &cx).ok_or_else(|| cx.bad_shapes("no kernel takes this case"))
-        }
-    }
 }

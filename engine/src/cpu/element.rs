@@ -2,7 +2,7 @@
 
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
-use super::conv::{ConvAlgo, ConvRun};
+use super::conv::{Code, ConvAlgo};
 use super::features::Isa;
 use super::gemm::{GemmAlgo, GemmRun};
 use super::simd::Kernels;
@@ -66,7 +66,7 @@ pub trait Element:
     fn gemm_run(algo: &GemmAlgo) -> GemmRun<Self>;
 
     #[doc(hidden)]
-    fn conv_run(algo: &ConvAlgo) -> ConvRun<Self>;
+    fn conv_code(algo: &ConvAlgo) -> &Code<Self>;
 }
 
 macro_rules! element {
@@ -95,8 +95,8 @@ macro_rules! element {
                 algo.$field
             }
 
-            fn conv_run(algo: &ConvAlgo) -> ConvRun<Self> {
-                algo.$field
+            fn conv_code(algo: &ConvAlgo) -> &Code<Self> {
+                &algo.$field
             }
         }
     };

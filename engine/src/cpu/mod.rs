@@ -16,6 +16,7 @@ pub mod elements;
 pub mod features;
 pub mod gemm;
 pub mod interrupt;
+pub mod kept;
 pub mod lane;
 pub mod large;
 pub(crate) mod local;

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use crate::attr::AttrText;
 use crate::cpu::alloc::Bytes;
 use crate::cpu::{features, pool, typed};
-use crate::op::{InferCx, Kernel};
+use crate::op::{Case, Kernel, Prepared};
 use crate::storage::bits_of;
 use crate::tensor::Data;
 use crate::{DType, Number, Result, Shape, Tensor, launch};
@@ -125,37 +125,36 @@ pub fn n_measured() -> usize {
     MEASURED.get()
 }
 
-/// The kernel for this application; `None` when no kernel takes it.
-pub fn choose(kernels: &'static [Kernel], cx: &InferCx<'_>) -> Option<&'static Kernel> {
+/// The kernel for this case, prepared; `None` when no kernel takes it.
+pub fn choose(kernels: &'static [Kernel], case: &Case<'_>) -> Option<Prepared> {
     let strategy = STRATEGY.get();
+    let first_taken = || kernels.iter().find_map(|it| it.prepare(case));
     if strategy == Strategy::HEURISTIC {
-        return kernels.iter().find(|it| (it.usable)(cx));
+        return first_taken();
     }
     let mut allowed: SmallVec<[&'static Kernel; 8]> = SmallVec::new();
-    allowed.extend(kernels.iter().filter(|it| refusal(it, cx, strategy).is_none()));
-    let first = match allowed.first() {
-        Some(first) => *first,
-        // Better a kernel that the strategy does not like than none.
-        None => return kernels.iter().find(|it| (it.usable)(cx)),
-    };
-    if !strategy.profile || allowed.len() == 1 || !cx.op.pure {
-        return Some(first);
+    allowed.extend(kernels.iter().filter(|it| refusal(it, case, strategy).is_none()));
+    // Better a kernel that the strategy does not like than none.
+    let Some(&first) = allowed.first() else { return first_taken() };
+    if !strategy.profile || allowed.len() == 1 || !case.op.pure {
+        return first.prepare(case);
     }
-    Some(profiled(kernels, &allowed, cx, strategy).unwrap_or(first))
+    profiled(kernels, &allowed, case, strategy).unwrap_or(first).prepare(case)
 }
 
 /// Why a kernel is left out.
-fn refusal(kernel: &Kernel, cx: &InferCx<'_>, strategy: Strategy) -> Option<String> {
-    if !(kernel.usable)(cx) {
+fn refusal(kernel: &'static Kernel, case: &Case<'_>, strategy: Strategy) -> Option<String> {
+    // What it needs where nothing is kept for it: it may come to that.
+    let Some(prepared) = kernel.prepare(&case.varying()) else {
         return Some("does not take this case".into());
-    }
+    };
     if strategy.optimized && kernel.naive {
         return Some("plain".into());
     }
     if strategy.reproducible && !kernel.reproducible {
         return Some("not reproducible".into());
     }
-    let bytes = (kernel.workspace)(cx);
+    let bytes = prepared.workspace();
     let over = strategy.workspace_limit.is_some_and(|limit| bytes > limit);
     over.then(|| format!("needs {bytes} bytes of scratch"))
 }
@@ -163,11 +162,11 @@ fn refusal(kernel: &Kernel, cx: &InferCx<'_>, strategy: Strategy) -> Option<Stri
 fn profiled(
     kernels: &'static [Kernel],
     allowed: &[&'static Kernel],
-    cx: &InferCx<'_>,
+    case: &Case<'_>,
     strategy: Strategy,
 ) -> Option<&'static Kernel> {
-    let signature = signature(cx, strategy.shared_batch);
-    let key = format!("{} {signature}", cx.op.name);
+    let signature = signature(case, strategy.shared_batch);
+    let key = format!("{} {signature}", case.op.name);
     let known = cache::find(&key);
     let from_cache = known.is_some();
     if known.is_none() && strategy.cache_only {
@@ -176,19 +175,20 @@ fn profiled(
     let mut times = known.unwrap_or_default();
     let missing = allowed.iter().any(|kernel| times.iter().all(|it| it.0 != kernel.name));
     if missing && !strategy.cache_only {
-        measure(allowed, cx, strategy.shared_batch, &mut times)?;
+        measure(allowed, case, strategy.shared_batch, &mut times)?;
         cache::put(&key, &times);
     }
     let time_of = |kernel: &Kernel| times.iter().find(|it| it.0 == kernel.name).map(|it| it.1);
     let timed = allowed.iter().filter_map(|kernel| Some((time_of(kernel)?, *kernel)));
     let (best, chosen) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let outcome = |kernel: &Kernel| match (refusal(kernel, cx, strategy), time_of(kernel)) {
+    let outcome = |kernel: &'static Kernel| match (refusal(kernel, case, strategy), time_of(kernel))
+    {
         (Some(why), _) => Outcome::Skipped(why),
         (None, Some(seconds)) => Outcome::Seconds(seconds),
         (None, None) => Outcome::Skipped("failed".into()),
     };
     report(Choice {
-        op: cx.op.name,
+        op: case.op.name,
         signature,
         candidates: kernels.iter().map(|it| (it.name.to_owned(), outcome(it))).collect(),
         chosen: chosen.name,
@@ -210,17 +210,17 @@ fn report(choice: Choice) {
 /// Times the kernels that have no time yet.
 fn measure(
     kernels: &[&'static Kernel],
-    cx: &InferCx<'_>,
+    case: &Case<'_>,
     shared_batch: Option<usize>,
     times: &mut Vec<(String, f64)>,
 ) -> Option<()> {
-    let inputs = sample_inputs(cx, shared_batch).ok()?;
+    let inputs = sample_inputs(case, shared_batch).ok()?;
     let mut best = times.iter().map(|it| it.1).fold(f64::INFINITY, f64::min);
     for kernel in kernels {
         if times.iter().any(|it| it.0 == kernel.name) {
             continue;
         }
-        if let Ok(seconds) = time(kernel, cx, &inputs, best) {
+        if let Ok(seconds) = time(kernel, case, &inputs, best) {
             best = best.min(seconds);
             times.push((kernel.name.to_owned(), seconds));
         }
@@ -229,12 +229,14 @@ fn measure(
 }
 
 /// Median seconds of a run, after one to warm up. A kernel that is far slower than the best is not run again.
-fn time(kernel: &Kernel, cx: &InferCx<'_>, inputs: &[Tensor], best: f64) -> Result<f64> {
+fn time(kernel: &'static Kernel, case: &Case<'_>, inputs: &[Tensor], best: f64) -> Result<f64> {
     const BUDGET: f64 = 0.02;
+    let sample = case.on(inputs);
+    let prepared = kernel.prepare(&sample).ok_or_else(|| sample.refused())?;
     let once = || -> Result<f64> {
-        let metas = (cx.op.infer)(&InferCx { inputs, ..*cx })?;
+        let metas = (case.op.infer)(&sample.seen())?;
         let clock = Instant::now();
-        launch::run_kernel(cx.op, kernel, inputs, cx.attrs, metas)?;
+        launch::run_kernel(case.op, &prepared, inputs, case.attrs, metas)?;
         Ok(clock.elapsed().as_secs_f64())
     };
     MEASURED.set(MEASURED.get() + 1);
@@ -252,7 +254,7 @@ fn time(kernel: &Kernel, cx: &InferCx<'_>, inputs: &[Tensor], best: f64) -> Resu
 }
 
 /// Operands to time with: the tensors themselves, or others of the same layout where there are no elements.
-fn sample_inputs(cx: &InferCx<'_>, shared_batch: Option<usize>) -> Result<SmallVec<[Tensor; 3]>> {
+fn sample_inputs(case: &Case<'_>, shared_batch: Option<usize>) -> Result<SmallVec<[Tensor; 3]>> {
     let one = |(idx, tensor): (usize, &Tensor)| {
         if let (0, Some(batch)) = (idx, shared_batch) {
             let mut shape = tensor.shape().clone();
@@ -268,7 +270,7 @@ fn sample_inputs(cx: &InferCx<'_>, shared_batch: Option<usize>) -> Result<SmallV
             Data::Stored(_) | Data::Number(_) => Ok(tensor.clone()),
         }
     };
-    cx.inputs.iter().enumerate().map(one).collect()
+    case.inputs.iter().enumerate().map(one).collect()
 }
 
 /// Ones for floats, zeros for integers, which are valid indices.
@@ -282,9 +284,9 @@ fn filled(layout: &crate::Layout, dtype: DType) -> Result<Tensor> {
 }
 
 /// The operands and attributes as text; a shared batch stands in place of the first operand's.
-fn signature(cx: &InferCx<'_>, shared_batch: Option<usize>) -> String {
+fn signature(case: &Case<'_>, shared_batch: Option<usize>) -> String {
     let mut res = String::new();
-    for (idx, tensor) in cx.inputs.iter().enumerate() {
+    for (idx, tensor) in case.inputs.iter().enumerate() {
         let mut meta = tensor.meta();
         if let (0, Some(batch), Some(size)) = (idx, shared_batch, meta.shape.dims_mut().first_mut())
         {
@@ -295,8 +297,11 @@ fn signature(cx: &InferCx<'_>, shared_batch: Option<usize>) -> String {
         if !tensor.layout().is_contiguous() {
             let _ = write!(res, "/{:?}", tensor.layout().strides.as_slice());
         }
+        if case.constant(idx).is_some() {
+            res.push_str("=constant");
+        }
     }
-    for (name, attr) in cx.op.named_attrs(cx.attrs) {
+    for (name, attr) in case.op.named_attrs(case.attrs) {
         let _ = write!(res, " {name}={}", AttrText(attr));
     }
     res

@@ -1,17 +1,32 @@
 //! What strategies choose, and what the cache keeps.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, KernelCx, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, KernelCx, Param, Ready, Surface};
 use crate::test_ops::tensor;
 use crate::{Attrs, OpDef, apply_one, rules};
 
 static KERNELS: &[Kernel] = &[
     Kernel { naive: true, ..Kernel::new("slow", |cx| neg(cx, 300)) },
     Kernel { reproducible: false, ..Kernel::new("quick", |cx| neg(cx, 1)) },
-    Kernel { workspace: |_| 1 << 20, ..Kernel::new("large", |cx| neg(cx, 60)) },
-    Kernel { usable: |_| false, ..Kernel::new("never", |cx| neg(cx, 0)) },
+    Kernel::prepared("large", |_| Some(Arc::new(Large))),
+    Kernel::prepared("never", |_| None),
 ];
+
+/// A kernel that needs a megabyte.
+struct Large;
+
+impl Ready for Large {
+    fn workspace(&self) -> usize {
+        1 << 20
+    }
+
+    fn run(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
+        neg(cx, 60)
+    }
+}
 
 static OP: OpDef = OpDef {
     name: "t_choice",
@@ -45,8 +60,8 @@ fn neg(cx: &mut KernelCx<'_, '_>, times: usize) -> Result<()> {
 fn chosen(strategy: Strategy, x: &Tensor) -> &'static str {
     let before = set_strategy(strategy);
     let attrs = Attrs::new();
-    let cx = InferCx { op: &OP, inputs: std::slice::from_ref(x), attrs: &attrs };
-    let res = choose(KERNELS, &cx).unwrap().name;
+    let case = Case::new(&OP, std::slice::from_ref(x), &attrs);
+    let res = choose(KERNELS, &case).unwrap().kernel.name;
     set_strategy(before);
     res
 }

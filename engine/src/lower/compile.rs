@@ -7,9 +7,10 @@ use super::group::{Group, group};
 use super::memory::{Lifetime, place};
 use super::plan::{Choice, Delivery, Feed, Finishing, Launch, Plan, Work};
 use crate::cpu::arena::{Operand, Operands, Place, Target};
+use crate::cpu::kept;
 use crate::graph::{Graph, Kind, NodeId, Value};
 use crate::lane::{self, Program, Ref, Step};
-use crate::op::{Body, InferCx, Kernel};
+use crate::op::{Body, Case, Kernel, Prepared};
 use crate::tensor::Data;
 use crate::{
     Attr, Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, fastrun, ops,
@@ -91,7 +92,7 @@ impl Given {
 /// The kernel for a node, and where its operands lie.
 struct Chosen {
     op: &'static OpDef,
-    kernel: &'static Kernel,
+    kernel: Prepared,
     attrs: Attrs,
     at: Vec<Location>,
 }
@@ -179,7 +180,7 @@ impl<'a> Compiler<'a> {
     fn finished_kernel(&mut self, id: NodeId, nodes: &[NodeId]) -> Result<bool> {
         let Some(Chosen { op, kernel, attrs, at }) = self.chosen(id)? else { return Ok(false) };
         let computes = |it: &Location| it.dtype.is_arithmetic();
-        if nodes.is_empty() || !kernel.finishes || !at.iter().all(computes) {
+        if nodes.is_empty() || !kernel.kernel.finishes || !at.iter().all(computes) {
             return Ok(false);
         }
         let group: Vec<NodeId> = nodes.iter().copied().chain([id]).collect();
@@ -196,10 +197,10 @@ impl<'a> Compiler<'a> {
         let (n_inputs, replaces) = (others.len(), replaced.is_some());
         let params = program.param_values();
         let finishing = Some(Finishing { program, params, label, n_inputs, replaces });
+        self.note_choice(op, kernel.kernel);
         let work = Work::Kernel { op, kernel, attrs, in_place: false, finishing };
         let kept = if replaces { None } else { Some(id) };
         let values: Vec<Value> = kept.iter().chain(&outputs).map(|&it| Value::of(it)).collect();
-        self.note_choice(op, kernel);
         let given = at.into_iter().map(Given::At).chain(others).collect();
         self.draft(self.graph.node(id).site, work, given, &values);
         Ok(true)
@@ -240,10 +241,10 @@ impl<'a> Compiler<'a> {
 
     fn kernel(&mut self, id: NodeId) -> Result<()> {
         let Some(Chosen { op, kernel, attrs, at }) = self.chosen(id)? else { return Ok(()) };
+        self.note_choice(op, kernel.kernel);
         let work = Work::Kernel { op, kernel, attrs, in_place: false, finishing: None };
         let n_outputs = self.graph.node(id).metas.len() as u32;
         let values: Vec<Value> = (0..n_outputs).map(|output| Value { node: id, output }).collect();
-        self.note_choice(op, kernel);
         let given = at.into_iter().map(Given::At).collect();
         self.draft(self.graph.node(id).site, work, given, &values);
         Ok(())
@@ -256,9 +257,23 @@ impl<'a> Compiler<'a> {
             return Err(Error::Trace { problem: format!("{} cannot be compiled", op.name) });
         };
         let at = inputs.iter().map(|&it| self.locate(it)).collect::<Result<Vec<_>>>()?;
-        let shown: SmallVec<[Tensor; 3]> = at.iter().map(abstract_at).collect();
-        let kernel = choose(op, kernels, &InferCx { op, inputs: &shown, attrs })?;
+        let shown: SmallVec<[Tensor; 3]> = at.iter().map(|it| self.shown(it)).collect();
+        let constant = at.iter().take(32).enumerate().fold(0, |bits, (idx, it)| {
+            bits | u32::from(matches!(it.buffer, Buffer::Const(_))) << idx
+        });
+        let case = Case::new(op, &shown, attrs).with_constants(constant, &kept::HOST);
+        let kernel = fastrun::choose(kernels, &case).ok_or_else(|| case.refused())?;
         Ok(Some(Chosen { op, kernel, attrs: attrs.clone(), at }))
+    }
+
+    /// An operand as kernels are shown it: only a constant has elements.
+    fn shown(&self, at: &Location) -> Tensor {
+        match at.buffer {
+            Buffer::Const(idx) if self.consts[idx].dtype() == at.dtype => {
+                self.consts[idx].with_layout(at.layout.clone())
+            }
+            _ => Tensor::make(at.dtype, at.layout.clone(), Data::Abstract(None), None),
+        }
     }
 
     fn note_choice(&mut self, op: &'static OpDef, kernel: &Kernel) {
@@ -368,13 +383,13 @@ impl<'a> Compiler<'a> {
         let dtype = from.dtype;
         let layout = Layout::contiguous(from.layout.shape.clone());
         let work = match dtype.is_complex() {
-            true => Work::Kernel {
-                op: &ops::shape::cat::OP,
-                kernel: &ops::shape::cat::COPY,
-                attrs: smallvec![Attr::Int(0)],
-                in_place: false,
-                finishing: None,
-            },
+            true => {
+                let (op, attrs) = (&ops::shape::cat::OP, smallvec![Attr::Int(0)]);
+                let shown = [self.shown(&from)];
+                let case = Case::new(op, &shown, &attrs);
+                let kernel = ops::shape::cat::COPY.prepare(&case).ok_or_else(|| case.refused())?;
+                Work::Kernel { op, kernel, attrs, in_place: false, finishing: None }
+            }
             false => Work::Lanes {
                 program: lane::build(&[dtype], &[], &[Ref::Input(0)])?,
                 params: Vec::new(),
@@ -418,9 +433,10 @@ impl<'a> Compiler<'a> {
     fn update_in_place(&mut self) {
         for at in 0..self.drafts.len() {
             let Draft { work, inputs, outputs, .. } = &mut self.drafts[at];
-            let Work::Kernel { kernel: Kernel { updates: true, .. }, in_place, .. } = work else {
+            let Work::Kernel { kernel, in_place, .. } = work else { continue };
+            if !kernel.kernel.updates {
                 continue;
-            };
+            }
             let Some(changed) = inputs[0].whole_slot(&self.slots) else { continue };
             let is_read = inputs[1..].iter().any(|it| it.slot() == Some(changed));
             let slot = &self.slots[changed];
@@ -529,24 +545,4 @@ fn lift(layout: &Layout) -> usize {
     let down = layout.shape.iter().zip(&layout.strides);
     down.map(|(&size, &stride)| (size as isize - 1).max(0) * (-stride).max(0)).sum::<isize>()
         as usize
-}
-
-/// A tensor without elements at this layout, for kernel choice.
-fn abstract_at(at: &Location) -> Tensor {
-    Tensor::make(at.dtype, at.layout.clone(), Data::Abstract(None), None)
-}
-
-fn choose(
-    op: &'static OpDef,
-    kernels: &'static [Kernel],
-    cx: &InferCx<'_>,
-) -> Result<&'static Kernel> {
-    match kernels {
-        [only] => Ok(only),
-        _ => fastrun::choose(kernels, cx).ok_or_else(|| Error::Shapes {
-            op: op.name,
-            shapes: cx.inputs.iter().map(|it| it.shape().clone()).collect(),
-            rule: "no kernel takes this case".into(),
-        }),
-    }
 }

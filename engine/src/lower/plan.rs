@@ -13,7 +13,7 @@ use crate::cpu::lane::Part;
 use crate::cpu::lane::machine::Source;
 use crate::cpu::view::{OutView, View};
 use crate::lane::{self, Program, cuda};
-use crate::op::{Kernel, KernelCx};
+use crate::op::{KernelCx, Prepared};
 use crate::{
     Attrs, Buffer, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, launch,
 };
@@ -68,7 +68,7 @@ pub(super) enum Work {
     /// With `in_place`, the first operand is what the output holds. With `finishing`, the last operands are those of its program.
     Kernel {
         op: &'static OpDef,
-        kernel: &'static Kernel,
+        kernel: Prepared,
         attrs: Attrs,
         in_place: bool,
         finishing: Option<Finishing>,

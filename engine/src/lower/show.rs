@@ -31,7 +31,7 @@ impl fmt::Display for Launch {
         match &self.work {
             Work::Lanes { label, .. } => write!(f, "lanes [{label}]")?,
             Work::Kernel { op, kernel, in_place, finishing, .. } => {
-                write!(f, "{} by {}", op.name, kernel.name)?;
+                write!(f, "{} by {}", op.name, kernel.kernel.name)?;
                 f.write_str(if *in_place { " in place" } else { "" })?;
                 if let Some(Finishing { label, .. }) = finishing {
                     write!(f, ", then [{label}]")?;

@@ -1,26 +1,24 @@
-//! Kernels: the algorithms that rows name, and one run of one.
+//! Kernels: the algorithms that rows name.
 
-use super::widen::widened;
-use super::{AdmitCx, InferCx, OpDef};
+use std::sync::Arc;
+
+use super::{AdmitCx, Case, InferCx, OpDef, Ready};
 use crate::attr::attr_readers;
 use crate::cpu::lane::Part;
 use crate::cpu::view::{OutView, View};
-use crate::cpu::{elements, interrupt, strided};
-use crate::{Attrs, Error, Layout, Result, with_size};
+use crate::{Attrs, Device, Result};
 
 /// One algorithm for an op on one device.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     /// `gemm.packed`; unique within the op.
     pub name: &'static str,
+    /// Where operands and results lie.
+    pub device: Device,
     /// The plain version, right but slow; fast-run leaves it out unless asked.
     pub naive: bool,
     /// Same inputs give the same bits on every run and thread count.
     pub reproducible: bool,
-    /// Whether it can compute this application.
-    pub usable: fn(&InferCx<'_>) -> bool,
-    /// Bytes of scratch it allocates.
-    pub workspace: fn(&InferCx<'_>) -> usize,
     /// Multiplications and additions, where there are many for each element; a row's first kernel tells.
     pub flops: fn(&InferCx<'_>) -> usize,
     /// Refuses elements that the op does not take, positions outside a dimension say. It runs before every run of the kernel, which
@@ -35,61 +33,53 @@ pub struct Kernel {
     pub updates: bool,
     /// Whether it hands over each part of its one output, once that is done, to what follows on it ([`KernelCx::part`]).
     pub finishes: bool,
-    /// Computes all outputs; reached through `compute` and `update` alone.
-    pub run: fn(&mut KernelCx<'_, '_>) -> Result<()>,
+    /// How it comes to run.
+    pub method: Method,
+}
+
+/// Computes all outputs; reached through [`Prepared`] alone.
+pub type Run = fn(&mut KernelCx<'_, '_>) -> Result<()>;
+
+/// How a kernel comes to run.
+#[derive(Clone, Copy)]
+pub enum Method {
+    /// At once: it takes all that its row admits, and needs no scratch.
+    Direct(Run),
+    /// In two steps: it decides what the shapes, dtypes and layouts of a case decide, once; `None` where it does not take the case.
+    Prepared(fn(&Case<'_>) -> Option<Arc<dyn Ready>>),
 }
 
 impl Kernel {
-    /// Computes all outputs, or tells that the user has stopped it; then they hold nothing of use.
-    pub(crate) fn compute(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
-        let inputs = match cx.inputs.split_first() {
-            Some((first, others)) if self.updates => {
-                copy_into(first, &mut cx.outputs[0]);
-                others
-            }
-            _ => cx.inputs,
-        };
-        let (op, attrs, part) = (cx.op, cx.attrs, cx.part);
-        self.run_on(&mut KernelCx { op, attrs, inputs, outputs: cx.outputs, part })
-    }
-
-    /// Changes what output 0 holds, which is the first operand of an op whose kernel [`updates`](Self::updates); `inputs` are the
-    /// other operands. Nothing is changed where elements are refused or memory runs out.
-    pub(crate) fn update(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
-        debug_assert!(self.updates);
-        self.run_on(cx)
-    }
-
-    fn run_on(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
-        let admitted = self.admits.map_or(Ok(()), |admits| admits(&AdmitCx::of(self, cx)));
-        let res =
-            admitted.and_then(|()| if self.moves { (self.run)(cx) } else { widened(self, cx) });
-        match elements::take_refusal() {
-            _ if interrupt::take() => Err(Error::Interrupted),
-            Some(refused) => Err(refused.into()),
-            None => res,
-        }
-    }
-
     /// A reproducible kernel that takes everything its row admits and needs no scratch.
-    pub const fn new(name: &'static str, run: fn(&mut KernelCx<'_, '_>) -> Result<()>) -> Self {
+    pub const fn new(name: &'static str, run: Run) -> Self {
+        Self::by(name, Method::Direct(run))
+    }
+
+    const fn by(name: &'static str, method: Method) -> Self {
         Self {
             name,
+            device: Device::Cpu,
             naive: false,
             reproducible: true,
-            usable: |_| true,
-            workspace: |_| 0,
             flops: |_| 0,
             admits: None,
             moves: false,
             updates: false,
             finishes: false,
-            run,
+            method,
         }
     }
 
+    /// A reproducible kernel that decides before it runs.
+    pub const fn prepared(
+        name: &'static str,
+        prepare: fn(&Case<'_>) -> Option<Arc<dyn Ready>>,
+    ) -> Self {
+        Self::by(name, Method::Prepared(prepare))
+    }
+
     /// A kernel that only moves elements, whatever they are.
-    pub const fn moving(name: &'static str, run: fn(&mut KernelCx<'_, '_>) -> Result<()>) -> Self {
+    pub const fn moving(name: &'static str, run: Run) -> Self {
         Self { moves: true, ..Self::new(name, run) }
     }
 
@@ -118,10 +108,3 @@ pub struct KernelCx<'a, 'b> {
 }
 
 attr_readers!(KernelCx<'_, '_>);
-
-fn copy_into(input: &View<'_>, output: &mut OutView<'_>) {
-    let to = Layout::contiguous(output.shape().clone());
-    with_size!(input.dtype(), T => {
-        strided::copy(input.buffer::<T>(), input.layout(), output.as_mut_slice::<T>(), &to);
-    });
-}

@@ -2,13 +2,15 @@
 
 mod admit;
 mod kernel;
+mod prepared;
 pub mod shapes;
 mod surface;
 mod widen;
 
 pub use admit::AdmitCx;
 pub(crate) use admit::indices;
-pub use kernel::{Kernel, KernelCx};
+pub use kernel::{Kernel, KernelCx, Method, Run};
+pub use prepared::{Case, Prepared, Ready};
 pub use surface::{Alpha, Autocast, Form, Is, Returns, Surface, When};
 
 pub use crate::attr::{flag, float, int, ints};

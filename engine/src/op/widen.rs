@@ -4,17 +4,17 @@
 
 use smallvec::SmallVec;
 
-use super::{ComposedCx, DTypeRule, Kernel, KernelCx};
+use super::{ComposedCx, DTypeRule, KernelCx, Prepared};
 use crate::cpu::alloc::Bytes;
 use crate::cpu::lane::{Part, cast_into};
 use crate::cpu::view::{OutView, View};
 use crate::{DType, Error, Layout, Result, Tensor};
 
 /// Runs the kernel on elements of dtypes that it computes in.
-pub(super) fn widened(kernel: &Kernel, cx: &mut KernelCx<'_, '_>) -> Result<()> {
+pub(super) fn widened(prepared: &Prepared, cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let inputs = cx.inputs.iter().map(View::dtype);
     if inputs.chain(cx.outputs.iter().map(OutView::dtype)).all(DType::is_arithmetic) {
-        return (kernel.run)(cx);
+        return prepared.run(cx);
     }
     let mut dtypes = cx.inputs.iter().map(View::dtype).chain(cx.outputs.iter().map(OutView::dtype));
     if let Some(dtype) = dtypes.find(|it| it.is_complex()) {
@@ -26,10 +26,11 @@ pub(super) fn widened(kernel: &Kernel, cx: &mut KernelCx<'_, '_>) -> Result<()> 
         None => Ok(*it),
     });
     let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
-    let buffers = cx.outputs.iter().enumerate().map(|(at, it)| match kernel.updates && at == 0 {
-        true => wide_copy(it),
-        false => wide_buffer(it.shape().numel(), it.dtype()),
-    });
+    let buffers =
+        cx.outputs.iter().enumerate().map(|(at, it)| match prepared.kernel.updates && at == 0 {
+            true => wide_copy(it),
+            false => wide_buffer(it.shape().numel(), it.dtype()),
+        });
     let mut buffers = buffers.collect::<Result<SmallVec<[_; 1]>>>()?;
     let outputs = cx.outputs.iter_mut().zip(&mut buffers).map(|(it, wide)| {
         let (shape, dtype) = (it.shape(), it.dtype().arithmetic().dtype());
@@ -41,7 +42,7 @@ pub(super) fn widened(kernel: &Kernel, cx: &mut KernelCx<'_, '_>) -> Result<()> 
     });
     let mut outputs = outputs.collect::<Result<SmallVec<[_; 1]>>>()?;
     let (op, attrs) = (cx.op, cx.attrs);
-    (kernel.run)(&mut KernelCx {
+    prepared.run(&mut KernelCx {
         op,
         attrs,
         inputs: &views,

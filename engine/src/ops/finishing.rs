@@ -7,7 +7,7 @@ use crate::cpu::lane::machine::Source;
 use crate::cpu::view::{OutView, View};
 use crate::lane::{self, Ref, Step};
 use crate::launch::{run_kernel, view_of};
-use crate::op::{Body, InferCx, Kernel, KernelCx};
+use crate::op::{Body, Case, KernelCx, Prepared};
 use crate::{Attr, DType, Layout, Meta, OpDef, Result, Shape, Tensor, apply, functional, ops};
 
 fn sample(shape: &[usize], dtype: DType, seed: usize) -> Tensor {
@@ -26,7 +26,7 @@ fn bits(it: &Tensor) -> Vec<u64> {
 
 /// The output of the kernel and `shift - output`, made part by part: the latter in the place of the former if `replaces`.
 fn in_parts(
-    (op, kernel): (&'static OpDef, &Kernel),
+    (op, kernel): (&'static OpDef, &Prepared),
     inputs: &[Tensor],
     attrs: &Attrs,
     shift: &Tensor,
@@ -64,14 +64,16 @@ fn check(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, n_runs: &mut usiz
     let Body::Kernels(kernels) = op.body else { return };
     let Ok(metas) = apply::infer(op, inputs, attrs) else { return };
     let computes = inputs.iter().all(|it| it.dtype().is_arithmetic());
-    let (meta, cx) = (&metas[0], InferCx { op, inputs, attrs });
-    for kernel in kernels.iter().filter(|it| computes && it.finishes && (it.usable)(&cx)) {
-        let whole = run_kernel(op, kernel, inputs, attrs, metas.clone()).unwrap().remove(0);
+    let (meta, case) = (&metas[0], Case::new(op, inputs, attrs));
+    let finishing = kernels.iter().filter(|it| computes && it.finishes);
+    for prepared in finishing.filter_map(|it| it.prepare(&case)) {
+        let kernel = prepared.kernel;
+        let whole = run_kernel(op, &prepared, inputs, attrs, metas.clone()).unwrap().remove(0);
         let row = meta.shape.last().map_or_else(Vec::new, |&it| vec![it]);
         for (shape, replaces) in [(&meta.shape[..], true), (&row, true), (&row, false)] {
             let shift = sample(shape, meta.dtype, 3);
             let want = functional::sub(&shift, &whole).unwrap();
-            let got = in_parts((op, kernel), inputs, attrs, &shift, meta, replaces).unwrap();
+            let got = in_parts((op, &prepared), inputs, attrs, &shift, meta, replaces).unwrap();
             let kinds: Vec<_> = inputs.iter().map(|it| it.meta().to_string()).collect();
             assert_eq!(bits(got.last().unwrap()), bits(&want), "{} {kinds:?}", kernel.name);
             assert!(replaces || bits(&got[0]) == bits(&whole), "{} {kinds:?}", kernel.name);

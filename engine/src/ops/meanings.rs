@@ -9,7 +9,7 @@ use super::tests::{Case, cases, gradients, leaves, name, report};
 use super::walk::{Spread, resized, small};
 use crate::launch::run_kernel;
 use crate::meaning::{Array, Meaning};
-use crate::op::{Body, InferCx};
+use crate::op::{self, Body};
 use crate::{Attr, DType, Error, Outputs, Result, Tensor, apply, functional, ops, oracle, random};
 
 /// How far a result may lie from what is meant, as a share of what went into it: some units in the last place of what kernels
@@ -57,10 +57,13 @@ fn ways(case: &Case, inputs: &[Tensor]) -> Result<Vec<(&'static str, Outputs)>> 
         return Ok(vec![("", apply::apply(case.op, inputs, &case.attrs)?)]);
     };
     let metas = apply::infer(case.op, inputs, &case.attrs)?;
-    let cx = InferCx { op: case.op, inputs, attrs: &case.attrs };
-    let usable = kernels.iter().filter(|it| (it.usable)(&cx));
-    let run = |kernel| run_kernel(case.op, kernel, inputs, &case.attrs, metas.clone());
-    usable.map(|it| Ok((it.name, run(it)?))).collect()
+    let asked = op::Case::new(case.op, inputs, &case.attrs);
+    let taking = kernels.iter().filter_map(|it| it.prepare(&asked));
+    let run = |it: op::Prepared| {
+        let outputs = run_kernel(case.op, &it, inputs, &case.attrs, metas.clone())?;
+        Ok((it.kernel.name, outputs))
+    };
+    taking.map(run).collect()
 }
 
 /// Where the op is not what it means on these operands, which lie in some ways; counts the ways.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::spread::Spread;
-use super::{ConvAlgo, ConvPass, ConvProblem, Done, Epilogue, sum_transposed};
+use super::{Code, ConvAlgo, ConvPass, ConvProblem, Done, Epilogue, Rhs, sum_transposed};
 use crate::cpu::element::Element;
 use crate::cpu::gemm::block;
 use crate::cpu::pool::Shared;
@@ -16,12 +16,13 @@ pub(super) static ALGO: ConvAlgo = ConvAlgo {
     reproducible: true,
     accurate: true,
     usable,
-    workspace: |p| {
+    workspace: |p, _| {
         let spread = Spread::new(p);
         (p.group_in() * spread.plane + p.group_out() * spread.run) * p.kind.size()
     },
-    f32: run::<f32>,
-    f64: run::<f64>,
+    keeps: |p| if p.pass == ConvPass::InputGrad { p.lens()[1] } else { 0 },
+    f32: Code { run: run::<f32>, keep: turn::<f32> },
+    f64: Code { run: run::<f64>, keep: turn::<f64> },
 };
 
 fn usable(p: &ConvProblem) -> bool {
@@ -37,14 +38,14 @@ fn usable(p: &ConvProblem) -> bool {
 unsafe fn run<T: Element>(
     p: &ConvProblem,
     lhs: &[T],
-    rhs: &[T],
+    rhs: &Rhs<'_, T>,
     out: &mut [T],
     epilogue: &Epilogue<'_, T>,
 ) -> Done {
     match p.pass {
-        ConvPass::Forward => Done::all(forward(p, lhs, rhs, out, epilogue)),
+        ConvPass::Forward => Done::all(forward(p, lhs, rhs.plain, out, epilogue)),
         ConvPass::InputGrad => Done::sums(input_grad(p, lhs, rhs, out)),
-        ConvPass::WeightGrad => Done::sums(weight_grad(p, lhs, rhs, out)),
+        ConvPass::WeightGrad => Done::sums(weight_grad(p, lhs, rhs.plain, out)),
     }
 }
 
@@ -178,19 +179,22 @@ impl<T: Element> Forward<'_, T> {
     }
 }
 
-fn input_grad<T: Element>(p: &ConvProblem, dy: &[T], w: &[T], dx: &mut [T]) -> bool {
+fn input_grad<T: Element>(p: &ConvProblem, dy: &[T], w: &Rhs<'_, T>, dx: &mut [T]) -> bool {
     let Some(forward_problem) = p.as_input_grad() else { return false };
+    if let Some(turned) = w.kept {
+        return forward(&forward_problem, dy, turned, dx, &Epilogue::NONE);
+    }
+    let w = w.plain;
     let done = scratch::with(w.len(), |turned: *mut T| {
         // SAFETY: the memory holds as many elements as `w`.
         let turned = unsafe { std::slice::from_raw_parts_mut(turned, w.len()) };
-        turn(p, w, turned);
-        forward(&forward_problem, dy, turned, dx, &Epilogue::NONE)
+        turn(p, w, turned) && forward(&forward_problem, dy, turned, dx, &Epilogue::NONE)
     });
     done == Some(true)
 }
 
 /// `turned[group][c][k][tap] = w[group][k][c][last tap - tap]`
-fn turn<T: Element>(p: &ConvProblem, w: &[T], turned: &mut [T]) {
+fn turn<T: Element>(p: &ConvProblem, w: &[T], turned: &mut [T]) -> bool {
     let (ins, outs, taps) = (p.group_in(), p.group_out(), p.taps());
     for group in 0..p.groups {
         for k in 0..outs {
@@ -203,6 +207,7 @@ fn turn<T: Element>(p: &ConvProblem, w: &[T], turned: &mut [T]) {
             }
         }
     }
+    true
 }
 
 /// The batch is cut into at most this many parts, each with sums of its own.

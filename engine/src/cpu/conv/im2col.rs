@@ -4,10 +4,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{ConvAlgo, ConvPass, ConvProblem, Done, Epilogue, naive, sum_transposed};
+use super::{Code, ConvAlgo, ConvPass, ConvProblem, Done, Epilogue, Rhs, naive, sum_transposed};
 use crate::cpu::element::Element;
-use crate::cpu::gemm::{GemmProblem, gemm_raw};
-use crate::cpu::lane::Part;
+use crate::cpu::gemm::{self, GemmProblem, gemm_raw};
 use crate::cpu::pool::Shared;
 use crate::cpu::scratch;
 
@@ -17,9 +16,13 @@ pub(super) static ALGO: ConvAlgo = ConvAlgo {
     reproducible: true,
     accurate: true,
     usable: |_| true,
-    workspace: |p| p.group_in() * p.taps() * band(p) * p.output()[1] * p.kind.size(),
-    f32: run::<f32>,
-    f64: run::<f64>,
+    workspace: |p, _| p.group_in() * p.taps() * band(p) * p.output()[1] * p.kind.size(),
+    keeps: |p| match weights(p) {
+        Some(gemm) if gemm::heuristic(&gemm).packs[0] => p.groups * gemm.m * gemm.k,
+        _ => 0,
+    },
+    f32: Code { run: run::<f32>, keep: keep::<f32> },
+    f64: Code { run: run::<f64>, keep: keep::<f64> },
 };
 
 /// Elements of the patch matrix that are made at once, about.
@@ -41,26 +44,73 @@ fn band(p: &ConvProblem) -> usize {
 unsafe fn run<T: Element>(
     p: &ConvProblem,
     lhs: &[T],
-    rhs: &[T],
+    rhs: &Rhs<'_, T>,
     out: &mut [T],
     epilogue: &Epilogue<'_, T>,
 ) -> Done {
     match p.pass {
         ConvPass::Forward => Done::all(forward(p, lhs, rhs, out, epilogue)),
         ConvPass::InputGrad => Done::sums(input_grad(p, lhs, rhs, out)),
-        ConvPass::WeightGrad => Done::sums(weight_grad(p, lhs, rhs, out)),
+        ConvPass::WeightGrad => Done::sums(weight_grad(p, lhs, rhs.plain, out)),
     }
 }
 
-fn product<T: Element>(p: &ConvProblem, m: usize, n: usize, k: usize) -> GemmProblem {
+fn product(p: &ConvProblem, m: usize, n: usize, k: usize) -> GemmProblem {
     let threads = if p.is_parallel() { p.threads } else { 1 };
-    GemmProblem { threads, isa: p.isa, ..GemmProblem::contiguous::<T>(m, n, k) }
+    GemmProblem { threads, isa: p.isa, kind: p.kind, ..GemmProblem::contiguous::<f32>(m, n, k) }
+}
+
+/// The product of whole bands, whose left operand the weights of a group are; `None` for passes that make weights.
+fn weights(p: &ConvProblem) -> Option<GemmProblem> {
+    let (area, depth) = (p.output()[0] * p.output()[1], p.group_in() * p.taps());
+    let cols = band(p) * p.output()[1];
+    let plain = is_plain_product(p);
+    match p.pass {
+        ConvPass::Forward => Some(forward_product(p, cols, if plain { area } else { cols })),
+        ConvPass::InputGrad => {
+            let rsc = if plain { area } else { cols };
+            Some(GemmProblem { rsb: area, rsc, ..turned_product(p, cols, depth) })
+        }
+        ConvPass::WeightGrad => None,
+    }
+}
+
+/// Weights times patches.
+fn forward_product(p: &ConvProblem, cols: usize, rsb: usize) -> GemmProblem {
+    let area = p.output()[0] * p.output()[1];
+    let depth = p.group_in() * p.taps();
+    GemmProblem { rsb, rsc: area, ..product(p, p.group_out(), cols, depth) }
+}
+
+/// Weights, turned, times gradients.
+fn turned_product(p: &ConvProblem, cols: usize, depth: usize) -> GemmProblem {
+    GemmProblem { rsa: 1, csa: depth, ..product(p, depth, cols, p.group_out()) }
+}
+
+/// The weights of each group as panels of a left operand.
+///
+/// # Safety
+/// The slices have the lengths of the problem and of [`ALGO`].
+unsafe fn keep<T: Element>(p: &ConvProblem, w: &[T], out: &mut [T]) -> bool {
+    let Some(gemm) = weights(p) else { return false };
+    let len = gemm.m * gemm.k;
+    for (w, panels) in w.chunks_exact(len).zip(out.chunks_exact_mut(len)) {
+        // SAFETY: the weights of a group fit the product.
+        unsafe { gemm::pack_left(&gemm, w.as_ptr(), panels.as_mut_ptr()) };
+    }
+    true
+}
+
+/// The weights of a group, and their panels or null.
+fn of_group<T: Element>(p: &ConvProblem, w: &Rhs<'_, T>, group: usize) -> (*const T, *const T) {
+    let at = group * p.group_out() * p.group_in() * p.taps();
+    (w.plain[at..].as_ptr(), w.kept.map_or(std::ptr::null(), |it| it[at..].as_ptr()))
 }
 
 fn forward<T: Element>(
     p: &ConvProblem,
     x: &[T],
-    w: &[T],
+    w: &Rhs<'_, T>,
     y: &mut [T],
     epilogue: &Epilogue<'_, T>,
 ) -> bool {
@@ -72,19 +122,18 @@ fn forward<T: Element>(
         let (image, top) = (chunk / bands, chunk % bands * rows);
         let (group, cols) = (image % p.groups, rows.min(height - top) * width);
         let x = &x[image * p.group_in() * p.in_area()..][..p.group_in() * p.in_area()];
-        let w = w[group * p.group_out() * depth..].as_ptr();
+        let w = of_group(p, w, group);
         let first = y.get().wrapping_add(image * p.group_out() * area + top * width);
         let plain = is_plain_product(p);
-        let rsb = if plain { area } else { cols };
-        let gemm = GemmProblem { rsb, rsc: area, ..product::<T>(p, p.group_out(), cols, depth) };
+        let gemm = forward_product(p, cols, if plain { area } else { cols });
         let done = scratch::with(if plain { 0 } else { depth * cols }, |b: *mut T| {
             // SAFETY: the matrix has `depth` rows of `cols`; each chunk owns its rows of the output.
             unsafe {
                 if plain {
-                    gemm_raw(&gemm, w, x[top * width..].as_ptr(), first, Part::NONE);
+                    gemm_raw(&gemm, w, x[top * width..].as_ptr(), first);
                 } else {
                     fill(p, x, top, cols / width, std::slice::from_raw_parts_mut(b, depth * cols));
-                    gemm_raw(&gemm, w, b, first, Part::NONE);
+                    gemm_raw(&gemm, w, b, first);
                 }
                 let plane = image * p.group_out();
                 epilogue.block(p, y, plane..plane + p.group_out(), top..top + cols / width);
@@ -95,13 +144,13 @@ fn forward<T: Element>(
     !failed.into_inner()
 }
 
-fn input_grad<T: Element>(p: &ConvProblem, dy: &[T], w: &[T], dx: &mut [T]) -> bool {
+fn input_grad<T: Element>(p: &ConvProblem, dy: &[T], w: &Rhs<'_, T>, dx: &mut [T]) -> bool {
     let [height, width] = p.output();
     let (area, depth, rows) = (height * width, p.group_in() * p.taps(), band(p));
     let (failed, dx) = (AtomicBool::new(false), Shared(dx.as_mut_ptr()));
     p.for_each(p.batch * p.groups, &|image| {
         let group = image % p.groups;
-        let w = w[group * p.group_out() * depth..].as_ptr();
+        let w = of_group(p, w, group);
         let len = p.group_in() * p.in_area();
         // SAFETY: each chunk owns the channels of one group of one image.
         let dx = unsafe { std::slice::from_raw_parts_mut(dx.get().wrapping_add(image * len), len) };
@@ -112,19 +161,17 @@ fn input_grad<T: Element>(p: &ConvProblem, dy: &[T], w: &[T], dx: &mut [T]) -> b
             for top in (0..height).step_by(rows) {
                 let cols = rows.min(height - top) * width;
                 let gemm = GemmProblem {
-                    rsa: 1,
-                    csa: depth,
                     rsb: area,
                     rsc: if plain { area } else { cols },
-                    ..product::<T>(p, depth, cols, p.group_out())
+                    ..turned_product(p, cols, depth)
                 };
                 let dy = dy[image * p.group_out() * area + top * width..].as_ptr();
                 // SAFETY: the matrix has `depth` rows of `cols`; a plain product has those of `dx`.
                 unsafe {
                     if plain {
-                        gemm_raw(&gemm, w, dy, dx[top * width..].as_mut_ptr(), Part::NONE);
+                        gemm_raw(&gemm, w, dy, dx[top * width..].as_mut_ptr());
                     } else {
-                        gemm_raw(&gemm, w, dy, b, Part::NONE);
+                        gemm_raw(&gemm, w, dy, b);
                         let patches = std::slice::from_raw_parts(b, depth * cols);
                         add_back(p, patches, top, cols / width, dx);
                     }
@@ -188,7 +235,7 @@ fn sum_images<T: Element>(
                     rsb: 1,
                     csb: area,
                     accumulate: true,
-                    ..product::<T>(p, depth, p.group_out(), cols)
+                    ..product(p, depth, p.group_out(), cols)
                 };
                 // SAFETY: the matrix has `depth` rows of `cols`; that of a plain product is `x`.
                 unsafe {
@@ -199,7 +246,7 @@ fn sum_images<T: Element>(
                         a = patches.as_ptr();
                     }
                     let dy = dy[image * area + top * width..].as_ptr();
-                    gemm_raw(&gemm, a, dy, sums.as_mut_ptr(), Part::NONE);
+                    gemm_raw(&gemm, (a, std::ptr::null()), dy, sums.as_mut_ptr());
                 }
             }
         }

@@ -8,12 +8,14 @@ mod direct;
 mod epilogue;
 mod im2col;
 mod naive;
+mod ready;
 mod spread;
 #[cfg(test)]
 mod tests;
 mod winograd;
 
 pub use epilogue::Epilogue;
+pub use ready::Conv;
 
 use super::element::{Element, ElementKind};
 use super::features::{Isa, isa};
@@ -63,14 +65,38 @@ pub struct ConvAlgo {
     /// Rounding errors are those of the plain sum, not larger.
     pub accurate: bool,
     pub usable: fn(&ConvProblem) -> bool,
-    /// Bytes of scratch memory per thread, for a problem that it takes.
-    pub workspace: fn(&ConvProblem) -> usize,
-    pub(crate) f32: ConvRun<f32>,
-    pub(crate) f64: ConvRun<f64>,
+    /// Bytes of scratch memory per thread, for a problem that it takes; it may be told that its form of the weights is kept already.
+    pub workspace: fn(&ConvProblem, kept: bool) -> usize,
+    /// Elements of the form that it brings weights into before it uses them, for a problem that it takes; 0 if it uses them as they lie.
+    pub keeps: fn(&ConvProblem) -> usize,
+    pub(crate) f32: Code<f32>,
+    pub(crate) f64: Code<f64>,
 }
 
-/// The function of a row. The slices must have the lengths of the problem.
-pub type ConvRun<T> = unsafe fn(&ConvProblem, &[T], &[T], &mut [T], &Epilogue<'_, T>) -> Done;
+/// The functions of a row.
+#[derive(Debug)]
+pub struct Code<T> {
+    pub(crate) run: ConvRun<T>,
+    /// Writes the form of the weights; false if there is no scratch memory for it.
+    pub(crate) keep: unsafe fn(&ConvProblem, &[T], &mut [T]) -> bool,
+}
+
+/// Computes a pass. The slices must have the lengths of the problem.
+pub type ConvRun<T> =
+    unsafe fn(&ConvProblem, &[T], &Rhs<'_, T>, &mut [T], &Epilogue<'_, T>) -> Done;
+
+/// The second operand of a pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Rhs<'a, T> {
+    pub(crate) plain: &'a [T],
+    /// The form of the algorithm, if it is kept.
+    pub(crate) kept: Option<&'a [T]>,
+}
+
+/// For algorithms that use weights as they lie.
+fn keeps_nothing<T>(_: &ConvProblem, _: &[T], _: &mut [T]) -> bool {
+    false
+}
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +157,20 @@ impl ConvProblem {
             product(&[self.out_channels, self.group_in(), self.kernel[0], self.kernel[1]]),
             product(&[self.batch, self.out_channels, h, w]),
         ]
+    }
+
+    /// # Panics
+    /// If it is not about `T`, makes no sense, or the processor lacks the instructions.
+    fn check<T: Element>(&self) {
+        assert!(self.kind == T::KIND, "the problem is about another element type");
+        assert!(self.isa.is_available(), "the processor lacks these instructions");
+        assert!(
+            self.groups > 0 && self.in_channels.is_multiple_of(self.groups),
+            "groups do not divide channels"
+        );
+        assert!(self.out_channels.is_multiple_of(self.groups), "groups do not divide channels");
+        assert!(!self.kernel.contains(&0), "a kernel of no elements");
+        assert!(!self.stride.contains(&0) && !self.dilation.contains(&0), "a step of 0");
     }
 
     /// Whether there is nothing to multiply: no image, no channel, no pixel.
@@ -242,32 +282,37 @@ pub fn run<T: Element>(
     out: &mut [T],
     epilogue: &Epilogue<'_, T>,
 ) {
-    assert!(p.kind == T::KIND, "the problem is about another element type");
-    assert!(p.isa.is_available(), "the processor lacks these instructions");
-    assert!(
-        p.groups > 0 && p.in_channels.is_multiple_of(p.groups),
-        "groups do not divide channels"
-    );
-    assert!(p.out_channels.is_multiple_of(p.groups), "groups do not divide channels");
-    assert!(!p.kernel.contains(&0), "a kernel of no elements");
-    assert!(!p.stride.contains(&0) && !p.dilation.contains(&0), "a step of 0");
+    p.check::<T>();
+    let algo = if (algo.usable)(p) { algo } else { heuristic(p) };
+    run_with(algo, p, lhs, &Rhs { plain: rhs, kept: None }, out, epilogue);
+}
+
+/// Computes the pass with an algorithm that takes it; what is kept must be of this algorithm and problem.
+fn run_with<T: Element>(
+    algo: &ConvAlgo,
+    p: &ConvProblem,
+    lhs: &[T],
+    rhs: &Rhs<'_, T>,
+    out: &mut [T],
+    epilogue: &Epilogue<'_, T>,
+) {
+    p.check::<T>();
     let [x, w, y] = p.lens();
     let want = match p.pass {
         ConvPass::Forward => [x, w, y],
         ConvPass::InputGrad => [y, w, x],
         ConvPass::WeightGrad => [x, y, w],
     };
-    assert!([lhs.len(), rhs.len(), out.len()] == want, "an operand has another length");
+    assert!([lhs.len(), rhs.plain.len(), out.len()] == want, "an operand has another length");
     assert!(epilogue.fits(p), "a bias of another length, or of a gradient");
     if p.is_empty() {
         out.fill(T::ZERO);
         return epilogue.all(p, out);
     }
-    let algo = if (algo.usable)(p) { algo } else { heuristic(p) };
     // SAFETY: the slices have the lengths of the problem.
     let done = unsafe {
-        match T::conv_run(algo)(p, lhs, rhs, out, epilogue) {
-            Done::Nothing => T::conv_run(&naive::ALGO)(p, lhs, rhs, out, epilogue),
+        match (T::conv_code(algo).run)(p, lhs, rhs, out, epilogue) {
+            Done::Nothing => (T::conv_code(&naive::ALGO).run)(p, lhs, rhs, out, epilogue),
             done => done,
         }
     };

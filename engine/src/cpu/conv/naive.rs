@@ -1,6 +1,6 @@
 //! `naive`: plain loops that say what a convolution and its gradients are.
 
-use super::{ConvAlgo, ConvPass, ConvProblem, Done, Epilogue};
+use super::{Code, ConvAlgo, ConvPass, ConvProblem, Done, Epilogue, Rhs, keeps_nothing};
 use crate::cpu::element::Element;
 
 pub(super) static ALGO: ConvAlgo = ConvAlgo {
@@ -9,18 +9,20 @@ pub(super) static ALGO: ConvAlgo = ConvAlgo {
     reproducible: true,
     accurate: true,
     usable: |_| true,
-    workspace: |_| 0,
-    f32: run::<f32>,
-    f64: run::<f64>,
+    workspace: |_, _| 0,
+    keeps: |_| 0,
+    f32: Code { run: run::<f32>, keep: keeps_nothing::<f32> },
+    f64: Code { run: run::<f64>, keep: keeps_nothing::<f64> },
 };
 
 fn run<T: Element>(
     p: &ConvProblem,
     lhs: &[T],
-    rhs: &[T],
+    rhs: &Rhs<'_, T>,
     out: &mut [T],
     _: &Epilogue<'_, T>,
 ) -> Done {
+    let rhs = rhs.plain;
     out.fill(T::ZERO);
     for_each_product(p, |x, w, y| match p.pass {
         ConvPass::Forward => out[y] += lhs[x] * rhs[w],

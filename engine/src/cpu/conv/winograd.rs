@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{ConvAlgo, ConvPass, ConvProblem, Done, Epilogue};
+use super::{Code, ConvAlgo, ConvPass, ConvProblem, Done, Epilogue, Rhs};
 use crate::cpu::element::Element;
 use crate::cpu::gemm::block;
 use crate::cpu::pool::Shared;
@@ -19,12 +19,14 @@ pub(super) static ALGO: ConvAlgo = ConvAlgo {
     reproducible: true,
     accurate: false,
     usable,
-    workspace: |p| {
-        let plan = Plan::new(p, 16);
-        (plan.tiles + p.in_channels) * (p.in_channels + p.out_channels) * 36 * p.kind.size()
+    workspace: |p, kept| {
+        let tiles = Plan::new(p, 16).tiles * (p.in_channels + p.out_channels);
+        let weights = if kept { 0 } else { p.in_channels * p.out_channels };
+        (tiles + weights) * 36 * p.kind.size()
     },
-    f32: run::<f32>,
-    f64: run::<f64>,
+    keeps: |p| p.in_channels.saturating_mul(p.out_channels).saturating_mul(36),
+    f32: Code { run: run::<f32>, keep: keep::<f32> },
+    f64: Code { run: run::<f64>, keep: keep::<f64> },
 };
 
 fn usable(p: &ConvProblem) -> bool {
@@ -42,7 +44,7 @@ fn usable(p: &ConvProblem) -> bool {
 unsafe fn run<T: Element>(
     p: &ConvProblem,
     lhs: &[T],
-    w: &[T],
+    w: &Rhs<'_, T>,
     out: &mut [T],
     _: &Epilogue<'_, T>,
 ) -> Done {
@@ -56,33 +58,117 @@ unsafe fn run<T: Element>(
     }
 }
 
-/// The forward pass; with `turned`, `w` has its channels exchanged and its taps in reverse order.
-fn convolve<T: Element>(p: &ConvProblem, x: &[T], w: &[T], turned: bool, y: &mut [T]) -> bool {
-    let kernels = T::kernels(p.isa);
-    let plan = Plan::new(p, kernels.lanes);
-    let (ins, outs) = (p.in_channels, p.out_channels);
-    let done = scratch::with(36 * ins * outs, |weights: *mut T| {
-        let failed = AtomicBool::new(false);
-        let (y, weights) = (Shared(y.as_mut_ptr()), Shared(weights));
-        let cx = Convolution { p, x, w, y, weights, kernels, plan: &plan };
-        p.for_each(outs.div_ceil(8), &|chunk| {
-            let ks = chunk * 8..(chunk * 8 + 8).min(outs);
-            // SAFETY: chunks write the weights of different output channels.
-            let done = ks.map(|k| unsafe { cx.transform_weight(k, turned) });
-            failed.fetch_or(done.fold(false, |failed, done| failed | !done), Ordering::Relaxed);
-        });
-        let one = |block: usize| {
-            failed.fetch_or(!cx.block(block), Ordering::Relaxed);
-        };
-        // With few blocks, the work inside each is shared; else those calls run inline.
-        if plan.blocks() >= 2 * p.threads {
-            p.for_each(plan.blocks(), &one);
-        } else {
-            (0..plan.blocks()).for_each(one);
+/// Transforms all weights.
+///
+/// # Safety
+/// The slices have the lengths of the problem and of [`ALGO`].
+unsafe fn keep<T: Element>(p: &ConvProblem, w: &[T], weights: &mut [T]) -> bool {
+    let weights = Shared(weights.as_mut_ptr());
+    match p.pass {
+        ConvPass::Forward => transform_weights(p, w, weights, false),
+        ConvPass::InputGrad => {
+            p.as_input_grad().is_some_and(|it| transform_weights(&it, w, weights, true))
         }
-        !failed.into_inner()
+        ConvPass::WeightGrad => false,
+    }
+}
+
+/// The forward pass; with `turned`, `w` has its channels exchanged and its taps in reverse order.
+fn convolve<T: Element>(
+    p: &ConvProblem,
+    x: &[T],
+    w: &Rhs<'_, T>,
+    turned: bool,
+    y: &mut [T],
+) -> bool {
+    if let Some(weights) = w.kept {
+        return convolve_transformed(p, x, Shared(weights.as_ptr().cast_mut()), y);
+    }
+    let done = scratch::with(36 * p.in_channels * p.out_channels, |weights: *mut T| {
+        let weights = Shared(weights);
+        transform_weights(p, w.plain, weights, turned) && convolve_transformed(p, x, weights, y)
     });
     done == Some(true)
+}
+
+/// The forward pass with weights that are transformed, and only read.
+fn convolve_transformed<T: Element>(
+    p: &ConvProblem,
+    x: &[T],
+    weights: Shared<T>,
+    y: &mut [T],
+) -> bool {
+    let kernels = T::kernels(p.isa);
+    let plan = Plan::new(p, kernels.lanes);
+    let failed = AtomicBool::new(false);
+    let cx = Convolution { p, x, y: Shared(y.as_mut_ptr()), weights, kernels, plan: &plan };
+    let one = |block: usize| {
+        failed.fetch_or(!cx.block(block), Ordering::Relaxed);
+    };
+    // With few blocks, the work inside each is shared; else those calls run inline.
+    if plan.blocks() >= 2 * p.threads {
+        p.for_each(plan.blocks(), &one);
+    } else {
+        (0..plan.blocks()).for_each(one);
+    }
+    !failed.into_inner()
+}
+
+/// Transforms the kernels of all channels into `weights[36][out_channels][in_channels]`; false without scratch memory.
+fn transform_weights<T: Element>(
+    p: &ConvProblem,
+    w: &[T],
+    weights: Shared<T>,
+    turned: bool,
+) -> bool {
+    #[cfg(test)]
+    crate::cpu::gemm::PACKED.set(crate::cpu::gemm::PACKED.get() + 1);
+    let failed = AtomicBool::new(false);
+    p.for_each(p.out_channels.div_ceil(8), &|chunk| {
+        let ks = chunk * 8..(chunk * 8 + 8).min(p.out_channels);
+        // SAFETY: chunks write the weights of different output channels.
+        let done = ks.map(|k| unsafe { transform_weight(p, w, weights, k, turned) });
+        failed.fetch_or(done.fold(false, |failed, done| failed | !done), Ordering::Relaxed);
+    });
+    !failed.into_inner()
+}
+
+/// # Safety
+/// `w` has the length of the problem, and no other thread writes the weights of output channel `k`.
+unsafe fn transform_weight<T: Element>(
+    p: &ConvProblem,
+    w: &[T],
+    weights: Shared<T>,
+    k: usize,
+    turned: bool,
+) -> bool {
+    let (ins, outs, kernels) = (p.in_channels, p.out_channels, T::kernels(p.isa));
+    let done = scratch::with(9 * ins, |lines: *mut T| {
+        let (first, stride) = if turned { (k * 9, outs * 9) } else { (k * ins * 9, 9) };
+        let panel = Panel {
+            src: w[first..].as_ptr(),
+            lane_stride: stride as isize,
+            k_stride: 1,
+            lanes: ins,
+            width: ins,
+            k: 9,
+            dst: lines,
+        };
+        let tiles = Tiles {
+            count: ins,
+            lines,
+            line_stride: ins,
+            inner: weights.get().wrapping_add(k * ins),
+            inner_stride: ins * outs,
+            reversed: turned,
+        };
+        // SAFETY: the kernels of one output channel lie in `w`, their transforms in `weights`.
+        unsafe {
+            (kernels.pack)(&panel);
+            (kernels.winograd_weight)(&tiles);
+        }
+    });
+    done.is_some()
 }
 
 /// How the output is cut into tiles and blocks.
@@ -126,7 +212,6 @@ impl Plan {
 struct Convolution<'a, T: 'static> {
     p: &'a ConvProblem,
     x: &'a [T],
-    w: &'a [T],
     y: Shared<T>,
     /// `[36][out_channels][in_channels]`
     weights: Shared<T>,
@@ -135,38 +220,6 @@ struct Convolution<'a, T: 'static> {
 }
 
 impl<T: Element> Convolution<'_, T> {
-    /// # Safety
-    /// No other thread writes the weights of output channel `k`.
-    unsafe fn transform_weight(&self, k: usize, turned: bool) -> bool {
-        let (ins, outs) = (self.p.in_channels, self.p.out_channels);
-        let done = scratch::with(9 * ins, |lines: *mut T| {
-            let (first, stride) = if turned { (k * 9, outs * 9) } else { (k * ins * 9, 9) };
-            let panel = Panel {
-                src: self.w[first..].as_ptr(),
-                lane_stride: stride as isize,
-                k_stride: 1,
-                lanes: ins,
-                width: ins,
-                k: 9,
-                dst: lines,
-            };
-            let tiles = Tiles {
-                count: ins,
-                lines,
-                line_stride: ins,
-                inner: self.weights.get().wrapping_add(k * ins),
-                inner_stride: ins * outs,
-                reversed: turned,
-            };
-            // SAFETY: the kernels of one output channel lie in `w`, their transforms in `weights`.
-            unsafe {
-                (self.kernels.pack)(&panel);
-                (self.kernels.winograd_weight)(&tiles);
-            }
-        });
-        done.is_some()
-    }
-
     /// Computes one block of rows of tiles; false without scratch memory.
     fn block(&self, index: usize) -> bool {
         let (p, plan) = (self.p, self.plan);

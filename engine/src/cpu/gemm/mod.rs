@@ -1,8 +1,8 @@
 //! Matrix products: `C[m, n] (+)= A[m, k] B[k, n]`, with any strides of A and B.
 //!
 //! Each way to compute one is a [`GemmAlgo`] row; [`heuristic`] names the one that is expected to be fastest, and a
-//! profiler may time all of [`ALL`]. A bias can be added while C is near, and code
-//! that makes more of C runs on each panel once that is done ([`Epilogue`]).
+//! profiler may time all of [`ALL`]. Who multiplies more than once holds a [`Gemm`], which has chosen. A bias can be added while C is near,
+//! and code that makes more of C runs on each panel once that is done ([`Epilogue`]).
 
 mod batched;
 mod block;
@@ -11,11 +11,13 @@ mod gemv;
 mod naive;
 mod no_copy;
 mod packed;
+mod ready;
 #[cfg(test)]
 mod tests;
 
-pub use batched::gemm_batched;
+pub use batched::Starts;
 pub use naive::{Integer, gemm_wrapping};
+pub use ready::Gemm;
 
 pub(crate) use block::block;
 
@@ -72,8 +74,10 @@ pub struct GemmAlgo {
     /// Same bits for the same problem on the same machine, whatever the number of threads.
     pub reproducible: bool,
     pub usable: fn(&GemmProblem) -> bool,
-    /// Bytes of scratch memory.
-    pub workspace: fn(&GemmProblem) -> usize,
+    /// Bytes of scratch memory, where panels of all of A, or of B, are kept already.
+    pub workspace: fn(&GemmProblem, kept: [bool; 2]) -> usize,
+    /// Whether it copies A, and B, into panels.
+    pub packs: [bool; 2],
     pub(crate) f32: GemmRun<f32>,
     pub(crate) f64: GemmRun<f64>,
 }
@@ -81,7 +85,7 @@ pub struct GemmAlgo {
 /// The function of a row. The operands must fit the problem.
 pub type GemmRun<T> = unsafe fn(&GemmProblem, &Operands<'_, T>);
 
-/// Addresses of the operands; null stands for no bias.
+/// Addresses of the operands; null stands for no bias, and for an operand of which no panels are kept.
 #[derive(Clone, Copy)]
 pub struct Operands<'a, T> {
     pub(crate) a: *const T,
@@ -90,6 +94,8 @@ pub struct Operands<'a, T> {
     pub(crate) col_bias: *const T,
     pub(crate) row_bias: *const T,
     pub(crate) part: Part<'a>,
+    /// Panels of all of A and of all of B, for algorithms that pack.
+    pub(crate) kept: [*const T; 2],
 }
 
 // SAFETY: plain addresses; the kernels write disjoint parts of C.
@@ -153,6 +159,14 @@ impl GemmProblem {
         self.threads > 1 && self.flops() >= PARALLEL_FLOPS
     }
 
+    /// # Panics
+    /// If it is not about `T`, rows of C overlap, or the processor lacks the instructions.
+    fn check<T: Element>(&self) {
+        assert!(self.kind == T::KIND, "the problem is about another element type");
+        assert!(self.isa.is_available(), "the processor lacks these instructions");
+        assert!(self.m <= 1 || self.rsc >= self.n, "rows of C overlap");
+    }
+
     fn extents(&self) -> [usize; 3] {
         let span = |rows: usize, rs: usize, cols: usize, cs: usize| {
             if rows == 0 || cols == 0 {
@@ -205,53 +219,98 @@ pub fn gemm<T: Element>(p: &GemmProblem, a: &[T], b: &[T], c: &mut [T], epilogue
 /// # Panics
 /// If a slice is shorter than the problem says, rows of C overlap, or the processor lacks the instructions.
 pub fn run<T: Element>(
-    algo: &GemmAlgo,
+    algo: &'static GemmAlgo,
     p: &GemmProblem,
     a: &[T],
     b: &[T],
     c: &mut [T],
     epilogue: Epilogue<'_, T>,
 ) {
-    let [len_a, len_b, len_c] = p.extents();
-    assert!(p.kind == T::KIND, "the problem is about another element type");
-    assert!(p.isa.is_available(), "the processor lacks these instructions");
-    assert!(len_a <= a.len() && len_b <= b.len() && len_c <= c.len(), "operand too short");
-    assert!(p.m <= 1 || p.rsc >= p.n, "rows of C overlap");
-    if p.m == 0 || p.n == 0 {
-        return;
-    }
-    assert!(epilogue.col_bias.is_none_or(|bias| bias.len() >= p.n), "column bias too short");
-    assert!(epilogue.row_bias.is_none_or(|bias| bias.len() >= p.m), "row bias too short");
-    let operands = Operands {
-        a: a.as_ptr(),
-        b: b.as_ptr(),
-        c: c.as_mut_ptr(),
-        col_bias: epilogue.col_bias.map_or(std::ptr::null(), <[T]>::as_ptr),
-        row_bias: epilogue.row_bias.map_or(std::ptr::null(), <[T]>::as_ptr),
-        part: epilogue.part,
-    };
     let algo = if (algo.usable)(p) { algo } else { heuristic(p) };
-    // SAFETY: the slices are as long as the problem says.
-    unsafe { T::gemm_run(algo)(p, &operands) };
+    Choice { algo, kept: [std::ptr::null(); 2] }.run(p, a, b, c, epilogue);
 }
 
+/// An algorithm that takes the problem, and panels that are kept for it.
+#[derive(Clone, Copy)]
+struct Choice<T> {
+    algo: &'static GemmAlgo,
+    kept: [*const T; 2],
+}
+
+// SAFETY: plain addresses, which are only read.
+unsafe impl<T: Send> Send for Choice<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Choice<T> {}
+
+impl<T: Element> Choice<T> {
+    fn run(&self, p: &GemmProblem, a: &[T], b: &[T], c: &mut [T], epilogue: Epilogue<'_, T>) {
+        let [len_a, len_b, len_c] = p.extents();
+        p.check::<T>();
+        assert!(len_a <= a.len() && len_b <= b.len() && len_c <= c.len(), "operand too short");
+        if p.m == 0 || p.n == 0 {
+            return;
+        }
+        epilogue.check(p);
+        // SAFETY: the slices are as long as the problem says.
+        unsafe { self.run_raw(p, [a.as_ptr(), b.as_ptr()], c.as_mut_ptr(), epilogue) };
+    }
+
+    /// # Safety
+    /// The operands must fit the problem, as must the panels.
+    unsafe fn run_raw(
+        &self,
+        p: &GemmProblem,
+        [a, b]: [*const T; 2],
+        c: *mut T,
+        Epilogue { col_bias, row_bias, part }: Epilogue<'_, T>,
+    ) {
+        let col_bias = col_bias.map_or(std::ptr::null(), <[T]>::as_ptr);
+        let row_bias = row_bias.map_or(std::ptr::null(), <[T]>::as_ptr);
+        let operands = Operands { a, b, c, col_bias, row_bias, part, kept: self.kept };
+        // SAFETY: promised by the caller.
+        unsafe { T::gemm_run(self.algo)(p, &operands) };
+    }
+}
+
+impl<T> Epilogue<'_, T> {
+    fn check(&self, p: &GemmProblem) {
+        assert!(self.col_bias.is_none_or(|bias| bias.len() >= p.n), "column bias too short");
+        assert!(self.row_bias.is_none_or(|bias| bias.len() >= p.m), "row bias too short");
+    }
+}
+
+/// The panels of a left operand, for products with it of any number of columns.
+///
 /// # Safety
-/// The operands must fit the problem.
+/// The operand fits the problem, and `panels` has as many elements.
+pub(crate) unsafe fn pack_left<T: Element>(p: &GemmProblem, a: *const T, panels: *mut T) {
+    // SAFETY: promised by the caller.
+    unsafe { packed::pack_all(p, 0, a, panels) };
+}
+
+/// The product with the algorithm that [`heuristic`] names, which packs A no more if its panels are there.
+///
+/// # Safety
+/// The operands must fit the problem, and the panels, where they are not null, A.
 pub(crate) unsafe fn gemm_raw<T: Element>(
     p: &GemmProblem,
-    a: *const T,
+    (a, panels): (*const T, *const T),
     b: *const T,
     c: *mut T,
-    part: Part<'_>,
 ) {
-    let null = std::ptr::null();
-    let operands = Operands { a, b, c, col_bias: null, row_bias: null, part };
+    let choice = Choice { algo: heuristic(p), kept: [panels, std::ptr::null()] };
     // SAFETY: as promised by the caller.
-    unsafe { T::gemm_run(heuristic(p))(p, &operands) };
+    unsafe { choice.run_raw(p, [a, b], c, Epilogue::NONE) };
 }
 
 /// Up to this many rows of A, packing a transposed B costs more than it saves.
 const DOT_ROWS: usize = 16;
+
+#[cfg(test)]
+thread_local! {
+    /// How many blocks of an operand this thread has had packed.
+    pub(crate) static PACKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
 
 /// The algorithm that is expected to be fastest.
 pub fn heuristic(p: &GemmProblem) -> &'static GemmAlgo {

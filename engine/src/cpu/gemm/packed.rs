@@ -18,7 +18,11 @@ pub(super) static ALGO: GemmAlgo = GemmAlgo {
     naive: false,
     reproducible: true,
     usable: |_| true,
-    workspace: |p| (blocks(p).0 * blocks(p).2 + blocks(p).1 * blocks(p).2) * p.kind.size(),
+    workspace: |p, [a, b]| {
+        let (mc, nc, kc) = blocks(p);
+        (mc * kc * usize::from(!a) + nc * kc * usize::from(!b)) * p.kind.size()
+    },
+    packs: [true, true],
     f32: run::<f32, true>,
     f64: run::<f64, true>,
 };
@@ -28,7 +32,8 @@ pub(super) static B_ONLY: GemmAlgo = GemmAlgo {
     naive: false,
     reproducible: true,
     usable: |_| true,
-    workspace: |p| blocks(p).1 * blocks(p).2 * p.kind.size(),
+    workspace: |p, [_, b]| blocks(p).1 * blocks(p).2 * usize::from(!b) * p.kind.size(),
+    packs: [false, true],
     f32: run::<f32, false>,
     f64: run::<f64, false>,
 };
@@ -55,11 +60,18 @@ fn blocks(p: &GemmProblem) -> (usize, usize, usize) {
 
 unsafe fn run<T: Element, const PACK_A: bool>(p: &GemmProblem, o: &Operands<'_, T>) {
     let (mc, nc, kc) = blocks(p);
-    let len_a = if PACK_A { mc * kc } else { 0 };
-    let done = scratch::with(nc * kc, |b: *mut T| {
+    let kept = o.kept.map(|it| !it.is_null());
+    let len_a = if PACK_A && !kept[0] { mc * kc } else { 0 };
+    let len_b = if kept[1] { 0 } else { nc * kc };
+    let done = scratch::with(len_b, |b: *mut T| {
         scratch::with(len_a, |a: *mut T| {
-            let panels = Panels { a: Shared(a), b: Shared(b), kernels: T::kernels(p.isa) };
-            // SAFETY: the operands fit the problem, the panels fit its blocks.
+            let panels = Panels {
+                a: Shared(if kept[0] { o.kept[0].cast_mut() } else { a }),
+                b: Shared(if kept[1] { o.kept[1].cast_mut() } else { b }),
+                whole: kept,
+                kernels: T::kernels(p.isa),
+            };
+            // SAFETY: the operands fit the problem, the panels fit its blocks or are all that there are, which are only read.
             unsafe { panels.multiply::<PACK_A>(p, o) };
         })
     });
@@ -70,9 +82,58 @@ unsafe fn run<T: Element, const PACK_A: bool>(p: &GemmProblem, o: &Operands<'_, 
     }
 }
 
+/// Elements of all panels of A and of B.
+pub(super) fn panel_lens<T: Element>(p: &GemmProblem) -> [usize; 2] {
+    let columns = p.n.next_multiple_of(T::kernels(p.isa).width());
+    [p.m.saturating_mul(p.k), columns.saturating_mul(p.k)]
+}
+
+/// Writes all panels of one operand (0 is A, 1 is B) for runs of this problem, however many columns (rows) it has.
+///
+/// # Safety
+/// The operand fits the problem, and `to` has the elements of its panels.
+pub(super) unsafe fn pack_all<T: Element>(
+    p: &GemmProblem,
+    side: usize,
+    operand: *const T,
+    to: *mut T,
+) {
+    let (mc, nc, kc) = blocks(p);
+    let to = Shared(to);
+    let panels = Panels { a: to, b: to, whole: [true, true], kernels: T::kernels(p.isa) };
+    let (size, step) = if side == 0 { (p.m, mc) } else { (p.n, nc) };
+    for at in (0..size).step_by(step) {
+        for x in (0..p.k).step_by(kc) {
+            let (len, k) = (step.min(size - at), kc.min(p.k - x));
+            let none = Part { i: 0, m: 0, j: 0, n: 0, x, k };
+            // SAFETY: as promised by the caller.
+            unsafe {
+                match side {
+                    0 => panels.pack(
+                        p,
+                        operand,
+                        operand,
+                        Part { i: at, m: len, ..none },
+                        [true, false],
+                    ),
+                    _ => panels.pack(
+                        p,
+                        operand,
+                        operand,
+                        Part { j: at, n: len, ..none },
+                        [false, true],
+                    ),
+                }
+            }
+        }
+    }
+}
+
 struct Panels<T: 'static> {
     a: Shared<T>,
     b: Shared<T>,
+    /// Whether panels of all of A, and of all of B, are there, one block behind the other; else those of one block.
+    whole: [bool; 2],
     kernels: &'static Kernels<T>,
 }
 
@@ -107,7 +168,8 @@ impl<T: Element> Panels<T> {
                         if interrupt::ends_here() {
                             return;
                         }
-                        self.pack(p, o, part, if PACK_A { m } else { 0 }, i == 0);
+                        let wanted = [PACK_A && !self.whole[0], i == 0 && !self.whole[1]];
+                        self.pack(p, o.a, o.b, part, wanted);
                         self.compute::<PACK_A>(p, o, part);
                     }
                 }
@@ -115,15 +177,34 @@ impl<T: Element> Panels<T> {
         }
     }
 
-    /// Packs the first `rows` rows of A, and B if `with_b`.
+    /// Where the panels of this part of A begin.
+    fn a_of(&self, p: &GemmProblem, part: Part) -> *mut T {
+        let before = if self.whole[0] { part.i * p.k + part.x * part.m } else { 0 };
+        self.a.get().wrapping_add(before)
+    }
+
+    /// Where the strips of this part of B begin.
+    fn b_of(&self, p: &GemmProblem, part: Part) -> *mut T {
+        let columns = part.n.next_multiple_of(self.kernels.width());
+        let before = if self.whole[1] { part.j * p.k + part.x * columns } else { 0 };
+        self.b.get().wrapping_add(before)
+    }
+
+    /// Packs this part of A, of B, or of both.
     unsafe fn pack(
         &self,
         p: &GemmProblem,
-        o: &Operands<'_, T>,
+        a: *const T,
+        b: *const T,
         part: Part,
-        rows: usize,
-        with_b: bool,
+        [with_a, with_b]: [bool; 2],
     ) {
+        if !with_a && !with_b {
+            return;
+        }
+        #[cfg(test)]
+        super::PACKED.set(super::PACKED.get() + usize::from(with_a) + usize::from(with_b));
+        let rows = if with_a { part.m } else { 0 };
         let strips = if with_b { part.n.div_ceil(self.kernels.width()) } else { 0 };
         let max_rows = self.kernels.max_rows();
         let n_tiles = rows.div_ceil(max_rows);
@@ -136,22 +217,23 @@ impl<T: Element> Panels<T> {
             _ => strips.div_ceil(per_chunk),
         };
         let chunks_a = n_tiles.div_ceil(2 * per_chunk);
+        let (a, b) = (Shared(a.cast_mut()), Shared(b.cast_mut()));
         let work = |chunk: usize| {
             // SAFETY: chunks write disjoint strips and tiles.
             unsafe {
                 if chunk < chunks_b && by_rows {
                     let begin = chunk * PACK_ROWS;
                     let steps = begin..(begin + PACK_ROWS).min(part.k);
-                    (0..strips).for_each(|it| self.pack_strip(p, o, part, it, steps.clone()));
+                    (0..strips).for_each(|it| self.pack_strip(p, b.get(), part, it, steps.clone()));
                 } else if chunk < chunks_b {
                     let begin = chunk * per_chunk;
                     for strip in begin..(begin + per_chunk).min(strips) {
-                        self.pack_strip(p, o, part, strip, 0..part.k);
+                        self.pack_strip(p, b.get(), part, strip, 0..part.k);
                     }
                 } else {
                     let begin = (chunk - chunks_b) * 2 * per_chunk;
                     for tile in tiles(rows, max_rows).skip(begin).take(2 * per_chunk) {
-                        self.pack_tile(p, o, part, tile);
+                        self.pack_tile(p, a.get(), part, tile);
                     }
                 }
             }
@@ -163,7 +245,7 @@ impl<T: Element> Panels<T> {
     unsafe fn pack_strip(
         &self,
         p: &GemmProblem,
-        o: &Operands<'_, T>,
+        b: *const T,
         part: Part,
         strip: usize,
         steps: Range<usize>,
@@ -172,13 +254,13 @@ impl<T: Element> Panels<T> {
         let j = strip * width;
         let cols = width.min(part.n - j);
         let panel = Panel {
-            src: o.b.wrapping_add((part.x + steps.start) * p.rsb + (part.j + j) * p.csb),
+            src: b.wrapping_add((part.x + steps.start) * p.rsb + (part.j + j) * p.csb),
             lane_stride: p.csb as isize,
             k_stride: p.rsb as isize,
             lanes: cols,
             width,
             k: steps.len(),
-            dst: self.b.get().wrapping_add(j * part.k + steps.start * width),
+            dst: self.b_of(p, part).wrapping_add(j * part.k + steps.start * width),
         };
         // SAFETY: the strip lies in B and in the panel.
         unsafe { (self.kernels.pack)(&panel) };
@@ -187,18 +269,18 @@ impl<T: Element> Panels<T> {
     unsafe fn pack_tile(
         &self,
         p: &GemmProblem,
-        o: &Operands<'_, T>,
+        a: *const T,
         part: Part,
         (i, rows): (usize, usize),
     ) {
         let panel = Panel {
-            src: o.a.wrapping_add((part.i + i) * p.rsa + part.x * p.csa),
+            src: a.wrapping_add((part.i + i) * p.rsa + part.x * p.csa),
             lane_stride: p.rsa as isize,
             k_stride: p.csa as isize,
             lanes: rows,
             width: rows,
             k: part.k,
-            dst: self.a.get().wrapping_add(i * part.k),
+            dst: self.a_of(p, part).wrapping_add(i * part.k),
         };
         // SAFETY: the tile lies in A and in the panel.
         unsafe { (self.kernels.pack)(&panel) };
@@ -247,13 +329,13 @@ impl<T: Element> Panels<T> {
         let tile = Tile {
             k: part.k,
             a: if PACK_A {
-                self.a.get().wrapping_add(i * part.k)
+                self.a_of(p, part).wrapping_add(i * part.k)
             } else {
                 o.a.wrapping_add(row * p.rsa + part.x * p.csa)
             },
             rsa: p.rsa as isize,
             csa: p.csa as isize,
-            b: self.b.get().wrapping_add(j * part.k),
+            b: self.b_of(p, part).wrapping_add(j * part.k),
             rsb: self.kernels.width() as isize,
             c: o.c.wrapping_add(row * p.rsc + col),
             rsc: p.rsc as isize,

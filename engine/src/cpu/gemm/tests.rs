@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cpu::features::Isa;
+use crate::cpu::kept::Shelf;
 
 /// Small whole numbers, so that sums are exact in any order.
 fn values<T: Element>(len: usize, seed: usize) -> Vec<T> {
@@ -83,14 +84,84 @@ fn batches_equal_single_products() {
     for (batch, m, n, k) in [(1, 3, 4, 5), (40, 5, 6, 7), (9, 64, 64, 64), (3, 200, 100, 50)] {
         let p = GemmProblem::contiguous::<f32>(m, n, k);
         let (a, b) = (values::<f32>(batch * m * k, 1), values::<f32>(k * n, 2));
-        let mut got = vec![0.0; batch * m * n];
-        gemm_batched(&p, batch, [m * k, 0, m * n], &a, &b, &mut got, Part::NONE);
-        for (i, got) in got.chunks(m * n).enumerate() {
-            let mut want = vec![0.0; m * n];
-            run(&naive::ALGO, &p, &a[i * m * k..], &b, &mut want, Epilogue::NONE);
-            assert_eq!(got, want);
+        let even = Starts::Even { count: batch, steps: [m * k, 0] };
+        let mut turned: Vec<_> = (0..batch).map(|it| even.get(it)).collect();
+        turned.reverse();
+        for (starts, algo) in [even, Starts::Each(turned)]
+            .iter()
+            .flat_map(|it| ALL.iter().map(move |algo| (it, algo)))
+        {
+            let Some(gemm) = Gemm::new(p, algo) else { continue };
+            let mut got = vec![0.0; batch * m * n];
+            gemm.run_batch(starts, &a, &b, &mut got, Epilogue::NONE);
+            for (i, got) in got.chunks(m * n).enumerate() {
+                let mut want = vec![0.0; m * n];
+                run(&naive::ALGO, &p, &a[starts.get(i)[0]..], &b, &mut want, Epilogue::NONE);
+                assert_eq!(got, want, "{}", algo.name);
+            }
         }
     }
+}
+
+/// Sums of numbers that are rounded, so that another order shows.
+fn uneven<T: Element>(len: usize, seed: usize) -> Vec<T> {
+    let value = |i: usize| ((i * 2_654_435_761 + seed * 97) % 1000) as f64 / 997.0 - 0.5;
+    (0..len).map(|i| T::from_f64(value(i))).collect()
+}
+
+/// Panels are packed once, and give the bits of panels that are packed in every run.
+fn check_kept<T: Element>(p: GemmProblem) {
+    static SHELF: Shelf = Shelf::new(1 << 30);
+    let [len_a, len_b, len_c] = p.extents();
+    let (a, b) = (uneven::<T>(len_a, 1), uneven::<T>(len_b, 2));
+    for algo in ALL.iter().filter(|algo| (algo.usable)(&p)) {
+        for sides in [&[0][..], &[1], &[0, 1]] {
+            let mut gemm = Gemm::new(p, algo).unwrap();
+            let before = gemm.workspace();
+            for &side in sides {
+                gemm.keep(&SHELF, side, if side == 0 { &a } else { &b });
+            }
+            let keeps = sides.iter().any(|&it| algo.packs[it]);
+            assert!(if keeps { gemm.workspace() < before } else { gemm.workspace() == before });
+            let all = [0, 1].iter().all(|it| !algo.packs[*it] || sides.contains(it));
+            let result = |run: &dyn Fn(&mut [T])| {
+                let mut c = vec![T::ZERO; len_c];
+                run(&mut c);
+                c
+            };
+            let want = result(&|c| run(algo, &p, &a, &b, c, Epilogue::NONE));
+            let packed = PACKED.get();
+            for _ in 0..2 {
+                let got = result(&|c| gemm.run(&a, &b, c, Epilogue::NONE));
+                assert_eq!(got, want, "{} {p:?}", algo.name);
+            }
+            assert!(!all || PACKED.get() == packed, "{} packs what is kept", algo.name);
+        }
+    }
+}
+
+#[test]
+fn kept_panels_give_the_same_bits() {
+    for isa in Isa::available() {
+        for (m, n, k) in [(17, 33, 65), (1, 40, 9), (40, 1, 9), (170, 70, 1300), (35, 2100, 20)] {
+            for p in layouts::<f32>(m, n, k) {
+                check_kept::<f32>(GemmProblem { isa, ..p });
+            }
+            check_kept::<f64>(GemmProblem { isa, ..GemmProblem::contiguous::<f64>(m, n, k) });
+        }
+        check_kept::<f32>(GemmProblem { isa, ..GemmProblem::contiguous::<f32>(350, 4200, 1030) });
+    }
+}
+
+#[test]
+fn without_room_nothing_is_kept() {
+    static SHELF: Shelf = Shelf::new(1000);
+    let p = GemmProblem::contiguous::<f32>(200, 70, 40).with_b_transposed();
+    let mut gemm = Gemm::new(p, &packed::ALGO).unwrap();
+    let before = gemm.workspace();
+    gemm.keep(&SHELF, 1, &values::<f32>(70 * 40, 1));
+    assert_eq!((gemm.workspace(), SHELF.taken()), (before, 0));
+    check::<f32>(p, true);
 }
 
 #[test]

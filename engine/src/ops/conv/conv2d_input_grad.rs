@@ -2,7 +2,6 @@
 
 use smallvec::smallvec;
 
-use super::{Seen, infer_view, seen};
 use super::{Steps, conv_kernels, pair};
 use crate::cpu::conv;
 use crate::meaning::{Array, Meaning, MeaningCx, Meeting, by_index};
@@ -63,14 +62,14 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 
 static KERNELS: &[Kernel] = conv_kernels!(problem);
 
-fn problem(seen: &Seen<'_>) -> Option<conv::ConvProblem> {
-    let steps = Steps::from_attrs(seen.op.name, seen.attrs, 1).ok()?;
-    let [height, width] = pair(seen.op.name, "size", seen.attrs, 0, 0, [0, 0]).ok()?;
-    let ([n, _, _, _], [_, c, _, _]) = (&seen.shapes[0][..], &seen.shapes[1][..]) else {
+fn problem(cx: &InferCx<'_>) -> Option<conv::ConvProblem> {
+    let steps = Steps::from_attrs(cx.op.name, cx.attrs, 1).ok()?;
+    let [height, width] = pair(cx.op.name, "size", cx.attrs, 0, 0, [0, 0]).ok()?;
+    let ([n, _, _, _], [_, c, _, _]) = (&cx.shape(0)[..], &cx.shape(1)[..]) else {
         return None;
     };
     let x = [*n, c.checked_mul(steps.groups)?, height, width];
-    steps.problem(&x, seen.shapes[1], seen.dtype, conv::ConvPass::InputGrad)
+    steps.problem(&x, cx.shape(1), cx.dtype(0), conv::ConvPass::InputGrad)
 }
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
@@ -79,7 +78,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         let [height, width] = it.output();
         cx.shape(0)[..] == [it.batch, it.out_channels, height, width]
     };
-    let problem = problem(&seen(cx)).filter(fits);
+    let problem = problem(cx).filter(fits);
     let problem = problem
         .ok_or_else(|| cx.bad_shapes("the gradient does not fit the kernels and the size"))?;
     let [height, width] = problem.input;

@@ -2,7 +2,6 @@
 
 use smallvec::smallvec;
 
-use super::{Seen, infer_view, seen};
 use super::{Steps, conv_kernels};
 use crate::cpu::conv;
 use crate::functional::sum;
@@ -50,9 +49,9 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 
 static KERNELS: &[Kernel] = conv_kernels!(problem);
 
-fn problem(seen: &Seen<'_>) -> Option<conv::ConvProblem> {
-    let steps = Steps::from_attrs(seen.op.name, seen.attrs, 0).ok()?;
-    steps.problem(seen.shapes[0], seen.shapes[1], seen.dtype, conv::ConvPass::Forward)
+fn problem(cx: &InferCx<'_>) -> Option<conv::ConvProblem> {
+    let steps = Steps::from_attrs(cx.op.name, cx.attrs, 0).ok()?;
+    steps.problem(cx.shape(0), cx.shape(1), cx.dtype(0), conv::ConvPass::Forward)
 }
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {

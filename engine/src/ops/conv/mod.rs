@@ -1,8 +1,10 @@
 //! Convolution and pooling of images `[batch, channels, height, width]`.
 
+use std::sync::Arc;
+
 use crate::cpu::view::View;
 use crate::cpu::{conv, pool2d};
-use crate::op::{Default, InferCx, KernelCx, Onnx, Param, ParamKind};
+use crate::op::{Case, Default, KernelCx, Onnx, Param, ParamKind, Ready};
 use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, with_float};
 
 pub mod adaptive_avg_pool2d;
@@ -130,77 +132,69 @@ impl Steps {
     }
 }
 
-/// Runs one pass with one algorithm, or with the one that is expected to be fastest, and the bias per channel.
-pub(crate) fn run_conv(
-    cx: &mut KernelCx<'_, '_>,
-    problem: Option<conv::ConvProblem>,
-    algo: Option<&'static conv::ConvAlgo>,
-) -> Result<()> {
-    let Some(problem) = problem else { return Ok(()) };
-    let algo = algo.unwrap_or_else(|| conv::heuristic(&problem));
-    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
-        let (lhs, rhs) = (cx.inputs[0].to_slice::<T>(), cx.inputs[1].to_slice::<T>());
-        let bias = cx.inputs.get(2).map(View::to_slice::<T>);
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        let epilogue = conv::Epilogue { bias: bias.as_deref(), part: cx.part };
-        conv::run(algo, &problem, &lhs, &rhs, out, &epilogue);
-        Ok(())
-    })
+/// A pass by an algorithm, with the bias per channel.
+struct Pass(conv::Conv);
+
+impl Ready for Pass {
+    fn workspace(&self) -> usize {
+        self.0.workspace()
+    }
+
+    fn run(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
+        with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
+            let (lhs, rhs) = (cx.inputs[0].to_slice::<T>(), cx.inputs[1].to_slice::<T>());
+            let bias = cx.inputs.get(2).map(View::to_slice::<T>);
+            let epilogue = conv::Epilogue { bias: bias.as_deref(), part: cx.part };
+            self.0.run(&lhs, &rhs, cx.outputs[0].as_mut_slice::<T>(), &epilogue);
+            Ok(())
+        })
+    }
 }
 
-/// The algorithm called `name`.
-pub(crate) fn algorithm(name: &str) -> Option<&'static conv::ConvAlgo> {
-    conv::ALL.iter().copied().find(|it| it.name == name)
+/// The pass by the algorithm called `name`, or by the one that is expected to be fastest.
+fn prepare(
+    case: &Case<'_>,
+    problem: Option<conv::ConvProblem>,
+    name: Option<&str>,
+) -> Option<Arc<dyn Ready>> {
+    let problem = problem?;
+    let algo: &'static conv::ConvAlgo = match name {
+        Some(name) => conv::ALL.iter().find(|it| it.name == name)?,
+        None => conv::heuristic(&problem),
+    };
+    let mut pass = conv::Conv::new(problem, algo)?;
+    if let Some((weights, shelf)) = case.constant(1) {
+        // Weights that cannot be read now are brought into form when they are needed.
+        let _ = weights.with_view(|it| match it.dtype() {
+            DType::F64 => pass.keep(shelf, &it.to_slice::<f64>()),
+            _ => pass.keep(shelf, &it.to_slice::<f32>()),
+        });
+    }
+    Some(Arc::new(Pass(pass)))
 }
 
 /// The kernels of a row that is one pass: by the expected fastest and by each algorithm. `$problem` gives the problem.
 macro_rules! conv_kernels {
     ($problem:ident) => {
         &[
-            Kernel {
-                flops: |cx| $problem(&seen(cx)).map_or(0, |it| it.flops()),
-                finishes: true,
-                ..Kernel::new("conv.auto", |cx| super::run_conv(cx, $problem(&infer_view(cx)), None))
-            },
-            conv_kernels!(@one $problem, "direct"),
-            conv_kernels!(@one $problem, "im2col"),
-            conv_kernels!(@one $problem, "winograd"),
-            Kernel { naive: true, ..conv_kernels!(@one $problem, "naive") },
+            conv_kernels!(@one $problem, "auto", None),
+            conv_kernels!(@one $problem, "direct", Some("direct")),
+            conv_kernels!(@one $problem, "im2col", Some("im2col")),
+            conv_kernels!(@one $problem, "winograd", Some("winograd")),
+            Kernel { naive: true, ..conv_kernels!(@one $problem, "naive", Some("naive")) },
         ]
     };
-    (@one $problem:ident, $name:literal) => {
+    (@one $problem:ident, $name:literal, $algorithm:expr) => {
         Kernel {
+            flops: |cx| $problem(cx).map_or(0, |it| it.flops()),
             finishes: true,
-            usable: |cx| $problem(&seen(cx)).zip(super::algorithm($name)).is_some_and(|it| (it.1.usable)(&it.0)),
-            workspace: |cx| $problem(&seen(cx)).zip(super::algorithm($name)).map_or(0, |it| (it.1.workspace)(&it.0)),
-            ..Kernel::new(concat!("conv.", $name), |cx| {
-                super::run_conv(cx, $problem(&infer_view(cx)), super::algorithm($name))
+            ..Kernel::prepared(concat!("conv.", $name), |case| {
+                super::prepare(case, $problem(&case.seen()), $algorithm)
             })
         }
     };
 }
 pub(crate) use conv_kernels;
-
-/// Shapes, dtype and attributes: what a problem is made from, both before and in a run.
-pub(crate) struct Seen<'a> {
-    pub(crate) op: &'static OpDef,
-    pub(crate) shapes: [&'a Shape; 2],
-    pub(crate) dtype: DType,
-    pub(crate) attrs: &'a Attrs,
-}
-
-pub(crate) fn seen<'a>(cx: &'a InferCx<'_>) -> Seen<'a> {
-    Seen { op: cx.op, shapes: [cx.shape(0), cx.shape(1)], dtype: cx.dtype(0), attrs: cx.attrs }
-}
-
-pub(crate) fn infer_view<'a>(cx: &'a KernelCx<'_, '_>) -> Seen<'a> {
-    Seen {
-        op: cx.op,
-        shapes: [cx.inputs[0].shape(), cx.inputs[1].shape()],
-        dtype: cx.inputs[0].dtype(),
-        attrs: cx.attrs,
-    }
-}
 
 /// The pooling of planes that the attributes kernel_size, stride, padding (from `idx` on) describe, or what does not fit.
 pub(crate) fn window(

@@ -2,18 +2,15 @@
 
 use smallvec::smallvec;
 
-use super::{Product, gemm_kernels, plain};
-use crate::cpu::gemm;
-use crate::cpu::number::Num;
-use crate::cpu::view::View;
+use super::{Products, gemm_kernels};
 use crate::dtype::Number;
 use crate::functional::{matmul, matrix_transpose, reshape, sum};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, by_index, of_kind};
 use crate::op::{
-    Autocast, Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
-    ParamKind, Saves, Surface,
+    Autocast, Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Onnx, Param, ParamKind,
+    Saves, Surface,
 };
-use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype, with_float};
+use crate::{Meta, Metas, OpDef, Result, Shape, Tensor};
 
 pub static OP: OpDef = OpDef {
     name: "linear",
@@ -65,7 +62,7 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
     products.placed(&bias.expanded(&shape), true, |at| Some(at.to_vec()))
 }
 
-static KERNELS: &[Kernel] = gemm_kernels!(run, plain_loops);
+static KERNELS: &[Kernel] = gemm_kernels!(Products::of_rows);
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (x, weight) = (cx.shape(0), cx.shape(1));
@@ -83,42 +80,6 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         return Err(cx.bad_shapes(format!("the bias must have shape [{n}]")));
     }
     Ok(smallvec![Meta::new(rows.iter().copied().chain([*n]).collect(), cx.dtype(0))])
-}
-
-/// `weight` is `[n, k]`; as the right operand its rows and columns change places.
-fn run(cx: &mut KernelCx<'_, '_>, algo: Option<&'static gemm::GemmAlgo>) -> Result<()> {
-    with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
-        let bias = cx.inputs.get(2).map(View::to_slice::<T>);
-        let (x, weight) = (cx.inputs[0].to_slice::<T>(), cx.inputs[1].to_slice::<T>());
-        let (n, k) = (cx.inputs[1].shape()[0], cx.inputs[1].shape()[1]);
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        if out.is_empty() {
-            return Ok(());
-        }
-        let m = out.len() / n;
-        let problem = Product { m, n, k, a: &x[..], a_strides: [k, 1], b: &weight[..], b_strides: [1, k] }.problem();
-        let epilogue = gemm::Epilogue { col_bias: bias.as_deref(), ..gemm::Epilogue::part(cx.part) };
-        gemm::run(algo.unwrap_or_else(|| gemm::heuristic(&problem)), &problem, &x, &weight, out, epilogue);
-        Ok(())
-    })
-}
-
-fn plain_loops(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    with_dtype!(cx.inputs[0].dtype(), T => {
-        let bias = cx.inputs.get(2).map(View::to_slice::<T>);
-        let (x, weight) = (cx.inputs[0].to_slice::<T>(), cx.inputs[1].to_slice::<T>());
-        let (n, k) = (cx.inputs[1].shape()[0], cx.inputs[1].shape()[1]);
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        if out.is_empty() {
-            return Ok(());
-        }
-        let m = out.len() / n;
-        plain(&Product { m, n, k, a: &x, a_strides: [k, 1], b: &weight, b_strides: [1, k] }, out);
-        for row in out.chunks_exact_mut(n) {
-            row.iter_mut().zip(bias.iter().flat_map(|it| it.iter())).for_each(|(slot, &b)| *slot = slot.plus(b));
-        }
-        Ok(())
-    })
 }
 
 /// `dx = dy @ w`, `dw = dy^T @ x`, `db = sum(dy)`, with all rows in one matrix.

@@ -2,15 +2,14 @@
 
 use smallvec::smallvec;
 
-use super::{gemm_kernels, product_shape, run_gemm, run_plain};
-use crate::cpu::gemm;
+use super::{Products, gemm_kernels, product_shape};
 use crate::functional::unbroadcast;
 use crate::functional::{matmul, matrix_transpose, reshape, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, broadcast, by_index, of_kind};
 use crate::op::{
-    Autocast, Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves, Surface,
+    Autocast, Body, DTypeRule, Grad, GradCx, InferCx, Kernel, Onnx, Param, Saves, Surface,
 };
-use crate::{Meta, Metas, OpDef, Result, Tensor, with_dtype, with_float};
+use crate::{Meta, Metas, OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
     name: "matmul",
@@ -72,7 +71,7 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
     products.reshaped(&[&batch[..], kept_rows, kept_columns].concat())
 }
 
-static KERNELS: &[Kernel] = gemm_kernels!(run, plain_loops);
+static KERNELS: &[Kernel] = gemm_kernels!(Products::of_batches);
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (a, b) = (cx.shape(0), cx.shape(1));
@@ -90,14 +89,6 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         batch.iter().copied().chain(rows).chain(columns).collect(),
         cx.dtype(0)
     )])
-}
-
-fn run(cx: &mut KernelCx<'_, '_>, algo: Option<&'static gemm::GemmAlgo>) -> Result<()> {
-    with_float!(cx.op.name, cx.inputs[0].dtype(), T => run_gemm::<T>(cx, algo))
-}
-
-fn plain_loops(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    with_dtype!(cx.inputs[0].dtype(), T => run_plain::<T>(cx))
 }
 
 /// `da = dy @ b^T`, `db = a^T @ dy`, summed over broadcast batch dimensions.

@@ -1,0 +1,191 @@
+//! Kernels in two steps: a case is prepared, once, and then run as often as it comes.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::widen::widened;
+use super::{AdmitCx, InferCx, Kernel, KernelCx, Method, Run};
+use crate::cpu::kept::Shelf;
+use crate::cpu::view::{OutView, View};
+use crate::cpu::{elements, interrupt, strided};
+use crate::tensor::{Data, Tensor};
+use crate::{Attrs, Device, Error, Layout, Meta, OpDef, Result, with_size};
+
+/// What a kernel is asked to prepare for: one application, the layouts of its operands, and which of them are the same in every run.
+#[derive(Clone, Copy)]
+pub struct Case<'a> {
+    /// The row.
+    pub op: &'static OpDef,
+    /// Shapes, dtypes and layouts of the operands, in the dtypes that the kernel will see. Only constant ones are sure to have elements.
+    pub inputs: &'a [Tensor],
+    /// The attributes.
+    pub attrs: &'a Attrs,
+    /// Bits of the operands whose elements stay as they are while the prepared kernel lives, and where copies of them may be kept.
+    constant: Option<(u32, &'static Shelf)>,
+}
+
+/// A kernel that has decided all that a case decides. It runs on operands of the shapes, dtypes and strides of that case; where they
+/// begin may differ.
+pub trait Ready: Send + Sync {
+    /// Bytes of scratch that a run takes.
+    fn workspace(&self) -> usize {
+        0
+    }
+
+    /// Computes all outputs.
+    fn run(&self, cx: &mut KernelCx<'_, '_>) -> Result<()>;
+}
+
+/// A kernel, prepared for a case.
+#[derive(Clone)]
+pub struct Prepared {
+    /// The kernel.
+    pub kernel: &'static Kernel,
+    code: Code,
+}
+
+#[derive(Clone)]
+enum Code {
+    Direct(Run),
+    Ready(Arc<dyn Ready>),
+}
+
+impl<'a> Case<'a> {
+    /// An application no operand of which is constant.
+    pub fn new(op: &'static OpDef, inputs: &'a [Tensor], attrs: &'a Attrs) -> Self {
+        Self { op, inputs, attrs, constant: None }
+    }
+
+    /// The same, where these operands have elements, which stay as they are: bit 0 is the first. Copies of them may be kept on `shelf`.
+    #[must_use]
+    pub fn with_constants(self, bits: u32, shelf: &'static Shelf) -> Self {
+        Self { constant: (bits != 0).then_some((bits, shelf)), ..self }
+    }
+
+    /// The same application on other operands; the same of them are constant.
+    pub(crate) fn on<'b>(&self, inputs: &'b [Tensor]) -> Case<'b>
+    where
+        'a: 'b,
+    {
+        Case { inputs, ..*self }
+    }
+
+    /// The same, where no operand is constant.
+    pub(crate) fn varying(&self) -> Self {
+        Self { constant: None, ..*self }
+    }
+
+    /// What the row's functions see of it.
+    pub fn seen(&self) -> InferCx<'a> {
+        InferCx { op: self.op, inputs: self.inputs, attrs: self.attrs }
+    }
+
+    /// The error for a case that no kernel takes.
+    pub(crate) fn refused(&self) -> Error {
+        self.seen().bad_shapes("no kernel takes this case")
+    }
+
+    /// Where it is computed.
+    pub fn device(&self) -> Device {
+        let on_meta = self.inputs.iter().any(Tensor::is_meta);
+        if on_meta { Device::Meta } else { Device::Cpu }
+    }
+
+    /// Operand `idx`, and where a copy of it may be kept, if its elements stay as they are.
+    pub fn constant(&self, idx: usize) -> Option<(&'a Tensor, &'static Shelf)> {
+        let (bits, shelf) = self.constant?;
+        let tensor = self.inputs.get(idx)?;
+        (bits >> idx & 1 == 1 && matches!(tensor.data(), Data::Stored(_)))
+            .then_some((tensor, shelf))
+    }
+}
+
+impl Kernel {
+    /// Decides what the case decides; `None` where the kernel does not take it.
+    pub fn prepare(&'static self, case: &Case<'_>) -> Option<Prepared> {
+        if self.device != case.device() {
+            return None;
+        }
+        let code = match self.method {
+            Method::Direct(run) => Code::Direct(run),
+            Method::Prepared(prepare) if self.sees(case) => Code::Ready(prepare(case)?),
+            Method::Prepared(prepare) => {
+                let inputs: SmallVec<[Tensor; 3]> = case.inputs.iter().map(as_computed).collect();
+                Code::Ready(prepare(&Case { inputs: &inputs, ..*case })?)
+            }
+        };
+        Some(Prepared { kernel: self, code })
+    }
+
+    /// Whether it computes in the operands as they are.
+    fn sees(&self, case: &Case<'_>) -> bool {
+        self.moves || case.inputs.iter().all(|it| it.dtype().is_arithmetic())
+    }
+}
+
+/// An operand as the kernel sees it: widened operands lie in row-major order.
+fn as_computed(operand: &Tensor) -> Tensor {
+    let dtype = operand.dtype();
+    if dtype.is_arithmetic() {
+        return operand.clone();
+    }
+    Tensor::abstract_of(Meta::new(operand.shape().clone(), dtype.arithmetic().dtype()))
+}
+
+impl Prepared {
+    /// Bytes of scratch that a run takes.
+    pub fn workspace(&self) -> usize {
+        match &self.code {
+            Code::Direct(_) => 0,
+            Code::Ready(ready) => ready.workspace(),
+        }
+    }
+
+    /// Computes all outputs, or tells that the user has stopped it; then they hold nothing of use.
+    pub(crate) fn compute(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
+        let inputs = match cx.inputs.split_first() {
+            Some((first, others)) if self.kernel.updates => {
+                copy_into(first, &mut cx.outputs[0]);
+                others
+            }
+            _ => cx.inputs,
+        };
+        let (op, attrs, part) = (cx.op, cx.attrs, cx.part);
+        self.run_on(&mut KernelCx { op, attrs, inputs, outputs: cx.outputs, part })
+    }
+
+    /// Changes what output 0 holds, which is the first operand of an op whose kernel [`updates`](Kernel::updates); `inputs` are the
+    /// other operands. Nothing is changed where elements are refused or memory runs out.
+    pub(crate) fn update(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
+        debug_assert!(self.kernel.updates);
+        self.run_on(cx)
+    }
+
+    fn run_on(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
+        let kernel = self.kernel;
+        let admitted = kernel.admits.map_or(Ok(()), |admits| admits(&AdmitCx::of(kernel, cx)));
+        let res =
+            admitted.and_then(|()| if kernel.moves { self.run(cx) } else { widened(self, cx) });
+        match elements::take_refusal() {
+            _ if interrupt::take() => Err(Error::Interrupted),
+            Some(refused) => Err(refused.into()),
+            None => res,
+        }
+    }
+
+    /// Runs the code of the kernel as it is.
+    pub(super) fn run(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
+        match &self.code {
+            Code::Direct(run) => run(cx),
+            Code::Ready(ready) => ready.run(cx),
+        }
+    }
+}
+
+fn copy_into(input: &View<'_>, output: &mut OutView<'_>) {
+    let to = Layout::contiguous(output.shape().clone());
+    with_size!(input.dtype(), T => {
+        strided::copy(input.buffer::<T>(), input.layout(), output.as_mut_slice::<T>(), &to);
+    });
+}
