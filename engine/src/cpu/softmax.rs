@@ -1,6 +1,7 @@
 //! Softmax along the middle axis of a row-major block `[outer, n, inner]`, and its logarithm, on all
 //! threads; what a row gives does not depend on them.
 
+use super::lane::Part;
 use super::number::Float;
 use super::pool::{self, Shared};
 use super::wide;
@@ -14,11 +15,17 @@ pub enum Form {
     Log,
 }
 
-/// Computes the softmax of `x` into `out`; `m` is the largest element of each row.
+/// Computes the softmax of `x` into `out`, on which `part` follows; `m` is the largest element of each row.
 ///
 /// # Panics
 /// If the slices differ in length.
-pub fn softmax<T: Float>(form: Form, x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
+pub fn softmax<T: Float>(
+    form: Form,
+    x: &[T],
+    (n, inner): (usize, usize),
+    out: &mut [T],
+    part: Part<'_>,
+) {
     let block = n * inner;
     assert!(out.len() == x.len(), "as many results as elements");
     if block == 0 {
@@ -28,8 +35,10 @@ pub fn softmax<T: Float>(form: Form, x: &[T], (n, inner): (usize, usize), out: &
     pool::for_each_range(x.len() / block, block, &|range| {
         let range = range.start * block..range.end * block;
         // SAFETY: each range is given once, and `out` is as long as `x`.
-        let out = unsafe { out.part(range.clone()) };
-        wide::run(Blocks { form, x: &x[range], n, inner, out });
+        let done = unsafe { out.part(range.clone()) };
+        wide::run(Blocks { form, x: &x[range.clone()], n, inner, out: done });
+        // SAFETY: the range is written, and given once.
+        unsafe { part.done(range) };
     });
 }
 
@@ -56,8 +65,8 @@ impl<T: Float> wide::Loop for Blocks<'_, T> {
     }
 }
 
-/// The logarithm of the sum of exponentials along the middle axis of `x`.
-pub fn log_sums<T: Float>(x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
+/// The logarithm of the sum of exponentials along the middle axis of `x`; `part` follows on `out`.
+pub fn log_sums<T: Float>(x: &[T], (n, inner): (usize, usize), out: &mut [T], part: Part<'_>) {
     if inner == 0 {
         return;
     }
@@ -79,6 +88,8 @@ pub fn log_sums<T: Float>(x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
             };
             *slot = T::from_f64(log_sum(row).0);
         }
+        // SAFETY: as above.
+        unsafe { part.done(range.start * inner..range.end * inner) };
     });
 }
 
