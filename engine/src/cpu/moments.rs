@@ -99,9 +99,8 @@ impl Kept {
                     (T::from_f64(mean), T::from_f64(1.0 / (variance + eps).sqrt()));
                 for run in self.runs(at) {
                     // SAFETY: each kept position is given once.
-                    let slots = unsafe { y.part(run.clone()) };
-                    let pairs = slots.iter_mut().zip(&x[run.clone()]);
-                    pairs.for_each(|(slot, &x)| *slot = (x - centre) * scale);
+                    let out = unsafe { y.part(run.clone()) };
+                    wide::run(Scaled { x: &x[run.clone()], centre, scale, out });
                     // SAFETY: as above.
                     unsafe { part.done(run) };
                 }
@@ -141,14 +140,35 @@ impl<T: Float> wide::Loop for Sum<'_, T> {
 
     #[inline(always)]
     fn run(self) -> f64 {
+        let (chunks, rest) = self.x.as_chunks::<8>();
         let mut lanes = [0.0_f64; 8];
-        for chunk in self.x.chunks(8) {
-            for (lane, &x) in lanes.iter_mut().zip(chunk) {
-                let x = x.to_f64() - self.centre;
-                *lane += if self.square { x * x } else { x };
-            }
+        let term = |x: &T| {
+            let x = x.to_f64() - self.centre;
+            if self.square { x * x } else { x }
+        };
+        for chunk in chunks {
+            lanes.iter_mut().zip(chunk).for_each(|(lane, x)| *lane += term(x));
         }
+        lanes.iter_mut().zip(rest).for_each(|(lane, x)| *lane += term(x));
         lanes.iter().sum()
+    }
+}
+
+/// `(x - centre) * scale` of each element.
+struct Scaled<'a, T> {
+    x: &'a [T],
+    centre: T,
+    scale: T,
+    out: &'a mut [T],
+}
+
+impl<T: Float> wide::Loop for Scaled<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let scaled = |x: T| (x - self.centre) * self.scale;
+        self.out.iter_mut().zip(self.x).for_each(|(slot, &x)| *slot = scaled(x));
     }
 }
 

@@ -124,26 +124,34 @@ impl<T: Float> wide::Loop for ExpSum<'_, T> {
         last.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = x);
         let largest = largest(chunks, &last);
         let mut sums = [T::ZERO; LANES];
-        let mut slots = self.exps.chunks_mut(LANES);
-        let tail = (!rest.is_empty()).then_some((&last, rest.len()));
-        let lanes = chunks.iter().map(|it| (it, LANES)).chain(tail);
+        let (slots, last_slots) = self.exps.as_chunks_mut::<LANES>();
+        let mut slots = slots.iter_mut();
         let mut total = 0.0;
-        for (idx, (chunk, n)) in lanes.enumerate() {
+        for (idx, chunk) in chunks.iter().enumerate() {
             if idx % CHUNKS == CHUNKS - 1 {
                 total += sums.iter().map(|it| it.to_f64()).sum::<f64>();
                 sums = [T::ZERO; LANES];
             }
-            let mut exps = *chunk;
-            exps.iter_mut().for_each(|it| *it = (*it - largest).exp_fast());
-            for (at, (sum, exp)) in sums.iter_mut().zip(exps).enumerate() {
-                *sum += if at < n { exp } else { T::ZERO };
-            }
+            let exps = exps_of(chunk, largest);
+            sums.iter_mut().zip(exps).for_each(|(sum, exp)| *sum += exp);
             if let Some(slots) = slots.next() {
-                slots.iter_mut().zip(exps).for_each(|(slot, exp)| *slot = exp);
+                *slots = exps;
             }
+        }
+        if !rest.is_empty() {
+            let exps = exps_of(&last, largest);
+            sums.iter_mut().zip(&exps[..rest.len()]).for_each(|(sum, exp)| *sum += *exp);
+            last_slots.copy_from_slice(&exps[..last_slots.len()]);
         }
         (total + sums.iter().map(|it| it.to_f64()).sum::<f64>(), largest)
     }
+}
+
+#[inline(always)]
+fn exps_of<T: Float>(chunk: &[T; LANES], largest: T) -> [T; LANES] {
+    let mut exps = *chunk;
+    exps.iter_mut().for_each(|it| *it = (*it - largest).exp_fast());
+    exps
 }
 
 #[inline(always)]
