@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use engine::cpu::conv::{self, ConvPass, ConvProblem};
 use engine::cpu::gemm::{self, Epilogue, GemmProblem};
+use engine::cpu::lane::Part;
 use engine::cpu::order::Lines;
 use engine::cpu::softmax::{self, Form};
 use engine::cpu::{Bytes, moments, pool, reduce, scan};
@@ -139,11 +140,17 @@ fn folds() {
         let row = |name: &str, f: &mut dyn FnMut()| {
             print!("  {name} {:.2} G/s", (outer * n * inner) as f64 / time(f) / 1e9);
         };
-        row("sum", &mut || reduce::fold(reduce::Sum, &x, (n, inner), &mut out, |it| it as f32));
-        row("max", &mut || reduce::fold(reduce::Max, &x, (n, inner), &mut out, |it| it));
-        row("argmax", &mut || scan::best(true, &x, (n, inner), &mut out, &mut places));
-        row("variance", &mut || moments::squares(&x, (n, inner), &mut out, &|it| it as f32));
-        row("softmax", &mut || softmax::softmax(Form::Plain, &x, (n, inner), &mut y));
+        row("sum", &mut || {
+            reduce::fold(reduce::Sum, &x, (n, inner), &mut out, |it| it as f32, Part::NONE)
+        });
+        row("max", &mut || {
+            reduce::fold(reduce::Max, &x, (n, inner), &mut out, |it| it, Part::NONE)
+        });
+        row("argmax", &mut || scan::best(true, &x, (n, inner), &mut out, &mut places, Part::NONE));
+        row("variance", &mut || {
+            moments::squares(&x, (n, inner), &mut out, &|it| it as f32, Part::NONE)
+        });
+        row("softmax", &mut || softmax::softmax(Form::Plain, &x, (n, inner), &mut y, Part::NONE));
         row("cumsum", &mut || scan::float_scan(&x, (n, inner), &mut y, 0.0, |sum, x| sum + x));
         println!();
     }

@@ -182,6 +182,13 @@ case("gather", lambda x, i: x.gather(1, i), [M, torch.tensor([[0, 0, 3], [1, 2, 
 case("gather", lambda x, i: x.gather(0, i), [M, torch.tensor([[0, 2, 1, 0]])], [-2])
 case("scatter", lambda x, i, s: x.scatter(1, i, s), [M, torch.tensor([[0, 3], [1, 2]]), rand(2, 2)], [1])
 case("scatter_add", lambda x, i, s: x.scatter_add(0, i, s), [M, torch.tensor([[0, 0, 1, 2], [0, 0, 1, 1]]), rand(2, 4)], [0])
+for reduce in ("sum", "prod", "mean", "amax", "amin"):
+    for own in (True, False):
+        run = lambda x, i, s: x.scatter_reduce(0, i, s, reduce, include_self=own)
+        # Zeros and ties; a source larger than the index.
+        tied = torch.tensor([[2.0, 0.0, 1.0, 3.0], [2.0, 0.0, 0.0, -1.0]], dtype=M.dtype)
+        case("scatter_reduce", run, [M, torch.tensor([[0, 0, 1, 2], [0, 0, 1, 1]]), tied], [0, reduce, own])
+        case("scatter_reduce", run, [torch.arange(-6, 6).reshape(3, 4), torch.tensor([[2, 0, 2], [2, 0, 1]]), torch.arange(8).reshape(2, 4) - 5], [0, reduce, own])
 case("index_select", lambda x, i: x.index_select(1, i), [X, torch.tensor([2, 0, 0])], [1])
 case("index_add", lambda x, i, s: x.index_add(1, i, s), [X, torch.tensor([2, 0, 0]), rand(2, 3, 4)], [1])
 case("index", lambda x, i, j: x[i, j], [X, torch.tensor([[0], [1]]), torch.tensor([0, -1, 0])])

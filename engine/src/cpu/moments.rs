@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::lane::Part;
 use super::number::Float;
 use super::pool::{self, Shared};
 use super::wide;
@@ -14,15 +15,18 @@ const COLUMNS: usize = 512;
 const PIECE: usize = 1 << 17;
 
 /// For each position along the outer and inner axes of `x`, which is `[outer, n, inner]` in row-major order: the sum of
-/// squared distances from the mean, through `finish`.
+/// squared distances from the mean, through `finish`. What follows on `out` is `part`.
 pub fn squares<T: Float>(
     x: &[T],
     (n, inner): (usize, usize),
     out: &mut [T],
     finish: &(dyn Fn(f64) -> T + Sync),
+    part: Part<'_>,
 ) {
     if n == 0 || inner == 0 {
-        return out.fill(finish(0.0));
+        out.fill(finish(0.0));
+        // SAFETY: all is written, by this thread.
+        return unsafe { part.all_done() };
     }
     let slots = Shared(out.as_mut_ptr());
     if inner == 1 {
@@ -33,6 +37,8 @@ pub fn squares<T: Float>(
                 let mean = sum(row, 0.0, false) / n as f64;
                 *slot = finish(sum(row, mean, true));
             }
+            // SAFETY: as above.
+            unsafe { part.done(range) };
         });
         return;
     }
@@ -43,10 +49,13 @@ pub fn squares<T: Float>(
             let columns = start..(start + COLUMNS).min(inner);
             let first = block * inner;
             // SAFETY: each strip is given once.
-            let slots = unsafe { slots.part(first + columns.start..first + columns.end) };
+            let done = first + columns.start..first + columns.end;
+            let slots = unsafe { slots.part(done.clone()) };
             let block = &x[block * n * inner..(block + 1) * n * inner];
             let squares = wide::run(Strip { block, inner, columns });
             slots.iter_mut().zip(squares).for_each(|(slot, sum)| *slot = finish(sum));
+            // SAFETY: as above.
+            unsafe { part.done(done) };
         }
     });
 }
@@ -65,13 +74,14 @@ impl Kept {
         (0..self.before).map(move |block| start(block)..start(block) + self.after)
     }
 
-    /// `y = (x - mean) / sqrt(variance + eps)` for each kept position, and the two.
+    /// `y = (x - mean) / sqrt(variance + eps)` for each kept position, and the two. What follows on `y` is `part`.
     pub fn standardize<T: Float>(
         self,
         x: &[T],
         eps: f64,
         y: &mut [T],
         (means, variances): (&mut [T], &mut [T]),
+        part: Part<'_>,
     ) {
         assert!(y.len() == x.len(), "as many results as elements");
         assert!(means.len() >= self.kept && variances.len() >= self.kept, "fewer means than kept");
@@ -89,9 +99,10 @@ impl Kept {
                     (T::from_f64(mean), T::from_f64(1.0 / (variance + eps).sqrt()));
                 for run in self.runs(at) {
                     // SAFETY: each kept position is given once.
-                    let slots = unsafe { y.part(run.clone()) };
-                    let pairs = slots.iter_mut().zip(&x[run]);
-                    pairs.for_each(|(slot, &x)| *slot = (x - centre) * scale);
+                    let out = unsafe { y.part(run.clone()) };
+                    wide::run(Scaled { x: &x[run.clone()], centre, scale, out });
+                    // SAFETY: as above.
+                    unsafe { part.done(run) };
                 }
                 // SAFETY: as above.
                 unsafe {
@@ -129,14 +140,35 @@ impl<T: Float> wide::Loop for Sum<'_, T> {
 
     #[inline(always)]
     fn run(self) -> f64 {
+        let (chunks, rest) = self.x.as_chunks::<8>();
         let mut lanes = [0.0_f64; 8];
-        for chunk in self.x.chunks(8) {
-            for (lane, &x) in lanes.iter_mut().zip(chunk) {
-                let x = x.to_f64() - self.centre;
-                *lane += if self.square { x * x } else { x };
-            }
+        let term = |x: &T| {
+            let x = x.to_f64() - self.centre;
+            if self.square { x * x } else { x }
+        };
+        for chunk in chunks {
+            lanes.iter_mut().zip(chunk).for_each(|(lane, x)| *lane += term(x));
         }
+        lanes.iter_mut().zip(rest).for_each(|(lane, x)| *lane += term(x));
         lanes.iter().sum()
+    }
+}
+
+/// `(x - centre) * scale` of each element.
+struct Scaled<'a, T> {
+    x: &'a [T],
+    centre: T,
+    scale: T,
+    out: &'a mut [T],
+}
+
+impl<T: Float> wide::Loop for Scaled<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let scaled = |x: T| (x - self.centre) * self.scale;
+        self.out.iter_mut().zip(self.x).for_each(|(slot, &x)| *slot = scaled(x));
     }
 }
 

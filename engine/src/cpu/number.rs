@@ -147,14 +147,17 @@ fn exp_f32(x: f32) -> f32 {
     const LOG2_HIGH: f32 = 0.693_359_4;
     const LOG2_LOW: f32 = -2.121_944_4e-4;
     let clamped = x.clamp(-104.0, 88.7);
-    let k = (clamped * std::f32::consts::LOG2_E + ROUND) - ROUND;
+    // The whole number stands in the last bits of what was rounded; casts of floats are not vectors.
+    let rounded = clamped * std::f32::consts::LOG2_E + ROUND;
+    let exponent = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
+    let k = rounded - ROUND;
     let r = (clamped - k * LOG2_HIGH) - k * LOG2_LOW;
     let mut p = 1.0 / 5040.0;
     for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
         p = p * r + c;
     }
     // Two factors, since 2^k alone may be below the smallest normal number.
-    let half = (k * 0.5) as i32;
-    let power = |k: i32| f32::from_bits(((k + 127) as u32) << 23);
-    p * power(half) * power(k as i32 - half)
+    let half = exponent >> 1;
+    let power = |k: i32| f32::from_bits((k.wrapping_add(127) as u32) << 23);
+    p * power(half) * power(exponent.wrapping_sub(half))
 }

@@ -3,6 +3,7 @@
 //! Rows are folded in 16 lanes and blocks of 1024, so that loops vectorise and rounding errors stay small; block
 //! results are joined in a wider type. The order of operations depends neither on the machine nor on the threads.
 
+use super::lane::Part;
 use super::number::Num;
 use super::pool::{self, Shared};
 use super::wide;
@@ -31,13 +32,14 @@ pub trait Fold<T>: Copy + Send + Sync {
     fn merge(self, a: Self::Total, b: Self::Total) -> Self::Total;
 }
 
-/// Folds the middle axis of `x`, which is `[outer, n, inner]` in row-major order; `out[outer * inner]`.
+/// Folds the middle axis of `x`, which is `[outer, n, inner]` in row-major order; `out[outer * inner]`. What follows on `out` is `part`.
 pub fn fold<T: Num, F: Fold<T>, O: Send>(
     fold: F,
     x: &[T],
     (n, inner): (usize, usize),
     out: &mut [O],
     finish: impl Fn(F::Total) -> O + Sync,
+    part: Part<'_>,
 ) {
     let slots = Shared(out.as_mut_ptr());
     let emit = |first: usize, totals: &[F::Total]| {
@@ -45,6 +47,8 @@ pub fn fold<T: Num, F: Fold<T>, O: Send>(
             // SAFETY: `totals` gives each of the results to one call, and there are as many as slots.
             unsafe { slots.get().add(first + idx).write(finish(total)) };
         }
+        // SAFETY: as above.
+        unsafe { part.done(first..first + totals.len()) };
     };
     totals(fold, x, (n, inner), out.len(), &emit);
 }
@@ -61,7 +65,9 @@ pub fn totals<T: Num, F: Fold<T>>(
     emit: Emit<'_, F::Total>,
 ) {
     if n == 0 || len == 0 {
-        return (0..len).for_each(|at| emit(at, &[F::EMPTY]));
+        let empty = [F::EMPTY; COLUMNS];
+        let blocks = (0..len).step_by(COLUMNS);
+        return blocks.for_each(|first| emit(first, &empty[..COLUMNS.min(len - first)]));
     }
     let split = Split::new(n, inner, len);
     let partial = |piece: usize, first: usize, slots: &mut [F::Total]| {
@@ -96,10 +102,11 @@ pub fn totals<T: Num, F: Fold<T>>(
             unsafe { std::slice::from_raw_parts_mut(slots.get().add(piece * len + first), width) };
         partial(piece, first, slots);
     });
-    for at in 0..len {
-        let of_piece = |piece: usize| parts[piece * len + at];
-        emit(at, &[(1..split.pieces).map(of_piece).fold(of_piece(0), |a, b| fold.merge(a, b))]);
+    let (merged, others) = parts.split_at_mut(len);
+    for piece in others.chunks_exact(len) {
+        merged.iter_mut().zip(piece).for_each(|(total, &part)| *total = fold.merge(*total, part));
     }
+    emit(0, merged);
 }
 
 /// How a fold is cut into work for threads. It depends on the sizes alone, so results do not depend on the threads.

@@ -3,6 +3,7 @@
 //! The blocks of a tensor are shared among threads; what one of them gives does not depend on that.
 
 use super::interrupt;
+use super::lane::Part;
 use super::number::{Float, Num};
 use super::pool::{self, Shared};
 use super::reduce;
@@ -127,19 +128,20 @@ pub fn running_best<T: Num>(
     }
 }
 
-/// The largest (or smallest) element along the axis and its first index; NaN beats everything.
+/// The largest (or smallest) element along the axis and its first index; NaN beats everything. `part` follows on either of the two.
 pub fn best<T: Num>(
     largest: bool,
     x: &[T],
     (n, inner): (usize, usize),
     values: &mut [T],
     indices: &mut [i64],
+    part: Part<'_>,
 ) {
     assert!(indices.len() == values.len(), "as many indices as values");
     if largest {
-        reduce::fold(reduce::Max, x, (n, inner), values, |x| x);
+        reduce::fold(reduce::Max, x, (n, inner), values, |x| x, Part::NONE);
     } else {
-        reduce::fold(reduce::Min, x, (n, inner), values, |x| x);
+        reduce::fold(reduce::Min, x, (n, inner), values, |x| x, Part::NONE);
     }
     if n == 0 || inner == 0 {
         return;
@@ -152,7 +154,9 @@ pub fn best<T: Num>(
             // SAFETY: each range is given once.
             let slots = unsafe { slots.part(columns.clone()) };
             let block = &x[block * n * inner..(block + 1) * n * inner];
-            find(block, inner, &values[columns], slots);
+            find(block, inner, &values[columns.clone()], slots);
+            // SAFETY: as above; the values of all blocks are written before.
+            unsafe { part.done(columns) };
         }
     });
 }

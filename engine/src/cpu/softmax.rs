@@ -1,6 +1,7 @@
 //! Softmax along the middle axis of a row-major block `[outer, n, inner]`, and its logarithm, on all
 //! threads; what a row gives does not depend on them.
 
+use super::lane::Part;
 use super::number::Float;
 use super::pool::{self, Shared};
 use super::wide;
@@ -14,11 +15,17 @@ pub enum Form {
     Log,
 }
 
-/// Computes the softmax of `x` into `out`; `m` is the largest element of each row.
+/// Computes the softmax of `x` into `out`, on which `part` follows; `m` is the largest element of each row.
 ///
 /// # Panics
 /// If the slices differ in length.
-pub fn softmax<T: Float>(form: Form, x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
+pub fn softmax<T: Float>(
+    form: Form,
+    x: &[T],
+    (n, inner): (usize, usize),
+    out: &mut [T],
+    part: Part<'_>,
+) {
     let block = n * inner;
     assert!(out.len() == x.len(), "as many results as elements");
     if block == 0 {
@@ -28,8 +35,10 @@ pub fn softmax<T: Float>(form: Form, x: &[T], (n, inner): (usize, usize), out: &
     pool::for_each_range(x.len() / block, block, &|range| {
         let range = range.start * block..range.end * block;
         // SAFETY: each range is given once, and `out` is as long as `x`.
-        let out = unsafe { out.part(range.clone()) };
-        wide::run(Blocks { form, x: &x[range], n, inner, out });
+        let done = unsafe { out.part(range.clone()) };
+        wide::run(Blocks { form, x: &x[range.clone()], n, inner, out: done });
+        // SAFETY: the range is written, and given once.
+        unsafe { part.done(range) };
     });
 }
 
@@ -56,8 +65,8 @@ impl<T: Float> wide::Loop for Blocks<'_, T> {
     }
 }
 
-/// The logarithm of the sum of exponentials along the middle axis of `x`.
-pub fn log_sums<T: Float>(x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
+/// The logarithm of the sum of exponentials along the middle axis of `x`; `part` follows on `out`.
+pub fn log_sums<T: Float>(x: &[T], (n, inner): (usize, usize), out: &mut [T], part: Part<'_>) {
     if inner == 0 {
         return;
     }
@@ -79,6 +88,8 @@ pub fn log_sums<T: Float>(x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
             };
             *slot = T::from_f64(log_sum(row).0);
         }
+        // SAFETY: as above.
+        unsafe { part.done(range.start * inner..range.end * inner) };
     });
 }
 
@@ -113,26 +124,34 @@ impl<T: Float> wide::Loop for ExpSum<'_, T> {
         last.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = x);
         let largest = largest(chunks, &last);
         let mut sums = [T::ZERO; LANES];
-        let mut slots = self.exps.chunks_mut(LANES);
-        let tail = (!rest.is_empty()).then_some((&last, rest.len()));
-        let lanes = chunks.iter().map(|it| (it, LANES)).chain(tail);
+        let (slots, last_slots) = self.exps.as_chunks_mut::<LANES>();
+        let mut slots = slots.iter_mut();
         let mut total = 0.0;
-        for (idx, (chunk, n)) in lanes.enumerate() {
+        for (idx, chunk) in chunks.iter().enumerate() {
             if idx % CHUNKS == CHUNKS - 1 {
                 total += sums.iter().map(|it| it.to_f64()).sum::<f64>();
                 sums = [T::ZERO; LANES];
             }
-            let mut exps = *chunk;
-            exps.iter_mut().for_each(|it| *it = (*it - largest).exp_fast());
-            for (at, (sum, exp)) in sums.iter_mut().zip(exps).enumerate() {
-                *sum += if at < n { exp } else { T::ZERO };
-            }
+            let exps = exps_of(chunk, largest);
+            sums.iter_mut().zip(exps).for_each(|(sum, exp)| *sum += exp);
             if let Some(slots) = slots.next() {
-                slots.iter_mut().zip(exps).for_each(|(slot, exp)| *slot = exp);
+                *slots = exps;
             }
+        }
+        if !rest.is_empty() {
+            let exps = exps_of(&last, largest);
+            sums.iter_mut().zip(&exps[..rest.len()]).for_each(|(sum, exp)| *sum += *exp);
+            last_slots.copy_from_slice(&exps[..last_slots.len()]);
         }
         (total + sums.iter().map(|it| it.to_f64()).sum::<f64>(), largest)
     }
+}
+
+#[inline(always)]
+fn exps_of<T: Float>(chunk: &[T; LANES], largest: T) -> [T; LANES] {
+    let mut exps = *chunk;
+    exps.iter_mut().for_each(|it| *it = (*it - largest).exp_fast());
+    exps
 }
 
 #[inline(always)]

@@ -71,6 +71,7 @@ impl Assignment<'_> {
                 let output = self.ssa.outputs.iter().position(|it| it.0 as usize == idx);
                 let dst = match output {
                     Some(output) => u16::try_from(self.first_output + output).ok()?,
+                    None if self.converts_input(idx) => self.fresh_slot()?,
                     None => self.slot()?,
                 };
                 self.place[idx] = Some(dst);
@@ -83,27 +84,36 @@ impl Assignment<'_> {
 
     /// Numbers keep their slot for the whole run.
     fn splat(&mut self, idx: usize, lane: Lane, value: SplatValue) -> Option<()> {
-        // A slot that was in use earlier in the tile would be overwritten there.
-        let slot = u16::try_from(self.first_slot + self.n_slots).ok()?;
-        self.n_slots += 1;
+        let slot = self.fresh_slot()?;
         self.place[idx] = Some(slot);
         self.splats.push(Splat { slot, lane, value });
         Some(())
     }
 
     fn slot(&mut self) -> Option<u16> {
-        if let Some(slot) = self.free.pop() {
-            return Some(slot);
-        }
+        self.free.pop().map_or_else(|| self.fresh_slot(), Some)
+    }
+
+    /// A slot that was not in use earlier in the tile, where what it holds for the whole run would be overwritten.
+    fn fresh_slot(&mut self) -> Option<u16> {
         self.n_slots += 1;
         u16::try_from(self.first_slot + self.n_slots - 1).ok()
+    }
+
+    /// Whether the node converts an input. Where that is a number, the machine does so once, as long as the slot is its alone.
+    fn converts_input(&self, idx: usize) -> bool {
+        let node = self.ssa.nodes[idx];
+        let (list, n) = node.operands();
+        let of_input = |&it: &u32| matches!(self.ssa.nodes[it as usize], Node::Input(_));
+        matches!(node, Node::Convert { .. }) && list[..n].iter().all(of_input)
     }
 
     /// Frees the slots of operands that were read for the last time.
     fn release(&mut self, idx: usize, operands: &[u32]) {
         for (at, &operand) in operands.iter().enumerate() {
             let node = operand as usize;
-            let computed = operands_of_instruction(self.ssa.nodes[node]);
+            let computed =
+                operands_of_instruction(self.ssa.nodes[node]) && !self.converts_input(node);
             let ended = self.last_use[node] == Some(idx) && !operands[..at].contains(&operand);
             if let Some(slot) = self.place[node].filter(|&it| usize::from(it) >= self.first_slot)
                 && ended

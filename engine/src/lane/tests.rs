@@ -245,6 +245,21 @@ fn numbers_hold_in_every_tile() {
 }
 
 #[test]
+fn numbers_are_converted_once_for_all_tiles() {
+    let (x, number) = (floats(&[1.0]), Tensor::number(2.0));
+    let step = |name: &str, of: Ref, by: Ref| {
+        Step::new(op(name), &op(name).default_attrs(), &[of, by], &[x.clone(), number.clone()])
+    };
+    let steps = [
+        step("mul", Ref::Input(0), Ref::Input(1)).unwrap(),
+        step("add", Ref::Step(0), Ref::Input(2)).unwrap(),
+    ];
+    let program = build(&[DType::F32, DType::F64, DType::F64], &steps, &[Ref::Step(1)]).unwrap();
+    // Each conversion has a slot of its own, so that its result stays; so has the product.
+    assert_eq!((program.code().len(), program.code().n_staying()), (4, 3));
+}
+
+#[test]
 fn equal_steps_are_computed_once() {
     let none = Attrs::new();
     let x = floats(&[1.0]);

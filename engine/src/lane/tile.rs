@@ -26,8 +26,9 @@ pub fn run(
     })
 }
 
-/// Runs a program behind a kernel, on each part of the kernel's output once that is done. The output is the first of `outputs`, and the
-/// first input of the program; with `replaces` the first result of the program takes its place. Other results go to the other outputs.
+/// Runs a program behind a kernel, on each part of the kernel's first output once that is done. The kernel's are the first `n_own` of
+/// `outputs`. Its first is also the first input of the program; with `replaces` the first result of the program takes its place. Other
+/// results go to the other outputs.
 ///
 /// Fails as [`run`] does, and as the kernel does.
 pub(crate) fn run_behind<'a>(
@@ -35,10 +36,10 @@ pub(crate) fn run_behind<'a>(
     inputs: &[Source<'a>],
     outputs: &mut [OutView<'a>],
     params: &[Number],
-    replaces: bool,
+    (n_own, replaces): (usize, bool),
     kernel: impl FnOnce(&mut [OutView<'a>], Part<'_>) -> Result<()>,
 ) -> Result<()> {
-    Finish::with(program.code(), inputs, outputs, params, replaces, kernel)
+    Finish::with(program.code(), inputs, outputs, params, (n_own, replaces), kernel)
 }
 
 impl From<RunError> for Error {

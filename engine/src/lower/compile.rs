@@ -187,7 +187,8 @@ impl<'a> Compiler<'a> {
         let mut outputs = self.left_by(&group, nodes);
         let dtype = self.graph.node(id).metas[0].dtype;
         let alike = |&it: &NodeId| self.graph.node(it).metas[0].dtype == dtype;
-        let replaced = outputs.iter().position(alike).filter(|_| !self.leaves(&group, id));
+        let replaced =
+            outputs.iter().position(alike).filter(|_| !self.leaves(&group, Value::of(id)));
         if let Some(first) = replaced {
             outputs.swap(0, first);
         }
@@ -196,11 +197,16 @@ impl<'a> Compiler<'a> {
         let others = inputs[1..].iter().map(|&it| self.given(it)).collect::<Result<Vec<_>>>()?;
         let (n_inputs, replaces) = (others.len(), replaced.is_some());
         let params = program.param_values();
-        let finishing = Some(Finishing { program, params, label, n_inputs, replaces });
+        let mut own = self.outputs(id);
+        let n_own = own.len();
         self.note_choice(op, kernel.kernel);
+        let finishing = Some(Finishing { program, params, label, n_inputs, n_own, replaces });
         let work = Work::Kernel { op, kernel, attrs, in_place: false, finishing };
-        let kept = if replaces { None } else { Some(id) };
-        let values: Vec<Value> = kept.iter().chain(&outputs).map(|&it| Value::of(it)).collect();
+        let mut made = outputs.into_iter().map(Value::of);
+        if replaces {
+            own[0] = made.next().unwrap_or(own[0]);
+        }
+        let values: Vec<Value> = own.into_iter().chain(made).collect();
         let given = at.into_iter().map(Given::At).chain(others).collect();
         self.draft(self.graph.node(id).site, work, given, &values);
         Ok(true)
@@ -230,23 +236,27 @@ impl<'a> Compiler<'a> {
 
     /// Those of `nodes` that somebody outside the group needs.
     fn left_by(&self, group: &[NodeId], nodes: &[NodeId]) -> Vec<NodeId> {
-        nodes.iter().copied().filter(|&it| self.leaves(group, it)).collect()
+        nodes.iter().copied().filter(|&it| self.leaves(group, Value::of(it))).collect()
     }
 
-    /// Whether somebody outside the group needs the node.
-    fn leaves(&self, nodes: &[NodeId], id: NodeId) -> bool {
-        self.is_result.contains(&Value::of(id))
-            || self.users[id as usize].iter().any(|it| !nodes.contains(it))
+    /// Whether somebody outside the group needs the value.
+    fn leaves(&self, nodes: &[NodeId], value: Value) -> bool {
+        let takes = |it: &NodeId| self.graph.node(*it).inputs().contains(&value);
+        self.is_result.contains(&value)
+            || self.users[value.node as usize].iter().any(|it| !nodes.contains(it) && takes(it))
+    }
+
+    fn outputs(&self, id: NodeId) -> Vec<Value> {
+        let n_outputs = self.graph.node(id).metas.len() as u32;
+        (0..n_outputs).map(|output| Value { node: id, output }).collect()
     }
 
     fn kernel(&mut self, id: NodeId) -> Result<()> {
         let Some(Chosen { op, kernel, attrs, at }) = self.chosen(id)? else { return Ok(()) };
         self.note_choice(op, kernel.kernel);
         let work = Work::Kernel { op, kernel, attrs, in_place: false, finishing: None };
-        let n_outputs = self.graph.node(id).metas.len() as u32;
-        let values: Vec<Value> = (0..n_outputs).map(|output| Value { node: id, output }).collect();
         let given = at.into_iter().map(Given::At).collect();
-        self.draft(self.graph.node(id).site, work, given, &values);
+        self.draft(self.graph.node(id).site, work, given, &self.outputs(id));
         Ok(())
     }
 

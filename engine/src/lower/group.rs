@@ -1,5 +1,5 @@
-//! Which nodes share a launch: elementwise nodes that feed each other over one shape become one lane program, which a product or
-//! convolution of that shape runs on its parts.
+//! Which nodes share a launch: elementwise nodes that feed each other over one shape become one lane program, which a kernel whose first
+//! output has that shape runs on its parts.
 //!
 //! Nodes get a stage. An elementwise node shares the stage of producers of its own shape that are elementwise or run programs on their
 //! parts; every other edge leads to a later stage. So two groups never wait for each other. A group has at most one such kernel.
@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use smallvec::SmallVec;
 
 use crate::OpDef;
-use crate::graph::{Graph, Node, NodeId};
+use crate::graph::{Graph, Node, NodeId, Value};
 use crate::op::Body;
 
 /// Most nodes in one group.
@@ -40,7 +40,8 @@ struct Grouping<'a> {
     stage: Vec<u32>,
     /// Union-find over nodes; `usize::MAX` for nodes that launch nothing.
     leader: Vec<usize>,
-    size: Vec<usize>,
+    /// The nodes of the group of this leader.
+    members: Vec<SmallVec<[NodeId; 1]>>,
     /// Whether the group of this leader has a kernel.
     has_kernel: Vec<bool>,
     /// The last node of effect; effects keep their order.
@@ -57,7 +58,7 @@ impl<'a> Grouping<'a> {
             users: graph.users(),
             stage: vec![0; n],
             leader: vec![NONE; n],
-            size: vec![1; n],
+            members: (0..n).map(|it| SmallVec::from([it as NodeId])).collect(),
             has_kernel: vec![false; n],
             last_effect: None,
         }
@@ -72,9 +73,9 @@ impl<'a> Grouping<'a> {
             return;
         }
         self.leader[id as usize] = id as usize;
-        let after = |it: NodeId| if fuse && self.fuses(it, id) { 0 } else { 1 };
+        let after = |it: Value| if fuse && self.fuses(it, id) { 0 } else { 1 };
         let mut stage =
-            node.inputs().iter().map(|it| self.stage[it.node as usize] + after(it.node)).max();
+            node.inputs().iter().map(|&it| self.stage[it.node as usize] + after(it)).max();
         if node.is_effect() {
             stage = stage.max(self.last_effect.map(|it| self.stage[it as usize] + 1));
             self.last_effect = Some(id);
@@ -87,12 +88,13 @@ impl<'a> Grouping<'a> {
         }
     }
 
-    /// Whether a producer may run in the same launch as its user.
-    fn fuses(&self, producer: NodeId, user: NodeId) -> bool {
-        let (from, to) = (self.graph.node(producer), self.graph.node(user));
+    /// Whether what makes a value may run in the same launch as a user of it.
+    fn fuses(&self, value: Value, user: NodeId) -> bool {
+        let (from, to) = (self.graph.node(value.node), self.graph.node(user));
         let elementwise = |op: Option<&crate::OpDef>| op.is_some_and(|op| op.body.is_elementwise());
         (elementwise(from.op()) || finishes(from))
             && elementwise(to.op())
+            && value.output == 0
             && from.metas[0].shape == to.metas[0].shape
             && !from.is_effect()
             && !to.is_effect()
@@ -101,36 +103,52 @@ impl<'a> Grouping<'a> {
     fn join(&mut self, id: NodeId) {
         let stage = self.stage[id as usize];
         let mut leaders: Vec<usize> = Vec::new();
-        for input in self.graph.node(id).inputs() {
-            if self.fuses(input.node, id) && self.stage[input.node as usize] == stage {
-                leaders.push(self.find(input.node as usize));
+        for &input in self.graph.node(id).inputs() {
+            if !self.fuses(input, id) {
+                continue;
+            }
+            let leader = self.find(input.node as usize);
+            if self.stage[leader] < stage && self.can_wait(leader, id) {
+                self.wait(leader, stage);
+            }
+            if self.stage[leader] == stage {
+                leaders.push(leader);
             }
         }
         leaders.sort_unstable();
         leaders.dedup();
-        let total = leaders.iter().map(|&it| self.size[it]).sum::<usize>() + 1;
+        let total = leaders.iter().map(|&it| self.members[it].len()).sum::<usize>() + 1;
         let n_kernels = leaders.iter().filter(|&&it| self.has_kernel[it]).count();
         if total > MOST || n_kernels > 1 {
             self.stage[id as usize] = stage + 1;
-            if let Some(&late) = leaders.iter().rfind(|&&it| self.can_wait(it, id)) {
-                self.stage[late] = stage + 1;
-                self.leader[late] = id as usize;
-                self.has_kernel[id as usize] = true;
-                self.size[id as usize] = 2;
-            }
-            return;
+            let fits = |it: usize| self.members[it].len() < MOST && self.can_wait(it, id);
+            let late = leaders.iter().rfind(|&&it| self.has_kernel[it] && fits(it));
+            leaders = late.copied().into_iter().collect();
+            leaders.iter().for_each(|&it| self.wait(it, stage + 1));
         }
-        self.has_kernel[id as usize] = n_kernels > 0;
         for leader in leaders {
             self.leader[leader] = id as usize;
+            self.has_kernel[id as usize] |= self.has_kernel[leader];
+            let members = std::mem::take(&mut self.members[leader]);
+            self.members[id as usize].extend(members);
         }
-        self.size[id as usize] = total;
     }
 
-    /// Whether it is a kernel alone, whose result nobody before `id` takes, so that it may run in a later stage.
+    /// Whether nobody outside the group takes what it makes before `id`, nor `id` otherwise than in its launch, so that the group may
+    /// run in a later stage.
     fn can_wait(&self, leader: usize, id: NodeId) -> bool {
-        let is_free = self.users[leader].iter().all(|&it| it >= id);
-        self.has_kernel[leader] && self.size[leader] == 1 && is_free
+        let group = &self.members[leader];
+        let waits = |user: &NodeId| *user >= id || group.contains(user);
+        let mut taken = self.graph.node(id).inputs().iter().filter(|it| group.contains(&it.node));
+        group.iter().all(|&it| self.users[it as usize].iter().all(waits))
+            && taken.all(|&it| self.fuses(it, id))
+    }
+
+    /// Moves a group to a later stage.
+    fn wait(&mut self, leader: usize, stage: u32) {
+        for &it in &self.members[leader] {
+            self.stage[it as usize] = stage;
+        }
     }
 
     fn find(&mut self, mut id: usize) -> usize {
@@ -153,15 +171,13 @@ impl<'a> Grouping<'a> {
     }
 }
 
-/// Whether a kernel of the node may run a program on the parts of its output.
+/// Whether a kernel of the node may run a program on the parts of its first output.
 fn finishes(node: &Node) -> bool {
     let has_kernel = |op: &OpDef| match op.body {
         Body::Kernels(kernels) => kernels.iter().any(|it| it.finishes),
         _ => false,
     };
-    node.op().is_some_and(has_kernel)
-        && node.metas.len() == 1
-        && node.metas[0].dtype.is_arithmetic()
+    node.op().is_some_and(has_kernel) && node.metas.iter().all(|it| it.dtype.is_arithmetic())
 }
 
 /// Groups in dependency order; among ready ones the one that ends first in the graph.

@@ -75,13 +75,15 @@ pub(super) enum Work {
     },
 }
 
-/// What a kernel runs on each part of its output: a program whose first input that output is.
+/// What a kernel runs on each part of its first output: a program whose first input that output is.
 pub(super) struct Finishing {
     pub(super) program: Program,
     pub(super) params: Vec<Number>,
     pub(super) label: String,
     /// Operands of the launch that the program takes, after those of the kernel.
     pub(super) n_inputs: usize,
+    /// Outputs of the launch that are the kernel's, before those of the program.
+    pub(super) n_own: usize,
     /// Whether the first result takes the place of the kernel's output.
     pub(super) replaces: bool,
 }
@@ -297,15 +299,15 @@ impl Work {
 }
 
 impl Finishing {
-    /// Runs the kernel on the first output and the program on its parts.
+    /// Runs the kernel on its outputs and the program on the parts of the first.
     fn run<'a>(
         &self,
         inputs: &[Source<'a>],
         outputs: &mut [OutView<'a>],
         kernel: impl FnOnce(&mut [OutView<'a>], Part<'_>) -> Result<()>,
     ) -> Result<()> {
-        let Self { program, params, replaces, .. } = self;
-        lane::run_behind(program, inputs, outputs, params, *replaces, kernel)
+        let Self { program, params, n_own, replaces, .. } = self;
+        lane::run_behind(program, inputs, outputs, params, (*n_own, *replaces), kernel)
     }
 }
 

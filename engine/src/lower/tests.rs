@@ -260,3 +260,30 @@ fn what_follows_a_product_runs_on_its_parts() {
         assert_eq!(plan.n_launches(), n_launches, "{text}: {plan}");
     }
 }
+
+#[test]
+fn what_follows_a_reduction_runs_on_its_parts() {
+    let metas = [f32(&[40, 30]), f32(&[30]), f32(&[40]), f32(&[40, 1])];
+    for (text, n_launches) in [
+        ("(mul (softmax %0 dim=1) %1)", 1),
+        ("(mul (sum %0) 0.5)", 1),
+        ("(sqrt (add (mean %0 dim=[1]) %2))", 1),
+        ("(exp (amax %0 dim=[0])) (amax %0 dim=[0])", 1),
+        ("(add (argmax %0 dim=1) 1)", 1),
+        ("(sub (log_softmax %0 dim=0) (log_softmax %0 dim=0))", 1),
+        ("(add (mul (standardize %0 dim=[1]) %1) %1)", 1),
+        // Only the first output comes in parts.
+        ("(tanh (standardize %3 dim=[1])) (neg (standardize %3 dim=[1]):1)", 2),
+        ("(mul (standardize %3 dim=[1]) (standardize %3 dim=[1]):1)", 2),
+        // It waits for what the others need.
+        ("(mul (softmax %0 dim=1) (add %1 1.5))", 2),
+        ("(mul (neg (softmax %0 dim=1)) (sum %0))", 2),
+        // Another shape is another launch.
+        ("(sub %0 (mean %0 dim=[1] keepdim=true))", 2),
+        // One of the two waits for the other.
+        ("(add (sum %0 dim=[1]) (amax %0 dim=[1]))", 2),
+    ] {
+        let plan = check(&parse_compact(text, &metas).unwrap());
+        assert_eq!(plan.n_launches(), n_launches, "{text}: {plan}");
+    }
+}

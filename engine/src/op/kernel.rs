@@ -31,7 +31,7 @@ pub struct Kernel {
     /// Whether it changes parts of its first operand: output 0 begins as a copy of that, which the kernel does not make. Where nobody
     /// else can see the operand, its own buffer is the output. Such a kernel writes nothing before it has all that it asks memory for.
     pub updates: bool,
-    /// Whether it hands over each part of its one output, once that is done, to what follows on it ([`KernelCx::part`]).
+    /// Whether it hands over each part of its first output, once that is done, to what follows on it ([`KernelCx::part`]).
     pub finishes: bool,
     /// How it comes to run.
     pub method: Method,
@@ -86,6 +86,12 @@ impl Kernel {
     /// The same kernel, which changes parts of its first operand.
     pub const fn updating(mut self) -> Self {
         self.updates = true;
+        self
+    }
+
+    /// The same kernel, which hands over each part of its first output once that is done.
+    pub const fn finishing(mut self) -> Self {
+        self.finishes = true;
         self
     }
 

@@ -11,36 +11,35 @@ use crate::op::{Body, Case, KernelCx, Prepared};
 use crate::{Attr, DType, Layout, Meta, OpDef, Result, Shape, Tensor, apply, functional, ops};
 
 fn sample(shape: &[usize], dtype: DType, seed: usize) -> Tensor {
-    let value = |at: usize| ((at * 2_654_435_761 + seed * 97) % 1000) as f32 / 331.0 - 1.5;
-    let values: Vec<f32> = (0..shape.iter().product()).map(value).collect();
-    let wide: Vec<f64> = values.iter().map(|&it| it.into()).collect();
-    match dtype {
-        DType::F64 => Tensor::from_vec(&wide, Shape::new(shape)).unwrap(),
-        _ => Tensor::from_vec(&values, Shape::new(shape)).unwrap(),
-    }
+    let scale = if dtype.is_float() { 1.0 } else { 100.0 };
+    let value = |at: usize| ((at * 2_654_435_761 + seed * 97) % 1000) as f64 / 331.0 - 1.5;
+    let values: Vec<f64> = (0..shape.iter().product()).map(|at| value(at) * scale).collect();
+    functional::to(&Tensor::from_vec(&values, Shape::new(shape)).unwrap(), dtype).unwrap()
 }
 
 fn bits(it: &Tensor) -> Vec<u64> {
     it.to_f64_vec().unwrap().iter().map(|it| it.to_bits()).collect()
 }
 
-/// The output of the kernel and `shift - output`, made part by part: the latter in the place of the former if `replaces`.
+/// The outputs of the kernel and `shift - output` of the first, made part by part: in the place of the first if `replaces`, else last.
 fn in_parts(
     (op, kernel): (&'static OpDef, &Prepared),
     inputs: &[Tensor],
     attrs: &Attrs,
     shift: &Tensor,
-    meta: &Meta,
+    metas: &[Meta],
     replaces: bool,
 ) -> Result<Vec<Tensor>> {
     let sub = ops::find("sub").unwrap();
+    let meta = &metas[0];
     let stand_in = Tensor::abstract_of(meta.clone());
     let step =
         Step::new(sub, &Attrs::new(), &[Ref::Input(1), Ref::Input(0)], &[shift.clone(), stand_in])?;
     let program = lane::build(&[meta.dtype, meta.dtype], &[step], &[Ref::Step(0)])?;
-    let n_outputs = if replaces { 1 } else { 2 };
-    let buffer = |_| Ok(Bytes::of(&meta.shape, meta.dtype)?);
-    let mut buffers = (0..n_outputs).map(buffer).collect::<Result<Vec<_>>>()?;
+    let made = if replaces { &[] } else { &metas[..1] };
+    let all = || metas.iter().chain(made);
+    let buffer = |it: &Meta| Ok(Bytes::of(&it.shape, it.dtype)?);
+    let mut buffers = all().map(buffer).collect::<Result<Vec<_>>>()?;
     let storages = inputs.iter().map(Tensor::storage).collect::<Result<Vec<_>>>()?;
     let views = inputs.iter().zip(&storages).map(|(it, buffer)| view_of(it, buffer));
     let views = views.collect::<Result<Vec<View<'_>>>>()?;
@@ -48,35 +47,43 @@ fn in_parts(
     let sources = [Source::View(view_of(shift, &shift_buffer)?)];
     let mut outputs: Vec<OutView<'_>> = buffers
         .iter_mut()
-        .map(|bytes| OutView::new(bytes, &meta.shape, meta.dtype).unwrap())
+        .zip(all())
+        .map(|(bytes, it)| OutView::new(bytes, &it.shape, it.dtype).unwrap())
         .collect();
     let params = program.param_values();
-    lane::run_behind(&program, &sources, &mut outputs, &params, replaces, |outputs, part| {
+    let form = (metas.len(), replaces);
+    lane::run_behind(&program, &sources, &mut outputs, &params, form, |outputs, part| {
         kernel.compute(&mut KernelCx { op, attrs, inputs: &views, outputs, part })
     })?;
     drop(outputs);
-    let layout = || Layout::contiguous(meta.shape.clone());
-    Ok(buffers.into_iter().map(|it| Tensor::stored(it, layout(), meta.dtype)).collect())
+    let tensor = |(it, meta): (Bytes, &Meta)| {
+        Tensor::stored(it, Layout::contiguous(meta.shape.clone()), meta.dtype)
+    };
+    Ok(buffers.into_iter().zip(all()).map(tensor).collect())
 }
 
 /// Runs every kernel that hands over parts; counts the runs.
 fn check(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, n_runs: &mut usize) {
     let Body::Kernels(kernels) = op.body else { return };
     let Ok(metas) = apply::infer(op, inputs, attrs) else { return };
-    let computes = inputs.iter().all(|it| it.dtype().is_arithmetic());
+    let kinds = inputs.iter().map(Tensor::dtype).chain(metas.iter().map(|it| it.dtype));
+    let computes = kinds.clone().all(DType::is_arithmetic) && metas[0].dtype != DType::Bool;
     let (meta, case) = (&metas[0], Case::new(op, inputs, attrs));
     let finishing = kernels.iter().filter(|it| computes && it.finishes);
     for prepared in finishing.filter_map(|it| it.prepare(&case)) {
         let kernel = prepared.kernel;
-        let whole = run_kernel(op, &prepared, inputs, attrs, metas.clone()).unwrap().remove(0);
+        let whole = run_kernel(op, &prepared, inputs, attrs, metas.clone()).unwrap();
         let row = meta.shape.last().map_or_else(Vec::new, |&it| vec![it]);
         for (shape, replaces) in [(&meta.shape[..], true), (&row, true), (&row, false)] {
             let shift = sample(shape, meta.dtype, 3);
-            let want = functional::sub(&shift, &whole).unwrap();
-            let got = in_parts((op, &prepared), inputs, attrs, &shift, meta, replaces).unwrap();
+            let want = functional::sub(&shift, &whole[0]).unwrap();
+            let got = in_parts((op, &prepared), inputs, attrs, &shift, &metas, replaces).unwrap();
             let kinds: Vec<_> = inputs.iter().map(|it| it.meta().to_string()).collect();
-            assert_eq!(bits(got.last().unwrap()), bits(&want), "{} {kinds:?}", kernel.name);
-            assert!(replaces || bits(&got[0]) == bits(&whole), "{} {kinds:?}", kernel.name);
+            let finished = if replaces { 0 } else { metas.len() };
+            assert_eq!(bits(&got[finished]), bits(&want), "{} {kinds:?}", kernel.name);
+            for (at, whole) in whole.iter().enumerate().skip(usize::from(replaces)) {
+                assert_eq!(bits(&got[at]), bits(whole), "{} {kinds:?}", kernel.name);
+            }
             *n_runs += 1;
         }
     }
@@ -136,4 +143,37 @@ fn programs_run_on_every_part_of_large_convolutions() {
         check(op, &inputs[..2], &attrs, &mut n_runs);
     }
     assert!(n_runs > 40, "{n_runs} runs");
+}
+
+#[test]
+fn programs_run_on_every_part_of_large_reductions() {
+    let mut n_runs = 0;
+    let ints = |it: &[i64]| Attr::Ints(it.into());
+    for shape in [&[3, 40_000][..], &[70_000, 5], &[600, 700], &[9, 30, 700], &[2, 3, 40, 50]] {
+        for dtype in [DType::F32, DType::F64, DType::I64] {
+            let x = [sample(shape, dtype, 1)];
+            for op in ["sum", "amax", "argmax", "var", "logsumexp", "count_nonzero"] {
+                let op = ops::find(op).unwrap();
+                let dims = |it: i64| match op.name {
+                    "argmax" => Attr::Int(it),
+                    _ => ints(&[it]),
+                };
+                for dim in 0..shape.len() as i64 {
+                    check(op, &x, &[dims(dim)].into_iter().collect(), &mut n_runs);
+                }
+                check(op, &x, &Attrs::new(), &mut n_runs);
+            }
+            for op in ["softmax", "log_softmax", "max", "min"] {
+                for dim in 0..shape.len() as i64 {
+                    let attrs = [Attr::Int(dim)].into_iter().collect();
+                    check(ops::find(op).unwrap(), &x, &attrs, &mut n_runs);
+                }
+            }
+            for dims in [&[0][..], &[shape.len() as i64 - 1]] {
+                let attrs = [ints(dims), Attr::Float(1e-5)].into_iter().collect();
+                check(ops::find("standardize").unwrap(), &x, &attrs, &mut n_runs);
+            }
+        }
+    }
+    assert!(n_runs > 600, "{n_runs} runs");
 }

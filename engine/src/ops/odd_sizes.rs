@@ -205,6 +205,11 @@ fn indices_in_any_order() {
         for op in ["scatter", "scatter_add"] {
             cases.push(case(op, vec![x.clone(), index.clone(), src.clone()], attrs.clone()));
         }
+        for reduce in ["sum", "prod", "mean", "amax", "amin"] {
+            let includes_self = Attr::Bool(draws.below(2) == 0);
+            let attrs = smallvec![Attr::Int(dim as i64), Attr::Str(reduce), includes_self];
+            cases.push(case("scatter_reduce", vec![x.clone(), index.clone(), src.clone()], attrs));
+        }
         let n = 1 + draws.below(9);
         let places = indices(&mut draws, &[n], sizes[dim], false);
         cases.push(case("index_select", vec![x.clone(), places.clone()], attrs.clone()));

@@ -29,6 +29,7 @@ const REFUSING: &[&str] = &[
     "probabilities",
     "scatter",
     "scatter_add",
+    "scatter_reduce",
     "softmax_cross_entropy",
     "softmax_cross_entropy_backward",
     "take_along_dim",

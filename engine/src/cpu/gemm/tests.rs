@@ -143,13 +143,16 @@ fn check_kept<T: Element>(p: GemmProblem) {
 #[test]
 fn kept_panels_give_the_same_bits() {
     for isa in Isa::available() {
-        for (m, n, k) in [(17, 33, 65), (1, 40, 9), (40, 1, 9), (170, 70, 1300), (35, 2100, 20)] {
+        for (m, n, k) in [(17, 33, 65), (1, 40, 9), (40, 1, 9), (50, 70, 300), (35, 210, 20)] {
             for p in layouts::<f32>(m, n, k) {
                 check_kept::<f32>(GemmProblem { isa, ..p });
             }
             check_kept::<f64>(GemmProblem { isa, ..GemmProblem::contiguous::<f64>(m, n, k) });
         }
-        check_kept::<f32>(GemmProblem { isa, ..GemmProblem::contiguous::<f32>(350, 4200, 1030) });
+        // More rows, columns and products than one block has.
+        for (m, n, k) in [(350, 20, 30), (20, 4200, 30), (20, 70, 1030)] {
+            check_kept::<f32>(GemmProblem { isa, ..GemmProblem::contiguous::<f32>(m, n, k) });
+        }
     }
 }
 

@@ -25,23 +25,23 @@ pub struct Part<'a> {
 }
 
 impl Finish<'_> {
-    /// Calls `kernel` with the first output, whose parts it is to hand over, each once. The first input of the code is that output,
-    /// and so is its first result with `replaces`; it takes `inputs` besides and makes the other outputs.
+    /// Calls `kernel` with the first `n_own` outputs; of the first of them it is to hand over the parts, each once. The first input of
+    /// the code is that output, and so is its first result with `replaces`; it takes `inputs` besides and makes the other outputs.
     pub(crate) fn with<'a, E: From<RunError>>(
         code: &Code,
         inputs: &[Source<'a>],
         outputs: &mut [OutView<'a>],
         params: &[Number],
-        replaces: bool,
+        (n_own, replaces): (usize, bool),
         kernel: impl FnOnce(&mut [OutView<'a>], Part<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some((first, made)) = outputs.split_at_mut_checked(1) else {
+        let Some((own @ [_, ..], made)) = outputs.split_at_mut_checked(n_own) else {
             return Err(RunError::Operands.into());
         };
         let mut numbers = Numbers::default();
-        let run = run(code, inputs, &mut first[0], made, params, replaces, &mut numbers)?;
+        let run = run(code, inputs, &mut own[0], made, params, replaces, &mut numbers)?;
         let finish = Finish { run, faults: Faults::default() };
-        kernel(first, Part { finish: Some(&finish), start: 0 })?;
+        kernel(own, Part { finish: Some(&finish), start: 0 })?;
         Ok(stopped_by(finish.faults.first())?)
     }
 }
@@ -73,7 +73,7 @@ fn run<'a>(
 
 impl Part<'_> {
     /// Nothing follows.
-    pub(crate) const NONE: Self = Self { finish: None, start: 0 };
+    pub const NONE: Self = Self { finish: None, start: 0 };
 
     /// The same from `count` elements further on.
     #[must_use]

@@ -144,6 +144,12 @@ impl Code {
         self.instrs.len()
     }
 
+    /// Number of instructions whose results stay for the whole run.
+    #[cfg(test)]
+    pub(crate) fn n_staying(&self) -> usize {
+        self.stays.iter().filter(|it| **it).count()
+    }
+
     fn n_registers(&self) -> usize {
         self.inputs.len() + self.outputs.len() + self.n_slots
     }

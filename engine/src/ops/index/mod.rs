@@ -29,6 +29,7 @@ pub mod one_hot;
 mod placing;
 pub mod scatter;
 pub mod scatter_add;
+pub mod scatter_reduce;
 pub mod take_along_dim;
 
 /// The rows of this family.
@@ -44,6 +45,7 @@ pub static ALL: &[&OpDef] = &[
     &one_hot::OP,
     &scatter::OP,
     &scatter_add::OP,
+    &scatter_reduce::OP,
     &take_along_dim::OP,
 ];
 

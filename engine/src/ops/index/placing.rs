@@ -1,4 +1,4 @@
-//! What `scatter` and `scatter_add` share: (input, dim, index, src).
+//! What `scatter`, `scatter_add` and `scatter_reduce` share: (input, dim, index, src).
 
 use smallvec::smallvec;
 
@@ -79,14 +79,14 @@ pub(super) fn put(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-fn spread<'a>(cx: &KernelCx<'_, 'a>) -> Result<Spread<'a>> {
+pub(super) fn spread<'a>(cx: &KernelCx<'_, 'a>) -> Result<Spread<'a>> {
     let shape = cx.outputs[0].shape();
     let dim = resolve_dim(cx.op.name, cx.int(0), shape.rank())?;
     Spread::new(cx.op.name, shape, &cx.inputs[0], dim)
 }
 
 /// The elements that an index of `shape` names, in row-major order; a number, which has a shape of its own, stands for all of them.
-fn source<T: Plain + Default>(
+pub(super) fn source<T: Plain + Default>(
     src: &View<'_>,
     shape: &Shape,
     dtype: DType,

@@ -20,7 +20,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: super::infer_softmax,
-    body: Body::Kernels(&[Kernel::new("log_softmax.rows", |cx| super::run_softmax(cx, Form::Log))]),
+    body: Body::Kernels(&[
+        Kernel::new("log_softmax.rows", |cx| super::run_softmax(cx, Form::Log)).finishing()
+    ]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

@@ -60,7 +60,8 @@ fn run_softmax(cx: &mut KernelCx<'_, '_>, form: Form) -> Result<()> {
     let dim = default_dim(cx.op.name, cx.attrs, input.shape().rank())?;
     let (_, n, inner) = strided::around(input.shape(), dim);
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
-        kernel::softmax(form, &cast::<T>(&input), (n, inner), cx.outputs[0].as_mut_slice());
+        let out = cx.outputs[0].as_mut_slice();
+        kernel::softmax(form, &cast::<T>(&input), (n, inner), out, cx.part);
         Ok(())
     })
 }

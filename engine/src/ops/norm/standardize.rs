@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("standardize.blocks", run)]),
+    body: Body::Kernels(&[Kernel::new("standardize.blocks", run).finishing()]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,
@@ -83,7 +83,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         if let [y, means, variances] = cx.outputs {
             let stats = (means.as_mut_slice::<T>(), variances.as_mut_slice::<T>());
             let [before, kept, after] = sizes;
-            Kept { before, kept, after }.standardize(&x, eps, y.as_mut_slice::<T>(), stats);
+            Kept { before, kept, after }.standardize(&x, eps, y.as_mut_slice::<T>(), stats, cx.part);
         }
         Ok(())
     })

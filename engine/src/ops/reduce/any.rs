@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.any", run)]),
+    body: Body::Kernels(&[Kernel::new("reduce.any", run).finishing()]),
     grad: Grad::Stops("the result is a bool"),
     step: None,
     pure: true,

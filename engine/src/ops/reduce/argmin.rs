@@ -18,7 +18,8 @@ pub static OP: OpDef = OpDef {
     infer: extremes::infer_place,
     body: Body::Kernels(&[Kernel::new("reduce.argmin", |cx| {
         extremes::run_place(cx, Side::Smallest)
-    })]),
+    })
+    .finishing()]),
     grad: Grad::Stops("indices are whole numbers"),
     step: None,
     pure: true,

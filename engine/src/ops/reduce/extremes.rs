@@ -57,7 +57,7 @@ pub(super) fn run_best(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
         let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
         if let [values, indices] = cx.outputs {
             let (values, indices) = (values.as_mut_slice::<T>(), indices.as_mut_slice::<i64>());
-            scan::best(side == Side::Largest, &data, (n, inner), values, indices);
+            scan::best(side == Side::Largest, &data, (n, inner), values, indices, cx.part);
         }
     });
     Ok(())
@@ -94,7 +94,7 @@ pub(super) fn run_place(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
         let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
         let indices = cx.outputs[0].as_mut_slice::<i64>();
         let mut values = vec![T::default(); indices.len()];
-        scan::best(side == Side::Largest, &data, (n, inner), &mut values, indices);
+        scan::best(side == Side::Largest, &data, (n, inner), &mut values, indices, cx.part);
     });
     Ok(())
 }

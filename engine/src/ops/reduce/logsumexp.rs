@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.logsumexp", run)]),
+    body: Body::Kernels(&[Kernel::new("reduce.logsumexp", run).finishing()]),
     grad: Grad::Rule(grad, Saves::Both),
     step: None,
     pure: true,
@@ -57,7 +57,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.inputs[0].shape().rank())?;
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
         let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
-        softmax::log_sums(&data, (n, inner), cx.outputs[0].as_mut_slice());
+        softmax::log_sums(&data, (n, inner), cx.outputs[0].as_mut_slice(), cx.part);
         Ok(())
     })
 }

@@ -163,7 +163,7 @@ where
 {
     let dims = dims_attr(cx.op.name, cx.attrs, idx, cx.inputs[0].shape().rank())?;
     let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
-    reduce::fold(fold, &data, (n, inner), cx.outputs[0].as_mut_slice::<O>(), finish);
+    reduce::fold(fold, &data, (n, inner), cx.outputs[0].as_mut_slice::<O>(), finish, cx.part);
     Ok(())
 }
 
@@ -239,12 +239,16 @@ fn count_as<T: Num>(
 ) {
     let view = cx.inputs[0].as_bits();
     let Rows { data, n, inner } = rows::<T>(&view, dims);
+    let part = cx.part;
     match cx.outputs[0].dtype() {
         DType::Bool => {
             let out = cx.outputs[0].as_mut_slice::<u8>();
-            reduce::fold(fold, &data, (n, inner), out, |x| finish(x) as u8);
+            reduce::fold(fold, &data, (n, inner), out, |x| finish(x) as u8, part);
         }
-        _ => reduce::fold(fold, &data, (n, inner), cx.outputs[0].as_mut_slice::<i64>(), finish),
+        _ => {
+            let out = cx.outputs[0].as_mut_slice::<i64>();
+            reduce::fold(fold, &data, (n, inner), out, finish, part);
+        }
     }
 }
 
@@ -283,7 +287,7 @@ pub(crate) fn variances(cx: &mut KernelCx<'_, '_>, finish: fn(f64) -> f64) -> Re
         let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
         let out = cx.outputs[0].as_mut_slice::<T>();
         let divisor = (n as f64 - correction).max(0.0);
-        moments::squares(&data, (n, inner), out, &|sum| finish(sum / divisor) as T);
+        moments::squares(&data, (n, inner), out, &|sum| finish(sum / divisor) as T, cx.part);
         Ok(())
     })
 }

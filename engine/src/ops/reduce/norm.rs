@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.norm", run)]),
+    body: Body::Kernels(&[Kernel::new("reduce.norm", run).finishing()]),
     grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "LinalgVectorNormBackward0"),
     pure: true,
@@ -103,10 +103,17 @@ fn largest<T: Float>(cx: &mut KernelCx<'_, '_>, max: bool) -> Result<()> {
     let sizes: Vec<T> = data.iter().map(|&x| if x < T::ZERO { -x } else { x }).collect();
     let out = cx.outputs[0].as_mut_slice::<T>();
     match max {
-        true => reduce::fold(reduce::Max, &sizes, (n, inner), out, |x| {
-            if x < T::ZERO { T::ZERO } else { x }
-        }),
-        false => reduce::fold(reduce::Min, &sizes, (n, inner), out, |x| x),
+        true => reduce::fold(
+            reduce::Max,
+            &sizes,
+            (n, inner),
+            out,
+            |x| {
+                if x < T::ZERO { T::ZERO } else { x }
+            },
+            cx.part,
+        ),
+        false => reduce::fold(reduce::Min, &sizes, (n, inner), out, |x| x, cx.part),
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: super::infer_accumulated,
-    body: Body::Kernels(&[Kernel::new("reduce.prod", run)]),
+    body: Body::Kernels(&[Kernel::new("reduce.prod", run).finishing()]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: Some(|cx| if cx.has(0) { "ProdBackward1" } else { "ProdBackward0" }),
     pure: true,

@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer: super::infer_variances,
-    body: Body::Kernels(&[Kernel::new("reduce.var", run)]),
+    body: Body::Kernels(&[Kernel::new("reduce.var", run).finishing()]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,
