@@ -37,7 +37,7 @@ pub struct Kernel {
     pub method: Method,
 }
 
-/// Computes all outputs; reached through [`Prepared`] alone.
+/// Computes all outputs; reached through [`super::Prepared`] alone.
 pub type Run = fn(&mut KernelCx<'_, '_>) -> Result<()>;
 
 /// How a kernel comes to run.
