@@ -1,6 +1,8 @@
 //! All algorithms against plain loops, for all passes, under every instruction set of the machine.
 
 use super::*;
+use crate::cpu::gemm;
+use crate::cpu::kept::Shelf;
 
 fn values<T: Element>(len: usize, seed: usize) -> Vec<T> {
     (0..len).map(|i| T::from_f64(((i * 7 + seed * 5 + i / 3) % 13) as f64 - 6.0)).collect()
@@ -158,6 +160,60 @@ fn sums_do_not_depend_on_the_number_of_threads() {
             assert!([2, 5].iter().all(|&threads| result(threads) == one), "{} {pass:?}", algo.name);
         }
     }
+}
+
+/// Weights in the form of the algorithm give the bits of weights that are brought into it in every run.
+fn check_kept<T: Element>(p: &ConvProblem, n_kept: &mut usize) {
+    static SHELF: Shelf = Shelf::new(1 << 30);
+    let [x, w, y] = p.lens();
+    let value = |i: usize| T::from_f64(((i * 2_654_435_761) % 1000) as f64 / 997.0 - 0.5);
+    for (pass, lhs, out) in [(ConvPass::Forward, x, y), (ConvPass::InputGrad, y, x)] {
+        let p = ConvProblem { pass, ..*p };
+        let (lhs, weights): (Vec<T>, Vec<T>) =
+            ((0..lhs).map(value).collect(), (0..w).map(value).collect());
+        for algo in ALL {
+            let Some(mut conv) = Conv::new(p, algo) else { continue };
+            let before = conv.workspace();
+            let mut want = vec![T::NAN; out];
+            conv.run(&lhs, &weights, &mut want, &Epilogue::NONE);
+            let taken = SHELF.taken();
+            conv.keep(&SHELF, &weights);
+            let kept = SHELF.taken() - taken;
+            assert_eq!(kept, (algo.keeps)(&p) * p.kind.size(), "{} {p:?}", algo.name);
+            assert!(conv.workspace() <= before);
+            let packed = gemm::PACKED.get();
+            let mut got = vec![T::NAN; out];
+            conv.run(&lhs, &weights, &mut got, &Epilogue::NONE);
+            assert_eq!(got, want, "{} {p:?}", algo.name);
+            if algo.name == "winograd" {
+                assert_eq!(gemm::PACKED.get(), packed, "transforms what is kept");
+            }
+            *n_kept += usize::from(kept > 0);
+            drop(conv);
+            assert_eq!(SHELF.taken(), taken);
+        }
+    }
+}
+
+#[test]
+fn kept_weights_give_the_same_bits() {
+    let mut n_kept = 0;
+    for isa in Isa::available() {
+        for (x, w, padding, groups) in [
+            ([2, 5, 9, 11], [7, 5, 3, 3], 1, 1),
+            ([1, 520, 7, 11], [130, 520, 1, 1], 0, 1),
+            ([2, 8, 13, 13], [12, 4, 3, 3], 0, 2),
+            ([1, 60, 13, 13], [140, 60, 3, 3], 1, 1),
+            ([1, 272, 8, 9], [260, 136, 2, 2], 0, 2),
+        ] {
+            let p = ConvProblem::new::<f32>(x, w);
+            let p = ConvProblem { isa, padding: [padding; 2], groups, ..p };
+            check_kept::<f32>(&p, &mut n_kept);
+            let p = ConvProblem { kind: ElementKind::F64, ..p };
+            check_kept::<f64>(&p, &mut n_kept);
+        }
+    }
+    assert!(n_kept >= 19 * Isa::available().len(), "{n_kept} times weights were kept");
 }
 
 #[test]
