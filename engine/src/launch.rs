@@ -7,16 +7,18 @@ use crate::cpu::lane::Part;
 use crate::cpu::view::{OutView, View};
 use crate::cpu::{interrupt, strided, typed};
 use crate::op::{KernelCx, Prepared};
+use crate::random::{HOST, Stream};
 use crate::tensor::{Metas, Outputs};
 use crate::{Attrs, Buffer, Error, Layout, Meta, OpDef, Result, Tensor};
 
-/// Runs a kernel of an op that is prepared for these operands; `infer` has given the outputs.
+/// Runs a kernel of an op that is prepared for these operands; `infer` has given the outputs, and random numbers come from `stream`.
 pub(crate) fn run_kernel(
     op: &'static OpDef,
     kernel: &Prepared,
     inputs: &[Tensor],
     attrs: &Attrs,
     metas: Metas,
+    stream: &Stream,
 ) -> Result<Outputs> {
     let storages = inputs.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 3]>>>()?;
     let mut buffers = metas
@@ -36,6 +38,7 @@ pub(crate) fn run_kernel(
         inputs: &views,
         outputs: &mut outputs,
         part: Part::NONE,
+        stream,
     })?;
     drop(outputs);
     let stored = |(bytes, meta): (Bytes, Meta)| {
@@ -62,17 +65,18 @@ pub(crate) fn update(
     let Some(output) = OutView::from_element(bytes, first, &shape, dtype) else {
         return Ok(false);
     };
-    let run = || {
+    let run = |stream: &Stream| {
         kernel.update(&mut KernelCx {
             op,
             attrs,
             inputs: &views,
             outputs: &mut [output],
             part: Part::NONE,
+            stream,
         })
     };
     let written = others.iter().map(Tensor::numel).max().unwrap_or(0);
-    interrupt::unstopped(written, run).ok_or(Error::Interrupted)??;
+    interrupt::unstopped(written, || HOST.with(run)).ok_or(Error::Interrupted)??;
     Ok(true)
 }
 

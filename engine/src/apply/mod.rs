@@ -20,6 +20,7 @@ use anomaly::Watch;
 use crate::interpreter::{self, Interpreter};
 use crate::launch::{contiguous, run_kernel};
 use crate::op::{Body, Case, ComposedCx, InferCx, OpDef, ParamKind};
+use crate::random::HOST;
 use crate::tape::{self, Mark};
 use crate::tensor::{Metas, Outputs};
 use crate::{Attrs, Device, Error, Layout, Meta, Result, Tensor, buffer, estimate, lane, rules};
@@ -171,7 +172,7 @@ pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Resul
         Body::Kernels(kernels) => {
             let metas = infer(op, inputs, attrs)?;
             prepared::with(kernels, &Case::new(op, inputs, attrs), |kernel| {
-                run_kernel(op, kernel, inputs, attrs, metas)
+                HOST.with(|stream| run_kernel(op, kernel, inputs, attrs, metas, stream))
             })
         }
         _ => Ok(smallvec![lane::eager(op, inputs, attrs)?]),

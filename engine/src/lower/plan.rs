@@ -14,6 +14,7 @@ use crate::cpu::lane::machine::Source;
 use crate::cpu::view::{OutView, View};
 use crate::lane::{self, Program, cuda};
 use crate::op::{KernelCx, Prepared};
+use crate::random::HOST;
 use crate::{
     Attrs, Buffer, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, launch,
 };
@@ -286,8 +287,11 @@ impl Work {
                     }
                 }
                 let run = |outputs: &mut [OutView<'a>], part: Part<'_>| {
-                    let cx = &mut KernelCx { op, attrs, inputs: &views, outputs, part };
-                    if *in_place { kernel.update(cx) } else { kernel.compute(cx) }
+                    HOST.with(|stream| {
+                        let inputs = &views;
+                        let cx = &mut KernelCx { op, attrs, inputs, outputs, part, stream };
+                        if *in_place { kernel.update(cx) } else { kernel.compute(cx) }
+                    })
                 };
                 match finishing {
                     None => run(outputs, Part::NONE),

@@ -6,6 +6,7 @@ use super::{AdmitCx, Case, InferCx, OpDef, Ready};
 use crate::attr::attr_readers;
 use crate::cpu::lane::Part;
 use crate::cpu::view::{OutView, View};
+use crate::random::Stream;
 use crate::{Attrs, Device, Result};
 
 /// One algorithm for an op on one device.
@@ -111,6 +112,8 @@ pub struct KernelCx<'a, 'b> {
     pub outputs: &'a mut [OutView<'b>],
     /// What follows on output 0; nothing unless the kernel [`finishes`](Kernel::finishes).
     pub part: Part<'a>,
+    /// What the device's random numbers come from.
+    pub stream: &'a Stream,
 }
 
 attr_readers!(KernelCx<'_, '_>);

@@ -48,6 +48,7 @@ pub(super) fn widened(prepared: &Prepared, cx: &mut KernelCx<'_, '_>) -> Result<
         inputs: &views,
         outputs: &mut outputs,
         part: Part::NONE,
+        stream: cx.stream,
     })?;
     drop(outputs);
     for (output, bytes) in cx.outputs.iter_mut().zip(buffers) {

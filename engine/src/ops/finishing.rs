@@ -8,6 +8,7 @@ use crate::cpu::view::{OutView, View};
 use crate::lane::{self, Ref, Step};
 use crate::launch::{run_kernel, view_of};
 use crate::op::{Body, Case, KernelCx, Prepared};
+use crate::random::Stream;
 use crate::{Attr, DType, Layout, Meta, OpDef, Result, Shape, Tensor, apply, functional, ops};
 
 fn sample(shape: &[usize], dtype: DType, seed: usize) -> Tensor {
@@ -53,7 +54,8 @@ fn in_parts(
     let params = program.param_values();
     let form = (metas.len(), replaces);
     lane::run_behind(&program, &sources, &mut outputs, &params, form, |outputs, part| {
-        kernel.compute(&mut KernelCx { op, attrs, inputs: &views, outputs, part })
+        let (inputs, stream) = (&views, &Stream::new(0));
+        kernel.compute(&mut KernelCx { op, attrs, inputs, outputs, part, stream })
     })?;
     drop(outputs);
     let tensor = |(it, meta): (Bytes, &Meta)| {
@@ -72,7 +74,8 @@ fn check(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, n_runs: &mut usiz
     let finishing = kernels.iter().filter(|it| computes && it.finishes);
     for prepared in finishing.filter_map(|it| it.prepare(&case)) {
         let kernel = prepared.kernel;
-        let whole = run_kernel(op, &prepared, inputs, attrs, metas.clone()).unwrap();
+        let whole =
+            run_kernel(op, &prepared, inputs, attrs, metas.clone(), &Stream::new(0)).unwrap();
         let row = meta.shape.last().map_or_else(Vec::new, |&it| vec![it]);
         for (shape, replaces) in [(&meta.shape[..], true), (&row, true), (&row, false)] {
             let shift = sample(shape, meta.dtype, 3);

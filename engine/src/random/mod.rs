@@ -116,11 +116,6 @@ pub fn word() -> u64 {
     HOST.with(Stream::word)
 }
 
-/// Draws for a kernel of the processor.
-pub(crate) fn with<R>(body: impl FnOnce(&mut State) -> R) -> R {
-    HOST.with(|it| it.draw(body))
-}
-
 /// A float type as the generator fills it.
 pub(crate) trait Drawn: Float {
     /// Uniform in `[0, 1)`, of as many random bits as the type holds.

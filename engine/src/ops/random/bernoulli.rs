@@ -6,7 +6,7 @@ use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::AdmitCx;
 use crate::op::{Body, DTypeRule, Grad, Kernel, KernelCx, Param, Surface, shapes};
 use crate::random::Drawn;
-use crate::{Error, OpDef, Result, random, rules, with_float};
+use crate::{Error, OpDef, Result, rules, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "bernoulli",
@@ -47,10 +47,11 @@ fn admits(cx: &AdmitCx<'_>) -> Result<()> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
+    let stream = cx.stream;
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
         let p = cx.inputs[0].to_slice::<T>();
         let out = cx.outputs[0].as_mut_slice::<T>();
-        random::with(|state| {
+        stream.draw(|state| {
             for at in interrupt::pieces(out.len()).flatten() {
                 out[at] = T::from(u8::from(T::uniform(state) < p[at]));
             }

@@ -5,7 +5,7 @@ use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
 };
-use crate::{Metas, OpDef, Result, random, rules, with_float};
+use crate::{Metas, OpDef, Result, rules, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "dropout_mask",
@@ -41,11 +41,11 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let p = cx.float(0);
+    let (p, stream) = (cx.float(0), cx.stream);
     let kept = if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 };
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
-        random::with(|state| {
+        stream.draw(|state| {
             for at in interrupt::pieces(out.len()).flatten() {
                 out[at] = if state.uniform() < 1.0 - p { kept as T } else { 0.0 };
             }

@@ -9,7 +9,7 @@ use crate::functional::{mul, num, view_as_complex};
 use crate::op::{ComposedCx, InferCx, KernelCx};
 use crate::ops::shape::size_list;
 use crate::{
-    Attr, Attrs, DType, Error, Meta, Metas, Outputs, Result, apply, apply_one, random, with_dtype,
+    Attr, Attrs, DType, Error, Meta, Metas, Outputs, Result, apply, apply_one, with_dtype,
     with_float,
 };
 
@@ -79,9 +79,10 @@ fn dtype_of_attr(attrs: &Attrs, idx: usize, default: DType) -> DType {
 
 /// Output 0 filled with uniform numbers from `[low, high)`.
 pub(crate) fn fill_uniform(cx: &mut KernelCx<'_, '_>, low: f64, high: f64) -> Result<()> {
+    let stream = cx.stream;
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
-        random::with(|it| it.fill_uniform(out, low, high));
+        stream.draw(|it| it.fill_uniform(out, low, high));
         Ok(())
     })
 }
@@ -103,9 +104,10 @@ fn store<T>(out: &mut [T], values: &[i64], convert: impl Fn(i64) -> T) {
 
 /// Output 0 filled with normal numbers.
 pub(crate) fn fill_normal(cx: &mut KernelCx<'_, '_>, mean: f64, std: f64) -> Result<()> {
+    let stream = cx.stream;
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
-        random::with(|it| it.fill_normal(out, mean, std));
+        stream.draw(|it| it.fill_normal(out, mean, std));
         Ok(())
     })
 }
@@ -115,8 +117,49 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
+    use crate::apply::infer;
     use crate::cpu::interrupt;
+    use crate::launch::run_kernel;
+    use crate::op::{Body, Case};
+    use crate::random::{self, Stream};
     use crate::{Attr, Error, OpDef, Shape, Tensor, apply, ops};
+
+    /// Each device has a stream: a kernel draws from the one that it is given, and moves no other.
+    #[test]
+    fn kernels_draw_from_the_stream_that_they_are_given() {
+        let p = || Tensor::from_vec(&[0.5_f32; 40], Shape::from([40])).unwrap();
+        let cases: [(&str, Vec<Tensor>, &[Attr]); 8] = [
+            ("randn", vec![], &[Attr::ints(&[40])]),
+            ("rand", vec![], &[Attr::ints(&[40])]),
+            ("uniform", vec![], &[]),
+            ("normal", vec![], &[]),
+            ("randperm", vec![], &[Attr::Int(40)]),
+            ("bernoulli", vec![p()], &[]),
+            ("multinomial", vec![p()], &[Attr::Int(5)]),
+            ("multinomial", vec![p()], &[Attr::Int(5), Attr::Bool(true)]),
+        ];
+        for (name, inputs, given) in cases {
+            let op = ops::find(name).unwrap();
+            let Body::Kernels([kernel, ..]) = op.body else { panic!("{name} has no kernel") };
+            let mut attrs = op.default_attrs();
+            given.iter().enumerate().for_each(|(idx, it)| attrs[idx] = it.clone());
+            let prepared = kernel.prepare(&Case::new(op, &inputs, &attrs)).unwrap();
+            let from = |stream: &Stream| {
+                let metas = infer(op, &inputs, &attrs).unwrap();
+                let drawn = run_kernel(op, &prepared, &inputs, &attrs, metas, stream).unwrap();
+                drawn[0].to_f64_vec().unwrap()
+            };
+            random::seed(3);
+            let before = random::state();
+            let (own, other) = (Stream::new(3), Stream::new(4));
+            let drawn = from(&own);
+            assert_ne!(drawn, from(&other), "{name}");
+            assert!(own.state() != before && random::state() == before, "{name}");
+            let eager = apply(op, &inputs, &attrs).unwrap()[0].to_f64_vec().unwrap();
+            assert_eq!(drawn, eager, "{name}");
+            assert!(random::state() == own.state(), "{name}");
+        }
+    }
 
     #[test]
     fn long_sequential_work_ends_when_the_user_interrupts() {

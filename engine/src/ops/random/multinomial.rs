@@ -11,7 +11,8 @@ use crate::op::AdmitCx;
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
 };
-use crate::{DType, Error, Meta, Metas, OpDef, Result, random, with_float};
+use crate::random::{State, Stream};
+use crate::{DType, Error, Meta, Metas, OpDef, Result, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "multinomial",
@@ -94,12 +95,12 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     if again && n > 1 {
         let weights = cast::<f64>(&input);
         for (weights, slots) in weights.chunks_exact(n_classes).zip(out.chunks_exact_mut(n)) {
-            look_up(weights, slots);
+            look_up(weights, slots, cx.stream);
         }
         return Ok(());
     }
     with_float!(cx.op.name, input.dtype(), T => {
-        let keys = keys(&input.to_slice::<T>());
+        let keys = keys(&input.to_slice::<T>(), cx.stream);
         for (keys, slots) in keys.chunks_exact(n_classes).zip(out.chunks_exact_mut(n)) {
             let mut line = order::ranked(keys.iter().copied(), true);
             order::first(&mut line, n);
@@ -110,7 +111,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
 }
 
 /// Draws with replacement.
-fn look_up(weights: &[f64], slots: &mut [i64]) {
+fn look_up(weights: &[f64], slots: &mut [i64], stream: &Stream) {
     let mut total = 0.0;
     let sums: Vec<f64> = weights
         .iter()
@@ -121,15 +122,15 @@ fn look_up(weights: &[f64], slots: &mut [i64]) {
         .collect();
     let last = weights.iter().rposition(|it| *it > 0.0).unwrap_or(0);
     for at in interrupt::pieces_of(slots.len(), sums.len().ilog2() as usize + 1).flatten() {
-        let drawn = random::with(random::State::uniform);
+        let drawn = stream.draw(State::uniform);
         slots[at] = sums.partition_point(|it| it / total <= drawn).min(last) as i64;
     }
 }
 
 /// Weights over exponential numbers: the largest are a draw without replacement.
-fn keys<T: Float>(weights: &[T]) -> Vec<T> {
+fn keys<T: Float>(weights: &[T], stream: &Stream) -> Vec<T> {
     let mut keys = Vec::with_capacity(weights.len());
-    random::with(|state| {
+    stream.draw(|state| {
         for piece in interrupt::pieces(weights.len()) {
             // A draw of zero would make a key that is no number.
             let drawn = |_| T::from_f64(state.exponential().max(1e-30));
@@ -146,7 +147,7 @@ mod tests {
     #[test]
     fn what_has_no_weight_is_not_drawn() {
         let mut slots = [9; 200];
-        look_up(&[0.0, 1.0, 0.0, 1e-9, 2.0, 0.0], &mut slots);
+        look_up(&[0.0, 1.0, 0.0, 1e-9, 2.0, 0.0], &mut slots, &Stream::new(0));
         assert!(slots.iter().all(|it| [1, 3, 4].contains(it)), "{slots:?}");
     }
 }

@@ -9,7 +9,7 @@ use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
 };
 use crate::ops::shape::size_list;
-use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, random};
+use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result};
 
 pub static OP: OpDef = OpDef {
     name: "randint",
@@ -63,7 +63,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let span = high.wrapping_sub(low) as u64;
     let numel = cx.outputs[0].shape().numel();
     let mut drawn = Vec::with_capacity(numel);
-    random::with(|it| {
+    cx.stream.draw(|it| {
         for piece in interrupt::pieces_of(numel, 4) {
             drawn.extend(piece.map(|_| low.wrapping_add(it.below(span) as i64)));
         }

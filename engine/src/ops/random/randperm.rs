@@ -8,7 +8,7 @@ use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
 };
 use crate::ops::shape::size_list;
-use crate::{Attr, DType, Meta, Metas, OpDef, Result, random};
+use crate::{Attr, DType, Meta, Metas, OpDef, Result};
 
 pub static OP: OpDef = OpDef {
     name: "randperm",
@@ -47,7 +47,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let order = random::with(|it| it.permutation(cx.int(0) as usize));
+    let order = cx.stream.draw(|it| it.permutation(cx.int(0) as usize));
     store_ints(&mut cx.outputs[0], &order);
     Ok(())
 }
