@@ -7,7 +7,7 @@ use crate::cpu::lane::Part;
 use crate::cpu::view::{OutView, View};
 use crate::cpu::{interrupt, strided, typed};
 use crate::op::{KernelCx, Prepared};
-use crate::random::{HOST, Stream};
+use crate::random::Stream;
 use crate::tensor::{Metas, Outputs};
 use crate::{Attrs, Buffer, Error, Layout, Meta, OpDef, Result, Tensor};
 
@@ -48,13 +48,14 @@ pub(crate) fn run_kernel(
 }
 
 /// Runs a kernel that updates where the elements of `target` are, which lie in row-major order in a buffer that nobody else has;
-/// false, with nothing changed, if they do not. An interrupt waits for the end.
+/// false, with nothing changed, if they do not. Random numbers come from `stream`. An interrupt waits for the end.
 pub(crate) fn update(
     op: &'static OpDef,
     kernel: &Prepared,
     target: &mut Tensor,
     others: &[Tensor],
     attrs: &Attrs,
+    stream: &Stream,
 ) -> Result<bool> {
     let storages = others.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 3]>>>()?;
     let views = others.iter().zip(&storages).map(|(it, buffer)| view_of(it, buffer));
@@ -65,7 +66,7 @@ pub(crate) fn update(
     let Some(output) = OutView::from_element(bytes, first, &shape, dtype) else {
         return Ok(false);
     };
-    let run = |stream: &Stream| {
+    let run = || {
         kernel.update(&mut KernelCx {
             op,
             attrs,
@@ -76,7 +77,7 @@ pub(crate) fn update(
         })
     };
     let written = others.iter().map(Tensor::numel).max().unwrap_or(0);
-    interrupt::unstopped(written, || HOST.with(run)).ok_or(Error::Interrupted)??;
+    interrupt::unstopped(written, run).ok_or(Error::Interrupted)??;
     Ok(true)
 }
 

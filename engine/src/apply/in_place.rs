@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::{infer, is_watched};
 use crate::launch::update;
 use crate::op::{Body, Case, InferCx, Kernel};
+use crate::random::HOST;
 use crate::{Attrs, Layout, OpDef, Result, Tensor, admit, lane};
 
 /// Replaces the elements of an op's first operand by its results: of an elementwise op, or of one whose kernel changes parts of that
@@ -72,7 +73,7 @@ fn updated(
     // No second handle while it is written.
     drop(operands);
     let seen = seen.unwrap_or(owner.layout()).clone();
-    within(owner, seen, |it| update(op, &prepared, it, others, attrs))
+    HOST.with(|stream| within(owner, seen, |it| update(op, &prepared, it, others, attrs, stream)))
 }
 
 /// Calls `body` with the owner as it is seen under a layout.

@@ -234,10 +234,10 @@ fn time(kernel: &'static Kernel, case: &Case<'_>, inputs: &[Tensor], best: f64) 
     const BUDGET: f64 = 0.02;
     let sample = case.on(inputs);
     let prepared = kernel.prepare(&sample).ok_or_else(|| sample.refused())?;
+    let own = Stream::new(0);
     let once = || -> Result<f64> {
         let metas = (case.op.infer)(&sample.seen())?;
         let clock = Instant::now();
-        let own = Stream::new(0);
         launch::run_kernel(case.op, &prepared, inputs, case.attrs, metas, &own)?;
         Ok(clock.elapsed().as_secs_f64())
     };

@@ -120,6 +120,7 @@ mod tests {
     use crate::apply::infer;
     use crate::cpu::interrupt;
     use crate::launch::run_kernel;
+    use crate::meaning::Meaning;
     use crate::op::{Body, Case};
     use crate::random::{self, Stream};
     use crate::{Attr, Error, OpDef, Shape, Tensor, apply, ops};
@@ -128,7 +129,11 @@ mod tests {
     #[test]
     fn kernels_draw_from_the_stream_that_they_are_given() {
         let p = || Tensor::from_vec(&[0.5_f32; 40], Shape::from([40])).unwrap();
-        let cases: [(&str, Vec<Tensor>, &[Attr]); 8] = [
+        let cases: [(&str, Vec<Tensor>, &[Attr]); 12] = [
+            ("dropout_mask", vec![p()], &[Attr::Float(0.5)]),
+            ("rand_like", vec![p()], &[]),
+            ("randint", vec![], &[Attr::Int(0), Attr::Int(9), Attr::ints(&[40])]),
+            ("randn_like", vec![p()], &[]),
             ("randn", vec![], &[Attr::ints(&[40])]),
             ("rand", vec![], &[Attr::ints(&[40])]),
             ("uniform", vec![], &[]),
@@ -138,6 +143,12 @@ mod tests {
             ("multinomial", vec![p()], &[Attr::Int(5)]),
             ("multinomial", vec![p()], &[Attr::Int(5), Attr::Bool(true)]),
         ];
+        let draws = |it: &&'static OpDef| {
+            matches!((it.meaning, it.body), (Meaning::Drawn(_), Body::Kernels(_)))
+        };
+        for op in ops::all().filter(draws) {
+            assert!(cases.iter().any(|it| it.0 == op.name), "{} is not tried", op.name);
+        }
         for (name, inputs, given) in cases {
             let op = ops::find(name).unwrap();
             let Body::Kernels([kernel, ..]) = op.body else { panic!("{name} has no kernel") };
