@@ -60,6 +60,11 @@ fn batch(at: usize) -> [Tensor; 2] {
     [tensor(&[4, 8], at), tensor(&[4, 3], at + 50)]
 }
 
+/// These variables as a run without the body asks for them.
+fn given(variables: &[Tensor]) -> impl Fn(usize) -> Option<Tensor> {
+    move |at| variables.get(at).cloned()
+}
+
 /// The first step, recorded.
 fn recorded(trained: &mut Descent) -> (Traced, Tensor) {
     let function = Traced::new(Options::default());
@@ -87,8 +92,8 @@ fn a_training_step_runs_without_its_body() {
     let (function, mut loss) = recorded(&mut trained);
     for (at, (expected, variables)) in expected.iter().enumerate() {
         if at > 0 {
-            let mut ran = function.run_alone(&batch(at), &trained.variables()).unwrap();
-            trained.set(ran.stored);
+            let mut ran = function.run_alone(&batch(at), &given(&trained.variables())).unwrap();
+            trained.set(ran.stored.into_iter().map(|it| it.1).collect());
             loss = ran.results.remove(0);
         }
         assert_eq!(bits(&loss), *expected, "loss of step {at}");
@@ -119,12 +124,15 @@ fn what_cannot_run_alone_says_why() {
     let mut trained = Descent::new();
     let (function, _) = recorded(&mut trained);
     let problem = |args: &[Tensor], variables: &[Tensor]| {
-        function.run_alone(args, variables).unwrap_err().to_string()
+        function.run_alone(args, &given(variables)).unwrap_err().to_string()
     };
     let of_others = problem(&batch(1)[..1], &trained.variables());
     assert!(of_others.contains("nothing is recorded for these arguments"), "{of_others}");
     let missing = problem(&batch(1), &trained.variables()[..6]);
-    assert!(missing.contains("each variable that it stores to has to be given"), "{missing}");
+    assert!(
+        missing.contains("each variable that it reads or stores to has to be given"),
+        "{missing}"
+    );
     let mut wrong = trained.variables();
     wrong.swap(0, 1);
     let wrong = problem(&batch(1), &wrong);
@@ -134,8 +142,8 @@ fn what_cannot_run_alone_says_why() {
     let args = call.args().to_vec();
     let loss = trained.step(&args[0], &args[1]);
     call.finish(&[loss]).unwrap();
-    let captured = other.run_alone(&batch(1), &[]).unwrap_err().to_string();
-    assert!(captured.contains("it uses tensors from outside"), "{captured}");
+    let captured = other.run_alone(&batch(1), &given(&[])).unwrap_err().to_string();
+    assert!(captured.contains("it uses tensors that are not known outside"), "{captured}");
 }
 
 /// A caller that did not look while a path was recorded may tell later; it is asked until then.
@@ -151,10 +159,11 @@ fn a_later_call_may_tell_what_is_stored() {
         state = add(&state, &call.args()[0]).unwrap();
         let stores = [(before, state.clone())];
         call.finish_storing(&[], (at == 2).then_some(&stores[..])).unwrap();
-        let ran = function.run_alone(std::slice::from_ref(&x), std::slice::from_ref(&state));
+        let ran =
+            function.run_alone(std::slice::from_ref(&x), &given(std::slice::from_ref(&state)));
         assert_eq!(ran.is_ok(), at >= 2);
         if let Ok(ran) = ran {
-            assert_eq!(bits(&ran.stored[0]), bits(&add(&state, &x).unwrap()));
+            assert_eq!(bits(&ran.stored[0].1), bits(&add(&state, &x).unwrap()));
         }
     }
 }
@@ -171,10 +180,90 @@ fn arguments_may_be_variables() {
     };
     let x = tensor(&[4], 1);
     record(&x, |x| add(x, &num(1.0)).unwrap());
-    let ran = function.run_alone(std::slice::from_ref(&x), &[]).unwrap();
-    assert_eq!(bits(&ran.stored[0]), bits(&add(&x, &num(1.0)).unwrap()));
+    let ran = function.run_alone(std::slice::from_ref(&x), &given(&[])).unwrap();
+    assert_eq!(bits(&ran.stored[0].1), bits(&add(&x, &num(1.0)).unwrap()));
     let other = tensor(&[2], 1);
     record(&other, |x| op("sum", &[x]));
-    let error = function.run_alone(&[other], &[]).unwrap_err().to_string();
+    let error = function.run_alone(&[other], &given(&[])).unwrap_err().to_string();
     assert!(error.contains("is f32[2], but f32[] is stored to it"), "{error}");
+}
+
+/// What the body only reads is an input, what it does not see is none, and each next value comes with the place of its variable.
+#[test]
+fn variables_may_be_read_only_or_unused() {
+    let function = Traced::new(Options::default());
+    let (unused, scale) = (tensor(&[3], 7), tensor(&[4], 8));
+    let mut state = tensor(&[4], 1);
+    let x = tensor(&[4], 2);
+    let call = function.begin(std::slice::from_ref(&x)).unwrap();
+    let all = |state: &Tensor| [unused.clone(), scale.clone(), state.clone()];
+    let before = all(&state).each_ref().map(Place::of);
+    state = add(&state, &mul(&call.args()[0], &scale).unwrap()).unwrap();
+    let stores: Vec<_> = before.into_iter().zip(all(&state)).collect();
+    call.finish_storing(&[], Some(&stores)).unwrap();
+    let other = tensor(&[4], 9);
+    let variables = [unused, other.clone(), state.clone()];
+    let asked = RefCell::new(Vec::new());
+    let ran = function.run_alone(std::slice::from_ref(&x), &|at| {
+        asked.borrow_mut().push(at);
+        Some(variables[at].clone())
+    });
+    let stored = ran.unwrap().stored;
+    assert_eq!((stored.len(), stored[0].0, asked.into_inner()), (1, 2, vec![1, 2]));
+    let expected = add(&state, &mul(&x, &other).unwrap()).unwrap();
+    assert_eq!(bits(&stored[0].1), bits(&expected));
+}
+
+/// Two variables with the same elements at first may differ later, and no recording tells which of them was read.
+#[test]
+fn shared_elements_are_refused_where_one_is_stored_to() {
+    let function = Traced::new(Options::default());
+    let shared = tensor(&[4], 1);
+    let call = function.begin(&[]).unwrap();
+    let after = add(&shared, &num(1.0)).unwrap();
+    let stores = [(Place::of(&shared), after.clone()), (Place::of(&shared), shared.clone())];
+    call.finish_storing(&[], Some(&stores)).unwrap();
+    let problem = function.run_alone(&[], &|_| Some(shared.clone())).unwrap_err().to_string();
+    assert!(problem.contains("whose elements another one shares"), "{problem}");
+}
+
+/// Of two paths the one runs that the latest call took.
+#[test]
+fn the_latest_path_runs() {
+    let function = Traced::new(Options::default());
+    let x = tensor(&[4], 1);
+    for factor in [2.0, 3.0, 2.0] {
+        let call = function.begin(std::slice::from_ref(&x)).unwrap();
+        let seen = call.args()[0].clone();
+        let res = match factor == 2.0 {
+            true => op("tanh", &[&seen]),
+            false => op("exp", &[&seen]),
+        };
+        call.finish_storing(std::slice::from_ref(&res), Some(&[])).unwrap();
+        let ran = function.run_alone(std::slice::from_ref(&x), &given(&[])).unwrap();
+        assert_eq!(bits(&ran.results[0]), bits(&res));
+        assert!(function.is_prepared_alone(std::slice::from_ref(&x)));
+        assert!(!function.is_prepared_alone(&[]));
+    }
+}
+
+/// With `without_host` a body that replays may not read; the values that it asked for exist all the same once it has failed.
+#[test]
+fn a_read_in_a_replaying_body_is_refused() {
+    let function = Traced::new(Options { without_host: true, ..Options::default() });
+    let x = tensor(&[4], 1);
+    for at in 0..2 {
+        let call = function.begin(std::slice::from_ref(&x)).unwrap();
+        let res = op("tanh", &[&call.args()[0]]);
+        let read = res.storage();
+        assert_eq!(read.is_ok(), at == 0);
+        match read {
+            Ok(_) => drop(call.finish(&[res]).unwrap()),
+            Err(error) => {
+                assert!(error.to_string().contains("is read here"), "{error}");
+                call.abort();
+                assert_eq!(bits(&res), bits(&op("tanh", &[&x])));
+            }
+        }
+    }
 }

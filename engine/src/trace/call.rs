@@ -159,11 +159,25 @@ impl State {
             return Ok(Some((self.extend(op, inputs, attrs)?, Mark::NONE)));
         }
         if reads_values {
-            self.flush()?
+            self.read()?
         } else {
             self.diverge(op, inputs, attrs)?
         }
         Ok(None)
+    }
+
+    /// As [`State::flush`], for a body that reads a value.
+    pub(super) fn read(&mut self) -> Result<()> {
+        if self.options.without_host && self.mode == Mode::Replay {
+            return Err(Error::Trace {
+                problem:
+                    "the value of a tensor is read here, and a run without the body cannot do \
+                          that; return the tensor and read it outside, or trace without \
+                          without_host=True"
+                        .into(),
+            });
+        }
+        self.flush()
     }
 
     /// Delivers all values that someone can still read; the current segment ends here.
@@ -189,8 +203,7 @@ impl State {
     pub(super) fn end(&mut self, results: &[Tensor], stores: Option<&[(Place, Tensor)]>) {
         self.recording = None;
         let end = self.tree.step(self.cursor).end.as_ref();
-        let (is_new, tells) =
-            (end.is_none(), stores.is_some() && end.is_none_or(|it| it.stores.is_none()));
+        let (is_new, tells) = (end.is_none(), stores.is_some());
         if self.mode == Mode::Eager || !is_new && !tells {
             return;
         }
@@ -205,21 +218,21 @@ impl State {
             self.tree.step_mut(self.cursor).end = Some(end);
             self.tree.n_paths += 1;
         }
-        let stores = stores.map(|it| it.iter().filter_map(|it| self.stored(it)).collect());
-        if stores.is_some() {
-            self.tree.n_told += 1;
-            self.tree.alone = None;
-        }
+        let Some(stores) = stores else { return };
+        let stores = (0..).zip(stores).filter_map(|(at, it)| self.stored(at, it)).collect();
         if let Some(end) = &mut self.tree.step_mut(self.cursor).end {
-            end.stores = stores;
+            self.tree.n_told += usize::from(end.stores.replace(stores).is_none());
+            self.tree.alone = None;
         }
     }
 
-    /// What is left in a variable; `None` if the call has made it itself.
-    fn stored(&self, (before, after): &(Place, Tensor)) -> Option<Stored> {
-        let before = before.0.key().and_then(|it| self.known.get(&it).copied());
+    /// What is left in a variable; `None` if the call has made it itself, or has not seen it.
+    fn stored(&self, at: u32, (place, tensor): &(Place, Tensor)) -> Option<Stored> {
+        let before = place.0.key().and_then(|it| self.known.get(&it).copied());
+        let after = self.known_ref(tensor);
         let is_made_here = matches!(before, Some(Ref::Result(_)));
-        (!is_made_here).then(|| Stored { before, after: self.known_ref(after) })
+        let is_not_seen = before.is_none() && place.0.is(tensor);
+        (!is_made_here && !is_not_seen).then_some(Stored { at, before, after })
     }
 
     /// Which part of a training step an op is that is applied now.

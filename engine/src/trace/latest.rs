@@ -23,6 +23,11 @@ pub(super) struct Ended {
 }
 
 impl Ended {
+    /// Where the latest call ended, if it walked this tree.
+    pub(super) fn end_in(&self, tree: usize) -> Option<StepId> {
+        (self.tree == tree).then_some(self.step)
+    }
+
     /// Takes what is to be kept out of a call that has ended.
     pub(super) fn of(tree: usize, state: &mut State) -> Self {
         let (mut args, mut captures) =

@@ -39,7 +39,7 @@ struct Stretch {
 pub(super) enum Source {
     Arg(u32),
     Capture(u32),
-    /// A variable that the path stores to, by the number of the store.
+    /// A variable of the caller, by its place among those that the path reads or stores to.
     Variable(u32),
     /// A result of an earlier segment.
     Result(u32),
@@ -276,15 +276,18 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The number of the store to a variable.
+    /// The place of a variable among those that the path reads or stores to.
     fn stored_at(&self, variable: Ref) -> Option<u32> {
         let is_it = |it: &Stored| it.before.is_some_and(|it| it.same(variable));
         self.stores.iter().position(is_it).map(|at| at as u32)
     }
 
-    /// Adds store `at`; a variable that no op reads comes in only for that.
+    /// Adds store `at`; a variable that no op reads comes in only for that, and one that is only read is an input.
     fn store(&mut self, at: usize) -> Result<()> {
-        let Stored { before, after } = self.stores[at];
+        let Stored { before, after, .. } = self.stores[at];
+        if self.stores[at].is_only_read() {
+            return Ok(());
+        }
         let missing =
             || Error::Trace { problem: "a stored value was not computed from tensors".into() };
         let value = self.operand(after.ok_or_else(missing)?)?;
@@ -309,12 +312,13 @@ impl<'a> Builder<'a> {
         if let Some(&value) = self.inputs.get(&source) {
             return value;
         }
-        let is_variable = match source {
-            Source::Variable(_) => true,
-            Source::Arg(at) => self.stored_at(Ref::Arg(at)).is_some(),
-            Source::Capture(_) | Source::Result(_) | Source::Fed(_) => false,
+        let stored_at = match source {
+            Source::Variable(at) => Some(at),
+            Source::Arg(at) => self.stored_at(Ref::Arg(at)),
+            Source::Capture(_) | Source::Result(_) | Source::Fed(_) => None,
         };
-        let value = match is_variable {
+        let is_stored = |at: u32| !self.stores[at as usize].is_only_read();
+        let value = match stored_at.is_some_and(is_stored) {
             true => self.graph.variable(dtype, layout.clone()),
             false => self.graph.input(dtype, layout.clone()),
         };

@@ -29,6 +29,8 @@ pub struct Options {
     pub record_only: bool,
     /// Captured tensors become part of the graph and must stay the same.
     pub capture_as_const: bool,
+    /// A body that replays may not read values: what it does is to be run without it.
+    pub without_host: bool,
     /// 0 no passes, 1 removal of unused and repeated work, 2 all passes, 3 also fusion.
     pub opt_level: u8,
     /// Paths that are kept per signature; calls that take yet another one run eagerly from there on.
@@ -43,6 +45,7 @@ impl Default for Options {
             symbolic: false,
             record_only: false,
             capture_as_const: false,
+            without_host: false,
             opt_level: 3,
             max_branches: 64,
             max_signatures: 64,

@@ -98,10 +98,19 @@ pub(super) struct End {
 /// What a call leaves in a variable.
 #[derive(Clone, Copy)]
 pub(super) struct Stored {
+    /// Its number among those of the caller.
+    pub(super) at: u32,
     /// The variable when the call began, if an op reads that: an argument or a capture.
     pub(super) before: Option<Ref>,
     /// Its next value; `None` if it was not computed from tensors of the call.
     pub(super) after: Option<Ref>,
+}
+
+impl Stored {
+    /// Whether ops read the variable and nothing was stored to it.
+    pub(super) fn is_only_read(&self) -> bool {
+        matches!((self.before, self.after), (Some(before), Some(after)) if before.same(after))
+    }
 }
 
 /// An argument as the signature sees it.
@@ -128,7 +137,7 @@ pub(super) struct Tree {
     pub(super) n_paths: usize,
     /// Those of which it is known what they leave in variables.
     pub(super) n_told: usize,
-    /// The only path from arguments to results, for runs without the body.
+    /// A path from arguments to results, for runs without the body.
     pub(super) alone: Option<Rc<Alone>>,
 }
 
