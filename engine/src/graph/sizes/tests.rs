@@ -1,3 +1,5 @@
+//! Graphs recorded at several sizes become one; what is no formula is refused.
+
 use super::*;
 use crate::{Attr, Attrs, DType, Layout, Number, Shape, ops};
 
