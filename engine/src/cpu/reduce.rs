@@ -3,7 +3,7 @@
 //! Rows are folded in 16 lanes and blocks of 1024, so that loops vectorise and rounding errors stay small; block
 //! results are joined in a wider type. The order of operations depends neither on the machine nor on the threads.
 
-use super::lane::Part;
+use super::lane::{Block, Part, Pieces, Scratch};
 use super::number::Num;
 use super::pool::{self, Shared};
 use super::wide;
@@ -35,7 +35,7 @@ pub trait Fold<T>: Copy + Send + Sync {
 /// Folds the middle axis of `x`, which is `[outer, n, inner]` in row-major order; `out[outer * inner]`. What follows on `out` is `part`.
 pub fn fold<T: Num, F: Fold<T>, O: Send>(
     fold: F,
-    x: &[T],
+    x: &Pieces<'_, T>,
     (n, inner): (usize, usize),
     out: &mut [O],
     finish: impl Fn(F::Total) -> O + Sync,
@@ -59,7 +59,7 @@ pub type Emit<'a, A> = &'a (dyn Fn(usize, &[A]) + Sync + 'a);
 /// As [`fold`], handing out the totals of the `len` results in any order, each once, from several threads.
 pub fn totals<T: Num, F: Fold<T>>(
     fold: F,
-    x: &[T],
+    x: &Pieces<'_, T>,
     (n, inner): (usize, usize),
     len: usize,
     emit: Emit<'_, F::Total>,
@@ -69,15 +69,11 @@ pub fn totals<T: Num, F: Fold<T>>(
         let blocks = (0..len).step_by(COLUMNS);
         return blocks.for_each(|first| emit(first, &empty[..COLUMNS.min(len - first)]));
     }
+    assert!(x.len() == len / inner * n * inner, "as many elements as results take");
     let split = Split::new(n, inner, len);
     let partial = |piece: usize, first: usize, slots: &mut [F::Total]| {
-        let (block, start) = (first / inner, first % inner);
-        let (from, to) = split.steps(piece);
-        // Whole blocks follow each other; a strip of one block, or a piece of it, stands alone.
-        let blocks = slots.len().div_ceil(inner);
-        let x = &x[(block * n + from) * inner..((block + blocks - 1) * n + to) * inner];
-        let strip = start..(start + slots.len()).min(inner);
-        let strip = Strip { fold, x, n: to - from, inner, strip, slots };
+        let steps = split.steps(piece);
+        let strip = Strip { fold, x, sizes: (n, inner), steps, first, slots };
         if F::WIDE { wide::run(strip) } else { wide::Loop::run(strip) }
     };
     if split.pieces == 1 {
@@ -146,7 +142,7 @@ impl Split {
     /// Results that are computed together: whole blocks, or a strip of one.
     fn width(&self) -> usize {
         if self.inner > COLUMNS {
-            return COLUMNS;
+            return self.inner.div_ceil(self.inner.div_ceil(COLUMNS));
         }
         let cut = self.pieces > 1;
         self.inner
@@ -163,9 +159,9 @@ impl Split {
     /// First result of a group, and how many results it has.
     fn group(&self, idx: usize) -> (usize, usize) {
         if self.inner > COLUMNS {
-            let strips = self.inner.div_ceil(COLUMNS);
-            let start = idx % strips * COLUMNS;
-            return (idx / strips * self.inner + start, COLUMNS.min(self.inner - start));
+            let (strips, width) = (self.inner.div_ceil(COLUMNS), self.width());
+            let start = idx % strips * width;
+            return (idx / strips * self.inner + start, width.min(self.inner - start));
         }
         let first = idx * self.width();
         (first, self.width().min(self.len - first))
@@ -185,12 +181,15 @@ impl Split {
 }
 
 /// Totals of whole rows or blocks, or of some columns of one block.
-struct Strip<'a, T, F: Fold<T>> {
+struct Strip<'a, T: Num, F: Fold<T>> {
     fold: F,
-    x: &'a [T],
-    n: usize,
-    inner: usize,
-    strip: std::ops::Range<usize>,
+    x: &'a Pieces<'a, T>,
+    /// Sizes of the folded axis and of the inner ones.
+    sizes: (usize, usize),
+    /// Where on the folded axis it begins and ends; of several rows or blocks that is all of it.
+    steps: (usize, usize),
+    /// The first result.
+    first: usize,
     slots: &'a mut [F::Total],
 }
 
@@ -199,22 +198,56 @@ impl<T: Num, F: Fold<T>> wide::Loop for Strip<'_, T, F> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { fold, x, n, inner, strip, slots } = self;
-        if inner == 1 {
-            for (row, slot) in x.chunks_exact(n).zip(slots) {
-                *slot = total_of_row(fold, row);
-            }
-            return;
-        }
-        let mut parts = [F::START; COLUMNS];
-        let parts = &mut parts[..strip.len()];
-        for (block, slots) in x.chunks_exact(n * inner).zip(slots.chunks_exact_mut(strip.len())) {
+        if self.sizes.1 == 1 { self.rows() } else { self.blocks() }
+    }
+}
+
+impl<T: Num, F: Fold<T>> Strip<'_, T, F> {
+    /// Rows that follow each other, or a piece of one. Of a row that is longer than a piece, blocks are taken one after the other.
+    #[inline(always)]
+    fn rows(self) {
+        let Self { fold, x, sizes: (n, _), steps: (from, to), first, slots } = self;
+        let (len, mut scratch) = (to - from, Scratch::default());
+        let at_once = (x.at_once() / len).clamp(1, slots.len());
+        let steps = (x.at_once() / BLOCK * BLOCK).clamp(BLOCK, len.next_multiple_of(BLOCK));
+        for (idx, slots) in slots.chunks_mut(at_once).enumerate() {
+            let start = (first + idx * at_once) * n + from;
             slots.fill(F::EMPTY);
-            for rows in block.chunks(ROWS * inner) {
+            for low in (0..len).step_by(steps) {
+                let high = if at_once > 1 { len * slots.len() } else { (low + steps).min(len) };
+                // SAFETY: each element is in one strip.
+                let x = unsafe { x.range(start + low..start + high, &mut scratch) };
+                for (row, slot) in x.chunks_exact(len.min(x.len())).zip(&mut *slots) {
+                    *slot = total_of_row(fold, *slot, row);
+                }
+            }
+        }
+    }
+
+    /// Blocks that follow each other, or some columns of one.
+    #[inline(always)]
+    fn blocks(self) {
+        let Self { fold, x, sizes: (n, inner), steps: (from, to), first, slots } = self;
+        let mut scratch = Scratch::default();
+        let width = slots.len().min(inner);
+        let at_once = (x.at_once() / width).clamp(1, ROWS);
+        let mut parts = [F::START; COLUMNS];
+        let parts = &mut parts[..width];
+        for (idx, slots) in slots.chunks_exact_mut(width).enumerate() {
+            let start = (first / inner + idx) * n * inner + first % inner;
+            slots.fill(F::EMPTY);
+            for rows in (from..to).step_by(ROWS) {
+                let end = (rows + ROWS).min(to);
                 parts.fill(F::START);
-                for row in rows.chunks_exact(inner) {
-                    for (part, &x) in parts.iter_mut().zip(&row[strip.clone()]) {
-                        *part = fold.take(*part, x);
+                for row in (rows..end).step_by(at_once) {
+                    let (first, count) = (start + row * inner, at_once.min(end - row));
+                    let block = Block { first, len: width, count, step: inner };
+                    // SAFETY: each element is in one strip.
+                    let (x, step) = unsafe { x.block(block, &mut scratch) };
+                    for row in x.chunks(step) {
+                        for (part, &x) in parts.iter_mut().zip(row) {
+                            *part = fold.take(*part, x);
+                        }
                     }
                 }
                 for (total, &part) in slots.iter_mut().zip(parts.iter()) {
@@ -225,9 +258,9 @@ impl<T: Num, F: Fold<T>> wide::Loop for Strip<'_, T, F> {
     }
 }
 
+/// The total of a row, of whose blocks `total` are done.
 #[inline(always)]
-fn total_of_row<T: Num, F: Fold<T>>(fold: F, row: &[T]) -> F::Total {
-    let mut total = F::EMPTY;
+fn total_of_row<T: Num, F: Fold<T>>(fold: F, mut total: F::Total, row: &[T]) -> F::Total {
     for block in row.chunks(BLOCK) {
         let mut lanes = [F::START; LANES];
         let chunks = block.chunks_exact(LANES);

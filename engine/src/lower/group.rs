@@ -1,8 +1,9 @@
 //! Which nodes share a launch: elementwise nodes that feed each other over one shape become one lane program, which a kernel whose first
-//! output has that shape runs on its parts.
+//! output has that shape runs on its parts, or from which a kernel whose first operand it makes takes that in pieces (a prologue).
 //!
 //! Nodes get a stage. An elementwise node shares the stage of producers of its own shape that are elementwise or run programs on their
-//! parts; every other edge leads to a later stage. So two groups never wait for each other. A group has at most one such kernel.
+//! parts, a kernel that of the elementwise nodes that make its first operand; every other edge leads to a later stage. So two groups never
+//! wait for each other. A group has at most one kernel.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::OpDef;
 use crate::graph::{Graph, Node, NodeId, Value};
-use crate::op::Body;
+use crate::op::{Body, InferCx};
 
 /// Most nodes in one group.
 const MOST: usize = 48;
@@ -85,7 +86,22 @@ impl<'a> Grouping<'a> {
             self.join(id);
         } else {
             self.has_kernel[id as usize] = true;
+            if fuse && takes_prologue(self.graph, node) {
+                self.lead(id);
+            }
         }
+    }
+
+    /// Puts a kernel into the group that makes its operand, if that has no kernel yet.
+    fn lead(&mut self, id: NodeId) {
+        let leader = self.find(self.graph.node(id).inputs()[0].node as usize);
+        if self.has_kernel[leader] || self.members[leader].len() >= MOST {
+            return;
+        }
+        self.stage[id as usize] = self.stage[leader];
+        self.leader[leader] = id as usize;
+        let members = std::mem::take(&mut self.members[leader]);
+        self.members[id as usize].extend(members);
     }
 
     /// Whether what makes a value may run in the same launch as a user of it.
@@ -178,6 +194,21 @@ fn finishes(node: &Node) -> bool {
         _ => false,
     };
     node.op().is_some_and(has_kernel) && node.metas.iter().all(|it| it.dtype.is_arithmetic())
+}
+
+/// Whether elementwise ops make the operand of the node, its only one, and a kernel of it takes that in pieces.
+fn takes_prologue(graph: &Graph, node: &Node) -> bool {
+    let (Some(op), Some(attrs), &[operand]) = (node.op(), node.attrs(), node.inputs()) else {
+        return false;
+    };
+    let Body::Kernels(kernels) = op.body else { return false };
+    let maker = graph.node(operand.node);
+    if !maker.op().is_some_and(|op| op.body.is_elementwise()) {
+        return false;
+    }
+    let cx = InferCx { op, inputs: &[graph.stand_in(operand)], attrs };
+    let takes = kernels.iter().any(|it| (it.prologue)(&cx).is_some());
+    takes && !node.is_effect() && !maker.is_effect()
 }
 
 /// Groups in dependency order; among ready ones the one that ends first in the graph.

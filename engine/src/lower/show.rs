@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::plan::{Finishing, Launch, Plan, Work};
+use super::plan::{Finishing, Launch, Plan, Prologue, Work};
 use crate::Meta;
 use crate::attr::NumberText;
 use crate::cpu::arena::Place;
@@ -30,7 +30,10 @@ impl fmt::Display for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.work {
             Work::Lanes { label, .. } => write!(f, "lanes [{label}]")?,
-            Work::Kernel { op, kernel, in_place, finishing, .. } => {
+            Work::Kernel { op, kernel, in_place, prologue, finishing, .. } => {
+                if let Some(Prologue { label, .. }) = prologue {
+                    write!(f, "[{label}] into ")?;
+                }
                 write!(f, "{} by {}", op.name, kernel.kernel.name)?;
                 f.write_str(if *in_place { " in place" } else { "" })?;
                 if let Some(Finishing { label, .. }) = finishing {

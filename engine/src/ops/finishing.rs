@@ -54,8 +54,8 @@ fn in_parts(
     let params = program.param_values();
     let form = (metas.len(), replaces);
     lane::run_behind(&program, &sources, &mut outputs, &params, form, |outputs, part| {
-        let (inputs, stream) = (&views, &Stream::new(0));
-        kernel.compute(&mut KernelCx { op, attrs, inputs, outputs, part, stream })
+        let (inputs, producer, stream) = (&views, None, &Stream::new(0));
+        kernel.compute(&mut KernelCx { op, attrs, inputs, producer, outputs, part, stream })
     })?;
     drop(outputs);
     let tensor = |(it, meta): (Bytes, &Meta)| {

@@ -27,6 +27,8 @@ mod meanings;
 #[cfg(test)]
 mod odd_sizes;
 #[cfg(test)]
+mod prologues;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 mod tests;

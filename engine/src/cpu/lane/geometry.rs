@@ -1,8 +1,44 @@
-//! How the inputs of a run lie relative to its contiguous output.
+//! How the inputs of a run lie relative to its contiguous output, and parts of that.
+
+use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::{Layout, Shape};
+
+/// Some elements of what a run makes: `count` times `len` of them, each time `step` further on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) first: usize,
+    pub(crate) len: usize,
+    pub(crate) count: usize,
+    pub(crate) step: usize,
+}
+
+impl Block {
+    /// A range.
+    pub(crate) fn of(range: Range<usize>) -> Self {
+        Self { first: range.start, len: range.len(), count: 1, step: range.len() }
+    }
+
+    /// Its elements.
+    pub(crate) fn numel(self) -> usize {
+        self.len * self.count
+    }
+
+    /// The same, as a range if it is one.
+    pub(super) fn joined(self) -> Self {
+        if self.step == self.len || self.count == 1 {
+            return Self::of(self.first..self.first + self.numel());
+        }
+        self
+    }
+
+    /// Behind its last element.
+    pub(super) fn end(self) -> usize {
+        self.first + self.count.saturating_sub(1) * self.step + self.len
+    }
+}
 
 /// Sizes and strides with as few dimensions as describe all strided inputs at once.
 pub(super) struct Geometry {

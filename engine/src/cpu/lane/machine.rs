@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use smallvec::SmallVec;
 
-use super::geometry::{Access, Geometry};
-use super::operands::{Numbers, Operand, check};
+use super::geometry::{Access, Block, Geometry};
+use super::operands::{Made, Numbers, Operand, check};
 use super::{Kern, Lane, Mem};
 use crate::cpu::interrupt;
 use crate::cpu::pool::for_each_chunk;
@@ -27,7 +27,7 @@ const SPLIT_WORK: usize = 1 << 17;
 /// Registers of a program that fits into the short path for one element.
 const FEW: usize = 24;
 /// Elements of one claim of a thread.
-const CHUNK: usize = 1 << 15;
+pub(super) const CHUNK: usize = 1 << 15;
 
 /// One kernel call. Registers are inputs, then outputs, then slots.
 #[derive(Clone, Copy, Debug)]
@@ -187,8 +187,8 @@ pub(crate) fn run(
     if numel == 1 && code.n_registers() <= FEW && sources.iter().all(single) {
         return stopped_by(run_one(code, sources, outputs, params));
     }
-    let mut numbers = Numbers::default();
-    let run = Run::new(code, sources, outputs, params, &mut numbers)?;
+    let numbers = Numbers::of(&code.inputs, sources);
+    let run = Run::new(code, sources, Made::into(outputs), params, &numbers)?;
     if numel * code.instrs.len() < SPLIT_WORK {
         return stopped_by(run.range(0, numel));
     }
@@ -321,29 +321,38 @@ impl Run<'_> {
 
     /// Computes elements `low..high` of the outputs. The first fault, if any.
     pub(super) fn range(&self, low: usize, high: usize) -> Option<Fault> {
+        // SAFETY: the first output lies where all do.
+        unsafe { self.block(Block::of(low..high), std::ptr::null_mut()) }
+    }
+
+    /// Computes a block of elements, those of the first output one after the other from `first` on, unless that is null.
+    ///
+    /// # Safety
+    /// There is room for the block at `first`; where it is null, the first output has a place.
+    pub(super) unsafe fn block(&self, block: Block, first: *mut u8) -> Option<Fault> {
         let staged = self.operands.iter().filter(|it| it.access != Access::Direct).count();
         let n_slots = self.code.n_slots + staged;
         if n_slots == 0 {
-            // SAFETY: there are no slots.
-            return unsafe { self.tiles(low, high, WIDE_TILE, std::ptr::null_mut()) };
+            // SAFETY: there are no slots; the rest is promised by the caller.
+            return unsafe { self.tiles(block, first, WIDE_TILE, std::ptr::null_mut()) };
         }
         let mut scratch = SCRATCH.take();
         let lines = n_slots * TILE * self.code.width / size_of::<Line>();
         if scratch.len() < lines {
             scratch.resize(lines, Line([0; 64]));
         }
-        // SAFETY: there are lines for all slots.
-        let fault = unsafe { self.tiles(low, high, TILE, scratch.as_mut_ptr().cast()) };
+        // SAFETY: there are lines for all slots; the rest is promised by the caller.
+        let fault = unsafe { self.tiles(block, first, TILE, scratch.as_mut_ptr().cast()) };
         SCRATCH.set(scratch);
         fault
     }
 
     /// # Safety
-    /// `scratch` holds all slots and one for each staged input, of elements of a tile.
+    /// As [`block`](Self::block); `scratch` holds all slots and one for each staged input, of elements of a tile.
     unsafe fn tiles(
         &self,
-        low: usize,
-        high: usize,
+        block: Block,
+        first: *mut u8,
         tile: usize,
         scratch: *mut u8,
     ) -> Option<Fault> {
@@ -365,7 +374,7 @@ impl Run<'_> {
         regs.extend(self.outputs.iter().copied());
         regs.extend((0..code.n_slots).map(slot));
         debug_assert_eq!(regs.len(), code.n_registers());
-        let filled = tile.min(high - low);
+        let filled = tile.min(block.len);
         for it in &code.splats {
             let number = match it.value {
                 SplatValue::Number(number) => number,
@@ -385,22 +394,29 @@ impl Run<'_> {
             }
         }
         let (mut each_tile, mut fault) = (u64::MAX, None);
-        if high - low > tile {
+        if block.numel() > tile {
             each_tile = self.run_once(&regs, filled, &mut fault);
         }
-        let mut at = low;
-        while at < high {
-            let n = tile.min(high - at);
-            self.place(&mut regs, at, n);
-            for (idx, it) in code.instrs.iter().enumerate() {
-                if idx < 64 && each_tile >> idx & 1 == 0 {
-                    continue;
+        let mut done = 0;
+        for low in (0..block.count).map(|it| block.first + it * block.step) {
+            let (mut at, high) = (low, low + block.len);
+            while at < high {
+                let n = tile.min(high - at);
+                self.place(&mut regs, at, n);
+                if !first.is_null() {
+                    // SAFETY: there is room for the block, of which so many elements are done.
+                    regs[self.operands.len()] = unsafe { first.add(done * code.outputs[0].size()) };
                 }
-                // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
-                // kernel's types, and that the destination is no operand.
-                unsafe { execute(it, &regs, n, &mut fault) }
+                for (idx, it) in code.instrs.iter().enumerate() {
+                    if idx < 64 && each_tile >> idx & 1 == 0 {
+                        continue;
+                    }
+                    // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
+                    // kernel's types, and that the destination is no operand.
+                    unsafe { execute(it, &regs, n, &mut fault) }
+                }
+                (at, done) = (at + n, done + n);
             }
-            at += n;
         }
         fault
     }
@@ -456,7 +472,7 @@ impl Run<'_> {
             }
         }
         debug_assert!(at + n <= self.numel);
-        for (idx, &base) in self.outputs.iter().enumerate() {
+        for (idx, &base) in self.outputs.iter().enumerate().filter(|it| !it.1.is_null()) {
             // SAFETY: an output holds all `numel` elements and `at` is below that.
             regs[self.operands.len() + idx] =
                 unsafe { base.add(at * self.code.outputs[idx].size()) };
