@@ -70,7 +70,7 @@ fn main() -> Result<()> {
         let inputs =
             shapes.iter().enumerate().map(|(at, it)| sample(it, at)).collect::<Result<Vec<_>>>()?;
         let graph = passes::optimize(parse_compact(text, &metas)?, 3, &mut Log::default())?;
-        let plan = lower::compile(&graph, true)?;
+        let plan = lower::compile(&graph, std::env::var_os("UNFUSED").is_none())?;
         let mut best = f64::INFINITY;
         for _ in 0..n_runs {
             let clock = Instant::now();

@@ -72,9 +72,8 @@ pub fn totals<T: Num, F: Fold<T>>(
     assert!(x.len() == len / inner * n * inner, "as many elements as results take");
     let split = Split::new(n, inner, len);
     let partial = |piece: usize, first: usize, slots: &mut [F::Total]| {
-        let steps = split.steps(piece);
-        let strip = Strip { fold, x, sizes: (n, inner), steps, first, slots };
-        if F::WIDE { wide::run(strip) } else { wide::Loop::run(strip) }
+        slots.fill(F::EMPTY);
+        fold_groups(fold, x, (n, inner), split.steps(piece), first, slots);
     };
     if split.pieces == 1 {
         return split.for_each_group(&|first, width| {
@@ -180,16 +179,43 @@ impl Split {
     }
 }
 
-/// Totals of whole rows or blocks, or of some columns of one block.
-struct Strip<'a, T: Num, F: Fold<T>> {
+/// Adds to the totals of results from `first` on what the steps give them: of whole rows or blocks, or of some columns of one block.
+/// Elements are asked for block by block, or where not even one is near, in parts of one that end where its parts are joined.
+fn fold_groups<T: Num, F: Fold<T>>(
     fold: F,
-    x: &'a Pieces<'a, T>,
-    /// Sizes of the folded axis and of the inner ones.
-    sizes: (usize, usize),
-    /// Where on the folded axis it begins and ends; of several rows or blocks that is all of it.
-    steps: (usize, usize),
-    /// The first result.
+    x: &Pieces<'_, T>,
+    (n, inner): (usize, usize),
+    (from, to): (usize, usize),
     first: usize,
+    slots: &mut [F::Total],
+) {
+    let mut scratch = Scratch::default();
+    let (len, grain) = (slots.len().min(inner), if inner == 1 { BLOCK } else { ROWS });
+    let blocks = (x.at_once() / ((to - from) * len)).clamp(1, slots.len() / len);
+    let steps = (x.at_once() / len / grain).max(1).saturating_mul(grain);
+    for (idx, slots) in slots.chunks_mut(blocks * len).enumerate() {
+        let start = (first / inner + idx * blocks) * n * inner + first % inner;
+        let blocks = slots.len() / len;
+        let end = if blocks > 1 { from + 1 } else { to };
+        for low in (from..end).step_by(steps) {
+            let n_steps = if blocks > 1 { blocks * n } else { steps.min(to - low) };
+            let block = Block { first: start + low * inner, len, count: n_steps, step: inner };
+            // SAFETY: each element is in one group.
+            let (x, step) = unsafe { x.block(block, &mut scratch) };
+            let strip = Strip { fold, x, n: n_steps / blocks, step, len, slots: &mut *slots };
+            if F::WIDE { wide::run(strip) } else { wide::Loop::run(strip) }
+        }
+    }
+}
+
+/// Elements of rows or blocks, `n` steps of each, or of some columns of one block; `slots` has their totals so far.
+struct Strip<'a, T, F: Fold<T>> {
+    fold: F,
+    x: &'a [T],
+    n: usize,
+    /// How far steps are apart, and how many of their elements are meant.
+    step: usize,
+    len: usize,
     slots: &'a mut [F::Total],
 }
 
@@ -198,56 +224,21 @@ impl<T: Num, F: Fold<T>> wide::Loop for Strip<'_, T, F> {
 
     #[inline(always)]
     fn run(self) {
-        if self.sizes.1 == 1 { self.rows() } else { self.blocks() }
-    }
-}
-
-impl<T: Num, F: Fold<T>> Strip<'_, T, F> {
-    /// Rows that follow each other, or a piece of one. Of a row that is longer than a piece, blocks are taken one after the other.
-    #[inline(always)]
-    fn rows(self) {
-        let Self { fold, x, sizes: (n, _), steps: (from, to), first, slots } = self;
-        let (len, mut scratch) = (to - from, Scratch::default());
-        let at_once = (x.at_once() / len).clamp(1, slots.len());
-        let steps = (x.at_once() / BLOCK * BLOCK).clamp(BLOCK, len.next_multiple_of(BLOCK));
-        for (idx, slots) in slots.chunks_mut(at_once).enumerate() {
-            let start = (first + idx * at_once) * n + from;
-            slots.fill(F::EMPTY);
-            for low in (0..len).step_by(steps) {
-                let high = if at_once > 1 { len * slots.len() } else { (low + steps).min(len) };
-                // SAFETY: each element is in one strip.
-                let x = unsafe { x.range(start + low..start + high, &mut scratch) };
-                for (row, slot) in x.chunks_exact(len.min(x.len())).zip(&mut *slots) {
-                    *slot = total_of_row(fold, *slot, row);
-                }
+        let Self { fold, x, n, step, len, slots } = self;
+        if step == 1 {
+            for (row, slot) in x.chunks_exact(n).zip(slots) {
+                *slot = total_of_row(fold, *slot, row);
             }
+            return;
         }
-    }
-
-    /// Blocks that follow each other, or some columns of one.
-    #[inline(always)]
-    fn blocks(self) {
-        let Self { fold, x, sizes: (n, inner), steps: (from, to), first, slots } = self;
-        let mut scratch = Scratch::default();
-        let width = slots.len().min(inner);
-        let at_once = (x.at_once() / width).clamp(1, ROWS);
         let mut parts = [F::START; COLUMNS];
-        let parts = &mut parts[..width];
-        for (idx, slots) in slots.chunks_exact_mut(width).enumerate() {
-            let start = (first / inner + idx) * n * inner + first % inner;
-            slots.fill(F::EMPTY);
-            for rows in (from..to).step_by(ROWS) {
-                let end = (rows + ROWS).min(to);
+        let parts = &mut parts[..len];
+        for (block, slots) in x.chunks(n * step).zip(slots.chunks_exact_mut(len)) {
+            for rows in block.chunks(ROWS * step) {
                 parts.fill(F::START);
-                for row in (rows..end).step_by(at_once) {
-                    let (first, count) = (start + row * inner, at_once.min(end - row));
-                    let block = Block { first, len: width, count, step: inner };
-                    // SAFETY: each element is in one strip.
-                    let (x, step) = unsafe { x.block(block, &mut scratch) };
-                    for row in x.chunks(step) {
-                        for (part, &x) in parts.iter_mut().zip(row) {
-                            *part = fold.take(*part, x);
-                        }
+                for row in rows.chunks(step) {
+                    for (part, &x) in parts.iter_mut().zip(&row[..len]) {
+                        *part = fold.take(*part, x);
                     }
                 }
                 for (total, &part) in slots.iter_mut().zip(parts.iter()) {

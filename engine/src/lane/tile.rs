@@ -42,16 +42,16 @@ pub(crate) fn run_behind<'a>(
     Finish::with(program.code(), inputs, outputs, params, (n_own, replaces), kernel)
 }
 
-/// A program that stands for the operand of a kernel, which has this kind: it makes that in pieces. `others` are its outputs after the
-/// first. What it refuses, [`Producer::outcome`] tells.
+/// A program that stands for the operand of a kernel, which has this kind: it makes that in pieces. `outputs` are what others need: all
+/// that it gives, or all but the first. What it refuses, [`Producer::outcome`] tells.
 pub(crate) fn producer<'a>(
     program: &'a Program,
     inputs: &'a [Source<'a>],
     meta: &Meta,
-    others: &'a mut [OutView<'_>],
+    outputs: &'a mut [OutView<'_>],
     params: &'a [Number],
 ) -> Result<Producer<'a>> {
-    Ok(Producer::new(program.code(), inputs, (&meta.shape, meta.dtype), others, params)?)
+    Ok(Producer::new(program.code(), inputs, (&meta.shape, meta.dtype), outputs, params)?)
 }
 
 impl From<RunError> for Error {

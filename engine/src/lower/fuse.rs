@@ -124,8 +124,11 @@ impl Compiler<'_> {
         let group: Vec<NodeId> = [before, behind, &[id]].concat();
         let (mut given, mut values) = (Vec::new(), self.outputs(id));
         let mut prologue = None;
-        let kept = self.left_by(&group, before);
+        let mut kept = self.left_by(&group, before);
         if let Some(meta) = made {
+            // What the kernel reads comes first, so that it reads that where it is kept.
+            let operand = self.graph.node(id).inputs()[0].node;
+            kept.sort_by_key(|&it| (it != operand, it));
             let Some((first, inputs)) = self.prologue(id, meta, before, &kept)? else {
                 return Ok(false);
             };
@@ -161,8 +164,11 @@ impl Compiler<'_> {
         nodes: &[NodeId],
         kept: &[NodeId],
     ) -> Result<Option<(Prologue, Vec<Given>)>> {
-        let read = (self.graph.node(kernel).inputs()[0].node, meta.dtype);
-        let Ok(fused) = self.fused(nodes, Some(read), kept, Vec::new()) else { return Ok(None) };
+        let operand = self.graph.node(kernel).inputs()[0].node;
+        let is_kept =
+            kept.first() == Some(&operand) && self.graph.node(operand).metas[0].dtype == meta.dtype;
+        let read = (!is_kept).then_some((operand, meta.dtype));
+        let Ok(fused) = self.fused(nodes, read, kept, Vec::new()) else { return Ok(None) };
         let Fused { program, inputs, label } = fused;
         let given = inputs.iter().map(|&it| self.given(it)).collect::<Result<Vec<_>>>()?;
         let (n_inputs, n_outputs, site) = (given.len(), kept.len(), self.last_site(nodes));

@@ -56,7 +56,8 @@ fn in_pieces(
         steps.push(Step::new(&ops::unary::to::OP, &attrs, &[Ref::Step(0)], &stand_in)?);
     }
     let mut outputs = vec![Ref::Step(steps.len() - 1)];
-    outputs.extend(kept.then_some(Ref::Step(0)));
+    // Where it is read as it is kept, it is read where it is kept.
+    outputs.extend((kept && steps.len() > 1).then_some(Ref::Step(0)));
     let dtypes = operands.each_ref().map(Tensor::dtype);
     let program = lane::build(&dtypes, &steps, &outputs)?;
     let all: Vec<&Meta> = metas.iter().chain(kept.then_some(sum)).collect();

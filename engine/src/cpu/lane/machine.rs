@@ -371,6 +371,7 @@ impl Run<'_> {
                 }
             });
         }
+        let homes: SmallVec<[*mut u8; 6]> = SmallVec::from_slice(&regs);
         regs.extend(self.outputs.iter().copied());
         regs.extend((0..code.n_slots).map(slot));
         debug_assert_eq!(regs.len(), code.n_registers());
@@ -397,16 +398,19 @@ impl Run<'_> {
         if block.numel() > tile {
             each_tile = self.run_once(&regs, filled, &mut fault);
         }
-        let mut done = 0;
-        for low in (0..block.count).map(|it| block.first + it * block.step) {
+        let mut outputs = self.outputs.clone();
+        for run in 0..block.count {
+            let low = block.first + run * block.step;
+            if !first.is_null() {
+                // Where its first element would be.
+                let before = (low * code.outputs[0].size()).wrapping_neg();
+                outputs[0] = first
+                    .wrapping_add(before.wrapping_add(run * block.len * code.outputs[0].size()));
+            }
             let (mut at, high) = (low, low + block.len);
             while at < high {
                 let n = tile.min(high - at);
-                self.place(&mut regs, at, n);
-                if !first.is_null() {
-                    // SAFETY: there is room for the block, of which so many elements are done.
-                    regs[self.operands.len()] = unsafe { first.add(done * code.outputs[0].size()) };
-                }
+                self.place(&mut regs, (&homes, &outputs), at, n);
                 for (idx, it) in code.instrs.iter().enumerate() {
                     if idx < 64 && each_tile >> idx & 1 == 0 {
                         continue;
@@ -415,7 +419,7 @@ impl Run<'_> {
                     // kernel's types, and that the destination is no operand.
                     unsafe { execute(it, &regs, n, &mut fault) }
                 }
-                (at, done) = (at + n, done + n);
+                at += n;
             }
         }
         fault
@@ -450,8 +454,16 @@ impl Run<'_> {
         each_tile
     }
 
-    /// Points the registers of inputs and outputs to the tile that starts at element `at`.
-    fn place(&self, regs: &mut [*mut u8], at: usize, n: usize) {
+    /// Points the registers of inputs and outputs to the tile that starts at element `at`: inputs that do not lie so are brought together
+    /// in their slots, whose addresses are `homes`; `outputs` are those of the first elements.
+    #[inline(always)]
+    fn place(
+        &self,
+        regs: &mut [*mut u8],
+        (homes, outputs): (&[*mut u8], &[*mut u8]),
+        at: usize,
+        n: usize,
+    ) {
         for (idx, operand) in self.operands.iter().enumerate() {
             let mem = self.code.inputs[idx];
             let size = mem.size();
@@ -465,17 +477,24 @@ impl Run<'_> {
                     std::ptr::copy_nonoverlapping(operand.base.add(at * size), regs[idx], n * size);
                 },
                 (Access::Strided(row), Some(geometry)) => {
+                    if let Some(offset) = geometry.side_by_side(row, at, n) {
+                        // SAFETY: the geometry addresses elements of the operand, from there on so many in a row.
+                        regs[idx] =
+                            unsafe { operand.base.offset(offset * size as isize) }.cast_mut();
+                        continue;
+                    }
+                    regs[idx] = homes[idx];
                     // SAFETY: a strided operand has a slot, and the geometry is that of its layout.
-                    unsafe { gather(regs[idx], operand.base, mem.width(), geometry, row, at, n) };
+                    unsafe { gather(homes[idx], operand.base, mem.width(), geometry, row, at, n) };
                 }
                 _ => {}
             }
         }
         debug_assert!(at + n <= self.numel);
-        for (idx, &base) in self.outputs.iter().enumerate().filter(|it| !it.1.is_null()) {
-            // SAFETY: an output holds all `numel` elements and `at` is below that.
-            regs[self.operands.len() + idx] =
-                unsafe { base.add(at * self.code.outputs[idx].size()) };
+        let regs = &mut regs[self.operands.len()..];
+        for ((reg, base), mem) in regs.iter_mut().zip(outputs).zip(&self.code.outputs) {
+            // An output holds all `numel` elements, or has room for those of the block, and `at` is among them.
+            *reg = base.wrapping_add(at * mem.size());
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
@@ -20,8 +21,8 @@ use crate::dtype::Number;
 use crate::sync::Mutex;
 use crate::{DType, Layout, Shape};
 
-/// Elementwise code that stands for the operand of a kernel: the first output of the code is that operand, which is never there as a
-/// whole. Other outputs, which others need, are written while the pieces are made.
+/// Elementwise code that stands for the operand of a kernel, which is the first output of the code. It is there as a whole only if others
+/// need it; such outputs are written while the pieces are made.
 pub struct Producer<'a> {
     code: &'a Code,
     sources: &'a [Source<'a>],
@@ -30,8 +31,8 @@ pub struct Producer<'a> {
     /// The shape, over a single element.
     layout: Layout,
     dtype: DType,
-    /// Where the other outputs begin.
-    others: SmallVec<[*mut u8; 4]>,
+    /// Where the outputs begin; null for the first if it is in pieces alone.
+    outputs: SmallVec<[*mut u8; 4]>,
     notes: Notes,
 }
 
@@ -39,6 +40,8 @@ pub struct Producer<'a> {
 #[derive(Default)]
 struct Notes {
     faults: Faults,
+    /// Inputs that do not broadcast to the operand.
+    mismatch: AtomicBool,
     refused: Mutex<Option<AllocError>>,
 }
 
@@ -69,36 +72,38 @@ pub struct Scratch {
 
 /// Bytes of a piece that stays in the first-level cache beside what it is made of.
 const PIECE: usize = 16 << 10;
+/// Bytes of a piece of what is kept as well, so that it is written far off in any case.
+const KEPT_PIECE: usize = 64 << 10;
 
 impl<'a> Producer<'a> {
-    /// The code on these inputs, which makes elements of this kind; `others` are the outputs after the first.
+    /// The code on these inputs, which makes elements of this kind. `outputs` are what others need: all of the code's, or all but the
+    /// first.
     pub(crate) fn new(
         code: &'a Code,
         sources: &'a [Source<'a>],
         (shape, dtype): (&Shape, DType),
-        others: &'a mut [OutView<'_>],
+        outputs: &'a mut [OutView<'_>],
         params: &'a [Number],
     ) -> Result<Self, RunError> {
+        let n_unkept = code.outputs.len().saturating_sub(outputs.len()).min(1);
         let fits = code.outputs.first() == Some(&Mem::of(dtype))
             && takes(code, sources, params)
-            && gives(&code.outputs[1..], shape, others);
+            && gives(&code.outputs[n_unkept..], shape, outputs);
         if !fits {
             return Err(RunError::Operands);
         }
         let strides = shape.iter().map(|_| 0).collect();
-        let producer = Self {
+        let starts = outputs.iter().map(|it| it.region().as_ptr());
+        Ok(Self {
             numbers: Numbers::of(&code.inputs, sources),
             layout: Layout { shape: shape.clone(), strides, offset: 0 },
-            others: others.iter().map(|it| it.region().as_ptr()).collect(),
+            outputs: std::iter::repeat_n(std::ptr::null_mut(), n_unkept).chain(starts).collect(),
             notes: Notes::default(),
             code,
             sources,
             params,
             dtype,
-        };
-        // Whether the inputs broadcast to the shape is seen here, not when pieces are asked for.
-        producer.run(None).map(|_| ())?;
-        Ok(producer)
+        })
     }
 
     /// A view that has the shape and the dtype of the operand, but none of its elements.
@@ -111,31 +116,32 @@ impl<'a> Producer<'a> {
 
     /// What the code refused, or what memory did, in all pieces.
     pub(crate) fn outcome<E: From<RunError> + From<AllocError>>(&self) -> Result<(), E> {
+        if self.notes.mismatch.load(Ordering::Relaxed) {
+            return Err(RunError::Operands.into());
+        }
         stopped_by(self.notes.faults.first())?;
         let refused = self.notes.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
         refused.map_or(Ok(()), |it| Err(it.into()))
     }
 
-    /// The run that makes the operand with its dimensions in this order.
-    fn run(&self, order: Option<&[usize]>) -> Result<Run<'_>, RunError> {
-        let outputs = std::iter::once(std::ptr::null_mut()).chain(self.others.iter().copied());
-        let made = Made { shape: &self.layout.shape, order, outputs: outputs.collect() };
-        Run::new(self.code, self.sources, made, self.params, &self.numbers)
-    }
-
     /// The elements with the dimensions in this order; `T` is as wide as they are.
     fn pieces<T: Plain>(&self, order: Option<&[usize]>) -> Pieces<'_, T> {
         assert!(size_of::<T>() == self.dtype.size(), "pieces of another type");
-        match (self.run(order), order) {
-            (Ok(run), None) => Pieces(Origin::Made { run, notes: &self.notes }),
-            (Ok(run), Some(_)) if self.others.is_empty() => {
-                Pieces(Origin::Made { run, notes: &self.notes })
+        if order.is_some() && self.outputs.iter().any(|it| !it.is_null()) {
+            return self.whole(order);
+        }
+        let (shape, outputs) = (&self.layout.shape, self.outputs.clone());
+        let made = Made { shape, order, outputs };
+        match Run::new(self.code, self.sources, made, self.params, &self.numbers) {
+            Ok(run) => Pieces(Origin::Made { run, notes: &self.notes }),
+            Err(_) => {
+                self.notes.mismatch.store(true, Ordering::Relaxed);
+                Pieces(Origin::Whole(Elements::Loose(vec![T::default(); shape.numel()])))
             }
-            (_, order) => self.whole(order),
         }
     }
 
-    /// All elements, in an order in which the other outputs do not lie.
+    /// All elements, in an order in which the outputs do not lie.
     fn whole<T: Plain>(&self, order: Option<&[usize]>) -> Pieces<'_, T> {
         let (mut pieces, mut scratch) = (self.pieces::<T>(None), Scratch::default());
         let all = pieces.all(&mut scratch);
@@ -219,7 +225,10 @@ impl<T: Plain> Pieces<'_, T> {
     pub(crate) fn at_once(&self) -> usize {
         match &self.0 {
             Origin::Whole(_) => usize::MAX,
-            Origin::Made { .. } => PIECE / size_of::<T>(),
+            Origin::Made { run, .. } => {
+                let kept = !run.outputs[0].is_null();
+                (if kept { KEPT_PIECE } else { PIECE }) / size_of::<T>()
+            }
         }
     }
 
@@ -272,7 +281,43 @@ impl Scratch {
     unsafe fn filled<T: Plain>(&mut self, block: Block, run: &Run<'_>, notes: &Notes) -> &[T] {
         let (block, n) = (block.joined(), block.numel());
         assert!(n == 0 || block.end() <= run.numel, "a block beyond the operand");
-        let size = n * size_of::<T>();
+        let kept = run.outputs[0];
+        let here = |at: usize| {
+            // SAFETY: the block lies within the operand, all of which is there.
+            unsafe { std::slice::from_raw_parts(kept.cast::<T>().add(at), block.len) }
+        };
+        if n == 0 {
+            return &[];
+        }
+        if !kept.is_null() && block.count == 1 {
+            // SAFETY: promised by the caller; the first output has a place.
+            unsafe { fill(block, run, notes, std::ptr::null_mut()) };
+            return here(block.first);
+        }
+        let Some(first) = self.room(n * size_of::<T>(), notes) else {
+            // SAFETY: as many bytes are there, aligned for `T`, which is plain.
+            return unsafe { std::slice::from_raw_parts(self.loose.as_ptr().cast(), n) };
+        };
+        if kept.is_null() {
+            // SAFETY: promised by the caller; the scratch has room for the block.
+            unsafe { fill(block, run, notes, first) };
+        } else {
+            // SAFETY: promised by the caller; the first output has a place.
+            unsafe { fill(block, run, notes, std::ptr::null_mut()) };
+            for count in 0..block.count {
+                let run = here(block.first + count * block.step);
+                // SAFETY: the scratch has room for the block.
+                let to = unsafe { first.cast::<T>().add(count * block.len) };
+                // SAFETY: as above; nobody else has the scratch.
+                unsafe { std::slice::from_raw_parts_mut(to, run.len()) }.copy_from_slice(run);
+            }
+        }
+        // SAFETY: the block is there, in a buffer that is aligned for `T`, which is plain.
+        unsafe { std::slice::from_raw_parts(first.cast_const().cast(), n) }
+    }
+
+    /// Room for so many bytes; `None` where it was refused, which is noted, and zeros stand in for it.
+    fn room(&mut self, size: usize, notes: &Notes) -> Option<*mut u8> {
         if self.bytes.as_ref().is_none_or(|it| it.len() < size) {
             self.bytes = None;
             match Bytes::uninit(size) {
@@ -281,27 +326,29 @@ impl Scratch {
                     *notes.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     // Zeros come from the system, which writes none.
                     self.loose = vec![0; size.div_ceil(16)];
-                    // SAFETY: as many bytes are there, aligned for `T`, which is plain.
-                    return unsafe { std::slice::from_raw_parts(self.loose.as_ptr().cast(), n) };
                 }
             }
         }
-        let Some(bytes) = &mut self.bytes else { return &[] };
-        let first = bytes.as_mut_ptr();
-        if block.count == 1 && n > 2 * CHUNK {
-            let first = Shared(first);
-            pool::for_each_chunk(n.div_ceil(CHUNK), &|chunk| {
-                let part = chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
-                let here = Block::of(block.first + part.start..block.first + part.end);
-                // SAFETY: each chunk has a part of the scratch; the rest is promised by the caller.
-                let fault =
-                    unsafe { run.block(here, first.get().add(part.start * size_of::<T>())) };
-                notes.faults.note(fault);
-            });
-        } else {
-            // SAFETY: the scratch has room for the block; the rest is promised by the caller.
-            notes.faults.note(unsafe { run.block(block, first) });
-        }
-        &typed::slice(bytes)[..n]
+        self.bytes.as_mut().map(Bytes::as_mut_ptr)
     }
+}
+
+/// Has a block made, on several threads if it is long.
+///
+/// # Safety
+/// As [`Run::block`], and no other thread has any of it made.
+unsafe fn fill(block: Block, run: &Run<'_>, notes: &Notes, first: *mut u8) {
+    if block.count > 1 || block.len <= 2 * CHUNK {
+        // SAFETY: promised by the caller.
+        return notes.faults.note(unsafe { run.block(block, first) });
+    }
+    let (first, size) = (Shared(first), run.code.outputs[0].size());
+    pool::for_each_chunk(block.len.div_ceil(CHUNK), &|chunk| {
+        let part = chunk * CHUNK..((chunk + 1) * CHUNK).min(block.len);
+        let here = Block::of(block.first + part.start..block.first + part.end);
+        let first = first.get();
+        let first = if first.is_null() { first } else { first.wrapping_add(part.start * size) };
+        // SAFETY: each chunk has a part of the room; the rest is promised by the caller.
+        notes.faults.note(unsafe { run.block(here, first) });
+    });
 }
