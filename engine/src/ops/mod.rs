@@ -23,6 +23,8 @@ pub mod unary;
 #[cfg(test)]
 mod finishing;
 #[cfg(test)]
+mod kept;
+#[cfg(test)]
 mod meanings;
 #[cfg(test)]
 mod odd_sizes;

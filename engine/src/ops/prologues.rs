@@ -7,23 +7,13 @@ use crate::cpu::lane::Part;
 use crate::cpu::lane::machine::Source;
 use crate::cpu::pool;
 use crate::cpu::view::{OutView, View};
-use crate::functional::{add, to};
+use crate::functional::add;
 use crate::lane::{self, Ref, Step};
 use crate::launch::{run_kernel, view_of};
 use crate::op::{Body, Case, Kernel, KernelCx, Prepared};
 use crate::random::Stream;
+use crate::test_ops::{bits, sample};
 use crate::{Attrs, DType, Layout, Meta, OpDef, Result, Shape, Tensor, apply, ops};
-
-fn sample(shape: &[usize], dtype: DType, seed: usize) -> Tensor {
-    let scale = if dtype.is_float() { 1.0 } else { 100.0 };
-    let value = |at: usize| ((at * 2_654_435_761 + seed * 97) % 1000) as f64 / 331.0 - 1.5;
-    let values: Vec<f64> = (0..shape.iter().product()).map(|at| value(at) * scale).collect();
-    to(&Tensor::from_vec(&values, Shape::new(shape)).unwrap(), dtype).unwrap()
-}
-
-fn bits(it: &Tensor) -> Vec<u64> {
-    it.to_f64_vec().unwrap().iter().map(|it| it.to_bits()).collect()
-}
 
 /// A kernel that takes operands of a kind in pieces, and the dtype in which it reads them.
 fn taken(
