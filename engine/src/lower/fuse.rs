@@ -1,13 +1,12 @@
 //! A group as launches: elementwise nodes become programs, which run by themselves or around the kernel of the group.
 //!
 //! What the kernel's first operand needs is its prologue, which makes that operand piece by piece; what follows on its first output
-//! finishes that part by part. Where a kernel does not take a program so, or one reads what the other leaves, they are launches one after
-//! the other.
+//! finishes that part by part. Where a kernel does not take a program so, they are launches one after the other.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::compile::{Chosen, Compiler, Given, Location};
-use super::group::Group;
+use super::group::{Around, Group};
 use super::plan::{Finishing, Prologue, Work};
 use crate::graph::{NodeId, Value};
 use crate::lane::{self, Program, Ref, Step};
@@ -21,28 +20,15 @@ struct Fused {
     label: String,
 }
 
-/// The elementwise nodes around a kernel.
-struct Around {
-    before: Vec<NodeId>,
-    behind: Vec<NodeId>,
-}
-
 impl Compiler<'_> {
     /// The launches of a group, mostly one.
     pub(super) fn launch(&mut self, group: &Group) -> Result<()> {
-        let is_kernel =
-            |id: &NodeId| !self.graph.node(*id).op().is_some_and(|op| op.body.is_elementwise());
-        let (kernels, elementwise): (Vec<_>, Vec<_>) =
-            group.nodes.iter().copied().partition(is_kernel);
-        let &[kernel] = &kernels[..] else { return self.programs(&elementwise) };
-        let Around { before, behind } = self.around(kernel, &elementwise);
-        let reads =
-            |it: &NodeId| self.graph.node(*it).inputs().iter().any(|it| before.contains(&it.node));
-        let apart = before.is_empty() || behind.iter().any(reads);
-        if !apart && self.kernel_within(kernel, &before, &behind)? {
+        let Around { before, kernel, behind } = Around::of(self.graph, &group.nodes);
+        let Some(kernel) = kernel else { return self.programs(&behind) };
+        if !before.is_empty() && self.kernel_within(kernel, &before, &behind)? {
             return Ok(());
         }
-        if !apart && self.kernel_within(kernel, &before, &[])? {
+        if !before.is_empty() && self.kernel_within(kernel, &before, &[])? {
             return self.programs(&behind);
         }
         self.programs(&before)?;
@@ -51,42 +37,6 @@ impl Compiler<'_> {
         }
         self.kernel(kernel)?;
         self.programs(&behind)
-    }
-
-    /// Which elementwise nodes of a kernel's group run before it, and which behind it. What depends on the kernel runs behind it, with
-    /// what only that needs.
-    fn around(&self, kernel: NodeId, nodes: &[NodeId]) -> Around {
-        let inputs = |id: NodeId| self.graph.node(id).inputs();
-        let operand = inputs(kernel).first().map(|it| it.node).filter(|it| nodes.contains(it));
-        let Some(operand) = operand else {
-            return Around { before: Vec::new(), behind: nodes.to_vec() };
-        };
-        let mut needed = vec![operand];
-        let (mut before, mut behind) = (Vec::new(), Vec::new());
-        for &id in nodes.iter().rev() {
-            if needed.contains(&id) {
-                needed.extend(inputs(id).iter().map(|it| it.node));
-            }
-        }
-        // What reads neither the kernel nor its prologue is behind with those that alone need it.
-        let mut free: Vec<NodeId> = Vec::new();
-        for &id in nodes {
-            let reads = |among: &[NodeId]| inputs(id).iter().any(|it| among.contains(&it.node));
-            if !needed.contains(&id) && (reads(&[kernel]) || reads(&behind)) {
-                behind.push(id);
-            } else if needed.contains(&id) || reads(&before) {
-                before.push(id);
-            } else {
-                free.push(id);
-            }
-        }
-        for &id in free.iter().rev() {
-            let serves = behind.iter().any(|&it| inputs(it).iter().any(|it| it.node == id));
-            if serves { behind.push(id) } else { before.push(id) }
-        }
-        before.sort_unstable();
-        behind.sort_unstable();
-        Around { before, behind }
     }
 
     /// One program, or one for each op where they do not fit into one.

@@ -35,6 +35,66 @@ pub fn group(graph: &Graph, fuse: bool) -> Vec<Group> {
     order(graph, grouping.groups())
 }
 
+/// The kernel of a group, and the elementwise nodes that run before it and behind it; without a kernel all are behind.
+pub(super) struct Around {
+    pub(super) before: Vec<NodeId>,
+    pub(super) kernel: Option<NodeId>,
+    pub(super) behind: Vec<NodeId>,
+}
+
+impl Around {
+    /// What depends on the kernel runs behind it, with what only that needs; what makes its operand runs before it, with the others.
+    pub(super) fn of(graph: &Graph, nodes: &[NodeId]) -> Self {
+        let inputs = |id: NodeId| graph.node(id).inputs();
+        let is_elementwise =
+            |id: NodeId| graph.node(id).op().is_some_and(|op| op.body.is_elementwise());
+        let kernel = nodes.iter().copied().find(|&it| !is_elementwise(it));
+        let elementwise = || nodes.iter().copied().filter(|&it| is_elementwise(it));
+        let operand = kernel.and_then(|it| inputs(it).first()).map(|it| it.node);
+        let Some(operand) = operand.filter(|&it| elementwise().any(|id| id == it)) else {
+            return Self { before: Vec::new(), kernel, behind: elementwise().collect() };
+        };
+        let mut made = vec![operand];
+        for &id in nodes.iter().rev().filter(|it| **it < operand) {
+            if made.iter().any(|&it| inputs(it).iter().any(|it| it.node == id)) {
+                made.push(id);
+            }
+        }
+        let (mut before, mut behind, mut free) = (Vec::new(), Vec::new(), Vec::new());
+        for id in elementwise() {
+            let reads = |among: &[NodeId]| inputs(id).iter().any(|it| among.contains(&it.node));
+            if !made.contains(&id) && (reads(kernel.as_slice()) || reads(&behind)) {
+                behind.push(id);
+            } else if made.contains(&id) || reads(&before) {
+                before.push(id);
+            } else {
+                free.push(id);
+            }
+        }
+        for &id in free.iter().rev() {
+            let serves = behind.iter().any(|&it| inputs(it).iter().any(|it| it.node == id));
+            if serves { behind.push(id) } else { before.push(id) }
+        }
+        before.sort_unstable();
+        behind.sort_unstable();
+        Self { before, kernel, behind }
+    }
+
+    /// The nodes of one launch, or of two where what runs behind the kernel reads what runs before it, which is there as a whole then.
+    fn launches(self, graph: &Graph) -> SmallVec<[Vec<NodeId>; 2]> {
+        let Self { before, kernel, mut behind } = self;
+        let reads =
+            |it: &NodeId| graph.node(*it).inputs().iter().any(|it| before.contains(&it.node));
+        let apart = behind.iter().any(reads);
+        behind.extend(kernel);
+        if !apart {
+            behind.extend(&before);
+        }
+        behind.sort_unstable();
+        if apart { SmallVec::from_iter([before, behind]) } else { SmallVec::from_iter([behind]) }
+    }
+}
+
 struct Grouping<'a> {
     graph: &'a Graph,
     users: Vec<SmallVec<[NodeId; 2]>>,
@@ -183,7 +243,11 @@ impl<'a> Grouping<'a> {
                 by_leader[leader].push(id as NodeId);
             }
         }
-        by_leader.into_iter().filter(|it| !it.is_empty()).map(|nodes| Group { nodes }).collect()
+        let launches = by_leader
+            .into_iter()
+            .filter(|it| !it.is_empty())
+            .flat_map(|nodes| Around::of(self.graph, &nodes).launches(self.graph));
+        launches.map(|nodes| Group { nodes }).collect()
     }
 }
 

@@ -155,7 +155,7 @@ impl Plan {
                 let mut res = format!("// {launch}: a kernel of its own\n");
                 if let Some(it) = prologue {
                     res += "// for pieces of its operand\n";
-                    res += &text(at, "_before", &it.program);
+                    res += &text(at, "_prologue", &it.program);
                 }
                 if let Some(it) = finishing {
                     res += "// on each part of its output\n";

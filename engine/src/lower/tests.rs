@@ -185,13 +185,16 @@ fn random_graphs_agree_with_running_them_op_by_op() {
         let mut terms = vec!["%0".to_owned(), "%1".to_owned(), "0.5".to_owned(), "3".to_owned()];
         for _ in 0..12 {
             let (a, b) = (terms[next(terms.len())].clone(), terms[next(terms.len())].clone());
-            terms.push(match next(8) {
+            terms.push(match next(11) {
                 0 => format!("(neg {a})"),
                 1 | 2 => format!("(mul {a} {b})"),
                 3 => format!("(add {a} {b})"),
                 4 => format!("(sigmoid {a})"),
                 5 => format!("(add %0 (t_sum (mul {a} %0)))"),
                 6 => format!("(t_t (t_t (sub {a} %0)))"),
+                7 => format!("(sub %0 (mean (mul {a} %1) dim=[1] keepdim=true))"),
+                8 => format!("(mul %0 (softmax (mul {a} %0) dim=1))"),
+                9 => format!("(add %1 (amax (add {a} %1) dim=[0]))"),
                 _ => format!("(mul %0 (maximum {a} {b}))"),
             });
         }
