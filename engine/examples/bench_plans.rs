@@ -1,6 +1,6 @@
 //! Times of compiled plans: reductions, softmax and norms behind elementwise ops. Not a test: it prints the fastest of many runs.
 //!
-//! `cargo run --release -p engine --example bench_plans [RUNS] [NAME]`
+//! `cargo run --release -p engine --example bench_plans [RUNS] [NAME]`; with `UNFUSED=1` each op is a launch of its own.
 #![allow(clippy::print_stdout, reason = "a program to be read")]
 
 use std::time::Instant;

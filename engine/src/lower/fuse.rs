@@ -20,6 +20,9 @@ struct Fused {
     label: String,
 }
 
+/// What follows on the output of a kernel, its inputs, and the nodes that somebody outside the group needs.
+type Finished = (Finishing, Vec<Given>, Vec<NodeId>);
+
 impl Compiler<'_> {
     /// The launches of a group, mostly one.
     pub(super) fn launch(&mut self, group: &Group) -> Result<()> {
@@ -68,7 +71,8 @@ impl Compiler<'_> {
         let Some(chosen) = self.chosen(id, !before.is_empty())? else { return Ok(false) };
         let Chosen { op, kernel, attrs, at, made } = chosen;
         let computes = |it: &Location| it.dtype.is_arithmetic();
-        if !behind.is_empty() && !(kernel.kernel.finishes && at.iter().all(computes)) {
+        let finishes = kernel.kernel.finishes && at.iter().all(computes);
+        if !finishes && !behind.is_empty() {
             return Ok(false);
         }
         let group: Vec<NodeId> = [before, behind, &[id]].concat();
@@ -82,7 +86,7 @@ impl Compiler<'_> {
             let Some((first, inputs)) = self.prologue(id, meta, before, &kept)? else {
                 return Ok(false);
             };
-            prologue = Some(first);
+            prologue = Some(Box::new(first));
             given.extend(inputs);
         }
         given.extend(at.into_iter().map(Given::At));
@@ -133,7 +137,7 @@ impl Compiler<'_> {
         kernel: NodeId,
         group: &[NodeId],
         nodes: &[NodeId],
-    ) -> Result<Option<(Finishing, Vec<Given>, Vec<NodeId>)>> {
+    ) -> Result<Option<Finished>> {
         let mut outputs = self.left_by(group, nodes);
         let output = self.graph.node(kernel);
         let alike = |&it: &NodeId| self.graph.node(it).metas[0].dtype == output.metas[0].dtype;

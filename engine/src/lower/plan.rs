@@ -73,7 +73,7 @@ pub(super) enum Work {
         kernel: Prepared,
         attrs: Attrs,
         in_place: bool,
-        prologue: Option<Prologue>,
+        prologue: Option<Box<Prologue>>,
         finishing: Option<Finishing>,
     },
 }

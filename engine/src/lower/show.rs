@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::plan::{Finishing, Launch, Plan, Prologue, Work};
+use super::plan::{Finishing, Launch, Plan, Work};
 use crate::Meta;
 use crate::attr::NumberText;
 use crate::cpu::arena::Place;
@@ -31,8 +31,8 @@ impl fmt::Display for Launch {
         match &self.work {
             Work::Lanes { label, .. } => write!(f, "lanes [{label}]")?,
             Work::Kernel { op, kernel, in_place, prologue, finishing, .. } => {
-                if let Some(Prologue { label, .. }) = prologue {
-                    write!(f, "[{label}] into ")?;
+                if let Some(it) = prologue {
+                    write!(f, "[{}] into ", it.label)?;
                 }
                 write!(f, "{} by {}", op.name, kernel.kernel.name)?;
                 f.write_str(if *in_place { " in place" } else { "" })?;

@@ -57,6 +57,7 @@ pub enum Input<'a> {
 /// The elements of an operand in row-major order, of which a kernel asks for a few at a time.
 pub struct Pieces<'a, T: Plain>(Origin<'a, T>);
 
+#[expect(clippy::large_enum_variant, reason = "one lies on the stack while a kernel runs")]
 enum Origin<'a, T: Plain> {
     Whole(Elements<'a, T>),
     Made { run: Run<'a>, notes: &'a Notes },
