@@ -71,19 +71,19 @@ pub fn totals<T: Num, F: Fold<T>>(
     }
     assert!(x.len() == len / inner * n * inner, "as many elements as results take");
     let split = Split::new(n, inner, len);
-    let partial = |piece: usize, first: usize, slots: &mut [F::Total]| {
+    let partial = |piece, first, slots: &mut [F::Total], scratch: &mut Scratch| {
         slots.fill(F::EMPTY);
-        fold_groups(fold, x, (n, inner), split.steps(piece), first, slots);
+        fold_groups(fold, x, (n, inner), split.steps(piece), first, slots, scratch);
     };
     if split.pieces == 1 {
-        return split.for_each_group(&|first, width| {
+        return split.for_each_group(&|first, width, scratch| {
             if width == 1 {
                 let mut slot = [F::EMPTY];
-                partial(0, first, &mut slot);
+                partial(0, first, &mut slot, scratch);
                 return emit(first, &slot);
             }
             let mut slots = [F::EMPTY; COLUMNS];
-            partial(0, first, &mut slots[..width]);
+            partial(0, first, &mut slots[..width], scratch);
             emit(first, &slots[..width]);
         });
     }
@@ -95,7 +95,7 @@ pub fn totals<T: Num, F: Fold<T>>(
         // SAFETY: each chunk has a range of its own.
         let slots =
             unsafe { std::slice::from_raw_parts_mut(slots.get().add(piece * len + first), width) };
-        partial(piece, first, slots);
+        partial(piece, first, slots, &mut Scratch::default());
     });
     let (merged, others) = parts.split_at_mut(len);
     for piece in others.chunks_exact(len) {
@@ -166,14 +166,15 @@ impl Split {
         (first, self.width().min(self.len - first))
     }
 
-    /// Calls `body(first result, results)` for each group, on several threads if there is enough to do.
-    fn for_each_group(&self, body: &(dyn Fn(usize, usize) + Sync)) {
+    /// Calls `body(first result, results, scratch of the thread)` for each group, on several threads if there is enough to do.
+    fn for_each_group(&self, body: &(dyn Fn(usize, usize, &mut Scratch) + Sync)) {
         let per_claim = (WORK / (self.n * self.width())).max(1);
         let groups = self.groups();
         pool::for_each_chunk(groups.div_ceil(per_claim), &|chunk| {
+            let mut scratch = Scratch::default();
             for idx in chunk * per_claim..((chunk + 1) * per_claim).min(groups) {
                 let (first, width) = self.group(idx);
-                body(first, width);
+                body(first, width, &mut scratch);
             }
         });
     }
@@ -188,8 +189,8 @@ fn fold_groups<T: Num, F: Fold<T>>(
     (from, to): (usize, usize),
     first: usize,
     slots: &mut [F::Total],
+    scratch: &mut Scratch,
 ) {
-    let mut scratch = Scratch::default();
     let (len, grain) = (slots.len().min(inner), if inner == 1 { BLOCK } else { ROWS });
     let blocks = (x.at_once() / ((to - from) * len)).clamp(1, slots.len() / len);
     let steps = (x.at_once() / len / grain).max(1).saturating_mul(grain);
@@ -201,7 +202,7 @@ fn fold_groups<T: Num, F: Fold<T>>(
             let n_steps = if blocks > 1 { blocks * n } else { steps.min(to - low) };
             let block = Block { first: start + low * inner, len, count: n_steps, step: inner };
             // SAFETY: each element is in one group.
-            let (x, step) = unsafe { x.block(block, &mut scratch) };
+            let (x, step) = unsafe { x.block(block, scratch) };
             let strip = Strip { fold, x, n: n_steps / blocks, step, len, slots: &mut *slots };
             if F::WIDE { wide::run(strip) } else { wide::Loop::run(strip) }
         }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::memory::Placement;
 use crate::cpu::alloc::{AllocError, Bytes};
@@ -311,12 +311,11 @@ impl Work {
                 let mut run = |outputs: &mut [OutView<'a>], part: Part<'_>| match prologue {
                     None => call.run(&views, None, outputs, part),
                     Some(prologue) => prologue.run(made, kept, |producer| {
-                        let first = std::iter::once(producer.stand_in());
-                        let views: SmallVec<[View<'_>; 8]> =
-                            first.chain(views.iter().copied()).collect();
+                        let mut all: SmallVec<[View<'_>; 8]> = smallvec![producer.stand_in()];
+                        all.extend_from_slice(&views);
                         let mut outputs: SmallVec<[OutView<'_>; 4]> =
                             outputs.iter_mut().map(OutView::reborrow).collect();
-                        call.run(&views, Some(producer), &mut outputs, part)
+                        call.run(&all, Some(producer), &mut outputs, part)
                     }),
                 };
                 match finishing {

@@ -371,7 +371,8 @@ impl Run<'_> {
                 }
             });
         }
-        let homes: SmallVec<[*mut u8; 6]> = SmallVec::from_slice(&regs);
+        let staged = if self.geometry.is_some() { &regs[..] } else { &[] };
+        let homes: SmallVec<[*mut u8; 6]> = SmallVec::from_slice(staged);
         regs.extend(self.outputs.iter().copied());
         regs.extend((0..code.n_slots).map(slot));
         debug_assert_eq!(regs.len(), code.n_registers());
@@ -398,7 +399,7 @@ impl Run<'_> {
         if block.numel() > tile {
             each_tile = self.run_once(&regs, filled, &mut fault);
         }
-        let mut outputs = self.outputs.clone();
+        let mut outputs: SmallVec<[*mut u8; 4]> = SmallVec::from_slice(&self.outputs);
         for run in 0..block.count {
             let low = block.first + run * block.step;
             if !first.is_null() {

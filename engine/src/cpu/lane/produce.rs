@@ -131,7 +131,7 @@ impl<'a> Producer<'a> {
         if order.is_some() && self.outputs.iter().any(|it| !it.is_null()) {
             return self.whole(order);
         }
-        let (shape, outputs) = (&self.layout.shape, self.outputs.clone());
+        let (shape, outputs) = (&self.layout.shape, SmallVec::from_slice(&self.outputs));
         let made = Made { shape, order, outputs };
         match Run::new(self.code, self.sources, made, self.params, &self.numbers) {
             Ok(run) => Pieces(Origin::Made { run, notes: &self.notes }),
