@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use engine::cpu::conv::{self, ConvPass, ConvProblem};
 use engine::cpu::gemm::{self, Epilogue, GemmProblem};
-use engine::cpu::lane::Part;
+use engine::cpu::lane::{Part, Pieces};
 use engine::cpu::order::Lines;
 use engine::cpu::softmax::{self, Form};
 use engine::cpu::{Bytes, moments, pool, reduce, scan};
@@ -140,17 +140,20 @@ fn folds() {
         let row = |name: &str, f: &mut dyn FnMut()| {
             print!("  {name} {:.2} G/s", (outer * n * inner) as f64 / time(f) / 1e9);
         };
+        let pieces = Pieces::from(&x[..]);
         row("sum", &mut || {
-            reduce::fold(reduce::Sum, &x, (n, inner), &mut out, |it| it as f32, Part::NONE)
+            reduce::fold(reduce::Sum, &pieces, (n, inner), &mut out, |it| it as f32, Part::NONE)
         });
         row("max", &mut || {
-            reduce::fold(reduce::Max, &x, (n, inner), &mut out, |it| it, Part::NONE)
+            reduce::fold(reduce::Max, &pieces, (n, inner), &mut out, |it| it, Part::NONE)
         });
         row("argmax", &mut || scan::best(true, &x, (n, inner), &mut out, &mut places, Part::NONE));
         row("variance", &mut || {
-            moments::squares(&x, (n, inner), &mut out, &|it| it as f32, Part::NONE)
+            moments::squares(&pieces, (n, inner), &mut out, &|it| it as f32, Part::NONE)
         });
-        row("softmax", &mut || softmax::softmax(Form::Plain, &x, (n, inner), &mut y, Part::NONE));
+        row("softmax", &mut || {
+            softmax::softmax(Form::Plain, &pieces, (n, inner), &mut y, Part::NONE)
+        });
         row("cumsum", &mut || scan::float_scan(&x, (n, inner), &mut y, 0.0, |sum, x| sum + x));
         println!();
     }

@@ -7,7 +7,8 @@ use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
 };
 use crate::{
-    Attr, Attrs, Error, Layout, Meta, OpDef, Result, Shape, Tensor, apply_one, ops, rules,
+    Attr, Attrs, DType, Error, Layout, Meta, OpDef, Result, Shape, Tensor, apply_one, functional,
+    ops, rules,
 };
 
 const BASE: OpDef = OpDef {
@@ -268,4 +269,17 @@ fn matmul(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         *out = (0..inner).map(|at| x[row * inner + at] * y[at * cols + col]).sum();
     }
     Ok(())
+}
+
+/// Elements that repeat late, of either sign.
+pub(crate) fn sample(shape: &[usize], dtype: DType, seed: usize) -> Tensor {
+    let scale = if dtype.is_float() { 1.0 } else { 100.0 };
+    let value = |at: usize| ((at * 2_654_435_761 + seed * 97) % 1000) as f64 / 331.0 - 1.5;
+    let values: Vec<f64> = (0..shape.iter().product()).map(|at| value(at) * scale).collect();
+    functional::to(&Tensor::from_vec(&values, Shape::new(shape)).unwrap(), dtype).unwrap()
+}
+
+/// The bits of all elements.
+pub(crate) fn bits(it: &Tensor) -> Vec<u64> {
+    it.to_f64_vec().unwrap().iter().map(|it| it.to_bits()).collect()
 }

@@ -3,6 +3,8 @@
 
 use engine::cpu::memory::HOST;
 use engine::functional::{add, linear, mul, num, reshape, sum};
+use engine::graph::parse::parse_compact;
+use engine::lower::compile;
 use engine::ops::find;
 use engine::trace::{Options, Traced};
 use engine::{Attr, Error, Shape, Tensor, apply_one};
@@ -75,4 +77,26 @@ fn memory_beside_tensors_is_counted_and_given_back() {
     );
     let fine = sums().expect("sums").to_vec::<f32>().expect("values");
     assert_eq!(fine.len(), 4096);
+    // Lines that a prologue makes are a buffer as well: 256 KB for each thread, beside the result.
+    let graph = parse_compact("(softmax (neg %0) dim=1)", &[lines().meta()]).expect("a graph");
+    let plan = compile(&graph, true).expect("a plan");
+    assert_eq!(plan.n_launches(), 1);
+    let inputs = [lines()];
+    drop(plan.run(&inputs).expect("a run"));
+    HOST.trim();
+    let before = HOST.stats().live;
+    // The result takes 16 MB.
+    HOST.set_budget(before + 16 * MB + 1000);
+    let refused = plan.run(&inputs).map(drop);
+    HOST.set_budget(0);
+    assert!(
+        matches!(refused, Err(Error::OutOfMemory { bytes, .. }) if bytes > 200_000),
+        "{refused:?}"
+    );
+    assert!(HOST.stats().live <= before + MB, "{before} bytes, then {:?}", HOST.stats());
+    assert_eq!(plan.run(&inputs).expect("a run").len(), 1);
+}
+
+fn lines() -> Tensor {
+    floats([64, 65_536])
 }

@@ -54,9 +54,10 @@ fn fused_launches_are_shown_as_cuda_c() {
     let define = "import torch\ndef f(x):\n    return (x * 2 + 1).tanh().sum()";
     let calls = "for step in range(2):\n    f(torch.ones(5))";
     let text = shown(&[define, "%trace f", calls, "%trace show f --stage code"]);
-    assert!(text.contains("extern \"C\" __global__ void launch0(long long n"), "{text}");
-    assert!(text.contains("// lanes [mul add tanh]") && text.contains("fmaf("), "{text}");
-    assert!(text.contains("// sum") && text.contains(": a kernel of its own"), "{text}");
+    let kernel = "extern \"C\" __global__ void launch0_prologue(long long n";
+    assert!(text.contains(kernel) && text.contains("fmaf("), "{text}");
+    let sum = "// [mul add tanh] into sum by reduce.sum";
+    assert!(text.contains(sum) && text.contains(": a kernel of its own"), "{text}");
     let wrong = show(&mut Runner::default(), "%trace show --stage ptx").expect_err("no such stage");
     assert!(wrong.contains("stages: raw, optimized, plan, code"), "{wrong}");
 }

@@ -2,22 +2,23 @@
 //!
 //! The order of operations depends on the sizes alone, so results do not depend on the threads.
 
-use std::ops::Range;
-
-use super::lane::Part;
+use super::lane::{Block, Part, Pieces, Scratch};
 use super::number::Float;
 use super::pool::{self, Shared};
+use super::softmax::grouped;
 use super::wide;
 
 /// Columns that are computed together.
 const COLUMNS: usize = 512;
+/// Elements of some columns that are made at a time.
+const MADE: usize = 1 << 16;
 /// A run longer than this is cut into pieces of this length.
 const PIECE: usize = 1 << 17;
 
 /// For each position along the outer and inner axes of `x`, which is `[outer, n, inner]` in row-major order: the sum of
 /// squared distances from the mean, through `finish`. What follows on `out` is `part`.
 pub fn squares<T: Float>(
-    x: &[T],
+    x: &Pieces<'_, T>,
     (n, inner): (usize, usize),
     out: &mut [T],
     finish: &(dyn Fn(f64) -> T + Sync),
@@ -31,28 +32,39 @@ pub fn squares<T: Float>(
     let slots = Shared(out.as_mut_ptr());
     if inner == 1 {
         pool::for_each_range(out.len(), n, &|range| {
-            // SAFETY: each range is given once.
-            let slots = unsafe { slots.part(range.clone()) };
-            for (slot, row) in slots.iter_mut().zip(x[range.start * n..].chunks_exact(n)) {
-                let mean = sum(row, 0.0, false) / n as f64;
-                *slot = finish(sum(row, mean, true));
+            let mut scratch = Scratch::default();
+            for rows in grouped(range, x.at_once() / n) {
+                // SAFETY: each range is given once.
+                let (x, slots) = unsafe {
+                    let x = x.range(rows.start * n..rows.end * n, &mut scratch);
+                    (x, slots.part(rows.clone()))
+                };
+                for (slot, row) in slots.iter_mut().zip(x.chunks_exact(n)) {
+                    let mean = sum(row, 0.0, false) / n as f64;
+                    *slot = finish(sum(row, mean, true));
+                }
+                // SAFETY: as above.
+                unsafe { part.done(rows) };
             }
-            // SAFETY: as above.
-            unsafe { part.done(range) };
         });
         return;
     }
-    let strips = inner.div_ceil(COLUMNS);
-    pool::for_each_range(out.len() / inner * strips, n * inner.min(COLUMNS), &|range| {
+    let made = x.at_once() < usize::MAX;
+    let columns = if made { (MADE / n).clamp(64, COLUMNS) } else { COLUMNS };
+    let strips = inner.div_ceil(columns);
+    pool::for_each_range(out.len() / inner * strips, n * inner.min(columns), &|range| {
+        let mut scratch = Scratch::default();
         for strip in range {
-            let (block, start) = (strip / strips, strip % strips * COLUMNS);
-            let columns = start..(start + COLUMNS).min(inner);
-            let first = block * inner;
+            let (block, start) = (strip / strips, strip % strips * columns);
+            let len = columns.min(inner - start);
+            let first = block * n * inner + start;
+            let done = block * inner + start..block * inner + start + len;
             // SAFETY: each strip is given once.
-            let done = first + columns.start..first + columns.end;
+            let (x, step) =
+                unsafe { x.block(Block { first, len, count: n, step: inner }, &mut scratch) };
+            let squares = wide::run(Strip { x, step, len });
+            // SAFETY: as above.
             let slots = unsafe { slots.part(done.clone()) };
-            let block = &x[block * n * inner..(block + 1) * n * inner];
-            let squares = wide::run(Strip { block, inner, columns });
             slots.iter_mut().zip(squares).for_each(|(slot, sum)| *slot = finish(sum));
             // SAFETY: as above.
             unsafe { part.done(done) };
@@ -69,45 +81,53 @@ pub struct Kept {
 }
 
 impl Kept {
-    fn runs(self, at: usize) -> impl Iterator<Item = Range<usize>> {
-        let start = move |block: usize| (block * self.kept + at) * self.after;
-        (0..self.before).map(move |block| start(block)..start(block) + self.after)
-    }
-
     /// `y = (x - mean) / sqrt(variance + eps)` for each kept position, and the two. What follows on `y` is `part`.
     pub fn standardize<T: Float>(
         self,
-        x: &[T],
+        x: &Pieces<'_, T>,
         eps: f64,
         y: &mut [T],
         (means, variances): (&mut [T], &mut [T]),
         part: Part<'_>,
     ) {
+        let Self { before, kept, after } = self;
         assert!(y.len() == x.len(), "as many results as elements");
-        assert!(means.len() >= self.kept && variances.len() >= self.kept, "fewer means than kept");
-        let n = (self.before * self.after) as f64;
+        assert!(means.len() >= kept && variances.len() >= kept, "fewer means than kept");
+        let n = before * after;
         let (y, means) = (Shared(y.as_mut_ptr()), Shared(means.as_mut_ptr()));
         let variances = Shared(variances.as_mut_ptr());
-        pool::for_each_range(self.kept, self.before * self.after, &|range| {
-            for at in range {
-                let total = |centre: f64, square: bool| -> f64 {
-                    self.runs(at).map(|it| sum(&x[it], centre, square)).sum()
-                };
-                let mean = total(0.0, false) / n;
-                let variance = total(mean, true) / n;
-                let (centre, scale) =
-                    (T::from_f64(mean), T::from_f64(1.0 / (variance + eps).sqrt()));
-                for run in self.runs(at) {
-                    // SAFETY: each kept position is given once.
-                    let out = unsafe { y.part(run.clone()) };
-                    wide::run(Scaled { x: &x[run.clone()], centre, scale, out });
+        pool::for_each_range(kept, n, &|range| {
+            let mut scratch = Scratch::default();
+            for group in grouped(range, x.at_once() / n.max(1)) {
+                let (first, len) = (group.start * after, group.len() * after);
+                let block = Block { first, len, count: before, step: kept * after };
+                // SAFETY: each kept position is given once.
+                let (x, step) = unsafe { x.block(block, &mut scratch) };
+                for (idx, at) in group.enumerate() {
+                    let run = |block: usize| {
+                        let start = block * step + idx * after;
+                        &x[start..start + after]
+                    };
+                    let total = |centre: f64, square: bool| -> f64 {
+                        (0..before).map(|it| sum(run(it), centre, square)).sum()
+                    };
+                    let mean = total(0.0, false) / n as f64;
+                    let variance = total(mean, true) / n as f64;
+                    let (centre, scale) =
+                        (T::from_f64(mean), T::from_f64(1.0 / (variance + eps).sqrt()));
+                    for block in 0..before {
+                        let start = (block * kept + at) * after;
+                        // SAFETY: each kept position is given once.
+                        let out = unsafe { y.part(start..start + after) };
+                        wide::run(Scaled { x: run(block), centre, scale, out });
+                        // SAFETY: as above.
+                        unsafe { part.done(start..start + after) };
+                    }
                     // SAFETY: as above.
-                    unsafe { part.done(run) };
-                }
-                // SAFETY: as above.
-                unsafe {
-                    means.get().add(at).write(centre);
-                    variances.get().add(at).write(T::from_f64(variance));
+                    unsafe {
+                        means.get().add(at).write(centre);
+                        variances.get().add(at).write(T::from_f64(variance));
+                    }
                 }
             }
         });
@@ -172,11 +192,11 @@ impl<T: Float> wide::Loop for Scaled<'_, T> {
     }
 }
 
-/// Squared distances from the mean for some columns of a block `[n, inner]`.
+/// Squared distances from the mean for some columns: `len` elements of each row, which are `step` apart.
 struct Strip<'a, T> {
-    block: &'a [T],
-    inner: usize,
-    columns: Range<usize>,
+    x: &'a [T],
+    step: usize,
+    len: usize,
 }
 
 impl<T: Float> wide::Loop for Strip<'_, T> {
@@ -184,8 +204,8 @@ impl<T: Float> wide::Loop for Strip<'_, T> {
 
     #[inline(always)]
     fn run(self) -> [f64; COLUMNS] {
-        let rows = || self.block.chunks_exact(self.inner).map(|row| &row[self.columns.clone()]);
-        let n = (self.block.len() / self.inner) as f64;
+        let rows = || self.x.chunks(self.step).map(|row| &row[..self.len]);
+        let n = rows().len() as f64;
         let (mut means, mut squares) = ([0.0; COLUMNS], [0.0; COLUMNS]);
         for row in rows() {
             row.iter().zip(&mut means).for_each(|(&x, sum)| *sum += x.to_f64());

@@ -3,7 +3,7 @@
 //! Rows are folded in 16 lanes and blocks of 1024, so that loops vectorise and rounding errors stay small; block
 //! results are joined in a wider type. The order of operations depends neither on the machine nor on the threads.
 
-use super::lane::Part;
+use super::lane::{Block, Part, Pieces, Scratch};
 use super::number::Num;
 use super::pool::{self, Shared};
 use super::wide;
@@ -35,7 +35,7 @@ pub trait Fold<T>: Copy + Send + Sync {
 /// Folds the middle axis of `x`, which is `[outer, n, inner]` in row-major order; `out[outer * inner]`. What follows on `out` is `part`.
 pub fn fold<T: Num, F: Fold<T>, O: Send>(
     fold: F,
-    x: &[T],
+    x: &Pieces<'_, T>,
     (n, inner): (usize, usize),
     out: &mut [O],
     finish: impl Fn(F::Total) -> O + Sync,
@@ -59,7 +59,7 @@ pub type Emit<'a, A> = &'a (dyn Fn(usize, &[A]) + Sync + 'a);
 /// As [`fold`], handing out the totals of the `len` results in any order, each once, from several threads.
 pub fn totals<T: Num, F: Fold<T>>(
     fold: F,
-    x: &[T],
+    x: &Pieces<'_, T>,
     (n, inner): (usize, usize),
     len: usize,
     emit: Emit<'_, F::Total>,
@@ -69,26 +69,21 @@ pub fn totals<T: Num, F: Fold<T>>(
         let blocks = (0..len).step_by(COLUMNS);
         return blocks.for_each(|first| emit(first, &empty[..COLUMNS.min(len - first)]));
     }
+    assert!(x.len() == len / inner * n * inner, "as many elements as results take");
     let split = Split::new(n, inner, len);
-    let partial = |piece: usize, first: usize, slots: &mut [F::Total]| {
-        let (block, start) = (first / inner, first % inner);
-        let (from, to) = split.steps(piece);
-        // Whole blocks follow each other; a strip of one block, or a piece of it, stands alone.
-        let blocks = slots.len().div_ceil(inner);
-        let x = &x[(block * n + from) * inner..((block + blocks - 1) * n + to) * inner];
-        let strip = start..(start + slots.len()).min(inner);
-        let strip = Strip { fold, x, n: to - from, inner, strip, slots };
-        if F::WIDE { wide::run(strip) } else { wide::Loop::run(strip) }
+    let partial = |piece, first, slots: &mut [F::Total], scratch: &mut Scratch| {
+        slots.fill(F::EMPTY);
+        fold_groups(fold, x, (n, inner), split.steps(piece), first, slots, scratch);
     };
     if split.pieces == 1 {
-        return split.for_each_group(&|first, width| {
+        return split.for_each_group(&|first, width, scratch| {
             if width == 1 {
                 let mut slot = [F::EMPTY];
-                partial(0, first, &mut slot);
+                partial(0, first, &mut slot, scratch);
                 return emit(first, &slot);
             }
             let mut slots = [F::EMPTY; COLUMNS];
-            partial(0, first, &mut slots[..width]);
+            partial(0, first, &mut slots[..width], scratch);
             emit(first, &slots[..width]);
         });
     }
@@ -100,7 +95,7 @@ pub fn totals<T: Num, F: Fold<T>>(
         // SAFETY: each chunk has a range of its own.
         let slots =
             unsafe { std::slice::from_raw_parts_mut(slots.get().add(piece * len + first), width) };
-        partial(piece, first, slots);
+        partial(piece, first, slots, &mut Scratch::default());
     });
     let (merged, others) = parts.split_at_mut(len);
     for piece in others.chunks_exact(len) {
@@ -146,7 +141,7 @@ impl Split {
     /// Results that are computed together: whole blocks, or a strip of one.
     fn width(&self) -> usize {
         if self.inner > COLUMNS {
-            return COLUMNS;
+            return self.inner.div_ceil(self.inner.div_ceil(COLUMNS));
         }
         let cut = self.pieces > 1;
         self.inner
@@ -163,34 +158,65 @@ impl Split {
     /// First result of a group, and how many results it has.
     fn group(&self, idx: usize) -> (usize, usize) {
         if self.inner > COLUMNS {
-            let strips = self.inner.div_ceil(COLUMNS);
-            let start = idx % strips * COLUMNS;
-            return (idx / strips * self.inner + start, COLUMNS.min(self.inner - start));
+            let (strips, width) = (self.inner.div_ceil(COLUMNS), self.width());
+            let start = idx % strips * width;
+            return (idx / strips * self.inner + start, width.min(self.inner - start));
         }
         let first = idx * self.width();
         (first, self.width().min(self.len - first))
     }
 
-    /// Calls `body(first result, results)` for each group, on several threads if there is enough to do.
-    fn for_each_group(&self, body: &(dyn Fn(usize, usize) + Sync)) {
+    /// Calls `body(first result, results, scratch of the thread)` for each group, on several threads if there is enough to do.
+    fn for_each_group(&self, body: &(dyn Fn(usize, usize, &mut Scratch) + Sync)) {
         let per_claim = (WORK / (self.n * self.width())).max(1);
         let groups = self.groups();
         pool::for_each_chunk(groups.div_ceil(per_claim), &|chunk| {
+            let mut scratch = Scratch::default();
             for idx in chunk * per_claim..((chunk + 1) * per_claim).min(groups) {
                 let (first, width) = self.group(idx);
-                body(first, width);
+                body(first, width, &mut scratch);
             }
         });
     }
 }
 
-/// Totals of whole rows or blocks, or of some columns of one block.
+/// Adds to the totals of results from `first` on what the steps give them: of whole rows or blocks, or of some columns of one block.
+/// Elements are asked for block by block, or where not even one is near, in parts of one that end where its parts are joined.
+fn fold_groups<T: Num, F: Fold<T>>(
+    fold: F,
+    x: &Pieces<'_, T>,
+    (n, inner): (usize, usize),
+    (from, to): (usize, usize),
+    first: usize,
+    slots: &mut [F::Total],
+    scratch: &mut Scratch,
+) {
+    let (len, grain) = (slots.len().min(inner), if inner == 1 { BLOCK } else { ROWS });
+    let blocks = (x.at_once() / ((to - from) * len)).clamp(1, slots.len() / len);
+    let steps = (x.at_once() / len / grain).max(1).saturating_mul(grain);
+    for (idx, slots) in slots.chunks_mut(blocks * len).enumerate() {
+        let start = (first / inner + idx * blocks) * n * inner + first % inner;
+        let blocks = slots.len() / len;
+        let end = if blocks > 1 { from + 1 } else { to };
+        for low in (from..end).step_by(steps) {
+            let n_steps = if blocks > 1 { blocks * n } else { steps.min(to - low) };
+            let block = Block { first: start + low * inner, len, count: n_steps, step: inner };
+            // SAFETY: each element is in one group.
+            let (x, step) = unsafe { x.block(block, scratch) };
+            let strip = Strip { fold, x, n: n_steps / blocks, step, len, slots: &mut *slots };
+            if F::WIDE { wide::run(strip) } else { wide::Loop::run(strip) }
+        }
+    }
+}
+
+/// Elements of rows or blocks, `n` steps of each, or of some columns of one block; `slots` has their totals so far.
 struct Strip<'a, T, F: Fold<T>> {
     fold: F,
     x: &'a [T],
     n: usize,
-    inner: usize,
-    strip: std::ops::Range<usize>,
+    /// How far steps are apart, and how many of their elements are meant.
+    step: usize,
+    len: usize,
     slots: &'a mut [F::Total],
 }
 
@@ -199,21 +225,20 @@ impl<T: Num, F: Fold<T>> wide::Loop for Strip<'_, T, F> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { fold, x, n, inner, strip, slots } = self;
-        if inner == 1 {
+        let Self { fold, x, n, step, len, slots } = self;
+        if step == 1 {
             for (row, slot) in x.chunks_exact(n).zip(slots) {
-                *slot = total_of_row(fold, row);
+                *slot = total_of_row(fold, *slot, row);
             }
             return;
         }
         let mut parts = [F::START; COLUMNS];
-        let parts = &mut parts[..strip.len()];
-        for (block, slots) in x.chunks_exact(n * inner).zip(slots.chunks_exact_mut(strip.len())) {
-            slots.fill(F::EMPTY);
-            for rows in block.chunks(ROWS * inner) {
+        let parts = &mut parts[..len];
+        for (block, slots) in x.chunks(n * step).zip(slots.chunks_exact_mut(len)) {
+            for rows in block.chunks(ROWS * step) {
                 parts.fill(F::START);
-                for row in rows.chunks_exact(inner) {
-                    for (part, &x) in parts.iter_mut().zip(&row[strip.clone()]) {
+                for row in rows.chunks(step) {
+                    for (part, &x) in parts.iter_mut().zip(&row[..len]) {
                         *part = fold.take(*part, x);
                     }
                 }
@@ -225,9 +250,9 @@ impl<T: Num, F: Fold<T>> wide::Loop for Strip<'_, T, F> {
     }
 }
 
+/// The total of a row, of whose blocks `total` are done.
 #[inline(always)]
-fn total_of_row<T: Num, F: Fold<T>>(fold: F, row: &[T]) -> F::Total {
-    let mut total = F::EMPTY;
+fn total_of_row<T: Num, F: Fold<T>>(fold: F, mut total: F::Total, row: &[T]) -> F::Total {
     for block in row.chunks(BLOCK) {
         let mut lanes = [F::START; LANES];
         let chunks = block.chunks_exact(LANES);

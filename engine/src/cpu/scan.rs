@@ -138,10 +138,11 @@ pub fn best<T: Num>(
     part: Part<'_>,
 ) {
     assert!(indices.len() == values.len(), "as many indices as values");
+    let all = x.into();
     if largest {
-        reduce::fold(reduce::Max, x, (n, inner), values, |x| x, Part::NONE);
+        reduce::fold(reduce::Max, &all, (n, inner), values, |x| x, Part::NONE);
     } else {
-        reduce::fold(reduce::Min, x, (n, inner), values, |x| x, Part::NONE);
+        reduce::fold(reduce::Min, &all, (n, inner), values, |x| x, Part::NONE);
     }
     if n == 0 || inner == 0 {
         return;

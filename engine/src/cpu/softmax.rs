@@ -1,7 +1,9 @@
 //! Softmax along the middle axis of a row-major block `[outer, n, inner]`, and its logarithm, on all
 //! threads; what a row gives does not depend on them.
 
-use super::lane::Part;
+use std::ops::Range;
+
+use super::lane::{Part, Pieces, Scratch};
 use super::number::Float;
 use super::pool::{self, Shared};
 use super::wide;
@@ -18,10 +20,10 @@ pub enum Form {
 /// Computes the softmax of `x` into `out`, on which `part` follows; `m` is the largest element of each row.
 ///
 /// # Panics
-/// If the slices differ in length.
+/// If there are not as many results as elements.
 pub fn softmax<T: Float>(
     form: Form,
-    x: &[T],
+    x: &Pieces<'_, T>,
     (n, inner): (usize, usize),
     out: &mut [T],
     part: Part<'_>,
@@ -33,13 +35,23 @@ pub fn softmax<T: Float>(
     }
     let out = Shared(out.as_mut_ptr());
     pool::for_each_range(x.len() / block, block, &|range| {
-        let range = range.start * block..range.end * block;
-        // SAFETY: each range is given once, and `out` is as long as `x`.
-        let done = unsafe { out.part(range.clone()) };
-        wide::run(Blocks { form, x: &x[range.clone()], n, inner, out: done });
-        // SAFETY: the range is written, and given once.
-        unsafe { part.done(range) };
+        let mut scratch = Scratch::default();
+        for blocks in grouped(range, x.at_once() / block) {
+            let range = blocks.start * block..blocks.end * block;
+            // SAFETY: each range is given once, and `out` is as long as `x`.
+            let (x, out) =
+                unsafe { (x.range(range.clone(), &mut scratch), out.part(range.clone())) };
+            wide::run(Blocks { form, x, n, inner, out });
+            // SAFETY: the range is written, and given once.
+            unsafe { part.done(range) };
+        }
     });
+}
+
+/// A range in groups of so many, at least one.
+pub(super) fn grouped(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
+    let size = size.clamp(1, range.len().max(1));
+    range.clone().step_by(size).map(move |start| start..(start + size).min(range.end))
 }
 
 struct Blocks<'a, T> {
@@ -66,31 +78,48 @@ impl<T: Float> wide::Loop for Blocks<'_, T> {
 }
 
 /// The logarithm of the sum of exponentials along the middle axis of `x`; `part` follows on `out`.
-pub fn log_sums<T: Float>(x: &[T], (n, inner): (usize, usize), out: &mut [T], part: Part<'_>) {
+pub fn log_sums<T: Float>(
+    x: &Pieces<'_, T>,
+    (n, inner): (usize, usize),
+    out: &mut [T],
+    part: Part<'_>,
+) {
     if inner == 0 {
         return;
     }
     let slots = Shared(out.as_mut_ptr());
     pool::for_each_range(out.len() / inner, n * inner, &|range| {
-        // SAFETY: each range is given once.
-        let slots = unsafe { slots.part(range.start * inner..range.end * inner) };
+        let mut scratch = Scratch::default();
         let mut row = vec![T::ZERO; n];
-        for (at, slot) in slots.iter_mut().enumerate() {
-            let (block, column) = (range.start + at / inner, at % inner);
-            let block = &x[block * n * inner..(block + 1) * n * inner];
-            let row = match inner {
-                1 => block,
-                _ => {
-                    let column = block.iter().skip(column).step_by(inner);
-                    row.iter_mut().zip(column).for_each(|(slot, &x)| *slot = x);
-                    &row
-                }
+        for blocks in grouped(range, x.at_once() / (n * inner).max(1)) {
+            // SAFETY: each range is given once.
+            let (x, slots) = unsafe {
+                let elements = blocks.start * n * inner..blocks.end * n * inner;
+                let slots = slots.part(blocks.start * inner..blocks.end * inner);
+                (x.range(elements, &mut scratch), slots)
             };
-            *slot = T::from_f64(log_sum(row).0);
+            log_sums_of(x, (n, inner), slots, &mut row);
+            // SAFETY: as above.
+            unsafe { part.done(blocks.start * inner..blocks.end * inner) };
         }
-        // SAFETY: as above.
-        unsafe { part.done(range.start * inner..range.end * inner) };
     });
+}
+
+/// The logarithms for some blocks. A row that does not lie so is brought together in `row`.
+fn log_sums_of<T: Float>(x: &[T], (n, inner): (usize, usize), slots: &mut [T], row: &mut [T]) {
+    for (at, slot) in slots.iter_mut().enumerate() {
+        let (block, column) = (at / inner, at % inner);
+        let block = &x[block * n * inner..(block + 1) * n * inner];
+        let row = match inner {
+            1 => block,
+            _ => {
+                let column = block.iter().skip(column).step_by(inner);
+                row.iter_mut().zip(column).for_each(|(slot, &x)| *slot = x);
+                &*row
+            }
+        };
+        *slot = T::from_f64(log_sum(row).0);
+    }
 }
 
 /// The logarithm of the sum of exponentials of a row, and its largest element.

@@ -56,6 +56,11 @@ impl Region {
         Self { ptr: bytes.as_ptr().cast_mut(), len: bytes.len() }
     }
 
+    /// Memory for reading.
+    pub(super) fn of_slice(bytes: &[u8]) -> Self {
+        Self { ptr: bytes.as_ptr().cast_mut(), len: bytes.len() }
+    }
+
     /// The whole buffer, for reading and writing.
     pub fn of_mut(bytes: &mut Bytes) -> Self {
         Self { ptr: bytes.as_mut_ptr(), len: bytes.len() }

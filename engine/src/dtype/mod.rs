@@ -215,6 +215,11 @@ impl DType {
         self == Self::Bool || self.arithmetic().dtype() == self
     }
 
+    /// The dtype in which written kernels compute in such elements: itself, or a wider one.
+    pub fn computed(self) -> Self {
+        if self.is_arithmetic() { self } else { self.arithmetic().dtype() }
+    }
+
     /// Whether elements have 16 bits and are computed in float32.
     pub const fn is_half(self) -> bool {
         matches!(self, Self::F16 | Self::BF16)

@@ -36,7 +36,7 @@ pub use crate::dtype::Number;
 pub use grad::{ElementwiseGrad, grad_op};
 pub use program::{Program, Ref, Step, build};
 pub use tile::run;
-pub(crate) use tile::run_behind;
+pub(crate) use tile::{producer, run_behind};
 
 /// The scalar expression of an elementwise op; `None` for other ops.
 pub fn expr_of(op: &'static OpDef, attrs: &Attrs) -> Option<Expr> {

@@ -4,11 +4,11 @@ use smallvec::SmallVec;
 
 use super::{Program, Source};
 use crate::cpu::lane::machine::{self, RunError};
-use crate::cpu::lane::{Finish, Part};
+use crate::cpu::lane::{Finish, Part, Producer};
 use crate::cpu::view::OutView;
 use crate::dtype::Number;
 use crate::math::Fault;
-use crate::{DType, Error, Result};
+use crate::{DType, Error, Meta, Result};
 
 /// Runs a program. All outputs have one shape, to which the inputs broadcast; `params` are numbers for
 /// `program.params()`. Allocates nothing in steady state.
@@ -40,6 +40,18 @@ pub(crate) fn run_behind<'a>(
     kernel: impl FnOnce(&mut [OutView<'a>], Part<'_>) -> Result<()>,
 ) -> Result<()> {
     Finish::with(program.code(), inputs, outputs, params, (n_own, replaces), kernel)
+}
+
+/// A program that stands for the operand of a kernel, which has this kind: it makes that in pieces. `outputs` are what others need: all
+/// that it gives, or all but the first. What it refuses, [`Producer::outcome`] tells.
+pub(crate) fn producer<'a>(
+    program: &'a Program,
+    inputs: &'a [Source<'a>],
+    meta: &Meta,
+    outputs: &'a mut [OutView<'_>],
+    params: &'a [Number],
+) -> Result<Producer<'a>> {
+    Ok(Producer::new(program.code(), inputs, (&meta.shape, meta.dtype), outputs, params)?)
 }
 
 impl From<RunError> for Error {

@@ -3,13 +3,13 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-use super::group::{Group, group};
+use super::group::group;
 use super::memory::{Lifetime, place};
-use super::plan::{Choice, Delivery, Feed, Finishing, Launch, Plan, Work};
+use super::plan::{Choice, Delivery, Feed, Launch, Plan, Work};
 use crate::cpu::arena::{Operand, Operands, Place, Target};
 use crate::cpu::kept;
 use crate::graph::{Graph, Kind, NodeId, Value};
-use crate::lane::{self, Program, Ref, Step};
+use crate::lane::{self, Ref};
 use crate::op::{Body, Case, Kernel, Prepared};
 use crate::tensor::Data;
 use crate::{
@@ -28,10 +28,10 @@ pub fn compile(graph: &Graph, fuse: bool) -> Result<Plan> {
 
 /// Where a value lies.
 #[derive(Clone, Debug)]
-struct Location {
+pub(super) struct Location {
     buffer: Buffer,
     layout: Layout,
-    dtype: DType,
+    pub(super) dtype: DType,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ struct Draft {
     outputs: Vec<usize>,
 }
 
-enum Given {
+pub(super) enum Given {
     At(Location),
     Number(Number),
     Fed(usize),
@@ -90,24 +90,21 @@ impl Given {
 }
 
 /// The kernel for a node, and where its operands lie.
-struct Chosen {
-    op: &'static OpDef,
-    kernel: Prepared,
-    attrs: Attrs,
-    at: Vec<Location>,
+pub(super) struct Chosen {
+    pub(super) op: &'static OpDef,
+    pub(super) kernel: Prepared,
+    pub(super) attrs: Attrs,
+    /// But for the first where that is made in the launch.
+    pub(super) at: Vec<Location>,
+    /// The kind of the first then, in the dtype in which the kernel reads it.
+    pub(super) made: Option<Meta>,
 }
 
-/// Elementwise nodes as one program.
-struct Fused {
-    program: Program,
-    inputs: Vec<Value>,
-    label: String,
-}
-
-struct Compiler<'a> {
-    graph: &'a Graph,
-    users: Vec<SmallVec<[NodeId; 2]>>,
-    is_result: FxHashSet<Value>,
+/// A graph on its way to a plan.
+pub(super) struct Compiler<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) users: Vec<SmallVec<[NodeId; 2]>>,
+    pub(super) is_result: FxHashSet<Value>,
     inputs: Vec<Feed>,
     input_of: FxHashMap<NodeId, usize>,
     consts: Vec<Tensor>,
@@ -144,136 +141,54 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn launch(&mut self, group: &Group) -> Result<()> {
-        let is_kernel =
-            |id: &NodeId| !self.graph.node(*id).op().is_some_and(|op| op.body.is_elementwise());
-        let (kernels, elementwise): (Vec<_>, Vec<_>) =
-            group.nodes.iter().copied().partition(is_kernel);
-        let &[kernel] = &kernels[..] else { return self.programs(&elementwise) };
-        if self.finished_kernel(kernel, &elementwise)? {
-            return Ok(());
-        }
-        self.kernel(kernel)?;
-        self.programs(&elementwise)
-    }
-
-    /// One program, or one for each op where they do not fit into one.
-    fn programs(&mut self, nodes: &[NodeId]) -> Result<()> {
-        if nodes.is_empty() || self.lanes(nodes).is_ok() {
-            return Ok(());
-        }
-        nodes.iter().try_for_each(|&id| self.lanes(&[id]))
-    }
-
-    fn lanes(&mut self, nodes: &[NodeId]) -> Result<()> {
-        let outputs = self.left_by(nodes, nodes);
-        let Fused { program, inputs, label } = self.fused(nodes, &outputs, Vec::new())?;
-        let given = inputs.iter().map(|&it| self.given(it)).collect::<Result<Vec<_>>>()?;
-        let work = Work::Lanes { params: program.param_values(), program, label };
-        let values: Vec<Value> = outputs.iter().map(|&it| Value::of(it)).collect();
-        let site = nodes.last().map_or(Site::NOWHERE, |&it| self.graph.node(it).site);
-        self.draft(site, work, given, &values);
-        Ok(())
-    }
-
-    /// A launch of a kernel that runs the program of these nodes on its parts; false, with nothing done, if it cannot.
-    fn finished_kernel(&mut self, id: NodeId, nodes: &[NodeId]) -> Result<bool> {
-        let Some(Chosen { op, kernel, attrs, at }) = self.chosen(id)? else { return Ok(false) };
-        let computes = |it: &Location| it.dtype.is_arithmetic();
-        if nodes.is_empty() || !kernel.kernel.finishes || !at.iter().all(computes) {
-            return Ok(false);
-        }
-        let group: Vec<NodeId> = nodes.iter().copied().chain([id]).collect();
-        let mut outputs = self.left_by(&group, nodes);
-        let dtype = self.graph.node(id).metas[0].dtype;
-        let alike = |&it: &NodeId| self.graph.node(it).metas[0].dtype == dtype;
-        let replaced =
-            outputs.iter().position(alike).filter(|_| !self.leaves(&group, Value::of(id)));
-        if let Some(first) = replaced {
-            outputs.swap(0, first);
-        }
-        let fused = self.fused(nodes, &outputs, vec![Value::of(id)]);
-        let Ok(Fused { program, inputs, label }) = fused else { return Ok(false) };
-        let others = inputs[1..].iter().map(|&it| self.given(it)).collect::<Result<Vec<_>>>()?;
-        let (n_inputs, replaces) = (others.len(), replaced.is_some());
-        let params = program.param_values();
-        let mut own = self.outputs(id);
-        let n_own = own.len();
-        self.note_choice(op, kernel.kernel);
-        let finishing = Some(Finishing { program, params, label, n_inputs, n_own, replaces });
-        let work = Work::Kernel { op, kernel, attrs, in_place: false, finishing };
-        let mut made = outputs.into_iter().map(Value::of);
-        if replaces {
-            own[0] = made.next().unwrap_or(own[0]);
-        }
-        let values: Vec<Value> = own.into_iter().chain(made).collect();
-        let given = at.into_iter().map(Given::At).chain(others).collect();
-        self.draft(self.graph.node(id).site, work, given, &values);
-        Ok(true)
-    }
-
-    /// The nodes as one program, whose first inputs are `inputs`.
-    fn fused(&self, nodes: &[NodeId], outputs: &[NodeId], mut inputs: Vec<Value>) -> Result<Fused> {
-        let mut steps: Vec<Step> = Vec::new();
-        for &id in nodes {
-            let node = self.graph.node(id);
-            let (Some(op), Some(attrs)) = (node.op(), node.attrs()) else { continue };
-            let mut refs: SmallVec<[Ref; 3]> = SmallVec::new();
-            for &input in node.inputs() {
-                refs.push(reference(nodes, &mut inputs, input));
-            }
-            let tensors: SmallVec<[Tensor; 3]> =
-                node.inputs().iter().map(|&it| self.graph.stand_in(it)).collect();
-            steps.push(Step::new(op, attrs, &refs, &tensors)?);
-        }
-        let dtypes: Vec<DType> = inputs.iter().map(|&it| self.graph.meta(it).dtype).collect();
-        let step = |id: &NodeId| nodes.iter().position(|it| it == id).map(Ref::Step);
-        let refs: Vec<Ref> = outputs.iter().filter_map(step).collect();
-        let names: Vec<&str> = steps.iter().map(|it| it.op.name).collect();
-        let label = names.join(" ");
-        Ok(Fused { program: lane::build(&dtypes, &steps, &refs)?, inputs, label })
-    }
-
-    /// Those of `nodes` that somebody outside the group needs.
-    fn left_by(&self, group: &[NodeId], nodes: &[NodeId]) -> Vec<NodeId> {
-        nodes.iter().copied().filter(|&it| self.leaves(group, Value::of(it))).collect()
-    }
-
-    /// Whether somebody outside the group needs the value.
-    fn leaves(&self, nodes: &[NodeId], value: Value) -> bool {
-        let takes = |it: &NodeId| self.graph.node(*it).inputs().contains(&value);
-        self.is_result.contains(&value)
-            || self.users[value.node as usize].iter().any(|it| !nodes.contains(it) && takes(it))
-    }
-
-    fn outputs(&self, id: NodeId) -> Vec<Value> {
+    pub(super) fn outputs(&self, id: NodeId) -> Vec<Value> {
         let n_outputs = self.graph.node(id).metas.len() as u32;
         (0..n_outputs).map(|output| Value { node: id, output }).collect()
     }
 
-    fn kernel(&mut self, id: NodeId) -> Result<()> {
-        let Some(Chosen { op, kernel, attrs, at }) = self.chosen(id)? else { return Ok(()) };
+    /// A launch of a kernel by itself.
+    pub(super) fn kernel(&mut self, id: NodeId) -> Result<()> {
+        let Some(Chosen { op, kernel, attrs, at, .. }) = self.chosen(id, false)? else {
+            return Ok(());
+        };
         self.note_choice(op, kernel.kernel);
-        let work = Work::Kernel { op, kernel, attrs, in_place: false, finishing: None };
+        let (in_place, prologue, finishing) = (false, None, None);
+        let work = Work::Kernel { op, kernel, attrs, in_place, prologue, finishing };
         let given = at.into_iter().map(Given::At).collect();
         self.draft(self.graph.node(id).site, work, given, &self.outputs(id));
         Ok(())
     }
 
-    /// The kernel for a node, and where its operands lie; `None` for nodes that are no ops.
-    fn chosen(&mut self, id: NodeId) -> Result<Option<Chosen>> {
+    /// The kernel for a node, and where its operands lie, the first of which is `made` in the launch or lies, too; `None` for nodes that
+    /// are no ops, and where the kernel does not take the operand so.
+    pub(super) fn chosen(&mut self, id: NodeId, made: bool) -> Result<Option<Chosen>> {
         let Kind::Op { op, attrs, inputs } = &self.graph.node(id).kind else { return Ok(None) };
         let Body::Kernels(kernels) = op.body else {
             return Err(Error::Trace { problem: format!("{} cannot be compiled", op.name) });
         };
-        let at = inputs.iter().map(|&it| self.locate(it)).collect::<Result<Vec<_>>>()?;
-        let shown: SmallVec<[Tensor; 3]> = at.iter().map(|it| self.shown(it)).collect();
-        let constant = at.iter().take(32).enumerate().fold(0, |bits, (idx, it)| {
-            bits | u32::from(matches!(it.buffer, Buffer::Const(_))) << idx
+        let (first, others) = inputs.split_at(usize::from(made));
+        let at = others.iter().map(|&it| self.locate(it)).collect::<Result<Vec<_>>>()?;
+        let stand_ins = first.iter().map(|&it| self.graph.stand_in(it));
+        let mut shown: SmallVec<[Tensor; 3]> = stand_ins.collect();
+        shown.extend(at.iter().map(|it| self.shown(it)));
+        let constant = at.iter().take(31).enumerate().fold(0, |bits, (idx, it)| {
+            let is_constant = matches!(it.buffer, Buffer::Const(_));
+            bits | u32::from(is_constant) << (idx + first.len())
         });
         let case = Case::new(op, &shown, attrs).with_constants(constant, &kept::HOST);
-        let kernel = fastrun::choose(kernels, &case).ok_or_else(|| case.refused())?;
-        Ok(Some(Chosen { op, kernel, attrs: attrs.clone(), at }))
+        let mut kernel = fastrun::choose(kernels, &case).ok_or_else(|| case.refused())?;
+        let mut meta = None;
+        if made {
+            let Some(dtype) = (kernel.kernel.prologue)(&case.seen()) else { return Ok(None) };
+            let read = Meta::new(shown[0].shape().clone(), dtype);
+            if dtype != shown[0].dtype() {
+                shown[0] = Tensor::abstract_of(read.clone());
+                let case = Case::new(op, &shown, attrs).with_constants(constant, &kept::HOST);
+                kernel = kernel.kernel.prepare(&case).ok_or_else(|| case.refused())?;
+            }
+            meta = Some(read);
+        }
+        Ok(Some(Chosen { op, kernel, attrs: attrs.clone(), at, made: meta }))
     }
 
     /// An operand as kernels are shown it: only a constant has elements.
@@ -286,14 +201,14 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn note_choice(&mut self, op: &'static OpDef, kernel: &Kernel) {
+    pub(super) fn note_choice(&mut self, op: &'static OpDef, kernel: &Kernel) {
         if matches!(op.body, Body::Kernels(kernels) if kernels.len() > 1) {
             self.choices.push(Choice { op: op.name, kernel: kernel.name });
         }
     }
 
     /// Adds a launch; its outputs get fresh slots.
-    fn draft(&mut self, site: Site, work: Work, inputs: Vec<Given>, values: &[Value]) {
+    pub(super) fn draft(&mut self, site: Site, work: Work, inputs: Vec<Given>, values: &[Value]) {
         let now = self.drafts.len();
         for given in &inputs {
             if let Some(slot) = given.slot() {
@@ -325,7 +240,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// An operand of a lane program.
-    fn given(&mut self, value: Value) -> Result<Given> {
+    pub(super) fn given(&mut self, value: Value) -> Result<Given> {
         Ok(match self.graph.node(value.node).kind {
             Kind::Number(number) => Given::Number(number),
             Kind::Fed => Given::Fed(self.input_of[&value.node]),
@@ -398,7 +313,8 @@ impl<'a> Compiler<'a> {
                 let shown = [self.shown(&from)];
                 let case = Case::new(op, &shown, &attrs);
                 let kernel = ops::shape::cat::COPY.prepare(&case).ok_or_else(|| case.refused())?;
-                Work::Kernel { op, kernel, attrs, in_place: false, finishing: None }
+                let (in_place, prologue, finishing) = (false, None, None);
+                Work::Kernel { op, kernel, attrs, in_place, prologue, finishing }
             }
             false => Work::Lanes {
                 program: lane::build(&[dtype], &[], &[Ref::Input(0)])?,
@@ -533,18 +449,6 @@ fn bind(draft: Draft, places: &[Place], slots: &[Slot]) -> Result<Launch> {
 
 fn scalar(place: Place, dtype: DType) -> Operand {
     Operand { place, layout: Layout::contiguous(crate::Shape::default()), dtype }
-}
-
-/// A step's operand: an earlier step of the group, or an input of the program.
-fn reference(nodes: &[NodeId], inputs: &mut Vec<Value>, value: Value) -> Ref {
-    if let Some(step) = nodes.iter().position(|&it| it == value.node) {
-        return Ref::Step(step);
-    }
-    let known = inputs.iter().position(|&it| it == value);
-    Ref::Input(known.unwrap_or_else(|| {
-        inputs.push(value);
-        inputs.len() - 1
-    }))
 }
 
 /// How far the first element lies above the lowest one.

@@ -1,8 +1,9 @@
 //! Which nodes share a launch: elementwise nodes that feed each other over one shape become one lane program, which a kernel whose first
-//! output has that shape runs on its parts.
+//! output has that shape runs on its parts, or from which a kernel whose first operand it makes takes that in pieces (a prologue).
 //!
 //! Nodes get a stage. An elementwise node shares the stage of producers of its own shape that are elementwise or run programs on their
-//! parts; every other edge leads to a later stage. So two groups never wait for each other. A group has at most one such kernel.
+//! parts, a kernel that of the elementwise nodes that make its first operand; every other edge leads to a later stage. So two groups never
+//! wait for each other. A group has at most one kernel.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::OpDef;
 use crate::graph::{Graph, Node, NodeId, Value};
-use crate::op::Body;
+use crate::op::{Body, InferCx};
 
 /// Most nodes in one group.
 const MOST: usize = 48;
@@ -32,6 +33,66 @@ pub fn group(graph: &Graph, fuse: bool) -> Vec<Group> {
         }
     }
     order(graph, grouping.groups())
+}
+
+/// The kernel of a group, and the elementwise nodes that run before it and behind it; without a kernel all are behind.
+pub(super) struct Around {
+    pub(super) before: Vec<NodeId>,
+    pub(super) kernel: Option<NodeId>,
+    pub(super) behind: Vec<NodeId>,
+}
+
+impl Around {
+    /// What depends on the kernel runs behind it, with what only that needs; what makes its operand runs before it, with the others.
+    pub(super) fn of(graph: &Graph, nodes: &[NodeId]) -> Self {
+        let inputs = |id: NodeId| graph.node(id).inputs();
+        let is_elementwise =
+            |id: NodeId| graph.node(id).op().is_some_and(|op| op.body.is_elementwise());
+        let kernel = nodes.iter().copied().find(|&it| !is_elementwise(it));
+        let elementwise = || nodes.iter().copied().filter(|&it| is_elementwise(it));
+        let operand = kernel.and_then(|it| inputs(it).first()).map(|it| it.node);
+        let Some(operand) = operand.filter(|&it| elementwise().any(|id| id == it)) else {
+            return Self { before: Vec::new(), kernel, behind: elementwise().collect() };
+        };
+        let mut made = vec![operand];
+        for &id in nodes.iter().rev().filter(|it| **it < operand) {
+            if made.iter().any(|&it| inputs(it).iter().any(|it| it.node == id)) {
+                made.push(id);
+            }
+        }
+        let (mut before, mut behind, mut free) = (Vec::new(), Vec::new(), Vec::new());
+        for id in elementwise() {
+            let reads = |among: &[NodeId]| inputs(id).iter().any(|it| among.contains(&it.node));
+            if !made.contains(&id) && (reads(kernel.as_slice()) || reads(&behind)) {
+                behind.push(id);
+            } else if made.contains(&id) || reads(&before) {
+                before.push(id);
+            } else {
+                free.push(id);
+            }
+        }
+        for &id in free.iter().rev() {
+            let serves = behind.iter().any(|&it| inputs(it).iter().any(|it| it.node == id));
+            if serves { behind.push(id) } else { before.push(id) }
+        }
+        before.sort_unstable();
+        behind.sort_unstable();
+        Self { before, kernel, behind }
+    }
+
+    /// The nodes of one launch, or of two where what runs behind the kernel reads what runs before it, which is there as a whole then.
+    fn launches(self, graph: &Graph) -> SmallVec<[Vec<NodeId>; 2]> {
+        let Self { before, kernel, mut behind } = self;
+        let reads =
+            |it: &NodeId| graph.node(*it).inputs().iter().any(|it| before.contains(&it.node));
+        let apart = behind.iter().any(reads);
+        behind.extend(kernel);
+        if !apart {
+            behind.extend(&before);
+        }
+        behind.sort_unstable();
+        if apart { SmallVec::from_iter([before, behind]) } else { SmallVec::from_iter([behind]) }
+    }
 }
 
 struct Grouping<'a> {
@@ -85,7 +146,22 @@ impl<'a> Grouping<'a> {
             self.join(id);
         } else {
             self.has_kernel[id as usize] = true;
+            if fuse && takes_prologue(self.graph, node) {
+                self.lead(id);
+            }
         }
+    }
+
+    /// Puts a kernel into the group that makes its operand, if that has no kernel yet.
+    fn lead(&mut self, id: NodeId) {
+        let leader = self.find(self.graph.node(id).inputs()[0].node as usize);
+        if self.has_kernel[leader] || self.members[leader].len() >= MOST {
+            return;
+        }
+        self.stage[id as usize] = self.stage[leader];
+        self.leader[leader] = id as usize;
+        let members = std::mem::take(&mut self.members[leader]);
+        self.members[id as usize].extend(members);
     }
 
     /// Whether what makes a value may run in the same launch as a user of it.
@@ -167,7 +243,11 @@ impl<'a> Grouping<'a> {
                 by_leader[leader].push(id as NodeId);
             }
         }
-        by_leader.into_iter().filter(|it| !it.is_empty()).map(|nodes| Group { nodes }).collect()
+        let launches = by_leader
+            .into_iter()
+            .filter(|it| !it.is_empty())
+            .flat_map(|nodes| Around::of(self.graph, &nodes).launches(self.graph));
+        launches.map(|nodes| Group { nodes }).collect()
     }
 }
 
@@ -178,6 +258,21 @@ fn finishes(node: &Node) -> bool {
         _ => false,
     };
     node.op().is_some_and(has_kernel) && node.metas.iter().all(|it| it.dtype.is_arithmetic())
+}
+
+/// Whether elementwise ops make the operand of the node, its only one, and a kernel of it takes that in pieces.
+fn takes_prologue(graph: &Graph, node: &Node) -> bool {
+    let (Some(op), Some(attrs), &[operand]) = (node.op(), node.attrs(), node.inputs()) else {
+        return false;
+    };
+    let Body::Kernels(kernels) = op.body else { return false };
+    let maker = graph.node(operand.node);
+    if !maker.op().is_some_and(|op| op.body.is_elementwise()) {
+        return false;
+    }
+    let cx = InferCx { op, inputs: &[graph.stand_in(operand)], attrs };
+    let takes = kernels.iter().any(|it| (it.prologue)(&cx).is_some());
+    takes && !node.is_effect() && !maker.is_effect()
 }
 
 /// Groups in dependency order; among ready ones the one that ends first in the graph.

@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::memory::Placement;
 use crate::cpu::alloc::{AllocError, Bytes};
 use crate::cpu::arena::{Buffers, Operands};
-use crate::cpu::lane::Part;
 use crate::cpu::lane::machine::Source;
+use crate::cpu::lane::{Part, Producer};
 use crate::cpu::view::{OutView, View};
 use crate::lane::{self, Program, cuda};
 use crate::op::{KernelCx, Prepared};
@@ -66,14 +66,31 @@ pub(super) enum Work {
         params: Vec<Number>,
         label: String,
     },
-    /// With `in_place`, the first operand is what the output holds. With `finishing`, the last operands are those of its program.
+    /// With `in_place`, the first operand is what the output holds. With `prologue`, the first operands are those of its program, which
+    /// makes the kernel's first; with `finishing`, the last are those of that program.
     Kernel {
         op: &'static OpDef,
         kernel: Prepared,
         attrs: Attrs,
         in_place: bool,
+        prologue: Option<Box<Prologue>>,
         finishing: Option<Finishing>,
     },
+}
+
+/// What makes the first operand of a kernel in pieces, when it is about to read them: the first output of a program.
+pub(super) struct Prologue {
+    pub(super) program: Program,
+    pub(super) params: Vec<Number>,
+    pub(super) label: String,
+    /// Where the program applies its last op.
+    pub(super) site: Site,
+    /// The kind of the operand, in the dtype in which the kernel reads it.
+    pub(super) meta: Meta,
+    /// Operands of the launch that the program takes, before those of the kernel.
+    pub(super) n_inputs: usize,
+    /// Outputs of the launch that others need of what the program makes; they are the last.
+    pub(super) n_outputs: usize,
 }
 
 /// What a kernel runs on each part of its first output: a program whose first input that output is.
@@ -128,20 +145,23 @@ impl Plan {
     /// The launches of elementwise ops as CUDA C, each a kernel under the ops that it consists of; launches of other ops are remarks.
     /// A kernel steps through each operand evenly: how a broadcast or turned operand lies stands in the line above it.
     pub fn cuda_text(&self) -> String {
+        let text = |at: usize, stage: &str, program: &Program| {
+            let kernel = cuda::kernel(program, &format!("launch{at}{stage}"));
+            kernel.unwrap_or_else(|| "// has no expansion\n".into())
+        };
         let kernel = |(at, launch): (usize, &Launch)| match &launch.work {
-            Work::Lanes { program, .. } => {
-                let kernel = cuda::kernel(program, &format!("launch{at}"));
-                format!("// {launch}\n{}", kernel.unwrap_or_else(|| "// has no expansion\n".into()))
-            }
-            Work::Kernel { finishing: None, .. } => {
-                format!("// {launch}: a kernel of its own\n")
-            }
-            Work::Kernel { finishing: Some(it), .. } => {
-                let kernel = cuda::kernel(&it.program, &format!("launch{at}"));
-                let kernel = kernel.unwrap_or_else(|| "// has no expansion\n".into());
-                format!(
-                    "// {launch}: a kernel of its own, and on each part of its output\n{kernel}"
-                )
+            Work::Lanes { program, .. } => format!("// {launch}\n{}", text(at, "", program)),
+            Work::Kernel { prologue, finishing, .. } => {
+                let mut res = format!("// {launch}: a kernel of its own\n");
+                if let Some(it) = prologue {
+                    res += "// for pieces of its operand\n";
+                    res += &text(at, "_prologue", &it.program);
+                }
+                if let Some(it) = finishing {
+                    res += "// on each part of its output\n";
+                    res += &text(at, "", &it.program);
+                }
+                res
             }
         };
         let kernels: Vec<String> = self.launches.iter().enumerate().map(kernel).collect();
@@ -276,28 +296,76 @@ impl Work {
     fn run<'a>(&self, inputs: &[Source<'a>], outputs: &mut [OutView<'a>]) -> Result<()> {
         match self {
             Self::Lanes { program, params, .. } => lane::run(program, inputs, outputs, params),
-            Self::Kernel { op, kernel, attrs, in_place, finishing } => {
+            Self::Kernel { op, kernel, attrs, in_place, prologue, finishing } => {
+                let (made, inputs) = inputs.split_at(prologue.as_ref().map_or(0, |it| it.n_inputs));
                 let n_finishing = finishing.as_ref().map_or(0, |it| it.n_inputs);
                 let (own, others) = inputs.split_at(inputs.len() - n_finishing);
-                let mut views: SmallVec<[View<'a>; 8]> = SmallVec::new();
-                for it in own {
-                    match it {
-                        Source::View(view) => views.push(*view),
-                        Source::Number(_) | Source::Replaced => return Err(outside()),
-                    }
-                }
-                let run = |outputs: &mut [OutView<'a>], part: Part<'_>| {
-                    HOST.with(|stream| {
-                        let inputs = &views;
-                        let cx = &mut KernelCx { op, attrs, inputs, outputs, part, stream };
-                        if *in_place { kernel.update(cx) } else { kernel.compute(cx) }
-                    })
+                let n_kept = prologue.as_ref().map_or(0, |it| it.n_outputs);
+                let (outputs, kept) = outputs.split_at_mut(outputs.len() - n_kept);
+                let views = own.iter().map(|it| match it {
+                    Source::View(view) => Ok(*view),
+                    Source::Number(_) | Source::Replaced => Err(outside()),
+                });
+                let views = views.collect::<Result<SmallVec<[View<'_>; 8]>>>()?;
+                let call = Call { op, kernel, attrs, in_place: *in_place };
+                let mut run = |outputs: &mut [OutView<'a>], part: Part<'_>| match prologue {
+                    None => call.run(&views, None, outputs, part),
+                    Some(prologue) => prologue.run(made, kept, |producer| {
+                        let mut all: SmallVec<[View<'_>; 8]> = smallvec![producer.stand_in()];
+                        all.extend_from_slice(&views);
+                        let mut outputs: SmallVec<[OutView<'_>; 4]> =
+                            outputs.iter_mut().map(OutView::reborrow).collect();
+                        call.run(&all, Some(producer), &mut outputs, part)
+                    }),
                 };
                 match finishing {
                     None => run(outputs, Part::NONE),
                     Some(finishing) => finishing.run(others, outputs, run),
                 }
             }
+        }
+    }
+}
+
+/// The kernel of a launch.
+struct Call<'a> {
+    op: &'static OpDef,
+    kernel: &'a Prepared,
+    attrs: &'a Attrs,
+    in_place: bool,
+}
+
+impl Call<'_> {
+    fn run<'b>(
+        &self,
+        inputs: &[View<'b>],
+        producer: Option<&Producer<'_>>,
+        outputs: &mut [OutView<'b>],
+        part: Part<'_>,
+    ) -> Result<()> {
+        let Self { op, kernel, attrs, in_place } = *self;
+        HOST.with(|stream| {
+            let cx = &mut KernelCx { op, attrs, inputs, producer, outputs, part, stream };
+            if in_place { kernel.update(cx) } else { kernel.compute(cx) }
+        })
+    }
+}
+
+impl Prologue {
+    /// Calls the kernel with what makes its operand; `outputs` are those of the program that others need.
+    fn run(
+        &self,
+        inputs: &[Source<'_>],
+        outputs: &mut [OutView<'_>],
+        kernel: impl FnOnce(&Producer<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let Self { program, params, site, meta, .. } = self;
+        let producer = lane::producer(program, inputs, meta, outputs, params)?;
+        let ran = kernel(&producer);
+        match (producer.outcome::<Error>(), ran) {
+            (_, Err(Error::Interrupted)) => Err(Error::Interrupted),
+            (Err(error), _) => Err(error.at(*site)),
+            (Ok(()), ran) => ran,
         }
     }
 }

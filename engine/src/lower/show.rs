@@ -30,7 +30,10 @@ impl fmt::Display for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.work {
             Work::Lanes { label, .. } => write!(f, "lanes [{label}]")?,
-            Work::Kernel { op, kernel, in_place, finishing, .. } => {
+            Work::Kernel { op, kernel, in_place, prologue, finishing, .. } => {
+                if let Some(it) = prologue {
+                    write!(f, "[{}] into ", it.label)?;
+                }
                 write!(f, "{} by {}", op.name, kernel.kernel.name)?;
                 f.write_str(if *in_place { " in place" } else { "" })?;
                 if let Some(Finishing { label, .. }) = finishing {

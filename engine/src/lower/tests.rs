@@ -1,6 +1,7 @@
 //! Plans against their graphs: bit for bit what running these op by op gives, and what they mean within rounding.
 
 use super::*;
+use crate::cpu::interrupt;
 use crate::graph::op_by_op;
 use crate::graph::parse::{parse, parse_compact};
 use crate::graph::{Graph, NodeId};
@@ -184,13 +185,16 @@ fn random_graphs_agree_with_running_them_op_by_op() {
         let mut terms = vec!["%0".to_owned(), "%1".to_owned(), "0.5".to_owned(), "3".to_owned()];
         for _ in 0..12 {
             let (a, b) = (terms[next(terms.len())].clone(), terms[next(terms.len())].clone());
-            terms.push(match next(8) {
+            terms.push(match next(11) {
                 0 => format!("(neg {a})"),
                 1 | 2 => format!("(mul {a} {b})"),
                 3 => format!("(add {a} {b})"),
                 4 => format!("(sigmoid {a})"),
                 5 => format!("(add %0 (t_sum (mul {a} %0)))"),
                 6 => format!("(t_t (t_t (sub {a} %0)))"),
+                7 => format!("(sub %0 (mean (mul {a} %1) dim=[1] keepdim=true))"),
+                8 => format!("(mul %0 (softmax (mul {a} %0) dim=1))"),
+                9 => format!("(add %1 (amax (add {a} %1) dim=[0]))"),
                 _ => format!("(mul %0 (maximum {a} {b}))"),
             });
         }
@@ -259,6 +263,116 @@ fn what_follows_a_product_runs_on_its_parts() {
         let plan = check(&parse_compact(text, &metas).unwrap());
         assert_eq!(plan.n_launches(), n_launches, "{text}: {plan}");
     }
+}
+
+/// The launches, and whether the operand of a kernel is made in pieces in one of them.
+#[test]
+fn what_makes_the_operand_of_a_kernel_runs_on_its_pieces() {
+    let metas = [f32(&[40, 30]), f32(&[30]), f32(&[40, 1]), f32(&[]), f32(&[30, 50])];
+    for (text, n_launches, in_pieces) in [
+        ("(sum (mul %0 %1) dim=[1])", 1, true),
+        ("(softmax (add (mul %0 %3) %2) dim=1)", 1, true),
+        ("(log_softmax (mul %0 0.5) dim=0)", 1, true),
+        ("(mean (pow (sub %0 %1) 2))", 1, true),
+        ("(sum (relu %0) dim=[0] keepdim=true)", 1, true),
+        ("(standardize (add %0 %1) dim=[1])", 1, true),
+        ("(any (gt %0 %1))", 1, true),
+        ("(sum (gt %0 %1))", 1, true),
+        ("(sum (gt %0 %1) dtype=float32)", 1, true),
+        ("(mul (sum (mul %0 %3)) 2.0)", 1, true),
+        ("(neg (softmax (exp %0) dim=1))", 1, true),
+        // What others need of it is kept.
+        ("(mul %0 %1) (sum (mul %0 %1) dim=[1])", 1, true),
+        ("(sum (exp (neg %0)) dim=[0]) (neg %0)", 1, true),
+        ("(mul (neg %0) %1) (amax (exp (neg %0)))", 1, true),
+        ("(sum (gt %0 %1) dtype=float32) (gt %0 %1)", 1, true),
+        // One kernel of two: the other reads what is kept.
+        ("(sum (exp %0) dim=[1]) (amax (exp %0) dim=[1])", 2, true),
+        // Behind the kernel runs what reads its output and what only that needs.
+        ("(mul (softmax (exp %0) dim=1) (add %0 %1))", 1, true),
+        // What both sides read is there before.
+        ("(mul (softmax (exp %0) dim=1) (exp %0))", 2, false),
+        ("(mul (softmax (exp %0) dim=1) (neg (exp %0)))", 2, false),
+        ("(sub %0 (mean (neg %0) dim=[1] keepdim=true))", 2, true),
+        // What a product runs on its parts is there when the sum begins.
+        ("(sum (relu (matmul %0 %4)))", 2, false),
+        // These read their operands more than once, or as a whole.
+        ("(argmax (neg %0) dim=1)", 2, false),
+        ("(max (neg %0) dim=1)", 2, false),
+        ("(max (neg %0))", 1, true),
+        ("(standardize (neg %0) dim=[0])", 2, false),
+        ("(cumsum (neg %0) dim=0)", 2, false),
+        // Another shape is another launch.
+        ("(sum (neg %1))", 1, true),
+        ("(sum (t_reshape (neg %0) shape=[1200]))", 2, false),
+    ] {
+        let plan = check(&parse_compact(text, &metas).unwrap());
+        let got = (plan.n_launches(), plan.to_string().contains("] into "));
+        assert_eq!(got, (n_launches, in_pieces), "{text}: {plan}");
+    }
+    let plan = check(&parse_compact("(neg (softmax (exp %0) dim=1))", &metas).unwrap());
+    assert!(plan.to_string().contains("[exp] into softmax by softmax.rows, then [neg]"), "{plan}");
+    assert_eq!(plan.memory().peak, 0, "{plan}");
+}
+
+#[test]
+fn long_lines_are_not_made_for_kernels_that_read_them_twice() {
+    for (text, n_launches) in [
+        ("(softmax (neg %0) dim=0)", 2),
+        ("(var (neg %0))", 2),
+        ("(standardize (neg %0) dim=[0])", 2),
+        ("(sum (neg %0))", 1),
+        ("(norm (neg %0))", 1),
+        ("(norm (neg %0) p=inf)", 2),
+    ] {
+        let plan = check(&parse_compact(text, &[f32(&[70_000])]).unwrap());
+        assert_eq!(plan.n_launches(), n_launches, "{text}: {plan}");
+    }
+}
+
+/// Faults in the pieces of an operand: the error and the place are those of the launch that would have made it.
+#[test]
+fn a_prologue_fails_as_a_launch_of_its_own_does() {
+    let mut graph = Graph::new();
+    let meta = Meta::new(Shape::from([90_000]), DType::I64);
+    let [x, y] = [0, 1].map(|_| graph.input(DType::I64, Layout::contiguous(meta.shape.clone())));
+    let applied = Site::new(7);
+    graph.site = applied;
+    let op = ops::find("floor_divide").unwrap();
+    let quotient = graph.apply_one(op, &[x, y], &Attrs::new()).unwrap();
+    graph.site = Site::new(9);
+    let sum = graph.apply_one(ops::find("sum").unwrap(), &[quotient], &Attrs::new()).unwrap();
+    graph.site = Site::new(11);
+    graph.outputs =
+        vec![graph.apply_one(ops::find("neg").unwrap(), &[sum], &Attrs::new()).unwrap()];
+    let plan = compile(&graph, true).unwrap();
+    assert_eq!(plan.n_launches(), 1, "{plan}");
+    for at in [0, 70_001, 89_999] {
+        let mut divisors = vec![1_i64; 90_000];
+        divisors[at] = 0;
+        let inputs = [vec![8_i64; 90_000], divisors]
+            .map(|it| Tensor::from_vec(&it, meta.shape.clone()).unwrap());
+        let alone = apply_one(op, &inputs, &Attrs::new()).unwrap_err();
+        for got in [plan.run(&inputs), compile(&graph, false).unwrap().run(&inputs)] {
+            assert_eq!(got.unwrap_err().apart(), (alone.clone(), Some(applied)));
+        }
+    }
+    let inputs =
+        [(); 2].map(|()| Tensor::from_vec(&vec![1_i64; 90_000], meta.shape.clone()).unwrap());
+    assert_eq!(plan.run(&inputs).unwrap()[0].to_f64_vec().unwrap(), [-90_000.0]);
+}
+
+#[test]
+fn an_interrupt_ends_a_prologue() {
+    let text = "(sum (exp %0) dim=[0]) (softmax (neg %0) dim=1)";
+    let graph = parse_compact(text, &[f32(&[3000, 300])]).unwrap();
+    let (plan, inputs) = (compile(&graph, true).unwrap(), inputs_of(&graph));
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let watching = interrupt::watch(flag.clone());
+    assert_eq!(plan.run(&inputs).unwrap_err(), crate::Error::Interrupted);
+    assert!(!flag.load(std::sync::atomic::Ordering::Relaxed));
+    same(&plan.run(&inputs).unwrap(), &op_by_op::run(&graph, &inputs).unwrap(), &plan);
+    drop(watching);
 }
 
 #[test]

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{AdmitCx, Case, InferCx, OpDef, Ready};
 use crate::attr::attr_readers;
-use crate::cpu::lane::Part;
+use crate::cpu::lane::{Input, Part, Producer};
 use crate::cpu::view::{OutView, View};
 use crate::random::Stream;
-use crate::{Attrs, Device, Result};
+use crate::{Attrs, DType, Device, Result};
 
 /// One algorithm for an op on one device.
 #[derive(Clone, Copy)]
@@ -34,6 +34,9 @@ pub struct Kernel {
     pub updates: bool,
     /// Whether it hands over each part of its first output, once that is done, to what follows on it ([`KernelCx::part`]).
     pub finishes: bool,
+    /// The dtype in which it reads its first operand where it takes that in pieces ([`KernelCx::operand`]), so that elementwise ops
+    /// can make these when it is about to read them; `None` where it reads that operand as a whole.
+    pub prologue: fn(&InferCx<'_>) -> Option<DType>,
     /// How it comes to run.
     pub method: Method,
 }
@@ -67,6 +70,7 @@ impl Kernel {
             moves: false,
             updates: false,
             finishes: false,
+            prologue: |_| None,
             method,
         }
     }
@@ -96,6 +100,12 @@ impl Kernel {
         self
     }
 
+    /// The same kernel, which takes its first operand in pieces, in the dtype that the function gives.
+    pub const fn with_prologue(mut self, prologue: fn(&InferCx<'_>) -> Option<DType>) -> Self {
+        self.prologue = prologue;
+        self
+    }
+
     /// The same kernel with a check of its operands.
     pub const fn admitting(mut self, admits: fn(&AdmitCx<'_>) -> Result<()>) -> Self {
         self.admits = Some(admits);
@@ -109,11 +119,20 @@ pub struct KernelCx<'a, 'b> {
     pub attrs: &'a Attrs,
     /// The operands; for a kernel that updates, those after the first, which output 0 holds.
     pub inputs: &'a [View<'b>],
+    /// What makes the first operand, if that is made in pieces; its view has a shape and a dtype then, and no elements.
+    pub producer: Option<&'a Producer<'a>>,
     pub outputs: &'a mut [OutView<'b>],
     /// What follows on output 0; nothing unless the kernel [`finishes`](Kernel::finishes).
     pub part: Part<'a>,
     /// What the device's random numbers come from.
     pub stream: &'a Stream,
+}
+
+impl<'a> KernelCx<'a, '_> {
+    /// The first operand of a kernel that takes it in pieces ([`Kernel::prologue`]).
+    pub(crate) fn operand(&self) -> Input<'a> {
+        self.producer.map_or(Input::View(self.inputs[0]), Input::Made)
+    }
 }
 
 attr_readers!(KernelCx<'_, '_>);

@@ -151,8 +151,16 @@ impl Prepared {
             }
             _ => cx.inputs,
         };
-        let (op, attrs, part, stream) = (cx.op, cx.attrs, cx.part, cx.stream);
-        self.run_on(&mut KernelCx { op, attrs, inputs, outputs: cx.outputs, part, stream })
+        let KernelCx { op, attrs, producer, part, stream, .. } = *cx;
+        self.run_on(&mut KernelCx {
+            op,
+            attrs,
+            inputs,
+            producer,
+            outputs: cx.outputs,
+            part,
+            stream,
+        })
     }
 
     /// Changes what output 0 holds, which is the first operand of an op whose kernel [`updates`](Kernel::updates); `inputs` are the

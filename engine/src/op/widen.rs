@@ -46,6 +46,7 @@ pub(super) fn widened(prepared: &Prepared, cx: &mut KernelCx<'_, '_>) -> Result<
         op,
         attrs,
         inputs: &views,
+        producer: cx.producer,
         outputs: &mut outputs,
         part: Part::NONE,
         stream: cx.stream,

@@ -9,18 +9,8 @@ use crate::lane::{self, Ref, Step};
 use crate::launch::{run_kernel, view_of};
 use crate::op::{Body, Case, KernelCx, Prepared};
 use crate::random::Stream;
-use crate::{Attr, DType, Layout, Meta, OpDef, Result, Shape, Tensor, apply, functional, ops};
-
-fn sample(shape: &[usize], dtype: DType, seed: usize) -> Tensor {
-    let scale = if dtype.is_float() { 1.0 } else { 100.0 };
-    let value = |at: usize| ((at * 2_654_435_761 + seed * 97) % 1000) as f64 / 331.0 - 1.5;
-    let values: Vec<f64> = (0..shape.iter().product()).map(|at| value(at) * scale).collect();
-    functional::to(&Tensor::from_vec(&values, Shape::new(shape)).unwrap(), dtype).unwrap()
-}
-
-fn bits(it: &Tensor) -> Vec<u64> {
-    it.to_f64_vec().unwrap().iter().map(|it| it.to_bits()).collect()
-}
+use crate::test_ops::{bits, sample};
+use crate::{Attr, DType, Layout, Meta, OpDef, Result, Tensor, apply, functional, ops};
 
 /// The outputs of the kernel and `shift - output` of the first, made part by part: in the place of the first if `replaces`, else last.
 fn in_parts(
@@ -54,8 +44,8 @@ fn in_parts(
     let params = program.param_values();
     let form = (metas.len(), replaces);
     lane::run_behind(&program, &sources, &mut outputs, &params, form, |outputs, part| {
-        let (inputs, stream) = (&views, &Stream::new(0));
-        kernel.compute(&mut KernelCx { op, attrs, inputs, outputs, part, stream })
+        let (inputs, producer, stream) = (&views, None, &Stream::new(0));
+        kernel.compute(&mut KernelCx { op, attrs, inputs, producer, outputs, part, stream })
     })?;
     drop(outputs);
     let tensor = |(it, meta): (Bytes, &Meta)| {

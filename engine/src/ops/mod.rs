@@ -23,9 +23,13 @@ pub mod unary;
 #[cfg(test)]
 mod finishing;
 #[cfg(test)]
+mod kept;
+#[cfg(test)]
 mod meanings;
 #[cfg(test)]
 mod odd_sizes;
+#[cfg(test)]
+mod prologues;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]

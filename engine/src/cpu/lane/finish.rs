@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::machine::{Code, Faults, Run, RunError, Source, stopped_by};
-use super::operands::{Numbers, check};
+use super::operands::{Made, Numbers, check};
 use crate::Layout;
 use crate::cpu::view::OutView;
 use crate::dtype::Number;
@@ -38,8 +38,8 @@ impl Finish<'_> {
         let Some((own @ [_, ..], made)) = outputs.split_at_mut_checked(n_own) else {
             return Err(RunError::Operands.into());
         };
-        let mut numbers = Numbers::default();
-        let run = run(code, inputs, &mut own[0], made, params, replaces, &mut numbers)?;
+        let numbers = Numbers::of(&code.inputs[1..], inputs);
+        let run = run(code, inputs, &mut own[0], made, params, replaces, &numbers)?;
         let finish = Finish { run, faults: Faults::default() };
         kernel(own, Part { finish: Some(&finish), start: 0 })?;
         Ok(stopped_by(finish.faults.first())?)
@@ -54,7 +54,7 @@ fn run<'a>(
     made: &mut [OutView<'_>],
     params: &'a [Number],
     replaces: bool,
-    numbers: &'a mut Numbers,
+    numbers: &'a Numbers,
 ) -> Result<Run<'a>, RunError> {
     let layout = Layout::contiguous(first.shape().clone());
     let mut sources: SmallVec<[Source<'_>; 8]> = SmallVec::from_iter([Source::Replaced]);
@@ -64,11 +64,11 @@ fn run<'a>(
         let all: SmallVec<[OutView<'_>; 4]> =
             std::iter::once(first.reborrow()).chain(others).collect();
         check(code, &sources, &all, params)?;
-        return Run::new(code, &sources, &all, params, numbers);
+        return Run::new(code, &sources, Made::into(&all), params, numbers);
     }
     sources[0] = Source::View(first.held(&layout).ok_or(RunError::Operands)?);
     check(code, &sources, made, params)?;
-    Run::new(code, &sources, made, params, numbers)
+    Run::new(code, &sources, Made::into(made), params, numbers)
 }
 
 impl Part<'_> {

@@ -1,8 +1,44 @@
-//! How the inputs of a run lie relative to its contiguous output.
+//! How the inputs of a run lie relative to its contiguous output, and parts of that.
+
+use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::{Layout, Shape};
+
+/// Some elements of what a run makes: `count` times `len` of them, each time `step` further on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) first: usize,
+    pub(crate) len: usize,
+    pub(crate) count: usize,
+    pub(crate) step: usize,
+}
+
+impl Block {
+    /// A range.
+    pub(crate) fn of(range: Range<usize>) -> Self {
+        Self { first: range.start, len: range.len(), count: 1, step: range.len() }
+    }
+
+    /// Its elements.
+    pub(crate) fn numel(self) -> usize {
+        self.len * self.count
+    }
+
+    /// The same, as a range if it is one.
+    pub(super) fn joined(self) -> Self {
+        if self.step == self.len || self.count == 1 {
+            return Self::of(self.first..self.first + self.numel());
+        }
+        self
+    }
+
+    /// Behind its last element.
+    pub(super) fn end(self) -> usize {
+        self.first + self.count.saturating_sub(1) * self.step + self.len
+    }
+}
 
 /// Sizes and strides with as few dimensions as describe all strided inputs at once.
 pub(super) struct Geometry {
@@ -60,6 +96,23 @@ impl Geometry {
         Self { dims, strides }
     }
 
+    /// Where elements `start..start + n` of the output begin in an input in which they lie side by side.
+    #[inline]
+    pub(super) fn side_by_side(&self, row: usize, start: usize, n: usize) -> Option<isize> {
+        let rank = self.dims.len();
+        let strides = &self.strides[row * rank..(row + 1) * rank];
+        let (&inner, &step) = self.dims.last().zip(strides.last())?;
+        if step != 1 || start % inner + n > inner {
+            return None;
+        }
+        let (mut rest, mut offset) = (start, 0_isize);
+        for (&size, &stride) in self.dims.iter().zip(strides).rev() {
+            offset += (rest % size) as isize * stride;
+            rest /= size;
+        }
+        Some(offset)
+    }
+
     /// Calls `run(at, offset, len, stride)` for the runs along the last dimension that make up elements
     /// `start..start + n` of the output: `len` elements from position `at`, in steps of `stride` from `offset`.
     pub(super) fn runs(
@@ -112,6 +165,9 @@ mod tests {
         let geometry = Geometry::new(&shape, &[whole.clone(), row]);
         assert_eq!(geometry.dims.as_slice(), [6, 4]);
         assert_eq!(geometry.strides.as_slice(), [4, 1, 0, 1]);
+        let row = |start: usize, n: usize| geometry.side_by_side(1, start, n);
+        assert_eq!([row(5, 3), row(4, 4), row(3, 2)], [Some(1), Some(0), None]);
+        assert_eq!(geometry.side_by_side(0, 9, 3), Some(9));
         assert_eq!(Geometry::new(&shape, &[whole]).dims.as_slice(), [24]);
     }
 

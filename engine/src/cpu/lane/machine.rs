@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use smallvec::SmallVec;
 
-use super::geometry::{Access, Geometry};
-use super::operands::{Numbers, Operand, check};
+use super::geometry::{Access, Block, Geometry};
+use super::operands::{Made, Numbers, Operand, check};
 use super::{Kern, Lane, Mem};
 use crate::cpu::interrupt;
 use crate::cpu::pool::for_each_chunk;
@@ -27,7 +27,7 @@ const SPLIT_WORK: usize = 1 << 17;
 /// Registers of a program that fits into the short path for one element.
 const FEW: usize = 24;
 /// Elements of one claim of a thread.
-const CHUNK: usize = 1 << 15;
+pub(super) const CHUNK: usize = 1 << 15;
 
 /// One kernel call. Registers are inputs, then outputs, then slots.
 #[derive(Clone, Copy, Debug)]
@@ -187,8 +187,8 @@ pub(crate) fn run(
     if numel == 1 && code.n_registers() <= FEW && sources.iter().all(single) {
         return stopped_by(run_one(code, sources, outputs, params));
     }
-    let mut numbers = Numbers::default();
-    let run = Run::new(code, sources, outputs, params, &mut numbers)?;
+    let numbers = Numbers::of(&code.inputs, sources);
+    let run = Run::new(code, sources, Made::into(outputs), params, &numbers)?;
     if numel * code.instrs.len() < SPLIT_WORK {
         return stopped_by(run.range(0, numel));
     }
@@ -321,29 +321,38 @@ impl Run<'_> {
 
     /// Computes elements `low..high` of the outputs. The first fault, if any.
     pub(super) fn range(&self, low: usize, high: usize) -> Option<Fault> {
+        // SAFETY: the first output lies where all do.
+        unsafe { self.block(Block::of(low..high), std::ptr::null_mut()) }
+    }
+
+    /// Computes a block of elements, those of the first output one after the other from `first` on, unless that is null.
+    ///
+    /// # Safety
+    /// There is room for the block at `first`; where it is null, the first output has a place.
+    pub(super) unsafe fn block(&self, block: Block, first: *mut u8) -> Option<Fault> {
         let staged = self.operands.iter().filter(|it| it.access != Access::Direct).count();
         let n_slots = self.code.n_slots + staged;
         if n_slots == 0 {
-            // SAFETY: there are no slots.
-            return unsafe { self.tiles(low, high, WIDE_TILE, std::ptr::null_mut()) };
+            // SAFETY: there are no slots; the rest is promised by the caller.
+            return unsafe { self.tiles(block, first, WIDE_TILE, std::ptr::null_mut()) };
         }
         let mut scratch = SCRATCH.take();
         let lines = n_slots * TILE * self.code.width / size_of::<Line>();
         if scratch.len() < lines {
             scratch.resize(lines, Line([0; 64]));
         }
-        // SAFETY: there are lines for all slots.
-        let fault = unsafe { self.tiles(low, high, TILE, scratch.as_mut_ptr().cast()) };
+        // SAFETY: there are lines for all slots; the rest is promised by the caller.
+        let fault = unsafe { self.tiles(block, first, TILE, scratch.as_mut_ptr().cast()) };
         SCRATCH.set(scratch);
         fault
     }
 
     /// # Safety
-    /// `scratch` holds all slots and one for each staged input, of elements of a tile.
+    /// As [`block`](Self::block); `scratch` holds all slots and one for each staged input, of elements of a tile.
     unsafe fn tiles(
         &self,
-        low: usize,
-        high: usize,
+        block: Block,
+        first: *mut u8,
         tile: usize,
         scratch: *mut u8,
     ) -> Option<Fault> {
@@ -362,10 +371,12 @@ impl Run<'_> {
                 }
             });
         }
+        let staged = if self.geometry.is_some() { &regs[..] } else { &[] };
+        let homes: SmallVec<[*mut u8; 6]> = SmallVec::from_slice(staged);
         regs.extend(self.outputs.iter().copied());
         regs.extend((0..code.n_slots).map(slot));
         debug_assert_eq!(regs.len(), code.n_registers());
-        let filled = tile.min(high - low);
+        let filled = tile.min(block.len);
         for it in &code.splats {
             let number = match it.value {
                 SplatValue::Number(number) => number,
@@ -385,22 +396,32 @@ impl Run<'_> {
             }
         }
         let (mut each_tile, mut fault) = (u64::MAX, None);
-        if high - low > tile {
+        if block.numel() > tile {
             each_tile = self.run_once(&regs, filled, &mut fault);
         }
-        let mut at = low;
-        while at < high {
-            let n = tile.min(high - at);
-            self.place(&mut regs, at, n);
-            for (idx, it) in code.instrs.iter().enumerate() {
-                if idx < 64 && each_tile >> idx & 1 == 0 {
-                    continue;
-                }
-                // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
-                // kernel's types, and that the destination is no operand.
-                unsafe { execute(it, &regs, n, &mut fault) }
+        let mut outputs: SmallVec<[*mut u8; 4]> = SmallVec::from_slice(&self.outputs);
+        for run in 0..block.count {
+            let low = block.first + run * block.step;
+            if !first.is_null() {
+                // Where its first element would be.
+                let before = (low * code.outputs[0].size()).wrapping_neg();
+                outputs[0] = first
+                    .wrapping_add(before.wrapping_add(run * block.len * code.outputs[0].size()));
             }
-            at += n;
+            let (mut at, high) = (low, low + block.len);
+            while at < high {
+                let n = tile.min(high - at);
+                self.place(&mut regs, (&homes, &outputs), at, n);
+                for (idx, it) in code.instrs.iter().enumerate() {
+                    if idx < 64 && each_tile >> idx & 1 == 0 {
+                        continue;
+                    }
+                    // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
+                    // kernel's types, and that the destination is no operand.
+                    unsafe { execute(it, &regs, n, &mut fault) }
+                }
+                at += n;
+            }
         }
         fault
     }
@@ -434,8 +455,16 @@ impl Run<'_> {
         each_tile
     }
 
-    /// Points the registers of inputs and outputs to the tile that starts at element `at`.
-    fn place(&self, regs: &mut [*mut u8], at: usize, n: usize) {
+    /// Points the registers of inputs and outputs to the tile that starts at element `at`: inputs that do not lie so are brought together
+    /// in their slots, whose addresses are `homes`; `outputs` are those of the first elements.
+    #[inline(always)]
+    fn place(
+        &self,
+        regs: &mut [*mut u8],
+        (homes, outputs): (&[*mut u8], &[*mut u8]),
+        at: usize,
+        n: usize,
+    ) {
         for (idx, operand) in self.operands.iter().enumerate() {
             let mem = self.code.inputs[idx];
             let size = mem.size();
@@ -449,17 +478,24 @@ impl Run<'_> {
                     std::ptr::copy_nonoverlapping(operand.base.add(at * size), regs[idx], n * size);
                 },
                 (Access::Strided(row), Some(geometry)) => {
+                    if let Some(offset) = geometry.side_by_side(row, at, n) {
+                        // SAFETY: the geometry addresses elements of the operand, from there on so many in a row.
+                        regs[idx] =
+                            unsafe { operand.base.offset(offset * size as isize) }.cast_mut();
+                        continue;
+                    }
+                    regs[idx] = homes[idx];
                     // SAFETY: a strided operand has a slot, and the geometry is that of its layout.
-                    unsafe { gather(regs[idx], operand.base, mem.width(), geometry, row, at, n) };
+                    unsafe { gather(homes[idx], operand.base, mem.width(), geometry, row, at, n) };
                 }
                 _ => {}
             }
         }
         debug_assert!(at + n <= self.numel);
-        for (idx, &base) in self.outputs.iter().enumerate() {
-            // SAFETY: an output holds all `numel` elements and `at` is below that.
-            regs[self.operands.len() + idx] =
-                unsafe { base.add(at * self.code.outputs[idx].size()) };
+        let regs = &mut regs[self.operands.len()..];
+        for ((reg, base), mem) in regs.iter_mut().zip(outputs).zip(&self.code.outputs) {
+            // An output holds all `numel` elements, or has room for those of the block, and `at` is among them.
+            *reg = base.wrapping_add(at * mem.size());
         }
     }
 }

@@ -12,13 +12,16 @@ mod geometry;
 mod loops;
 pub(crate) mod machine;
 mod operands;
+mod produce;
 mod unary;
 
 pub(crate) use binary::{binary, select, select_compare};
 pub(crate) use convert::{Mem, cast, cast_into, convert, flag, truth, wrap};
 pub(crate) use finish::Finish;
 pub use finish::Part;
+pub(crate) use geometry::Block;
 pub(crate) use loops::Kern;
+pub use produce::{Input, Pieces, Producer, Scratch};
 pub(crate) use unary::unary;
 
 /// What a vector lane holds while a program runs. Bool and all integers are computed in `I64`.

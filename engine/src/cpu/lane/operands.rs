@@ -17,43 +17,70 @@ pub(super) struct Operand {
     pub(super) access: Access,
 }
 
-/// Where the numbers among the inputs of a run are kept while it lasts.
-#[derive(Default)]
+/// The numbers among the inputs of a run, as bits of what the code takes.
 pub(super) struct Numbers(SmallVec<[u64; 8]>);
 
+impl Numbers {
+    /// Those among inputs of these types.
+    pub(super) fn of(mems: &[Mem], sources: &[Source<'_>]) -> Self {
+        let bits = |(it, mem): (&Source<'_>, &Mem)| match it {
+            Source::Number(number) => Some(mem.bits(*number)),
+            Source::View(_) | Source::Replaced => None,
+        };
+        Self(sources.iter().zip(mems).filter_map(bits).collect())
+    }
+}
+
+/// What a run makes: elements of a shape, and where the first of each output lies.
+pub(super) struct Made<'a> {
+    pub(super) shape: &'a Shape,
+    /// The dimensions of the shape in the order in which they are walked; `None` as they are.
+    pub(super) order: Option<&'a [usize]>,
+    pub(super) outputs: SmallVec<[*mut u8; 4]>,
+}
+
+impl<'a> Made<'a> {
+    /// What goes to these outputs, which have one shape.
+    pub(super) fn into(outputs: &[OutView<'a>]) -> Self {
+        let starts = outputs.iter().map(|it| it.region().as_ptr()).collect();
+        Self { shape: outputs[0].shape(), order: None, outputs: starts }
+    }
+}
+
 impl<'a> Run<'a> {
-    /// A run on operands that have been checked; it reads its numbers from `numbers`.
+    /// A run on operands that have been checked, whose numbers are `numbers`.
     pub(super) fn new(
         code: &'a Code,
         sources: &[Source<'_>],
-        outputs: &[OutView<'_>],
+        Made { shape, order, outputs }: Made<'_>,
         params: &'a [Number],
-        numbers: &'a mut Numbers,
+        numbers: &'a Numbers,
     ) -> Result<Self, RunError> {
-        let shape = outputs[0].shape();
         let numel = shape.numel();
         let mut res: SmallVec<[Operand; 6]> = SmallVec::new();
         let mut strided: SmallVec<[Layout; 2]> = SmallVec::new();
-        let is_number = |it: &&Source<'_>| matches!(it, Source::Number(_));
-        numbers.0.resize(sources.iter().filter(is_number).count(), 0);
-        let mut cells = numbers.0.iter_mut();
+        let mut cells = numbers.0.iter();
         for (source, mem) in sources.iter().zip(&code.inputs) {
             let operand = match source {
-                Source::Number(number) => {
+                Source::Number(_) => {
                     let cell = cells.next().ok_or(RunError::Operands)?;
-                    *cell = mem.bits(*number);
                     Operand { base: std::ptr::from_ref(cell).cast(), access: Access::Splat }
                 }
-                Source::Replaced => Operand {
-                    base: outputs[0].region().as_ptr().cast_const(),
-                    access: Access::Replaced,
-                },
+                Source::Replaced => {
+                    Operand { base: outputs[0].cast_const(), access: Access::Replaced }
+                }
                 Source::View(view) => {
                     let layout = view.layout();
-                    let access = match simple_access(layout, shape, numel) {
+                    // An order of dimensions is another only to what has as many elements.
+                    let access = simple_access(layout, shape, numel)
+                        .filter(|it| order.is_none() || *it == Access::Splat);
+                    let access = match access {
                         Some(access) => access,
                         None => {
-                            strided.push(layout.broadcast_to(shape).ok_or(RunError::Operands)?);
+                            let layout = layout.broadcast_to(shape).ok_or(RunError::Operands)?;
+                            strided.push(
+                                order.map_or_else(|| layout.clone(), |it| layout.permute(it)),
+                            );
                             Access::Strided(strided.len() - 1)
                         }
                     };
@@ -65,8 +92,7 @@ impl<'a> Run<'a> {
             };
             res.push(operand);
         }
-        let geometry = (!strided.is_empty()).then(|| Geometry::new(shape, &strided));
-        let outputs = outputs.iter().map(|it| it.region().as_ptr()).collect();
+        let geometry = strided.first().map(|it| Geometry::new(&it.shape, &strided));
         Ok(Self { code, params, operands: res, outputs, geometry, numel })
     }
 }
@@ -79,18 +105,28 @@ pub(super) fn check<'a>(
     params: &[Number],
 ) -> Result<&'a Shape, RunError> {
     let shape = outputs.first().ok_or(RunError::Operands)?.shape();
-    let same_inputs = sources.len() == code.inputs.len()
-        && sources.iter().zip(&code.inputs).all(|(it, &mem)| match it {
-            Source::View(view) => Mem::of(view.dtype()) == mem,
-            Source::Number(number) => Mem::of(number.dtype()) == mem,
-            Source::Replaced => code.outputs[0] == mem,
-        });
-    let same_outputs = outputs.len() == code.outputs.len()
-        && outputs.iter().zip(&code.outputs).all(|(it, &mem)| {
-            Mem::of(it.dtype()) == mem
-                && it.shape() == shape
-                && it.region().len() >= shape.numel() * mem.size()
-        });
-    let fits = same_inputs && same_outputs && params.len() >= code.n_params;
+    let fits = takes(code, sources, params) && gives(&code.outputs, shape, outputs);
     if fits { Ok(shape) } else { Err(RunError::Operands) }
+}
+
+/// Whether these are the inputs that the code was built for.
+pub(super) fn takes(code: &Code, sources: &[Source<'_>], params: &[Number]) -> bool {
+    let alike = |(it, &mem): (&Source<'_>, &Mem)| match it {
+        Source::View(view) => Mem::of(view.dtype()) == mem,
+        Source::Number(number) => Mem::of(number.dtype()) == mem,
+        Source::Replaced => code.outputs[0] == mem,
+    };
+    sources.len() == code.inputs.len()
+        && sources.iter().zip(&code.inputs).all(alike)
+        && params.len() >= code.n_params
+}
+
+/// Whether these outputs have the shape and hold elements of these types.
+pub(super) fn gives(mems: &[Mem], shape: &Shape, outputs: &[OutView<'_>]) -> bool {
+    let alike = |(it, &mem): (&OutView<'_>, &Mem)| {
+        Mem::of(it.dtype()) == mem
+            && it.shape() == shape
+            && it.region().len() >= shape.numel() * mem.size()
+    };
+    outputs.len() == mems.len() && outputs.iter().zip(mems).all(alike)
 }

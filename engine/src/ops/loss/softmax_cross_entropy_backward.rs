@@ -88,7 +88,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
         let (scores, scale) = (cx.inputs[0].to_slice::<T>(), cx.inputs[2].to_slice::<T>());
         let out = cx.outputs[0].as_mut_slice::<T>();
-        softmax::softmax(softmax::Form::Plain, &scores, (n_classes, 1), out, Part::NONE);
+        softmax::softmax(softmax::Form::Plain, &(&*scores).into(), (n_classes, 1), out, Part::NONE);
         for (row, (out, &class)) in out.chunks_exact_mut(n_classes.max(1)).zip(target.iter()).enumerate() {
             if class == ignored {
                 out.fill(0.0);

@@ -20,9 +20,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: super::infer_softmax,
-    body: Body::Kernels(&[
-        Kernel::new("log_softmax.rows", |cx| super::run_softmax(cx, Form::Log)).finishing()
-    ]),
+    body: Body::Kernels(&[Kernel::new("log_softmax.rows", |cx| super::run_softmax(cx, Form::Log))
+        .finishing()
+        .with_prologue(super::softmax_prologue)]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

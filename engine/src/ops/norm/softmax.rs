@@ -20,9 +20,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: super::infer_softmax,
-    body: Body::Kernels(&[
-        Kernel::new("softmax.rows", |cx| super::run_softmax(cx, Form::Plain)).finishing()
-    ]),
+    body: Body::Kernels(&[Kernel::new("softmax.rows", |cx| super::run_softmax(cx, Form::Plain))
+        .finishing()
+        .with_prologue(super::softmax_prologue)]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

@@ -21,7 +21,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.all", run).finishing()]),
+    body: Body::Kernels(&[Kernel::new("reduce.all", run)
+        .finishing()
+        .with_prologue(super::streamed)]),
     grad: Grad::Stops("the result is a bool"),
     step: None,
     pure: true,

@@ -18,9 +18,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: extremes::infer_over,
-    body: Body::Kernels(&[
-        Kernel::new("reduce.amin", |cx| extremes::run_over(cx, Side::Smallest)).finishing()
-    ]),
+    body: Body::Kernels(&[Kernel::new("reduce.amin", |cx| extremes::run_over(cx, Side::Smallest))
+        .finishing()
+        .with_prologue(super::streamed)]),
     grad: Grad::Rule(|cx| extremes::grad_over(cx), Saves::Both),
     step: None,
     pure: true,

@@ -21,7 +21,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.any", run).finishing()]),
+    body: Body::Kernels(&[Kernel::new("reduce.any", run)
+        .finishing()
+        .with_prologue(super::streamed)]),
     grad: Grad::Stops("the result is a bool"),
     step: None,
     pure: true,

@@ -17,7 +17,9 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::with("dim", ParamKind::OptInts, Default::None)],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.count_nonzero", run).finishing()]),
+    body: Body::Kernels(&[Kernel::new("reduce.count_nonzero", run)
+        .finishing()
+        .with_prologue(super::streamed)]),
     grad: Grad::Stops("counts are whole numbers"),
     step: None,
     pure: true,

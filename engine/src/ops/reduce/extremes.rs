@@ -5,6 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{
     Rows, dims_attr, fold_into, kept_shape, n_reduced, one_dim, reduced_shape, rows, spread,
 };
+use crate::cpu::lane::Scratch;
 use crate::cpu::{reduce, scan, strided};
 use crate::functional::{div, eq, mul, reshape, scatter_add, sum, to};
 use crate::meaning::{Array, MeaningCx, Scalar, along, best, of_kind, over, picked};
@@ -54,10 +55,12 @@ pub(super) fn run_best(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
     let shape = cx.inputs[0].shape();
     let dims = dims_of(one_dim(cx.op.name, cx.attrs, 0, shape.rank())?, shape);
     with_dtype!(cx.inputs[0].dtype(), T => {
-        let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
+        let Rows { mut data, n, inner } = rows::<T>(&cx.operand(), &dims);
+        let mut scratch = Scratch::default();
+        let data = data.all(&mut scratch);
         if let [values, indices] = cx.outputs {
             let (values, indices) = (values.as_mut_slice::<T>(), indices.as_mut_slice::<i64>());
-            scan::best(side == Side::Largest, &data, (n, inner), values, indices, cx.part);
+            scan::best(side == Side::Largest, data, (n, inner), values, indices, cx.part);
         }
     });
     Ok(())
@@ -91,10 +94,12 @@ pub(super) fn run_place(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
     let shape = cx.inputs[0].shape();
     let dims = dims_of(one_dim(cx.op.name, cx.attrs, 0, shape.rank())?, shape);
     with_dtype!(cx.inputs[0].dtype(), T => {
-        let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
+        let Rows { mut data, n, inner } = rows::<T>(&cx.operand(), &dims);
+        let mut scratch = Scratch::default();
+        let data = data.all(&mut scratch);
         let indices = cx.outputs[0].as_mut_slice::<i64>();
         let mut values = vec![T::default(); indices.len()];
-        scan::best(side == Side::Largest, &data, (n, inner), &mut values, indices, cx.part);
+        scan::best(side == Side::Largest, data, (n, inner), &mut values, indices, cx.part);
     });
     Ok(())
 }
@@ -113,6 +118,12 @@ pub(super) fn run_over(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
         Side::Largest => fold_into::<T, _, T>(cx, 0, reduce::Max, |x| x),
         Side::Smallest => fold_into::<T, _, T>(cx, 0, reduce::Min, |x| x),
     })
+}
+
+/// The prologue of `max` and `min`: over all elements. Along a dimension, where the place is asked for, each is read twice.
+pub(super) fn prologue_best(cx: &InferCx<'_>) -> Option<DType> {
+    let dim = one_dim(cx.op.name, cx.attrs, 0, cx.shape(0).rank()).ok()?;
+    dim.is_none().then(|| cx.dtype(0).computed())
 }
 
 /// Equal extremes share the gradient.

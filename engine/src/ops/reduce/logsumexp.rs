@@ -23,7 +23,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.logsumexp", run).finishing()]),
+    body: Body::Kernels(&[Kernel::new("reduce.logsumexp", run)
+        .finishing()
+        .with_prologue(super::held)]),
     grad: Grad::Rule(grad, Saves::Both),
     step: None,
     pure: true,
@@ -56,7 +58,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.inputs[0].shape().rank())?;
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
-        let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
+        let Rows { data, n, inner } = rows::<T>(&cx.operand(), &dims);
         softmax::log_sums(&data, (n, inner), cx.outputs[0].as_mut_slice(), cx.part);
         Ok(())
     })

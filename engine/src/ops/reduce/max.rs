@@ -19,9 +19,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: extremes::infer_best,
-    body: Body::Kernels(&[
-        Kernel::new("reduce.max", |cx| extremes::run_best(cx, Side::Largest)).finishing()
-    ]),
+    body: Body::Kernels(&[Kernel::new("reduce.max", |cx| extremes::run_best(cx, Side::Largest))
+        .finishing()
+        .with_prologue(extremes::prologue_best)]),
     grad: Grad::Rule(|cx| extremes::grad_best(cx, &super::amax::OP), Saves::Both),
     step: Some(|cx| if cx.has(0) { "MaxBackward0" } else { "MaxBackward1" }),
     pure: true,

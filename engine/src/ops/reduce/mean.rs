@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.mean", run).finishing()]),
+    body: Body::Kernels(&[Kernel::new("reduce.mean", run).finishing().with_prologue(prologue)]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: Some(|cx| if cx.has(0) { "MeanBackward1" } else { "MeanBackward0" }),
     pure: true,
@@ -65,9 +65,14 @@ fn mean_dtype(cx: &InferCx<'_>) -> Result<DType> {
     if dtype.is_float() { Ok(dtype) } else { Err(Error::DType { op: cx.op.name, dtype, allowed }) }
 }
 
+/// What is summed is converted first.
+fn prologue(cx: &InferCx<'_>) -> Option<DType> {
+    mean_dtype(cx).ok().map(DType::computed)
+}
+
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.inputs[0].shape().rank())?;
-    let n = n_reduced(cx.inputs[0].shape(), &dims) as f64;
+    let shape = cx.operand().shape();
+    let n = n_reduced(shape, &dims_attr(cx.op.name, cx.attrs, 0, shape.rank())?) as f64;
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
         fold_into::<T, _, T>(cx, 0, reduce::Sum, |sum| (sum / n) as T)
     })

@@ -19,9 +19,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: extremes::infer_best,
-    body: Body::Kernels(&[
-        Kernel::new("reduce.min", |cx| extremes::run_best(cx, Side::Smallest)).finishing()
-    ]),
+    body: Body::Kernels(&[Kernel::new("reduce.min", |cx| extremes::run_best(cx, Side::Smallest))
+        .finishing()
+        .with_prologue(extremes::prologue_best)]),
     grad: Grad::Rule(|cx| extremes::grad_best(cx, &super::amin::OP), Saves::Both),
     step: Some(|cx| if cx.has(0) { "MinBackward0" } else { "MinBackward1" }),
     pure: true,

@@ -3,13 +3,11 @@
 use smallvec::{SmallVec, smallvec};
 
 use crate::OpDef;
-use crate::cpu::elements::Elements;
-use crate::cpu::lane::cast;
+use crate::cpu::lane::{Input, Pieces};
 use crate::cpu::moments;
 use crate::cpu::number::Num;
 use crate::cpu::reduce::{self, Fold};
 use crate::cpu::typed::Plain;
-use crate::cpu::view::View;
 use crate::dtype::Arithmetic;
 use crate::dtype::Number;
 use crate::meaning::{Array, MeaningCx, Scalar, over};
@@ -127,26 +125,61 @@ pub(crate) fn spread(reduced: &Tensor, shape: &Shape, dims: &[usize]) -> Result<
 
 /// The input of a reduction as a row-major block `[outer, n, inner]`, to be reduced along its middle axis.
 pub(crate) struct Rows<'a, T: Plain> {
-    pub(crate) data: Elements<'a, T>,
+    pub(crate) data: Pieces<'a, T>,
     pub(crate) n: usize,
     pub(crate) inner: usize,
 }
 
 /// Brings the dimensions to reduce together and converts to `T`; copies only when they are apart, the view is strided or
-/// the dtype is another.
-pub(crate) fn rows<'a, T: Num>(view: &View<'a>, dims: &[usize]) -> Rows<'a, T> {
-    let shape = view.shape();
-    let n = n_reduced(shape, dims);
-    let together = dims.windows(2).all(|it| it[1] == it[0] + 1);
-    if together && view.layout().is_contiguous() {
-        let inner = dims.last().map_or(1, |&it| shape[it + 1..].iter().product());
-        return Rows { data: cast(view), n, inner };
+/// the dtype is another. What a prologue makes is never copied.
+pub(crate) fn rows<'a, T: Num>(input: &Input<'a>, dims: &[usize]) -> Rows<'a, T> {
+    let shape = input.shape();
+    if together(dims) && input.is_contiguous() {
+        let (n, inner) = around(shape, dims);
+        return Rows { data: input.pieces(), n, inner };
     }
     let kept = (0..shape.rank()).filter(|it| !dims.contains(it));
     let order: SmallVec<[usize; 6]> = kept.chain(dims.iter().copied()).collect();
-    let layout = view.layout().permute(&order);
-    let data = view.with_layout(&layout).map(|it| cast::<T>(&it).owned());
-    Rows { data: data.unwrap_or(Elements::Lent(&[])), n, inner: 1 }
+    Rows { data: input.permuted(&order), n: n_reduced(shape, dims), inner: 1 }
+}
+
+fn together(dims: &[usize]) -> bool {
+    dims.windows(2).all(|it| it[1] == it[0] + 1)
+}
+
+/// How many elements go into a result, and how many lie behind the last of the dimensions.
+fn around(shape: &Shape, dims: &[usize]) -> (usize, usize) {
+    (n_reduced(shape, dims), dims.last().map_or(1, |&it| shape[it + 1..].iter().product()))
+}
+
+/// Elements of a line, or of lines side by side, that a prologue makes for kernels which read them more than once.
+const NEAR: usize = 1 << 16;
+
+/// Whether so many elements, made for one thread, stay near.
+pub(crate) fn near(len: usize) -> bool {
+    len <= NEAR
+}
+
+/// The prologue of reductions that read each element once, as it is: they take any.
+pub(crate) fn streamed(cx: &InferCx<'_>) -> Option<DType> {
+    Some(cx.dtype(0).computed())
+}
+
+/// The prologue of reductions that read what they reduce more than once, dimensions of attribute 0.
+pub(crate) fn held(cx: &InferCx<'_>) -> Option<DType> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank()).ok()?;
+    let (n, inner) = around(cx.shape(0), &dims);
+    near(if together(&dims) { n * inner } else { n }).then(|| cx.dtype(0).computed())
+}
+
+/// The prologue of sums and products: what [`accumulate`] converts first comes converted.
+pub(crate) fn accumulated(cx: &InferCx<'_>) -> Option<DType> {
+    let (from, to) = (cx.dtype(0).computed(), accumulated_dtype(cx, 2).computed());
+    Some(match (from.is_float(), to) {
+        (_, to) if to.is_float() => to,
+        (false, DType::I64) => from,
+        _ => DType::I64,
+    })
 }
 
 /// Folds input 0 along the dimensions of attribute `idx` into output 0.
@@ -161,8 +194,9 @@ where
     F: reduce::Fold<T>,
     O: Num,
 {
-    let dims = dims_attr(cx.op.name, cx.attrs, idx, cx.inputs[0].shape().rank())?;
-    let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
+    let input = cx.operand();
+    let dims = dims_attr(cx.op.name, cx.attrs, idx, input.shape().rank())?;
+    let Rows { data, n, inner } = rows::<T>(&input, &dims);
     reduce::fold(fold, &data, (n, inner), cx.outputs[0].as_mut_slice::<O>(), finish, cx.part);
     Ok(())
 }
@@ -216,7 +250,7 @@ pub(crate) fn accumulate(cx: &mut KernelCx<'_, '_>, fold: impl Accumulate) -> Re
 /// Counts the elements of input 0 that are not zero along the dimensions of attribute 0; `finish` gets their number and
 /// that of all elements, and gives 0 or 1 where the output is bool.
 pub(crate) fn count(cx: &mut KernelCx<'_, '_>, finish: fn(i64, i64) -> i64) -> Result<()> {
-    let input = cx.inputs[0];
+    let input = cx.operand();
     let dims = dims_attr(cx.op.name, cx.attrs, 0, input.shape().rank())?;
     let n_all = n_reduced(input.shape(), &dims) as i64;
     let kept = if input.dtype().is_float() { i64::MAX } else { -1 };
@@ -237,8 +271,7 @@ fn count_as<T: Num>(
     fold: impl Fold<T, Total = i64>,
     finish: &(dyn Fn(i64) -> i64 + Sync),
 ) {
-    let view = cx.inputs[0].as_bits();
-    let Rows { data, n, inner } = rows::<T>(&view, dims);
+    let Rows { data, n, inner } = rows::<T>(&cx.operand().as_bits(), dims);
     let part = cx.part;
     match cx.outputs[0].dtype() {
         DType::Bool => {
@@ -284,7 +317,7 @@ pub(crate) fn variances(cx: &mut KernelCx<'_, '_>, finish: fn(f64) -> f64) -> Re
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.inputs[0].shape().rank())?;
     let correction = correction(cx.attrs);
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
-        let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
+        let Rows { data, n, inner } = rows::<T>(&cx.operand(), &dims);
         let out = cx.outputs[0].as_mut_slice::<T>();
         let divisor = (n as f64 - correction).max(0.0);
         moments::squares(&data, (n, inner), out, &|sum| finish(sum / divisor) as T, cx.part);

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::{Rows, dims_attr, fold_into, reduced_shape, rows, spread};
 use crate::apply::complex::absolute;
+use crate::cpu::lane::Scratch;
 use crate::cpu::number::Float;
 use crate::cpu::reduce;
 use crate::functional::{abs, div, eq, mul, num, pow, select_where, sign, sum, to};
@@ -12,7 +13,7 @@ use crate::op::{
     Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, When, shapes,
 };
-use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_float};
+use crate::{DType, Meta, Metas, OpDef, Result, Tensor, functional, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "norm",
@@ -26,7 +27,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.norm", run).finishing()]),
+    body: Body::Kernels(&[Kernel::new("reduce.norm", run).finishing().with_prologue(prologue)]),
     grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "LinalgVectorNormBackward0"),
     pure: true,
@@ -82,6 +83,11 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(2)), cx.dtype(0))])
 }
 
+/// Sums read each element once; the extremes of sizes are found among copies.
+fn prologue(cx: &InferCx<'_>) -> Option<DType> {
+    super::streamed(cx).filter(|_| cx.float(0).is_finite())
+}
+
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let p = cx.float(0);
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
@@ -99,13 +105,15 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
 
 fn largest<T: Float>(cx: &mut KernelCx<'_, '_>, max: bool) -> Result<()> {
     let dims = dims_attr(cx.op.name, cx.attrs, 1, cx.inputs[0].shape().rank())?;
-    let Rows { data, n, inner } = rows::<T>(&cx.inputs[0], &dims);
-    let sizes: Vec<T> = data.iter().map(|&x| if x < T::ZERO { -x } else { x }).collect();
+    let Rows { mut data, n, inner } = rows::<T>(&cx.operand(), &dims);
+    let mut scratch = Scratch::default();
+    let sizes: Vec<T> =
+        data.all(&mut scratch).iter().map(|&x| if x < T::ZERO { -x } else { x }).collect();
     let out = cx.outputs[0].as_mut_slice::<T>();
     match max {
         true => reduce::fold(
             reduce::Max,
-            &sizes,
+            &(&*sizes).into(),
             (n, inner),
             out,
             |x| {
@@ -113,7 +121,7 @@ fn largest<T: Float>(cx: &mut KernelCx<'_, '_>, max: bool) -> Result<()> {
             },
             cx.part,
         ),
-        false => reduce::fold(reduce::Min, &sizes, (n, inner), out, |x| x, cx.part),
+        false => reduce::fold(reduce::Min, &(&*sizes).into(), (n, inner), out, |x| x, cx.part),
     }
     Ok(())
 }

@@ -26,7 +26,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: super::infer_accumulated,
-    body: Body::Kernels(&[Kernel::new("reduce.prod", run).finishing()]),
+    body: Body::Kernels(&[Kernel::new("reduce.prod", run)
+        .finishing()
+        .with_prologue(super::accumulated)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: Some(|cx| if cx.has(0) { "ProdBackward1" } else { "ProdBackward0" }),
     pure: true,

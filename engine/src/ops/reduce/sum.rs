@@ -22,7 +22,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: super::infer_accumulated,
-    body: Body::Kernels(&[Kernel::new("reduce.sum", run).finishing()]),
+    body: Body::Kernels(&[Kernel::new("reduce.sum", run)
+        .finishing()
+        .with_prologue(super::accumulated)]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: Some(|cx| if cx.has(0) { "SumBackward1" } else { "SumBackward0" }),
     pure: true,

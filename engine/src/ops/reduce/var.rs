@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer: super::infer_variances,
-    body: Body::Kernels(&[Kernel::new("reduce.var", run).finishing()]),
+    body: Body::Kernels(&[Kernel::new("reduce.var", run).finishing().with_prologue(super::held)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,
