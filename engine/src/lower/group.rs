@@ -260,13 +260,20 @@ fn finishes(node: &Node) -> bool {
     node.op().is_some_and(has_kernel) && node.metas.iter().all(|it| it.dtype.is_arithmetic())
 }
 
-/// Whether elementwise ops make the operand of the node, its only one, and a kernel of it takes that in pieces.
+/// Bytes of an operand from which on it pays to make it in pieces. A smaller one is still in the cache when the kernel reads it, and
+/// pieces cost more than they spare. In tests all are made so, for small graphs to show it.
+const WORTH_PIECES: usize = if cfg!(test) { 0 } else { 2 << 20 };
+
+/// Whether elementwise ops make the operand of the node, its only one, which is large, and a kernel of it takes that in pieces.
 fn takes_prologue(graph: &Graph, node: &Node) -> bool {
     let (Some(op), Some(attrs), &[operand]) = (node.op(), node.attrs(), node.inputs()) else {
         return false;
     };
     let Body::Kernels(kernels) = op.body else { return false };
     let maker = graph.node(operand.node);
+    if graph.meta(operand).bytes() < WORTH_PIECES {
+        return false;
+    }
     if !maker.op().is_some_and(|op| op.body.is_elementwise()) {
         return false;
     }
