@@ -327,7 +327,7 @@ impl Complex {
         let (a, b) = (x.abs(), y.abs());
         // Subnormal numbers lose digits before the root is taken.
         let root = if a < f64::MIN_POSITIVE && b < f64::MIN_POSITIVE {
-            let up = 54_f64.exp2();
+            let up = 53_f64.exp2();
             (a * up + (a * up).hypot(b * up)).sqrt() * (-27_f64).exp2()
         } else {
             let eighth = a / 8.0;
@@ -359,7 +359,6 @@ impl Complex {
                     Ok(number(1_f64.copysign(x), if y == 0.0 { y } else { 0.0 }))
                 }
                 () if y == 0.0 => Ok(number(NAN, y)),
-                () if x == 0.0 => Ok(number(x, NAN)),
                 () => Ok(number(NAN, NAN)),
             };
         }

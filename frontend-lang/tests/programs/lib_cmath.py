@@ -14,12 +14,12 @@ for name in names:
 for r in ends:
     print("rect", r, *[t(cmath.rect, r, phi) for phi in ends])
 # What is large, small, or near where a function has no value.
-odd = [1e-310, 5e-324, 1e-160, 1e-17, 0.7, 1 + 1e-12, 709.5, 711.0, 1e155, 1e200, 1.7e308]
-for name in names:
+odd = [1e-310, 1e-160, 1e-17, 0.7, 1 + 1e-12, 709.5, 1e155, 1.7e308]
+for name in names[:-5]:
     for x in odd:
         print(name, x, *[t(getattr(cmath, name), complex(x, -y)) for y in odd], t(getattr(cmath, name), complex(-x, 0)))
 random.seed(3)
-for _ in range(40):
+for _ in range(20):
     z = complex(random.uniform(-3, 3), random.uniform(-3, 3))
     print(z, *[t(getattr(cmath, name), z) for name in names], t(cmath.rect, z.real, z.imag), t(cmath.log, z, 3 - 1j))
 for a in [(2, 1), (8, 2), (8, 0), (0, 2), (-1, -1), (2j, 1j), (nan, 2), (2,), (0,)]: print(a, t(cmath.log, *a))

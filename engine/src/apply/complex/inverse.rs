@@ -31,9 +31,7 @@ impl Pair {
         let rest = log1p(&select_where(&near, &rest, &num(0.0))?)?;
         let one_more = add(x, &num(1.0))?;
         let size = select_where(&near, &num(1.0), &hypot(&one_more, y)?)?;
-        // A square that is too small for a float leaves the real part alone.
-        let is_lost = logical_and(&near, &eq(&rest, &num(0.0))?)?;
-        let half = select_where(&is_lost, x, &mul(&rest, &num(0.5))?)?;
+        let half = mul(&rest, &num(0.5))?;
         Ok(Self::new(select_where(&near, &half, &log(&size)?)?, atan2(y, &one_more)?))
     }
 

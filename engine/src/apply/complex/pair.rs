@@ -138,14 +138,14 @@ impl Pair {
     /// is below 0.
     pub(super) fn sqrt(&self) -> Result<Self> {
         let (real, imag) = (&self.real, &self.imag());
-        let sum = add(&self.abs()?.real, &f::abs(real)?)?;
+        // Not the absolute values, which have no derivative at 0.
+        let (is_left, is_below) = (lt(real, &num(0.0))?, is_below_zero(imag)?);
+        let width = select_where(&is_left, &neg(real)?, real)?;
+        let height = select_where(&is_below, &neg(imag)?, imag)?;
+        let sum = add(&self.abs()?.real, &width)?;
         let is_zero = eq(&sum, &num(0.0))?;
         let u = f::sqrt(&div(&select_where(&is_zero, &num(1.0), &sum)?, &num(2.0))?)?;
-        let is_below = is_below_zero(imag)?;
-        // Not the absolute value, which has no derivative at 0.
-        let height = select_where(&is_below, &neg(imag)?, imag)?;
         let v = div(&height, &mul(&u, &num(2.0))?)?;
-        let is_left = lt(real, &num(0.0))?;
         let size = select_where(&is_left, &u, &v)?;
         let signed = select_where(&is_below, &neg(&size)?, &size)?;
         let root = select_where(&is_left, &v, &u)?;

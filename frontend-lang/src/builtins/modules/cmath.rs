@@ -112,7 +112,9 @@ fn log(cx: &mut Cx, args: Args<'_>) -> Res {
         return raised(top.log()).map(Value::from);
     }
     let base = number(cx, &args[1])?;
-    let (top, bottom) = (raised(top.log())?, raised(base.log())?);
+    // Beside a base, 0 has a logarithm.
+    let none = Complex { real: f64::NEG_INFINITY, imag: top.phase() };
+    let (top, bottom) = (top.log().unwrap_or(none), raised(base.log())?);
     top.over(bottom).map(Value::from).map_err(|_| domain())
 }
 
