@@ -24,6 +24,7 @@ macro_rules! elementwise_ops {
 elementwise_ops! {
     abs(x);
     add(a, b);
+    asinh(x);
     atan2(a, b);
     complex(real, imag);
     cos(x);
@@ -31,6 +32,7 @@ elementwise_ops! {
     div(a, b);
     eq(a, b);
     exp(x);
+    expm1(x);
     floor_divide(a, b);
     ge(a, b);
     gt(a, b);

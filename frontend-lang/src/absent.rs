@@ -43,10 +43,6 @@ static MODULES: &[Row] = &[
     ("argparse", "assign the options in the first cell"),
     ("asyncio", "code runs from top to bottom"),
     ("calendar", "datetime has days, and time the clock"),
-    (
-        "cmath",
-        "math has the functions of floats; torch.exp, torch.sqrt and others take complex tensors",
-    ),
     ("concurrent", "operations on tensors use all cores by themselves"),
     ("cupy", "import numpy or torch: operations use all cores"),
     ("cv2", "images are tensors here; plt.imshow shows one"),

@@ -88,6 +88,8 @@ pub struct Cx {
     pub(crate) spare: Option<Box<Session>>,
     /// Whether the first NaN is looked for.
     pub anomalies: Watch,
+    /// Whether it was told that a cast loses imaginary parts.
+    pub(crate) lost_part_told: bool,
     /// The devices that tensors are made on.
     pub(crate) devices: Devices,
     /// What functions take, while that is measured.
@@ -121,6 +123,7 @@ impl Cx {
             profile: None,
             devices: Devices::default(),
             anomalies: Watch::Nothing,
+            lost_part_told: false,
             shell: None,
             spare: None,
             unwritten: BTreeMap::new(),

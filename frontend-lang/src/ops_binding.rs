@@ -16,7 +16,7 @@ use crate::objects::complex::Complex;
 use crate::objects::tensor::{TensorObj, View};
 use crate::ops_binding::forms::Form;
 use crate::suggest;
-use crate::tensor::{arith, convert, device, dtype, journal, methods};
+use crate::tensor::{arith, convert, device, dtype, journal, lost_part, methods};
 
 mod forms;
 
@@ -156,6 +156,7 @@ impl NativeObject for OpFunction {
             return Ok(Value::Tensor(this));
         }
         let device = bound.place(cx)?;
+        lost_part::applying(cx, &bound.tensors, &bound.attrs)?;
         let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
         let outputs = generator::with(bound.generator.as_ref(), || place::making_on(device, run))?;
         cx.see_departure();

@@ -80,7 +80,7 @@ fn says_what_to_write_instead() {
     let cases = [
         ("open('a.png', 'rb')", "there are no bytes in this language; text is read with mode 'r'"),
         ("import glob; glob.glob(3)", "expected str, bytes or os.PathLike object, not int"),
-        ("import cmath", "math has the functions of floats"),
+        ("import cupy", "import numpy or torch"),
         ("from torch.profiler import profile", "`%profile` and `%prun` show"),
         ("'a'.encode()", "there are no bytes; ord()"),
         ("import torch.optim as o\no.adam([])", "Did you mean 'torch.optim.adam.Adam'?"),
@@ -114,7 +114,7 @@ fn says_what_to_write_instead() {
             "import pandas",
             "No module named 'pandas'. It is not in this language: notegrad.read_csv",
         ),
-        ("import nothing_like_it", "Built-in modules (IPython, abc, bisect, collections"),
+        ("import nothing_like_it", "Built-in modules (IPython, abc, bisect, cmath, collections"),
         ("x = 1\nif x = 5:\n    pass", "help: write `if x == 5:`"),
         ("print 'a', 3", "help: write `print('a', 3)`"),
         ("x = [1, (2, 3\ny = 4\nz = 5", "'(' of line 1 was never closed"),
@@ -139,6 +139,18 @@ fn says_what_to_write_instead() {
         (
             "import torch\nw = torch.ones(2, requires_grad=True)\nl = (w * w).sum()\nl.backward()\nl.backward()",
             "compute the loss anew",
+        ),
+        (
+            "import torch\ntorch.tensor([1j]).floor()",
+            "help: take real numbers of them: `.real`, `.imag` or `.abs()`",
+        ),
+        (
+            "import torch\ntorch.tensor([1j]).max()",
+            "help: take real numbers of them: `.real`, `.imag` or `.abs()`",
+        ),
+        (
+            "import torch\ntorch.ones(2, 2) @ torch.ones(2, 2, dtype=torch.cfloat)",
+            "help: convert the other operand, `.to(torch.complex64)`",
         ),
     ];
     for (cell, expected) in cases {
@@ -576,5 +588,49 @@ fn magics_in_odd_places_are_errors_of_grammar() {
         let mut session = Session::new(Box::new(Recording::default()));
         let error = session.run_cell(cell, &Options::default()).error.expect(cell);
         assert_eq!(error.ename, "SyntaxError", "{cell}");
+    }
+}
+
+#[test]
+fn a_lost_imaginary_part_is_told_once() {
+    let (mut session, record) = session();
+    let mut told = |cell: &str| {
+        record.notices.borrow_mut().clear();
+        let result = session.run_cell(cell, &Options::default());
+        assert!(result.error.is_none(), "{cell}");
+        record.notices.borrow().join("\n")
+    };
+    let expected = "UserWarning: Casting complex values to real discards the imaginary part";
+    assert_eq!(
+        told("import torch\nz = torch.tensor([1 + 2j])\nz.bool(), z.cdouble(), z.real.int()"),
+        ""
+    );
+    assert_eq!(told("x = 1\nz.float()"), format!("In[2]:2: {expected}\n  z.float()"));
+    assert_eq!(told("z.float()\nz.int()"), "");
+    assert_eq!(
+        told("x = torch.zeros(1)\nx[:] = z\nx.copy_(z)\ntorch.as_tensor(z, dtype=torch.float32)"),
+        ""
+    );
+}
+
+#[test]
+fn every_way_to_lose_an_imaginary_part_is_told() {
+    for cell in [
+        "z.to(torch.float32)",
+        "z.type(torch.int64)",
+        "z.long()",
+        "torch.zeros(1).copy_(z)",
+        "x[:] = z",
+        "x[0] = z[0]",
+        "z.sum(dtype=torch.float32)",
+        "torch.tensor(z, dtype=torch.float64)",
+        "torch.as_tensor(z, dtype=torch.float64)",
+        "z.type_as(x)",
+    ] {
+        let (mut session, record) = session();
+        let cell = format!("import torch\nz, x = torch.tensor([1 + 2j]), torch.zeros(1)\n{cell}");
+        session.run_cell(&cell, &Options::default());
+        let told = record.notices.borrow().join("\n");
+        assert!(told.contains("discards the imaginary part"), "{cell}: {told}");
     }
 }

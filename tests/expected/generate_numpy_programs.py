@@ -42,6 +42,13 @@ def write_files() -> None:
     np.save(FOLDER / "files" / "bytes.npy", np.array([[1, -128], [127, 0]], dtype=np.int8))
     np.save(FOLDER / "files" / "unsigned.npy", np.array([0, 65535], dtype=np.uint16))
     np.save(FOLDER / "files" / "wide.npy", np.array([0, 2**32 - 1], dtype=np.uint32))
+    complex_numbers = np.array([[1 + 2j, complex(-0.0, 1e-300)], [complex(np.nan, -np.inf), 0.1j], [3, -1e200]])
+    np.save(FOLDER / "files" / "complex128.npy", complex_numbers)
+    np.save(FOLDER / "files" / "complex_columns.npy", complex_numbers.T)
+    np.save(FOLDER / "files" / "complex_swapped.npy", complex_numbers.astype(">c16"))
+    np.save(FOLDER / "files" / "complex64.npy", np.array([1 + 2j, 0.1 - 3j], dtype=np.complex64))
+    with open(FOLDER / "files" / "complex.npz", "wb") as file:
+        np.savez(file, z=np.array([1j, -2], dtype=np.complex64), x=np.arange(2))
     with open(FOLDER / "files" / "arrays.npz", "wb") as file:
         np.savez(file, np.arange(3), weights=np.ones((2, 2), dtype=np.float32))
     with open(FOLDER / "files" / "packed.npz", "wb") as file:

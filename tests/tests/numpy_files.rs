@@ -71,6 +71,36 @@ fn writes_what_numpy_writes() {
     }
 }
 
+/// Arrays hold no complex numbers: they come as tensors, and go as such.
+#[test]
+fn complex_numbers_come_as_tensors() {
+    let code = "import torch\n\
+                z = np.load('complex128.npy')\n\
+                print(type(z).__name__, z.dtype, z.shape, z.tolist())\n\
+                print([torch.equal(z[[0, 2]], it[[0, 2]]) for it in (np.load('complex_columns.npy').T, np.load('complex_swapped.npy'))])\n\
+                print(torch.from_numpy(np.load('complex64.npy')))\n\
+                f = np.load('complex.npz')\n\
+                print(f['z'], f['x'])\n\
+                np.save('own_complex128.npy', z)\n\
+                np.save('own_complex_columns.npy', z.T)\n\
+                np.save('own_complex64.npy', np.load('complex64.npy').conj().conj())\n\
+                np.savez('own.npz', z=f['z'], x=f['x'])\n\
+                print(np.load('own.npz')['z'])\n\
+                np.save('no', torch.ones(1, dtype=torch.cfloat, requires_grad=True))";
+    let (out, record) = ran(code);
+    let expected = "Tensor torch.complex128 torch.Size([3, 2]) [[(1+2j), (-0+1e-300j)], [(nan-infj), 0.1j], [(3+0j), (-1e+200+0j)]]\n\
+                    [True, True]\n\
+                    tensor([1.0000+2.j, 0.1000-3.j])\n\
+                    tensor([ 0.+1.j, -2.+0.j]) [0 1]\n\
+                    tensor([ 0.+1.j, -2.+0.j])\n\
+                    RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.";
+    assert_eq!(out.trim_end(), expected);
+    let files = record.files.borrow();
+    for name in ["complex128.npy", "complex_columns.npy", "complex64.npy"] {
+        assert_eq!(files[&format!("own_{name}")], files[name], "{name}");
+    }
+}
+
 #[test]
 fn archives_come_back() {
     check(

@@ -74,8 +74,8 @@ impl<'a> Parser<'a> {
         self.expect(":")?;
         let value = if self.eat("number") {
             let dtype = self.dtype()?;
-            if !matches!(dtype, DType::Bool | DType::I64 | DType::F64) {
-                return Err(self.error("a number is bool, i64 or f64"));
+            if !matches!(dtype, DType::Bool | DType::I64 | DType::F64 | DType::C128) {
+                return Err(self.error("a number is bool, i64, f64 or c128"));
             }
             self.graph.fed(dtype)
         } else {
@@ -207,13 +207,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `%3`, `%3:1`, `0.5`, `true`.
+    /// `%3`, `%3:1`, `0.5`, `complex(0.5, -1.0)`, `true`.
     fn operand(&mut self) -> Result<Value> {
         if !self.peek("%") {
             let number = match self.attr_value()? {
                 Attr::Bool(it) => Number::Bool(it),
                 Attr::Int(it) => Number::Int(it),
                 Attr::Float(it) => Number::Float(it),
+                Attr::Complex(real, imag) => Number::Complex(real, imag),
                 _ => return Err(self.error("an operand is a value or a number")),
             };
             return Ok(self.graph.number(number));
@@ -273,6 +274,7 @@ impl<'a> Parser<'a> {
             "nan" => return Ok(Attr::Float(f64::NAN)),
             "inf" => return Ok(Attr::Float(f64::INFINITY)),
             "-inf" => return Ok(Attr::Float(f64::NEG_INFINITY)),
+            "complex" => return self.complex(),
             _ => {}
         }
         if let Ok(it) = token.parse::<i64>() {
@@ -282,6 +284,24 @@ impl<'a> Parser<'a> {
             (Some(dtype), _) => Ok(Attr::DType(dtype)),
             (None, Ok(it)) => Ok(Attr::Float(it)),
             (None, Err(_)) => Err(self.error(&format!("`{token}` is not a value"))),
+        }
+    }
+
+    /// `(1.0, -2.5)`, after `complex`.
+    fn complex(&mut self) -> Result<Attr> {
+        self.expect("(")?;
+        let real = self.float()?;
+        self.expect(",")?;
+        let imag = self.float()?;
+        self.expect(")")?;
+        Ok(Attr::Complex(real, imag))
+    }
+
+    fn float(&mut self) -> Result<f64> {
+        match self.attr_value()? {
+            Attr::Float(it) => Ok(it),
+            Attr::Int(it) => Ok(it as f64),
+            _ => Err(self.error("a part of a complex number is a number")),
         }
     }
 

@@ -165,6 +165,32 @@ fn drawings_show_boxes_and_arrows() {
 }
 
 #[test]
+fn complex_numbers_print_and_parse() {
+    const LISTING: &str = "\
+graph(%0: c64[2], %1: number c128) {
+  %2 = full(; size=[2], fill_value=complex(1.0, -2.5), dtype=c64) : c64[2]
+  %3 = full(; size=[2], fill_value=complex(nan, -inf), dtype=c128) : c128[2]
+  %4 = full(; size=[], fill_value=complex(-0.0, 1e-300), dtype=none) : c64[]
+  return %2, %3, %4, %0
+}
+";
+    let graph = parse(LISTING, &[]).unwrap();
+    assert_eq!(graph.to_string(), LISTING);
+    verify::verify(&graph).unwrap();
+    for (from, to, expected) in [
+        ("complex(1.0, -2.5)", "complex(1.0)", "`,` is expected"),
+        ("complex(1.0, -2.5)", "complex(1.0, true)", "a part of a complex number is a number"),
+        ("complex(1.0, -2.5)", "complex", "`(` is expected"),
+        ("[2], fill_value=complex", "complex(1.0, 2.0), fill_value=complex", "cannot be"),
+    ] {
+        let error = parse(&LISTING.replacen(from, to, 1), &[]).err().unwrap().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let text = "(full size=[1] fill_value=complex(0.0, 1.0) dtype=c64)";
+    assert_eq!(compact(&parse_compact(text, &[]).unwrap()), text);
+}
+
+#[test]
 fn gradient_ops_print_and_parse() {
     let metas = [Meta::new(Shape::from([3]), DType::F32)];
     let text = "(gelu.grad0 %0 (mul.grad0.grad1 %0 (tanh.grad0 %0 %0)))";

@@ -3,6 +3,7 @@
 //! It is slow and for small tensors: tests hold kernels, passes and plans to it. Results are not rounded by how they are computed; what
 //! an op reads has been rounded to the dtype of the value, as it would be in a buffer.
 
+mod complex;
 #[cfg(test)]
 mod expressions;
 mod functions;
@@ -26,6 +27,9 @@ pub fn results(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<V
         return outputs.iter().map(array_of).collect();
     }
     if apply::complex::is_composed(op, inputs, attrs) {
+        if let Some(res) = of_complex(op, inputs, attrs)? {
+            return Ok(vec![res]);
+        }
         let outputs = interpreted(|| apply::apply(op, inputs, attrs))?;
         return outputs.iter().map(array_of).collect();
     }
@@ -53,6 +57,15 @@ pub fn results(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<V
         true => Ok(res),
         false => Err(disagrees(op, "its shape is another one than was inferred")),
     }
+}
+
+/// What an elementwise op gives for complex numbers by its expression; `None` of others, and where the row says it in other words.
+fn of_complex(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Option<Array>> {
+    if !op.body.is_elementwise() || op.surface.complex.is_some() {
+        return Ok(None);
+    }
+    let arrays = inputs.iter().map(array_of).collect::<Result<Vec<_>>>()?;
+    Ok(complex::elements(op, &arrays, attrs))
 }
 
 /// What the outputs of a graph mean for these inputs, one tensor per graph input, and after them what it stores.

@@ -202,7 +202,7 @@ fn loose_of(op: BinOp, x: f64, y: f64, lane: DType) -> f64 {
 }
 
 /// Attribute `idx` as a number; NaN where it is none.
-fn number_at(attrs: &Attrs, idx: usize) -> Number {
+pub(super) fn number_at(attrs: &Attrs, idx: usize) -> Number {
     attrs.get(idx).and_then(number_of).unwrap_or(Number::Float(f64::NAN))
 }
 

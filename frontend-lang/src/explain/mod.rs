@@ -94,6 +94,11 @@ pub fn code_of(error: &Error) -> Option<&'static str> {
 pub fn next_of(error: &Error) -> Option<String> {
     match error {
         Error::Shapes { op, shapes, .. } if op.starts_with("conv") => tensors::channels(shapes),
+        // What `.float()` would do: lose the imaginary parts.
+        Error::DType { dtype, .. } if dtype.is_complex() => Some(tensors::PARTS.to_owned()),
+        Error::DTypes { dtypes, .. } if dtypes.iter().any(|it| it.is_complex()) => {
+            Some(tensors::PROMOTED.to_owned())
+        }
         _ => None,
     }
 }

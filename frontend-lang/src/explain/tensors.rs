@@ -29,6 +29,12 @@ pub(super) fn channels(shapes: &[Shape]) -> Option<String> {
     })
 }
 
+/// What to do where an operation does not take complex numbers.
+pub(super) const PARTS: &str = "take real numbers of them: `.real`, `.imag` or `.abs()`";
+
+/// What to do where complex numbers meet others that are not converted.
+pub(super) const PROMOTED: &str = "convert the other operand, `.to(torch.complex64)`, or take `.real`, `.imag` or `.abs()` of the complex one";
+
 /// Every code of the engine's errors, sorted.
 pub(super) static ALL: &[Topic] = &[
     Topic {

@@ -87,7 +87,7 @@ impl Complex {
     }
 
     /// By the larger part of the divisor first (Smith, 1962).
-    fn over(self, other: Self) -> Result<Self, Raised> {
+    pub(crate) fn over(self, other: Self) -> Result<Self, Raised> {
         let Self { real: a, imag: b } = self;
         let Self { real: c, imag: d } = other;
         if c.abs() >= d.abs() {
@@ -219,14 +219,14 @@ fn new_complex(cx: &mut Cx, args: Args<'_>) -> Res {
         }
         return Complex::parse(text).map(Value::from);
     }
-    let real = converted(cx, &args[1], "first argument must be a string or a number")?;
+    let real = argument(cx, &args[1], "first argument must be a string or a number")?;
     if !args.given(2) {
         return Ok(real.into());
     }
     if args[2].as_str().is_some() {
         return Err(type_error("complex() second arg can't be a string"));
     }
-    let imag = converted(cx, &args[2], "second argument must be a number")?;
+    let imag = argument(cx, &args[2], "second argument must be a number")?;
     let is_complex = |it: &Value| it.core().downcast::<Complex>().is_some();
     Ok(Complex {
         real: if is_complex(&args[2]) { real.real - imag.imag } else { real.real },
@@ -235,25 +235,35 @@ fn new_complex(cx: &mut Cx, args: Args<'_>) -> Res {
     .into())
 }
 
-fn converted(cx: &mut Cx, value: &Value, which: &str) -> Result<Complex, Raised> {
+/// The number that a value is or becomes, also through `__complex__`, `__float__` or `__index__`; texts are none.
+pub(crate) fn converted(cx: &mut Cx, value: &Value) -> Result<Option<Complex>, Raised> {
     if let Some(known) = Complex::of(value) {
-        return Ok(known);
+        return Ok(Some(known));
     }
     if let Value::Tensor(it) = value {
         let number = convert::number(it.get().item()?);
-        return Complex::of(&number).ok_or_else(|| type_error("a number is needed"));
+        return Ok(Complex::of(&number));
     }
     if let Some(real) = value.as_native().and_then(|it| it.as_float()) {
-        return Ok(Complex { real, imag: 0.0 });
+        return Ok(Some(Complex { real, imag: 0.0 }));
     }
     for name in ["__complex__", "__float__"] {
         if let Some(found) = cx.call_special(value, Sym::of(name), &[])?
             && let Some(known) = Complex::of(&found)
         {
-            return Ok(known);
+            return Ok(Some(known));
         }
     }
-    Err(type_error(format!("complex() {which}, not '{}'", type_name(value))))
+    match cx.has_special(value, Sym::INDEX) {
+        true => Ok(Some(Complex { real: cx.index(value)? as f64, imag: 0.0 })),
+        false => Ok(None),
+    }
+}
+
+/// The same, for an argument of `complex`.
+fn argument(cx: &mut Cx, value: &Value, which: &str) -> Result<Complex, Raised> {
+    let told = || type_error(format!("complex() {which}, not '{}'", type_name(value)));
+    converted(cx, value)?.ok_or_else(told)
 }
 
 impl NativeObject for Complex {

@@ -3,6 +3,7 @@
 pub mod attr_map;
 pub mod class;
 pub mod complex;
+pub mod complex_math;
 pub mod descriptor;
 pub mod dict_view;
 pub(crate) mod finalizer;

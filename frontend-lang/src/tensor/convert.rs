@@ -3,6 +3,7 @@
 use engine::dtype::Kind;
 use engine::{DType, Number, Shape, Tensor};
 
+use super::lost_part;
 use crate::array::scalar;
 use crate::memory::{self, SLOT};
 use crate::native::*;
@@ -102,7 +103,11 @@ pub fn from_data_as(
     floats: DType,
 ) -> Result<Tensor, Raised> {
     if let Value::Tensor(it) = data {
-        return cast(&it.get().detach(), dtype);
+        let value = it.get().detach();
+        if let Some(dtype) = dtype {
+            lost_part::casting(cx, &value, dtype)?;
+        }
+        return cast(&value, dtype);
     }
     let mut nested = Nested::default();
     nested.read(cx, data, 0)?;

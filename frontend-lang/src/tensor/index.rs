@@ -32,6 +32,8 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
         Some(value) => value,
         None => convert::from_data(cx, value, None)?,
     };
+    let dtype = object.seen().dtype();
+    super::lost_part::casting(cx, &value, dtype)?;
     if object.refuses_in_place().is_none() {
         journal::value_changes(object);
         if object.set_in_place(&index, &value)? {

@@ -7,7 +7,7 @@ use engine::apply::place;
 use engine::index::Index;
 use engine::{Attr, Attrs, DType, Device, Layout, Tensor};
 
-use super::{arith, attribute, convert, device, dtype, journal, retained, steps};
+use super::{arith, attribute, convert, device, dtype, journal, lost_part, retained, steps};
 use crate::array;
 use crate::builtins::modules::generator;
 use crate::native::*;
@@ -285,7 +285,7 @@ fn to(cx: &mut Cx, args: Args<'_>) -> Res {
     // By position, `copy` is the truth value after `non_blocking`.
     let switches = args.rest(1).iter().filter(|it| matches!(it, Value::Bool(_)));
     let copies = cx.truth(&args[4])? || switches.skip(1).any(|it| matches!(it, Value::Bool(true)));
-    let found = converted(&args, target)?;
+    let found = converted(cx, &args, target)?;
     let found = place.map_or(Ok(found.clone()), |it| on_device(found, it))?;
     if copies && found.is(&args[0]) {
         in_order(&this(&args)?.get()).map(Value::tensor)
@@ -294,10 +294,11 @@ fn to(cx: &mut Cx, args: Args<'_>) -> Res {
     }
 }
 
-fn converted(args: &Args<'_>, target: Option<DType>) -> Res {
+fn converted(cx: &mut Cx, args: &Args<'_>, target: Option<DType>) -> Res {
     let value = this(args)?.get();
     match target {
         Some(dtype) if dtype != value.dtype() => {
+            lost_part::casting(cx, &value, dtype)?;
             Ok(Value::tensor(convert::cast(&value, Some(dtype))?))
         }
         _ => Ok(args[0].clone()),
@@ -305,65 +306,65 @@ fn converted(args: &Args<'_>, target: Option<DType>) -> Res {
 }
 
 /// `astype(dtype)` and `type(dtype)`; without a dtype, the name of the tensor's type.
-fn to_dtype(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn to_dtype(cx: &mut Cx, args: Args<'_>) -> Res {
     let Some(target) = args.opt(1) else {
         return Ok(Value::str(dtype::tensor_type(this(&args)?.get().dtype())));
     };
     let target = dtype::from_value(target)?;
-    converted(&args, Some(target))
+    converted(cx, &args, Some(target))
 }
 
-fn to_float(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::F32))
+fn to_float(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::F32))
 }
 
-fn to_double(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::F64))
+fn to_double(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::F64))
 }
 
-fn to_cfloat(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::C64))
+fn to_cfloat(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::C64))
 }
 
-fn to_cdouble(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::C128))
+fn to_cdouble(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::C128))
 }
 
-fn to_int(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::I32))
+fn to_int(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::I32))
 }
 
-fn to_half(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::F16))
+fn to_half(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::F16))
 }
 
-fn to_bfloat16(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::BF16))
+fn to_bfloat16(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::BF16))
 }
 
-fn to_char(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::I8))
+fn to_char(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::I8))
 }
 
-fn to_short(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::I16))
+fn to_short(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::I16))
 }
 
-fn to_long(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::I64))
+fn to_long(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::I64))
 }
 
-fn to_bool(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::Bool))
+fn to_bool(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::Bool))
 }
 
-fn to_byte(_cx: &mut Cx, args: Args<'_>) -> Res {
-    converted(&args, Some(DType::U8))
+fn to_byte(cx: &mut Cx, args: Args<'_>) -> Res {
+    converted(cx, &args, Some(DType::U8))
 }
 
-fn type_as(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn type_as(cx: &mut Cx, args: Args<'_>) -> Res {
     let target = convert::variable(&args[1])?.get().dtype();
-    converted(&args, Some(target))
+    converted(cx, &args, Some(target))
 }
 
 fn requires_grad(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -499,6 +500,8 @@ fn copy_from(cx: &mut Cx, args: Args<'_>) -> Res {
         Some(source) => source,
         None => convert::from_data(cx, &args[1], None)?,
     };
+    let dtype = this(&args)?.seen().dtype();
+    lost_part::casting(cx, &source, dtype)?;
     filled(&args, &source)
 }
 

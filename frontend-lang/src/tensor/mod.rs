@@ -9,6 +9,7 @@ mod grad_fn;
 pub mod in_use;
 pub mod index;
 pub mod journal;
+pub(crate) mod lost_part;
 pub mod methods;
 pub mod named;
 mod retained;

@@ -72,6 +72,14 @@ impl Evaluation<'_> {
             UnOp::Sinh => x.sinh(),
             UnOp::Cosh => x.cosh(),
             UnOp::Tanh => x.tanh(),
+            UnOp::Expm1 => x.expm1(),
+            UnOp::Log1p => x.log1p(),
+            UnOp::Asin => x.asin(),
+            UnOp::Acos => x.acos(),
+            UnOp::Atan => x.atan(),
+            UnOp::Asinh => x.asinh(),
+            UnOp::Acosh => x.acosh(),
+            UnOp::Atanh => x.atanh(),
             UnOp::Sigmoid => one.div(&one.add(&x.neg()?.exp()?)?),
             UnOp::Not => Ok(Pair::real(logical_not(&x.truth()?)?)),
             UnOp::Sign
@@ -79,14 +87,6 @@ impl Evaluation<'_> {
             | UnOp::Ceil
             | UnOp::Round
             | UnOp::Trunc
-            | UnOp::Expm1
-            | UnOp::Log1p
-            | UnOp::Asin
-            | UnOp::Acos
-            | UnOp::Atan
-            | UnOp::Asinh
-            | UnOp::Acosh
-            | UnOp::Atanh
             | UnOp::Erf
             | UnOp::Erfc
             | UnOp::Erfinv

@@ -2,6 +2,7 @@
 //! alone. Gradients come out as PyTorch's, the derivative by the real part plus j times that by the imaginary part.
 
 mod expression;
+mod inverse;
 mod pair;
 mod parts;
 

@@ -138,14 +138,15 @@ impl Pair {
     /// is below 0.
     pub(super) fn sqrt(&self) -> Result<Self> {
         let (real, imag) = (&self.real, &self.imag());
-        let sum = add(&self.abs()?.real, &f::abs(real)?)?;
+        // Not the absolute values, which have no derivative at 0.
+        let (is_left, is_below) = (lt(real, &num(0.0))?, is_below_zero(imag)?);
+        let width = select_where(&is_left, &neg(real)?, real)?;
+        let height = select_where(&is_below, &neg(imag)?, imag)?;
+        let sum = add(&self.abs()?.real, &width)?;
         let is_zero = eq(&sum, &num(0.0))?;
         let u = f::sqrt(&div(&select_where(&is_zero, &num(1.0), &sum)?, &num(2.0))?)?;
-        let v = div(&f::abs(imag)?, &mul(&u, &num(2.0))?)?;
-        let is_left = lt(real, &num(0.0))?;
+        let v = div(&height, &mul(&u, &num(2.0))?)?;
         let size = select_where(&is_left, &u, &v)?;
-        // The sign of -0.0 counts.
-        let is_below = lt(&atan2(imag, &num(-1.0))?, &num(0.0))?;
         let signed = select_where(&is_below, &neg(&size)?, &size)?;
         let root = select_where(&is_left, &v, &u)?;
         Ok(Self::new(
@@ -191,12 +192,12 @@ impl Pair {
     }
 
     /// Times j.
-    fn turned(&self) -> Result<Self> {
+    pub(super) fn turned(&self) -> Result<Self> {
         Ok(Self::new(neg(&self.imag())?, self.real.clone()))
     }
 
     /// Times -j.
-    fn turned_back(&self) -> Result<Self> {
+    pub(super) fn turned_back(&self) -> Result<Self> {
         Ok(Self::new(self.imag(), neg(&self.real)?))
     }
 
@@ -254,6 +255,11 @@ pub(super) fn select(condition: &Tensor, yes: &Pair, no: &Pair) -> Result<Pair> 
         return Ok(Pair::real(real));
     }
     Ok(Pair::new(real, select_where(condition, &yes.imag(), &no.imag())?))
+}
+
+/// Whether a real number is below 0, or -0.0.
+pub(super) fn is_below_zero(x: &Tensor) -> Result<Tensor> {
+    lt(&atan2(&x.detach(), &num(-1.0))?, &num(0.0))
 }
 
 /// The larger absolute value, as a constant for gradients: what is scaled by it is scaled back.

@@ -9,6 +9,12 @@ use crate::{Attr, Attrs, DType, Outputs, Result, Tensor, apply};
 
 /// A linear op: on the real parts, and on the imaginary parts.
 pub(crate) fn by_parts(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    // Asked for real numbers, it is computed in these.
+    if let Some(dtype) = cx.attrs.iter().find_map(real_dtype) {
+        let inputs = cx.inputs.iter().flatten().map(|it| to(it, dtype));
+        let inputs = inputs.collect::<Result<SmallVec<[_; 3]>>>()?;
+        return apply::apply(cx.op, &inputs, cx.attrs);
+    }
     let inputs = complex_inputs(cx)?;
     let of = |which: usize| -> Result<Tensor> {
         let one =
@@ -55,6 +61,13 @@ pub(crate) fn by_truth(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let truth = |it: &Tensor| ne(it, &num(0.0));
     let inputs = cx.inputs.iter().flatten().map(truth).collect::<Result<SmallVec<[_; 3]>>>()?;
     apply::apply(cx.op, &inputs, cx.attrs)
+}
+
+fn real_dtype(attr: &Attr) -> Option<DType> {
+    match attr {
+        Attr::DType(dtype) if !dtype.is_complex() => Some(*dtype),
+        _ => None,
+    }
 }
 
 /// The operands, floats among them as complex numbers of the dtype of all or of the one that is asked for.

@@ -1,10 +1,14 @@
 //! `logaddexp`: `log(exp(x) + exp(y))` without overflow.
 
-use crate::expr::Expr;
-use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
-use crate::rules;
 use std::f64::consts::LN_2;
+
+use smallvec::smallvec;
+
+use crate::expr::Expr;
+use crate::functional::{add, eq, exp, log1p, lt, num, part, select_where, sub};
+use crate::meaning::Meaning;
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::{Outputs, Result, Tensor, rules};
 
 /// The row of `logaddexp`.
 pub static OP: OpDef = OpDef {
@@ -25,7 +29,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface::PLAIN,
+    surface: Surface { complex: Some(of_complex), ..Surface::PLAIN },
     onnx: &[],
     aliases: &["megengine.functional.logaddexp"],
     examples: &[
@@ -37,3 +41,15 @@ pub static OP: OpDef = OpDef {
         ("logaddexp(tensor(nan), tensor(1.0))", "tensor(nan)"),
     ],
 };
+
+/// The number with the larger real part stands outside: `larger + log1p(exp(smaller - larger))`.
+fn of_complex(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (x, y) = (cx.input(0)?, cx.input(1)?);
+    let real = |it: &Tensor| if it.dtype().is_complex() { part(it, 0) } else { Ok(it.clone()) };
+    let is_less = lt(&real(x)?, &real(y)?)?;
+    let (smaller, larger) = (select_where(&is_less, x, y)?, select_where(&is_less, y, x)?);
+    let res = add(&larger, &log1p(&exp(&sub(&smaller, &larger)?)?)?)?;
+    // Both are 0 before the logarithm.
+    let is_none = eq(&real(&larger)?, &num(f64::NEG_INFINITY))?;
+    Ok(smallvec![select_where(&is_none, &larger, &res)?])
+}

@@ -37,6 +37,7 @@ pub static OP: OpDef = OpDef {
     examples: &[
         ("multinomial(tensor([0.0, 1.0]), 1)", "tensor([1])"),
         ("multinomial(tensor([0.0, 1.0]), 3, True)", "tensor([1, 1, 1])"),
+        ("multinomial(tensor([0.0, 1.0]), 2)", "tensor([1, 0])"),
     ],
 };
 
@@ -48,7 +49,9 @@ fn could_be(cx: &MeaningCx<'_>, drawn: &Array) -> bool {
     let could_be = |(weights, line): (&Vec<f64>, &Vec<i64>)| {
         let has_weight = |it: &i64| weights.get(*it as usize).is_some_and(|it| *it > 0.0);
         let is_new = |at: usize| again || !line[..at].contains(&line[at]);
-        line.iter().all(has_weight) && (0..line.len()).all(is_new)
+        // What has no weight comes last, where nothing else is left.
+        let n_positive = if again { n } else { weights.iter().filter(|it| **it > 0.0).count() };
+        line.iter().take(n_positive).all(has_weight) && (0..line.len()).all(is_new)
     };
     drawn.shape() == rows && lines_of(&weights, last).iter().zip(&lines).all(could_be)
 }
@@ -60,28 +63,35 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     }
     let n_classes = shape[shape.rank() - 1];
     if n < 1 || (!cx.flag(1) && n as usize > n_classes) {
-        let problem = format!("must lie between 1 and {n_classes} without replacement");
+        let most = match cx.flag(1) {
+            true => String::from("must be at least 1"),
+            false => format!(
+                "must lie between 1 and the {n_classes} weights of a row without replacement; pass replacement=True to draw more"
+            ),
+        };
+        let problem = format!("is {n}, and {most}");
         return Err(Error::Attr { op: cx.op.name, name: "num_samples", problem });
     }
     let shape = shape[..shape.rank() - 1].iter().copied().chain([n as usize]).collect();
     Ok(smallvec![Meta::new(shape, DType::I64)])
 }
 
-/// Each row has positive weights enough: one, or one for each draw.
+/// No weight is negative, and each row has one that is not 0. Without replacement, what has no weight is drawn last.
 fn admits(cx: &AdmitCx<'_>) -> Result<()> {
-    let n_positive = if cx.flag(1) { 1 } else { cx.int(0) as usize };
     cx.elements(0, |input| {
         let n_classes = input.shape().last().copied().unwrap_or(1).max(1);
-        let fits = |it: &[f64]| {
-            it.iter().all(|&it| it >= 0.0)
-                && it.iter().filter(|&&it| it > 0.0).count() >= n_positive
-                && it.iter().sum::<f64>().is_finite()
+        let weights = cast::<f64>(input);
+        let problem = match () {
+            // PyTorch's words come first.
+            () if !weights.iter().all(|it| (0.0..f64::INFINITY).contains(it)) => {
+                "contains either `inf`, `nan` or element < 0: weights are finite and not negative"
+            }
+            () if weights.chunks_exact(n_classes).any(|it| it.iter().all(|&it| it == 0.0)) => {
+                "is an invalid multinomial distribution (sum of probabilities <= 0): a row needs a weight above 0"
+            }
+            () => return Ok(()),
         };
-        if cast::<f64>(input).chunks_exact(n_classes).all(fits) {
-            return Ok(());
-        }
-        let problem = "must have weights that are not negative, enough of them positive".into();
-        Err(Error::Attr { op: cx.op.name, name: "input", problem })
+        Err(Error::Attr { op: cx.op.name, name: "input", problem: problem.into() })
     })
 }
 

@@ -3,13 +3,14 @@
 use smallvec::smallvec;
 
 use super::running::{self, Running};
-use crate::functional::{flip, mul, slice};
+use crate::functional::{cat, flip, mul, slice, to};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes,
+    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface,
+    shapes,
 };
 use crate::shape::resolve_dim;
-use crate::{Attr, OpDef, Result, Tensor, apply_one};
+use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
     name: "cumprod",
@@ -28,7 +29,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
+    surface: Surface { shapes: shapes::SAME, complex: Some(of_complex), ..Surface::PLAIN },
     onnx: &[],
     aliases: &["oneflow.cumprod"],
     examples: &[
@@ -40,6 +41,27 @@ pub static OP: OpDef = OpDef {
 
 fn meaning(cx: &MeaningCx<'_>) -> Array {
     of_kind!(&cx.input(0).to(cx.dtypes[0]), x => running::meaning(cx, x, Scalar::multiplied))
+}
+
+/// Products of one, two, four and so on elements, up to all that come before.
+fn of_complex(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let mut res = match cx.attrs.get(1) {
+        Some(Attr::DType(dtype)) => to(cx.input(0)?, *dtype)?,
+        _ => cx.input(0)?.clone(),
+    };
+    if res.rank() == 0 {
+        return Ok(smallvec![res]);
+    }
+    let dim = resolve_dim(cx.op.name, cx.int(0), res.rank())?;
+    let (size, dim) = (res.shape()[dim] as i64, dim as i64);
+    let mut reach = 1;
+    while reach < size {
+        let before = slice(&res, dim, 0, size - reach, 1)?;
+        let products = mul(&slice(&res, dim, reach, size, 1)?, &before)?;
+        res = cat(&[slice(&res, dim, 0, reach, 1)?, products], dim)?;
+        reach *= 2;
+    }
+    Ok(smallvec![res])
 }
 
 /// `dx[k] = before[k] * from[k]`, where `before` is the product of what stands before `k`, and

@@ -4,13 +4,13 @@ use smallvec::smallvec;
 
 use super::{Rows, dims_attr, reduced_shape, rows, spread};
 use crate::cpu::softmax;
-use crate::functional::{exp, mul, sub};
+use crate::functional::{abs, add, exp, log, lt, mul, num, part, reshape, select_where, sub, sum};
 use crate::meaning::{Array, Meaning, MeaningCx, log_sum_exp, over};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves, Surface, shapes,
+    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
+    ParamKind, Saves, Surface, shapes,
 };
-use crate::{Meta, Metas, OpDef, Result, Tensor, with_float};
+use crate::{Attr, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "logsumexp",
@@ -31,7 +31,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
+    surface: Surface { shapes: shapes::REDUCED, complex: Some(of_complex), ..Surface::PLAIN },
     onnx: &[Onnx {
         op_type: "ReduceLogSumExp",
         since: 13,
@@ -62,6 +62,23 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         softmax::log_sums(&data, (n, inner), cx.outputs[0].as_mut_slice(), cx.part);
         Ok(())
     })
+}
+
+/// `m + log(sum(exp(x - m)))`, where `m` is the largest real part, if that is finite.
+fn of_complex(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (x, keepdim) = (cx.input(0)?, cx.flag(1));
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, x.rank())?;
+    let at: Vec<i64> = dims.iter().map(|&it| it as i64).collect();
+    if dims.iter().any(|&it| x.shape()[it] == 0) {
+        return Ok(smallvec![log(&sum(x, &at, keepdim)?)?]);
+    }
+    let most = smallvec![Attr::ints(&at), Attr::Bool(true)];
+    let most = apply_one(&super::amax::OP, &[part(x, 0)?.detach()], &most)?;
+    let is_finite = lt(&abs(&most)?, &num(f64::INFINITY))?;
+    let most = select_where(&is_finite, &most, &num(0.0))?;
+    let total = sum(&exp(&sub(x, &most)?)?, &at, keepdim)?;
+    let most = reshape(&most, &reduced_shape(x.shape(), &dims, keepdim))?;
+    Ok(smallvec![add(&log(&total)?, &most)?])
 }
 
 /// `dx = dy * exp(x - y)`.

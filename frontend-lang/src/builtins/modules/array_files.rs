@@ -79,7 +79,7 @@ fn read_arrays(cx: &mut Cx, args: Args<'_>) -> Res {
     let bytes = cx.read_file(path)?;
     let said = |about: String| value_error(format!("{path}: {about}"));
     if bytes.starts_with(MAGIC) {
-        return decode(&bytes).map(array::array).map_err(said);
+        return decode(&bytes).map(value).map_err(said);
     }
     if !bytes.starts_with(b"PK") {
         return Ok(Value::None);
@@ -88,9 +88,17 @@ fn read_arrays(cx: &mut Cx, args: Args<'_>) -> Res {
     for (name, content) in members(&bytes).map_err(said)? {
         let array = decode(&content).map_err(|it| said(format!("{name}: {it}")))?;
         let name = name.strip_suffix(".npy").unwrap_or(&name);
-        arrays.push(Value::tuple([Value::str(name), array::array(array)]));
+        arrays.push(Value::tuple([Value::str(name), value(array)]));
     }
     Ok(Value::list(arrays))
+}
+
+/// An array; of complex numbers a tensor, since arrays hold none.
+fn value(elements: Tensor) -> Value {
+    match elements.dtype().is_complex() {
+        true => Value::tensor(elements),
+        false => array::array(elements),
+    }
 }
 
 /// The array in the content of an `.npy` file.
@@ -137,7 +145,9 @@ fn elements(descr: &str, sizes: &[usize], data: &[u8]) -> Result<Tensor, String>
     })?;
     let mut data = data.to_vec();
     if descr.starts_with('>') {
-        data.chunks_mut(width).for_each(<[u8]>::reverse);
+        // Of complex numbers each part stands for itself.
+        let part = if descr[1..].starts_with('c') { width / 2 } else { width };
+        data.chunks_mut(part).for_each(<[u8]>::reverse);
     }
     let shape = Shape::new(sizes);
     // What arrays here cannot hold becomes the next wider kind.
@@ -147,6 +157,8 @@ fn elements(descr: &str, sizes: &[usize], data: &[u8]) -> Result<Tensor, String>
             DType::I64
         }
         "u8" if data.chunks_exact(8).all(|it| it[7] < 128) => DType::I64,
+        "c8" => DType::C64,
+        "c16" => DType::C128,
         "u8" => return Err("its uint64 numbers do not fit into int64".into()),
         other => dtype::of_code(other).ok_or(format!("arrays of dtype '{other}' are not there"))?,
     };

@@ -2,6 +2,7 @@
 
 mod anomaly;
 mod array_files;
+pub mod cmath;
 pub mod collections;
 pub mod copy;
 pub mod cuda;
@@ -48,6 +49,7 @@ pub static ALL: &[&NativeModule] = &[
     &super::show::PACKAGE,
     &super::show::MODULE,
     &super::show::PRIVATE,
+    &cmath::MODULE,
     &importlib::MODULE,
     &inspect::MODULE,
     &itertools::MODULE,

@@ -12,7 +12,7 @@ use crate::check::unregistered;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 use crate::ops_binding;
-use crate::tensor::{convert, device, dtype, methods, named, steps, text};
+use crate::tensor::{convert, device, dtype, lost_part, methods, named, steps, text};
 
 /// The module `torch`.
 pub static TORCH: NativeModule = NativeModule {
@@ -280,7 +280,13 @@ fn as_tensor(cx: &mut Cx, args: Args<'_>) -> Res {
                 _ => Ok(args[0].clone()),
             }
         }
-        Value::Tensor(it) => Ok(Value::tensor(convert::cast(&it.get(), wanted)?)),
+        Value::Tensor(it) => {
+            let value = it.get();
+            if let Some(dtype) = wanted {
+                lost_part::casting(cx, &value, dtype)?;
+            }
+            Ok(Value::tensor(convert::cast(&value, wanted)?))
+        }
         other => convert::from_data(cx, other, wanted).map(Value::tensor),
     }
 }
