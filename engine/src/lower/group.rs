@@ -262,7 +262,7 @@ fn finishes(node: &Node) -> bool {
 
 /// Bytes of an operand from which on it pays to make it in pieces. A smaller one is still in the cache when the kernel reads it, and
 /// pieces cost more than they spare. In tests all are made so, for small graphs to show it.
-const WORTH_PIECES: usize = if cfg!(test) { 0 } else { 2 << 20 };
+const WORTH_PIECES: usize = if cfg!(test) { 1 } else { 2 << 20 };
 
 /// Whether elementwise ops make the operand of the node, its only one, which is large, and a kernel of it takes that in pieces.
 fn takes_prologue(graph: &Graph, node: &Node) -> bool {

@@ -144,9 +144,9 @@ fn elements(descr: &str, sizes: &[usize], data: &[u8]) -> Result<Tensor, String>
         format!("the shape {sizes:?} needs {needed} bytes, {} are there", data.len())
     })?;
     let mut data = data.to_vec();
-    if descr.starts_with('>') {
+    if let Some(kind) = descr.strip_prefix('>') {
         // Of complex numbers each part stands for itself.
-        let part = if descr[1..].starts_with('c') { width / 2 } else { width };
+        let part = if kind.starts_with('c') { width / 2 } else { width };
         data.chunks_mut(part).for_each(<[u8]>::reverse);
     }
     let shape = Shape::new(sizes);
