@@ -33,6 +33,11 @@ pub(crate) fn install(flush: Option<Flush>) {
     FLUSH.set(flush);
 }
 
+/// As [`install`]; gives who did so before.
+pub(crate) fn replace(flush: Option<Flush>) -> Option<Flush> {
+    FLUSH.replace(flush)
+}
+
 /// Delivers all values that are promised on this thread.
 ///
 /// Callers that change what ops do (the random seed, say) call this first.

@@ -150,6 +150,12 @@ impl<'a> Compiler<'a> {
         let (kernels, elementwise): (Vec<_>, Vec<_>) =
             group.nodes.iter().copied().partition(is_kernel);
         let &[kernel] = &kernels[..] else { return self.programs(&elementwise) };
+        if let Kind::Op { op, attrs, inputs } = &self.graph.node(kernel).kind
+            && matches!(op.body, Body::Control(_))
+        {
+            self.control(kernel, op, attrs, inputs)?;
+            return self.programs(&elementwise);
+        }
         if self.finished_kernel(kernel, &elementwise)? {
             return Ok(());
         }
@@ -256,6 +262,21 @@ impl<'a> Compiler<'a> {
         self.note_choice(op, kernel.kernel);
         let work = Work::Kernel { op, kernel, attrs, in_place: false, finishing: None };
         let given = at.into_iter().map(Given::At).collect();
+        self.draft(self.graph.node(id).site, work, given, &self.outputs(id));
+        Ok(())
+    }
+
+    /// A launch of an op that runs graphs.
+    fn control(
+        &mut self,
+        id: NodeId,
+        op: &'static OpDef,
+        attrs: &Attrs,
+        inputs: &[Value],
+    ) -> Result<()> {
+        let given = inputs.iter().map(|&it| self.locate(it).map(Given::At));
+        let given = given.collect::<Result<Vec<_>>>()?;
+        let work = Work::Control { op, attrs: attrs.clone() };
         self.draft(self.graph.node(id).site, work, given, &self.outputs(id));
         Ok(())
     }

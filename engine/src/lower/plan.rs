@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::control;
 use super::memory::Placement;
 use crate::cpu::alloc::{AllocError, Bytes};
 use crate::cpu::arena::{Buffers, Operands};
@@ -74,6 +75,8 @@ pub(super) enum Work {
         in_place: bool,
         finishing: Option<Finishing>,
     },
+    /// Runs graphs, which have plans of their own.
+    Control { op: &'static OpDef, attrs: Attrs },
 }
 
 /// What a kernel runs on each part of its first output: a program whose first input that output is.
@@ -136,6 +139,7 @@ impl Plan {
             Work::Kernel { finishing: None, .. } => {
                 format!("// {launch}: a kernel of its own\n")
             }
+            Work::Control { .. } => format!("// {launch}: runs plans of its own\n"),
             Work::Kernel { finishing: Some(it), .. } => {
                 let kernel = cuda::kernel(&it.program, &format!("launch{at}"));
                 let kernel = kernel.unwrap_or_else(|| "// has no expansion\n".into());
@@ -276,6 +280,7 @@ impl Work {
     fn run<'a>(&self, inputs: &[Source<'a>], outputs: &mut [OutView<'a>]) -> Result<()> {
         match self {
             Self::Lanes { program, params, .. } => lane::run(program, inputs, outputs, params),
+            Self::Control { op, attrs } => control::run(op, attrs, inputs, outputs),
             Self::Kernel { op, kernel, attrs, in_place, finishing } => {
                 let n_finishing = finishing.as_ref().map_or(0, |it| it.n_inputs);
                 let (own, others) = inputs.split_at(inputs.len() - n_finishing);
@@ -352,6 +357,6 @@ fn own(tensor: &Tensor) -> Result<Tensor> {
     Ok(Tensor::stored(bytes, layout, tensor.dtype()))
 }
 
-fn outside() -> Error {
+pub(super) fn outside() -> Error {
     Error::Trace { problem: "a plan reaches outside its memory".into() }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use safetensors::SafeTensors;
 
 use super::{FORMAT, Model, TestCase, VERSION, checksum};
-use crate::graph::parse::parse;
+use crate::region::parse;
 use crate::{DType, Error, Meta, Result, Shape, Tensor, atomic_file};
 
 /// Most weights, and most test cases.

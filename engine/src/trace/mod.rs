@@ -45,6 +45,9 @@ pub use traced::{Call, Excluded, Finished, Options, Path, Traced, exclude};
 
 pub use crate::pending::flush;
 
+pub(crate) use identity::{Key, key_of};
+pub(crate) use recording::reads_values;
+
 use crate::interpreter::{self, Interpreter, Root};
 use crate::pending;
 use crate::tape::{Mark, Node};
