@@ -92,6 +92,8 @@ pub struct Cx {
     pub(crate) devices: Devices,
     /// What functions take, while that is measured.
     pub(crate) profile: Option<Box<crate::profile::Profile>>,
+    /// Branches and loops on tensors whose graphs are recorded, the innermost last.
+    pub(crate) regions: Vec<crate::region::UnderWay>,
 }
 
 impl Drop for Cx {
@@ -119,6 +121,7 @@ impl Cx {
             host,
             environment,
             profile: None,
+            regions: Vec::new(),
             devices: Devices::default(),
             anomalies: Watch::Nothing,
             shell: None,

@@ -16,10 +16,12 @@ pub(super) fn gradient(
     given: &[bool],
     summed: &[bool],
 ) -> Result<Graph> {
+    let before = tape::set_enabled(true);
     let recording = Recording::begin();
-    tape::set_enabled(true);
-    let outputs = autocast::left_alone(|| walk(&recording, graph, wanted, given, summed))?;
-    recording.finish(&outputs)?.alone()
+    let outputs = autocast::left_alone(|| walk(&recording, graph, wanted, given, summed));
+    let found = outputs.and_then(|it| recording.finish(&it)?.alone());
+    tape::set_enabled(before);
+    found
 }
 
 fn walk(

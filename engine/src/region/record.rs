@@ -21,7 +21,7 @@ use crate::pending::{self, Flush, Pending};
 use crate::tape::{self, Mark, Node};
 use crate::tensor::{Data, Outputs};
 use crate::trace::{Key, key_of, reads_values};
-use crate::{Attr, Attrs, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, apply};
+use crate::{Attr, Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, apply};
 
 thread_local! {
     /// Regions under way, the innermost last.
@@ -46,8 +46,9 @@ impl Recording {
         let before = interpreter::current();
         interpreter::install(Some(&Regions));
         let flush = pending::replace(Some(refuse));
-        UNDER_WAY.with_borrow_mut(|it| it.push(Recorder::default()));
-        Self { before, flush, taped: tape::enabled() }
+        let taped = tape::enabled();
+        UNDER_WAY.with_borrow_mut(|it| it.push(Recorder { taped, ..Recorder::default() }));
+        Self { before, flush, taped }
     }
 
     /// A value that the region takes, before what it captures; `edged` if gradients may flow to it.
@@ -55,6 +56,7 @@ impl Recording {
         let pending = Data::Pending(Arc::new(Pending::default()));
         let layout = Layout::contiguous(meta.shape.clone());
         let plain = Tensor::make(meta.dtype, layout, pending, None);
+        let edged = edged && self.taped;
         let tensor = if edged && meta.dtype.is_differentiable() { plain.leaf() } else { plain };
         with(|it| it.parameter(&tensor));
         tensor
@@ -86,8 +88,14 @@ pub struct Paused(Recorder);
 impl Paused {
     /// Ends the region with what it gives. A number becomes a tensor.
     pub fn finish(self, outputs: &[Tensor]) -> Result<Recorded> {
+        self.finish_as(outputs, &[])
+    }
+
+    /// As [`Paused::finish`], numbers as tensors of these dtypes, where one is said.
+    pub fn finish_as(self, outputs: &[Tensor], dtypes: &[Option<DType>]) -> Result<Recorded> {
         let mut recorder = self.0;
-        let values = outputs.iter().map(|it| recorder.output(it));
+        let dtypes = dtypes.iter().copied().chain(std::iter::repeat(None));
+        let values = outputs.iter().zip(dtypes).map(|(it, dtype)| recorder.output(it, dtype));
         recorder.graph.outputs = values.collect::<Result<_>>()?;
         let Recorder { graph, captures, n_parameters, .. } = recorder;
         let edged = outputs.iter().map(Tensor::requires_grad).collect();
@@ -136,6 +144,8 @@ struct Recorder {
     held: Vec<Tensor>,
     n_parameters: usize,
     captures: Vec<Tensor>,
+    /// Whether the tape was on as it began: gradients may flow through what it becomes.
+    taped: bool,
 }
 
 impl Recorder {
@@ -179,7 +189,7 @@ impl Recorder {
             self.know(tensor, value);
             value
         });
-        let stops = !tensor.requires_grad() || !tape::enabled();
+        let stops = self.taped && (!tensor.requires_grad() || !tape::enabled());
         match stops && self.edged.contains(&value) {
             true => self.graph.apply_one(&stop_gradient::OP, &[value], &Attrs::new()),
             false => Ok(value),
@@ -187,9 +197,10 @@ impl Recorder {
     }
 
     /// As [`Recorder::operand`], of what the region gives.
-    fn output(&mut self, tensor: &Tensor) -> Result<Value> {
+    fn output(&mut self, tensor: &Tensor, dtype: Option<DType>) -> Result<Value> {
         if let Some(number) = tensor.as_number() {
-            let attrs: Attrs = [Attr::ints(&[]), attr_of(number), Attr::None].into_iter().collect();
+            let dtype = dtype.map_or(Attr::None, Attr::DType);
+            let attrs: Attrs = [Attr::ints(&[]), attr_of(number), dtype].into_iter().collect();
             return self.graph.apply_one(&full::OP, &[], &attrs);
         }
         let taped = tape::set_enabled(true);

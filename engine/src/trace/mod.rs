@@ -53,7 +53,7 @@ use crate::pending;
 use crate::tape::{Mark, Node};
 use crate::tensor::Outputs;
 use crate::{Attrs, OpDef, Result, Tensor};
-use call::State;
+use call::{Mode, State};
 use walk::Begun;
 
 type Active = Rc<RefCell<State>>;
@@ -65,6 +65,11 @@ thread_local! {
 /// Whether op applications on this thread go through a trace.
 pub fn active() -> bool {
     interpreter::active()
+}
+
+/// Whether ops on this thread build a graph and compute nothing yet.
+pub fn is_symbolic() -> bool {
+    with(|it| it.mode == Mode::Symbolic).unwrap_or(false)
 }
 
 /// Delivers all values that the running trace still owes, because somebody reads one.

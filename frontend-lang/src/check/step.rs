@@ -32,7 +32,7 @@ impl Cx {
             Mode::Shadow => self.spend(code, at),
             _ => {
                 self.note_line(code, at);
-                Ok(())
+                if self.regions.is_empty() { Ok(()) } else { self.judge_effect(code, at) }
             }
         }
     }

@@ -6,7 +6,9 @@ use super::while_loop::{check_loop, n_state, operands_of_turn, turns};
 use super::{check_operands, is_differentiable, means_true};
 use crate::cpu::interrupt;
 use crate::meaning::{Array, Meaning, MeaningCx, RunRegion};
-use crate::op::{Body, ControlCx, DTypeRule, Grad, InferCx, Param, ParamKind, Surface, block};
+use crate::op::{
+    Body, ControlCx, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves, Surface, block,
+};
 use crate::ops::create::full;
 use crate::tensor::Metas;
 use crate::{Attr, Attrs, Error, Meta, Number, OpDef, Outputs, Result, Tensor, apply};
@@ -27,9 +29,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::Any,
     infer,
     body: Body::Control(run),
-    grad: Grad::Stops(
-        "second derivatives through a `while` on a tensor are not there; write the loop as `for _ in range(n)`, or compute it outside of the traced function",
-    ),
+    grad: Grad::Rule(refuse, Saves::Shapes),
     step: None,
     pure: true,
     method: false,
@@ -45,6 +45,12 @@ pub static OP: OpDef = OpDef {
         "tensor([1024.])",
     )],
 };
+
+fn refuse(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
+    let reason = "there are no second derivatives through a `while` on a tensor; write the loop as `for _ in range(n)`, or \
+                  call the function without a trace";
+    Err(Error::NoGradient { op: cx.op.name, reason })
+}
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let n_state = n_state(cx, 3)?;
