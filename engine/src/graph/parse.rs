@@ -31,7 +31,11 @@ fn refuse(_: &Graph) -> Result<Region> {
 pub fn parse_with(text: &str, constants: &[Tensor], make: MakeRegion) -> Result<Graph> {
     let mut parser = Parser::new(text, 0, make, 0);
     parser.graph_listing(constants)?;
-    if parser.at_end() { Ok(parser.graph) } else { Err(parser.error("nothing may follow the graph")) }
+    if parser.at_end() {
+        Ok(parser.graph)
+    } else {
+        Err(parser.error("nothing may follow the graph"))
+    }
 }
 
 /// Parses the compact form, one output after the other; input `%n` has the n-th of these kinds.

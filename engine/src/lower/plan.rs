@@ -76,7 +76,10 @@ pub(super) enum Work {
         finishing: Option<Finishing>,
     },
     /// Runs graphs, which have plans of their own.
-    Control { op: &'static OpDef, attrs: Attrs },
+    Control {
+        op: &'static OpDef,
+        attrs: Attrs,
+    },
 }
 
 /// What a kernel runs on each part of its first output: a program whose first input that output is.

@@ -17,8 +17,8 @@ pub(crate) use places::{broadcast, slice_places};
 pub(crate) use scalar::Scalar;
 pub(crate) use windows::{Meeting, Windows};
 
-use crate::attr::{Attr, Attrs, attr_readers};
 use crate::Result;
+use crate::attr::{Attr, Attrs, attr_readers};
 use crate::dtype::{DType, Kind, Number};
 
 /// The elements of a tensor: floats and the parts of complex numbers as doubles, whole numbers and bools (0 and 1) as 64-bit integers, which wrap.

@@ -65,9 +65,8 @@ fn rebuilt(region: &Recorded, captures: &[Tensor]) -> Result<Graph> {
         let value = new.input(meta.dtype, Layout::contiguous(meta.shape.clone()));
         values.insert(Value::of(id), value);
     }
-    let same = |a: &Tensor, b: &Tensor| {
-        key_of(a) == key_of(b) && a.requires_grad() == b.requires_grad()
-    };
+    let same =
+        |a: &Tensor, b: &Tensor| key_of(a) == key_of(b) && a.requires_grad() == b.requires_grad();
     for tensor in captures {
         let value = new.input(tensor.dtype(), Layout::contiguous(tensor.shape().clone()));
         if let Some(at) = region.captures.iter().position(|it| same(it, tensor)) {
@@ -116,11 +115,7 @@ fn giving_something(region: &mut Recorded) -> Result<()> {
 }
 
 /// What one of two regions gives, as a condition says; they take no parameters and give values of the same kinds.
-pub fn cond(
-    condition: &Tensor,
-    mut then: Recorded,
-    mut orelse: Recorded,
-) -> Result<Vec<Tensor>> {
+pub fn cond(condition: &Tensor, mut then: Recorded, mut orelse: Recorded) -> Result<Vec<Tensor>> {
     let n_outputs = then.graph.outputs.len();
     if n_outputs == 0 && orelse.graph.outputs.is_empty() {
         if !then.draws() && !orelse.draws() {

@@ -50,8 +50,7 @@ fn walk(
     let seeds = sums.into_iter().map(|(at, sum)| (inputs[at].clone(), Some(sum)));
     let roots = grads.into_iter().map(|(at, grad)| (outputs[at].clone(), Some(grad)));
     let roots: Vec<Root> = seeds.chain(roots).filter(|it| it.0.requires_grad()).collect();
-    let leaves: Vec<Tensor> =
-        inputs.iter().filter(|it| it.requires_grad()).cloned().collect();
+    let leaves: Vec<Tensor> = inputs.iter().filter(|it| it.requires_grad()).cloned().collect();
     let found = autograd::grad(&roots, &leaves, true, true)?;
     let zeros = |it: &Tensor| full(it.shape(), 0.0, it.dtype());
     let grad = |(found, leaf): (Option<Tensor>, &Tensor)| found.map_or_else(|| zeros(leaf), Ok);

@@ -42,9 +42,11 @@ pub fn parse_region(text: &str) -> Result<Region> {
 
 /// A graph as a region. Graphs of one text whose ops stand at the same places are one region, so what was compiled for the first serves all.
 pub(crate) fn region_of(graph: &Graph) -> Result<Region> {
-    let plain = |kind: &Kind| matches!(kind, Kind::Input { .. } | Kind::Number(_) | Kind::Op { .. });
+    let plain =
+        |kind: &Kind| matches!(kind, Kind::Input { .. } | Kind::Number(_) | Kind::Op { .. });
     if !graph.nodes().iter().all(|it| plain(&it.kind)) || !graph.stores.is_empty() {
-        let problem = "a graph inside of another takes inputs, and holds no tensors, variables or stores";
+        let problem =
+            "a graph inside of another takes inputs, and holds no tensors, variables or stores";
         return Err(Error::Trace { problem: problem.into() });
     }
     let text = graph.to_string();

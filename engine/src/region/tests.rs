@@ -5,7 +5,7 @@ use crate::functional::{add, gt, lt, mul, sub, sum};
 use crate::graph::{Value, op_by_op, verify};
 use crate::model::Model;
 use crate::ops::control::{cond as branch, while_loop as looping};
-use crate::{Attr, Attrs, DType, Layout, OpDef, Shape, apply, apply_one, autograd, oracle, ops};
+use crate::{Attr, Attrs, DType, Layout, OpDef, Shape, apply, apply_one, autograd, ops, oracle};
 
 fn vector(values: &[f64]) -> Tensor {
     Tensor::from_vec(values, Shape::from([values.len()])).unwrap()
@@ -123,7 +123,8 @@ fn slopes(f: impl Fn(&[Tensor; 2]) -> Tensor, at: &[Tensor; 2]) -> Vec<Vec<f64>>
 #[test]
 fn gradients_agree_with_differences() {
     type Function = fn(&[Tensor; 2]) -> Tensor;
-    let functions: [Function; 2] = [|it| chosen(&it[0], &it[1]), |it| grown(&it[0], &it[1]).remove(0)];
+    let functions: [Function; 2] =
+        [|it| chosen(&it[0], &it[1]), |it| grown(&it[0], &it[1]).remove(0)];
     for f in functions {
         for at in cases().iter().filter(|it| it[0].to_f64_vec().unwrap()[0] > 0.0) {
             let leaves = at.clone().map(|it| it.leaf());
@@ -262,7 +263,10 @@ fn hostile_text_is_an_error() {
         "gives bool[2] as its output 0, `then` gives f32[2]",
     );
     refused(&with(same, "graph(%0: variable f32[2]) { return %0 }"), "holds no tensors, variables");
-    refused(&with(same, "graph(%0: f32[2]) { %1 = const(0) : f32[2] return %1 }"), "no such constant");
+    refused(
+        &with(same, "graph(%0: f32[2]) { %1 = const(0) : f32[2] return %1 }"),
+        "no such constant",
+    );
     refused(&with(same, "graph(%0: f32[2]) { return %1 }"), "%1 is not defined here");
     refused(&with(same, "7"), "`orelse` cannot be 7");
     refused(&with(same, "none"), "must be a graph");
@@ -315,7 +319,8 @@ fn what_is_off_the_tape_stays_off() {
 #[test]
 fn branches_draw_what_the_code_draws() {
     let draw = |x: &Tensor| {
-        let drawn = apply_one(op("rand_like"), std::slice::from_ref(x), &op("rand_like").default_attrs());
+        let drawn =
+            apply_one(op("rand_like"), std::slice::from_ref(x), &op("rand_like").default_attrs());
         mul(&drawn.unwrap(), x).unwrap()
     };
     let x = vector(&[1.0, 2.0, 3.0]);
@@ -373,7 +378,9 @@ fn equal_regions_are_one_node() {
     let mut graph = Graph::new();
     let x = graph.input(DType::F64, Layout::contiguous(Shape::from([3])));
     let condition = graph.input(DType::Bool, Layout::contiguous(Shape::default()));
-    let region = || Attr::Region(parse_region("graph(%0: f64[3]) { %1 = exp(%0) : f64[3] return %1 }").unwrap());
+    let region = || {
+        Attr::Region(parse_region("graph(%0: f64[3]) { %1 = exp(%0) : f64[3] return %1 }").unwrap())
+    };
     let mut apply = || {
         let attrs: Attrs = [region(), region()].into_iter().collect();
         graph.apply_one(&branch::OP, &[condition, x], &attrs).unwrap()

@@ -45,9 +45,26 @@ impl UnderWay {
 
 /// Methods of containers that change them.
 const CHANGING: &[&str] = &[
-    "add", "append", "appendleft", "clear", "difference_update", "discard", "extend", "extendleft",
-    "insert", "intersection_update", "pop", "popitem", "popleft", "remove", "reverse", "rotate",
-    "setdefault", "sort", "symmetric_difference_update", "update",
+    "add",
+    "append",
+    "appendleft",
+    "clear",
+    "difference_update",
+    "discard",
+    "extend",
+    "extendleft",
+    "insert",
+    "intersection_update",
+    "pop",
+    "popitem",
+    "popleft",
+    "remove",
+    "reverse",
+    "rotate",
+    "setdefault",
+    "sort",
+    "symmetric_difference_update",
+    "update",
 ];
 
 const WAY_OUT: &str = "it would happen for both ways of a branch, and once for all turns of a loop; assign to names of the function, \
@@ -73,9 +90,10 @@ impl Cx {
         part.last = Some((code.span(at), code.name));
         match what {
             None => Ok(()),
-            Some(what) => Err(refused(format!(
-                "{what} in a branch or a loop on a tensor: {WAY_OUT}"
-            ))),
+            Some(what) if what == BACKWARD => Err(refused(what)),
+            Some(what) => {
+                Err(refused(format!("{what} in a branch or a loop on a tensor: {WAY_OUT}")))
+            }
         }
     }
 
@@ -172,6 +190,9 @@ impl Cx {
             },
             _ => return None,
         };
+        if row.name == "backward" && matches!(this, Value::Tensor(_)) {
+            return Some(BACKWARD.into());
+        }
         if !changes(row, &this) || !self.is_outside(&this) {
             return None;
         }

@@ -170,8 +170,9 @@ impl Joining {
 
 impl Joint {
     fn value(self, outputs: &[Tensor]) -> Value {
-        let all =
-            |items: Vec<Self>| -> Vec<Value> { items.into_iter().map(|it| it.value(outputs)).collect() };
+        let all = |items: Vec<Self>| -> Vec<Value> {
+            items.into_iter().map(|it| it.value(outputs)).collect()
+        };
         match self {
             Self::Same(value) => value,
             Self::Output(at) => Value::tensor(outputs[at].clone()),

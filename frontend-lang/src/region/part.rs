@@ -169,7 +169,9 @@ impl Cx {
         variables: &Variables,
         standing: &[Value],
     ) -> Result<Part, Raised> {
-        let Some(frame) = self.machine.frames.last() else { return Err(refused("no function runs")) };
+        let Some(frame) = self.machine.frames.last() else {
+            return Err(refused("no function runs"));
+        };
         let mut func = Func::plain(code.clone());
         func.closure = frame.func.closure.clone();
         let closure = func.closure.clone();

@@ -45,7 +45,8 @@ impl Cx {
         let before = Variables::of(self);
         let (states, fixed) = self.states(code, body, &before)?;
         let place = code.span(test);
-        let looped = self.turns(code, (start as usize, test, back), wanted, &before, &states, &fixed);
+        let looped =
+            self.turns(code, (start as usize, test, back), wanted, &before, &states, &fixed);
         let after = looped.map_err(|it| self.at_place(it, place))?;
         after.put(self);
         Ok(branch.end as usize)
@@ -64,9 +65,10 @@ impl Cx {
         }
         let assigns = |op: &Op| matches!(op, Op::SetLocal(_) | Op::SetCell(_) | Op::SetFree(_));
         let test = body - 1;
-        let in_test = code.ops[start..test].iter().enumerate().find(|(at, op)| {
-            assigns(op) && !is_hidden(code, **op) && start + at < test
-        });
+        let in_test = code.ops[start..test]
+            .iter()
+            .enumerate()
+            .find(|(at, op)| assigns(op) && !is_hidden(code, **op) && start + at < test);
         if let Some((at, _)) = in_test {
             let words = "the condition of a `while` on a tensor cannot assign names; assign them in the body";
             return Err(self.at_op(refused(words), code, start + at));
@@ -241,7 +243,8 @@ fn plain(tensor: &Tensor) -> Result<Tensor, Raised> {
         engine::Number::Float(it) => Attr::Float(it),
         engine::Number::Complex(real, imag) => Attr::Complex(real, imag),
     };
-    let attrs: Attrs = [Attr::ints(&[]), value, Attr::DType(plain_dtype(number))].into_iter().collect();
+    let attrs: Attrs =
+        [Attr::ints(&[]), value, Attr::DType(plain_dtype(number))].into_iter().collect();
     Ok(apply_one(&engine::ops::create::full::OP, &[], &attrs)?)
 }
 

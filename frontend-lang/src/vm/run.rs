@@ -14,7 +14,9 @@ impl Cx {
         loop {
             let result = match self.mode {
                 Mode::Shadow => self.run_ops::<true, true>(),
-                _ if self.profile.is_some() || !self.regions.is_empty() => self.run_ops::<false, true>(),
+                _ if self.profile.is_some() || !self.regions.is_empty() => {
+                    self.run_ops::<false, true>()
+                }
                 _ => self.run_ops::<false, false>(),
             };
             match result {

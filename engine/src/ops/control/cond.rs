@@ -49,7 +49,8 @@ pub static OP: OpDef = OpDef {
 const NAMES: [&str; 2] = ["then", "orelse"];
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let (condition, operands) = cx.inputs.split_first().ok_or_else(|| cx.bad_shapes("no condition"))?;
+    let (condition, operands) =
+        cx.inputs.split_first().ok_or_else(|| cx.bad_shapes("no condition"))?;
     check_condition(cx.op, &condition.meta())?;
     let blocks = [cx.block(0)?, cx.block(1)?];
     for (name, block) in NAMES.into_iter().zip(blocks) {

@@ -2,7 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::{check_condition, check_operands, holds, is_differentiable, means_true, while_loop_backward};
+use super::{
+    check_condition, check_operands, holds, is_differentiable, means_true, while_loop_backward,
+};
 use crate::cpu::interrupt;
 use crate::functional::full;
 use crate::meaning::{Array, Meaning, MeaningCx, RunRegion};

@@ -56,7 +56,8 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let n_state = n_state(cx, 3)?;
     let n = usize::try_from(cx.int(4)).ok().filter(|n| (n_state..=cx.inputs.len()).contains(n));
     let problem = || format!("must lie between {n_state} and {}", cx.inputs.len());
-    let n = n.ok_or_else(|| Error::Attr { op: cx.op.name, name: "n_operands", problem: problem() })?;
+    let n =
+        n.ok_or_else(|| Error::Attr { op: cx.op.name, name: "n_operands", problem: problem() })?;
     let (operands, grads) = cx.inputs.split_at(n);
     let state = check_loop(cx, n_state, operands)?;
     let gradient = cx.block(2)?;
