@@ -67,6 +67,9 @@ const CHANGING: &[&str] = &[
     "update",
 ];
 
+/// Functions that change their first argument.
+const CHANGING_FIRST: &[&str] = &["next", "setattr", "delattr"];
+
 const WAY_OUT: &str = "it would happen for both ways of a branch, and once for all turns of a loop; assign to names of the function, \
                        and do the rest behind it";
 
@@ -76,7 +79,11 @@ impl Cx {
     pub(crate) fn judge_effect(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
         self.judge_last()?;
         let op = code.ops[at];
-        let what = self.effect_of(op);
+        // A slice stores at once where that follows.
+        let what = match (op, code.ops.get(at + 1)) {
+            (Op::Slice, Some(Op::SetIndex)) => self.effect_of_slice(),
+            _ => self.effect_of(op),
+        };
         let Some(part) = self.regions.last_mut() else { return Ok(()) };
         part.raises = matches!(
             op,
@@ -134,7 +141,7 @@ impl Cx {
         let base = self.machine.frames.last()?.base;
         let below = |depth: usize| stack.get(stack.len().checked_sub(depth + 1)?).cloned();
         let local = |slot: u8| stack.get(base + slot as usize).cloned();
-        let item = |it: Option<Value>| (it, "an item of an object that stands outside is set");
+        let item = |it: Option<Value>| (it, ITEM);
         let attribute =
             |it: Option<Value>| (it, "an attribute of an object that stands outside is set");
         let (object, words) = match op {
@@ -177,6 +184,15 @@ impl Cx {
         })
     }
 
+    /// The same of `x[a:b] = y`.
+    fn effect_of_slice(&mut self) -> Option<String> {
+        let at = self.machine.stack.len().checked_sub(4)?;
+        let container = self.machine.stack.get(at).cloned()?;
+        let is_tensor = matches!(container, Value::Tensor(_));
+        let words = if is_tensor { IN_PLACE_BEGINNING } else { ITEM };
+        self.is_outside(&container).then(|| words.to_owned())
+    }
+
     /// The same of a call of a native.
     fn effect_of_call(&mut self, count: usize, is_method: bool) -> Option<String> {
         let stack = &self.machine.stack;
@@ -188,12 +204,16 @@ impl Cx {
                 Value::Native(row) => (*row, it.this.clone()),
                 _ => return None,
             },
+            (Value::Native(row), false) if CHANGING_FIRST.contains(&row.name) => {
+                (*row, stack.get(first + usize::from(bound) + 1).cloned()?)
+            }
             _ => return None,
         };
         if row.name == "backward" && matches!(this, Value::Tensor(_)) {
             return Some(BACKWARD.into());
         }
-        if !changes(row, &this) || !self.is_outside(&this) {
+        let does = changes(row, &this) || CHANGING_FIRST.contains(&row.name);
+        if !does || !self.is_outside(&this) {
             return None;
         }
         Some(match this {
@@ -270,6 +290,8 @@ impl Cx {
     }
 }
 
+const ITEM: &str = "an item of an object that stands outside is set";
+
 const IN_PLACE_BEGINNING: &str =
     "a tensor that stands outside is written in place (write `x = x + 1` instead of `x += 1`)";
 
@@ -283,8 +305,10 @@ const BACKWARD: &str = "backward() cannot stand in a branch or a loop on a tenso
 fn changes(row: &NativeFn, this: &Value) -> bool {
     match this {
         Value::Tensor(_) => row.name.ends_with('_') && !row.name.ends_with("__"),
-        Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Object(_) => {
-            row.effect != Effect::Pure && CHANGING.contains(&row.name)
+        Value::List(_) | Value::Dict(_) | Value::Set(_) => CHANGING.contains(&row.name),
+        Value::Object(it) => {
+            let draws = it.native_type().module.ends_with("random");
+            row.effect != Effect::Pure && (draws || CHANGING.contains(&row.name))
         }
         _ => false,
     }

@@ -31,11 +31,12 @@ fn refused(message: impl Into<String>) -> Raised {
     Raised::new(&TRACE_ERROR, message)
 }
 
-/// Of `and`, `or`, `not` and `assert`, which want to know a value.
+/// Of `and`, `or`, `not`, `assert` and the conditions of comprehensions, which want to know a value.
 pub(crate) fn no_connective() -> Raised {
     refused(
-        "`and`, `or`, `not` and `assert` need the value of a tensor, which is not known while a graph is built symbolically; \
-         write torch.logical_and(a, b), torch.logical_or(a, b) or torch.logical_not(a), and check values outside of the function",
+        "the value of a tensor is not known while a graph is built symbolically, and only the whole condition of an `if`, an \
+         `a if c else b` or a `while` may be a tensor; for `and`, `or` and `not` write torch.logical_and(a, b), \
+         torch.logical_or(a, b) and torch.logical_not(a), and check values outside of the function",
     )
 }
 
