@@ -3,6 +3,22 @@
 //! `record` notes the ops of a branch or a loop's body, `build` makes `cond` and `while_loop` of what was noted, `gradient` the graph of
 //! a reverse walk. The rows of these ops see a region as a [`Block`].
 //!
+//! ```
+//! use engine::functional::{add, gt, mul};
+//! use engine::region::{self, Recording};
+//! use engine::{Shape, Tensor};
+//!
+//! let x = Tensor::from_vec(&[1.0, -3.0], Shape::from([2]))?;
+//! let condition = gt(&engine::functional::sum(&x, &[], false)?, &Tensor::number(0.0))?;
+//! let recording = Recording::begin();
+//! let then = recording.finish(&[mul(&x, &Tensor::number(2.0))?])?;
+//! let recording = Recording::begin();
+//! let orelse = recording.finish(&[add(&x, &Tensor::number(1.0))?])?;
+//! let y = region::cond(&condition, then, orelse)?;
+//! assert_eq!(y[0].to_f64_vec()?, [2.0, -2.0]);
+//! # Ok::<(), engine::Error>(())
+//! ```
+//!
 //! **Invariant:** a region holds no tensors: what it reads from outside are operands of the op that runs it. So its text says all of it.
 
 mod build;
@@ -20,11 +36,12 @@ use std::sync::{Arc, PoisonError, Weak};
 use smallvec::SmallVec;
 
 use crate::attr::Region;
+use crate::fastrun::{self, Strategy};
 use crate::graph::{Graph, Kind, parse};
 use crate::lower::{self, Plan};
 use crate::op::Block;
 use crate::rewrite::run::Log;
-use crate::sync::{Mutex, OnceLock};
+use crate::sync::Mutex;
 use crate::{Error, Meta, Result, Site, Tensor, passes};
 
 pub use build::{Recorded, cond, while_loop};
@@ -85,7 +102,7 @@ struct Compiled {
     graph: Graph,
     inputs: Vec<Meta>,
     outputs: Vec<Meta>,
-    plan: OnceLock<Plan>,
+    plan: Mutex<Option<(Strategy, Arc<Plan>)>>,
     gradients: Mutex<HashMap<Asked, Region>>,
 }
 
@@ -93,17 +110,21 @@ impl Compiled {
     fn new(graph: &Graph) -> Self {
         let inputs = graph.inputs().iter().map(|&it| graph.node(it).metas[0].clone()).collect();
         let outputs = graph.outputs.iter().map(|&it| graph.meta(it).clone()).collect();
-        let (plan, gradients) = (OnceLock::new(), Mutex::default());
+        let (plan, gradients) = Default::default();
         Self { graph: graph.clone(), inputs, outputs, plan, gradients }
     }
 
-    fn plan(&self) -> Result<&Plan> {
-        if let Some(plan) = self.plan.get() {
-            return Ok(plan);
+    /// The plan, made when first needed, and anew once algorithms are chosen otherwise.
+    fn plan(&self) -> Result<Arc<Plan>> {
+        let strategy = fastrun::strategy();
+        let kept = || self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, plan)) = kept().as_ref().filter(|it| it.0 == strategy) {
+            return Ok(plan.clone());
         }
         let graph = passes::optimize(self.graph.clone(), 3, &mut Log::default())?;
-        let plan = lower::compile(&graph, true)?;
-        Ok(self.plan.get_or_init(|| plan))
+        let plan = Arc::new(lower::compile(&graph, true)?);
+        *kept() = Some((strategy, plan.clone()));
+        Ok(plan)
     }
 }
 

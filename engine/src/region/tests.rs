@@ -1,5 +1,7 @@
 //! Branches and loops: recorded, printed, parsed, verified, planned, differentiated, and held to what they mean.
 
+use std::slice::from_ref;
+
 use super::*;
 use crate::functional::{add, gt, lt, mul, sub, sum};
 use crate::graph::{Value, op_by_op, verify};
@@ -96,7 +98,7 @@ fn both_branches_give_what_the_code_gives() {
     for [x, w] in cases() {
         let leaves = [x.leaf(), w.leaf()];
         let (got, want) = (chosen(&leaves[0], &leaves[1]), chosen_plainly(&leaves[0], &leaves[1]));
-        assert_eq!(bits(&[got.clone()]), bits(&[want.clone()]));
+        assert_eq!(bits(from_ref(&got)), bits(from_ref(&want)));
         let (got, want) = (gradients(&got, &leaves), gradients(&want, &leaves));
         assert_eq!(bits(&got), bits(&want));
         // And once more.
@@ -158,7 +160,7 @@ fn a_loop_may_take_no_turn() {
     let x = vector(&[1000.0, 0.0, 0.0]).leaf();
     let w = vector(&[1.0, 2.0, 3.0]).leaf();
     let got = grown(&x, &w);
-    assert_eq!(bits(&got[..1]), bits(&[x.clone()]));
+    assert_eq!(bits(&got[..1]), bits(from_ref(&x)));
     let got = gradients(&got[0], &[x, w]);
     assert_eq!(got[0].to_f64_vec().unwrap(), [1.0; 3]);
     assert_eq!(got[1].to_f64_vec().unwrap(), [0.0; 3]);
@@ -224,7 +226,8 @@ fn gradients_of_loops_mean_what_they_give() {
         let leaves = [x.leaf(), w.leaf()];
         gradients(&body(&leaves), &leaves)
     };
-    let bodies: [&dyn Fn(&[Tensor; 2]) -> Tensor; 2] =
+    type Body<'a> = &'a dyn Fn(&[Tensor; 2]) -> Tensor;
+    let bodies: [Body<'_>; 2] =
         [&|it| grown(&it[0], &it[1]).remove(0), &|it| chosen(&it[0], &it[1])];
     for body in bodies {
         let meant = oracle::interpreted(|| found(body));
@@ -306,8 +309,8 @@ fn what_is_off_the_tape_stays_off() {
         [&Tensor::detach, &|it| autograd::no_grad(|| mul(it, &number(1.0)).unwrap())];
     for stops in ways {
         let leaf = w.leaf();
-        let want = gradients(&mul(&stops(&unary("exp", &leaf)), &leaf).unwrap(), &[leaf.clone()]);
-        let got = gradients(&through(stops, &leaf), &[leaf.clone()]);
+        let want = gradients(&mul(&stops(&unary("exp", &leaf)), &leaf).unwrap(), from_ref(&leaf));
+        let got = gradients(&through(stops, &leaf), from_ref(&leaf));
         assert_eq!(bits(&got), bits(&want));
     }
     let leaf = w.leaf();
@@ -392,4 +395,45 @@ fn equal_regions_are_one_node() {
     assert!(outside.unwrap_err().to_string().contains("reduce it with .any()"));
     let minus = sub(&vector(&[1.0]), &vector(&[1.0])).unwrap();
     assert_eq!(minus.to_f64_vec().unwrap(), [0.0]);
+}
+
+#[test]
+fn passes_and_strategies_leave_regions_right() {
+    use crate::fastrun::{Strategy, set_strategy};
+    let graph = graph();
+    let [optimized, again] =
+        [2, 3].map(|level| passes::optimize(graph.clone(), level, &mut Log::default()).unwrap());
+    verify::verify(&optimized).unwrap();
+    assert_eq!(optimized.to_string(), again.to_string());
+    let text = graph.to_string();
+    let inner = text[text.find("then=").unwrap()..text.find(", orelse").unwrap()].to_owned();
+    assert!(
+        optimized.to_string().contains(&inner),
+        "regions are optimised where they are compiled"
+    );
+    let inputs = &cases()[0];
+    let want = op_by_op::run(&graph, inputs).unwrap();
+    let before = set_strategy(Strategy { reproducible: true, ..Strategy::default() });
+    let got = op_by_op::run(&graph, inputs).unwrap();
+    set_strategy(before);
+    assert_eq!(bits(&got), bits(&want));
+}
+
+#[test]
+fn what_a_region_refuses_is_said_where_it_stands() {
+    let x = vector(&[1.0, 2.0]).leaf();
+    let recording = Recording::begin();
+    let read = x.detach();
+    let hidden = mul(&read, &number(2.0)).unwrap();
+    let problem = hidden.item().unwrap_err().to_string();
+    assert!(problem.contains("one"), "{problem}");
+    let problem = total(&hidden).item().unwrap_err().to_string();
+    assert!(problem.contains("built symbolically"), "{problem}");
+    let walked = autograd::backward(&[(total(&mul(&x, &x).unwrap()), None)], None, false, false);
+    assert!(walked.unwrap_err().to_string().contains("backward() cannot stand"));
+    drop(recording);
+    assert!(!is_recording() && x.to_f64_vec().is_ok());
+    let (then, orelse) = (recorded(|| vec![x.clone()]), recorded(|| vec![total(&x)]));
+    let error = cond(&number(1.0), then, orelse).unwrap_err().to_string();
+    assert!(error.contains("gives f64[] as its output 0, `then` gives f64[2]"), "{error}");
 }

@@ -24,6 +24,13 @@ struct State {
     initial: Tensor,
 }
 
+/// A name that the body assigns, and which holds something else.
+struct Fixed {
+    name: String,
+    place: Place,
+    value: Value,
+}
+
 /// Where a name has its value.
 enum Place {
     Local(usize),
@@ -82,7 +89,7 @@ impl Cx {
         code: &Code,
         (from, to): (usize, usize),
         before: &Variables,
-    ) -> Result<(Vec<State>, Vec<(String, Place, Value)>), Raised> {
+    ) -> Result<(Vec<State>, Vec<Fixed>), Raised> {
         let mut places: Vec<(String, Place)> = Vec::new();
         let mut seen = Vec::new();
         for &op in &code.ops[from..to] {
@@ -114,7 +121,7 @@ impl Cx {
                     let initial = plain(&tensor)?;
                     states.push(State { name, place, before: value, initial });
                 }
-                None => fixed.push((name, place, value)),
+                None => fixed.push(Fixed { name, place, value }),
             }
         }
         if states.is_empty() {
@@ -134,7 +141,7 @@ impl Cx {
         wanted: bool,
         before: &Variables,
         states: &[State],
-        fixed: &[(String, Place, Value)],
+        fixed: &[Fixed],
     ) -> Result<Variables, Raised> {
         let recording = Recording::begin();
         let (variables, _) = parameters(&recording, before, states);
@@ -234,18 +241,18 @@ fn testing(code: &Rc<Code>, test: usize) -> Rc<Code> {
     with_ops(code, ops)
 }
 
-/// A number as a tensor of its plain dtype.
+/// A number as a tensor of its plain dtype: an operand, so that another number is the same graph.
 fn plain(tensor: &Tensor) -> Result<Tensor, Raised> {
     let Some(number) = tensor.as_number() else { return Ok(tensor.clone()) };
-    let value = match number {
-        engine::Number::Bool(it) => Attr::Bool(it),
-        engine::Number::Int(it) => Attr::Int(it),
-        engine::Number::Float(it) => Attr::Float(it),
-        engine::Number::Complex(real, imag) => Attr::Complex(real, imag),
+    let full = |value: Attr| {
+        let dtype = Attr::DType(plain_dtype(number));
+        let attrs: Attrs = [Attr::ints(&[]), value, dtype].into_iter().collect();
+        apply_one(&engine::ops::create::full::OP, &[], &attrs)
     };
-    let attrs: Attrs =
-        [Attr::ints(&[]), value, Attr::DType(plain_dtype(number))].into_iter().collect();
-    Ok(apply_one(&engine::ops::create::full::OP, &[], &attrs)?)
+    Ok(match number {
+        engine::Number::Bool(it) => full(Attr::Bool(it))?,
+        _ => engine::functional::mul(&full(Attr::Int(1))?, tensor)?,
+    })
 }
 
 /// The variables with parameters of a region in place of the state, and these.
@@ -265,8 +272,8 @@ fn parameters(
 }
 
 /// Other names hold after a turn what they held before.
-fn check_fixed(fixed: &[(String, Place, Value)], after: &Variables) -> Result<(), Raised> {
-    for (name, place, value) in fixed {
+fn check_fixed(fixed: &[Fixed], after: &Variables) -> Result<(), Raised> {
+    for Fixed { name, place, value } in fixed {
         let now = place.value(after);
         if !now.is(value) {
             return Err(refused(format!(
