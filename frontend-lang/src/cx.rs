@@ -94,6 +94,8 @@ pub struct Cx {
     pub(crate) profile: Option<Box<crate::profile::Profile>>,
     /// Branches and loops on tensors whose graphs are recorded, the innermost last.
     pub(crate) regions: Vec<crate::region::UnderWay>,
+    /// What went wrong with one that could not be recorded, for the end of the traced call.
+    pub(crate) failed_region: Option<Raised>,
 }
 
 impl Drop for Cx {
@@ -122,6 +124,7 @@ impl Cx {
             environment,
             profile: None,
             regions: Vec::new(),
+            failed_region: None,
             devices: Devices::default(),
             anomalies: Watch::Nothing,
             shell: None,

@@ -86,6 +86,13 @@ impl Recording {
 pub struct Paused(Recorder);
 
 impl Paused {
+    /// Whether a value was computed by an op of the region: others come from outside.
+    pub fn has_made(&self, tensor: &Tensor) -> bool {
+        let Some(key) = key_of(tensor) else { return false };
+        let known = [true, false].map(|taped| self.0.known.get(&(key.clone(), taped)));
+        known.into_iter().flatten().any(|it| self.0.graph.node(it.node).op().is_some())
+    }
+
     /// Ends the region with what it gives. A number becomes a tensor.
     pub fn finish(self, outputs: &[Tensor]) -> Result<Recorded> {
         self.finish_as(outputs, &[])

@@ -9,6 +9,7 @@ use super::part::{Part, Variables};
 use super::refused;
 use crate::cx::Cx;
 use crate::error::{Raised, type_name};
+use crate::objects::tensor::{Look, stands_for_number};
 use crate::tensor::convert::operand;
 use crate::value::Value;
 
@@ -23,15 +24,16 @@ pub(super) enum Merged {
 /// A value of both ways.
 enum Joint {
     Same(Value),
-    /// Output of the branch of this number.
-    Output(usize),
+    /// Output of the branch of this number, as a variable that shows this.
+    Output(usize, Look),
     Tuple(Vec<Joint>),
     List(Vec<Joint>),
 }
 
 /// What both ways give, as far as it is known.
-#[derive(Default)]
 struct Joining {
+    first: Paused,
+    second: Paused,
     then: Vec<Tensor>,
     orelse: Vec<Tensor>,
     dtypes: Vec<Option<DType>>,
@@ -46,11 +48,12 @@ impl Cx {
         (orelse, second): (Part, Paused),
         condition: &Tensor,
     ) -> Result<Merged, Raised> {
-        let mut joining = Joining::default();
+        let (then_gives, orelse_gives, dtypes) = Default::default();
+        let mut joining = Joining { first, second, then: then_gives, orelse: orelse_gives, dtypes };
         match (then, orelse) {
             (Part::Returned(a), Part::Returned(b)) => {
                 let joint = joining.join("the returned value", &a, &b)?;
-                let outputs = joining.outputs(first, second, condition)?;
+                let outputs = joining.outputs(condition)?;
                 Ok(Merged::Returned(joint.value(&outputs)))
             }
             (Part::Ended(a, one), Part::Ended(b, other)) => {
@@ -58,7 +61,7 @@ impl Cx {
                 let joints = joining.variables(before, &names, (&a, &b))?;
                 let value = one.zip(other);
                 let value = value.map(|(a, b)| joining.join("the value", &a, &b)).transpose()?;
-                let outputs = joining.outputs(first, second, condition)?;
+                let outputs = joining.outputs(condition)?;
                 let mut values = joints.into_iter().map(|it| it.value(&outputs));
                 let locals = values.by_ref().take(before.locals.len()).collect();
                 let cells = before.cells.iter().map(|it| it.0.clone()).zip(values).collect();
@@ -131,7 +134,14 @@ impl Joining {
             _ => {}
         }
         match (tensor_of(a), tensor_of(b)) {
-            (Some(x), Some(y)) => self.output(what, x, y),
+            (Some(x), Some(y)) => {
+                let look = match () {
+                    () if stands_for_number(a) && stands_for_number(b) => Look::Number,
+                    () if is_outside(a, &self.first) || is_outside(b, &self.second) => Look::Either,
+                    () => Look::Tensor,
+                };
+                self.output(what, (x, y), look)
+            }
             _ => Err(refused(format!(
                 "{what} is {} where the condition is true and {} where it is false, and a branch on a tensor gives \
                  tensors and numbers; assign it before the branch, or make it a tensor in both",
@@ -141,7 +151,12 @@ impl Joining {
         }
     }
 
-    fn output(&mut self, what: &str, a: Tensor, b: Tensor) -> Result<Joint, Raised> {
+    fn output(
+        &mut self,
+        what: &str,
+        (a, b): (Tensor, Tensor),
+        look: Look,
+    ) -> Result<Joint, Raised> {
         let (one, other) = kinds(&a, &b);
         if one != other {
             return Err(refused(format!(
@@ -152,18 +167,13 @@ impl Joining {
         self.then.push(a);
         self.orelse.push(b);
         self.dtypes.push(Some(one.dtype));
-        Ok(Joint::Output(self.then.len() - 1))
+        Ok(Joint::Output(self.then.len() - 1, look))
     }
 
     /// The tensors that the branch gives.
-    fn outputs(
-        self,
-        first: Paused,
-        second: Paused,
-        condition: &Tensor,
-    ) -> Result<Vec<Tensor>, Raised> {
-        let then: Recorded = first.finish_as(&self.then, &self.dtypes)?;
-        let orelse = second.finish_as(&self.orelse, &self.dtypes)?;
+    fn outputs(self, condition: &Tensor) -> Result<Vec<Tensor>, Raised> {
+        let then: Recorded = self.first.finish_as(&self.then, &self.dtypes)?;
+        let orelse = self.second.finish_as(&self.orelse, &self.dtypes)?;
         Ok(region::cond(condition, then, orelse)?)
     }
 }
@@ -175,11 +185,30 @@ impl Joint {
         };
         match self {
             Self::Same(value) => value,
-            Self::Output(at) => Value::tensor(outputs[at].clone()),
+            Self::Output(at, look) => seen_as(&outputs[at], look),
             Self::Tuple(items) => Value::tuple(all(items)),
             Self::List(items) => Value::list(all(items)),
         }
     }
+}
+
+/// A variable of its own with this value.
+pub(super) fn seen_as(tensor: &Tensor, look: Look) -> Value {
+    let value = Value::tensor(tensor.clone());
+    if let Value::Tensor(it) = &value {
+        it.show_as(look);
+    }
+    value
+}
+
+/// Whether a value is a variable, or a view of one, that no op of this way has made.
+fn is_outside(value: &Value, way: &Paused) -> bool {
+    let Value::Tensor(object) = value else { return false };
+    let mut root = object.clone();
+    while let Some((base, _)) = root.base_object() {
+        root = base;
+    }
+    !way.has_made(&root.peek())
 }
 
 /// A tensor, or a number as one.

@@ -18,6 +18,7 @@ use engine::region::{self, Recording};
 use crate::bytecode::{Branch, Code, Op};
 use crate::cx::Cx;
 use crate::error::{Mark, Raised, TRACE_ERROR};
+use crate::objects::tensor::Look;
 use crate::source::Span;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -75,6 +76,9 @@ impl Cx {
             None => self.either(&code, branch, &condition, wanted),
         };
         self.leave_native();
+        if let Err(raised) = &result {
+            self.failed_region = Some(raised.clone());
+        }
         result
     }
 
@@ -161,6 +165,19 @@ impl Cx {
         }
         raised.set_rethrown();
         raised
+    }
+}
+
+/// Tensors that a traced function returns are variables of their own.
+pub(crate) fn settle(value: &Value) {
+    match value {
+        Value::Tensor(it) if matches!(it.look(), Look::Number | Look::Either) => {
+            it.show_as(Look::Tensor);
+        }
+        Value::List(it) => it.items.borrow().iter().for_each(settle),
+        Value::Tuple(it) => it.iter().for_each(settle),
+        Value::Dict(it) => it.values().iter().for_each(settle),
+        _ => {}
     }
 }
 

@@ -5,13 +5,14 @@ use std::rc::Rc;
 use engine::region::{self, Paused, Recording};
 use engine::{Attr, Attrs, DType, Meta, Tensor, apply_one};
 
-use super::merge::{described, plain_dtype, tensor_of};
+use super::merge::{described, plain_dtype, seen_as, tensor_of};
 use super::part::{Part, Variables, check_jumps, patched, with_ops};
 use super::{has_return, refused};
 use crate::bytecode::{Branch, Code, Op};
 use crate::cx::Cx;
 use crate::error::Raised;
 use crate::objects::function::CellVar;
+use crate::objects::tensor::{Look, stands_for_number};
 use crate::value::Value;
 
 /// A name that the body assigns.
@@ -159,7 +160,7 @@ impl Cx {
         let standing: Vec<Value> = states
             .iter()
             .zip(&values)
-            .filter(|it| matches!(it.0.before, Value::Tensor(_)))
+            .filter(|it| !stands_for_number(&it.0.before))
             .map(|it| it.1.clone())
             .collect();
         let body = patched(code, (test + 1, Some(back)), false)?;
@@ -174,9 +175,12 @@ impl Cx {
         let results = region::while_loop(&initial, &condition, &body)?;
         let mut behind = before.clone();
         for ((state, result), stood) in states.iter().zip(results).zip(&stood) {
-            // A number that no turn changes stays one.
+            // What no turn changes stays, as the number or the variable that it was.
             let is_kept = tensor_of(&state.place.value(&after)).is_some_and(|it| it.same(stood));
-            let value = if is_kept { state.before.clone() } else { Value::tensor(result) };
+            let value = match is_kept {
+                true => state.before.clone(),
+                false => seen_as(&result, state.look()),
+            };
             state.place.put(&mut behind, value);
         }
         Ok(behind)
@@ -198,6 +202,13 @@ impl Cx {
             true => Ok(engine::functional::logical_not(&tensor)?),
             false => Ok(tensor),
         }
+    }
+}
+
+impl State {
+    /// How a tensor shows that takes its place.
+    fn look(&self) -> Look {
+        if stands_for_number(&self.before) { Look::Number } else { Look::Tensor }
     }
 }
 
@@ -263,7 +274,7 @@ fn parameters(
 ) -> (Variables, Vec<Value>) {
     let mut variables = before.clone();
     let value = |state: &State| {
-        let value = Value::tensor(recording.parameter(state.initial.meta(), true));
+        let value = seen_as(&recording.parameter(state.initial.meta(), true), state.look());
         state.place.put(&mut variables, value.clone());
         value
     };
