@@ -12,7 +12,7 @@ use crate::cx::Cx;
 use crate::cycles::children;
 use crate::error::{Mark, Raised};
 use crate::native::{Effect, NativeFn};
-use crate::objects::tensor::TensorObj;
+use crate::objects::tensor::{TensorObj, stands_for_number};
 use crate::source::Span;
 use crate::sym::Sym;
 use crate::tensor::journal;
@@ -159,6 +159,7 @@ impl Cx {
             Op::PutIndex => item(below(2)),
             Op::SetIndexLL(slot, _) | Op::SetIndexLC(slot, _) => item(local(slot)),
             Op::Inplace(_) => match below(1)? {
+                it if stands_for_number(&it) => return None,
                 it @ (Value::Tensor(_) | Value::List(_) | Value::Dict(_) | Value::Set(_)) => {
                     (Some(it), "an object that stands outside is changed in place")
                 }

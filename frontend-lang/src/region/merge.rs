@@ -2,6 +2,8 @@
 //!
 //! The same object stays. Tensors, and numbers that differ, become outputs of the branch. A name that one way alone binds is unbound.
 
+use std::rc::Rc;
+
 use engine::region::{self, Paused, Recorded};
 use engine::{DType, Meta, Tensor};
 
@@ -24,8 +26,8 @@ pub(super) enum Merged {
 /// A value of both ways.
 enum Joint {
     Same(Value),
-    /// Output of the branch of this number, as a variable that shows this.
-    Output(usize, Look),
+    /// Output of the branch of this number.
+    Output(usize),
     Tuple(Vec<Joint>),
     List(Vec<Joint>),
 }
@@ -37,6 +39,9 @@ struct Joining {
     then: Vec<Tensor>,
     orelse: Vec<Tensor>,
     dtypes: Vec<Option<DType>>,
+    looks: Vec<Look>,
+    /// Where the variables of both ways lie that each output comes from.
+    places: Vec<[Option<usize>; 2]>,
 }
 
 impl Cx {
@@ -48,8 +53,7 @@ impl Cx {
         (orelse, second): (Part, Paused),
         condition: &Tensor,
     ) -> Result<Merged, Raised> {
-        let (then_gives, orelse_gives, dtypes) = Default::default();
-        let mut joining = Joining { first, second, then: then_gives, orelse: orelse_gives, dtypes };
+        let mut joining = Joining::of(first, second);
         match (then, orelse) {
             (Part::Returned(a), Part::Returned(b)) => {
                 let joint = joining.join("the returned value", &a, &b)?;
@@ -84,6 +88,31 @@ impl Cx {
 }
 
 impl Joining {
+    fn of(first: Paused, second: Paused) -> Self {
+        let (then, orelse, dtypes, looks, places) = Default::default();
+        Self { first, second, then, orelse, dtypes, looks, places }
+    }
+
+    /// The output that both variables are already.
+    fn known(&self, a: &Value, b: &Value) -> Option<usize> {
+        let wanted = places(a, b);
+        let is_it = |it: &[Option<usize>; 2]| *it == wanted && wanted.iter().all(Option::is_some);
+        self.places.iter().position(is_it)
+    }
+
+    /// Notes what the latest output comes from. Names of one variable in one way, and of two in the other, cannot be written.
+    fn note(&mut self, a: &Value, b: &Value) {
+        let new = places(a, b);
+        let last = self.places.len();
+        for (at, known) in self.places.iter().enumerate() {
+            if known.iter().zip(&new).any(|(a, b)| a.is_some() && a == b) {
+                self.looks[at] = Look::Either;
+                self.looks[last] = Look::Either;
+            }
+        }
+        self.places.push(new);
+    }
+
     /// Locals, then what cells hold.
     fn variables(
         &mut self,
@@ -135,12 +164,17 @@ impl Joining {
         }
         match (tensor_of(a), tensor_of(b)) {
             (Some(x), Some(y)) => {
+                if let Some(at) = self.known(a, b) {
+                    return Ok(Joint::Output(at));
+                }
                 let look = match () {
                     () if stands_for_number(a) && stands_for_number(b) => Look::Number,
-                    () if is_outside(a, &self.first) || is_outside(b, &self.second) => Look::Either,
+                    () if is_shared(a, &self.first) || is_shared(b, &self.second) => Look::Either,
                     () => Look::Tensor,
                 };
-                self.output(what, (x, y), look)
+                let joint = self.output(what, (x, y), look)?;
+                self.note(a, b);
+                Ok(joint)
             }
             _ => Err(refused(format!(
                 "{what} is {} where the condition is true and {} where it is false, and a branch on a tensor gives \
@@ -167,25 +201,27 @@ impl Joining {
         self.then.push(a);
         self.orelse.push(b);
         self.dtypes.push(Some(one.dtype));
-        Ok(Joint::Output(self.then.len() - 1, look))
+        self.looks.push(look);
+        Ok(Joint::Output(self.then.len() - 1))
     }
 
     /// The tensors that the branch gives.
-    fn outputs(self, condition: &Tensor) -> Result<Vec<Tensor>, Raised> {
+    fn outputs(self, condition: &Tensor) -> Result<Vec<Value>, Raised> {
         let then: Recorded = self.first.finish_as(&self.then, &self.dtypes)?;
         let orelse = self.second.finish_as(&self.orelse, &self.dtypes)?;
-        Ok(region::cond(condition, then, orelse)?)
+        let outputs = region::cond(condition, then, orelse)?;
+        Ok(outputs.iter().zip(self.looks).map(|(it, look)| seen_as(it, look)).collect())
     }
 }
 
 impl Joint {
-    fn value(self, outputs: &[Tensor]) -> Value {
+    fn value(self, outputs: &[Value]) -> Value {
         let all = |items: Vec<Self>| -> Vec<Value> {
             items.into_iter().map(|it| it.value(outputs)).collect()
         };
         match self {
             Self::Same(value) => value,
-            Self::Output(at, look) => seen_as(&outputs[at], look),
+            Self::Output(at) => outputs[at].clone(),
             Self::Tuple(items) => Value::tuple(all(items)),
             Self::List(items) => Value::list(all(items)),
         }
@@ -201,14 +237,21 @@ pub(super) fn seen_as(tensor: &Tensor, look: Look) -> Value {
     value
 }
 
-/// Whether a value is a variable, or a view of one, that no op of this way has made.
-fn is_outside(value: &Value, way: &Paused) -> bool {
+/// Where the variables of both ways lie; numbers have no place.
+fn places(a: &Value, b: &Value) -> [Option<usize>; 2] {
+    [a, b].map(|it| it.as_tensor().and_then(|_| it.address()))
+}
+
+/// Whether a value is a variable, or a view of one, that others hold: no op of this way has made it, or it has another name.
+fn is_shared(value: &Value, way: &Paused) -> bool {
     let Value::Tensor(object) = value else { return false };
     let mut root = object.clone();
+    let mut is_view = false;
     while let Some((base, _)) = root.base_object() {
-        root = base;
+        (root, is_view) = (base, true);
     }
-    !way.has_made(&root.peek())
+    // A view holds what it looks at, and so do we.
+    !way.has_made(&root.peek()) || is_view && Rc::strong_count(&root) > 2
 }
 
 /// A tensor, or a number as one.

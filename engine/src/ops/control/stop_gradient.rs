@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, Param, Returns, Surface, shapes};
+use crate::op::{Body, DTypeRule, Grad, Param, Returns, Surface};
 use crate::{OpDef, Result};
 
 /// The row of `stop_gradient`.
@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: true,
-    surface: Surface { returns: Returns::View, shapes: shapes::SAME, ..Surface::PLAIN },
+    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
     onnx: &[],
     aliases: &[],
     examples: &[("stop_gradient(tensor([1.0, 2.0], requires_grad=True))", "tensor([1., 2.])")],
