@@ -17,7 +17,8 @@ impl Tensor {
         dtype: DType,
     ) -> Result<Self> {
         if dtype.is_complex() {
-            let parts = Self::from_converted(values, shape.clone(), dtype.part())?.to_f64_vec()?;
+            let parts = Self::from_converted(values, shape.clone(), dtype.part())?;
+            let parts = parts.look(|view| cast::<f64>(&view).into_owned())?;
             let pairs: Vec<_> = parts.into_iter().map(|real| (real, 0.0)).collect();
             return Self::from_pairs(&pairs, shape, dtype);
         }
@@ -27,7 +28,7 @@ impl Tensor {
         }
         let layout = given.layout().clone();
         let mut bytes = Bytes::of(&layout.shape, dtype)?;
-        given.with_view(|view| {
+        given.look(|view| {
             let output = OutView::new(&mut bytes, &layout.shape, dtype);
             output.into_iter().for_each(|mut output| match dtype {
                 DType::Bool => truths(&view.to_slice::<T>(), output.as_mut_slice()),
@@ -91,6 +92,18 @@ impl Tensor {
         out.copy_from_slice(data);
         to_or_from_little(out, dtype.part().size());
         Ok(Self::stored(bytes, Layout::contiguous(shape), dtype))
+    }
+
+    /// Whether it has the dtype, the shape and the bits of another tensor.
+    pub(crate) fn has_bits_of(&self, other: &Self) -> bool {
+        let bits = |it: &Self| {
+            it.look(
+                |view| with_size!(it.dtype(), T => typed::bytes_of(&view.to_slice::<T>()).to_vec()),
+            )
+        };
+        let is_it = self.shares_buffer(other) && self.layout() == other.layout();
+        let equal = || bits(self).is_ok_and(|it| bits(other).is_ok_and(|other| it == other));
+        self.meta() == other.meta() && (is_it || equal())
     }
 
     /// Appends the elements in row-major order, little endian.

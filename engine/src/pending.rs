@@ -21,28 +21,39 @@ pub(crate) trait Owed: Send + Sync {
     fn compute(&self) -> Result<()>;
 }
 
-/// What delivers all that is promised.
-pub(crate) type Flush = fn() -> Result<()>;
-
-thread_local! {
-    static FLUSH: Cell<Option<Flush>> = const { Cell::new(None) };
+/// Who promises values on a thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Promiser {
+    /// Delivers all that is promised.
+    pub(crate) flush: fn() -> Result<()>,
+    /// Called before a program looks at the elements of any tensor, promised or not; an error forbids it.
+    pub(crate) read: fn() -> Result<()>,
 }
 
-/// Has `flush` deliver what is promised on this thread; nobody if `None`.
-pub(crate) fn install(flush: Option<Flush>) {
-    FLUSH.set(flush);
+thread_local! {
+    static PROMISER: Cell<Option<Promiser>> = const { Cell::new(None) };
+}
+
+/// Has `promiser` deliver what is promised on this thread; nobody if `None`.
+pub(crate) fn install(promiser: Option<Promiser>) {
+    PROMISER.set(promiser);
+}
+
+/// Called before a program looks at elements.
+pub(crate) fn read() -> Result<()> {
+    PROMISER.get().map_or(Ok(()), |it| (it.read)())
 }
 
 /// As [`install`]; gives who did so before.
-pub(crate) fn replace(flush: Option<Flush>) -> Option<Flush> {
-    FLUSH.replace(flush)
+pub(crate) fn replace(promiser: Option<Promiser>) -> Option<Promiser> {
+    PROMISER.replace(promiser)
 }
 
 /// Delivers all values that are promised on this thread.
 ///
 /// Callers that change what ops do (the random seed, say) call this first.
 pub fn flush() -> Result<()> {
-    FLUSH.get().map_or(Ok(()), |flush| flush())
+    PROMISER.get().map_or(Ok(()), |it| (it.flush)())
 }
 
 impl fmt::Debug for Pending {

@@ -15,7 +15,7 @@ use crate::device::Device;
 use crate::dtype::Number;
 use crate::dtype::Strength;
 use crate::meter::Claim;
-use crate::pending::Pending;
+use crate::pending::{self, Pending};
 use crate::storage;
 use crate::tape::{self, Edge};
 use crate::{Buffer, DType, Error, Layout, Result, Shape};
@@ -255,7 +255,7 @@ impl Tensor {
         let dtype = self.dtype();
         let Some(bytes) = self.own_bytes() else { return Ok(false) };
         let write = || {
-            value.with_view(|view| {
+            value.look(|view| {
                 crate::with_size!(dtype, T => {
                     let (src, out) = (view.buffer::<T>(), typed::slice_mut::<T>(bytes));
                     match places {
@@ -317,8 +317,15 @@ impl Tensor {
         }
     }
 
-    /// Calls `body` with a view of the elements; an error if the user stopped what it did with them.
+    /// Calls `body` with a view of the elements; an error if the user stopped what it did with them, or if whoever records the
+    /// program forbids it to look at elements.
     pub fn with_view<R>(&self, body: impl FnOnce(View<'_>) -> R) -> Result<R> {
+        pending::read()?;
+        self.look(body)
+    }
+
+    /// As [`Tensor::with_view`], for what is no step of the program: checks, copies, what plans keep.
+    pub(crate) fn look<R>(&self, body: impl FnOnce(View<'_>) -> R) -> Result<R> {
         let buffer = self.storage()?;
         let view = View::new(buffer.host()?, self.layout(), self.dtype());
         let view = view.ok_or_else(Error::outside_storage)?;

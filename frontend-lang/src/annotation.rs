@@ -150,6 +150,15 @@ impl Pattern {
         (many <= 1).then(|| Pattern { text: text.to_owned(), dtype, dims })
     }
 
+    /// Dimensions that a name alone stands for, by their numbers.
+    pub fn named_dims(&self) -> impl Iterator<Item = (usize, &str)> {
+        let fixed = self.dims.iter().take_while(|it| !matches!(it, Dim::Any(_)));
+        fixed.enumerate().filter_map(|(at, dim)| match dim {
+            Dim::Name { name, times: 1, plus: 0 } => Some((at, name.as_str())),
+            _ => None,
+        })
+    }
+
     /// Raises if `value` is no tensor of this kind.
     pub fn check(&self, what: &str, value: &Value, sizes: &mut Sizes) -> Result<(), Raised> {
         let Some(tensor) = value.as_tensor() else {

@@ -493,6 +493,11 @@ pub trait NativeObject: 'static {
         false
     }
 
+    /// True if what it holds, as `traverse` shows it, is all that can change in it.
+    fn shows_state(&self) -> bool {
+        self.is_constant()
+    }
+
     /// A copy for the check before running; `None` makes the object unknown there.
     fn adopt(&self, cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
         Ok(self.is_constant().then(|| this.clone()))

@@ -2,11 +2,17 @@
 //!
 //! The body runs on every call, so prints and counters happen; the engine matches its ops against the recording.
 
+mod alone;
+pub mod any_sizes;
 pub mod notice;
+mod template;
+mod world;
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 
+use alone::Alone;
+pub(crate) use alone::Strict;
 use engine::Tensor;
 use engine::graph::Graph;
 use engine::trace::{Call, Excluded, Finished, Options, Stats, Traced, exclude};
@@ -31,8 +37,9 @@ static METHODS: &[NativeFn] = &[
         .opaque(),
     function(
         "dump",
-        "self, file, *, arg_names=None, output_names=None, test_case=False, user_info=''",
-        "Writes the latest call's graph with its weights into a file; gives the bytes written.",
+        "self, file, *, arg_names=None, output_names=None, test_case=False, user_info='', dynamic_axes=None",
+        "Writes the latest call's graph with its weights into a file; gives the bytes written. Dimensions that have a name can have \
+         any size: in annotations (`x: Tensor[\"N\", 784]`), or in dynamic_axes={\"x\": {0: \"N\"}}.",
         dump,
     )
     .opaque(),
@@ -46,6 +53,8 @@ pub struct TracedFn {
     last_call: RefCell<Option<Recorded>>,
     last: RefCell<Stats>,
     told: Told,
+    /// What runs without the body, where that is asked for.
+    alone: Alone,
 }
 
 /// Arguments of a call, kept so that it can be recorded once more.
@@ -77,6 +86,7 @@ impl TracedFn {
             last_call: RefCell::default(),
             last: RefCell::default(),
             told: Told::default(),
+            alone: Alone::default(),
         }
     }
 
@@ -85,9 +95,25 @@ impl TracedFn {
         &self.func
     }
 
-    /// What was recorded.
-    pub fn traced(&self) -> &Traced {
-        &self.traced
+    /// What was recorded; without the body, what was in the world of the latest call.
+    pub fn traced(&self) -> Traced {
+        self.alone.latest().unwrap_or_else(|| self.traced.clone())
+    }
+
+    /// Calls that ran without the body.
+    pub fn n_runs_alone(&self) -> usize {
+        self.alone.stats().1
+    }
+
+    /// What happened in all calls, as text.
+    pub fn stats(&self) -> String {
+        match self.traced.options().without_host {
+            true => {
+                let (stats, n_runs) = self.alone.stats();
+                format!("{stats}, {n_runs} calls without the body")
+            }
+            false => self.traced.stats().to_string(),
+        }
     }
 
     /// The latest call; `None` before the first.
@@ -109,14 +135,18 @@ impl TracedFn {
 
     /// The graph of the latest call with every captured tensor as a constant: recorded anew, without running ops.
     pub fn frozen_graph(&self, cx: &mut Cx) -> Result<Graph, Raised> {
-        let call = self.last_call().ok_or_else(|| {
-            Raised::new(
-                &TRACE_ERROR,
-                "nothing is recorded yet; call the function once, then dump it",
-            )
-        })?;
+        self.frozen_graph_of(cx, &self.recorded()?)
+    }
+
+    fn recorded(&self) -> Result<Recorded, Raised> {
+        let nothing = "nothing is recorded yet; call the function once, then dump it";
+        self.last_call().ok_or_else(|| Raised::new(&TRACE_ERROR, nothing))
+    }
+
+    fn frozen_graph_of(&self, cx: &mut Cx, call: &Recorded) -> Result<Graph, Raised> {
+        let recorded = self.traced.options();
         let options =
-            Options { record_only: true, capture_as_const: true, ..self.traced.options() };
+            Options { record_only: true, capture_as_const: true, without_host: false, ..recorded };
         let frozen = TracedFn::new(self.func.clone(), options);
         let args = CallArgs { positional: &call.positional, keywords: &call.keywords };
         // Nothing is computed, so what the body stores must not stay.
@@ -138,8 +168,11 @@ impl TracedFn {
             cx.shadow().memory.compiled = true;
             return cx.call_with(&self.func, args);
         }
-        let inputs = Inputs::of(args);
         let options = self.traced.options();
+        if alone::wants(&options) {
+            return self.alone.call(cx, self, args);
+        }
+        let inputs = Inputs::of(args);
         if options.capture_as_const && inputs.others > 0 {
             return Err(type_error(
                 "with capture_as_const=True every positional argument is a tensor; pass other things by keyword",
@@ -155,11 +188,7 @@ impl TracedFn {
         let res =
             cx.call_with(&self.func, CallArgs { positional: &positional, keywords: &keywords });
         if !call.is_inline() {
-            self.last_call.replace(Some(Recorded {
-                positional: args.positional.to_vec(),
-                keywords: args.keywords.to_vec(),
-                tensors: inputs.tensors,
-            }));
+            self.keep_call(args, inputs.tensors);
         }
         let value = match res {
             Ok(value) => value,
@@ -186,6 +215,19 @@ impl TracedFn {
         }
         self.last.replace(finished.stats);
         Ok(value)
+    }
+}
+
+impl TracedFn {
+    /// Notes a call without remarks, and what happened in it.
+    fn finished(&self, args: CallArgs<'_>, tensors: Vec<Tensor>, stats: Stats) {
+        self.keep_call(args, tensors);
+        self.last.replace(stats);
+    }
+
+    fn keep_call(&self, args: CallArgs<'_>, tensors: Vec<Tensor>) {
+        let (positional, keywords) = (args.positional.to_vec(), args.keywords.to_vec());
+        self.last_call.replace(Some(Recorded { positional, keywords, tensors }));
     }
 }
 
@@ -273,6 +315,7 @@ fn dump(cx: &mut Cx, args: Args<'_>) -> Res {
         output_names: names(cx, args.opt(3))?,
         test_case: cx.truth(&args[4])?,
         info: cx.str(&args[5])?,
+        any_sizes: args.opt(6).map(|it| any_sizes::dynamic_axes(cx, it)).transpose()?,
     };
     let traced = args.object::<TracedFn>(0)?;
     if lint::trains(&traced.func) {
@@ -283,7 +326,7 @@ fn dump(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn stats_text(_cx: &mut Cx, args: Args<'_>) -> Res {
-    Ok(Value::str(args.object::<TracedFn>(0)?.traced.stats().to_string()))
+    Ok(Value::str(args.object::<TracedFn>(0)?.stats()))
 }
 
 impl NativeObject for TracedFn {
@@ -322,7 +365,7 @@ impl NativeObject for TracedFn {
 
     fn repr(&self, cx: &mut Cx) -> Result<String, Raised> {
         let name = cx.getattr(&self.func, Sym::NAME)?;
-        Ok(format!("<traced function {}: {}>", cx.str(&name)?, self.traced.stats()))
+        Ok(format!("<traced function {}: {}>", cx.str(&name)?, self.stats()))
     }
 
     fn keeps_values(&self) -> bool {
@@ -332,12 +375,15 @@ impl NativeObject for TracedFn {
     fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
         visit(&self.func);
         if let Some(call) = &*self.last_call.borrow() {
-            call.positional.iter().chain(call.keywords.iter().map(|it| &it.1)).for_each(visit);
+            let named = call.keywords.iter().map(|it| &it.1);
+            call.positional.iter().chain(named).for_each(&mut *visit);
         }
+        self.alone.traverse(visit);
     }
 
     fn clear(&self) {
         self.last_call.replace(None);
+        self.alone.clear();
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Subject {
     /// As it is typed after `%trace show`.
     pub(crate) word: String,
     pub(crate) traced: Traced,
+    /// Calls that ran without the body.
+    pub(crate) alone: usize,
     /// Names of the arguments that are tensors.
     args: Vec<String>,
 }
@@ -23,7 +25,8 @@ pub(crate) struct Subject {
 impl Subject {
     fn function(name: String, function: &TracedFn) -> Self {
         let args = function.arg_names();
-        Self { title: name.clone(), word: name, traced: function.traced().clone(), args }
+        let (traced, alone) = (function.traced(), function.n_runs_alone());
+        Self { title: name.clone(), word: name, traced, alone, args }
     }
 
     fn step(step: CellStep) -> Self {
@@ -32,7 +35,7 @@ impl Subject {
             Some(line) => (format!("cell {cell}, loop at line {line}"), format!("{cell}:{line}")),
             None => (format!("cell {cell}"), cell.to_string()),
         };
-        Self { title, word, traced: step.traced, args: Vec::new() }
+        Self { title, word, traced: step.traced, alone: 0, args: Vec::new() }
     }
 }
 

@@ -127,7 +127,7 @@ fn first(tensor: &Tensor) -> Result<Option<Found>> {
         let nan = place(|it| it.is_nan()).map(|at| (NotFinite::Nan, at));
         nan.or_else(|| place(|it| it.is_infinite()).map(|at| (NotFinite::Infinite, at)))
     };
-    match tensor.with_view(|view| find(&lane::cast::<f64>(&view))) {
+    match tensor.look(|view| find(&lane::cast::<f64>(&view))) {
         // A trace that only builds a graph has no values.
         Err(Error::Abstract | Error::Trace { .. }) => Ok(None),
         found => found,

@@ -4,6 +4,7 @@ pub mod describe;
 pub mod node;
 pub mod op_by_op;
 pub mod parse;
+pub mod sizes;
 pub mod text;
 pub mod verify;
 

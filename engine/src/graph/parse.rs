@@ -219,12 +219,15 @@ impl<'a> Parser<'a> {
         Ok((0..n_outputs).map(|output| Value { node, output }).collect())
     }
 
-    /// `: f32[2, 3], ...` must say what was inferred.
+    /// `: f32[2, 3], ...` must say what was inferred; `_` leaves it open.
     fn check_metas(&mut self, values: &[Value]) -> Result<()> {
         self.expect(":")?;
         for (idx, &value) in values.iter().enumerate() {
             if idx > 0 {
                 self.expect(",")?;
+            }
+            if self.eat("_") {
+                continue;
             }
             let said = self.meta()?;
             let meta = self.graph.meta(value).clone();

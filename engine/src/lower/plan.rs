@@ -351,7 +351,7 @@ fn own(tensor: &Tensor) -> Result<Tensor> {
         let layout = Layout::contiguous(tensor.shape().clone());
         return Ok(tensor.with_layout(layout));
     }
-    let bytes = tensor.with_view(|view| {
+    let bytes = tensor.look(|view| {
         crate::with_size!(tensor.dtype(), T => {
             crate::storage::from_slice(&view.to_slice::<T>())
         })

@@ -5,13 +5,15 @@
 
 mod checksum;
 mod read;
+mod sizes;
 #[cfg(test)]
 mod tests;
 mod write;
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::rc::Rc;
 
+use crate::graph::text::constants;
 use crate::graph::{Graph, Kind, verify};
 use crate::lower::{self, Plan};
 use crate::passes;
@@ -19,6 +21,7 @@ use crate::rewrite::run::Log;
 use crate::{Error, Meta, Result, Tensor};
 
 pub use checksum::put as seal;
+pub use sizes::AnySize;
 pub use write::Summary;
 
 /// Format name in the metadata.
@@ -34,16 +37,33 @@ pub struct Model {
     cases: Vec<TestCase>,
     /// Text that the user keeps with the model.
     pub info: String,
-    plan: OnceCell<Rc<Plan>>,
+    /// Dimensions of inputs that can have any size.
+    sizes: Option<sizes::Sizes>,
+    /// Compiled plans by these sizes; the one that was used last stands last.
+    plans: RefCell<Vec<(Vec<usize>, Rc<Plan>)>>,
 }
+
+/// Sizes for which a model keeps plans.
+const MOST_PLANS: usize = 16;
 
 /// An input or output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     /// Its name; unique among inputs or outputs.
     pub name: String,
-    /// Its shape and dtype.
+    /// Its shape and dtype; of dimensions that can have any size, those of the call that was written.
     pub meta: Meta,
+    /// The dimensions of an input that can have any size.
+    pub free: Vec<usize>,
+    /// What it is in words where it depends on such sizes: `f32[N, 784]`.
+    pub(crate) words: Option<String>,
+}
+
+impl Port {
+    /// A port of one kind alone.
+    pub fn new(name: &str, meta: Meta) -> Self {
+        Self { name: name.into(), meta, free: Vec::new(), words: None }
+    }
 }
 
 /// Inputs with the outputs that the model gave for them when the case was made.
@@ -74,8 +94,8 @@ impl Model {
         }
         let input_names = names("input", "arg", inputs, graph.inputs().len())?;
         let output_names = names("output", "out", outputs, graph.outputs.len())?;
-        let (cases, info, plan) = (Vec::new(), String::new(), OnceCell::new());
-        Ok(Self { graph, input_names, output_names, cases, info, plan })
+        let (cases, info, plans) = (Vec::new(), String::new(), RefCell::default());
+        Ok(Self { graph, input_names, output_names, cases, info, sizes: None, plans })
     }
 
     /// The graph, weights included.
@@ -86,21 +106,23 @@ impl Model {
     /// Inputs in order.
     pub fn inputs(&self) -> Vec<Port> {
         let ids = self.graph.inputs().iter();
-        let port = |(&id, name): (&u32, &String)| Port {
-            name: name.clone(),
-            meta: self.graph.node(id).metas[0].clone(),
+        let port = |(at, (&id, name)): (usize, (&u32, &String))| {
+            let places = self.any_sizes().iter().flat_map(|it| &it.places);
+            let free = places.filter(|it| it.0 == at).map(|it| it.1).collect();
+            let meta = self.graph.node(id).metas[0].clone();
+            Port { name: name.clone(), meta, free, words: self.words(true, at) }
         };
-        ids.zip(&self.input_names).map(port).collect()
+        ids.zip(&self.input_names).enumerate().map(port).collect()
     }
 
     /// Outputs in order.
     pub fn outputs(&self) -> Vec<Port> {
         let values = self.graph.outputs.iter();
-        let port = |(&value, name): (_, &String)| Port {
-            name: name.clone(),
-            meta: self.graph.meta(value).clone(),
+        let port = |(at, (&value, name)): (usize, (_, &String))| {
+            let meta = self.graph.meta(value).clone();
+            Port { name: name.clone(), meta, free: Vec::new(), words: self.words(false, at) }
         };
-        values.zip(&self.output_names).map(port).collect()
+        values.zip(&self.output_names).enumerate().map(port).collect()
     }
 
     /// The test cases that the file holds.
@@ -115,19 +137,36 @@ impl Model {
         Ok(())
     }
 
-    /// The compiled plan, made when first needed.
+    /// The compiled plan for the sizes that [`Port::meta`] gives, made when first needed.
     pub fn plan(&self) -> Result<Rc<Plan>> {
-        if let Some(plan) = self.plan.get() {
-            return Ok(plan.clone());
-        }
-        let graph = passes::optimize(self.graph.clone(), 2, &mut Log::default())?;
-        let plan = Rc::new(lower::compile(&graph, true)?);
-        Ok(self.plan.get_or_init(|| plan).clone())
+        let inputs: Vec<Tensor> =
+            self.inputs().into_iter().map(|it| Tensor::abstract_of(it.meta)).collect();
+        self.plan_at(&self.sizes_of(&inputs)?)
     }
 
-    /// The outputs for these inputs.
+    /// The outputs for these inputs. Each size of a dimension that can have any is compiled once.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-        self.plan()?.run(inputs)
+        self.plan_at(&self.sizes_of(inputs)?)?.run(inputs)
+    }
+
+    fn plan_at(&self, at: &[usize]) -> Result<Rc<Plan>> {
+        let mut plans = self.plans.borrow_mut();
+        if let Some(known) = plans.iter().position(|it| it.0 == at) {
+            let known = plans.remove(known);
+            plans.push(known);
+        } else {
+            let graph = match &self.sizes {
+                Some(sizes) => sizes.template.graph(at, &constants(&self.graph))?,
+                None => self.graph.clone(),
+            };
+            let graph = passes::optimize(graph, 2, &mut Log::default())?;
+            if plans.len() >= MOST_PLANS {
+                plans.remove(0);
+            }
+            plans.push((at.to_vec(), Rc::new(lower::compile(&graph, true)?)));
+        }
+        let none = || Error::Trace { problem: "a plan was lost".into() };
+        plans.last().map(|it| it.1.clone()).ok_or_else(none)
     }
 
     /// Runs all test cases; per case the largest error relative to `max(1, |expected|)`. Equal infinities and NaN count

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use safetensors::SafeTensors;
 
-use super::{FORMAT, Model, TestCase, VERSION, checksum};
-use crate::region::parse;
+use super::{AnySize, FORMAT, Model, TestCase, VERSION, checksum};
+use crate::graph::sizes::Template;
+use crate::region::{self, parse};
 use crate::{DType, Error, Meta, Result, Shape, Tensor, atomic_file};
 
 /// Most weights, and most test cases.
@@ -60,6 +61,15 @@ fn read(bytes: &[u8]) -> Result<Model> {
     let mut model = Model::new(graph, &names(text("inputs")?)?, &names(text("outputs")?)?)
         .map_err(|it| damaged(&it.to_string()))?;
     text("info")?.clone_into(&mut model.info);
+    if metadata.contains_key("any sizes") {
+        let any = any_sizes(text("any sizes")?)?;
+        let names = any.iter().map(|it| it.name.clone()).collect();
+        let template = text("graph for any sizes")?.to_owned();
+        let template = Template::stored(template, names, region::region_of);
+        model = template
+            .and_then(|it| model.with_any_sizes(it, any))
+            .map_err(|it| damaged(&it.to_string()))?;
+    }
     let n_cases: usize = text("cases")?.parse().map_err(|_| damaged("`cases` is no number"))?;
     for idx in 0..n_cases.min(MOST) {
         let inputs = list(&format!("case.{idx}.input"))?;
@@ -93,6 +103,21 @@ fn tensor(file: &SafeTensors<'_>, name: &str) -> Result<Tensor> {
         Error::File { problem } => damaged(&format!("{name}: {problem}")),
         other => other,
     })
+}
+
+fn any_sizes(text: &str) -> Result<Vec<AnySize>> {
+    let broken = || damaged("its dimensions of any size are damaged");
+    let all: Vec<serde_json::Value> = serde_json::from_str(text).map_err(|_| broken())?;
+    let one = |it: &serde_json::Value| {
+        let name = it.get("name")?.as_str()?.to_owned();
+        let places = it.get("places")?.as_array()?;
+        let place = |it: &serde_json::Value| {
+            let at = |at: usize| usize::try_from(it.get(at)?.as_u64()?).ok();
+            Some((at(0)?, at(1)?))
+        };
+        Some(AnySize { name, places: places.iter().map(place).collect::<Option<_>>()? })
+    };
+    all.iter().map(|it| one(it).ok_or_else(broken)).collect()
 }
 
 fn names(text: &str) -> Result<Vec<String>> {

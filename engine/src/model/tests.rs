@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::graph::parse::parse;
+use crate::graph::sizes::Template;
 use crate::test_ops::tensor;
 use crate::{DType, Shape};
 
@@ -140,8 +141,65 @@ fn names_must_fit() {
     let graph = || parse("graph(%0: f32[2]) { %1 = neg(%0) : f32[2] return %1 }", &[]).unwrap();
     let model = Model::new(graph(), &[], &[]).unwrap();
     let meta = Meta::new(Shape::from([2]), DType::F32);
-    assert_eq!(model.inputs(), [Port { name: "arg_0".into(), meta: meta.clone() }]);
-    assert_eq!(model.outputs(), [Port { name: "out_0".into(), meta }]);
+    assert_eq!(model.inputs(), [Port::new("arg_0", meta.clone())]);
+    assert_eq!(model.outputs(), [Port::new("out_0", meta)]);
     let error = Model::new(graph(), &["a".into(), "b".into()], &[]).err().unwrap();
     assert!(error.to_string().contains("wrong number of input names"), "{error}");
+}
+
+/// `GRAPH` for any number of rows.
+fn any_rows() -> Model {
+    let fixed = model();
+    let weights = constants(fixed.graph());
+    let at = |sizes: &[usize]| {
+        let text = GRAPH.replace("[2, ", &format!("[{}, ", sizes[0]));
+        parse(&text, &weights)
+    };
+    let template =
+        Template::of(&["N".into()], &[2], &mut |it| at(it), crate::region::region_of).unwrap();
+    let any = vec![AnySize { name: "N".into(), places: vec![(0, 0)] }];
+    fixed.with_any_sizes(template, any).unwrap()
+}
+
+#[test]
+fn a_model_takes_any_number_of_rows() {
+    let model = Model::from_bytes(&any_rows().to_bytes().unwrap()).unwrap();
+    let (inputs, outputs) = (model.inputs(), model.outputs());
+    assert_eq!(inputs[0].to_string(), "f32[N, 3]");
+    assert_eq!(
+        (outputs[0].to_string(), outputs[1].to_string()),
+        ("f32[N, 1]".into(), "bool[N, 4]".into())
+    );
+    assert!(inputs[0].takes_sizes(&[9, 3]) && !inputs[0].takes_sizes(&[9, 4]));
+    assert_eq!(model.check().unwrap(), [0.0]);
+    let x: Vec<f32> = (0..15).map(|it| it as f32 * 0.3).collect();
+    let x = Tensor::from_vec(&x, Shape::from([5, 3])).unwrap();
+    let all = model.run(std::slice::from_ref(&x)).unwrap();
+    assert_eq!(all[1].shape().to_vec(), [5, 4]);
+    for row in 0..5_i64 {
+        let one = crate::functional::slice(&x, 0, row, row + 1, 1).unwrap();
+        let alone = model.run(&[one]).unwrap();
+        assert_eq!(bits(&alone[..1])[0][0], bits(&all[..1])[0][row as usize]);
+    }
+    assert!(model.run(&[Tensor::from_vec(&[1.0_f32; 8], Shape::from([2, 4])).unwrap()]).is_err());
+}
+
+#[test]
+fn damaged_sizes_are_errors() {
+    let bytes = any_rows().to_bytes().unwrap();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    for (from, to) in [
+        ("<N>", "<M>"),
+        ("<N>", "<2*"),
+        ("[[0,0]]", "[[0,7]]"),
+        ("[[0,0]]", "[[4,0]]"),
+        ("[[0,0]]", "[     ]"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let at = bytes.windows(from.len()).position(|it| it == from.as_bytes()).unwrap();
+        let mut broken = bytes.clone();
+        broken[at..at + to.len()].copy_from_slice(to.as_bytes());
+        seal(&mut broken);
+        assert!(Model::from_bytes(&broken).is_err(), "{to}");
+    }
 }

@@ -78,7 +78,7 @@ impl Model {
 
     /// Values of safetensors metadata are strings.
     fn metadata(&self) -> Value {
-        json!({
+        let mut metadata = json!({
             "checksum": checksum::NONE_YET,
             "format": FORMAT,
             "version": VERSION.to_string(),
@@ -87,7 +87,14 @@ impl Model {
             "outputs": json!(self.output_names).to_string(),
             "cases": self.cases.len().to_string(),
             "info": self.info,
-        })
+        });
+        if let (Some(sizes), Some(all)) = (&self.sizes, metadata.as_object_mut()) {
+            let any: Vec<Value> =
+                sizes.any.iter().map(|it| json!({"name": it.name, "places": it.places})).collect();
+            all.insert("graph for any sizes".into(), sizes.template.text().into());
+            all.insert("any sizes".into(), json!(any).to_string().into());
+        }
+        metadata
     }
 
     fn tensors(&self) -> Vec<(String, Tensor)> {

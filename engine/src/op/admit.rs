@@ -99,7 +99,7 @@ impl<'a> AdmitCx<'a> {
             Operands::Updated(_, others) => {
                 idx.checked_sub(1).map_or(Ok(()), |it| look(&others[it]))
             }
-            Operands::Tensors(all) if all[idx].is_known() => all[idx].with_view(|it| look(&it))?,
+            Operands::Tensors(all) if all[idx].is_known() => all[idx].look(|it| look(&it))?,
             Operands::Tensors(_) => {
                 self.unseen.set(true);
                 Ok(())

@@ -58,7 +58,7 @@ pub fn parse_region(text: &str) -> Result<Region> {
 }
 
 /// A graph as a region. Graphs of one text whose ops stand at the same places are one region, so what was compiled for the first serves all.
-pub(crate) fn region_of(graph: &Graph) -> Result<Region> {
+pub fn region_of(graph: &Graph) -> Result<Region> {
     let plain =
         |kind: &Kind| matches!(kind, Kind::Input { .. } | Kind::Number(_) | Kind::Op { .. });
     if !graph.nodes().iter().all(|it| plain(&it.kind)) || !graph.stores.is_empty() {

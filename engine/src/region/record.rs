@@ -17,7 +17,7 @@ use crate::interpreter::{self, Interpreter, Root};
 use crate::op::{Body, Grad};
 use crate::ops::control::stop_gradient;
 use crate::ops::create::full;
-use crate::pending::{self, Flush, Pending};
+use crate::pending::{self, Pending, Promiser};
 use crate::tape::{self, Mark, Node};
 use crate::tensor::{Data, Outputs};
 use crate::trace::{Key, key_of, reads_values};
@@ -36,7 +36,7 @@ pub fn is_recording() -> bool {
 /// A region under way. Dropping it without [`Recording::finish`] forgets it.
 pub struct Recording {
     before: Option<&'static dyn Interpreter>,
-    flush: Option<Flush>,
+    promiser: Option<Promiser>,
     taped: bool,
 }
 
@@ -45,10 +45,10 @@ impl Recording {
     pub fn begin() -> Self {
         let before = interpreter::current();
         interpreter::install(Some(&Regions));
-        let flush = pending::replace(Some(refuse));
+        let promiser = pending::replace(Some(Promiser { flush: refuse, read: || Ok(()) }));
         let taped = tape::enabled();
         UNDER_WAY.with_borrow_mut(|it| it.push(Recorder { taped, ..Recorder::default() }));
-        Self { before, flush, taped }
+        Self { before, promiser, taped }
     }
 
     /// A value that the region takes, before what it captures; `edged` if gradients may flow to it.
@@ -77,7 +77,7 @@ impl Recording {
 
     fn restore(&self) {
         interpreter::install(self.before);
-        pending::replace(self.flush);
+        pending::replace(self.promiser);
         tape::set_enabled(self.taped);
     }
 }

@@ -38,6 +38,12 @@ impl Edge {
         self.node.id
     }
 
+    /// Whether a reverse walk has passed the step and taken away what it saved.
+    pub fn is_passed(&self) -> bool {
+        let is_taken = |it: &OpStep| it.saved.lock().is_ok_and(|it| it.is_none());
+        self.node.op.as_ref().is_some_and(is_taken)
+    }
+
     /// What a leaf was told to keep; see [`Tensor::leaf_keeping`].
     pub fn kept(&self) -> Option<&Kept> {
         self.node.kept.as_ref()

@@ -64,16 +64,6 @@ impl Traced {
         self.alone(args).map(|_| ())
     }
 
-    /// Whether the path for these arguments is compiled for runs without the body.
-    pub fn is_prepared_alone(&self, args: &[Tensor]) -> bool {
-        let recorded = self.0.borrow();
-        let is_it = |tree: &&Tree| {
-            tree.signature.len() == args.len()
-                && tree.signature.iter().zip(args).all(|(it, arg)| *it == ArgSpec::of(arg))
-        };
-        recorded.trees.iter().find(is_it).is_some_and(|it| it.alone.is_some())
-    }
-
     fn alone(&self, args: &[Tensor]) -> Result<Rc<Alone>> {
         let mut recorded = self.0.borrow_mut();
         let options = recorded.options.clone();

@@ -97,6 +97,10 @@ pub(crate) struct State {
     /// Reverse walks that are under way, and whether there was one.
     pub(super) walking: usize,
     pub(super) walked: bool,
+    /// Why the body cannot be left out.
+    pub(super) refused: Option<Error>,
+    /// Captures of a body that is to be left out: what it makes of numbers is the same in each call.
+    pub(super) made: Vec<Tensor>,
 }
 
 impl State {
@@ -127,6 +131,8 @@ impl State {
             recording: None,
             walking: 0,
             walked: false,
+            refused: None,
+            made: Vec::new(),
         };
         if mode != Mode::Replay {
             state.index();
@@ -159,25 +165,29 @@ impl State {
             return Ok(Some((self.extend(op, inputs, attrs)?, Mark::NONE)));
         }
         if reads_values {
-            self.read()?
+            self.may_read()?;
+            self.flush()?
         } else {
             self.diverge(op, inputs, attrs)?
         }
         Ok(None)
     }
 
-    /// As [`State::flush`], for a body that reads a value.
-    pub(super) fn read(&mut self) -> Result<()> {
-        if self.options.without_host && self.mode == Mode::Replay {
-            return Err(Error::Trace {
-                problem:
-                    "the value of a tensor is read here, and a run without the body cannot do \
-                          that; return the tensor and read it outside, or trace without \
-                          without_host=True"
-                        .into(),
-            });
+    /// An error where the body looks at elements and is to run without them. The call fails then, also if the body goes on.
+    pub(super) fn may_read(&mut self) -> Result<()> {
+        if !self.options.without_host {
+            return Ok(());
         }
-        self.flush()
+        Err(self.refuse(
+            "the value of a tensor is read here, and a run without the body cannot do that; return the tensor and \
+             read it outside, or trace without without_host=True",
+        ))
+    }
+
+    /// The error for what cannot be part of a run without the body; the call ends with it.
+    pub(super) fn refuse(&mut self, problem: &str) -> Error {
+        let error = Error::Trace { problem: problem.into() };
+        self.refused.get_or_insert(error).clone()
     }
 
     /// Delivers all values that someone can still read; the current segment ends here.
@@ -214,16 +224,56 @@ impl State {
             let results = results.iter().map(|it| self.known_ref(it)).collect();
             let lives = |it: &(u32, &Slot)| it.1.root.lives();
             let left = (0..).zip(&self.results).filter(lives).map(|it| it.0).collect();
-            let end = End { results, left, stores: None, n_calls: 0 };
+            let end = End { results, left, ..End::default() };
             self.tree.step_mut(self.cursor).end = Some(end);
             self.tree.n_paths += 1;
         }
         let Some(stores) = stores else { return };
+        let constants = if self.options.without_host { self.constants(stores) } else { Vec::new() };
         let stores = (0..).zip(stores).filter_map(|(at, it)| self.stored(at, it)).collect();
         if let Some(end) = &mut self.tree.step_mut(self.cursor).end {
+            end.constants = constants;
             self.tree.n_told += usize::from(end.stores.replace(stores).is_none());
             self.tree.alone = None;
         }
+    }
+
+    /// Notes a tensor from outside that an op uses first.
+    pub(super) fn capture(
+        captures: &mut Vec<Slot>,
+        made: &mut Vec<Tensor>,
+        options: &Options,
+        tensor: &Tensor,
+    ) {
+        captures.push(Slot { held: Some(tensor.detach()), ..Slot::of(tensor) });
+        if options.without_host {
+            made.push(tensor.detach());
+        }
+    }
+
+    /// The captures that are none of the caller's variables, which are all that the body can find: it has made them of numbers. The
+    /// same numbers in each call, or the body cannot be left out.
+    fn constants(&mut self, stores: &[(Place, Tensor)]) -> Vec<(u32, Tensor)> {
+        let made = std::mem::take(&mut self.made);
+        let is_variable = |slot: &Slot| {
+            let found = stores.iter().map(|it| &it.0.0).chain(&self.args);
+            found.into_iter().any(|it| it.root.is_root(&slot.root))
+        };
+        let slots = (0..).zip(&self.captures).zip(made);
+        let constants: Vec<(u32, Tensor)> = slots
+            .filter(|((_, slot), _)| !is_variable(slot))
+            .map(|((at, _), tensor)| (at, tensor))
+            .collect();
+        let known = self.tree.step(self.cursor).end.as_ref().map(|it| &it.constants);
+        let differs = known.is_some_and(|known| {
+            known.iter().zip(&constants).any(|(a, b)| a.0 != b.0 || !a.1.has_bits_of(&b.1))
+        });
+        if differs {
+            self.refuse(
+                "a tensor that the body makes of numbers is another one in each call; make it outside and pass it",
+            );
+        }
+        constants
     }
 
     /// What is left in a variable; `None` if the call has made it itself, or has not seen it.

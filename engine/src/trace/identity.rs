@@ -48,6 +48,15 @@ impl Root {
         }
     }
 
+    /// Whether both name the same elements, or some of the same.
+    pub(super) fn is_root(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Stored(a), Self::Stored(b)) => a.ptr_eq(b),
+            (Self::Pending(a), Self::Pending(b)) => a.ptr_eq(b),
+            _ => false,
+        }
+    }
+
     fn is(&self, tensor: &Tensor) -> bool {
         match (self, tensor.data()) {
             (Self::Pending(root), Data::Pending(pending)) => root.as_ptr() == Arc::as_ptr(pending),

@@ -131,7 +131,7 @@ impl State {
                 Ref::Capture(at) => match self.captures.get_mut(at as usize) {
                     Some(slot) => slot.hold(tensor),
                     None => {
-                        self.captures.push(Slot { held: Some(tensor.detach()), ..Slot::of(tensor) })
+                        State::capture(&mut self.captures, &mut self.made, &self.options, tensor)
                     }
                 },
                 Ref::Result(at) if (at as usize) < self.settled => {

@@ -42,6 +42,7 @@ pub use call::Stats;
 pub use departure::{Departure, just_departed};
 pub use latest::{Compiled, Given, Latest, Left, Place};
 pub use traced::{Call, Excluded, Finished, Options, Path, Traced, exclude};
+pub use tree::ArgSpec;
 
 pub use crate::pending::flush;
 
@@ -49,7 +50,7 @@ pub(crate) use identity::{Key, key_of};
 pub(crate) use recording::reads_values;
 
 use crate::interpreter::{self, Interpreter, Root};
-use crate::pending;
+use crate::pending::{self, Promiser};
 use crate::tape::{Mark, Node};
 use crate::tensor::Outputs;
 use crate::{Attrs, OpDef, Result, Tensor};
@@ -74,7 +75,12 @@ pub fn is_symbolic() -> bool {
 
 /// Delivers all values that the running trace still owes, because somebody reads one.
 fn deliver_all() -> Result<()> {
-    with(State::read).unwrap_or(Ok(()))
+    with(|it| it.may_read().and_then(|()| it.flush())).unwrap_or(Ok(()))
+}
+
+/// A program looks at elements.
+fn look() -> Result<()> {
+    with(State::may_read).unwrap_or(Ok(()))
 }
 
 /// The interpreter of all traces: it asks the running one.
@@ -134,7 +140,7 @@ impl Interpreter for Tracing {
 fn install(state: Option<Active>) -> Option<Active> {
     let is_on = state.is_some();
     interpreter::install(is_on.then_some(&Tracing));
-    pending::install(is_on.then_some(deliver_all));
+    pending::install(is_on.then_some(Promiser { flush: deliver_all, read: look }));
     ACTIVE.replace(state)
 }
 

@@ -73,6 +73,7 @@ impl State {
         let n_captures = self.captures.len();
         self.append(op, inputs, attrs, outs);
         self.captures.truncate(n_captures);
+        self.made.truncate(n_captures);
         let id = self.cursor;
         self.follow(id, inputs)
     }
@@ -146,7 +147,7 @@ impl State {
             return known;
         }
         let it = Ref::Capture(self.captures.len() as u32);
-        self.captures.push(Slot { held: Some(tensor.detach()), ..Slot::of(tensor) });
+        Self::capture(&mut self.captures, &mut self.made, &self.options, tensor);
         self.know(tensor, it);
         it
     }

@@ -190,6 +190,8 @@ struct Builder<'a> {
     captures: Vec<&'a Captured>,
     /// What a whole path leaves in variables.
     stores: &'a [Stored],
+    /// Captures that are part of its graph.
+    constants: &'a [(u32, Tensor)],
     next_result: u32,
     n_fed: u32,
 }
@@ -209,6 +211,7 @@ impl<'a> Builder<'a> {
             values: FxHashMap::default(),
             captures: steps().flat_map(|it| &it.captures).collect(),
             stores: &[],
+            constants: &[],
             next_result: n_before as u32,
             n_fed: 0,
         }
@@ -218,6 +221,7 @@ impl<'a> Builder<'a> {
     fn whole(tree: &'a Tree, end: StepId) -> Result<Self> {
         let mut builder = Self::new(tree, ROOT, end);
         builder.stores = tree.stores(end);
+        builder.constants = tree.step(end).end.as_ref().map_or(&[], |it| &it.constants);
         for at in 0..tree.signature.len() {
             builder.operand(Ref::Arg(at as u32))?;
         }
@@ -258,7 +262,8 @@ impl<'a> Builder<'a> {
             }
             Ref::Capture(at) => {
                 let spec = self.captures[at as usize];
-                match (&spec.constant, self.stored_at(it)) {
+                let made = self.constants.iter().find(|it| it.0 == at).map(|it| &it.1);
+                match (spec.constant.as_ref().or(made), self.stored_at(it)) {
                     (_, Some(at)) => self.input(Source::Variable(at), spec.dtype, &spec.layout),
                     (Some(tensor), None) => self.graph.constant(tensor),
                     (None, None) => self.input(Source::Capture(at), spec.dtype, &spec.layout),

@@ -15,7 +15,7 @@ use crate::apply::anomaly::{self, Watch};
 use crate::graph::Graph;
 use crate::lower::Plan;
 use crate::passes;
-use crate::pending::Pending;
+use crate::pending::{self, Pending};
 use crate::rewrite::run::Log;
 use crate::tensor::Data;
 use crate::{Error, Result, Tensor};
@@ -256,6 +256,11 @@ impl Call {
         self.state.is_none()
     }
 
+    /// What was refused of a body that is to be left out later, even if the body goes on.
+    pub fn refused(&self) -> Option<Error> {
+        self.state.as_ref().and_then(|it| it.borrow().refused.clone())
+    }
+
     /// Whether it is worth knowing what the call leaves in variables: that is not known of every path yet.
     pub fn asks_for_stores(&self) -> bool {
         let asks = |it: &Active| {
@@ -282,7 +287,8 @@ impl Call {
             return Ok(Finished { results: results.to_vec(), stats: Stats::default() });
         };
         let mut running = state.borrow_mut();
-        let res = complete(&mut running, &self.seen, results, stores);
+        let res = complete(&mut running, &self.seen, results, stores)
+            .and_then(|()| running.refused.clone().map_or(Ok(()), Err));
         if res.is_err() {
             running.forget();
         }
@@ -368,8 +374,10 @@ fn kinds(tree: &Tree) -> String {
 /// While it exists, ops run eagerly and are not recorded; what they compute comes back as captured tensors.
 pub struct Excluded(Option<Active>);
 
-/// Takes the running trace out of the way until the guard is dropped. Values owed so far are delivered first.
+/// Takes the running trace out of the way until the guard is dropped. Values owed so far are delivered first. An error where the body
+/// is to be left out: nobody would run what is excluded.
 pub fn exclude() -> Result<Excluded> {
+    pending::read()?;
     flush()?;
     Ok(Excluded(install(None)))
 }

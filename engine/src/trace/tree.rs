@@ -91,6 +91,8 @@ pub(super) struct End {
     pub(super) left: Vec<u32>,
     /// What the call left in variables, in the order in which its caller names them; `None` until one does.
     pub(super) stores: Option<Vec<Stored>>,
+    /// Of a body that is to be left out, the captures that it makes of numbers, by their numbers.
+    pub(super) constants: Vec<(u32, Tensor)>,
     /// Calls that took this path.
     pub(super) n_calls: usize,
 }
@@ -115,15 +117,15 @@ impl Stored {
 
 /// An argument as the signature sees it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ArgSpec {
+pub struct ArgSpec {
     pub(super) dtype: DType,
     pub(super) layout: Layout,
     pub(super) number: bool,
 }
 
 impl ArgSpec {
-    /// Offsets do not count.
-    pub(super) fn of(tensor: &Tensor) -> Self {
+    /// That of a tensor. Offsets do not count.
+    pub fn of(tensor: &Tensor) -> Self {
         let layout = Layout { offset: 0, ..tensor.layout().clone() };
         Self { dtype: tensor.dtype(), layout, number: tensor.as_number().is_some() }
     }

@@ -182,6 +182,12 @@ impl Cx {
 const OUTSIDE: &[&str] =
     &["matplotlib.pyplot", "notegrad", "os", "random", "sys", "time", "torch.random"];
 
+/// Whether a function acts outside of the program, or depends on what is there.
+pub(crate) fn acts_outside(row: &'static NativeFn) -> bool {
+    let looks_around = matches!(row.name, "globals" | "locals");
+    row.effect == Effect::Opaque || is_hidden(row) || ONLY_SHOWS.contains(&row.name) || looks_around
+}
+
 fn is_hidden(row: &'static NativeFn) -> bool {
     thread_local! {
         static ROWS: FxHashSet<usize> = MODULES

@@ -98,7 +98,7 @@ impl Describer {
         }
         if let Some(traced) = value.downcast::<TracedFn>() {
             let mut subject = (*self.describe(cx, &traced.func().clone(), depth)).clone();
-            subject.facts.push(("Traced", traced.traced().stats().to_string()));
+            subject.facts.push(("Traced", traced.stats()));
             return Arc::new(subject);
         }
         if let Some(StaticMethod(inner)) = value.downcast() {

@@ -101,6 +101,10 @@ impl NativeObject for Property {
         get && is_stateless(&self.set) && is_stateless(&self.delete)
     }
 
+    fn shows_state(&self) -> bool {
+        true
+    }
+
     fn getattr(&self, cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
         let getter = match &self.get {
             Get::Func(func) => func.clone(),
@@ -142,6 +146,10 @@ impl NativeObject for StaticMethod {
         is_stateless(&self.0)
     }
 
+    fn shows_state(&self) -> bool {
+        true
+    }
+
     fn is_callable(&self) -> bool {
         true
     }
@@ -166,6 +174,10 @@ impl NativeObject for ClassMethod {
 
     fn is_constant(&self) -> bool {
         is_stateless(&self.0)
+    }
+
+    fn shows_state(&self) -> bool {
+        true
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Value)) {

@@ -8,6 +8,7 @@ use engine::model::Model;
 use crate::native::*;
 use crate::tensor::convert;
 use crate::trace::TracedFn;
+use crate::trace::any_sizes::AnyDim;
 
 /// The type of a loaded model.
 pub static MODEL: NativeType = NativeType {
@@ -34,15 +35,27 @@ pub struct DumpOptions {
     pub test_case: bool,
     /// Text kept with the model.
     pub info: String,
+    /// Dimensions that can have any size; `None`: those with names in annotations.
+    pub any_sizes: Option<Vec<AnyDim>>,
 }
 
 /// A model of the latest call of `traced`, weights inside.
 pub fn model_of(cx: &mut Cx, traced: &TracedFn, options: &DumpOptions) -> Result<Model, Raised> {
-    let graph = traced.frozen_graph(cx)?;
+    let any = traced.any_sizes(options.any_sizes.as_deref())?;
+    let (template, graph) = match any.is_empty() {
+        true => (None, traced.frozen_graph(cx)?),
+        false => {
+            let (template, graph) = traced.graph_of_any_sizes(cx, &any)?;
+            (Some(template), graph)
+        }
+    };
     let call = traced.last_call();
     let (own_names, tensors) = call.map(|it| (it.names(), it.tensors)).unwrap_or_default();
     let names = if options.arg_names.is_empty() { &own_names } else { &options.arg_names };
     let mut model = Model::new(graph, names, &options.output_names)?;
+    if let Some(template) = template {
+        model = model.with_any_sizes(template, any)?;
+    }
     model.info.clone_from(&options.info);
     if options.test_case {
         let inputs: Vec<Tensor> = tensors.iter().map(Tensor::detach).collect();
@@ -68,7 +81,8 @@ pub struct ModelObj(pub Model);
 
 fn ports(ports: Vec<engine::model::Port>) -> Value {
     let pair = |it: engine::model::Port| {
-        Value::tuple(vec![Value::from(it.name), Value::str(it.meta.to_string())])
+        let kind = it.to_string();
+        Value::tuple(vec![Value::from(it.name), Value::str(kind)])
     };
     Value::list(ports.into_iter().map(pair).collect())
 }
@@ -104,14 +118,13 @@ impl ModelObj {
             let keyword =
                 args.keywords.iter().find(|it| it.0.as_str() == port.name).map(|it| &it.1);
             let value = args.positional.get(at).or(keyword).ok_or_else(|| {
-                type_error(format!("the input '{}' ({}) is missing", port.name, port.meta))
+                type_error(format!("the input '{}' ({port}) is missing", port.name))
             })?;
             let tensor = convert::variable(value)?.get().detach();
-            if tensor.meta() != port.meta {
+            if !port.takes(&tensor.meta()) {
                 return Err(shape_error(format!(
-                    "the input '{}' is {}, got {}",
+                    "the input '{}' is {port}, got {}",
                     port.name,
-                    port.meta,
                     tensor.meta()
                 )));
             }
@@ -148,11 +161,7 @@ impl NativeObject for ModelObj {
 
     fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
         let text = |ports: Vec<engine::model::Port>| {
-            ports
-                .iter()
-                .map(|it| format!("{}: {}", it.name, it.meta))
-                .collect::<Vec<_>>()
-                .join(", ")
+            ports.iter().map(|it| format!("{}: {it}", it.name)).collect::<Vec<_>>().join(", ")
         };
         Ok(format!("<model ({}) -> ({})>", text(self.0.inputs()), text(self.0.outputs())))
     }

@@ -1,12 +1,21 @@
 //! Modules, and the slots that hold their global names.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use rustc_hash::FxHashMap;
 
 use crate::sym::Sym;
 use crate::value::Value;
 use std::rc::Rc;
+
+thread_local! {
+    static CHANGES: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Changes whenever a program sets or deletes an attribute of a module.
+pub(crate) fn changes() -> u32 {
+    CHANGES.get()
+}
 
 /// A module.
 pub struct Module {
@@ -29,6 +38,14 @@ pub(crate) struct GlobalSlot {
     pub(crate) value: Value,
     /// What the name means where it is not assigned.
     pub(crate) builtin: Value,
+}
+
+impl Module {
+    /// Sets an attribute from outside; an unbound value deletes it.
+    pub(crate) fn set(&self, name: Sym, value: Value) {
+        CHANGES.set(CHANGES.get().wrapping_add(1));
+        self.globals.set(name, value);
+    }
 }
 
 impl Globals {

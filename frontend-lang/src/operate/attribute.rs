@@ -211,7 +211,7 @@ impl Cx {
                 it.name
             ))),
             Value::Module(it) => {
-                it.globals.set(name, new);
+                it.set(name, new);
                 Ok(())
             }
             _ => {
@@ -247,7 +247,7 @@ impl Cx {
             }
             Value::Class(it) if it.native.is_none() && it.remove(name) => Ok(()),
             Value::Module(it) if it.globals.get(name).is_some() => {
-                it.globals.set(name, Value::Unbound);
+                it.set(name, Value::Unbound);
                 Ok(())
             }
             _ => Err(self.no_attribute(value, name)),

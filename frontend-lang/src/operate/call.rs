@@ -90,6 +90,10 @@ impl Cx {
         self.enter_native()?;
         let result = if self.mode == Mode::Shadow {
             self.shadow_native(row, &args)
+        } else if self.mode == Mode::Strict
+            && let Err(raised) = self.refuse_outside(row)
+        {
+            Err(raised)
         } else {
             (row.run)(self, Args::new(&args))
         };

@@ -59,7 +59,7 @@ impl Cx {
         first_arg: usize,
         return_to: usize,
     ) -> Result<bool, Raised> {
-        let quick = row.quick.filter(|_| self.mode != Mode::Shadow && self.profile.is_none());
+        let quick = row.quick.filter(|_| self.mode == Mode::Eager && self.profile.is_none());
         let known = quick.and_then(|it| words::fresh(it(&self.machine.stack[first_arg..])));
         let result = match known.map(hold) {
             Some(result) => result,
@@ -113,7 +113,7 @@ impl Cx {
         let stack = &mut self.machine.stack;
         let count = stack.len() - first_arg;
         let wanted = row.params.filled(count).filter(|it| *it <= DIRECT);
-        let Some(wanted) = wanted.filter(|_| self.mode != Mode::Shadow) else {
+        let Some(wanted) = wanted.filter(|_| self.mode == Mode::Eager) else {
             let args: Bound = stack.drain(first_arg..).collect();
             return self.call_native(row, args, &[]);
         };

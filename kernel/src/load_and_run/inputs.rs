@@ -1,6 +1,6 @@
 //! `--input`: from text and files to tensors of the kinds that the model takes.
 //!
-//! A shape is compared with the model's before elements are made, so no text can ask for more memory than the model does.
+//! A shape is compared with the model's before elements are made; where the model takes any size, with the memory that there is.
 
 mod image;
 mod inline;
@@ -17,7 +17,7 @@ use frontend_lang::suggest;
 
 use engine::cpu::memory::HOST;
 use engine::model::Port;
-use engine::{DType, Shape, Tensor};
+use engine::{DType, Meta, Shape, Tensor};
 
 use super::report::kind;
 
@@ -74,17 +74,21 @@ pub(super) fn read(
 
 /// Ones of the kind that an input takes.
 pub(super) fn ones(port: &Port) -> Result<Tensor, String> {
-    let Port { name, meta } = port;
+    ones_of(port, port.meta.shape.clone())
+}
+
+fn ones_of(port: &Port, shape: Shape) -> Result<Tensor, String> {
+    let (name, meta) = (&port.name, &Meta::new(shape, port.meta.dtype));
     let budget = HOST.budget();
     if meta.shape.checked_numel("input").is_err() || meta.bytes() > budget / 2 {
         let kind = kind(meta);
         return Err(format!("input `{name}`: {kind} does not fit into {budget} bytes of memory"));
     }
-    tensor(&Values::Ones, port)
+    tensor(&Values::Ones, port, &meta.shape)
 }
 
 fn missing(port: &Port) -> String {
-    let Port { name, meta } = port;
+    let Port { name, meta, .. } = port;
     let sizes: Vec<String> = meta.shape.iter().map(ToString::to_string).collect();
     let sizes = sizes.join(",");
     format!("input `{name}` ({}) has no data; `{name}:{{{sizes}}}` gives it ones", kind(meta))
@@ -144,18 +148,22 @@ fn find(name: Option<&str>, ports: &[Port]) -> Result<usize, String> {
 /// The data as the kind of tensor that the input takes.
 fn fit(given: Given, port: &Port, notes: &mut Vec<String>) -> Result<Tensor, String> {
     let Given { data, file, .. } = given;
-    let Port { name, meta } = port;
+    let Port { name, meta, .. } = port;
     let wanted: &[usize] = &meta.shape;
     let source = file.as_ref().map(|it| format!(" from {it}")).unwrap_or_default();
     let is_bare_number = data.shape.is_empty() && file.is_none();
-    let values = if data.shape == wanted || (is_bare_number && meta.shape.numel() == 1) {
+    let mut shape = meta.shape.clone();
+    let values = if port.takes_sizes(&data.shape) {
+        shape = Shape::new(&data.shape);
+        data.values
+    } else if is_bare_number && meta.shape.numel() == 1 {
         data.values
     } else if let Some(values) = channels_first(&data, wanted) {
         notes.push(format!("input `{name}`{source}: channels are put first"));
         values
     } else {
         let got = Shape::new(&data.shape);
-        let expected = kind(meta);
+        let expected = if port.free.is_empty() { kind(meta) } else { port.to_string() };
         return Err(format!(
             "input `{name}`: expected {expected}, got {} {got}{source}",
             data.dtype
@@ -166,8 +174,8 @@ fn fit(given: Given, port: &Port, notes: &mut Vec<String>) -> Result<Tensor, Str
             .push(format!("input `{name}`{source}: {} is converted to {}", data.dtype, meta.dtype));
     }
     match values {
-        Values::Ones => ones(port),
-        values => tensor(&values, port),
+        Values::Ones => ones_of(port, shape),
+        values => tensor(&values, port, &shape),
     }
 }
 
@@ -201,9 +209,9 @@ fn permuted<T: Copy>(values: &[T], dims: &[usize], order: &[usize]) -> Vec<T> {
     res
 }
 
-fn tensor(values: &Values, port: &Port) -> Result<Tensor, String> {
-    let Port { name, meta } = port;
-    let shape = meta.shape.clone();
+fn tensor(values: &Values, port: &Port, shape: &Shape) -> Result<Tensor, String> {
+    let Port { name, meta, .. } = port;
+    let shape = shape.clone();
     let n = shape.numel();
     let tensor = match meta.dtype {
         dtype if dtype.is_float() => Tensor::from_converted(&floats(values, n), shape, dtype),

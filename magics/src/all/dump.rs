@@ -3,11 +3,15 @@
 use frontend_lang::check::{Level, lint};
 use frontend_lang::objects::model::{DumpOptions, model_of};
 use frontend_lang::trace::TracedFn;
+use frontend_lang::trace::any_sizes::AnyDim;
 
 use crate::args::{Arg, Args};
 use crate::artifact::{Artifact, Notice, Table};
 use crate::notebook::MagicCx;
 use crate::{Example, Magic, MagicError, OnCell};
+
+/// A traced function that was called.
+const TRACED: &str = "import torch\nfrom notegrad.jit import trace\n@trace\ndef f(x):\n    return x * 2\ny = f(torch.ones(3))";
 
 pub(super) static MAGIC: Magic = Magic {
     name: "dump",
@@ -22,15 +26,22 @@ pub(super) static MAGIC: Magic = Magic {
             name: "--test-case",
             help: "keep the latest inputs and their outputs in the file",
         },
+        Arg::Flag {
+            name: "--dynamic-axes",
+            value: "x:0=N,y:0=N",
+            help: "dimensions of inputs that can have any size, with its name; `none` for those of the latest call",
+        },
         Arg::Flag { name: "--user-info", value: "TEXT", help: "text kept with the model" },
     ],
     on_cell: OnCell::Refused,
     run,
     examples: &[
+        Example { setup: TRACED, cell: "%dump f f.ngm", shows: "f.ngm" },
+        Example { setup: TRACED, cell: "%dump f f.ngm --dynamic-axes x:0=N", shows: "f32[N]" },
         Example {
-            setup: "import torch\nfrom notegrad.jit import trace\n@trace\ndef f(x):\n    return x * 2\ny = f(torch.ones(3))",
-            cell: "%dump f f.ngm",
-            shows: "f.ngm",
+            setup: TRACED,
+            cell: "%dump f f.ngm --dynamic-axes x=N",
+            shows: "error: MagicError",
         },
         Example { setup: "", cell: "%dump", shows: "error: MagicError" },
     ],
@@ -52,6 +63,7 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         output_names: list("--output-names"),
         test_case: args.switch("--test-case"),
         info: args.flag("--user-info").unwrap_or_default().into(),
+        any_sizes: args.flag("--dynamic-axes").map(any_sizes).transpose()?,
     };
     let cell = &mut cx.session.cx;
     let model = model_of(cell, traced, &options)
@@ -59,9 +71,8 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     let value_of_traced = traced.func().clone();
     let bytes = model.to_bytes()?;
     cell.host.write_file(path, &bytes).map_err(MagicError::failed)?;
-    let row = |role: &str, it: &engine::model::Port| {
-        vec![role.into(), it.name.clone(), it.meta.to_string()]
-    };
+    let row =
+        |role: &str, it: &engine::model::Port| vec![role.into(), it.name.clone(), it.to_string()];
     let mut rows: Vec<Vec<String>> = model.inputs().iter().map(|it| row("input", it)).collect();
     rows.extend(model.outputs().iter().map(|it| row("output", it)));
     let caption = format!(
@@ -85,4 +96,22 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     );
     let summary = format!("{} ({})", lint.message, lint.name);
     Ok(vec![table, Artifact::Notice(Notice { summary, text })])
+}
+
+/// `x:0=N,y:0=N`.
+fn any_sizes(text: &str) -> Result<Vec<AnyDim>, MagicError> {
+    if text == "none" {
+        return Ok(Vec::new());
+    }
+    let one = |it: &str| {
+        let (place, name) = it.split_once('=')?;
+        let (input, dim) = place.split_once(':')?;
+        Some((input.trim().to_owned(), dim.trim().parse().ok()?, name.trim().to_owned()))
+    };
+    let wrong = |it: &str| {
+        let message =
+            format!("--dynamic-axes takes INPUT:DIMENSION=NAME, such as x:0=N, not `{it}`");
+        MagicError::usage(&MAGIC, message)
+    };
+    text.split(',').map(|it| one(it).ok_or_else(|| wrong(it))).collect()
 }

@@ -29,6 +29,10 @@ pub(super) static MAGIC: Magic = Magic {
             name: "--capture-as-const",
             help: "captured tensors become constants of the graph",
         },
+        Arg::Switch {
+            name: "--without-host",
+            help: "of functions: run the graph alone once the body is known to do nothing else; what would be lost is an error",
+        },
         Arg::Flag {
             name: "--opt-level",
             value: "N",
@@ -45,6 +49,12 @@ pub(super) static MAGIC: Magic = Magic {
     examples: &[
         Example { setup: "def f(x):\n    return x * 2", cell: "%trace f", shows: "f" },
         Example { setup: "", cell: "%trace on", shows: "cells are traced" },
+        Example {
+            setup: "def f(x):\n    return x * 2",
+            cell: "%trace f --without-host",
+            shows: "f is traced",
+        },
+        Example { setup: "", cell: "%trace --without-host", shows: "error: MagicError" },
         Example { setup: "", cell: "%trace missing", shows: "error: MagicError" },
     ],
 };
@@ -53,6 +63,11 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     let options = options(args)?;
     let words: Vec<&str> = args.words_from(0).iter().map(String::as_str).collect();
     match words.as_slice() {
+        [] | ["on"] if options.without_host => Err(MagicError::usage(
+            &MAGIC,
+            "--without-host is for functions, not cells: put the step into a function and name it"
+                .into(),
+        )),
         [] => {
             cx.options.trace = Some(options);
             Ok(Vec::new())
@@ -85,6 +100,7 @@ fn options(args: &Args) -> Result<Options, MagicError> {
     Ok(Options {
         symbolic: args.switch("--symbolic"),
         capture_as_const: args.switch("--capture-as-const"),
+        without_host: args.switch("--without-host"),
         opt_level,
         ..Options::default()
     })
@@ -112,6 +128,7 @@ fn status(cx: &mut MagicCx<'_>) -> Artifact {
     let head = [
         "traced",
         "calls",
+        "without body",
         "branches",
         "ops recorded",
         "ops replayed",
@@ -128,7 +145,7 @@ fn status(cx: &mut MagicCx<'_>) -> Artifact {
         caption: caption.into(),
         head: head.map(String::from).to_vec(),
         rows,
-        numeric: vec![1, 2, 3, 4, 5, 6, 7],
+        numeric: vec![1, 2, 3, 4, 5, 6, 7, 8],
     })
 }
 
@@ -137,7 +154,8 @@ fn status_row(subject: &Subject) -> Vec<String> {
     let compiled = subject.traced.latest().map(|it| it.compiled).unwrap_or_default();
     vec![
         subject.title.clone(),
-        stats.calls.to_string(),
+        (stats.calls + subject.alone).to_string(),
+        subject.alone.to_string(),
         stats.branches.to_string(),
         stats.recorded.to_string(),
         stats.replayed.to_string(),

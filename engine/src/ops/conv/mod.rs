@@ -165,7 +165,7 @@ fn prepare(
     let mut pass = conv::Conv::new(problem, algo)?;
     if let Some((weights, shelf)) = case.constant(1) {
         // Weights that cannot be read now are brought into form when they are needed.
-        let _ = weights.with_view(|it| match it.dtype() {
+        let _ = weights.look(|it| match it.dtype() {
             DType::F64 => pass.keep(shelf, &it.to_slice::<f64>()),
             _ => pass.keep(shelf, &it.to_slice::<f32>()),
         });

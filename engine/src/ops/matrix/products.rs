@@ -184,7 +184,7 @@ fn keep<T: Num + Element>(gemm: &mut Gemm, products: &Products, case: &Case<'_>,
     let Some((operand, shelf)) = case.constant(side) else { return };
     if products.starts.is_shared(side) && !products.starts.is_empty() {
         // An operand that cannot be read now is packed when it is needed.
-        let _ = operand.with_view(|it| gemm.keep(shelf, side, &products.operand::<T>(side, &it)));
+        let _ = operand.look(|it| gemm.keep(shelf, side, &products.operand::<T>(side, &it)));
     }
 }
 

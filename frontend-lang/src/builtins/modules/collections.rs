@@ -206,6 +206,10 @@ impl NativeObject for RecordNew {
         true
     }
 
+    fn shows_state(&self) -> bool {
+        true
+    }
+
     fn call(&self, _cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
         let Some(Value::Class(class)) = args.positional.first() else {
             return Err(type_error(format!("{}.__new__() needs a class", self.name)));

@@ -402,6 +402,10 @@ impl NativeObject for Deque {
         })
     }
 
+    fn shows_state(&self) -> bool {
+        true
+    }
+
     fn keeps_values(&self) -> bool {
         true
     }

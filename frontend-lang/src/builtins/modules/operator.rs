@@ -225,6 +225,10 @@ impl NativeObject for Fetch {
         true
     }
 
+    fn shows_state(&self) -> bool {
+        true
+    }
+
     fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
         let ([object], []) = (args.positional, args.keywords) else {
             let name = self.native_type().name;

@@ -501,6 +501,10 @@ impl NativeObject for InGradMode {
         res
     }
 
+    fn shows_state(&self) -> bool {
+        true
+    }
+
     fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
         visit(&self.func);
     }

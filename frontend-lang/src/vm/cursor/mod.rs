@@ -43,7 +43,12 @@ impl<const SHADOW: bool> Cursor<'_, SHADOW> {
         let op = self.ops[self.ip];
         self.ip += 1;
         if WATCHED {
-            self.cx.watch_op(&self.func.code, self.ip - 1)?;
+            let seen = self.cx.watch_op(&self.func.code, self.ip - 1);
+            if seen.is_err() && !SHADOW {
+                // What the operation before this one did.
+                self.ip -= 1;
+            }
+            seen?;
             self.save();
         }
         Ok(if SHADOW { op.unjoined() } else { op })

@@ -18,7 +18,7 @@ fn expected() -> Value {
 }
 
 fn port(name: &str, shape: &[usize], dtype: DType) -> Port {
-    Port { name: name.into(), meta: Meta::new(Shape::new(shape), dtype) }
+    Port::new(name, Meta::new(Shape::new(shape), dtype))
 }
 
 fn read_one(text: &str, port: Port) -> Result<(Tensor, Vec<String>), String> {
