@@ -92,7 +92,7 @@ impl Model {
 fn in_words(size: usize, marks: &[usize], any: &[AnySize]) -> String {
     let (mut rest, mut words) = (size, Vec::new());
     for (mark, any) in marks.iter().zip(any) {
-        if rest > 0 && rest % mark == 0 {
+        if rest > 0 && rest.is_multiple_of(*mark) {
             rest /= mark;
             words.push(any.name.clone());
         }

@@ -76,7 +76,7 @@ fn polynomial<'a>(grid: &Grid<'a>, values: &[i64]) -> Option<Formula<'a>> {
         values[..values.len() - 1].iter().map(|it| i128::from(*it)).collect();
     for (dim, side) in SIDES[..n_dims].iter().enumerate() {
         let stride = 3_usize.pow((n_dims - 1 - dim) as u32);
-        for first in (0..table.len()).filter(|it| it / stride % 3 == 0) {
+        for first in (0..table.len()).filter(|it| (it / stride).is_multiple_of(3)) {
             let at = |step: usize| first + step * stride;
             let coefficients = parabola(side, [0, 1, 2].map(|it| table[at(it)]))?;
             (0..3).for_each(|it| table[at(it)] = coefficients[it]);

@@ -1,4 +1,4 @@
-//! Graphs for any sizes: found from recordings, filled in, and refused.
+//! Graphs recorded at several sizes become one; what is no formula is refused.
 
 use super::*;
 use crate::{Attr, Attrs, DType, Layout, Number, Shape, ops};
