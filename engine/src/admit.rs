@@ -18,7 +18,7 @@ pub(crate) fn ahead(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Res
             kernels.iter().filter_map(|it| it.admits).try_for_each(|admits| admits(&cx))?;
             Ok(!cx.met_unseen())
         }
-        Body::View(_) | Body::Composed(_) => Ok(true),
+        Body::View(_) | Body::Control(_) | Body::Composed(_) => Ok(true),
         _ if inputs.iter().any(|it| it.dtype().is_float() || it.numel() == 0) => Ok(true),
         _ => faults_ahead(op, inputs, attrs),
     }

@@ -1,7 +1,9 @@
 //! Attributes of an op application: everything that is not a tensor.
 
+use std::any::Any;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -20,6 +22,46 @@ pub enum Attr {
     Ints(SmallVec<[i64; 4]>),
     DType(DType),
     Str(&'static str),
+    /// A graph that the op runs: a branch, the body of a loop.
+    Region(Region),
+}
+
+/// A graph as an attribute, seen from below: its text, by which it is known, and what those keep with it who know graphs.
+#[derive(Clone)]
+pub struct Region(Arc<Known>);
+
+struct Known {
+    text: String,
+    pure: bool,
+    block: Box<dyn Any + Send + Sync>,
+}
+
+impl Region {
+    /// A region of this text, in which draws are no part if it is `pure`, with what runs it.
+    pub(crate) fn new(text: String, pure: bool, block: Box<dyn Any + Send + Sync>) -> Self {
+        Self(Arc::new(Known { text, pure, block }))
+    }
+
+    /// The listing of its graph.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// Whether equal inputs give equal outputs.
+    pub fn is_pure(&self) -> bool {
+        self.0.pure
+    }
+
+    /// What is kept with it.
+    pub(crate) fn block(&self) -> &(dyn Any + Send + Sync) {
+        &*self.0.block
+    }
+}
+
+impl fmt::Debug for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
 }
 
 /// Attribute values in the order of the op row's non-tensor parameters.
@@ -51,6 +93,7 @@ impl PartialEq for Attr {
             (Self::Ints(a), Self::Ints(b)) => a == b,
             (Self::DType(a), Self::DType(b)) => a == b,
             (Self::Str(a), Self::Str(b)) => a == b,
+            (Self::Region(a), Self::Region(b)) => Arc::ptr_eq(&a.0, &b.0) || a.text() == b.text(),
             _ => false,
         }
     }
@@ -70,6 +113,7 @@ impl Hash for Attr {
             Self::Ints(it) => it.hash(state),
             Self::DType(it) => it.hash(state),
             Self::Str(it) => it.hash(state),
+            Self::Region(it) => it.text().hash(state),
         }
     }
 }
@@ -151,6 +195,22 @@ impl fmt::Display for AttrText<'_> {
             Attr::Ints(it) => write!(f, "{:?}", it.as_slice()),
             Attr::DType(it) => f.write_str(it.short()),
             Attr::Str(it) => write!(f, "'{it}'"),
+            Attr::Region(it) => f.write_str(it.text().trim_end()),
+        }
+    }
+}
+
+/// An attribute in a few words: of a region the number of its ops.
+pub(crate) struct AttrBrief<'a>(pub(crate) &'a Attr);
+
+impl fmt::Display for AttrBrief<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Attr::Region(it) => match it.text().matches(" = ").count() {
+                1 => f.write_str("1 op"),
+                n => write!(f, "{n} ops"),
+            },
+            it => write!(f, "{}", AttrText(it)),
         }
     }
 }

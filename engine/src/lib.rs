@@ -35,6 +35,7 @@ pub mod oracle;
 pub mod passes;
 mod pending;
 pub mod random;
+pub mod region;
 pub mod rewrite;
 pub mod rules;
 pub mod shape;

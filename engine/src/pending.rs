@@ -44,6 +44,11 @@ pub(crate) fn read() -> Result<()> {
     PROMISER.get().map_or(Ok(()), |it| (it.read)())
 }
 
+/// As [`install`]; gives who did so before.
+pub(crate) fn replace(promiser: Option<Promiser>) -> Option<Promiser> {
+    PROMISER.replace(promiser)
+}
+
 /// Delivers all values that are promised on this thread.
 ///
 /// Callers that change what ops do (the random seed, say) call this first.

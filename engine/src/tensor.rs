@@ -218,7 +218,7 @@ impl Tensor {
     }
 
     /// Whether the elements can be read at once.
-    pub(crate) fn is_known(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         match &self.0.data {
             Data::Stored(_) | Data::Number(_) => true,
             Data::Pending(pending) => pending.delivered().is_some(),

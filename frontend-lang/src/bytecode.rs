@@ -228,6 +228,8 @@ pub enum Op {
     CheckValue(u32),
     /// Adds a name and its annotation to a class.
     Annotate(u32),
+    /// -> what the part of a function has come to that ends here
+    EndPart(bool),
 }
 
 impl Op {
@@ -340,10 +342,25 @@ pub struct Code {
     /// The slot of `__class__` in a class body.
     pub class_cell: Option<u32>,
     pub caches: Vec<Cache>,
+    /// Its branches and loops with a condition, by the jumps that test.
+    pub branches: Vec<Branch>,
     /// Names of the keyword arguments of calls.
     pub keywords: Vec<Box<[Sym]>>,
     /// How many arguments a call has that only needs them to lie where the caller put them.
     pub plain_count: Option<u32>,
+}
+
+/// An `if`, a conditional expression or a `while`, by the places of its parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Branch {
+    /// The jump that tests.
+    pub test: u32,
+    /// The first operation behind both branches, or behind the loop.
+    pub end: u32,
+    /// Of a loop: where its condition begins, and the jump back to there.
+    pub turn: Option<(u32, u32)>,
+    /// Whether it leaves a value on the stack: a conditional expression.
+    pub gives: bool,
 }
 
 /// Parameters of a function.

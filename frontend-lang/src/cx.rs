@@ -94,6 +94,10 @@ pub struct Cx {
     pub(crate) devices: Devices,
     /// What functions take, while that is measured.
     pub(crate) profile: Option<Box<crate::profile::Profile>>,
+    /// Branches and loops on tensors whose graphs are recorded, the innermost last.
+    pub(crate) regions: Vec<crate::region::UnderWay>,
+    /// What went wrong with one that could not be recorded, for the end of the traced call.
+    pub(crate) failed_region: Option<Raised>,
 }
 
 impl Drop for Cx {
@@ -121,6 +125,8 @@ impl Cx {
             host,
             environment,
             profile: None,
+            regions: Vec::new(),
+            failed_region: None,
             devices: Devices::default(),
             anomalies: Watch::Nothing,
             lost_part_told: false,

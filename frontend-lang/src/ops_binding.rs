@@ -212,6 +212,7 @@ fn attr_text(attr: &Attr) -> String {
         Attr::Ints(it) => format!("{:?}", it.as_slice()),
         Attr::DType(it) => it.name().into(),
         Attr::Str(it) => format!("\"{it}\""),
+        Attr::Region(it) => format!("{:?}", it.text()),
     }
 }
 
@@ -492,6 +493,10 @@ impl Binding {
             K::DType | K::OptDType => Attr::DType(dtype::from_value(value)?),
             K::Str => {
                 Attr::Str(Sym::new(value.as_str().ok_or_else(|| wrong("a string"))?).as_str())
+            }
+            K::Region => {
+                let text = value.as_str().ok_or_else(|| wrong("the listing of a graph"))?;
+                Attr::Region(engine::region::parse_region(text)?)
             }
             K::Tensor | K::OptTensor | K::Tensors => Attr::None,
         })

@@ -124,9 +124,9 @@ impl Cx {
     /// Another frame begins to run, or one goes on.
     #[cold]
     pub(crate) fn note_frame(&mut self) {
-        let now = self.host.monotonic();
         let frames = &self.machine.frames;
         let Some(profile) = self.profile.as_deref_mut() else { return };
+        let now = self.host.monotonic();
         profile.pass(now);
         let depth = frames.len().saturating_sub(profile.below);
         while profile.n_frames > depth {

@@ -22,6 +22,7 @@ use crate::check::lint;
 use crate::cx::Mode;
 use crate::native::*;
 use crate::objects::model::{self, DumpOptions};
+use crate::region;
 use crate::tensor::journal::{Journal, Writes};
 
 /// The type of what `@trace` makes.
@@ -178,6 +179,9 @@ impl TracedFn {
             ));
         }
         let call = self.traced.begin(&inputs.tensors)?;
+        if !call.is_inline() {
+            cx.failed_region = None;
+        }
         let writes = (call.asks_for_stores() && !options.record_only).then(Writes::begin);
         let replaced = options.symbolic && !call.is_inline();
         let (positional, keywords) = inputs.replaced(args, &call, replaced);
@@ -193,6 +197,14 @@ impl TracedFn {
                 return Err(raised);
             }
         };
+        if !call.is_inline() {
+            // A handler of the body may have caught it, but the way that it took is the way of no branch.
+            if let Some(raised) = cx.failed_region.take() {
+                call.abort();
+                return Err(raised);
+            }
+            region::settle(&value);
+        }
         let mut results = Vec::new();
         collect_tensors(cx, &value, &mut results)?;
         let finished = finish(call, &results, writes)?;

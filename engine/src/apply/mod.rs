@@ -19,7 +19,7 @@ use anomaly::Watch;
 
 use crate::interpreter::{self, Interpreter};
 use crate::launch::{contiguous, run_kernel};
-use crate::op::{Body, Case, ComposedCx, InferCx, OpDef, ParamKind};
+use crate::op::{Body, Case, ComposedCx, ControlCx, InferCx, OpDef, ParamKind};
 use crate::random::HOST;
 use crate::tape::{self, Mark};
 use crate::tensor::{Metas, Outputs};
@@ -174,6 +174,10 @@ pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Resul
             prepared::with(kernels, &Case::new(op, inputs, attrs), |kernel| {
                 HOST.with(|stream| run_kernel(op, kernel, inputs, attrs, metas, stream))
             })
+        }
+        Body::Control(body) => {
+            infer(op, inputs, attrs)?;
+            body(&ControlCx { op, inputs, attrs })
         }
         _ => Ok(smallvec![lane::eager(op, inputs, attrs)?]),
     }

@@ -1,7 +1,7 @@
 //! A graph as plain data for drawing.
 
 use super::{Graph, Kind, Value};
-use crate::attr::{AttrText, NumberText};
+use crate::attr::{AttrBrief, NumberText};
 
 /// What a box in the drawing stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +98,6 @@ fn details(graph: &Graph, id: usize) -> String {
         Kind::Number(number) => Some(NumberText(number).to_string()),
         _ => None,
     });
-    let attrs = op.named_attrs(attrs).map(|it| format!("{}={}", it.0, AttrText(it.1)));
+    let attrs = op.named_attrs(attrs).map(|it| format!("{}={}", it.0, AttrBrief(it.1)));
     numbers.chain(attrs).collect::<Vec<_>>().join(", ")
 }

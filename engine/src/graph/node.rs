@@ -117,7 +117,7 @@ impl Node {
 
     /// Whether it must run even when nobody uses it.
     pub fn is_effect(&self) -> bool {
-        self.op().is_some_and(|op| !op.pure)
+        matches!(&self.kind, Kind::Op { op, attrs, .. } if !op.is_pure(attrs))
     }
 }
 
@@ -262,7 +262,7 @@ impl Graph {
         attrs: &Attrs,
         metas: Metas,
     ) -> NodeId {
-        let key = op.pure.then(|| op_key(op, inputs, attrs));
+        let key = op.is_pure(attrs).then(|| op_key(op, inputs, attrs));
         let kind = Kind::Op { op, attrs: attrs.clone(), inputs: inputs.into() };
         self.cons(key, kind, metas).node
     }
@@ -309,7 +309,7 @@ impl Graph {
     }
 
     fn find(&self, op: &'static OpDef, inputs: &[Value], attrs: &Attrs) -> Option<NodeId> {
-        op.pure.then(|| self.known.get(&op_key(op, inputs, attrs)).copied()).flatten()
+        op.is_pure(attrs).then(|| self.known.get(&op_key(op, inputs, attrs)).copied()).flatten()
     }
 
     fn cons(&mut self, key: Option<Key>, kind: Kind, metas: Metas) -> Value {

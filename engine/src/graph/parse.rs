@@ -4,23 +4,43 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::{Graph, Store, Value, verify};
-use crate::attr::Attr;
+use crate::attr::{Attr, Region};
 use crate::op::ParamKind;
 use crate::{Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Shape, Tensor, ops};
 
 /// Largest rank that text may ask for.
 const MAX_RANK: usize = 32;
 
-/// Parses the listing that a graph prints; `constants` are what it names `const(0)`, `const(1)` ...
+/// Deepest nesting of regions.
+const MAX_DEPTH: usize = 16;
+
+/// Makes the region of a graph that stands inside another one.
+pub type MakeRegion = fn(&Graph) -> Result<Region>;
+
+/// Parses the listing that a graph prints; `constants` are what it names `const(0)`, `const(1)` ... A graph of branches and loops
+/// is read by [`crate::region::parse`], which knows how to run them.
 pub fn parse(text: &str, constants: &[Tensor]) -> Result<Graph> {
-    let mut parser = Parser { text, at: 0, graph: Graph::new(), names: FxHashMap::default() };
+    parse_with(text, constants, refuse)
+}
+
+fn refuse(_: &Graph) -> Result<Region> {
+    Err(Error::File { problem: "graphs inside of graphs are read by `region::parse`".into() })
+}
+
+/// As [`parse`], where `make` makes regions.
+pub fn parse_with(text: &str, constants: &[Tensor], make: MakeRegion) -> Result<Graph> {
+    let mut parser = Parser::new(text, 0, make, 0);
     parser.graph_listing(constants)?;
-    Ok(parser.graph)
+    if parser.at_end() {
+        Ok(parser.graph)
+    } else {
+        Err(parser.error("nothing may follow the graph"))
+    }
 }
 
 /// Parses the compact form, one output after the other; input `%n` has the n-th of these kinds.
 pub fn parse_compact(text: &str, inputs: &[Meta]) -> Result<Graph> {
-    let mut parser = Parser { text, at: 0, graph: Graph::new(), names: FxHashMap::default() };
+    let mut parser = Parser::new(text, 0, refuse, MAX_DEPTH);
     for (idx, meta) in inputs.iter().enumerate() {
         let value = parser.graph.input(meta.dtype, Layout::contiguous(meta.shape.clone()));
         parser.names.insert(idx as u32, SmallVec::from_slice(&[value]));
@@ -47,9 +67,27 @@ struct Parser<'a> {
     graph: Graph,
     /// Values by the number in the text.
     names: FxHashMap<u32, SmallVec<[Value; 1]>>,
+    make: MakeRegion,
+    /// How many graphs it stands in.
+    depth: usize,
 }
 
 impl<'a> Parser<'a> {
+    fn new(text: &'a str, at: usize, make: MakeRegion, depth: usize) -> Self {
+        Self { text, at, graph: Graph::new(), names: FxHashMap::default(), make, depth }
+    }
+
+    /// A graph inside this one; what it takes and gives stands in it, so it may hold no tensors.
+    fn region(&mut self) -> Result<Region> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.error("no graph may stand here"));
+        }
+        let mut inner = Parser::new(self.text, self.at, self.make, self.depth + 1);
+        inner.graph_listing(&[])?;
+        self.at = inner.at;
+        (self.make)(&inner.graph).map_err(|it| self.error(&it.to_string()))
+    }
+
     fn graph_listing(&mut self, constants: &[Tensor]) -> Result<()> {
         self.expect("graph")?;
         self.expect("(")?;
@@ -66,7 +104,7 @@ impl<'a> Parser<'a> {
             self.graph.outputs.push(value);
             self.eat(",");
         }
-        if self.at_end() { Ok(()) } else { Err(self.error("nothing may follow the graph")) }
+        Ok(())
     }
 
     fn input(&mut self) -> Result<()> {
@@ -256,6 +294,9 @@ impl<'a> Parser<'a> {
         if self.peek("[") {
             return Ok(Attr::Ints(self.ints()?));
         }
+        if self.peek("graph(") {
+            return Ok(Attr::Region(self.region()?));
+        }
         if self.eat("'") {
             let rest = &self.text[self.at..];
             let end = rest.find('\'').ok_or_else(|| self.error("a string does not end"))?;
@@ -412,6 +453,7 @@ fn takes(kind: ParamKind, value: &Attr) -> bool {
         Attr::Ints(_) => matches!(kind, P::Ints | P::OptInts),
         Attr::DType(_) => matches!(kind, P::DType | P::OptDType),
         Attr::Str(_) => kind == P::Str,
+        Attr::Region(_) => kind == P::Region,
     }
 }
 

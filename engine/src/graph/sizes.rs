@@ -7,7 +7,7 @@
 
 mod formula;
 
-use super::parse::parse;
+use super::parse::{MakeRegion, parse_with};
 use super::{Graph, text};
 use crate::{Error, Result, Tensor};
 use formula::{Formula, Grid};
@@ -16,18 +16,30 @@ use formula::{Formula, Grid};
 pub const MOST: usize = 3;
 
 /// A graph for any sizes of its dimensions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Template {
     text: String,
     names: Vec<String>,
+    /// Makes the regions of branches and loops.
+    make: MakeRegion,
 }
 
+impl PartialEq for Template {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.text, &self.names) == (&other.text, &other.names)
+    }
+}
+
+impl Eq for Template {}
+
 impl Template {
-    /// The graph of a program with these dimensions. `record` gives it at sizes; `seen` are sizes at which the program has run.
+    /// The graph of a program with these dimensions. `record` gives it at sizes; `seen` are sizes at which the program has run. `make`
+    /// makes regions, as [`crate::graph::parse::parse_with`] asks for them.
     pub fn of(
         names: &[String],
         seen: &[usize],
         record: &mut dyn FnMut(&[usize]) -> Result<Graph>,
+        make: MakeRegion,
     ) -> Result<Self> {
         check_names(names)?;
         let grid = Grid::new(names);
@@ -46,7 +58,7 @@ impl Template {
             }
             texts.push(graph.to_string());
         }
-        let template = Self { text: unified(&grid, &texts)?, names: names.to_vec() };
+        let template = Self { text: unified(&grid, &texts)?, names: names.to_vec(), make };
         let same = template.graph(seen, &weights)?.to_string() == graph.to_string();
         match same {
             true => Ok(template),
@@ -58,9 +70,9 @@ impl Template {
     }
 
     /// One that stood in a file. Nothing is checked but the names.
-    pub(crate) fn stored(text: String, names: Vec<String>) -> Result<Self> {
+    pub(crate) fn stored(text: String, names: Vec<String>, make: MakeRegion) -> Result<Self> {
         check_names(&names)?;
-        Ok(Self { text, names })
+        Ok(Self { text, names, make })
     }
 
     /// The names of the dimensions.
@@ -73,7 +85,7 @@ impl Template {
         &self.text
     }
 
-    /// The graph at these sizes; `constants` as for [`parse`].
+    /// The graph at these sizes; `constants` as for [`parse_with`].
     pub fn graph(&self, sizes: &[usize], constants: &[Tensor]) -> Result<Graph> {
         if sizes.len() != self.names.len() {
             return Err(refused("one size per dimension is needed"));
@@ -87,7 +99,7 @@ impl Template {
             rest = closed.1;
         }
         filled.push_str(rest);
-        parse(&filled, constants)
+        parse_with(&filled, constants, self.make)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::{Graph, Kind, Node, NodeId, Value};
-use crate::attr::{AttrText, NumberText};
+use crate::attr::{Attr, AttrBrief, AttrText, NumberText};
 
 /// The listing. Constants appear by number, in the order of [`constants`].
 impl fmt::Display for Graph {
@@ -79,7 +79,8 @@ fn statement(
                 operand(f, graph, it)?;
             }
             for (idx, (name, attr)) in op.named_attrs(attrs).enumerate() {
-                write!(f, "{}{name}={}", if idx > 0 { ", " } else { "; " }, AttrText(attr))?;
+                write!(f, "{}{name}=", if idx > 0 { ", " } else { "; " })?;
+                attribute(f, attr)?;
             }
             f.write_str(")")?;
         }
@@ -88,6 +89,16 @@ fn statement(
         write!(f, "{}{meta}", if idx > 0 { ", " } else { " : " })?;
     }
     f.write_str("\n")
+}
+
+/// An attribute of a listing; the lines of a region stand further in than its op.
+fn attribute(f: &mut fmt::Formatter<'_>, attr: &Attr) -> fmt::Result {
+    let Attr::Region(region) = attr else { return write!(f, "{}", AttrText(attr)) };
+    for (idx, line) in region.text().lines().enumerate() {
+        let blanks = if idx > 0 { "\n    " } else { "" };
+        write!(f, "{blanks}{line}")?;
+    }
+    Ok(())
 }
 
 fn operand(f: &mut impl Write, graph: &Graph, value: Value) -> fmt::Result {
@@ -130,7 +141,7 @@ fn write_compact(f: &mut String, graph: &Graph, value: Value, depth: usize) -> f
         write_compact(f, graph, it, depth.saturating_sub(1))?;
     }
     for (name, attr) in op.named_attrs(attrs) {
-        write!(f, " {name}={}", AttrText(attr))?;
+        write!(f, " {name}={}", AttrBrief(attr))?;
     }
     f.push(')');
     if node.metas.len() > 1 {

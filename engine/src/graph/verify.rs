@@ -1,10 +1,12 @@
 //! What a legal graph is: inputs before uses, declared kinds as inferred, inputs and outputs that exist.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::{Graph, Kind, Store, Value};
-use crate::op::Body;
-use crate::{Error, Result, Tensor, apply};
+use crate::op::{Block, Body};
+use crate::{Attr, Error, Result, Tensor, apply};
 
 /// An error that names the first node that breaks a rule.
 pub fn verify(graph: &Graph) -> Result<()> {
@@ -18,6 +20,9 @@ pub fn verify(graph: &Graph) -> Result<()> {
         let Kind::Op { op, attrs, inputs } = &node.kind else { continue };
         if matches!(op.body, Body::Composed(_)) {
             return Err(broken(id, &format!("{} is not a primitive op", op.name)));
+        }
+        for region in attrs.iter().filter_map(regional) {
+            verify(region)?;
         }
         let stand_ins: SmallVec<[Tensor; 3]> =
             inputs.iter().map(|&it| graph.stand_in(it)).collect();
@@ -38,6 +43,12 @@ pub fn verify(graph: &Graph) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The graph that an attribute is, if it is one.
+fn regional(attr: &Attr) -> Option<&Graph> {
+    let Attr::Region(region) = attr else { return None };
+    region.block().downcast_ref::<Arc<dyn Block>>()?.graph().downcast_ref()
 }
 
 /// Why a store may not follow the first `at` ones of a graph, if so.

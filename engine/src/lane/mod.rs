@@ -50,7 +50,7 @@ pub fn expr_of(op: &'static OpDef, attrs: &Attrs) -> Option<Expr> {
             Some(body(&inputs, attrs))
         }
         Body::GradOf(of) => grad::expr(of, attrs),
-        Body::View(_) | Body::Kernels(_) | Body::Composed(_) => None,
+        Body::View(_) | Body::Kernels(_) | Body::Control(_) | Body::Composed(_) => None,
     }
 }
 
@@ -69,7 +69,7 @@ pub fn number_of(attr: &Attr) -> Option<Number> {
         Attr::Int(it) => Some(Number::Int(*it)),
         Attr::Float(it) => Some(Number::Float(*it)),
         Attr::Complex(real, imag) => Some(Number::Complex(*real, *imag)),
-        Attr::None | Attr::Ints(_) | Attr::DType(_) | Attr::Str(_) => None,
+        Attr::None | Attr::Ints(_) | Attr::DType(_) | Attr::Str(_) | Attr::Region(_) => None,
     }
 }
 

@@ -146,8 +146,13 @@ impl<'a> Compiler<'a> {
         (0..n_outputs).map(|output| Value { node: id, output }).collect()
     }
 
-    /// A launch of a kernel by itself.
+    /// A launch of a kernel by itself, or of an op that runs graphs.
     pub(super) fn kernel(&mut self, id: NodeId) -> Result<()> {
+        if let Kind::Op { op, attrs, inputs } = &self.graph.node(id).kind
+            && matches!(op.body, Body::Control(_))
+        {
+            return self.control(id, op, attrs, inputs);
+        }
         let Some(Chosen { op, kernel, attrs, at, .. }) = self.chosen(id, false)? else {
             return Ok(());
         };
@@ -155,6 +160,21 @@ impl<'a> Compiler<'a> {
         let (in_place, prologue, finishing) = (false, None, None);
         let work = Work::Kernel { op, kernel, attrs, in_place, prologue, finishing };
         let given = at.into_iter().map(Given::At).collect();
+        self.draft(self.graph.node(id).site, work, given, &self.outputs(id));
+        Ok(())
+    }
+
+    /// A launch of an op that runs graphs.
+    fn control(
+        &mut self,
+        id: NodeId,
+        op: &'static OpDef,
+        attrs: &Attrs,
+        inputs: &[Value],
+    ) -> Result<()> {
+        let given = inputs.iter().map(|&it| self.locate(it).map(Given::At));
+        let given = given.collect::<Result<Vec<_>>>()?;
+        let work = Work::Control { op, attrs: attrs.clone() };
         self.draft(self.graph.node(id).site, work, given, &self.outputs(id));
         Ok(())
     }

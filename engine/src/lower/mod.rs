@@ -1,6 +1,7 @@
 //! Lowering: from an optimised graph to a flat list of launches over planned memory.
 
 pub mod compile;
+mod control;
 mod fuse;
 pub mod group;
 pub mod memory;

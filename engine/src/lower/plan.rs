@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::control;
 use super::memory::Placement;
 use crate::cpu::alloc::{AllocError, Bytes};
 use crate::cpu::arena::{Buffers, Operands};
@@ -75,6 +76,11 @@ pub(super) enum Work {
         in_place: bool,
         prologue: Option<Box<Prologue>>,
         finishing: Option<Finishing>,
+    },
+    /// Runs graphs, which have plans of their own.
+    Control {
+        op: &'static OpDef,
+        attrs: Attrs,
     },
 }
 
@@ -151,6 +157,7 @@ impl Plan {
         };
         let kernel = |(at, launch): (usize, &Launch)| match &launch.work {
             Work::Lanes { program, .. } => format!("// {launch}\n{}", text(at, "", program)),
+            Work::Control { .. } => format!("// {launch}: runs plans of its own\n"),
             Work::Kernel { prologue, finishing, .. } => {
                 let mut res = format!("// {launch}: a kernel of its own\n");
                 if let Some(it) = prologue {
@@ -296,6 +303,7 @@ impl Work {
     fn run<'a>(&self, inputs: &[Source<'a>], outputs: &mut [OutView<'a>]) -> Result<()> {
         match self {
             Self::Lanes { program, params, .. } => lane::run(program, inputs, outputs, params),
+            Self::Control { op, attrs } => control::run(op, attrs, inputs, outputs),
             Self::Kernel { op, kernel, attrs, in_place, prologue, finishing } => {
                 let (made, inputs) = inputs.split_at(prologue.as_ref().map_or(0, |it| it.n_inputs));
                 let n_finishing = finishing.as_ref().map_or(0, |it| it.n_inputs);
@@ -420,6 +428,6 @@ fn own(tensor: &Tensor) -> Result<Tensor> {
     Ok(Tensor::stored(bytes, layout, tensor.dtype()))
 }
 
-fn outside() -> Error {
+pub(super) fn outside() -> Error {
     Error::Trace { problem: "a plan reaches outside its memory".into() }
 }

@@ -30,6 +30,7 @@ impl fmt::Display for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.work {
             Work::Lanes { label, .. } => write!(f, "lanes [{label}]")?,
+            Work::Control { op, .. } => f.write_str(op.name)?,
             Work::Kernel { op, kernel, in_place, prologue, finishing, .. } => {
                 if let Some(it) = prologue {
                     write!(f, "[{}] into ", it.label)?;

@@ -17,6 +17,7 @@ pub(crate) use places::{broadcast, slice_places};
 pub(crate) use scalar::Scalar;
 pub(crate) use windows::{Meeting, Windows};
 
+use crate::Result;
 use crate::attr::{Attr, Attrs, attr_readers};
 use crate::dtype::{DType, Kind, Number};
 
@@ -40,9 +41,14 @@ pub enum Meaning {
     Of(fn(&MeaningCx<'_>) -> Array),
     /// As `Of`, for ops of several results.
     Each(fn(&MeaningCx<'_>) -> Vec<Array>),
+    /// As `Each`, for ops that run graphs: the function given runs the one that an attribute is.
+    Control(fn(&MeaningCx<'_>, RunRegion<'_>) -> Result<Vec<Array>>),
     /// Any array that could be drawn: the function tells whether one could.
     Drawn(fn(&MeaningCx<'_>, &Array) -> bool),
 }
+
+/// Gives what the graph means that attribute `idx` is.
+pub type RunRegion<'a> = &'a dyn Fn(usize, &[Array]) -> Result<Vec<Array>>;
 
 /// What a meaning sees.
 pub struct MeaningCx<'a> {

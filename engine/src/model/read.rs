@@ -7,8 +7,8 @@ use std::path::Path;
 use safetensors::SafeTensors;
 
 use super::{AnySize, FORMAT, Model, TestCase, VERSION, checksum};
-use crate::graph::parse::parse;
 use crate::graph::sizes::Template;
+use crate::region::{self, parse};
 use crate::{DType, Error, Meta, Result, Shape, Tensor, atomic_file};
 
 /// Most weights, and most test cases.
@@ -64,7 +64,8 @@ fn read(bytes: &[u8]) -> Result<Model> {
     if metadata.contains_key("any sizes") {
         let any = any_sizes(text("any sizes")?)?;
         let names = any.iter().map(|it| it.name.clone()).collect();
-        let template = Template::stored(text("graph for any sizes")?.to_owned(), names);
+        let template = text("graph for any sizes")?.to_owned();
+        let template = Template::stored(template, names, region::region_of);
         model = template
             .and_then(|it| model.with_any_sizes(it, any))
             .map_err(|it| damaged(&it.to_string()))?;

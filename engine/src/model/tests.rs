@@ -182,7 +182,8 @@ fn any_rows() -> Model {
         let text = GRAPH.replace("[2, ", &format!("[{}, ", sizes[0]));
         parse(&text, &weights)
     };
-    let template = Template::of(&["N".into()], &[2], &mut |it| at(it)).unwrap();
+    let template =
+        Template::of(&["N".into()], &[2], &mut |it| at(it), crate::region::region_of).unwrap();
     let any = vec![AnySize { name: "N".into(), places: vec![(0, 0)] }];
     fixed.with_any_sizes(template, any).unwrap()
 }

@@ -1,6 +1,7 @@
 //! The op row: everything the system knows about one op stands in one `OpDef`.
 
 mod admit;
+mod block;
 mod kernel;
 mod prepared;
 pub mod shapes;
@@ -9,6 +10,8 @@ mod widen;
 
 pub use admit::AdmitCx;
 pub(crate) use admit::indices;
+pub(crate) use block::block;
+pub use block::{Block, ControlCx};
 pub use kernel::{Kernel, KernelCx, Method, Run};
 pub use prepared::{Case, Prepared, Ready};
 pub use surface::{Alpha, Autocast, Form, Is, Returns, Surface, When};
@@ -103,6 +106,8 @@ pub enum ParamKind {
     OptDType,
     /// One of the words that the doc names.
     Str,
+    /// A graph; programs write its listing.
+    Region,
 }
 
 impl ParamKind {
@@ -204,6 +209,8 @@ pub enum Body {
     View(fn(&Layout, &Attrs, &Shape) -> Option<Layout>),
     /// Written kernels, best first; more than one means fast-run has a choice.
     Kernels(&'static [Kernel]),
+    /// Runs graphs, which are attributes: branches and loops.
+    Control(fn(&ControlCx<'_>) -> Result<Outputs>),
     /// A function of other ops; its parameters may include absent tensors.
     Composed(fn(&ComposedCx<'_>) -> Result<Outputs>),
 }
@@ -302,6 +309,12 @@ impl OpDef {
             let attr = attrs.get(idx)?;
             (Some(attr) != defaults.get(idx)).then_some((param.name, attr))
         })
+    }
+
+    /// Whether equal inputs give equal outputs with these attributes: an op is as pure as the graphs that it runs.
+    pub fn is_pure(&self, attrs: &Attrs) -> bool {
+        let draws = |it: &Attr| matches!(it, Attr::Region(it) if !it.is_pure());
+        self.pure && !attrs.iter().any(draws)
     }
 
     /// What the gradient looks at.

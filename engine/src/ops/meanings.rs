@@ -244,6 +244,7 @@ fn meanings_fit_their_bodies() {
         Meaning::Of(_) | Meaning::Each(_) => {
             op.pure && matches!(op.body, Body::Kernels(_) | Body::View(_))
         }
+        Meaning::Control(_) => matches!(op.body, Body::Control(_)),
         Meaning::Drawn(_) => !op.pure && matches!(op.body, Body::Kernels(_)),
     };
     report(ops::all().filter(|it| !fits(it)).map(|it| it.name.to_owned()).collect());

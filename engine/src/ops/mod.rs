@@ -8,6 +8,7 @@ use crate::sync::OnceLock;
 pub mod binary;
 pub mod compare;
 pub mod complex;
+pub mod control;
 pub mod conv;
 pub mod create;
 pub mod index;
@@ -42,6 +43,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     binary::ALL,
     compare::ALL,
     complex::ALL,
+    control::ALL,
     conv::ALL,
     create::ALL,
     index::ALL,

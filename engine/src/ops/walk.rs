@@ -11,9 +11,9 @@ use crate::{DType, Error, Layout, Meta, OpDef, Result, Shape, Tensor, functional
 
 /// The rows that are not one scalar expression.
 fn structured() -> impl Iterator<Item = &'static OpDef> {
-    // What is done with complex numbers is compared with PyTorch by `tests/torch/complex.py`.
-    let of_complex = |op: &OpDef| ops::complex::ALL.contains(&op);
-    ops::all().filter(move |it| !it.body.is_elementwise() && !of_complex(it))
+    // What is done with complex numbers is compared with PyTorch by `tests/torch/complex.py`, branches and loops by `region`.
+    let of_others = |op: &OpDef| ops::complex::ALL.contains(&op) || ops::control::ALL.contains(&op);
+    ops::all().filter(move |it| !it.body.is_elementwise() && !of_others(it))
 }
 
 fn has_gradient(op: &OpDef) -> bool {

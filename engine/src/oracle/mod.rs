@@ -17,7 +17,7 @@ use crate::graph::{Graph, Kind, Value, op_by_op};
 use crate::interpreter::{self, Interpreter, Root};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::tape::{Mark, Node};
-use crate::{Attrs, DType, Error, Meta, OpDef, Outputs, Result, Shape, Tensor, admit, apply};
+use crate::{Attrs, DType, Error, Meta, OpDef, Outputs, Result, Shape, Tensor, admit, apply, op};
 
 /// The results of an op on these operands by its meaning, not rounded to their dtypes. Fails where the op refuses its operands; what a random
 /// op gives is drawn as the op does, and checked.
@@ -41,6 +41,7 @@ pub fn results(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<V
     let res = match op.meaning {
         Meaning::Of(meaning) => vec![meaning(&cx)],
         Meaning::Each(meaning) => meaning(&cx),
+        Meaning::Control(meaning) => meaning(&cx, &|idx, arrays| region(op, attrs, idx, arrays))?,
         Meaning::Drawn(could_be) => {
             let drawn = array_of(&apply::run(op, inputs, attrs)?[0])?;
             if !could_be(&cx, &drawn) {
@@ -90,6 +91,16 @@ pub fn evaluate(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         }
     }
     Ok(graph.results().map(|it| read(&values, &it)).collect())
+}
+
+/// What the graph means that attribute `idx` of an op is.
+fn region(op: &'static OpDef, attrs: &Attrs, idx: usize, inputs: &[Array]) -> Result<Vec<Array>> {
+    let block = op::block(op, attrs, idx)?;
+    let inputs = inputs.iter().zip(block.inputs()).map(|(it, meta)| tensor_of(it, meta.dtype));
+    let inputs = inputs.collect::<Result<Vec<_>>>()?;
+    let graph = block.graph().downcast_ref::<Graph>();
+    let graph = graph.ok_or_else(|| disagrees(op, "it runs no graph"))?;
+    evaluate(graph, &inputs)?.iter().map(array_of).collect()
 }
 
 /// Runs `body` with every op that it applies computed by its meaning, the ops that others consist of and those of the reverse walk included.

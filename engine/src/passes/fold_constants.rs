@@ -5,6 +5,7 @@
 use smallvec::SmallVec;
 
 use crate::graph::{Graph, Kind, NodeId, Value};
+use crate::op::Body;
 use crate::rewrite::{Pass, Replacement, Rule};
 use crate::{Tensor, apply};
 
@@ -20,7 +21,8 @@ const SMALL: usize = 4096;
 
 fn run_now(graph: &Graph, node: NodeId) -> Option<Replacement> {
     let Kind::Op { op, attrs, inputs } = &graph.node(node).kind else { return None };
-    if !op.pure || inputs.is_empty() {
+    // A loop may take long, or not end.
+    if !op.is_pure(attrs) || inputs.is_empty() || matches!(op.body, Body::Control(_)) {
         return None;
     }
     let inputs = inputs.iter().map(|&it| known(graph, it));

@@ -139,10 +139,10 @@ pub(super) fn leaf_of(tensor: &Tensor) -> u64 {
 }
 
 /// A value as a map key.
-pub(super) type Key = (usize, DType, usize, Shape, SmallVec<[isize; 4]>);
+pub(crate) type Key = (usize, DType, usize, Shape, SmallVec<[isize; 4]>);
 
 /// The key of a tensor; numbers and abstract tensors have none.
-pub(super) fn key_of(tensor: &Tensor) -> Option<Key> {
+pub(crate) fn key_of(tensor: &Tensor) -> Option<Key> {
     let root = match tensor.data() {
         Data::Stored(buffer) => Arc::as_ptr(buffer) as usize,
         Data::Pending(pending) => match pending.delivered() {

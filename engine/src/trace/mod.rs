@@ -46,12 +46,15 @@ pub use tree::ArgSpec;
 
 pub use crate::pending::flush;
 
+pub(crate) use identity::{Key, key_of};
+pub(crate) use recording::reads_values;
+
 use crate::interpreter::{self, Interpreter, Root};
 use crate::pending::{self, Promiser};
 use crate::tape::{Mark, Node};
 use crate::tensor::Outputs;
 use crate::{Attrs, OpDef, Result, Tensor};
-use call::State;
+use call::{Mode, State};
 use walk::Begun;
 
 type Active = Rc<RefCell<State>>;
@@ -63,6 +66,11 @@ thread_local! {
 /// Whether op applications on this thread go through a trace.
 pub fn active() -> bool {
     interpreter::active()
+}
+
+/// Whether ops on this thread build a graph and compute nothing yet.
+pub fn is_symbolic() -> bool {
+    with(|it| it.mode == Mode::Symbolic).unwrap_or(false)
 }
 
 /// Delivers all values that the running trace still owes, because somebody reads one.

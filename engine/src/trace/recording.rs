@@ -186,7 +186,7 @@ impl State {
 
 /// Whether shapes depend on the elements of the operands. Such an op runs eagerly in every call, and what it gives is
 /// captured.
-pub(super) fn reads_values(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> bool {
+pub(crate) fn reads_values(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> bool {
     let stand_in = |it: &Tensor| match it.as_number() {
         Some(_) => it.clone(),
         None => Tensor::abstract_of(it.meta()),

@@ -10,13 +10,13 @@ use smallvec::SmallVec;
 use super::call::State;
 use super::deferred;
 use super::traced::Options;
-use super::tree::{Captured, Out, ROOT, Ref, StepId, Stored, Tree};
+use super::tree::{Captured, Out, ROOT, Ref, Step, StepId, Stored, Tree};
 use crate::graph::{Graph, Store, Value, op_by_op, verify};
 use crate::lower::{self, Plan};
 use crate::passes;
 use crate::pending::Pending;
 use crate::rewrite::run::Log;
-use crate::{Error, Layout, Meta, OpDef, Result, Tensor};
+use crate::{Error, Layout, Meta, Result, Tensor};
 
 /// A stretch of a path, compiled.
 pub(super) struct Segment {
@@ -334,6 +334,6 @@ impl<'a> Builder<'a> {
 }
 
 fn has_effects(tree: &Tree, start: StepId, end: StepId) -> bool {
-    let impure = |op: Option<&'static OpDef>| op.is_some_and(|op| !op.pure);
-    tree.path(start, end).iter().any(|&id| impure(tree.step(id).op))
+    let impure = |it: &Step| it.op.is_some_and(|op| !op.is_pure(&it.attrs));
+    tree.path(start, end).iter().any(|&id| impure(tree.step(id)))
 }

@@ -30,10 +30,10 @@ impl Cx {
     pub(crate) fn watch_op(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
         match self.mode {
             Mode::Shadow => self.spend(code, at),
-            Mode::Strict => self.watch_changes(),
+            Mode::Strict if self.regions.is_empty() => self.watch_changes(),
             _ => {
                 self.note_line(code, at);
-                Ok(())
+                if self.regions.is_empty() { Ok(()) } else { self.judge_effect(code, at) }
             }
         }
     }

@@ -32,13 +32,17 @@ impl<'a> Compiler<'a> {
         let skip = self.jump_if_false(test);
         self.block(body);
         if orelse.is_empty() {
+            let end = self.here();
+            self.note_branch(&skip, end, None, false);
             self.land_all(skip);
             return;
         }
         let done = self.emit(Op::Jump(0));
-        self.land_all(skip);
+        self.land_all(skip.clone());
         self.block(orelse);
         self.land(done);
+        let end = self.here();
+        self.note_branch(&skip, end, None, false);
     }
 
     pub(super) fn while_stmt(&mut self, test: &'a Expr, body: &'a [Stmt], orelse: &'a [Stmt]) {
@@ -46,7 +50,8 @@ impl<'a> Compiler<'a> {
         let endless = matches!(test.kind, ExprKind::Bool(true) | ExprKind::Int(1));
         let ends = if endless { Vec::new() } else { self.jump_if_false(test) };
         self.loop_body(start, false, body);
-        self.emit(Op::Loop(start));
+        let back = self.emit(Op::Loop(start)) as u32;
+        self.note_branch(&ends, back + 1, Some((start, back)), false);
         self.land_all(ends);
         self.end_loop(orelse);
     }

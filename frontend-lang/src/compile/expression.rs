@@ -59,9 +59,11 @@ impl<'a> Compiler<'a> {
                 let skip = self.jump_if_false(test);
                 self.expr(body);
                 let done = self.emit(Op::Jump(0));
-                self.land_all(skip);
+                self.land_all(skip.clone());
                 self.expr(orelse);
                 self.land(done);
+                let end = self.here();
+                self.note_branch(&skip, end, None, true);
             }
             ExprKind::Tuple(items) => match constant_of(expr) {
                 Some(tuple) => self.emit_const(tuple),

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::ast::{self, Expr, ExprKind, Range, Stmt, StmtKind};
-use crate::bytecode::{Cache, Code, CodeKind, CodeParams, Op};
+use crate::bytecode::{Branch, Cache, Code, CodeKind, CodeParams, Op};
 use crate::diagnostic::Diagnostic;
 use crate::objects::complex::Complex;
 use crate::objects::module::Globals;
@@ -78,6 +78,7 @@ struct Unit<'a> {
     n_caches: u16,
     keywords: Vec<Box<[Sym]>>,
     flow: Vec<Flow<'a>>,
+    branches: Vec<Branch>,
     place: (u32, u32),
     /// The scope whose names are being compiled: the unit's, or a comprehension inside it.
     inner: usize,
@@ -123,6 +124,7 @@ impl<'a> Compiler<'a> {
             n_caches: 0,
             keywords: Vec::new(),
             flow: Vec::new(),
+            branches: Vec::new(),
             place: (span.start, span.start),
             inner: scope,
         });
@@ -160,6 +162,7 @@ impl<'a> Compiler<'a> {
             span: unit.span,
             globals: self.globals.clone(),
             class_cell: unit.class_cell,
+            branches: unit.branches,
             keywords: unit.keywords,
             caches: (0..=unit.n_caches).map(|_| Cache::default()).collect(),
         })
@@ -203,6 +206,13 @@ impl<'a> Compiler<'a> {
         let target = self.here();
         if let Some(it) = self.unit().ops[jump].target_mut() {
             *it = target;
+        }
+    }
+
+    /// Notes a branch or loop whose condition is one jump, and which ends here.
+    fn note_branch(&mut self, tests: &[usize], end: u32, turn: Option<(u32, u32)>, gives: bool) {
+        if let &[test] = tests {
+            self.unit().branches.push(Branch { test: test as u32, end, turn, gives });
         }
     }
 

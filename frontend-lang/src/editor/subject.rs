@@ -300,7 +300,7 @@ fn hint(kind: ParamKind) -> &'static str {
         ParamKind::OptInts => "int | tuple[int] | None",
         ParamKind::DType => "dtype",
         ParamKind::OptDType => "dtype | None",
-        ParamKind::Str => "str",
+        ParamKind::Str | ParamKind::Region => "str",
     }
 }
 

@@ -49,6 +49,10 @@ pub enum Look {
     Parameter,
     /// `numpy.ndarray`; see [`crate::array`].
     Array,
+    /// A tensor that stands for a number of the language, in a graph that is built symbolically: nothing is written to it.
+    Number,
+    /// A tensor that is another variable if a branch on a tensor goes one way: writing to it is refused.
+    Either,
 }
 
 /// Most views of views that writing goes through.
@@ -79,6 +83,22 @@ impl TensorObj {
     /// Makes a variable that nobody else holds yet show another class.
     pub(crate) fn show_as(&self, look: Look) {
         self.look.set(look);
+    }
+
+    /// The result of an op on this and another value: where both stand for numbers, so does the result.
+    #[inline]
+    fn number_of(
+        &self,
+        other: &Value,
+        result: Result<Option<Value>, Raised>,
+    ) -> Result<Option<Value>, Raised> {
+        if self.look() == Look::Number
+            && stands_for_number(other)
+            && let Ok(Some(Value::Tensor(it))) = &result
+        {
+            it.show_as(Look::Number);
+        }
+        result
     }
 
     pub(crate) fn is_array(&self) -> bool {
@@ -267,6 +287,12 @@ impl TensorObj {
 
     /// What an op in place may not do here, as text.
     pub fn refuses_in_place(&self) -> Option<&'static str> {
+        if self.look() == Look::Either {
+            return Some(
+                "this tensor is another variable if the branch on a tensor goes one way, and is not if it goes the other, so it cannot \
+                 be written in place; write `x = x + 1` instead of `x += 1`",
+            );
+        }
         if self.depth > DEEPEST {
             return Some(
                 "a view of a view of a view ... cannot be changed in place; use `.clone()`",
@@ -355,6 +381,15 @@ impl Drop for TensorObj {
     }
 }
 
+/// Whether a value is a number, or a tensor that stands for one.
+pub(crate) fn stands_for_number(value: &Value) -> bool {
+    match value {
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) => true,
+        Value::Tensor(it) => it.look() == Look::Number,
+        _ => false,
+    }
+}
+
 /// Elements that nobody knows are asked for.
 fn note_abstract(value: &Tensor) {
     if value.is_abstract() {
@@ -365,7 +400,7 @@ fn note_abstract(value: &Tensor) {
 impl NativeObject for TensorObj {
     fn native_type(&self) -> &'static NativeType {
         match self.look() {
-            Look::Tensor => &methods::TENSOR,
+            Look::Tensor | Look::Number | Look::Either => &methods::TENSOR,
             Look::Parameter => &methods::PARAMETER,
             Look::Array => &array::object::NDARRAY,
         }
@@ -406,7 +441,7 @@ impl NativeObject for TensorObj {
         }
         let res = arith::binary(op, this, other, reflected);
         cx.see_departure();
-        res
+        self.number_of(other, res)
     }
 
     fn inplace(
@@ -419,6 +454,9 @@ impl NativeObject for TensorObj {
         if self.is_array() {
             return ufunc::inplace(cx, op, this, other);
         }
+        if self.look() == Look::Number {
+            return Ok(None);
+        }
         let res = arith::inplace(op, this, other);
         cx.see_departure();
         res
@@ -430,7 +468,7 @@ impl NativeObject for TensorObj {
         }
         let res = arith::unary(op, this);
         cx.see_departure();
-        res
+        self.number_of(this, res)
     }
 
     fn compare(
@@ -445,7 +483,7 @@ impl NativeObject for TensorObj {
         }
         let res = arith::compare(op, this, other);
         cx.see_departure();
-        res
+        self.number_of(other, res)
     }
 
     fn truth(&self, _cx: &mut Cx) -> Result<bool, Raised> {
@@ -501,7 +539,7 @@ impl NativeObject for TensorObj {
     fn repr(&self, _cx: &mut Cx) -> Result<String, Raised> {
         Ok(match self.look() {
             Look::Array => array::text::repr(&self.get())?,
-            Look::Tensor => text::repr(&self.get())?,
+            Look::Tensor | Look::Number | Look::Either => text::repr(&self.get())?,
             Look::Parameter => format!("Parameter containing:\n{}", text::repr(&self.get())?),
         })
     }

@@ -33,6 +33,28 @@ impl Journal {
     }
 }
 
+/// The variables that were changed since a journal began and `count` changes were noted, and how many changes there are now.
+///
+/// With each stands whether it was its gradient.
+pub(crate) fn changed_since(count: usize) -> (Vec<(Rc<TensorObj>, bool)>, usize) {
+    CHANGES.with_borrow(|it| {
+        let all = it.as_deref().unwrap_or_default();
+        let object = |it: &Change| match it {
+            Change::Value(object, _) => (object.clone(), false),
+            Change::Grad(object, _) => (object.clone(), true),
+        };
+        (all.iter().skip(count).map(object).collect(), all.len())
+    })
+}
+
+impl Journal {
+    /// Ends it with the changes left as they are.
+    pub(crate) fn keep(mut self) {
+        CHANGES.replace(self.0.take());
+        std::mem::forget(self);
+    }
+}
+
 impl Drop for Journal {
     fn drop(&mut self) {
         let changes = CHANGES.replace(self.0.take());

@@ -71,7 +71,7 @@ impl TracedFn {
         let seen = any.iter().map(size).collect::<Result<Vec<_>, _>>()?;
         let names: Vec<String> = any.iter().map(|it| it.name.clone()).collect();
         let mut failed = None;
-        let template = Template::of(&names, &seen, &mut |sizes| {
+        let mut record = |sizes: &[usize]| {
             let graph = self.frozen_graph_of(cx, &resized(&call, any, sizes));
             graph.map_err(|raised| {
                 let problem = format!(
@@ -87,7 +87,8 @@ impl TracedFn {
                 failed = Some(raised);
                 engine::Error::Trace { problem }
             })
-        });
+        };
+        let template = Template::of(&names, &seen, &mut record, engine::region::region_of);
         let template = template.map_err(|error| {
             let help = "dump it with dynamic_axes={} for the sizes of the latest call alone";
             match &failed {

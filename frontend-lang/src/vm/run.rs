@@ -15,7 +15,9 @@ impl Cx {
             let result = match self.mode {
                 Mode::Shadow => self.run_ops::<true, true>(),
                 Mode::Strict if !self.strict.watched.is_empty() => self.run_ops::<false, true>(),
-                _ if self.profile.is_some() => self.run_ops::<false, true>(),
+                _ if self.profile.is_some() || !self.regions.is_empty() => {
+                    self.run_ops::<false, true>()
+                }
                 _ => self.run_ops::<false, false>(),
             };
             match result {

@@ -41,6 +41,9 @@ impl Cx {
         match op {
             Op::JumpIfFalseKeep(target) | Op::JumpIfTrueKeep(target) => {
                 let value = self.below(0);
+                if self.is_unknown(&value) {
+                    return Err(crate::region::no_connective());
+                }
                 let wanted = matches!(op, Op::JumpIfTrueKeep(_));
                 if self.truth(&value)? == wanted {
                     return Ok(Some(target as usize));
@@ -190,6 +193,7 @@ impl Cx {
                     it.check_result(&self.below(0), &Value::None)?;
                 }
             }
+            Op::EndPart(gives) => self.end_part(code, base, gives),
             Op::Annotate(idx) => self.annotate(&code.consts[idx as usize].clone()),
             Op::Super | Op::SuperAttr(_) | Op::SuperMethod(_) => self.super_op(op)?,
             Op::Format(_) | Op::FormatSpec(_) | Op::Concat(_) => self.text_op(op)?,

@@ -30,7 +30,7 @@ pub(crate) fn is_composed(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) 
 /// Whether the op only looks where elements are, or is composed of others in any case.
 fn takes_as_they_are(op: &OpDef) -> bool {
     let moves = match op.body {
-        Body::View(_) | Body::Composed(_) => true,
+        Body::View(_) | Body::Control(_) | Body::Composed(_) => true,
         Body::Kernels(kernels) => kernels.iter().all(|it| it.moves),
         _ => false,
     };

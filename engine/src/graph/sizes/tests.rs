@@ -31,7 +31,7 @@ fn program(
 #[test]
 fn numbers_become_formulas_of_sizes() {
     let record = &mut |sizes: &[usize]| program(sizes, |_, _| Ok(()));
-    let template = Template::of(&names(&["N", "T"]), &[2, 5], record).unwrap();
+    let template = Template::of(&names(&["N", "T"]), &[2, 5], record, make).unwrap();
     let text = template.text();
     assert!(text.contains("%0: f32[<N>, <T>, 12]"), "{text}");
     assert!(text.contains("shape=[<N*T>, 4, 3]) : _\n"), "{text}");
@@ -46,13 +46,13 @@ fn numbers_become_formulas_of_sizes() {
 #[test]
 fn one_dimension_alone() {
     let record = &mut |sizes: &[usize]| program(sizes, |_, _| Ok(()));
-    let template = Template::of(&names(&["batch"]), &[8], record).unwrap();
+    let template = Template::of(&names(&["batch"]), &[8], record, make).unwrap();
     assert!(template.text().contains("shape=[<5*batch>, 4, 3]"), "{}", template.text());
 }
 
 fn refusal(more: impl Fn(&mut Graph, usize) -> crate::Result<()>) -> String {
     let record = &mut |sizes: &[usize]| program(sizes, &more);
-    Template::of(&names(&["N"]), &[8], record).unwrap_err().to_string()
+    Template::of(&names(&["N"]), &[8], record, make).unwrap_err().to_string()
 }
 
 fn add_number(graph: &mut Graph, number: f64) -> crate::Result<()> {
@@ -78,7 +78,7 @@ fn what_is_no_formula_is_refused() {
 fn formulas_from_files_are_not_trusted() {
     let text = |formula: &str| format!("graph(%0: f32[{formula}, 2]) {{\n  return %0\n}}\n");
     let at = |formula: &str, size| {
-        let template = Template::stored(text(formula), names(&["N"])).unwrap();
+        let template = Template::stored(text(formula), names(&["N"]), make).unwrap();
         template.graph(&[size], &[]).map(|it| it.to_string())
     };
     assert_eq!(at("<3*N+-2>", 4).unwrap(), text("10"));
@@ -89,7 +89,7 @@ fn formulas_from_files_are_not_trusted() {
         assert!(at(bad, 4).is_err(), "{bad}");
     }
     for bad in [&[][..], &["N", "N"], &["2"], &["a b"], &["A", "B", "C", "D"], &["<"]] {
-        assert!(Template::stored(String::new(), names(bad)).is_err(), "{bad:?}");
+        assert!(Template::stored(String::new(), names(bad), make).is_err(), "{bad:?}");
     }
 }
 
@@ -115,4 +115,8 @@ fn quotients_give_the_bits_of_the_division() {
             assert_eq!(formula::evaluated(&formula, &names, &sizes).unwrap(), want, "{formula}");
         }
     }
+}
+
+fn make(graph: &Graph) -> Result<crate::attr::Region> {
+    crate::region::region_of(graph)
 }

@@ -76,10 +76,25 @@ impl Generator {
     }
 }
 
+/// Whether ops on this thread build a graph, and draw when that runs.
+fn builds_graph() -> bool {
+    engine::region::is_recording() || engine::trace::is_symbolic()
+}
+
 /// Runs `body` with the generator in `value`, or with the session's if that is `None`.
 pub fn with<R>(value: Option<&Value>, body: impl FnOnce() -> R) -> Result<R, Raised> {
     match value {
         None | Some(Value::None) => Ok(body()),
+        Some(value)
+            if value.downcast::<Generator>().is_some_and(|it| it.own.is_some())
+                && builds_graph() =>
+        {
+            Err(Raised::new(
+                &TRACE_ERROR,
+                "a graph that is built symbolically draws from the generator of the session; leave out generator=, or draw outside \
+                 of the function and pass the numbers",
+            ))
+        }
         Some(value) => match value.downcast::<Generator>() {
             Some(it) => Ok(it.with(body)),
             None => Err(type_error(format!(

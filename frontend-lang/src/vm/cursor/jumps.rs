@@ -42,6 +42,11 @@ impl<const SHADOW: bool> Cursor<'_, SHADOW> {
             }
             _ => {
                 let value = self.pop();
+                if !SHADOW && self.cx.is_unknown(&value) {
+                    self.save();
+                    self.ip = self.cx.branch_on_tensor(&value, wanted)?;
+                    return Ok(());
+                }
                 self.cx.truth(&value)?
             }
         };

@@ -100,7 +100,17 @@ impl<const SHADOW: bool> Cursor<'_, SHADOW> {
                 self.enter_site();
                 let b = self.pop();
                 let a = self.pop();
-                self.cx.long_compare(op, &a, &b)?
+                if !SHADOW && engine::trace::active() {
+                    let answer = self.cx.compare(op, &a, &b)?;
+                    if self.cx.is_unknown(&answer) {
+                        self.save();
+                        self.ip = self.cx.branch_on_tensor(&answer, false)?;
+                        return Ok(());
+                    }
+                    self.cx.truth(&answer)?
+                } else {
+                    self.cx.long_compare(op, &a, &b)?
+                }
             }
         };
         if !holds {
@@ -149,6 +159,9 @@ impl<const SHADOW: bool> Cursor<'_, SHADOW> {
     #[inline(always)]
     pub(in crate::vm) fn not(&mut self) -> Done {
         let value = self.pop();
+        if !SHADOW && self.cx.is_unknown(&value) {
+            return Err(crate::region::no_connective());
+        }
         let truth = self.cx.truth(&value)?;
         self.push(Value::Bool(!truth));
         Ok(())
