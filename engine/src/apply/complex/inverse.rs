@@ -36,7 +36,7 @@ impl Pair {
     }
 
     pub(super) fn asin(&self) -> Result<Self> {
-        let (below, above) = (self.from_one()?.sqrt()?, self.plus(1.0)?.sqrt()?);
+        let (below, above) = (self.one_minus()?.sqrt()?, self.plus(1.0)?.sqrt()?);
         let ([a, b], [c, d]) = (below.both(), above.both());
         let across = sub(&mul(&a, &c)?, &mul(&b, &d)?)?;
         let imag = sub(&mul(&a, &d)?, &mul(&c, &b)?)?;
@@ -44,7 +44,7 @@ impl Pair {
     }
 
     pub(super) fn acos(&self) -> Result<Self> {
-        let (below, above) = (self.from_one()?.sqrt()?, self.plus(1.0)?.sqrt()?);
+        let (below, above) = (self.one_minus()?.sqrt()?, self.plus(1.0)?.sqrt()?);
         let ([a, b], [c, d]) = (below.both(), above.both());
         let imag = sub(&mul(&c, &b)?, &mul(&d, &a)?)?;
         Ok(Self::new(mul(&atan2(&a, &c)?, &num(2.0))?, asinh(&imag)?))
@@ -100,7 +100,7 @@ impl Pair {
     }
 
     /// `1 - z`.
-    fn from_one(&self) -> Result<Self> {
+    fn one_minus(&self) -> Result<Self> {
         Ok(Self::new(sub(&num(1.0), &self.real)?, neg(&self.imag())?))
     }
 

@@ -144,10 +144,10 @@ fn elements(descr: &str, sizes: &[usize], data: &[u8]) -> Result<Tensor, String>
         format!("the shape {sizes:?} needs {needed} bytes, {} are there", data.len())
     })?;
     let mut data = data.to_vec();
-    if descr.starts_with('>') {
-        // Of complex numbers each part stands for itself.
-        let part = if descr[1..].starts_with('c') { width / 2 } else { width };
-        data.chunks_mut(part).for_each(<[u8]>::reverse);
+    if let Some(kind) = descr.strip_prefix('>') {
+        // Of complex numbers each part stands for itself. A header may name a dtype without bytes.
+        let part = if kind.starts_with('c') { width / 2 } else { width };
+        data.chunks_mut(part.max(1)).for_each(<[u8]>::reverse);
     }
     let shape = Shape::new(sizes);
     // What arrays here cannot hold becomes the next wider kind.
