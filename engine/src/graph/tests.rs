@@ -170,7 +170,7 @@ fn complex_numbers_print_and_parse() {
 graph(%0: c64[2], %1: number c128) {
   %2 = full(; size=[2], fill_value=complex(1.0, -2.5), dtype=c64) : c64[2]
   %3 = full(; size=[2], fill_value=complex(nan, -inf), dtype=c128) : c128[2]
-  %4 = full(; size=[], fill_value=complex(-0.0, 1e-300), dtype=none) : c64[]
+  %4 = full(; size=[], fill_value=complex(-0.0, 1e-300)) : c64[]
   return %2, %3, %4, %0
 }
 ";
