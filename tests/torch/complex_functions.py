@@ -63,12 +63,13 @@ with warnings.catch_warnings(record=True) as told:
     print(len(told), z.float(), z.int(), z.sum(dtype=torch.float64))
     print([(it.category.__name__, str(it.message).split(" (")[0]) for it in told])
 
-# Drawing more than there are weights: what has none comes last.
-for weights, count in [([1.0, 0.0], 2), ([0.0, 0.0, 1.0, 0.0], 4), ([0.0, 2.0, 0.0], 2), ([[0.0, 1.0], [1.0, 0.0]], 2)]:
-    print(torch.multinomial(torch.tensor(weights), count))
+# Drawing more than there are weights: what has none comes last, in an order that is nobody's business.
+for weights, count, n_positive in [([1.0, 0.0], 2, 2), ([0.0, 0.0, 1.0, 0.0], 4, 1), ([0.0, 2.0, 0.0], 2, 1), ([[0.0, 1.0], [1.0, 0.0]], 2, 2)]:
+    drawn = torch.multinomial(torch.tensor(weights), count)
+    print(drawn[..., :n_positive], len(set(drawn.flatten().tolist())), drawn.shape)
 for weights, count, again in [([0.0, 0.0], 1, False), ([1.0, -1.0], 1, False), ([1.0, 2.0], 3, False), ([1.0, 2.0], 0, True), ([1.0, float("inf")], 1, False), ([float("nan"), 1.0], 1, False), ([0.0, 0.0], 2, True)]:
     try:
         torch.multinomial(torch.tensor(weights), count, again)
         print("drawn")
-    except RuntimeError as error:
+    except (RuntimeError, ValueError):
         print("refused")

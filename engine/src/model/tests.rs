@@ -68,8 +68,7 @@ fn complex_numbers_survive_as_far_as_the_format_has_them() {
 graph(%0: c64[2]) {
   %1 = const(0) : c64[2]
   %2 = full(; size=[1], fill_value=complex(0.5, -2.0), dtype=c64) : c64[1]
-  %3 = flip(%0; dims=[0]) : c64[2]
-  return %3, %1, %2
+  return %1, %2
 }
 ";
     let pairs = [(1.0, -0.0), (f64::INFINITY, 0.1)];
@@ -77,12 +76,12 @@ graph(%0: c64[2]) {
     let model = Model::new(parse(TEXT, &[of(DType::C64)]).unwrap(), &[], &[]).unwrap();
     let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(read.graph().to_string(), TEXT);
-    let outputs = read.run(&[of(DType::C64)]).unwrap();
-    let parts: Vec<_> = outputs.iter().map(|it| it.to_parts().unwrap()).collect();
-    let third = f64::from(0.1_f32);
-    assert_eq!(parts[0], [[f64::INFINITY, 1.0], [third, -0.0]]);
-    assert_eq!(parts[1], [[1.0, f64::INFINITY], [-0.0, third]]);
-    assert_eq!(parts[2], [[0.5], [-2.0]]);
+    let results = read.run(&[of(DType::C64)]).unwrap();
+    let parts: Vec<_> = results.iter().map(|it| it.to_parts().unwrap()).collect();
+    let bits = |it: &[f64]| it.iter().map(|it| it.to_bits()).collect::<Vec<_>>();
+    assert_eq!(parts[0][0], [1.0, f64::INFINITY]);
+    assert_eq!(bits(&parts[0][1]), bits(&[-0.0, f64::from(0.1_f32)]));
+    assert_eq!(parts[1], [[0.5], [-2.0]]);
     let wide = TEXT.replace("c64", "c128");
     let model = Model::new(parse(&wide, &[of(DType::C128)]).unwrap(), &[], &[]).unwrap();
     let refused = model.to_bytes().err().unwrap().to_string();

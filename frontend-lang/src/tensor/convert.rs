@@ -103,11 +103,7 @@ pub fn from_data_as(
     floats: DType,
 ) -> Result<Tensor, Raised> {
     if let Value::Tensor(it) = data {
-        let value = it.get().detach();
-        if let Some(dtype) = dtype {
-            lost_part::casting(cx, &value, dtype)?;
-        }
-        return cast(&value, dtype);
+        return lost_part::cast(cx, &it.get().detach(), dtype);
     }
     let mut nested = Nested::default();
     nested.read(cx, data, 0)?;

@@ -2,6 +2,7 @@
 
 use engine::{Attr, Attrs, DType, Tensor};
 
+use super::convert;
 use crate::cx::Mode;
 use crate::native::*;
 
@@ -22,7 +23,15 @@ pub(crate) fn casting(cx: &mut Cx, tensor: &Tensor, dtype: DType) -> Result<(), 
     cx.call(&warn, &[Value::str(TEXT)]).map(drop)
 }
 
-/// The same, before an op is applied that is asked for a dtype: `to`, `sum`.
+/// `tensor.to(dtype)`, told where parts are lost.
+pub(crate) fn cast(cx: &mut Cx, tensor: &Tensor, dtype: Option<DType>) -> Result<Tensor, Raised> {
+    if let Some(dtype) = dtype {
+        casting(cx, tensor, dtype)?;
+    }
+    convert::cast(tensor, dtype)
+}
+
+/// Tells of it before an op is applied that is asked for a dtype: `to`, `sum`.
 pub(crate) fn applying(
     cx: &mut Cx,
     tensors: &[Option<Tensor>],

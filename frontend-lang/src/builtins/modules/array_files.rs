@@ -145,9 +145,9 @@ fn elements(descr: &str, sizes: &[usize], data: &[u8]) -> Result<Tensor, String>
     })?;
     let mut data = data.to_vec();
     if let Some(kind) = descr.strip_prefix('>') {
-        // Of complex numbers each part stands for itself.
+        // Of complex numbers each part stands for itself. A header may name a dtype without bytes.
         let part = if kind.starts_with('c') { width / 2 } else { width };
-        data.chunks_mut(part).for_each(<[u8]>::reverse);
+        data.chunks_mut(part.max(1)).for_each(<[u8]>::reverse);
     }
     let shape = Shape::new(sizes);
     // What arrays here cannot hold becomes the next wider kind.

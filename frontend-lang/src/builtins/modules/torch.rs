@@ -280,13 +280,7 @@ fn as_tensor(cx: &mut Cx, args: Args<'_>) -> Res {
                 _ => Ok(args[0].clone()),
             }
         }
-        Value::Tensor(it) => {
-            let value = it.get();
-            if let Some(dtype) = wanted {
-                lost_part::casting(cx, &value, dtype)?;
-            }
-            Ok(Value::tensor(convert::cast(&value, wanted)?))
-        }
+        Value::Tensor(it) => lost_part::cast(cx, &it.get(), wanted).map(Value::tensor),
         other => convert::from_data(cx, other, wanted).map(Value::tensor),
     }
 }
