@@ -409,16 +409,17 @@ impl Run<'_> {
                     .wrapping_add(before.wrapping_add(run * block.len * code.outputs[0].size()));
             }
             let (mut at, high) = (low, low + block.len);
+            let (regs, places) = (&mut regs[..], (&homes[..], &outputs[..]));
             while at < high {
                 let n = tile.min(high - at);
-                self.place(&mut regs, (&homes, &outputs), at, n);
+                self.place(regs, places, at, n);
                 for (idx, it) in code.instrs.iter().enumerate() {
                     if idx < 64 && each_tile >> idx & 1 == 0 {
                         continue;
                     }
                     // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
                     // kernel's types, and that the destination is no operand.
-                    unsafe { execute(it, &regs, n, &mut fault) }
+                    unsafe { execute(it, regs, n, &mut fault) }
                 }
                 at += n;
             }
@@ -457,7 +458,6 @@ impl Run<'_> {
 
     /// Points the registers of inputs and outputs to the tile that starts at element `at`: inputs that do not lie so are brought together
     /// in their slots, whose addresses are `homes`; `outputs` are those of the first elements.
-    #[inline(always)]
     fn place(
         &self,
         regs: &mut [*mut u8],
