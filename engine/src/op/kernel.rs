@@ -34,7 +34,7 @@ pub struct Kernel {
     pub updates: bool,
     /// Whether it hands over each part of its first output, once that is done, to what follows on it ([`KernelCx::part`]).
     pub finishes: bool,
-    /// The dtype in which it reads its first operand where it takes that in pieces ([`KernelCx::operand`]), so that elementwise ops
+    /// The dtype in which it reads its first operand where it takes that in pieces (`KernelCx::operand`), so that elementwise ops
     /// can make these when it is about to read them; `None` where it reads that operand as a whole.
     pub prologue: fn(&InferCx<'_>) -> Option<DType>,
     /// How it comes to run.
