@@ -128,13 +128,13 @@ fn status(cx: &mut MagicCx<'_>) -> Artifact {
     let head = [
         "traced",
         "calls",
-        "without body",
         "branches",
         "ops recorded",
         "ops replayed",
         "compile ms",
         "launches",
         "arena kB",
+        "without body",
         "last notice",
     ];
     let caption = match cx.settings.trace {
@@ -155,13 +155,13 @@ fn status_row(subject: &Subject) -> Vec<String> {
     vec![
         subject.title.clone(),
         (stats.calls + subject.alone).to_string(),
-        subject.alone.to_string(),
         stats.branches.to_string(),
         stats.recorded.to_string(),
         stats.replayed.to_string(),
         format!("{:.1}", stats.compile_seconds * 1e3),
         if compiled.segments == 0 { "none yet".into() } else { compiled.launches.to_string() },
         format!("{:.1}", compiled.arena_bytes as f64 / 1e3),
+        subject.alone.to_string(),
         stats.departure.as_ref().map(notice::summary).unwrap_or_default(),
     ]
 }
