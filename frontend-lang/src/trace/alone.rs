@@ -44,12 +44,12 @@ struct Variant {
     ways: Vec<Way>,
 }
 
-/// The first that an argument shares its elements with.
+/// The first that an argument shares its elements with, and where in these it begins.
 #[derive(Clone, Copy, PartialEq)]
 enum Shared {
     No,
-    Arg(usize),
-    Found(usize),
+    Arg(usize, usize),
+    Found(usize, usize),
 }
 
 /// A path that runs without the body, for arguments of one kind.
@@ -102,7 +102,16 @@ impl<'a> Asked<'a> {
                         passed.len() + 1
                     )));
                 }
-                Value::Tensor(_) => passed.push(value.clone()),
+                Value::Tensor(it) if it.grad().is_some() => {
+                    return Err(refused_here(format!(
+                        "argument {} has a gradient, which the graph does not see; detach() it",
+                        passed.len() + 1
+                    )));
+                }
+                Value::Tensor(it) => {
+                    roots.push(Value::Bool(it.is_parameter()));
+                    passed.push(value.clone());
+                }
                 other => roots.push(other.clone()),
             }
         }
@@ -126,8 +135,10 @@ impl<'a> Asked<'a> {
                 world.tensors.iter().position(|it| Rc::ptr_eq(it, &root))
             };
             match earlier {
-                Some(at) => Shared::Arg(at),
-                None => found().map_or(Shared::No, Shared::Found),
+                Some(it) => Shared::Arg(it, tensors[at].layout().offset),
+                None => {
+                    found().map_or(Shared::No, |it| Shared::Found(it, tensors[at].layout().offset))
+                }
             }
         };
         (0..tensors.len()).map(shared).collect()
