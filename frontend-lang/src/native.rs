@@ -69,6 +69,8 @@ pub enum Effect {
     Pure,
     /// Changes something; the check skips it.
     Effect,
+    /// Changes or tells what is no value of the program: settings of the session, files, what is shown. The check takes it as `Effect`.
+    Session,
     /// Its result cannot be known before running.
     Opaque,
 }
@@ -100,6 +102,12 @@ impl NativeFn {
     /// The same row, with a short way.
     pub const fn quick(mut self, quick: Quick) -> NativeFn {
         self.quick = Some(quick);
+        self
+    }
+
+    /// The same row, marked as about the session.
+    pub const fn session(mut self) -> NativeFn {
+        self.effect = Effect::Session;
         self
     }
 

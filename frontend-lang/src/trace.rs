@@ -5,6 +5,7 @@
 mod alone;
 pub mod any_sizes;
 pub mod notice;
+mod strict;
 mod template;
 mod world;
 
@@ -12,11 +13,11 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 
 use alone::Alone;
-pub(crate) use alone::Strict;
 use engine::Tensor;
 use engine::graph::Graph;
 use engine::trace::{Call, Excluded, Finished, Options, Stats, Traced, exclude};
 use notice::Told;
+pub(crate) use strict::Strict;
 
 use crate::check::lint;
 use crate::cx::Mode;

@@ -18,13 +18,15 @@ pub static FUNCTIONS: &[NativeFn] = &[
         "value, *, display_id",
         "Replaces what was shown under this id.",
         update,
-    ),
+    )
+    .session(),
     function(
         "clear_output",
         "wait=False",
         "Clears what the cell has shown; with wait, when the next output comes.",
         clear,
-    ),
+    )
+    .session(),
 ];
 
 /// The module `IPython.display`.

@@ -185,7 +185,10 @@ const OUTSIDE: &[&str] =
 /// Whether a function acts outside of the program, or depends on what is there.
 pub(crate) fn acts_outside(row: &'static NativeFn) -> bool {
     let looks_around = matches!(row.name, "globals" | "locals");
-    row.effect == Effect::Opaque || is_hidden(row) || ONLY_SHOWS.contains(&row.name) || looks_around
+    matches!(row.effect, Effect::Session | Effect::Opaque)
+        || is_hidden(row)
+        || ONLY_SHOWS.contains(&row.name)
+        || looks_around
 }
 
 fn is_hidden(row: &'static NativeFn) -> bool {

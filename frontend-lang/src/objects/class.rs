@@ -532,6 +532,12 @@ pub fn type_name(value: &Value) -> &'static str {
     }
 }
 
+/// `an int`, `a list`.
+pub(crate) fn with_article(name: &str) -> String {
+    let is_vowel = name.starts_with(|it: char| "aeioAEIO".contains(it));
+    format!("{} {name}", if is_vowel { "an" } else { "a" })
+}
+
 /// As [`type_name`], with the module before it where CPython's messages have it: for classes of NumPy.
 pub fn full_type_name(value: &Value) -> Cow<'static, str> {
     match row_of(value).module {

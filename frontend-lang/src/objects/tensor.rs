@@ -61,6 +61,12 @@ const DEEPEST: u32 = 100;
 thread_local! {
     /// The variable of each living leaf, by the id of its edge.
     static LEAVES: RefCell<FxHashMap<u64, Weak<TensorObj>>> = RefCell::default();
+    static ASSIGNED_GRADS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Changes whenever a program makes a tensor the gradient of another.
+pub(crate) fn assigned_grads() -> u32 {
+    ASSIGNED_GRADS.get()
 }
 
 impl TensorObj {
@@ -318,6 +324,12 @@ impl TensorObj {
         let is_gone = grad.is_none();
         let before = self.grad.replace(grad);
         self.grad_cleared.set(is_gone && (before.is_some() || self.grad_cleared.get()));
+    }
+
+    /// Makes a tensor of the program the gradient: others may see it.
+    pub(crate) fn assign_grad(&self, grad: Rc<TensorObj>) {
+        ASSIGNED_GRADS.set(ASSIGNED_GRADS.get().wrapping_add(1));
+        self.set_grad(Some(grad));
     }
 
     /// Whether there was a gradient and it was taken away, as `zero_grad()` does.

@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use crate::builtins::operator_methods;
 use crate::bytecode::Op;
-use crate::cx::Cx;
+use crate::cx::{Cx, Mode};
 use crate::error::{ATTRIBUTE_ERROR, Raised, attribute_error, type_error};
 use crate::native::{NativeFn, Res, function};
 use crate::objects::class::{
     Class, Instance, full_type_name, may_be_covered, traits, type_name, type_of,
 };
 use crate::objects::descriptor::{Property, bind, bind_to_class};
+use crate::objects::module::Module;
 use crate::objects::tensor::Look;
 use crate::suggest::nearest;
 use crate::sym::Sym;
@@ -31,18 +32,33 @@ impl Cx {
         match value {
             Value::Instance(it) => self.instance_attr(value, it, name),
             Value::Class(it) => self.class_attr(value, it, name),
-            Value::Module(it) => Ok(match it.globals.get(name) {
-                Some(found) => Some(found),
-                None => match name {
-                    Sym::NAME => Some(Value::str(&it.name)),
-                    Sym::DOC => Some(Value::str(&it.doc)),
-                    Sym::CLASS => Some(Value::Class(type_of(value))),
-                    Sym::DICT => Some(module_dict(it)),
-                    _ => None,
-                },
-            }),
+            Value::Module(it) => self.module_attr(value, it, name),
             _ => self.builtin_attr(value, name),
         }
+    }
+
+    fn module_attr(
+        &mut self,
+        value: &Value,
+        it: &Module,
+        name: Sym,
+    ) -> Result<Option<Value>, Raised> {
+        if let Some(found) = it.globals.get(name) {
+            if self.mode == Mode::Strict {
+                self.find(&found)?;
+            }
+            return Ok(Some(found));
+        }
+        if name == Sym::DICT && self.mode == Mode::Strict {
+            it.globals.entries().iter().try_for_each(|it| self.find(&it.1))?;
+        }
+        Ok(match name {
+            Sym::NAME => Some(Value::str(&it.name)),
+            Sym::DOC => Some(Value::str(&it.doc)),
+            Sym::CLASS => Some(Value::Class(type_of(value))),
+            Sym::DICT => Some(module_dict(it)),
+            _ => None,
+        })
     }
 
     fn builtin_attr(&mut self, value: &Value, name: Sym) -> Result<Option<Value>, Raised> {
@@ -460,7 +476,7 @@ fn attrs_dict(it: &Instance) -> Dict {
     dict
 }
 
-fn module_dict(it: &crate::objects::module::Module) -> Value {
+fn module_dict(it: &Module) -> Value {
     let dict = Dict::default();
     for (name, value) in it.globals.entries() {
         dict.insert_name(name, value);

@@ -125,7 +125,10 @@ pub fn set(this: &Value, name: Sym, value: &Value) -> Result<bool, Raised> {
                 other => Some(gradient(object, other)?),
             };
             journal::grad_changes(object);
-            object.set_grad(grad);
+            match grad {
+                Some(it) => object.assign_grad(it),
+                None => object.set_grad(None),
+            }
         }
         "data" => {
             let new = convert::variable(value)?.get().detach();

@@ -34,7 +34,8 @@ pub static FUNCTIONS: &[NativeFn] = &[
         "device",
         "Where tensors are made from now on; None: on the CPU.",
         set_default,
-    ),
+    )
+    .session(),
 ];
 
 /// The kinds that PyTorch knows, in its order.

@@ -345,7 +345,7 @@ impl NativeObject for Keeper {
     fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
         let grads = cx.collect(&args.positional[0])?;
         if let (Some(object), Some(Value::Tensor(grad))) = (self.0.upgrade(), grads.first()) {
-            object.set_grad(Some(grad.clone()));
+            object.assign_grad(grad.clone());
         }
         Ok(args.positional[0].clone())
     }

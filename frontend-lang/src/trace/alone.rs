@@ -8,14 +8,13 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use engine::apply::anomaly::{self, Watch};
 use engine::trace::{ArgSpec, Options, Place, Stats, Traced};
 use engine::{Tensor, trace};
 
-use super::template::{Maker, Template, refused_here, tensors};
+use super::template::{Filling, Maker, Template, refused_here, root_of, tensors};
 use super::world::{Node, World};
 use super::{Inputs, TracedFn};
-use crate::check::native::acts_outside;
-use crate::cx::Mode;
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 use crate::tensor::journal;
@@ -70,15 +69,6 @@ enum Slot {
     Arg(usize),
 }
 
-/// What a body may not do that is to be left out later.
-#[derive(Default)]
-pub(crate) struct Strict {
-    /// Objects that it may not change.
-    pub(crate) watched: Vec<Node>,
-    /// The first thing that it has done all the same; the call ends with it, also if the body goes on.
-    refused: Option<Raised>,
-}
-
 /// One call: what it was made with.
 struct Asked<'a> {
     args: CallArgs<'a>,
@@ -129,9 +119,8 @@ impl<'a> Asked<'a> {
         let tensors = &self.inputs.tensors;
         let shared = |at: usize| {
             let earlier = tensors[..at].iter().position(|it| it.shares_buffer(&tensors[at]));
-            let root = || root_of(self.object(at)?);
             let found = || {
-                let root = root()?;
+                let root = root_of(self.object(at)?);
                 world.tensors.iter().position(|it| Rc::ptr_eq(it, &root))
             };
             match earlier {
@@ -143,15 +132,6 @@ impl<'a> Asked<'a> {
         };
         (0..tensors.len()).map(shared).collect()
     }
-}
-
-/// The variable that a view looks at, through all views.
-fn root_of(object: &Rc<TensorObj>) -> Option<Rc<TensorObj>> {
-    let mut root = object.clone();
-    while let Some((base, _)) = root.base_object() {
-        root = base;
-    }
-    Some(root)
 }
 
 impl Variant {
@@ -215,7 +195,8 @@ impl Variant {
             self.store(asked, way.slots[at], value)?;
         }
         let results: Vec<Value> = ran.results.into_iter().map(Value::tensor).collect();
-        way.template.filled(cx, &asked.passed, &results)
+        let grad = |of: usize| self.world.tensors.get(of)?.grad().map(Value::Tensor);
+        way.template.filled(cx, &Filling { args: &asked.passed, results: &results, grad: &grad })
     }
 
     fn store(&self, asked: &Asked<'_>, slot: Slot, value: Tensor) -> Result<(), Raised> {
@@ -238,6 +219,10 @@ impl Variant {
 impl Alone {
     /// Calls the function, without its body where that is known to be the same.
     pub(super) fn call(&self, cx: &mut Cx, function: &TracedFn, args: CallArgs<'_>) -> Res {
+        if anomaly::watch() != Watch::Nothing {
+            // What it looks for is named with the line that made it.
+            return cx.call_with(&function.func, args);
+        }
         let asked = Asked::new(function, args)?;
         let known = self.variants.borrow().iter().rposition(|it| it.is_for(&asked));
         let variant = match known {
@@ -324,9 +309,11 @@ impl Alone {
         let (positional, keywords) = asked.inputs.replaced(asked.args, &call, symbolic);
         let watched = self.changing.borrow().iter().map(Node::again).collect();
         let args = CallArgs { positional: &positional, keywords: &keywords };
-        let (res, refused) = cx.strictly(watched, |cx| cx.call_with(&function.func, args));
-        let refused = refused.or_else(|| call.refused().map(Raised::from));
-        let value = match (res, refused) {
+        let known = variant.world.len();
+        let followed = cx.strictly(variant.world, watched, |cx| cx.call_with(&function.func, args));
+        variant.world = followed.world;
+        let refused = followed.refused.or_else(|| call.refused().map(Raised::from));
+        let value = match (followed.res, refused) {
             (Ok(value), None) => value,
             (Ok(_), Some(refused)) => {
                 call.abort();
@@ -337,8 +324,7 @@ impl Alone {
                 return Err(instead(raised, refused));
             }
         };
-        let is_older = |it: &Value| variant.world.has(it);
-        let mut maker = Maker { args: &positional, is_older: &is_older, results: Vec::new() };
+        let mut maker = Maker { args: &positional, world: &variant.world, results: Vec::new() };
         let template = maker.template(&value);
         let results = tensors(&maker.results);
         let mut stores = Vec::with_capacity(slots.len());
@@ -353,7 +339,9 @@ impl Alone {
         let stats = call.finish_storing(&results, Some(&stores))?.stats;
         let template = template?;
         if variant.world.is(&asked.roots) {
-            if stats.recorded == 0 && stats.departure.is_none() {
+            // What it has found on its way may hold variables that this call did not give to the graph.
+            let is_known = variant.world.len() == known;
+            if is_known && stats.recorded == 0 && stats.departure.is_none() {
                 variant.traced.prepare_alone(&asked.inputs.tensors)?;
                 let signature = asked.inputs.tensors.iter().map(ArgSpec::of).collect();
                 variant.ways.push(Way { signature, slots, template });
@@ -385,53 +373,4 @@ fn is_same_grad(a: &Option<Rc<TensorObj>>, b: &Option<Rc<TensorObj>>) -> bool {
 /// Options of a function that is to run without its body.
 pub(super) fn wants(options: &Options) -> bool {
     options.without_host && !trace::active()
-}
-
-impl Cx {
-    /// Runs a body of which nothing may be lost when it does not run later; changes of `watched` are refused at their line. Gives what
-    /// it gave, and what was refused, which the body may have caught.
-    fn strictly<R>(
-        &mut self,
-        watched: Vec<Node>,
-        body: impl FnOnce(&mut Cx) -> R,
-    ) -> (R, Option<Raised>) {
-        let mode = std::mem::replace(&mut self.mode, Mode::Strict);
-        let strict = std::mem::replace(&mut self.strict, Strict { watched, refused: None });
-        let res = body(self);
-        self.mode = mode;
-        let strict = std::mem::replace(&mut self.strict, strict);
-        (res, strict.refused)
-    }
-
-    fn refuse(&mut self, problem: String) -> Raised {
-        let raised = Raised::new(&TRACE_ERROR, format!("without_host=True: {problem}"));
-        self.strict.refused.get_or_insert(raised).clone()
-    }
-
-    /// The operation before this one has run; an error if it changed what is watched.
-    pub(crate) fn watch_changes(&mut self) -> Result<(), Raised> {
-        let Some(changed) = self.strict.watched.iter().find(|it| !it.is_unchanged()) else {
-            return Ok(());
-        };
-        let what = changed.described();
-        // Handlers of the body run as they would.
-        self.strict.watched.clear();
-        Err(self.refuse(format!(
-            "this changes {what} in each call, and a run without the body would lose that; \
-             change tensors in place (`x.add_(1)`), return what is new, or trace without without_host"
-        )))
-    }
-
-    /// An error if a native acts outside of the program, or depends on what is there.
-    pub(crate) fn refuse_outside(&mut self, row: &'static NativeFn) -> Result<(), Raised> {
-        // The engine knows whether these read a value.
-        if !acts_outside(row) || matches!(row.name, "item" | "tolist") {
-            return Ok(());
-        }
-        Err(self.refuse(format!(
-            "{}() acts outside of the tensors, and a run without the body would not do it; call it outside, \
-             or trace without without_host",
-            row.name
-        )))
-    }
 }

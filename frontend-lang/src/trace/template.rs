@@ -1,11 +1,16 @@
 //! What a function returns, as a form into which the results of a run without the body are put.
 
+use std::rc::Rc;
+
 use engine::Tensor;
 
+use super::world::World;
 use crate::cx::Cx;
 use crate::error::Raised;
 use crate::native::*;
+use crate::objects::class::with_article;
 use crate::objects::tensor::TensorObj;
+use crate::table::Dict;
 use crate::value::Value;
 
 /// A returned value.
@@ -16,6 +21,8 @@ pub(super) enum Template {
     Arg(usize),
     /// Result number `.0` of the graph.
     Result(usize),
+    /// The gradient of tensor `.0` of the world.
+    Grad(usize),
     Tuple(Vec<Template>),
     List(Vec<Template>),
     Dict(Vec<(Value, Template)>),
@@ -25,10 +32,19 @@ pub(super) enum Template {
 pub(super) struct Maker<'a> {
     /// The tensor arguments.
     pub(super) args: &'a [Value],
-    /// Whether an object was there before the call.
-    pub(super) is_older: &'a dyn Fn(&Value) -> bool,
+    /// What was there before the call.
+    pub(super) world: &'a World,
     /// Tensors that the graph has to give, in order.
     pub(super) results: Vec<Value>,
+}
+
+/// What a template is filled with.
+pub(super) struct Filling<'a> {
+    /// The tensor arguments.
+    pub(super) args: &'a [Value],
+    pub(super) results: &'a [Value],
+    /// The gradient that a tensor of the world has now.
+    pub(super) grad: &'a dyn Fn(usize) -> Option<Value>,
 }
 
 impl Maker<'_> {
@@ -38,7 +54,7 @@ impl Maker<'_> {
             return Ok(Template::Arg(at));
         }
         if !crate::cycles::holds(value) && !matches!(value, Value::Tensor(_))
-            || (self.is_older)(value)
+            || self.world.has(value)
         {
             return Ok(Template::Same(value.clone()));
         }
@@ -54,8 +70,8 @@ impl Maker<'_> {
             Value::Object(it) if it.is_constant() => Template::Same(value.clone()),
             other => {
                 return Err(refused_here(format!(
-                    "it returns a {}; return tensors, or tuples, lists and dicts of them",
-                    type_name(other)
+                    "it returns {}; return tensors, or tuples, lists and dicts of them",
+                    with_article(type_name(other))
                 )));
             }
         })
@@ -65,7 +81,13 @@ impl Maker<'_> {
         items.iter().map(|it| self.template(it)).collect()
     }
 
-    fn tensor(&mut self, value: &Value, object: &TensorObj) -> Result<Template, Raised> {
+    fn tensor(&mut self, value: &Value, object: &Rc<TensorObj>) -> Result<Template, Raised> {
+        if let Some(of) = self.world.whose_grad(object) {
+            return Ok(Template::Grad(of));
+        }
+        if let Some(known) = self.results.iter().position(|it| it.is(value)) {
+            return Ok(Template::Result(known));
+        }
         if object.peek().edge().is_some_and(|it| !it.is_passed()) {
             return Err(refused_here(
                 "it returns a tensor with a history, and a gradient through that would be lost; \
@@ -73,43 +95,60 @@ impl Maker<'_> {
                     .to_owned(),
             ));
         }
-        let mut base = object.base_object();
-        while let Some((it, _)) = base {
-            let it = Value::Tensor(it);
-            if (self.is_older)(&it) || self.args.iter().any(|arg| arg.is(&it)) {
-                return Err(refused_here(
-                    "it returns a view of a tensor that lasts; return a clone()".to_owned(),
-                ));
-            }
-            base = it.as_tensor().and_then(|it| it.base_object());
+        if self.lasts(&root_of(object)) {
+            return Err(refused_here(
+                "it returns a view of a tensor that lasts; return a clone()".to_owned(),
+            ));
         }
-        let known = self.results.iter().position(|it| it.is(value));
-        Ok(Template::Result(known.unwrap_or_else(|| {
-            self.results.push(value.clone());
-            self.results.len() - 1
-        })))
+        let root = root_of(object);
+        let shares = |it: &Value| it.as_tensor().is_some_and(|it| Rc::ptr_eq(&root_of(it), &root));
+        if self.results.iter().any(shares) {
+            return Err(refused_here(
+                "it returns two tensors that share elements; return a clone() of one".to_owned(),
+            ));
+        }
+        self.results.push(value.clone());
+        Ok(Template::Result(self.results.len() - 1))
     }
+
+    /// Whether a tensor is there after the call, by other ways than what it returns.
+    fn lasts(&self, object: &Rc<TensorObj>) -> bool {
+        let value = Value::Tensor(object.clone());
+        self.world.has(&value)
+            || self.world.whose_grad(object).is_some()
+            || self.args.iter().any(|arg| arg.is(&value))
+    }
+}
+
+/// The variable that a view looks at, through all views.
+pub(super) fn root_of(object: &Rc<TensorObj>) -> Rc<TensorObj> {
+    let mut root = object.clone();
+    while let Some((base, _)) = root.base_object() {
+        root = base;
+    }
+    root
 }
 
 impl Template {
     /// The value with these results.
-    pub(super) fn filled(&self, cx: &mut Cx, args: &[Value], results: &[Value]) -> Res {
+    pub(super) fn filled(&self, cx: &mut Cx, with: &Filling<'_>) -> Res {
         let all = |cx: &mut Cx, items: &[Template]| {
-            items.iter().map(|it| it.filled(cx, args, results)).collect::<Result<Vec<_>, _>>()
+            items.iter().map(|it| it.filled(cx, with)).collect::<Result<Vec<_>, _>>()
         };
         Ok(match self {
             Self::Same(it) => it.clone(),
-            Self::Arg(at) => args[*at].clone(),
-            Self::Result(at) => results[*at].clone(),
+            Self::Arg(at) => with.args[*at].clone(),
+            Self::Result(at) => with.results[*at].clone(),
+            Self::Grad(of) => (with.grad)(*of).unwrap_or(Value::None),
             Self::Tuple(items) => Value::tuple(all(cx, items)?),
             Self::List(items) => Value::list(all(cx, items)?),
             Self::Dict(items) => {
-                let dict = crate::table::Dict::default();
+                let dict = Dict::default();
                 for (key, item) in items {
-                    let item = item.filled(cx, args, results)?;
+                    let item = item.filled(cx, with)?;
                     dict.insert(cx, key.clone(), item)?;
                 }
-                Value::Dict(std::rc::Rc::new(dict))
+                Value::Dict(Rc::new(dict))
             }
         })
     }

@@ -4,35 +4,41 @@
 //! the tape, not by their elements: those are what a graph computes with. Code that comes with the language is taken to stay as it
 //! is, but for attributes that programs set in its modules and classes.
 
+use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use engine::apply::autocast;
 use engine::autograd;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::bytecode::{Code, Op};
 use crate::cycles;
 use crate::error::Raised;
 use crate::native::*;
-use crate::objects::class::class_version;
+use crate::objects::class::{class_version, with_article};
 use crate::objects::module;
-use crate::objects::tensor::TensorObj;
+use crate::objects::tensor::{TensorObj, assigned_grads};
 use crate::value::Value;
 use crate::vm::import::is_built_in;
 
 /// The objects that a function can find, with what each holds.
+#[derive(Default)]
 pub(super) struct World {
     /// The function and its arguments but for tensors.
     roots: Vec<Value>,
     settings: Settings,
     nodes: Vec<Node>,
+    /// Where they are.
+    addresses: FxHashSet<usize>,
+    /// [`assigned_grads`] when the gradients were last looked at.
+    assigned: Cell<u32>,
     /// The tensors among them.
     pub(super) tensors: Vec<Rc<TensorObj>>,
 }
 
 /// Settings of the session that say what ops do.
-#[derive(PartialEq)]
+#[derive(PartialEq, Default)]
 struct Settings {
     gradients: bool,
     autocast: Option<engine::DType>,
@@ -62,33 +68,47 @@ impl Settings {
 impl World {
     /// What is found from these roots now; an error names an object whose state cannot be seen.
     pub(super) fn of(roots: Vec<Value>) -> Result<World, Raised> {
-        let settings = Settings::now();
-        let mut world = World { roots, settings, nodes: Vec::new(), tensors: Vec::new() };
-        let mut places: FxHashMap<usize, ()> = FxHashMap::default();
-        let mut waiting: Vec<Value> = world.roots.iter().rev().cloned().collect();
+        let mut world = World { settings: Settings::now(), ..World::default() };
+        roots.iter().try_for_each(|it| world.grow(it))?;
+        world.roots = roots;
+        Ok(world)
+    }
+
+    /// Takes in an object that was found by another way, with all that is found from it.
+    pub(super) fn grow(&mut self, found: &Value) -> Result<(), Raised> {
+        let mut waiting = vec![found.clone()];
+        let n_tensors = self.tensors.len();
         while let Some(object) = waiting.pop() {
             let Some(address) =
                 object.address().filter(|_| cycles::holds(&object) || is_open(&object))
             else {
                 continue;
             };
-            if places.insert(address, ()).is_some() {
-                continue;
-            }
-            if is_closed(&object) {
+            if self.addresses.contains(&address) || is_closed(&object) {
                 continue;
             }
             if let Some(problem) = hidden(&object) {
-                return Err(world.cannot_see(&object, problem));
+                return Err(self.cannot_see(&object, problem));
             }
+            self.addresses.insert(address);
             let node = Node::of(object);
             waiting.extend(node.held.iter().rev().cloned());
             if let Value::Tensor(it) = &node.object {
-                world.tensors.push(it.clone());
+                self.tensors.push(it.clone());
             }
-            world.nodes.push(node);
+            self.nodes.push(node);
         }
-        Ok(world)
+        match self.tensors.len() == n_tensors || self.has_own_grads() {
+            true => Ok(()),
+            false => Err(refused(
+                "the .grad of a tensor is a view of another tensor, or that of two; give each a .grad of its own",
+            )),
+        }
+    }
+
+    /// How many objects it has.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     /// Whether it is still what is found from these roots.
@@ -97,6 +117,19 @@ impl World {
             && roots.len() == self.roots.len()
             && roots.iter().zip(&self.roots).all(|(a, b)| is_same(a, b))
             && self.nodes.iter().all(Node::is_unchanged)
+            && (self.assigned.get() == assigned_grads() || self.has_own_grads())
+    }
+
+    /// Whether each gradient is that of one tensor, and no view.
+    fn has_own_grads(&self) -> bool {
+        let mut seen = FxHashSet::default();
+        let is_own = |it: &Rc<TensorObj>| {
+            it.grad().is_none_or(|grad| {
+                grad.base_object().is_none() && seen.insert(Rc::as_ptr(&grad).addr())
+            })
+        };
+        self.assigned.set(assigned_grads());
+        self.tensors.iter().all(is_own)
     }
 
     /// The objects, but for tensors, that hold other things now, as they are now.
@@ -108,7 +141,13 @@ impl World {
 
     /// Whether this object is part of it.
     pub(super) fn has(&self, object: &Value) -> bool {
-        self.nodes.iter().any(|it| it.object.is(object))
+        object.address().is_some_and(|it| self.addresses.contains(&it))
+    }
+
+    /// The tensor, by number, whose gradient this object is now.
+    pub(super) fn whose_grad(&self, object: &Rc<TensorObj>) -> Option<usize> {
+        let is_its = |it: &Rc<TensorObj>| it.grad().is_some_and(|grad| Rc::ptr_eq(&grad, object));
+        self.tensors.iter().position(is_its)
     }
 
     /// Shows what it keeps alive.
@@ -118,21 +157,30 @@ impl World {
     }
 
     fn cannot_see(&self, object: &Value, problem: &str) -> Raised {
+        let kind = with_article(type_name(object));
+        // Once the roots are known, the body itself has come by it.
+        if !self.roots.is_empty() {
+            return refused(&format!(
+                "this finds {kind} in a module, {problem}; use it outside and pass what it gives, or trace without without_host"
+            ));
+        }
         let holder = self.nodes.iter().find(|it| it.held.iter().any(|held| held.is(object)));
         let place = match holder.map(|it| &it.object) {
             Some(Value::Func(it)) => format!("what `{}` uses", it.code.name),
-            Some(Value::Instance(it)) => format!("an attribute of a {}", it.class.name),
-            Some(other) => format!("a {}", type_name(other)),
+            Some(Value::Instance(it)) => {
+                format!("an attribute of {}", with_article(it.class.name.as_str()))
+            }
+            Some(other) => with_article(type_name(other)),
             None => "the arguments".to_owned(),
         };
-        Raised::new(
-            &TRACE_ERROR,
-            format!(
-                "without_host=True: among {place} is a {}, {problem}; make it inside the function, or trace without without_host",
-                type_name(object)
-            ),
-        )
+        refused(&format!(
+            "among {place} is {kind}, {problem}; make it inside the function, or trace without without_host"
+        ))
     }
+}
+
+fn refused(problem: &str) -> Raised {
+    Raised::new(&TRACE_ERROR, format!("without_host=True: {problem}"))
 }
 
 impl Node {
@@ -171,11 +219,13 @@ impl Node {
     pub(super) fn described(&self) -> String {
         match &self.object {
             Value::Func(it) => format!("a global name or attribute of `{}`", it.code.name),
-            Value::Instance(it) => format!("an attribute of a {}", it.class.name),
+            Value::Instance(it) => {
+                format!("an attribute of {}", with_article(it.class.name.as_str()))
+            }
             Value::Class(it) => format!("an attribute of the class {}", it.name),
             Value::Module(it) => format!("a name of the module {}", it.name),
             Value::Cell(_) => "a variable of an outer function".to_owned(),
-            other => format!("a {} made outside", type_name(other)),
+            other => format!("{} made outside", with_article(type_name(other))),
         }
     }
 }

@@ -19,9 +19,15 @@ use crate::value::Value;
 impl Cx {
     /// The module of a full name, loaded once.
     pub fn import(&mut self, name: &str) -> Res {
-        if let Some(module) = self.modules.get(name) {
-            return Ok(module.clone());
+        let known = self.modules.get(name).cloned();
+        let module = known.map_or_else(|| self.import_new(name), Ok)?;
+        if self.mode == Mode::Strict {
+            self.find(&module)?;
         }
+        Ok(module)
+    }
+
+    fn import_new(&mut self, name: &str) -> Res {
         if self.mode == Mode::Shadow {
             return self.import_in_earnest(name);
         }

@@ -11,14 +11,15 @@ use crate::tensor::convert;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
 pub(super) static FUNCTIONS: &[NativeFn] = &[
-    function("write_npy", "path, array", "Writes one array.", write_npy),
-    function("write_npz", "path, names, arrays", "Writes arrays under names.", write_npz),
+    function("write_npy", "path, array", "Writes one array.", write_npy).session(),
+    function("write_npz", "path, names, arrays", "Writes arrays under names.", write_npz).session(),
     function(
         "read_arrays",
         "path",
         "The array of an .npy file, or names and arrays of an .npz file; None for other files.",
         read_arrays,
-    ),
+    )
+    .session(),
 ];
 
 const MAGIC: &[u8] = b"\x93NUMPY";

@@ -26,8 +26,9 @@ static FUNCTIONS: &[NativeFn] = &[
         "seed",
         "Restarts the random numbers, as `torch.manual_seed` does.",
         seeds_gpu,
-    ),
-    function("manual_seed_all", "seed", "As `manual_seed`.", seeds_gpu),
+    )
+    .session(),
+    function("manual_seed_all", "seed", "As `manual_seed`.", seeds_gpu).session(),
     function("synchronize", "device=None", "Waits for GPUs; does nothing without one.", nothing)
         .pure(),
 ];

@@ -17,11 +17,13 @@ static FUNCTIONS: &[NativeFn] = &[
         "generation=2",
         "Frees what only refers to itself; returns the number of objects.",
         |_cx, _args| Ok(Value::from(cycles::collect())),
-    ),
+    )
+    .session(),
     function("disable", "", "No collection runs by itself.", |_cx, _args| {
         cycles::set_enabled(false);
         Ok(Value::None)
-    }),
+    })
+    .session(),
     function(
         "enable",
         "",
@@ -30,8 +32,10 @@ static FUNCTIONS: &[NativeFn] = &[
             cycles::set_enabled(true);
             Ok(Value::None)
         },
-    ),
+    )
+    .session(),
     function("isenabled", "", "Whether collections run by themselves.", |_cx, _args| {
         Ok(Value::Bool(cycles::enabled()))
-    }),
+    })
+    .session(),
 ];

@@ -17,11 +17,11 @@ pub static GENERATOR: NativeType = NativeType {
 };
 
 static METHODS: &[NativeFn] = &[
-    function("manual_seed", "self, seed", "Starts anew from a seed.", manual_seed),
-    function("initial_seed", "self", "The seed it started from.", initial_seed),
-    function("seed", "self", "Starts anew from a seed that nobody chose.", seed),
-    function("get_state", "self", "Where it stands, as bytes.", get_state),
-    function("set_state", "self, state", "Goes on from where one stood.", set_state),
+    function("manual_seed", "self, seed", "Starts anew from a seed.", manual_seed).session(),
+    function("initial_seed", "self", "The seed it started from.", initial_seed).session(),
+    function("seed", "self", "Starts anew from a seed that nobody chose.", seed).session(),
+    function("get_state", "self", "Where it stands, as bytes.", get_state).session(),
+    function("set_state", "self, state", "Goes on from where one stood.", set_state).session(),
 ];
 
 /// A generator of its own, or the session's.

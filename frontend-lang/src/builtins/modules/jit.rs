@@ -35,7 +35,8 @@ static FUNCTIONS: &[NativeFn] = &[
         "`with exclude_from_trace():` runs code eagerly inside a trace.",
         excluded,
     ),
-    function("load", "path", "Reads a model file; call the result with its inputs.", load),
+    function("load", "path", "Reads a model file; call the result with its inputs.", load)
+        .session(),
     function("is_tracing", "", "Whether a trace is running.", is_tracing),
 ];
 

@@ -146,7 +146,8 @@ static INNER: &[NativeFn] = &[
         "precision, threshold, edgeitems, linewidth, suppress, fixed, plus",
         "Sets how arrays print.",
         set_options,
-    ),
+    )
+    .session(),
     function(
         "text",
         "array, separator, prefix",

@@ -129,4 +129,8 @@ impl NativeObject for Stream {
     fn as_any(&self) -> &dyn Any {
         self
     }
+
+    fn shows_state(&self) -> bool {
+        true
+    }
 }

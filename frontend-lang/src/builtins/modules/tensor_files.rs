@@ -23,8 +23,9 @@ static FUNCTIONS: &[NativeFn] = &[
         "path, header, tensors",
         "Writes a header and tensors, one after the other.",
         write,
-    ),
-    function("read", "path", "The header of a file, and its data.", read),
+    )
+    .session(),
+    function("read", "path", "The header of a file, and its data.", read).session(),
 ];
 
 /// What follows the header of a file.

@@ -131,7 +131,7 @@ static FUNCTIONS: &[NativeFn] = &[
     function("_set_autocast_half", "dtype", "Sets it, and gives what it was.", set_autocast_half),
     function("is_grad_enabled", "", "Whether ops are recorded for gradients.", is_grad_enabled),
     function("set_grad_enabled", "mode", "Switches recording for gradients.", set_grad_enabled),
-    function("manual_seed", "seed", "Restarts the random numbers.", manual_seed),
+    function("manual_seed", "seed", "Restarts the random numbers.", manual_seed).session(),
     function(
         "randint",
         "low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False",

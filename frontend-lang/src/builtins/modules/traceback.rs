@@ -12,7 +12,8 @@ pub static MODULE: NativeModule = NativeModule {
 
 static FUNCTIONS: &[NativeFn] = &[
     function("format_exc", "limit=None, chain=True", "The traceback as text.", format_exc).opaque(),
-    function("print_exc", "limit=None, file=None, chain=True", "Shows the traceback.", print_exc),
+    function("print_exc", "limit=None, file=None, chain=True", "Shows the traceback.", print_exc)
+        .session(),
 ];
 
 fn text(cx: &mut Cx) -> String {

@@ -12,11 +12,12 @@ pub static MODULE: NativeModule = NativeModule {
 };
 
 static FUNCTIONS: &[NativeFn] = &[function(
-    "tell",
+    "warn",
     "text, /",
     "Tells a warning with the line of the cell that it is about.",
     tell,
-)];
+)
+.session()];
 
 fn tell(cx: &mut Cx, args: Args<'_>) -> Res {
     let summary = args.str(0)?.to_owned();

@@ -1,0 +1,101 @@
+//! How a body runs while it is found out whether it can be left out later: what would be lost then is refused at its line, and what it
+//! finds in modules on its way becomes part of its world.
+
+use super::world::{Node, World};
+use crate::bytecode::{Code, Op};
+use crate::check::native::acts_outside;
+use crate::cx::{Cx, Mode};
+use crate::error::{Raised, TRACE_ERROR};
+use crate::native::NativeFn;
+use crate::value::Value;
+
+/// What a body may not do that is to be left out later.
+#[derive(Default)]
+pub(crate) struct Strict {
+    /// What the body has found so far.
+    world: World,
+    /// Objects that it may not change.
+    watched: Vec<Node>,
+    /// The first thing that it has done all the same; the call ends with it, also if the body goes on.
+    refused: Option<Raised>,
+}
+
+/// A body that ran under [`Cx::strictly`].
+pub(super) struct Followed<R> {
+    /// What it gave.
+    pub(super) res: R,
+    /// What was refused, which it may have caught.
+    pub(super) refused: Option<Raised>,
+    /// The world, with what it found.
+    pub(super) world: World,
+}
+
+impl Cx {
+    /// Runs a body of which nothing may be lost when it does not run later; changes of `watched` are refused at their line.
+    pub(super) fn strictly<R>(
+        &mut self,
+        world: World,
+        watched: Vec<Node>,
+        body: impl FnOnce(&mut Cx) -> R,
+    ) -> Followed<R> {
+        let mode = std::mem::replace(&mut self.mode, Mode::Strict);
+        let outer = std::mem::replace(&mut self.strict, Strict { world, watched, refused: None });
+        let res = body(self);
+        self.mode = mode;
+        let strict = std::mem::replace(&mut self.strict, outer);
+        Followed { res, refused: strict.refused, world: strict.world }
+    }
+
+    /// Operation `at` is about to run.
+    pub(crate) fn follow_op(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
+        self.refuse_changes()?;
+        match code.ops[at] {
+            // What a program's own functions find is known before they run.
+            Op::Global(slot) if code.sites == 0 => {
+                let value = code.globals.slots.borrow()[slot as usize].value.clone();
+                self.find(&value)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A body comes by a value that was there before; an error if its state cannot be seen.
+    pub(crate) fn find(&mut self, value: &Value) -> Result<(), Raised> {
+        match self.strict.world.grow(value) {
+            Ok(()) => Ok(()),
+            Err(raised) => Err(self.strict.refused.get_or_insert(raised).clone()),
+        }
+    }
+
+    /// The operation before this one has run; an error if it changed what is watched.
+    fn refuse_changes(&mut self) -> Result<(), Raised> {
+        let Some(changed) = self.strict.watched.iter().find(|it| !it.is_unchanged()) else {
+            return Ok(());
+        };
+        let what = changed.described();
+        // Handlers of the body run as they would.
+        self.strict.watched.clear();
+        Err(self.refuse(format!(
+            "this changes {what}, as an earlier call did, and a run without the body would lose that; \
+             change tensors in place (`x.add_(1)`), return what is new, or trace without without_host"
+        )))
+    }
+
+    /// An error if a native acts outside of the program, or depends on what is there.
+    pub(crate) fn refuse_outside(&mut self, row: &'static NativeFn) -> Result<(), Raised> {
+        // The engine knows whether these read a value.
+        if !acts_outside(row) || matches!(row.name, "item" | "tolist") {
+            return Ok(());
+        }
+        Err(self.refuse(format!(
+            "{}() acts outside of the tensors, and a run without the body would not do it; call it outside, \
+             or trace without without_host",
+            row.name
+        )))
+    }
+
+    fn refuse(&mut self, problem: String) -> Raised {
+        let raised = Raised::new(&TRACE_ERROR, format!("without_host=True: {problem}"));
+        self.strict.refused.get_or_insert(raised).clone()
+    }
+}
