@@ -129,6 +129,22 @@ pub fn collect() -> usize {
 }
 
 impl Candidate {
+    /// A weak reference to an object that holds others and can change.
+    pub(crate) fn of(value: &Value) -> Option<Candidate> {
+        Some(match value {
+            Value::List(it) => Candidate::List(Rc::downgrade(it)),
+            Value::Dict(it) => Candidate::Dict(Rc::downgrade(it)),
+            Value::Set(it) => Candidate::Set(Rc::downgrade(it)),
+            Value::Func(it) => Candidate::Func(Rc::downgrade(it)),
+            Value::Generator(it) => Candidate::Generator(Rc::downgrade(it)),
+            Value::Cell(it) => Candidate::Cell(Rc::downgrade(it)),
+            Value::Class(it) => Candidate::Class(Rc::downgrade(it)),
+            Value::Instance(it) => Candidate::Instance(Rc::downgrade(it)),
+            Value::Object(it) => Candidate::Object(Rc::downgrade(it)),
+            _ => return None,
+        })
+    }
+
     fn lives(&self) -> bool {
         0 < match self {
             Candidate::List(it) => it.strong_count(),
@@ -143,7 +159,8 @@ impl Candidate {
         }
     }
 
-    fn value(&self) -> Option<Value> {
+    /// The object, if it is still there.
+    pub(crate) fn value(&self) -> Option<Value> {
         Some(match self {
             Candidate::List(it) => Value::List(it.upgrade()?),
             Candidate::Dict(it) => Value::Dict(it.upgrade()?),

@@ -4,9 +4,11 @@
 
 mod alone;
 pub mod any_sizes;
+mod node;
 pub mod notice;
 mod strict;
 mod template;
+mod variant;
 mod world;
 
 use std::any::Any;
@@ -15,7 +17,7 @@ use std::cell::{Cell, RefCell};
 use alone::Alone;
 use engine::Tensor;
 use engine::graph::Graph;
-use engine::trace::{Call, Excluded, Finished, Options, Stats, Traced, exclude};
+use engine::trace::{self, Call, Excluded, Finished, Options, Stats, Traced, exclude};
 use notice::Told;
 pub(crate) use strict::Strict;
 
@@ -50,6 +52,7 @@ static METHODS: &[NativeFn] = &[
 pub struct TracedFn {
     pub(crate) func: Value,
     pub(crate) traced: Traced,
+    without_host: WithoutHost,
     /// Arguments of the latest call.
     last_call: RefCell<Option<Recorded>>,
     last: RefCell<Stats>,
@@ -78,12 +81,29 @@ impl Recorded {
     }
 }
 
+/// Whether a function runs without its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithoutHost {
+    Never,
+    /// Where that is known to be the same.
+    IfPossible,
+    /// And what prevents it is an error.
+    Always,
+}
+
 impl TracedFn {
     /// `func`, to be traced from its next call on.
-    pub fn new(func: Value, options: Options) -> TracedFn {
+    pub fn new(func: Value, options: Options, without_host: WithoutHost) -> TracedFn {
+        // A graph that is built before anything is computed looks at no values; constants are compared by the engine in each call.
+        let needs_body = options.symbolic || options.record_only || options.capture_as_const;
+        let without_host = match without_host {
+            WithoutHost::IfPossible if needs_body => WithoutHost::Never,
+            other => other,
+        };
         TracedFn {
             func,
             traced: Traced::new(options),
+            without_host,
             last_call: RefCell::default(),
             last: RefCell::default(),
             told: Told::default(),
@@ -96,24 +116,24 @@ impl TracedFn {
         &self.func
     }
 
-    /// What was recorded; without the body, what was in the world of the latest call.
+    /// What was recorded.
     pub fn traced(&self) -> Traced {
-        self.alone.latest().unwrap_or_else(|| self.traced.clone())
+        self.traced.clone()
     }
 
     /// Calls that ran without the body.
     pub fn n_runs_alone(&self) -> usize {
-        self.alone.stats().1
+        self.alone.n_runs()
     }
 
     /// What happened in all calls, as text.
     pub fn stats(&self) -> String {
-        match self.traced.options().without_host {
-            true => {
-                let (stats, n_runs) = self.alone.stats();
-                format!("{stats}, {n_runs} calls without the body")
+        let stats = self.traced.stats();
+        match self.without_host {
+            WithoutHost::Always => {
+                format!("{stats}, {} calls without the body", self.alone.n_runs())
             }
-            false => self.traced.stats().to_string(),
+            WithoutHost::Never | WithoutHost::IfPossible => stats.to_string(),
         }
     }
 
@@ -146,9 +166,8 @@ impl TracedFn {
 
     fn frozen_graph_of(&self, cx: &mut Cx, call: &Recorded) -> Result<Graph, Raised> {
         let recorded = self.traced.options();
-        let options =
-            Options { record_only: true, capture_as_const: true, without_host: false, ..recorded };
-        let frozen = TracedFn::new(self.func.clone(), options);
+        let options = Options { record_only: true, capture_as_const: true, ..recorded };
+        let frozen = TracedFn::new(self.func.clone(), options, WithoutHost::Never);
         let args = CallArgs { positional: &call.positional, keywords: &call.keywords };
         // Nothing is computed, so what the body stores must not stay.
         let _undone = Journal::begin();
@@ -169,10 +188,15 @@ impl TracedFn {
             cx.shadow().memory.compiled = true;
             return cx.call_with(&self.func, args);
         }
-        let options = self.traced.options();
-        if alone::wants(&options) {
-            return self.alone.call(cx, self, args);
+        if self.without_host != WithoutHost::Never && !trace::active() {
+            if self.without_host == WithoutHost::Always {
+                return self.alone.call(cx, self, args);
+            }
+            if let Some(res) = self.alone.call_if_possible(cx, self, args) {
+                return res;
+            }
         }
+        let options = self.traced.options();
         let inputs = Inputs::of(args);
         if options.capture_as_const && inputs.others > 0 {
             return Err(type_error(
@@ -209,21 +233,21 @@ impl TracedFn {
         let mut results = Vec::new();
         collect_tensors(cx, &value, &mut results)?;
         let finished = finish(call, &results, writes)?;
-        if finished.stats.departure.is_some() {
-            let name = cx.getattr(&self.func, Sym::NAME)?;
-            let name = format!("`{}`", cx.str(&name)?);
-            self.told.tell(cx, &name, &finished.stats);
-        }
-        self.last.replace(finished.stats);
+        self.tell(cx, finished.stats)?;
         Ok(value)
     }
 }
 
 impl TracedFn {
-    /// Notes a call without remarks, and what happened in it.
-    fn finished(&self, args: CallArgs<'_>, tensors: Vec<Tensor>, stats: Stats) {
-        self.keep_call(args, tensors);
+    /// Notes what happened in a call, and tells it.
+    fn tell(&self, cx: &mut Cx, stats: Stats) -> Result<(), Raised> {
+        if stats.departure.is_some() {
+            let name = cx.getattr(&self.func, Sym::NAME)?;
+            let name = format!("`{}`", cx.str(&name)?);
+            self.told.tell(cx, &name, &stats);
+        }
         self.last.replace(stats);
+        Ok(())
     }
 
     fn keep_call(&self, args: CallArgs<'_>, tensors: Vec<Tensor>) {
@@ -379,7 +403,6 @@ impl NativeObject for TracedFn {
             let named = call.keywords.iter().map(|it| &it.1);
             call.positional.iter().chain(named).for_each(&mut *visit);
         }
-        self.alone.traverse(visit);
     }
 
     fn clear(&self) {

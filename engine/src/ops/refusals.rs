@@ -97,7 +97,8 @@ impl Slip {
         let call = function.begin(&[self.good()]).unwrap();
         let outputs = self.apply(call.args()[0].clone()).unwrap();
         call.finish(&outputs).unwrap();
-        match function.run_alone(&[self.bad()], &|_| None) {
+        let bad = [self.bad()];
+        match function.alone(&bad).and_then(|it| it.run(&bad, &|_| None)) {
             // An op whose shapes depend on elements is in no graph.
             Err(Error::Trace { .. }) => Some(self.apply(self.bad()).unwrap_err()),
             found => found.err(),

@@ -1,30 +1,31 @@
 //! Runs without the body: a recorded path for these arguments as one graph, which holds the variables that the body reads and writes.
 
-use std::rc::Rc;
-
 use super::flush;
-use super::segment::{Source, lower, whole_graph};
+use super::segment::{Source, graph_alone, lower};
 use super::traced::{Options, Traced};
 use super::tree::{ArgSpec, StepId, Stored, Tree};
 use crate::lower::Plan;
 use crate::{Error, Result, Tensor};
 
 /// A path that runs without the body.
-pub(super) struct Alone {
-    /// The step with which it ends.
-    end: StepId,
+pub struct Alone {
+    /// Whose calls are counted.
+    traced: Traced,
     plan: Plan,
     feeds: Vec<Feed>,
     n_results: usize,
     /// Whose next values follow the results, by the caller's numbers.
     stored: Vec<usize>,
+    /// Op applications of the path.
+    n_ops: usize,
 }
 
 /// What the plan takes.
-#[derive(Clone, Copy)]
 enum Feed {
     Arg(usize),
     Variable(usize),
+    /// A number that is another one in other worlds.
+    Number(Tensor),
 }
 
 /// What a run without the body gives.
@@ -37,53 +38,25 @@ pub struct Ran {
 }
 
 impl Traced {
-    /// Runs the recorded graph without the body (`without_host`); `variable` gives what those are now of which
-    /// [`super::Call::finish_storing`] was told, by their places there. The path is the one that the latest call took, or the only one
-    /// there is. Fails when there is none for these arguments, or when it uses tensors from outside that are none of the variables,
-    /// or numbers that may differ from call to call.
-    pub fn run_alone(
-        &self,
-        args: &[Tensor],
-        variable: &dyn Fn(usize) -> Option<Tensor>,
-    ) -> Result<Ran> {
-        let alone = self.alone(args)?;
-        flush()?;
-        let fed = alone.feeds.iter().map(|&it| match it {
-            Feed::Arg(at) => args.get(at).map(Tensor::detach),
-            Feed::Variable(at) => variable(at).map(|it| it.detach()),
-        });
-        let missing = || refused("each variable that it reads or stores to has to be given");
-        let fed = fed.collect::<Option<Vec<_>>>().ok_or_else(missing)?;
-        let mut results = alone.plan.run(&fed)?;
-        let stored = results.split_off(alone.n_results);
-        Ok(Ran { results, stored: alone.stored.iter().copied().zip(stored).collect() })
-    }
-
-    /// Compiles the path that [`Traced::run_alone`] takes with these arguments, or says why there is none.
-    pub fn prepare_alone(&self, args: &[Tensor]) -> Result<()> {
-        self.alone(args).map(|_| ())
-    }
-
-    fn alone(&self, args: &[Tensor]) -> Result<Rc<Alone>> {
-        let mut recorded = self.0.borrow_mut();
-        let options = recorded.options.clone();
+    /// The graph of the path that the latest call took, or of the only one there is, for runs without the body; or why there is none:
+    /// it uses tensors from outside that are no variables, or numbers that may differ from call to call.
+    pub fn alone(&self, args: &[Tensor]) -> Result<Alone> {
+        let recorded = self.0.borrow();
         let signature: Vec<ArgSpec> = args.iter().map(ArgSpec::of).collect();
         let at = recorded.trees.iter().position(|it| it.signature == signature);
         let at = at.ok_or_else(|| refused("nothing is recorded for these arguments"))?;
         let latest = recorded.ended.as_ref().and_then(|it| it.end_in(at));
-        let tree = &mut recorded.trees[at];
-        if let Some(known) = &tree.alone
-            && latest.is_none_or(|it| it == known.end)
-        {
-            return Ok(known.clone());
-        }
-        let end = match latest {
-            Some(end) => end,
-            None => only_end(tree)?,
-        };
-        let alone = Rc::new(Alone::new(tree, end, &options)?);
-        tree.alone = Some(alone.clone());
-        Ok(alone)
+        let tree = &recorded.trees[at];
+        let end = latest.map_or_else(|| only_end(tree), Ok)?;
+        Alone::new(self.clone(), tree, end, &recorded.options)
+    }
+
+    /// Counts a call that ran without the body, as one that replayed all of its path.
+    fn count_alone(&self, n_ops: usize) {
+        let stats = &mut self.0.borrow_mut().stats;
+        stats.calls += 1;
+        stats.segments += 1;
+        stats.replayed += n_ops;
     }
 }
 
@@ -98,7 +71,23 @@ fn only_end(tree: &Tree) -> Result<StepId> {
 }
 
 impl Alone {
-    fn new(tree: &Tree, end: StepId, options: &Options) -> Result<Self> {
+    /// Runs it; `variable` gives what those are now of which [`super::Call::finish_storing`] was told, by their places there.
+    pub fn run(&self, args: &[Tensor], variable: &dyn Fn(usize) -> Option<Tensor>) -> Result<Ran> {
+        flush()?;
+        let fed = self.feeds.iter().map(|it| match it {
+            Feed::Arg(at) => args.get(*at).map(Tensor::detach),
+            Feed::Variable(at) => variable(*at).map(|it| it.detach()),
+            Feed::Number(it) => Some(it.clone()),
+        });
+        let missing = || refused("each variable that it reads or stores to has to be given");
+        let fed = fed.collect::<Option<Vec<_>>>().ok_or_else(missing)?;
+        let mut results = self.plan.run(&fed)?;
+        let stored = results.split_off(self.n_results);
+        self.traced.count_alone(self.n_ops);
+        Ok(Ran { results, stored: self.stored.iter().copied().zip(stored).collect() })
+    }
+
+    fn new(traced: Traced, tree: &Tree, end: StepId, options: &Options) -> Result<Self> {
         let seen = tree.stores(end);
         let stored = || seen.iter().filter(|it| !it.is_only_read());
         let is_shared = |it: &Stored| {
@@ -110,13 +99,16 @@ impl Alone {
                 "it stores to a variable whose elements another one shares; clone() one of them",
             ));
         }
-        let (graph, sources) = whole_graph(tree, end)?;
+        let followed = tree.step(end).end.as_ref().and_then(|it| it.followed.as_ref());
+        let fed = followed.map_or(&[][..], |it| &it.fed);
+        let (graph, sources) = graph_alone(tree, end)?;
         let feed = |it: &Source| match *it {
             Source::Arg(at) => Ok(Feed::Arg(at as usize)),
             Source::Variable(at) => Ok(Feed::Variable(seen[at as usize].at as usize)),
-            Source::Fed(_) => {
-                Err(refused("a number differs from call to call; pass it as a tensor"))
-            }
+            Source::Fed(at) => match fed.get(at as usize) {
+                Some(it) => Ok(Feed::Number(it.clone())),
+                None => Err(refused("a number differs from call to call; pass it as a tensor")),
+            },
             Source::Capture(_) | Source::Result(_) => Err(refused(
                 "it uses tensors that are not known outside, or that the body makes of numbers; \
                  make them outside, or trace with capture_as_const=True",
@@ -124,8 +116,9 @@ impl Alone {
         };
         let feeds = sources.iter().map(feed).collect::<Result<Vec<_>>>()?;
         let n_results = graph.outputs.len();
+        let n_ops = tree.path(super::tree::ROOT, end).len();
         let stored = stored().map(|it| it.at as usize).collect();
-        Ok(Self { end, plan: lower(graph, options)?, feeds, n_results, stored })
+        Ok(Self { traced, plan: lower(graph, options)?, feeds, n_results, stored, n_ops })
     }
 }
 

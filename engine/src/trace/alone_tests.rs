@@ -5,7 +5,7 @@ use super::*;
 use crate::autograd::{backward, no_grad};
 use crate::functional::{add, linear, mean, mul, num, sub};
 use crate::graph::{Graph, Kind, parse, text, verify};
-use crate::{apply, ops, random};
+use crate::{Shape, apply, ops, random};
 
 /// Two layers with dropout, and descent with momentum.
 struct Descent {
@@ -60,6 +60,15 @@ fn batch(at: usize) -> [Tensor; 2] {
     [tensor(&[4, 8], at), tensor(&[4, 3], at + 50)]
 }
 
+/// The path for these arguments without its body.
+pub(super) fn run_alone(
+    function: &Traced,
+    args: &[Tensor],
+    variable: &dyn Fn(usize) -> Option<Tensor>,
+) -> Result<Ran> {
+    function.alone(args)?.run(args, variable)
+}
+
 /// These variables as a run without the body asks for them.
 fn given(variables: &[Tensor]) -> impl Fn(usize) -> Option<Tensor> {
     move |at| variables.get(at).cloned()
@@ -92,7 +101,7 @@ fn a_training_step_runs_without_its_body() {
     let (function, mut loss) = recorded(&mut trained);
     for (at, (expected, variables)) in expected.iter().enumerate() {
         if at > 0 {
-            let mut ran = function.run_alone(&batch(at), &given(&trained.variables())).unwrap();
+            let mut ran = run_alone(&function, &batch(at), &given(&trained.variables())).unwrap();
             trained.set(ran.stored.into_iter().map(|it| it.1).collect());
             loss = ran.results.remove(0);
         }
@@ -124,7 +133,7 @@ fn what_cannot_run_alone_says_why() {
     let mut trained = Descent::new();
     let (function, _) = recorded(&mut trained);
     let problem = |args: &[Tensor], variables: &[Tensor]| {
-        function.run_alone(args, &given(variables)).unwrap_err().to_string()
+        run_alone(&function, args, &given(variables)).unwrap_err().to_string()
     };
     let of_others = problem(&batch(1)[..1], &trained.variables());
     assert!(of_others.contains("nothing is recorded for these arguments"), "{of_others}");
@@ -142,7 +151,7 @@ fn what_cannot_run_alone_says_why() {
     let args = call.args().to_vec();
     let loss = trained.step(&args[0], &args[1]);
     call.finish(&[loss]).unwrap();
-    let captured = other.run_alone(&batch(1), &given(&[])).unwrap_err().to_string();
+    let captured = run_alone(&other, &batch(1), &given(&[])).unwrap_err().to_string();
     assert!(captured.contains("it uses tensors that are not known outside"), "{captured}");
 }
 
@@ -160,7 +169,7 @@ fn a_later_call_may_tell_what_is_stored() {
         let stores = [(before, state.clone())];
         call.finish_storing(&[], (at == 2).then_some(&stores[..])).unwrap();
         let ran =
-            function.run_alone(std::slice::from_ref(&x), &given(std::slice::from_ref(&state)));
+            run_alone(&function, std::slice::from_ref(&x), &given(std::slice::from_ref(&state)));
         assert_eq!(ran.is_ok(), at >= 2);
         if let Ok(ran) = ran {
             assert_eq!(bits(&ran.stored[0].1), bits(&add(&state, &x).unwrap()));
@@ -180,11 +189,11 @@ fn arguments_may_be_variables() {
     };
     let x = tensor(&[4], 1);
     record(&x, |x| add(x, &num(1.0)).unwrap());
-    let ran = function.run_alone(std::slice::from_ref(&x), &given(&[])).unwrap();
+    let ran = run_alone(&function, std::slice::from_ref(&x), &given(&[])).unwrap();
     assert_eq!(bits(&ran.stored[0].1), bits(&add(&x, &num(1.0)).unwrap()));
     let other = tensor(&[2], 1);
     record(&other, |x| op("sum", &[x]));
-    let error = function.run_alone(&[other], &given(&[])).unwrap_err().to_string();
+    let error = run_alone(&function, &[other], &given(&[])).unwrap_err().to_string();
     assert!(error.contains("is f32[2], but f32[] is stored to it"), "{error}");
 }
 
@@ -204,7 +213,7 @@ fn variables_may_be_read_only_or_unused() {
     let other = tensor(&[4], 9);
     let variables = [unused, other.clone(), state.clone()];
     let asked = RefCell::new(Vec::new());
-    let ran = function.run_alone(std::slice::from_ref(&x), &|at| {
+    let ran = run_alone(&function, std::slice::from_ref(&x), &|at| {
         asked.borrow_mut().push(at);
         Some(variables[at].clone())
     });
@@ -223,7 +232,7 @@ fn shared_elements_are_refused_where_one_is_stored_to() {
     let after = add(&shared, &num(1.0)).unwrap();
     let stores = [(Place::of(&shared), after.clone()), (Place::of(&shared), shared.clone())];
     call.finish_storing(&[], Some(&stores)).unwrap();
-    let problem = function.run_alone(&[], &|_| Some(shared.clone())).unwrap_err().to_string();
+    let problem = run_alone(&function, &[], &|_| Some(shared.clone())).unwrap_err().to_string();
     assert!(problem.contains("whose elements another one shares"), "{problem}");
 }
 
@@ -240,28 +249,73 @@ fn the_latest_path_runs() {
             false => op("exp", &[&seen]),
         };
         call.finish_storing(std::slice::from_ref(&res), Some(&[])).unwrap();
-        let ran = function.run_alone(std::slice::from_ref(&x), &given(&[])).unwrap();
+        let ran = run_alone(&function, std::slice::from_ref(&x), &given(&[])).unwrap();
         assert_eq!(bits(&ran.results[0]), bits(&res));
     }
 }
 
-/// With `without_host` a body that replays may not read; the values that it asked for exist all the same once it has failed.
+/// A body that is followed strictly may not read; the values that it asked for exist all the same once it has failed.
 #[test]
-fn a_read_in_a_replaying_body_is_refused() {
-    let function = Traced::new(Options { without_host: true, ..Options::default() });
+fn a_read_in_a_body_that_is_followed_is_refused() {
     let x = tensor(&[4], 1);
-    for at in 0..2 {
-        let call = function.begin(std::slice::from_ref(&x)).unwrap();
-        let res = op("tanh", &[&call.args()[0]]);
-        let read = res.storage();
-        assert_eq!(read.is_ok(), at == 0);
-        match read {
-            Ok(_) => drop(call.finish(&[res]).unwrap()),
-            Err(error) => {
-                assert!(error.to_string().contains("is read here"), "{error}");
-                call.abort();
-                assert_eq!(bits(&res), bits(&op("tanh", &[&x])));
+    for strict in [true, false] {
+        let function = Traced::new(Options::default());
+        for at in 0..2 {
+            let following = Following { world: 1, strict };
+            let call = function.follow(std::slice::from_ref(&x), following).unwrap();
+            let res = op("tanh", &[&call.args()[0]]);
+            let read = res.storage();
+            assert_eq!(read.is_ok(), at == 0 || !strict);
+            assert_eq!(call.refused().is_some(), at == 1);
+            match read {
+                Ok(_) => {
+                    let finished = call.finish_storing(&[res], Some(&[])).unwrap();
+                    assert!(!finished.confirmed);
+                }
+                Err(error) => {
+                    assert!(error.to_string().contains("is read here"), "{error}");
+                    call.abort();
+                    assert_eq!(bits(&res), bits(&op("tanh", &[&x])));
+                }
             }
         }
+    }
+}
+
+/// A second call of one world confirms what the first found; numbers that differ between worlds are those of the call.
+#[test]
+fn numbers_are_those_of_the_world() {
+    let function = Traced::new(Options::default());
+    let x = tensor(&[4], 1);
+    let mut graphs = Vec::new();
+    for (world, factor) in [(1, 2.0), (1, 2.0), (2, 3.0), (2, 3.0), (1, 2.0), (1, 2.0)] {
+        let following = Following { world, strict: true };
+        let call = function.follow(std::slice::from_ref(&x), following).unwrap();
+        let made = Tensor::from_vec(&[factor as f32; 4], Shape::new(&[4])).unwrap();
+        let res = add(&mul(&call.args()[0], &num(factor)).unwrap(), &made).unwrap();
+        let finished = call.finish_storing(std::slice::from_ref(&res), Some(&[])).unwrap();
+        if finished.confirmed {
+            graphs.push((function.alone(std::slice::from_ref(&x)).unwrap(), bits(&res)));
+        }
+    }
+    assert_eq!(graphs.len(), 3);
+    for (graph, expected) in &graphs {
+        let ran = graph.run(std::slice::from_ref(&x), &given(&[])).unwrap();
+        assert_eq!(bits(&ran.results[0]), *expected);
+    }
+}
+
+/// What a body makes of numbers has to be the same in each call of one world.
+#[test]
+fn what_a_body_makes_has_to_stay() {
+    let function = Traced::new(Options::default());
+    let x = tensor(&[4], 1);
+    for (at, value) in [1.0, 1.0, 2.0].into_iter().enumerate() {
+        let following = Following { world: 1, strict: false };
+        let call = function.follow(std::slice::from_ref(&x), following).unwrap();
+        let made = Tensor::from_vec(&[value; 4], Shape::new(&[4])).unwrap();
+        let res = add(&call.args()[0], &made).unwrap();
+        let finished = call.finish_storing(&[res], Some(&[])).unwrap();
+        assert_eq!(finished.confirmed, at == 1);
     }
 }

@@ -12,8 +12,8 @@ use super::Place;
 use super::identity::{Key, Slot};
 use super::recording::reads_values;
 use super::segment;
-use super::traced::Options;
-use super::tree::{End, ROOT, Ref, StepId, Stored, Tree};
+use super::traced::{Following, Options};
+use super::tree::{End, Followed, ROOT, Ref, StepId, Stored, Tree};
 use crate::graph::Phase;
 use crate::pending::Pending;
 use crate::tape::{self, Mark};
@@ -97,10 +97,13 @@ pub(crate) struct State {
     /// Reverse walks that are under way, and whether there was one.
     pub(super) walking: usize,
     pub(super) walked: bool,
-    /// Why the body cannot be left out.
+    /// How a body is followed that may be left out later; why it cannot, and whether a call before this one went the same way.
+    pub(super) following: Option<Following>,
     pub(super) refused: Option<Error>,
-    /// Captures of a body that is to be left out: what it makes of numbers is the same in each call.
+    pub(super) confirmed: bool,
+    /// Its captures, some of which it makes of numbers, and the numbers that it feeds.
     pub(super) made: Vec<Tensor>,
+    pub(super) all_fed: Vec<Tensor>,
 }
 
 impl State {
@@ -131,8 +134,11 @@ impl State {
             recording: None,
             walking: 0,
             walked: false,
+            following: None,
             refused: None,
+            confirmed: false,
             made: Vec::new(),
+            all_fed: Vec::new(),
         };
         if mode != Mode::Replay {
             state.index();
@@ -173,21 +179,25 @@ impl State {
         Ok(None)
     }
 
-    /// An error where the body looks at elements and is to run without them. The call fails then, also if the body goes on.
+    /// A body that may be left out looks at elements.
     pub(super) fn may_read(&mut self) -> Result<()> {
-        if !self.options.without_host {
-            return Ok(());
-        }
-        Err(self.refuse(
+        self.refuse(
             "the value of a tensor is read here, and a run without the body cannot do that; return the tensor and \
              read it outside, or trace without without_host=True",
-        ))
+        )
     }
 
-    /// The error for what cannot be part of a run without the body; the call ends with it.
-    pub(super) fn refuse(&mut self, problem: &str) -> Error {
-        let error = Error::Trace { problem: problem.into() };
-        self.refused.get_or_insert(error).clone()
+    /// Notes what cannot be part of a run without the body. An error where that must not be; the call ends with it then, also if the
+    /// body goes on.
+    pub(super) fn refuse(&mut self, problem: &str) -> Result<()> {
+        let Some(following) = self.following else { return Ok(()) };
+        let error = self.refused.get_or_insert_with(|| Error::Trace { problem: problem.into() });
+        if following.strict { Err(error.clone()) } else { Ok(()) }
+    }
+
+    /// What a call fails with whose body went on all the same.
+    pub(super) fn failure(&self) -> Option<Error> {
+        self.refused.clone().filter(|_| self.following.is_some_and(|it| it.strict))
     }
 
     /// Delivers all values that someone can still read; the current segment ends here.
@@ -229,51 +239,47 @@ impl State {
             self.tree.n_paths += 1;
         }
         let Some(stores) = stores else { return };
-        let constants = if self.options.without_host { self.constants(stores) } else { Vec::new() };
+        let followed = self.following.map(|it| self.followed(it.world, results, stores));
         let stores = (0..).zip(stores).filter_map(|(at, it)| self.stored(at, it)).collect();
-        if let Some(end) = &mut self.tree.step_mut(self.cursor).end {
-            end.constants = constants;
-            self.tree.n_told += usize::from(end.stores.replace(stores).is_none());
-            self.tree.alone = None;
+        let Some(end) = &mut self.tree.step_mut(self.cursor).end else { return };
+        let is_untold = end.stores.replace(stores).is_none();
+        let agrees = followed.and_then(|it| end.note(it));
+        self.tree.n_told += usize::from(is_untold);
+        self.confirmed = agrees == Some(true);
+        if agrees == Some(false) {
+            let _ = self.refuse(
+                "a tensor that the body makes of numbers is another one in each call; make it outside and pass it",
+            );
         }
     }
 
     /// Notes a tensor from outside that an op uses first.
     pub(super) fn capture(
         captures: &mut Vec<Slot>,
-        made: &mut Vec<Tensor>,
-        options: &Options,
+        made: Option<&mut Vec<Tensor>>,
         tensor: &Tensor,
     ) {
         captures.push(Slot { held: Some(tensor.detach()), ..Slot::of(tensor) });
-        if options.without_host {
+        if let Some(made) = made {
             made.push(tensor.detach());
         }
     }
 
-    /// The captures that are none of the caller's variables, which are all that the body can find: it has made them of numbers. The
-    /// same numbers in each call, or the body cannot be left out.
-    fn constants(&mut self, stores: &[(Place, Tensor)]) -> Vec<(u32, Tensor)> {
+    /// What a run without the body needs besides variables. Captures that are none of the caller's variables, which are all that the
+    /// body can find, it has made of numbers.
+    fn followed(&mut self, world: u64, results: &[Tensor], stores: &[(Place, Tensor)]) -> Followed {
         let made = std::mem::take(&mut self.made);
         let is_variable = |slot: &Slot| {
             let found = stores.iter().map(|it| &it.0.0).chain(&self.args);
             found.into_iter().any(|it| it.root.is_root(&slot.root))
         };
         let slots = (0..).zip(&self.captures).zip(made);
-        let constants: Vec<(u32, Tensor)> = slots
+        let constants = slots
             .filter(|((_, slot), _)| !is_variable(slot))
             .map(|((at, _), tensor)| (at, tensor))
             .collect();
-        let known = self.tree.step(self.cursor).end.as_ref().map(|it| &it.constants);
-        let differs = known.is_some_and(|known| {
-            known.iter().zip(&constants).any(|(a, b)| a.0 != b.0 || !a.1.has_bits_of(&b.1))
-        });
-        if differs {
-            self.refuse(
-                "a tensor that the body makes of numbers is another one in each call; make it outside and pass it",
-            );
-        }
-        constants
+        let results = results.iter().map(|it| self.known_ref(it)).collect();
+        Followed { world, results, constants, fed: std::mem::take(&mut self.all_fed) }
     }
 
     /// What is left in a variable; `None` if the call has made it itself, or has not seen it.

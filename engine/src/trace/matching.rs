@@ -131,14 +131,20 @@ impl State {
                 Ref::Capture(at) => match self.captures.get_mut(at as usize) {
                     Some(slot) => slot.hold(tensor),
                     None => {
-                        State::capture(&mut self.captures, &mut self.made, &self.options, tensor)
+                        let made = self.following.map(|_| &mut self.made);
+                        State::capture(&mut self.captures, made, tensor)
                     }
                 },
                 Ref::Result(at) if (at as usize) < self.settled => {
                     self.results[at as usize].hold(tensor);
                 }
                 Ref::Arg(at) => self.args[at as usize].hold(tensor),
-                Ref::Fed(_) => self.fed.push(tensor.clone()),
+                Ref::Fed(_) => {
+                    self.fed.push(tensor.clone());
+                    if self.following.is_some() {
+                        self.all_fed.push(tensor.clone());
+                    }
+                }
                 Ref::Number(_) | Ref::Result(_) => {}
             }
         }

@@ -37,11 +37,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub use alone::Ran;
+pub use alone::{Alone, Ran};
 pub use call::Stats;
 pub use departure::{Departure, just_departed};
 pub use latest::{Compiled, Given, Latest, Left, Place};
-pub use traced::{Call, Excluded, Finished, Options, Path, Traced, exclude};
+pub use traced::{Call, Excluded, Finished, Following, Options, Path, Traced, exclude};
 pub use tree::ArgSpec;
 
 pub use crate::pending::flush;

@@ -147,7 +147,8 @@ impl State {
             return known;
         }
         let it = Ref::Capture(self.captures.len() as u32);
-        Self::capture(&mut self.captures, &mut self.made, &self.options, tensor);
+        let made = self.following.map(|_| &mut self.made);
+        Self::capture(&mut self.captures, made, tensor);
         self.know(tensor, it);
         it
     }

@@ -146,11 +146,27 @@ fn build(tree: &Tree, start: StepId, end: StepId, outputs: Vec<u32>) -> Result<S
 /// The graph of a whole path, from the arguments to what the function returns and stores; captures that are not constants become
 /// inputs after the arguments, or variables.
 pub(super) fn whole_graph(tree: &Tree, end: StepId) -> Result<(Graph, Vec<Source>)> {
-    let mut builder = Builder::whole(tree, end)?;
-    let results = tree.step(end).end.iter().flat_map(|it| &it.results);
+    graph_to(tree, end, tree.step(end).end.as_ref().map_or(&[], |it| &it.results), &[])
+}
+
+/// The graph of a path that runs without the body, with what that makes of numbers.
+pub(super) fn graph_alone(tree: &Tree, end: StepId) -> Result<(Graph, Vec<Source>)> {
+    match tree.step(end).end.as_ref().and_then(|it| it.followed.as_ref()) {
+        Some(followed) => graph_to(tree, end, &followed.results, &followed.constants),
+        None => whole_graph(tree, end),
+    }
+}
+
+fn graph_to(
+    tree: &Tree,
+    end: StepId,
+    results: &[Option<Ref>],
+    constants: &[(u32, Tensor)],
+) -> Result<(Graph, Vec<Source>)> {
+    let mut builder = Builder::whole(tree, end, constants)?;
     let missing =
         || Error::Trace { problem: "a returned value was not computed from tensors".into() };
-    let outputs = results.map(|it| builder.operand(it.ok_or_else(missing)?));
+    let outputs = results.iter().map(|it| builder.operand(it.ok_or_else(missing)?));
     let outputs: Result<Vec<Value>> = outputs.collect();
     builder.graph.outputs = outputs?;
     for at in 0..builder.stores.len() {
@@ -165,7 +181,7 @@ pub(super) fn path_graph(
     end: StepId,
     results: &[u32],
 ) -> Result<(Graph, Vec<Source>)> {
-    let mut builder = Builder::whole(tree, end)?;
+    let mut builder = Builder::whole(tree, end, &[])?;
     let outputs = results.iter().map(|it| builder.operand(Ref::Result(*it)));
     let outputs: Result<Vec<Value>> = outputs.collect();
     builder.graph.outputs = outputs?;
@@ -218,10 +234,10 @@ impl<'a> Builder<'a> {
     }
 
     /// All steps of a path, with the arguments as first inputs.
-    fn whole(tree: &'a Tree, end: StepId) -> Result<Self> {
+    fn whole(tree: &'a Tree, end: StepId, constants: &'a [(u32, Tensor)]) -> Result<Self> {
         let mut builder = Self::new(tree, ROOT, end);
         builder.stores = tree.stores(end);
-        builder.constants = tree.step(end).end.as_ref().map_or(&[], |it| &it.constants);
+        builder.constants = constants;
         for at in 0..tree.signature.len() {
             builder.operand(Ref::Arg(at as u32))?;
         }

@@ -29,8 +29,6 @@ pub struct Options {
     pub record_only: bool,
     /// Captured tensors become part of the graph and must stay the same.
     pub capture_as_const: bool,
-    /// A body that replays may not read values: what it does is to be run without it.
-    pub without_host: bool,
     /// 0 no passes, 1 removal of unused and repeated work, 2 all passes, 3 also fusion.
     pub opt_level: u8,
     /// Paths that are kept per signature; calls that take yet another one run eagerly from there on.
@@ -45,7 +43,6 @@ impl Default for Options {
             symbolic: false,
             record_only: false,
             capture_as_const: false,
-            without_host: false,
             opt_level: 3,
             max_branches: 64,
             max_signatures: 64,
@@ -63,7 +60,7 @@ pub(super) struct Recorded {
     /// For each tree the number of the call that used it last.
     used: Vec<usize>,
     n_begun: usize,
-    stats: Stats,
+    pub(super) stats: Stats,
     pub(super) ended: Option<Ended>,
 }
 
@@ -85,6 +82,17 @@ pub struct Finished {
     pub results: Vec<Tensor>,
     /// What happened in this call; `branches` counts all of the function.
     pub stats: Stats,
+    /// Whether a call in the same world came to the same end before, so that [`Traced::alone`] gives its graph.
+    pub confirmed: bool,
+}
+
+/// How a body is followed that may be left out later.
+#[derive(Clone, Copy, Debug)]
+pub struct Following {
+    /// What the body can find, as a number: the same for calls in which all of that is the same.
+    pub world: u64,
+    /// What prevents a run without the body is an error where it happens, and fails the call. Else it is only noted.
+    pub strict: bool,
 }
 
 impl Traced {
@@ -116,6 +124,16 @@ impl Traced {
     /// Starts a call. The body must see [`Call::args`]. Inside another traced call this one runs inline, and so it does while the first
     /// NaN is looked for, and on the device `meta`.
     pub fn begin(&self, args: &[Tensor]) -> Result<Call> {
+        self.begin_following(args, None)
+    }
+
+    /// As [`Traced::begin`], for a body that may be left out later: it is followed to see whether its graph could do without it. What
+    /// prevents that is told by [`Call::refused`].
+    pub fn follow(&self, args: &[Tensor], following: Following) -> Result<Call> {
+        self.begin_following(args, Some(following))
+    }
+
+    fn begin_following(&self, args: &[Tensor], following: Option<Following>) -> Result<Call> {
         let watches = anomaly::watch() != Watch::Nothing && !self.0.borrow().options.record_only;
         if active() || watches || args.iter().any(Tensor::is_meta) {
             return Ok(Call { traced: self.clone(), seen: args.to_vec(), at: 0, state: None });
@@ -136,6 +154,7 @@ impl Traced {
         let seen: Vec<Tensor> =
             if options.symbolic { args.iter().map(stand_in).collect() } else { args.to_vec() };
         let mut state = State::new(options, tree, args, &seen);
+        state.following = following;
         depart(false);
         if let (None, Some(recorded)) = (known, before) {
             let now = metas(&state.tree.signature);
@@ -187,7 +206,6 @@ impl Traced {
     /// Compiles everything anew when it is next needed, for instance after another fast-run strategy was set.
     pub fn forget_plans(&self) {
         for tree in &mut self.0.borrow_mut().trees {
-            tree.alone = None;
             tree.steps.iter_mut().for_each(|it| it.segments.clear());
         }
     }
@@ -256,7 +274,7 @@ impl Call {
         self.state.is_none()
     }
 
-    /// What was refused of a body that is to be left out later, even if the body goes on.
+    /// Why a body that is followed cannot be left out, also if it goes on.
     pub fn refused(&self) -> Option<Error> {
         self.state.as_ref().and_then(|it| it.borrow().refused.clone())
     }
@@ -277,26 +295,28 @@ impl Call {
 
     /// As [`Call::finish`], for a body that has left other values in variables: for each what it was when the call began, and what it
     /// is now. The first call of a path that tells it decides which variables the graph of the path holds, those that the call has made
-    /// itself left out; [`Traced::run_alone`] gives their next values.
+    /// itself left out; [`Alone::run`](super::Alone::run) gives their next values.
     pub fn finish_storing(
         mut self,
         results: &[Tensor],
         stores: Option<&[(Place, Tensor)]>,
     ) -> Result<Finished> {
         let Some(state) = self.state.take() else {
-            return Ok(Finished { results: results.to_vec(), stats: Stats::default() });
+            let stats = Stats::default();
+            return Ok(Finished { results: results.to_vec(), stats, confirmed: false });
         };
         let mut running = state.borrow_mut();
         let res = complete(&mut running, &self.seen, results, stores)
-            .and_then(|()| running.refused.clone().map_or(Ok(()), Err));
+            .and_then(|()| running.failure().map_or(Ok(()), Err));
         if res.is_err() {
             running.forget();
         }
+        let confirmed = running.confirmed && running.refused.is_none();
         let stats = self.traced.keep(self.at, &mut running, res.is_ok());
         drop(running);
         install(None);
         res?;
-        Ok(Finished { results: results.to_vec(), stats })
+        Ok(Finished { results: results.to_vec(), stats, confirmed })
     }
 
     /// Ends the call after its body failed: values that are still alive are delivered, what was recorded is forgotten.

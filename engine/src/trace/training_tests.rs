@@ -1,5 +1,6 @@
 //! Whole training steps: forward, backward and update in one traced call, against the same code run eagerly.
 
+use super::alone_tests::run_alone;
 use super::*;
 use crate::autograd::{backward, grad};
 use crate::functional::{add, linear, mean, mul, num, sub, sum};
@@ -193,13 +194,13 @@ fn a_recorded_function_shows_its_stages_and_runs_alone() {
     let call = function.begin(std::slice::from_ref(&x)).unwrap();
     let expected = body(&call.args()[0].clone());
     call.finish(std::slice::from_ref(&expected)).unwrap();
-    assert_eq!(bits(&function.run_alone(&[x], &|_| None).unwrap().results[0]), bits(&expected));
+    assert_eq!(bits(&run_alone(&function, &[x], &|_| None).unwrap().results[0]), bits(&expected));
     let raw = function.graph(0).unwrap();
     let (optimized, log) = function.optimized(0).unwrap();
     assert!(raw.n_ops() > optimized.n_ops());
     assert!(log.entries.iter().any(|it| it.rule == "relu-relu"), "{log:?}");
     assert!(function.plan(0).unwrap().to_string().contains("then [relu]"));
-    assert!(function.run_alone(&[w], &|_| None).is_err());
+    assert!(run_alone(&function, &[w], &|_| None).is_err());
 }
 
 /// A small convolutional network: forward, loss, backward, plain descent.

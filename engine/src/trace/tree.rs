@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::alone::Alone;
 use super::segment::Segment;
 use super::walk::Events;
 use crate::graph::Phase;
@@ -91,10 +90,45 @@ pub(super) struct End {
     pub(super) left: Vec<u32>,
     /// What the call left in variables, in the order in which its caller names them; `None` until one does.
     pub(super) stores: Option<Vec<Stored>>,
-    /// Of a body that is to be left out, the captures that it makes of numbers, by their numbers.
-    pub(super) constants: Vec<(u32, Tensor)>,
+    /// What the latest call that was followed found out.
+    pub(super) followed: Option<Followed>,
     /// Calls that took this path.
     pub(super) n_calls: usize,
+}
+
+/// What a path needs besides variables when it runs without the body: the same in each call of one world.
+pub(super) struct Followed {
+    pub(super) world: u64,
+    /// What the function returns; `None` where that was not computed from tensors.
+    pub(super) results: Vec<Option<Ref>>,
+    /// The captures that the body makes of numbers, by their numbers.
+    pub(super) constants: Vec<(u32, Tensor)>,
+    /// The numbers that differed between calls, in order.
+    pub(super) fed: Vec<Tensor>,
+}
+
+impl Followed {
+    /// Whether both hold the same, if they are of one world.
+    pub(super) fn agrees(&self, other: &Self) -> bool {
+        let number = |it: &Tensor| it.as_number();
+        let same_fed = |(a, b): (&Tensor, &Tensor)| matches!((number(a), number(b)), (Some(a), Some(b)) if a.same(b));
+        let same = |(a, b): (&(u32, Tensor), &(u32, Tensor))| a.0 == b.0 && a.1.has_bits_of(&b.1);
+        self.results.len() == other.results.len()
+            && self.constants.len() == other.constants.len()
+            && self.fed.len() == other.fed.len()
+            && self.constants.iter().zip(&other.constants).all(same)
+            && self.fed.iter().zip(&other.fed).all(same_fed)
+    }
+}
+
+impl End {
+    /// Takes over what a call found out; whether that is what one of the same world found before, if there is one.
+    pub(super) fn note(&mut self, found: Followed) -> Option<bool> {
+        let is_alike = |it: &Followed| it.world == found.world && it.fed.len() == found.fed.len();
+        let agrees = self.followed.as_ref().filter(|it| is_alike(it)).map(|it| it.agrees(&found));
+        self.followed = Some(found);
+        agrees
+    }
 }
 
 /// What a call leaves in a variable.
@@ -139,13 +173,11 @@ pub(super) struct Tree {
     pub(super) n_paths: usize,
     /// Those of which it is known what they leave in variables.
     pub(super) n_told: usize,
-    /// A path from arguments to results, for runs without the body.
-    pub(super) alone: Option<Rc<Alone>>,
 }
 
 impl Tree {
     pub(super) fn new(signature: Vec<ArgSpec>) -> Self {
-        Self { signature, steps: vec![Step::default()], n_paths: 0, n_told: 0, alone: None }
+        Self { signature, steps: vec![Step::default()], n_paths: 0, n_told: 0 }
     }
 
     pub(super) fn step(&self, id: StepId) -> &Step {
@@ -197,7 +229,6 @@ impl Tree {
                 *it = Ref::Fed(number.dtype());
             }
         }
-        self.alone = None;
         self.steps.iter_mut().for_each(|it| it.events = Events::default());
         let mut below = vec![id];
         while let Some(at) = below.pop() {

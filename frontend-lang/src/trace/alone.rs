@@ -1,27 +1,40 @@
-//! `trace(without_host=True)`: once a function is known to do nothing but compute with tensors, its graph runs without its body.
+//! Runs without the body: once a function is known to do nothing but compute with tensors, its graph runs without its body.
 //!
-//! A call is answered by the graph when everything that the body can find is what it was in a call whose body has been followed to
-//! its end: its ops were answered from the recording, it read no value, and it left all that it found, but for tensors, as it was.
-//! Where something differs, such as the learning rate, the body runs once more, and the graph is compiled anew. What a run without the
-//! body would lose is refused at its line: calls of what acts outside, values read of tensors, and changes of what was made outside.
+//! A call is answered by the graph when everything that the body can find is what it was in calls whose body has been followed to
+//! its end: two of them came to the same ops, it read no value, and it left all that it found, but for tensors, as it was. Where
+//! something differs, such as the learning rate, the body runs.
+//!
+//! A plain trace tries this by itself: what a run without the body would lose ends the attempt, and the next one waits longer. With
+//! `trace(without_host=True)` it is refused at its line.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 
 use engine::apply::anomaly::{self, Watch};
-use engine::trace::{ArgSpec, Options, Place, Stats, Traced};
-use engine::{Tensor, trace};
+use engine::trace::{Following, Ran};
 
-use super::template::{Filling, Maker, Template, refused_here, root_of, tensors};
-use super::world::{Node, World};
-use super::{Inputs, TracedFn};
+use super::node::Node;
+use super::template::{Maker, tensors};
+use super::variant::{Asked, Variant, Way};
+use super::world::World;
+use super::{TracedFn, collect_tensors};
+use crate::cx::Mode;
 use crate::native::*;
-use crate::objects::tensor::TensorObj;
-use crate::tensor::journal;
 use crate::value::Value;
 
 /// Worlds whose graphs are kept.
 const MOST: usize = 8;
+
+/// Plain calls before a body is followed for the first time: one records, one shows that the recording answers.
+const FIRST_WAIT: u32 = 2;
+
+/// Longest wait between attempts, in calls.
+const LONGEST_WAIT: u32 = 1 << 10;
+
+/// Calls in a row whose body is followed, before that is given up for a while.
+const MOST_FOLLOWED: u32 = 5;
+
+/// Places of a world that are compared before each call, where nobody has asked for it: about 30 us.
+const MOST_PLACES: usize = 10_000;
 
 /// The graphs of a function that run without its body.
 #[derive(Default)]
@@ -32,327 +45,303 @@ pub(super) struct Alone {
     changing: RefCell<Vec<Node>>,
     /// Calls without the body.
     n_runs: Cell<usize>,
+    /// Worlds so far.
+    n_worlds: Cell<u64>,
+    /// When a plain trace follows the body next.
+    attempts: Attempts,
 }
 
-/// What was recorded in one world.
-struct Variant {
-    world: World,
-    /// Which arguments share elements, among each other and with what the function finds.
-    sharing: Vec<Shared>,
-    traced: Traced,
-    ways: Vec<Way>,
+/// When a body is followed, where nobody has asked for it.
+struct Attempts {
+    /// Calls until then.
+    wait: Cell<u32>,
+    /// How many it will be after the next attempt that comes to nothing.
+    pause: Cell<u32>,
+    /// Calls of this attempt.
+    n_followed: Cell<u32>,
 }
 
-/// The first that an argument shares its elements with, and where in these it begins.
-#[derive(Clone, Copy, PartialEq)]
-enum Shared {
-    No,
-    Arg(usize, usize),
-    Found(usize, usize),
-}
-
-/// A path that runs without the body, for arguments of one kind.
-struct Way {
-    signature: Vec<ArgSpec>,
-    slots: Vec<Slot>,
-    template: Template,
-}
-
-/// Where a variable of the graph is.
-#[derive(Clone, Copy)]
-enum Slot {
-    /// A tensor that the function finds.
-    Found(usize),
-    /// The gradient of one; `replaced` when each call makes another object of it.
-    Grad { of: usize, replaced: bool },
-    /// An argument.
-    Arg(usize),
-}
-
-/// One call: what it was made with.
-struct Asked<'a> {
-    args: CallArgs<'a>,
-    inputs: Inputs,
-    /// The tensors among the arguments, as objects.
-    passed: Vec<Value>,
-    roots: Vec<Value>,
-}
-
-impl<'a> Asked<'a> {
-    fn new(function: &TracedFn, args: CallArgs<'a>) -> Result<Self, Raised> {
-        let (mut passed, mut roots) = (Vec::new(), vec![function.func.clone()]);
-        let named = args.keywords.iter().map(|(name, it)| (Value::str(name.as_str()), it));
-        for (name, value) in args.positional.iter().map(|it| (Value::None, it)).chain(named) {
-            roots.push(name);
-            match value {
-                Value::Tensor(it) if it.peek().requires_grad() => {
-                    return Err(refused_here(format!(
-                        "argument {} requires grad, and its gradient would be lost; \
-                         make it outside, where the function finds it, or detach() it",
-                        passed.len() + 1
-                    )));
-                }
-                Value::Tensor(it) if it.grad().is_some() => {
-                    return Err(refused_here(format!(
-                        "argument {} has a gradient, which the graph does not see; detach() it",
-                        passed.len() + 1
-                    )));
-                }
-                Value::Tensor(it) => {
-                    roots.push(Value::Bool(it.is_parameter()));
-                    passed.push(value.clone());
-                }
-                other => roots.push(other.clone()),
-            }
+impl Default for Attempts {
+    fn default() -> Self {
+        Self {
+            wait: Cell::new(FIRST_WAIT),
+            pause: Cell::new(FIRST_WAIT * 2),
+            n_followed: Cell::new(0),
         }
-        Ok(Self { args, inputs: Inputs::of(args), passed, roots })
-    }
-
-    fn object(&self, at: usize) -> Option<&Rc<TensorObj>> {
-        match self.passed.get(at)? {
-            Value::Tensor(it) => Some(it),
-            _ => None,
-        }
-    }
-
-    fn sharing(&self, world: &World) -> Vec<Shared> {
-        let tensors = &self.inputs.tensors;
-        let shared = |at: usize| {
-            let earlier = tensors[..at].iter().position(|it| it.shares_buffer(&tensors[at]));
-            let found = || {
-                let root = root_of(self.object(at)?);
-                world.tensors.iter().position(|it| Rc::ptr_eq(it, &root))
-            };
-            match earlier {
-                Some(it) => Shared::Arg(it, tensors[at].layout().offset),
-                None => {
-                    found().map_or(Shared::No, |it| Shared::Found(it, tensors[at].layout().offset))
-                }
-            }
-        };
-        (0..tensors.len()).map(shared).collect()
     }
 }
 
-impl Variant {
-    fn is_for(&self, asked: &Asked<'_>) -> bool {
-        self.world.is(&asked.roots) && self.sharing == asked.sharing(&self.world)
+impl Attempts {
+    /// Whether the body is to be followed now.
+    fn is_due(&self) -> bool {
+        let wait = self.wait.get();
+        self.wait.set(wait.saturating_sub(1));
+        wait == 0
     }
 
-    fn way(&self, tensors: &[Tensor]) -> Option<&Way> {
-        let is_it = |it: &&Way| {
-            it.signature.len() == tensors.len()
-                && it.signature.iter().zip(tensors).all(|(it, arg)| *it == ArgSpec::of(arg))
-        };
-        self.ways.iter().find(is_it)
+    fn came_to_nothing(&self) {
+        self.n_followed.set(0);
+        self.wait.set(self.pause.get());
+        self.pause.set((self.pause.get() * 2).min(LONGEST_WAIT));
     }
 
-    /// All that the body may read or store to, and what it is now.
-    fn slots(&self, asked: &Asked<'_>) -> Vec<(Slot, Tensor)> {
-        let mut slots = Vec::new();
-        for (at, object) in self.world.tensors.iter().enumerate() {
-            if self.shows_another(object) {
-                continue;
-            }
-            slots.push((Slot::Found(at), object.get()));
-            if let Some(grad) = object.grad() {
-                slots.push((Slot::Grad { of: at, replaced: false }, grad.get()));
-            }
-        }
-        let args = asked.inputs.tensors.iter().cloned().enumerate();
-        slots.extend(args.map(|(at, it)| (Slot::Arg(at), it)));
-        slots.retain(|it| it.1.as_number().is_none());
-        slots
-    }
-
-    /// Whether a tensor is a view that shows all of another one of the world as it is: then that one is the variable.
-    fn shows_another(&self, object: &Rc<TensorObj>) -> bool {
-        let Some((mut base, _)) = object.base_object() else { return false };
-        let place = Place::of(&object.get());
-        loop {
-            if place.is(&base.get()) && self.world.tensors.iter().any(|it| Rc::ptr_eq(it, &base)) {
-                return true;
-            }
-            match base.base_object() {
-                Some((below, _)) => base = below,
-                None => return false,
-            }
+    fn goes_on(&self) {
+        self.n_followed.set(self.n_followed.get() + 1);
+        if self.n_followed.get() > MOST_FOLLOWED {
+            self.came_to_nothing();
         }
     }
 
-    fn object(&self, asked: &Asked<'_>, slot: Slot) -> Option<Rc<TensorObj>> {
-        match slot {
-            Slot::Found(at) => self.world.tensors.get(at).cloned(),
-            Slot::Grad { of, .. } => self.world.tensors.get(of)?.grad(),
-            Slot::Arg(at) => asked.object(at).cloned(),
-        }
-    }
-
-    fn run(&self, cx: &mut Cx, asked: &Asked<'_>, way: &Way) -> Res {
-        let now = |at: usize| Some(self.object(asked, way.slots[at])?.get());
-        let ran = self.traced.run_alone(&asked.inputs.tensors, &now)?;
-        for (at, value) in ran.stored {
-            self.store(asked, way.slots[at], value)?;
-        }
-        let results: Vec<Value> = ran.results.into_iter().map(Value::tensor).collect();
-        let grad = |of: usize| self.world.tensors.get(of)?.grad().map(Value::Tensor);
-        way.template.filled(cx, &Filling { args: &asked.passed, results: &results, grad: &grad })
-    }
-
-    fn store(&self, asked: &Asked<'_>, slot: Slot, value: Tensor) -> Result<(), Raised> {
-        if let Slot::Grad { of, replaced: true } = slot {
-            let owner = &self.world.tensors[of];
-            journal::grad_changes(owner);
-            owner.set_grad(Some(Rc::new(TensorObj::new(value))));
-            return Ok(());
-        }
-        let Some(object) = self.object(asked, slot) else { return Ok(()) };
-        // A view of what the function finds shows what is stored there.
-        if matches!(slot, Slot::Arg(_)) || object.base_object().is_none() {
-            journal::value_changes(&object);
-            object.set_data(&value)?;
-        }
-        Ok(())
+    fn succeeded(&self) {
+        self.n_followed.set(0);
+        self.pause.set(FIRST_WAIT * 2);
     }
 }
 
 impl Alone {
-    /// Calls the function, without its body where that is known to be the same.
+    /// Calls a function that is to run without its body, and does so where that is known to be the same.
     pub(super) fn call(&self, cx: &mut Cx, function: &TracedFn, args: CallArgs<'_>) -> Res {
         if anomaly::watch() != Watch::Nothing {
             // What it looks for is named with the line that made it.
             return cx.call_with(&function.func, args);
         }
-        let asked = Asked::new(function, args)?;
-        let known = self.variants.borrow().iter().rposition(|it| it.is_for(&asked));
-        let variant = match known {
-            Some(at) => self.variants.borrow_mut().remove(at),
-            None => {
-                let world = World::of(asked.roots.clone())?;
-                let sharing = asked.sharing(&world);
-                let traced = Traced::new(function.traced.options());
-                Variant { world, sharing, traced, ways: Vec::new() }
-            }
+        let asked = Asked::new(&function.func, args)?;
+        let variant = match self.take(&asked) {
+            Some(known) => known,
+            None => self.variant(&asked)?,
         };
         match variant.way(&asked.inputs.tensors) {
-            Some(way) => {
-                let res = variant.run(cx, &asked, way);
-                self.n_runs.set(self.n_runs.get() + 1);
-                self.keep(variant);
-                res
+            None => self.follow(cx, function, &asked, variant, true),
+            Some(way) => match variant.ran(&asked, way) {
+                Ok(ran) => self.commit(cx, function, &asked, variant, ran),
+                Err(_) => {
+                    self.keep(variant);
+                    // It names what is wrong, and the line.
+                    cx.call_with(&function.func, args)
+                }
+            },
+        }
+    }
+
+    /// Calls a function of a plain trace without its body, if that is known to be the same, or follows the body to see whether it could be
+    /// left out. `None` where it is to be called as ever.
+    pub(super) fn call_if_possible(
+        &self,
+        cx: &mut Cx,
+        function: &TracedFn,
+        args: CallArgs<'_>,
+    ) -> Option<Res> {
+        let is_watched = cx.profile.is_some() || !cx.regions.is_empty();
+        if cx.mode != Mode::Eager || is_watched || anomaly::watch() != Watch::Nothing {
+            return None;
+        }
+        let is_due = self.attempts.is_due();
+        if !is_due && self.variants.borrow().is_empty() {
+            return None;
+        }
+        let asked = Asked::new(&function.func, args);
+        let known = asked.as_ref().ok().and_then(|it| self.take(it));
+        let (asked, variant) = match (asked, known) {
+            (Ok(asked), Some(variant)) => (asked, variant),
+            (Ok(asked), None) if is_due => match self.variant(&asked) {
+                Ok(it) if it.world.n_places() <= MOST_PLACES => (asked, it),
+                _ => {
+                    self.attempts.came_to_nothing();
+                    return None;
+                }
+            },
+            _ => {
+                if is_due {
+                    self.attempts.came_to_nothing();
+                }
+                return None;
             }
-            None => self.follow(cx, function, &asked, variant),
-        }
-    }
-
-    /// What happened: the recordings of the worlds that are kept, and how often one ran without the body.
-    pub(super) fn stats(&self) -> (Stats, usize) {
-        let variants = self.variants.borrow();
-        let mut all = Stats::default();
-        for it in variants.iter().map(|it| it.traced.stats()) {
-            all.calls += it.calls;
-            all.segments += it.segments;
-            all.branches += it.branches;
-            all.recorded += it.recorded;
-            all.replayed += it.replayed;
-            all.walks += it.walks;
-            all.compile_seconds += it.compile_seconds;
-        }
-        (all, self.n_runs.get())
-    }
-
-    /// What was recorded in the world of the latest call.
-    pub(super) fn latest(&self) -> Option<Traced> {
-        self.variants.borrow().last().map(|it| it.traced.clone())
-    }
-
-    /// Shows the objects that it keeps, for cycle collection.
-    pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
-        let (Ok(variants), Ok(changing)) = (self.variants.try_borrow(), self.changing.try_borrow())
-        else {
-            return;
         };
-        variants.iter().for_each(|it| it.world.traverse(visit));
-        changing.iter().for_each(|it| it.traverse(visit));
+        if let Some(way) = variant.way(&asked.inputs.tensors) {
+            let ran = variant.ran(&asked, way);
+            let Ok(ran) = ran else {
+                self.keep(variant);
+                return None;
+            };
+            self.attempts.succeeded();
+            return Some(self.commit(cx, function, &asked, variant, ran));
+        }
+        match is_due {
+            true => Some(self.follow(cx, function, &asked, variant, false)),
+            false => {
+                self.keep(variant);
+                None
+            }
+        }
     }
 
-    /// Lets go of all of them.
+    /// How often the function ran without its body.
+    pub(super) fn n_runs(&self) -> usize {
+        self.n_runs.get()
+    }
+
+    /// Lets go of all graphs.
     pub(super) fn clear(&self) {
-        let variants = self.variants.take();
-        let changing = self.changing.take();
+        let (variants, changing) = (self.variants.take(), self.changing.take());
         drop((variants, changing));
+    }
+
+    /// What was recorded in the world as it is.
+    fn take(&self, asked: &Asked<'_>) -> Option<Variant> {
+        let at = self.variants.borrow().iter().rposition(|it| it.is_for(asked))?;
+        Some(self.variants.borrow_mut().remove(at))
+    }
+
+    /// The world as it is, of which nothing is recorded.
+    fn variant(&self, asked: &Asked<'_>) -> Result<Variant, Raised> {
+        let world = World::of(&asked.roots)?;
+        let sharing = asked.sharing(&world);
+        Ok(Variant { number: self.number(), world, sharing, ways: Vec::new() })
+    }
+
+    fn number(&self) -> u64 {
+        self.n_worlds.set(self.n_worlds.get() + 1);
+        self.n_worlds.get()
     }
 
     fn keep(&self, variant: Variant) {
         let mut variants = self.variants.borrow_mut();
         if variants.len() >= MOST {
-            variants.remove(0);
+            let gone = variants.iter().position(|it| !it.world.can_return());
+            variants.remove(gone.unwrap_or(0));
         }
         variants.push(variant);
     }
 
-    /// Runs the body under the trace, and looks whether the graph could have done without it.
+    fn commit(
+        &self,
+        cx: &mut Cx,
+        function: &TracedFn,
+        asked: &Asked<'_>,
+        variant: Variant,
+        ran: Ran,
+    ) -> Res {
+        let way = variant.way(&asked.inputs.tensors);
+        let res = way.map_or(Ok(Value::None), |way| variant.commit(cx, asked, way, ran));
+        self.n_runs.set(self.n_runs.get() + 1);
+        function.keep_call(asked.args, asked.inputs.tensors.clone());
+        self.keep(variant);
+        res
+    }
+
+    /// Runs the body under the trace, and looks whether the graph could have done without it. If that is asked for (`strict`), what it
+    /// would lose is an error.
     fn follow(
         &self,
         cx: &mut Cx,
         function: &TracedFn,
         asked: &Asked<'_>,
         mut variant: Variant,
+        strict: bool,
     ) -> Res {
-        let call = variant.traced.begin(&asked.inputs.tensors)?;
-        let (mut slots, before): (Vec<Slot>, Vec<Tensor>) =
-            variant.slots(asked).into_iter().unzip();
-        let places: Vec<Place> = before.iter().map(Place::of).collect();
-        drop(before);
-        let grads: Vec<_> = variant.world.tensors.iter().map(|it| it.grad()).collect();
+        let following = Following { world: variant.number, strict };
+        let call = function.traced.follow(&asked.inputs.tensors, following)?;
+        let mut before = variant.before(asked);
         let symbolic = function.traced.options().symbolic && !call.is_inline();
         let (positional, keywords) = asked.inputs.replaced(asked.args, &call, symbolic);
-        let watched = self.changing.borrow().iter().map(Node::again).collect();
         let args = CallArgs { positional: &positional, keywords: &keywords };
-        let known = variant.world.len();
-        let followed = cx.strictly(variant.world, watched, |cx| cx.call_with(&function.func, args));
-        variant.world = followed.world;
-        let refused = followed.refused.or_else(|| call.refused().map(Raised::from));
-        let value = match (followed.res, refused) {
+        let n_tensors = variant.world.n_tensors();
+        let (res, refused) = self.run_body(cx, &function.func, args, &mut variant, strict);
+        let refused = refused.or_else(|| call.refused().map(Raised::from));
+        let value = match (res, refused.clone().filter(|_| strict)) {
             (Ok(value), None) => value,
-            (Ok(_), Some(refused)) => {
-                call.abort();
-                return Err(refused);
-            }
+            (Ok(_), Some(refused)) => return Err(refused),
             (Err(raised), refused) => {
-                call.abort();
+                self.attempts.came_to_nothing();
                 return Err(instead(raised, refused));
             }
         };
         let mut maker = Maker { args: &positional, world: &variant.world, results: Vec::new() };
         let template = maker.template(&value);
-        let results = tensors(&maker.results);
-        let mut stores = Vec::with_capacity(slots.len());
-        for (place, slot) in places.into_iter().zip(&mut slots) {
-            if let Slot::Grad { of, replaced } = slot {
-                *replaced = !is_same_grad(&grads[*of], &variant.world.tensors[*of].grad());
-            }
-            // What a call takes away comes to light as a change of what was found.
-            let now = variant.object(asked, *slot).map_or(Tensor::number(0.0), |it| it.peek());
-            stores.push((place, now));
+        let mut results = tensors(&maker.results);
+        if template.is_err() {
+            results.clear();
+            collect_tensors(cx, &value, &mut results)?;
         }
-        let stats = call.finish_storing(&results, Some(&stores))?.stats;
-        let template = template?;
-        if variant.world.is(&asked.roots) {
-            // What it has found on its way may hold variables that this call did not give to the graph.
-            let is_known = variant.world.len() == known;
-            if is_known && stats.recorded == 0 && stats.departure.is_none() {
-                variant.traced.prepare_alone(&asked.inputs.tensors)?;
-                let signature = asked.inputs.tensors.iter().map(ArgSpec::of).collect();
-                variant.ways.push(Way { signature, slots, template });
-            }
-            self.keep(variant);
-        } else {
-            self.changing.borrow_mut().extend(variant.world.changed());
+        let stores = variant.stores(asked, &mut before);
+        let finished = call.finish_storing(&results, Some(&stores))?;
+        drop((stores, results));
+        function.keep_call(asked.args, asked.inputs.tensors.clone());
+        if !strict {
+            function.tell(cx, finished.stats)?;
         }
-        function.finished(asked.args, asked.inputs.tensors.clone(), stats);
+        let has_grown = variant.world.n_tensors() != n_tensors;
+        if has_grown {
+            // It has found variables on its way that this call did not give to the graph.
+            variant.number = self.number();
+        }
+        let shown = match (refused, template) {
+            (Some(refused), _) | (None, Err(refused)) => Err(refused),
+            (None, Ok(_)) if !variant.world.is(&asked.roots) => Ok(Shown::Change),
+            (None, Ok(_)) if has_grown || !finished.confirmed => Ok(Shown::Unconfirmed),
+            (None, Ok(template)) => match function.traced.alone(&asked.inputs.tensors) {
+                Ok(graph) => Ok(Shown::Way(Way::new(asked, graph, before, template))),
+                Err(error) => Err(error.into()),
+            },
+        };
+        self.learn(variant, shown, strict)?;
         Ok(value)
     }
+
+    /// Runs the body; gives what it gave, and what was refused of it.
+    fn run_body(
+        &self,
+        cx: &mut Cx,
+        func: &Value,
+        args: CallArgs<'_>,
+        variant: &mut Variant,
+        strict: bool,
+    ) -> (Res, Option<Raised>) {
+        let watched = match strict {
+            true => self.changing.borrow().iter().filter_map(Node::again).collect(),
+            false => Vec::new(),
+        };
+        let world = std::mem::take(&mut variant.world);
+        let followed = cx.strictly(world, watched, strict, |cx| cx.call_with(func, args));
+        variant.world = followed.world;
+        (followed.res, followed.refused)
+    }
+
+    /// Keeps what a followed call has shown. An error if that has to be a way.
+    fn learn(
+        &self,
+        mut variant: Variant,
+        shown: Result<Shown, Raised>,
+        strict: bool,
+    ) -> Result<(), Raised> {
+        match shown {
+            Ok(Shown::Way(way)) => variant.ways.push(way),
+            Ok(Shown::Unconfirmed) => self.attempts.goes_on(),
+            Ok(Shown::Change) if strict => {
+                self.changing.borrow_mut().extend(variant.world.changed());
+                return Ok(());
+            }
+            Err(refused) if strict => return Err(refused),
+            Ok(Shown::Change) | Err(_) => {
+                self.attempts.came_to_nothing();
+                if variant.ways.is_empty() {
+                    return Ok(());
+                }
+            }
+        }
+        self.keep(variant);
+        Ok(())
+    }
+}
+
+/// What a followed call comes to.
+enum Shown {
+    /// The graph can do without the body.
+    Way(Way),
+    /// Another call of the same world has to come to the same.
+    Unconfirmed,
+    /// It left something changed besides tensors.
+    Change,
 }
 
 /// What was refused in place of the error that the body has made of it, at the same line.
@@ -360,17 +349,4 @@ fn instead(raised: Raised, refused: Option<Raised>) -> Raised {
     let Some(mut refused) = refused else { return raised };
     refused.set_marks(raised.marks().to_vec());
     refused
-}
-
-fn is_same_grad(a: &Option<Rc<TensorObj>>, b: &Option<Rc<TensorObj>>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => Rc::ptr_eq(a, b),
-        (None, None) => true,
-        _ => false,
-    }
-}
-
-/// Options of a function that is to run without its body.
-pub(super) fn wants(options: &Options) -> bool {
-    options.without_host && !trace::active()
 }

@@ -1,7 +1,8 @@
 //! How a body runs while it is found out whether it can be left out later: what would be lost then is refused at its line, and what it
 //! finds in modules on its way becomes part of its world.
 
-use super::world::{Node, World};
+use super::node::{Node, can_change};
+use super::world::World;
 use crate::bytecode::{Code, Op};
 use crate::check::native::acts_outside;
 use crate::cx::{Cx, Mode};
@@ -16,7 +17,9 @@ pub(crate) struct Strict {
     world: World,
     /// Objects that it may not change.
     watched: Vec<Node>,
-    /// The first thing that it has done all the same; the call ends with it, also if the body goes on.
+    /// Whether it is an error, with which the call ends, also if the body goes on; else it is only noted.
+    strict: bool,
+    /// The first thing that it has done all the same.
     refused: Option<Raised>,
 }
 
@@ -31,15 +34,18 @@ pub(super) struct Followed<R> {
 }
 
 impl Cx {
-    /// Runs a body of which nothing may be lost when it does not run later; changes of `watched` are refused at their line.
+    /// Runs a body of which nothing may be lost when it does not run later; changes of `watched` are refused. If that is asked for
+    /// (`strict`), what is refused is an error at its line.
     pub(super) fn strictly<R>(
         &mut self,
         world: World,
         watched: Vec<Node>,
+        strict: bool,
         body: impl FnOnce(&mut Cx) -> R,
     ) -> Followed<R> {
         let mode = std::mem::replace(&mut self.mode, Mode::Strict);
-        let outer = std::mem::replace(&mut self.strict, Strict { world, watched, refused: None });
+        let outer =
+            std::mem::replace(&mut self.strict, Strict { world, watched, strict, refused: None });
         let res = body(self);
         self.mode = mode;
         let strict = std::mem::replace(&mut self.strict, outer);
@@ -61,24 +67,24 @@ impl Cx {
 
     /// A body comes by a value that was there before; an error if its state cannot be seen.
     pub(crate) fn find(&mut self, value: &Value) -> Result<(), Raised> {
-        match self.strict.world.grow(value) {
-            Ok(()) => Ok(()),
-            Err(raised) => Err(self.strict.refused.get_or_insert(raised).clone()),
+        match can_change(value).then(|| self.strict.world.grow(value.clone())) {
+            Some(Err(refused)) => self.refuse(refused),
+            _ => Ok(()),
         }
     }
 
     /// The operation before this one has run; an error if it changed what is watched.
     fn refuse_changes(&mut self) -> Result<(), Raised> {
-        let Some(changed) = self.strict.watched.iter().find(|it| !it.is_unchanged()) else {
+        let Some(changed) = self.strict.watched.iter().find(|it| !it.is_unchanged_or_gone()) else {
             return Ok(());
         };
         let what = changed.described();
         // Handlers of the body run as they would.
         self.strict.watched.clear();
-        Err(self.refuse(format!(
+        self.refuse_for(format!(
             "this changes {what}, as an earlier call did, and a run without the body would lose that; \
              change tensors in place (`x.add_(1)`), return what is new, or trace without without_host"
-        )))
+        ))
     }
 
     /// An error if a native acts outside of the program, or depends on what is there.
@@ -87,15 +93,24 @@ impl Cx {
         if !acts_outside(row) || matches!(row.name, "item" | "tolist") {
             return Ok(());
         }
-        Err(self.refuse(format!(
+        self.refuse_for(format!(
             "{}() acts outside of the tensors, and a run without the body would not do it; call it outside, \
              or trace without without_host",
             row.name
-        )))
+        ))
     }
 
-    fn refuse(&mut self, problem: String) -> Raised {
-        let raised = Raised::new(&TRACE_ERROR, format!("without_host=True: {problem}"));
-        self.strict.refused.get_or_insert(raised).clone()
+    fn refuse_for(&mut self, problem: String) -> Result<(), Raised> {
+        self.refuse(Raised::new(&TRACE_ERROR, format!("without_host=True: {problem}")))
+    }
+
+    fn refuse(&mut self, refused: Raised) -> Result<(), Raised> {
+        let refused = self.strict.refused.get_or_insert(refused).clone();
+        if self.strict.strict {
+            return Err(refused);
+        }
+        // The rest of the body runs as ever.
+        self.mode = Mode::Eager;
+        Ok(())
     }
 }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use engine::Tensor;
 
+use super::node::Anchor;
 use super::world::World;
 use crate::cx::Cx;
 use crate::error::Raised;
@@ -17,6 +18,8 @@ use crate::value::Value;
 pub(super) enum Template {
     /// The same in each call.
     Same(Value),
+    /// The same object of the world.
+    Found(Anchor),
     /// Tensor argument number `.0`, as it was passed.
     Arg(usize),
     /// Result number `.0` of the graph.
@@ -53,9 +56,10 @@ impl Maker<'_> {
         if let Some(at) = self.args.iter().position(|it| it.is(value)) {
             return Ok(Template::Arg(at));
         }
-        if !crate::cycles::holds(value) && !matches!(value, Value::Tensor(_))
-            || self.world.has(value)
-        {
+        if let Some(anchor) = Anchor::of(value).filter(|_| self.world.has(value)) {
+            return Ok(Template::Found(anchor));
+        }
+        if !crate::cycles::holds(value) && !matches!(value, Value::Tensor(_)) {
             return Ok(Template::Same(value.clone()));
         }
         Ok(match value {
@@ -137,6 +141,7 @@ impl Template {
         };
         Ok(match self {
             Self::Same(it) => it.clone(),
+            Self::Found(it) => it.get().unwrap_or(Value::None),
             Self::Arg(at) => with.args[*at].clone(),
             Self::Result(at) => with.results[*at].clone(),
             Self::Grad(of) => (with.grad)(*of).unwrap_or(Value::None),

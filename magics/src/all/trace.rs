@@ -3,7 +3,7 @@
 use engine::rewrite::run::Log;
 use engine::trace::Options;
 use engine::{lower, passes};
-use frontend_lang::trace::{TracedFn, notice};
+use frontend_lang::trace::{TracedFn, WithoutHost, notice};
 use frontend_lang::value::Value;
 
 use crate::args::{Arg, Args};
@@ -61,9 +61,13 @@ pub(super) static MAGIC: Magic = Magic {
 
 fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     let options = options(args)?;
+    let without_host = match args.switch("--without-host") {
+        true => WithoutHost::Always,
+        false => WithoutHost::IfPossible,
+    };
     let words: Vec<&str> = args.words_from(0).iter().map(String::as_str).collect();
     match words.as_slice() {
-        [] | ["on"] if options.without_host => Err(MagicError::usage(
+        [] | ["on"] if without_host == WithoutHost::Always => Err(MagicError::usage(
             &MAGIC,
             "--without-host is for functions, not cells: put the step into a function and name it"
                 .into(),
@@ -86,7 +90,7 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         ["show", rest @ ..] if rest.len() < 2 => {
             show(cx, rest.first().copied(), args.flag("--stage").unwrap_or("optimized"))
         }
-        names => names.iter().map(|name| wrap(cx, name, &options)).collect(),
+        names => names.iter().map(|name| wrap(cx, name, &options, without_host)).collect(),
     }
 }
 
@@ -100,13 +104,17 @@ fn options(args: &Args) -> Result<Options, MagicError> {
     Ok(Options {
         symbolic: args.switch("--symbolic"),
         capture_as_const: args.switch("--capture-as-const"),
-        without_host: args.switch("--without-host"),
         opt_level,
         ..Options::default()
     })
 }
 
-fn wrap(cx: &mut MagicCx<'_>, name: &str, options: &Options) -> Result<Artifact, MagicError> {
+fn wrap(
+    cx: &mut MagicCx<'_>,
+    name: &str,
+    options: &Options,
+    without_host: WithoutHost,
+) -> Result<Artifact, MagicError> {
     let value = cx.global(name)?;
     let func = match value.downcast::<TracedFn>() {
         Some(traced) => traced.func().clone(),
@@ -117,7 +125,7 @@ fn wrap(cx: &mut MagicCx<'_>, name: &str, options: &Options) -> Result<Artifact,
             "`{name}` is not a function; %trace takes functions"
         )));
     }
-    let traced = Value::object(TracedFn::new(func, options.clone()));
+    let traced = Value::object(TracedFn::new(func, options.clone(), without_host));
     cx.session.set_global(name, traced.clone());
     cx.settings.traced.insert(name.into(), traced);
     Ok(Artifact::Text(format!("{name} is traced from its next call on")))
@@ -154,7 +162,7 @@ fn status_row(subject: &Subject) -> Vec<String> {
     let compiled = subject.traced.latest().map(|it| it.compiled).unwrap_or_default();
     vec![
         subject.title.clone(),
-        (stats.calls + subject.alone).to_string(),
+        stats.calls.to_string(),
         stats.branches.to_string(),
         stats.recorded.to_string(),
         stats.replayed.to_string(),

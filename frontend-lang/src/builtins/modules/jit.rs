@@ -8,7 +8,7 @@ use engine::trace::Options;
 use super::os::path_of;
 use crate::native::*;
 use crate::objects::model::ModelObj;
-use crate::trace::{Exclude, TRACED, TracedFn};
+use crate::trace::{Exclude, TRACED, TracedFn, WithoutHost};
 
 /// The module `notegrad.jit`.
 pub static JIT: NativeModule = NativeModule {
@@ -22,11 +22,11 @@ static FUNCTIONS: &[NativeFn] = &[
     function(
         "trace",
         "function=None, *, symbolic=False, capture_as_const=False, record_only=False, opt_level=3, \
-         symbolic_shape=True, profiling=False, without_host=False",
+         symbolic_shape=True, profiling=False, without_host=None",
         "Compiles a function into static graphs. Positional tensors are inputs, keyword arguments are everything else. \
          The first call records; later calls run the body, match it with the recording and take results from the plan. \
-         With without_host=True the plan runs without the body once that is known to change nothing; \
-         what would be lost then (prints, values read, counters) is an error at its line.",
+         The plan runs without the body once that is known to be the same. With without_host=True what prevents it (prints, values \
+         read, counters) is an error at its line; with without_host=False the body always runs.",
         trace,
     ),
     function(
@@ -45,21 +45,25 @@ fn trace(cx: &mut Cx, args: Args<'_>) -> Res {
         symbolic: cx.truth(&args[1])?,
         capture_as_const: cx.truth(&args[2])?,
         record_only: cx.truth(&args[3])?,
-        without_host: cx.truth(&args[7])?,
         opt_level: args.int(4)?.unsigned_abs().min(3) as u8,
         ..Options::default()
     };
+    let without_host = match args.opt(7) {
+        None => WithoutHost::IfPossible,
+        Some(it) if cx.truth(it)? => WithoutHost::Always,
+        Some(_) => WithoutHost::Never,
+    };
     match args.opt(0) {
-        Some(func) => decorate(cx, func, options),
-        None => Ok(Value::object(Decorator { options })),
+        Some(func) => decorate(cx, func, options, without_host),
+        None => Ok(Value::object(Decorator { options, without_host })),
     }
 }
 
-fn decorate(cx: &mut Cx, func: &Value, options: Options) -> Res {
+fn decorate(cx: &mut Cx, func: &Value, options: Options, without_host: WithoutHost) -> Res {
     if !cx.is_callable(func) {
         return Err(type_error(format!("trace takes a function, not {}", type_name(func))));
     }
-    Ok(Value::object(TracedFn::new(func.clone(), options)))
+    Ok(Value::object(TracedFn::new(func.clone(), options, without_host)))
 }
 
 fn excluded(_cx: &mut Cx, _args: Args<'_>) -> Res {
@@ -84,6 +88,7 @@ fn is_tracing(_cx: &mut Cx, _args: Args<'_>) -> Res {
 /// `trace(symbolic=True)`, waiting for its function.
 struct Decorator {
     options: Options,
+    without_host: WithoutHost,
 }
 
 impl NativeObject for Decorator {
@@ -105,7 +110,7 @@ impl NativeObject for Decorator {
 
     fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
         match args.positional {
-            [func] => decorate(cx, func, self.options.clone()),
+            [func] => decorate(cx, func, self.options.clone(), self.without_host),
             _ => Err(type_error("trace(...) takes the function to trace")),
         }
     }

@@ -1,0 +1,312 @@
+//! One object that a function can find, and what it holds at one moment. Nothing here keeps an object alive: what is gone is another
+//! world.
+
+use std::hash::{Hash, Hasher};
+use std::rc::{Rc, Weak};
+
+use rustc_hash::FxHasher;
+
+use crate::bytecode::{Code, Op};
+use crate::cycles::{self, Candidate};
+use crate::native::*;
+use crate::objects::class::with_article;
+use crate::objects::module::Module;
+use crate::objects::tensor::TensorObj;
+use crate::value::Value;
+use crate::vm::import::is_built_in;
+
+/// An object that may be gone by now; its address is not used again.
+pub(super) enum Anchor {
+    Holder(Candidate),
+    Tensor(Weak<TensorObj>),
+    Module(Weak<Module>),
+}
+
+/// An object, and what it holds.
+pub(crate) struct Node {
+    object: Anchor,
+    /// Global names of a function, by their slots.
+    slots: Box<[u32]>,
+    held: Box<[Held]>,
+}
+
+/// What stands at one place.
+enum Held {
+    /// A value through which nothing is found that can change.
+    Plain(Value),
+    /// The object at this address, which is a node of its own.
+    At(usize),
+    /// What cannot change itself: a tuple, a slice, a method. That many parts follow.
+    Parts(usize),
+}
+
+/// What is seen at one place.
+enum Seen<'a> {
+    Value(&'a Value),
+    Parts(usize),
+}
+
+impl Anchor {
+    /// For objects that can change; `None` for others.
+    pub(super) fn of(object: &Value) -> Option<Anchor> {
+        match object {
+            Value::Tensor(it) => Some(Anchor::Tensor(Rc::downgrade(it))),
+            Value::Module(it) => Some(Anchor::Module(Rc::downgrade(it))),
+            other => Candidate::of(other).map(Anchor::Holder),
+        }
+    }
+
+    /// The object, if it is still there.
+    pub(super) fn get(&self) -> Option<Value> {
+        match self {
+            Anchor::Holder(it) => it.value(),
+            Anchor::Tensor(it) => it.upgrade().map(Value::Tensor),
+            Anchor::Module(it) => it.upgrade().map(Value::Module),
+        }
+    }
+}
+
+impl Node {
+    /// As the object is now; shows the objects that it holds and that can change. `None` for one that cannot.
+    pub(super) fn of(object: &Value, visit: &mut dyn FnMut(&Value)) -> Option<Node> {
+        let anchor = Anchor::of(object)?;
+        let slots = match object {
+            Value::Func(it) => global_slots(&it.code),
+            _ => Box::default(),
+        };
+        let mut held = Vec::new();
+        parts(object, &slots, &mut |it| held.push(Held::of(it, visit)));
+        Some(Node { object: anchor, slots, held: held.into() })
+    }
+
+    /// The object, if it is still there.
+    pub(super) fn object(&self) -> Option<Value> {
+        self.object.get()
+    }
+
+    /// As it is now.
+    pub(super) fn again(&self) -> Option<Node> {
+        Node::of(&self.object()?, &mut |_| {})
+    }
+
+    /// Whether the object is there and holds what it held.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.object().is_some_and(|it| self.is_as_now(&it))
+    }
+
+    /// Whether nobody can see a change of it.
+    pub(super) fn is_unchanged_or_gone(&self) -> bool {
+        self.object().is_none_or(|it| self.is_as_now(&it))
+    }
+
+    fn is_as_now(&self, object: &Value) -> bool {
+        let mut held = self.held.iter();
+        let mut same = true;
+        parts(object, &self.slots, &mut |it| {
+            same = same && held.next().is_some_and(|had| had.is(&it));
+        });
+        same && held.next().is_none()
+    }
+
+    /// How many places it has.
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Whether it holds the object at this address.
+    pub(super) fn holds(&self, address: usize) -> bool {
+        self.held.iter().any(|it| matches!(it, Held::At(at) if *at == address))
+    }
+
+    /// What a program would call it: `a list`, `the globals that step uses`.
+    pub(super) fn described(&self) -> String {
+        match self.object() {
+            Some(Value::Func(it)) => format!("a global name or attribute of `{}`", it.code.name),
+            Some(Value::Instance(it)) => {
+                format!("an attribute of {}", with_article(it.class.name.as_str()))
+            }
+            Some(Value::Class(it)) => format!("an attribute of the class {}", it.name),
+            Some(Value::Module(it)) => format!("a name of the module {}", it.name),
+            Some(Value::Cell(_)) => "a variable of an outer function".to_owned(),
+            Some(other) => format!("{} made outside", with_article(type_name(&other))),
+            None => "an object made outside".to_owned(),
+        }
+    }
+}
+
+/// What some values are now, in order, to be compared later; shows the objects among them that can change.
+pub(super) struct Row(Box<[Held]>);
+
+impl Row {
+    pub(super) fn of(values: &[Value], visit: &mut dyn FnMut(&Value)) -> Row {
+        let mut held = Vec::with_capacity(values.len());
+        values.iter().for_each(|it| spread(it, &mut |it| held.push(Held::of(it, visit))));
+        Row(held.into())
+    }
+
+    /// Whether these are the same values.
+    pub(super) fn is(&self, values: &[Value]) -> bool {
+        let mut held = self.0.iter();
+        let mut same = true;
+        for value in values {
+            spread(value, &mut |it| same = same && held.next().is_some_and(|had| had.is(&it)));
+        }
+        same && held.next().is_none()
+    }
+}
+
+impl Held {
+    fn of(seen: Seen<'_>, visit: &mut dyn FnMut(&Value)) -> Held {
+        match seen {
+            Seen::Parts(n) => Held::Parts(n),
+            Seen::Value(value) => match value.address().filter(|_| can_change(value)) {
+                Some(address) => {
+                    visit(value);
+                    Held::At(address)
+                }
+                None => Held::Plain(value.clone()),
+            },
+        }
+    }
+
+    fn is(&self, seen: &Seen<'_>) -> bool {
+        match (self, seen) {
+            (Held::Plain(had), Seen::Value(it)) => is_same(had, it),
+            (Held::At(address), Seen::Value(it)) => it.address() == Some(*address),
+            (Held::Parts(n), Seen::Parts(now)) => n == now,
+            _ => false,
+        }
+    }
+}
+
+/// Whether something that can change is found through a value, or it can change itself.
+pub(super) fn can_change(value: &Value) -> bool {
+    (cycles::holds(value) || matches!(value, Value::Tensor(_) | Value::Module(_)))
+        && !is_closed(value)
+}
+
+/// Shows a value, or the parts of one that cannot change itself.
+fn spread(value: &Value, visit: &mut dyn FnMut(Seen<'_>)) {
+    match value {
+        Value::Tuple(it) => {
+            visit(Seen::Parts(it.len()));
+            it.iter().for_each(|it| spread(it, visit));
+        }
+        // Methods are made anew wherever they are asked for.
+        Value::Method(it) => {
+            visit(Seen::Parts(2));
+            spread(&it.func, visit);
+            spread(&it.this, visit);
+        }
+        Value::Slice(it) => {
+            visit(Seen::Parts(3));
+            [&it.start, &it.stop, &it.step].into_iter().for_each(|it| spread(it, visit));
+        }
+        other => visit(Seen::Value(other)),
+    }
+}
+
+/// Shows what an object holds, in order; marks stand for what are no values.
+fn parts(object: &Value, slots: &[u32], visit: &mut dyn FnMut(Seen<'_>)) {
+    let mut spread_to = |it: &Value| spread(it, visit);
+    match object {
+        Value::Tensor(it) => tensor_parts(it, &mut spread_to),
+        Value::Module(it) => {
+            it.globals.slots.borrow().iter().for_each(|it| spread_to(&it.value));
+        }
+        Value::Func(it) => {
+            it.traverse(&mut spread_to);
+            let globals = it.code.globals.slots.borrow();
+            slots.iter().for_each(|&slot| spread_to(&globals[slot as usize].value));
+        }
+        Value::Instance(it) => {
+            it.traverse(&mut spread_to);
+            if let Ok(attrs) = it.attrs.try_borrow() {
+                spread_to(&mark(|hasher| attrs.keys().for_each(|it| it.hash(hasher))));
+            }
+        }
+        _ => cycles::children(object, &mut spread_to),
+    }
+}
+
+fn tensor_parts(object: &Rc<TensorObj>, visit: &mut dyn FnMut(&Value)) {
+    if let Some((base, _)) = object.base_object() {
+        visit(&Value::Tensor(base));
+    }
+    object.hooks().iter().for_each(&mut *visit);
+    let value = object.peek();
+    visit(&mark(|hasher| {
+        (value.dtype(), value.shape().as_ref(), value.layout().strides.as_ref()).hash(hasher);
+        value.edge().map(|it| (it.is_leaf(), object.is_parameter())).hash(hasher);
+        value.as_number().map(|it| format!("{it:?}")).hash(hasher);
+        object.grad().map(|it| (it.peek().dtype(), it.peek().shape().to_vec())).hash(hasher);
+    }));
+}
+
+fn mark(write: impl FnOnce(&mut FxHasher)) -> Value {
+    let mut hasher = FxHasher::default();
+    write(&mut hasher);
+    Value::Int(hasher.finish() as i64)
+}
+
+/// Whether an object comes with the language and holds nothing else: it stays as it is, as the versions of classes and modules say.
+fn is_closed(object: &Value) -> bool {
+    match object {
+        Value::Module(it) => is_built_in(&it.name),
+        Value::Func(it) => {
+            let mut open = it.code.sites != 0;
+            it.traverse(&mut |it| open |= !holds_nothing(it));
+            !open
+        }
+        Value::Class(it) => {
+            let base = it.base.as_ref().is_none_or(|it| is_closed(&Value::Class(it.clone())));
+            base && it.attrs.try_borrow().is_ok_and(|it| it.values().all(holds_nothing))
+        }
+        _ => false,
+    }
+}
+
+/// Whether nothing that can change is found through a value.
+fn holds_nothing(value: &Value) -> bool {
+    match value.core() {
+        it @ Value::Func(_) => is_closed(it),
+        Value::Object(it) if it.is_constant() => {
+            let mut open = false;
+            it.traverse(&mut |it| open |= !holds_nothing(it));
+            !open
+        }
+        other => !cycles::holds(other),
+    }
+}
+
+/// The global names that code and the functions in it read or bind; none of code that comes with the language.
+fn global_slots(code: &Code) -> Box<[u32]> {
+    fn add(code: &Code, slots: &mut Vec<u32>) {
+        slots.extend(code.ops.iter().filter_map(|it| match *it {
+            Op::Global(slot) | Op::SetGlobal(slot) | Op::DelGlobal(slot) => Some(slot),
+            _ => None,
+        }));
+        code.children.iter().for_each(|it| add(it, slots));
+    }
+    let mut slots = Vec::new();
+    if code.sites != 0 {
+        add(code, &mut slots);
+    }
+    slots.sort_unstable();
+    slots.dedup();
+    slots.into()
+}
+
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+        (Value::Int(a), Value::Int(b)) => a == b,
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Str(a), Value::Str(b)) => Rc::ptr_eq(a, b) || a[..] == b[..],
+        _ => match (a.address(), b.address()) {
+            (Some(a), Some(b)) => a == b,
+            (None, None) => std::mem::discriminant(a) == std::mem::discriminant(b),
+            _ => false,
+        },
+    }
+}

@@ -1,0 +1,257 @@
+//! One world, and the graphs of the calls in it: what a call was made with, which variables its graph reads and stores to, and what it
+//! gives.
+
+use std::rc::Rc;
+
+use engine::Tensor;
+use engine::trace::{ArgSpec, Place, Ran};
+
+use super::Inputs;
+use super::template::{Filling, Template, refused_here, root_of};
+use super::world::World;
+use crate::native::*;
+use crate::objects::tensor::TensorObj;
+use crate::tensor::journal;
+use crate::value::Value;
+
+/// What stood in the variables when a call began.
+pub(super) struct Before {
+    slots: Vec<Slot>,
+    places: Vec<Place>,
+    grads: Vec<Option<Rc<TensorObj>>>,
+}
+
+/// What was recorded in one world.
+pub(super) struct Variant {
+    /// Another one for each world, and for each that has grown.
+    pub(super) number: u64,
+    pub(super) world: World,
+    /// Which arguments share elements, among each other and with what the function finds.
+    pub(super) sharing: Vec<Shared>,
+    pub(super) ways: Vec<Way>,
+}
+
+/// The first that an argument shares its elements with, and where in these it begins.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Shared {
+    No,
+    Arg(usize, usize),
+    Found(usize, usize),
+}
+
+/// A path that runs without the body, for arguments of one kind.
+pub(super) struct Way {
+    signature: Vec<ArgSpec>,
+    graph: engine::trace::Alone,
+    slots: Vec<Slot>,
+    template: Template,
+}
+
+/// Where a variable of the graph is.
+#[derive(Clone, Copy)]
+pub(super) enum Slot {
+    /// A tensor that the function finds.
+    Found(usize),
+    /// The gradient of one; `replaced` when each call makes another object of it.
+    Grad { of: usize, replaced: bool },
+    /// An argument.
+    Arg(usize),
+}
+
+/// One call: what it was made with.
+pub(super) struct Asked<'a> {
+    pub(super) args: CallArgs<'a>,
+    pub(super) inputs: Inputs,
+    /// The tensors among the arguments, as objects.
+    pub(super) passed: Vec<Value>,
+    pub(super) roots: Vec<Value>,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn new(func: &Value, args: CallArgs<'a>) -> Result<Self, Raised> {
+        let (mut passed, mut roots) = (Vec::new(), vec![func.clone()]);
+        let named = args.keywords.iter().map(|(name, it)| (Value::str(name.as_str()), it));
+        for (name, value) in args.positional.iter().map(|it| (Value::None, it)).chain(named) {
+            roots.push(name);
+            match value {
+                Value::Tensor(it) if it.peek().requires_grad() => {
+                    return Err(refused_here(format!(
+                        "argument {} requires grad, and its gradient would be lost; \
+                         make it outside, where the function finds it, or detach() it",
+                        passed.len() + 1
+                    )));
+                }
+                Value::Tensor(it) if it.grad().is_some() => {
+                    return Err(refused_here(format!(
+                        "argument {} has a gradient, which the graph does not see; detach() it",
+                        passed.len() + 1
+                    )));
+                }
+                Value::Tensor(it) => {
+                    roots.push(Value::Bool(it.is_parameter()));
+                    passed.push(value.clone());
+                }
+                other => roots.push(other.clone()),
+            }
+        }
+        Ok(Self { args, inputs: Inputs::of(args), passed, roots })
+    }
+
+    fn object(&self, at: usize) -> Option<&Rc<TensorObj>> {
+        match self.passed.get(at)? {
+            Value::Tensor(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    pub(super) fn sharing(&self, world: &World) -> Vec<Shared> {
+        let tensors = &self.inputs.tensors;
+        let shared = |at: usize| {
+            let earlier = tensors[..at].iter().position(|it| it.shares_buffer(&tensors[at]));
+            let found = || {
+                let root = root_of(self.object(at)?);
+                world.number_of(&root)
+            };
+            match earlier {
+                Some(it) => Shared::Arg(it, tensors[at].layout().offset),
+                None => {
+                    found().map_or(Shared::No, |it| Shared::Found(it, tensors[at].layout().offset))
+                }
+            }
+        };
+        (0..tensors.len()).map(shared).collect()
+    }
+}
+
+impl Way {
+    /// What a call has shown whose variables were these.
+    pub(super) fn new(
+        asked: &Asked<'_>,
+        graph: engine::trace::Alone,
+        before: Before,
+        template: Template,
+    ) -> Self {
+        let signature = asked.inputs.tensors.iter().map(ArgSpec::of).collect();
+        Self { signature, graph, slots: before.slots, template }
+    }
+}
+
+impl Variant {
+    pub(super) fn is_for(&self, asked: &Asked<'_>) -> bool {
+        self.world.is(&asked.roots) && self.sharing == asked.sharing(&self.world)
+    }
+
+    pub(super) fn way(&self, tensors: &[Tensor]) -> Option<&Way> {
+        let is_it = |it: &&Way| {
+            it.signature.len() == tensors.len()
+                && it.signature.iter().zip(tensors).all(|(it, arg)| *it == ArgSpec::of(arg))
+        };
+        self.ways.iter().find(is_it)
+    }
+
+    /// All that the body may read or store to, and what it is now.
+    fn slots(&self, asked: &Asked<'_>) -> Vec<(Slot, Tensor)> {
+        let mut slots = Vec::new();
+        for at in 0..self.world.n_tensors() {
+            let Some(object) = self.world.tensor(at).filter(|it| !self.shows_another(it)) else {
+                continue;
+            };
+            slots.push((Slot::Found(at), object.get()));
+            if let Some(grad) = object.grad() {
+                slots.push((Slot::Grad { of: at, replaced: false }, grad.get()));
+            }
+        }
+        let args = asked.inputs.tensors.iter().cloned().enumerate();
+        slots.extend(args.map(|(at, it)| (Slot::Arg(at), it)));
+        slots.retain(|it| it.1.as_number().is_none());
+        slots
+    }
+
+    /// The variables as a call begins.
+    pub(super) fn before(&self, asked: &Asked<'_>) -> Before {
+        let (slots, values): (Vec<Slot>, Vec<Tensor>) = self.slots(asked).into_iter().unzip();
+        let grads = (0..self.world.n_tensors()).map(|at| self.grad(at)).collect();
+        Before { slots, places: values.iter().map(Place::of).collect(), grads }
+    }
+
+    /// What each was, and what it is as the call ends.
+    pub(super) fn stores(&self, asked: &Asked<'_>, before: &mut Before) -> Vec<(Place, Tensor)> {
+        let mut stores = Vec::with_capacity(before.slots.len());
+        for (place, slot) in before.places.drain(..).zip(&mut before.slots) {
+            if let Slot::Grad { of, replaced } = slot {
+                *replaced = !is_same_grad(&before.grads[*of], &self.grad(*of));
+            }
+            // What a call takes away comes to light as a change of what was found.
+            let now = self.object(asked, *slot).map_or(Tensor::number(0.0), |it| it.peek());
+            stores.push((place, now));
+        }
+        stores
+    }
+
+    fn grad(&self, of: usize) -> Option<Rc<TensorObj>> {
+        self.world.tensor(of)?.grad()
+    }
+
+    /// Whether a tensor is a view that shows all of another one of the world as it is: then that one is the variable.
+    fn shows_another(&self, object: &Rc<TensorObj>) -> bool {
+        let Some((mut base, _)) = object.base_object() else { return false };
+        let place = Place::of(&object.get());
+        loop {
+            if place.is(&base.get()) && self.world.number_of(&base).is_some() {
+                return true;
+            }
+            match base.base_object() {
+                Some((below, _)) => base = below,
+                None => return false,
+            }
+        }
+    }
+
+    fn object(&self, asked: &Asked<'_>, slot: Slot) -> Option<Rc<TensorObj>> {
+        match slot {
+            Slot::Found(at) => self.world.tensor(at),
+            Slot::Grad { of, .. } => self.grad(of),
+            Slot::Arg(at) => asked.object(at).cloned(),
+        }
+    }
+
+    /// What the graph gives; nothing is stored yet.
+    pub(super) fn ran(&self, asked: &Asked<'_>, way: &Way) -> engine::Result<Ran> {
+        let now = |at: usize| Some(self.object(asked, way.slots[at])?.get());
+        way.graph.run(&asked.inputs.tensors, &now)
+    }
+
+    /// Stores what the graph has given; what the function returns.
+    pub(super) fn commit(&self, cx: &mut Cx, asked: &Asked<'_>, way: &Way, ran: Ran) -> Res {
+        for (at, value) in ran.stored {
+            self.store(asked, way.slots[at], value)?;
+        }
+        let results: Vec<Value> = ran.results.into_iter().map(Value::tensor).collect();
+        let grad = |of: usize| self.grad(of).map(Value::Tensor);
+        way.template.filled(cx, &Filling { args: &asked.passed, results: &results, grad: &grad })
+    }
+
+    fn store(&self, asked: &Asked<'_>, slot: Slot, value: Tensor) -> Result<(), Raised> {
+        if let Slot::Grad { of, replaced: true } = slot {
+            let Some(owner) = self.world.tensor(of) else { return Ok(()) };
+            journal::grad_changes(&owner);
+            owner.set_grad(Some(Rc::new(TensorObj::new(value))));
+            return Ok(());
+        }
+        let Some(object) = self.object(asked, slot) else { return Ok(()) };
+        // A view of what the function finds shows what is stored there.
+        if matches!(slot, Slot::Arg(_)) || object.base_object().is_none() {
+            journal::value_changes(&object);
+            object.set_data(&value)?;
+        }
+        Ok(())
+    }
+}
+
+fn is_same_grad(a: &Option<Rc<TensorObj>>, b: &Option<Rc<TensorObj>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Rc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
+    }
+}
