@@ -95,7 +95,7 @@ impl Tensor {
     }
 
     /// Whether it has the dtype, the shape and the bits of another tensor.
-    pub(crate) fn has_bits_of(&self, other: &Self) -> bool {
+    pub fn has_bits_of(&self, other: &Self) -> bool {
         let bits = |it: &Self| {
             it.look(
                 |view| with_size!(it.dtype(), T => typed::bytes_of(&view.to_slice::<T>()).to_vec()),

@@ -94,7 +94,7 @@ pub(crate) fn contiguous(input: &Tensor) -> Result<Tensor> {
     }
     let layout = Layout::contiguous(input.shape().clone());
     let mut storage = Bytes::of(input.shape(), input.dtype())?;
-    input.with_view(|view| {
+    input.look(|view| {
         crate::with_size!(input.dtype(), T => {
             let out = typed::slice_mut::<T>(&mut storage);
             strided::copy(view.buffer::<T>(), view.layout(), out, &layout);

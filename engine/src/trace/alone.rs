@@ -3,9 +3,9 @@
 use super::flush;
 use super::segment::{Source, graph_alone, lower};
 use super::traced::{Options, Traced};
-use super::tree::{ArgSpec, StepId, Stored, Tree};
+use super::tree::{ArgSpec, ROOT, StepId, Stored, Tree};
 use crate::lower::Plan;
-use crate::{Error, Result, Tensor};
+use crate::{Error, Result, Tensor, random};
 
 /// A path that runs without the body.
 pub struct Alone {
@@ -18,6 +18,8 @@ pub struct Alone {
     stored: Vec<usize>,
     /// Op applications of the path.
     n_ops: usize,
+    /// Whether one of them draws random numbers.
+    draws: bool,
 }
 
 /// What the plan takes.
@@ -71,8 +73,20 @@ fn only_end(tree: &Tree) -> Result<StepId> {
 }
 
 impl Alone {
-    /// Runs it; `variable` gives what those are now of which [`super::Call::finish_storing`] was told, by their places there.
+    /// Runs it; `variable` gives what those are now of which [`super::Call::finish_storing`] was told, by their places there. After an
+    /// error the random numbers stand where they stood.
     pub fn run(&self, args: &[Tensor], variable: &dyn Fn(usize) -> Option<Tensor>) -> Result<Ran> {
+        let ran = self.rehearse(args, variable)?;
+        self.traced.count_alone(self.n_ops);
+        Ok(ran)
+    }
+
+    /// As [`Alone::run`], beside a call that is counted by itself.
+    pub fn rehearse(
+        &self,
+        args: &[Tensor],
+        variable: &dyn Fn(usize) -> Option<Tensor>,
+    ) -> Result<Ran> {
         flush()?;
         let fed = self.feeds.iter().map(|it| match it {
             Feed::Arg(at) => args.get(*at).map(Tensor::detach),
@@ -81,9 +95,13 @@ impl Alone {
         });
         let missing = || refused("each variable that it reads or stores to has to be given");
         let fed = fed.collect::<Option<Vec<_>>>().ok_or_else(missing)?;
-        let mut results = self.plan.run(&fed)?;
+        let drawn = self.draws.then(random::state);
+        let ran = self.plan.run(&fed);
+        if let (Err(_), Some(drawn)) = (&ran, drawn) {
+            random::set_state(drawn);
+        }
+        let mut results = ran?;
         let stored = results.split_off(self.n_results);
-        self.traced.count_alone(self.n_ops);
         Ok(Ran { results, stored: self.stored.iter().copied().zip(stored).collect() })
     }
 
@@ -116,9 +134,14 @@ impl Alone {
         };
         let feeds = sources.iter().map(feed).collect::<Result<Vec<_>>>()?;
         let n_results = graph.outputs.len();
-        let n_ops = tree.path(super::tree::ROOT, end).len();
+        let path = tree.path(ROOT, end);
+        let is_drawn = |id: &StepId| {
+            let step = tree.step(*id);
+            step.op.is_some_and(|op| !op.is_pure(&step.attrs))
+        };
+        let (n_ops, draws) = (path.len(), path.iter().any(is_drawn));
         let stored = stored().map(|it| it.at as usize).collect();
-        Ok(Self { traced, plan: lower(graph, options)?, feeds, n_results, stored, n_ops })
+        Ok(Self { traced, plan: lower(graph, options)?, feeds, n_results, stored, n_ops, draws })
     }
 }
 

@@ -286,7 +286,11 @@ impl State {
     fn stored(&self, at: u32, (place, tensor): &(Place, Tensor)) -> Option<Stored> {
         let before = place.0.key().and_then(|it| self.known.get(&it).copied());
         let after = self.known_ref(tensor);
-        let is_made_here = matches!(before, Some(Ref::Result(_)));
+        let from_outside = || self.args.iter().chain(&self.captures);
+        // The call may have seen its elements through a view, under the layout that the variable has.
+        let is_seen = |it: &Slot| it.root.is_root(&place.0.root);
+        let is_made_here = matches!(before, Some(Ref::Result(_))) && !from_outside().any(is_seen);
+        let before = before.filter(|it| !matches!(it, Ref::Result(_)));
         let is_not_seen = before.is_none() && place.0.is(tensor);
         (!is_made_here && !is_not_seen).then_some(Stored { at, before, after })
     }

@@ -10,10 +10,11 @@
 use std::cell::{Cell, RefCell};
 
 use engine::apply::anomaly::{self, Watch};
+use engine::random;
 use engine::trace::{Following, Ran};
 
 use super::node::Node;
-use super::template::{Maker, tensors};
+use super::template::{Maker, refused_here, tensors};
 use super::variant::{Asked, Variant, Way};
 use super::world::World;
 use super::{TracedFn, collect_tensors};
@@ -196,7 +197,7 @@ impl Alone {
     fn variant(&self, asked: &Asked<'_>) -> Result<Variant, Raised> {
         let world = World::of(&asked.roots)?;
         let sharing = asked.sharing(&world);
-        Ok(Variant { number: self.number(), world, sharing, ways: Vec::new() })
+        Ok(Variant { number: self.number(), world, sharing, ways: Vec::new(), is_seen: false })
     }
 
     fn number(&self) -> u64 {
@@ -240,8 +241,9 @@ impl Alone {
         strict: bool,
     ) -> Res {
         let following = Following { world: variant.number, strict };
+        let drawn = random::state();
         let call = function.traced.follow(&asked.inputs.tensors, following)?;
-        let mut before = variant.before(asked);
+        let mut before = variant.before(asked, drawn);
         let symbolic = function.traced.options().symbolic && !call.is_inline();
         let (positional, keywords) = asked.inputs.replaced(asked.args, &call, symbolic);
         let args = CallArgs { positional: &positional, keywords: &keywords };
@@ -265,7 +267,7 @@ impl Alone {
         }
         let stores = variant.stores(asked, &mut before);
         let finished = call.finish_storing(&results, Some(&stores))?;
-        drop((stores, results));
+        drop(stores);
         function.keep_call(asked.args, asked.inputs.tensors.clone());
         if !strict {
             function.tell(cx, finished.stats)?;
@@ -275,13 +277,21 @@ impl Alone {
             // It has found variables on its way that this call did not give to the graph.
             variant.number = self.number();
         }
+        let is_confirmed = finished.confirmed && !has_grown && variant.is_seen;
+        variant.is_seen = !has_grown;
         let shown = match (refused, template) {
             (Some(refused), _) | (None, Err(refused)) => Err(refused),
             (None, Ok(_)) if !variant.world.is(&asked.roots) => Ok(Shown::Change),
-            (None, Ok(_)) if has_grown || !finished.confirmed => Ok(Shown::Unconfirmed),
+            (None, Ok(_)) if !is_confirmed => Ok(Shown::Unconfirmed),
             (None, Ok(template)) => match function.traced.alone(&asked.inputs.tensors) {
-                Ok(graph) => Ok(Shown::Way(Way::new(asked, graph, before, template))),
                 Err(error) => Err(error.into()),
+                Ok(graph) if variant.rehearses(&graph, asked, &before, &results) => {
+                    Ok(Shown::Way(Way::new(asked, graph, before, template)))
+                }
+                Ok(_) => Err(refused_here(
+                    "its graph gives something else than the body; trace without without_host"
+                        .into(),
+                )),
             },
         };
         self.learn(variant, shown, strict)?;

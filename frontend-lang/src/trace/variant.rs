@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use engine::Tensor;
 use engine::trace::{ArgSpec, Place, Ran};
+use engine::{Tensor, random};
 
 use super::Inputs;
 use super::template::{Filling, Template, refused_here, root_of};
@@ -17,6 +17,9 @@ use crate::value::Value;
 /// What stood in the variables when a call began.
 pub(super) struct Before {
     slots: Vec<Slot>,
+    /// Their elements and the random numbers, for a rehearsal.
+    values: Vec<Tensor>,
+    drawn: random::State,
     places: Vec<Place>,
     grads: Vec<Option<Rc<TensorObj>>>,
 }
@@ -29,6 +32,8 @@ pub(super) struct Variant {
     /// Which arguments share elements, among each other and with what the function finds.
     pub(super) sharing: Vec<Shared>,
     pub(super) ways: Vec<Way>,
+    /// Whether a call was followed in it, which another one may confirm.
+    pub(super) is_seen: bool,
 }
 
 /// The first that an argument shares its elements with, and where in these it begins.
@@ -167,11 +172,43 @@ impl Variant {
         slots
     }
 
-    /// The variables as a call begins.
-    pub(super) fn before(&self, asked: &Asked<'_>) -> Before {
-        let (slots, values): (Vec<Slot>, Vec<Tensor>) = self.slots(asked).into_iter().unzip();
+    /// The variables as a call begins; their elements too, where a rehearsal may follow. `drawn` are the random numbers.
+    pub(super) fn before(&self, asked: &Asked<'_>, drawn: random::State) -> Before {
+        let (slots, mut values): (Vec<Slot>, Vec<Tensor>) = self.slots(asked).into_iter().unzip();
         let grads = (0..self.world.n_tensors()).map(|at| self.grad(at)).collect();
-        Before { slots, places: values.iter().map(Place::of).collect(), grads }
+        let places = values.iter().map(Place::of).collect();
+        if !self.is_seen {
+            values.clear();
+        }
+        Before { slots, values, drawn, places, grads }
+    }
+
+    /// Whether a graph gives what the body has given: its results, what is in all variables, and the random numbers it leaves.
+    pub(super) fn rehearses(
+        &self,
+        graph: &engine::trace::Alone,
+        asked: &Asked<'_>,
+        before: &Before,
+        results: &[Tensor],
+    ) -> bool {
+        let left = random::swap_state(before.drawn.clone());
+        let ran = graph.rehearse(&asked.inputs.tensors, &|at| before.values.get(at).cloned());
+        let drawn = random::swap_state(left.clone());
+        let Ok(ran) = ran else { return false };
+        let mut expected = before.values.clone();
+        for (at, value) in ran.stored {
+            expected[at] = value;
+        }
+        let is_given = |(slot, value): (&Slot, &Tensor)| match self.object(asked, *slot) {
+            // It shows what is in the variable that it is a view of.
+            Some(it) if it.base_object().is_some() => true,
+            Some(it) => it.get().detach().has_bits_of(value),
+            None => true,
+        };
+        drawn == left
+            && ran.results.len() == results.len()
+            && ran.results.iter().zip(results).all(|(a, b)| a.has_bits_of(b))
+            && before.slots.iter().zip(&expected).all(is_given)
     }
 
     /// What each was, and what it is as the call ends.

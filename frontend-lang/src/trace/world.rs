@@ -126,8 +126,11 @@ impl World {
                 grad.base_object().is_none() && seen.insert(Rc::as_ptr(&grad).addr())
             })
         };
-        self.assigned.set(assigned_grads());
-        self.tensors.iter().filter_map(Weak::upgrade).all(&mut is_own)
+        let all_own = self.tensors.iter().filter_map(Weak::upgrade).all(&mut is_own);
+        if all_own {
+            self.assigned.set(assigned_grads());
+        }
+        all_own
     }
 
     /// The objects, but for tensors, that hold other things now, as they are now.
