@@ -156,7 +156,7 @@ impl TracedFn {
 
     /// The graph of the latest call with every captured tensor as a constant: recorded anew, without running ops.
     pub fn frozen_graph(&self, cx: &mut Cx) -> Result<Graph, Raised> {
-        self.frozen_graph_of(cx, &self.recorded()?)
+        self.frozen_graph_of(cx, &self.recorded()?, Options::default().max_ops)
     }
 
     fn recorded(&self) -> Result<Recorded, Raised> {
@@ -164,9 +164,14 @@ impl TracedFn {
         self.last_call().ok_or_else(|| Raised::new(&TRACE_ERROR, nothing))
     }
 
-    fn frozen_graph_of(&self, cx: &mut Cx, call: &Recorded) -> Result<Graph, Raised> {
+    fn frozen_graph_of(
+        &self,
+        cx: &mut Cx,
+        call: &Recorded,
+        max_ops: usize,
+    ) -> Result<Graph, Raised> {
         let recorded = self.traced.options();
-        let options = Options { record_only: true, capture_as_const: true, ..recorded };
+        let options = Options { record_only: true, capture_as_const: true, max_ops, ..recorded };
         let frozen = TracedFn::new(self.func.clone(), options, WithoutHost::Never);
         let args = CallArgs { positional: &call.positional, keywords: &call.keywords };
         // Nothing is computed, so what the body stores must not stay.

@@ -3,9 +3,11 @@
 //! `reshape(%3; shape=[<4*N>, 10])`.
 //!
 //! The sizes at which it is recorded are primes that no program writes, so that a number that happens to be the size of a batch is not
-//! taken for one. What the formulas give is compared with the graph of the sizes that the program has really seen.
+//! taken for one. What the formulas give is compared with the graph of the sizes that the program has really seen, and of others at
+//! which programs often do something else.
 
 mod formula;
+mod trials;
 
 use super::parse::{MakeRegion, parse_with};
 use super::{Graph, text};

@@ -115,7 +115,13 @@ fn any_sizes(text: &str) -> Result<Vec<AnySize>> {
             let at = |at: usize| usize::try_from(it.get(at)?.as_u64()?).ok();
             Some((at(0)?, at(1)?))
         };
-        Some(AnySize { name, places: places.iter().map(place).collect::<Option<_>>()? })
+        let places = places.iter().map(place).collect::<Option<_>>()?;
+        // Files of before have none.
+        let lowest = match it.get("lowest") {
+            None => 0,
+            Some(it) => usize::try_from(it.as_u64()?).ok()?,
+        };
+        Some(AnySize { name, places, lowest })
     };
     all.iter().map(|it| one(it).ok_or_else(broken)).collect()
 }

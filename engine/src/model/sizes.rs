@@ -14,6 +14,8 @@ pub struct AnySize {
     pub name: String,
     /// Inputs, by number, and their dimensions.
     pub places: Vec<(usize, usize)>,
+    /// The lowest size that the model takes.
+    pub lowest: usize,
 }
 
 /// The graph of a model for all sizes, and where these come from.
@@ -27,7 +29,7 @@ pub(super) struct Sizes {
 }
 
 /// Sizes that no model has by chance, for names in what it gives.
-const MARKS: [usize; MOST] = [211, 223, 227];
+const MARKS: [[usize; MOST]; 2] = [[211, 223, 227], [233, 239, 241]];
 
 impl Model {
     /// Lets dimensions of inputs have any size. The template gives the graph of this model at the sizes that its inputs have now.
@@ -49,15 +51,23 @@ impl Model {
         if template.graph(&seen, &weights)?.to_string() != self.graph.to_string() {
             return refuse("the graph for any sizes is not that of the model");
         }
-        let marks = &MARKS[..any.len()];
-        let marked = template.graph(marks, &weights)?;
-        let kind = |meta: &Meta| {
+        let marks = MARKS.map(|marks| -> Vec<usize> {
+            marks.iter().zip(&any).map(|it| mark(*it.0, it.1.lowest)).collect()
+        });
+        let [first, second] =
+            [template.graph(&marks[0], &weights)?, template.graph(&marks[1], &weights)?];
+        let kind = |[a, b]: [&Meta; 2]| {
+            let sizes = a.shape.iter().zip(b.shape.iter());
             let sizes: Vec<String> =
-                meta.shape.iter().map(|&it| in_words(it, marks, &any)).collect();
-            format!("{}[{}]", meta.dtype.short(), sizes.join(", "))
+                sizes.map(|it| in_words([*it.0, *it.1], &marks, &any)).collect();
+            format!("{}[{}]", a.dtype.short(), sizes.join(", "))
         };
-        let inputs = marked.inputs().iter().map(|&id| kind(&marked.node(id).metas[0])).collect();
-        let outputs = marked.outputs.iter().map(|&it| kind(marked.meta(it))).collect();
+        let both = first.inputs().into_iter().zip(second.inputs());
+        let inputs = both
+            .map(|(a, b)| kind([&first.node(*a).metas[0], &second.node(*b).metas[0]]))
+            .collect();
+        let both = first.outputs.iter().zip(&second.outputs);
+        let outputs = both.map(|(a, b)| kind([first.meta(*a), second.meta(*b)])).collect();
         self.sizes = Some(Sizes { template, any, inputs, outputs });
         Ok(self)
     }
@@ -88,19 +98,37 @@ impl Model {
     }
 }
 
-/// `N`, `4*N`, `N*T` for multiples of marks.
-fn in_words(size: usize, marks: &[usize], any: &[AnySize]) -> String {
-    let (mut rest, mut words) = (size, Vec::new());
-    for (mark, any) in marks.iter().zip(any) {
-        if rest > 0 && rest.is_multiple_of(*mark) {
-            rest /= mark;
+/// A mark that the model takes.
+fn mark(mark: usize, lowest: usize) -> usize {
+    if mark >= lowest { mark } else { lowest.saturating_mul(mark) }
+}
+
+/// A size in words, by what it is at two marks: `4*N`, `N*T`, `N-1`, `2*N+3`; `?` for other formulas.
+fn in_words([a, b]: [usize; 2], marks: &[Vec<usize>; 2], any: &[AnySize]) -> String {
+    if a == b {
+        return a.to_string();
+    }
+    let (mut rests, mut words) = ([a, b], Vec::new());
+    for (dim, any) in any.iter().enumerate() {
+        let [m, n] = [marks[0][dim], marks[1][dim]];
+        if rests[0].is_multiple_of(m) && rests[1].is_multiple_of(n) {
+            rests = [rests[0] / m, rests[1] / n];
             words.push(any.name.clone());
         }
     }
-    if rest != 1 || words.is_empty() {
-        words.insert(0, rest.to_string());
+    if rests[0] == rests[1] {
+        let factor = (rests[0] != 1).then(|| rests[0].to_string());
+        return factor.into_iter().chain(words).collect::<Vec<_>>().join("*");
     }
-    words.join("*")
+    let linear = any.iter().enumerate().find_map(|(dim, any)| {
+        let [m, n, a, b] = [marks[0][dim], marks[1][dim], a, b].map(|it| it as i128);
+        let factor = (a - b) / (m - n);
+        let rest = a - factor * m;
+        let is_it = factor > 0 && b == factor * n + rest;
+        let factor = if factor == 1 { String::new() } else { format!("{factor}*") };
+        is_it.then(|| format!("{factor}{}{rest:+}", any.name))
+    });
+    linear.unwrap_or_else(|| "?".into())
 }
 
 fn bound(any: &[AnySize], metas: &[Meta]) -> Result<Vec<usize>> {
@@ -112,6 +140,14 @@ fn bound(any: &[AnySize], metas: &[Meta]) -> Result<Vec<usize>> {
         let first = sizes.next().ok_or_else(|| Error::Trace {
             problem: format!("no input has the dimension {}", it.name),
         })?;
+        if first.1 < it.lowest {
+            return Err(Error::Trace {
+                problem: format!(
+                    "{} is {} in input {}, and this model takes it from {} on: below, the function does something else",
+                    it.name, first.1, first.0, it.lowest
+                ),
+            });
+        }
         match sizes.find(|other| other.1 != first.1) {
             None => Ok(first.1),
             Some(other) => Err(Error::Trace {

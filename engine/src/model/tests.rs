@@ -183,7 +183,7 @@ fn any_rows() -> Model {
     };
     let template =
         Template::of(&["N".into()], &[2], &mut |it| at(it), crate::region::region_of).unwrap();
-    let any = vec![AnySize { name: "N".into(), places: vec![(0, 0)] }];
+    let any = vec![AnySize { name: "N".into(), places: vec![(0, 0)], lowest: 0 }];
     fixed.with_any_sizes(template, any).unwrap()
 }
 

@@ -89,8 +89,11 @@ impl Model {
             "info": self.info,
         });
         if let (Some(sizes), Some(all)) = (&self.sizes, metadata.as_object_mut()) {
-            let any: Vec<Value> =
-                sizes.any.iter().map(|it| json!({"name": it.name, "places": it.places})).collect();
+            let any: Vec<Value> = sizes
+                .any
+                .iter()
+                .map(|it| json!({"name": it.name, "places": it.places, "lowest": it.lowest}))
+                .collect();
             all.insert("graph for any sizes".into(), sizes.template.text().into());
             all.insert("any sizes".into(), json!(any).to_string().into());
         }

@@ -12,7 +12,7 @@ use crate::tensor::Outputs;
 use crate::{Attrs, Error, OpDef, Result, Site, Tensor};
 
 /// Steps that one tree keeps.
-const MOST_STEPS: usize = 1 << 20;
+pub(super) const MOST_STEPS: usize = 1 << 20;
 
 impl State {
     pub(super) fn record(
@@ -69,6 +69,14 @@ impl State {
                 let problem = format!("operand {idx} of {} belongs to another trace", op.name);
                 return Err(Error::Trace { problem });
             }
+        }
+        let most = self.options.max_ops;
+        if self.tree.steps.len() > most {
+            let problem = format!(
+                "the graph has more than {most} ops, which is too much to build at once; put what a loop repeats into a function, and \
+                 trace that"
+            );
+            return Err(Error::Trace { problem });
         }
         let n_captures = self.captures.len();
         self.append(op, inputs, attrs, outs);

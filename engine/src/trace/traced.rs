@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::call::{Mode, State, Stats};
 use super::departure::{Departure, depart, metas};
 use super::latest::{Ended, Place};
+use super::recording::MOST_STEPS;
 use super::segment::{lower, whole_graph};
 use super::tree::{ArgSpec, StepId, Tree};
 use super::{Active, active, flush, install};
@@ -33,6 +34,8 @@ pub struct Options {
     pub opt_level: u8,
     /// Paths that are kept per signature; calls that take yet another one run eagerly from there on.
     pub max_branches: usize,
+    /// Ops that one graph may have which is built without running anything.
+    pub max_ops: usize,
     /// Kinds of arguments that are kept; the one that was not used for the longest time makes room for another.
     pub max_signatures: usize,
 }
@@ -45,6 +48,7 @@ impl Default for Options {
             capture_as_const: false,
             opt_level: 3,
             max_branches: 64,
+            max_ops: MOST_STEPS,
             max_signatures: 64,
         }
     }

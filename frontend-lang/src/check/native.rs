@@ -184,11 +184,14 @@ const OUTSIDE: &[&str] =
 
 /// Whether a function acts outside of the program, or depends on what is there.
 pub(crate) fn acts_outside(row: &'static NativeFn) -> bool {
-    let looks_around = matches!(row.name, "globals" | "locals");
-    matches!(row.effect, Effect::Session | Effect::Opaque)
-        || is_hidden(row)
+    acts_on_session(row)
         || ONLY_SHOWS.contains(&row.name)
-        || looks_around
+        || matches!(row.name, "globals" | "locals")
+}
+
+/// The same, but for what only shows something.
+pub(crate) fn acts_on_session(row: &'static NativeFn) -> bool {
+    matches!(row.effect, Effect::Session | Effect::Opaque) || is_hidden(row)
 }
 
 fn is_hidden(row: &'static NativeFn) -> bool {

@@ -41,11 +41,11 @@ pub struct DumpOptions {
 
 /// A model of the latest call of `traced`, weights inside.
 pub fn model_of(cx: &mut Cx, traced: &TracedFn, options: &DumpOptions) -> Result<Model, Raised> {
-    let any = traced.any_sizes(options.any_sizes.as_deref())?;
+    let mut any = traced.any_sizes(options.any_sizes.as_deref())?;
     let (template, graph) = match any.is_empty() {
         true => (None, traced.frozen_graph(cx)?),
         false => {
-            let (template, graph) = traced.graph_of_any_sizes(cx, &any)?;
+            let (template, graph) = traced.graph_of_any_sizes(cx, &mut any)?;
             (Some(template), graph)
         }
     };

@@ -90,15 +90,22 @@ impl Cx {
         self.enter_native()?;
         let result = if self.mode == Mode::Shadow {
             self.shadow_native(row, &args)
-        } else if self.mode == Mode::Strict
-            && let Err(raised) = self.refuse_outside(row)
-        {
-            Err(raised)
+        } else if let Err(refused) = self.may_act(row) {
+            Err(refused)
         } else {
             (row.run)(self, Args::new(&args))
         };
         self.leave_native();
         result.map_err(|raised| wrong_self(raised, row, &args))
+    }
+
+    /// Whether a native may do now what it does: not where a body or a part of a function is recorded that will not run again.
+    #[inline]
+    fn may_act(&mut self, row: &'static NativeFn) -> Result<(), Raised> {
+        if self.mode == Mode::Strict {
+            self.refuse_outside(row)?;
+        }
+        if self.regions.is_empty() { Ok(()) } else { self.refuse_in_part(row) }
     }
 
     /// What a class answers itself, by its `__class_protocol__`: an object with methods `call`, `iter`, `len`,

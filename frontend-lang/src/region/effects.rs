@@ -4,10 +4,13 @@
 
 use std::rc::Rc;
 
+use engine::apply::autocast;
+use engine::autograd;
 use rustc_hash::FxHashSet;
 
 use super::{apart, refused};
 use crate::bytecode::{Code, Op};
+use crate::check::native::acts_on_session;
 use crate::cx::Cx;
 use crate::cycles::children;
 use crate::error::{Mark, Raised};
@@ -32,14 +35,24 @@ pub(crate) struct UnderWay {
     /// The operation that ran last, and whether it raises.
     last: Option<(Span, Sym)>,
     pub(super) raises: bool,
+    /// What ops did when it began, and the operation that has changed that.
+    modes: Modes,
+    switched: Option<(Span, Sym)>,
+}
+
+/// Whether gradients are recorded, and what autocast lowers to.
+type Modes = (bool, Option<engine::DType>);
+
+fn modes() -> Modes {
+    (autograd::enabled(), autocast::half())
 }
 
 impl UnderWay {
     pub(super) fn new(base: usize, frames: usize, standing: &[Value]) -> Self {
         apart::take_use();
         let standing = standing.iter().filter_map(Value::address).collect();
-        let (outside, changes, last, raises) = Default::default();
-        Self { base, frames, standing, outside, changes, last, raises }
+        let (outside, changes, last, raises, switched) = Default::default();
+        Self { base, frames, standing, outside, changes, last, raises, modes: modes(), switched }
     }
 }
 
@@ -106,7 +119,30 @@ impl Cx {
 
     /// As a part ends.
     pub(super) fn judge_end(&mut self) -> Result<(), Raised> {
-        self.judge_last()
+        self.judge_last()?;
+        match self.regions.last().and_then(|it| it.switched) {
+            Some(place) => Err(of_place(
+                Some(place),
+                format!(
+                    "recording gradients and autocast cannot be switched for good in a branch or a loop on a tensor: {WAY_OUT}"
+                ),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a native that acts outside of the program.
+    #[cold]
+    pub(crate) fn refuse_in_part(&mut self, row: &'static NativeFn) -> Result<(), Raised> {
+        // The engine and the host say of these what is wrong.
+        let has_own_words = matches!(row.name, "item" | "tolist") || !acts_on_session(row);
+        match has_own_words {
+            true => Ok(()),
+            false => Err(refused(format!(
+                "`{}` cannot stand in a branch or a loop on a tensor: {WAY_OUT}",
+                row.name
+            ))),
+        }
     }
 
     /// What the operation that ran last has done by ways that cannot be seen before.
@@ -117,6 +153,10 @@ impl Cx {
             )));
         }
         let Some(part) = self.regions.last_mut() else { return Ok(()) };
+        match part.modes == modes() {
+            true => part.switched = None,
+            false => part.switched = part.switched.or(part.last),
+        }
         let (changed, count) = journal::changed_since(part.changes);
         part.changes = count;
         match changed.iter().find(|it| self.is_outside_tensor(&it.0)) {
@@ -127,12 +167,7 @@ impl Cx {
     }
 
     fn of_last(&self, message: String) -> Raised {
-        let mut raised = refused(message);
-        if let Some((span, function)) = self.regions.last().and_then(|it| it.last) {
-            raised.push_mark(Mark { span, function, operands: Vec::new() });
-            raised.set_rethrown();
-        }
-        raised
+        of_place(self.regions.last().and_then(|it| it.last), message)
     }
 
     /// What an operation is about to change outside of the part, in words.
@@ -289,6 +324,16 @@ impl Cx {
         }
         seen
     }
+}
+
+/// The refusal of what stands at a place.
+fn of_place(place: Option<(Span, Sym)>, message: String) -> Raised {
+    let mut raised = refused(message);
+    if let Some((span, function)) = place {
+        raised.push_mark(Mark { span, function, operands: Vec::new() });
+        raised.set_rethrown();
+    }
+    raised
 }
 
 const ITEM: &str = "an item of an object that stands outside is set";

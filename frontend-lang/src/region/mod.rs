@@ -182,7 +182,7 @@ pub(crate) fn settle(value: &Value) {
 }
 
 /// Whether ops build a graph on this thread.
-fn builds() -> bool {
+pub(crate) fn builds() -> bool {
     region::is_recording() || engine::trace::is_symbolic()
 }
 

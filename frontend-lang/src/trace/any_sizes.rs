@@ -11,6 +11,9 @@ use super::{Recorded, TracedFn};
 use crate::annotation::Signature;
 use crate::native::*;
 
+/// Ops of a graph for the sizes of a call.
+const MOST_OPS: usize = 1 << 20;
+
 /// A dimension of an input, and what its size is called.
 pub type AnyDim = (String, usize, String);
 
@@ -47,17 +50,17 @@ impl TracedFn {
             })?;
             match all.iter_mut().find(|it| it.name == name) {
                 Some(known) => known.places.push((at, dim)),
-                None => all.push(AnySize { name, places: vec![(at, dim)] }),
+                None => all.push(AnySize { name, places: vec![(at, dim)], lowest: 0 }),
             }
         }
         Ok(all)
     }
 
-    /// The graph of the latest call for any of these sizes, and at those that it had.
+    /// The graph of the latest call for any of these sizes, and at those that it had; notes the lowest that it takes.
     pub(crate) fn graph_of_any_sizes(
         &self,
         cx: &mut Cx,
-        any: &[AnySize],
+        any: &mut [AnySize],
     ) -> Result<(Template, Graph), Raised> {
         let call = self.recorded()?;
         let size = |it: &AnySize| {
@@ -70,9 +73,16 @@ impl TracedFn {
         };
         let seen = any.iter().map(size).collect::<Result<Vec<_>, _>>()?;
         let names: Vec<String> = any.iter().map(|it| it.name.clone()).collect();
-        let mut failed = None;
+        let frozen = self.frozen_graph_of(cx, &resized(&call, any, &seen), MOST_OPS)?;
+        let weights = constants(&frozen);
+        // A loop over a size is no graph for all of them, and could go on for ever.
+        let max_ops = frozen.n_ops() * 2 + 1_000;
+        let mut failed: Option<Raised> = None;
         let mut record = |sizes: &[usize]| {
-            let graph = self.frozen_graph_of(cx, &resized(&call, any, sizes));
+            if let Some(raised) = failed.as_ref().filter(|it| it.is(&KEYBOARD_INTERRUPT)) {
+                return Err(engine::Error::Trace { problem: raised.message() });
+            }
+            let graph = self.frozen_graph_of(cx, &resized(&call, any, sizes), max_ops);
             graph.map_err(|raised| {
                 let problem = format!(
                     "{}, when its sizes are {}",
@@ -89,15 +99,19 @@ impl TracedFn {
             })
         };
         let template = Template::of(&names, &seen, &mut record, engine::region::region_of);
-        let template = template.map_err(|error| {
+        let found = template.and_then(|template| {
+            let lowest = template.lowest(&seen, &weights, &mut record)?;
+            Ok((template, lowest))
+        });
+        if let Some(raised) = failed.filter(|it| it.is(&KEYBOARD_INTERRUPT)) {
+            return Err(raised);
+        }
+        let (template, lowest) = found.map_err(|error| {
             let help = "dump it with dynamic_axes={} for the sizes of the latest call alone";
-            match &failed {
-                Some(raised) if raised.is(&KEYBOARD_INTERRUPT) => raised.clone(),
-                _ => Raised::from(error).with_help(Some(help.to_owned())),
-            }
+            Raised::from(error).with_help(Some(help.to_owned()))
         })?;
-        let frozen = self.frozen_graph_of(cx, &resized(&call, any, &seen))?;
-        let graph = template.graph(&seen, &constants(&frozen))?;
+        any.iter_mut().zip(lowest).for_each(|it| it.0.lowest = it.1);
+        let graph = template.graph(&seen, &weights)?;
         Ok((template, graph))
     }
 }

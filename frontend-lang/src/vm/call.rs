@@ -113,7 +113,8 @@ impl Cx {
         let stack = &mut self.machine.stack;
         let count = stack.len() - first_arg;
         let wanted = row.params.filled(count).filter(|it| *it <= DIRECT);
-        let Some(wanted) = wanted.filter(|_| self.mode == Mode::Eager) else {
+        let is_plain = self.mode == Mode::Eager && self.regions.is_empty();
+        let Some(wanted) = wanted.filter(|_| is_plain) else {
             let args: Bound = stack.drain(first_arg..).collect();
             return self.call_native(row, args, &[]);
         };

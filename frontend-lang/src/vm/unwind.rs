@@ -12,6 +12,7 @@ use crate::error::{
 use crate::native::{CallArgs, Res};
 use crate::objects::class::{traits, type_of};
 use crate::operate::CompareOp;
+use crate::region;
 use crate::source::Span;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -53,6 +54,10 @@ impl Cx {
                 && let Some(block) = self.machine.blocks.pop()
             {
                 frame.ip = block.target as usize;
+                if raised.is(&UNBOUND_LOCAL_ERROR) && region::builds() {
+                    // Whether a name is bound may depend on the way that a tensor chooses.
+                    self.failed_region.get_or_insert_with(|| raised.clone());
+                }
                 self.machine.stack.truncate(block.stack);
                 self.machine.handled.truncate(block.handled);
                 self.machine.stack.push(raised.value().clone());
