@@ -62,7 +62,7 @@ impl Model {
                 sizes.map(|it| in_words([*it.0, *it.1], &marks, &any)).collect();
             format!("{}[{}]", a.dtype.short(), sizes.join(", "))
         };
-        let both = first.inputs().into_iter().zip(second.inputs());
+        let both = first.inputs().iter().zip(second.inputs());
         let inputs = both
             .map(|(a, b)| kind([&first.node(*a).metas[0], &second.node(*b).metas[0]]))
             .collect();

@@ -115,6 +115,7 @@ impl Alone {
             None => self.follow(cx, function, &asked, variant, true),
             Some(way) => match variant.ran(&asked, way) {
                 Ok(ran) => self.commit(cx, function, &asked, variant, ran),
+                Err(engine::Error::Interrupted) => Err(engine::Error::Interrupted.into()),
                 Err(_) => {
                     self.keep(variant);
                     // It names what is wrong, and the line.
@@ -159,13 +160,18 @@ impl Alone {
             }
         };
         if let Some(way) = variant.way(&asked.inputs.tensors) {
-            let ran = variant.ran(&asked, way);
-            let Ok(ran) = ran else {
-                self.keep(variant);
-                return None;
+            return match variant.ran(&asked, way) {
+                Ok(ran) => {
+                    self.attempts.succeeded();
+                    Some(self.commit(cx, function, &asked, variant, ran))
+                }
+                Err(engine::Error::Interrupted) => Some(Err(engine::Error::Interrupted.into())),
+                // The body names what is wrong, and the line.
+                Err(_) => {
+                    self.keep(variant);
+                    None
+                }
             };
-            self.attempts.succeeded();
-            return Some(self.commit(cx, function, &asked, variant, ran));
         }
         match is_due {
             true => Some(self.follow(cx, function, &asked, variant, false)),
@@ -286,7 +292,7 @@ impl Alone {
             (None, Ok(template)) => match function.traced.alone(&asked.inputs.tensors) {
                 Err(error) => Err(error.into()),
                 Ok(graph) if variant.rehearses(&graph, asked, &before, &results) => {
-                    Ok(Shown::Way(Way::new(asked, graph, before, template)))
+                    Ok(Shown::Way(Box::new(Way::new(asked, graph, before, template))))
                 }
                 Ok(_) => Err(refused_here(
                     "its graph gives something else than the body; trace without without_host"
@@ -325,7 +331,7 @@ impl Alone {
         strict: bool,
     ) -> Result<(), Raised> {
         match shown {
-            Ok(Shown::Way(way)) => variant.ways.push(way),
+            Ok(Shown::Way(way)) => variant.ways.push(*way),
             Ok(Shown::Unconfirmed) => self.attempts.goes_on(),
             Ok(Shown::Change) if strict => {
                 self.changing.borrow_mut().extend(variant.world.changed());
@@ -347,7 +353,7 @@ impl Alone {
 /// What a followed call comes to.
 enum Shown {
     /// The graph can do without the body.
-    Way(Way),
+    Way(Box<Way>),
     /// Another call of the same world has to come to the same.
     Unconfirmed,
     /// It left something changed besides tensors.

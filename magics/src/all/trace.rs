@@ -31,7 +31,7 @@ pub(super) static MAGIC: Magic = Magic {
         },
         Arg::Switch {
             name: "--without-host",
-            help: "of functions: run the graph alone once the body is known to do nothing else; what would be lost is an error",
+            help: "of functions: what prevents a run without the body is an error at its line",
         },
         Arg::Flag {
             name: "--opt-level",
