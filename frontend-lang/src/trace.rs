@@ -19,12 +19,14 @@ use engine::Tensor;
 use engine::graph::Graph;
 use engine::trace::{self, Call, Excluded, Finished, Options, Stats, Traced, exclude};
 use notice::Told;
+use rustc_hash::FxHashSet;
 pub(crate) use strict::Strict;
 
 use crate::check::lint;
 use crate::cx::Mode;
 use crate::native::*;
 use crate::objects::model::{self, DumpOptions};
+use crate::objects::tensor::TensorObj;
 use crate::region;
 use crate::tensor::journal::{Journal, Writes};
 
@@ -235,9 +237,7 @@ impl TracedFn {
             }
             region::settle(&value);
         }
-        let mut results = Vec::new();
-        collect_tensors(cx, &value, &mut results)?;
-        let finished = finish(call, &results, writes)?;
+        let finished = finish(call, &collect_tensors(&value), writes)?;
         self.tell(cx, finished.stats)?;
         Ok(value)
     }
@@ -311,23 +311,29 @@ impl Inputs {
     }
 }
 
-/// Every tensor in a result: a tensor, or lists, tuples and dicts of them.
-fn collect_tensors(cx: &mut Cx, value: &Value, found: &mut Vec<Tensor>) -> Result<(), Raised> {
-    match value.core() {
-        Value::Tensor(it) => found.push(it.get()),
-        Value::List(_) | Value::Tuple(_) => {
-            for item in cx.collect(value)? {
-                collect_tensors(cx, &item, found)?;
-            }
+/// Every tensor in a result, in order: a tensor, or lists, tuples and dicts of them.
+fn collect_tensors(value: &Value) -> Vec<Tensor> {
+    let mut found = Vec::new();
+    each_tensor(value, &mut |it| found.push(it.get()));
+    found
+}
+
+/// Shows every tensor in a result; a container that stands there twice is gone through once.
+pub(crate) fn each_tensor(value: &Value, visit: &mut dyn FnMut(&TensorObj)) {
+    let mut seen = FxHashSet::default();
+    let mut waiting = vec![value.clone()];
+    while let Some(value) = waiting.pop() {
+        let first = waiting.len();
+        match value.core() {
+            Value::Tensor(it) => visit(it),
+            it if it.address().is_some_and(|it| !seen.insert(it)) => {}
+            Value::List(it) => waiting.extend(it.items.borrow().iter().cloned()),
+            Value::Tuple(it) => waiting.extend(it.iter().cloned()),
+            Value::Dict(it) => waiting.extend(it.values()),
+            _ => {}
         }
-        Value::Dict(it) => {
-            for item in it.values() {
-                collect_tensors(cx, &item, found)?;
-            }
-        }
-        _ => {}
+        waiting[first..].reverse();
     }
-    Ok(())
 }
 
 /// A name, a list of names, or nothing.

@@ -21,6 +21,7 @@ use crate::error::{Mark, Raised, TRACE_ERROR};
 use crate::objects::tensor::Look;
 use crate::source::Span;
 use crate::sym::Sym;
+use crate::trace::each_tensor;
 use crate::value::Value;
 
 pub(crate) use effects::UnderWay;
@@ -170,15 +171,11 @@ impl Cx {
 
 /// Tensors that a traced function returns are variables of their own.
 pub(crate) fn settle(value: &Value) {
-    match value {
-        Value::Tensor(it) if matches!(it.look(), Look::Number | Look::Either) => {
+    each_tensor(value, &mut |it| {
+        if matches!(it.look(), Look::Number | Look::Either) {
             it.show_as(Look::Tensor);
         }
-        Value::List(it) => it.items.borrow().iter().for_each(settle),
-        Value::Tuple(it) => it.iter().for_each(settle),
-        Value::Dict(it) => it.values().iter().for_each(settle),
-        _ => {}
-    }
+    });
 }
 
 /// Whether ops build a graph on this thread.

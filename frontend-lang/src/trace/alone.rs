@@ -264,13 +264,12 @@ impl Alone {
                 return Err(instead(raised, refused));
             }
         };
-        let mut maker = Maker { args: &positional, world: &variant.world, results: Vec::new() };
+        let mut maker = Maker::new(&positional, &variant.world);
         let template = maker.template(&value);
-        let mut results = tensors(&maker.results);
-        if template.is_err() {
-            results.clear();
-            collect_tensors(cx, &value, &mut results)?;
-        }
+        let results = match &template {
+            Ok(_) => tensors(&maker.results),
+            Err(_) => collect_tensors(&value),
+        };
         let stores = variant.stores(asked, &mut before);
         let finished = call.finish_storing(&results, Some(&stores))?;
         drop(stores);

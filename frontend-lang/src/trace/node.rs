@@ -9,7 +9,7 @@ use rustc_hash::FxHasher;
 use crate::bytecode::{Code, Op};
 use crate::cycles::{self, Candidate};
 use crate::native::*;
-use crate::objects::class::with_article;
+use crate::objects::class::{Class, with_article};
 use crate::objects::module::Module;
 use crate::objects::tensor::TensorObj;
 use crate::value::Value;
@@ -20,7 +20,12 @@ pub(super) enum Anchor {
     Holder(Candidate),
     Tensor(Weak<TensorObj>),
     Module(Weak<Module>),
+    /// What cannot change itself, and stands so deep in others like it that it is an object of its own.
+    Kept(Value),
 }
+
+/// Most levels of tuples, slices and methods that are taken as one value.
+const DEEPEST: usize = 32;
 
 /// An object, and what it holds.
 pub(crate) struct Node {
@@ -52,6 +57,9 @@ impl Anchor {
         match object {
             Value::Tensor(it) => Some(Anchor::Tensor(Rc::downgrade(it))),
             Value::Module(it) => Some(Anchor::Module(Rc::downgrade(it))),
+            Value::Tuple(_) | Value::Method(_) | Value::Slice(_) => {
+                Some(Anchor::Kept(object.clone()))
+            }
             other => Candidate::of(other).map(Anchor::Holder),
         }
     }
@@ -62,6 +70,7 @@ impl Anchor {
             Anchor::Holder(it) => it.value(),
             Anchor::Tensor(it) => it.upgrade().map(Value::Tensor),
             Anchor::Module(it) => it.upgrade().map(Value::Module),
+            Anchor::Kept(it) => Some(it.clone()),
         }
     }
 }
@@ -140,7 +149,7 @@ pub(super) struct Row(Box<[Held]>);
 impl Row {
     pub(super) fn of(values: &[Value], visit: &mut dyn FnMut(&Value)) -> Row {
         let mut held = Vec::with_capacity(values.len());
-        values.iter().for_each(|it| spread(it, &mut |it| held.push(Held::of(it, visit))));
+        values.iter().for_each(|it| spread(it, 0, &mut |it| held.push(Held::of(it, visit))));
         Row(held.into())
     }
 
@@ -149,7 +158,7 @@ impl Row {
         let mut held = self.0.iter();
         let mut same = true;
         for value in values {
-            spread(value, &mut |it| same = same && held.next().is_some_and(|had| had.is(&it)));
+            spread(value, 0, &mut |it| same = same && held.next().is_some_and(|had| had.is(&it)));
         }
         same && held.next().is_none()
     }
@@ -186,21 +195,23 @@ pub(super) fn can_change(value: &Value) -> bool {
 }
 
 /// Shows a value, or the parts of one that cannot change itself.
-fn spread(value: &Value, visit: &mut dyn FnMut(Seen<'_>)) {
+fn spread(value: &Value, depth: usize, visit: &mut dyn FnMut(Seen<'_>)) {
+    let below = depth + 1;
     match value {
+        _ if depth > DEEPEST => visit(Seen::Value(value)),
         Value::Tuple(it) => {
             visit(Seen::Parts(it.len()));
-            it.iter().for_each(|it| spread(it, visit));
+            it.iter().for_each(|it| spread(it, below, visit));
         }
         // Methods are made anew wherever they are asked for.
         Value::Method(it) => {
             visit(Seen::Parts(2));
-            spread(&it.func, visit);
-            spread(&it.this, visit);
+            spread(&it.func, below, visit);
+            spread(&it.this, below, visit);
         }
         Value::Slice(it) => {
             visit(Seen::Parts(3));
-            [&it.start, &it.stop, &it.step].into_iter().for_each(|it| spread(it, visit));
+            [&it.start, &it.stop, &it.step].into_iter().for_each(|it| spread(it, below, visit));
         }
         other => visit(Seen::Value(other)),
     }
@@ -208,7 +219,7 @@ fn spread(value: &Value, visit: &mut dyn FnMut(Seen<'_>)) {
 
 /// Shows what an object holds, in order; marks stand for what are no values.
 fn parts(object: &Value, slots: &[u32], visit: &mut dyn FnMut(Seen<'_>)) {
-    let mut spread_to = |it: &Value| spread(it, visit);
+    let mut spread_to = |it: &Value| spread(it, 0, visit);
     match object {
         Value::Tensor(it) => tensor_parts(it, &mut spread_to),
         Value::Module(it) => {
@@ -251,28 +262,36 @@ fn mark(write: impl FnOnce(&mut FxHasher)) -> Value {
 
 /// Whether an object comes with the language and holds nothing else: it stays as it is, as the versions of classes and modules say.
 fn is_closed(object: &Value) -> bool {
+    is_closed_at(object, DEEPEST)
+}
+
+/// The same of one that holds so many levels at most.
+fn is_closed_at(object: &Value, depth: usize) -> bool {
+    let Some(below) = depth.checked_sub(1) else { return false };
     match object {
         Value::Module(it) => is_built_in(&it.name),
         Value::Func(it) => {
             let mut open = it.code.sites != 0;
-            it.traverse(&mut |it| open |= !holds_nothing(it));
+            it.traverse(&mut |it| open = open || !holds_nothing(it, below));
             !open
         }
         Value::Class(it) => {
-            let base = it.base.as_ref().is_none_or(|it| is_closed(&Value::Class(it.clone())));
-            base && it.attrs.try_borrow().is_ok_and(|it| it.values().all(holds_nothing))
+            let base = |it: &Rc<Class>| is_closed_at(&Value::Class(it.clone()), below);
+            it.attrs.try_borrow().is_ok_and(|it| it.values().all(|it| holds_nothing(it, below)))
+                && it.base.as_ref().is_none_or(base)
         }
         _ => false,
     }
 }
 
 /// Whether nothing that can change is found through a value.
-fn holds_nothing(value: &Value) -> bool {
+fn holds_nothing(value: &Value, depth: usize) -> bool {
+    let Some(below) = depth.checked_sub(1) else { return false };
     match value.core() {
-        it @ Value::Func(_) => is_closed(it),
+        it @ Value::Func(_) => is_closed_at(it, below),
         Value::Object(it) if it.is_constant() => {
             let mut open = false;
-            it.traverse(&mut |it| open |= !holds_nothing(it));
+            it.traverse(&mut |it| open = open || !holds_nothing(it, below));
             !open
         }
         other => !cycles::holds(other),

@@ -39,7 +39,12 @@ pub(super) struct Maker<'a> {
     pub(super) world: &'a World,
     /// Tensors that the graph has to give, in order.
     pub(super) results: Vec<Value>,
+    /// Containers that hold what is looked at now.
+    depth: usize,
 }
+
+/// Deepest nesting of what a function returns.
+const DEEPEST: usize = 64;
 
 /// What a template is filled with.
 pub(super) struct Filling<'a> {
@@ -50,7 +55,11 @@ pub(super) struct Filling<'a> {
     pub(super) grad: &'a dyn Fn(usize) -> Option<Value>,
 }
 
-impl Maker<'_> {
+impl<'a> Maker<'a> {
+    pub(super) fn new(args: &'a [Value], world: &'a World) -> Self {
+        Self { args, world, results: Vec::new(), depth: 0 }
+    }
+
     /// The template of a returned value.
     pub(super) fn template(&mut self, value: &Value) -> Result<Template, Raised> {
         if let Some(at) = self.args.iter().position(|it| it.is(value)) {
@@ -62,7 +71,11 @@ impl Maker<'_> {
         if !crate::cycles::holds(value) && !matches!(value, Value::Tensor(_)) {
             return Ok(Template::Same(value.clone()));
         }
-        Ok(match value {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(refused_here("what it returns is nested too deeply".to_owned()));
+        }
+        let made = match value {
             Value::Tensor(it) => self.tensor(value, it)?,
             Value::Tuple(it) => Template::Tuple(self.all(&it[..])?),
             Value::List(it) => Template::List(self.all(&it.items.borrow().clone())?),
@@ -78,7 +91,9 @@ impl Maker<'_> {
                     with_article(type_name(other))
                 )));
             }
-        })
+        };
+        self.depth -= 1;
+        Ok(made)
     }
 
     fn all(&mut self, items: &[Value]) -> Result<Vec<Template>, Raised> {
