@@ -79,6 +79,11 @@ pub(crate) struct Devices {
 }
 
 impl Devices {
+    /// Whether tensors are made on the CPU now.
+    pub(crate) fn is_cpu(&self) -> bool {
+        self.current().kind == "cpu"
+    }
+
     fn current(&self) -> DeviceObj {
         let cpu = DeviceObj { kind: "cpu", index: None };
         self.blocks.last().copied().or(self.default).unwrap_or(cpu)
@@ -110,7 +115,7 @@ pub fn or_default(cx: &Cx, given: Option<&Value>) -> Result<Device, Raised> {
 
 /// Whether the code that runs is NumPy's, whose arrays are on the CPU whatever holds for tensors.
 fn is_of_arrays(cx: &Cx) -> bool {
-    let is_cpu = cx.devices.current().kind == "cpu";
+    let is_cpu = cx.devices.is_cpu();
     let running = cx.machine.frames.last().filter(|_| !is_cpu);
     let source = running.and_then(|it| cx.sources.get(it.func.code.source));
     source.is_some_and(|it| it.name.starts_with("numpy"))

@@ -102,8 +102,7 @@ impl Attempts {
 impl Alone {
     /// Calls a function that is to run without its body, and does so where that is known to be the same.
     pub(super) fn call(&self, cx: &mut Cx, function: &TracedFn, args: CallArgs<'_>) -> Res {
-        if anomaly::watch() != Watch::Nothing {
-            // What it looks for is named with the line that made it.
+        if needs_body(cx) {
             return cx.call_with(&function.func, args);
         }
         let asked = Asked::new(&function.func, args)?;
@@ -134,7 +133,7 @@ impl Alone {
         args: CallArgs<'_>,
     ) -> Option<Res> {
         let is_watched = cx.profile.is_some() || !cx.regions.is_empty();
-        if cx.mode != Mode::Eager || is_watched || anomaly::watch() != Watch::Nothing {
+        if cx.mode != Mode::Eager || is_watched || needs_body(cx) {
             return None;
         }
         let is_due = self.attempts.is_due();
@@ -347,6 +346,11 @@ impl Alone {
         self.keep(variant);
         Ok(())
     }
+}
+
+/// Whether the body runs whatever is known: the first NaN is looked for, and named with the line that made it, or nothing is computed.
+fn needs_body(cx: &Cx) -> bool {
+    anomaly::watch() != Watch::Nothing || !cx.devices.is_cpu()
 }
 
 /// What a followed call comes to.
