@@ -265,8 +265,9 @@ impl Alone {
         };
         let mut maker = Maker::new(&positional, &variant.world);
         let template = maker.template(&value);
+        let made = std::mem::take(&mut maker.results);
         let results = match &template {
-            Ok(_) => tensors(&maker.results),
+            Ok(_) => tensors(&made),
             Err(_) => collect_tensors(&value),
         };
         let stores = variant.stores(asked, &mut before);
@@ -290,7 +291,7 @@ impl Alone {
             (None, Ok(template)) => match function.traced.alone(&asked.inputs.tensors) {
                 Err(error) => Err(error.into()),
                 Ok(graph) if variant.rehearses(&graph, asked, &before, &results) => {
-                    Ok(Shown::Way(Box::new(Way::new(asked, graph, before, template))))
+                    Ok(Shown::Way(Box::new(Way::new(asked, graph, before, (template, &made)))))
                 }
                 Ok(_) => Err(refused_here(
                     "its graph gives something else than the body; trace without without_host"

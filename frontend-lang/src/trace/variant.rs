@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use engine::autograd::Edge;
 use engine::trace::{ArgSpec, Place, Ran};
 use engine::{Tensor, random};
 
@@ -10,7 +11,7 @@ use super::Inputs;
 use super::template::{Filling, Template, refused_here, root_of};
 use super::world::World;
 use crate::native::*;
-use crate::objects::tensor::TensorObj;
+use crate::objects::tensor::{Look, TensorObj};
 use crate::tensor::journal;
 use crate::value::Value;
 
@@ -50,6 +51,27 @@ pub(super) struct Way {
     graph: engine::trace::Alone,
     slots: Vec<Slot>,
     template: Template,
+    made: Vec<Made>,
+}
+
+/// What a result is besides its elements.
+struct Made {
+    /// A step of the tape that a reverse walk has passed: what it saved is gone.
+    edge: Option<Edge>,
+    look: Look,
+}
+
+impl Made {
+    fn of(result: &Value) -> Made {
+        let object = result.as_tensor();
+        let look = object.map_or(Look::Tensor, |it| it.look());
+        Made { edge: object.and_then(|it| it.peek().edge().cloned()), look }
+    }
+
+    fn object(&self, value: &Tensor) -> Value {
+        let value = value.at_edge(self.edge.clone());
+        Value::Tensor(Rc::new(TensorObj::with_look(value, self.look)))
+    }
 }
 
 /// Where a variable of the graph is.
@@ -134,10 +156,11 @@ impl Way {
         asked: &Asked<'_>,
         graph: engine::trace::Alone,
         before: Before,
-        template: Template,
+        (template, results): (Template, &[Value]),
     ) -> Self {
         let signature = asked.inputs.tensors.iter().map(ArgSpec::of).collect();
-        Self { signature, graph, slots: before.slots, template }
+        let made = results.iter().map(Made::of).collect();
+        Self { signature, graph, slots: before.slots, template, made }
     }
 }
 
@@ -263,7 +286,8 @@ impl Variant {
         for (at, value) in ran.stored {
             self.store(asked, way.slots[at], value)?;
         }
-        let results: Vec<Value> = ran.results.into_iter().map(Value::tensor).collect();
+        let made = way.made.iter().zip(&ran.results);
+        let results: Vec<Value> = made.map(|(made, value)| made.object(value)).collect();
         let grad = |of: usize| self.grad(of).map(Value::Tensor);
         way.template.filled(cx, &Filling { args: &asked.passed, results: &results, grad: &grad })
     }
