@@ -98,6 +98,8 @@ pub struct Cx {
     pub(crate) regions: Vec<crate::region::UnderWay>,
     /// What went wrong with one that could not be recorded, for the end of the traced call.
     pub(crate) failed_region: Option<Raised>,
+    /// Parts that were recorded for the outermost branch or loop on a tensor.
+    pub(crate) n_parts: usize,
 }
 
 impl Drop for Cx {
@@ -127,6 +129,7 @@ impl Cx {
             profile: None,
             regions: Vec::new(),
             failed_region: None,
+            n_parts: 0,
             devices: Devices::default(),
             anomalies: Watch::Nothing,
             lost_part_told: false,

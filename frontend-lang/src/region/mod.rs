@@ -28,6 +28,12 @@ pub(crate) use effects::UnderWay;
 
 use part::{Part, Variables};
 
+/// Deepest nesting of branches.
+const DEEPEST: usize = 64;
+
+/// Most parts of one branch and all in it.
+const MOST_PARTS: usize = 10_000;
+
 /// What is wrong with code that cannot become a graph.
 fn refused(message: impl Into<String>) -> Raised {
     Raised::new(&TRACE_ERROR, message)
@@ -131,9 +137,31 @@ impl Cx {
         start: usize,
         before: &Variables,
     ) -> Result<(Part, region::Paused), Raised> {
+        self.count_part()?;
         let recording = Recording::begin();
         let part = self.run_part(code, start, before, &[])?;
         Ok((part, recording.pause()?))
+    }
+
+    /// Refuses what would be recorded without end.
+    fn count_part(&mut self) -> Result<(), Raised> {
+        if self.regions.is_empty() {
+            self.n_parts = 0;
+        }
+        self.n_parts += 1;
+        if self.regions.len() >= DEEPEST {
+            return Err(refused(format!(
+                "branches on tensors stand {DEEPEST} deep in one another here: a graph does not hold a recursion or a `while True` that \
+                 ends where a tensor says so; write `while` with the tensor as its condition"
+            )));
+        }
+        if self.n_parts > MOST_PARTS {
+            return Err(refused(format!(
+                "branches on tensors that may return have come to {MOST_PARTS} ways, since what follows belongs to each; \
+                 assign the result to a name in them, and return it at the end"
+            )));
+        }
+        Ok(())
     }
 
     /// Refuses a `return` that must do more than to leave the function.

@@ -34,6 +34,9 @@ const LONGEST_WAIT: u32 = 1 << 10;
 /// Calls in a row whose body is followed, before that is given up for a while.
 const MOST_FOLLOWED: u32 = 5;
 
+/// Calls in a row of unknown worlds, after which those that are known are forgotten: they cost a look in each call.
+const MOST_UNKNOWN: u32 = 64;
+
 /// Places of a world that are compared before each call, where nobody has asked for it: about 30 us.
 const MOST_PLACES: usize = 10_000;
 
@@ -60,6 +63,8 @@ struct Attempts {
     pause: Cell<u32>,
     /// Calls of this attempt.
     n_followed: Cell<u32>,
+    /// Calls in a row for which no world was known.
+    n_unknown: Cell<u32>,
 }
 
 impl Default for Attempts {
@@ -68,6 +73,7 @@ impl Default for Attempts {
             wait: Cell::new(FIRST_WAIT),
             pause: Cell::new(FIRST_WAIT * 2),
             n_followed: Cell::new(0),
+            n_unknown: Cell::new(0),
         }
     }
 }
@@ -95,6 +101,7 @@ impl Attempts {
 
     fn succeeded(&self) {
         self.n_followed.set(0);
+        self.n_unknown.set(0);
         self.pause.set(FIRST_WAIT * 2);
     }
 }
@@ -142,6 +149,9 @@ impl Alone {
         }
         let asked = Asked::new(&function.func, args);
         let known = asked.as_ref().ok().and_then(|it| self.take(it));
+        if known.is_none() {
+            self.miss();
+        }
         let (asked, variant) = match (asked, known) {
             (Ok(asked), Some(variant)) => (asked, variant),
             (Ok(asked), None) if is_due => match self.variant(&asked) {
@@ -190,6 +200,16 @@ impl Alone {
     pub(super) fn clear(&self) {
         let (variants, changing) = (self.variants.take(), self.changing.take());
         drop((variants, changing));
+    }
+
+    /// A call was made in a world that is not known.
+    fn miss(&self) {
+        let n = self.attempts.n_unknown.get() + 1;
+        self.attempts.n_unknown.set(n);
+        if n > MOST_UNKNOWN {
+            self.attempts.n_unknown.set(0);
+            self.clear();
+        }
     }
 
     /// What was recorded in the world as it is.
