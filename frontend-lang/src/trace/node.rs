@@ -248,7 +248,7 @@ fn tensor_parts(object: &Rc<TensorObj>, visit: &mut dyn FnMut(&Value)) {
     let value = object.peek();
     visit(&mark(|hasher| {
         (value.dtype(), value.shape().as_ref(), value.layout().strides.as_ref()).hash(hasher);
-        value.edge().map(|it| (it.is_leaf(), object.is_parameter())).hash(hasher);
+        (object.look() as u8, value.edge().map(|it| it.is_leaf())).hash(hasher);
         value.as_number().map(|it| format!("{it:?}")).hash(hasher);
         object.grad().map(|it| (it.peek().dtype(), it.peek().shape().to_vec())).hash(hasher);
     }));

@@ -115,7 +115,7 @@ impl<'a> Asked<'a> {
                     )));
                 }
                 Value::Tensor(it) => {
-                    roots.push(Value::Bool(it.is_parameter()));
+                    roots.push(Value::Int(it.look() as i64));
                     passed.push(value.clone());
                 }
                 other => roots.push(other.clone()),
