@@ -1,0 +1,122 @@
+//! Traced functions give and leave what eager ones do, whatever they do with tensors, views, lists and optimisers, and whatever is changed
+//! between their calls: also where calls run without the body.
+//!
+//! Programs are put together from the lines of `trace_programs/`, by a generator with a fixed seed. For a longer look:
+//! `SEED=7 TRACE_PROGRAMS=2000 cargo test -p tests --test trace_programs`.
+
+use std::rc::Rc;
+
+use frontend_lang::host::{Record, Recording};
+use frontend_lang::session::{Options, Session};
+use frontend_lang::sym::Sym;
+use frontend_lang::trace::TracedFn;
+
+const SETUP: &str = include_str!("../trace_programs/setup.ng");
+const BODY: &str = include_str!("../trace_programs/body.txt");
+const RESULTS: &str = include_str!("../trace_programs/results.txt");
+const CHANGES: &str = include_str!("../trace_programs/changes.txt");
+
+const TENSORS: &str = "
+    a = torch.ones(2, 3)
+    b = torch.arange(6.0).reshape(2, 3)
+    v, w = a[0], b.t()
+    held, d, flag = [torch.zeros(3), 2.0], {'s': 0.5, 't': torch.ones(3)}, [True]
+    net = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.3), nn.Tanh())";
+
+const STATE: &str = "
+    def state():
+        grad = net[0].weight.grad
+        tensors = [a, b, v, w, held[0], d['t'], net[0].weight]
+        return str([it.tolist() for it in tensors] + [held[1], d['s'], None if grad is None else grad.tolist()])";
+
+const OPTIMISERS: &[&str] = &[
+    "torch.optim.SGD(net.parameters(), lr=0.05)",
+    "torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)",
+    "torch.optim.Adam(net.parameters(), lr=0.05)",
+    "torch.optim.Adam(net.parameters(), lr=0.05, capturable=True)",
+    "torch.optim.RMSprop(net.parameters(), lr=0.05)",
+];
+
+const TRAINING: &[&str] =
+    &["opt.zero_grad()", "loss = net(y).square().mean()", "loss.backward()", "opt.step()"];
+
+/// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % bound
+    }
+
+    fn pick<'a>(&mut self, lines: &[&'a str]) -> &'a str {
+        lines[self.below(lines.len())]
+    }
+}
+
+fn program(random: &mut Random) -> String {
+    let lines = |text: &'static str| text.lines().collect::<Vec<_>>();
+    let (statements, changes) = (lines(BODY), lines(CHANGES));
+    let mut body = vec!["loss = y = x * 1"];
+    let some = |random: &mut Random, most: usize, body: &mut Vec<&str>| {
+        (0..random.below(most + 1)).for_each(|_| body.push(random.pick(&statements)));
+    };
+    some(random, 7, &mut body);
+    if random.below(2) == 0 {
+        body.extend(TRAINING);
+        some(random, 3, &mut body);
+    }
+    let result = format!("return {}", random.pick(&lines(RESULTS)));
+    body.push(&result);
+    let changes: Vec<String> =
+        (0..4).map(|_| format!("lambda: {}", random.pick(&changes))).collect();
+    format!(
+        "{SETUP}\n\ndef make():{TENSORS}\n    opt = {}{STATE}\n    def body(x):\n        {}\n    return body, [{}], state\n\nprint(same(make))\n",
+        random.pick(OPTIMISERS),
+        body.join("\n        "),
+        changes.join(", "),
+    )
+}
+
+/// What a program prints, and how many calls of its plain trace ran without the body.
+fn run(code: &str) -> (String, usize) {
+    let record = Rc::new(Record::default());
+    let mut session = Session::new(Box::new(Recording { record: record.clone() }));
+    let result = session.run_cell(code, &Options::default());
+    let printed = record.stdout.borrow().clone();
+    if let Some(error) = result.error {
+        return (error.plain, 0);
+    }
+    let plain = session.cx.globals.get(Sym::new("plain"));
+    let n_alone = plain.and_then(|it| it.downcast::<TracedFn>().map(TracedFn::n_runs_alone));
+    (printed, n_alone.unwrap_or_default())
+}
+
+fn number(name: &str, otherwise: usize) -> usize {
+    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(otherwise)
+}
+
+#[test]
+fn traces_of_made_up_programs_are_as_eager() {
+    let (seed, count) = (number("SEED", 1), number("TRACE_PROGRAMS", 100));
+    let (mut wrong, mut n_alone) = (Vec::new(), 0);
+    for at in 0..count {
+        let mut random = Random((seed * 1_000_003 + at + 1) as u64);
+        // Seeds that are near one another begin alike.
+        (0..8).for_each(|_| {
+            random.below(2);
+        });
+        let code = program(&mut random);
+        let (printed, alone) = run(&code);
+        n_alone += alone;
+        if printed.trim() != "None" {
+            let own = code.split_once("def make").map_or("", |it| it.1);
+            wrong.push(format!("program {at}: {printed}\ndef make{own}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count} programs:\n\n{}", wrong.len(), wrong.join("\n\n"));
+    println!("{count} programs, {n_alone} calls without the body");
+    assert!(n_alone >= count, "{n_alone} calls of {count} programs ran without the body");
+}
