@@ -100,7 +100,7 @@ impl Model {
 
 /// A mark that the model takes.
 fn mark(mark: usize, lowest: usize) -> usize {
-    if mark >= lowest { mark } else { lowest.saturating_mul(mark) }
+    if mark >= lowest { mark } else { lowest.saturating_add(mark) }
 }
 
 /// A size in words, by what it is at two marks: `4*N`, `N*T`, `N-1`, `2*N+3`; `?` for other formulas.
@@ -122,9 +122,9 @@ fn in_words([a, b]: [usize; 2], marks: &[Vec<usize>; 2], any: &[AnySize]) -> Str
     }
     let linear = any.iter().enumerate().find_map(|(dim, any)| {
         let [m, n, a, b] = [marks[0][dim], marks[1][dim], a, b].map(|it| it as i128);
-        let factor = (a - b) / (m - n);
-        let rest = a - factor * m;
-        let is_it = factor > 0 && b == factor * n + rest;
+        let factor = (a - b).checked_div(m - n)?;
+        let rest = a - factor.checked_mul(m)?;
+        let is_it = factor > 0 && b - rest == factor.checked_mul(n)?;
         let factor = if factor == 1 { String::new() } else { format!("{factor}*") };
         is_it.then(|| format!("{factor}{}{rest:+}", any.name))
     });

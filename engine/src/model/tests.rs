@@ -229,3 +229,22 @@ fn damaged_sizes_are_errors() {
         assert!(Model::from_bytes(&broken).is_err(), "{to}");
     }
 }
+
+/// A file says from which size on it takes inputs; the sizes that name its shapes are above that, however large it is.
+#[test]
+fn the_lowest_size_may_be_any_number() {
+    let huge = usize::MAX / 211 + 1;
+    let text = |size: &str, kind: &str| {
+        format!(
+            "graph(%0: f32[{huge}], %1: f32[{size}]) {{\n  %2 = slice(%1; start=1, stop={size}) : {kind}\n  return %2\n}}"
+        )
+    };
+    let fixed = Model::new(parse(&text("3", "_"), &[]).unwrap(), &[], &[]).unwrap();
+    let names = vec!["N".into(), "T".into()];
+    let template = Template::stored(text("<T>", "_"), names, crate::region::region_of).unwrap();
+    let any =
+        |name: &str, input, lowest| AnySize { name: name.into(), places: vec![(input, 0)], lowest };
+    let any = vec![any("N", 0, huge), any("T", 1, 1)];
+    let model = fixed.with_any_sizes(template, any).unwrap();
+    assert_eq!(model.outputs()[0].to_string(), "f32[T-1]");
+}
