@@ -35,8 +35,8 @@ pub enum Mode {
     Eager,
     /// The check before running: tensors have no data, effects are skipped.
     Shadow,
-    /// The body of a traced function that is to run without it later: what would be lost then is refused.
-    Strict,
+    /// The body of a traced function that may be left out later: what would be lost then is noted, or refused.
+    Follow,
 }
 
 /// A running session.
@@ -60,8 +60,8 @@ pub struct Cx {
     pub(crate) findings: Vec<crate::diagnostic::Diagnostic>,
     /// Names that cells would have bound that came to no end.
     pub(crate) unmade: crate::unmade::Unmade,
-    /// What such a body may not do.
-    pub(crate) strict: crate::trace::Strict,
+    /// What is followed of such a body.
+    pub(crate) follow: crate::trace::Follow,
     /// Where a traced call has left what was recorded, until that is told.
     pub(crate) departure: Option<crate::source::Span>,
     /// What training has come to.
@@ -145,7 +145,7 @@ impl Cx {
             globals: Rc::new(Globals::default()),
             findings: Vec::new(),
             unmade: Default::default(),
-            strict: Default::default(),
+            follow: Default::default(),
             departure: None,
             trained: Default::default(),
             check_cost: Default::default(),

@@ -4,9 +4,9 @@
 
 mod alone;
 pub mod any_sizes;
+mod follow;
 mod node;
 pub mod notice;
-mod strict;
 mod template;
 mod variant;
 mod world;
@@ -18,9 +18,9 @@ use alone::Alone;
 use engine::Tensor;
 use engine::graph::Graph;
 use engine::trace::{self, Call, Excluded, Finished, Options, Stats, Traced, exclude};
+pub(crate) use follow::Follow;
 use notice::Told;
 use rustc_hash::FxHashSet;
-pub(crate) use strict::Strict;
 
 use crate::check::lint;
 use crate::cx::Mode;

@@ -116,7 +116,7 @@ fn any_sizes(text: &str) -> Result<Vec<AnySize>> {
             Some((at(0)?, at(1)?))
         };
         let places = places.iter().map(place).collect::<Option<_>>()?;
-        // Files of before have none.
+        // A file without it takes all sizes.
         let lowest = match it.get("lowest") {
             None => 0,
             Some(it) => usize::try_from(it.as_u64()?).ok()?,

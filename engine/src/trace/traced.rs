@@ -207,13 +207,6 @@ impl Traced {
         lower(self.graph(at)?, &self.options())
     }
 
-    /// Compiles everything anew when it is next needed, for instance after another fast-run strategy was set.
-    pub fn forget_plans(&self) {
-        for tree in &mut self.0.borrow_mut().trees {
-            tree.steps.iter_mut().for_each(|it| it.segments.clear());
-        }
-    }
-
     fn keep(&self, at: usize, state: &mut State, finished: bool) -> Stats {
         let mut recorded = self.0.borrow_mut();
         if finished && state.mode != Mode::Eager {

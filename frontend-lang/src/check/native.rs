@@ -189,9 +189,10 @@ pub(crate) fn acts_outside(row: &'static NativeFn) -> bool {
         || matches!(row.name, "globals" | "locals")
 }
 
-/// The same, but for what only shows something.
+/// The same, but for what only shows something. Of what reads a tensor's value, the engine knows better.
 pub(crate) fn acts_on_session(row: &'static NativeFn) -> bool {
-    matches!(row.effect, Effect::Session | Effect::Opaque) || is_hidden(row)
+    let acts = matches!(row.effect, Effect::Session | Effect::Opaque) || is_hidden(row);
+    acts && !matches!(row.name, "item" | "tolist")
 }
 
 fn is_hidden(row: &'static NativeFn) -> bool {

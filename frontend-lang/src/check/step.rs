@@ -30,7 +30,7 @@ impl Cx {
     pub(crate) fn watch_op(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
         match self.mode {
             Mode::Shadow => self.spend(code, at),
-            Mode::Strict if self.regions.is_empty() => self.follow_op(code, at),
+            Mode::Follow if self.regions.is_empty() => self.follow_op(code, at),
             _ => {
                 self.note_line(code, at);
                 if self.regions.is_empty() { Ok(()) } else { self.judge_effect(code, at) }

@@ -44,12 +44,12 @@ impl Cx {
         name: Sym,
     ) -> Result<Option<Value>, Raised> {
         if let Some(found) = it.globals.get(name) {
-            if self.mode == Mode::Strict {
+            if self.mode == Mode::Follow {
                 self.find(&found)?;
             }
             return Ok(Some(found));
         }
-        if name == Sym::DICT && self.mode == Mode::Strict {
+        if name == Sym::DICT && self.mode == Mode::Follow {
             it.globals.entries().iter().try_for_each(|it| self.find(&it.1))?;
         }
         Ok(match name {

@@ -102,7 +102,7 @@ impl Cx {
     /// Whether a native may do now what it does: not where a body or a part of a function is recorded that will not run again.
     #[inline]
     fn may_act(&mut self, row: &'static NativeFn) -> Result<(), Raised> {
-        if self.mode == Mode::Strict {
+        if self.mode == Mode::Follow {
             self.refuse_outside(row)?;
         }
         if self.regions.is_empty() { Ok(()) } else { self.refuse_in_part(row) }

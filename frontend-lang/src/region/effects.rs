@@ -134,15 +134,13 @@ impl Cx {
     /// Refuses a native that acts outside of the program.
     #[cold]
     pub(crate) fn refuse_in_part(&mut self, row: &'static NativeFn) -> Result<(), Raised> {
-        // The engine and the host say of these what is wrong.
-        let has_own_words = matches!(row.name, "item" | "tolist") || !acts_on_session(row);
-        match has_own_words {
-            true => Ok(()),
-            false => Err(refused(format!(
-                "`{}` cannot stand in a branch or a loop on a tensor: {WAY_OUT}",
-                row.name
-            ))),
+        if !acts_on_session(row) {
+            return Ok(());
         }
+        Err(refused(format!(
+            "`{}` cannot stand in a branch or a loop on a tensor: {WAY_OUT}",
+            row.name
+        )))
     }
 
     /// What the operation that ran last has done by ways that cannot be seen before.
@@ -264,11 +262,8 @@ impl Cx {
     }
 
     fn is_outside_tensor(&mut self, object: &Rc<TensorObj>) -> bool {
-        let mut root = object.clone();
-        while let Some((base, _)) = root.base_object() {
-            root = base;
-        }
-        self.reaches(&Value::Tensor(root)) || self.reaches(&Value::Tensor(object.clone()))
+        self.reaches(&Value::Tensor(TensorObj::root(object)))
+            || self.reaches(&Value::Tensor(object.clone()))
     }
 
     fn is_outside(&mut self, value: &Value) -> bool {

@@ -11,7 +11,7 @@ use super::part::{Part, Variables};
 use super::refused;
 use crate::cx::Cx;
 use crate::error::{Raised, type_name};
-use crate::objects::tensor::{Look, stands_for_number};
+use crate::objects::tensor::{Look, TensorObj, stands_for_number};
 use crate::tensor::convert::operand;
 use crate::value::Value;
 
@@ -245,11 +245,8 @@ fn places(a: &Value, b: &Value) -> [Option<usize>; 2] {
 /// Whether a value is a variable, or a view of one, that others hold: no op of this way has made it, or it has another name.
 fn is_shared(value: &Value, way: &Paused) -> bool {
     let Value::Tensor(object) = value else { return false };
-    let mut root = object.clone();
-    let mut is_view = false;
-    while let Some((base, _)) = root.base_object() {
-        (root, is_view) = (base, true);
-    }
+    let root = TensorObj::root(object);
+    let is_view = !Rc::ptr_eq(&root, object);
     // A view holds what it looks at, and so do we.
     !way.has_made(&root.peek()) || is_view && Rc::strong_count(&root) > 2
 }

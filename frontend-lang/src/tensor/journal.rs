@@ -101,10 +101,7 @@ pub fn value_changes(object: &Rc<TensorObj>) {
     if !is_written && !noting() {
         return;
     }
-    let mut root = object.clone();
-    while let Some((base, _)) = root.base_object() {
-        root = base;
-    }
+    let root = TensorObj::root(object);
     let value = root.peek();
     if is_written {
         let write = (Rc::downgrade(&root), Place::of(&value));

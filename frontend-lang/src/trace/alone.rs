@@ -9,13 +9,14 @@
 
 use std::cell::{Cell, RefCell};
 
+use engine::Tensor;
 use engine::apply::anomaly::{self, Watch};
 use engine::random;
-use engine::trace::{Following, Ran};
+use engine::trace::Following;
 
 use super::node::Node;
-use super::template::{Maker, refused_here, tensors};
-use super::variant::{Asked, Variant, Way};
+use super::template::{Maker, Template, refused_here, tensors};
+use super::variant::{Asked, Before, Variant, Way};
 use super::world::World;
 use super::{TracedFn, collect_tensors};
 use crate::cx::Mode;
@@ -119,15 +120,10 @@ impl Alone {
         };
         match variant.way(&asked.inputs.tensors) {
             None => self.follow(cx, function, &asked, variant, true),
-            Some(way) => match variant.ran(&asked, way) {
-                Ok(ran) => self.commit(cx, function, &asked, variant, ran),
-                Err(engine::Error::Interrupted) => Err(engine::Error::Interrupted.into()),
-                Err(_) => {
-                    self.keep(variant);
-                    // It names what is wrong, and the line.
-                    cx.call_with(&function.func, args)
-                }
-            },
+            Some(_) => {
+                let res = self.answer(cx, function, &asked, variant);
+                res.unwrap_or_else(|| cx.call_with(&function.func, args))
+            }
         }
     }
 
@@ -147,48 +143,57 @@ impl Alone {
         if !is_due && self.variants.borrow().is_empty() {
             return None;
         }
-        let asked = Asked::new(&function.func, args);
-        let known = asked.as_ref().ok().and_then(|it| self.take(it));
-        if known.is_none() {
+        let Ok(asked) = Asked::new(&function.func, args) else { return self.cannot(is_due) };
+        let Some(variant) = self.take(&asked).or_else(|| self.small_variant(&asked, is_due)) else {
             self.miss();
-        }
-        let (asked, variant) = match (asked, known) {
-            (Ok(asked), Some(variant)) => (asked, variant),
-            (Ok(asked), None) if is_due => match self.variant(&asked) {
-                Ok(it) if it.world.n_places() <= MOST_PLACES => (asked, it),
-                _ => {
-                    self.attempts.came_to_nothing();
-                    return None;
-                }
-            },
-            _ => {
-                if is_due {
-                    self.attempts.came_to_nothing();
-                }
-                return None;
-            }
+            return self.cannot(is_due);
         };
-        if let Some(way) = variant.way(&asked.inputs.tensors) {
-            return match variant.ran(&asked, way) {
-                Ok(ran) => {
-                    self.attempts.succeeded();
-                    Some(self.commit(cx, function, &asked, variant, ran))
-                }
-                Err(engine::Error::Interrupted) => Some(Err(engine::Error::Interrupted.into())),
-                // The body names what is wrong, and the line.
-                Err(_) => {
-                    self.keep(variant);
-                    None
-                }
-            };
+        if variant.way(&asked.inputs.tensors).is_some() {
+            return self.answer(cx, function, &asked, variant);
         }
-        match is_due {
-            true => Some(self.follow(cx, function, &asked, variant, false)),
-            false => {
-                self.keep(variant);
-                None
+        if !is_due {
+            self.keep(variant);
+            return None;
+        }
+        Some(self.follow(cx, function, &asked, variant, false))
+    }
+
+    /// The call is to be made as ever; an attempt that was due has come to nothing.
+    fn cannot(&self, was_due: bool) -> Option<Res> {
+        if was_due {
+            self.attempts.came_to_nothing();
+        }
+        None
+    }
+
+    /// The world as it is, where an attempt is due and it is small enough to be compared before each call.
+    fn small_variant(&self, asked: &Asked<'_>, is_due: bool) -> Option<Variant> {
+        let variant = is_due.then(|| self.variant(asked))?.ok()?;
+        (variant.world.n_places() <= MOST_PLACES).then_some(variant)
+    }
+
+    /// Runs the graph that is known for these arguments. `None` where it fails: the body names what is wrong, and the line.
+    fn answer(
+        &self,
+        cx: &mut Cx,
+        function: &TracedFn,
+        asked: &Asked<'_>,
+        variant: Variant,
+    ) -> Option<Res> {
+        let way = variant.way(&asked.inputs.tensors)?;
+        let res = match variant.ran(asked, way) {
+            Ok(ran) => {
+                let res = variant.commit(cx, asked, way, ran);
+                self.attempts.succeeded();
+                self.n_runs.set(self.n_runs.get() + 1);
+                function.keep_call(asked.args, asked.inputs.tensors.clone());
+                Some(res)
             }
-        }
+            Err(engine::Error::Interrupted) => Some(Err(engine::Error::Interrupted.into())),
+            Err(_) => None,
+        };
+        self.keep(variant);
+        res
     }
 
     /// How often the function ran without its body.
@@ -239,22 +244,6 @@ impl Alone {
         variants.push(variant);
     }
 
-    fn commit(
-        &self,
-        cx: &mut Cx,
-        function: &TracedFn,
-        asked: &Asked<'_>,
-        variant: Variant,
-        ran: Ran,
-    ) -> Res {
-        let way = variant.way(&asked.inputs.tensors);
-        let res = way.map_or(Ok(Value::None), |way| variant.commit(cx, asked, way, ran));
-        self.n_runs.set(self.n_runs.get() + 1);
-        function.keep_call(asked.args, asked.inputs.tensors.clone());
-        self.keep(variant);
-        res
-    }
-
     /// Runs the body under the trace, and looks whether the graph could have done without it. If that is asked for (`strict`), what it
     /// would lose is an error.
     fn follow(
@@ -283,15 +272,9 @@ impl Alone {
                 return Err(instead(raised, refused));
             }
         };
-        let mut maker = Maker::new(&positional, &variant.world);
-        let template = maker.template(&value);
-        let made = std::mem::take(&mut maker.results);
-        let results = match &template {
-            Ok(_) => tensors(&made),
-            Err(_) => collect_tensors(&value),
-        };
+        let mut given = Given::of(&value, &positional, &variant.world);
         let stores = variant.stores(asked, &mut before);
-        let finished = call.finish_storing(&results, Some(&stores))?;
+        let finished = call.finish_storing(&given.results, Some(&stores))?;
         drop(stores);
         function.keep_call(asked.args, asked.inputs.tensors.clone());
         if !strict {
@@ -304,21 +287,10 @@ impl Alone {
         }
         let is_confirmed = finished.confirmed && !has_grown && variant.is_seen;
         variant.is_seen = !has_grown;
-        let shown = match (refused, template) {
-            (Some(refused), _) | (None, Err(refused)) => Err(refused),
-            (None, Ok(_)) if !variant.world.is(&asked.roots) => Ok(Shown::Change),
-            (None, Ok(_)) if !is_confirmed => Ok(Shown::Unconfirmed),
-            (None, Ok(template)) => match function.traced.alone(&asked.inputs.tensors) {
-                Err(error) => Err(error.into()),
-                Ok(graph) if variant.rehearses(&graph, asked, &before, &results) => {
-                    Ok(Shown::Way(Box::new(Way::new(asked, graph, before, (template, &made)))))
-                }
-                Ok(_) => Err(refused_here(
-                    "its graph gives something else than the body; trace without without_host"
-                        .into(),
-                )),
-            },
-        };
+        if let Some(refused) = refused {
+            given.template = Err(refused);
+        }
+        let shown = shown(function, asked, &variant, before, given, is_confirmed);
         self.learn(variant, shown, strict)?;
         Ok(value)
     }
@@ -337,7 +309,7 @@ impl Alone {
             false => Vec::new(),
         };
         let world = std::mem::take(&mut variant.world);
-        let followed = cx.strictly(world, watched, strict, |cx| cx.call_with(func, args));
+        let followed = cx.following(world, watched, strict, |cx| cx.call_with(func, args));
         variant.world = followed.world;
         (followed.res, followed.refused)
     }
@@ -372,6 +344,52 @@ impl Alone {
 /// Whether the body runs whatever is known: the first NaN is looked for, and named with the line that made it, or nothing is computed.
 fn needs_body(cx: &Cx) -> bool {
     anomaly::watch() != Watch::Nothing || !cx.devices.is_cpu()
+}
+
+/// What a body gave.
+struct Given {
+    /// As a form for what a graph gives, or why it has none.
+    template: Result<Template, Raised>,
+    /// The tensors that a graph has to give for it.
+    made: Vec<Value>,
+    results: Vec<Tensor>,
+}
+
+impl Given {
+    fn of(value: &Value, args: &[Value], world: &World) -> Self {
+        let mut maker = Maker::new(args, world);
+        let template = maker.template(value);
+        let made = maker.results;
+        let results = match template.is_ok() {
+            true => tensors(&made),
+            false => collect_tensors(value),
+        };
+        Self { template, made, results }
+    }
+}
+
+/// What a call has shown that began with these variables.
+fn shown(
+    function: &TracedFn,
+    asked: &Asked<'_>,
+    variant: &Variant,
+    before: Before,
+    given: Given,
+    is_confirmed: bool,
+) -> Result<Shown, Raised> {
+    let template = given.template?;
+    if !variant.world.is(&asked.roots) {
+        return Ok(Shown::Change);
+    }
+    if !is_confirmed {
+        return Ok(Shown::Unconfirmed);
+    }
+    let graph = function.traced.alone(&asked.inputs.tensors)?;
+    if !variant.rehearses(&graph, asked, &before, &given.results) {
+        let problem = "its graph gives something else than the body; trace without without_host";
+        return Err(refused_here(problem.to_owned()));
+    }
+    Ok(Shown::Way(Box::new(Way::new(asked, graph, before, template, &given.made))))
 }
 
 /// What a followed call comes to.

@@ -5,14 +5,12 @@ use engine::graph::Graph;
 use engine::graph::sizes::Template;
 use engine::graph::text::constants;
 use engine::model::AnySize;
+use engine::trace::Options;
 use engine::{Meta, Shape, Tensor};
 
 use super::{Recorded, TracedFn};
 use crate::annotation::Signature;
 use crate::native::*;
-
-/// Ops of a graph for the sizes of a call.
-const MOST_OPS: usize = 1 << 20;
 
 /// A dimension of an input, and what its size is called.
 pub type AnyDim = (String, usize, String);
@@ -73,7 +71,8 @@ impl TracedFn {
         };
         let seen = any.iter().map(size).collect::<Result<Vec<_>, _>>()?;
         let names: Vec<String> = any.iter().map(|it| it.name.clone()).collect();
-        let frozen = self.frozen_graph_of(cx, &resized(&call, any, &seen), MOST_OPS)?;
+        let frozen =
+            self.frozen_graph_of(cx, &resized(&call, any, &seen), Options::default().max_ops)?;
         let weights = constants(&frozen);
         // A loop over a size is no graph for all of them, and could go on for ever.
         let max_ops = frozen.n_ops() * 2 + 1_000;

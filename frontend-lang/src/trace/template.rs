@@ -114,13 +114,14 @@ impl<'a> Maker<'a> {
                     .to_owned(),
             ));
         }
-        if self.lasts(&root_of(object)) {
+        let root = TensorObj::root(object);
+        if self.lasts(&root) {
             return Err(refused_here(
                 "it returns a view of a tensor that lasts; return a clone()".to_owned(),
             ));
         }
-        let root = root_of(object);
-        let shares = |it: &Value| it.as_tensor().is_some_and(|it| Rc::ptr_eq(&root_of(it), &root));
+        let shares =
+            |it: &Value| it.as_tensor().is_some_and(|it| Rc::ptr_eq(&TensorObj::root(it), &root));
         if self.results.iter().any(shares) {
             return Err(refused_here(
                 "it returns two tensors that share elements; return a clone() of one".to_owned(),
@@ -137,15 +138,6 @@ impl<'a> Maker<'a> {
             || self.world.whose_grad(object).is_some()
             || self.args.iter().any(|arg| arg.is(&value))
     }
-}
-
-/// The variable that a view looks at, through all views.
-pub(super) fn root_of(object: &Rc<TensorObj>) -> Rc<TensorObj> {
-    let mut root = object.clone();
-    while let Some((base, _)) = root.base_object() {
-        root = base;
-    }
-    root
 }
 
 impl Template {

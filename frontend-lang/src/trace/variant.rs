@@ -8,7 +8,7 @@ use engine::trace::{ArgSpec, Place, Ran};
 use engine::{Tensor, random};
 
 use super::Inputs;
-use super::template::{Filling, Template, refused_here, root_of};
+use super::template::{Filling, Template, refused_here};
 use super::world::World;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
@@ -136,7 +136,7 @@ impl<'a> Asked<'a> {
         let shared = |at: usize| {
             let earlier = tensors[..at].iter().position(|it| it.shares_buffer(&tensors[at]));
             let found = || {
-                let root = root_of(self.object(at)?);
+                let root = TensorObj::root(self.object(at)?);
                 world.number_of(&root)
             };
             match earlier {
@@ -156,7 +156,8 @@ impl Way {
         asked: &Asked<'_>,
         graph: engine::trace::Alone,
         before: Before,
-        (template, results): (Template, &[Value]),
+        template: Template,
+        results: &[Value],
     ) -> Self {
         let signature = asked.inputs.tensors.iter().map(ArgSpec::of).collect();
         let made = results.iter().map(Made::of).collect();

@@ -21,7 +21,7 @@ impl Cx {
     pub fn import(&mut self, name: &str) -> Res {
         let known = self.modules.get(name).cloned();
         let module = known.map_or_else(|| self.import_new(name), Ok)?;
-        if self.mode == Mode::Strict {
+        if self.mode == Mode::Follow {
             self.find(&module)?;
         }
         Ok(module)

@@ -14,7 +14,7 @@ impl Cx {
         loop {
             let result = match self.mode {
                 Mode::Shadow => self.run_ops::<true, true>(),
-                Mode::Strict => self.run_ops::<false, true>(),
+                Mode::Follow => self.run_ops::<false, true>(),
                 _ if self.profile.is_some() || !self.regions.is_empty() => {
                     self.run_ops::<false, true>()
                 }

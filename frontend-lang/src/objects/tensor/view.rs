@@ -72,6 +72,15 @@ impl View {
 pub(super) type Change<'a> = dyn FnMut(&mut Tensor, Option<&Layout>) -> engine::Result<bool> + 'a;
 
 impl TensorObj {
+    /// The variable that a view looks at, through all views; itself where it is none.
+    pub(crate) fn root(object: &Rc<TensorObj>) -> Rc<TensorObj> {
+        let mut root = object.clone();
+        while let Some((base, _)) = root.base_object() {
+            root = base;
+        }
+        root
+    }
+
     /// Lets the elements change where they are; a view lets go of the buffer meanwhile.
     pub(super) fn change(&self, change: &mut Change<'_>) -> engine::Result<bool> {
         self.look_again();

@@ -10,20 +10,20 @@ use crate::error::{Raised, TRACE_ERROR};
 use crate::native::NativeFn;
 use crate::value::Value;
 
-/// What a body may not do that is to be left out later.
+/// A body that may be left out later, while it runs.
 #[derive(Default)]
-pub(crate) struct Strict {
+pub(crate) struct Follow {
     /// What the body has found so far.
     world: World,
     /// Objects that it may not change.
     watched: Vec<Node>,
-    /// Whether it is an error, with which the call ends, also if the body goes on; else it is only noted.
+    /// Whether what it may not do is an error, with which the call ends, also if the body goes on; else it is only noted.
     strict: bool,
-    /// The first thing that it has done all the same.
+    /// The first thing that it has done which it may not.
     refused: Option<Raised>,
 }
 
-/// A body that ran under [`Cx::strictly`].
+/// A body that ran under [`Cx::following`].
 pub(super) struct Followed<R> {
     /// What it gave.
     pub(super) res: R,
@@ -36,20 +36,20 @@ pub(super) struct Followed<R> {
 impl Cx {
     /// Runs a body of which nothing may be lost when it does not run later; changes of `watched` are refused. If that is asked for
     /// (`strict`), what is refused is an error at its line.
-    pub(super) fn strictly<R>(
+    pub(super) fn following<R>(
         &mut self,
         world: World,
         watched: Vec<Node>,
         strict: bool,
         body: impl FnOnce(&mut Cx) -> R,
     ) -> Followed<R> {
-        let mode = std::mem::replace(&mut self.mode, Mode::Strict);
+        let mode = std::mem::replace(&mut self.mode, Mode::Follow);
         let outer =
-            std::mem::replace(&mut self.strict, Strict { world, watched, strict, refused: None });
+            std::mem::replace(&mut self.follow, Follow { world, watched, strict, refused: None });
         let res = body(self);
         self.mode = mode;
-        let strict = std::mem::replace(&mut self.strict, outer);
-        Followed { res, refused: strict.refused, world: strict.world }
+        let Follow { refused, world, .. } = std::mem::replace(&mut self.follow, outer);
+        Followed { res, refused, world }
     }
 
     /// Operation `at` is about to run.
@@ -67,7 +67,7 @@ impl Cx {
 
     /// A body comes by a value that was there before; an error if its state cannot be seen.
     pub(crate) fn find(&mut self, value: &Value) -> Result<(), Raised> {
-        match can_change(value).then(|| self.strict.world.grow(value.clone())) {
+        match can_change(value).then(|| self.follow.world.grow(value.clone())) {
             Some(Err(refused)) => self.refuse(refused),
             _ => Ok(()),
         }
@@ -75,12 +75,12 @@ impl Cx {
 
     /// The operation before this one has run; an error if it changed what is watched.
     fn refuse_changes(&mut self) -> Result<(), Raised> {
-        let Some(changed) = self.strict.watched.iter().find(|it| !it.is_unchanged_or_gone()) else {
+        let Some(changed) = self.follow.watched.iter().find(|it| !it.is_unchanged_or_gone()) else {
             return Ok(());
         };
         let what = changed.described();
         // Handlers of the body run as they would.
-        self.strict.watched.clear();
+        self.follow.watched.clear();
         self.refuse_for(format!(
             "this changes {what}, as an earlier call did, and a run without the body would lose that; \
              change tensors in place (`x.add_(1)`), return what is new, or trace without without_host"
@@ -89,8 +89,7 @@ impl Cx {
 
     /// An error if a native acts outside of the program, or depends on what is there.
     pub(crate) fn refuse_outside(&mut self, row: &'static NativeFn) -> Result<(), Raised> {
-        // The engine knows whether these read a value.
-        if !acts_outside(row) || matches!(row.name, "item" | "tolist") {
+        if !acts_outside(row) {
             return Ok(());
         }
         self.refuse_for(format!(
@@ -105,8 +104,8 @@ impl Cx {
     }
 
     fn refuse(&mut self, refused: Raised) -> Result<(), Raised> {
-        let refused = self.strict.refused.get_or_insert(refused).clone();
-        if self.strict.strict {
+        let refused = self.follow.refused.get_or_insert(refused).clone();
+        if self.follow.strict {
             return Err(refused);
         }
         // The rest of the body runs as ever.
