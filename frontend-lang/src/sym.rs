@@ -59,7 +59,7 @@ known! {
     ANNOTATIONS = "__annotations__", BASES = "__bases__", BASE = "__base__", MRO = "__mro__",
     CAUSE = "__cause__", CONTEXT = "__context__", TRACEBACK = "__traceback__", ARGS = "args",
     VALUE = "value", SELF_CLASS = "__self_class__", WRAPPED = "__wrapped__", FUNC = "__func__",
-    SELF = "__self__", DEFAULTS = "__defaults__", MATCH_ARGS = "__match_args__",
+    SELF = "__self__", ITEMS = "_items", DEFAULTS = "__defaults__", MATCH_ARGS = "__match_args__",
     INIT_SUBCLASS = "__init_subclass__", SUPPRESS = "__suppress_context__", NOTES = "__notes__",
     CLASS_GETITEM = "__class_getitem__", SET_NAME = "__set_name__", MISSING = "__missing__",
     FILE = "__file__", ALL = "__all__", UNDERSCORE = "_", NEW = "__new__",

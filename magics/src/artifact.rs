@@ -186,6 +186,8 @@ pub struct GraphNode {
     pub kind: NodeKind,
     /// Type and shape of what it gives: `float32[8, 3]`; may be empty.
     pub detail: String,
+    /// The module that it belongs to: `layer1.0`; may be empty.
+    pub within: String,
     /// The number of the panel that it is drawn in.
     pub panel: usize,
 }
@@ -204,6 +206,8 @@ pub enum NodeKind {
     Op,
     /// Several ops in one kernel.
     Fused,
+    /// All ops of a module, or of an op that consists of others.
+    Part,
     /// A branch, a loop, a read by the host.
     Control,
     /// Given back to the caller.
@@ -219,6 +223,7 @@ impl NodeKind {
             Self::Constant => "constant",
             Self::Op => "op",
             Self::Fused => "fused",
+            Self::Part => "part",
             Self::Control => "control",
             Self::Output => "output",
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use engine::Scope;
 use engine::graph::{Graph, NodeId, Phase};
 use engine::lower::group::group;
 
@@ -12,12 +13,14 @@ pub(crate) struct Group {
     /// In the order of the graph.
     pub(crate) nodes: Vec<NodeId>,
     pub(crate) phase: Phase,
+    /// The closed module or composed op that they are, if so.
+    pub(crate) part: Option<Scope>,
 }
 
 impl Group {
     fn of(phases: &[Phase], nodes: Vec<NodeId>) -> Self {
         let phase = nodes.iter().map(|it| phases[*it as usize]).max().unwrap_or_default();
-        Self { nodes, phase }
+        Self { nodes, phase, part: None }
     }
 
     /// The node that stands for the group.
@@ -29,7 +32,7 @@ impl Group {
 /// The phase of each node. What the forward pass computes for the next value of a variable alone, such as a running mean, is an
 /// update.
 pub(crate) fn phases(graph: &Graph, named: &Named) -> Vec<Phase> {
-    let mut phases: Vec<Phase> = graph.nodes().iter().map(|it| it.phase).collect();
+    let mut phases: Vec<Phase> = graph.nodes().iter().map(|it| it.origin.phase).collect();
     let mut updates = vec![false; phases.len()];
     let mut else_used = vec![false; phases.len()];
     for (value, name) in graph.outputs.iter().zip(&named.outputs) {
@@ -38,7 +41,7 @@ pub(crate) fn phases(graph: &Graph, named: &Named) -> Vec<Phase> {
         used[value.node as usize] = true;
     }
     for (id, node) in graph.nodes().iter().enumerate().rev() {
-        if node.phase != Phase::Forward {
+        if node.origin.phase != Phase::Forward {
             else_used[id] = true;
         }
         for input in node.inputs() {

@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 
-use engine::Number;
 use engine::graph::{Graph, Kind, NodeId, Phase, Value};
 use engine::op::Body;
+use engine::{Number, Scope};
 
 use crate::artifact::{Graph as Drawing, GraphEdge, GraphNode, GraphPanel, NodeKind};
 use crate::graph_groups::{self, Group};
+use crate::graph_parts;
 use crate::tensor_names::TensorNames;
 use crate::traced::Named;
 
@@ -34,7 +35,7 @@ pub(crate) fn drawing(
     title: String,
     named: &Named,
     names: &TensorNames,
-    stage: Stage,
+    (stage, depth): (Stage, Option<usize>),
 ) -> Drawing {
     let phases = graph_groups::phases(graph, named);
     let groups = match stage {
@@ -43,6 +44,16 @@ pub(crate) fn drawing(
         Stage::Optimized => {
             graph_groups::ops(graph, &phases, |it| is_detail(graph, named, &phases, it))
         }
+    };
+    let (groups, closed) = match stage {
+        // What runs as one launch may belong to several parts.
+        Stage::Plan => (groups, None),
+        Stage::Raw => graph_parts::close(graph, groups, depth.or(Some(0))),
+        Stage::Optimized => graph_parts::close(graph, groups, depth),
+    };
+    let title = match closed {
+        Some(depth) => format!("{title} · parts at depth {depth} are one box"),
+        None => title,
     };
     let places = (0..).zip(&groups).flat_map(|(at, it)| it.nodes.iter().map(move |id| (*id, at)));
     let group_of = places.collect();
@@ -110,17 +121,13 @@ impl View<'_> {
         }
     }
 
-    /// Inputs and constants, each in the phase that uses it first; what only updates use is told in their rows.
+    /// Inputs and constants, each in the phase that uses it first; what only updates use is told in their rows, and a parameter that
+    /// only a closed module uses is not drawn.
     fn inputs(&mut self, groups: &[Group]) {
-        let mut first: HashMap<NodeId, Phase> = HashMap::new();
-        for group in groups {
-            for value in group.nodes.iter().flat_map(|it| self.graph.node(*it).inputs()) {
-                let phase = first.entry(self.source(*value).node).or_insert(group.phase);
-                *phase = group.phase.min(*phase);
-            }
-        }
+        let users = self.users(groups);
         for (id, node) in (0..).zip(self.graph.nodes()) {
-            let Some(phase) = first.get(&id).filter(|it| **it != Phase::Update) else { continue };
+            let users = users.get(&id).map_or(&[][..], Vec::as_slice);
+            let Some(phase) = users.iter().map(|it| groups[*it].phase).min() else { continue };
             let label = self.label(id);
             let kind = match node.kind {
                 Kind::Variable { .. } => NodeKind::Parameter,
@@ -129,24 +136,64 @@ impl View<'_> {
                 Kind::Const(_) => NodeKind::Constant,
                 Kind::Fed | Kind::Number(_) | Kind::Op { .. } => continue,
             };
-            self.node(id, label, kind, node.metas[0].to_string(), *phase);
+            let part = users.first().and_then(|it| groups[*it].part.as_ref());
+            let in_part = |it: &usize| {
+                groups[*it].phase == Phase::Update || groups[*it].part.as_ref() == part
+            };
+            let is_inside =
+                kind == NodeKind::Parameter && part.is_some() && users.iter().all(in_part);
+            if phase != Phase::Update && !is_inside {
+                self.node(id, label, kind, node.metas[0].to_string(), phase);
+            }
         }
     }
 
+    /// The groups that use a value from outside, for each that there is.
+    fn users(&self, groups: &[Group]) -> HashMap<NodeId, Vec<usize>> {
+        let mut users: HashMap<NodeId, Vec<usize>> = HashMap::new();
+        for (at, group) in groups.iter().enumerate() {
+            for value in group.nodes.iter().flat_map(|it| self.graph.node(*it).inputs()) {
+                let source = self.source(*value).node;
+                let of_source = users.entry(source).or_default();
+                if of_source.last() != Some(&at) {
+                    of_source.push(at);
+                }
+            }
+        }
+        users
+    }
+
     fn op(&mut self, at: usize, group: &Group) {
-        let labels: Vec<String> = group.nodes.iter().map(|it| self.label(*it)).collect();
-        let kind = if labels.len() > 1 { NodeKind::Fused } else { NodeKind::Op };
         let last = group.last();
+        let (kind, label, n_ops) = match &group.part {
+            Some(scope) => {
+                let n_ops = format!("{}, ", count(group.nodes.len(), "op"));
+                (NodeKind::Part, graph_parts::label(scope), n_ops)
+            }
+            None => {
+                let labels: Vec<String> = group.nodes.iter().map(|it| self.label(*it)).collect();
+                let kind = if labels.len() > 1 { NodeKind::Fused } else { NodeKind::Op };
+                (kind, shortened(&labels, " "), String::new())
+            }
+        };
         let writes = self.writes(group);
         let names: Vec<String> = writes.iter().map(|it| it.1.clone()).collect();
         let (kind, detail) = match writes.first() {
-            None => (kind, self.graph.meta(Value::of(last)).to_string()),
+            None => (kind, format!("{n_ops}{}", self.graph.meta(Value::of(last)))),
             Some((value, _)) => {
                 let detail = format!("{} {}", shortened(&names, ", "), self.graph.meta(*value));
-                (NodeKind::Output, detail)
+                (NodeKind::Output, format!("{n_ops}{detail}"))
             }
         };
-        self.node(last, shortened(&labels, " "), kind, detail, group.phase);
+        self.node(last, label, kind, detail, group.phase);
+        // A closed module is called by its own name.
+        let is_named = |it: &Scope| it.part().is_some_and(|it| !it.name.is_empty());
+        let scope = group.part.as_ref().unwrap_or(&self.graph.node(last).origin.scope);
+        if !group.part.as_ref().is_some_and(is_named)
+            && let Some(node) = self.drawn.nodes.last_mut()
+        {
+            node.within = graph_parts::path(scope);
+        }
         self.edges(&self.reads(at, group), last);
     }
 
@@ -182,26 +229,24 @@ impl View<'_> {
             kind: NodeKind::Fused,
             detail,
             panel: panel(Phase::Update),
+            ..GraphNode::default()
         };
         self.drawn.nodes.push(node);
     }
 
     fn node(&mut self, id: NodeId, label: String, kind: NodeKind, detail: String, phase: Phase) {
-        self.drawn.nodes.push(GraphNode {
-            id: id_of(id),
-            label,
-            kind,
-            detail,
-            panel: panel(phase),
-        });
+        let (id, panel, within) = (id_of(id), panel(phase), String::new());
+        self.drawn.nodes.push(GraphNode { id, label, kind, detail, within, panel });
     }
 
     /// Arrows from what is drawn already.
     fn edges(&mut self, sources: &[(NodeId, String)], to: NodeId) {
         for (source, _) in sources {
             let from = id_of(*source);
-            if self.drawn.nodes.iter().any(|it| it.id == from) {
-                self.drawn.edges.push(GraphEdge { from, to: id_of(to), label: String::new() });
+            let edge = GraphEdge { from, to: id_of(to), label: String::new() };
+            let is_drawn = self.drawn.nodes.iter().any(|it| it.id == edge.from);
+            if is_drawn && !self.drawn.edges.contains(&edge) {
+                self.drawn.edges.push(edge);
             }
         }
     }
@@ -229,7 +274,7 @@ impl View<'_> {
             }
             let drawn = place.map_or(source.node, |it| self.lasts[*it]);
             let name = self.name(value).or_else(|| self.name(source));
-            let name = name.unwrap_or_else(|| match self.graph.node(source.node).phase {
+            let name = name.unwrap_or_else(|| match self.graph.node(source.node).origin.phase {
                 Phase::Backward => "its gradient".into(),
                 Phase::Forward | Phase::Update => self.label(source.node),
             });

@@ -12,6 +12,7 @@ pub mod editor;
 pub mod elsewhere;
 pub mod from_value;
 mod graph_groups;
+mod graph_parts;
 mod graph_view;
 pub mod help;
 pub mod notebook;

@@ -82,8 +82,7 @@ pub(crate) fn check_gradients(
         }
         if Some(found.0) > had {
             let name = edge.step_name(None).unwrap_or_default().into_owned();
-            let site = edge.node.site;
-            return Err(anomaly(step.op, Some((name, at)), found, grad, inputs, site));
+            return Err(anomaly(step.op, Some((name, at)), found, grad, inputs, step.site));
         }
     }
     Ok(())

@@ -23,7 +23,9 @@ use crate::op::{Body, Case, ComposedCx, ControlCx, InferCx, OpDef, ParamKind};
 use crate::random::HOST;
 use crate::tape::{self, Mark};
 use crate::tensor::{Metas, Outputs};
-use crate::{Attrs, Device, Error, Layout, Meta, Result, Tensor, buffer, estimate, lane, rules};
+use crate::{
+    Attrs, Device, Error, Layout, Meta, Result, Scope, Tensor, buffer, estimate, lane, rules,
+};
 
 thread_local! {
     static SHAPES_ONLY: Cell<bool> = const { Cell::new(false) };
@@ -120,6 +122,9 @@ fn composed(
 ) -> Result<Outputs> {
     let before = tape::next_id();
     let outputs = match device {
+        Device::Cpu if interpreter::active() => {
+            Scope::within(cx.op.name, || compose::compose(body, cx))?
+        }
         Device::Cpu => compose::compose(body, cx)?,
         Device::Meta => place::inside(device, || compose::compose(body, cx))?
             .iter()

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::cpu::local::Held;
+use crate::interpreter;
 use crate::op::{Grad, Saves};
 use crate::sync::Mutex;
 use crate::tape::{self, Edge, Mark, Node, OpStep, Saved};
 use crate::tensor::Outputs;
-use crate::{Attrs, OpDef, Result, Tensor, lane};
+use crate::{Attrs, OpDef, Result, Scope, Site, Tensor, lane};
 
 /// Puts an application on the tape when an input needs gradients; returns the outputs with their edges. Fails when the tape has
 /// grown beyond the budget of the memory.
@@ -30,7 +31,9 @@ pub(super) fn record(
         op,
         attrs: attrs.clone(),
         edges: inputs.iter().map(|it| it.edge().cloned()).collect(),
-        n_outputs: outputs.len(),
+        n_outputs: outputs.len() as u32,
+        site: Site::here(),
+        scope: if interpreter::active() { Scope::here() } else { Scope::NONE },
         composed: Mutex::default(),
         saved: Mutex::new(Some(saved)),
     };

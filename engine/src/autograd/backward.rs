@@ -16,6 +16,7 @@ use crate::apply::{autocast, place};
 use crate::functional::{add, full, to, unbroadcast};
 use crate::interpreter::{self, Interpreter};
 use crate::op::{Grad, GradCx};
+use crate::scope::Entered;
 use crate::tape::{self, Edge, Node, OpStep, Saved};
 use crate::{Device, Error, Result, Site, Tensor};
 
@@ -113,6 +114,7 @@ fn walk(
 struct Walking {
     /// Where it was begun.
     site: Site,
+    _scope: Entered,
     /// What is looked for: in its gradients, and not in the results of the ops that they are made by.
     watch: Watch,
 }
@@ -120,7 +122,8 @@ struct Walking {
 impl Walking {
     fn begin() -> Self {
         interpreter::current().inspect(|it| it.walking(true));
-        Self { site: Site::here(), watch: anomaly::set_watch(Watch::Nothing) }
+        let watch = anomaly::set_watch(Watch::Nothing);
+        Self { site: Site::here(), _scope: Entered::here(), watch }
     }
 }
 
@@ -171,7 +174,10 @@ impl Walk {
         while let Some((id, arrived)) = self.pending.pop_last() {
             self.deliver(id, &arrived);
             if let Some(step) = &arrived.node.op {
-                arrived.node.site.gradient().enter();
+                step.site.gradient().enter();
+                if interpreter::active() {
+                    step.scope.clone().enter();
+                }
                 self.pass(step, &arrived)?;
                 if self.watched {
                     self.passed.push(arrived.node.clone());
@@ -242,7 +248,7 @@ impl Walk {
     }
 
     fn arrive(&mut self, edge: &Edge, grad: Tensor) -> Result<()> {
-        let n_outputs = edge.node.op.as_ref().map_or(1, |it| it.n_outputs);
+        let n_outputs = edge.node.op.as_ref().map_or(1, |it| it.n_outputs as usize);
         let arrived = self.pending.entry(edge.id()).or_insert_with(|| Arrived {
             node: edge.node.clone(),
             grads: SmallVec::from_elem(None, n_outputs),

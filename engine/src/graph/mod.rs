@@ -11,4 +11,4 @@ pub mod verify;
 #[cfg(test)]
 mod tests;
 
-pub use node::{Graph, Kind, Node, NodeId, Operands, Phase, Store, Value};
+pub use node::{Graph, Kind, Node, NodeId, Operands, Origin, Phase, Store, Value};

@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::{
-    Attrs, DType, Error, Layout, Meta, Metas, Number, OpDef, Result, Shape, Site, Tensor, apply,
+    Attrs, DType, Error, Layout, Meta, Metas, Number, OpDef, Result, Scope, Shape, Site, Tensor,
+    apply,
 };
 
 /// Names a node of one graph.
@@ -58,7 +59,7 @@ pub struct Store {
     pub value: Value,
 }
 
-/// Which part of a training step a node belongs to. It says nothing about what the node computes.
+/// Which part of a training step a node belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// From inputs to results.
@@ -78,9 +79,18 @@ pub struct Node {
     /// Shapes and dtypes of its outputs.
     pub metas: Metas,
     /// Where it came in first.
+    pub origin: Origin,
+}
+
+/// Where a node comes from. It says nothing about what the node computes.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The part of a training step.
     pub phase: Phase,
-    /// The place in the program that applied it.
+    /// The place in the program.
     pub site: Site,
+    /// The modules and composed ops that it is a part of.
+    pub scope: Scope,
 }
 
 impl Kind {
@@ -139,10 +149,8 @@ pub struct Graph {
     pub outputs: Vec<Value>,
     /// What it leaves in its variables: one store for a variable at most.
     pub stores: Vec<Store>,
-    /// The phase of the nodes that are added next.
-    pub phase: Phase,
-    /// Their site.
-    pub site: Site,
+    /// Where the nodes come from that are added next.
+    pub origin: Origin,
     known: FxHashMap<Key, NodeId>,
 }
 
@@ -323,7 +331,7 @@ impl Graph {
     }
 
     fn push(&mut self, kind: Kind, metas: Metas) -> NodeId {
-        self.nodes.push(Node { kind, metas, phase: self.phase, site: self.site });
+        self.nodes.push(Node { kind, metas, origin: self.origin.clone() });
         (self.nodes.len() - 1) as NodeId
     }
 

@@ -48,7 +48,7 @@ fn run_until(
                 let operands = operands.collect::<Result<SmallVec<[Tensor; 3]>>>();
                 let outcome = operands.and_then(|it| {
                     let run = || apply::run(op, &it, attrs);
-                    node.site.within(run).map_err(|it| it.at(node.site))
+                    node.origin.site.within(run).map_err(|it| it.at(node.origin.site))
                 });
                 if let Err(error) = &outcome
                     && ends(error)

@@ -160,7 +160,7 @@ impl<'a> Compiler<'a> {
         let (in_place, prologue, finishing) = (false, None, None);
         let work = Work::Kernel { op, kernel, attrs, in_place, prologue, finishing };
         let given = at.into_iter().map(Given::At).collect();
-        self.draft(self.graph.node(id).site, work, given, &self.outputs(id));
+        self.draft(self.graph.node(id).origin.site, work, given, &self.outputs(id));
         Ok(())
     }
 
@@ -175,7 +175,7 @@ impl<'a> Compiler<'a> {
         let given = inputs.iter().map(|&it| self.locate(it).map(Given::At));
         let given = given.collect::<Result<Vec<_>>>()?;
         let work = Work::Control { op, attrs: attrs.clone() };
-        self.draft(self.graph.node(id).site, work, given, &self.outputs(id));
+        self.draft(self.graph.node(id).origin.site, work, given, &self.outputs(id));
         Ok(())
     }
 
@@ -299,12 +299,12 @@ impl<'a> Compiler<'a> {
                 let mut below = self.locate(inputs[0])?;
                 if below.dtype != *dtype && !matches!(below.buffer, Buffer::Slot(_)) {
                     // Offsets of inputs and constants are counted in elements of their own.
-                    below = self.copy(node.site, below)?;
+                    below = self.copy(node.origin.site, below)?;
                 }
                 match view(&below.layout, attrs, shape) {
                     Some(layout) => Location { layout, dtype: *dtype, ..below },
                     None => {
-                        let copy = self.copy(node.site, below)?;
+                        let copy = self.copy(node.origin.site, below)?;
                         let layout = view(&copy.layout, attrs, shape);
                         let problem =
                             || Error::Trace { problem: format!("{} is no view", op.name) };
@@ -355,7 +355,7 @@ impl<'a> Compiler<'a> {
             Kind::Fed => return Ok(Delivery::Fed(self.input_of[&value.node])),
             _ => {}
         }
-        let site = self.graph.node(value.node).site;
+        let site = self.graph.node(value.node).origin.site;
         let mut at = self.locate(value)?;
         if let Buffer::Slot(_) = at.buffer
             && Given::At(at.clone()).whole_slot(&self.slots).is_none()

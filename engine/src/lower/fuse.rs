@@ -62,7 +62,7 @@ impl Compiler<'_> {
 
     /// Where the program applies the last of some ops.
     fn last_site(&self, nodes: &[NodeId]) -> Site {
-        nodes.last().map_or(Site::NOWHERE, |&it| self.graph.node(it).site)
+        nodes.last().map_or(Site::NOWHERE, |&it| self.graph.node(it).origin.site)
     }
 
     /// A launch of a kernel that takes the program of the nodes before it as its prologue, if there are such, and runs that of the nodes
@@ -106,7 +106,7 @@ impl Compiler<'_> {
         values.extend(kept.into_iter().map(Value::of));
         self.note_choice(op, kernel.kernel);
         let work = Work::Kernel { op, kernel, attrs, in_place: false, prologue, finishing };
-        self.draft(self.graph.node(id).site, work, given, &values);
+        self.draft(self.graph.node(id).origin.site, work, given, &values);
         Ok(true)
     }
 

@@ -68,9 +68,9 @@ fn errors_name_where_the_program_applied_the_op() {
     let meta = Meta::new(Shape::from([4]), DType::I64);
     let [x, y] = [0, 1].map(|_| graph.input(DType::I64, Layout::contiguous(meta.shape.clone())));
     let applied = Site::new(7);
-    graph.site = Site::new(3);
+    graph.origin.site = Site::new(3);
     let sum = graph.apply_one(ops::find("add").unwrap(), &[x, x], &Attrs::new()).unwrap();
-    graph.site = applied;
+    graph.origin.site = applied;
     let op = ops::find("floor_divide").unwrap();
     graph.outputs = vec![graph.apply_one(op, &[sum, y], &Attrs::new()).unwrap()];
     let inputs = [[8_i64, 6, 4, 2], [1, 0, 1, 1]];
@@ -337,12 +337,12 @@ fn a_prologue_fails_as_a_launch_of_its_own_does() {
     let meta = Meta::new(Shape::from([90_000]), DType::I64);
     let [x, y] = [0, 1].map(|_| graph.input(DType::I64, Layout::contiguous(meta.shape.clone())));
     let applied = Site::new(7);
-    graph.site = applied;
+    graph.origin.site = applied;
     let op = ops::find("floor_divide").unwrap();
     let quotient = graph.apply_one(op, &[x, y], &Attrs::new()).unwrap();
-    graph.site = Site::new(9);
+    graph.origin.site = Site::new(9);
     let sum = graph.apply_one(ops::find("sum").unwrap(), &[quotient], &Attrs::new()).unwrap();
-    graph.site = Site::new(11);
+    graph.origin.site = Site::new(11);
     graph.outputs =
         vec![graph.apply_one(ops::find("neg").unwrap(), &[sum], &Attrs::new()).unwrap()];
     let plan = compile(&graph, true).unwrap();

@@ -76,7 +76,7 @@ fn rebuilt(region: &Recorded, captures: &[Tensor]) -> Result<Graph> {
     let needed = old.needed();
     for (id, node) in old.nodes().iter().enumerate().filter(|it| needed[it.0]) {
         let Kind::Op { op, attrs, inputs } = &node.kind else { continue };
-        (new.phase, new.site) = (node.phase, node.site);
+        new.origin.clone_from(&node.origin);
         let inputs = inputs.iter().map(|it| value_in(&mut new, old, &values, *it));
         let inputs = inputs.collect::<Result<SmallVec<[Value; 3]>>>()?;
         let node_in_new = new.apply_known(op, &inputs, attrs, node.metas.clone());

@@ -73,7 +73,7 @@ fn run(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
             Kind::Op { op, attrs, inputs } => {
                 let operands = inputs.iter().map(|it| read(&values, it));
                 let operands = operands.collect::<Result<SmallVec<[Tensor; 3]>>>()?;
-                let outputs = node.site.within(|| apply::apply(op, &operands, attrs))?;
+                let outputs = node.origin.site.within(|| apply::apply(op, &operands, attrs))?;
                 values[id] = outputs.into_iter().collect();
             }
             Kind::Input { .. } | Kind::Variable { .. } | Kind::Fed | Kind::Const(_) => {}

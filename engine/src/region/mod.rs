@@ -67,7 +67,7 @@ pub fn region_of(graph: &Graph) -> Result<Region> {
         return Err(Error::Trace { problem: problem.into() });
     }
     let text = graph.to_string();
-    let sites: SmallVec<[Site; 8]> = graph.nodes().iter().map(|it| it.site).collect();
+    let sites: SmallVec<[Site; 8]> = graph.nodes().iter().map(|it| it.origin.site).collect();
     let key = (text, sites);
     let known = KNOWN.with_borrow(|it| it.get(&key).and_then(Weak::upgrade));
     let block = known.unwrap_or_else(|| {

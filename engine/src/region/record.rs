@@ -21,7 +21,9 @@ use crate::pending::{self, Pending, Promiser};
 use crate::tape::{self, Mark, Node};
 use crate::tensor::{Data, Outputs};
 use crate::trace::{Key, key_of, reads_values};
-use crate::{Attr, Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, apply};
+use crate::{
+    Attr, Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Scope, Site, Tensor, apply,
+};
 
 thread_local! {
     /// Regions under way, the innermost last.
@@ -223,7 +225,7 @@ impl Recorder {
         attrs: &Attrs,
         metas: crate::Metas,
     ) -> Result<Outputs> {
-        self.graph.site = Site::here();
+        (self.graph.origin.site, self.graph.origin.scope) = (Site::here(), Scope::here());
         let operands = inputs.iter().map(|it| self.operand(it));
         let operands = operands.collect::<Result<SmallVec<[Value; 3]>>>()?;
         let node = self.graph.apply_known(op, &operands, attrs, metas.clone());

@@ -98,7 +98,7 @@ fn rebuild(
             continue;
         }
         let id = id as NodeId;
-        (new.phase, new.site) = (node.phase, node.site);
+        new.origin.clone_from(&node.origin);
         let copied = copy(&mut new, old, id, &values);
         for output in 0..node.metas.len() as u32 {
             values.insert(Value { node: id, output }, Value { node: copied, output });

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::cpu::local::Held;
 use crate::sync::Mutex;
-use crate::{Attrs, OpDef, Site, Tensor};
+use crate::{Attrs, OpDef, Scope, Site, Tensor};
 
 mod step_name;
 
@@ -62,8 +62,6 @@ pub(crate) struct Node {
     pub(crate) kept: Option<Kept>,
     /// The step of a traced call that the application was.
     pub(crate) mark: Mark,
-    /// Where the program applied the op.
-    pub(crate) site: Site,
     /// What it counts for in the budget of the memory; nothing for a leaf.
     _held: Option<Held>,
 }
@@ -71,8 +69,7 @@ pub(crate) struct Node {
 impl Node {
     /// A step, which takes the next number.
     pub(crate) fn of_step(step: OpStep, mark: Mark, held: Held) -> Self {
-        let site = Site::here();
-        Self { id: fresh_id(), op: Some(step), kept: None, mark, site, _held: Some(held) }
+        Self { id: fresh_id(), op: Some(step), kept: None, mark, _held: Some(held) }
     }
 }
 
@@ -106,7 +103,10 @@ pub(crate) struct OpStep {
     pub(crate) attrs: Attrs,
     /// One per input; `None` where no gradient is needed.
     pub(crate) edges: SmallVec<[Option<Edge>; 3]>,
-    pub(crate) n_outputs: usize,
+    pub(crate) n_outputs: u32,
+    /// Where the program applied it, and in which part, if somebody listened.
+    pub(crate) site: Site,
+    pub(crate) scope: Scope,
     /// The composed op that it was the last step of.
     pub(crate) composed: Mutex<Option<&'static OpDef>>,
     /// Taken away once the backward walk has passed, unless the graph is retained.
@@ -176,8 +176,7 @@ pub(crate) fn fresh_id() -> u64 {
 
 /// A fresh leaf.
 pub(crate) fn new_leaf(kept: Option<Kept>) -> Edge {
-    let (mark, site) = (Mark::NONE, Site::here());
-    let node = Node { id: fresh_id(), op: None, kept, mark, site, _held: None };
+    let node = Node { id: fresh_id(), op: None, kept, mark: Mark::NONE, _held: None };
     Edge { node: Arc::new(node), output: 0 }
 }
 

@@ -7,9 +7,10 @@ use super::departure::{Departure, depart};
 use super::identity::{Slot, fits, key_of};
 use super::tree::{Captured, Out, Ref, Step};
 use crate::apply;
+use crate::graph::Origin;
 use crate::op::Body;
 use crate::tensor::Outputs;
-use crate::{Attrs, Error, OpDef, Result, Site, Tensor};
+use crate::{Attrs, Error, OpDef, Result, Scope, Site, Tensor};
 
 /// Steps that one tree keeps.
 pub(super) const MOST_STEPS: usize = 1 << 20;
@@ -139,8 +140,7 @@ impl State {
             inputs: refs,
             outputs,
             captures,
-            phase: self.phase(),
-            site: Site::here(),
+            origin: Origin { phase: self.phase(), site: Site::here(), scope: Scope::here() },
             ..Step::default()
         };
         self.cursor = self.tree.push(self.cursor, step);

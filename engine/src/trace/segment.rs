@@ -249,7 +249,7 @@ impl<'a> Builder<'a> {
         for &id in path {
             let step = self.tree.step(id);
             let Some(op) = step.op else { continue };
-            (self.graph.phase, self.graph.site) = (step.phase, step.site);
+            self.graph.origin.clone_from(&step.origin);
             let operands = step.inputs.iter().map(|it| self.operand(*it));
             let operands = operands.collect::<Result<SmallVec<[Value; 3]>>>()?;
             let metas = step.outputs.iter().map(|it| Meta::new(it.layout.shape.clone(), it.dtype));

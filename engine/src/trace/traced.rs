@@ -19,7 +19,7 @@ use crate::passes;
 use crate::pending::{self, Pending};
 use crate::rewrite::run::Log;
 use crate::tensor::Data;
-use crate::{Error, Result, Tensor};
+use crate::{Error, Result, Scope, Tensor};
 
 /// How a function is traced.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,6 +159,7 @@ impl Traced {
             if options.symbolic { args.iter().map(stand_in).collect() } else { args.to_vec() };
         let mut state = State::new(options, tree, args, &seen);
         state.following = following;
+        Scope::NONE.enter();
         depart(false);
         if let (None, Some(recorded)) = (known, before) {
             let now = metas(&state.tree.signature);

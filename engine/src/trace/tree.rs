@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 
 use super::segment::Segment;
 use super::walk::Events;
-use crate::graph::Phase;
-use crate::{Attrs, DType, Layout, Number, OpDef, Site, Tensor};
+use crate::graph::Origin;
+use crate::{Attrs, DType, Layout, Number, OpDef, Tensor};
 
 pub(super) type StepId = u32;
 
@@ -72,9 +72,8 @@ pub(super) struct Step {
     pub(super) children: SmallVec<[StepId; 1]>,
     /// The function ended here.
     pub(super) end: Option<End>,
-    pub(super) phase: Phase,
     /// Where the program applied it when it was recorded.
-    pub(super) site: Site,
+    pub(super) origin: Origin,
     /// Compiled stretches that end with this step, by the step they start after.
     pub(super) segments: SmallVec<[(StepId, Rc<Segment>); 1]>,
     /// Reverse walks that begin here.

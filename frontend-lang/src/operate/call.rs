@@ -47,7 +47,7 @@ impl Cx {
             Value::Instance(it) => match it.class.lookup(Sym::CALL) {
                 Some(call) => {
                     let bound = crate::objects::descriptor::bind(self, call, func, &it.class)?;
-                    self.call_with(&bound, args)
+                    self.within_part(it, |cx| cx.call_with(&bound, args))
                 }
                 None => match it.base.as_native() {
                     Some(native) if native.is_callable() => native.call(self, &it.base, args),

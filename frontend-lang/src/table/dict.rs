@@ -242,6 +242,12 @@ impl Dict {
         table.entries.iter().flatten().map(|it| (it.key.clone(), it.value.clone())).collect()
     }
 
+    /// The first key whose value is so.
+    pub(crate) fn key_of(&self, is: &dyn Fn(&Value) -> bool) -> Option<Value> {
+        let table = self.table.borrow();
+        table.entries.iter().flatten().find(|it| is(&it.value)).map(|it| it.key.clone())
+    }
+
     /// A copy of all keys, in order.
     pub fn keys(&self) -> Vec<Value> {
         self.table.borrow().entries.iter().flatten().map(|it| it.key.clone()).collect()

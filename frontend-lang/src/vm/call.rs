@@ -95,8 +95,10 @@ impl Cx {
             }
             Value::Instance(ref it) => match it.class.lookup(Sym::CALL) {
                 Some(Value::Func(func)) => {
+                    let part = self.part_of(it);
                     self.machine.stack[first_arg - 1] = callee;
-                    self.push_func(func, first_arg - 1, return_to, FrameKind::Call)
+                    let pushed = self.push_func(func, first_arg - 1, return_to, FrameKind::Call);
+                    self.enter_part(part, pushed)
                 }
                 _ => self.call_generally(&callee, first_arg, return_to, &[]),
             },
@@ -307,8 +309,11 @@ impl Cx {
             }
             Value::Instance(ref it) => match it.class.lookup(Sym::CALL) {
                 Some(Value::Func(func)) => {
+                    let part = self.part_of(it);
                     self.machine.stack[first_arg - 1] = callee;
-                    self.push_func_kw(func, first_arg - 1, return_to, FrameKind::Call, keywords)
+                    let (at, kind) = (first_arg - 1, FrameKind::Call);
+                    let pushed = self.push_func_kw(func, at, return_to, kind, keywords);
+                    self.enter_part(part, pushed)
                 }
                 _ => self.call_generally(&callee, first_arg, return_to, keywords),
             },
@@ -398,6 +403,10 @@ impl Cx {
         frames.truncate(frames.len() - 1);
         match kind {
             FrameKind::Call | FrameKind::Class(_) => self.machine.stack.push(value),
+            FrameKind::Part(before) => {
+                before.enter();
+                self.machine.stack.push(value);
+            }
             FrameKind::Entry => return Ok(Some(Exit::Return(value))),
             FrameKind::Init(instance) => {
                 if !value.is_none() {

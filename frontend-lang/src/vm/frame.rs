@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use engine::Scope;
+
 use crate::error::Raised;
 use crate::objects::class::{AttrMap, Class};
 use crate::objects::function::Func;
@@ -44,6 +46,8 @@ pub(crate) struct Frame {
 pub(crate) enum FrameKind {
     /// The result goes to the frame below.
     Call,
+    /// The result goes to the frame below, which is outside of this part.
+    Part(Scope),
     /// The result goes to Rust.
     Entry,
     /// `__init__`: the object goes to the frame below.

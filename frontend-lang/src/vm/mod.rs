@@ -17,6 +17,7 @@ pub(crate) mod long;
 pub(crate) mod matching;
 pub(crate) mod no_module;
 pub(crate) mod operands;
+mod part;
 pub(crate) mod quick;
 pub(crate) mod run;
 pub(crate) mod stack;

@@ -118,6 +118,10 @@ impl Cx {
                 }
                 raised
             }
+            FrameKind::Part(before) => {
+                before.enter();
+                raised
+            }
             _ => raised,
         }
     }

@@ -132,6 +132,7 @@ pub(super) fn colors(kind: NodeKind) -> (&'static str, &'static str) {
         NodeKind::Constant => ("#5f6875", "#a5adb8"),
         NodeKind::Op => ("#465364", "#8f9db0"),
         NodeKind::Fused => ("#6f42b5", "#b094e0"),
+        NodeKind::Part => ("#0d6e70", "#5fb9ba"),
         NodeKind::Control => ("#a8324a", "#e08a9b"),
         NodeKind::Output => ("#1f7a45", "#6cc493"),
     }
@@ -141,9 +142,10 @@ pub(super) fn colors(kind: NodeKind) -> (&'static str, &'static str) {
 fn draw_box(html: &mut Html, node: &GraphNode, (x, y): (f64, f64), width: f64, far: bool) {
     let (ground, border) = colors(node.kind);
     html.tag("g").within(|html| {
-        let detail =
-            if node.detail.is_empty() { String::new() } else { format!(": {}", node.detail) };
-        html.tag("title").text(&format!("{} {} {}{detail}", node.kind.name(), node.id, node.label));
+        let detail = prefixed(": ", &node.detail);
+        let within = prefixed("\nin ", &node.within);
+        let title = format!("{} {} {}{detail}{within}", node.kind.name(), node.id, node.label);
+        html.tag("title").text(&title);
         let shape = html
             .tag("rect")
             .num("x", x - width / 2.0)
@@ -259,17 +261,23 @@ fn plain_node(node: &GraphNode, reads: &HashMap<&str, Vec<&str>>) -> String {
     let kind =
         if node.kind == NodeKind::Op { String::new() } else { format!("{} ", node.kind.name()) };
     let detail = node.detail.replace('\n', "; ");
-    let detail = if detail.is_empty() { String::new() } else { format!(" : {detail}") };
-    format!("  {} = {kind}{}{inputs}{detail}", node.id, node.label)
+    let (detail, within) = (prefixed(" : ", &detail), prefixed(" in ", &node.within));
+    format!("  {} = {kind}{}{inputs}{detail}{within}", node.id, node.label)
+}
+
+/// The text after a prefix; nothing if there is none.
+fn prefixed(prefix: &str, text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{prefix}{text}") }
 }
 
 fn samples() -> Vec<Artifact> {
-    use NodeKind::{Constant, Control, Fused, Input, Op, Output, Parameter};
+    use NodeKind::{Constant, Control, Fused, Input, Op, Output, Parameter, Part};
     let node = |id: &str, label: &str, kind, detail: &str| GraphNode {
         id: id.into(),
         label: label.into(),
         kind,
         detail: detail.into(),
+        within: if label == "matmul" { "fc1".into() } else { String::new() },
         panel: 0,
     };
     let nodes = vec![
@@ -281,7 +289,7 @@ fn samples() -> Vec<Artifact> {
         node("%5", "0.5", Constant, ""),
         node("%6", "mul <&> \"quoted\"", Op, "float32[8, 64]"),
         node("%7", "while loss > 0.001 and steps < 1000", Control, "float32[8, 64]"),
-        node("%8", "softmax", Op, "float32[8, 64]"),
+        node("%8", "head: Classifier", Part, "3 ops, float32[8, 64]"),
         node("%9", "out", Output, "float32[8, 64]"),
     ];
     let pairs =

@@ -219,6 +219,7 @@ pub(super) fn sample() -> Artifact {
         label: label.into(),
         kind,
         detail: detail.into(),
+        within: String::new(),
         panel,
     };
     let nodes = vec![

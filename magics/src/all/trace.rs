@@ -43,6 +43,11 @@ pub(super) static MAGIC: Magic = Magic {
             value: "STAGE",
             help: "of show: raw, optimized, plan or code",
         },
+        Arg::Flag {
+            name: "--depth",
+            value: "N",
+            help: "of show: modules, and ops that consist of others, are one box where they are inside N - 1 others; 0: none is",
+        },
     ],
     on_cell: OnCell::ThenRun,
     run,
@@ -88,7 +93,8 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         }
         ["status"] => Ok(vec![status(cx)]),
         ["show", rest @ ..] if rest.len() < 2 => {
-            show(cx, rest.first().copied(), args.flag("--stage").unwrap_or("optimized"))
+            let stage = args.flag("--stage").unwrap_or("optimized");
+            show(cx, rest.first().copied(), stage, depth(args)?)
         }
         names => names.iter().map(|name| wrap(cx, name, &options, without_host)).collect(),
     }
@@ -174,10 +180,20 @@ fn status_row(subject: &Subject) -> Vec<String> {
     ]
 }
 
+/// To which depth parts are opened.
+fn depth(args: &Args) -> Result<Option<usize>, MagicError> {
+    let Some(text) = args.flag("--depth") else { return Ok(None) };
+    let depth = text.parse().map_err(|_| {
+        MagicError::usage(&MAGIC, format!("--depth takes a number from 0 on, not `{text}`"))
+    })?;
+    Ok(Some(depth))
+}
+
 fn show(
     cx: &mut MagicCx<'_>,
     word: Option<&str>,
     stage: &str,
+    depth: Option<usize>,
 ) -> Result<Vec<Artifact>, MagicError> {
     let stages = [("raw", Stage::Raw), ("optimized", Stage::Optimized), ("plan", Stage::Plan)];
     let found = stages.into_iter().find(|it| it.0 == stage);
@@ -190,7 +206,7 @@ fn show(
         return subjects.iter().map(|it| Ok(Artifact::Text(code(it)?))).collect();
     };
     let names = TensorNames::gather(&mut cx.session.cx);
-    let shown = subjects.iter().map(|it| pictures(it, &names, stage));
+    let shown = subjects.iter().map(|it| pictures(it, &names, stage, depth));
     Ok(shown.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
@@ -206,6 +222,7 @@ fn pictures(
     subject: &Subject,
     names: &TensorNames,
     (name, stage): (&str, Stage),
+    depth: Option<usize>,
 ) -> Result<Vec<Artifact>, MagicError> {
     let latest = subject.traced.latest()?;
     let named = Named::of(subject, &latest, names);
@@ -217,7 +234,7 @@ fn pictures(
     let title = format!("{} ({name}), {calls}", subject.title);
     let opt_level = if stage == Stage::Raw { 0 } else { subject.traced.options().opt_level };
     let graph = passes::optimize(latest.graph, opt_level, &mut Log::default())?;
-    let drawn = graph_view::drawing(&graph, title, &named, names, stage);
+    let drawn = graph_view::drawing(&graph, title, &named, names, (stage, depth));
     let mut shown = vec![Artifact::Graph(drawn)];
     if stage == Stage::Plan {
         shown.push(Artifact::Text(lower::compile(&graph, opt_level >= 3)?.to_string()));

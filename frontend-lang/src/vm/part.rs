@@ -1,0 +1,82 @@
+//! Parts of a program that graphs are shown by: the call of an object whose class is written in the language, such as a module. They are
+//! noted while a trace listens.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use engine::{Scope, trace};
+
+use crate::cx::Cx;
+use crate::error::Raised;
+use crate::native::Res;
+use crate::objects::class::Instance;
+use crate::sym::Sym;
+use crate::value::Value;
+use crate::vm::frame::FrameKind;
+
+impl Cx {
+    /// The part that the call of an object is, if somebody listens.
+    #[inline]
+    pub(super) fn part_of(&self, callee: &Rc<Instance>) -> Option<Scope> {
+        trace::active().then(|| self.new_part(callee))
+    }
+
+    /// The newest frame runs a part, unless it was not pushed.
+    #[inline]
+    pub(super) fn enter_part(
+        &mut self,
+        part: Option<Scope>,
+        pushed: Result<bool, Raised>,
+    ) -> Result<bool, Raised> {
+        if let (Some(part), Ok(true), Some(frame)) = (part, &pushed, self.machine.frames.last_mut())
+        {
+            frame.kind = FrameKind::Part(part.enter());
+        }
+        pushed
+    }
+
+    /// Runs the call of an object from Rust.
+    pub(crate) fn within_part(
+        &mut self,
+        callee: &Rc<Instance>,
+        body: impl FnOnce(&mut Self) -> Res,
+    ) -> Res {
+        let Some(part) = self.part_of(callee) else { return body(self) };
+        let before = part.enter();
+        let result = body(self);
+        before.enter();
+        result
+    }
+
+    #[inline(never)]
+    fn new_part(&self, callee: &Rc<Instance>) -> Scope {
+        let name = self.running_layer().and_then(|outer| name_in(&outer, callee));
+        Scope::here().inside(name.unwrap_or_default(), callee.class.name.as_str())
+    }
+}
+
+/// `conv`, or `layers.0`: what an object calls another one that it holds, itself or in a container.
+fn name_in(outer: &Instance, inner: &Rc<Instance>) -> Option<Cow<'static, str>> {
+    let is_inner = |it: &Value| matches!(it, Value::Instance(it) if Rc::ptr_eq(it, inner));
+    let attrs = outer.attrs.borrow();
+    attrs.iter().find_map(|(name, value)| match value {
+        it if is_inner(it) => Some(name.as_str().into()),
+        // What is held as `_items` is known by its own name.
+        it if *name == Sym::ITEMS => place_in(it, &is_inner).map(Into::into),
+        Value::Instance(held) => {
+            let attrs = held.attrs.borrow();
+            Some(format!("{name}.{}", place_in(attrs.get(&Sym::ITEMS)?, &is_inner)?).into())
+        }
+        it => Some(format!("{name}.{}", place_in(it, &is_inner)?).into()),
+    })
+}
+
+/// The key or the number of an item.
+fn place_in(container: &Value, is: &dyn Fn(&Value) -> bool) -> Option<String> {
+    match container {
+        Value::List(it) => it.items.borrow().iter().position(is).map(|at| at.to_string()),
+        Value::Tuple(it) => it.iter().position(is).map(|at| at.to_string()),
+        Value::Dict(it) => it.key_of(is)?.as_str().map(str::to_string),
+        _ => None,
+    }
+}

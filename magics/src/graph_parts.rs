@@ -1,0 +1,118 @@
+//! How far the modules and composed ops of a graph are opened in a drawing, and what those are called that stay closed.
+
+use std::collections::BTreeMap;
+
+use engine::Scope;
+use engine::graph::{Graph, NodeId, Phase};
+
+use crate::graph_groups::Group;
+
+/// Boxes that one can still look at; a drawing of more keeps modules closed.
+const BOXES: usize = 60;
+
+/// The groups with parts closed that are at this depth; without one, parts are opened as far as the drawing stays readable. Gives the
+/// depth, if parts are closed.
+pub(crate) fn close(
+    graph: &Graph,
+    groups: Vec<Group>,
+    depth: Option<usize>,
+) -> (Vec<Group>, Option<usize>) {
+    let deepest = graph.nodes().iter().map(|it| it.origin.scope.depth()).max().unwrap_or(0);
+    let depth = depth.or_else(|| readable(graph, &groups, deepest));
+    match depth.filter(|it| (1..=deepest).contains(it)) {
+        Some(depth) => (closed_at(graph, groups, depth), Some(depth)),
+        None => (groups, None),
+    }
+}
+
+/// The greatest depth that leaves few enough boxes; none where all parts can be open.
+fn readable(graph: &Graph, groups: &[Group], deepest: usize) -> Option<usize> {
+    let is_box = |it: &&Group| it.phase != Phase::Update;
+    let n_boxes = |depth: usize| {
+        let keys = groups.iter().filter(is_box).map(|it| key(graph, it, depth));
+        keys.fold(Vec::new(), |mut found: Vec<Key>, it| {
+            if !found.contains(&it) {
+                found.push(it);
+            }
+            found
+        })
+        .len()
+    };
+    if groups.iter().filter(is_box).count() <= BOXES {
+        return None;
+    }
+    (1..=deepest).rev().find(|it| n_boxes(*it) <= BOXES).or((deepest > 0).then_some(1))
+}
+
+/// What groups that are drawn as one have in common.
+#[derive(PartialEq)]
+enum Key {
+    Part(Phase, Scope),
+    Alone(NodeId),
+}
+
+fn key(graph: &Graph, group: &Group, depth: usize) -> Key {
+    let scope = &graph.node(group.last()).origin.scope;
+    if group.phase == Phase::Update || scope.depth() < depth {
+        return Key::Alone(group.last());
+    }
+    Key::Part(group.phase, scope.up_to(depth))
+}
+
+fn closed_at(graph: &Graph, groups: Vec<Group>, depth: usize) -> Vec<Group> {
+    let mut parts: Vec<(Key, Group)> = Vec::new();
+    for group in groups {
+        let key = key(graph, &group, depth);
+        match parts.iter_mut().find(|it| it.0 == key) {
+            Some((_, part)) => part.nodes.extend(&group.nodes),
+            None => parts.push((key, group)),
+        }
+    }
+    let closed = parts.into_iter().map(|(key, mut group)| {
+        group.nodes.sort_unstable();
+        if let Key::Part(_, scope) = key {
+            group.part = Some(scope);
+        }
+        (group.last(), group)
+    });
+    // What comes last stands below.
+    closed.collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+/// `layer1.0: BasicBlock`, `gelu`: the names from the outside in, and what the innermost part is.
+pub(crate) fn label(scope: &Scope) -> String {
+    let (path, kind) = (path(scope), scope.part().map_or("", |it| it.kind));
+    if scope.part().is_none_or(|it| it.name.is_empty()) {
+        kind.into()
+    } else {
+        format!("{path}: {kind}")
+    }
+}
+
+/// `layer1.0.conv1`: the names of the parts from the outside in; empty outside of what has a name.
+pub(crate) fn path(scope: &Scope) -> String {
+    let outwards = std::iter::successors(Some(scope.clone()), |it| Some(it.outer()));
+    let inside = outwards.take_while(|it| it.part().is_some());
+    let mut names: Vec<String> =
+        inside.filter_map(|it| it.part().map(|it| it.name.to_string())).collect();
+    names.retain(|it| !it.is_empty());
+    names.reverse();
+    names.join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_called_by_their_way_from_the_outside() {
+        let net = Scope::NONE.inside("", "Net");
+        let block = net.clone().inside("layer1.0", "Block");
+        let conv = block.clone().inside("conv", "Conv2d");
+        let gelu = conv.clone().inside("", "gelu");
+        let labels = [&net, &block, &conv, &gelu].map(label);
+        assert_eq!(labels, ["Net", "layer1.0: Block", "layer1.0.conv: Conv2d", "gelu"]);
+        assert_eq!(path(&gelu), "layer1.0.conv");
+        assert_eq!(path(&Scope::NONE), "");
+    }
+}
