@@ -9,9 +9,9 @@ use engine::{Number, Scope};
 
 use crate::artifact::{Graph as Drawing, GraphEdge, GraphNode, GraphPanel, NodeKind};
 use crate::graph_groups::{self, Group};
-use crate::graph_parts;
 use crate::tensor_names::TensorNames;
 use crate::traced::Named;
+use crate::{graph_parts, graph_random};
 
 /// Most rows of updates; more are counted.
 const ROWS: usize = 24;
@@ -62,6 +62,7 @@ pub(crate) fn drawing(
     let mut view = View { graph, named, names, group_of, lasts, drawn };
     view.panels(&groups);
     view.inputs(&groups);
+    view.drawn.nodes.extend(graph_random::input(graph, &groups, panel));
     let mut n_rows = 0;
     for (at, group) in groups.iter().enumerate() {
         match group.phase {
@@ -74,6 +75,9 @@ pub(crate) fn drawing(
         }
     }
     view.rest(groups.iter().filter(|it| it.phase == Phase::Update).skip(ROWS));
+    if !view.drawn.panels.is_empty() {
+        view.drawn.nodes.extend(graph_random::row(graph, panel));
+    }
     view.drawn
 }
 
@@ -195,6 +199,9 @@ impl View<'_> {
             node.within = graph_parts::path(scope);
         }
         self.edges(&self.reads(at, group), last);
+        if graph_random::draws(self.graph, group).next().is_some() {
+            self.edge(graph_random::ID.into(), last);
+        }
     }
 
     /// What the updates of one parameter, or of several that depend on each other, read and do.
@@ -241,13 +248,14 @@ impl View<'_> {
 
     /// Arrows from what is drawn already.
     fn edges(&mut self, sources: &[(NodeId, String)], to: NodeId) {
-        for (source, _) in sources {
-            let from = id_of(*source);
-            let edge = GraphEdge { from, to: id_of(to), label: String::new() };
-            let is_drawn = self.drawn.nodes.iter().any(|it| it.id == edge.from);
-            if is_drawn && !self.drawn.edges.contains(&edge) {
-                self.drawn.edges.push(edge);
-            }
+        sources.iter().for_each(|it| self.edge(id_of(it.0), to));
+    }
+
+    fn edge(&mut self, from: String, to: NodeId) {
+        let edge = GraphEdge { from, to: id_of(to), label: String::new() };
+        let is_drawn = self.drawn.nodes.iter().any(|it| it.id == edge.from);
+        if is_drawn && !self.drawn.edges.contains(&edge) {
+            self.drawn.edges.push(edge);
         }
     }
 

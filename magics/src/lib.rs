@@ -13,6 +13,7 @@ pub mod elsewhere;
 pub mod from_value;
 mod graph_groups;
 mod graph_parts;
+mod graph_random;
 mod graph_view;
 pub mod help;
 pub mod notebook;

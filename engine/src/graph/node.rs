@@ -125,7 +125,7 @@ impl Node {
         }
     }
 
-    /// Whether it must run even when nobody uses it.
+    /// Whether it draws random numbers, and so must run even when nobody uses it.
     pub fn is_effect(&self) -> bool {
         matches!(&self.kind, Kind::Op { op, attrs, .. } if !op.is_pure(attrs))
     }
@@ -273,6 +273,12 @@ impl Graph {
         let key = op.is_pure(attrs).then(|| op_key(op, inputs, attrs));
         let kind = Kind::Op { op, attrs: attrs.clone(), inputs: inputs.into() };
         self.cons(key, kind, metas).node
+    }
+
+    /// The nodes that draw random numbers. Their order is that of the draws: the stream of random numbers is state that each of them takes
+    /// from the one before, and the run leaves it where the last has.
+    pub fn draws(&self) -> impl Iterator<Item = NodeId> {
+        (0..).zip(&self.nodes).filter(|it| it.1.is_effect()).map(|it| it.0)
     }
 
     /// A tensor without elements that stands for a value in inference.

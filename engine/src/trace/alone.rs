@@ -134,12 +134,8 @@ impl Alone {
         };
         let feeds = sources.iter().map(feed).collect::<Result<Vec<_>>>()?;
         let n_results = graph.outputs.len();
-        let path = tree.path(ROOT, end);
-        let is_drawn = |id: &StepId| {
-            let step = tree.step(*id);
-            step.op.is_some_and(|op| !op.is_pure(&step.attrs))
-        };
-        let (n_ops, draws) = (path.len(), path.iter().any(is_drawn));
+        let n_ops = tree.path(ROOT, end).len();
+        let draws = graph.draws().next().is_some();
         let stored = stored().map(|it| it.at as usize).collect();
         Ok(Self { traced, plan: lower(graph, options)?, feeds, n_results, stored, n_ops, draws })
     }
