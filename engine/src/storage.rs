@@ -44,7 +44,7 @@ pub(crate) fn filled<T: Plain>(mut bytes: Bytes, values: &[T]) -> Result<Bytes> 
 /// The number as an element of `dtype`, in the low bytes.
 pub(crate) fn bits_of(number: Number, dtype: DType) -> u128 {
     match dtype {
-        DType::Bool => u128::from(number.as_f64() != 0.0 || number.imag() != 0.0),
+        DType::Bool => u128::from(!number.is_zero()),
         DType::C64 | DType::C128 => {
             let part = |it: f64| u128::from(Mem::of(dtype.part()).bits(Number::Float(it)));
             part(number.imag()) << (4 * dtype.size()) | part(number.as_f64())

@@ -73,3 +73,23 @@ for weights, count, again in [([0.0, 0.0], 1, False), ([1.0, -1.0], 1, False), (
         print("drawn")
     except (RuntimeError, ValueError):
         print("refused")
+
+# Where numbers are 0, or infinite. Zeros have no sign here.
+inf = float("inf")
+ends = torch.tensor([0j, 1 + 0j, -1 + 0j, complex(inf, 0), complex(-inf, 0), complex(inf, 1), complex(1, -2)], dtype=torch.complex128)
+for f in [torch.log2, torch.log10, torch.exp, torch.exp2, torch.sin, torch.sinh, torch.sqrt, torch.reciprocal, torch.rsqrt, lambda x: torch.ones_like(x) / x, lambda x: torch.full_like(x, 2 - 1j) / x]:
+    print(torch.view_as_real(f(ends)) + 0)
+high = torch.tensor([complex(0, inf), complex(2, -inf), complex(-1, inf)], dtype=torch.complex128)
+print(torch.view_as_real(torch.sqrt(high)), torch.view_as_real(torch.log10(high)), torch.view_as_real(torch.reciprocal(high)) + 0)
+for divisor in [0j, complex(inf, 0), complex(0, -inf), 2 - 1j]:
+    print(torch.view_as_real(torch.tensor([1 + 2j, 0j, -3 + 0j, 0.5j], dtype=torch.complex128) / divisor) + 0)
+
+# One number of a tensor.
+for number in [1 + 2j, 3 + 0j, 2j, 0j]:
+    t = torch.tensor(number)
+    print(bool(t), complex(t), torch.full_like(t, number * 2), "then" if t else "else")
+    for kind in [float, int]:
+        try:
+            print(kind(t))
+        except RuntimeError as error:
+            print(str(error).split("\n")[0])

@@ -51,6 +51,11 @@ impl Number {
         }
     }
 
+    /// Whether it is 0, or False.
+    pub fn is_zero(self) -> bool {
+        self.as_f64() == 0.0 && self.imag() == 0.0
+    }
+
     /// Whether it can become an element of a dtype. Below 0 it may wrap where the dtype has no sign.
     pub fn fits(self, dtype: DType) -> bool {
         match dtype.int_range() {

@@ -52,8 +52,8 @@ fn int_of_object(cx: &mut Cx, value: &Value) -> Res {
     if value.as_tensor().is_some_and(|it| it.look() == Look::Array) {
         return Err(type_error(ONLY_ONE));
     }
-    if let Some(several) = several_elements(value) {
-        return Err(several);
+    if let Some(refused) = not_one_number(value, "int64_t") {
+        return Err(refused);
     }
     Err(type_error(format!(
         "int() argument must be a string, a bytes-like object or a real number, not '{}'",
@@ -61,12 +61,17 @@ fn int_of_object(cx: &mut Cx, value: &Value) -> Res {
     )))
 }
 
-/// The error of a tensor of several elements, or of none that is known, where one number is needed.
-fn several_elements(value: &Value) -> Option<Raised> {
+/// The error of a tensor of several elements, of none that is known, or of one that is not real, where a number of this type is needed.
+fn not_one_number(value: &Value, wanted: &str) -> Option<Raised> {
     let tensor = value.as_tensor()?.get();
     let n = tensor.numel();
     if n == 1 && tensor.is_meta() {
         return Some(engine::Error::NoItem.into());
+    }
+    if n == 1 && tensor.dtype().is_complex() {
+        let words = format!("value cannot be converted to type {wanted} without overflow");
+        let help = "the number has an imaginary part: take `.real`, `.abs()`, or `complex(x)`";
+        return Some(runtime_error(words).with_help(Some(help.to_owned())));
     }
     let raised = || value_error("only one element tensors can be converted to Python scalars");
     (n != 1).then(|| raised().with_help(Some(several(n))))
@@ -120,7 +125,7 @@ pub fn new_float(cx: &mut Cx, args: Args<'_>) -> Res {
         None if args[1].as_tensor().is_some_and(|it| it.look() == Look::Array) => {
             Err(type_error(ONLY_ONE))
         }
-        None => Err(several_elements(&args[1]).unwrap_or_else(|| {
+        None => Err(not_one_number(&args[1], "double").unwrap_or_else(|| {
             type_error(format!(
                 "float() argument must be a string or a real number, not '{}'",
                 type_name(&args[1])

@@ -1,6 +1,7 @@
 //! Functions of numbers.
 
 use crate::native::*;
+use crate::objects::complex::Complex;
 use crate::objects::number::{float_to_int, overflow, round_half_even};
 use crate::operate::binary;
 
@@ -45,14 +46,18 @@ fn divmod(cx: &mut Cx, args: Args<'_>) -> Res {
             return Ok(found);
         }
     }
+    let is_complex = |it: &Value| it.core().downcast::<Complex>().is_some();
     match (a.as_float(), b.as_float()) {
+        _ if is_complex(a) || is_complex(b) => {
+            return Err(binary::unsupported("divmod()", a, b));
+        }
         (Some(_), Some(0.0)) if a.as_int().is_none() || b.as_int().is_none() => {
             return Err(zero_division("float divmod()"));
         }
         (Some(_), Some(_)) => {}
         _ if matches!(a.core(), Value::Instance(_) | Value::Object(_) | Value::Tensor(_)) => {}
         _ if matches!(b.core(), Value::Instance(_) | Value::Object(_) | Value::Tensor(_)) => {}
-        _ => return Err(crate::operate::binary::unsupported("divmod()", a, b)),
+        _ => return Err(binary::unsupported("divmod()", a, b)),
     }
     let quotient = cx.binary(BinaryOp::FloorDiv, a, b)?;
     let rest = cx.binary(BinaryOp::Mod, &args[0], &args[1])?;
@@ -150,7 +155,7 @@ fn round(cx: &mut Cx, args: Args<'_>) -> Res {
             if let Some(result) = cx.call_special(&args[0], Sym::ROUND, extra)? {
                 return Ok(result);
             }
-            if args[0].as_native().is_some() {
+            if args[0].as_native().is_some() && args[0].core().downcast::<Complex>().is_none() {
                 return cx.call_method(&args[0], Sym::new("round"), extra);
             }
             Err(type_error(format!("type {} doesn't define __round__ method", type_name(&args[0]))))

@@ -124,8 +124,7 @@ impl Complex {
         } else {
             self.by_angle(other)
         };
-        let overflows = [res.real, res.imag].into_iter().any(f64::is_infinite);
-        if overflows && [self.real, self.imag].into_iter().all(f64::is_finite) {
+        if [res.real, res.imag].into_iter().any(f64::is_infinite) {
             return Err(overflow_error("complex exponentiation"));
         }
         Ok(res)

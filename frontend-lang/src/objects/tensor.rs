@@ -572,14 +572,16 @@ impl NativeObject for TensorObj {
         note_abstract(&value);
         let one = if self.is_array() { value.rank() == 0 } else { value.numel() == 1 };
         let whole = !value.dtype().is_float() && one;
-        whole.then(|| value.item().ok().map(engine::Number::as_i64)).flatten()
+        let item = whole.then(|| value.item().ok()).flatten()?;
+        (item.imag() == 0.0).then(|| item.as_i64())
     }
 
     fn as_float(&self) -> Option<f64> {
         let value = self.get();
         note_abstract(&value);
         let one = if self.is_array() { value.rank() == 0 } else { value.numel() == 1 };
-        one.then(|| value.item().ok().map(engine::Number::as_f64)).flatten()
+        let item = one.then(|| value.item().ok()).flatten()?;
+        (item.imag() == 0.0).then(|| item.as_f64())
     }
 
     fn format(&self, cx: &mut Cx, spec: &str) -> Result<Option<String>, Raised> {

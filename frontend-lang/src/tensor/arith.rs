@@ -189,7 +189,7 @@ pub fn truth(tensor: &Tensor) -> Result<bool, Raised> {
         };
         return Err(runtime_error(words).with_help(Some(several(n))));
     }
-    Ok(tensor.item()?.as_f64() != 0.0)
+    Ok(!tensor.item()?.is_zero())
 }
 
 /// `item in tensor`: whether any element equals it.

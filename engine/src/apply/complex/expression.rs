@@ -53,16 +53,16 @@ impl Evaluation<'_> {
     }
 
     fn unary(&self, op: UnOp, x: &Pair) -> Result<Pair> {
-        let scaled = |base: f64| x.log()?.mul(&number(1.0 / base.ln()));
+        let of_base = |base: f64| x.log()?.scaled(1.0 / base.ln());
         let one = number(1.0);
         match op {
             UnOp::Neg => x.neg(),
             UnOp::Abs => x.abs(),
             UnOp::Exp => x.exp(),
-            UnOp::Exp2 => x.mul(&number(std::f64::consts::LN_2))?.exp(),
+            UnOp::Exp2 => x.scaled(std::f64::consts::LN_2)?.exp(),
             UnOp::Log => x.log(),
-            UnOp::Log2 => scaled(2.0),
-            UnOp::Log10 => scaled(10.0),
+            UnOp::Log2 => of_base(2.0),
+            UnOp::Log10 => of_base(10.0),
             UnOp::Sqrt => x.sqrt(),
             UnOp::Rsqrt => one.div(&x.sqrt()?),
             UnOp::Recip => one.div(x),

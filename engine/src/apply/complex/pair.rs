@@ -75,6 +75,11 @@ impl Pair {
         })
     }
 
+    /// Times a real number, part by part.
+    pub(super) fn scaled(&self, factor: f64) -> Result<Self> {
+        self.each(|it| mul(it, &num(factor)))
+    }
+
     /// The parts of both where one of them is complex.
     fn beside(&self, other: &Self) -> Option<[Tensor; 2]> {
         let is_real = self.imag.is_none() && other.imag.is_none();
@@ -102,14 +107,14 @@ impl Pair {
         Ok(Self::new(sub(&mul(a, c)?, &mul(b, d)?)?, add(&mul(a, d)?, &mul(b, c)?)?))
     }
 
-    /// Both divided by the larger part of the divisor first, so that its square is in range.
+    /// Both divided by the larger part of the divisor first, so that its square is in range. By 0, each part is divided by it.
     pub(super) fn div(&self, other: &Self) -> Result<Self> {
         let Some([b, d]) = &self.beside(other) else {
             return Ok(Self::real(div(&self.real, &other.real)?));
         };
         let (a, c) = (&self.real, &other.real);
         let scale = largest(c, d)?;
-        let (c, d) = (div(c, &scale)?, div(d, &scale)?);
+        let (c, d) = (unit(c, &scale, 1.0)?, unit(d, &scale, 0.0)?);
         let square = mul(&add(&mul(&c, &c)?, &mul(&d, &d)?)?, &scale)?;
         let real = add(&mul(a, &c)?, &mul(b, &d)?)?;
         let imag = sub(&mul(b, &c)?, &mul(a, &d)?)?;
@@ -126,7 +131,7 @@ impl Pair {
 
     pub(super) fn exp(&self) -> Result<Self> {
         let (size, angle) = (f::exp(&self.real)?, self.imag());
-        Ok(Self::new(mul(&size, &f::cos(&angle)?)?, mul(&size, &f::sin(&angle)?)?))
+        Ok(Self::new(mul(&size, &f::cos(&angle)?)?, times(&size, &f::sin(&angle)?)?))
     }
 
     pub(super) fn log(&self) -> Result<Self> {
@@ -145,7 +150,9 @@ impl Pair {
         let sum = add(&self.abs()?.real, &width)?;
         let is_zero = eq(&sum, &num(0.0))?;
         let u = f::sqrt(&div(&select_where(&is_zero, &num(1.0), &sum)?, &num(2.0))?)?;
-        let v = div(&height, &mul(&u, &num(2.0))?)?;
+        let infinite = num(f64::INFINITY);
+        let ratio = div(&height, &mul(&u, &num(2.0))?)?;
+        let v = select_where(&eq(&height, &infinite)?, &infinite, &ratio)?;
         let size = select_where(&is_left, &u, &v)?;
         let signed = select_where(&is_below, &neg(&size)?, &size)?;
         let root = select_where(&is_left, &v, &u)?;
@@ -157,12 +164,13 @@ impl Pair {
 
     pub(super) fn sin(&self) -> Result<Self> {
         let (x, y) = (&self.real, &self.imag());
-        Ok(Self::new(mul(&f::sin(x)?, &cosh(y)?)?, mul(&f::cos(x)?, &sinh(y)?)?))
+        Ok(Self::new(times(&cosh(y)?, &f::sin(x)?)?, times(&f::cos(x)?, &sinh(y)?)?))
     }
 
     pub(super) fn cos(&self) -> Result<Self> {
         let (x, y) = (&self.real, &self.imag());
-        Ok(Self::new(mul(&f::cos(x)?, &cosh(y)?)?, neg(&mul(&f::sin(x)?, &sinh(y)?)?)?))
+        let imag = times(&sinh(y)?, &f::sin(x)?)?;
+        Ok(Self::new(mul(&f::cos(x)?, &cosh(y)?)?, neg(&imag)?))
     }
 
     pub(super) fn sinh(&self) -> Result<Self> {
@@ -255,6 +263,32 @@ pub(super) fn select(condition: &Tensor, yes: &Pair, no: &Pair) -> Result<Pair> 
         return Ok(Pair::real(real));
     }
     Ok(Pair::new(real, select_where(condition, &yes.imag(), &no.imag())?))
+}
+
+/// A part of a divisor over the larger one; one that is infinite counts as 1 beside it, and so does `at_zero` where both are 0.
+fn unit(part: &Tensor, scale: &Tensor, at_zero: f64) -> Result<Tensor> {
+    if let (Some(part), Some(scale)) = (number(part), number(scale)) {
+        return Ok(num(match scale {
+            0.0 => at_zero,
+            f64::INFINITY if part.is_infinite() => part.signum(),
+            scale => part / scale,
+        }));
+    }
+    let quotient = div(part, scale)?;
+    let infinite = num(f64::INFINITY);
+    let ends = select_where(&eq(part, &infinite)?, &num(1.0), &quotient)?;
+    let ends = select_where(&eq(part, &num(f64::NEG_INFINITY))?, &num(-1.0), &ends)?;
+    select_where(&eq(scale, &num(0.0))?, &num(at_zero), &ends)
+}
+
+/// A product that is 0 where one of both is, also beside what is infinite or NaN.
+fn times(x: &Tensor, y: &Tensor) -> Result<Tensor> {
+    let product = mul(x, y)?;
+    let is_nan = ne(&product, &product)?;
+    [x, y].into_iter().try_fold(product, |product, it| {
+        let is_zero = logical_and(&is_nan, &eq(it, &num(0.0))?)?;
+        select_where(&is_zero, it, &product)
+    })
 }
 
 /// Whether a real number is below 0, or -0.0.

@@ -17,7 +17,7 @@ pub static OP: OpDef = OpDef {
     meaning: Meaning::Composed,
     params: &[
         Param::tensor("input"),
-        Param::required("fill_value", ParamKind::Float),
+        Param::required("fill_value", ParamKind::Number),
         Param::with("dtype", ParamKind::OptDType, Default::None),
     ],
     dtypes: DTypeRule::Any,
