@@ -107,12 +107,25 @@ impl<'a> AdmitCx<'a> {
         }
     }
 
-    /// Calls `look` with each element of input `idx`, which holds whole numbers.
-    pub fn each_int(&self, idx: usize, mut look: impl FnMut(i64) -> Result<()>) -> Result<()> {
+    /// Asks of each element of input `idx`, which holds whole numbers, whether it fits; of the first that does not, `refused` is the error.
+    pub fn each_int(
+        &self,
+        idx: usize,
+        fits: impl Fn(i64) -> bool,
+        refused: impl Fn(i64) -> Error,
+    ) -> Result<()> {
         self.elements(idx, |it| {
             let all = indices(self.op.name, it)?;
             let mut pieces = interrupt::pieces(all.len());
-            pieces.try_for_each(|it| all[it].iter().copied().try_for_each(&mut look))
+            pieces.try_for_each(|it| {
+                // All of a piece are asked at once: hardly ever does one not fit.
+                let piece = &all[it];
+                if piece.iter().fold(true, |all, it| all & fits(*it)) {
+                    return Ok(());
+                }
+                let bad = piece.iter().copied().find(|it| !fits(*it));
+                bad.map_or(Ok(()), |it| Err(refused(it)))
+            })
         })
     }
 }

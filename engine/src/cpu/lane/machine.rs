@@ -4,13 +4,14 @@
 //! **Invariant:** `Code::new` checks every register of every instruction, `run` every operand against the code.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use smallvec::SmallVec;
 
 use super::geometry::{Access, Block, Geometry};
 use super::operands::{Made, Numbers, Operand, check};
-use super::{Kern, Lane, Mem};
+use super::{Kern, Lane, Mem, ahead};
 use crate::cpu::interrupt;
 use crate::cpu::pool::for_each_chunk;
 use crate::cpu::view::{OutView, View};
@@ -400,6 +401,7 @@ impl Run<'_> {
             each_tile = self.run_once(&regs, filled, &mut fault);
         }
         let mut outputs: SmallVec<[*mut u8; 4]> = SmallVec::from_slice(&self.outputs);
+        let looks_ahead = tile == TILE && self.is_large();
         for run in 0..block.count {
             let low = block.first + run * block.step;
             if !first.is_null() {
@@ -413,6 +415,9 @@ impl Run<'_> {
             while at < high {
                 let n = tile.min(high - at);
                 self.place(regs, places, at, n);
+                if looks_ahead {
+                    self.look_ahead(places.1, at + n..high.min(at + 2 * n));
+                }
                 for (idx, it) in code.instrs.iter().enumerate() {
                     if idx < 64 && each_tile >> idx & 1 == 0 {
                         continue;
@@ -425,6 +430,19 @@ impl Run<'_> {
             }
         }
         fault
+    }
+
+    /// Whether an output is too large for the nearer caches.
+    fn is_large(&self) -> bool {
+        self.code.outputs.iter().any(|it| self.numel * it.size() >= ahead::LEAST)
+    }
+
+    /// Asks for the places of elements that will be written next.
+    fn look_ahead(&self, outputs: &[*mut u8], next: Range<usize>) {
+        for (base, mem) in outputs.iter().zip(&self.code.outputs) {
+            let start = base.wrapping_add(next.start * mem.size());
+            ahead::of_writes(start, next.len() * mem.size());
+        }
     }
 
     /// Runs what gives the same in every tile, such as the conversion of a number. The bits of the instructions that are left,

@@ -5,6 +5,7 @@
 //! thread or the instruction set. All sets use the same formulas ([`crate::math`]); where the processor has no fused multiply-add, the
 //! library's exact emulation is called.
 
+mod ahead;
 mod binary;
 mod convert;
 mod finish;

@@ -57,22 +57,10 @@ pub(crate) fn index_dtype(op: &'static str, index: &Tensor) -> Result<()> {
     Err(Error::DType { op, dtype: index.dtype(), allowed: "int64 or int32 as index" })
 }
 
-/// An index as a position; counts from the end when negative.
-#[inline]
-pub(crate) fn checked(op: &'static str, index: i64, size: usize, dim: usize) -> Result<usize> {
-    let at = if index < 0 { index + size as i64 } else { index };
-    if (0..size as i64).contains(&at) {
-        Ok(at as usize)
-    } else {
-        Err(Error::IndexRange { op, index, size, dim })
-    }
-}
-
-/// As [`checked`], for what does not count from the end: rows of a table, classes, places along a dimension.
-#[inline]
-pub(crate) fn from_start(op: &'static str, index: i64, size: usize, dim: usize) -> Result<usize> {
-    let at = usize::try_from(index).ok().filter(|it| *it < size);
-    at.ok_or(Error::IndexRange { op, index, size, dim })
+/// Refuses elements of operand `idx` that are no positions in a dimension of this size, from the start: rows of a table, classes.
+pub(crate) fn admit_places(cx: &AdmitCx<'_>, idx: usize, size: usize, dim: usize) -> Result<()> {
+    let fits = |at: i64| (at as u64) < size as u64;
+    cx.each_int(idx, fits, |index| Error::IndexRange { op: cx.op.name, index, size, dim })
 }
 
 /// An admitted index as a position.
@@ -86,14 +74,16 @@ pub(crate) fn place(index: i64, size: usize) -> usize {
 pub(crate) fn admit_along(cx: &AdmitCx<'_>) -> Result<()> {
     let dim = resolve_dim(cx.op.name, cx.int(0), cx.shape(0).rank())?;
     let size = cx.shape(0).get(dim).copied().unwrap_or(1);
-    cx.each_int(1, |at| from_start(cx.op.name, at, size, dim).map(drop))
+    admit_places(cx, 1, size, dim)
 }
 
 /// As [`admit_along`], for operands from `first` on that index the leading dimensions of the first, and may count from the end.
 pub(crate) fn admit_leading(cx: &AdmitCx<'_>, first: usize) -> Result<()> {
     let sizes = cx.shape(0).iter().enumerate();
     (first..cx.n_inputs()).zip(sizes).try_for_each(|(idx, (dim, &size))| {
-        cx.each_int(idx, |at| checked(cx.op.name, at, size, dim).map(drop))
+        let (least, most) = (-(size as i64), size as i64);
+        let refused = |index| Error::IndexRange { op: cx.op.name, index, size, dim };
+        cx.each_int(idx, |at| least <= at && at < most, refused)
     })
 }
 
@@ -101,10 +91,14 @@ pub(crate) fn admit_leading(cx: &AdmitCx<'_>, first: usize) -> Result<()> {
 #[inline]
 pub(crate) fn add_row<T: Num>(row: &mut [T], more: &[T], dtype: DType) {
     let is_bool = dtype == DType::Bool;
-    for (slot, &it) in row.iter_mut().zip(more) {
-        let sum = slot.plus(it);
-        *slot = if is_bool && sum != T::ZERO { T::ONE } else { sum };
-    }
+    row.iter_mut().zip(more).for_each(|(slot, it)| add_one(slot, *it, is_bool));
+}
+
+/// As [`add_row`], one element.
+#[inline]
+pub(crate) fn add_one<T: Num>(slot: &mut T, more: T, is_bool: bool) {
+    let sum = slot.plus(more);
+    *slot = if is_bool && sum != T::ZERO { T::ONE } else { sum };
 }
 
 /// How index tensors on the leading dimensions address the rows of a tensor: one start per broadcast position.
@@ -186,11 +180,12 @@ impl<'a> Spread<'a> {
         let layout = Layout { shape: self.index_shape.clone(), strides, offset: 0 };
         let mut at = 0;
         strided::for_each_run([&layout], |[start], len, [stride]| {
-            for it in 0..len {
-                let index = self.index[at] as usize;
-                body(at, start + it * stride as usize + index * step);
-                at += 1;
+            let mut to = start;
+            for (from, index) in (at..).zip(&self.index[at..at + len]) {
+                body(from, to + *index as usize * step);
+                to += stride as usize;
             }
+            at += len;
         });
     }
 }

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::from_start;
+use super::admit_places;
 use crate::cpu::interrupt;
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::AdmitCx;
@@ -66,12 +66,13 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 fn admits(cx: &AdmitCx<'_>) -> Result<()> {
     let mut n_classes = cx.int(0);
     if n_classes < 0 {
-        cx.each_int(0, |it| {
-            n_classes = n_classes.max(it + 1);
+        cx.elements(0, |it| {
+            let greatest = indices(cx.op.name, it)?.iter().copied().max();
+            n_classes = greatest.unwrap_or(-1).saturating_add(1);
             Ok(())
         })?;
     }
-    cx.each_int(0, |it| from_start(cx.op.name, it, n_classes.max(0) as usize, 0).map(drop))
+    admit_places(cx, 0, n_classes.max(0) as usize, 0)
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

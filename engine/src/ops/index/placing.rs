@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{Spread, add_row, index_dtype};
+use super::{Spread, add_one, index_dtype};
 use crate::cpu::elements::{self, Elements};
 use crate::cpu::typed::{self, Plain};
 use crate::cpu::view::View;
@@ -62,8 +62,9 @@ pub(super) fn add(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let (spread, dtype) = (spread(cx)?, cx.outputs[0].dtype());
     with_dtype!(dtype, T => {
         let src = source::<T>(&cx.inputs[1], cx.inputs[0].shape(), dtype)?;
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        spread.for_each(|from, to| add_row(&mut out[to..=to], &src[from..=from], dtype));
+        let (src, out) = (&*src, cx.outputs[0].as_mut_slice::<T>());
+        let is_bool = dtype == DType::Bool;
+        spread.for_each(|from, to| add_one(&mut out[to], src[from], is_bool));
     });
     Ok(())
 }
@@ -73,7 +74,7 @@ pub(super) fn put(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let (spread, dtype) = (spread(cx)?, cx.outputs[0].dtype());
     with_size!(dtype, T => {
         let src = source::<T>(&cx.inputs[1], cx.inputs[0].shape(), dtype)?;
-        let out = cx.outputs[0].as_mut_slice::<T>();
+        let (src, out) = (&*src, cx.outputs[0].as_mut_slice::<T>());
         spread.for_each(|from, to| out[to] = src[from]);
     });
     Ok(())
@@ -86,14 +87,17 @@ pub(super) fn spread<'a>(cx: &KernelCx<'_, 'a>) -> Result<Spread<'a>> {
 }
 
 /// The elements that an index of `shape` names, in row-major order; a number, which has a shape of its own, stands for all of them.
-pub(super) fn source<T: Plain + Default>(
-    src: &View<'_>,
+pub(super) fn source<'a, T: Plain + Default>(
+    src: &View<'a>,
     shape: &Shape,
     dtype: DType,
-) -> Result<Elements<'static, T>> {
+) -> Result<Elements<'a, T>> {
     let elements = if src.shape().rank() == shape.rank() && src.dtype() == dtype {
         let part = Layout { shape: shape.clone(), ..src.layout().clone() };
-        strided::gather(src.buffer::<T>(), &part)
+        match part.is_contiguous() {
+            true => Elements::Lent(&src.buffer::<T>()[part.offset..][..shape.numel()]),
+            false => strided::gather(src.buffer::<T>(), &part),
+        }
     } else {
         let bytes = storage::from_number(src.first().unwrap_or(Number::Int(0)), dtype)?;
         let number = typed::slice::<T>(&bytes)[0];

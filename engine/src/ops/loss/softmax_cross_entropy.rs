@@ -97,10 +97,8 @@ pub(super) fn checked_rows(cx: &InferCx<'_>) -> Result<usize> {
 /// Classes count from 0 only.
 pub(super) fn admit_classes(cx: &AdmitCx<'_>) -> Result<()> {
     let (op, ignored, n_classes) = (cx.op.name, cx.int(0), cx.shape(0)[1]);
-    cx.each_int(1, |class| {
-        let fits = class == ignored || usize::try_from(class).is_ok_and(|it| it < n_classes);
-        if fits { Ok(()) } else { Err(Error::Class { op, class, n_classes }) }
-    })
+    let fits = |class: i64| class == ignored || (class as u64) < n_classes as u64;
+    cx.each_int(1, fits, |class| Error::Class { op, class, n_classes })
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
