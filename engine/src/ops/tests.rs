@@ -210,6 +210,41 @@ fn updates_in_place_what_the_op_gives() {
     }
 }
 
+/// The same of elementwise ops, of so many elements that vectors compute them, and with numbers that are far away or none.
+#[test]
+fn elementwise_ops_in_place_give_the_same_bits() {
+    let numbers = [0.5, -2.25, 0.0, -0.0, 3.0, 1e30, f64::INFINITY, f64::NAN, -7.5, 0.125, 1e-30];
+    let elements = |skip: usize| (0..1000).map(move |it| numbers[(it * 7 + skip) % numbers.len()]);
+    let mut n_done = 0;
+    for op in ops::all().filter(|it| it.body.is_elementwise()) {
+        for dtype in [DType::F32, DType::F64, DType::I64, DType::U8] {
+            let operand = |at: usize| {
+                let whole = |it: f64| if it.is_nan() { 0.0 } else { it.clamp(-9.0, 9.0) };
+                let of_dtype = |it: f64| if dtype.is_float() { it } else { whole(it) };
+                let elements: Vec<f64> = elements(at).map(of_dtype).collect();
+                let tensor = Tensor::from_vec(&elements, Shape::from([1000])).unwrap();
+                functional::to(&tensor, dtype).unwrap()
+            };
+            let inputs: Vec<Tensor> = (0..op.n_tensors()).map(operand).collect();
+            let Ok(expected) = apply_one(op, &inputs, &op.default_attrs()) else { continue };
+            let mut own = operand(0);
+            if apply_in_place(op, &mut own, None, &inputs[1..], &op.default_attrs())
+                .unwrap_or(false)
+            {
+                n_done += 1;
+                // Which of two NaNs a product is, is left to the processor.
+                let bits = |it: &Tensor| -> Vec<Option<u64>> {
+                    let elements = it.to_f64_vec().unwrap().into_iter();
+                    elements.map(|it| (!it.is_nan()).then_some(it.to_bits())).collect()
+                };
+                assert_eq!(own.dtype(), expected.dtype(), "{}", op.name);
+                assert_eq!(bits(&own), bits(&expected), "{} of {dtype}", op.name);
+            }
+        }
+    }
+    assert!(n_done > 100, "only {n_done} ran in place");
+}
+
 #[test]
 fn gradients_agree_with_pytorch() {
     let check = |case: &Case| {

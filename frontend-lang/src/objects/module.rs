@@ -88,6 +88,13 @@ impl Globals {
         drop(old);
     }
 
+    /// The first name, but for those that begin with `_`, whose value is so.
+    pub(crate) fn name_of(&self, is: impl Fn(&Value) -> bool) -> Option<Sym> {
+        let slots = self.slots.borrow();
+        let mut named = slots.iter().filter(|it| is(&it.value)).map(|it| it.name);
+        named.find(|it| !it.as_str().starts_with('_'))
+    }
+
     /// All assigned names and values, in order of first use.
     pub fn entries(&self) -> Vec<(Sym, Value)> {
         let slots = self.slots.borrow();

@@ -50,8 +50,16 @@ impl Cx {
 
     #[inline(never)]
     fn new_part(&self, callee: &Rc<Instance>) -> Scope {
-        let name = self.running_layer().and_then(|outer| name_in(&outer, callee));
-        Scope::here().inside(name.unwrap_or_default(), callee.class.name.as_str())
+        let here = Scope::here();
+        let name = match here.part() {
+            Some(_) => self.running_layer().and_then(|outer| name_in(&outer, callee)),
+            None => {
+                let is_callee =
+                    |it: &Value| matches!(it, Value::Instance(it) if Rc::ptr_eq(it, callee));
+                self.globals.name_of(is_callee).map(|it| it.as_str().into())
+            }
+        };
+        here.inside(name.unwrap_or_default(), callee.class.name.as_str())
     }
 }
 

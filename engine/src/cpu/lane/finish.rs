@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::machine::{Code, Faults, Run, RunError, Source, stopped_by};
+use super::faults::{Faults, stopped_by};
+use super::machine::{Code, Run, RunError, Source};
 use super::operands::{Made, Numbers, check};
 use crate::Layout;
 use crate::cpu::view::OutView;

@@ -15,6 +15,8 @@ pub(super) type Loop = unsafe fn(*mut u8, &[*const u8; 4], usize);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kern {
     pub(super) run: Loop,
+    /// The same where the destination is operand 0, or 1, whose elements it replaces; the others do not overlap it.
+    pub(super) onto: [Option<Loop>; 2],
     /// Bytes of one element of the result, and of one of each operand.
     pub(super) result: usize,
     pub(super) operand: usize,
@@ -115,68 +117,141 @@ fn each4<A: Plain, R: Plain, F: Map4<A, R>>(dst: &mut [R], a: &[A], b: &[A], c: 
     }
 }
 
-/// Defines `$name`, which gives the kernel of a function for an instruction set.
-macro_rules! kernels {
-    ($name:ident, $trait:ident, $each:ident, $($idx:literal)*) => {
-        pub(super) fn $name<A: Plain, R: Plain, F: $trait<A, R>>(isa: Isa) -> Kern {
+/// As [`each1`], onto the operand.
+///
+/// # Safety
+/// There are `n` elements of both types, which have one size, at `dst`.
+#[inline(always)]
+unsafe fn onto1<A: Plain, R: Plain, F: Map1<A, R>>(dst: *mut u8, n: usize) {
+    // SAFETY: promised by the caller.
+    let is_far = F::REDO && unsafe { read::<A>(dst, n) }.iter().any(|&x| F::redo(x));
+    let (from, to) = (dst.cast::<A>(), dst.cast::<R>());
+    for at in 0..n {
+        // SAFETY: promised by the caller; an element is read before it is replaced.
+        unsafe {
+            let x = *from.add(at);
+            *to.add(at) = if is_far && F::redo(x) { F::again(x) } else { F::call(x) };
+        }
+    }
+}
+
+/// As [`each2`], onto one operand; `call` gets an element of that first.
+///
+/// # Safety
+/// There are as many elements of both types, which have one size, at `dst` as `other` has.
+#[inline(always)]
+unsafe fn onto2<A: Plain, R: Plain>(dst: *mut u8, other: &[A], call: impl Fn(A, A) -> R) {
+    let (from, to) = (dst.cast::<A>(), dst.cast::<R>());
+    for (at, &y) in other.iter().enumerate() {
+        // SAFETY: promised by the caller; an element is read before it is replaced.
+        unsafe { *to.add(at) = call(*from.add(at), y) };
+    }
+}
+
+/// Defines `$name`, which gives a loop over a function for an instruction set.
+macro_rules! versions {
+    ($name:ident, $trait:ident, |$dst:ident, $src:ident, $n:ident, $A:ident, $R:ident, $F:ident| $body:expr) => {
+        fn $name<$A: Plain, $R: Plain, $F: $trait<$A, $R>>(isa: Isa) -> Loop {
             #[inline(always)]
-            unsafe fn body<A: Plain, R: Plain, F: $trait<A, R>>(
-                dst: *mut u8,
-                src: &[*const u8; 4],
-                n: usize,
+            unsafe fn body<$A: Plain, $R: Plain, $F: $trait<$A, $R>>(
+                $dst: *mut u8,
+                $src: &[*const u8; 4],
+                $n: usize,
             ) {
                 // SAFETY: promised by the caller of the kernel.
-                unsafe { $each::<A, R, F>(write(dst, n), $(read(src[$idx], n)),*) }
+                unsafe { $body }
             }
 
-            unsafe fn portable<A: Plain, R: Plain, F: $trait<A, R>>(
+            unsafe fn portable<$A: Plain, $R: Plain, $F: $trait<$A, $R>>(
                 dst: *mut u8,
                 src: &[*const u8; 4],
                 n: usize,
             ) {
                 // SAFETY: promised by the caller of the kernel.
-                unsafe { body::<A, R, F>(dst, src, n) }
+                unsafe { body::<$A, $R, $F>(dst, src, n) }
             }
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
-            unsafe fn avx2<A: Plain, R: Plain, F: $trait<A, R>>(
+            unsafe fn avx2<$A: Plain, $R: Plain, $F: $trait<$A, $R>>(
                 dst: *mut u8,
                 src: &[*const u8; 4],
                 n: usize,
             ) {
                 // SAFETY: promised by the caller of the kernel.
-                unsafe { body::<A, R, F>(dst, src, n) }
+                unsafe { body::<$A, $R, $F>(dst, src, n) }
             }
 
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-            unsafe fn avx512<A: Plain, R: Plain, F: $trait<A, R>>(
+            unsafe fn avx512<$A: Plain, $R: Plain, $F: $trait<$A, $R>>(
                 dst: *mut u8,
                 src: &[*const u8; 4],
                 n: usize,
             ) {
                 // SAFETY: promised by the caller of the kernel.
-                unsafe { body::<A, R, F>(dst, src, n) }
+                unsafe { body::<$A, $R, $F>(dst, src, n) }
             }
 
-            let run: Loop = match isa {
+            match isa {
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 if F::SETS > 2 => avx512::<A, R, F>,
+                Isa::Avx512 if $F::SETS > 2 => avx512::<$A, $R, $F>,
                 #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 | Isa::Avx2 if F::SETS > 1 => avx2::<A, R, F>,
-                _ => portable::<A, R, F>,
-            };
-            let arity = [$($idx),*].len();
-            Kern { run, result: size_of::<R>(), operand: size_of::<A>(), arity, refuses: None }
+                Isa::Avx512 | Isa::Avx2 if $F::SETS > 1 => avx2::<$A, $R, $F>,
+                _ => portable::<$A, $R, $F>,
+            }
         }
     };
 }
 
-kernels!(map1, Map1, each1, 0);
-kernels!(map2, Map2, each2, 0 1);
-kernels!(map3, Map3, each3, 0 1 2);
-kernels!(map4, Map4, each4, 0 1 2 3);
+versions!(run1, Map1, |dst, src, n, A, R, F| each1::<A, R, F>(write(dst, n), read(src[0], n)));
+versions!(run2, Map2, |dst, src, n, A, R, F| {
+    each2::<A, R, F>(write(dst, n), read(src[0], n), read(src[1], n))
+});
+versions!(run3, Map3, |dst, src, n, A, R, F| {
+    each3::<A, R, F>(write(dst, n), read(src[0], n), read(src[1], n), read(src[2], n))
+});
+versions!(run4, Map4, |dst, src, n, A, R, F| {
+    let (a, b, c, d) = (read(src[0], n), read(src[1], n), read(src[2], n), read(src[3], n));
+    each4::<A, R, F>(write(dst, n), a, b, c, d)
+});
+versions!(onto_only, Map1, |dst, _src, n, A, R, F| onto1::<A, R, F>(dst, n));
+versions!(onto_first, Map2, |dst, src, n, A, R, F| {
+    onto2::<A, R>(dst, read(src[1], n), |x, y| F::call(x, y))
+});
+versions!(onto_second, Map2, |dst, src, n, A, R, F| {
+    onto2::<A, R>(dst, read(src[0], n), |y, x| F::call(x, y))
+});
+
+/// A kernel of a function that takes `A` and gives `R`.
+fn kern<A, R>(run: Loop, arity: usize) -> Kern {
+    let (result, operand) = (size_of::<R>(), size_of::<A>());
+    Kern { run, onto: [None; 2], result, operand, arity, refuses: None }
+}
+
+/// Whether a result takes the place of an operand.
+const fn fits<A, R>() -> bool {
+    size_of::<A>() == size_of::<R>()
+}
+
+pub(super) fn map1<A: Plain, R: Plain, F: Map1<A, R>>(isa: Isa) -> Kern {
+    let onto = [fits::<A, R>().then(|| onto_only::<A, R, F>(isa)), None];
+    Kern { onto, ..kern::<A, R>(run1::<A, R, F>(isa), 1) }
+}
+
+pub(super) fn map2<A: Plain, R: Plain, F: Map2<A, R>>(isa: Isa) -> Kern {
+    let onto = fits::<A, R>().then(|| [onto_first::<A, R, F>(isa), onto_second::<A, R, F>(isa)]);
+    let onto = onto.map_or([None; 2], |it| it.map(Some));
+    Kern { onto, ..kern::<A, R>(run2::<A, R, F>(isa), 2) }
+}
+
+pub(super) fn map3<A: Plain, R: Plain, F: Map3<A, R>>(isa: Isa) -> Kern {
+    kern::<A, R>(run3::<A, R, F>(isa), 3)
+}
+
+pub(super) fn map4<A: Plain, R: Plain, F: Map4<A, R>>(isa: Isa) -> Kern {
+    kern::<A, R>(run4::<A, R, F>(isa), 4)
+}
 
 /// The kernel of an expression in one, two, three or four operands: `lanes!(all isa, f32, |x| x + 1.0)`. Says how many versions are
 /// compiled: for `all` instruction sets, `two` (without AVX-512, for what is not worth its time to compile), or `one`, for functions that

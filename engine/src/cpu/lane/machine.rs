@@ -5,11 +5,12 @@
 
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use smallvec::SmallVec;
 
+use super::faults::{Faults, stopped_by};
 use super::geometry::{Access, Block, Geometry};
+use super::loops::Loop;
 use super::operands::{Made, Numbers, Operand, check};
 use super::{Kern, Lane, Mem, ahead};
 use crate::cpu::interrupt;
@@ -60,7 +61,7 @@ pub(crate) struct Code {
     pub(super) inputs: Vec<Mem>,
     pub(super) outputs: Vec<Mem>,
     n_slots: usize,
-    instrs: Vec<Instr>,
+    pub(super) instrs: Vec<Instr>,
     /// For each instruction whether it writes a slot that nothing else writes, so that its result stays.
     stays: Vec<bool>,
     splats: Vec<Splat>,
@@ -164,6 +165,8 @@ pub(super) struct Run<'a> {
     pub(super) outputs: SmallVec<[*mut u8; 4]>,
     pub(super) geometry: Option<Geometry>,
     pub(super) numel: usize,
+    /// The instruction whose destination is also an operand, and how it runs.
+    pub(super) onto: Option<(usize, Loop)>,
 }
 
 // SAFETY: inputs are only read, and threads write disjoint ranges of the outputs.
@@ -199,31 +202,6 @@ pub(crate) fn run(
         return Err(RunError::Interrupted);
     }
     stopped_by(faults.first())
-}
-
-/// What the threads of a run have refused.
-#[derive(Default)]
-pub(super) struct Faults(AtomicU8);
-
-impl Faults {
-    pub(super) fn note(&self, fault: Option<Fault>) {
-        if let Some(fault) = fault {
-            self.0.fetch_max(fault as u8 + 1, Ordering::Relaxed);
-        }
-    }
-
-    /// One of them, the same whatever the order.
-    pub(super) fn first(&self) -> Option<Fault> {
-        match self.0.load(Ordering::Relaxed) {
-            0 => None,
-            1 => Some(Fault::DivisionByZero),
-            _ => Some(Fault::NegativeExponent),
-        }
-    }
-}
-
-pub(super) fn stopped_by(fault: Option<Fault>) -> Result<(), RunError> {
-    fault.map_or(Ok(()), |fault| Err(RunError::Fault(fault)))
 }
 
 /// Runs the code on one element: every operand is read in place, and slots hold one element. The first fault, if any.
@@ -402,6 +380,8 @@ impl Run<'_> {
         }
         let mut outputs: SmallVec<[*mut u8; 4]> = SmallVec::from_slice(&self.outputs);
         let looks_ahead = tile == TILE && self.is_large();
+        // What goes elsewhere replaces nothing.
+        let onto = self.onto.filter(|_| first.is_null());
         for run in 0..block.count {
             let low = block.first + run * block.step;
             if !first.is_null() {
@@ -423,8 +403,15 @@ impl Run<'_> {
                         continue;
                     }
                     // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
-                    // kernel's types, and that the destination is no operand.
-                    unsafe { execute(it, regs, n, &mut fault) }
+                    // kernel's types, and that the destination is no operand but for the one that runs onto it.
+                    unsafe {
+                        match onto {
+                            Some((writer, run)) if writer == idx => {
+                                run(regs[usize::from(it.dst)], &operands_of(it, regs), n);
+                            }
+                            _ => execute(it, regs, n, &mut fault),
+                        }
+                    }
                 }
                 at += n;
             }

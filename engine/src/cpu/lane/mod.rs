@@ -8,8 +8,10 @@
 mod ahead;
 mod binary;
 mod convert;
+mod faults;
 mod finish;
 mod geometry;
+mod in_place;
 mod loops;
 pub(crate) mod machine;
 mod operands;

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::Mem;
 use super::geometry::{Access, Geometry, simple_access};
+use super::in_place::InPlace;
 use super::machine::{Code, Run, RunError, Source};
 use crate::cpu::view::OutView;
 use crate::dtype::Number;
@@ -60,6 +61,7 @@ impl<'a> Run<'a> {
         let mut res: SmallVec<[Operand; 6]> = SmallVec::new();
         let mut strided: SmallVec<[Layout; 2]> = SmallVec::new();
         let mut cells = numbers.0.iter();
+        let in_place = InPlace::of(code, sources);
         for (source, mem) in sources.iter().zip(&code.inputs) {
             let operand = match source {
                 Source::Number(_) => {
@@ -67,7 +69,9 @@ impl<'a> Run<'a> {
                     Operand { base: std::ptr::from_ref(cell).cast(), access: Access::Splat }
                 }
                 Source::Replaced => {
-                    Operand { base: outputs[0].cast_const(), access: Access::Replaced }
+                    let is_read_there = in_place.is_some_and(|it| it.input == res.len());
+                    let access = if is_read_there { Access::Direct } else { Access::Replaced };
+                    Operand { base: outputs[0].cast_const(), access }
                 }
                 Source::View(view) => {
                     let layout = view.layout();
@@ -93,7 +97,8 @@ impl<'a> Run<'a> {
             res.push(operand);
         }
         let geometry = strided.first().map(|it| Geometry::new(&it.shape, &strided));
-        Ok(Self { code, params, operands: res, outputs, geometry, numel })
+        let onto = in_place.and_then(|it| it.writer);
+        Ok(Self { code, params, operands: res, outputs, geometry, numel, onto })
     }
 }
 

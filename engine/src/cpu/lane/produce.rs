@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use smallvec::SmallVec;
 
 use super::convert::{Mem, cast};
+use super::faults::{Faults, stopped_by};
 use super::geometry::Block;
-use super::machine::{CHUNK, Code, Faults, Run, RunError, Source, stopped_by};
+use super::machine::{CHUNK, Code, Run, RunError, Source};
 use super::operands::{Made, Numbers, gives, takes};
 use crate::cpu::alloc::{AllocError, Bytes};
 use crate::cpu::elements::Elements;
