@@ -81,6 +81,8 @@ for f in [torch.log2, torch.log10, torch.exp, torch.exp2, torch.sin, torch.sinh,
     print(torch.view_as_real(f(ends)) + 0)
 high = torch.tensor([complex(0, inf), complex(2, -inf), complex(-1, inf)], dtype=torch.complex128)
 print(torch.view_as_real(torch.sqrt(high)), torch.view_as_real(torch.log10(high)), torch.view_as_real(torch.reciprocal(high)) + 0)
+both = torch.tensor([complex(-inf, inf), complex(inf, inf), complex(-inf, 1)], dtype=torch.complex128)
+print(torch.view_as_real(torch.reciprocal(both)) + 0, torch.view_as_real(torch.exp(both)).abs()[2])
 for divisor in [0j, complex(inf, 0), complex(0, -inf), 2 - 1j]:
     print(torch.view_as_real(torch.tensor([1 + 2j, 0j, -3 + 0j, 0.5j], dtype=torch.complex128) / divisor) + 0)
 

@@ -114,7 +114,7 @@ impl Pair {
         };
         let (a, c) = (&self.real, &other.real);
         let scale = largest(c, d)?;
-        let (c, d) = (unit(c, &scale, 1.0)?, unit(d, &scale, 0.0)?);
+        let (c, d) = (unit([c, d], &scale, 1.0)?, unit([d, c], &scale, 0.0)?);
         let square = mul(&add(&mul(&c, &c)?, &mul(&d, &d)?)?, &scale)?;
         let real = add(&mul(a, &c)?, &mul(b, &d)?)?;
         let imag = sub(&mul(b, &c)?, &mul(a, &d)?)?;
@@ -131,7 +131,7 @@ impl Pair {
 
     pub(super) fn exp(&self) -> Result<Self> {
         let (size, angle) = (f::exp(&self.real)?, self.imag());
-        Ok(Self::new(mul(&size, &f::cos(&angle)?)?, times(&size, &f::sin(&angle)?)?))
+        Ok(Self::new(times(&size, &f::cos(&angle)?)?, times(&size, &f::sin(&angle)?)?))
     }
 
     pub(super) fn log(&self) -> Result<Self> {
@@ -265,20 +265,22 @@ pub(super) fn select(condition: &Tensor, yes: &Pair, no: &Pair) -> Result<Pair> 
     Ok(Pair::new(real, select_where(condition, &yes.imag(), &no.imag())?))
 }
 
-/// A part of a divisor over the larger one; one that is infinite counts as 1 beside it, and so does `at_zero` where both are 0.
-fn unit(part: &Tensor, scale: &Tensor, at_zero: f64) -> Result<Tensor> {
-    if let (Some(part), Some(scale)) = (number(part), number(scale)) {
+/// A part of a divisor over the larger one: 1 where it alone is infinite, `at_zero` where both are 0.
+fn unit([part, other]: [&Tensor; 2], scale: &Tensor, at_zero: f64) -> Result<Tensor> {
+    if let (Some(part), Some(other), Some(scale)) = (number(part), number(other), number(scale)) {
         return Ok(num(match scale {
             0.0 => at_zero,
-            f64::INFINITY if part.is_infinite() => part.signum(),
+            _ if part.is_infinite() && other.is_finite() => part.signum(),
             scale => part / scale,
         }));
     }
-    let quotient = div(part, scale)?;
-    let infinite = num(f64::INFINITY);
-    let ends = select_where(&eq(part, &infinite)?, &num(1.0), &quotient)?;
-    let ends = select_where(&eq(part, &num(f64::NEG_INFINITY))?, &num(-1.0), &ends)?;
-    select_where(&eq(scale, &num(0.0))?, &num(at_zero), &ends)
+    let mut unit = div(part, scale)?;
+    let is_finite = lt(&f::abs(&other.detach())?, &num(f64::INFINITY))?;
+    for (end, sign) in [(f64::INFINITY, 1.0), (f64::NEG_INFINITY, -1.0)] {
+        let is_end = logical_and(&eq(part, &num(end))?, &is_finite)?;
+        unit = select_where(&is_end, &num(sign), &unit)?;
+    }
+    select_where(&eq(scale, &num(0.0))?, &num(at_zero), &unit)
 }
 
 /// A product that is 0 where one of both is, also beside what is infinite or NaN.
