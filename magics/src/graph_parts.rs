@@ -1,6 +1,7 @@
 //! How far the modules and composed ops of a graph are opened in a drawing, and what those are called that stay closed.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use engine::Scope;
 use engine::graph::{Graph, NodeId, Phase};
@@ -30,13 +31,7 @@ fn readable(graph: &Graph, groups: &[Group], deepest: usize) -> Option<usize> {
     let is_box = |it: &&Group| it.phase != Phase::Update;
     let n_boxes = |depth: usize| {
         let keys = groups.iter().filter(is_box).map(|it| key(graph, it, depth));
-        keys.fold(Vec::new(), |mut found: Vec<Key>, it| {
-            if !found.contains(&it) {
-                found.push(it);
-            }
-            found
-        })
-        .len()
+        keys.collect::<HashSet<Key>>().len()
     };
     if groups.iter().filter(is_box).count() <= BOXES {
         return None;
@@ -45,7 +40,7 @@ fn readable(graph: &Graph, groups: &[Group], deepest: usize) -> Option<usize> {
 }
 
 /// What groups that are drawn as one have in common.
-#[derive(PartialEq)]
+#[derive(PartialEq, Eq, Hash)]
 enum Key {
     Part(Phase, Scope),
     Alone(NodeId),
@@ -60,12 +55,13 @@ fn key(graph: &Graph, group: &Group, depth: usize) -> Key {
 }
 
 fn closed_at(graph: &Graph, groups: Vec<Group>, depth: usize) -> Vec<Group> {
-    let mut parts: Vec<(Key, Group)> = Vec::new();
+    let mut parts: HashMap<Key, Group> = HashMap::new();
     for group in groups {
-        let key = key(graph, &group, depth);
-        match parts.iter_mut().find(|it| it.0 == key) {
-            Some((_, part)) => part.nodes.extend(&group.nodes),
-            None => parts.push((key, group)),
+        match parts.entry(key(graph, &group, depth)) {
+            Entry::Occupied(mut part) => part.get_mut().nodes.extend(&group.nodes),
+            Entry::Vacant(place) => {
+                place.insert(group);
+            }
         }
     }
     let closed = parts.into_iter().map(|(key, mut group)| {
