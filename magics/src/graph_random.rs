@@ -41,7 +41,7 @@ pub(crate) fn row(graph: &Graph, panel: fn(Phase) -> usize) -> Option<GraphNode>
 
 /// The drawing ops of a group.
 pub(crate) fn draws(graph: &Graph, group: &Group) -> impl Iterator<Item = NodeId> {
-    group.nodes.iter().copied().filter(|it| graph.node(*it).is_effect())
+    group.nodes.iter().copied().filter(|it| graph.node(*it).draws())
 }
 
 fn node(id: &str, kind: NodeKind, detail: String, panel: usize) -> GraphNode {

@@ -126,7 +126,7 @@ impl Node {
     }
 
     /// Whether it draws random numbers, and so must run even when nobody uses it.
-    pub fn is_effect(&self) -> bool {
+    pub fn draws(&self) -> bool {
         matches!(&self.kind, Kind::Op { op, attrs, .. } if !op.is_pure(attrs))
     }
 }
@@ -278,7 +278,7 @@ impl Graph {
     /// The nodes that draw random numbers. Their order is that of the draws: the stream of random numbers is state that each of them takes
     /// from the one before, and the run leaves it where the last has.
     pub fn draws(&self) -> impl Iterator<Item = NodeId> {
-        (0..).zip(&self.nodes).filter(|it| it.1.is_effect()).map(|it| it.0)
+        (0..).zip(&self.nodes).filter(|it| it.1.draws()).map(|it| it.0)
     }
 
     /// A tensor without elements that stands for a value in inference.
@@ -312,7 +312,7 @@ impl Graph {
             needed[result.node as usize] = true;
         }
         for id in (0..self.nodes.len()).rev() {
-            if needed[id] || self.nodes[id].is_effect() {
+            if needed[id] || self.nodes[id].draws() {
                 needed[id] = true;
                 for input in self.nodes[id].inputs() {
                     needed[input.node as usize] = true;

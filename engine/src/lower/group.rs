@@ -137,7 +137,7 @@ impl<'a> Grouping<'a> {
         let after = |it: Value| if fuse && self.fuses(it, id) { 0 } else { 1 };
         let mut stage =
             node.inputs().iter().map(|&it| self.stage[it.node as usize] + after(it)).max();
-        if node.is_effect() {
+        if node.draws() {
             stage = stage.max(self.last_effect.map(|it| self.stage[it as usize] + 1));
             self.last_effect = Some(id);
         }
@@ -172,8 +172,8 @@ impl<'a> Grouping<'a> {
             && elementwise(to.op())
             && value.output == 0
             && from.metas[0].shape == to.metas[0].shape
-            && !from.is_effect()
-            && !to.is_effect()
+            && !from.draws()
+            && !to.draws()
     }
 
     fn join(&mut self, id: NodeId) {
@@ -279,7 +279,7 @@ fn takes_prologue(graph: &Graph, node: &Node) -> bool {
     }
     let cx = InferCx { op, inputs: &[graph.stand_in(operand)], attrs };
     let takes = kernels.iter().any(|it| (it.prologue)(&cx).is_some());
-    takes && !node.is_effect() && !maker.is_effect()
+    takes && !node.draws() && !maker.draws()
 }
 
 /// Groups in dependency order; among ready ones the one that ends first in the graph.
@@ -299,7 +299,7 @@ fn order(graph: &Graph, groups: Vec<Group>) -> Vec<Group> {
             .filter_map(|it| launch_below(graph, &group_of, it.node))
             .filter(|&it| it != idx)
             .collect();
-        if group.nodes.iter().any(|&it| graph.node(it).is_effect()) {
+        if group.nodes.iter().any(|&it| graph.node(it).draws()) {
             before.extend(last_effect.replace(idx));
         }
         before.sort_unstable();

@@ -28,7 +28,7 @@ impl Recorded {
 
     /// Whether it draws random numbers.
     pub fn draws(&self) -> bool {
-        self.graph.nodes().iter().any(|it| it.is_effect())
+        self.graph.nodes().iter().any(|it| it.draws())
     }
 
     /// The graph by itself; it must have captured nothing.

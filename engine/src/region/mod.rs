@@ -80,7 +80,7 @@ pub fn region_of(graph: &Graph) -> Result<Region> {
         });
         block
     });
-    let pure = !graph.nodes().iter().any(|it| it.is_effect());
+    let pure = !graph.nodes().iter().any(|it| it.draws());
     let block: Arc<dyn Block> = block;
     Ok(Region::new(key.0, pure, Box::new(block)))
 }

@@ -1,11 +1,13 @@
 //! Which layer of a model an error about shapes comes from: its path from the model that the user has called, `net.conv.0`.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::cx::Cx;
 use crate::diagnostic::Label;
 use crate::objects::class::Instance;
 use crate::source::{Source, Span};
+use crate::sym::Sym;
 use crate::value::Value;
 use crate::vm::operands::{layer, names};
 
@@ -42,12 +44,11 @@ impl Cx {
 
 /// `.conv.0`, from a model to a layer inside it; `None` if it is not in there, or is the model itself.
 fn path_to(model: &Rc<Instance>, inner: &Rc<Instance>, depth: usize) -> Option<String> {
-    let children = children(model);
-    if let Some((name, _)) = children.iter().find(|it| Rc::ptr_eq(&it.1, inner)) {
+    if let Some(name) = name_in(model, inner) {
         return Some(format!(".{name}"));
     }
     let deeper = depth.checked_sub(1)?;
-    children.iter().find_map(|(name, child)| {
+    children(model).iter().find_map(|(name, child)| {
         path_to(child, inner, deeper).map(|below| format!(".{name}{below}"))
     })
 }
@@ -59,7 +60,7 @@ fn children(model: &Rc<Instance>) -> Vec<(String, Rc<Instance>)> {
     for (name, value) in attrs.iter() {
         match value {
             Value::Instance(it) => found.push((name.to_string(), it.clone())),
-            Value::Dict(items) if name.as_str() == "_items" => {
+            Value::Dict(items) if *name == Sym::ITEMS => {
                 found.extend(items.items().into_iter().filter_map(|(name, value)| match value {
                     Value::Instance(it) => Some((name.as_str()?.to_owned(), it)),
                     _ => None,
@@ -69,4 +70,30 @@ fn children(model: &Rc<Instance>) -> Vec<(String, Rc<Instance>)> {
         }
     }
     found
+}
+
+/// `conv`, or `layers.0`: what an object calls another one that it holds, itself or in a container.
+pub(super) fn name_in(outer: &Instance, inner: &Rc<Instance>) -> Option<Cow<'static, str>> {
+    let is_inner = |it: &Value| matches!(it, Value::Instance(it) if Rc::ptr_eq(it, inner));
+    let attrs = outer.attrs.borrow();
+    attrs.iter().find_map(|(name, value)| match value {
+        it if is_inner(it) => Some(name.as_str().into()),
+        // What is held as `_items` is known by its own name.
+        it if *name == Sym::ITEMS => place_in(it, &is_inner).map(Into::into),
+        Value::Instance(held) => {
+            let attrs = held.attrs.borrow();
+            Some(format!("{name}.{}", place_in(attrs.get(&Sym::ITEMS)?, &is_inner)?).into())
+        }
+        it => Some(format!("{name}.{}", place_in(it, &is_inner)?).into()),
+    })
+}
+
+/// The key or the number of an item.
+fn place_in(container: &Value, is: &dyn Fn(&Value) -> bool) -> Option<String> {
+    match container {
+        Value::List(it) => it.items.borrow().iter().position(is).map(|at| at.to_string()),
+        Value::Tuple(it) => it.iter().position(is).map(|at| at.to_string()),
+        Value::Dict(it) => it.key_of(is)?.as_str().map(str::to_string),
+        _ => None,
+    }
 }

@@ -1,7 +1,6 @@
 //! Parts of a program that graphs are shown by: the call of an object whose class is written in the language, such as a module. They are
 //! noted while a trace listens.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
 use engine::{Scope, trace};
@@ -10,9 +9,9 @@ use crate::cx::Cx;
 use crate::error::Raised;
 use crate::native::Res;
 use crate::objects::class::Instance;
-use crate::sym::Sym;
 use crate::value::Value;
 use crate::vm::frame::FrameKind;
+use crate::vm::layer::name_in;
 
 impl Cx {
     /// The part that the call of an object is, if somebody listens.
@@ -60,31 +59,5 @@ impl Cx {
             }
         };
         here.inside(name.unwrap_or_default(), callee.class.name.as_str())
-    }
-}
-
-/// `conv`, or `layers.0`: what an object calls another one that it holds, itself or in a container.
-fn name_in(outer: &Instance, inner: &Rc<Instance>) -> Option<Cow<'static, str>> {
-    let is_inner = |it: &Value| matches!(it, Value::Instance(it) if Rc::ptr_eq(it, inner));
-    let attrs = outer.attrs.borrow();
-    attrs.iter().find_map(|(name, value)| match value {
-        it if is_inner(it) => Some(name.as_str().into()),
-        // What is held as `_items` is known by its own name.
-        it if *name == Sym::ITEMS => place_in(it, &is_inner).map(Into::into),
-        Value::Instance(held) => {
-            let attrs = held.attrs.borrow();
-            Some(format!("{name}.{}", place_in(attrs.get(&Sym::ITEMS)?, &is_inner)?).into())
-        }
-        it => Some(format!("{name}.{}", place_in(it, &is_inner)?).into()),
-    })
-}
-
-/// The key or the number of an item.
-fn place_in(container: &Value, is: &dyn Fn(&Value) -> bool) -> Option<String> {
-    match container {
-        Value::List(it) => it.items.borrow().iter().position(is).map(|at| at.to_string()),
-        Value::Tuple(it) => it.iter().position(is).map(|at| at.to_string()),
-        Value::Dict(it) => it.key_of(is)?.as_str().map(str::to_string),
-        _ => None,
     }
 }

@@ -94,9 +94,11 @@ pub(super) fn source<'a, T: Plain + Default>(
 ) -> Result<Elements<'a, T>> {
     let elements = if src.shape().rank() == shape.rank() && src.dtype() == dtype {
         let part = Layout { shape: shape.clone(), ..src.layout().clone() };
-        match part.is_contiguous() {
-            true => Elements::Lent(&src.buffer::<T>()[part.offset..][..shape.numel()]),
-            false => strided::gather(src.buffer::<T>(), &part),
+        let all = src.buffer::<T>();
+        let lent = all.get(part.offset..part.offset + shape.numel());
+        match lent.filter(|_| part.is_contiguous()) {
+            Some(lent) => Elements::Lent(lent),
+            None => strided::gather(all, &part),
         }
     } else {
         let bytes = storage::from_number(src.first().unwrap_or(Number::Int(0)), dtype)?;
