@@ -20,18 +20,16 @@ pub(crate) fn run_kernel(
     metas: Metas,
     stream: &Stream,
 ) -> Result<Outputs> {
-    let storages = inputs.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 3]>>>()?;
-    let mut buffers = metas
-        .iter()
-        .map(|it| Ok(Bytes::of(&it.shape, it.dtype)?))
-        .collect::<Result<SmallVec<[_; 1]>>>()?;
-    let views = inputs.iter().zip(&storages).map(|(it, buffer)| view_of(it, buffer));
-    let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
+    let storages: SmallVec<[_; 3]> = all(inputs.iter().map(Tensor::storage))?;
+    let buffers = metas.iter().map(|it| Ok(Bytes::of(&it.shape, it.dtype)?));
+    let mut buffers: SmallVec<[_; 1]> = all(buffers)?;
+    let views: SmallVec<[_; 3]> =
+        all(inputs.iter().zip(&storages).map(|(it, buffer)| view_of(it, buffer)))?;
     let outputs = buffers.iter_mut().zip(&metas).map(|(bytes, meta)| {
         OutView::new(bytes, &meta.shape, meta.dtype)
             .ok_or(Error::TooLarge { op: op.name, shape: meta.shape.clone() })
     });
-    let mut outputs = outputs.collect::<Result<SmallVec<[OutView<'_>; 1]>>>()?;
+    let mut outputs: SmallVec<[_; 1]> = all(outputs)?;
     kernel.compute(&mut KernelCx {
         op,
         attrs,
@@ -58,9 +56,9 @@ pub(crate) fn update(
     attrs: &Attrs,
     stream: &Stream,
 ) -> Result<bool> {
-    let storages = others.iter().map(Tensor::storage).collect::<Result<SmallVec<[_; 3]>>>()?;
-    let views = others.iter().zip(&storages).map(|(it, buffer)| view_of(it, buffer));
-    let views = views.collect::<Result<SmallVec<[View<'_>; 3]>>>()?;
+    let storages: SmallVec<[_; 3]> = all(others.iter().map(Tensor::storage))?;
+    let views: SmallVec<[_; 3]> =
+        all(others.iter().zip(&storages).map(|(it, buffer)| view_of(it, buffer)))?;
     let (Meta { shape, dtype }, first) = (target.meta(), target.layout().offset);
     let lies_plain = target.layout().is_contiguous();
     let Some(bytes) = target.own_bytes().filter(|_| lies_plain) else { return Ok(false) };
@@ -81,6 +79,16 @@ pub(crate) fn update(
     let written = others.iter().map(Tensor::numel).max().unwrap_or(0);
     interrupt::unstopped(written, run).ok_or(Error::Interrupted)??;
     Ok(true)
+}
+
+/// The items, unless there is an error among them. A loop: `collect` takes several times as long for the few that a call has.
+#[inline(always)]
+fn all<T, const N: usize>(items: impl Iterator<Item = Result<T>>) -> Result<SmallVec<[T; N]>> {
+    let mut res = SmallVec::new();
+    for it in items {
+        res.push(it?);
+    }
+    Ok(res)
 }
 
 pub(crate) fn view_of<'a>(tensor: &'a Tensor, buffer: &'a Buffer) -> Result<View<'a>> {

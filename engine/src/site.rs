@@ -61,6 +61,7 @@ impl Site {
     /// This thread is here from now on.
     #[inline]
     pub fn enter(self) {
-        HERE.set(self.0);
+        // `LocalKey::set` is a call, which each step of a program would pay for.
+        HERE.with(|it| it.set(self.0));
     }
 }

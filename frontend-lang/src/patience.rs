@@ -152,9 +152,11 @@ struct Stopped;
 /// Counts a step of what [`stoppable`] runs, which ends here when the user interrupts.
 #[inline]
 pub(crate) fn tick() {
-    let count = COUNT.get() + 1;
-    COUNT.set(count);
-    if count >= STEPS {
+    let is_time = COUNT.with(|it| {
+        it.set(it.get() + 1);
+        it.get() >= STEPS
+    });
+    if is_time {
         look();
     }
 }

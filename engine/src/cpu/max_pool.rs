@@ -5,6 +5,7 @@
 //! elements, whatever the step, and sweeps select instead of branching: which element is greatest cannot be foreseen.
 
 use super::element::Element;
+use super::max_pool2x2;
 use super::pool::{self, Shared};
 use super::pool2d::PoolProblem;
 use super::wide;
@@ -27,6 +28,7 @@ pub fn max_pool<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], indices: &mut
     let rows = p.planes * height;
     let pitch = width + (p.kernel[1] - 1) * p.dilation[1] / p.stride[1];
     let step = (BLOCK / (pitch * p.stride[1])).clamp(1, rows);
+    let is_plain = max_pool2x2::fits(p);
     let (values, places) = (Shared(y.as_mut_ptr()), Shared(indices.as_mut_ptr()));
     pool::for_each_chunk(rows.div_ceil(step), &|chunk| {
         let (first, end) = (chunk * step, (chunk * step + step).min(rows));
@@ -35,7 +37,11 @@ pub fn max_pool<T: Element>(p: &PoolProblem, x: &[T], y: &mut [T], indices: &mut
         let y = unsafe { std::slice::from_raw_parts_mut(values.get().wrapping_add(start), len) };
         // SAFETY: as above.
         let at = unsafe { std::slice::from_raw_parts_mut(places.get().wrapping_add(start), len) };
-        Sweep::new(p, pitch, end - first).run(x, first, y, at);
+        if is_plain {
+            max_pool2x2::run(p, x, first, y, at);
+        } else {
+            Sweep::new(p, pitch, end - first).run(x, first, y, at);
+        }
     });
 }
 

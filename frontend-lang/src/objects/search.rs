@@ -1,5 +1,6 @@
 //! Where one text stands in another, with a look at the interrupt flag now and then.
 
+use memchr::memchr;
 use memchr::memmem::{Finder, FinderRev};
 
 use crate::patience;
@@ -15,10 +16,10 @@ pub fn contains(text: &str, part: &str) -> bool {
 /// Where `part` begins in `text`, byte positions that do not overlap, each a step. An empty part stands before each character and at
 /// the end.
 pub fn places<'a>(text: &'a str, part: &'a str) -> impl Iterator<Item = usize> + 'a {
-    let finder = Finder::new(part);
+    let needle = Needle::new(part);
     let mut from = Some(0);
     std::iter::from_fn(move || {
-        let at = first(text, &finder, from?)?;
+        let at = first(text, &needle, from?)?;
         from = match part.len() {
             0 => text[at..].chars().next().map(|it| at + it.len_utf8()),
             len => Some(at + len),
@@ -41,13 +42,46 @@ pub fn places_from_end<'a>(text: &'a str, part: &'a str) -> impl Iterator<Item =
     })
 }
 
+/// What is searched for: most often one byte, for which no searcher has to be made.
+#[expect(clippy::large_enum_variant, reason = "it stays where it is made, for one search")]
+enum Needle<'a> {
+    Byte(u8),
+    Part(Finder<'a>),
+}
+
+impl<'a> Needle<'a> {
+    #[inline]
+    fn new(part: &'a str) -> Self {
+        match part.as_bytes() {
+            [byte] => Self::Byte(*byte),
+            part => Self::Part(Finder::new(part)),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Byte(_) => 1,
+            Self::Part(finder) => finder.needle().len(),
+        }
+    }
+
+    #[inline]
+    fn find(&self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Self::Byte(byte) => memchr(*byte, bytes),
+            Self::Part(finder) => finder.find(bytes),
+        }
+    }
+}
+
 /// The first place that begins at `from` or behind. Bytes are searched: a text in UTF-8 begins at characters alone.
-fn first(text: &str, finder: &Finder<'_>, mut from: usize) -> Option<usize> {
-    let (bytes, len) = (text.as_bytes(), finder.needle().len());
+#[inline]
+fn first(text: &str, needle: &Needle<'_>, mut from: usize) -> Option<usize> {
+    let (bytes, len) = (text.as_bytes(), needle.len());
     patience::tick();
     while from + len <= bytes.len() {
         let end = from.saturating_add(PIECE.max(len) + len).min(bytes.len());
-        if let Some(at) = finder.find(&bytes[from..end]) {
+        if let Some(at) = needle.find(&bytes[from..end]) {
             return Some(from + at);
         }
         if end == bytes.len() {

@@ -85,12 +85,21 @@ impl Machine {
             // Neither of the two owns anything.
             std::mem::forget(kind);
         }
-        self.blocks.truncate(blocks);
-        self.handled.truncate(handled);
+        if (self.blocks.len(), self.handled.len()) != (blocks, handled) {
+            self.end_handlers(blocks, handled);
+        }
         let result = hold(self.stack.pop());
         self.stack.shrink(to);
         words::push(&mut self.stack, result);
         left
+    }
+
+    /// Ends the handlers that a frame has left behind, of which there were so many when it began.
+    #[cold]
+    #[inline(never)]
+    fn end_handlers(&mut self, blocks: usize, handled: usize) {
+        self.blocks.truncate(blocks);
+        self.handled.truncate(handled);
     }
 }
 

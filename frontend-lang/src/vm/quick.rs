@@ -66,6 +66,17 @@ fn holds<T: PartialOrd>(op: CompareOp, a: &T, b: &T) -> bool {
     }
 }
 
+/// Whether a value that owns nothing counts as true; `None`: the long way.
+#[inline(always)]
+pub(crate) fn quick_truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(it) => Some(*it),
+        Value::Int(it) => Some(*it != 0),
+        Value::None => Some(false),
+        _ => None,
+    }
+}
+
 /// `container[index]` of a list or tuple and a place inside it, or of a dict that has the key; `None`: the long way.
 #[inline(always)]
 pub(crate) fn quick_item(container: &Value, index: &Value) -> Option<Value> {

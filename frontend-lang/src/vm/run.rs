@@ -37,7 +37,8 @@ impl Cx {
             let frame = &self.machine.frames[last];
             let (func, ip, base) = (frame.func.clone(), frame.ip, frame.base);
             self.return_to_site(&func.code, ip);
-            let mut at = Cursor::<SHADOW> { cx: self, func: &func, ops: &func.code.ops, ip, base };
+            let (ops, consts) = (&*func.code.ops, &*func.code.consts);
+            let mut at = Cursor::<SHADOW> { cx: self, func: &func, ops, consts, ip, base };
             /// Of what may raise: the value, or the end of the loop.
             macro_rules! ok {
                 ($result:expr) => {
@@ -65,10 +66,19 @@ impl Cx {
                 };
             }
             let raised = loop {
-                let op = ok!(at.next::<WATCHED>());
-                match op {
+                let mut op = at.next();
+                let unjoined;
+                if SHADOW {
+                    // The check sees joined operations as what they are joined of.
+                    unjoined = op.unjoined();
+                    op = &unjoined;
+                }
+                if WATCHED {
+                    ok!(at.watch());
+                }
+                match *op {
                     Op::Global(_) | Op::SetGlobal(_) | Op::Method { .. } | Op::Pop if SHADOW => {
-                        ok!(at.step(op))
+                        ok!(at.step(*op))
                     }
 
                     Op::Const(idx) => at.load_constant(idx),
@@ -82,7 +92,7 @@ impl Cx {
                     Op::Free(idx) => ok!(at.load_free(idx)),
                     Op::SetFree(idx) => at.store_free(idx),
 
-                    Op::Binary(it) | Op::Inplace(it) => ok!(at.binary(op, it)),
+                    Op::Binary(it) | Op::Inplace(it) => ok!(at.binary(*op, it)),
                     Op::BinaryLL(it, a, b) => {
                         ok!(at.joined(a, 2, quick_binary(it, at.local(a), at.local(b))))
                     }
@@ -113,9 +123,9 @@ impl Cx {
                     Op::Attr { name, cache } => enter!(at.attr(name, cache)),
                     Op::AttrL { slot, name, cache } => ok!(at.attr_local(slot, name, cache)),
                     Op::Method { name, cache } => ok!(at.method(name, cache)),
-                    Op::SetAttr { .. } => ok!(at.set_attr(op)),
+                    Op::SetAttr { .. } => ok!(at.set_attr(*op)),
                     Op::SetAttrL { slot, name, cache } => ok!(at.set_attr_local(slot, name, cache)),
-                    Op::PutAttr { name, cache } => ok!(at.put_attr(op, name, cache)),
+                    Op::PutAttr { name, cache } => ok!(at.put_attr(*op, name, cache)),
 
                     Op::Call(count) => enter!(at.call(count, false)),
                     Op::CallMethod(count) => enter!(at.call(count, true)),
@@ -146,10 +156,10 @@ impl Cx {
                         ok!(at.stored_joined(a, at.store_quickly(at.local(a), at.constant(b))))
                     }
                     Op::SetIndex => {
-                        ok!(at.stored(op, quick_store(at.below(1), at.below(0), at.below(2))))
+                        ok!(at.stored(*op, quick_store(at.below(1), at.below(0), at.below(2))))
                     }
                     Op::PutIndex => {
-                        ok!(at.stored(op, quick_store(at.below(2), at.below(1), at.below(0))))
+                        ok!(at.stored(*op, quick_store(at.below(2), at.below(1), at.below(0))))
                     }
                     Op::Slice => at.slice(),
                     Op::ListAppend(depth) => ok!(at.append(depth)),
@@ -164,7 +174,7 @@ impl Cx {
                     Op::Rot3 => at.rotate_three(),
                     Op::Try(target) => at.begin_try(target),
                     Op::EndTry => at.end_try(),
-                    _ => ok!(at.step(op)),
+                    _ => ok!(at.step(*op)),
                 }
             };
             at.save();

@@ -41,7 +41,7 @@ impl Stack {
     }
 
     /// Drops everything from height `to` on.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn shrink(&mut self, to: usize) {
         while self.0.len() > to {
             self.drop_top();

@@ -16,6 +16,8 @@ mod loops;
 pub(crate) mod machine;
 mod operands;
 mod produce;
+mod slots;
+mod tiles;
 mod unary;
 
 pub(crate) use binary::{binary, select, select_compare};

@@ -3,9 +3,9 @@
 use super::{Cursor, Done, Entered};
 use crate::bytecode::Op;
 use crate::error::Raised;
-use crate::value::Value;
 use crate::vm::frame::{Block, Exit, Left, Machine};
 use crate::vm::long::{ForStep, next_of_range};
+use crate::vm::quick::quick_truth;
 use crate::vm::unpack::pair_op;
 
 /// What an operation that may leave its frame ends with.
@@ -34,13 +34,12 @@ impl<const SHADOW: bool> Cursor<'_, SHADOW> {
 
     #[inline(always)]
     pub(in crate::vm) fn jump_if(&mut self, wanted: bool, target: u32) -> Done {
-        let truth = match self.cx.machine.stack.last() {
-            Some(Value::Bool(known)) => {
-                let known = *known;
+        let truth = match quick_truth(self.below(0)) {
+            Some(known) => {
                 self.cx.machine.stack.forget_top();
                 known
             }
-            _ => {
+            None => {
                 let value = self.pop();
                 if !SHADOW && self.cx.is_unknown(&value) {
                     self.save();

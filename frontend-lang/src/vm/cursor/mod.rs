@@ -24,6 +24,7 @@ pub(super) struct Cursor<'a, const SHADOW: bool> {
     pub(super) cx: &'a mut Cx,
     pub(super) func: &'a Rc<Func>,
     pub(super) ops: &'a [Op],
+    pub(super) consts: &'a [Value],
     /// The next operation.
     pub(super) ip: usize,
     /// Where the locals begin on the stack.
@@ -36,22 +37,26 @@ pub(super) type Done = Result<(), Raised>;
 /// Whether another frame is the newest now.
 pub(super) type Entered = Result<bool, Raised>;
 
-impl<const SHADOW: bool> Cursor<'_, SHADOW> {
-    /// The next operation. The check and a profile count it where `WATCHED`; the check sees joined ones as what they are joined of.
+impl<'a, const SHADOW: bool> Cursor<'a, SHADOW> {
+    /// The next operation. By reference, so that each kind reads the fields that it has: of a copy all are taken apart beforehand.
     #[inline(always)]
-    pub(super) fn next<const WATCHED: bool>(&mut self) -> Result<Op, Raised> {
-        let op = self.ops[self.ip];
+    pub(super) fn next(&mut self) -> &'a Op {
+        let op = &self.ops[self.ip];
         self.ip += 1;
-        if WATCHED {
-            let seen = self.cx.watch_op(&self.func.code, self.ip - 1);
-            if seen.is_err() && !SHADOW {
-                // What the operation before this one did.
-                self.ip -= 1;
-            }
-            seen?;
-            self.save();
+        op
+    }
+
+    /// The check and a profile count the operation that is about to run.
+    #[inline(always)]
+    pub(super) fn watch(&mut self) -> Done {
+        let seen = self.cx.watch_op(&self.func.code, self.ip - 1);
+        if seen.is_err() && !SHADOW {
+            // What the operation before this one did.
+            self.ip -= 1;
         }
-        Ok(if SHADOW { op.unjoined() } else { op })
+        seen?;
+        self.save();
+        Ok(())
     }
 
     /// Notes which operation runs, for what the engine makes in it.
@@ -110,7 +115,7 @@ impl<const SHADOW: bool> Cursor<'_, SHADOW> {
 
     #[inline(always)]
     pub(super) fn constant(&self, idx: u16) -> &Value {
-        &self.func.code.consts[idx as usize]
+        &self.consts[idx as usize]
     }
 
     /// What lies so far below the top.

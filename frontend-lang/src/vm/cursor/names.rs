@@ -8,7 +8,7 @@ use crate::vm::long::{unbound_free, unbound_local};
 impl<const SHADOW: bool> Cursor<'_, SHADOW> {
     #[inline(always)]
     pub(in crate::vm) fn load_constant(&mut self, idx: u32) {
-        self.push(self.func.code.consts[idx as usize].clone());
+        self.push(self.consts[idx as usize].clone());
     }
 
     #[inline(always)]

@@ -1,0 +1,85 @@
+//! Slots of the tile machine: what is brought into them, and single elements.
+
+use super::geometry::Geometry;
+use super::machine::TILE;
+use crate::dtype::Width;
+
+/// # Safety
+/// An element of this width at `ptr` is readable, and `ptr` is a multiple of it.
+pub(super) unsafe fn read_bits(ptr: *const u8, width: Width) -> u64 {
+    // SAFETY: promised by the caller.
+    unsafe {
+        match width {
+            Width::W1 => u64::from(*ptr),
+            Width::W2 => u64::from(*ptr.cast::<u16>()),
+            Width::W4 => u64::from(*ptr.cast::<u32>()),
+            // No lane is as wide: of complex numbers there are the parts.
+            Width::W8 | Width::W16 => *ptr.cast::<u64>(),
+        }
+    }
+}
+
+/// Writes `n` (at most a tile) equal elements to a slot.
+///
+/// # Safety
+/// A slot of this thread begins at `slot`.
+pub(super) unsafe fn fill(slot: *mut u8, bits: u64, width: Width, n: usize) {
+    let n = n.min(TILE);
+    // SAFETY: a slot holds a tile of elements of every size in use, 64-byte aligned.
+    unsafe {
+        match width {
+            Width::W1 => std::slice::from_raw_parts_mut(slot, n).fill(bits as u8),
+            Width::W2 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits as u16),
+            Width::W4 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits as u32),
+            Width::W8 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits),
+            Width::W16 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(u128::from(bits)),
+        }
+    }
+}
+
+/// Writes elements `start..start + n` of a strided operand to a slot.
+///
+/// # Safety
+/// A slot of this thread begins at `slot`; the geometry addresses elements of the operand that begins at `base`.
+pub(super) unsafe fn gather(
+    slot: *mut u8,
+    base: *const u8,
+    width: Width,
+    geometry: &Geometry,
+    row: usize,
+    start: usize,
+    n: usize,
+) {
+    debug_assert!(n <= TILE);
+    // SAFETY: the slot holds a tile; the rest is promised by the caller.
+    unsafe {
+        match width {
+            Width::W1 => gather_as::<u8>(slot, base, geometry, row, start, n),
+            Width::W2 => gather_as::<u16>(slot.cast(), base.cast(), geometry, row, start, n),
+            Width::W4 => gather_as::<u32>(slot.cast(), base.cast(), geometry, row, start, n),
+            Width::W8 => gather_as::<u64>(slot.cast(), base.cast(), geometry, row, start, n),
+            Width::W16 => gather_as::<u128>(slot.cast(), base.cast(), geometry, row, start, n),
+        }
+    }
+}
+
+/// # Safety
+/// `slot` holds `n` elements; all that the geometry addresses from `base` are readable.
+unsafe fn gather_as<T: Copy>(
+    slot: *mut T,
+    base: *const T,
+    geometry: &Geometry,
+    row: usize,
+    start: usize,
+    n: usize,
+) {
+    // SAFETY: promised by the caller.
+    geometry.runs(row, start, n, |at, offset, len, step| unsafe {
+        let (dst, src) = (slot.add(at), base.offset(offset));
+        match step {
+            0 => std::slice::from_raw_parts_mut(dst, len).fill(*src),
+            1 => std::ptr::copy_nonoverlapping(src, dst, len),
+            _ => (0..len).for_each(|it| *dst.add(it) = *src.offset(it as isize * step)),
+        }
+    });
+}

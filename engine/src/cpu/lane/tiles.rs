@@ -1,0 +1,296 @@
+//! The tiles of a run: where the registers of each lie, and what is run on it.
+
+use std::cell::Cell;
+
+use smallvec::SmallVec;
+
+use super::faults::Faults;
+use super::geometry::{Access, Block};
+use super::loops::Loop;
+use super::machine::{CHUNK, Instr, Run, SplatValue, TILE, execute};
+use super::slots::{fill, gather, read_bits};
+use super::{Mem, ahead};
+use crate::cpu::pool::for_each_chunk;
+use crate::math::Fault;
+
+/// Elements of a tile when nothing is kept in slots.
+const WIDE_TILE: usize = 1 << 16;
+
+/// Where the registers of the tile lie that is computed.
+type Registers = SmallVec<[*mut u8; 32]>;
+
+/// What runs on each tile.
+type Steps<'a> = SmallVec<[(Loop, &'a Instr); 8]>;
+
+/// A register that lies in an operand or output, and the bytes of an element there.
+type Mover = (usize, usize);
+
+thread_local! {
+    static SCRATCH: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
+}
+
+/// A cache line; slots start on one.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line(#[expect(dead_code, reason = "read through pointers")] [u8; 64]);
+
+impl Run<'_> {
+    /// Computes all elements, on other threads too.
+    pub(super) fn shared(&self, faults: &Faults) {
+        for_each_chunk(self.numel.div_ceil(CHUNK), &|chunk| {
+            let (low, high) = (chunk * CHUNK, ((chunk + 1) * CHUNK).min(self.numel));
+            faults.note(self.range(low, high));
+        });
+    }
+
+    /// Computes elements `low..high` of the outputs. The first fault, if any.
+    pub(super) fn range(&self, low: usize, high: usize) -> Option<Fault> {
+        // SAFETY: the first output lies where all do.
+        unsafe { self.block(Block::of(low..high), std::ptr::null_mut()) }
+    }
+
+    /// Computes a block of elements, those of the first output one after the other from `first` on, unless that is null.
+    ///
+    /// # Safety
+    /// There is room for the block at `first`; where it is null, the first output has a place.
+    pub(super) unsafe fn block(&self, block: Block, first: *mut u8) -> Option<Fault> {
+        let staged = self.operands.iter().filter(|it| it.access != Access::Direct).count();
+        let n_slots = self.code.n_slots + staged;
+        if n_slots == 0 {
+            // SAFETY: there are no slots; the rest is promised by the caller.
+            return unsafe { self.tiles(block, first, WIDE_TILE, std::ptr::null_mut()) };
+        }
+        let mut scratch = SCRATCH.take();
+        let lines = n_slots * TILE * self.code.width / size_of::<Line>();
+        if scratch.len() < lines {
+            scratch.resize(lines, Line([0; 64]));
+        }
+        // SAFETY: there are lines for all slots; the rest is promised by the caller.
+        let fault = unsafe { self.tiles(block, first, TILE, scratch.as_mut_ptr().cast()) };
+        SCRATCH.set(scratch);
+        fault
+    }
+
+    /// # Safety
+    /// As [`block`](Self::block); `scratch` holds all slots and one for each staged input, of elements of a tile.
+    unsafe fn tiles(
+        &self,
+        block: Block,
+        first: *mut u8,
+        tile: usize,
+        scratch: *mut u8,
+    ) -> Option<Fault> {
+        let mut fault = None;
+        // Filled in place, here and below: that many registers are not moved for nothing.
+        let mut regs = Registers::from_elem(std::ptr::null_mut(), self.code.n_registers());
+        self.point(&mut regs, scratch);
+        let filled = tile.min(block.len);
+        // SAFETY: slots hold a tile.
+        unsafe { self.fill_slots(&regs, filled) };
+        // What goes elsewhere replaces nothing.
+        let onto = self.onto.filter(|_| first.is_null());
+        let skips = block.numel() > tile;
+        let mut steps = Steps::new();
+        // SAFETY: as above; slots and splats are filled.
+        unsafe { self.list(&mut steps, &regs, onto, skips.then_some(filled), &mut fault) };
+        let mut movers: SmallVec<[Mover; 8]> = SmallVec::new();
+        self.movers(&mut movers);
+        let is_staged = |it: Access| matches!(it, Access::Strided(_) | Access::Replaced);
+        let brings = self.operands.iter().any(|it| is_staged(it.access));
+        // Where the slots of inputs are, as those that lie side by side are read where they lie.
+        let mut homes: SmallVec<[*mut u8; 6]> = SmallVec::new();
+        if brings {
+            homes.extend_from_slice(&regs[..self.operands.len()]);
+        }
+        let looks_ahead = tile == TILE && self.is_large();
+        for run in 0..block.count {
+            let mut at = block.first + run * block.step;
+            let high = at + block.len;
+            self.go_to(&mut regs, at);
+            if !first.is_null() {
+                let made = run * block.len * self.code.outputs[0].size();
+                regs[self.operands.len()] = first.wrapping_add(made);
+            }
+            while at < high {
+                let n = tile.min(high - at);
+                debug_assert!(at + n <= self.numel);
+                if brings {
+                    self.bring(&mut regs, &homes, at, n);
+                }
+                if looks_ahead {
+                    self.look_ahead(&regs, n, tile.min(high - at - n));
+                }
+                for &(run, it) in &steps {
+                    // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
+                    // kernel's types, and that the destination is no operand but for the one that runs onto it.
+                    unsafe { execute(run, it, &regs, n, &mut fault) }
+                }
+                for &(reg, size) in &movers {
+                    regs[reg] = regs[reg].wrapping_add(n * size);
+                }
+                at += n;
+            }
+        }
+        fault
+    }
+
+    /// Points registers to slots in `scratch`, which holds all and one for each input that is not read where it lies, and to the first
+    /// elements of what is read or made where it lies.
+    fn point(&self, regs: &mut [*mut u8], scratch: *mut u8) {
+        let slot_bytes = TILE * self.code.width;
+        let (inputs, others) = regs.split_at_mut(self.operands.len());
+        let (outputs, slots) = others.split_at_mut(self.outputs.len());
+        let mut place = scratch;
+        for reg in slots {
+            *reg = place;
+            place = place.wrapping_add(slot_bytes);
+        }
+        for (reg, operand) in inputs.iter_mut().zip(&self.operands) {
+            if operand.access == Access::Direct {
+                *reg = operand.base.cast_mut();
+            } else {
+                *reg = place;
+                place = place.wrapping_add(slot_bytes);
+            }
+        }
+        for (reg, output) in outputs.iter_mut().zip(&self.outputs) {
+            *reg = *output;
+        }
+    }
+
+    /// Writes what is the same everywhere to the first `filled` elements of its slot.
+    ///
+    /// # Safety
+    /// The registers are those of this run, whose slots hold a tile.
+    unsafe fn fill_slots(&self, regs: &[*mut u8], filled: usize) {
+        let code = self.code;
+        for it in &code.splats {
+            let number = match it.value {
+                SplatValue::Number(number) => number,
+                SplatValue::Param(idx) => self.params[idx],
+            };
+            let mem = Mem::from(it.lane);
+            // SAFETY: splats go to slots.
+            unsafe { fill(regs[usize::from(it.slot)], mem.bits(number), mem.width(), filled) };
+        }
+        for (idx, operand) in self.operands.iter().enumerate() {
+            if operand.access == Access::Splat {
+                let width = code.inputs[idx].width();
+                // SAFETY: the first element of the operand is readable, and one that is not read in place has a slot.
+                unsafe { fill(regs[idx], read_bits(operand.base, width), width, filled) };
+            }
+        }
+    }
+
+    /// Lists what runs on each tile. Given so many elements, what gives the same in every tile, such as the conversion of a number, runs
+    /// here on them instead.
+    ///
+    /// # Safety
+    /// The registers are those of this run, and what is the same everywhere has been written to its slots.
+    unsafe fn list<'a>(
+        &'a self,
+        steps: &mut Steps<'a>,
+        regs: &[*mut u8],
+        onto: Option<(usize, Loop)>,
+        once: Option<usize>,
+        fault: &mut Option<Fault>,
+    ) {
+        let code = self.code;
+        let splat = |it: Access| it == Access::Splat;
+        let has_same = !code.splats.is_empty() || self.operands.iter().any(|it| splat(it.access));
+        let once = once.filter(|_| has_same);
+        let mut same: SmallVec<[bool; 32]> = SmallVec::new();
+        if once.is_some() {
+            same.resize(regs.len(), false);
+            for (same, operand) in same.iter_mut().zip(&self.operands) {
+                *same = splat(operand.access);
+            }
+            for it in &code.splats {
+                let slot = it.slot;
+                same[usize::from(slot)] = code.instrs.iter().all(|it| it.dst != slot);
+            }
+        }
+        for (idx, it) in code.instrs.iter().enumerate() {
+            let is_same = |&reg: &u16| same[usize::from(reg)];
+            if let Some(n) = once
+                && code.stays[idx]
+                && it.src[..it.kern.arity].iter().all(is_same)
+            {
+                same[usize::from(it.dst)] = true;
+                // SAFETY: as in `tiles`; slots and splats hold a whole tile.
+                unsafe { execute(it.kern.run, it, regs, n, fault) }
+                continue;
+            }
+            match onto {
+                Some((writer, run)) if writer == idx => steps.push((run, it)),
+                _ => steps.push((it.kern.run, it)),
+            }
+        }
+    }
+
+    /// Lists the registers that go on with the elements.
+    fn movers(&self, movers: &mut SmallVec<[Mover; 8]>) {
+        for (idx, operand) in self.operands.iter().enumerate() {
+            if operand.access == Access::Direct {
+                movers.push((idx, self.code.inputs[idx].size()));
+            }
+        }
+        for (idx, mem) in self.code.outputs.iter().enumerate() {
+            movers.push((self.operands.len() + idx, mem.size()));
+        }
+    }
+
+    /// Points the registers of what is read or made where it lies to element `at`.
+    fn go_to(&self, regs: &mut [*mut u8], at: usize) {
+        for (idx, operand) in self.operands.iter().enumerate() {
+            if operand.access == Access::Direct {
+                let base = operand.base.cast_mut();
+                regs[idx] = base.wrapping_add(at * self.code.inputs[idx].size());
+            }
+        }
+        let regs = &mut regs[self.operands.len()..];
+        for ((reg, base), mem) in regs.iter_mut().zip(&self.outputs).zip(&self.code.outputs) {
+            *reg = base.wrapping_add(at * mem.size());
+        }
+    }
+
+    /// Brings the `n` elements from `at` on of inputs that do not lie one after the other together in their slots, whose addresses are
+    /// `homes`.
+    fn bring(&self, regs: &mut [*mut u8], homes: &[*mut u8], at: usize, n: usize) {
+        for (idx, operand) in self.operands.iter().enumerate() {
+            let mem = self.code.inputs[idx];
+            let size = mem.size();
+            match (operand.access, &self.geometry) {
+                // SAFETY: an output holds all `numel` elements; a slot, which is no part of it, holds a tile.
+                (Access::Replaced, _) => unsafe {
+                    std::ptr::copy_nonoverlapping(operand.base.add(at * size), regs[idx], n * size);
+                },
+                (Access::Strided(row), Some(geometry)) => {
+                    if let Some(offset) = geometry.side_by_side(row, at, n) {
+                        // SAFETY: the geometry addresses elements of the operand, from there on so many in a row.
+                        regs[idx] =
+                            unsafe { operand.base.offset(offset * size as isize) }.cast_mut();
+                        continue;
+                    }
+                    regs[idx] = homes[idx];
+                    // SAFETY: a strided operand has a slot, and the geometry is that of its layout.
+                    unsafe { gather(homes[idx], operand.base, mem.width(), geometry, row, at, n) };
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether an output is too large for the nearer caches.
+    fn is_large(&self) -> bool {
+        self.code.outputs.iter().any(|it| self.numel * it.size() >= ahead::LEAST)
+    }
+
+    /// Asks for the places of the `next` elements behind the `n` that are computed now.
+    fn look_ahead(&self, regs: &[*mut u8], n: usize, next: usize) {
+        let regs = &regs[self.operands.len()..];
+        for (reg, mem) in regs.iter().zip(&self.code.outputs) {
+            ahead::of_writes(reg.wrapping_add(n * mem.size()), next * mem.size());
+        }
+    }
+}
