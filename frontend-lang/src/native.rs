@@ -177,6 +177,8 @@ pub enum Member {
     Make(&'static str, fn(&mut Cx) -> Res),
     /// A name that another module also has: own name, module, name there.
     From(&'static str, &'static str, &'static str),
+    /// Names that another module also has, under the same names: module, names.
+    These(&'static str, &'static [&'static str]),
     /// All public names of another module.
     AllOf(&'static str),
     /// A module as an attribute: own name, full module name.

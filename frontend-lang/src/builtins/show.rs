@@ -36,7 +36,7 @@ pub static MODULE: NativeModule = NativeModule {
     members: &[
         Member::Functions(FUNCTIONS),
         Member::Functions(FORMS),
-        Member::From("DisplayHandle", HANDLES, "DisplayHandle"),
+        Member::These(HANDLES, &["DisplayHandle"]),
     ],
     aliases: &[],
 };

@@ -227,6 +227,12 @@ fn add(members: &mut Members, module_name: &str, member: &Member) {
             let found = module(from).and_then(|it| it.member(there)).unwrap_or_default();
             members.insert((*name).to_owned(), found);
         }
+        Member::These(from, names) => {
+            let found = |name: &str| module(from).and_then(|it| it.member(name));
+            members.extend(
+                names.iter().map(|name| ((*name).to_owned(), found(name).unwrap_or_default())),
+            );
+        }
         Member::AllOf(from) => {
             let found = module(from).map(|it| it.members()).unwrap_or_default();
             let public = found.iter().filter(|it| !it.0.starts_with('_'));

@@ -216,6 +216,13 @@ impl Cx {
                 let value = self.import_name(&module, Sym::of(there))?;
                 globals.set(Sym::of(name), value);
             }
+            Member::These(module, names) => {
+                let module = self.import(module)?;
+                for name in names.iter().map(|name| Sym::of(name)) {
+                    let value = self.import_name(&module, name)?;
+                    globals.set(name, value);
+                }
+            }
             Member::AllOf(module) => {
                 let module = self.import(module)?;
                 for (name, value) in self.star_names(&module)? {

@@ -60,6 +60,7 @@ pub(super) static MAGIC: Magic = Magic {
             shows: "f is traced",
         },
         Example { setup: "", cell: "%trace --without-host", shows: "error: MagicError" },
+        Example { setup: "", cell: "%trace status --depth 2", shows: "error: MagicError" },
         Example { setup: "", cell: "%trace missing", shows: "error: MagicError" },
     ],
 };
@@ -71,6 +72,9 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         false => WithoutHost::IfPossible,
     };
     let words: Vec<&str> = args.words_from(0).iter().map(String::as_str).collect();
+    if words.first() != Some(&"show") {
+        only_of_show(args)?;
+    }
     match words.as_slice() {
         [] | ["on"] if without_host == WithoutHost::Always => Err(MagicError::usage(
             &MAGIC,
@@ -97,6 +101,17 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
             show(cx, rest.first().copied(), stage, depth(args)?)
         }
         names => names.iter().map(|name| wrap(cx, name, &options, without_host)).collect(),
+    }
+}
+
+/// Refuses what says how a graph is shown, where none is.
+fn only_of_show(args: &Args) -> Result<(), MagicError> {
+    match ["--stage", "--depth"].into_iter().find(|name| args.flag(name).is_some()) {
+        None => Ok(()),
+        Some(name) => Err(MagicError::usage(
+            &MAGIC,
+            format!("{name} is for %trace show: write %trace show NAME {name} ..."),
+        )),
     }
 }
 

@@ -10,7 +10,7 @@ pub static MODULE: NativeModule = NativeModule {
     doc: "JSON text and values.",
     members: &[
         Member::Types(&[&JSON_DECODE_ERROR]),
-        Member::From("JSONEncoder", "json.encoder", "JSONEncoder"),
+        Member::These("json.encoder", &["JSONEncoder"]),
         Member::Functions(FUNCTIONS),
         Member::Functions(super::json_dump::FUNCTIONS),
     ],

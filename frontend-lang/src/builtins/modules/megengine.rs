@@ -8,9 +8,7 @@ pub static MEGENGINE: NativeModule = NativeModule {
     name: "megengine",
     doc: "MegEngine's names for what `torch` holds.",
     members: &[
-        Member::From("tensor", "torch", "tensor"),
-        Member::From("Tensor", "torch", "Tensor"),
-        Member::From("Parameter", "torch", "Parameter"),
+        Member::These("torch", &["tensor", "Tensor", "Parameter"]),
         Member::From("seed", "torch", "manual_seed"),
         Member::Module("functional", "megengine.functional"),
         Member::Module("module", "megengine.module"),
@@ -71,7 +69,7 @@ pub static ONEFLOW_NN: NativeModule = NativeModule {
     members: &[
         Member::AllOf("torch.nn"),
         Member::Module("functional", "torch.nn.functional"),
-        Member::From("Graph", "oneflow.graph", "Graph"),
+        Member::These("oneflow.graph", &["Graph"]),
     ],
     aliases: &[],
 };

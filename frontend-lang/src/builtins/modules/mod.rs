@@ -10,6 +10,7 @@ pub mod deque;
 pub mod files;
 pub mod gc;
 pub mod generator;
+pub mod grad_mode;
 pub mod importlib;
 pub mod inspect;
 pub mod itertools;

@@ -19,8 +19,7 @@ pub static NOTEGRAD: NativeModule = NativeModule {
     members: &[
         Member::Functions(FUNCTIONS),
         Member::Module("jit", "notegrad.jit"),
-        Member::From("trace", "notegrad.jit", "trace"),
-        Member::From("load", "notegrad.jit", "load"),
+        Member::These("notegrad.jit", &["trace", "load"]),
     ],
     aliases: &[],
 };

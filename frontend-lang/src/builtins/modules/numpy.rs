@@ -49,11 +49,10 @@ pub static LINALG: NativeModule = NativeModule {
     doc: "Lengths, determinants, inverses, solutions and decompositions of matrices.",
     members: &[
         Member::AllOf("numpy._core.linalg"),
-        Member::From("LinAlgError", "numpy._core.arrays", "LinAlgError"),
-        Member::From("cross", "numpy._core.products", "cross"),
-        Member::From("matmul", "numpy._core.native", "matmul"),
-        Member::From("tensordot", "numpy._core.products", "tensordot"),
-        Member::From("vecdot", "numpy._core.products", "vecdot"),
+        Member::These("numpy._core.arrays", &["LinAlgError"]),
+        Member::These("numpy._core.products", &["cross"]),
+        Member::These("numpy._core.native", &["matmul"]),
+        Member::These("numpy._core.products", &["tensordot", "vecdot"]),
     ],
     aliases: &[],
 };

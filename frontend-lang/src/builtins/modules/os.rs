@@ -20,7 +20,7 @@ pub static MODULE: NativeModule = NativeModule {
         Member::Str("name", "posix"),
         Member::Str("devnull", "/dev/null"),
         Member::Make("environ", environ),
-        Member::From("walk", "os.tree", "walk"),
+        Member::These("os.tree", &["walk"]),
     ],
     aliases: &[],
 };

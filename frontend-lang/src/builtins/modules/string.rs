@@ -23,7 +23,7 @@ pub static MODULE: NativeModule = NativeModule {
         ),
         Member::Str("punctuation", "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"),
         Member::Str("whitespace", " \t\n\r\x0b\x0c"),
-        Member::From("Template", "string.template", "Template"),
+        Member::These("string.template", &["Template"]),
         Member::Functions(&FUNCTIONS),
     ],
     aliases: &[],

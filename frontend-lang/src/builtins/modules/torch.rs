@@ -1,11 +1,9 @@
 //! `torch`: tensors, ops and settings under PyTorch's names. Layers and optimisers are written in the language, in `std/`.
 
-use std::any::Any;
-use std::cell::Cell;
-
 use engine::apply::autocast;
 use engine::autograd;
 
+use super::grad_mode::{self, ENABLE_GRAD, INFERENCE, NO_GRAD};
 use super::{anomaly, generator};
 use crate::array;
 use crate::check::unregistered;
@@ -28,10 +26,10 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Str("__version__", env!("CARGO_PKG_VERSION")),
         Member::Each(ops),
         // These take a dtype, which their ops do not.
-        Member::From("rand_like", "torch.functions", "rand_like"),
-        Member::From("randn_like", "torch.functions", "randn_like"),
+        Member::These("torch.functions", &["rand_like", "randn_like"]),
         Member::Functions(FUNCTIONS),
         Member::Functions(anomaly::FUNCTIONS),
+        Member::Functions(grad_mode::FUNCTIONS),
         Member::Functions(device::FUNCTIONS),
         Member::Functions(unregistered::FUNCTIONS),
         Member::Functions(generator::FUNCTIONS),
@@ -55,20 +53,35 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("random", "torch.random"),
         Member::Module("cuda", "torch.cuda"),
         Member::Module("amp", "torch.amp"),
-        Member::From("autocast", "torch.amp", "autocast"),
-        Member::From("get_autocast_dtype", "torch.amp", "get_autocast_dtype"),
-        Member::From("is_autocast_enabled", "torch.amp", "is_autocast_enabled"),
+        Member::These("torch.amp", &["autocast", "get_autocast_dtype", "is_autocast_enabled"]),
         Member::Module("distributions", "torch.distributions"),
         Member::Module("func", "torch.func"),
-        Member::From("vmap", "torch.func", "vmap"),
+        Member::These("torch.func", &["vmap"]),
         Member::Module("return_types", "torch.return_types"),
         Member::Module("backends", "torch.backends"),
         Member::Module("files", "torch.files"),
         Member::Module("linalg", "torch.linalg"),
         Member::Module("utils", "torch.utils"),
+        Member::These("torch.nn.composed", OF_COMPOSED),
+        Member::These("torch.nn.spatial", OF_SPATIAL),
     ],
     aliases: &[],
 };
+
+/// Functions that PyTorch has in `torch` as in `torch.nn.functional`, with the same arguments.
+const OF_COMPOSED: &[&str] = &["bilinear", "pairwise_distance", "pdist", "prelu", "rms_norm"];
+const OF_SPATIAL: &[&str] = &[
+    "adaptive_avg_pool1d",
+    "avg_pool1d",
+    "channel_shuffle",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose3d",
+    "max_pool1d",
+    "max_pool3d",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+];
 
 /// The module `torch.nn.functional`.
 pub static FUNCTIONAL: NativeModule = NativeModule {
@@ -78,13 +91,11 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
         Member::AllOf("torch.nn.composed"),
         Member::AllOf("torch.nn.losses"),
         Member::AllOf("torch.nn.spatial"),
-        Member::From("affine_grid", "torch.nn.sampling", "affine_grid"),
-        Member::From("grid_sample", "torch.nn.sampling", "grid_sample"),
+        Member::These("torch.nn.sampling", &["affine_grid", "grid_sample"]),
         Member::Each(ops),
         // These do more than their ops: running statistics, a row that is not trained, sizes that stay.
-        Member::From("adaptive_avg_pool2d", "torch.nn.spatial", "adaptive_avg_pool2d"),
-        Member::From("batch_norm", "torch.nn.composed", "batch_norm"),
-        Member::From("embedding", "torch.nn.composed", "embedding"),
+        Member::These("torch.nn.spatial", &["adaptive_avg_pool2d"]),
+        Member::These("torch.nn.composed", &["batch_norm", "embedding"]),
     ],
     aliases: &[],
 };
@@ -97,8 +108,7 @@ pub static AUTOGRAD: NativeModule = NativeModule {
         Member::Functions(GRAD_FUNCTIONS),
         Member::Types(&[&NO_GRAD, &ENABLE_GRAD]),
         Member::AllOf("torch.autograd.functions"),
-        Member::From("gradcheck", "torch.autograd.checks", "gradcheck"),
-        Member::From("gradgradcheck", "torch.autograd.checks", "gradgradcheck"),
+        Member::These("torch.autograd.checks", &["gradcheck", "gradgradcheck"]),
         Member::Module("functional", "torch.autograd.functional"),
     ],
     aliases: &[],
@@ -129,8 +139,6 @@ static FUNCTIONS: &[NativeFn] = &[
     function("is_parameter", "obj", "Whether it is an nn.Parameter.", is_parameter).pure(),
     function("_autocast_half", "", "The dtype that autocast lowers to now, or None.", autocast_half),
     function("_set_autocast_half", "dtype", "Sets it, and gives what it was.", set_autocast_half),
-    function("is_grad_enabled", "", "Whether ops are recorded for gradients.", is_grad_enabled),
-    function("set_grad_enabled", "mode", "Switches recording for gradients.", set_grad_enabled),
     function("manual_seed", "seed", "Restarts the random numbers.", manual_seed).session(),
     function(
         "randint",
@@ -194,42 +202,6 @@ static GRAD_FUNCTIONS: &[NativeFn] = &[
     ),
     anomaly::WATCH,
 ];
-
-/// `with torch.no_grad():`, also as a decorator.
-pub static NO_GRAD: NativeType = NativeType {
-    module: "torch.autograd.grad_mode",
-    new: Some(function(
-        "no_grad",
-        "cls, func=None",
-        "Ops inside are not recorded for gradients.",
-        no_grad,
-    )),
-    ..NativeType::plain("no_grad", "Ops inside are not recorded for gradients.")
-};
-
-/// `with torch.enable_grad():`, also as a decorator.
-pub static ENABLE_GRAD: NativeType = NativeType {
-    module: "torch.autograd.grad_mode",
-    new: Some(function(
-        "enable_grad",
-        "cls, func=None",
-        "Ops inside are recorded for gradients.",
-        enable_grad,
-    )),
-    ..NativeType::plain("enable_grad", "Ops inside are recorded for gradients.")
-};
-
-/// `with torch.inference_mode():`, also as a decorator.
-pub static INFERENCE: NativeType = NativeType {
-    module: "torch",
-    new: Some(function(
-        "inference_mode",
-        "cls, mode=True",
-        "As no_grad; with mode False, nothing changes.",
-        inference_mode,
-    )),
-    ..NativeType::plain("inference_mode", "Ops inside are not recorded for gradients.")
-};
 
 fn ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
     let own = engine::ops::public().map(|op| (op.name, op));
@@ -314,16 +286,6 @@ fn dtype_or_none(it: Option<engine::DType>) -> Value {
     it.map_or(Value::None, |it| Value::object(dtype::DTypeObj(it)))
 }
 
-fn is_grad_enabled(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    Ok(Value::Bool(autograd::enabled()))
-}
-
-fn set_grad_enabled(cx: &mut Cx, args: Args<'_>) -> Res {
-    let on = cx.truth(&args[0])?;
-    let before = autograd::set_enabled(on);
-    Ok(Value::object(GradMode { on, before: Cell::new(Some(before)) }))
-}
-
 pub(super) fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
     engine::random::seed(args.int(0)? as u64);
     Ok(generator::of_session())
@@ -398,116 +360,6 @@ fn set_print_options(_cx: &mut Cx, args: Args<'_>) -> Res {
     };
     text::set_options(options);
     Ok(Value::None)
-}
-
-fn no_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
-    grad_mode(false, args.opt(1))
-}
-
-fn enable_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
-    grad_mode(true, args.opt(1))
-}
-
-fn inference_mode(_cx: &mut Cx, args: Args<'_>) -> Res {
-    match &args[1] {
-        Value::Bool(true) => grad_mode(false, None),
-        Value::Bool(false) => grad_mode(autograd::enabled(), None),
-        func => grad_mode(false, Some(func)),
-    }
-}
-
-fn grad_mode(on: bool, func: Option<&Value>) -> Res {
-    Ok(match func {
-        None => Value::object(GradMode { on, before: Cell::new(None) }),
-        Some(func) => Value::object(InGradMode { on, func: func.clone() }),
-    })
-}
-
-/// A block in which recording for gradients is on or off.
-struct GradMode {
-    on: bool,
-    before: Cell<Option<bool>>,
-}
-
-impl NativeObject for GradMode {
-    fn native_type(&self) -> &'static NativeType {
-        if self.on { &ENABLE_GRAD } else { &NO_GRAD }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn enter(&self, _cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
-        let before = autograd::set_enabled(self.on);
-        if self.before.get().is_none() {
-            self.before.set(Some(before));
-        }
-        Ok(Some(this.clone()))
-    }
-
-    fn exit(&self, _cx: &mut Cx, _this: &Value, _error: &Value) -> Result<bool, Raised> {
-        if let Some(before) = self.before.take() {
-            autograd::set_enabled(before);
-        }
-        Ok(false)
-    }
-
-    fn is_callable(&self) -> bool {
-        true
-    }
-
-    /// As a decorator: `@torch.no_grad()`.
-    fn call(&self, _cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
-        match args.positional {
-            [func] => Ok(Value::object(InGradMode { on: self.on, func: func.clone() })),
-            _ => Err(type_error("as a decorator it takes one function")),
-        }
-    }
-}
-
-/// A function that runs with recording on or off.
-struct InGradMode {
-    on: bool,
-    func: Value,
-}
-
-impl NativeObject for InGradMode {
-    fn native_type(&self) -> &'static NativeType {
-        if self.on { &ENABLE_GRAD } else { &NO_GRAD }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn adopt(&self, cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
-        let func = cx.adopt(&self.func)?;
-        Ok(Some(Value::object(InGradMode { on: self.on, func })))
-    }
-
-    fn is_callable(&self) -> bool {
-        true
-    }
-
-    fn binds_self(&self) -> bool {
-        true
-    }
-
-    fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
-        let before = autograd::set_enabled(self.on);
-        let res = cx.call_with(&self.func, args);
-        autograd::set_enabled(before);
-        res
-    }
-
-    fn shows_state(&self) -> bool {
-        true
-    }
-
-    fn traverse(&self, visit: &mut dyn FnMut(&Value)) {
-        visit(&self.func);
-    }
 }
 
 /// The tensors of an argument that is one tensor or a list of them.

@@ -65,15 +65,13 @@ pub static PYPLOT: NativeModule = NativeModule {
         Member::Functions(counts::FUNCTIONS),
         Member::Functions(boxes::FUNCTIONS),
         Member::Functions(images::FUNCTIONS),
-        Member::From("subplot2grid", "matplotlib.gridspec", "subplot2grid"),
-        Member::From("subplot_mosaic", "matplotlib.gridspec", "subplot_mosaic"),
+        Member::These("matplotlib.gridspec", &["subplot2grid", "subplot_mosaic"]),
         Member::Module("cm", "matplotlib.cm"),
         Member::Module("style", "matplotlib.style"),
-        Member::From("rcParams", "matplotlib._settings", "rcParams"),
-        Member::From("rcParamsDefault", "matplotlib._settings", "rcParamsDefault"),
-        Member::From("rc", "matplotlib._settings", "rc"),
-        Member::From("rcdefaults", "matplotlib._settings", "rcdefaults"),
-        Member::From("rc_context", "matplotlib._settings", "rc_context"),
+        Member::These(
+            "matplotlib._settings",
+            &["rcParams", "rcParamsDefault", "rc", "rcdefaults", "rc_context"],
+        ),
     ],
     aliases: &["notegrad.pyplot"],
 };
@@ -85,11 +83,10 @@ pub static MATPLOTLIB: NativeModule = NativeModule {
     members: &[
         Member::Functions(BACKENDS),
         Member::Module("pyplot", "matplotlib.pyplot"),
-        Member::From("rcParams", "matplotlib._settings", "rcParams"),
-        Member::From("rcParamsDefault", "matplotlib._settings", "rcParamsDefault"),
-        Member::From("rc", "matplotlib._settings", "rc"),
-        Member::From("rcdefaults", "matplotlib._settings", "rcdefaults"),
-        Member::From("rc_context", "matplotlib._settings", "rc_context"),
+        Member::These(
+            "matplotlib._settings",
+            &["rcParams", "rcParamsDefault", "rc", "rcdefaults", "rc_context"],
+        ),
     ],
     aliases: &[],
 };
