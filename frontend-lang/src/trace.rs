@@ -7,6 +7,7 @@ pub mod any_sizes;
 mod follow;
 mod node;
 pub mod notice;
+mod prevented;
 mod template;
 mod variant;
 mod world;
@@ -110,6 +111,14 @@ impl TracedFn {
             last: RefCell::default(),
             told: Told::default(),
             alone: Alone::default(),
+        }
+    }
+
+    /// What prevents runs without the body, with its line; empty where nothing is known to.
+    pub fn prevented(&self) -> String {
+        match self.without_host {
+            WithoutHost::Never => "its options ask for the body".to_owned(),
+            WithoutHost::IfPossible | WithoutHost::Always => self.alone.prevented(),
         }
     }
 

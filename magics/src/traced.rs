@@ -18,6 +18,8 @@ pub(crate) struct Subject {
     pub(crate) traced: Traced,
     /// Calls that ran without the body.
     pub(crate) alone: usize,
+    /// What prevents that.
+    pub(crate) prevented: String,
     /// Names of the arguments that are tensors.
     args: Vec<String>,
 }
@@ -25,8 +27,14 @@ pub(crate) struct Subject {
 impl Subject {
     fn function(name: String, function: &TracedFn) -> Self {
         let args = function.arg_names();
-        let (traced, alone) = (function.traced(), function.n_runs_alone());
-        Self { title: name.clone(), word: name, traced, alone, args }
+        Self {
+            title: name.clone(),
+            word: name,
+            traced: function.traced(),
+            alone: function.n_runs_alone(),
+            prevented: function.prevented(),
+            args,
+        }
     }
 
     fn step(step: CellStep) -> Self {
@@ -35,7 +43,8 @@ impl Subject {
             Some(line) => (format!("cell {cell}, loop at line {line}"), format!("{cell}:{line}")),
             None => (format!("cell {cell}"), cell.to_string()),
         };
-        Self { title, word, traced: step.traced, alone: 0, args: Vec::new() }
+        let prevented = "a cell runs its body".to_owned();
+        Self { title, word, traced: step.traced, alone: 0, prevented, args: Vec::new() }
     }
 }
 

@@ -142,6 +142,35 @@ fn cells_and_their_loops_have_names_to_type() {
     );
 }
 
+/// Each function runs 20 times; what it does that a run without its body would lose is told with its line.
+#[test]
+fn status_tells_what_prevents_runs_without_the_body() {
+    let define = "import torch\nn, kept = 0, []\n\
+        def computes(x):\n    return x * 2\n\
+        def reads(x):\n    y = x * 2\n    return y * y.sum().item()\n\
+        def prints(x):\n    y = x * 2\n    print('')\n    return y\n\
+        def counts(x):\n    global n\n    n += 1\n    return x * n\n\
+        def keeps(x):\n    y = x * 2\n    kept.append(y)\n    return y";
+    let names = "computes, reads, prints, counts, keeps";
+    let trace = format!("%trace {}", names.replace(',', ""));
+    let calls = format!("for _ in range(20):\n    for f in ({names}):\n        f(torch.ones(3))");
+    let status = shown(&[define, &trace, &calls, "%trace status"]);
+    let row = |name: &str| {
+        let line = status.lines().find(|it| it.starts_with(name));
+        line.unwrap_or_else(|| panic!("{name} is not in {status}"))
+    };
+    assert!(!row("computes").contains("line"), "{status}");
+    let told = [
+        ("reads", "line 7: the value of a tensor is read here"),
+        ("prints", "line 10: print() acts outside of the tensors"),
+        ("counts", "line 14: this changes a global name or attribute of `counts`"),
+        ("keeps", "line 18: this changes a list made outside"),
+    ];
+    for (name, what) in told {
+        assert!(row(name).contains(what), "{name}: {what}\n{status}");
+    }
+}
+
 #[test]
 fn functions_tell_arguments_by_their_parameters_and_weights_after_they_changed() {
     let define = "from notegrad.jit import trace\n@trace\ndef step(images, labels, *, model, opt):\n    \

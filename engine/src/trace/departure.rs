@@ -50,12 +50,24 @@ impl fmt::Display for Departure {
 
 thread_local! {
     static JUST: Cell<bool> = const { Cell::new(false) };
+    static REFUSED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether the running call has left what was recorded since this was last asked.
 #[inline]
 pub fn just_departed() -> bool {
     JUST.get() && JUST.replace(false)
+}
+
+/// Whether the running call has done what prevents a run without the body, since this was last asked.
+#[inline]
+pub fn just_refused() -> bool {
+    REFUSED.get() && REFUSED.replace(false)
+}
+
+/// Notes that the running call has done it, or that a new call begins.
+pub(super) fn refuse(now: bool) {
+    REFUSED.set(now);
 }
 
 /// Notes that the running call leaves what was recorded, or that a new call begins.

@@ -39,7 +39,7 @@ use std::sync::Arc;
 
 pub use alone::{Alone, Ran};
 pub use call::Stats;
-pub use departure::{Departure, just_departed};
+pub use departure::{Departure, just_departed, just_refused};
 pub use latest::{Compiled, Given, Latest, Left, Place};
 pub use traced::{Call, Excluded, Finished, Following, Options, Path, Traced, exclude};
 pub use tree::ArgSpec;

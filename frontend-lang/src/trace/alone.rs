@@ -14,7 +14,9 @@ use engine::apply::anomaly::{self, Watch};
 use engine::random;
 use engine::trace::Following;
 
+use super::follow::Followed;
 use super::node::Node;
+use super::prevented::Prevented;
 use super::template::{Maker, Template, refused_here, tensors};
 use super::variant::{Asked, Before, Variant, Way};
 use super::world::World;
@@ -38,6 +40,9 @@ const MOST_FOLLOWED: u32 = 5;
 /// Calls in a row of unknown worlds, after which those that are known are forgotten: they cost a look in each call.
 const MOST_UNKNOWN: u32 = 64;
 
+/// What a call has changed besides their elements, where it is nothing else.
+const OF_TENSORS: &str = "whether a tensor has a gradient, a history or hooks";
+
 /// Places of a world that are compared before each call, where nobody has asked for it: about 30 us.
 const MOST_PLACES: usize = 10_000;
 
@@ -54,6 +59,8 @@ pub(super) struct Alone {
     n_worlds: Cell<u64>,
     /// When a plain trace follows the body next.
     attempts: Attempts,
+    /// Why that has led to nothing.
+    prevented: Prevented,
 }
 
 /// When a body is followed, where nobody has asked for it.
@@ -93,11 +100,14 @@ impl Attempts {
         self.pause.set((self.pause.get() * 2).min(LONGEST_WAIT));
     }
 
-    fn goes_on(&self) {
+    /// Another call is to be followed; false where there were too many of them.
+    fn goes_on(&self) -> bool {
         self.n_followed.set(self.n_followed.get() + 1);
-        if self.n_followed.get() > MOST_FOLLOWED {
+        let goes_on = self.n_followed.get() <= MOST_FOLLOWED;
+        if !goes_on {
             self.came_to_nothing();
         }
+        goes_on
     }
 
     fn succeeded(&self) {
@@ -143,7 +153,15 @@ impl Alone {
         if !is_due && self.variants.borrow().is_empty() {
             return None;
         }
-        let Ok(asked) = Asked::new(&function.func, args) else { return self.cannot(is_due) };
+        let asked = match Asked::new(&function.func, args) {
+            Ok(asked) => asked,
+            Err(refused) => {
+                if is_due {
+                    self.prevented.note(&refused, None);
+                }
+                return self.cannot(is_due);
+            }
+        };
         let Some(variant) = self.take(&asked).or_else(|| self.small_variant(&asked, is_due)) else {
             self.miss();
             return self.cannot(is_due);
@@ -168,8 +186,12 @@ impl Alone {
 
     /// The world as it is, where an attempt is due and it is small enough to be compared before each call.
     fn small_variant(&self, asked: &Asked<'_>, is_due: bool) -> Option<Variant> {
-        let variant = is_due.then(|| self.variant(asked))?.ok()?;
-        (variant.world.n_places() <= MOST_PLACES).then_some(variant)
+        match is_due.then(|| self.variant(asked))? {
+            Ok(variant) if variant.world.n_places() <= MOST_PLACES => return Some(variant),
+            Ok(_) => self.prevented.say("it finds too much to compare before each call", None),
+            Err(refused) => self.prevented.note(&refused, None),
+        }
+        None
     }
 
     /// Runs the graph that is known for these arguments. `None` where it fails: the body names what is wrong, and the line.
@@ -199,6 +221,11 @@ impl Alone {
     /// How often the function ran without its body.
     pub(super) fn n_runs(&self) -> usize {
         self.n_runs.get()
+    }
+
+    /// What prevents that, in words.
+    pub(super) fn prevented(&self) -> String {
+        self.prevented.words()
     }
 
     /// Lets go of all graphs.
@@ -262,7 +289,9 @@ impl Alone {
         let (positional, keywords) = asked.inputs.replaced(asked.args, &call, symbolic);
         let args = CallArgs { positional: &positional, keywords: &keywords };
         let n_tensors = variant.world.n_tensors();
-        let (res, refused) = self.run_body(cx, &function.func, args, &mut variant, strict);
+        let Followed { res, refused, line, world } =
+            self.run_body(cx, &function.func, args, &mut variant, strict);
+        variant.world = world;
         let refused = refused.or_else(|| call.refused().map(Raised::from));
         let value = match (res, refused.clone().filter(|_| strict)) {
             (Ok(value), None) => value,
@@ -291,11 +320,14 @@ impl Alone {
             given.template = Err(refused);
         }
         let shown = shown(function, asked, &variant, before, given, is_confirmed);
+        if let Err(refused) = &shown {
+            self.prevented.note(refused, line);
+        }
         self.learn(variant, shown, strict)?;
         Ok(value)
     }
 
-    /// Runs the body; gives what it gave, and what was refused of it.
+    /// Runs the body, which may not change what earlier calls have changed.
     fn run_body(
         &self,
         cx: &mut Cx,
@@ -303,15 +335,10 @@ impl Alone {
         args: CallArgs<'_>,
         variant: &mut Variant,
         strict: bool,
-    ) -> (Res, Option<Raised>) {
-        let watched = match strict {
-            true => self.changing.borrow().iter().filter_map(Node::again).collect(),
-            false => Vec::new(),
-        };
+    ) -> Followed<Res> {
+        let watched = self.changing.borrow().iter().filter_map(Node::again).collect();
         let world = std::mem::take(&mut variant.world);
-        let followed = cx.following(world, watched, strict, |cx| cx.call_with(func, args));
-        variant.world = followed.world;
-        (followed.res, followed.refused)
+        cx.following(world, watched, strict, |cx| cx.call_with(func, args))
     }
 
     /// Keeps what a followed call has shown. An error if that has to be a way.
@@ -322,14 +349,24 @@ impl Alone {
         strict: bool,
     ) -> Result<(), Raised> {
         match shown {
-            Ok(Shown::Way(way)) => variant.ways.push(*way),
-            Ok(Shown::Unconfirmed) => self.attempts.goes_on(),
+            Ok(Shown::Way(way)) => {
+                self.prevented.clear();
+                variant.ways.push(*way);
+            }
+            Ok(Shown::Unconfirmed) => {
+                if !self.attempts.goes_on() {
+                    self.prevented.say("it comes to other ops in each call", None);
+                }
+            }
             Ok(Shown::Change) if strict => {
                 self.changing.borrow_mut().extend(variant.world.changed());
                 return Ok(());
             }
             Err(refused) if strict => return Err(refused),
-            Ok(Shown::Change) | Err(_) => {
+            in_vain @ (Ok(Shown::Change) | Err(_)) => {
+                if in_vain.is_ok() {
+                    self.note_changes(&variant.world);
+                }
                 self.attempts.came_to_nothing();
                 if variant.ways.is_empty() {
                     return Ok(());
@@ -338,6 +375,16 @@ impl Alone {
         }
         self.keep(variant);
         Ok(())
+    }
+}
+
+impl Alone {
+    /// A call has left changed what it found; the next attempt sees at which line.
+    fn note_changes(&self, world: &World) {
+        let changed: Vec<Node> = world.changed().collect();
+        let what = changed.first().map_or(OF_TENSORS.to_owned(), Node::described);
+        self.prevented.say(&format!("it changes {what}"), None);
+        self.changing.replace(changed);
     }
 }
 

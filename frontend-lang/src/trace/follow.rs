@@ -1,13 +1,17 @@
 //! How a body runs while it is found out whether it can be left out later: what would be lost then is refused at its line, and what it
 //! finds in modules on its way becomes part of its world.
 
+use engine::trace::just_refused;
+
 use super::node::{Node, can_change};
+use super::notice::line_of;
 use super::world::World;
 use crate::bytecode::{Code, Op};
 use crate::check::native::acts_outside;
 use crate::cx::{Cx, Mode};
 use crate::error::{Raised, TRACE_ERROR};
 use crate::native::NativeFn;
+use crate::source::Span;
 use crate::value::Value;
 
 /// A body that may be left out later, while it runs.
@@ -21,6 +25,8 @@ pub(crate) struct Follow {
     strict: bool,
     /// The first thing that it has done which it may not.
     refused: Option<Raised>,
+    /// Where it did it.
+    place: Option<Span>,
 }
 
 /// A body that ran under [`Cx::following`].
@@ -29,6 +35,8 @@ pub(super) struct Followed<R> {
     pub(super) res: R,
     /// What was refused, which it may have caught.
     pub(super) refused: Option<Raised>,
+    /// Line of the cell at which that was, or at which it did what the engine refuses.
+    pub(super) line: Option<usize>,
     /// The world, with what it found.
     pub(super) world: World,
 }
@@ -44,17 +52,21 @@ impl Cx {
         body: impl FnOnce(&mut Cx) -> R,
     ) -> Followed<R> {
         let mode = std::mem::replace(&mut self.mode, Mode::Follow);
-        let outer =
-            std::mem::replace(&mut self.follow, Follow { world, watched, strict, refused: None });
+        let follow = Follow { world, watched, strict, ..Follow::default() };
+        let outer = std::mem::replace(&mut self.follow, follow);
         let res = body(self);
         self.mode = mode;
-        let Follow { refused, world, .. } = std::mem::replace(&mut self.follow, outer);
-        Followed { res, refused, world }
+        let Follow { refused, place, world, .. } = std::mem::replace(&mut self.follow, outer);
+        let line = place.and_then(|it| line_of(self, it));
+        Followed { res, refused, line, world }
     }
 
     /// Operation `at` is about to run.
     pub(crate) fn follow_op(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
         self.refuse_changes()?;
+        if just_refused() {
+            self.note_place();
+        }
         match code.ops[at] {
             // What a program's own functions find is known before they run.
             Op::Global(slot) if code.sites == 0 => {
@@ -103,7 +115,14 @@ impl Cx {
         self.refuse(Raised::new(&TRACE_ERROR, format!("without_host=True: {problem}")))
     }
 
+    fn note_place(&mut self) {
+        if self.follow.place.is_none() {
+            self.follow.place = self.line_of_cell();
+        }
+    }
+
     fn refuse(&mut self, refused: Raised) -> Result<(), Raised> {
+        self.note_place();
         let refused = self.follow.refused.get_or_insert(refused).clone();
         if self.follow.strict {
             return Err(refused);

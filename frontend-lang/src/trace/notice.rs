@@ -65,7 +65,7 @@ impl Cx {
     }
 }
 
-fn line_of(cx: &Cx, span: Span) -> Option<usize> {
+pub(super) fn line_of(cx: &Cx, span: Span) -> Option<usize> {
     Some(cx.sources.get(span.source)?.line_column(span.start).0)
 }
 

@@ -164,6 +164,7 @@ fn status(cx: &mut MagicCx<'_>) -> Artifact {
         "launches",
         "arena kB",
         "without body",
+        "what prevents that",
         "last notice",
     ];
     let caption = match cx.settings.trace {
@@ -191,6 +192,7 @@ fn status_row(subject: &Subject) -> Vec<String> {
         if compiled.segments == 0 { "none yet".into() } else { compiled.launches.to_string() },
         format!("{:.1}", compiled.arena_bytes as f64 / 1e3),
         subject.alone.to_string(),
+        subject.prevented.clone(),
         stats.departure.as_ref().map(notice::summary).unwrap_or_default(),
     ]
 }
