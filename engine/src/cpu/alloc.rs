@@ -14,7 +14,7 @@ const ALIGN: usize = 64;
 pub(super) const HUGE: usize = 2 << 20;
 /// Large buffers begin this far from the start of their block times 0 to [`STAGGERS`] - 1, one after the other: an operation reads and
 /// writes several of them at the same place, and equal low bits of the addresses would put those into the same sets of the caches
-/// and the same banks of the memory.
+/// and the same banks of the memory. The room for it, at most 17 kB of a block, is not counted.
 pub(super) const STAGGER: usize = 17 * ALIGN;
 pub(super) const STAGGERS: usize = 16;
 /// Blocks up to this size have a list in each thread; longer buffers are noted among the large ones.

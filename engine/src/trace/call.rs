@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::Departure;
 use super::Place;
-use super::departure::refuse;
+use super::departure::note_refusal;
 use super::identity::{Key, Slot};
 use super::recording::reads_values;
 use super::segment;
@@ -192,7 +192,7 @@ impl State {
     /// body goes on.
     pub(super) fn refuse(&mut self, problem: &str) -> Result<()> {
         let Some(following) = self.following else { return Ok(()) };
-        refuse(true);
+        note_refusal(true);
         let error = self.refused.get_or_insert_with(|| Error::Trace { problem: problem.into() });
         if following.strict { Err(error.clone()) } else { Ok(()) }
     }

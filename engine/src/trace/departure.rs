@@ -66,7 +66,7 @@ pub fn just_refused() -> bool {
 }
 
 /// Notes that the running call has done it, or that a new call begins.
-pub(super) fn refuse(now: bool) {
+pub(super) fn note_refusal(now: bool) {
     REFUSED.set(now);
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::call::{Mode, State, Stats};
-use super::departure::{Departure, depart, metas, refuse};
+use super::departure::{Departure, depart, metas, note_refusal};
 use super::latest::{Ended, Place};
 use super::recording::MOST_STEPS;
 use super::segment::{lower, whole_graph};
@@ -161,7 +161,7 @@ impl Traced {
         state.following = following;
         Scope::NONE.enter();
         depart(false);
-        refuse(false);
+        note_refusal(false);
         if let (None, Some(recorded)) = (known, before) {
             let now = metas(&state.tree.signature);
             state.stats.departure = Some(Departure::Arguments { recorded, now });

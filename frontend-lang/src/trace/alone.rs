@@ -40,8 +40,8 @@ const MOST_FOLLOWED: u32 = 5;
 /// Calls in a row of unknown worlds, after which those that are known are forgotten: they cost a look in each call.
 const MOST_UNKNOWN: u32 = 64;
 
-/// What a call has changed besides their elements, where it is nothing else.
-const OF_TENSORS: &str = "whether a tensor has a gradient, a history or hooks";
+/// What a call has changed where no object but a tensor differs: the elements of tensors are not compared.
+const STATE_OF_TENSORS: &str = "whether a tensor has a gradient, a history or hooks";
 
 /// Places of a world that are compared before each call, where nobody has asked for it: about 30 us.
 const MOST_PLACES: usize = 10_000;
@@ -376,13 +376,11 @@ impl Alone {
         self.keep(variant);
         Ok(())
     }
-}
 
-impl Alone {
     /// A call has left changed what it found; the next attempt sees at which line.
     fn note_changes(&self, world: &World) {
         let changed: Vec<Node> = world.changed().collect();
-        let what = changed.first().map_or(OF_TENSORS.to_owned(), Node::described);
+        let what = changed.first().map_or(STATE_OF_TENSORS.to_owned(), Node::described);
         self.prevented.say(&format!("it changes {what}"), None);
         self.changing.replace(changed);
     }
