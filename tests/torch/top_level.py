@@ -25,3 +25,28 @@ print(torch.conv3d(volume, torch.ones(1, 1, 2, 2, 2), padding=0).flatten())
 print(torch.max_pool3d(volume, 2, stride=1).flatten())
 print(torch.conv_transpose3d(volume[..., :2, :2, :2], torch.ones(1, 1, 2, 2, 2)).flatten())
 print(torch.conv_transpose1d(x, torch.ones(4, 1, 2), stride=2))
+
+
+def refused(name, *args):
+    """Whether it raises: shapes that do not fit must not give a result."""
+    try:
+        getattr(torch, name)(*args)
+    except RuntimeError:
+        print(name, "refuses")
+    else:
+        print(name, "gives a result")
+
+
+ones = torch.ones
+refused("max_pool3d", ones(2, 2), 2)
+refused("channel_shuffle", ones(1, 4, 2, 2), 3)
+refused("channel_shuffle", ones(4), 2)
+refused("conv3d", ones(2, 2), ones(1, 1, 2, 2, 2))
+refused("conv_transpose3d", ones(3), ones(1, 1, 2, 2, 2))
+refused("pdist", ones(3))
+refused("pdist", ones(2, 3), -1)
+refused("pixel_shuffle", ones(1, 3, 2, 2), 2)
+refused("pixel_shuffle", ones(4), 2)
+refused("pixel_unshuffle", ones(1, 1, 3, 3), 2)
+refused("pixel_unshuffle", ones(3), 2)
+refused("rms_norm", ones(2, 3), (4,))
