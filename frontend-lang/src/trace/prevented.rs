@@ -14,8 +14,8 @@ impl Prevented {
         let message = refused.message();
         let problem = message.trim_start_matches("without_host=True: ");
         let problem = problem.trim_start_matches("the function cannot run without its body: ");
-        // The way out stands behind a semicolon, and is for those who asked for runs without the body.
-        self.say(problem.split("; ").next().unwrap_or(problem), line);
+        // What follows from it, and the way out, are for those who asked for runs without the body.
+        self.say(problem.split([',', ';']).next().unwrap_or(problem), line);
     }
 
     /// Notes it in words.
