@@ -1,7 +1,7 @@
 //! Byte buffers, in blocks of size classes.
 //!
 //! Block sizes are a power of two or a quarter step between two of them, so at most a fifth of a block is lost. Blocks of 2 MB and
-//! more ask for huge pages; their buffers begin at different places of a page.
+//! more ask for huge pages.
 
 use std::alloc::Layout;
 use std::fmt;
@@ -12,11 +12,6 @@ use crate::{DType, Shape};
 
 const ALIGN: usize = 64;
 pub(super) const HUGE: usize = 2 << 20;
-/// Large buffers begin this far from the start of their block times 0 to [`STAGGERS`] - 1, one after the other: an operation reads and
-/// writes several of them at the same place, and equal low bits of the addresses would put those into the same sets of the caches
-/// and the same banks of the memory. The room for it, at most 17 kB of a block, is not counted.
-pub(super) const STAGGER: usize = 17 * ALIGN;
-pub(super) const STAGGERS: usize = 16;
 /// Blocks up to this size have a list in each thread; longer buffers are noted among the large ones.
 pub(super) const SMALL: usize = 64 << 10;
 pub(super) const LOCAL_CLASSES: usize = class_of(SMALL) + 1;
@@ -135,8 +130,7 @@ pub(super) const fn class_size(class: usize) -> usize {
 /// How a block of `class` lies.
 pub(super) fn block_layout(class: usize) -> Layout {
     let size = class_size(class);
-    let (size, align) =
-        if size >= HUGE { (size + STAGGERS * STAGGER, HUGE) } else { (size, ALIGN) };
+    let align = if size >= HUGE { HUGE } else { ALIGN };
     // SAFETY: the alignment is a power of two and the largest class is far below `isize::MAX`.
     unsafe { Layout::from_size_align_unchecked(size, align) }
 }

@@ -3,14 +3,13 @@
 //! Each [`Memory`] stands for itself. [`HOST`] is the one of the device `cpu`; it alone has lists in the threads (`local.rs`), which
 //! are asked first. Running out of memory is a value ([`AllocError`]), never an abort.
 
-use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 use super::alloc::{
-    AllocError, Bytes, EXACT, HUGE, LOCAL_CLASSES, N_CLASSES, SMALL, STAGGER, STAGGERS,
-    block_layout, class_of, class_size, exact_layout,
+    AllocError, Bytes, EXACT, HUGE, LOCAL_CLASSES, N_CLASSES, SMALL, block_layout, class_of,
+    class_size, exact_layout,
 };
 use super::large::{self, Large};
 use super::local::{self, local};
@@ -26,7 +25,6 @@ pub struct Memory {
     budget: AtomicUsize,
     cache: Mutex<Cache>,
     large: large::List,
-    staggers: AtomicUsize,
 }
 
 /// Main memory, where tensors of the device `cpu` lie.
@@ -58,7 +56,6 @@ impl Memory {
             budget: AtomicUsize::new(0),
             cache: Mutex::new(Cache { lists: [const { Vec::new() }; N_CLASSES], bytes: 0 }),
             large: large::List::new(),
-            staggers: AtomicUsize::new(0),
         }
     }
 
@@ -228,18 +225,10 @@ impl Memory {
             self.trim();
             grab()
         })?;
-        if layout.size() < HUGE {
-            return Some(ptr);
+        if layout.size() >= HUGE {
+            advise_huge_pages(ptr, layout.size());
         }
-        advise_huge_pages(ptr, layout.size());
-        Some(self.staggered(ptr))
-    }
-
-    /// Where in a large block the buffer begins: each one elsewhere, see [`STAGGER`].
-    fn staggered(&self, block: NonNull<u8>) -> NonNull<u8> {
-        let turn = self.staggers.fetch_add(1, Ordering::Relaxed) % STAGGERS;
-        // SAFETY: the layout of large blocks has room for the last start.
-        unsafe { block.add(turn * STAGGER) }
+        Some(ptr)
     }
 
     /// Keeps a free block for reuse.
@@ -273,11 +262,6 @@ impl Memory {
     }
 }
 
-/// The first byte of a block whose buffer begins at `ptr`.
-fn start_of(ptr: *mut u8, layout: Layout) -> *mut u8 {
-    ptr.map_addr(|address| address & !(layout.align() - 1))
-}
-
 struct Block(NonNull<u8>);
 
 // SAFETY: a free block belongs to whoever takes it from the list.
@@ -295,10 +279,8 @@ impl Cache {
             while self.bytes > limit {
                 let Some(block) = self.lists[class].pop() else { break };
                 self.bytes -= class_size(class);
-                let layout = block_layout(class);
-                // SAFETY: the block came from `Memory::fresh` with the layout of its class; its start is moved by less than the
-                // alignment.
-                unsafe { std::alloc::dealloc(start_of(block.0.as_ptr(), layout), layout) };
+                // SAFETY: the block came from `Memory::fresh` with the layout of its class.
+                unsafe { std::alloc::dealloc(block.0.as_ptr(), block_layout(class)) };
             }
         }
     }

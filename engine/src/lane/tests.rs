@@ -283,3 +283,22 @@ fn wrong_operands_are_an_error() {
     assert!(run(&program, &[Source::Number(Number::Float(1.0))], &mut out, &[]).is_err());
     assert!(run(&program, &[], &mut out, &[]).is_err());
 }
+
+/// Elements of a result that is stored past the caches, with an end that fills no tile.
+const FAR: usize = (8 << 20) + 77;
+
+#[test]
+fn results_that_go_past_the_caches_are_those_that_do_not() {
+    let values: Vec<f32> = (0..FAR).map(|at| (at % 1013) as f32 - 500.0).collect();
+    let x = floats(&values);
+    let expected: Vec<f32> = values.iter().map(|it| it * 0.5).collect();
+    let halved = call("mul", &[x.clone(), Tensor::number(0.5)]);
+    assert!(halved.to_vec::<f32>().unwrap() == expected);
+    // An operand that is broadcast along rows, and one that is read in steps.
+    let rows = Tensor::from_vec(&values[..FAR - 77], Shape::from([8192, 1024])).unwrap();
+    let turned = rows.with_layout(rows.layout().permute(&[1, 0]));
+    let row = floats(&values[..8192]);
+    let sums = call("add", &[turned, row]).to_vec::<f32>().unwrap();
+    let at = |row: usize, column: usize| values[column * 1024 + row] + values[column];
+    assert!((0..FAR - 77).all(|it| sums[it] == at(it / 8192, it % 8192)));
+}

@@ -131,7 +131,8 @@ impl Code {
         };
         let stays = instrs.iter().map(|it| in_slots(it.dst) && written(it.dst) == 1).collect();
         let kerns = instrs.iter().map(|it| it.kern.operand.max(it.kern.result));
-        let width = kerns.chain(inputs.iter().map(|it| it.size())).max().unwrap_or(8);
+        let mems = inputs.iter().chain(&outputs).map(|it| it.size());
+        let width = kerns.chain(mems).max().unwrap_or(8);
         Some(Self { inputs, outputs, n_slots, instrs, stays, splats, n_params, width })
     }
 

@@ -5,7 +5,6 @@
 //! thread or the instruction set. All sets use the same formulas ([`crate::math`]); where the processor has no fused multiply-add, the
 //! library's exact emulation is called.
 
-mod ahead;
 mod binary;
 mod convert;
 mod faults;
@@ -17,6 +16,7 @@ pub(crate) mod machine;
 mod operands;
 mod produce;
 mod slots;
+mod stream;
 mod tiles;
 mod unary;
 

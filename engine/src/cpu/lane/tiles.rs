@@ -9,7 +9,7 @@ use super::geometry::{Access, Block};
 use super::loops::Loop;
 use super::machine::{CHUNK, Instr, Run, SplatValue, TILE, execute};
 use super::slots::{fill, gather, read_bits};
-use super::{Mem, ahead};
+use super::{Mem, stream};
 use crate::cpu::pool::for_each_chunk;
 use crate::math::Fault;
 
@@ -55,10 +55,12 @@ impl Run<'_> {
     /// There is room for the block at `first`; where it is null, the first output has a place.
     pub(super) unsafe fn block(&self, block: Block, first: *mut u8) -> Option<Fault> {
         let staged = self.operands.iter().filter(|it| it.access != Access::Direct).count();
-        let n_slots = self.code.n_slots + staged;
+        let streams = first.is_null() && self.streams(block);
+        let streamed = if streams { self.outputs.len() } else { 0 };
+        let n_slots = self.code.n_slots + staged + streamed;
         if n_slots == 0 {
             // SAFETY: there are no slots; the rest is promised by the caller.
-            return unsafe { self.tiles(block, first, WIDE_TILE, std::ptr::null_mut()) };
+            return unsafe { self.tiles(block, first, WIDE_TILE, std::ptr::null_mut(), false) };
         }
         let mut scratch = SCRATCH.take();
         let lines = n_slots * TILE * self.code.width / size_of::<Line>();
@@ -66,24 +68,28 @@ impl Run<'_> {
             scratch.resize(lines, Line([0; 64]));
         }
         // SAFETY: there are lines for all slots; the rest is promised by the caller.
-        let fault = unsafe { self.tiles(block, first, TILE, scratch.as_mut_ptr().cast()) };
+        let fault = unsafe { self.tiles(block, first, TILE, scratch.as_mut_ptr().cast(), streams) };
         SCRATCH.set(scratch);
+        if streams {
+            stream::finish();
+        }
         fault
     }
 
     /// # Safety
-    /// As [`block`](Self::block); `scratch` holds all slots and one for each staged input, of elements of a tile.
+    /// As [`block`](Self::block); `scratch` holds all slots and one for each staged input and streamed output, of elements of a tile.
     unsafe fn tiles(
         &self,
         block: Block,
         first: *mut u8,
         tile: usize,
         scratch: *mut u8,
+        streams: bool,
     ) -> Option<Fault> {
         let mut fault = None;
         // Filled in place, here and below: that many registers are not moved for nothing.
         let mut regs = Registers::from_elem(std::ptr::null_mut(), self.code.n_registers());
-        self.point(&mut regs, scratch);
+        self.point(&mut regs, scratch, streams);
         let filled = tile.min(block.len);
         // SAFETY: slots hold a tile.
         unsafe { self.fill_slots(&regs, filled) };
@@ -94,7 +100,7 @@ impl Run<'_> {
         // SAFETY: as above; slots and splats are filled.
         unsafe { self.list(&mut steps, &regs, onto, skips.then_some(filled), &mut fault) };
         let mut movers: SmallVec<[Mover; 8]> = SmallVec::new();
-        self.movers(&mut movers);
+        self.movers(&mut movers, streams);
         let is_staged = |it: Access| matches!(it, Access::Strided(_) | Access::Replaced);
         let brings = self.operands.iter().any(|it| is_staged(it.access));
         // Where the slots of inputs are, as those that lie side by side are read where they lie.
@@ -102,11 +108,10 @@ impl Run<'_> {
         if brings {
             homes.extend_from_slice(&regs[..self.operands.len()]);
         }
-        let looks_ahead = tile == TILE && self.is_large();
         for run in 0..block.count {
             let mut at = block.first + run * block.step;
             let high = at + block.len;
-            self.go_to(&mut regs, at);
+            self.go_to(&mut regs, at, streams);
             if !first.is_null() {
                 let made = run * block.len * self.code.outputs[0].size();
                 regs[self.operands.len()] = first.wrapping_add(made);
@@ -117,13 +122,14 @@ impl Run<'_> {
                 if brings {
                     self.bring(&mut regs, &homes, at, n);
                 }
-                if looks_ahead {
-                    self.look_ahead(&regs, n, tile.min(high - at - n));
-                }
                 for &(run, it) in &steps {
                     // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
                     // kernel's types, and that the destination is no operand but for the one that runs onto it.
                     unsafe { execute(run, it, &regs, n, &mut fault) }
+                }
+                if streams {
+                    // SAFETY: the slots of the outputs hold the `n` elements that were made, and have room in the outputs.
+                    unsafe { self.store(&regs, at, n) };
                 }
                 for &(reg, size) in &movers {
                     regs[reg] = regs[reg].wrapping_add(n * size);
@@ -134,9 +140,9 @@ impl Run<'_> {
         fault
     }
 
-    /// Points registers to slots in `scratch`, which holds all and one for each input that is not read where it lies, and to the first
-    /// elements of what is read or made where it lies.
-    fn point(&self, regs: &mut [*mut u8], scratch: *mut u8) {
+    /// Points registers to slots in `scratch`, which holds all and one for each input that is not read where it lies and each output that
+    /// is streamed, and to the first elements of what is read or made where it lies.
+    fn point(&self, regs: &mut [*mut u8], scratch: *mut u8, streams: bool) {
         let slot_bytes = TILE * self.code.width;
         let (inputs, others) = regs.split_at_mut(self.operands.len());
         let (outputs, slots) = others.split_at_mut(self.outputs.len());
@@ -154,7 +160,8 @@ impl Run<'_> {
             }
         }
         for (reg, output) in outputs.iter_mut().zip(&self.outputs) {
-            *reg = *output;
+            *reg = if streams { place } else { *output };
+            place = place.wrapping_add(slot_bytes);
         }
     }
 
@@ -229,24 +236,27 @@ impl Run<'_> {
     }
 
     /// Lists the registers that go on with the elements.
-    fn movers(&self, movers: &mut SmallVec<[Mover; 8]>) {
+    fn movers(&self, movers: &mut SmallVec<[Mover; 8]>, streams: bool) {
         for (idx, operand) in self.operands.iter().enumerate() {
             if operand.access == Access::Direct {
                 movers.push((idx, self.code.inputs[idx].size()));
             }
         }
-        for (idx, mem) in self.code.outputs.iter().enumerate() {
+        for (idx, mem) in self.code.outputs.iter().enumerate().filter(|_| !streams) {
             movers.push((self.operands.len() + idx, mem.size()));
         }
     }
 
     /// Points the registers of what is read or made where it lies to element `at`.
-    fn go_to(&self, regs: &mut [*mut u8], at: usize) {
+    fn go_to(&self, regs: &mut [*mut u8], at: usize, streams: bool) {
         for (idx, operand) in self.operands.iter().enumerate() {
             if operand.access == Access::Direct {
                 let base = operand.base.cast_mut();
                 regs[idx] = base.wrapping_add(at * self.code.inputs[idx].size());
             }
+        }
+        if streams {
+            return;
         }
         let regs = &mut regs[self.operands.len()..];
         for ((reg, base), mem) in regs.iter_mut().zip(&self.outputs).zip(&self.code.outputs) {
@@ -281,16 +291,29 @@ impl Run<'_> {
         }
     }
 
-    /// Whether an output is too large for the nearer caches.
-    fn is_large(&self) -> bool {
-        self.code.outputs.iter().any(|it| self.numel * it.size() >= ahead::LEAST)
+    /// Whether a block of the outputs is stored past the caches: the last cache holds none of them, and nothing is read where they lie.
+    fn streams(&self, block: Block) -> bool {
+        let is_far = |(mem, output): (&Mem, &*mut u8)| {
+            let start = output.addr() + block.first * mem.size();
+            self.numel * mem.size() >= stream::LEAST && start.is_multiple_of(stream::ALIGNMENT)
+        };
+        let replaces = self.operands.iter().any(|it| it.access == Access::Replaced);
+        block.count == 1
+            && !replaces
+            && self.onto.is_none()
+            && self.code.outputs.iter().zip(&self.outputs).all(is_far)
     }
 
-    /// Asks for the places of the `next` elements behind the `n` that are computed now.
-    fn look_ahead(&self, regs: &[*mut u8], n: usize, next: usize) {
+    /// Stores the `n` elements from `at` on, which lie in the slots of the outputs.
+    ///
+    /// # Safety
+    /// They do, and the outputs are streamed.
+    unsafe fn store(&self, regs: &[*mut u8], at: usize, n: usize) {
         let regs = &regs[self.operands.len()..];
-        for (reg, mem) in regs.iter().zip(&self.code.outputs) {
-            ahead::of_writes(reg.wrapping_add(n * mem.size()), next * mem.size());
+        for ((slot, output), mem) in regs.iter().zip(&self.outputs).zip(&self.code.outputs) {
+            let size = mem.size();
+            // SAFETY: promised by the caller; slots begin at a cache line, and so does a tile of an output that is streamed.
+            unsafe { stream::copy(*slot, output.add(at * size), n * size) };
         }
     }
 }
