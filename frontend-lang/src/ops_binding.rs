@@ -68,6 +68,11 @@ fn cached(name: Sym, op: &'static OpDef, in_place: bool) -> Value {
     made
 }
 
+/// The op that a function applies, if it is one that applies an op.
+pub(crate) fn op_of(function: &Value) -> Option<&'static OpDef> {
+    function.downcast::<OpFunction>().map(|it| it.op)
+}
+
 /// The op that is the method `name` of tensors: `relu`, or `relu_` for the form in place.
 pub fn method(name: Sym) -> Option<Value> {
     thread_local! {

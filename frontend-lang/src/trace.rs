@@ -6,6 +6,7 @@ mod alone;
 pub mod any_sizes;
 mod follow;
 mod node;
+mod numbers;
 pub mod notice;
 mod prevented;
 mod template;

@@ -26,8 +26,23 @@ pub struct Alone {
 enum Feed {
     Arg(usize),
     Variable(usize),
-    /// A number that is another one in other worlds.
-    Number(Tensor),
+    /// Number `at` of those that are fed, which is another one in other worlds.
+    Number { at: usize, recorded: Tensor },
+}
+
+/// What a run without the body takes besides its arguments.
+pub struct Now<'a> {
+    /// What those are now of which [`super::Call::finish_storing`] was told, by their places there.
+    pub variable: &'a dyn Fn(usize) -> Option<Tensor>,
+    /// What the numbers are that are fed, by their places in [`super::Finished::fed`]; `None` for those that are what they were.
+    pub number: &'a dyn Fn(usize) -> Option<Tensor>,
+}
+
+impl<'a> Now<'a> {
+    /// With these variables, and all numbers as they were.
+    pub fn with(variable: &'a dyn Fn(usize) -> Option<Tensor>) -> Self {
+        Self { variable, number: &|_| None }
+    }
 }
 
 /// What a run without the body gives.
@@ -73,25 +88,22 @@ fn only_end(tree: &Tree) -> Result<StepId> {
 }
 
 impl Alone {
-    /// Runs it; `variable` gives what those are now of which [`super::Call::finish_storing`] was told, by their places there. After an
-    /// error the random numbers stand where they stood.
-    pub fn run(&self, args: &[Tensor], variable: &dyn Fn(usize) -> Option<Tensor>) -> Result<Ran> {
-        let ran = self.rehearse(args, variable)?;
+    /// Runs it. After an error the random numbers stand where they stood.
+    pub fn run(&self, args: &[Tensor], now: &Now<'_>) -> Result<Ran> {
+        let ran = self.rehearse(args, now)?;
         self.traced.count_alone(self.n_ops);
         Ok(ran)
     }
 
     /// As [`Alone::run`], beside a call that is counted by itself.
-    pub fn rehearse(
-        &self,
-        args: &[Tensor],
-        variable: &dyn Fn(usize) -> Option<Tensor>,
-    ) -> Result<Ran> {
+    pub fn rehearse(&self, args: &[Tensor], now: &Now<'_>) -> Result<Ran> {
         flush()?;
         let fed = self.feeds.iter().map(|it| match it {
             Feed::Arg(at) => args.get(*at).map(Tensor::detach),
-            Feed::Variable(at) => variable(*at).map(|it| it.detach()),
-            Feed::Number(it) => Some(it.clone()),
+            Feed::Variable(at) => (now.variable)(*at).map(|it| it.detach()),
+            Feed::Number { at, recorded } => {
+                Some((now.number)(*at).unwrap_or_else(|| recorded.clone()))
+            }
         });
         let missing = || refused("each variable that it reads or stores to has to be given");
         let fed = fed.collect::<Option<Vec<_>>>().ok_or_else(missing)?;
@@ -124,7 +136,7 @@ impl Alone {
             Source::Arg(at) => Ok(Feed::Arg(at as usize)),
             Source::Variable(at) => Ok(Feed::Variable(seen[at as usize].at as usize)),
             Source::Fed(at) => match fed.get(at as usize) {
-                Some(it) => Ok(Feed::Number(it.clone())),
+                Some(it) => Ok(Feed::Number { at: at as usize, recorded: it.clone() }),
                 None => Err(refused("a number differs from call to call; pass it as a tensor")),
             },
             Source::Capture(_) | Source::Result(_) => Err(refused(

@@ -261,7 +261,7 @@ fn a_read_in_a_body_that_is_followed_is_refused() {
     for strict in [true, false] {
         let function = Traced::new(Options::default());
         for at in 0..2 {
-            let following = Following { world: 1, strict };
+            let following = Following { world: 1, strict, numbers_vary: false };
             let call = function.follow(std::slice::from_ref(&x), following).unwrap();
             let res = op("tanh", &[&call.args()[0]]);
             let read = res.storage();
@@ -289,7 +289,7 @@ fn numbers_are_those_of_the_world() {
     let x = tensor(&[4], 1);
     let mut graphs = Vec::new();
     for (world, factor) in [(1, 2.0), (1, 2.0), (2, 3.0), (2, 3.0), (1, 2.0), (1, 2.0)] {
-        let following = Following { world, strict: true };
+        let following = Following { world, strict: true, numbers_vary: false };
         let call = function.follow(std::slice::from_ref(&x), following).unwrap();
         let made = Tensor::from_vec(&[factor as f32; 4], Shape::new(&[4])).unwrap();
         let res = add(&mul(&call.args()[0], &num(factor)).unwrap(), &made).unwrap();
@@ -311,7 +311,7 @@ fn what_a_body_makes_has_to_stay() {
     let function = Traced::new(Options::default());
     let x = tensor(&[4], 1);
     for (at, value) in [1.0, 1.0, 2.0].into_iter().enumerate() {
-        let following = Following { world: 1, strict: false };
+        let following = Following { world: 1, strict: false, numbers_vary: false };
         let call = function.follow(std::slice::from_ref(&x), following).unwrap();
         let made = Tensor::from_vec(&[value; 4], Shape::new(&[4])).unwrap();
         let res = add(&call.args()[0], &made).unwrap();

@@ -241,7 +241,7 @@ impl State {
             self.tree.n_paths += 1;
         }
         let Some(stores) = stores else { return };
-        let followed = self.following.map(|it| self.followed(it.world, results, stores));
+        let followed = self.following.map(|it| self.followed(it, results, stores));
         let stores = (0..).zip(stores).filter_map(|(at, it)| self.stored(at, it)).collect();
         let Some(end) = &mut self.tree.step_mut(self.cursor).end else { return };
         let is_untold = end.stores.replace(stores).is_none();
@@ -269,7 +269,12 @@ impl State {
 
     /// What a run without the body needs besides variables. Captures that are none of the caller's variables, which are all that the
     /// body can find, it has made of numbers.
-    fn followed(&mut self, world: u64, results: &[Tensor], stores: &[(Place, Tensor)]) -> Followed {
+    fn followed(
+        &mut self,
+        following: Following,
+        results: &[Tensor],
+        stores: &[(Place, Tensor)],
+    ) -> Followed {
         let made = std::mem::take(&mut self.made);
         let is_variable = |slot: &Slot| {
             let found = stores.iter().map(|it| &it.0.0).chain(&self.args);
@@ -281,7 +286,8 @@ impl State {
             .map(|((at, _), tensor)| (at, tensor))
             .collect();
         let results = results.iter().map(|it| self.known_ref(it)).collect();
-        Followed { world, results, constants, fed: std::mem::take(&mut self.all_fed) }
+        let Following { world, numbers_vary: fed_vary, .. } = following;
+        Followed { world, results, constants, fed: std::mem::take(&mut self.all_fed), fed_vary }
     }
 
     /// What is left in a variable; `None` if the call has made it itself, or has not seen it.

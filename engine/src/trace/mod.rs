@@ -37,7 +37,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub use alone::{Alone, Ran};
+pub use alone::{Alone, Now, Ran};
 pub use call::Stats;
 pub use departure::{Departure, just_departed, just_refused};
 pub use latest::{Compiled, Given, Latest, Left, Place};

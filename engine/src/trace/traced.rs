@@ -88,6 +88,8 @@ pub struct Finished {
     pub stats: Stats,
     /// Whether a call in the same world came to the same end before, so that [`Traced::alone`] gives its graph.
     pub confirmed: bool,
+    /// The numbers that the path takes in each call, as the body gave them to ops, where it was followed.
+    pub fed: Vec<Tensor>,
 }
 
 /// How a body is followed that may be left out later.
@@ -97,6 +99,9 @@ pub struct Following {
     pub world: u64,
     /// What prevents a run without the body is an error where it happens, and fails the call. Else it is only noted.
     pub strict: bool,
+    /// Numbers that are fed may be others in each call of the world: the caller knows what they are computed from
+    /// ([`Finished::fed`]).
+    pub numbers_vary: bool,
 }
 
 impl Traced {
@@ -302,9 +307,11 @@ impl Call {
     ) -> Result<Finished> {
         let Some(state) = self.state.take() else {
             let stats = Stats::default();
-            return Ok(Finished { results: results.to_vec(), stats, confirmed: false });
+            let (confirmed, fed) = (false, Vec::new());
+            return Ok(Finished { results: results.to_vec(), stats, confirmed, fed });
         };
         let mut running = state.borrow_mut();
+        let fed = running.all_fed.clone();
         let res = complete(&mut running, &self.seen, results, stores)
             .and_then(|()| running.failure().map_or(Ok(()), Err));
         if res.is_err() {
@@ -315,7 +322,7 @@ impl Call {
         drop(running);
         install(None);
         res?;
-        Ok(Finished { results: results.to_vec(), stats, confirmed })
+        Ok(Finished { results: results.to_vec(), stats, confirmed, fed })
     }
 
     /// Ends the call after its body failed: values that are still alive are delivered, what was recorded is forgotten.

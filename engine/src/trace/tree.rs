@@ -102,8 +102,9 @@ pub(super) struct Followed {
     pub(super) results: Vec<Option<Ref>>,
     /// The captures that the body makes of numbers, by their numbers.
     pub(super) constants: Vec<(u32, Tensor)>,
-    /// The numbers that differed between calls, in order.
+    /// The numbers that differed between calls, in order; whether they may differ within this world.
     pub(super) fed: Vec<Tensor>,
+    pub(super) fed_vary: bool,
 }
 
 impl Followed {
@@ -116,7 +117,7 @@ impl Followed {
             && self.constants.len() == other.constants.len()
             && self.fed.len() == other.fed.len()
             && self.constants.iter().zip(&other.constants).all(same)
-            && self.fed.iter().zip(&other.fed).all(same_fed)
+            && (self.fed_vary || self.fed.iter().zip(&other.fed).all(same_fed))
     }
 }
 

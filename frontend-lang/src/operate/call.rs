@@ -57,6 +57,9 @@ impl Cx {
             _ => match func.as_native() {
                 Some(native) if native.is_callable() => {
                     self.enter_native()?;
+                    let known = self.track_call(func, args);
+                    let known = known.as_ref().map(|(positional, keywords)| CallArgs { positional, keywords });
+                    let args = known.unwrap_or(args);
                     let result = if self.mode == Mode::Shadow {
                         self.shadow_call(func, args)
                     } else if self.profile.is_some() {
@@ -79,7 +82,7 @@ impl Cx {
         args: Bound,
         keywords: &[(Sym, Value)],
     ) -> Res {
-        let args = if keywords.is_empty() && row.params.fits(args.len()) {
+        let mut args = if keywords.is_empty() && row.params.fits(args.len()) {
             args
         } else {
             row.params.bind(row.name, args, keywords)?
@@ -93,7 +96,11 @@ impl Cx {
         } else if let Err(refused) = self.may_act(row) {
             Err(refused)
         } else {
-            (row.run)(self, Args::new(&args))
+            let known = match self.mode {
+                Mode::Follow => self.track_native(row, &mut args),
+                _ => None,
+            };
+            known.map_or_else(|| (row.run)(self, Args::new(&args)), Ok)
         };
         self.leave_native();
         result.map_err(|raised| wrong_self(raised, row, &args))

@@ -8,14 +8,17 @@
 //! `trace(without_host=True)` it is refused at its line.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use engine::Tensor;
 use engine::apply::anomaly::{self, Watch};
 use engine::random;
 use engine::trace::Following;
 
-use super::follow::Followed;
+use super::follow::{Follow, Followed};
 use super::node::Node;
+use super::notice::line_of;
+use super::numbers::{Found, Tracking, Tracks};
 use super::prevented::Prevented;
 use super::template::{Maker, Template, refused_here, tensors};
 use super::variant::{Asked, Before, Variant, Way};
@@ -53,6 +56,8 @@ pub(super) struct Alone {
     variants: RefCell<Vec<Variant>>,
     /// What earlier calls left changed; it is a mistake if another call changes it.
     changing: RefCell<Vec<Node>>,
+    /// Numbers that they left changed: those are computed anew.
+    tracks: Tracks,
     /// Calls without the body.
     n_runs: Cell<usize>,
     /// Worlds so far.
@@ -61,6 +66,24 @@ pub(super) struct Alone {
     attempts: Attempts,
     /// Why that has led to nothing.
     prevented: Prevented,
+}
+
+/// What a call comes to that may run without the body.
+enum Answer {
+    Given(Res),
+    /// The graph failed: the body names what is wrong, and the line.
+    Failed,
+    /// No graph is known for it.
+    Unknown,
+}
+
+impl Answer {
+    fn given(self) -> Option<Res> {
+        match self {
+            Answer::Given(res) => Some(res),
+            Answer::Failed | Answer::Unknown => None,
+        }
+    }
 }
 
 /// When a body is followed, where nobody has asked for it.
@@ -128,12 +151,16 @@ impl Alone {
             Some(known) => known,
             None => self.variant(&asked)?,
         };
-        match variant.way(&asked.inputs.tensors) {
-            None => self.follow(cx, function, &asked, variant, true),
-            Some(_) => {
-                let res = self.answer(cx, function, &asked, variant);
-                res.unwrap_or_else(|| cx.call_with(&function.func, args))
+        match self.answer(cx, function, &asked, &variant) {
+            Answer::Given(res) => {
+                self.keep(variant);
+                res
             }
+            Answer::Failed => {
+                self.keep(variant);
+                cx.call_with(&function.func, args)
+            }
+            Answer::Unknown => self.follow(cx, function, &asked, variant, true),
         }
     }
 
@@ -166,14 +193,15 @@ impl Alone {
             self.miss();
             return self.cannot(is_due);
         };
-        if variant.way(&asked.inputs.tensors).is_some() {
-            return self.answer(cx, function, &asked, variant);
+        match self.answer(cx, function, &asked, &variant) {
+            Answer::Unknown if is_due && variant.ways.len() < MOST => {
+                Some(self.follow(cx, function, &asked, variant, false))
+            }
+            answer => {
+                self.keep(variant);
+                answer.given()
+            }
         }
-        if !is_due {
-            self.keep(variant);
-            return None;
-        }
-        Some(self.follow(cx, function, &asked, variant, false))
     }
 
     /// The call is to be made as ever; an attempt that was due has come to nothing.
@@ -194,28 +222,30 @@ impl Alone {
         None
     }
 
-    /// Runs the graph that is known for these arguments. `None` where it fails: the body names what is wrong, and the line.
+    /// Runs the graph that is known for these arguments, if there is one.
     fn answer(
         &self,
         cx: &mut Cx,
         function: &TracedFn,
         asked: &Asked<'_>,
-        variant: Variant,
-    ) -> Option<Res> {
-        let way = variant.way(&asked.inputs.tensors)?;
-        let res = match variant.ran(asked, way) {
+        variant: &Variant,
+    ) -> Answer {
+        let Some((way, numbers)) = variant.way(cx, &asked.inputs.tensors) else {
+            return Answer::Unknown;
+        };
+        match variant.ran(asked, way, &numbers) {
             Ok(ran) => {
-                let res = variant.commit(cx, asked, way, ran);
+                let res = variant.commit(cx, asked, (way, &numbers), ran);
                 self.attempts.succeeded();
                 self.n_runs.set(self.n_runs.get() + 1);
                 function.keep_call(asked.args, asked.inputs.tensors.clone());
-                Some(res)
+                Answer::Given(res)
             }
-            Err(engine::Error::Interrupted) => Some(Err(engine::Error::Interrupted.into())),
-            Err(_) => None,
-        };
-        self.keep(variant);
-        res
+            Err(engine::Error::Interrupted) => {
+                Answer::Given(Err(engine::Error::Interrupted.into()))
+            }
+            Err(_) => Answer::Failed,
+        }
     }
 
     /// How often the function ran without its body.
@@ -252,9 +282,14 @@ impl Alone {
 
     /// The world as it is, of which nothing is recorded.
     fn variant(&self, asked: &Asked<'_>) -> Result<Variant, Raised> {
-        let world = World::of(&asked.roots)?;
+        // While numbers are tracked, a world knows them for what differs from call to call.
+        let tracking = self.tracks.plant();
+        let world = World::of(&asked.roots);
+        tracking.map(Tracking::give_up);
+        let world = world?;
         let sharing = asked.sharing(&world);
-        Ok(Variant { number: self.number(), world, sharing, ways: Vec::new(), is_seen: false })
+        let (ways, numbers) = (Vec::new(), Vec::new());
+        Ok(Variant { number: self.number(), world, sharing, ways, is_seen: false, numbers })
     }
 
     fn number(&self) -> u64 {
@@ -281,30 +316,46 @@ impl Alone {
         mut variant: Variant,
         strict: bool,
     ) -> Res {
-        let following = Following { world: variant.number, strict };
+        let tracking = self.tracks.plant();
+        let numbers_vary = tracking.is_some();
+        let following = Following { world: variant.number, strict, numbers_vary };
         let drawn = random::state();
-        let call = function.traced.follow(&asked.inputs.tensors, following)?;
+        let call = match function.traced.follow(&asked.inputs.tensors, following) {
+            Ok(call) => call,
+            Err(error) => {
+                tracking.map(Tracking::give_up);
+                return Err(error.into());
+            }
+        };
         let mut before = variant.before(asked, drawn);
         let symbolic = function.traced.options().symbolic && !call.is_inline();
         let (positional, keywords) = asked.inputs.replaced(asked.args, &call, symbolic);
         let args = CallArgs { positional: &positional, keywords: &keywords };
         let n_tensors = variant.world.n_tensors();
-        let Followed { res, refused, line, world } =
-            self.run_body(cx, &function.func, args, &mut variant, strict);
+        let Followed { res, refused, line, world, tracking } =
+            self.run_body(cx, &function.func, args, &mut variant, tracking, strict);
         variant.world = world;
         let refused = refused.or_else(|| call.refused().map(Raised::from));
         let value = match (res, refused.clone().filter(|_| strict)) {
             (Ok(value), None) => value,
-            (Ok(_), Some(refused)) => return Err(refused),
+            (Ok(_), Some(refused)) => {
+                tracking.map(Tracking::give_up);
+                return Err(refused);
+            }
             (Err(raised), refused) => {
+                tracking.map(Tracking::give_up);
                 self.attempts.came_to_nothing();
                 return Err(instead(raised, refused));
             }
         };
         let mut given = Given::of(&value, &positional, &variant.world);
         let stores = variant.stores(asked, &mut before);
-        let finished = call.finish_storing(&given.results, Some(&stores))?;
+        let finished = call.finish_storing(&given.results, Some(&stores));
         drop(stores);
+        let fed = finished.as_ref().map_or(&[][..], |it| &it.fed);
+        let looked_at = tracking.as_ref().and_then(Tracking::looked_at);
+        let numbers = tracking.map_or_else(Found::default, |it| it.finish(fed));
+        let finished = finished?;
         function.keep_call(asked.args, asked.inputs.tensors.clone());
         if !strict {
             function.tell(cx, finished.stats)?;
@@ -314,14 +365,20 @@ impl Alone {
             // It has found variables on its way that this call did not give to the graph.
             variant.number = self.number();
         }
-        let is_confirmed = finished.confirmed && !has_grown && variant.is_seen;
+        let (numbers, are_known) = variant.note_numbers(numbers);
+        let is_confirmed = finished.confirmed && !has_grown && variant.is_seen && are_known;
         variant.is_seen = !has_grown;
         if let Some(refused) = refused {
             given.template = Err(refused);
         }
-        let shown = shown(function, asked, &variant, before, given, is_confirmed);
-        if let Err(refused) = &shown {
-            self.prevented.note(refused, line);
+        let shown = shown(function, asked, &variant, before, (given, numbers), is_confirmed);
+        match &shown {
+            Err(refused) => self.prevented.note(refused, line),
+            Ok(Shown::Unconfirmed) if !are_known && looked_at.is_some() => {
+                let line = looked_at.and_then(|it| line_of(cx, it));
+                self.prevented.say("a number that differs from call to call is looked at here", line);
+            }
+            Ok(_) => {}
         }
         self.learn(variant, shown, strict)?;
         Ok(value)
@@ -334,11 +391,13 @@ impl Alone {
         func: &Value,
         args: CallArgs<'_>,
         variant: &mut Variant,
+        tracking: Option<Tracking>,
         strict: bool,
-    ) -> Followed<Res> {
+    ) -> Followed {
         let watched = self.changing.borrow().iter().filter_map(Node::again).collect();
         let world = std::mem::take(&mut variant.world);
-        cx.following(world, watched, strict, |cx| cx.call_with(func, args))
+        let follow = Follow::new(world, watched, tracking, strict);
+        cx.following(follow, |cx| cx.call_with(func, args))
     }
 
     /// Keeps what a followed call has shown. An error if that has to be a way.
@@ -354,19 +413,24 @@ impl Alone {
                 variant.ways.push(*way);
             }
             Ok(Shown::Unconfirmed) => {
-                if !self.attempts.goes_on() {
+                if !self.attempts.goes_on() && self.prevented.words().is_empty() {
                     self.prevented.say("it comes to other ops in each call", None);
                 }
             }
-            Ok(Shown::Change) if strict => {
-                self.changing.borrow_mut().extend(variant.world.changed());
-                return Ok(());
+            Ok(Shown::Change) => {
+                let is_new = self.note_changes(&variant.world, strict);
+                if strict {
+                    return Ok(());
+                }
+                if !is_new {
+                    self.attempts.came_to_nothing();
+                }
+                if variant.ways.is_empty() {
+                    return Ok(());
+                }
             }
             Err(refused) if strict => return Err(refused),
-            in_vain @ (Ok(Shown::Change) | Err(_)) => {
-                if in_vain.is_ok() {
-                    self.note_changes(&variant.world);
-                }
+            Err(_) => {
                 self.attempts.came_to_nothing();
                 if variant.ways.is_empty() {
                     return Ok(());
@@ -377,12 +441,18 @@ impl Alone {
         Ok(())
     }
 
-    /// A call has left changed what it found; the next attempt sees at which line.
-    fn note_changes(&self, world: &World) {
+    /// A call has left changed what it found: numbers are followed from the next attempt on, of other things that sees at which line.
+    /// Whether there are new numbers to follow.
+    fn note_changes(&self, world: &World, strict: bool) -> bool {
         let changed: Vec<Node> = world.changed().collect();
+        let is_new = self.tracks.grow(&changed);
         let what = changed.first().map_or(STATE_OF_TENSORS.to_owned(), Node::described);
         self.prevented.say(&format!("it changes {what}"), None);
-        self.changing.replace(changed);
+        match strict {
+            true => self.changing.borrow_mut().extend(changed),
+            false => drop(self.changing.replace(changed)),
+        }
+        is_new
     }
 }
 
@@ -419,7 +489,7 @@ fn shown(
     asked: &Asked<'_>,
     variant: &Variant,
     before: Before,
-    given: Given,
+    (given, numbers): (Given, Rc<Found>),
     is_confirmed: bool,
 ) -> Result<Shown, Raised> {
     let template = given.template?;
@@ -434,7 +504,7 @@ fn shown(
         let problem = "its graph gives something else than the body; trace without without_host";
         return Err(refused_here(problem.to_owned()));
     }
-    Ok(Shown::Way(Box::new(Way::new(asked, graph, before, template, &given.made))))
+    Ok(Shown::Way(Box::new(Way::new(asked, graph, before, template, &given.made, numbers))))
 }
 
 /// What a followed call comes to.

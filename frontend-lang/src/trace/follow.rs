@@ -4,13 +4,14 @@
 use engine::trace::just_refused;
 
 use super::node::{Node, can_change};
+use super::numbers::Tracking;
 use super::notice::line_of;
 use super::world::World;
 use crate::bytecode::{Code, Op};
 use crate::check::native::acts_outside;
 use crate::cx::{Cx, Mode};
 use crate::error::{Raised, TRACE_ERROR};
-use crate::native::NativeFn;
+use crate::native::{NativeFn, Res};
 use crate::source::Span;
 use crate::value::Value;
 
@@ -27,38 +28,56 @@ pub(crate) struct Follow {
     refused: Option<Raised>,
     /// Where it did it.
     place: Option<Span>,
+    /// The numbers that it is followed with.
+    pub(super) tracking: Option<Tracking>,
 }
 
 /// A body that ran under [`Cx::following`].
-pub(super) struct Followed<R> {
+pub(super) struct Followed {
     /// What it gave.
-    pub(super) res: R,
+    pub(super) res: Res,
     /// What was refused, which it may have caught.
     pub(super) refused: Option<Raised>,
     /// Line of the cell at which that was, or at which it did what the engine refuses.
     pub(super) line: Option<usize>,
     /// The world, with what it found.
     pub(super) world: World,
+    /// The numbers that it was followed with to its end.
+    pub(super) tracking: Option<Tracking>,
+}
+
+impl Follow {
+    /// A body in this world, that may not change `watched`; if that is asked for (`strict`), what is refused is an error at its line.
+    pub(super) fn new(
+        world: World,
+        watched: Vec<Node>,
+        tracking: Option<Tracking>,
+        strict: bool,
+    ) -> Self {
+        Self { world, watched, tracking, strict, ..Self::default() }
+    }
 }
 
 impl Cx {
-    /// Runs a body of which nothing may be lost when it does not run later; changes of `watched` are refused. If that is asked for
-    /// (`strict`), what is refused is an error at its line.
-    pub(super) fn following<R>(
+    /// Runs a body of which nothing may be lost when it does not run later.
+    pub(super) fn following(
         &mut self,
-        world: World,
-        watched: Vec<Node>,
-        strict: bool,
-        body: impl FnOnce(&mut Cx) -> R,
-    ) -> Followed<R> {
+        follow: Follow,
+        body: impl FnOnce(&mut Cx) -> Res,
+    ) -> Followed {
         let mode = std::mem::replace(&mut self.mode, Mode::Follow);
-        let follow = Follow { world, watched, strict, ..Follow::default() };
         let outer = std::mem::replace(&mut self.follow, follow);
-        let res = body(self);
+        let mut res = body(self);
         self.mode = mode;
+        let mut found = self.follow.world.objects();
+        if let Ok(value) = &mut res {
+            *value = Tracking::given(std::mem::take(value));
+            found.push(value.clone());
+        }
+        let tracking = self.end_tracking(found);
         let Follow { refused, place, world, .. } = std::mem::replace(&mut self.follow, outer);
         let line = place.and_then(|it| line_of(self, it));
-        Followed { res, refused, line, world }
+        Followed { res, refused, line, world, tracking }
     }
 
     /// Operation `at` is about to run.
@@ -66,6 +85,9 @@ impl Cx {
         self.refuse_changes()?;
         if just_refused() {
             self.note_place();
+        }
+        if self.follow.tracking.is_some() {
+            self.track_op(code.ops[at], code.locals.len());
         }
         match code.ops[at] {
             // What a program's own functions find is known before they run.
@@ -129,6 +151,9 @@ impl Cx {
         }
         // The rest of the body runs as ever.
         self.mode = Mode::Eager;
+        if let Some(tracking) = self.end_tracking(self.follow.world.objects()) {
+            tracking.give_up();
+        }
         Ok(())
     }
 }

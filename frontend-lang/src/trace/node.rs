@@ -2,10 +2,12 @@
 //! world.
 
 use std::hash::{Hash, Hasher};
+use std::mem::Discriminant;
 use std::rc::{Rc, Weak};
 
 use rustc_hash::FxHasher;
 
+use super::numbers::{is_tracked, kind_of};
 use crate::bytecode::{Code, Op};
 use crate::cycles::{self, Candidate};
 use crate::native::*;
@@ -39,6 +41,8 @@ pub(crate) struct Node {
 enum Held {
     /// A value through which nothing is found that can change.
     Plain(Value),
+    /// A number of this type, which differs from call to call.
+    Number(Discriminant<Value>),
     /// The object at this address, which is a node of its own.
     At(usize),
     /// What cannot change itself: a tuple, a slice, a method. That many parts follow.
@@ -79,10 +83,7 @@ impl Node {
     /// As the object is now; shows the objects that it holds and that can change. `None` for one that cannot.
     pub(super) fn of(object: &Value, visit: &mut dyn FnMut(&Value)) -> Option<Node> {
         let anchor = Anchor::of(object)?;
-        let slots = match object {
-            Value::Func(it) => global_slots(&it.code),
-            _ => Box::default(),
-        };
+        let slots = global_slots_of(object);
         let mut held = Vec::new();
         parts(object, &slots, &mut |it| held.push(Held::of(it, visit)));
         Some(Node { object: anchor, slots, held: held.into() })
@@ -115,6 +116,11 @@ impl Node {
             same = same && held.next().is_some_and(|had| had.is(&it));
         });
         same && held.next().is_none()
+    }
+
+    /// Global names of a function, by their slots.
+    pub(super) fn slots(&self) -> &[u32] {
+        &self.slots
     }
 
     /// How many places it has.
@@ -168,6 +174,9 @@ impl Held {
     fn of(seen: Seen<'_>, visit: &mut dyn FnMut(&Value)) -> Held {
         match seen {
             Seen::Parts(n) => Held::Parts(n),
+            Seen::Value(value) if is_tracked(value) => {
+                kind_of(value).map_or(Held::Parts(0), Held::Number)
+            }
             Seen::Value(value) => match value.address().filter(|_| can_change(value)) {
                 Some(address) => {
                     visit(value);
@@ -181,6 +190,7 @@ impl Held {
     fn is(&self, seen: &Seen<'_>) -> bool {
         match (self, seen) {
             (Held::Plain(had), Seen::Value(it)) => is_same(had, it),
+            (Held::Number(kind), Seen::Value(it)) => kind_of(it) == Some(*kind),
             (Held::At(address), Seen::Value(it)) => it.address() == Some(*address),
             (Held::Parts(n), Seen::Parts(now)) => n == now,
             _ => false,
@@ -298,6 +308,14 @@ fn holds_nothing(value: &Value, depth: usize) -> bool {
     }
 }
 
+/// The global names that a function reads or binds; none of what is no function.
+pub(super) fn global_slots_of(object: &Value) -> Box<[u32]> {
+    match object {
+        Value::Func(it) => global_slots(&it.code),
+        _ => Box::default(),
+    }
+}
+
 /// The global names that code and the functions in it read or bind; none of code that comes with the language.
 fn global_slots(code: &Code) -> Box<[u32]> {
     fn add(code: &Code, slots: &mut Vec<u32>) {
@@ -316,7 +334,7 @@ fn global_slots(code: &Code) -> Box<[u32]> {
     slots.into()
 }
 
-fn is_same(a: &Value, b: &Value) -> bool {
+pub(super) fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
         (Value::Int(a), Value::Int(b)) => a == b,

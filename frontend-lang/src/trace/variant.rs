@@ -4,16 +4,20 @@
 use std::rc::Rc;
 
 use engine::autograd::Edge;
-use engine::trace::{ArgSpec, Place, Ran};
+use engine::trace::{ArgSpec, Now, Place, Ran};
 use engine::{Tensor, random};
 
 use super::Inputs;
+use super::numbers::Found;
 use super::template::{Filling, Template, refused_here};
 use super::world::World;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 use crate::tensor::journal;
 use crate::value::Value;
+
+/// Calls of which it is kept what they have shown about numbers, until another one confirms it.
+const MOST_SHOWN: usize = 4;
 
 /// What stood in the variables when a call began.
 pub(super) struct Before {
@@ -35,6 +39,8 @@ pub(super) struct Variant {
     pub(super) ways: Vec<Way>,
     /// Whether a call was followed in it, which another one may confirm.
     pub(super) is_seen: bool,
+    /// What such calls have shown about numbers.
+    pub(super) numbers: Vec<Rc<Found>>,
 }
 
 /// The first that an argument shares its elements with, and where in these it begins.
@@ -52,6 +58,7 @@ pub(super) struct Way {
     slots: Vec<Slot>,
     template: Template,
     made: Vec<Made>,
+    numbers: Rc<Found>,
 }
 
 /// What a result is besides its elements.
@@ -158,10 +165,11 @@ impl Way {
         before: Before,
         template: Template,
         results: &[Value],
+        numbers: Rc<Found>,
     ) -> Self {
         let signature = asked.inputs.tensors.iter().map(ArgSpec::of).collect();
         let made = results.iter().map(Made::of).collect();
-        Self { signature, graph, slots: before.slots, template, made }
+        Self { signature, graph, slots: before.slots, template, made, numbers }
     }
 }
 
@@ -170,12 +178,26 @@ impl Variant {
         self.world.is(&asked.roots) && self.sharing == asked.sharing(&self.world)
     }
 
-    pub(super) fn way(&self, tensors: &[Tensor]) -> Option<&Way> {
+    /// What a call has shown about numbers, and whether an earlier one has shown the same.
+    pub(super) fn note_numbers(&mut self, found: Found) -> (Rc<Found>, bool) {
+        if let Some(known) = self.numbers.iter().find(|it| it.is(&found)) {
+            return (known.clone(), true);
+        }
+        if self.numbers.len() == MOST_SHOWN {
+            self.numbers.remove(0);
+        }
+        let found = Rc::new(found);
+        self.numbers.push(found.clone());
+        (found, false)
+    }
+
+    /// The way that a call goes with these tensors, and the numbers that it computes.
+    pub(super) fn way(&self, cx: &mut Cx, tensors: &[Tensor]) -> Option<(&Way, Vec<Value>)> {
         let is_it = |it: &&Way| {
             it.signature.len() == tensors.len()
                 && it.signature.iter().zip(tensors).all(|(it, arg)| *it == ArgSpec::of(arg))
         };
-        self.ways.iter().find(is_it)
+        self.ways.iter().filter(is_it).find_map(|it| Some((it, it.numbers.values(cx)?)))
     }
 
     /// All that the body may read or store to, and what it is now.
@@ -216,7 +238,9 @@ impl Variant {
         results: &[Tensor],
     ) -> bool {
         let left = random::swap_state(before.drawn.clone());
-        let ran = graph.rehearse(&asked.inputs.tensors, &|at| before.values.get(at).cloned());
+        let variable = |at: usize| before.values.get(at).cloned();
+        let now = Now::with(&variable);
+        let ran = graph.rehearse(&asked.inputs.tensors, &now);
         let drawn = random::swap_state(left.clone());
         let Ok(ran) = ran else { return false };
         let mut expected = before.values.clone();
@@ -277,13 +301,26 @@ impl Variant {
     }
 
     /// What the graph gives; nothing is stored yet.
-    pub(super) fn ran(&self, asked: &Asked<'_>, way: &Way) -> engine::Result<Ran> {
-        let now = |at: usize| Some(self.object(asked, way.slots[at])?.get());
-        way.graph.run(&asked.inputs.tensors, &now)
+    pub(super) fn ran(
+        &self,
+        asked: &Asked<'_>,
+        way: &Way,
+        numbers: &[Value],
+    ) -> engine::Result<Ran> {
+        let variable = |at: usize| Some(self.object(asked, way.slots[at])?.get());
+        let number = |at: usize| way.numbers.fed(at, numbers);
+        way.graph.run(&asked.inputs.tensors, &Now { variable: &variable, number: &number })
     }
 
     /// Stores what the graph has given; what the function returns.
-    pub(super) fn commit(&self, cx: &mut Cx, asked: &Asked<'_>, way: &Way, ran: Ran) -> Res {
+    pub(super) fn commit(
+        &self,
+        cx: &mut Cx,
+        asked: &Asked<'_>,
+        (way, numbers): (&Way, &[Value]),
+        ran: Ran,
+    ) -> Res {
+        way.numbers.store(numbers);
         for (at, value) in ran.stored {
             self.store(asked, way.slots[at], value)?;
         }

@@ -139,6 +139,11 @@ impl World {
         changed.filter(|it| !matches!(it.object(), Some(Value::Tensor(_)))).filter_map(Node::again)
     }
 
+    /// All of its objects that are still there.
+    pub(super) fn objects(&self) -> Vec<Value> {
+        self.nodes.iter().filter_map(Node::object).collect()
+    }
+
     /// Whether this object is part of it.
     pub(super) fn has(&self, object: &Value) -> bool {
         object.address().is_some_and(|it| self.addresses.contains(&it))

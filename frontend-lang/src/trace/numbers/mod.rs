@@ -1,0 +1,18 @@
+//! Numbers that differ from call to call: counts of steps, rates, what is computed of them.
+//!
+//! A body that changes numbers which it finds is followed with [`Tracked`] objects in their places. Each knows its value and what it is
+//! computed from; operators make more of them, and what else looks at one gets the plain number, which is then noted as one that must be
+//! the same. What comes out is a [`Slice`]: a run without the body computes the numbers anew, compares what decided the way, gives them
+//! to ops and puts them into their places. The design is that of `Variable` and `Store` in graphs, for numbers of the language.
+//!
+//! **Invariant:** no tracked object is left behind when the call ends, and none is seen by code that does not know them: tuples, lists,
+//! texts and functions of the library are given plain numbers.
+
+mod follow;
+mod slice;
+mod spot;
+mod tracked;
+
+pub(crate) use follow::Tracking;
+pub(super) use follow::{Found, Tracks};
+pub(super) use tracked::{is_tracked, kind_of};

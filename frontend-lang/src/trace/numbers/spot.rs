@@ -1,0 +1,126 @@
+//! Places in which numbers stand: items, attributes, variables.
+
+use std::rc::Rc;
+
+use super::super::node::{Anchor, can_change, is_same};
+use super::tracked::kind_of;
+use crate::sym::Sym;
+use crate::value::Value;
+
+/// Places of one object that are taken for numbers.
+const MOST: usize = 64;
+
+/// A place in an object, which may be gone by now.
+pub(in crate::trace) struct Spot {
+    holder: Anchor,
+    key: Key,
+}
+
+enum Key {
+    /// The item of a dict under this key.
+    Under(Value),
+    /// An item of a list.
+    At(usize),
+    Attr(Sym),
+    /// A global name of the function.
+    Global(u32),
+    /// What the variable of an outer function holds.
+    Cell,
+}
+
+/// The places of an object in which numbers stand; `slots` are the global names of a function. None, if there are too many.
+pub(in crate::trace) fn spots(object: &Value, slots: &[u32]) -> Vec<Spot> {
+    let mut keys = Vec::new();
+    let mut add = |key: Key, value: &Value| {
+        if kind_of(value).is_some() {
+            keys.push(key);
+        }
+    };
+    match object {
+        Value::Dict(it) if !it.is_of_instance() => {
+            for (key, value) in it.items().into_iter().filter(|it| !can_change(&it.0)) {
+                add(Key::Under(key), &value);
+            }
+        }
+        Value::List(it) => {
+            it.items.borrow().iter().enumerate().for_each(|(at, it)| add(Key::At(at), it));
+        }
+        Value::Instance(it) => {
+            it.attrs.borrow().iter().for_each(|(name, it)| add(Key::Attr(*name), it));
+        }
+        Value::Cell(it) => add(Key::Cell, &it.borrow()),
+        Value::Func(it) => {
+            let globals = it.code.globals.slots.borrow();
+            slots.iter().for_each(|&it| add(Key::Global(it), &globals[it as usize].value));
+        }
+        _ => {}
+    }
+    if keys.len() > MOST {
+        return Vec::new();
+    }
+    let spot = |key| Some(Spot { holder: Anchor::of(object)?, key });
+    keys.into_iter().filter_map(spot).collect()
+}
+
+impl Spot {
+    /// Whether both are one place. Functions share their global names.
+    pub(in crate::trace) fn is(&self, other: &Spot) -> bool {
+        let (Some(a), Some(b)) = (self.holder.get(), other.holder.get()) else { return false };
+        match (&self.key, &other.key, &a, &b) {
+            (Key::Global(x), Key::Global(y), Value::Func(a), Value::Func(b)) => {
+                x == y && Rc::ptr_eq(&a.code.globals, &b.code.globals)
+            }
+            (Key::Under(x), Key::Under(y), ..) => a.is(&b) && is_same(x, y),
+            (Key::At(x), Key::At(y), ..) => a.is(&b) && x == y,
+            (Key::Attr(x), Key::Attr(y), ..) => a.is(&b) && x == y,
+            (Key::Cell, Key::Cell, ..) => a.is(&b),
+            _ => false,
+        }
+    }
+
+    /// What stands there.
+    pub(in crate::trace) fn get(&self) -> Option<Value> {
+        match (&self.key, self.holder.get()?) {
+            (Key::Under(key), Value::Dict(it)) => it.quick_get(key)?,
+            (Key::At(at), Value::List(it)) => it.items.borrow().get(*at).cloned(),
+            (Key::Attr(name), Value::Instance(it)) => it.attrs.borrow().get(name).cloned(),
+            (Key::Global(slot), Value::Func(it)) => {
+                it.code.globals.slots.borrow().get(*slot as usize).map(|it| it.value.clone())
+            }
+            (Key::Cell, Value::Cell(it)) => Some(it.borrow().clone()),
+            _ => None,
+        }
+    }
+
+    /// Puts another number there, if one stands there.
+    pub(in crate::trace) fn put(&self, number: &Value) {
+        let Some(holder) = self.holder.get() else { return };
+        let is_number = |it: &Value| kind_of(it).is_some();
+        match (&self.key, holder) {
+            (Key::Under(key), Value::Dict(it)) => {
+                if it.quick_get(key).flatten().is_some_and(|it| is_number(&it)) {
+                    it.quick_store(key, number);
+                }
+            }
+            (Key::At(at), Value::List(it)) => {
+                replace(it.items.borrow_mut().get_mut(*at), number);
+            }
+            (Key::Attr(name), Value::Instance(it)) => {
+                replace(it.attrs.borrow_mut().get_mut(name), number);
+            }
+            (Key::Global(slot), Value::Func(it)) => {
+                let mut slots = it.code.globals.slots.borrow_mut();
+                replace(slots.get_mut(*slot as usize).map(|it| &mut it.value), number);
+            }
+            (Key::Cell, Value::Cell(it)) => replace(Some(&mut it.borrow_mut()), number),
+            _ => {}
+        }
+    }
+}
+
+/// Numbers have nothing to be called when they go, so that they are dropped where they stand.
+fn replace(place: Option<&mut Value>, number: &Value) {
+    if let Some(place) = place.filter(|it| kind_of(it).is_some()) {
+        *place = number.clone();
+    }
+}

@@ -1,0 +1,288 @@
+//! A number that knows what it is computed from.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::mem::Discriminant;
+use std::rc::Rc;
+
+use engine::Tensor;
+
+use super::slice::{Operand, Slice, Step, Test};
+use crate::native::*;
+use crate::source::Span;
+use crate::tensor::convert;
+use crate::value::Value;
+
+/// The type of tracked numbers; programs never see it.
+static TRACKED: NativeType = NativeType::plain("number", "A number that a trace follows.");
+
+/// What is noted while a body runs.
+pub(crate) struct Recorder {
+    slice: RefCell<Slice>,
+    /// The numbers that were given to ops, with their steps.
+    fed: RefCell<Vec<(Tensor, u32)>>,
+    /// Tracked numbers are made no longer.
+    is_closed: Cell<bool>,
+    /// Where a number was first looked at that has to stay the same for that.
+    place: Cell<Option<Span>>,
+}
+
+/// A step that was taken, with what it gave.
+pub(super) struct Tracked {
+    step: u32,
+    value: Value,
+    recorder: Rc<Recorder>,
+}
+
+/// The kind of a number, tracked or not; `None` for what is none.
+pub(in crate::trace) fn kind_of(value: &Value) -> Option<Discriminant<Value>> {
+    match value {
+        Value::Int(_) | Value::Float(_) => Some(std::mem::discriminant(value)),
+        other => tracked(other).map(|it| std::mem::discriminant(&it.value)),
+    }
+}
+
+pub(in crate::trace) fn is_tracked(value: &Value) -> bool {
+    tracked(value).is_some()
+}
+
+pub(super) fn tracked(value: &Value) -> Option<&Tracked> {
+    match value {
+        Value::Object(it) => it.as_any().downcast_ref::<Tracked>(),
+        _ => None,
+    }
+}
+
+/// The plain number in place of a tracked one; nothing is noted.
+pub(super) fn bare(value: &Value) -> Option<Value> {
+    tracked(value).map(|it| it.value.clone())
+}
+
+impl Recorder {
+    pub(super) fn new() -> Rc<Recorder> {
+        Rc::new(Recorder {
+            slice: RefCell::default(),
+            fed: RefCell::default(),
+            is_closed: Cell::new(false),
+            place: Cell::new(None),
+        })
+    }
+
+    /// A number that stood in place `at` when the call began.
+    pub(super) fn input(self: &Rc<Self>, at: u32, value: &Value) -> Value {
+        self.track(Step::Input(at), value.clone())
+    }
+
+    fn track(self: &Rc<Self>, step: Step, value: Value) -> Value {
+        let step = self.slice.borrow_mut().add(step, value.clone());
+        Value::object(Tracked { step, value, recorder: self.clone() })
+    }
+
+    /// What an operation on such operands has given: tracked, if it is a number and they are.
+    fn result(self: &Rc<Self>, step: Step, operands: &[&Operand], value: Value) -> Value {
+        if !self.is_closed.get() && kind_of(&value).is_some() {
+            return self.track(step, value);
+        }
+        operands.iter().for_each(|it| self.fix_operand(it));
+        value
+    }
+
+    /// Calls a function that computes a number of numbers.
+    pub(super) fn call(
+        self: &Rc<Self>,
+        cx: &mut Cx,
+        row: &'static NativeFn,
+        args: &[Value],
+    ) -> Option<Value> {
+        let operands = args.iter().map(|it| self.operand(it)).collect::<Option<Vec<_>>>()?;
+        let plain: Vec<Value> = args.iter().map(|it| bare(it).unwrap_or_else(|| it.clone())).collect();
+        let value = (row.run)(cx, Args::new(&plain)).ok()?;
+        kind_of(&value)?;
+        Some(self.track(Step::Call(row, operands), value))
+    }
+
+    /// A number as an operand; `None` for what is none, or was tracked by another call.
+    fn operand(self: &Rc<Self>, value: &Value) -> Option<Operand> {
+        match tracked(value) {
+            Some(it) if Rc::ptr_eq(&it.recorder, self) => Some(Operand::Step(it.step)),
+            Some(_) => None,
+            None => matches!(value, Value::Int(_) | Value::Float(_) | Value::Bool(_))
+                .then(|| Operand::Plain(value.clone())),
+        }
+    }
+
+    /// What is left in a place.
+    pub(super) fn stored(self: &Rc<Self>, value: &Value) -> Option<Operand> {
+        self.operand(value).filter(|it| match it {
+            Operand::Step(_) => true,
+            Operand::Plain(it) => kind_of(it).is_some(),
+        })
+    }
+
+    /// The number has to be the same each time.
+    fn fix(&self, step: u32, value: &Value) {
+        if !self.is_closed.get() {
+            self.slice.borrow_mut().demand(Test::Is(step, value.clone()));
+        }
+    }
+
+    fn fix_operand(&self, operand: &Operand) {
+        if let Operand::Step(at) = operand {
+            let value = self.slice.borrow().example(*at);
+            self.fix(*at, &value);
+        }
+    }
+
+    /// Notes where a number was looked at.
+    pub(super) fn looked_at(&self, place: Option<Span>) {
+        if self.place.get().is_none() {
+            self.place.set(place);
+        }
+    }
+
+    pub(super) fn place(&self) -> Option<Span> {
+        self.place.get()
+    }
+
+    /// The plain number, which has to be the same each time.
+    pub(super) fn plain(value: &Value) -> Option<Value> {
+        let it = tracked(value)?;
+        it.recorder.fix(it.step, &it.value);
+        Some(it.value.clone())
+    }
+
+    /// The number as an operand of an op on tensors.
+    pub(super) fn feed(value: &Value) -> Option<Value> {
+        let it = tracked(value)?;
+        let number = Tensor::from_number(convert::as_number(&it.value)?);
+        it.recorder.fed.borrow_mut().push((number.clone(), it.step));
+        Some(Value::tensor(number))
+    }
+
+    /// Ends it. For each number that ops took where it comes from; what was given to ops and is not among these has to be the same each
+    /// time.
+    pub(super) fn close(&self, fed: &[Tensor]) -> (Slice, Vec<Operand>) {
+        let given = self.fed.take();
+        let origin = |it: &Tensor| match given.iter().find(|given| given.0.same(it)) {
+            Some((_, step)) => Operand::Step(*step),
+            None => Operand::Plain(it.as_number().map_or(Value::None, convert::number)),
+        };
+        let origins: Vec<Operand> = fed.iter().map(origin).collect();
+        for (number, step) in &given {
+            if !fed.iter().any(|it| it.same(number)) {
+                self.fix_operand(&Operand::Step(*step));
+            }
+        }
+        self.is_closed.set(true);
+        (self.slice.take(), origins)
+    }
+
+    /// Ends it without a result.
+    pub(super) fn give_up(&self) {
+        self.is_closed.set(true);
+    }
+}
+
+impl Tracked {
+    fn operand(&self) -> Operand {
+        Operand::Step(self.step)
+    }
+}
+
+impl NativeObject for Tracked {
+    fn native_type(&self) -> &'static NativeType {
+        &TRACKED
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn getattr(&self, cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+        Recorder::plain(this).map(|it| cx.getattr(&it, name)).transpose()
+    }
+
+    fn binary(
+        &self,
+        cx: &mut Cx,
+        op: BinaryOp,
+        _this: &Value,
+        other: &Value,
+        reflected: bool,
+    ) -> Result<Option<Value>, Raised> {
+        let known = self.recorder.operand(other);
+        let plain = match &known {
+            Some(_) => bare(other).unwrap_or_else(|| other.clone()),
+            None => Recorder::plain(other).unwrap_or_else(|| other.clone()),
+        };
+        let (a, b) = if reflected { (&plain, &self.value) } else { (&self.value, &plain) };
+        let result = cx.binary(op, a, b);
+        let (Ok(value), Some(known)) = (&result, known) else {
+            self.recorder.fix(self.step, &self.value);
+            Recorder::plain(other);
+            return result.map(Some);
+        };
+        let (a, b) = match reflected {
+            true => (known, self.operand()),
+            false => (self.operand(), known),
+        };
+        let step = Step::Binary(op, a.clone(), b.clone());
+        Ok(Some(self.recorder.result(step, &[&a, &b], value.clone())))
+    }
+
+    fn unary(&self, cx: &mut Cx, op: UnaryOp, _this: &Value) -> Result<Option<Value>, Raised> {
+        let value = cx.unary(op, &self.value)?;
+        let step = Step::Unary(op, self.operand());
+        Ok(Some(self.recorder.result(step, &[&self.operand()], value)))
+    }
+
+    fn compare(
+        &self,
+        cx: &mut Cx,
+        op: CompareOp,
+        _this: &Value,
+        other: &Value,
+    ) -> Result<Option<Value>, Raised> {
+        let plain = bare(other).unwrap_or_else(|| other.clone());
+        let result = cx.compare(op, &self.value, &plain);
+        match (&result, self.recorder.operand(other)) {
+            (Ok(Value::Bool(is)), Some(known)) if !self.recorder.is_closed.get() => {
+                let test = Test::Compare(op, self.operand(), known, *is);
+                self.recorder.slice.borrow_mut().demand(test);
+            }
+            _ => {
+                self.recorder.fix(self.step, &self.value);
+                Recorder::plain(other);
+            }
+        }
+        result.map(Some)
+    }
+
+    fn truth(&self, cx: &mut Cx) -> Result<bool, Raised> {
+        let is = cx.truth(&self.value)?;
+        if !self.recorder.is_closed.get() {
+            self.recorder.slice.borrow_mut().demand(Test::Truth(self.step, is));
+        }
+        Ok(is)
+    }
+
+    fn repr(&self, cx: &mut Cx) -> Result<String, Raised> {
+        self.recorder.fix(self.step, &self.value);
+        cx.repr(&self.value)
+    }
+
+    fn hash(&self, cx: &mut Cx) -> Result<Option<i64>, Raised> {
+        self.recorder.fix(self.step, &self.value);
+        cx.hash(&self.value).map(|it| Some(it as i64))
+    }
+
+    fn as_index(&self) -> Option<i64> {
+        self.recorder.fix(self.step, &self.value);
+        self.value.as_int()
+    }
+
+    fn as_float(&self) -> Option<f64> {
+        self.recorder.fix(self.step, &self.value);
+        self.value.as_float()
+    }
+}
