@@ -149,7 +149,7 @@ fn status_tells_what_prevents_runs_without_the_body() {
         def computes(x):\n    return x * 2\n\
         def reads(x):\n    y = x * 2\n    return y * y.sum().item()\n\
         def prints(x):\n    y = x * 2\n    print('')\n    return y\n\
-        def counts(x):\n    global n\n    n += 1\n    return x * n\n\
+        def counts(x):\n    global n\n    n += 1\n    return x * len(str(n))\n\
         def keeps(x):\n    y = x * 2\n    kept.append(y)\n    return y";
     let names = "computes, reads, prints, counts, keeps";
     let trace = format!("%trace {}", names.replace(',', ""));
@@ -163,7 +163,7 @@ fn status_tells_what_prevents_runs_without_the_body() {
     let told = [
         ("reads", "line 7: the value of a tensor is read here"),
         ("prints", "line 10: print() acts outside of the tensors"),
-        ("counts", "line 14: this changes a global name or attribute of `counts`"),
+        ("counts", "line 15: a number that differs from call to call is looked at here"),
         ("keeps", "line 18: this changes a list made outside"),
     ];
     for (name, what) in told {

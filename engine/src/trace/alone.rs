@@ -27,7 +27,10 @@ enum Feed {
     Arg(usize),
     Variable(usize),
     /// Number `at` of those that are fed, which is another one in other worlds.
-    Number { at: usize, recorded: Tensor },
+    Number {
+        at: usize,
+        recorded: Tensor,
+    },
 }
 
 /// What a run without the body takes besides its arguments.

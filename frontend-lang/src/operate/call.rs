@@ -58,7 +58,9 @@ impl Cx {
                 Some(native) if native.is_callable() => {
                     self.enter_native()?;
                     let known = self.track_call(func, args);
-                    let known = known.as_ref().map(|(positional, keywords)| CallArgs { positional, keywords });
+                    let known = known
+                        .as_ref()
+                        .map(|(positional, keywords)| CallArgs { positional, keywords });
                     let args = known.unwrap_or(args);
                     let result = if self.mode == Mode::Shadow {
                         self.shadow_call(func, args)

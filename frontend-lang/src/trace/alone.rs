@@ -15,7 +15,7 @@ use engine::apply::anomaly::{self, Watch};
 use engine::random;
 use engine::trace::Following;
 
-use super::follow::{Follow, Followed};
+use super::follow::{Follow, Followed, LOOK, looked};
 use super::node::Node;
 use super::notice::line_of;
 use super::numbers::{Found, Tracking, Tracks};
@@ -58,6 +58,8 @@ pub(super) struct Alone {
     changing: RefCell<Vec<Node>>,
     /// Numbers that they left changed: those are computed anew.
     tracks: Tracks,
+    /// Calls in a row that looked at one of these, and came to nothing for that.
+    n_looks: Cell<u32>,
     /// Calls without the body.
     n_runs: Cell<usize>,
     /// Worlds so far.
@@ -199,7 +201,11 @@ impl Alone {
             }
             answer => {
                 self.keep(variant);
-                answer.given()
+                let given = answer.given();
+                if given.is_none() {
+                    self.miss();
+                }
+                given
             }
         }
     }
@@ -230,7 +236,7 @@ impl Alone {
         asked: &Asked<'_>,
         variant: &Variant,
     ) -> Answer {
-        let Some((way, numbers)) = variant.way(cx, &asked.inputs.tensors) else {
+        let Some((way, numbers)) = variant.way(cx, asked) else {
             return Answer::Unknown;
         };
         match variant.ran(asked, way, &numbers) {
@@ -283,9 +289,9 @@ impl Alone {
     /// The world as it is, of which nothing is recorded.
     fn variant(&self, asked: &Asked<'_>) -> Result<Variant, Raised> {
         // While numbers are tracked, a world knows them for what differs from call to call.
-        let tracking = self.tracks.plant();
+        let tracking = self.tracks.plant(&[], false);
         let world = World::of(&asked.roots);
-        tracking.map(Tracking::give_up);
+        give_up(tracking);
         let world = world?;
         let sharing = asked.sharing(&world);
         let (ways, numbers) = (Vec::new(), Vec::new());
@@ -316,21 +322,26 @@ impl Alone {
         mut variant: Variant,
         strict: bool,
     ) -> Res {
-        let tracking = self.tracks.plant();
+        let refuses_looks = strict && self.n_looks.get() >= MOST_FOLLOWED;
+        let tracking = self.tracks.plant(&asked.numbers, refuses_looks);
         let numbers_vary = tracking.is_some();
         let following = Following { world: variant.number, strict, numbers_vary };
         let drawn = random::state();
         let call = match function.traced.follow(&asked.inputs.tensors, following) {
             Ok(call) => call,
             Err(error) => {
-                tracking.map(Tracking::give_up);
+                give_up(tracking);
                 return Err(error.into());
             }
         };
         let mut before = variant.before(asked, drawn);
         let symbolic = function.traced.options().symbolic && !call.is_inline();
         let (positional, keywords) = asked.inputs.replaced(asked.args, &call, symbolic);
-        let args = CallArgs { positional: &positional, keywords: &keywords };
+        let (mut tracked, mut named) = (positional.clone(), keywords.clone());
+        if let Some(tracking) = &tracking {
+            tracking.put_args(tracked.iter_mut().chain(named.iter_mut().map(|it| &mut it.1)));
+        }
+        let args = CallArgs { positional: &tracked, keywords: &named };
         let n_tensors = variant.world.n_tensors();
         let Followed { res, refused, line, world, tracking } =
             self.run_body(cx, &function.func, args, &mut variant, tracking, strict);
@@ -339,11 +350,11 @@ impl Alone {
         let value = match (res, refused.clone().filter(|_| strict)) {
             (Ok(value), None) => value,
             (Ok(_), Some(refused)) => {
-                tracking.map(Tracking::give_up);
+                give_up(tracking);
                 return Err(refused);
             }
             (Err(raised), refused) => {
-                tracking.map(Tracking::give_up);
+                give_up(tracking);
                 self.attempts.came_to_nothing();
                 return Err(instead(raised, refused));
             }
@@ -354,8 +365,12 @@ impl Alone {
         drop(stores);
         let fed = finished.as_ref().map_or(&[][..], |it| &it.fed);
         let looked_at = tracking.as_ref().and_then(Tracking::looked_at);
+        let has_refused = tracking.as_ref().is_some_and(Tracking::has_refused);
         let numbers = tracking.map_or_else(Found::default, |it| it.finish(fed));
         let finished = finished?;
+        if has_refused {
+            return Err(looked());
+        }
         function.keep_call(asked.args, asked.inputs.tensors.clone());
         if !strict {
             function.tell(cx, finished.stats)?;
@@ -375,10 +390,10 @@ impl Alone {
         match &shown {
             Err(refused) => self.prevented.note(refused, line),
             Ok(Shown::Unconfirmed) if !are_known && looked_at.is_some() => {
-                let line = looked_at.and_then(|it| line_of(cx, it));
-                self.prevented.say("a number that differs from call to call is looked at here", line);
+                self.n_looks.set(self.n_looks.get() + 1);
+                self.prevented.say(LOOK, looked_at.and_then(|it| line_of(cx, it)));
             }
-            Ok(_) => {}
+            Ok(_) => self.n_looks.set(0),
         }
         self.learn(variant, shown, strict)?;
         Ok(value)
@@ -453,6 +468,13 @@ impl Alone {
             false => drop(self.changing.replace(changed)),
         }
         is_new
+    }
+}
+
+/// Puts the plain numbers back, where some were tracked.
+fn give_up(tracking: Option<Tracking>) {
+    if let Some(tracking) = tracking {
+        tracking.give_up();
     }
 }
 

@@ -4,8 +4,8 @@
 use engine::trace::just_refused;
 
 use super::node::{Node, can_change};
-use super::numbers::Tracking;
 use super::notice::line_of;
+use super::numbers::Tracking;
 use super::world::World;
 use crate::bytecode::{Code, Op};
 use crate::check::native::acts_outside;
@@ -46,6 +46,18 @@ pub(super) struct Followed {
     pub(super) tracking: Option<Tracking>,
 }
 
+/// What is said of a look at a number that differs from call to call.
+pub(super) const LOOK: &str = "a number that differs from call to call is looked at here";
+
+/// The same as an error.
+pub(super) fn looked() -> Raised {
+    let problem = format!(
+        "without_host=True: {LOOK}, as in the calls before, and a run without the body needs it to be the same; compute with it, \
+         pass it as a tensor, or trace without without_host"
+    );
+    Raised::new(&TRACE_ERROR, problem)
+}
+
 impl Follow {
     /// A body in this world, that may not change `watched`; if that is asked for (`strict`), what is refused is an error at its line.
     pub(super) fn new(
@@ -70,9 +82,10 @@ impl Cx {
         let mut res = body(self);
         self.mode = mode;
         let mut found = self.follow.world.objects();
-        if let Ok(value) = &mut res {
-            *value = Tracking::given(std::mem::take(value));
-            found.push(value.clone());
+        match (&mut res, &self.follow.tracking) {
+            (Ok(value), Some(tracking)) => tracking.make_plain(value),
+            (Err(raised), Some(_)) => found.push(raised.value().clone()),
+            (_, None) => {}
         }
         let tracking = self.end_tracking(found);
         let Follow { refused, place, world, .. } = std::mem::replace(&mut self.follow, outer);
@@ -83,6 +96,7 @@ impl Cx {
     /// Operation `at` is about to run.
     pub(crate) fn follow_op(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
         self.refuse_changes()?;
+        self.refuse_look()?;
         if just_refused() {
             self.note_place();
         }
@@ -119,6 +133,14 @@ impl Cx {
             "this changes {what}, as an earlier call did, and a run without the body would lose that; \
              change tensors in place (`x.add_(1)`), return what is new, or trace without without_host"
         ))
+    }
+
+    /// The operation before this one has run; an error if it looked at a number that differs from call to call, and that must not be.
+    fn refuse_look(&mut self) -> Result<(), Raised> {
+        if self.follow.tracking.as_ref().is_none_or(|it| !it.has_refused()) {
+            return Ok(());
+        }
+        self.refuse(looked())
     }
 
     /// An error if a native acts outside of the program, or depends on what is there.

@@ -98,12 +98,14 @@ pub(super) struct Asked<'a> {
     pub(super) inputs: Inputs,
     /// The tensors among the arguments, as objects.
     pub(super) passed: Vec<Value>,
+    /// The numbers among them, which may be others in each call.
+    pub(super) numbers: Vec<Value>,
     pub(super) roots: Vec<Value>,
 }
 
 impl<'a> Asked<'a> {
     pub(super) fn new(func: &Value, args: CallArgs<'a>) -> Result<Self, Raised> {
-        let (mut passed, mut roots) = (Vec::new(), vec![func.clone()]);
+        let (mut passed, mut numbers, mut roots) = (Vec::new(), Vec::new(), vec![func.clone()]);
         let named = args.keywords.iter().map(|(name, it)| (Value::str(name.as_str()), it));
         for (name, value) in args.positional.iter().map(|it| (Value::None, it)).chain(named) {
             roots.push(name);
@@ -125,10 +127,14 @@ impl<'a> Asked<'a> {
                     roots.push(Value::Int(it.look() as i64));
                     passed.push(value.clone());
                 }
+                Value::Int(_) | Value::Float(_) => {
+                    roots.push(Value::str(type_name(value)));
+                    numbers.push(value.clone());
+                }
                 other => roots.push(other.clone()),
             }
         }
-        Ok(Self { args, inputs: Inputs::of(args), passed, roots })
+        Ok(Self { args, inputs: Inputs::of(args), passed, numbers, roots })
     }
 
     fn object(&self, at: usize) -> Option<&Rc<TensorObj>> {
@@ -191,13 +197,17 @@ impl Variant {
         (found, false)
     }
 
-    /// The way that a call goes with these tensors, and the numbers that it computes.
-    pub(super) fn way(&self, cx: &mut Cx, tensors: &[Tensor]) -> Option<(&Way, Vec<Value>)> {
+    /// The way that a call goes, and the numbers that it computes.
+    pub(super) fn way(&self, cx: &mut Cx, asked: &Asked<'_>) -> Option<(&Way, Vec<Value>)> {
+        let tensors = &asked.inputs.tensors;
         let is_it = |it: &&Way| {
             it.signature.len() == tensors.len()
                 && it.signature.iter().zip(tensors).all(|(it, arg)| *it == ArgSpec::of(arg))
         };
-        self.ways.iter().filter(is_it).find_map(|it| Some((it, it.numbers.values(cx)?)))
+        self.ways
+            .iter()
+            .filter(is_it)
+            .find_map(|it| Some((it, it.numbers.values(cx, &asked.numbers)?)))
     }
 
     /// All that the body may read or store to, and what it is now.

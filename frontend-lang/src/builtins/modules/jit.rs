@@ -26,7 +26,7 @@ static FUNCTIONS: &[NativeFn] = &[
         "Compiles a function into static graphs. Positional tensors are inputs, keyword arguments are everything else. \
          The first call records; later calls run the body, match it with the recording and take results from the plan. \
          The plan runs without the body once that is known to be the same. With without_host=True what prevents it (prints, values \
-         read, counters) is an error at its line; with without_host=False the body always runs.",
+         read, lists that grow) is an error at its line; with without_host=False the body always runs.",
         trace,
     ),
     function(

@@ -8,11 +8,12 @@
 //! **Invariant:** no tracked object is left behind when the call ends, and none is seen by code that does not know them: tuples, lists,
 //! texts and functions of the library are given plain numbers.
 
-mod follow;
+mod meet;
 mod slice;
 mod spot;
 mod tracked;
+mod tracks;
 
-pub(crate) use follow::Tracking;
-pub(super) use follow::{Found, Tracks};
 pub(super) use tracked::{is_tracked, kind_of};
+pub(crate) use tracks::Tracking;
+pub(super) use tracks::{Found, Tracks};

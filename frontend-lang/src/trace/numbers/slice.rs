@@ -64,9 +64,11 @@ impl Slice {
     pub(super) fn is(&self, other: &Slice) -> bool {
         self.steps.len() == other.steps.len()
             && self.tests.len() == other.tests.len()
-            && self.steps.iter().zip(&other.steps).all(|(a, b)| {
-                a.0.is(&b.0) && discriminant(&a.1) == discriminant(&b.1)
-            })
+            && self
+                .steps
+                .iter()
+                .zip(&other.steps)
+                .all(|(a, b)| a.0.is(&b.0) && discriminant(&a.1) == discriminant(&b.1))
             && self.tests.iter().zip(&other.tests).all(|(a, b)| a.is(b))
     }
 

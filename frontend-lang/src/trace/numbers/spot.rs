@@ -2,13 +2,12 @@
 
 use std::rc::Rc;
 
-use super::super::node::{Anchor, can_change, is_same};
+use rustc_hash::FxHashSet;
+
+use super::super::node::{Anchor, Node, can_change, global_slots_of, is_same};
 use super::tracked::kind_of;
 use crate::sym::Sym;
 use crate::value::Value;
-
-/// Places of one object that are taken for numbers.
-const MOST: usize = 64;
 
 /// A place in an object, which may be gone by now.
 pub(in crate::trace) struct Spot {
@@ -28,7 +27,7 @@ enum Key {
     Cell,
 }
 
-/// The places of an object in which numbers stand; `slots` are the global names of a function. None, if there are too many.
+/// The places of an object in which numbers stand; `slots` are the global names of a function.
 pub(in crate::trace) fn spots(object: &Value, slots: &[u32]) -> Vec<Spot> {
     let mut keys = Vec::new();
     let mut add = |key: Key, value: &Value| {
@@ -54,9 +53,6 @@ pub(in crate::trace) fn spots(object: &Value, slots: &[u32]) -> Vec<Spot> {
             slots.iter().for_each(|&it| add(Key::Global(it), &globals[it as usize].value));
         }
         _ => {}
-    }
-    if keys.len() > MOST {
-        return Vec::new();
     }
     let spot = |key| Some(Spot { holder: Anchor::of(object)?, key });
     keys.into_iter().filter_map(spot).collect()
@@ -97,10 +93,10 @@ impl Spot {
         let Some(holder) = self.holder.get() else { return };
         let is_number = |it: &Value| kind_of(it).is_some();
         match (&self.key, holder) {
-            (Key::Under(key), Value::Dict(it)) => {
-                if it.quick_get(key).flatten().is_some_and(|it| is_number(&it)) {
-                    it.quick_store(key, number);
-                }
+            (Key::Under(key), Value::Dict(it))
+                if it.quick_get(key).flatten().is_some_and(|it| is_number(&it)) =>
+            {
+                it.quick_store(key, number);
             }
             (Key::At(at), Value::List(it)) => {
                 replace(it.items.borrow_mut().get_mut(*at), number);
@@ -122,5 +118,30 @@ impl Spot {
 fn replace(place: Option<&mut Value>, number: &Value) {
     if let Some(place) = place.filter(|it| kind_of(it).is_some()) {
         *place = number.clone();
+    }
+}
+
+/// Goes through the places in these objects in which numbers stand, and those in what they hold too if `is_deep`, and puts what `change`
+/// gives there.
+pub(super) fn sweep(
+    roots: impl IntoIterator<Item = Value>,
+    is_deep: bool,
+    change: &mut dyn FnMut(&Spot, &Value) -> Option<Value>,
+) {
+    let mut seen = FxHashSet::default();
+    let mut waiting: Vec<Value> = roots.into_iter().collect();
+    while let Some(object) = waiting.pop() {
+        let is_new = |it| seen.insert(it);
+        if matches!(object, Value::Tensor(_)) || !object.address().is_some_and(is_new) {
+            continue;
+        }
+        for spot in spots(&object, &global_slots_of(&object)) {
+            if let Some(number) = spot.get().and_then(|it| change(&spot, &it)) {
+                spot.put(&number);
+            }
+        }
+        if is_deep {
+            Node::of(&object, &mut |it| waiting.push(it.clone()));
+        }
     }
 }

@@ -23,7 +23,8 @@ pub(crate) struct Recorder {
     fed: RefCell<Vec<(Tensor, u32)>>,
     /// Tracked numbers are made no longer.
     is_closed: Cell<bool>,
-    /// Where a number was first looked at that has to stay the same for that.
+    /// Whether a number was looked at that has to stay the same for that, and where first.
+    looked: Cell<bool>,
     place: Cell<Option<Span>>,
 }
 
@@ -64,6 +65,7 @@ impl Recorder {
             slice: RefCell::default(),
             fed: RefCell::default(),
             is_closed: Cell::new(false),
+            looked: Cell::new(false),
             place: Cell::new(None),
         })
     }
@@ -95,7 +97,8 @@ impl Recorder {
         args: &[Value],
     ) -> Option<Value> {
         let operands = args.iter().map(|it| self.operand(it)).collect::<Option<Vec<_>>>()?;
-        let plain: Vec<Value> = args.iter().map(|it| bare(it).unwrap_or_else(|| it.clone())).collect();
+        let plain: Vec<Value> =
+            args.iter().map(|it| bare(it).unwrap_or_else(|| it.clone())).collect();
         let value = (row.run)(cx, Args::new(&plain)).ok()?;
         kind_of(&value)?;
         Some(self.track(Step::Call(row, operands), value))
@@ -135,9 +138,13 @@ impl Recorder {
 
     /// Notes where a number was looked at.
     pub(super) fn looked_at(&self, place: Option<Span>) {
-        if self.place.get().is_none() {
+        if !self.looked.replace(true) {
             self.place.set(place);
         }
+    }
+
+    pub(super) fn has_looked(&self) -> bool {
+        self.looked.get()
     }
 
     pub(super) fn place(&self) -> Option<Span> {
@@ -273,7 +280,7 @@ impl NativeObject for Tracked {
 
     fn hash(&self, cx: &mut Cx) -> Result<Option<i64>, Raised> {
         self.recorder.fix(self.step, &self.value);
-        cx.hash(&self.value).map(|it| Some(it as i64))
+        cx.hash(&self.value).map(Some)
     }
 
     fn as_index(&self) -> Option<i64> {

@@ -1,0 +1,184 @@
+//! Which numbers are followed in a call, and what that has shown.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use engine::Tensor;
+
+use super::super::node::{Node, is_same};
+use super::slice::{Operand, Slice};
+use super::spot::{Spot, spots, sweep};
+use super::tracked::{Recorder, bare, is_tracked, kind_of};
+use crate::cx::Cx;
+use crate::source::Span;
+use crate::tensor::convert;
+use crate::value::Value;
+
+/// Most places that are followed; each takes part in each call.
+const MOST: usize = 1024;
+
+/// Most places of one object that are followed.
+const MOST_OF_ONE: usize = 64;
+
+/// The places in which earlier calls left other numbers.
+#[derive(Default)]
+pub(in crate::trace) struct Tracks(RefCell<Vec<Rc<Spot>>>);
+
+/// The places in which tracked numbers stand now.
+pub(crate) struct Tracking {
+    pub(super) spots: Vec<Rc<Spot>>,
+    before: Vec<Value>,
+    /// The arguments that are numbers, tracked.
+    args: Vec<Value>,
+    pub(super) recorder: Rc<Recorder>,
+    /// Whether a look at a tracked number is refused.
+    refuses_looks: bool,
+}
+
+/// What a followed call has shown about its numbers.
+#[derive(Default)]
+pub(in crate::trace) struct Found {
+    spots: Vec<Rc<Spot>>,
+    slice: Slice,
+    /// What is put into which place.
+    stores: Vec<(usize, Operand)>,
+    /// Where each number comes from that ops take.
+    fed: Vec<Operand>,
+}
+
+impl Tracks {
+    /// Takes in all places of these objects in which numbers stand; whether some are new.
+    pub(in crate::trace) fn grow(&self, changed: &[Node]) -> bool {
+        let mut known = self.0.borrow_mut();
+        known.retain(|it| it.get().is_some());
+        let n_known = known.len();
+        for node in changed {
+            let Some(object) = node.object() else { continue };
+            let found = spots(&object, node.slots());
+            if found.len() > MOST_OF_ONE {
+                continue;
+            }
+            for spot in found {
+                if known.len() < MOST && !known.iter().any(|it| it.is(&spot)) {
+                    known.push(Rc::new(spot));
+                }
+            }
+        }
+        known.len() > n_known
+    }
+
+    /// Puts tracked numbers into the places, and makes some of these arguments. `None` where there are neither.
+    pub(in crate::trace) fn plant(&self, args: &[Value], refuses_looks: bool) -> Option<Tracking> {
+        let recorder = Recorder::new();
+        let (spots, before, args_seen) = (Vec::new(), Vec::new(), args);
+        let mut tracking = Tracking { spots, before, args: Vec::new(), recorder, refuses_looks };
+        for spot in &*self.0.borrow() {
+            let Some(number) = spot.get().filter(|it| kind_of(it).is_some() && !is_tracked(it))
+            else {
+                continue;
+            };
+            spot.put(&tracking.recorder.input(tracking.spots.len() as u32, &number));
+            tracking.spots.push(spot.clone());
+            tracking.before.push(number);
+        }
+        let first = tracking.spots.len() as u32;
+        let numbered = (first..).zip(args_seen);
+        tracking.args = numbered.map(|(at, it)| tracking.recorder.input(at, it)).collect();
+        (!tracking.spots.is_empty() || !tracking.args.is_empty()).then_some(tracking)
+    }
+}
+
+impl Tracking {
+    /// Puts the plain numbers back, and says what was found. `fed` are the numbers that ops took.
+    pub(in crate::trace) fn finish(self, fed: &[Tensor]) -> Found {
+        let mut stores = Vec::new();
+        for (at, (spot, before)) in self.spots.iter().zip(&self.before).enumerate() {
+            let Some(now) = spot.get() else { continue };
+            let store = self.recorder.stored(&now);
+            if let Some(plain) = bare(&now) {
+                spot.put(&plain);
+            }
+            match store {
+                // The inputs are the first steps.
+                Some(Operand::Step(step)) if step as usize == at => {}
+                Some(Operand::Plain(it)) if is_same(&it, before) => {}
+                Some(it) => stores.push((at, it)),
+                None => {}
+            }
+        }
+        let (slice, fed) = self.recorder.close(fed);
+        Found { spots: self.spots, slice, stores, fed }
+    }
+
+    /// Puts the plain numbers back.
+    pub(in crate::trace) fn give_up(self) {
+        for spot in &self.spots {
+            if let Some(plain) = spot.get().as_ref().and_then(bare) {
+                spot.put(&plain);
+            }
+        }
+        self.recorder.give_up();
+    }
+
+    /// Puts tracked numbers in place of the arguments that are numbers.
+    pub(in crate::trace) fn put_args<'a>(&self, args: impl Iterator<Item = &'a mut Value>) {
+        let numbers = args.filter(|it| kind_of(it).is_some());
+        numbers.zip(&self.args).for_each(|(place, it)| *place = it.clone());
+    }
+
+    /// Whether a number was looked at, which is refused.
+    pub(in crate::trace) fn has_refused(&self) -> bool {
+        self.refuses_looks && self.recorder.has_looked()
+    }
+
+    /// Where a number was first looked at.
+    pub(in crate::trace) fn looked_at(&self) -> Option<Span> {
+        self.recorder.place()
+    }
+
+    /// Makes the numbers plain in what a body gives: they have to be the same each time.
+    pub(in crate::trace) fn make_plain(&self, value: &mut Value) {
+        if let Some(plain) = Recorder::plain(value) {
+            *value = plain;
+        }
+        sweep([value.clone()], true, &mut |spot, it| {
+            let number = is_tracked(it).then(|| Recorder::plain(it))?;
+            number.filter(|_| !self.spots.iter().any(|planted| planted.is(spot)))
+        });
+    }
+}
+
+impl Found {
+    /// Whether both calls have shown the same.
+    pub(in crate::trace) fn is(&self, other: &Found) -> bool {
+        let same_store =
+            |(a, b): (&(usize, Operand), &(usize, Operand))| a.0 == b.0 && a.1.is(&b.1);
+        self.spots.len() == other.spots.len()
+            && self.spots.iter().zip(&other.spots).all(|(a, b)| Rc::ptr_eq(a, b))
+            && self.slice.is(&other.slice)
+            && self.stores.len() == other.stores.len()
+            && self.stores.iter().zip(&other.stores).all(same_store)
+            && self.fed.len() == other.fed.len()
+            && self.fed.iter().zip(&other.fed).all(|(a, b)| a.is(b))
+    }
+
+    /// The numbers as they are before a call with these numbers as arguments, if its way is this one.
+    pub(in crate::trace) fn values(&self, cx: &mut Cx, args: &[Value]) -> Option<Vec<Value>> {
+        let found = self.spots.iter().map(|it| it.get());
+        let inputs = found.chain(args.iter().cloned().map(Some)).collect::<Option<Vec<_>>>()?;
+        self.slice.values(cx, &inputs)
+    }
+
+    /// Number `at` of those that ops take, if it differs from call to call.
+    pub(in crate::trace) fn fed(&self, at: usize, values: &[Value]) -> Option<Tensor> {
+        let Operand::Step(step) = self.fed.get(at)? else { return None };
+        convert::operand(&values[*step as usize])
+    }
+
+    /// Puts the numbers that a call leaves into their places.
+    pub(in crate::trace) fn store(&self, values: &[Value]) {
+        for (at, operand) in &self.stores {
+            self.spots[*at].put(&operand.value(values));
+        }
+    }
+}
