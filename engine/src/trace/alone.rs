@@ -132,7 +132,7 @@ impl Alone {
                 "it stores to a variable whose elements another one shares; clone() one of them",
             ));
         }
-        let followed = tree.step(end).end.as_ref().and_then(|it| it.followed.as_ref());
+        let followed = tree.step(end).end.as_ref().and_then(|it| it.followed.last());
         let fed = followed.map_or(&[][..], |it| &it.fed);
         let (graph, sources) = graph_alone(tree, end)?;
         let feed = |it: &Source| match *it {

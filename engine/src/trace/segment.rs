@@ -151,7 +151,7 @@ pub(super) fn whole_graph(tree: &Tree, end: StepId) -> Result<(Graph, Vec<Source
 
 /// The graph of a path that runs without the body, with what that makes of numbers.
 pub(super) fn graph_alone(tree: &Tree, end: StepId) -> Result<(Graph, Vec<Source>)> {
-    match tree.step(end).end.as_ref().and_then(|it| it.followed.as_ref()) {
+    match tree.step(end).end.as_ref().and_then(|it| it.followed.last()) {
         Some(followed) => graph_to(tree, end, &followed.results, &followed.constants),
         None => whole_graph(tree, end),
     }

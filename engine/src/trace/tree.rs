@@ -80,6 +80,9 @@ pub(super) struct Step {
     pub(super) events: Events,
 }
 
+/// Worlds of which it is kept what a call in them found out.
+const MOST_WORLDS: usize = 8;
+
 /// How a path ends.
 #[derive(Default)]
 pub(super) struct End {
@@ -89,8 +92,8 @@ pub(super) struct End {
     pub(super) left: Vec<u32>,
     /// What the call left in variables, in the order in which its caller names them; `None` until one does.
     pub(super) stores: Option<Vec<Stored>>,
-    /// What the latest call that was followed found out.
-    pub(super) followed: Option<Followed>,
+    /// What the latest calls that were followed found out, one of each world, the last one last.
+    pub(super) followed: Vec<Followed>,
     /// Calls that took this path.
     pub(super) n_calls: usize,
 }
@@ -124,9 +127,14 @@ impl Followed {
 impl End {
     /// Takes over what a call found out; whether that is what one of the same world found before, if there is one.
     pub(super) fn note(&mut self, found: Followed) -> Option<bool> {
-        let is_alike = |it: &Followed| it.world == found.world && it.fed.len() == found.fed.len();
-        let agrees = self.followed.as_ref().filter(|it| is_alike(it)).map(|it| it.agrees(&found));
-        self.followed = Some(found);
+        let known = self.followed.iter().position(|it| it.world == found.world);
+        let known = known.map(|it| self.followed.remove(it));
+        let alike = known.filter(|it| it.fed.len() == found.fed.len());
+        let agrees = alike.map(|it| it.agrees(&found));
+        if self.followed.len() == MOST_WORLDS {
+            self.followed.remove(0);
+        }
+        self.followed.push(found);
         agrees
     }
 }

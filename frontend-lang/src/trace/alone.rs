@@ -515,7 +515,7 @@ fn shown(
     is_confirmed: bool,
 ) -> Result<Shown, Raised> {
     let template = given.template?;
-    if !variant.world.is(&asked.roots) {
+    if !variant.world.is_but_gradients(&asked.roots) || !variant.leaves_gradients(&before) {
         return Ok(Shown::Change);
     }
     if !is_confirmed {

@@ -104,6 +104,23 @@ impl Node {
         self.object().is_some_and(|it| self.is_as_now(&it))
     }
 
+    /// The same, but for the gradient of a tensor, which is its last part.
+    pub(super) fn is_unchanged_but_gradient(&self) -> bool {
+        let Some(object) = self.object() else { return false };
+        match &object {
+            Value::Tensor(_) => {
+                let all_but_last = &self.held[..self.held.len().saturating_sub(1)];
+                let mut held = all_but_last.iter();
+                let mut same = true;
+                parts(&object, &self.slots, &mut |it| {
+                    same = same && held.next().is_none_or(|had| had.is(&it));
+                });
+                same && held.next().is_none()
+            }
+            _ => self.is_as_now(&object),
+        }
+    }
+
     /// Whether nobody can see a change of it.
     pub(super) fn is_unchanged_or_gone(&self) -> bool {
         self.object().is_none_or(|it| self.is_as_now(&it))
@@ -260,6 +277,8 @@ fn tensor_parts(object: &Rc<TensorObj>, visit: &mut dyn FnMut(&Value)) {
         (value.dtype(), value.shape().as_ref(), value.layout().strides.as_ref()).hash(hasher);
         (object.look() as u8, value.edge().map(|it| it.is_leaf())).hash(hasher);
         value.as_number().map(|it| format!("{it:?}")).hash(hasher);
+    }));
+    visit(&mark(|hasher| {
         object.grad().map(|it| (it.peek().dtype(), it.peek().shape().to_vec())).hash(hasher);
     }));
 }

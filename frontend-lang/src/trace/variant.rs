@@ -86,10 +86,21 @@ impl Made {
 pub(super) enum Slot {
     /// A tensor that the function finds.
     Found(usize),
-    /// The gradient of one; `replaced` when each call makes another object of it.
-    Grad { of: usize, replaced: bool },
+    /// The gradient of one.
+    Grad { of: usize, fate: Fate },
     /// An argument.
     Arg(usize),
+}
+
+/// What each call does with a gradient.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Fate {
+    /// It stays the object that it is, with other elements or the same.
+    Stays,
+    /// Another object takes its place, or the first one.
+    Replaced,
+    /// There is none any more.
+    Removed,
 }
 
 /// One call: what it was made with.
@@ -210,7 +221,8 @@ impl Variant {
             .find_map(|it| Some((it, it.numbers.values(cx, &asked.numbers)?)))
     }
 
-    /// All that the body may read or store to, and what it is now.
+    /// All that the body may read or store to, and what it is now. In place of a gradient that there is none of yet its tensor,
+    /// which is like it and not read.
     fn slots(&self, asked: &Asked<'_>) -> Vec<(Slot, Tensor)> {
         let mut slots = Vec::new();
         for at in 0..self.world.n_tensors() {
@@ -219,12 +231,19 @@ impl Variant {
             };
             slots.push((Slot::Found(at), object.get()));
             if let Some(grad) = object.grad() {
-                slots.push((Slot::Grad { of: at, replaced: false }, grad.get()));
+                slots.push((Slot::Grad { of: at, fate: Fate::Stays }, grad.get()));
             }
         }
         let args = asked.inputs.tensors.iter().cloned().enumerate();
         slots.extend(args.map(|(at, it)| (Slot::Arg(at), it)));
         slots.retain(|it| it.1.as_number().is_none());
+        let may_get_one = |at: usize| {
+            let object = self.world.tensor(at)?;
+            let is_bare = object.peek().requires_grad() && object.grad().is_none();
+            let slot = Slot::Grad { of: at, fate: Fate::Replaced };
+            is_bare.then(|| (slot, object.get()))
+        };
+        slots.extend((0..self.world.n_tensors()).filter_map(may_get_one));
         slots
     }
 
@@ -232,7 +251,11 @@ impl Variant {
     pub(super) fn before(&self, asked: &Asked<'_>, drawn: random::State) -> Before {
         let (slots, mut values): (Vec<Slot>, Vec<Tensor>) = self.slots(asked).into_iter().unzip();
         let grads = (0..self.world.n_tensors()).map(|at| self.grad(at)).collect();
-        let places = values.iter().map(Place::of).collect();
+        let place = |(slot, value): (&Slot, &Tensor)| match slot {
+            Slot::Grad { fate: Fate::Replaced, .. } => Place::of(&Tensor::number(0.0)),
+            _ => Place::of(value),
+        };
+        let places = slots.iter().zip(&values).map(place).collect();
         if !self.is_seen {
             values.clear();
         }
@@ -269,18 +292,52 @@ impl Variant {
             && before.slots.iter().zip(&expected).all(is_given)
     }
 
-    /// What each was, and what it is as the call ends.
+    /// What each was, and what it is as the call ends; gradients that there are still none of are forgotten.
     pub(super) fn stores(&self, asked: &Asked<'_>, before: &mut Before) -> Vec<(Place, Tensor)> {
         let mut stores = Vec::with_capacity(before.slots.len());
-        for (place, slot) in before.places.drain(..).zip(&mut before.slots) {
-            if let Slot::Grad { of, replaced } = slot {
-                *replaced = !is_same_grad(&before.grads[*of], &self.grad(*of));
-            }
-            // What a call takes away comes to light as a change of what was found.
-            let now = self.object(asked, *slot).map_or(Tensor::number(0.0), |it| it.peek());
+        let (places, mut slots) = (std::mem::take(&mut before.places), Vec::new());
+        let values = std::mem::take(&mut before.values);
+        let mut values = values.into_iter();
+        for (place, slot) in places.into_iter().zip(std::mem::take(&mut before.slots)) {
+            let value = values.next();
+            let (slot, now) = match slot {
+                Slot::Grad { of, .. } => {
+                    let (had, has) = (&before.grads[of], self.grad(of));
+                    let (fate, now) = match (had, has) {
+                        (None, None) => continue,
+                        (Some(had), None) => (Fate::Removed, had.peek()),
+                        (Some(had), Some(has)) if Rc::ptr_eq(had, &has) => {
+                            (Fate::Stays, has.peek())
+                        }
+                        (_, Some(has)) => (Fate::Replaced, has.peek()),
+                    };
+                    (Slot::Grad { of, fate }, now)
+                }
+                // What a call takes away comes to light as a change of what was found.
+                slot => {
+                    let now = self.object(asked, slot).map(|it| it.peek());
+                    (slot, now.unwrap_or_else(|| Tensor::number(0.0)))
+                }
+            };
             stores.push((place, now));
+            slots.push(slot);
+            before.values.extend(value);
         }
+        before.slots = slots;
         stores
+    }
+
+    /// Whether a graph can leave the gradients that the call has left: of each tensor of the world none, or one without a history.
+    pub(super) fn leaves_gradients(&self, before: &Before) -> bool {
+        let is_left = |at: usize| {
+            let has = self.grad(at);
+            let is_slot = |it: &Slot| matches!(it, Slot::Grad { of, .. } if *of == at);
+            let is_known = || before.slots.iter().any(is_slot);
+            let is_plain = |it: &Rc<TensorObj>| it.peek().edge().is_none_or(Edge::is_leaf);
+            (before.grads[at].is_some() == has.is_some() || is_known())
+                && has.as_ref().is_none_or(is_plain)
+        };
+        (0..before.grads.len()).all(is_left)
     }
 
     fn grad(&self, of: usize) -> Option<Rc<TensorObj>> {
@@ -317,7 +374,10 @@ impl Variant {
         way: &Way,
         numbers: &[Value],
     ) -> engine::Result<Ran> {
-        let variable = |at: usize| Some(self.object(asked, way.slots[at])?.get());
+        let variable = |at: usize| match (way.slots[at], self.object(asked, way.slots[at])) {
+            (Slot::Grad { of, .. }, None) => Some(self.world.tensor(of)?.get()),
+            (_, object) => Some(object?.get()),
+        };
         let number = |at: usize| way.numbers.fed(at, numbers);
         way.graph.run(&asked.inputs.tensors, &Now { variable: &variable, number: &number })
     }
@@ -334,14 +394,26 @@ impl Variant {
         for (at, value) in ran.stored {
             self.store(asked, way.slots[at], value)?;
         }
+        for slot in &way.slots {
+            self.remove(*slot);
+        }
         let made = way.made.iter().zip(&ran.results);
         let results: Vec<Value> = made.map(|(made, value)| made.object(value)).collect();
         let grad = |of: usize| self.grad(of).map(Value::Tensor);
         way.template.filled(cx, &Filling { args: &asked.passed, results: &results, grad: &grad })
     }
 
+    fn remove(&self, slot: Slot) {
+        if let Slot::Grad { of, fate: Fate::Removed } = slot
+            && let Some(owner) = self.world.tensor(of)
+        {
+            journal::grad_changes(&owner);
+            owner.set_grad(None);
+        }
+    }
+
     fn store(&self, asked: &Asked<'_>, slot: Slot, value: Tensor) -> Result<(), Raised> {
-        if let Slot::Grad { of, replaced: true } = slot {
+        if let Slot::Grad { of, fate: Fate::Replaced } = slot {
             let Some(owner) = self.world.tensor(of) else { return Ok(()) };
             journal::grad_changes(&owner);
             owner.set_grad(Some(Rc::new(TensorObj::new(value))));
@@ -354,13 +426,5 @@ impl Variant {
             object.set_data(&value)?;
         }
         Ok(())
-    }
-}
-
-fn is_same_grad(a: &Option<Rc<TensorObj>>, b: &Option<Rc<TensorObj>>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => Rc::ptr_eq(a, b),
-        (None, None) => true,
-        _ => false,
     }
 }

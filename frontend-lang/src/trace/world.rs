@@ -113,6 +113,14 @@ impl World {
             && (self.assigned.get() == assigned_grads() || self.has_own_grads())
     }
 
+    /// Whether it is that but for which tensors have gradients.
+    pub(super) fn is_but_gradients(&self, roots: &[Value]) -> bool {
+        self.settings == Settings::now()
+            && self.roots.as_ref().is_some_and(|it| it.is(roots))
+            && self.nodes.iter().all(Node::is_unchanged_but_gradient)
+            && (self.assigned.get() == assigned_grads() || self.has_own_grads())
+    }
+
     /// Whether all of its objects are there, so that it can be the world again.
     pub(super) fn can_return(&self) -> bool {
         self.nodes.iter().all(|it| it.object().is_some())
