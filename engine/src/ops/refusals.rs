@@ -7,7 +7,7 @@ use super::tests::{Case, cases, report};
 use crate::apply::apply_optional;
 use crate::functional::add;
 use crate::tensor::Outputs;
-use crate::trace::{Options, Traced};
+use crate::trace::{Now, Options, Traced};
 use crate::{Attrs, DType, Error, OpDef, Result, Shape, Tensor, apply_one, ops};
 
 /// The rows that refuse elements.
@@ -98,7 +98,7 @@ impl Slip {
         let outputs = self.apply(call.args()[0].clone()).unwrap();
         call.finish(&outputs).unwrap();
         let bad = [self.bad()];
-        match function.alone(&bad).and_then(|it| it.run(&bad, &|_| None)) {
+        match function.alone(&bad).and_then(|it| it.run(&bad, &Now::with(&|_| None))) {
             // An op whose shapes depend on elements is in no graph.
             Err(Error::Trace { .. }) => Some(self.apply(self.bad()).unwrap_err()),
             found => found.err(),

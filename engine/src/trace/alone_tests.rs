@@ -66,7 +66,7 @@ pub(super) fn run_alone(
     args: &[Tensor],
     variable: &dyn Fn(usize) -> Option<Tensor>,
 ) -> Result<Ran> {
-    function.alone(args)?.run(args, variable)
+    function.alone(args)?.run(args, &Now::with(variable))
 }
 
 /// These variables as a run without the body asks for them.
@@ -300,8 +300,34 @@ fn numbers_are_those_of_the_world() {
     }
     assert_eq!(graphs.len(), 3);
     for (graph, expected) in &graphs {
-        let ran = graph.run(std::slice::from_ref(&x), &given(&[])).unwrap();
+        let ran = graph.run(std::slice::from_ref(&x), &Now::with(&given(&[]))).unwrap();
         assert_eq!(bits(&ran.results[0]), *expected);
+    }
+}
+
+/// Where the caller knows what numbers are computed from, they may be others in each call of one world.
+#[test]
+fn numbers_that_vary_are_given_to_each_run() {
+    let function = Traced::new(Options::default());
+    let x = tensor(&[4], 1);
+    let mut graph = None;
+    for (at, factor) in [2.0, 3.0, 5.0].into_iter().enumerate() {
+        let following = Following { world: 1, strict: true, numbers_vary: true };
+        let call = function.follow(std::slice::from_ref(&x), following).unwrap();
+        let number = num(factor);
+        let res = mul(&call.args()[0], &number).unwrap();
+        let finished = call.finish_storing(&[res], Some(&[])).unwrap();
+        assert_eq!(finished.fed.len(), usize::from(at > 0));
+        assert!(finished.fed.iter().all(|it| it.same(&number)));
+        assert_eq!(finished.confirmed, at == 2);
+        graph = finished.confirmed.then(|| function.alone(std::slice::from_ref(&x)).unwrap());
+    }
+    let graph = graph.expect("the third call confirms the second");
+    for factor in [5.0, 7.0] {
+        let number = |_| Some(num(factor)).filter(|_| factor != 5.0);
+        let now = Now { variable: &|_| None, number: &number };
+        let ran = graph.run(std::slice::from_ref(&x), &now).unwrap();
+        assert_eq!(bits(&ran.results[0]), bits(&mul(&x, &num(factor)).unwrap()));
     }
 }
 
