@@ -20,6 +20,7 @@ use crate::suggest;
 use crate::tensor::{arith, convert, device, dtype, journal, lost_part, methods};
 
 mod forms;
+mod names;
 
 /// The type of `torch.relu`.
 pub static OP_FUNCTION: NativeType =
