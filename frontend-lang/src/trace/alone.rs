@@ -31,6 +31,9 @@ use crate::value::Value;
 /// Worlds whose graphs are kept.
 const MOST: usize = 8;
 
+/// Ways of one world that are kept.
+const MOST_WAYS: usize = 8;
+
 /// Plain calls before a body is followed for the first time: one records, one shows that the recording answers.
 const FIRST_WAIT: u32 = 2;
 
@@ -196,7 +199,7 @@ impl Alone {
             return self.cannot(is_due);
         };
         match self.answer(cx, function, &asked, &variant) {
-            Answer::Unknown if is_due && variant.ways.len() < MOST => {
+            Answer::Unknown if is_due && variant.ways.len() < MOST_WAYS => {
                 Some(self.follow(cx, function, &asked, variant, false))
             }
             answer => {
@@ -425,6 +428,9 @@ impl Alone {
         match shown {
             Ok(Shown::Way(way)) => {
                 self.prevented.clear();
+                if variant.ways.len() == MOST_WAYS {
+                    variant.ways.remove(0);
+                }
                 variant.ways.push(*way);
             }
             Ok(Shown::Unconfirmed) => {

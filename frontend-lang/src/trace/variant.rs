@@ -139,7 +139,8 @@ impl<'a> Asked<'a> {
                     passed.push(value.clone());
                 }
                 Value::Int(_) | Value::Float(_) => {
-                    roots.push(Value::str(type_name(value)));
+                    // No argument is unbound, so that this is none of them.
+                    roots.extend([Value::Unbound, Value::str(type_name(value))]);
                     numbers.push(value.clone());
                 }
                 other => roots.push(other.clone()),
