@@ -21,13 +21,14 @@ const TENSORS: &str = "
     b = torch.arange(6.0).reshape(2, 3)
     v, w = a[0], b.t()
     held, d, flag = [torch.zeros(3), 2.0], {'s': 0.5, 't': torch.ones(3)}, [True]
+    n, k = [0, 1.0, 2], {'i': 0, 'f': 0.5}
     net = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.3), nn.Tanh())";
 
 const STATE: &str = "
     def state():
         grad = net[0].weight.grad
         tensors = [a, b, v, w, held[0], d['t'], net[0].weight]
-        return str([it.tolist() for it in tensors] + [held[1], d['s'], None if grad is None else grad.tolist()])";
+        return str([it.tolist() for it in tensors] + [held[1], d['s'], n, k, [opt.param_groups[0]['lr']], None if grad is None else grad.tolist()])";
 
 const OPTIMISERS: &[&str] = &[
     "torch.optim.SGD(net.parameters(), lr=0.05)",

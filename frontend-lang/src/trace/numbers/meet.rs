@@ -1,7 +1,7 @@
 //! What meets tracked numbers while a body runs: operations, functions of the library, and the end of the call.
 
 use super::spot::sweep;
-use super::tracked::{Recorder, bare, is_tracked, kind_of};
+use super::tracked::{Recorder, bare, holds_tracked, kind_of, plain_by};
 use super::tracks::Tracking;
 use crate::bytecode::Op;
 use crate::cx::{Cx, Mode};
@@ -163,11 +163,10 @@ impl Cx {
         args: &mut [Value],
     ) -> Option<Value> {
         let recorder = self.follow.tracking.as_ref()?.recorder.clone();
-        let mut has_tracked = false;
-        args.iter().for_each(|it| has_tracked |= is_tracked(it));
+        let has_tracked = args.iter().any(holds_tracked);
         if has_tracked {
             if ASKS_FOR_TYPE.contains(&row.name) {
-                args.iter_mut().for_each(|it| *it = bare(it).unwrap_or_else(|| it.clone()));
+                args.iter_mut().for_each(|it| *it = plain_by(it, &bare));
                 return None;
             }
             if row.effect == Effect::Pure
@@ -175,12 +174,8 @@ impl Cx {
             {
                 return Some(number);
             }
-        }
-        for arg in &mut *args {
-            if let Some(plain) = Recorder::plain(arg) {
-                self.note_look();
-                *arg = plain;
-            }
+            self.note_look();
+            args.iter_mut().for_each(|it| *it = plain_by(it, &Recorder::plain));
         }
         if HANDS_ON.contains(&row.name) {
             return None;
@@ -207,7 +202,7 @@ impl Cx {
         }
         let all = || args.positional.iter().chain(args.keywords.iter().map(|it| &it.1));
         self.make_plain(all(), true);
-        if !all().any(is_tracked) {
+        if !all().any(holds_tracked) {
             return None;
         }
         let feeds = ops_binding::op_of(func).is_some_and(|it| FEEDS.contains(&it.name));
@@ -215,7 +210,10 @@ impl Cx {
             if let Some(fed) = Recorder::feed(it).filter(|_| feeds) {
                 return fed;
             }
-            Recorder::plain(it).inspect(|_| self.note_look()).unwrap_or_else(|| it.clone())
+            if holds_tracked(it) {
+                self.note_look();
+            }
+            plain_by(it, &Recorder::plain)
         };
         let positional = args.positional.iter().map(known).collect();
         let keywords = args.keywords.iter().map(|(name, it)| (*name, known(it))).collect();

@@ -13,6 +13,8 @@ pub(crate) enum Operand {
     Step(u32),
     /// It is always this.
     Plain(Value),
+    /// A tuple of such, as functions get that take any number of arguments.
+    Row(Vec<Operand>),
 }
 
 /// How a number is computed.
@@ -91,6 +93,9 @@ impl Operand {
         match self {
             Operand::Step(at) => values[*at as usize].clone(),
             Operand::Plain(it) => it.clone(),
+            Operand::Row(all) => {
+                Value::tuple(all.iter().map(|it| it.value(values)).collect::<Vec<_>>())
+            }
         }
     }
 
@@ -98,6 +103,9 @@ impl Operand {
         match (self, other) {
             (Operand::Step(a), Operand::Step(b)) => a == b,
             (Operand::Plain(a), Operand::Plain(b)) => is_same(a, b),
+            (Operand::Row(a), Operand::Row(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is(b))
+            }
             _ => false,
         }
     }

@@ -54,6 +54,24 @@ pub(super) fn tracked(value: &Value) -> Option<&Tracked> {
     }
 }
 
+/// What stands in place of a value whose numbers `plain` makes plain, those in tuples too.
+pub(super) fn plain_by(value: &Value, plain: &dyn Fn(&Value) -> Option<Value>) -> Value {
+    match value {
+        Value::Tuple(all) if holds_tracked(value) => {
+            Value::tuple(all.iter().map(|it| plain_by(it, plain)).collect::<Vec<_>>())
+        }
+        other => plain(other).unwrap_or_else(|| other.clone()),
+    }
+}
+
+/// Whether a value is a tracked number, or a tuple with one in it.
+pub(super) fn holds_tracked(value: &Value) -> bool {
+    match value {
+        Value::Tuple(all) => all.iter().any(holds_tracked),
+        other => is_tracked(other),
+    }
+}
+
 /// The plain number in place of a tracked one; nothing is noted.
 pub(super) fn bare(value: &Value) -> Option<Value> {
     tracked(value).map(|it| it.value.clone())
@@ -96,9 +114,8 @@ impl Recorder {
         row: &'static NativeFn,
         args: &[Value],
     ) -> Option<Value> {
-        let operands = args.iter().map(|it| self.operand(it)).collect::<Option<Vec<_>>>()?;
-        let plain: Vec<Value> =
-            args.iter().map(|it| bare(it).unwrap_or_else(|| it.clone())).collect();
+        let operands = args.iter().map(|it| self.row(it)).collect::<Option<Vec<_>>>()?;
+        let plain: Vec<Value> = args.iter().map(|it| plain_by(it, &bare)).collect();
         let value = (row.run)(cx, Args::new(&plain)).ok()?;
         kind_of(&value)?;
         Some(self.track(Step::Call(row, operands), value))
@@ -114,11 +131,22 @@ impl Recorder {
         }
     }
 
+    /// The same, or a tuple of these.
+    fn row(self: &Rc<Self>, value: &Value) -> Option<Operand> {
+        match value {
+            Value::Tuple(all) => {
+                all.iter().map(|it| self.operand(it)).collect::<Option<Vec<_>>>().map(Operand::Row)
+            }
+            other => self.operand(other),
+        }
+    }
+
     /// What is left in a place.
     pub(super) fn stored(self: &Rc<Self>, value: &Value) -> Option<Operand> {
         self.operand(value).filter(|it| match it {
             Operand::Step(_) => true,
             Operand::Plain(it) => kind_of(it).is_some(),
+            Operand::Row(_) => false,
         })
     }
 

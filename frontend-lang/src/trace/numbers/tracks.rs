@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use engine::Tensor;
 
-use super::super::node::{Node, is_same};
+use super::super::node::Node;
 use super::slice::{Operand, Slice};
 use super::spot::{Spot, spots, sweep};
 use super::tracked::{Recorder, bare, is_tracked, kind_of};
@@ -27,7 +27,6 @@ pub(in crate::trace) struct Tracks(RefCell<Vec<Rc<Spot>>>);
 /// The places in which tracked numbers stand now.
 pub(crate) struct Tracking {
     pub(super) spots: Vec<Rc<Spot>>,
-    before: Vec<Value>,
     /// The arguments that are numbers, tracked.
     args: Vec<Value>,
     pub(super) recorder: Rc<Recorder>,
@@ -70,8 +69,8 @@ impl Tracks {
     /// Puts tracked numbers into the places, and makes some of these arguments. `None` where there are neither.
     pub(in crate::trace) fn plant(&self, args: &[Value], refuses_looks: bool) -> Option<Tracking> {
         let recorder = Recorder::new();
-        let (spots, before, args_seen) = (Vec::new(), Vec::new(), args);
-        let mut tracking = Tracking { spots, before, args: Vec::new(), recorder, refuses_looks };
+        let (spots, args_seen) = (Vec::new(), args);
+        let mut tracking = Tracking { spots, args: Vec::new(), recorder, refuses_looks };
         for spot in &*self.0.borrow() {
             let Some(number) = spot.get().filter(|it| kind_of(it).is_some() && !is_tracked(it))
             else {
@@ -79,7 +78,6 @@ impl Tracks {
             };
             spot.put(&tracking.recorder.input(tracking.spots.len() as u32, &number));
             tracking.spots.push(spot.clone());
-            tracking.before.push(number);
         }
         let first = tracking.spots.len() as u32;
         let numbered = (first..).zip(args_seen);
@@ -92,7 +90,7 @@ impl Tracking {
     /// Puts the plain numbers back, and says what was found. `fed` are the numbers that ops took.
     pub(in crate::trace) fn finish(self, fed: &[Tensor]) -> Found {
         let mut stores = Vec::new();
-        for (at, (spot, before)) in self.spots.iter().zip(&self.before).enumerate() {
+        for (at, spot) in self.spots.iter().enumerate() {
             let Some(now) = spot.get() else { continue };
             let store = self.recorder.stored(&now);
             if let Some(plain) = bare(&now) {
@@ -101,7 +99,7 @@ impl Tracking {
             match store {
                 // The inputs are the first steps.
                 Some(Operand::Step(step)) if step as usize == at => {}
-                Some(Operand::Plain(it)) if is_same(&it, before) => {}
+                // Also what stood there: another call may find something else in the place.
                 Some(it) => stores.push((at, it)),
                 None => {}
             }
