@@ -128,6 +128,12 @@ impl TracedFn {
         &self.func
     }
 
+    /// What was recorded, with the latest call as one that can be looked at.
+    pub fn settled(&self) -> Traced {
+        self.alone.settle();
+        self.traced.clone()
+    }
+
     /// What was recorded.
     pub fn traced(&self) -> Traced {
         self.traced.clone()

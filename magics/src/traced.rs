@@ -30,7 +30,7 @@ impl Subject {
         Self {
             title: name.clone(),
             word: name,
-            traced: function.traced(),
+            traced: function.settled(),
             alone: function.n_runs_alone(),
             prevented: function.prevented(),
             args,

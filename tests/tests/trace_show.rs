@@ -142,6 +142,20 @@ fn cells_and_their_loops_have_names_to_type() {
     );
 }
 
+/// What runs without the body is drawn as the calls that ran it: the names of what it leaves, and how many there were.
+#[test]
+fn runs_without_the_body_are_drawn_as_other_calls() {
+    let define = "def step(x, y):\n    opt.zero_grad()\n    loss = F.cross_entropy(net(x), y)\n    loss.backward()\n    \
+        opt.step()\n    return loss";
+    let calls =
+        "opt = torch.optim.Adam(net.parameters())\nfor i in range(20):\n    loss = step(xs, ys)";
+    let text = shown(&[MLP, define, "%trace step", calls, "%trace show step"]);
+    assert!(text.contains("step (optimized), 20 calls"), "{text}");
+    for name in ["net.0.weight.grad", "net.2.bias.grad", "exp_avg_sq"] {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+}
+
 /// Each function runs 20 times; what it does that a run without its body would lose is told with its line.
 #[test]
 fn status_tells_what_prevents_runs_without_the_body() {

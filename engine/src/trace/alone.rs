@@ -1,9 +1,12 @@
 //! Runs without the body: a recorded path for these arguments as one graph, which holds the variables that the body reads and writes.
 
+use std::cell::Cell;
+
 use super::flush;
+use super::latest::{Ended, Place};
 use super::segment::{Source, graph_alone, lower};
 use super::traced::{Options, Traced};
-use super::tree::{ArgSpec, ROOT, StepId, Stored, Tree};
+use super::tree::{ArgSpec, ROOT, Ref, StepId, Stored, Tree};
 use crate::lower::Plan;
 use crate::{Error, Result, Tensor, random};
 
@@ -20,6 +23,15 @@ pub struct Alone {
     n_ops: usize,
     /// Whether one of them draws random numbers.
     draws: bool,
+    /// Which path it is.
+    tree: usize,
+    signature: Vec<ArgSpec>,
+    end: StepId,
+    /// What that leaves in variables.
+    seen: Vec<Stored>,
+    returned: Vec<Option<Ref>>,
+    /// Runs that are not counted as calls of the path yet.
+    n_runs: Cell<usize>,
 }
 
 /// What the plan takes.
@@ -68,15 +80,19 @@ impl Traced {
         let latest = recorded.ended.as_ref().and_then(|it| it.end_in(at));
         let tree = &recorded.trees[at];
         let end = latest.map_or_else(|| only_end(tree), Ok)?;
-        Alone::new(self.clone(), tree, end, &recorded.options)
+        let mut alone = Alone::new(self.clone(), tree, end, &recorded.options)?;
+        (alone.tree, alone.signature) = (at, signature);
+        Ok(alone)
     }
 
     /// Counts a call that ran without the body, as one that replayed all of its path.
     fn count_alone(&self, n_ops: usize) {
-        let stats = &mut self.0.borrow_mut().stats;
-        stats.calls += 1;
-        stats.segments += 1;
-        stats.replayed += n_ops;
+        let mut recorded = self.0.borrow_mut();
+        recorded.stats.calls += 1;
+        recorded.stats.segments += 1;
+        recorded.stats.replayed += n_ops;
+        drop(recorded);
+        self.latest_is_now();
     }
 }
 
@@ -95,7 +111,30 @@ impl Alone {
     pub fn run(&self, args: &[Tensor], now: &Now<'_>) -> Result<Ran> {
         let ran = self.rehearse(args, now)?;
         self.traced.count_alone(self.n_ops);
+        self.n_runs.set(self.n_runs.get() + 1);
         Ok(ran)
+    }
+
+    /// Makes the latest run the latest call of the function, for those who look at that ([`Traced::latest`]). `places` are where the
+    /// variables are now, as [`super::Call::finish_storing`] was told of them, and `results` those of the run.
+    pub fn settle(&self, places: &[Option<Place>], results: &[Place]) {
+        let recorded = &mut *self.traced.0.borrow_mut();
+        // Another tree may have taken the place.
+        let ends = |it: &Tree| it.steps.get(self.end as usize).is_some_and(|it| it.end.is_some());
+        let is_it = |it: &&mut Tree| it.signature == self.signature && ends(it);
+        let Some(tree) = recorded.trees.get_mut(self.tree).filter(is_it) else { return };
+        let ended = Ended::alone((self.tree, self.end), tree, |it| {
+            let stored = self.seen.iter().find(|stored| is_ref(stored.after, it));
+            let returned = self.returned.iter().position(|returned| is_ref(*returned, it));
+            let before = || self.seen.iter().find(|stored| is_ref(stored.before, it));
+            let variable = |it: &Stored| places.get(it.at as usize).cloned().flatten();
+            let result = || returned.and_then(|at| results.get(at).cloned());
+            stored.and_then(variable).or_else(result).or_else(|| before().and_then(variable))
+        });
+        if let Some(end) = &mut tree.step_mut(self.end).end {
+            end.n_calls += self.n_runs.take();
+            recorded.ended = Some(ended);
+        }
     }
 
     /// As [`Alone::run`], beside a call that is counted by itself.
@@ -152,8 +191,29 @@ impl Alone {
         let n_ops = tree.path(ROOT, end).len();
         let draws = graph.draws().next().is_some();
         let stored = stored().map(|it| it.at as usize).collect();
-        Ok(Self { traced, plan: lower(graph, options)?, feeds, n_results, stored, n_ops, draws })
+        let plan = lower(graph, options)?;
+        let returned = followed.map_or_else(Vec::new, |it| it.results.clone());
+        let (tree, signature, seen, n_runs) = (0, Vec::new(), seen.to_vec(), Cell::new(0));
+        Ok(Self {
+            traced,
+            plan,
+            feeds,
+            n_results,
+            stored,
+            n_ops,
+            draws,
+            tree,
+            signature,
+            end,
+            seen,
+            returned,
+            n_runs,
+        })
     }
+}
+
+fn is_ref(it: Option<Ref>, other: Ref) -> bool {
+    it.is_some_and(|it| it.same(other))
 }
 
 fn refused(problem: &str) -> Error {

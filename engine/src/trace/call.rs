@@ -59,6 +59,11 @@ impl fmt::Display for Stats {
 
 static NEXT_CALL: AtomicU64 = AtomicU64::new(1);
 
+/// The number of a call that happens now.
+pub(super) fn next_call() -> u64 {
+    NEXT_CALL.fetch_add(1, Ordering::Relaxed)
+}
+
 /// How the rest of a call is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -119,7 +124,7 @@ impl State {
         let hold = |it: (&Tensor, &Tensor)| Slot { held: Some(it.0.detach()), ..Slot::of(it.1) };
         let n_steps = tree.steps.len().min(4096);
         let mut state = Self {
-            call: NEXT_CALL.fetch_add(1, Ordering::Relaxed),
+            call: next_call(),
             options,
             tree,
             mode,

@@ -1,7 +1,7 @@
 //! What one looks at afterwards: the recorded path as one graph, from what came in to what outlived the call, and where these
 //! values are now. Nothing here keeps elements alive.
 
-use super::call::State;
+use super::call::{State, next_call};
 use super::identity::{Slot, leaf_of};
 use super::segment::{Source, path_graph};
 use super::traced::Traced;
@@ -26,6 +26,21 @@ impl Ended {
     /// Where the latest call ended, if it walked this tree.
     pub(super) fn end_in(&self, tree: usize) -> Option<StepId> {
         (self.tree == tree).then_some(self.step)
+    }
+
+    /// Where a run without the body ended at a step of a tree; `place` says where a value is now.
+    pub(super) fn alone(
+        (tree, step): (usize, StepId),
+        recorded: &Tree,
+        place: impl Fn(Ref) -> Option<Place>,
+    ) -> Self {
+        let slot = |it: Ref| place(it).map_or_else(Slot::gone, |it| it.0);
+        let path = recorded.path(ROOT, step);
+        let n_captures: usize = path.iter().map(|it| recorded.step(*it).captures.len()).sum();
+        let captures = (0..n_captures as u32).map(|at| slot(Ref::Capture(at))).collect();
+        let left = recorded.step(step).end.as_ref().map_or(&[][..], |it| &it.left);
+        let left = left.iter().map(|at| slot(Ref::Result(*at))).collect();
+        Self { tree, call: next_call(), step, args: Vec::new(), captures, left }
     }
 
     /// Takes what is to be kept out of a call that has ended.
@@ -109,6 +124,13 @@ pub struct Compiled {
 }
 
 impl Traced {
+    /// Notes that the function has run just now.
+    pub(super) fn latest_is_now(&self) {
+        if let Some(ended) = &mut self.0.borrow_mut().ended {
+            ended.call = next_call();
+        }
+    }
+
     /// The number of the latest call that was recorded or replayed; later calls, of any function, have greater ones.
     pub fn latest_call(&self) -> Option<u64> {
         self.0.borrow().ended.as_ref().map(|it| it.call)

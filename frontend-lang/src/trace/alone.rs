@@ -65,6 +65,8 @@ pub(super) struct Alone {
     n_looks: Cell<u32>,
     /// Calls without the body.
     n_runs: Cell<usize>,
+    /// Whether the latest call was one.
+    is_latest: Cell<bool>,
     /// Worlds so far.
     n_worlds: Cell<u64>,
     /// When a plain trace follows the body next.
@@ -148,6 +150,7 @@ impl Attempts {
 impl Alone {
     /// Calls a function that is to run without its body, and does so where that is known to be the same.
     pub(super) fn call(&self, cx: &mut Cx, function: &TracedFn, args: CallArgs<'_>) -> Res {
+        self.is_latest.set(false);
         if needs_body(cx) {
             return cx.call_with(&function.func, args);
         }
@@ -177,6 +180,7 @@ impl Alone {
         function: &TracedFn,
         args: CallArgs<'_>,
     ) -> Option<Res> {
+        self.is_latest.set(false);
         let is_watched = cx.profile.is_some() || !cx.regions.is_empty();
         if cx.mode != Mode::Eager || is_watched || needs_body(cx) {
             return None;
@@ -247,6 +251,7 @@ impl Alone {
                 let res = variant.commit(cx, asked, (way, &numbers), ran);
                 self.attempts.succeeded();
                 self.n_runs.set(self.n_runs.get() + 1);
+                self.is_latest.set(true);
                 function.keep_call(asked.args, asked.inputs.tensors.clone());
                 Answer::Given(res)
             }
@@ -254,6 +259,15 @@ impl Alone {
                 Answer::Given(Err(engine::Error::Interrupted.into()))
             }
             Err(_) => Answer::Failed,
+        }
+    }
+
+    /// Lets those who look at the latest call see it, if it was one without the body.
+    pub(super) fn settle(&self) {
+        if self.is_latest.get()
+            && let Some(variant) = self.variants.borrow().last()
+        {
+            variant.settle();
         }
     }
 
@@ -298,7 +312,17 @@ impl Alone {
         let world = world?;
         let sharing = asked.sharing(&world);
         let (ways, numbers) = (Vec::new(), Vec::new());
-        Ok(Variant { number: self.number(), world, sharing, ways, is_seen: false, numbers })
+        let (latest, given) = (Cell::new(0), RefCell::default());
+        Ok(Variant {
+            number: self.number(),
+            world,
+            sharing,
+            ways,
+            is_seen: false,
+            numbers,
+            latest,
+            given,
+        })
     }
 
     fn number(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! One world, and the graphs of the calls in it: what a call was made with, which variables its graph reads and stores to, and what it
 //! gives.
 
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use engine::autograd::Edge;
@@ -41,6 +42,9 @@ pub(super) struct Variant {
     pub(super) is_seen: bool,
     /// What such calls have shown about numbers.
     pub(super) numbers: Vec<Rc<Found>>,
+    /// Which way the latest call went, and where what it gave is.
+    pub(super) latest: Cell<usize>,
+    pub(super) given: RefCell<Vec<Place>>,
 }
 
 /// The first that an argument shares its elements with, and where in these it begins.
@@ -216,10 +220,11 @@ impl Variant {
             it.signature.len() == tensors.len()
                 && it.signature.iter().zip(tensors).all(|(it, arg)| *it == ArgSpec::of(arg))
         };
-        self.ways
-            .iter()
-            .filter(is_it)
-            .find_map(|it| Some((it, it.numbers.values(cx, &asked.numbers)?)))
+        let values = |(at, way): (usize, &Way)| Some((at, way.numbers.values(cx, &asked.numbers)?));
+        let (at, values) =
+            self.ways.iter().enumerate().filter(|it| is_it(&it.1)).find_map(values)?;
+        self.latest.set(at);
+        Some((&self.ways[at], values))
     }
 
     /// All that the body may read or store to, and what it is now. In place of a gradient that there is none of yet its tensor,
@@ -368,6 +373,21 @@ impl Variant {
         }
     }
 
+    /// Tells the engine where the variables are now that the latest run has stored to.
+    pub(super) fn settle(&self) {
+        let Some(way) = self.ways.get(self.latest.get()) else { return };
+        let place = |slot: &Slot| {
+            let object = match *slot {
+                Slot::Found(at) => self.world.tensor(at),
+                Slot::Grad { of, .. } => self.grad(of),
+                Slot::Arg(_) => None,
+            };
+            object.map(|it| Place::of(&it.get()))
+        };
+        let places: Vec<Option<Place>> = way.slots.iter().map(place).collect();
+        way.graph.settle(&places, &self.given.borrow());
+    }
+
     /// What the graph gives; nothing is stored yet.
     pub(super) fn ran(
         &self,
@@ -398,6 +418,7 @@ impl Variant {
         for slot in &way.slots {
             self.remove(*slot);
         }
+        self.given.replace(ran.results.iter().map(Place::of).collect());
         let made = way.made.iter().zip(&ran.results);
         let results: Vec<Value> = made.map(|(made, value)| made.object(value)).collect();
         let grad = |of: usize| self.grad(of).map(Value::Tensor);

@@ -297,11 +297,11 @@ impl Run<'_> {
             let start = output.addr() + block.first * mem.size();
             self.numel * mem.size() >= stream::LEAST && start.is_multiple_of(stream::ALIGNMENT)
         };
-        let replaces = self.operands.iter().any(|it| it.access == Access::Replaced);
-        block.count == 1
-            && !replaces
+        // Nearly all outputs are small, so that is asked first.
+        self.code.outputs.iter().zip(&self.outputs).all(is_far)
+            && block.count == 1
             && self.onto.is_none()
-            && self.code.outputs.iter().zip(&self.outputs).all(is_far)
+            && !self.operands.iter().any(|it| it.access == Access::Replaced)
     }
 
     /// Stores the `n` elements from `at` on, which lie in the slots of the outputs.

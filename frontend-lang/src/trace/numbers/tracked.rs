@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use engine::Tensor;
 
+use super::super::node::can_change;
 use super::slice::{Operand, Slice, Step, Test};
 use crate::native::*;
 use crate::source::Span;
@@ -131,13 +132,14 @@ impl Recorder {
         }
     }
 
-    /// The same, or a tuple of these.
+    /// An argument: the same, a tuple of these, or what cannot change.
     fn row(self: &Rc<Self>, value: &Value) -> Option<Operand> {
         match value {
             Value::Tuple(all) => {
                 all.iter().map(|it| self.operand(it)).collect::<Option<Vec<_>>>().map(Operand::Row)
             }
-            other => self.operand(other),
+            other if is_tracked(other) || can_change(other) => self.operand(other),
+            other => self.operand(other).or_else(|| Some(Operand::Plain(other.clone()))),
         }
     }
 
