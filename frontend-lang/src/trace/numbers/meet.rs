@@ -23,14 +23,14 @@ const HANDS_ON: &[&str] = &[
     "len",
     "pop",
     "setattr",
-    "steps",
     "setdefault",
+    "steps",
     "super",
     "type",
     "values",
 ];
 
-/// Those that ask a number for its type alone: which that is a slice knows of each step.
+/// Those that ask a number for its type alone, which a slice knows of each of its steps.
 const ASKS_FOR_TYPE: &[&str] = &["isinstance", "type"];
 
 /// Those that put what their arguments hold into objects of their own.
