@@ -106,19 +106,9 @@ impl Node {
 
     /// The same, but for the gradient of a tensor, which is its last part.
     pub(super) fn is_unchanged_but_gradient(&self) -> bool {
-        let Some(object) = self.object() else { return false };
-        match &object {
-            Value::Tensor(_) => {
-                let all_but_last = &self.held[..self.held.len().saturating_sub(1)];
-                let mut held = all_but_last.iter();
-                let mut same = true;
-                parts(&object, &self.slots, &mut |it| {
-                    same = same && held.next().is_none_or(|had| had.is(&it));
-                });
-                same && held.next().is_none()
-            }
-            _ => self.is_as_now(&object),
-        }
+        let is_same =
+            |it: Value| self.is_as_now_but(&it, usize::from(matches!(it, Value::Tensor(_))));
+        self.object().is_some_and(is_same)
     }
 
     /// Whether nobody can see a change of it.
@@ -127,12 +117,19 @@ impl Node {
     }
 
     fn is_as_now(&self, object: &Value) -> bool {
-        let mut held = self.held.iter();
-        let mut same = true;
+        self.is_as_now_but(object, 0)
+    }
+
+    /// Whether it has as many parts, and all but so many at the end are the same.
+    #[inline]
+    fn is_as_now_but(&self, object: &Value, n_last: usize) -> bool {
+        let compared = &self.held[..self.held.len().saturating_sub(n_last)];
+        let (mut same, mut count) = (true, 0);
         parts(object, &self.slots, &mut |it| {
-            same = same && held.next().is_some_and(|had| had.is(&it));
+            same = same && compared.get(count).is_none_or(|had| had.is(&it));
+            count += 1;
         });
-        same && held.next().is_none()
+        same && count == self.held.len()
     }
 
     /// Global names of a function, by their slots.

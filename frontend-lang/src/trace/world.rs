@@ -107,17 +107,19 @@ impl World {
 
     /// Whether it is still what is found from these roots.
     pub(super) fn is(&self, roots: &[Value]) -> bool {
-        self.settings == Settings::now()
-            && self.roots.as_ref().is_some_and(|it| it.is(roots))
-            && self.nodes.iter().all(Node::is_unchanged)
-            && (self.assigned.get() == assigned_grads() || self.has_own_grads())
+        self.holds(roots, Node::is_unchanged)
     }
 
-    /// Whether it is that but for which tensors have gradients.
+    /// The same, but for which tensors have gradients.
     pub(super) fn is_but_gradients(&self, roots: &[Value]) -> bool {
+        self.holds(roots, Node::is_unchanged_but_gradient)
+    }
+
+    #[inline]
+    fn holds(&self, roots: &[Value], is_unchanged: impl Fn(&Node) -> bool) -> bool {
         self.settings == Settings::now()
             && self.roots.as_ref().is_some_and(|it| it.is(roots))
-            && self.nodes.iter().all(Node::is_unchanged_but_gradient)
+            && self.nodes.iter().all(is_unchanged)
             && (self.assigned.get() == assigned_grads() || self.has_own_grads())
     }
 

@@ -60,7 +60,7 @@ impl Cx {
         let tracking = self.follow.tracking.take()?;
         sweep(found, true, &mut |spot, it| {
             let plain = bare(it)?;
-            (!tracking.spots.iter().any(|planted| planted.is(spot))).then_some(plain)
+            (!tracking.has_planted(spot)).then_some(plain)
         });
         for it in self.machine.stack.iter_mut() {
             if let Some(plain) = bare(it) {
@@ -222,7 +222,7 @@ impl Cx {
 
     fn note_look(&self) {
         if let Some(tracking) = &self.follow.tracking {
-            tracking.recorder.looked_at(self.line_of_cell());
+            tracking.recorder.note_look(self.line_of_cell());
         }
     }
 }

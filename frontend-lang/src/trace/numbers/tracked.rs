@@ -167,7 +167,7 @@ impl Recorder {
     }
 
     /// Notes where a number was looked at.
-    pub(super) fn looked_at(&self, place: Option<Span>) {
+    pub(super) fn note_look(&self, place: Option<Span>) {
         if !self.looked.replace(true) {
             self.place.set(place);
         }

@@ -26,7 +26,7 @@ pub(in crate::trace) struct Tracks(RefCell<Vec<Rc<Spot>>>);
 
 /// The places in which tracked numbers stand now.
 pub(crate) struct Tracking {
-    pub(super) spots: Vec<Rc<Spot>>,
+    spots: Vec<Rc<Spot>>,
     /// The arguments that are numbers, tracked.
     args: Vec<Value>,
     pub(super) recorder: Rc<Recorder>,
@@ -68,9 +68,8 @@ impl Tracks {
 
     /// Puts tracked numbers into the places, and makes some of these arguments. `None` where there are neither.
     pub(in crate::trace) fn plant(&self, args: &[Value], refuses_looks: bool) -> Option<Tracking> {
-        let recorder = Recorder::new();
-        let (spots, args_seen) = (Vec::new(), args);
-        let mut tracking = Tracking { spots, args: Vec::new(), recorder, refuses_looks };
+        let (spots, tracked, recorder) = (Vec::new(), Vec::new(), Recorder::new());
+        let mut tracking = Tracking { spots, args: tracked, recorder, refuses_looks };
         for spot in &*self.0.borrow() {
             let Some(number) = spot.get().filter(|it| kind_of(it).is_some() && !is_tracked(it))
             else {
@@ -80,7 +79,7 @@ impl Tracks {
             tracking.spots.push(spot.clone());
         }
         let first = tracking.spots.len() as u32;
-        let numbered = (first..).zip(args_seen);
+        let numbered = (first..).zip(args);
         tracking.args = numbered.map(|(at, it)| tracking.recorder.input(at, it)).collect();
         (!tracking.spots.is_empty() || !tracking.args.is_empty()).then_some(tracking)
     }
@@ -92,11 +91,7 @@ impl Tracking {
         let mut stores = Vec::new();
         for (at, spot) in self.spots.iter().enumerate() {
             let Some(now) = spot.get() else { continue };
-            let store = self.recorder.stored(&now);
-            if let Some(plain) = bare(&now) {
-                spot.put(&plain);
-            }
-            match store {
+            match self.recorder.stored(&now) {
                 // The inputs are the first steps.
                 Some(Operand::Step(step)) if step as usize == at => {}
                 // Also what stood there: another call may find something else in the place.
@@ -104,18 +99,28 @@ impl Tracking {
                 None => {}
             }
         }
+        self.put_back();
         let (slice, fed) = self.recorder.close(fed);
         Found { spots: self.spots, slice, stores, fed }
     }
 
-    /// Puts the plain numbers back.
+    /// Puts the plain numbers back; nothing was found.
     pub(in crate::trace) fn give_up(self) {
+        self.put_back();
+        self.recorder.give_up();
+    }
+
+    fn put_back(&self) {
         for spot in &self.spots {
             if let Some(plain) = spot.get().as_ref().and_then(bare) {
                 spot.put(&plain);
             }
         }
-        self.recorder.give_up();
+    }
+
+    /// Whether a tracked number was put into this place.
+    pub(super) fn has_planted(&self, spot: &Spot) -> bool {
+        self.spots.iter().any(|it| it.is(spot))
     }
 
     /// Puts tracked numbers in place of the arguments that are numbers.
@@ -134,14 +139,14 @@ impl Tracking {
         self.recorder.place()
     }
 
-    /// Makes the numbers plain in what a body gives: they have to be the same each time.
+    /// Makes the numbers plain in what a body gives: they have to be the same each time, but for those in places that are followed.
     pub(in crate::trace) fn make_plain(&self, value: &mut Value) {
         if let Some(plain) = Recorder::plain(value) {
             *value = plain;
         }
         sweep([value.clone()], true, &mut |spot, it| {
-            let number = is_tracked(it).then(|| Recorder::plain(it))?;
-            number.filter(|_| !self.spots.iter().any(|planted| planted.is(spot)))
+            let is_own = is_tracked(it) && !self.has_planted(spot);
+            is_own.then(|| Recorder::plain(it)).flatten()
         });
     }
 }
