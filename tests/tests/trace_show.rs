@@ -156,6 +156,18 @@ fn runs_without_the_body_are_drawn_as_other_calls() {
     }
 }
 
+/// Of two sizes that is drawn which most calls had, also where both run without the body.
+#[test]
+fn the_size_of_most_runs_without_the_body_is_drawn() {
+    let define = "def step(x, y):\n    opt.zero_grad()\n    loss = F.cross_entropy(net(x), y)\n    loss.backward()\n    \
+        opt.step()\n    return loss";
+    let calls = "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i in range(40):\n    loss = step(xs, ys) if i % 4 < 3 \
+        else step(xs[:5], ys[:5])";
+    let text = shown(&[MLP, define, "%trace step", calls, "%trace show step"]);
+    assert!(text.contains("the path of 30 of 40 calls"), "{text}");
+    assert!(text.contains("input x : f32[8, 6]"), "{text}");
+}
+
 /// Each function runs 20 times; what it does that a run without its body would lose is told with its line.
 #[test]
 fn status_tells_what_prevents_runs_without_the_body() {

@@ -1,7 +1,5 @@
 //! Runs without the body: a recorded path for these arguments as one graph, which holds the variables that the body reads and writes.
 
-use std::cell::Cell;
-
 use super::flush;
 use super::latest::{Ended, Place};
 use super::segment::{Source, graph_alone, lower};
@@ -30,8 +28,6 @@ pub struct Alone {
     /// What that leaves in variables.
     seen: Vec<Stored>,
     returned: Vec<Option<Ref>>,
-    /// Runs that are not counted as calls of the path yet.
-    n_runs: Cell<usize>,
 }
 
 /// What the plan takes.
@@ -84,16 +80,6 @@ impl Traced {
         (alone.tree, alone.signature) = (at, signature);
         Ok(alone)
     }
-
-    /// Counts a call that ran without the body, as one that replayed all of its path.
-    fn count_alone(&self, n_ops: usize) {
-        let mut recorded = self.0.borrow_mut();
-        recorded.stats.calls += 1;
-        recorded.stats.segments += 1;
-        recorded.stats.replayed += n_ops;
-        drop(recorded);
-        self.latest_is_now();
-    }
 }
 
 fn only_end(tree: &Tree) -> Result<StepId> {
@@ -110,9 +96,24 @@ impl Alone {
     /// Runs it. After an error the random numbers stand where they stood.
     pub fn run(&self, args: &[Tensor], now: &Now<'_>) -> Result<Ran> {
         let ran = self.rehearse(args, now)?;
-        self.traced.count_alone(self.n_ops);
-        self.n_runs.set(self.n_runs.get() + 1);
+        self.count();
         Ok(ran)
+    }
+
+    /// Counts a run as a call that replayed all of its path.
+    fn count(&self) {
+        let recorded = &mut *self.traced.0.borrow_mut();
+        recorded.stats.calls += 1;
+        recorded.stats.segments += 1;
+        recorded.stats.replayed += self.n_ops;
+        let step =
+            recorded.trees.get_mut(self.tree).and_then(|it| it.steps.get_mut(self.end as usize));
+        if let Some(end) = step.and_then(|it| it.end.as_mut()) {
+            end.n_calls += 1;
+        }
+        if let Some(ended) = &mut recorded.ended {
+            ended.is_now();
+        }
     }
 
     /// Makes the latest run the latest call of the function, for those who look at that ([`Traced::latest`]). `places` are where the
@@ -121,8 +122,8 @@ impl Alone {
         let recorded = &mut *self.traced.0.borrow_mut();
         // Another tree may have taken the place.
         let ends = |it: &Tree| it.steps.get(self.end as usize).is_some_and(|it| it.end.is_some());
-        let is_it = |it: &&mut Tree| it.signature == self.signature && ends(it);
-        let Some(tree) = recorded.trees.get_mut(self.tree).filter(is_it) else { return };
+        let is_it = |it: &&Tree| it.signature == self.signature && ends(it);
+        let Some(tree) = recorded.trees.get(self.tree).filter(is_it) else { return };
         let ended = Ended::alone((self.tree, self.end), tree, |it| {
             let stored = self.seen.iter().find(|stored| is_ref(stored.after, it));
             let returned = self.returned.iter().position(|returned| is_ref(*returned, it));
@@ -131,10 +132,7 @@ impl Alone {
             let result = || returned.and_then(|at| results.get(at).cloned());
             stored.and_then(variable).or_else(result).or_else(|| before().and_then(variable))
         });
-        if let Some(end) = &mut tree.step_mut(self.end).end {
-            end.n_calls += self.n_runs.take();
-            recorded.ended = Some(ended);
-        }
+        recorded.ended = Some(ended);
     }
 
     /// As [`Alone::run`], beside a call that is counted by itself.
@@ -193,7 +191,7 @@ impl Alone {
         let stored = stored().map(|it| it.at as usize).collect();
         let plan = lower(graph, options)?;
         let returned = followed.map_or_else(Vec::new, |it| it.results.clone());
-        let (tree, signature, seen, n_runs) = (0, Vec::new(), seen.to_vec(), Cell::new(0));
+        let (tree, signature, seen) = (0, Vec::new(), seen.to_vec());
         Ok(Self {
             traced,
             plan,
@@ -207,7 +205,6 @@ impl Alone {
             end,
             seen,
             returned,
-            n_runs,
         })
     }
 }

@@ -28,6 +28,11 @@ impl Ended {
         (self.tree == tree).then_some(self.step)
     }
 
+    /// Notes that the function has run just now.
+    pub(super) fn is_now(&mut self) {
+        self.call = next_call();
+    }
+
     /// Where a run without the body ended at a step of a tree; `place` says where a value is now.
     pub(super) fn alone(
         (tree, step): (usize, StepId),
@@ -124,13 +129,6 @@ pub struct Compiled {
 }
 
 impl Traced {
-    /// Notes that the function has run just now.
-    pub(super) fn latest_is_now(&self) {
-        if let Some(ended) = &mut self.0.borrow_mut().ended {
-            ended.call = next_call();
-        }
-    }
-
     /// The number of the latest call that was recorded or replayed; later calls, of any function, have greater ones.
     pub fn latest_call(&self) -> Option<u64> {
         self.0.borrow().ended.as_ref().map(|it| it.call)
