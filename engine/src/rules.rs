@@ -45,11 +45,11 @@ pub fn composed(cx: &InferCx<'_>) -> Result<Metas> {
 /// The shape that all inputs broadcast to.
 pub fn broadcast_shape<T: Borrow<Tensor>>(op: &'static OpDef, inputs: &[T]) -> Result<Shape> {
     let mut shapes = inputs.iter().map(|it| it.borrow().shape());
-    let mut res = shapes.next().cloned().unwrap_or_default();
-    for shape in shapes {
-        if *shape == res || shape.rank() == 0 {
-            continue;
-        }
+    let Some(first) = shapes.next() else { return Ok(Shape::default()) };
+    let changes = |it: &&Shape| **it != *first && it.rank() > 0;
+    let Some(other) = shapes.find(changes) else { return Ok(first.clone()) };
+    let mut res = first.clone();
+    for shape in std::iter::once(other).chain(shapes) {
         res = res.broadcast(shape).ok_or_else(|| Error::Shapes {
             op: op.name,
             shapes: inputs.iter().map(|it| it.borrow().shape().clone()).collect(),

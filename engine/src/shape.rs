@@ -103,14 +103,24 @@ impl Shape {
 
     /// Number of elements, or an error when the product or its bytes overflow, or when there are more than
     /// [`MAX_RANK`] dimensions.
+    #[inline]
     pub fn checked_numel(&self, op: &'static str) -> Result<usize> {
-        if self.rank() > MAX_RANK {
-            return Err(Error::TooManyDims { op, rank: self.rank() });
-        }
-        let numel = self.0.iter().try_fold(1_usize, |acc, &size| acc.checked_mul(size));
-        numel
-            .filter(|&numel| numel <= isize::MAX as usize / 8)
-            .ok_or_else(|| Error::TooLarge { op, shape: self.clone() })
+        self.fitting_numel().ok_or_else(|| match self.rank() > MAX_RANK {
+            true => Error::TooManyDims { op, rank: self.rank() },
+            false => Error::TooLarge { op, shape: self.clone() },
+        })
+    }
+
+    /// As [`Shape::checked_numel`], where nobody wants to know what is wrong.
+    #[inline]
+    pub(crate) fn fitting_numel(&self) -> Option<usize> {
+        let numel = match self.0[..] {
+            [] => Some(1),
+            [a] => Some(a),
+            ref all if all.len() > MAX_RANK => None,
+            ref all => all.iter().try_fold(1_usize, |acc, &size| acc.checked_mul(size)),
+        };
+        numel.filter(|&numel| numel <= isize::MAX as usize / 8)
     }
 }
 
@@ -296,6 +306,7 @@ impl Layout {
 
     /// As [`Layout::end`], for a layout that anybody may have made: `None` when it reaches before the first element of its buffer, or
     /// when its numbers are too large for an address.
+    #[inline]
     pub fn reach(&self) -> Option<usize> {
         let (mut numel, mut low, mut high) = (1_usize, self.offset as isize, self.offset as isize);
         if self.strides.len() != self.shape.rank() || low < 0 {

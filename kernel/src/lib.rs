@@ -4,6 +4,7 @@
 //! for it. `handler` is the boundary: what stands behind it knows no sockets, what stands before it
 //! knows no language.
 
+pub mod allocator;
 pub mod capture;
 pub mod cli;
 pub mod client;

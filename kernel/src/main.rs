@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use mimalloc::MiMalloc;
+use kernel::allocator::Allocator;
 
 /// Programs of the language make and drop small objects all the time.
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: Allocator = Allocator;
 
 /// Called before `main`, the constructors of libraries and the runtime: until `main` an interrupt is dropped.
 #[cfg(target_os = "linux")]

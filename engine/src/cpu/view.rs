@@ -36,10 +36,12 @@ impl<'a> View<'a> {
     /// };
     /// assert_eq!(*view.to_slice::<f32>(), [0.0, 0.0]);
     /// ```
+    #[inline]
     pub fn new(bytes: &'a Bytes, layout: &'a Layout, dtype: DType) -> Option<Self> {
         Self::within(Region::of(bytes), layout, dtype)
     }
 
+    #[inline]
     fn within<'b>(region: Region, layout: &'b Layout, dtype: DType) -> Option<View<'b>> {
         let inside = layout.reach()? <= count(region.len(), dtype);
         inside.then_some(View { region, layout, dtype })
@@ -184,18 +186,20 @@ impl<'a> OutView<'a> {
     /// let mut second = OutView::new(&mut bytes, &shape, DType::F32).unwrap();
     /// first.as_mut_slice::<f32>()[0] = second.as_mut_slice::<f32>()[0];
     /// ```
+    #[inline]
     pub fn new(bytes: &'a mut Bytes, shape: &'a Shape, dtype: DType) -> Option<Self> {
         Self::from_element(bytes, 0, shape, dtype)
     }
 
     /// As [`OutView::new`], of the elements from one of a buffer on.
+    #[inline]
     pub fn from_element(
         bytes: &'a mut Bytes,
         first: usize,
         shape: &'a Shape,
         dtype: DType,
     ) -> Option<Self> {
-        let len = shape.checked_numel("output").ok()?.checked_mul(dtype.size())?;
+        let len = shape.fitting_numel()?.checked_mul(dtype.size())?;
         let region = Region::of_mut(bytes).part(first.checked_mul(dtype.size())?, len)?;
         Some(Self { region, shape, dtype, exclusive: PhantomData })
     }

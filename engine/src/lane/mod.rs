@@ -125,9 +125,15 @@ pub(crate) fn replace(
 
 fn params_of(program: &Program, attrs: &Attrs) -> SmallVec<[Number; 4]> {
     let value = |it: &program::Param| attrs.get(it.attr).and_then(number_of).unwrap_or(it.value);
-    program.params().iter().map(value).collect()
+    match program.params() {
+        [] => SmallVec::new(),
+        params => params.iter().map(value).collect(),
+    }
 }
 
+/// Inlined, so that what it gives is made where it stays: it would be moved in other words than it was written in, and such a read has to
+/// wait for the writes.
+#[inline(always)]
 fn source(tensor: &Tensor) -> Result<Source<'_>> {
     let buffer = match tensor.data() {
         Data::Number(number) => return Ok(Source::Number(*number)),

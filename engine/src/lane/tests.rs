@@ -116,6 +116,34 @@ fn every_layout_gives_what_a_contiguous_copy_gives() {
     }
 }
 
+/// Few elements go another way than many: each layout of some rows against the same rows over and over, in each dtype, beside a row that is
+/// broadcast, one element, and a number.
+#[test]
+fn few_elements_give_what_they_give_among_many() {
+    let (few, columns, times) = (4, 5, 60);
+    let many = |x: &Tensor| {
+        let copies: SmallVec<[Tensor; 4]> = (0..times).map(|_| x.clone()).collect();
+        crate::functional::cat(&copies, 0).unwrap()
+    };
+    let row = floats(&[0.5, -1.5, 2.0, 0.25, 3.0]);
+    let one = Tensor::from_vec(&[1.25_f32], Shape::from([1])).unwrap();
+    for dtype in [DType::F32, DType::F64, DType::F16, DType::I64, DType::U8] {
+        let as_dtype: Attrs = smallvec![Attr::DType(dtype)];
+        let to = |it: &Tensor| apply_one(op("to"), std::slice::from_ref(it), &as_dtype).unwrap();
+        let others = [to(&row), to(&one), Tensor::number(0.75), Tensor::int_number(3)];
+        for (x, other) in
+            layouts(few, columns).iter().flat_map(|x| others.iter().map(move |y| (x, y)))
+        {
+            let x = &to(x);
+            for name in ["add", "mul", "atan2", "maximum", "lt", "div"] {
+                let whole = call(name, &[many(x), other.clone()]);
+                let part = call(name, &[x.clone(), other.clone()]);
+                assert_eq!(bits(&many(&part)), bits(&whole), "{name} of {dtype}");
+            }
+        }
+    }
+}
+
 #[test]
 fn large_tensors_are_split_without_a_seam() {
     let n = 300_001;

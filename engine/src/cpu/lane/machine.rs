@@ -9,8 +9,7 @@ use super::faults::{Faults, stopped_by};
 use super::geometry::Geometry;
 use super::loops::Loop;
 use super::operands::{Made, Numbers, Operand, check};
-use super::slots::read_bits;
-use super::{Kern, Lane, Mem};
+use super::{Kern, Lane, Mem, small};
 use crate::cpu::interrupt;
 use crate::cpu::view::{OutView, View};
 use crate::dtype::Number;
@@ -20,8 +19,6 @@ use crate::math::Fault;
 pub(super) const TILE: usize = 256;
 /// Elements times instructions below which a run stays on its thread.
 const SPLIT_WORK: usize = 1 << 17;
-/// Registers of a program that fits into the short path for one element.
-const FEW: usize = 24;
 /// Elements of one claim of a thread.
 pub(super) const CHUNK: usize = 1 << 15;
 
@@ -179,12 +176,8 @@ pub(crate) fn run(
     if numel == 0 {
         return Ok(());
     }
-    let single = |it: &Source<'_>| match it {
-        Source::View(view) => view.shape().numel() == 1,
-        Source::Number(_) | Source::Replaced => true,
-    };
-    if numel == 1 && code.n_registers() <= FEW && sources.iter().all(single) {
-        return stopped_by(run_one(code, sources, outputs, params));
+    if let Some(fault) = small::run(code, sources, shape, outputs, params) {
+        return stopped_by(fault);
     }
     let numbers = Numbers::of(&code.inputs, sources);
     let run = Run::new(code, sources, Made::into(outputs), params, &numbers)?;
@@ -197,55 +190,6 @@ pub(crate) fn run(
         return Err(RunError::Interrupted);
     }
     stopped_by(faults.first())
-}
-
-/// Runs the code on one element: every operand is read in place, and slots hold one element. The first fault, if any.
-fn run_one(
-    code: &Code,
-    sources: &[Source<'_>],
-    outputs: &mut [OutView<'_>],
-    params: &[Number],
-) -> Option<Fault> {
-    let mut cells = [0_u64; FEW];
-    let mut regs = [std::ptr::null_mut::<u8>(); FEW];
-    for (reg, cell) in regs.iter_mut().zip(&mut cells).take(code.n_registers()) {
-        *reg = std::ptr::from_mut(cell).cast();
-    }
-    for ((reg, source), mem) in regs.iter_mut().zip(sources).zip(&code.inputs) {
-        match source {
-            // SAFETY: the register is a cell of eight bytes.
-            Source::Number(number) => unsafe { *reg.cast::<u64>() = mem.bits(*number) },
-            Source::View(view) => {
-                let start = view.layout().offset * mem.size();
-                // SAFETY: a view's layout lies within its region, so its first element does.
-                *reg = unsafe { view.region().as_ptr().add(start) };
-            }
-            // SAFETY: the register is a cell of eight bytes, and an output of this type has one element.
-            Source::Replaced => unsafe {
-                *reg.cast::<u64>() = read_bits(outputs[0].region().as_ptr(), mem.width());
-            },
-        }
-    }
-    for (reg, output) in regs[sources.len()..].iter_mut().zip(outputs) {
-        *reg = output.region().as_ptr();
-    }
-    for it in &code.splats {
-        let number = match it.value {
-            SplatValue::Number(number) => number,
-            SplatValue::Param(idx) => params[idx],
-        };
-        // SAFETY: splats go to slots, which are cells of eight bytes here.
-        unsafe {
-            *regs[usize::from(it.slot)].cast::<u64>() = Mem::from(it.lane).bits(number);
-        }
-    }
-    let mut fault = None;
-    for it in &code.instrs {
-        // SAFETY: `Code::new` and `check` made sure that registers exist and hold an element of the kernel's types,
-        // and that the destination is no operand.
-        unsafe { execute(it.kern.run, it, &regs, 1, &mut fault) }
-    }
-    fault
 }
 
 /// Runs one instruction on `n` elements by a loop of its kernel, and notes what it refuses, if nothing was refused before.

@@ -49,7 +49,8 @@ impl<'a> Made<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A run on operands that have been checked, whose numbers are `numbers`.
+    /// A run on operands that have been checked, whose numbers are `numbers`. Inlined, as it is large to move.
+    #[inline(always)]
     pub(super) fn new(
         code: &'a Code,
         sources: &[Source<'_>],

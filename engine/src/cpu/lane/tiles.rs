@@ -1,13 +1,12 @@
 //! The tiles of a run: where the registers of each lie, and what is run on it.
 
-use std::cell::Cell;
-
 use smallvec::SmallVec;
 
 use super::faults::Faults;
 use super::geometry::{Access, Block};
 use super::loops::Loop;
 use super::machine::{CHUNK, Instr, Run, SplatValue, TILE, execute};
+use super::scratch::with_scratch;
 use super::slots::{fill, gather, read_bits};
 use super::{Mem, stream};
 use crate::cpu::pool::for_each_chunk;
@@ -16,23 +15,14 @@ use crate::math::Fault;
 /// Elements of a tile when nothing is kept in slots.
 const WIDE_TILE: usize = 1 << 16;
 
-/// Where the registers of the tile lie that is computed.
-type Registers = SmallVec<[*mut u8; 32]>;
+/// Registers whose addresses lie on the stack; a vector of them would be moved when it is made.
+const FEW: usize = 32;
 
 /// What runs on each tile.
 type Steps<'a> = SmallVec<[(Loop, &'a Instr); 8]>;
 
 /// A register that lies in an operand or output, and the bytes of an element there.
 type Mover = (usize, usize);
-
-thread_local! {
-    static SCRATCH: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
-}
-
-/// A cache line; slots start on one.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Line(#[expect(dead_code, reason = "read through pointers")] [u8; 64]);
 
 impl Run<'_> {
     /// Computes all elements, on other threads too.
@@ -58,18 +48,10 @@ impl Run<'_> {
         let streams = first.is_null() && self.streams(block);
         let streamed = if streams { self.outputs.len() } else { 0 };
         let n_slots = self.code.n_slots + staged + streamed;
-        if n_slots == 0 {
-            // SAFETY: there are no slots; the rest is promised by the caller.
-            return unsafe { self.tiles(block, first, WIDE_TILE, std::ptr::null_mut(), false) };
-        }
-        let mut scratch = SCRATCH.take();
-        let lines = n_slots * TILE * self.code.width / size_of::<Line>();
-        if scratch.len() < lines {
-            scratch.resize(lines, Line([0; 64]));
-        }
-        // SAFETY: there are lines for all slots; the rest is promised by the caller.
-        let fault = unsafe { self.tiles(block, first, TILE, scratch.as_mut_ptr().cast(), streams) };
-        SCRATCH.set(scratch);
+        let tile = if n_slots == 0 { WIDE_TILE } else { TILE };
+        // SAFETY: there is room for all slots; the rest is promised by the caller.
+        let run = |scratch| unsafe { self.tiles(block, first, tile, scratch, streams) };
+        let fault = with_scratch(n_slots * TILE * self.code.width, run);
         if streams {
             stream::finish();
         }
@@ -87,18 +69,24 @@ impl Run<'_> {
         streams: bool,
     ) -> Option<Fault> {
         let mut fault = None;
-        // Filled in place, here and below: that many registers are not moved for nothing.
-        let mut regs = Registers::from_elem(std::ptr::null_mut(), self.code.n_registers());
-        self.point(&mut regs, scratch, streams);
+        let (mut few, mut many) = ([std::ptr::null_mut(); FEW], Vec::new());
+        let regs: &mut [*mut u8] = match self.code.n_registers() {
+            n if n <= FEW => &mut few[..n],
+            n => {
+                many.resize(n, std::ptr::null_mut());
+                &mut many
+            }
+        };
+        self.point(regs, scratch, streams);
         let filled = tile.min(block.len);
         // SAFETY: slots hold a tile.
-        unsafe { self.fill_slots(&regs, filled) };
+        unsafe { self.fill_slots(regs, filled) };
         // What goes elsewhere replaces nothing.
         let onto = self.onto.filter(|_| first.is_null());
         let skips = block.numel() > tile;
         let mut steps = Steps::new();
         // SAFETY: as above; slots and splats are filled.
-        unsafe { self.list(&mut steps, &regs, onto, skips.then_some(filled), &mut fault) };
+        unsafe { self.list(&mut steps, regs, onto, skips.then_some(filled), &mut fault) };
         let mut movers: SmallVec<[Mover; 8]> = SmallVec::new();
         self.movers(&mut movers, streams);
         let is_staged = |it: Access| matches!(it, Access::Strided(_) | Access::Replaced);
@@ -111,7 +99,7 @@ impl Run<'_> {
         for run in 0..block.count {
             let mut at = block.first + run * block.step;
             let high = at + block.len;
-            self.go_to(&mut regs, at, streams);
+            self.go_to(regs, at, streams);
             if !first.is_null() {
                 let made = run * block.len * self.code.outputs[0].size();
                 regs[self.operands.len()] = first.wrapping_add(made);
@@ -120,16 +108,16 @@ impl Run<'_> {
                 let n = tile.min(high - at);
                 debug_assert!(at + n <= self.numel);
                 if brings {
-                    self.bring(&mut regs, &homes, at, n);
+                    self.bring(regs, &homes, at, n);
                 }
                 for &(run, it) in &steps {
                     // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
                     // kernel's types, and that the destination is no operand but for the one that runs onto it.
-                    unsafe { execute(run, it, &regs, n, &mut fault) }
+                    unsafe { execute(run, it, regs, n, &mut fault) }
                 }
                 if streams {
                     // SAFETY: the slots of the outputs hold the `n` elements that were made, and have room in the outputs.
-                    unsafe { self.store(&regs, at, n) };
+                    unsafe { self.store(regs, at, n) };
                 }
                 for &(reg, size) in &movers {
                     regs[reg] = regs[reg].wrapping_add(n * size);

@@ -1,0 +1,148 @@
+//! The short path for few elements, most of whose time would go into getting ready: one tile, whose registers lie on the stack.
+
+use smallvec::SmallVec;
+
+use super::Mem;
+use super::geometry::{Access, Geometry, simple_access};
+use super::machine::{Code, Source, SplatValue, TILE, execute};
+use super::scratch::{LINE, with_scratch};
+use super::slots::{fill, gather, read_bits};
+use crate::cpu::view::{OutView, View};
+use crate::dtype::Number;
+use crate::math::Fault;
+use crate::{Layout, Shape};
+
+/// Most registers of code that goes this way.
+const FEW: usize = 24;
+/// Most elements where nothing is kept in slots; a slot holds a tile.
+const MOST: usize = 1 << 12;
+
+/// Runs the code on operands that have been checked: the first fault, if any. `None`, with nothing done, where this is not the way: there
+/// are many elements or registers.
+pub(super) fn run(
+    code: &Code,
+    sources: &[Source<'_>],
+    shape: &Shape,
+    outputs: &[OutView<'_>],
+    params: &[Number],
+) -> Option<Option<Fault>> {
+    let numel = shape.numel();
+    if numel > MOST || code.n_registers() > FEW {
+        return None;
+    }
+    let mut regs = [std::ptr::null_mut::<u8>(); FEW];
+    let mut strided: SmallVec<[Layout; 2]> = SmallVec::new();
+    // Whether an input is one of those, a bit for each.
+    let mut gathered = 0_u32;
+    let mut staged = 0;
+    for (idx, (source, mem)) in sources.iter().zip(&code.inputs).enumerate() {
+        match source {
+            Source::View(view) => match simple_access(view.layout(), shape, numel) {
+                Some(Access::Direct) => {
+                    regs[idx] = first_of(view, *mem);
+                    continue;
+                }
+                Some(_) => {}
+                None => {
+                    strided.push(view.layout().broadcast_to(shape)?);
+                    gathered |= 1 << idx;
+                }
+            },
+            Source::Number(_) | Source::Replaced => {}
+        }
+        staged += 1;
+    }
+    for (reg, output) in regs[sources.len()..].iter_mut().zip(outputs) {
+        *reg = output.region().as_ptr();
+    }
+    let n_slots = code.n_slots + staged;
+    if n_slots == 0 {
+        // SAFETY: the registers are operands and outputs, which hold all elements.
+        return Some(unsafe { execute_all(code, &regs, numel) });
+    }
+    if numel > TILE {
+        return None;
+    }
+    let slot = (numel * code.width).next_multiple_of(LINE);
+    Some(with_scratch(n_slots * slot, |scratch| {
+        let mut place = scratch;
+        let mut next = || {
+            let it = place;
+            place = it.wrapping_add(slot);
+            it
+        };
+        regs[sources.len() + outputs.len()..code.n_registers()].fill_with(&mut next);
+        let geometry = strided.first().map(|it| Geometry::new(&it.shape, &strided));
+        for (idx, (source, mem)) in sources.iter().zip(&code.inputs).enumerate() {
+            if !regs[idx].is_null() {
+                continue;
+            }
+            regs[idx] = next();
+            let row = (gathered & ((1 << idx) - 1)).count_ones() as usize;
+            let gathers = geometry.as_ref().filter(|_| gathered >> idx & 1 == 1);
+            let gathers = gathers.map(|it| (it, row));
+            // SAFETY: slots hold all elements, as the first output does, and the geometry is that of what is gathered.
+            unsafe { bring(regs[idx], source, *mem, gathers, &outputs[0]) };
+        }
+        for it in &code.splats {
+            let number = match it.value {
+                SplatValue::Number(number) => number,
+                SplatValue::Param(idx) => params[idx],
+            };
+            let mem = Mem::from(it.lane);
+            // SAFETY: splats go to slots.
+            unsafe { fill(regs[usize::from(it.slot)], mem.bits(number), mem.width(), numel) };
+        }
+        // SAFETY: the registers are operands, outputs and slots, which hold all elements.
+        unsafe { execute_all(code, &regs, numel) }
+    }))
+}
+
+/// The first element of what a view shows.
+fn first_of(view: &View<'_>, mem: Mem) -> *mut u8 {
+    // SAFETY: a view's layout lies within its region, so its first element does.
+    unsafe { view.region().as_ptr().add(view.layout().offset * mem.size()) }
+}
+
+/// Writes all elements of what is not read where it lies to a slot: one of this type that has been checked.
+///
+/// # Safety
+/// The slot holds as many elements as `first` does, and the geometry is that of the view in its row.
+unsafe fn bring(
+    slot: *mut u8,
+    source: &Source<'_>,
+    mem: Mem,
+    gathers: Option<(&Geometry, usize)>,
+    first: &OutView<'_>,
+) {
+    let numel = first.shape().numel();
+    // SAFETY: promised by the caller; the first element of a view is readable.
+    unsafe {
+        match (source, gathers) {
+            (Source::View(view), Some((geometry, row))) => {
+                gather(slot, first_of(view, mem), mem.width(), geometry, row, 0, numel);
+            }
+            (Source::View(view), None) => {
+                let bits = read_bits(first_of(view, mem), mem.width());
+                fill(slot, bits, mem.width(), numel);
+            }
+            (Source::Number(number), _) => fill(slot, mem.bits(*number), mem.width(), numel),
+            (Source::Replaced, _) => {
+                std::ptr::copy_nonoverlapping(first.region().as_ptr(), slot, numel * mem.size());
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The registers hold so many elements.
+#[inline]
+unsafe fn execute_all(code: &Code, regs: &[*mut u8; FEW], numel: usize) -> Option<Fault> {
+    let mut fault = None;
+    for it in &code.instrs {
+        // SAFETY: `Code::new` and `check` made sure that registers exist and hold elements of the kernel's types, and that the
+        // destination is no operand.
+        unsafe { execute(it.kern.run, it, regs, numel, &mut fault) }
+    }
+    fault
+}
