@@ -348,6 +348,8 @@ pub struct Code {
     pub keywords: Vec<Box<[Sym]>>,
     /// How many arguments a call has that only needs them to lie where the caller put them.
     pub plain_count: Option<u32>,
+    /// Functions under trace of this code, one after the other, that were dropped after a call or two.
+    pub short_lived: Cell<u32>,
 }
 
 /// An `if`, a conditional expression or a `while`, by the places of its parts.

@@ -36,6 +36,7 @@ use std::rc::Rc;
 
 pub use crate::cx::Cx;
 pub use crate::error::*;
+use crate::objects::function::Func;
 pub use crate::operate::{BinaryOp, CompareOp, UnaryOp};
 pub use crate::params::Params;
 pub use crate::sym::Sym;
@@ -354,6 +355,11 @@ pub trait NativeObject: 'static {
     /// True for function-like objects that bind `self` when found in a class.
     fn binds_self(&self) -> bool {
         false
+    }
+
+    /// The function that a call runs in its place, with the same arguments. Asked once for each call.
+    fn stands_for(&self) -> Option<Rc<Func>> {
+        None
     }
 
     /// Calls the object.

@@ -9,24 +9,28 @@ mod node;
 pub mod notice;
 mod numbers;
 mod prevented;
+mod step;
 mod template;
 mod variant;
 mod world;
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use alone::Alone;
 use engine::Tensor;
 use engine::graph::Graph;
-use engine::trace::{self, Call, Excluded, Finished, Options, Stats, Traced, exclude};
+use engine::trace::{self, Call, Excluded, Finished, Options, Pace, Stats, Traced, exclude};
 pub(crate) use follow::Follow;
 use notice::Told;
 use rustc_hash::FxHashSet;
+pub use step::{CellStep, Step};
 
 use crate::check::lint;
 use crate::cx::Mode;
 use crate::native::*;
+use crate::objects::function::Func;
 use crate::objects::model::{self, DumpOptions};
 use crate::objects::tensor::TensorObj;
 use crate::region;
@@ -63,6 +67,8 @@ pub struct TracedFn {
     told: Told,
     /// What runs without the body, where that is asked for.
     alone: Alone,
+    /// Whether tracing pays; `None` where it is asked for in any case.
+    pace: Option<Pace>,
 }
 
 /// Arguments of a call, kept so that it can be recorded once more.
@@ -85,6 +91,34 @@ impl Recorded {
     }
 }
 
+/// So many functions of one code, one after the other, are called but once or twice before the next one is not traced for that long.
+const FLEETING: u32 = 4;
+
+/// How many functions under trace of the same code were dropped after a call or two, without another one between them.
+fn short_lived(func: &Value) -> Option<&Cell<u32>> {
+    match func {
+        Value::Func(it) => Some(&it.code.short_lived),
+        _ => None,
+    }
+}
+
+impl Drop for TracedFn {
+    fn drop(&mut self) {
+        let (Some(count), Some(pace)) = (short_lived(&self.func), &self.pace) else { return };
+        count.set(if pace.was_fleeting() { count.get().saturating_add(1) } else { 0 });
+    }
+}
+
+/// In words why calls run as written, if they do.
+fn eagerly(pace: &Pace) -> Option<String> {
+    if pace.is_held() {
+        return Some("runs as written: it is made anew for each call or two".to_owned());
+    }
+    let verdict = pace.verdict().filter(|it| it.is_eager())?;
+    let ratio = verdict.traced / verdict.eager;
+    Some(format!("runs as written: traced, a call takes {ratio:.2} times as long"))
+}
+
 /// Whether a function runs without its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WithoutHost {
@@ -104,10 +138,14 @@ impl TracedFn {
             WithoutHost::IfPossible if needs_body => WithoutHost::Never,
             other => other,
         };
+        let is_asked = needs_body || options.always || without_host == WithoutHost::Always;
+        let is_fleeting = short_lived(&func).is_some_and(|it| it.get() >= FLEETING);
+        let pace = (!is_asked).then(|| Pace::new(is_fleeting));
         TracedFn {
             func,
             traced: Traced::new(options),
             without_host,
+            pace,
             last_call: RefCell::default(),
             last: RefCell::default(),
             told: Told::default(),
@@ -121,6 +159,11 @@ impl TracedFn {
             WithoutHost::Never => "its options ask for the body".to_owned(),
             WithoutHost::IfPossible | WithoutHost::Always => self.alone.prevented(),
         }
+    }
+
+    /// Why calls run as written, which is quicker; `None` while they are traced.
+    pub fn runs_eagerly(&self) -> Option<String> {
+        self.pace.as_ref().and_then(eagerly)
     }
 
     /// The function as written.
@@ -211,6 +254,20 @@ impl TracedFn {
             cx.shadow().memory.compiled = true;
             return cx.call_with(&self.func, args);
         }
+        let may_choose = cx.mode == Mode::Eager && cx.profile.is_none() && !trace::active();
+        let Some(pace) = self.pace.as_ref().filter(|_| may_choose) else {
+            return self.run_traced(cx, args);
+        };
+        let turn = pace.turn();
+        let res = match turn.is_eager() {
+            true => cx.call_with(&self.func, args),
+            false => self.run_traced(cx, args),
+        };
+        pace.ends(turn, res.is_ok());
+        res
+    }
+
+    fn run_traced(&self, cx: &mut Cx, args: CallArgs<'_>) -> Res {
         if self.without_host != WithoutHost::Never && !trace::active() {
             if self.without_host == WithoutHost::Always {
                 return self.alone.call(cx, self, args);
@@ -415,6 +472,11 @@ impl NativeObject for TracedFn {
         self.run(cx, args)
     }
 
+    fn stands_for(&self) -> Option<Rc<Func>> {
+        let Value::Func(func) = &self.func else { return None };
+        (!trace::active() && self.pace.as_ref()?.goes_plainly()).then(|| func.clone())
+    }
+
     fn repr(&self, cx: &mut Cx) -> Result<String, Raised> {
         let name = cx.getattr(&self.func, Sym::NAME)?;
         Ok(format!("<traced function {}: {}>", cx.str(&name)?, self.stats()))
@@ -468,81 +530,6 @@ impl NativeObject for Exclude {
 
     fn exit(&self, _cx: &mut Cx, _this: &Value, _error: &Value) -> Result<bool, Raised> {
         self.guard.replace(None);
-        Ok(false)
-    }
-}
-
-/// The type of the hidden guard around one step of a traced cell.
-pub static STEP: NativeType = NativeType {
-    module: "notegrad.jit",
-    ..NativeType::plain("trace_step", "One step of a traced cell.")
-};
-
-/// One step of a traced cell: the body of an innermost loop, or the whole cell.
-pub struct Step {
-    traced: Traced,
-    /// What runs now; inner ones run inline in the outermost.
-    calls: RefCell<Vec<(Call, Option<Writes>)>>,
-    told: Told,
-    /// The cell in which it ran last, and the line of its loop.
-    place: Cell<(usize, Option<usize>)>,
-}
-
-/// A step of a traced cell, as others see it.
-pub struct CellStep {
-    /// The number of the cell in which it ran last.
-    pub cell: usize,
-    /// The line of its loop, from 1; `None` when the step is the whole cell.
-    pub line: Option<usize>,
-    /// What was recorded.
-    pub traced: Traced,
-}
-
-impl Step {
-    /// A step that has not run yet.
-    pub fn new(options: Options) -> Step {
-        let (calls, told, place) = Default::default();
-        Step { traced: Traced::new(options), calls, told, place }
-    }
-
-    /// Notes in which cell it runs, and the line of its loop.
-    pub fn stands_at(&self, cell: usize, line: Option<usize>) {
-        self.place.set((cell, line));
-    }
-
-    /// Where it ran, and what was recorded.
-    pub fn seen(&self) -> CellStep {
-        let (cell, line) = self.place.get();
-        CellStep { cell, line, traced: self.traced.clone() }
-    }
-}
-
-impl NativeObject for Step {
-    fn native_type(&self) -> &'static NativeType {
-        &STEP
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn enter(&self, _cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
-        let call = self.traced.begin(&[])?;
-        let writes = call.asks_for_stores().then(Writes::begin);
-        self.calls.borrow_mut().push((call, writes));
-        Ok(Some(this.clone()))
-    }
-
-    fn exit(&self, cx: &mut Cx, _this: &Value, error: &Value) -> Result<bool, Raised> {
-        let call = self.calls.borrow_mut().pop();
-        match call {
-            Some((call, writes)) if error.is_none() => {
-                let stats = finish(call, &[], writes)?.stats;
-                self.told.tell(cx, "this step", &stats);
-            }
-            Some((call, _)) => call.abort(),
-            None => {}
-        }
         Ok(false)
     }
 }

@@ -32,7 +32,7 @@ impl Subject {
             word: name,
             traced: function.settled(),
             alone: function.n_runs_alone(),
-            prevented: function.prevented(),
+            prevented: function.runs_eagerly().unwrap_or_else(|| function.prevented()),
             args,
         }
     }
@@ -43,7 +43,7 @@ impl Subject {
             Some(line) => (format!("cell {cell}, loop at line {line}"), format!("{cell}:{line}")),
             None => (format!("cell {cell}"), cell.to_string()),
         };
-        let prevented = "a cell runs its body".to_owned();
+        let prevented = step.eagerly.unwrap_or_else(|| "a cell runs its body".to_owned());
         Self { title, word, traced: step.traced, alone: 0, prevented, args: Vec::new() }
     }
 }

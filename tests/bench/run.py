@@ -23,7 +23,7 @@ from pathlib import Path
 import rows
 
 HERE = Path(__file__).resolve().parent
-WORKLOADS = ["mlp", "cnn", "add", "matmul", "chain", "norms", "in_place"]
+WORKLOADS = ["mlp", "cnn", "add", "matmul", "chain", "norms", "in_place", "tracing"]
 PLAIN = ["language"]
 """Workloads without tensors; one thread, and CPython is the peer."""
 TOLERANCE = 1e-3

@@ -197,6 +197,22 @@ fn status_tells_what_prevents_runs_without_the_body() {
     }
 }
 
+/// A loop whose body is one small op, and a function that is: both are several times as long under a trace.
+#[test]
+fn status_tells_what_runs_as_it_was_written() {
+    let define = "import torch\nx = torch.ones(3)\ndef f(a):\n    return a + x";
+    let calls =
+        "%trace\nfor at in range(300):\n    y = f(x)\nfor at in range(300):\n    y = x + at";
+    let status = shown(&[define, "%trace f", calls, "%trace status"]);
+    for name in ["cell 3, loop at line 4", "cell 3, loop at line 2"] {
+        let row = status.lines().find(|it| it.starts_with(name)).unwrap_or_default();
+        assert!(row.contains("runs as written: traced, a call takes"), "{name}\n{status}");
+    }
+    let always = calls.replace("%trace", "%trace --always");
+    let status = shown(&[define, &always, "%trace status"]);
+    assert!(!status.contains("as written"), "{status}");
+}
+
 #[test]
 fn functions_tell_arguments_by_their_parameters_and_weights_after_they_changed() {
     let define = "from notegrad.jit import trace\n@trace\ndef step(images, labels, *, model, opt):\n    \

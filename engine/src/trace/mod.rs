@@ -2,8 +2,8 @@
 //!
 //! This file holds the hooks into op application and the reverse walk; `tree` what was recorded, `call` one running call,
 //! `matching` and `recording` what it does with an op, `walk` reverse walks as single events, `segment` the compiled
-//! stretches, `deferred` those that failed, `traced` the handle that callers use, `alone` runs without the body, `latest` what one
-//! looks at afterwards.
+//! stretches, `deferred` those that failed, `traced` the handle that callers use, `alone` runs without the body, `pace` whether tracing
+//! pays, `latest` what one looks at afterwards.
 //!
 //! **Invariant:** a value that anyone can still read is delivered before the trace lets go of it, so a traced call never
 //! returns what the eager call would not.
@@ -15,6 +15,7 @@ mod departure;
 mod identity;
 mod latest;
 mod matching;
+mod pace;
 mod recording;
 mod segment;
 mod traced;
@@ -41,6 +42,7 @@ pub use alone::{Alone, Now, Ran};
 pub use call::Stats;
 pub use departure::{Departure, just_departed, just_refused};
 pub use latest::{Compiled, Given, Latest, Left, Place};
+pub use pace::{Pace, Turn, Verdict};
 pub use traced::{Call, Excluded, Finished, Following, Options, Path, Traced, exclude};
 pub use tree::ArgSpec;
 

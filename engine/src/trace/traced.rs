@@ -36,6 +36,8 @@ pub struct Options {
     pub max_branches: usize,
     /// Ops that one graph may have which is built without running anything.
     pub max_ops: usize,
+    /// Traced also where the body is quicker as it was written: see [`super::Pace`]. The caller looks at this.
+    pub always: bool,
     /// Kinds of arguments that are kept; the one that was not used for the longest time makes room for another.
     pub max_signatures: usize,
 }
@@ -50,6 +52,7 @@ impl Default for Options {
             max_branches: 64,
             max_ops: MOST_STEPS,
             max_signatures: 64,
+            always: false,
         }
     }
 }

@@ -7,6 +7,7 @@ mod join;
 mod pattern;
 mod statement;
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -165,6 +166,7 @@ impl<'a> Compiler<'a> {
             branches: unit.branches,
             keywords: unit.keywords,
             caches: (0..=unit.n_caches).map(|_| Cache::default()).collect(),
+            short_lived: Cell::default(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Running a part of a function as a frame of its own: from one operation to another, over copies of the locals.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::rc::Rc;
 
 use super::apart::Apart;
@@ -135,6 +136,7 @@ pub(super) fn with_ops(code: &Code, ops: Vec<Op>) -> Rc<Code> {
         branches: code.branches.clone(),
         keywords: code.keywords.clone(),
         plain_count: None,
+        short_lived: Cell::default(),
     })
 }
 

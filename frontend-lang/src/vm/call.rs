@@ -102,6 +102,14 @@ impl Cx {
                 }
                 _ => self.call_generally(&callee, first_arg, return_to, &[]),
             },
+            Value::Object(ref it) if self.mode == Mode::Eager => match it.stands_for() {
+                Some(func) if func.code.takes_plainly(self.machine.stack.len() - first_arg) => {
+                    self.push_plain(func, first_arg, return_to, false)?;
+                    Ok(true)
+                }
+                Some(func) => self.push_func(func, first_arg, return_to, FrameKind::Call),
+                None => self.call_generally(&callee, first_arg, return_to, &[]),
+            },
             _ => self.call_generally(&callee, first_arg, return_to, &[]),
         }
     }

@@ -33,6 +33,7 @@ pub(super) static MAGIC: Magic = Magic {
             name: "--without-host",
             help: "of functions: what prevents a run without the body is an error at its line",
         },
+        Arg::Switch { name: "--always", help: "trace also what is quicker as it was written" },
         Arg::Flag {
             name: "--opt-level",
             value: "N",
@@ -125,6 +126,7 @@ fn options(args: &Args) -> Result<Options, MagicError> {
     Ok(Options {
         symbolic: args.switch("--symbolic"),
         capture_as_const: args.switch("--capture-as-const"),
+        always: args.switch("--always"),
         opt_level,
         ..Options::default()
     })

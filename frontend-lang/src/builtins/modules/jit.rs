@@ -22,11 +22,12 @@ static FUNCTIONS: &[NativeFn] = &[
     function(
         "trace",
         "function=None, *, symbolic=False, capture_as_const=False, record_only=False, opt_level=3, \
-         symbolic_shape=True, profiling=False, without_host=None",
+         symbolic_shape=True, profiling=False, without_host=None, always=False",
         "Compiles a function into static graphs. Positional tensors are inputs, keyword arguments are everything else. \
          The first call records; later calls run the body, match it with the recording and take results from the plan. \
          The plan runs without the body once that is known to be the same. With without_host=True what prevents it (prints, values \
-         read, lists that grow) is an error at its line; with without_host=False the body always runs.",
+         read, lists that grow) is an error at its line; with without_host=False the body always runs. Where calls are quicker \
+         as the function was written, which is found out by timing some, they run so; with always=True they are traced nevertheless.",
         trace,
     ),
     function(
@@ -46,6 +47,7 @@ fn trace(cx: &mut Cx, args: Args<'_>) -> Res {
         capture_as_const: cx.truth(&args[2])?,
         record_only: cx.truth(&args[3])?,
         opt_level: args.int(4)?.unsigned_abs().min(3) as u8,
+        always: cx.truth(&args[8])?,
         ..Options::default()
     };
     let without_host = match args.opt(7) {
