@@ -28,6 +28,8 @@ pub struct TensorObj {
     grad: RefCell<Option<Rc<TensorObj>>>,
     /// It had a gradient, which was taken away.
     grad_cleared: Cell<bool>,
+    /// It is the gradient of another tensor, or was.
+    was_grad: Cell<bool>,
     base: RefCell<Option<Box<Base>>>,
     version: Cell<u32>,
     /// How many views look at it.
@@ -152,11 +154,23 @@ impl TensorObj {
 
     fn make(tensor: Tensor, base: Option<Box<Base>>, look: Look) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
-        let (hooks, version, views, grad_cleared, _memory) = Default::default();
+        let (hooks, version, views, grad_cleared, was_grad, _memory) = Default::default();
         let depth = base.as_ref().map_or(0, |it| it.object.depth + 1);
         let look = Cell::new(look);
         let base = RefCell::new(base);
-        TensorObj { value, grad, grad_cleared, base, version, views, look, hooks, depth, _memory }
+        TensorObj {
+            value,
+            grad,
+            grad_cleared,
+            was_grad,
+            base,
+            version,
+            views,
+            look,
+            hooks,
+            depth,
+            _memory,
+        }
     }
 
     /// A view of `object` whose value is `tensor` now.
@@ -322,8 +336,16 @@ impl TensorObj {
     /// Replaces the gradient.
     pub fn set_grad(&self, grad: Option<Rc<TensorObj>>) {
         let is_gone = grad.is_none();
+        if let Some(grad) = &grad {
+            grad.was_grad.set(true);
+        }
         let before = self.grad.replace(grad);
         self.grad_cleared.set(is_gone && (before.is_some() || self.grad_cleared.get()));
+    }
+
+    /// Whether it is the gradient of another tensor, or was.
+    pub(crate) fn was_grad(&self) -> bool {
+        self.was_grad.get()
     }
 
     /// Makes a tensor of the program the gradient: others may see it.

@@ -310,6 +310,11 @@ impl Alone {
         let world = World::of(&asked.roots);
         give_up(tracking);
         let world = world?;
+        if asked.has_gradient_of(&world) {
+            return Err(refused_here(
+                "an argument is the gradient of a tensor that it finds; pass a clone()".to_owned(),
+            ));
+        }
         let sharing = asked.sharing(&world);
         let (ways, numbers) = (Vec::new(), Vec::new());
         let (latest, given) = (Cell::new(0), RefCell::default());

@@ -160,6 +160,18 @@ impl<'a> Asked<'a> {
         }
     }
 
+    /// Whether an argument shows elements of the gradient of a tensor of this world.
+    pub(super) fn has_gradient_of(&self, world: &World) -> bool {
+        let is_one = |it: &Value| match it {
+            Value::Tensor(it) => {
+                let root = TensorObj::root(it);
+                root.was_grad() && world.whose_grad(&root).is_some()
+            }
+            _ => false,
+        };
+        self.passed.iter().any(is_one)
+    }
+
     pub(super) fn sharing(&self, world: &World) -> Vec<Shared> {
         let tensors = &self.inputs.tensors;
         let shared = |at: usize| {
@@ -197,7 +209,9 @@ impl Way {
 
 impl Variant {
     pub(super) fn is_for(&self, asked: &Asked<'_>) -> bool {
-        self.world.is(&asked.roots) && self.sharing == asked.sharing(&self.world)
+        self.world.is(&asked.roots)
+            && self.sharing == asked.sharing(&self.world)
+            && !asked.has_gradient_of(&self.world)
     }
 
     /// What a call has shown about numbers, and whether an earlier one has shown the same.

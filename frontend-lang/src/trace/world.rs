@@ -95,7 +95,7 @@ impl World {
         match self.tensors.len() == n_tensors || self.has_own_grads() {
             true => Ok(()),
             false => Err(refused(
-                "the .grad of a tensor is a view of another tensor, or that of two; give each a .grad of its own",
+                "the .grad of a tensor is a view of another tensor, or that of two, or found by another way too; give each a .grad of its own",
             )),
         }
     }
@@ -128,12 +128,14 @@ impl World {
         self.nodes.iter().all(|it| it.object().is_some())
     }
 
-    /// Whether each gradient is that of one tensor, and no view.
+    /// Whether each gradient is that of one tensor, no view, and found by no other way.
     fn has_own_grads(&self) -> bool {
         let mut seen = FxHashSet::default();
         let mut is_own = |it: Rc<TensorObj>| {
             it.grad().is_none_or(|grad| {
-                grad.base_object().is_none() && seen.insert(Rc::as_ptr(&grad).addr())
+                let address = Rc::as_ptr(&grad).addr();
+                let is_found = self.addresses.contains(&address);
+                !is_found && grad.base_object().is_none() && seen.insert(address)
             })
         };
         let all_own = self.tensors.iter().filter_map(Weak::upgrade).all(&mut is_own);
