@@ -201,15 +201,15 @@ fn status_tells_what_prevents_runs_without_the_body() {
 #[test]
 fn status_tells_what_runs_as_it_was_written() {
     let define = "import torch\nx = torch.ones(3)\ndef f(a):\n    return a + x";
-    let calls =
-        "%trace\nfor at in range(300):\n    y = f(x)\nfor at in range(300):\n    y = x + at";
-    let status = shown(&[define, "%trace f", calls, "%trace status"]);
-    for name in ["cell 3, loop at line 4", "cell 3, loop at line 2"] {
+    let (calls, steps) =
+        ("for at in range(300):\n    y = f(x)", "%trace\nfor at in range(300):\n    y = x + at");
+    let status = shown(&[define, "%trace f", calls, steps, "%trace status"]);
+    for name in ["f ", "cell 4, loop at line 2"] {
         let row = status.lines().find(|it| it.starts_with(name)).unwrap_or_default();
         assert!(row.contains("runs as written: traced, a call takes"), "{name}\n{status}");
     }
-    let always = calls.replace("%trace", "%trace --always");
-    let status = shown(&[define, &always, "%trace status"]);
+    let steps = steps.replace("%trace", "%trace --always");
+    let status = shown(&[define, "%trace f --always", calls, &steps, "%trace status"]);
     assert!(!status.contains("as written"), "{status}");
 }
 

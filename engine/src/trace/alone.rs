@@ -93,15 +93,8 @@ fn only_end(tree: &Tree) -> Result<StepId> {
 }
 
 impl Alone {
-    /// Runs it. After an error the random numbers stand where they stood.
-    pub fn run(&self, args: &[Tensor], now: &Now<'_>) -> Result<Ran> {
-        let ran = self.rehearse(args, now)?;
-        self.count();
-        Ok(ran)
-    }
-
     /// Counts a run as a call that replayed all of its path.
-    fn count(&self) {
+    pub fn count(&self) {
         let recorded = &mut *self.traced.0.borrow_mut();
         recorded.stats.calls += 1;
         recorded.stats.segments += 1;
@@ -135,8 +128,8 @@ impl Alone {
         recorded.ended = Some(ended);
     }
 
-    /// As [`Alone::run`], beside a call that is counted by itself.
-    pub fn rehearse(&self, args: &[Tensor], now: &Now<'_>) -> Result<Ran> {
+    /// Runs it; nothing is stored and nothing is counted. After an error the random numbers stand where they stood.
+    pub fn run(&self, args: &[Tensor], now: &Now<'_>) -> Result<Ran> {
         flush()?;
         let fed = self.feeds.iter().map(|it| match it {
             Feed::Arg(at) => args.get(*at).map(Tensor::detach),

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustc_hash::FxHashMap;
 
 use super::Departure;
-use super::Place;
 use super::departure::note_refusal;
 use super::identity::{Key, Slot};
 use super::recording::reads_values;
 use super::segment;
 use super::traced::{Following, Options};
 use super::tree::{End, Followed, ROOT, Ref, StepId, Stored, Tree};
+use super::{Place, READS_ALONG};
 use crate::graph::Phase;
 use crate::pending::Pending;
 use crate::tape::{self, Mark};
@@ -187,6 +187,9 @@ impl State {
 
     /// A body that may be left out looks at elements.
     pub(super) fn may_read(&mut self) -> Result<()> {
+        if READS_ALONG.get() {
+            return Ok(());
+        }
         self.refuse(
             "the value of a tensor is read here, and a run without the body cannot do that; return the tensor and \
              read it outside, or trace without without_host=True",

@@ -34,7 +34,7 @@ mod training_tests;
 mod walk_tests;
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -63,6 +63,16 @@ type Active = Rc<RefCell<State>>;
 
 thread_local! {
     static ACTIVE: RefCell<Option<Active>> = const { RefCell::new(None) };
+    static READS_ALONG: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Reads elements in a body that may be left out later, where the caller sees to it that a run without the body reads them too: among the
+/// results that are told to [`Call::finish_storing`] is the tensor.
+pub fn reading_along<R>(read: impl FnOnce() -> R) -> R {
+    let before = READS_ALONG.replace(true);
+    let res = read();
+    READS_ALONG.set(before);
+    res
 }
 
 /// Whether op applications on this thread go through a trace.

@@ -10,20 +10,19 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use engine::Tensor;
 use engine::apply::anomaly::{self, Watch};
 use engine::random;
 use engine::trace::Following;
 
-use super::follow::{Follow, Followed, LOOK, looked};
+use super::TracedFn;
+use super::follow::{Follow, Followed, LOOK, looked, read_early};
 use super::node::Node;
 use super::notice::line_of;
 use super::numbers::{Found, Tracking, Tracks};
 use super::prevented::Prevented;
-use super::template::{Maker, Template, refused_here, tensors};
+use super::template::{Given, refused_here};
 use super::variant::{Asked, Before, Variant, Way};
 use super::world::World;
-use super::{TracedFn, collect_tensors};
 use crate::cx::Mode;
 use crate::native::*;
 use crate::value::Value;
@@ -243,11 +242,12 @@ impl Alone {
         asked: &Asked<'_>,
         variant: &Variant,
     ) -> Answer {
-        let Some((way, numbers)) = variant.way(cx, asked) else {
+        let Some((way, mut numbers)) = variant.way(cx, asked) else {
             return Answer::Unknown;
         };
-        match variant.ran(asked, way, &numbers) {
-            Ok(ran) => {
+        match variant.ran(cx, asked, way, &mut numbers) {
+            Ok(None) => Answer::Unknown,
+            Ok(Some(ran)) => {
                 let res = variant.commit(cx, asked, (way, &numbers), ran);
                 self.attempts.succeeded();
                 self.n_runs.set(self.n_runs.get() + 1);
@@ -354,6 +354,9 @@ impl Alone {
         mut variant: Variant,
         strict: bool,
     ) -> Res {
+        if strict {
+            self.tracks.follow_reads();
+        }
         let refuses_looks = strict && self.n_looks.get() >= MOST_FOLLOWED;
         let tracking = self.tracks.plant(&asked.numbers, refuses_looks);
         let numbers_vary = tracking.is_some();
@@ -375,10 +378,13 @@ impl Alone {
         }
         let args = CallArgs { positional: &tracked, keywords: &named };
         let n_tensors = variant.world.n_tensors();
-        let Followed { res, refused, line, world, tracking } =
-            self.run_body(cx, &function.func, args, &mut variant, tracking, strict);
+        let Followed { res, given, refused, line, world, tracking } =
+            self.run_body(cx, &function.func, (args, &positional), &mut variant, tracking, strict);
         variant.world = world;
-        let refused = refused.or_else(|| call.refused().map(Raised::from));
+        let is_read_early = tracking.as_ref().is_some_and(Tracking::is_read_early);
+        let refused = refused
+            .or_else(|| is_read_early.then(read_early))
+            .or_else(|| call.refused().map(Raised::from));
         let value = match (res, refused.clone().filter(|_| strict)) {
             (Ok(value), None) => value,
             (Ok(_), Some(refused)) => {
@@ -391,13 +397,16 @@ impl Alone {
                 return Err(instead(raised, refused));
             }
         };
-        let mut given = Given::of(&value, &positional, &variant.world);
+        let mut given =
+            given.unwrap_or_else(|| Given::of(&value, &positional, &variant.world, None));
         let stores = variant.stores(asked, &mut before);
         let finished = call.finish_storing(&given.results, Some(&stores));
         drop(stores);
+        let has_read = refused.is_some() && !strict;
         let fed = finished.as_ref().map_or(&[][..], |it| &it.fed);
         let looked_at = tracking.as_ref().and_then(Tracking::looked_at);
         let has_refused = tracking.as_ref().is_some_and(Tracking::has_refused);
+        let strays = tracking.as_ref().map_or_else(Vec::new, Tracking::strays);
         let numbers = tracking.map_or_else(Found::default, |it| it.finish(fed));
         let finished = finished?;
         if has_refused {
@@ -418,7 +427,13 @@ impl Alone {
         if let Some(refused) = refused {
             given.template = Err(refused);
         }
-        let shown = shown(function, asked, &variant, before, (given, numbers), is_confirmed);
+        let mut shown = shown(function, asked, &variant, before, (given, numbers), is_confirmed);
+        if shown.is_err() && has_read && self.tracks.follow_reads() {
+            shown = Ok(Shown::Unconfirmed);
+        }
+        if shown.is_ok() && !strays.is_empty() {
+            shown = Ok(Shown::Change);
+        }
         match &shown {
             Err(refused) => self.prevented.note(refused, line),
             Ok(Shown::Unconfirmed) if !are_known && looked_at.is_some() => {
@@ -427,7 +442,7 @@ impl Alone {
             }
             Ok(_) => self.n_looks.set(0),
         }
-        self.learn(variant, shown, strict)?;
+        self.learn(variant, shown, strays, strict)?;
         Ok(value)
     }
 
@@ -436,7 +451,7 @@ impl Alone {
         &self,
         cx: &mut Cx,
         func: &Value,
-        args: CallArgs<'_>,
+        (args, positional): (CallArgs<'_>, &[Value]),
         variant: &mut Variant,
         tracking: Option<Tracking>,
         strict: bool,
@@ -444,7 +459,7 @@ impl Alone {
         let watched = self.changing.borrow().iter().filter_map(Node::again).collect();
         let world = std::mem::take(&mut variant.world);
         let follow = Follow::new(world, watched, tracking, strict);
-        cx.following(follow, |cx| cx.call_with(func, args))
+        cx.following(follow, positional, |cx| cx.call_with(func, args))
     }
 
     /// Keeps what a followed call has shown. An error if that has to be a way.
@@ -452,6 +467,7 @@ impl Alone {
         &self,
         mut variant: Variant,
         shown: Result<Shown, Raised>,
+        strays: Vec<Node>,
         strict: bool,
     ) -> Result<(), Raised> {
         match shown {
@@ -468,7 +484,7 @@ impl Alone {
                 }
             }
             Ok(Shown::Change) => {
-                let is_new = self.note_changes(&variant.world, strict);
+                let is_new = self.note_changes(&variant.world, strays, strict);
                 if strict {
                     return Ok(());
                 }
@@ -492,11 +508,12 @@ impl Alone {
     }
 
     /// A call has left changed what it found: numbers are followed from the next attempt on, of other things that sees at which line.
-    /// Whether there are new numbers to follow.
-    fn note_changes(&self, world: &World, strict: bool) -> bool {
+    /// `strays` hold numbers in places that were not followed. Whether there are new numbers to follow.
+    fn note_changes(&self, world: &World, strays: Vec<Node>, strict: bool) -> bool {
         let changed: Vec<Node> = world.changed().collect();
-        let is_new = self.tracks.grow(&changed);
-        let what = changed.first().map_or(STATE_OF_TENSORS.to_owned(), Node::described);
+        let is_new = [self.tracks.grow(&changed), self.tracks.grow(&strays)].contains(&true);
+        let first = changed.first().or(strays.first());
+        let what = first.map_or(STATE_OF_TENSORS.to_owned(), Node::described);
         self.prevented.say(&format!("it changes {what}"), None);
         match strict {
             true => self.changing.borrow_mut().extend(changed),
@@ -516,28 +533,6 @@ fn give_up(tracking: Option<Tracking>) {
 /// Whether the body runs whatever is known: the first NaN is looked for, and named with the line that made it, or nothing is computed.
 fn needs_body(cx: &Cx) -> bool {
     anomaly::watch() != Watch::Nothing || !cx.devices.is_cpu()
-}
-
-/// What a body gave.
-struct Given {
-    /// As a form for what a graph gives, or why it has none.
-    template: Result<Template, Raised>,
-    /// The tensors that a graph has to give for it.
-    made: Vec<Value>,
-    results: Vec<Tensor>,
-}
-
-impl Given {
-    fn of(value: &Value, args: &[Value], world: &World) -> Self {
-        let mut maker = Maker::new(args, world);
-        let template = maker.template(value);
-        let made = maker.results;
-        let results = match template.is_ok() {
-            true => tensors(&made),
-            false => collect_tensors(value),
-        };
-        Self { template, made, results }
-    }
 }
 
 /// What a call has shown that began with these variables.

@@ -6,6 +6,7 @@ use engine::trace::just_refused;
 use super::node::{Node, can_change};
 use super::notice::line_of;
 use super::numbers::Tracking;
+use super::template::Given;
 use super::world::World;
 use crate::bytecode::{Code, Op};
 use crate::check::native::acts_outside;
@@ -30,12 +31,16 @@ pub(crate) struct Follow {
     place: Option<Span>,
     /// The numbers that it is followed with.
     pub(super) tracking: Option<Tracking>,
+    /// Frames below its own.
+    n_frames: usize,
 }
 
 /// A body that ran under [`Cx::following`].
 pub(super) struct Followed {
     /// What it gave.
     pub(super) res: Res,
+    /// The same as what a graph has to give, where the body was followed to its end with numbers.
+    pub(super) given: Option<Given>,
     /// What was refused, which it may have caught.
     pub(super) refused: Option<Raised>,
     /// Line of the cell at which that was, or at which it did what the engine refuses.
@@ -48,6 +53,13 @@ pub(super) struct Followed {
 
 /// What is said of a look at a number that differs from call to call.
 pub(super) const LOOK: &str = "a number that differs from call to call is looked at here";
+
+/// What is said where the element of a tensor has to be known before the graph has run.
+pub(super) fn read_early() -> Raised {
+    let problem = "without_host=True: the value of a tensor is read here, before a run without the body could know it; \
+                   compute with the tensor instead of its item(), or trace without without_host=True";
+    Raised::new(&TRACE_ERROR, problem)
+}
 
 /// The same as an error.
 pub(super) fn looked() -> Raised {
@@ -75,22 +87,30 @@ impl Cx {
     pub(super) fn following(
         &mut self,
         follow: Follow,
+        args: &[Value],
         body: impl FnOnce(&mut Cx) -> Res,
     ) -> Followed {
         let mode = std::mem::replace(&mut self.mode, Mode::Follow);
         let outer = std::mem::replace(&mut self.follow, follow);
+        self.follow.n_frames = self.machine.frames.len();
         let mut res = body(self);
         self.mode = mode;
         let mut found = self.follow.world.objects();
-        match (&mut res, &self.follow.tracking) {
-            (Ok(value), Some(tracking)) => tracking.make_plain(value),
+        let mut given = None;
+        match (&res, &self.follow.tracking) {
+            (Ok(value), Some(tracking)) => {
+                given = Some(Given::of(value, args, &self.follow.world, Some(tracking)));
+            }
             (Err(raised), Some(_)) => found.push(raised.value().clone()),
             (_, None) => {}
         }
         let tracking = self.end_tracking(found);
+        if let (Ok(value), Some(tracking), Some(given)) = (&mut res, &tracking, &given) {
+            tracking.make_plain(value, given.template.is_ok());
+        }
         let Follow { refused, place, world, .. } = std::mem::replace(&mut self.follow, outer);
         let line = place.and_then(|it| line_of(self, it));
-        Followed { res, refused, line, world, tracking }
+        Followed { res, given, refused, line, world, tracking }
     }
 
     /// Operation `at` is about to run.
@@ -101,7 +121,13 @@ impl Cx {
             self.note_place();
         }
         if self.follow.tracking.is_some() {
-            self.track_op(code.ops[at], code.locals.len());
+            let is_last = self.machine.frames.len() == self.follow.n_frames + 1
+                && matches!(code.ops.get(at + 1), Some(Op::Return));
+            match code.ops[at] {
+                // The tuple that the body gives.
+                Op::Tuple(_) if is_last => {}
+                op => self.track_op(op, code.locals.len()),
+            }
         }
         match code.ops[at] {
             // What a program's own functions find is known before they run.
@@ -135,12 +161,14 @@ impl Cx {
         ))
     }
 
-    /// The operation before this one has run; an error if it looked at a number that differs from call to call, and that must not be.
+    /// The operation before this one has run; an error if it looked at a number that differs from call to call, and that must not be, or at one
+    /// that only a graph gives.
     fn refuse_look(&mut self) -> Result<(), Raised> {
-        if self.follow.tracking.as_ref().is_none_or(|it| !it.has_refused()) {
-            return Ok(());
+        match &self.follow.tracking {
+            Some(it) if it.is_read_early() => self.refuse(read_early()),
+            Some(it) if it.has_refused() => self.refuse(looked()),
+            _ => Ok(()),
         }
-        self.refuse(looked())
     }
 
     /// An error if a native acts outside of the program, or depends on what is there.

@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use engine::Tensor;
 
+use super::collect_tensors;
 use super::node::Anchor;
+use super::numbers::{Operand, Tracking};
 use super::world::World;
 use crate::cx::Cx;
 use crate::error::Raised;
@@ -26,19 +28,23 @@ pub(super) enum Template {
     Result(usize),
     /// The gradient of tensor `.0` of the world.
     Grad(usize),
+    /// A number that is computed anew.
+    Number(Operand),
     Tuple(Vec<Template>),
     List(Vec<Template>),
     Dict(Vec<(Value, Template)>),
 }
 
 /// What templates are made with.
-pub(super) struct Maker<'a> {
+struct Maker<'a> {
     /// The tensor arguments.
     pub(super) args: &'a [Value],
     /// What was there before the call.
     pub(super) world: &'a World,
     /// Tensors that the graph has to give, in order.
     pub(super) results: Vec<Value>,
+    /// The numbers that the body was followed with.
+    tracking: Option<&'a Tracking>,
     /// Containers that hold what is looked at now.
     depth: usize,
 }
@@ -53,15 +59,51 @@ pub(super) struct Filling<'a> {
     pub(super) results: &'a [Value],
     /// The gradient that a tensor of the world has now.
     pub(super) grad: &'a dyn Fn(usize) -> Option<Value>,
+    /// The numbers of this call.
+    pub(super) numbers: &'a [Value],
+}
+
+/// What a body gave.
+pub(super) struct Given {
+    /// As a form for what a graph gives, or why it has none.
+    pub(super) template: Result<Template, Raised>,
+    /// The tensors that a graph has to give for it.
+    pub(super) made: Vec<Value>,
+    /// Their values, and the tensors whose elements were read.
+    pub(super) results: Vec<Tensor>,
+}
+
+impl Given {
+    pub(super) fn of(
+        value: &Value,
+        args: &[Value],
+        world: &World,
+        tracking: Option<&Tracking>,
+    ) -> Self {
+        let mut maker = Maker::new(args, world, tracking);
+        let template = maker.template(value);
+        let made = maker.results;
+        let mut results = match template.is_ok() {
+            true => tensors(&made),
+            false => collect_tensors(value),
+        };
+        if template.is_ok() {
+            results.extend(tracking.into_iter().flat_map(Tracking::reads));
+        }
+        Self { template, made, results }
+    }
 }
 
 impl<'a> Maker<'a> {
-    pub(super) fn new(args: &'a [Value], world: &'a World) -> Self {
-        Self { args, world, results: Vec::new(), depth: 0 }
+    pub(super) fn new(args: &'a [Value], world: &'a World, tracking: Option<&'a Tracking>) -> Self {
+        Self { args, world, results: Vec::new(), tracking, depth: 0 }
     }
 
     /// The template of a returned value.
     pub(super) fn template(&mut self, value: &Value) -> Result<Template, Raised> {
+        if let Some(operand) = self.tracking.and_then(|it| it.origin(value)) {
+            return Ok(Template::Number(operand));
+        }
         if let Some(at) = self.args.iter().position(|it| it.is(value)) {
             return Ok(Template::Arg(at));
         }
@@ -151,6 +193,7 @@ impl Template {
             Self::Found(it) => it.get().unwrap_or(Value::None),
             Self::Arg(at) => with.args[*at].clone(),
             Self::Result(at) => with.results[*at].clone(),
+            Self::Number(it) => it.value(with.numbers),
             Self::Grad(of) => (with.grad)(*of).unwrap_or(Value::None),
             Self::Tuple(items) => Value::tuple(all(cx, items)?),
             Self::List(items) => Value::list(all(cx, items)?),
@@ -167,7 +210,7 @@ impl Template {
 }
 
 /// The tensors among the values that a graph has to give.
-pub(super) fn tensors(results: &[Value]) -> Vec<Tensor> {
+fn tensors(results: &[Value]) -> Vec<Tensor> {
     results.iter().filter_map(|it| it.as_tensor().map(|it| it.get())).collect()
 }
 

@@ -293,7 +293,7 @@ impl Variant {
         let left = random::swap_state(before.drawn.clone());
         let variable = |at: usize| before.values.get(at).cloned();
         let now = Now::with(&variable);
-        let ran = graph.rehearse(&asked.inputs.tensors, &now);
+        let ran = graph.run(&asked.inputs.tensors, &now);
         let drawn = random::swap_state(left.clone());
         let Ok(ran) = ran else { return false };
         let mut expected = before.values.clone();
@@ -402,13 +402,25 @@ impl Variant {
         way.graph.settle(&places, &self.given.borrow());
     }
 
-    /// What the graph gives; nothing is stored yet.
+    /// What the graph gives, and the numbers that come of it; nothing is stored yet. `None` if they show that the call goes another way.
     pub(super) fn ran(
         &self,
+        cx: &mut Cx,
         asked: &Asked<'_>,
         way: &Way,
-        numbers: &[Value],
-    ) -> engine::Result<Ran> {
+        numbers: &mut [Value],
+    ) -> engine::Result<Option<Ran>> {
+        let drawn = way.numbers.has_late_tests().then(random::state);
+        let ran = self.graph_ran(asked, way, numbers)?;
+        let reads = &ran.results[way.made.len()..];
+        let is_it = way.numbers.add_late(cx, numbers, reads).is_some();
+        if let Some(drawn) = drawn.filter(|_| !is_it) {
+            random::set_state(drawn);
+        }
+        Ok(is_it.then_some(ran))
+    }
+
+    fn graph_ran(&self, asked: &Asked<'_>, way: &Way, numbers: &[Value]) -> engine::Result<Ran> {
         let variable = |at: usize| match (way.slots[at], self.object(asked, way.slots[at])) {
             (Slot::Grad { of, .. }, None) => Some(self.world.tensor(of)?.get()),
             (_, object) => Some(object?.get()),
@@ -425,6 +437,7 @@ impl Variant {
         (way, numbers): (&Way, &[Value]),
         ran: Ran,
     ) -> Res {
+        way.graph.count();
         way.numbers.store(numbers);
         for (at, value) in ran.stored {
             self.store(asked, way.slots[at], value)?;
@@ -436,7 +449,8 @@ impl Variant {
         let made = way.made.iter().zip(&ran.results);
         let results: Vec<Value> = made.map(|(made, value)| made.object(value)).collect();
         let grad = |of: usize| self.grad(of).map(Value::Tensor);
-        way.template.filled(cx, &Filling { args: &asked.passed, results: &results, grad: &grad })
+        let filling = Filling { args: &asked.passed, results: &results, grad: &grad, numbers };
+        way.template.filled(cx, &filling)
     }
 
     fn remove(&self, slot: Slot) {

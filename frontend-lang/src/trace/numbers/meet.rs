@@ -59,8 +59,9 @@ impl Cx {
     pub(in crate::trace) fn end_tracking(&mut self, found: Vec<Value>) -> Option<Tracking> {
         let tracking = self.follow.tracking.take()?;
         sweep(found, true, &mut |spot, it| {
-            let plain = bare(it)?;
-            (!tracking.has_planted(spot)).then_some(plain)
+            let plain = bare(it).filter(|_| !tracking.has_planted(spot))?;
+            tracking.note_stray(spot);
+            Some(plain)
         });
         for it in self.machine.stack.iter_mut() {
             if let Some(plain) = bare(it) {
@@ -162,7 +163,16 @@ impl Cx {
         row: &'static NativeFn,
         args: &mut [Value],
     ) -> Option<Value> {
-        let recorder = self.follow.tracking.as_ref()?.recorder.clone();
+        let tracking = self.follow.tracking.as_ref()?;
+        let recorder = tracking.recorder.clone();
+        if let [Value::Tensor(it)] = args
+            && tracking.reads
+            && row.name == "item"
+            && !it.is_array()
+            && let Some(number) = recorder.read(&it.get())
+        {
+            return Some(number);
+        }
         let has_tracked = args.iter().any(holds_tracked);
         if has_tracked {
             if ASKS_FOR_TYPE.contains(&row.name) {

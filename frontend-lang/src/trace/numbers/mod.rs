@@ -14,6 +14,7 @@ mod spot;
 mod tracked;
 mod tracks;
 
+pub(in crate::trace) use slice::Operand;
 pub(super) use tracked::{is_tracked, kind_of};
 pub(crate) use tracks::Tracking;
 pub(super) use tracks::{Found, Tracks};

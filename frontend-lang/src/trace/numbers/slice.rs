@@ -22,6 +22,8 @@ pub(crate) enum Operand {
 pub(super) enum Step {
     /// What stands in that place when the call begins.
     Input(u32),
+    /// The element of a tensor that the graph gives: that many were read before it.
+    Read(u32),
     Binary(BinaryOp, Operand, Operand),
     Unary(UnaryOp, Operand),
     Call(&'static NativeFn, Vec<Operand>),
@@ -34,18 +36,30 @@ pub(super) enum Test {
     Is(u32, Value),
     Truth(u32, bool),
     Compare(CompareOp, Operand, Operand, bool),
+    /// What a function says of numbers: `math.isnan`.
+    Says(&'static NativeFn, Vec<Operand>, bool),
 }
 
-/// Steps in order, each with a number of the type that its results have, and tests.
+/// Steps in order, each with a number of the type that its results have, and tests. Those that come of what is read of tensors are *late*:
+/// they are known when the graph has run.
 #[derive(Clone, Default)]
 pub(crate) struct Slice {
     steps: Vec<(Step, Value)>,
+    is_late: Vec<bool>,
     tests: Vec<Test>,
 }
 
 impl Slice {
     /// Adds a step, which has given this number; its place.
     pub(super) fn add(&mut self, step: Step, value: Value) -> u32 {
+        let is_late = match &step {
+            Step::Input(_) => false,
+            Step::Read(_) => true,
+            Step::Binary(_, a, b) => self.is_late(a) || self.is_late(b),
+            Step::Unary(_, a) => self.is_late(a),
+            Step::Call(_, args) => args.iter().any(|it| self.is_late(it)),
+        };
+        self.is_late.push(is_late);
         self.steps.push((step, value));
         self.steps.len() as u32 - 1
     }
@@ -55,6 +69,28 @@ impl Slice {
         if !self.tests.iter().any(|it| it.is(&test)) {
             self.tests.push(test);
         }
+    }
+
+    /// Whether a number is known only when the graph has run.
+    pub(super) fn is_late(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Step(at) => self.is_late[*at as usize],
+            Operand::Plain(_) => false,
+            Operand::Row(all) => all.iter().any(|it| self.is_late(it)),
+        }
+    }
+
+    fn is_late_test(&self, test: &Test) -> bool {
+        match test {
+            Test::Is(at, _) | Test::Truth(at, _) => self.is_late[*at as usize],
+            Test::Compare(_, a, b, _) => self.is_late(a) || self.is_late(b),
+            Test::Says(_, args, _) => args.iter().any(|it| self.is_late(it)),
+        }
+    }
+
+    /// Whether what is read of tensors decides the way.
+    pub(super) fn has_late_tests(&self) -> bool {
+        self.tests.iter().any(|it| self.is_late_test(it))
     }
 
     /// The number that a step gave when it was added.
@@ -74,18 +110,43 @@ impl Slice {
             && self.tests.iter().zip(&other.tests).all(|(a, b)| a.is(b))
     }
 
-    /// The numbers of all steps for these inputs. `None` where the path would be another one, or something raises.
-    pub(in crate::trace) fn values(&self, cx: &mut Cx, inputs: &[Value]) -> Option<Vec<Value>> {
+    /// The numbers of all steps for these inputs, but for late ones. `None` where the path would be another one, or something raises.
+    pub(super) fn values(&self, cx: &mut Cx, inputs: &[Value]) -> Option<Vec<Value>> {
         let mut values = Vec::with_capacity(self.steps.len());
-        for (step, example) in &self.steps {
-            let value = step.value(cx, inputs, &values)?;
-            if discriminant(&value) != discriminant(example) {
-                return None;
-            }
-            values.push(value);
+        for ((step, example), is_late) in self.steps.iter().zip(&self.is_late) {
+            values.push(match is_late {
+                true => Value::Unbound,
+                false => step.value(cx, inputs, &values).filter(|it| is_like(it, example))?,
+            });
         }
-        self.tests.iter().all(|it| it.holds(cx, &values)).then_some(values)
+        let mut tests = self.tests.iter().filter(|it| !self.is_late_test(it));
+        tests.all(|it| it.holds(cx, &values)).then_some(values)
     }
+
+    /// Adds the late numbers, which come of these. `None` as in [`Slice::values`].
+    pub(super) fn add_late(
+        &self,
+        cx: &mut Cx,
+        values: &mut [Value],
+        reads: &[Value],
+    ) -> Option<()> {
+        for (at, (step, example)) in self.steps.iter().enumerate() {
+            if self.is_late[at] {
+                let value = match step {
+                    Step::Read(it) => reads.get(*it as usize).cloned(),
+                    other => other.value(cx, &[], values),
+                };
+                values[at] = value.filter(|it| is_like(it, example))?;
+            }
+        }
+        let mut tests = self.tests.iter().filter(|it| self.is_late_test(it));
+        tests.all(|it| it.holds(cx, values)).then_some(())
+    }
+}
+
+/// Whether both are numbers of one type.
+fn is_like(value: &Value, example: &Value) -> bool {
+    discriminant(value) == discriminant(example)
 }
 
 impl Operand {
@@ -103,39 +164,43 @@ impl Operand {
         match (self, other) {
             (Operand::Step(a), Operand::Step(b)) => a == b,
             (Operand::Plain(a), Operand::Plain(b)) => is_same(a, b),
-            (Operand::Row(a), Operand::Row(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is(b))
-            }
+            (Operand::Row(a), Operand::Row(b)) => are(a, b),
             _ => false,
         }
     }
+}
+
+fn call(cx: &mut Cx, row: &'static NativeFn, args: &[Operand], values: &[Value]) -> Res {
+    let args: Vec<Value> = args.iter().map(|it| it.value(values)).collect();
+    (row.run)(cx, Args::new(&args))
+}
+
+fn are(some: &[Operand], others: &[Operand]) -> bool {
+    some.len() == others.len() && some.iter().zip(others).all(|(a, b)| a.is(b))
 }
 
 impl Step {
     fn value(&self, cx: &mut Cx, inputs: &[Value], values: &[Value]) -> Option<Value> {
         let value = match self {
             Step::Input(at) => return inputs.get(*at as usize).cloned(),
+            // Those of the graph are there before.
+            Step::Read(_) => return None,
             Step::Binary(op, a, b) => cx.binary(*op, &a.value(values), &b.value(values)),
             Step::Unary(op, a) => cx.unary(*op, &a.value(values)),
-            Step::Call(row, args) => {
-                let args: Vec<Value> = args.iter().map(|it| it.value(values)).collect();
-                (row.run)(cx, Args::new(&args))
-            }
+            Step::Call(row, args) => call(cx, row, args, values),
         };
         value.ok()
     }
 
     fn is(&self, other: &Step) -> bool {
         match (self, other) {
-            (Step::Input(a), Step::Input(b)) => a == b,
+            (Step::Input(a), Step::Input(b)) | (Step::Read(a), Step::Read(b)) => a == b,
             (Step::Binary(op, a, b), Step::Binary(other, c, d)) => {
                 op == other && a.is(c) && b.is(d)
             }
             (Step::Unary(op, a), Step::Unary(other, b)) => op == other && a.is(b),
             (Step::Call(row, args), Step::Call(other, others)) => {
-                std::ptr::eq(*row, *other)
-                    && args.len() == others.len()
-                    && args.iter().zip(others).all(|(a, b)| a.is(b))
+                std::ptr::eq(*row, *other) && are(args, others)
             }
             _ => false,
         }
@@ -151,6 +216,9 @@ impl Test {
                 let found = cx.compare(*op, &a.value(values), &b.value(values));
                 matches!(found, Ok(Value::Bool(it)) if it == *is)
             }
+            Test::Says(row, args, is) => {
+                matches!(call(cx, row, args, values), Ok(Value::Bool(it)) if it == *is)
+            }
         }
     }
 
@@ -160,6 +228,9 @@ impl Test {
             (Test::Truth(a, is), Test::Truth(b, other)) => a == b && is == other,
             (Test::Compare(op, a, b, is), Test::Compare(other, c, d, was)) => {
                 op == other && a.is(c) && b.is(d) && is == was
+            }
+            (Test::Says(row, args, is), Test::Says(other, others, was)) => {
+                std::ptr::eq(*row, *other) && are(args, others) && is == was
             }
             _ => false,
         }

@@ -74,6 +74,11 @@ impl Spot {
         }
     }
 
+    /// The object that has the place.
+    pub(super) fn holder(&self) -> Option<Value> {
+        self.holder.get()
+    }
+
     /// What stands there.
     pub(in crate::trace) fn get(&self) -> Option<Value> {
         match (&self.key, self.holder.get()?) {

@@ -5,7 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::mem::Discriminant;
 use std::rc::Rc;
 
-use engine::Tensor;
+use engine::trace::reading_along;
+use engine::{DType, Tensor};
 
 use super::super::node::can_change;
 use super::slice::{Operand, Slice, Step, Test};
@@ -22,6 +23,10 @@ pub(crate) struct Recorder {
     slice: RefCell<Slice>,
     /// The numbers that were given to ops, with their steps.
     fed: RefCell<Vec<(Tensor, u32)>>,
+    /// The tensors whose elements were read, in order.
+    reads: RefCell<Vec<Tensor>>,
+    /// Whether what was read has to be known before the graph has run.
+    is_read_early: Cell<bool>,
     /// Tracked numbers are made no longer.
     is_closed: Cell<bool>,
     /// Whether a number was looked at that has to stay the same for that, and where first.
@@ -83,6 +88,8 @@ impl Recorder {
         Rc::new(Recorder {
             slice: RefCell::default(),
             fed: RefCell::default(),
+            reads: RefCell::default(),
+            is_read_early: Cell::new(false),
             is_closed: Cell::new(false),
             looked: Cell::new(false),
             place: Cell::new(None),
@@ -92,6 +99,31 @@ impl Recorder {
     /// A number that stood in place `at` when the call began.
     pub(super) fn input(self: &Rc<Self>, at: u32, value: &Value) -> Value {
         self.track(Step::Input(at), value.clone())
+    }
+
+    /// The one element of a tensor; `None` where that is no number, or there is another number of elements.
+    pub(super) fn read(self: &Rc<Self>, tensor: &Tensor) -> Option<Value> {
+        if self.is_closed.get() || tensor.numel() != 1 {
+            return None;
+        }
+        let dtype = tensor.dtype();
+        if dtype == DType::Bool || dtype.is_complex() {
+            return None;
+        }
+        let number = convert::number(reading_along(|| tensor.item()).ok()?);
+        let mut reads = self.reads.borrow_mut();
+        reads.push(tensor.detach());
+        Some(self.track(Step::Read(reads.len() as u32 - 1), number))
+    }
+
+    /// The tensors that were read: a run without the body has to give them too.
+    pub(in crate::trace) fn reads(&self) -> Vec<Tensor> {
+        self.reads.borrow().clone()
+    }
+
+    /// Whether what was read has to be known before the graph has run: then the body cannot be left out.
+    pub(in crate::trace) fn is_read_early(&self) -> bool {
+        self.is_read_early.get()
     }
 
     fn track(self: &Rc<Self>, step: Step, value: Value) -> Value {
@@ -108,7 +140,7 @@ impl Recorder {
         value
     }
 
-    /// Calls a function that computes a number of numbers.
+    /// Calls a function that computes a number of numbers, or says whether something is so.
     pub(super) fn call(
         self: &Rc<Self>,
         cx: &mut Cx,
@@ -118,6 +150,10 @@ impl Recorder {
         let operands = args.iter().map(|it| self.row(it)).collect::<Option<Vec<_>>>()?;
         let plain: Vec<Value> = args.iter().map(|it| plain_by(it, &bare)).collect();
         let value = (row.run)(cx, Args::new(&plain)).ok()?;
+        if let (Value::Bool(is), false) = (&value, self.is_closed.get()) {
+            self.slice.borrow_mut().demand(Test::Says(row, operands, *is));
+            return Some(value);
+        }
         kind_of(&value)?;
         Some(self.track(Step::Call(row, operands), value))
     }
@@ -154,8 +190,13 @@ impl Recorder {
 
     /// The number has to be the same each time.
     fn fix(&self, step: u32, value: &Value) {
-        if !self.is_closed.get() {
-            self.slice.borrow_mut().demand(Test::Is(step, value.clone()));
+        if self.is_closed.get() {
+            return;
+        }
+        let mut slice = self.slice.borrow_mut();
+        match slice.is_late(&Operand::Step(step)) {
+            true => self.is_read_early.set(true),
+            false => slice.demand(Test::Is(step, value.clone())),
         }
     }
 
@@ -191,6 +232,9 @@ impl Recorder {
     /// The number as an operand of an op on tensors.
     pub(super) fn feed(value: &Value) -> Option<Value> {
         let it = tracked(value)?;
+        if it.recorder.slice.borrow().is_late(&it.operand()) {
+            return None;
+        }
         let number = Tensor::from_number(convert::as_number(&it.value)?);
         it.recorder.fed.borrow_mut().push((number.clone(), it.step));
         Some(Value::tensor(number))

@@ -1,6 +1,6 @@
 //! Which numbers are followed in a call, and what that has shown.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use engine::Tensor;
@@ -8,7 +8,7 @@ use engine::Tensor;
 use super::super::node::Node;
 use super::slice::{Operand, Slice};
 use super::spot::{Spot, spots, sweep};
-use super::tracked::{Recorder, bare, is_tracked, kind_of};
+use super::tracked::{Recorder, bare, is_tracked, kind_of, plain_by};
 use crate::cx::Cx;
 use crate::source::Span;
 use crate::tensor::convert;
@@ -20,9 +20,14 @@ const MOST: usize = 1024;
 /// Most places of one object that are followed.
 const MOST_OF_ONE: usize = 64;
 
-/// The places in which earlier calls left other numbers.
+/// The numbers that are followed.
 #[derive(Default)]
-pub(in crate::trace) struct Tracks(RefCell<Vec<Rc<Spot>>>);
+pub(in crate::trace) struct Tracks {
+    /// The places in which earlier calls left other numbers.
+    spots: RefCell<Vec<Rc<Spot>>>,
+    /// Whether elements that are read of tensors are followed too.
+    reads: Cell<bool>,
+}
 
 /// The places in which tracked numbers stand now.
 pub(crate) struct Tracking {
@@ -32,6 +37,10 @@ pub(crate) struct Tracking {
     pub(super) recorder: Rc<Recorder>,
     /// Whether a look at a tracked number is refused.
     refuses_looks: bool,
+    /// Whether elements that are read of tensors are tracked.
+    pub(super) reads: bool,
+    /// Objects in which tracked numbers were left in other places.
+    strays: RefCell<Vec<Value>>,
 }
 
 /// What a followed call has shown about its numbers.
@@ -48,7 +57,7 @@ pub(in crate::trace) struct Found {
 impl Tracks {
     /// Takes in all places of these objects in which numbers stand; whether some are new.
     pub(in crate::trace) fn grow(&self, changed: &[Node]) -> bool {
-        let mut known = self.0.borrow_mut();
+        let mut known = self.spots.borrow_mut();
         known.retain(|it| it.get().is_some());
         let n_known = known.len();
         for node in changed {
@@ -66,11 +75,19 @@ impl Tracks {
         known.len() > n_known
     }
 
-    /// Puts tracked numbers into the places, and makes some of these arguments. `None` where there are neither.
+    /// From now on the elements that a body reads of tensors are numbers that it is followed with; whether that is new.
+    pub(in crate::trace) fn follow_reads(&self) -> bool {
+        !self.reads.replace(true)
+    }
+
+    /// Puts tracked numbers into the places, and makes some of these arguments. `None` where there are neither, and none are read.
     pub(in crate::trace) fn plant(&self, args: &[Value], refuses_looks: bool) -> Option<Tracking> {
         let (spots, tracked, recorder) = (Vec::new(), Vec::new(), Recorder::new());
-        let mut tracking = Tracking { spots, args: tracked, recorder, refuses_looks };
-        for spot in &*self.0.borrow() {
+        let reads = self.reads.get();
+        let strays = RefCell::default();
+        let mut tracking =
+            Tracking { spots, args: tracked, recorder, refuses_looks, reads, strays };
+        for spot in &*self.spots.borrow() {
             let Some(number) = spot.get().filter(|it| kind_of(it).is_some() && !is_tracked(it))
             else {
                 continue;
@@ -81,7 +98,8 @@ impl Tracks {
         let first = tracking.spots.len() as u32;
         let numbered = (first..).zip(args);
         tracking.args = numbered.map(|(at, it)| tracking.recorder.input(at, it)).collect();
-        (!tracking.spots.is_empty() || !tracking.args.is_empty()).then_some(tracking)
+        let is_any = !tracking.spots.is_empty() || !tracking.args.is_empty() || reads;
+        is_any.then_some(tracking)
     }
 }
 
@@ -118,6 +136,16 @@ impl Tracking {
         }
     }
 
+    /// A tracked number was left in a place in which none was planted.
+    pub(super) fn note_stray(&self, spot: &Spot) {
+        self.strays.borrow_mut().extend(spot.holder());
+    }
+
+    /// The objects with such places. What is left there may be another number in the next call, also where it is now what it was.
+    pub(in crate::trace) fn strays(&self) -> Vec<Node> {
+        self.strays.borrow().iter().filter_map(|it| Node::of(it, &mut |_| {})).collect()
+    }
+
     /// Whether a tracked number was put into this place.
     pub(super) fn has_planted(&self, spot: &Spot) -> bool {
         self.spots.iter().any(|it| it.is(spot))
@@ -139,15 +167,30 @@ impl Tracking {
         self.recorder.place()
     }
 
-    /// Makes the numbers plain in what a body gives: they have to be the same each time, but for those in places that are followed.
-    pub(in crate::trace) fn make_plain(&self, value: &mut Value) {
-        if let Some(plain) = Recorder::plain(value) {
-            *value = plain;
-        }
+    /// Makes the numbers plain in what a body gives. Those in places that are followed stay; if others are not `known` to be computed anew,
+    /// they have to be the same each time.
+    pub(in crate::trace) fn make_plain(&self, value: &mut Value, known: bool) {
+        let plain = if known { bare } else { Recorder::plain };
+        *value = plain_by(value, &plain);
         sweep([value.clone()], true, &mut |spot, it| {
             let is_own = is_tracked(it) && !self.has_planted(spot);
-            is_own.then(|| Recorder::plain(it)).flatten()
+            is_own.then(|| plain(it)).flatten()
         });
+    }
+
+    /// Where a number comes from that a body gives; `None` for what is no tracked one.
+    pub(in crate::trace) fn origin(&self, value: &Value) -> Option<Operand> {
+        is_tracked(value).then(|| self.recorder.stored(value)).flatten()
+    }
+
+    /// The tensors whose elements were read.
+    pub(in crate::trace) fn reads(&self) -> Vec<Tensor> {
+        self.recorder.reads()
+    }
+
+    /// Whether one of these elements has to be known before the graph has run.
+    pub(in crate::trace) fn is_read_early(&self) -> bool {
+        self.recorder.is_read_early()
     }
 }
 
@@ -165,7 +208,24 @@ impl Found {
             && self.fed.iter().zip(&other.fed).all(|(a, b)| a.is(b))
     }
 
-    /// The numbers as they are before a call with these numbers as arguments, if its way is this one.
+    /// Whether what is read of tensors decides the way.
+    pub(in crate::trace) fn has_late_tests(&self) -> bool {
+        self.slice.has_late_tests()
+    }
+
+    /// Adds what comes of these elements, which the graph has given; `None` if the way is another one.
+    pub(in crate::trace) fn add_late(
+        &self,
+        cx: &mut Cx,
+        values: &mut [Value],
+        reads: &[Tensor],
+    ) -> Option<()> {
+        let number = |it: &Tensor| it.item().ok().map(convert::number);
+        let reads = reads.iter().map(number).collect::<Option<Vec<_>>>()?;
+        self.slice.add_late(cx, values, &reads)
+    }
+
+    /// The numbers as they are before a call with these numbers as arguments, if its way is this one; late ones are not among them.
     pub(in crate::trace) fn values(&self, cx: &mut Cx, args: &[Value]) -> Option<Vec<Value>> {
         let found = self.spots.iter().map(|it| it.get());
         let inputs = found.chain(args.iter().cloned().map(Some)).collect::<Option<Vec<_>>>()?;
