@@ -164,6 +164,7 @@ impl<'a> Buffers<'a> {
     }
 
     /// `len` bytes of a place, which begin where an element of `dtype` may.
+    #[inline(always)]
     fn region(&self, place: Place, len: usize, dtype: DType) -> Option<Region> {
         let (region, start) = match place {
             Place::Input(at) => (*self.inputs.get(at)?, 0),
@@ -175,6 +176,9 @@ impl<'a> Buffers<'a> {
         region.part(start, len).filter(|it| (it.as_ptr() as usize).is_multiple_of(dtype.size()))
     }
 
+    /// Inlined, as is [`Buffers::write`], so that what it gives is made where it stays: moved, it would be read in other words than it was
+    /// written in, and such a read has to wait for the writes.
+    #[inline(always)]
     fn read<'b>(&'b self, operand: &'b Operand) -> Option<Source<'b>> {
         match operand.place {
             Place::Number(number) => return Some(Source::Number(number)),
@@ -188,6 +192,7 @@ impl<'a> Buffers<'a> {
         Some(Source::View(unsafe { View::from_region(region, &operand.layout, operand.dtype) }))
     }
 
+    #[inline(always)]
     fn write<'b>(&'b self, target: &'b Target) -> Option<OutView<'b>> {
         if !matches!(target.place, Place::Arena(_) | Place::Output(_)) {
             return None;

@@ -201,19 +201,23 @@ impl Plan {
         mut each: impl FnMut(&Launch, &mut Buffers<'_>) -> Result<()>,
     ) -> Result<Vec<Tensor>> {
         let inputs = self.fitted(inputs)?;
-        let storages =
-            inputs.iter().map(|it| it.storage()).collect::<Result<SmallVec<[_; 16]>>>()?;
-        let numbers: SmallVec<[Option<Number>; 16]> =
-            inputs.iter().map(|it| it.as_number()).collect();
+        let mut storages: SmallVec<[Arc<Buffer>; 16]> = SmallVec::new();
+        let mut numbers: SmallVec<[Option<Number>; 16]> = SmallVec::new();
+        for it in &inputs {
+            storages.push(it.storage()?);
+            numbers.push(it.as_number());
+        }
         let mut kept = self.buffers()?;
         let mut arena = made(self.fullest, || Bytes::uninit(self.memory.peak))?;
-        let fed = inputs.iter().zip(&storages).map(|(tensor, buffer)| {
+        let mut fed: SmallVec<[_; 16]> = SmallVec::new();
+        for (tensor, buffer) in inputs.iter().zip(&storages) {
             let lowest = lowest(tensor.layout()) * tensor.dtype().size();
-            Ok((buffer.host()?, lowest))
-        });
-        let fed = fed.collect::<Result<SmallVec<[_; 16]>>>()?;
-        let consts = self.const_buffers.iter().map(|it| it.host());
-        let consts = consts.collect::<Result<SmallVec<[_; 16]>>>()?;
+            fed.push((buffer.host()?, lowest));
+        }
+        let mut consts: SmallVec<[&Bytes; 16]> = SmallVec::new();
+        for it in &self.const_buffers {
+            consts.push(it.host()?);
+        }
         let buffers = Buffers::new(
             fed.into_iter(),
             &numbers,
@@ -310,11 +314,14 @@ impl Work {
                 let (own, others) = inputs.split_at(inputs.len() - n_finishing);
                 let n_kept = prologue.as_ref().map_or(0, |it| it.n_outputs);
                 let (outputs, kept) = outputs.split_at_mut(outputs.len() - n_kept);
-                let views = own.iter().map(|it| match it {
-                    Source::View(view) => Ok(*view),
-                    Source::Number(_) | Source::Replaced => Err(outside()),
-                });
-                let views = views.collect::<Result<SmallVec<[View<'_>; 8]>>>()?;
+                // Filled where they stay, here and in `run_each`: vectors that are collected are moved, and these are large.
+                let mut views: SmallVec<[View<'_>; 8]> = SmallVec::new();
+                for it in own {
+                    match it {
+                        Source::View(view) => views.push(*view),
+                        Source::Number(_) | Source::Replaced => return Err(outside()),
+                    }
+                }
                 let call = Call { op, kernel, attrs, in_place: *in_place };
                 let mut run = |outputs: &mut [OutView<'a>], part: Part<'_>| match prologue {
                     None => call.run(&views, None, outputs, part),

@@ -269,14 +269,19 @@ fn tensor_parts(object: &Rc<TensorObj>, visit: &mut dyn FnMut(&Value)) {
         visit(&Value::Tensor(base));
     }
     object.hooks().iter().for_each(&mut *visit);
-    let value = object.peek();
     visit(&mark(|hasher| {
-        (value.dtype(), value.shape().as_ref(), value.layout().strides.as_ref()).hash(hasher);
+        let value = object.seen();
+        (value.dtype(), &**value.shape(), &*value.layout().strides).hash(hasher);
         (object.look() as u8, value.edge().map(|it| it.is_leaf())).hash(hasher);
         value.as_number().map(|it| format!("{it:?}")).hash(hasher);
     }));
     visit(&mark(|hasher| {
-        object.grad().map(|it| (it.peek().dtype(), it.peek().shape().to_vec())).hash(hasher);
+        let grad = object.grad();
+        grad.is_some().hash(hasher);
+        if let Some(grad) = grad {
+            let value = grad.seen();
+            (value.dtype(), &**value.shape()).hash(hasher);
+        }
     }));
 }
 
