@@ -1,12 +1,15 @@
-//! From lane operations to instructions: what is needed, in order, each result in a slot that is free.
+//! From lane operations to instructions: what is needed, in order, each result in a slot that is free. A product that one sum or
+//! difference needs is computed with it.
 
 use super::ssa::{Node, Ssa};
 use crate::cpu::features::Isa;
 use crate::cpu::lane::machine::{Code, Instr, Splat, SplatValue};
 use crate::cpu::lane::{
-    Kern, Lane, Mem, binary, convert, flag, select, select_compare, truth, unary, wrap,
+    Kern, Lane, Mem, WithProduct, binary, convert, flag, select, select_compare, truth, unary,
+    with_product, wrap,
 };
 use crate::dtype::Number;
+use crate::expr::BinOp;
 
 /// The code that leaves the outputs of a program in the output registers. `None` when an operation has no kernel.
 pub(super) fn assign(isa: Isa, ssa: &Ssa) -> Option<Code> {
@@ -15,6 +18,7 @@ pub(super) fn assign(isa: Isa, ssa: &Ssa) -> Option<Code> {
         isa,
         ssa,
         last_use: ssa.last_uses(),
+        products: vec![None; ssa.nodes.len()],
         place: vec![None; ssa.nodes.len()],
         free: Vec::new(),
         n_slots: 0,
@@ -23,6 +27,7 @@ pub(super) fn assign(isa: Isa, ssa: &Ssa) -> Option<Code> {
         instrs: Vec::new(),
         splats: Vec::new(),
     };
+    cx.join_products();
     for node in 0..ssa.nodes.len() {
         if cx.last_use[node].is_some() {
             cx.place_node(node)?;
@@ -39,6 +44,8 @@ struct Assignment<'a> {
     ssa: &'a Ssa,
     /// As [`Ssa::last_uses`] says.
     last_use: Vec<Option<usize>>,
+    /// For a sum or difference that computes a product itself what that is, with the operands of its kernel.
+    products: Vec<Option<(WithProduct, [u32; 4])>>,
     place: Vec<Option<u16>>,
     free: Vec<u16>,
     n_slots: usize,
@@ -62,8 +69,12 @@ impl Assignment<'_> {
             }
             Node::Param(lane, param) => self.splat(idx, lane, SplatValue::Param(param))?,
             node => {
-                let kern = self.kern(node)?;
-                let (list, n) = node.operands();
+                let (kern, (list, n)) = match (self.products[idx], node) {
+                    (Some((what, list)), Node::Binary(_, lane, ..)) => {
+                        (with_product(what, lane, self.isa)?, (list, 3))
+                    }
+                    _ => (self.kern(node)?, node.operands()),
+                };
                 let mut src = [0; 4];
                 for (at, &operand) in src.iter_mut().zip(&list[..n]) {
                     *at = self.place[operand as usize]?;
@@ -80,6 +91,53 @@ impl Assignment<'_> {
             }
         }
         Some(())
+    }
+
+    /// Finds products that are needed by one sum or difference alone: no instruction of their own computes them.
+    fn join_products(&mut self) {
+        let nodes = &self.ssa.nodes;
+        let mut uses = vec![0; nodes.len()];
+        self.ssa.outputs.iter().for_each(|it| uses[it.0 as usize] += 1);
+        for node in nodes.iter().zip(&self.last_use).filter(|it| it.1.is_some()).map(|it| it.0) {
+            let (list, n) = node.operands();
+            list[..n].iter().for_each(|&it| uses[it as usize] += 1);
+        }
+        for idx in 0..nodes.len() {
+            let Node::Binary(op @ (BinOp::Add | BinOp::Sub), lane, x, y) = nodes[idx] else {
+                continue;
+            };
+            let is_needed = self.last_use[idx].is_some() && lane != Lane::I64;
+            let product = |of: u32| match nodes[of as usize] {
+                Node::Binary(BinOp::Mul, it, a, b) if it == lane && uses[of as usize] == 1 => {
+                    // What is the same in every tile is computed once.
+                    let is_number = self.may_be_number(a) && self.may_be_number(b);
+                    (is_needed && !is_number).then_some([a, b])
+                }
+                _ => None,
+            };
+            let (what, mul, z, [a, b]) = match (op, product(x), product(y)) {
+                (BinOp::Add, Some(of), _) => (WithProduct::Add, x, y, of),
+                (BinOp::Add, None, Some(of)) => (WithProduct::AddTo, y, x, of),
+                (_, Some(of), _) => (WithProduct::Sub, x, y, of),
+                (_, None, Some(of)) => (WithProduct::SubFrom, y, x, of),
+                (_, None, None) => continue,
+            };
+            self.products[idx] = Some((what, [z, a, b, 0]));
+            self.last_use[mul as usize] = None;
+            for operand in [a, b] {
+                let last = &mut self.last_use[operand as usize];
+                *last = Some(last.unwrap_or(0).max(idx));
+            }
+        }
+    }
+
+    /// Whether a node may be a number that all elements have.
+    fn may_be_number(&self, idx: u32) -> bool {
+        match self.ssa.nodes[idx as usize] {
+            Node::Const(..) | Node::Param(..) => true,
+            Node::Convert { .. } => self.converts_input(idx as usize),
+            _ => false,
+        }
     }
 
     /// Numbers keep their slot for the whole run.

@@ -283,8 +283,46 @@ fn numbers_are_converted_once_for_all_tiles() {
         step("add", Ref::Step(0), Ref::Input(2)).unwrap(),
     ];
     let program = build(&[DType::F32, DType::F64, DType::F64], &steps, &[Ref::Step(1)]).unwrap();
-    // Each conversion has a slot of its own, so that its result stays; so has the product.
-    assert_eq!((program.code().len(), program.code().n_staying()), (4, 3));
+    // Each conversion has a slot of its own, so that its result stays; the sum computes the product itself.
+    assert_eq!((program.code().len(), program.code().n_staying()), (3, 2));
+}
+
+/// A product that one sum or difference needs is computed with it, and rounded by itself: numbers are such that a fused product would show.
+#[test]
+fn products_are_rounded_before_they_are_added() {
+    let n = 700;
+    let values =
+        |seed: f64| (0..n).map(|at| (f64::from(at) * seed).sin() + 1.0).collect::<Vec<_>>();
+    for dtype in [DType::F32, DType::F64, DType::F16, DType::I64] {
+        let of =
+            |seed| Tensor::from_converted(&values(seed), Shape::from([n as usize]), dtype).unwrap();
+        let (x, y, z) = (of(1.7), of(0.3), of(2.9));
+        let product = call("mul", &[x.clone(), y.clone()]);
+        let none = op("add").default_attrs();
+        let mul = Step::new(
+            op("mul"),
+            &Attrs::new(),
+            &[Ref::Input(0), Ref::Input(1)],
+            &[x.clone(), y.clone()],
+        )
+        .unwrap();
+        for (name, swapped) in [("add", false), ("add", true), ("sub", false), ("sub", true)] {
+            let (refs, operands) = match swapped {
+                false => ([Ref::Step(0), Ref::Input(2)], [product.clone(), z.clone()]),
+                true => ([Ref::Input(2), Ref::Step(0)], [z.clone(), product.clone()]),
+            };
+            let expected = call(name, &operands);
+            let last = Step::new(op(name), &none, &refs, &operands).unwrap();
+            let program = build(&[dtype; 3], &[mul.clone(), last], &[Ref::Step(1)]).unwrap();
+            let shape = Shape::from([n as usize]);
+            let mut bytes = Bytes::of(&shape, dtype).unwrap();
+            let sources = [source(&x).unwrap(), source(&y).unwrap(), source(&z).unwrap()];
+            let out = OutView::new(&mut bytes, &shape, dtype).unwrap();
+            run(&program, &sources, &mut [out], &program.param_values()).unwrap();
+            let got = Tensor::stored(bytes, Layout::contiguous(shape), dtype);
+            assert_eq!(bits(&got), bits(&expected), "{name} {swapped} of {dtype}");
+        }
+    }
 }
 
 #[test]

@@ -16,6 +16,38 @@ pub(crate) fn binary(op: BinOp, lane: Lane, isa: Isa) -> Option<Kern> {
     }
 }
 
+/// What is done with a product of floats and a third number `z`: it is rounded, and so is what comes of it, as by two kernels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WithProduct {
+    /// `a * b + z`
+    Add,
+    /// `z + a * b`
+    AddTo,
+    /// `a * b - z`
+    Sub,
+    /// `z - a * b`
+    SubFrom,
+}
+
+/// The kernel of that, whose operands are `z`, `a` and `b`; `None` for whole numbers.
+pub(crate) fn with_product(what: WithProduct, lane: Lane, isa: Isa) -> Option<Kern> {
+    macro_rules! of {
+        ($t:ty) => {
+            match what {
+                WithProduct::Add => lanes!(all isa, $t, |z, a, b| a * b + z),
+                WithProduct::AddTo => lanes!(all isa, $t, |z, a, b| z + a * b),
+                WithProduct::Sub => lanes!(all isa, $t, |z, a, b| a * b - z),
+                WithProduct::SubFrom => lanes!(all isa, $t, |z, a, b| z - a * b),
+            }
+        };
+    }
+    Some(match lane {
+        Lane::F32 => of!(f32),
+        Lane::F64 => of!(f64),
+        Lane::I64 => return None,
+    })
+}
+
 /// The kernel of `b if a != 0 else c`.
 pub(crate) fn select(lane: Lane, isa: Isa) -> Kern {
     match lane {

@@ -148,6 +148,19 @@ unsafe fn onto2<A: Plain, R: Plain>(dst: *mut u8, other: &[A], call: impl Fn(A, 
     }
 }
 
+/// As [`onto2`] with two others.
+///
+/// # Safety
+/// There are as many elements of both types, which have one size, at `dst` as the others have.
+#[inline(always)]
+unsafe fn onto3<A: Plain, R: Plain>(dst: *mut u8, a: &[A], b: &[A], call: impl Fn(A, A, A) -> R) {
+    let (from, to) = (dst.cast::<A>(), dst.cast::<R>());
+    for (at, (&y, &z)) in a.iter().zip(b).enumerate() {
+        // SAFETY: promised by the caller; an element is read before it is replaced.
+        unsafe { *to.add(at) = call(*from.add(at), y, z) };
+    }
+}
+
 /// Defines `$name`, which gives a loop over a function for an instruction set.
 macro_rules! versions {
     ($name:ident, $trait:ident, |$dst:ident, $src:ident, $n:ident, $A:ident, $R:ident, $F:ident| $body:expr) => {
@@ -222,6 +235,12 @@ versions!(onto_first, Map2, |dst, src, n, A, R, F| {
 versions!(onto_second, Map2, |dst, src, n, A, R, F| {
     onto2::<A, R>(dst, read(src[0], n), |y, x| F::call(x, y))
 });
+versions!(onto_first_of_three, Map3, |dst, src, n, A, R, F| {
+    onto3::<A, R>(dst, read(src[1], n), read(src[2], n), |x, y, z| F::call(x, y, z))
+});
+versions!(onto_second_of_three, Map3, |dst, src, n, A, R, F| {
+    onto3::<A, R>(dst, read(src[0], n), read(src[2], n), |y, x, z| F::call(x, y, z))
+});
 
 /// A kernel of a function that takes `A` and gives `R`.
 fn kern<A, R>(run: Loop, arity: usize) -> Kern {
@@ -246,7 +265,9 @@ pub(super) fn map2<A: Plain, R: Plain, F: Map2<A, R>>(isa: Isa) -> Kern {
 }
 
 pub(super) fn map3<A: Plain, R: Plain, F: Map3<A, R>>(isa: Isa) -> Kern {
-    kern::<A, R>(run3::<A, R, F>(isa), 3)
+    let places = || [onto_first_of_three::<A, R, F>(isa), onto_second_of_three::<A, R, F>(isa)];
+    let onto = fits::<A, R>().then(places).map_or([None; 2], |it| it.map(Some));
+    Kern { onto, ..kern::<A, R>(run3::<A, R, F>(isa), 3) }
 }
 
 pub(super) fn map4<A: Plain, R: Plain, F: Map4<A, R>>(isa: Isa) -> Kern {

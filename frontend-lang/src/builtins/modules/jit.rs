@@ -25,8 +25,8 @@ static FUNCTIONS: &[NativeFn] = &[
          symbolic_shape=True, profiling=False, without_host=None, always=False",
         "Compiles a function into static graphs. Positional tensors are inputs, keyword arguments are everything else. \
          The first call records; later calls run the body, match it with the recording and take results from the plan. \
-         The plan runs without the body once that is known to be the same. With without_host=True what prevents it (prints, values \
-         read, lists that grow) is an error at its line; with without_host=False the body always runs. Where calls are quicker \
+         The plan runs without the body once that is known to be the same. With without_host=True what prevents it (prints, lists that \
+         grow, elements that something in the body is computed of) is an error at its line; with without_host=False the body always runs. Where calls are quicker \
          as the function was written, which is found out by timing some, they run so; with always=True they are traced nevertheless.",
         trace,
     ),
