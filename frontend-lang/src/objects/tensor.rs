@@ -3,6 +3,7 @@
 //! Assignment in place gives the variable a new value. A view (`x[0]`, `x.T`, `x.data`) remembers the variable it was
 //! taken from: writing to either is seen through the other, as in PyTorch, while engine tensors stay immutable.
 
+mod grad;
 mod view;
 
 use std::any::Any;
@@ -19,6 +20,7 @@ use crate::memory::Fixed;
 use crate::native::*;
 use crate::tensor::{arith, attribute, index, journal, methods, text};
 
+pub(crate) use grad::assigned_grads;
 pub use view::View;
 use view::{Base, on_leaf};
 
@@ -63,12 +65,6 @@ const DEEPEST: u32 = 100;
 thread_local! {
     /// The variable of each living leaf, by the id of its edge.
     static LEAVES: RefCell<FxHashMap<u64, Weak<TensorObj>>> = RefCell::default();
-    static ASSIGNED_GRADS: Cell<u32> = const { Cell::new(0) };
-}
-
-/// Changes whenever a program makes a tensor the gradient of another.
-pub(crate) fn assigned_grads() -> u32 {
-    ASSIGNED_GRADS.get()
 }
 
 impl TensorObj {
@@ -326,52 +322,6 @@ impl TensorObj {
             "a leaf that requires grad cannot be changed in place while gradients are recorded; \
              do it inside `with torch.no_grad():`",
         )
-    }
-
-    /// The gradient collected so far.
-    pub fn grad(&self) -> Option<Rc<TensorObj>> {
-        self.grad.borrow().clone()
-    }
-
-    /// Replaces the gradient.
-    pub fn set_grad(&self, grad: Option<Rc<TensorObj>>) {
-        let is_gone = grad.is_none();
-        if let Some(grad) = &grad {
-            grad.was_grad.set(true);
-        }
-        let before = self.grad.replace(grad);
-        self.grad_cleared.set(is_gone && (before.is_some() || self.grad_cleared.get()));
-    }
-
-    /// Whether it is the gradient of another tensor, or was.
-    pub(crate) fn was_grad(&self) -> bool {
-        self.was_grad.get()
-    }
-
-    /// Makes a tensor of the program the gradient: others may see it.
-    pub(crate) fn assign_grad(&self, grad: Rc<TensorObj>) {
-        ASSIGNED_GRADS.set(ASSIGNED_GRADS.get().wrapping_add(1));
-        self.set_grad(Some(grad));
-    }
-
-    /// Whether there was a gradient and it was taken away, as `zero_grad()` does.
-    pub fn is_grad_cleared(&self) -> bool {
-        self.grad_cleared.get()
-    }
-
-    /// Takes over whether the gradient was taken away.
-    pub(crate) fn set_grad_cleared(&self, cleared: bool) {
-        self.grad_cleared.set(cleared);
-    }
-
-    /// Adds a function that sees the gradient of a leaf.
-    pub fn add_hook(&self, hook: Value) {
-        self.hooks.borrow_mut().push(hook);
-    }
-
-    /// The functions that see the gradient of a leaf.
-    pub fn hooks(&self) -> Vec<Value> {
-        self.hooks.borrow().clone()
     }
 
     /// Gives the variable the same elements at another place of the tape.
