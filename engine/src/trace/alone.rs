@@ -93,6 +93,11 @@ fn only_end(tree: &Tree) -> Result<StepId> {
 }
 
 impl Alone {
+    /// Whether a run draws random numbers.
+    pub fn draws(&self) -> bool {
+        self.draws
+    }
+
     /// Counts a run as a call that replayed all of its path.
     pub fn count(&self) {
         let recorded = &mut *self.traced.0.borrow_mut();

@@ -410,7 +410,7 @@ impl Variant {
         way: &Way,
         numbers: &mut [Value],
     ) -> engine::Result<Option<Ran>> {
-        let drawn = way.numbers.has_late_tests().then(random::state);
+        let drawn = (way.numbers.has_late() && way.graph.draws()).then(random::state);
         let ran = self.graph_ran(asked, way, numbers)?;
         let reads = &ran.results[way.made.len()..];
         let is_it = way.numbers.add_late(cx, numbers, reads).is_some();

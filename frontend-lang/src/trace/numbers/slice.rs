@@ -88,9 +88,9 @@ impl Slice {
         }
     }
 
-    /// Whether what is read of tensors decides the way.
-    pub(super) fn has_late_tests(&self) -> bool {
-        self.tests.iter().any(|it| self.is_late_test(it))
+    /// Whether a number comes of what is read of tensors.
+    pub(super) fn has_late(&self) -> bool {
+        self.is_late.contains(&true)
     }
 
     /// The number that a step gave when it was added.

@@ -208,9 +208,9 @@ impl Found {
             && self.fed.iter().zip(&other.fed).all(|(a, b)| a.is(b))
     }
 
-    /// Whether what is read of tensors decides the way.
-    pub(in crate::trace) fn has_late_tests(&self) -> bool {
-        self.slice.has_late_tests()
+    /// Whether a number comes of what is read of tensors, so that it may turn out late that the way is another one.
+    pub(in crate::trace) fn has_late(&self) -> bool {
+        self.slice.has_late()
     }
 
     /// Adds what comes of these elements, which the graph has given; `None` if the way is another one.
