@@ -227,18 +227,26 @@ impl Variant {
         (found, false)
     }
 
-    /// The way that a call goes, and the numbers that it computes.
-    pub(super) fn way(&self, cx: &mut Cx, asked: &Asked<'_>) -> Option<(&Way, Vec<Value>)> {
+    /// A way that a call may go, and the numbers that it computes before it: the one that the latest call went, if it may be that again.
+    /// `tried` turned out to be none.
+    pub(super) fn way(
+        &self,
+        cx: &mut Cx,
+        asked: &Asked<'_>,
+        tried: Option<usize>,
+    ) -> Option<(usize, Vec<Value>)> {
         let tensors = &asked.inputs.tensors;
-        let is_it = |it: &&Way| {
+        let is_it = |it: &Way| {
             it.signature.len() == tensors.len()
                 && it.signature.iter().zip(tensors).all(|(it, arg)| *it == ArgSpec::of(arg))
         };
-        let values = |(at, way): (usize, &Way)| Some((at, way.numbers.values(cx, &asked.numbers)?));
-        let (at, values) =
-            self.ways.iter().enumerate().filter(|it| is_it(&it.1)).find_map(values)?;
-        self.latest.set(at);
-        Some((&self.ways[at], values))
+        let latest = self.latest.get();
+        let others = (0..self.ways.len()).filter(|it| *it != latest);
+        let mut order = std::iter::once(latest).chain(others).filter(|it| Some(*it) != tried);
+        order.find_map(|at| {
+            let way = self.ways.get(at).filter(|it| is_it(it))?;
+            Some((at, way.numbers.values(cx, &asked.numbers)?))
+        })
     }
 
     /// All that the body may read or store to, and what it is now. In place of a gradient that there is none of yet its tensor,
@@ -407,9 +415,10 @@ impl Variant {
         &self,
         cx: &mut Cx,
         asked: &Asked<'_>,
-        way: &Way,
+        at: usize,
         numbers: &mut [Value],
     ) -> engine::Result<Option<Ran>> {
+        let way = &self.ways[at];
         let drawn = (way.numbers.has_late() && way.graph.draws()).then(random::state);
         let ran = self.graph_ran(asked, way, numbers)?;
         let reads = &ran.results[way.made.len()..];
@@ -434,9 +443,11 @@ impl Variant {
         &self,
         cx: &mut Cx,
         asked: &Asked<'_>,
-        (way, numbers): (&Way, &[Value]),
+        (at, numbers): (usize, &[Value]),
         ran: Ran,
     ) -> Res {
+        let way = &self.ways[at];
+        self.latest.set(at);
         way.graph.count();
         way.numbers.store(numbers);
         for (at, value) in ran.stored {
