@@ -165,13 +165,21 @@ impl Cx {
     ) -> Option<Value> {
         let tracking = self.follow.tracking.as_ref()?;
         let recorder = tracking.recorder.clone();
-        if let [Value::Tensor(it)] = args
-            && tracking.reads
-            && row.name == "item"
-            && !it.is_array()
-            && let Some(number) = recorder.read(&it.get())
-        {
-            return Some(number);
+        if tracking.reads {
+            match args {
+                [Value::Tensor(it)] if row.name == "item" && !it.is_array() => {
+                    if let Some(number) = recorder.read(&it.get()) {
+                        return Some(number);
+                    }
+                }
+                [Value::Class(_), place, ..] if ["float", "int"].contains(&row.name) => {
+                    let tensor = place.as_tensor().filter(|it| !it.is_array());
+                    if let Some(number) = tensor.and_then(|it| recorder.read(&it.get())) {
+                        *place = number;
+                    }
+                }
+                _ => {}
+            }
         }
         let has_tracked = args.iter().any(holds_tracked);
         if has_tracked {
