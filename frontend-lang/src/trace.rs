@@ -166,6 +166,11 @@ impl TracedFn {
         self.pace.as_ref().and_then(eagerly)
     }
 
+    /// Calls that ran as written.
+    pub fn n_eager(&self) -> usize {
+        self.pace.as_ref().map_or(0, Pace::n_eager)
+    }
+
     /// The function as written.
     pub fn func(&self) -> &Value {
         &self.func

@@ -16,6 +16,8 @@ pub(crate) struct Subject {
     /// As it is typed after `%trace show`.
     pub(crate) word: String,
     pub(crate) traced: Traced,
+    /// Calls that ran as written.
+    pub(crate) eager: usize,
     /// Calls that ran without the body.
     pub(crate) alone: usize,
     /// What prevents that.
@@ -31,6 +33,7 @@ impl Subject {
             title: name.clone(),
             word: name,
             traced: function.settled(),
+            eager: function.n_eager(),
             alone: function.n_runs_alone(),
             prevented: function.runs_eagerly().unwrap_or_else(|| function.prevented()),
             args,
@@ -44,7 +47,8 @@ impl Subject {
             None => (format!("cell {cell}"), cell.to_string()),
         };
         let prevented = step.eagerly.unwrap_or_else(|| "a cell runs its body".to_owned());
-        Self { title, word, traced: step.traced, alone: 0, prevented, args: Vec::new() }
+        let (traced, eager, args) = (step.traced, step.n_eager, Vec::new());
+        Self { title, word, traced, eager, alone: 0, prevented, args }
     }
 }
 

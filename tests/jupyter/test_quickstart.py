@@ -78,7 +78,9 @@ def test_the_step_is_drawn_with_all_its_parts(by_binary):
     assert all(re.search(f"^{part} · ", text, re.M) for part in ["forward", "backward", "update"]), text
     for name in ["0.weight", "0.bias", "2.weight", "2.bias"]:
         assert f"compiled.{name}.grad" in text
-    assert "the path of 1320 of 1350 calls" in text
+    # Some of the 1350 calls are made as written, to see which way is quicker; 30 have a short batch.
+    taken, calls = map(int, re.search("the path of ([0-9]+) of ([0-9]+) calls", text).groups())
+    assert calls - 30 <= taken <= calls <= 1350, text
 
 
 def test_both_ways_give_the_same_losses(by_binary, by_nbconvert):

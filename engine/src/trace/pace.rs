@@ -34,6 +34,8 @@ pub struct Pace {
     /// A call as written is being timed: those inside it are neither timed nor traced.
     timing: Cell<bool>,
     verdict: Cell<Option<Verdict>>,
+    /// Calls as written.
+    n_eager: Cell<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -93,11 +95,18 @@ impl Pace {
             trial: RefCell::default(),
             timing: Cell::new(false),
             verdict: Cell::new(None),
+            n_eager: Cell::new(0),
         }
     }
 
     /// How the next call goes. [`Pace::ends`] is told of its end.
     pub fn turn(&self) -> Turn {
+        let turn = self.next_turn();
+        self.n_eager.set(self.n_eager.get() + usize::from(turn.is_eager));
+        turn
+    }
+
+    fn next_turn(&self) -> Turn {
         if self.timing.get() {
             return Turn { is_eager: true, clock: None };
         }
@@ -115,6 +124,7 @@ impl Pace {
         let goes = left > 0 && self.way.get() != Way::Traced;
         if goes {
             self.left.set(left - 1);
+            self.n_eager.set(self.n_eager.get() + 1);
         }
         goes
     }
@@ -125,7 +135,7 @@ impl Pace {
         if self.way.get() == Way::Held {
             self.way.set(Way::Traced);
             self.left.set(FIRST);
-            return self.turn();
+            return self.next_turn();
         }
         let mut trial = self.trial.borrow_mut();
         let begun = trial.get_or_insert_default();
@@ -135,7 +145,7 @@ impl Pace {
             let ended = trial.take();
             drop(trial);
             self.decide(ended.and_then(|it| it.verdict()));
-            return self.turn();
+            return self.next_turn();
         }
         let Some(sample) = at.checked_sub(WARM) else {
             return Turn { is_eager: false, clock: None };
@@ -166,6 +176,11 @@ impl Pace {
         let pause = if is_same { self.pause.get() } else { PAUSE };
         self.left.set(pause);
         self.pause.set((pause * 4).min(LONGEST_PAUSE));
+    }
+
+    /// How many calls went as written.
+    pub fn n_eager(&self) -> usize {
+        self.n_eager.get()
     }
 
     /// What the latest trial has shown.
@@ -232,6 +247,7 @@ mod tests {
         assert_eq!(calls(&pace, FIRST as usize, SHORT, LONG), 0);
         assert_eq!(calls(&pace, TRIAL, SHORT, LONG), SAMPLES);
         assert_eq!(calls(&pace, PAUSE as usize, SHORT, LONG), PAUSE as usize);
+        assert_eq!(pace.n_eager(), SAMPLES + PAUSE as usize);
         let verdict = pace.verdict().unwrap();
         assert!(verdict.is_eager() && verdict.traced > 4.0 * verdict.eager, "{verdict:?}");
         // The next trial, and what it decides if things have changed.

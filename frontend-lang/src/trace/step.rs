@@ -45,6 +45,8 @@ pub struct CellStep {
     pub line: Option<usize>,
     /// What was recorded.
     pub traced: Traced,
+    /// How often it ran as written.
+    pub n_eager: usize,
     /// Why it runs as written, if it does.
     pub eagerly: Option<String>,
 }
@@ -67,7 +69,8 @@ impl Step {
     pub fn seen(&self) -> CellStep {
         let (cell, line) = self.place.get();
         let eagerly = self.pace.as_ref().and_then(eagerly);
-        CellStep { cell, line, traced: self.traced.clone(), eagerly }
+        let n_eager = self.pace.as_ref().map_or(0, Pace::n_eager);
+        CellStep { cell, line, traced: self.traced.clone(), n_eager, eagerly }
     }
 }
 

@@ -186,7 +186,7 @@ fn status_row(subject: &Subject) -> Vec<String> {
     let compiled = subject.traced.latest().map(|it| it.compiled).unwrap_or_default();
     vec![
         subject.title.clone(),
-        stats.calls.to_string(),
+        (stats.calls + subject.eager).to_string(),
         stats.branches.to_string(),
         stats.recorded.to_string(),
         stats.replayed.to_string(),
