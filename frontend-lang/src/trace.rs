@@ -21,7 +21,7 @@ use std::rc::Rc;
 use alone::Alone;
 use engine::Tensor;
 use engine::graph::Graph;
-use engine::trace::{self, Call, Excluded, Finished, Options, Pace, Stats, Traced, exclude};
+use engine::trace::{self, Call, Excluded, Finished, Options, Pace, Stats, Traced, Turn, exclude};
 pub(crate) use follow::Follow;
 use notice::Told;
 use rustc_hash::FxHashSet;
@@ -109,8 +109,24 @@ impl Drop for TracedFn {
     }
 }
 
+/// How calls go under these options: `None` where they ask for a trace in any case.
+fn pace_of(options: &Options, is_fleeting: bool) -> Option<Pace> {
+    (!needs_body(options) && !options.always).then(|| Pace::new(is_fleeting))
+}
+
+/// A graph that is built before anything is computed looks at no values; constants are compared by the engine in each call.
+fn needs_body(options: &Options) -> bool {
+    options.symbolic || options.record_only || options.capture_as_const
+}
+
+/// How the next call goes; `None` where there is no choice.
+fn next_turn(pace: Option<&Pace>, cx: &Cx) -> Option<Turn> {
+    let may_choose = cx.mode == Mode::Eager && cx.profile.is_none() && !trace::active();
+    pace.filter(|_| may_choose).map(Pace::turn)
+}
+
 /// In words why calls run as written, if they do.
-fn eagerly(pace: &Pace) -> Option<String> {
+fn why_eager(pace: &Pace) -> Option<String> {
     if pace.is_held() {
         return Some("runs as written: it is made anew for each call or two".to_owned());
     }
@@ -132,15 +148,12 @@ pub enum WithoutHost {
 impl TracedFn {
     /// `func`, to be traced from its next call on.
     pub fn new(func: Value, options: Options, without_host: WithoutHost) -> TracedFn {
-        // A graph that is built before anything is computed looks at no values; constants are compared by the engine in each call.
-        let needs_body = options.symbolic || options.record_only || options.capture_as_const;
         let without_host = match without_host {
-            WithoutHost::IfPossible if needs_body => WithoutHost::Never,
+            WithoutHost::IfPossible if needs_body(&options) => WithoutHost::Never,
             other => other,
         };
-        let is_asked = needs_body || options.always || without_host == WithoutHost::Always;
         let is_fleeting = short_lived(&func).is_some_and(|it| it.get() >= FLEETING);
-        let pace = (!is_asked).then(|| Pace::new(is_fleeting));
+        let pace = pace_of(&options, is_fleeting).filter(|_| without_host != WithoutHost::Always);
         TracedFn {
             func,
             traced: Traced::new(options),
@@ -163,7 +176,7 @@ impl TracedFn {
 
     /// Why calls run as written, which is quicker; `None` while they are traced.
     pub fn runs_eagerly(&self) -> Option<String> {
-        self.pace.as_ref().and_then(eagerly)
+        self.pace.as_ref().and_then(why_eager)
     }
 
     /// Calls that ran as written.
@@ -259,16 +272,14 @@ impl TracedFn {
             cx.shadow().memory.compiled = true;
             return cx.call_with(&self.func, args);
         }
-        let may_choose = cx.mode == Mode::Eager && cx.profile.is_none() && !trace::active();
-        let Some(pace) = self.pace.as_ref().filter(|_| may_choose) else {
-            return self.run_traced(cx, args);
-        };
-        let turn = pace.turn();
-        let res = match turn.is_eager() {
+        let turn = next_turn(self.pace.as_ref(), cx);
+        let res = match turn.is_some_and(Turn::is_eager) {
             true => cx.call_with(&self.func, args),
             false => self.run_traced(cx, args),
         };
-        pace.ends(turn, res.is_ok());
+        if let (Some(pace), Some(turn)) = (&self.pace, turn) {
+            pace.ends(turn, res.is_ok());
+        }
         res
     }
 

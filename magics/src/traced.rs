@@ -46,7 +46,7 @@ impl Subject {
             Some(line) => (format!("cell {cell}, loop at line {line}"), format!("{cell}:{line}")),
             None => (format!("cell {cell}"), cell.to_string()),
         };
-        let prevented = step.eagerly.unwrap_or_else(|| "a cell runs its body".to_owned());
+        let prevented = step.why_eager.unwrap_or_else(|| "a cell runs its body".to_owned());
         let (traced, eager, args) = (step.traced, step.n_eager, Vec::new());
         Self { title, word, traced, eager, alone: 0, prevented, args }
     }

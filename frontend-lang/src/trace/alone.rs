@@ -407,7 +407,7 @@ impl Alone {
         let stores = variant.stores(asked, &mut before);
         let finished = call.finish_storing(&given.results, Some(&stores));
         drop(stores);
-        let has_read = refused.is_some() && !strict;
+        let is_refused = refused.is_some() && !strict;
         let fed = finished.as_ref().map_or(&[][..], |it| &it.fed);
         let looked_at = tracking.as_ref().and_then(Tracking::looked_at);
         let has_refused = tracking.as_ref().is_some_and(Tracking::has_refused);
@@ -433,7 +433,8 @@ impl Alone {
             given.template = Err(refused);
         }
         let mut shown = shown(function, asked, &variant, before, (given, numbers), is_confirmed);
-        if shown.is_err() && has_read && self.tracks.follow_reads() {
+        // Perhaps for what it read: from now on that is followed.
+        if shown.is_err() && is_refused && self.tracks.follow_reads() {
             shown = Ok(Shown::Unconfirmed);
         }
         if shown.is_ok() && !strays.is_empty() {

@@ -3,11 +3,10 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 
-use engine::trace::{self, Call, Options, Pace, Traced, Turn};
+use engine::trace::{Call, Options, Pace, Traced, Turn};
 
 use super::notice::Told;
-use super::{eagerly, finish};
-use crate::cx::Mode;
+use super::{finish, next_turn, pace_of, why_eager};
 use crate::native::*;
 use crate::tensor::journal::Writes;
 
@@ -48,14 +47,13 @@ pub struct CellStep {
     /// How often it ran as written.
     pub n_eager: usize,
     /// Why it runs as written, if it does.
-    pub eagerly: Option<String>,
+    pub why_eager: Option<String>,
 }
 
 impl Step {
     /// A step that has not run yet.
     pub fn new(options: Options) -> Step {
-        let is_asked = options.symbolic || options.capture_as_const || options.always;
-        let pace = (!is_asked).then(|| Pace::new(false));
+        let pace = pace_of(&options, false);
         let (runs, told, place) = Default::default();
         Step { traced: Traced::new(options), runs, told, pace, place }
     }
@@ -68,9 +66,9 @@ impl Step {
     /// Where it ran, and what was recorded.
     pub fn seen(&self) -> CellStep {
         let (cell, line) = self.place.get();
-        let eagerly = self.pace.as_ref().and_then(eagerly);
+        let why_eager = self.pace.as_ref().and_then(why_eager);
         let n_eager = self.pace.as_ref().map_or(0, Pace::n_eager);
-        CellStep { cell, line, traced: self.traced.clone(), n_eager, eagerly }
+        CellStep { cell, line, traced: self.traced.clone(), n_eager, why_eager }
     }
 }
 
@@ -84,8 +82,7 @@ impl NativeObject for Step {
     }
 
     fn enter(&self, cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
-        let may_choose = cx.mode == Mode::Eager && cx.profile.is_none() && !trace::active();
-        let turn = self.pace.as_ref().filter(|_| may_choose).map(Pace::turn);
+        let turn = next_turn(self.pace.as_ref(), cx);
         let begun = match turn.is_some_and(Turn::is_eager) {
             true => None,
             false => {

@@ -165,21 +165,10 @@ impl Cx {
     ) -> Option<Value> {
         let tracking = self.follow.tracking.as_ref()?;
         let recorder = tracking.recorder.clone();
-        if tracking.reads {
-            match args {
-                [Value::Tensor(it)] if row.name == "item" && !it.is_array() => {
-                    if let Some(number) = recorder.read(&it.get()) {
-                        return Some(number);
-                    }
-                }
-                [Value::Class(_), place, ..] if ["float", "int"].contains(&row.name) => {
-                    let tensor = place.as_tensor().filter(|it| !it.is_array());
-                    if let Some(number) = tensor.and_then(|it| recorder.read(&it.get())) {
-                        *place = number;
-                    }
-                }
-                _ => {}
-            }
+        if tracking.reads
+            && let Some(number) = tracking.read(row, args)
+        {
+            return Some(number);
         }
         let has_tracked = args.iter().any(holds_tracked);
         if has_tracked {
@@ -241,6 +230,24 @@ impl Cx {
     fn note_look(&self) {
         if let Some(tracking) = &self.follow.tracking {
             tracking.recorder.note_look(self.line_of_cell());
+        }
+    }
+}
+
+impl Tracking {
+    /// The element that `t.item()` gives, or in place of `t` among the arguments what `float(t)` and `int(t)` convert.
+    fn read(&self, row: &'static NativeFn, args: &mut [Value]) -> Option<Value> {
+        let element = |of: &Value| {
+            let tensor = of.as_tensor().filter(|it| !it.is_array())?;
+            self.recorder.read(&tensor.get())
+        };
+        match args {
+            [of @ Value::Tensor(_)] if row.name == "item" => element(of),
+            [Value::Class(_), of, ..] if ["float", "int"].contains(&row.name) => {
+                *of = element(of)?;
+                None
+            }
+            _ => None,
         }
     }
 }
