@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::cpu::alloc::Bytes;
 use crate::cpu::memory::{HOST, Memory};
-use crate::{Device, Result};
+use crate::{Device, Error, Result, cuda};
 
 /// A block of memory of a device.
 #[derive(Debug)]
@@ -17,9 +17,8 @@ pub struct Buffer(Block);
 enum Block {
     /// Main memory.
     Host(Bytes),
-    /// Stands for memory that the processor cannot read.
-    #[cfg(test)]
-    Apart { device: Device, len: usize },
+    /// Memory of a GPU.
+    Gpu(Box<cuda::Block>),
 }
 
 impl Buffer {
@@ -27,8 +26,7 @@ impl Buffer {
     pub fn device(&self) -> Device {
         match &self.0 {
             Block::Host(_) => Device::Cpu,
-            #[cfg(test)]
-            Block::Apart { device, .. } => *device,
+            Block::Gpu(block) => Device::Cuda(block.gpu().index()),
         }
     }
 
@@ -36,8 +34,7 @@ impl Buffer {
     pub fn len(&self) -> usize {
         match &self.0 {
             Block::Host(bytes) => bytes.len(),
-            #[cfg(test)]
-            Block::Apart { len, .. } => *len,
+            Block::Gpu(block) => block.len(),
         }
     }
 
@@ -51,18 +48,26 @@ impl Buffer {
     pub fn host(&self) -> Result<&Bytes> {
         match &self.0 {
             Block::Host(bytes) => Ok(bytes),
-            #[cfg(test)]
-            Block::Apart { device, .. } => Err(crate::Error::NotOnHost { device: *device }),
+            Block::Gpu(_) => Err(Error::NotOnHost { device: self.device() }),
+        }
+    }
+
+    /// The block, if it is a GPU's.
+    #[inline]
+    pub(crate) fn gpu(&self) -> Option<&cuda::Block> {
+        match &self.0 {
+            Block::Host(_) => None,
+            Block::Gpu(block) => Some(block),
         }
     }
 
     /// As [`Buffer::host`], for writing.
     #[inline]
     pub fn host_mut(&mut self) -> Result<&mut Bytes> {
+        let device = self.device();
         match &mut self.0 {
             Block::Host(bytes) => Ok(bytes),
-            #[cfg(test)]
-            Block::Apart { device, .. } => Err(crate::Error::NotOnHost { device: *device }),
+            Block::Gpu(_) => Err(Error::NotOnHost { device }),
         }
     }
 }
@@ -73,39 +78,46 @@ impl From<Bytes> for Buffer {
     }
 }
 
+impl From<cuda::Block> for Buffer {
+    fn from(block: cuda::Block) -> Self {
+        Self(Block::Gpu(Box::new(block)))
+    }
+}
+
+impl From<cuda::Block> for Arc<Buffer> {
+    fn from(block: cuda::Block) -> Self {
+        Arc::new(block.into())
+    }
+}
+
 impl From<Bytes> for Arc<Buffer> {
     fn from(bytes: Bytes) -> Self {
         Arc::new(bytes.into())
     }
 }
 
-/// The memory of a device, if it has some: its counters and its budget.
+/// The memory of a device that the processor counts in, if it has some: its counters and its budget.
 pub fn memory(device: Device) -> Option<&'static Memory> {
     match device {
         Device::Cpu => Some(&HOST),
-        Device::Meta => None,
+        Device::Meta | Device::Cuda(_) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DType, Error, Layout, Shape, Tensor, functional};
+    use crate::{DType, Layout, Shape, Tensor};
 
     #[test]
     fn what_the_processor_cannot_read_is_an_error_that_names_the_device() {
-        let apart = Buffer(Block::Apart { device: Device::Meta, len: 16 });
+        let block = cuda::gpu(0).unwrap().block(16).unwrap();
         let layout = Layout::contiguous(Shape::from([4]));
-        let x = Tensor::stored(Arc::new(apart), layout, DType::F32);
-        let problem = Error::NotOnHost { device: Device::Meta };
-        assert_eq!((x.device(), x.to_f64_vec()), (Device::Meta, Err(problem.clone())));
-        let computed = functional::add(&x, &Tensor::number(1.0));
-        assert_eq!(computed.err(), Some(problem.clone()));
-        assert_eq!(functional::sum(&x, &[], false).err(), Some(problem.clone()));
-        assert_eq!(functional::reshape(&x, &Shape::from([2, 2])).unwrap().device(), Device::Meta);
-        assert!(
-            problem.to_string().contains("memory of meta")
-                && problem.to_string().contains(".cpu()")
-        );
+        let x = Tensor::stored(block, layout, DType::F32);
+        let problem = Error::NotOnHost { device: Device::Cuda(0) };
+        assert_eq!(x.device(), Device::Cuda(0));
+        assert_eq!(x.storage().unwrap().host().err(), Some(problem.clone()));
+        let text = problem.to_string();
+        assert!(text.contains("memory of cuda:0") && text.contains(".cpu()"));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::cuda;
+
 /// A place that holds tensors and computes on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Device {
@@ -10,12 +12,15 @@ pub enum Device {
     Cpu,
     /// Nowhere: tensors have shapes and dtypes, and no elements.
     Meta,
+    /// An NVIDIA GPU, by its number.
+    Cuda(u8),
 }
 
 impl Device {
     /// Devices of this machine that compute.
-    pub fn available() -> &'static [Self] {
-        &[Self::Cpu]
+    pub fn available() -> Vec<Self> {
+        let gpus = (0..cuda::gpus().len()).map(|it| Self::Cuda(it as u8));
+        std::iter::once(Self::Cpu).chain(gpus).collect()
     }
 
     /// Bytes that this process could still take: what the system can give without swapping. `None` if it does not say.
@@ -32,20 +37,32 @@ impl Device {
         files.iter().find_map(read)
     }
 
-    /// Where an NVIDIA driver says that it is there.
-    pub const NVIDIA_DRIVER: &str = "/proc/driver/nvidia/version";
-
-    /// Whether this machine has an NVIDIA driver.
-    pub fn has_nvidia_driver() -> bool {
-        std::path::Path::new(Self::NVIDIA_DRIVER).exists()
+    /// Whether tensors can be made here; an error that says what is missing.
+    pub fn check(self) -> crate::Result<()> {
+        match self {
+            Self::Cpu | Self::Meta => Ok(()),
+            Self::Cuda(index) => cuda::gpu(index).map(|_| ()),
+        }
     }
 
-    /// Looks a device up by the name users write (`cpu`, `cpu:0`, and MegEngine's `cpux`, `xpux`).
+    /// Waits until a GPU has done what it was asked; an error for elements that ops have refused meanwhile.
+    pub fn synchronize(self) -> crate::Result<()> {
+        match self {
+            Self::Cpu | Self::Meta => Ok(()),
+            Self::Cuda(index) => cuda::gpu(index)?.settle(),
+        }
+    }
+
+    /// Looks a device up by the name users write (`cpu`, `cpu:0`, `cuda`, `cuda:1`, and MegEngine's `cpux`, `xpux`, `gpu0`).
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "cpu" | "cpu:0" | "cpux" | "xpux" | "cpu0" | "xpu0" => Some(Self::Cpu),
             "meta" | "meta:0" => Some(Self::Meta),
-            _ => None,
+            "cuda" | "gpu" | "gpux" => Some(Self::Cuda(0)),
+            _ => {
+                let number = text.strip_prefix("cuda:").or_else(|| text.strip_prefix("gpu"));
+                Some(Self::Cuda(number?.parse().ok()?))
+            }
         }
     }
 }
@@ -55,6 +72,7 @@ impl fmt::Display for Device {
         match self {
             Self::Cpu => f.write_str("cpu"),
             Self::Meta => f.write_str("meta"),
+            Self::Cuda(index) => write!(f, "cuda:{index}"),
         }
     }
 }

@@ -43,6 +43,12 @@ pub enum Error {
     Devices { op: &'static str, expected: Device, found: Device },
     /// The processor was to read elements in the memory of another device.
     NotOnHost { device: Device },
+    /// There is no GPU of this number among `count`; `missing` says why there is none at all.
+    NoGpu { index: u8, count: usize, missing: Option<String> },
+    /// A GPU, or a library that it needs, has failed; the text says how.
+    Gpu { index: u8, problem: String },
+    /// The op has no kernel on the device.
+    NoKernel { op: &'static str, device: Device },
     /// The elements of a tensor of the device `meta` were asked for.
     NoData,
     /// The only element of a tensor of the device `meta` was asked for.
@@ -150,12 +156,34 @@ impl fmt::Display for Error {
             }
             Self::Abstract => f.write_str("this tensor has a shape but no value here"),
             // PyTorch's words.
+            Self::Devices { expected, found, .. }
+                if [expected, found].iter().all(|it| **it != Device::Meta) =>
+            {
+                write!(
+                    f,
+                    "Expected all tensors to be on the same device, but found at least two devices, {expected} and {found}! \
+                     Bring one to the other with x.to('{expected}')"
+                )
+            }
             Self::Devices { expected, found, .. } => {
                 write!(f, "Tensor on device {found} is not on the expected device {expected}!")
             }
             Self::NotOnHost { device } => write!(
                 f,
                 "the elements lie in the memory of {device}, which the processor cannot read; bring them here with x.cpu()"
+            ),
+            Self::NoGpu { index, missing: Some(missing), .. } => {
+                write!(f, "cannot use cuda:{index}: {missing}")
+            }
+            Self::NoGpu { index, count, missing: None } => write!(
+                f,
+                "cannot use cuda:{index}: invalid device ordinal; this machine has {count} GPU(s), numbered from 0"
+            ),
+            Self::Gpu { index, problem } => write!(f, "cuda:{index}: {problem}"),
+            Self::NoKernel { op, device } => write!(
+                f,
+                "{op} has no kernel on {device} yet; compute it on the CPU: bring the operands there with x.cpu(), and the result back \
+                 with y.to('{device}')"
             ),
             Self::NoData => f.write_str("Cannot copy out of meta tensor; no data!"),
             Self::NoItem => f.write_str("Tensor.item() cannot be called on meta tensors"),

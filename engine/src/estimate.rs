@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::meter;
 use crate::op::{Body, InferCx};
 use crate::tensor::Data;
-use crate::{DType, Layout, Meta, Tensor};
+use crate::{DType, Device, Layout, Meta, Tensor};
 
 pub use crate::meter::{
     Reading, begin, end, lap, leap, live, may_refuse, moved, seconds, uncounted,
@@ -40,31 +40,34 @@ pub(crate) fn spend(cx: &InferCx<'_>, outputs: &[Meta]) {
 }
 
 /// A result of an op, without elements.
-pub(crate) fn computed(meta: Meta) -> Tensor {
-    let claim = meter::claim_new(meta.bytes());
-    Tensor::make(meta.dtype, Layout::contiguous(meta.shape), Data::Abstract(claim), None)
+pub(crate) fn computed(meta: Meta, device: Device) -> Tensor {
+    let claim = (device == Device::Cpu).then(|| meter::claim_new(meta.bytes())).flatten();
+    Tensor::make(meta.dtype, Layout::contiguous(meta.shape), Data::Abstract(claim, device), None)
 }
 
 /// A view without elements; it shares the claim of what it looks at.
 pub(crate) fn view(base: &Tensor, layout: Layout, dtype: DType) -> Tensor {
     let claim = match base.data() {
-        Data::Abstract(claim) => claim.clone(),
+        Data::Abstract(claim, _) => claim.clone(),
         _ => None,
     };
-    Tensor::make(dtype, layout, Data::Abstract(claim), None)
+    Tensor::make(dtype, layout, Data::Abstract(claim, base.device()), None)
 }
 
 /// A tensor that is there, without its elements. Where nothing else holds the buffer, the meter counts it as freed with the last handle.
 pub fn known(tensor: &Tensor) -> Tensor {
     let claim = match tensor.data() {
-        Data::Stored(storage) => {
+        Data::Stored(storage) if storage.gpu().is_none() => {
             // One handle of the variable, one of the caller.
             let alone = Arc::strong_count(storage) == 1 && tensor.handles() <= 2;
             meter::claim_known(storage.len(), alone)
         }
         _ => None,
     };
-    let data = if tensor.is_meta() { Data::Meta } else { Data::Abstract(claim) };
+    let data = match tensor.device() {
+        Device::Meta => Data::Meta,
+        device => Data::Abstract(claim, device),
+    };
     Tensor::make(tensor.dtype(), tensor.layout().clone(), data, None)
 }
 

@@ -6,7 +6,7 @@ use smallvec::smallvec;
 
 use crate::ops::{self, create, index, matrix, reduce, shape as shapes};
 use crate::sync::OnceLock;
-use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, Tensor, apply_one, tape};
+use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, Tensor, apply, apply_one, tape};
 
 /// Functions that apply the row of the same name, found once.
 macro_rules! elementwise_ops {
@@ -190,6 +190,20 @@ pub fn sum(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
 pub fn mean(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
     let attrs = smallvec![Attr::ints(dims), Attr::Bool(keepdim), Attr::None];
     apply_one(&reduce::mean::OP, std::slice::from_ref(x), &attrs)
+}
+
+/// Where each element along a dimension stands in their order.
+pub fn argsort(x: &Tensor, dim: i64, descending: bool) -> Result<Tensor> {
+    let attrs = smallvec![Attr::Int(dim), Attr::Bool(descending), Attr::Bool(true)];
+    let mut sorted = apply(&ops::sort::sort::OP, std::slice::from_ref(x), &attrs)?;
+    Ok(sorted.remove(1))
+}
+
+/// Where the `k` largest elements of each line along the last dimension are, the largest first.
+pub fn largest_places(x: &Tensor, k: i64) -> Result<Tensor> {
+    let attrs = smallvec![Attr::Int(k), Attr::Int(-1), Attr::Bool(true), Attr::Bool(true)];
+    let mut found = apply(&ops::sort::topk::OP, std::slice::from_ref(x), &attrs)?;
+    Ok(found.remove(1))
 }
 
 /// Running sum along `dim`.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::tape::{Mark, Node};
 use crate::tensor::Outputs;
-use crate::{Attrs, OpDef, Result, Tensor};
+use crate::{Attrs, Device, OpDef, Result, Tensor};
 
 /// A root of a reverse walk with its gradient; without one the root must hold a single element and counts as 1.
 pub type Root = (Tensor, Option<Tensor>);
@@ -25,6 +25,9 @@ pub(crate) trait Interpreter {
 
     /// Called after an op ran since it was not answered.
     fn record(&self, op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &Outputs);
+
+    /// Called before an op runs on a device that it does not follow; an error where that must not be.
+    fn elsewhere(&self, op: &'static OpDef, device: Device) -> Result<()>;
 
     /// Whether it only builds a graph, for a file say, and computes nothing.
     fn records_only(&self) -> bool;

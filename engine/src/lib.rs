@@ -11,6 +11,7 @@ pub mod attr;
 pub mod autograd;
 pub mod buffer;
 pub mod cpu;
+pub mod cuda;
 pub mod device;
 pub mod dtype;
 pub mod error;

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use engine::cuda::{self, libraries};
+use engine::words::size;
 use lexopt::prelude::*;
 use serde_json::{Value, json};
 
@@ -33,6 +35,7 @@ pub fn run(args: Vec<OsString>) -> CliResult {
         let exe = exe.to_string_lossy().into_owned();
         [exe.as_str(), "kernel", "-f", "{connection_file}"].map(str::to_owned).into()
     });
+    text.push_str(&gpus());
     let tried = try_kernel(&argv);
     match &tried {
         Ok(report) => text.push_str(report),
@@ -40,6 +43,40 @@ pub fn run(args: Vec<OsString>) -> CliResult {
     }
     say(&text);
     Ok(if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The GPUs, and the libraries that they need: where they are, or how to come by them.
+fn gpus() -> String {
+    let survey = cuda::survey();
+    let devices = cuda::devices();
+    let mut text = String::new();
+    if let (Some(missing), true) = (&survey.missing, devices.is_empty()) {
+        let _ = writeln!(text, "GPU         none: {missing}");
+        return text;
+    }
+    for (index, it) in devices.iter().enumerate() {
+        let (major, minor) = it.capability;
+        let memory = size(it.memory);
+        let _ = writeln!(
+            text,
+            "GPU         cuda:{index}: {}, {memory}, compute capability {major}.{minor}",
+            it.name
+        );
+    }
+    if let Some(version) = survey.version {
+        let _ = writeln!(text, "driver      offers CUDA {}.{}", version / 1000, version % 1000 / 10);
+    }
+    let libraries = [
+        ("NVRTC", libraries::nvrtc(), "kernels cannot be compiled: `pip install nvidia-cuda-nvrtc`"),
+        ("cuBLASLt", libraries::cublas_lt(), "products are slower: `pip install nvidia-cublas`"),
+    ];
+    for (name, found, missing) in libraries {
+        let _ = match found {
+            Some(it) => writeln!(text, "{name:<12}{}", it.place),
+            None => writeln!(text, "{name:<12}none: {missing}"),
+        };
+    }
+    text
 }
 
 /// The command of the kernelspec that Jupyter takes, with remarks on all that there are.

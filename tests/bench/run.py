@@ -24,6 +24,8 @@ import rows
 
 HERE = Path(__file__).resolve().parent
 WORKLOADS = ["mlp", "cnn", "add", "matmul", "chain", "norms", "in_place", "tracing"]
+GPU = ["cuda"]
+"""Workloads that need a GPU: only where they are asked for."""
 PLAIN = ["language"]
 """Workloads without tensors; one thread, and CPython is the peer."""
 TOLERANCE = 1e-3
@@ -181,6 +183,7 @@ def machine(options):
     return {
         "cpu": cpu,
         "cores": os.cpu_count(),
+        "GPU": gpu(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "load before the run": round(os.getloadavg()[0], 2),
         "notegrad": version,
@@ -188,6 +191,15 @@ def machine(options):
         "torch": importable(options.torch_python, "torch"),
         "ipykernel": importable(options.jupyter_python, "ipykernel"),
     }
+
+
+def gpu():
+    """The first GPU, with its driver."""
+    ask = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        return subprocess.run(ask, capture_output=True, text=True, timeout=60).stdout.splitlines()[0]
+    except (OSError, IndexError):
+        return None
 
 
 def read_lines(path):
@@ -222,7 +234,7 @@ def main():
     cpython = Side("CPython", [sys.executable], [])
     with tempfile.TemporaryDirectory() as folder:
         options.folder = folder
-        tensors, plain = [[it for it in options.only if it in known] for known in [WORKLOADS, PLAIN]]
+        tensors, plain = [[it for it in options.only if it in known] for known in [WORKLOADS + GPU, PLAIN]]
         measure_workloads(options, [own, peer] if facts["torch"] else [own], tensors, options.threads, ["clock", "torch"])
         measure_workloads(options, [own, cpython], plain, [1], ["clock"])
         peer.measured |= cpython.measured
@@ -234,7 +246,7 @@ def main():
             measure_kernels(options, own, peer)
     table = compare(options, own, peer)
     for name, value in facts.items():
-        print(f"{name}: {value or 'not importable, its columns are empty'}")
+        print(f"{name}: {value or 'not there'}")
     print()
     print_table(table)
     for side in [own, peer, cpython]:

@@ -54,7 +54,7 @@ fn fused_launches_are_shown_as_cuda_c() {
     let define = "import torch\ndef f(x):\n    return (x * 2 + 1).tanh().sum()";
     let calls = "for step in range(2):\n    f(torch.ones(1000000))";
     let text = shown(&[define, "%trace f", calls, "%trace show f --stage code"]);
-    let kernel = "extern \"C\" __global__ void launch0_prologue(long long n";
+    let kernel = "extern \"C\" __global__ void launch0_prologue(const ng_i64 n";
     assert!(text.contains(kernel) && text.contains("fmaf("), "{text}");
     let sum = "// [mul add tanh] into sum by reduce.sum";
     assert!(text.contains(sum) && text.contains(": a kernel of its own"), "{text}");

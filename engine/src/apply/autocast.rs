@@ -9,31 +9,59 @@ use crate::op::Autocast;
 use crate::{DType, OpDef, Result, Tensor, functional};
 
 thread_local! {
-    static HALF: Cell<Option<DType>> = const { Cell::new(None) };
+    static HALVES: Cell<[Option<DType>; 2]> = const { Cell::new([None; 2]) };
 }
 
-/// The dtype in which products of this thread are computed, if they are not left alone.
-pub fn half() -> Option<DType> {
-    HALF.get()
+/// Where ops are lowered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    Cpu,
+    Gpu,
+}
+
+/// The dtype in which products of this thread are computed there, if they are not left alone.
+pub fn half(on: On) -> Option<DType> {
+    HALVES.get()[on as usize]
 }
 
 /// Sets the dtype in which products are computed from here on, or leaves them alone; gives what was set before.
-pub fn set_half(half: Option<DType>) -> Option<DType> {
-    HALF.replace(half)
+pub fn set_half(on: On, half: Option<DType>) -> Option<DType> {
+    let mut halves = HALVES.get();
+    let before = std::mem::replace(&mut halves[on as usize], half);
+    HALVES.set(halves);
+    before
+}
+
+/// What [`half`] says of all devices.
+pub fn halves() -> [Option<DType>; 2] {
+    HALVES.get()
+}
+
+/// Sets what [`halves`] says.
+pub fn set_halves(halves: [Option<DType>; 2]) {
+    HALVES.set(halves);
 }
 
 /// Runs `body` with all ops in the dtypes of their operands.
 pub(crate) fn left_alone<R>(body: impl FnOnce() -> R) -> R {
-    let before = set_half(None);
+    let before = HALVES.replace([None; 2]);
     let res = body();
-    set_half(before);
+    HALVES.set(before);
     res
 }
 
 /// The dtype to which an op's operands are converted now.
 #[inline]
-pub(super) fn wanted(op: &'static OpDef) -> Option<DType> {
-    let half = HALF.get()?;
+pub(super) fn wanted<'a>(
+    op: &'static OpDef,
+    operands: impl IntoIterator<Item = &'a Tensor>,
+) -> Option<DType> {
+    let halves = HALVES.get();
+    if halves == [None; 2] {
+        return None;
+    }
+    let on = if operands.into_iter().any(Tensor::is_on_gpu) { On::Gpu } else { On::Cpu };
+    let half = halves[on as usize]?;
     match op.surface.autocast {
         Autocast::Keep => None,
         Autocast::Half => Some(half),

@@ -18,7 +18,7 @@ use smallvec::{SmallVec, smallvec};
 use anomaly::Watch;
 
 use crate::interpreter::{self, Interpreter};
-use crate::launch::{contiguous, run_kernel};
+use crate::launch::{contiguous, run_kernel, run_on_gpu};
 use crate::op::{Body, Case, ComposedCx, ControlCx, InferCx, OpDef, ParamKind};
 use crate::random::HOST;
 use crate::tape::{self, Mark};
@@ -60,7 +60,7 @@ pub(crate) fn is_watched<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> 
         || SHAPES_ONLY.get()
         || operands
             .into_iter()
-            .any(|it| !it.has_elements() || taped && it.requires_grad() || it.dtype().is_complex())
+            .any(|it| !it.is_at_hand() || taped && it.requires_grad() || it.dtype().is_complex())
 }
 
 /// Applies an op whose optional tensors may be absent.
@@ -69,7 +69,7 @@ pub fn apply_optional(
     inputs: &[Option<Tensor>],
     attrs: &Attrs,
 ) -> Result<Outputs> {
-    if let Some(wanted) = autocast::wanted(op) {
+    if let Some(wanted) = autocast::wanted(op, inputs.iter().flatten()) {
         let inputs = autocast::cast(inputs, wanted)?;
         return autocast::left_alone(|| apply_optional(op, &inputs, attrs));
     }
@@ -88,7 +88,7 @@ pub fn apply_optional(
 /// `meta` shapes are inferred and nothing is computed; a trace does not hear of it.
 pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     check_arity(op, inputs)?;
-    if autocast::wanted(op).is_some() {
+    if autocast::wanted(op, inputs).is_some() {
         let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
         return apply_optional(op, &inputs, attrs);
     }
@@ -106,6 +106,10 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
     }
     let (outputs, mark) = match interpreter::current() {
         _ if device == Device::Meta => (on_meta(op, inputs, attrs)?, Mark::NONE),
+        heard if let Device::Cuda(index) = device => {
+            heard.map_or(Ok(()), |it| it.elsewhere(op, device))?;
+            (on_gpu(op, inputs, attrs, index)?, Mark::NONE)
+        }
         Some(interpreter) => interpreted(interpreter, op, inputs, attrs)?,
         None => (run(op, inputs, attrs)?, Mark::NONE),
     };
@@ -126,6 +130,7 @@ fn composed(
             Scope::within(cx.op.name, || compose::compose(body, cx))?
         }
         Device::Cpu => compose::compose(body, cx)?,
+        Device::Cuda(_) => place::inside(device, || compose::compose(body, cx))?,
         Device::Meta => place::inside(device, || compose::compose(body, cx))?
             .iter()
             .map(Tensor::to_meta)
@@ -146,6 +151,7 @@ fn on_parts(
 ) -> Result<Outputs> {
     match device {
         Device::Cpu => complex::composed(op, inputs, attrs),
+        Device::Cuda(_) => place::inside(device, || complex::composed(op, inputs, attrs)),
         Device::Meta => {
             let outputs = place::inside(device, || complex::composed(op, inputs, attrs))?;
             Ok(outputs.iter().map(Tensor::to_meta).collect())
@@ -188,6 +194,25 @@ pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Resul
     }
 }
 
+/// The outputs on the GPU of this number.
+fn on_gpu(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, index: u8) -> Result<Outputs> {
+    let device = Device::Cuda(index);
+    if SHAPES_ONLY.get() || inputs.iter().any(Tensor::is_abstract) {
+        return shapes_only(op, inputs, attrs);
+    }
+    match op.body {
+        Body::View(view) => run_view(view, &inputs[0], attrs, &infer(op, inputs, attrs)?[0]),
+        Body::Kernels(kernels) => {
+            let metas = infer(op, inputs, attrs)?;
+            // What other ops compute for it is one step of the tape.
+            let run = || run_on_gpu(op, kernels, inputs, attrs, metas, index);
+            tape::no_grad(|| place::inside(device, run))
+        }
+        Body::Control(_) => Err(Error::NoKernel { op: op.name, device }),
+        _ => Ok(smallvec![lane::on_gpu(op, inputs, attrs, index)?]),
+    }
+}
+
 /// The outputs on the device `meta`.
 fn on_meta(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     let metas = infer(op, inputs, attrs)?;
@@ -209,7 +234,8 @@ fn shapes_only(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<O
         return Ok(seen.collect());
     }
     estimate::spend(&InferCx { op, inputs, attrs }, &metas);
-    Ok(metas.into_iter().map(estimate::computed).collect())
+    let device = place::of(inputs);
+    Ok(metas.into_iter().map(|it| estimate::computed(it, device)).collect())
 }
 
 /// Shapes and dtypes of the outputs, or what is wrong with the operands. Of an op that is composed on complex numbers, those that it is
@@ -261,7 +287,7 @@ pub fn shares_storage(op: &OpDef, input: &Tensor, attrs: &Attrs, shape: &crate::
 fn shapes_of_view(view: ViewOf, input: &Tensor, attrs: &Attrs, meta: Meta) -> Tensor {
     match view(input.layout(), attrs, &meta.shape) {
         Some(layout) => estimate::view(input, layout, meta.dtype),
-        None => estimate::computed(meta),
+        None => estimate::computed(meta, input.device()),
     }
 }
 

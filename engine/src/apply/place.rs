@@ -2,7 +2,11 @@
 
 use std::cell::Cell;
 
-use crate::{Device, Error, OpDef, Result, Tensor};
+use smallvec::smallvec;
+
+use super::record::record;
+use crate::tape::Mark;
+use crate::{Attrs, Device, Error, OpDef, Result, Tensor, interpreter, ops};
 
 thread_local! {
     static MAKING: Cell<Device> = const { Cell::new(Device::Cpu) };
@@ -25,12 +29,28 @@ pub(crate) fn inside<R>(device: Device, body: impl FnOnce() -> R) -> R {
     res
 }
 
-/// The device that computes an op on these operands, if they go together.
+/// The same elements on another device. Gradients go back to where the value came from. A trace does not follow there.
+pub fn to_device(x: &Tensor, device: Device) -> Result<Tensor> {
+    if x.device() == device {
+        return Ok(x.clone());
+    }
+    if x.is_meta() || device == Device::Meta {
+        return x.moved_to(device);
+    }
+    let op = &ops::unary::to_device::OP;
+    if let Some(heard) = interpreter::current() {
+        heard.elsewhere(op, device)?;
+    }
+    let moved = smallvec![x.moved_to(device)?];
+    let mut moved = record(op, std::slice::from_ref(x), &Attrs::new(), moved, Mark::NONE)?;
+    moved.pop().ok_or(Error::NoData)
+}
+
+/// The device that computes an op on these operands, if they go together: that of the first that is not on the CPU.
 pub(super) fn of(inputs: &[Tensor]) -> Device {
     match inputs {
         [] => MAKING.get(),
-        _ if inputs.iter().any(Tensor::is_meta) => Device::Meta,
-        _ => Device::Cpu,
+        _ => inputs.iter().map(Tensor::device).find(|it| *it != Device::Cpu).unwrap_or_default(),
     }
 }
 

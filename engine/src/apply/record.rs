@@ -49,7 +49,7 @@ pub(super) fn record(
 fn save(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &[Tensor]) -> Saved {
     let shape_only = |it: &Tensor| match it.is_meta() {
         true => it.clone(),
-        false => Tensor::abstract_of(it.meta()).into_edge(it.edge().cloned()),
+        false => Tensor::abstract_on(it.device(), it.meta()).into_edge(it.edge().cloned()),
     };
     let saved = |which: u64| {
         move |(idx, it): (usize, &Tensor)| {

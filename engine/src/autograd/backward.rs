@@ -47,7 +47,7 @@ pub fn backward(
         && !create_graph
         && retained::none()
         && anomaly::watch() == Watch::Nothing
-        && !roots.iter().any(|it| it.0.is_meta());
+        && roots.iter().all(|it| it.0.is_traced());
     let watcher = interpreter.filter(|_| is_plain);
     if let Some(watcher) = watcher
         && let Some(found) = watcher.take_walk(roots, retain_graph)?
@@ -214,13 +214,16 @@ impl Walk {
         let Some(saved) = step.saved(self.keep) else {
             return Err(Error::Freed { op: step.op.name });
         };
-        let grads = match arrived.grads.iter().flatten().any(Tensor::is_meta) {
-            true => {
-                let grads = || input_grads(step, &saved, arrived, &needs);
-                let grads = place::inside(Device::Meta, grads)?;
+        let mut devices = arrived.grads.iter().flatten().map(Tensor::device);
+        let device = devices.find(|it| *it != Device::Cpu).unwrap_or_default();
+        let grads = || input_grads(step, &saved, arrived, &needs);
+        let grads: Vec<Option<Tensor>> = match device {
+            Device::Cpu => grads()?,
+            Device::Cuda(_) => place::inside(device, grads)?,
+            Device::Meta => {
+                let grads = place::inside(device, grads)?;
                 grads.into_iter().map(|it| it.map(|it| it.to_meta())).collect()
             }
-            false => input_grads(step, &saved, arrived, &needs)?,
         };
         if self.watch != Watch::Nothing {
             let edge = Edge { node: arrived.node.clone(), output: 0 };
@@ -292,9 +295,9 @@ fn seed(root: &Tensor, grad: Option<&Tensor>) -> Result<Tensor> {
                 root.dtype()
             ),
         }),
-        None if root.is_abstract() => Ok(Tensor::abstract_of(root.meta())),
+        None if root.is_abstract() => Ok(Tensor::abstract_on(root.device(), root.meta())),
         None if root.is_meta() => Ok(Tensor::on_meta(root.meta())),
-        None => full(root.shape(), 1.0, root.dtype()),
+        None => place::making_on(root.device(), || full(root.shape(), 1.0, root.dtype())),
     }
 }
 

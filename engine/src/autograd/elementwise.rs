@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::cpu::alloc::Bytes;
 use crate::lane::{ElementwiseGrad, grad_op};
-use crate::{Attr, Attrs, Layout, OpDef, Result, Tensor, apply_one, ops};
+use crate::{Attr, Attrs, Layout, OpDef, Result, Tensor, apply_one, functional, ops};
 
 /// The gradient of elementwise `op` for input `input`, in that input's dtype and the shape of the output: the caller
 /// sums it over broadcast dimensions. Of the inputs only those are read that `grad_op` names.
@@ -36,6 +36,9 @@ pub(super) fn elementwise_grad(
 fn zeros(like: &Tensor) -> Result<Tensor> {
     if like.is_meta() {
         return Ok(like.clone());
+    }
+    if like.is_on_gpu() {
+        return functional::full(like.shape(), 0.0, like.dtype());
     }
     let bytes = Bytes::zeroed(like.dtype().size())?;
     let strides = SmallVec::from_elem(0, like.rank());

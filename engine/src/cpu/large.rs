@@ -31,10 +31,10 @@ struct Entry {
 }
 
 /// What is listed, by address.
-pub(super) struct List(OnceLock<Mutex<FxHashMap<usize, Entry>>>);
+pub(crate) struct List(OnceLock<Mutex<FxHashMap<usize, Entry>>>);
 
 impl List {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(OnceLock::new())
     }
 
@@ -43,19 +43,19 @@ impl List {
     }
 
     /// Lists a buffer that begins to live.
-    pub(super) fn begins(&self, ptr: NonNull<u8>, bytes: usize, what: Option<(DType, &Shape)>) {
+    pub(crate) fn begins(&self, ptr: NonNull<u8>, bytes: usize, what: Option<(DType, &Shape)>) {
         let holds = what.map(|(dtype, shape)| (dtype, shape.clone()));
         let entry = Entry { holds, site: Site::here(), bytes };
         self.entries().insert(ptr.as_ptr().addr(), entry);
     }
 
     /// Takes a buffer off the list.
-    pub(super) fn ends(&self, ptr: NonNull<u8>) {
+    pub(crate) fn ends(&self, ptr: NonNull<u8>) {
         self.entries().remove(&ptr.as_ptr().addr());
     }
 
     /// What takes the most memory, the largest first: buffers over 64 kB, those of one place, shape and dtype together.
-    pub(super) fn largest(&self, most: usize) -> Vec<Large> {
+    pub(crate) fn largest(&self, most: usize) -> Vec<Large> {
         type Key = (Site, Option<(DType, Shape)>);
         let mut groups: FxHashMap<Key, (usize, usize)> = FxHashMap::default();
         for entry in self.entries().values() {

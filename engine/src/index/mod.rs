@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 pub use in_place::set_in_place;
 
+use crate::apply::place::to_device;
 use crate::{DType, Error, Layout, Result, Shape, Tensor, apply_one, functional, ops, rules};
 
 /// One entry between the brackets.
@@ -79,7 +80,7 @@ pub fn get(x: &Tensor, index: &[Index]) -> Result<Tensor> {
 /// `x` with `x[index]` replaced by `value`, which is broadcast and converted to the dtype of `x`.
 pub fn set(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
     let value = as_element(value, x.dtype())?;
-    let value = if x.is_meta() { value.to_meta() } else { value };
+    let value = to_device(&value, x.device())?;
     if let [Index::Tensor(mask)] = index
         && mask.dtype() == DType::Bool
         && mask.shape() == x.shape()

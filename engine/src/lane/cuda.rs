@@ -5,6 +5,8 @@
 
 use std::fmt::Write;
 
+use smallvec::SmallVec;
+
 use super::Program;
 use super::expand::{Expansion, expand};
 use crate::cpu::lane::Mem;
@@ -14,55 +16,221 @@ use crate::math::recorded::{Action, Op, Type};
 /// What kernels call that compute whole numbers.
 pub(crate) const PRELUDE: &str = include_str!("prelude.cu");
 
+/// How a kernel reads an input of `n` elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Access {
+    /// Element `i` of memory for element `i` of the results.
+    Flat,
+    /// The first element of memory for all.
+    One,
+    /// A number that is passed.
+    Held,
+    /// Along dimensions.
+    Strided,
+}
+
+/// What a kernel is written for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Form {
+    /// How each input is read.
+    pub(crate) accesses: SmallVec<[Access; 4]>,
+    /// Dimensions of strided inputs.
+    pub(crate) rank: usize,
+    /// Whether positions take more than 32 bits.
+    pub(crate) is_wide: bool,
+}
+
+impl Form {
+    /// For inputs that all lie as the results do.
+    pub(crate) fn flat(program: &Program) -> Self {
+        let accesses = program.inputs().iter().map(|_| Access::Flat).collect();
+        Self { accesses, rank: 0, is_wide: false }
+    }
+
+    /// Elements that a thread takes at once, so that each access has 16 bytes at most; 1 where an input is strided.
+    pub(crate) fn pack(&self, program: &Program) -> usize {
+        if self.accesses.contains(&Access::Strided) {
+            return 1;
+        }
+        let flat = program.inputs().iter().zip(&self.accesses).filter(|it| *it.1 == Access::Flat);
+        let all = flat.map(|it| it.0).chain(program.outputs());
+        16 / all.map(|it| it.size()).max().unwrap_or(16)
+    }
+}
+
 /// The kernel `name` of a program; `None` where an operation has no expansion.
 ///
-/// It takes the number of elements; for each input its elements and the step from one to the next (0 for one number that holds for
-/// all); the numbers of [`Program::params`] that are used; for each output room for its elements; and a word in which it sets a bit for
-/// what it refuses: 1 for a division by zero, 2 for a negative exponent.
-pub(crate) fn kernel(program: &Program, name: &str) -> Option<String> {
+/// It takes the number of elements, and of packs among them; for each input its elements, or a number where that is held, and where it is
+/// strided its dimensions; the numbers of [`Program::params`] that are used; for each output room for its elements; and where it notes
+/// what it refuses: bit 1 for a division by zero, 2 for a negative exponent.
+pub(crate) fn kernel(program: &Program, name: &str, form: &Form) -> Option<String> {
     let expansion = expand(program.ssa())?;
-    let mut text = String::new();
-    signature(&mut text, name, &expansion);
-    text.push_str("    const long long all = (long long)gridDim.x * blockDim.x;\n");
-    text.push_str("    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += all) {\n");
-    for (idx, op) in expansion.ops.iter().enumerate() {
-        if matches!(op.action, Action::Known(_)) {
-            continue;
-        }
-        let value = Value { expansion: &expansion, op };
-        let _ = writeln!(text, "        const {} v{idx} = {};", type_name(op.ty), value.text());
-    }
-    for &(fault, step) in &expansion.faults {
-        let (sign, bit) = match fault {
-            Fault::DivisionByZero => ("==", 1),
-            Fault::NegativeExponent => ("<", 2),
-        };
-        let number = name_of(&expansion, step);
-        let _ = writeln!(text, "        if ({number} {sign} 0) atomicOr(faults, {bit}u);");
-    }
-    for (idx, &(step, dtype)) in expansion.outputs.iter().enumerate() {
-        let (element, value) = (element_name(Mem::of(dtype)), name_of(&expansion, step));
-        let _ = writeln!(text, "        out{idx}[i] = ({element}){value};");
-    }
-    text.push_str("    }\n}\n");
+    let writer = Writer { expansion: &expansion, form, pack: form.pack(program), name };
+    let mut text = writer.one();
+    text.push_str(&writer.all());
     Some(text)
 }
 
-fn signature(text: &mut String, name: &str, expansion: &Expansion) {
-    let _ = write!(text, "extern \"C\" __global__ void {name}(long long n");
-    for (idx, &dtype) in expansion.inputs.iter().enumerate() {
-        let _ =
-            write!(text, ", const {} *in{idx}, long long step{idx}", element_name(Mem::of(dtype)));
+/// A kernel on its way into text.
+struct Writer<'a> {
+    expansion: &'a Expansion,
+    form: &'a Form,
+    pack: usize,
+    name: &'a str,
+}
+
+impl Writer<'_> {
+    fn inputs(&self) -> impl Iterator<Item = (usize, &'static str, Access)> {
+        let inputs = self.expansion.inputs.iter().zip(&self.form.accesses).enumerate();
+        inputs.map(|(idx, (&dtype, &access))| (idx, element_name(Mem::of(dtype)), access))
     }
-    for (idx, ty) in expansion.params.iter().enumerate() {
-        if let Some(ty) = ty {
-            let _ = write!(text, ", {} number{idx}", type_name(*ty));
+
+    fn outputs(&self) -> impl Iterator<Item = (usize, &'static str)> {
+        let outputs = self.expansion.outputs.iter().enumerate();
+        outputs.map(|(idx, &(_, dtype))| (idx, element_name(Mem::of(dtype))))
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = (usize, &'static str)> {
+        let numbers = self.expansion.params.iter().enumerate();
+        numbers.filter_map(|(idx, ty)| Some((idx, type_name((*ty)?))))
+    }
+
+    /// The function that computes one element of each output.
+    fn one(&self) -> String {
+        let (mut text, expansion) = (String::new(), self.expansion);
+        let _ = write!(text, "__device__ inline void {}_one(ng_fault *fault", self.name);
+        self.inputs().for_each(|(idx, ty, _)| {
+            let _ = write!(text, ", const {ty} in{idx}");
+        });
+        self.numbers().for_each(|(idx, ty)| {
+            let _ = write!(text, ", const {ty} number{idx}");
+        });
+        self.outputs().for_each(|(idx, ty)| {
+            let _ = write!(text, ", {ty} &out{idx}");
+        });
+        text.push_str(") {\n");
+        for (idx, op) in expansion.ops.iter().enumerate() {
+            if !matches!(op.action, Action::Known(_)) {
+                let value = Value { expansion, op };
+                let _ = writeln!(text, "    const {} v{idx} = {};", type_name(op.ty), value.text());
+            }
+        }
+        for &(fault, step) in &expansion.faults {
+            let (sign, bit) = match fault {
+                Fault::DivisionByZero => ("==", 1),
+                Fault::NegativeExponent => ("<", 2),
+            };
+            let number = name_of(expansion, step);
+            let _ =
+                writeln!(text, "    if ({number} {sign} 0) ng_refuse(fault, {bit}u, {number});");
+        }
+        for (idx, &(step, dtype)) in expansion.outputs.iter().enumerate() {
+            let (element, value) = (element_name(Mem::of(dtype)), name_of(expansion, step));
+            let _ = writeln!(text, "    out{idx} = ({element}){value};");
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    /// The kernel, which goes over packs, then over what is left.
+    fn all(&self) -> String {
+        let mut text = String::new();
+        let _ = write!(
+            text,
+            "extern \"C\" __global__ void {}(const ng_i64 n, const ng_i64 n_packs",
+            self.name
+        );
+        self.inputs().for_each(|(idx, ty, access)| {
+            let _ = match access {
+                Access::Held => write!(text, ", const {ty} in{idx}"),
+                Access::Flat | Access::One => write!(text, ", const {ty} *in{idx}"),
+                Access::Strided => write!(text, ", const {ty} *in{idx}, const ng_dims dims{idx}"),
+            };
+        });
+        self.numbers().for_each(|(idx, ty)| {
+            let _ = write!(text, ", const {ty} number{idx}");
+        });
+        self.outputs().for_each(|(idx, ty)| {
+            let _ = write!(text, ", {ty} *out{idx}");
+        });
+        text.push_str(", ng_fault *fault) {\n");
+        if self.pack > 1 {
+            self.packs(&mut text);
+        }
+        let _ = writeln!(text, "    NG_EACH(rest, n - n_packs * {}) {{", self.pack);
+        let _ = writeln!(text, "        const ng_i64 i = n_packs * {} + rest;", self.pack);
+        self.offsets(&mut text);
+        let read = |(idx, _, access): (usize, &str, Access)| match access {
+            Access::Flat => format!("in{idx}[i]"),
+            Access::One => format!("in{idx}[0]"),
+            Access::Held => format!("in{idx}"),
+            Access::Strided => format!("in{idx}[at{idx}]"),
+        };
+        let _ = writeln!(text, "        {};", self.call(read, |idx| format!("out{idx}[i]")));
+        text.push_str("    }\n}\n");
+        text
+    }
+
+    fn packs(&self, text: &mut String) {
+        let pack = self.pack;
+        text.push_str("    NG_EACH(i, n_packs) {\n");
+        for (idx, ty, _) in self.inputs().filter(|it| it.2 == Access::Flat) {
+            let _ = writeln!(
+                text,
+                "        const ng_pack<{ty}, {pack}> pack{idx} = ((const ng_pack<{ty}, {pack}> *)in{idx})[i];"
+            );
+        }
+        for (idx, ty) in self.outputs() {
+            let _ = writeln!(text, "        ng_pack<{ty}, {pack}> made{idx};");
+        }
+        let _ = writeln!(text, "#pragma unroll\n        for (int k = 0; k < {pack}; k++)");
+        let read = |(idx, _, access): (usize, &str, Access)| match access {
+            Access::Flat => format!("pack{idx}.all[k]"),
+            Access::One | Access::Strided => format!("in{idx}[0]"),
+            Access::Held => format!("in{idx}"),
+        };
+        let call = self.call(read, |idx| format!("made{idx}.all[k]"));
+        let _ = writeln!(text, "            {call};");
+        for (idx, ty) in self.outputs() {
+            let _ = writeln!(text, "        ((ng_pack<{ty}, {pack}> *)out{idx})[i] = made{idx};");
+        }
+        text.push_str("    }\n");
+    }
+
+    fn call(
+        &self,
+        read: impl Fn((usize, &'static str, Access)) -> String,
+        made: impl Fn(usize) -> String,
+    ) -> String {
+        let numbers = self.numbers().map(|it| format!("number{}", it.0));
+        let made = self.outputs().map(|it| made(it.0));
+        let all: Vec<String> =
+            std::iter::once("fault".into()).chain(self.inputs().map(read)).chain(numbers).chain(made).collect();
+        format!("{}_one({})", self.name, all.join(", "))
+    }
+
+    /// Where element `i` lies in each strided input: `at0`, `at1`, ...
+    fn offsets(&self, text: &mut String) {
+        let strided: Vec<usize> =
+            self.inputs().filter(|it| it.2 == Access::Strided).map(|it| it.0).collect();
+        let Some(&first) = strided.first() else { return };
+        let number = if self.form.is_wide { "ng_i64" } else { "unsigned" };
+        let begin = |it: &usize| format!("at{it} = 0");
+        let list: Vec<String> = strided.iter().map(begin).collect();
+        let _ = writeln!(text, "        ng_i64 {};", list.join(", "));
+        let _ = writeln!(text, "        {number} rest{first} = ({number})i;");
+        for dim in (0..self.form.rank).rev() {
+            text.push_str("        {\n");
+            let size = format!("({number})dims{first}.sizes[{dim}]");
+            let next = if dim > 0 { format!("rest{first} / {size}") } else { "0".into() };
+            let _ = writeln!(text, "            const {number} next = {next};");
+            let _ = writeln!(text, "            const {number} here = rest{first} - next * {size};");
+            for it in &strided {
+                let _ = writeln!(text, "            at{it} += (ng_i64)here * dims{it}.strides[{dim}];");
+            }
+            let _ = writeln!(text, "            rest{first} = next;\n        }}");
         }
     }
-    for (idx, &(_, dtype)) in expansion.outputs.iter().enumerate() {
-        let _ = write!(text, ", {} *out{idx}", element_name(Mem::of(dtype)));
-    }
-    text.push_str(", unsigned int *faults) {\n");
 }
 
 pub(super) fn type_name(ty: Type) -> &'static str {
@@ -157,7 +325,7 @@ impl Value<'_> {
     fn given(&self, number: usize) -> String {
         match number.checked_sub(self.expansion.inputs.len()) {
             Some(param) => format!("number{param}"),
-            None => format!("in{number}[i * step{number}]"),
+            None => format!("in{number}"),
         }
     }
 

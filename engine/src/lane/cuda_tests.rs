@@ -6,6 +6,7 @@ use std::fs;
 use std::process::Command;
 
 use super::expand::expand;
+use super::cuda::{Access, Form};
 use super::expected::{self, ulps};
 use super::program::{Program, build};
 use super::{ElementwiseGrad, Ref, Step, cuda, params_of, source};
@@ -13,6 +14,7 @@ use crate::cpu::alloc::Bytes;
 use crate::cpu::lane::Mem;
 use crate::cpu::lane::machine::{self, RunError};
 use crate::cpu::view::OutView;
+use crate::cuda::source;
 use crate::math::Fault;
 use crate::math::recorded::Type;
 use crate::{Attrs, DType, Number, OpDef, Shape, Tensor, functional, lane, ops};
@@ -227,21 +229,42 @@ fn in_memory(ty: Type) -> Mem {
     }
 }
 
+/// How the kernel of case `at` reads its inputs: in packs or one by one, so that both are run.
+fn form(case: &Case, at: usize) -> Form {
+    let mut form = Form::flat(&case.program);
+    for (access, tensor) in form.accesses.iter_mut().zip(&case.inputs) {
+        *access = match tensor.rank() {
+            0 if at.is_multiple_of(2) => Access::Held,
+            0 => Access::One,
+            _ => Access::Flat,
+        };
+    }
+    form
+}
+
 /// C++ that runs all kernels, and the elements that it reads.
 fn harness(cases: &[Case]) -> (String, Vec<u8>) {
-    let mut text = format!("#include \"cuda_shim.h\"\n{}", cuda::PRELUDE);
+    let mut text = format!(
+        "#include \"emulator.h\"\n#include \"files.h\"\n{}{}",
+        source::PRELUDE,
+        cuda::PRELUDE
+    );
     let mut given = Vec::new();
     let mut calls = String::new();
     for (at, case) in cases.iter().enumerate() {
-        let kernel = cuda::kernel(&case.program, &format!("kernel{at}"));
+        let form = form(case, at);
+        let kernel = cuda::kernel(&case.program, &format!("kernel{at}"), &form);
         let kernel = kernel.unwrap_or_else(|| panic!("{} has no expansion", case.title));
         let _ = writeln!(text, "// {}\n{kernel}\nstatic void case{at}() {{", case.title);
-        let mut arguments = vec![N.to_string()];
-        for (input, tensor) in case.inputs.iter().enumerate() {
+        let pack = form.pack(&case.program);
+        let packs = if pack > 1 && at % 3 > 0 { N / pack } else { 0 };
+        let _ = writeln!(text, "    ng_i64 n = {N}, packs = {packs};");
+        let mut arguments = vec!["&n".to_owned(), "&packs".to_owned()];
+        for (input, (tensor, access)) in case.inputs.iter().zip(&form.accesses).enumerate() {
             let ty = cuda::element_name(Mem::of(tensor.dtype()));
             let _ = writeln!(text, "    {ty} *in{input} = input<{ty}>({});", tensor.numel());
-            let step = usize::from(tensor.rank() > 0);
-            arguments.extend([format!("in{input}"), step.to_string()]);
+            let sign = if *access == Access::Held { "" } else { "&" };
+            arguments.push(format!("{sign}in{input}"));
             tensor.append_le_bytes(&mut given).unwrap();
         }
         let numbers = expand(case.program.ssa()).unwrap().params;
@@ -249,21 +272,22 @@ fn harness(cases: &[Case]) -> (String, Vec<u8>) {
             let Some(ty) = ty else { continue };
             let (ty, mem) = (cuda::type_name(ty), in_memory(ty));
             let _ = writeln!(text, "    {ty} *number{number} = input<{ty}>(1);");
-            arguments.push(format!("*number{number}"));
+            arguments.push(format!("number{number}"));
             let bits = mem.bits(case.numbers[number]).to_le_bytes();
             given.extend(&bits[..mem.size()]);
         }
         for (output, &dtype) in case.program.outputs().iter().enumerate() {
             let ty = cuda::element_name(Mem::of(dtype));
             let _ = writeln!(text, "    {ty} *out{output} = room<{ty}>({N});");
-            arguments.push(format!("out{output}"));
+            arguments.push(format!("&out{output}"));
         }
-        let _ = writeln!(text, "    unsigned faults = 0;");
-        let _ = writeln!(text, "    kernel{at}({}, &faults);", arguments.join(", "));
+        let _ = writeln!(text, "    ng_fault fault = {{0, 0, 0}}, *noted = &fault;");
+        let _ = writeln!(text, "    void *all[] = {{{}, &noted}};", arguments.join(", "));
+        let _ = writeln!(text, "    ng_run<false>(kernel{at}, grid, {}, all);", at % 2);
         for output in 0..case.program.outputs().len() {
             let _ = writeln!(text, "    output(out{output}, {N});");
         }
-        text.push_str("    output(&faults, 1);\n}\n");
+        text.push_str("    output(&fault.kind, 1);\n}\n");
         let _ = writeln!(calls, "    case{at}();");
     }
     let _ = write!(
@@ -279,7 +303,8 @@ fn compiled_and_run(text: &str, given: &[u8]) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs::write(at("kernels.cc"), text).unwrap();
-    fs::write(at("cuda_shim.h"), include_str!("cuda_shim.h")).unwrap();
+    fs::write(at("emulator.h"), include_str!("../cuda/emulator.h")).unwrap();
+    fs::write(at("files.h"), include_str!("cuda_files.h")).unwrap();
     fs::write(at("given"), given).unwrap();
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
     let options = ["-std=c++17", "-O0", "-w", "-ffp-contract=off", "-o"];

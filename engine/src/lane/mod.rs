@@ -12,6 +12,7 @@ mod expand;
 mod expected;
 pub(crate) mod grad;
 mod lower;
+mod on_gpu;
 mod program;
 mod registers;
 pub(crate) mod ssa;
@@ -34,6 +35,7 @@ use crate::{Attr, Attrs, Error, Layout, OpDef, Result, Tensor, rules};
 pub use crate::cpu::lane::machine::Source;
 pub use crate::dtype::Number;
 pub use grad::{ElementwiseGrad, grad_op};
+pub(crate) use on_gpu::on_gpu;
 pub use program::{Program, Ref, Step, build};
 pub use tile::run;
 pub(crate) use tile::{producer, run_behind};
@@ -139,7 +141,7 @@ fn source(tensor: &Tensor) -> Result<Source<'_>> {
         Data::Number(number) => return Ok(Source::Number(*number)),
         Data::Stored(buffer) => buffer,
         Data::Pending(pending) => pending.force()?,
-        Data::Abstract(_) => return Err(Error::Abstract),
+        Data::Abstract(..) => return Err(Error::Abstract),
         Data::Meta => return Err(Error::NoData),
     };
     let view = View::new(buffer.host()?, tensor.layout(), tensor.dtype());

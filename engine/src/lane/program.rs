@@ -1,5 +1,7 @@
 //! Lane programs: what a group of elementwise ops computes for one element, ready for the tile machine.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use smallvec::SmallVec;
 
 use super::lower::Builder;
@@ -60,6 +62,8 @@ pub struct Param {
 /// A program: what it computes, and how the tile machine does.
 #[derive(Debug)]
 pub struct Program {
+    /// That of no other program of this process.
+    id: u64,
     ssa: Ssa,
     code: Code,
     outputs: Vec<DType>,
@@ -90,6 +94,11 @@ impl Program {
     /// Number of passes over a tile.
     pub fn n_instructions(&self) -> usize {
         self.code.len()
+    }
+
+    /// A number that no other program of this process has.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
     }
 
     /// What it computes.
@@ -131,7 +140,9 @@ pub(crate) fn build_for(
         Error::DType { op, dtype, allowed: "a dtype in which the formula has a meaning" }
     };
     let code = registers::assign(isa, &ssa).ok_or_else(unsupported)?;
-    Ok(Program { ssa, code, outputs: dtypes, params })
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    Ok(Program { id, ssa, code, outputs: dtypes, params })
 }
 
 fn add_step(builder: &mut Builder, params: &mut Vec<Param>, idx: usize, step: &Step) -> Result<()> {

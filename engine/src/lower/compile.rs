@@ -13,7 +13,7 @@ use crate::lane::{self, Ref};
 use crate::op::{Body, Case, Kernel, Prepared};
 use crate::tensor::Data;
 use crate::{
-    Attr, Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, fastrun, ops,
+    Attr, Attrs, DType, Device, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, fastrun, ops,
 };
 
 /// Compiles a graph. With `fuse`, elementwise ops that feed each other share a launch.
@@ -217,7 +217,7 @@ impl<'a> Compiler<'a> {
             Buffer::Const(idx) if self.consts[idx].dtype() == at.dtype => {
                 self.consts[idx].with_layout(at.layout.clone())
             }
-            _ => Tensor::make(at.dtype, at.layout.clone(), Data::Abstract(None), None),
+            _ => Tensor::make(at.dtype, at.layout.clone(), Data::Abstract(None, Device::Cpu), None),
         }
     }
 

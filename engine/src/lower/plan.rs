@@ -13,7 +13,8 @@ use crate::cpu::arena::{Buffers, Operands};
 use crate::cpu::lane::machine::Source;
 use crate::cpu::lane::{Part, Producer};
 use crate::cpu::view::{OutView, View};
-use crate::lane::{self, Program, cuda};
+use crate::lane::cuda::{self, Form};
+use crate::lane::{self, Program};
 use crate::op::{KernelCx, Prepared};
 use crate::random::HOST;
 use crate::{
@@ -152,7 +153,7 @@ impl Plan {
     /// A kernel steps through each operand evenly: how a broadcast or turned operand lies stands in the line above it.
     pub fn cuda_text(&self) -> String {
         let text = |at: usize, stage: &str, program: &Program| {
-            let kernel = cuda::kernel(program, &format!("launch{at}{stage}"));
+            let kernel = cuda::kernel(program, &format!("launch{at}{stage}"), &Form::flat(program));
             kernel.unwrap_or_else(|| "// has no expansion\n".into())
         };
         let kernel = |(at, launch): (usize, &Launch)| match &launch.work {
@@ -173,8 +174,7 @@ impl Plan {
         };
         let kernels: Vec<String> = self.launches.iter().enumerate().map(kernel).collect();
         let text = kernels.join("\n");
-        let prelude = if text.contains("= ng_") { cuda::PRELUDE } else { "" };
-        [prelude, &text].concat()
+        format!("// What begins with ng_ stands in a prelude that all kernels share.\n{text}")
     }
 
     /// The outputs for these inputs, then what the graph stores in its variables: contiguous tensors that own their storage or share an

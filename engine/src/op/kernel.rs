@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use super::{AdmitCx, Case, InferCx, OpDef, Ready};
+use super::{AdmitCx, Case, ComposedCx, Cuda, CudaCx, InferCx, OpDef, Ready};
 use crate::attr::attr_readers;
 use crate::cpu::lane::{Input, Part, Producer};
 use crate::cpu::view::{OutView, View};
 use crate::random::Stream;
-use crate::{Attrs, DType, Device, Result};
+use crate::tensor::Outputs;
+use crate::{Attrs, DType, Result};
 
-/// One algorithm for an op on one device.
+/// One algorithm for an op.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     /// `gemm.packed`; unique within the op.
     pub name: &'static str,
-    /// Where operands and results lie.
-    pub device: Device,
     /// The plain version, right but slow; fast-run leaves it out unless asked.
     pub naive: bool,
     /// Same inputs give the same bits on every run and thread count.
@@ -39,6 +38,8 @@ pub struct Kernel {
     pub prologue: fn(&InferCx<'_>) -> Option<DType>,
     /// How it comes to run.
     pub method: Method,
+    /// How the op is computed on a GPU; a row's first kernel tells.
+    pub cuda: Option<Cuda>,
 }
 
 /// Computes all outputs; reached through [`super::Prepared`] alone.
@@ -62,7 +63,6 @@ impl Kernel {
     const fn by(name: &'static str, method: Method) -> Self {
         Self {
             name,
-            device: Device::Cpu,
             naive: false,
             reproducible: true,
             flops: |_| 0,
@@ -72,6 +72,7 @@ impl Kernel {
             finishes: false,
             prologue: |_| None,
             method,
+            cuda: None,
         }
     }
 
@@ -103,6 +104,18 @@ impl Kernel {
     /// The same kernel, which takes its first operand in pieces, in the dtype that the function gives.
     pub const fn with_prologue(mut self, prologue: fn(&InferCx<'_>) -> Option<DType>) -> Self {
         self.prologue = prologue;
+        self
+    }
+
+    /// The same kernel, beside one for GPUs.
+    pub const fn on_cuda(mut self, run: fn(&CudaCx<'_>) -> Result<()>) -> Self {
+        self.cuda = Some(Cuda::Kernel(run));
+        self
+    }
+
+    /// The same kernel; a GPU computes the op by others.
+    pub const fn composed_on_cuda(mut self, body: fn(&ComposedCx<'_>) -> Result<Outputs>) -> Self {
+        self.cuda = Some(Cuda::Composed(body));
         self
     }
 

@@ -2,6 +2,7 @@
 
 mod admit;
 mod block;
+mod cuda;
 mod kernel;
 mod prepared;
 pub mod shapes;
@@ -12,6 +13,7 @@ pub use admit::AdmitCx;
 pub(crate) use admit::indices;
 pub(crate) use block::block;
 pub use block::{Block, ControlCx};
+pub use cuda::{Cuda, CudaCx};
 pub use kernel::{Kernel, KernelCx, Method, Run};
 pub use prepared::{Case, Prepared, Ready};
 pub use surface::{Alpha, Autocast, Form, Is, Returns, Surface, When};

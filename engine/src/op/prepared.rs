@@ -88,8 +88,8 @@ impl<'a> Case<'a> {
 
     /// Where it is computed.
     pub fn device(&self) -> Device {
-        let on_meta = self.inputs.iter().any(Tensor::is_meta);
-        if on_meta { Device::Meta } else { Device::Cpu }
+        let mut devices = self.inputs.iter().map(Tensor::device);
+        devices.find(|it| *it != Device::Cpu).unwrap_or_default()
     }
 
     /// Operand `idx`, and where a copy of it may be kept, if its elements stay as they are.
@@ -104,7 +104,7 @@ impl<'a> Case<'a> {
 impl Kernel {
     /// Decides what the case decides; `None` where the kernel does not take it.
     pub fn prepare(&'static self, case: &Case<'_>) -> Option<Prepared> {
-        if self.device != case.device() {
+        if case.device() != Device::Cpu {
             return None;
         }
         let code = match self.method {

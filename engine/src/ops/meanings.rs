@@ -25,10 +25,10 @@ fn limit(dtype: DType) -> f64 {
 }
 
 /// Rows whose results come from differences of numbers that may be nearly equal: these, at most 1 or so, are what went into them.
-const DIFFERENCES: &[&str] = &["log_softmax", "standardize", "std", "var"];
+pub(super) const DIFFERENCES: &[&str] = &["log_softmax", "standardize", "std", "var"];
 
 /// The first element that is not what is meant. `sizes` say what went into each.
-fn differs(got: &Tensor, want: &Array, sizes: Option<&Array>) -> Option<String> {
+pub(super) fn differs(got: &Tensor, want: &Array, sizes: Option<&Array>) -> Option<String> {
     let dtype = got.dtype();
     if got.shape()[..] != *want.shape() {
         return Some(format!(": shape {} instead of {:?}", got.shape(), want.shape()));
@@ -112,7 +112,7 @@ fn refusal_problem(case: &Case, inputs: &[Tensor], refused: &Error) -> Option<St
 }
 
 /// What goes into each result: the meaning for the absolute values of the operands, where that is a sum of them.
-fn sizes(case: &Case, inputs: &[Tensor]) -> Option<Vec<Array>> {
+pub(super) fn sizes(case: &Case, inputs: &[Tensor]) -> Option<Vec<Array>> {
     let absolute = |it: &Tensor| match it.dtype().is_float() {
         true => oracle::tensor_of(&oracle::array_of(it)?.abs(), it.dtype()),
         false => Ok(it.clone()),
@@ -123,7 +123,7 @@ fn sizes(case: &Case, inputs: &[Tensor]) -> Option<Vec<Array>> {
 }
 
 /// The operands of a case that are doubles in another dtype: whole numbers as integers, floats as they are.
-fn in_dtype(case: &Case, dtype: DType) -> Vec<Tensor> {
+pub(super) fn in_dtype(case: &Case, dtype: DType) -> Vec<Tensor> {
     let one = |(idx, it): (usize, &Tensor)| {
         if it.dtype() != DType::F64 {
             return it.clone();

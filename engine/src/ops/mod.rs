@@ -28,6 +28,8 @@ mod kept;
 #[cfg(test)]
 mod meanings;
 #[cfg(test)]
+mod gpus;
+#[cfg(test)]
 mod odd_sizes;
 #[cfg(test)]
 mod prologues;

@@ -158,7 +158,7 @@ pub(super) fn gradients(
     let outputs = apply_optional(case.op, inputs, &case.attrs)?;
     let weights = |it: &Tensor| {
         let values: Vec<f64> = (0..it.numel()).map(|it| (it as f64).cos()).collect();
-        Tensor::from_vec(&values, it.shape().clone())
+        Tensor::from_vec(&values, it.shape().clone())?.moved_to(it.device())
     };
     let roots = outputs.into_iter().filter(Tensor::requires_grad);
     let roots =

@@ -17,7 +17,7 @@ use crate::graph::{Graph, Kind, Value, op_by_op};
 use crate::interpreter::{self, Interpreter, Root};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::tape::{Mark, Node};
-use crate::{Attrs, DType, Error, Meta, OpDef, Outputs, Result, Shape, Tensor, admit, apply, op};
+use crate::{Attrs, DType, Device, Error, Meta, OpDef, Outputs, Result, Shape, Tensor, admit, apply, op};
 
 /// The results of an op on these operands by its meaning, not rounded to their dtypes. Fails where the op refuses its operands; what a random
 /// op gives is drawn as the op does, and checked.
@@ -132,6 +132,10 @@ impl Interpreter for Oracle {
     }
 
     fn record(&self, _: &'static OpDef, _: &[Tensor], _: &Attrs, _: &Outputs) {}
+
+    fn elsewhere(&self, _: &'static OpDef, _: Device) -> Result<()> {
+        Ok(())
+    }
 
     fn records_only(&self) -> bool {
         false

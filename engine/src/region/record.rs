@@ -22,7 +22,7 @@ use crate::tape::{self, Mark, Node};
 use crate::tensor::{Data, Outputs};
 use crate::trace::{Key, key_of, reads_values};
 use crate::{
-    Attr, Attrs, DType, Error, Layout, Meta, Number, OpDef, Result, Scope, Site, Tensor, apply,
+    Attr, Attrs, DType, Device, Error, Layout, Meta, Number, OpDef, Result, Scope, Site, Tensor, apply,
 };
 
 thread_local! {
@@ -295,6 +295,10 @@ impl Interpreter for Regions {
     }
 
     fn record(&self, _: &'static OpDef, _: &[Tensor], _: &Attrs, _: &Outputs) {}
+
+    fn elsewhere(&self, op: &'static OpDef, device: Device) -> Result<()> {
+        Err(Error::NoKernel { op: op.name, device })
+    }
 
     fn records_only(&self) -> bool {
         false

@@ -19,7 +19,7 @@ use crate::graph::Phase;
 use crate::pending::Pending;
 use crate::tape::{self, Mark};
 use crate::tensor::Outputs;
-use crate::{Attrs, Error, OpDef, Result, Tensor};
+use crate::{Attrs, Device, Error, OpDef, Result, Tensor};
 
 /// What happened in one call, or in all calls of a traced function.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -194,6 +194,18 @@ impl State {
             "the value of a tensor is read here, and a run without the body cannot do that; return the tensor and \
              read it outside, or trace without without_host=True",
         )
+    }
+
+    /// An op of the body runs on a device whose ops are not recorded.
+    pub(super) fn elsewhere(&mut self, op: &'static OpDef, device: Device) -> Result<()> {
+        let problem = format!(
+            "{} runs on {device}, and traces are recorded on the CPU alone so far; bring the tensors there with .cpu()",
+            op.name
+        );
+        if self.options.record_only {
+            return Err(Error::Trace { problem });
+        }
+        self.refuse(&problem)
     }
 
     /// Notes what cannot be part of a run without the body. An error where that must not be; the call ends with it then, also if the

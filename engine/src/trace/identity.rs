@@ -26,7 +26,7 @@ impl Root {
                 Some(buffer) => Self::Stored(Arc::downgrade(buffer)),
                 None => Self::Pending(Arc::downgrade(pending)),
             },
-            Data::Number(_) | Data::Abstract(_) | Data::Meta => Self::None,
+            Data::Number(_) | Data::Abstract(..) | Data::Meta => Self::None,
         }
     }
 
@@ -149,7 +149,7 @@ pub(crate) fn key_of(tensor: &Tensor) -> Option<Key> {
             Some(buffer) => Arc::as_ptr(buffer) as usize,
             None => Arc::as_ptr(pending) as usize,
         },
-        Data::Number(_) | Data::Abstract(_) | Data::Meta => return None,
+        Data::Number(_) | Data::Abstract(..) | Data::Meta => return None,
     };
     Some(key_at(root, tensor.dtype(), tensor.layout()))
 }
@@ -164,7 +164,7 @@ pub(super) fn fits(tensor: &Tensor, dtype: DType, layout: &Layout) -> bool {
     let ready = match tensor.data() {
         Data::Stored(_) => true,
         Data::Pending(pending) => pending.delivered().is_some(),
-        Data::Number(_) | Data::Abstract(_) | Data::Meta => false,
+        Data::Number(_) | Data::Abstract(..) | Data::Meta => false,
     };
     ready
         && tensor.dtype() == dtype

@@ -55,7 +55,7 @@ use crate::interpreter::{self, Interpreter, Root};
 use crate::pending::{self, Promiser};
 use crate::tape::{Mark, Node};
 use crate::tensor::Outputs;
-use crate::{Attrs, OpDef, Result, Tensor};
+use crate::{Attrs, Device, OpDef, Result, Tensor};
 use call::{Mode, State};
 use walk::Begun;
 
@@ -110,6 +110,10 @@ impl Interpreter for Tracing {
 
     fn record(&self, op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &Outputs) {
         with(|it| it.record(op, inputs, attrs, outputs));
+    }
+
+    fn elsewhere(&self, op: &'static OpDef, device: Device) -> Result<()> {
+        with(|it| it.elsewhere(op, device)).unwrap_or(Ok(()))
     }
 
     fn records_only(&self) -> bool {

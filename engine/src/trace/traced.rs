@@ -134,7 +134,7 @@ impl Traced {
     }
 
     /// Starts a call. The body must see [`Call::args`]. Inside another traced call this one runs inline, and so it does while the first
-    /// NaN is looked for, and on the device `meta`.
+    /// NaN is looked for, and on other devices than the CPU.
     pub fn begin(&self, args: &[Tensor]) -> Result<Call> {
         self.begin_following(args, None)
     }
@@ -147,7 +147,7 @@ impl Traced {
 
     fn begin_following(&self, args: &[Tensor], following: Option<Following>) -> Result<Call> {
         let watches = anomaly::watch() != Watch::Nothing && !self.0.borrow().options.record_only;
-        if active() || watches || args.iter().any(Tensor::is_meta) {
+        if active() || watches || !args.iter().all(Tensor::is_traced) {
             return Ok(Call { traced: self.clone(), seen: args.to_vec(), at: 0, state: None });
         }
         let mut recorded = self.0.borrow_mut();

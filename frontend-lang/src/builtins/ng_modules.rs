@@ -68,6 +68,7 @@ pub static ALL: &[NgModule] = &[
     ("torch.autograd.functions", text!("torch/autograd/functions")),
     ("torch.backends", text!("torch/backends")),
     ("torch.cuda.amp", text!("torch/cuda/amp")),
+    ("torch.cuda.devices", text!("torch/cuda/devices")),
     ("torch.distributions", text!("torch/distributions")),
     ("torch.distributions.bernoulli", text!("torch/distributions/bernoulli")),
     ("torch.distributions.categorical", text!("torch/distributions/categorical")),

@@ -202,7 +202,7 @@ impl Cx {
         let more = (self.machine.blocks.len(), self.machine.handled.len(), self.native_depth);
         let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));
         let (random, recording) = (engine::random::state(), engine::autograd::enabled());
-        let autocast = engine::apply::autocast::half();
+        let autocast = engine::apply::autocast::halves();
         let (watch, devices) = (anomaly::watch(), self.devices.clone());
         let before = engine::apply::set_shapes_only(true);
         self.check = Some(Box::new(shadow));
@@ -219,7 +219,7 @@ impl Cx {
         self.findings = std::mem::take(&mut shadow.findings);
         let (memory, reading) = shadow.memory.end(shadow.stopped || shadow.trust == Trust::Names);
         engine::apply::set_shapes_only(before);
-        engine::apply::autocast::set_half(autocast);
+        engine::apply::autocast::set_halves(autocast);
         engine::autograd::set_enabled(recording);
         anomaly::set_watch(watch);
         self.devices = devices;

@@ -41,10 +41,10 @@ pub(crate) struct UnderWay {
 }
 
 /// Whether gradients are recorded, and what autocast lowers to.
-type Modes = (bool, Option<engine::DType>);
+type Modes = (bool, [Option<engine::DType>; 2]);
 
 fn modes() -> Modes {
-    (autograd::enabled(), autocast::half())
+    (autograd::enabled(), autocast::halves())
 }
 
 impl UnderWay {

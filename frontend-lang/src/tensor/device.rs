@@ -1,9 +1,11 @@
 //! Devices as values, and where tensors are made: `torch.device`, the default device, `with torch.device(...):`.
 //!
-//! Every name of a device that PyTorch knows is a value; only those that compute here, and `meta`, can be used.
+//! Every name of a device that PyTorch knows is a value; only those that compute here, and `meta`, can be used. GPUs are looked for when the
+//! first of them is named.
 
 use std::any::Any;
 
+use engine::apply::place;
 use engine::{Device, Tensor};
 
 use super::dtype::equality;
@@ -92,11 +94,12 @@ impl Devices {
 
 /// A device of the engine as a value.
 pub fn of(device: Device) -> Value {
-    let kind = match device {
-        Device::Cpu => "cpu",
-        Device::Meta => "meta",
+    let (kind, index) = match device {
+        Device::Cpu => ("cpu", None),
+        Device::Meta => ("meta", None),
+        Device::Cuda(index) => ("cuda", Some(index.into())),
     };
-    Value::object(DeviceObj { kind, index: None })
+    Value::object(DeviceObj { kind, index })
 }
 
 /// The device that a value names, if it can be used here.
@@ -121,21 +124,20 @@ fn is_of_arrays(cx: &Cx) -> bool {
     source.is_some_and(|it| it.name.starts_with("numpy"))
 }
 
-/// A tensor on another device. There is nothing to take from `meta`.
+/// A tensor on another device; gradients go back to where it was. There is nothing to take from `meta`.
 pub fn moved(tensor: Tensor, device: Device) -> Result<Tensor, Raised> {
-    match (tensor.device(), device) {
-        (from, to) if from == to => Ok(tensor),
-        (_, Device::Meta) => Ok(tensor.to_meta()),
-        _ => Err(engine::Error::NoData.into()),
-    }
+    Ok(place::to_device(&tensor, device)?)
 }
 
 /// What stands for a tensor on another device where only its shape and dtype count: `zeros_like(x, device="cpu")`.
 pub fn shaped(tensor: &Tensor, device: Device) -> Result<Tensor, Raised> {
-    match (tensor.is_meta(), device) {
-        (true, Device::Cpu) => Ok(engine::functional::full(tensor.shape(), 0.0, tensor.dtype())?),
-        (false, Device::Meta) => Ok(tensor.to_meta()),
-        _ => Ok(tensor.clone()),
+    match (tensor.device(), device) {
+        (from, to) if from == to => Ok(tensor.clone()),
+        (_, Device::Meta) => Ok(tensor.to_meta()),
+        _ => {
+            let blank = || engine::functional::full(tensor.shape(), 0.0, tensor.dtype());
+            Ok(place::making_on(device, blank)?)
+        }
     }
 }
 
@@ -178,23 +180,28 @@ fn parse(text: &str, index: Option<i64>) -> Option<DeviceObj> {
 
 impl DeviceObj {
     fn usable(self) -> Result<Device, Raised> {
-        if let Some(device) = Device::parse(self.kind) {
-            return Ok(device);
-        }
-        let found = match self.kind {
-            "cuda" if Device::has_nvidia_driver() => {
-                "this machine has an NVIDIA driver, but there are no kernels for it here yet"
-                    .to_owned()
+        let found = match Device::parse(self.kind) {
+            Some(Device::Cuda(_)) => {
+                let number = self.index.unwrap_or(0);
+                let device = u8::try_from(number).map(Device::Cuda);
+                let Ok(device) = device else {
+                    return Err(runtime_error(format!("there is no GPU of number {number}")));
+                };
+                match device.check() {
+                    Ok(()) => return Ok(device),
+                    Err(engine::Error::NoGpu { missing: Some(missing), .. }) => missing,
+                    Err(error) => return Err(error.into()),
+                }
             }
-            "cuda" => format!(
-                "Found no NVIDIA driver on your system ({} is not there)",
-                Device::NVIDIA_DRIVER
-            ),
-            kind => format!("there are no kernels for '{kind}' here"),
+            Some(device) => return Ok(device),
+            None => format!("there are no kernels for '{}' here", self.kind),
         };
         let help = "write `device = torch.device(\"cuda\" if torch.cuda.is_available() else \"cpu\")`, and \
                     `device=device` or `.to(device)`, so that the program runs with and without a GPU";
-        let text = format!("cannot use device '{}': {found}; devices here: cpu, meta", self.name());
+        let devices: Vec<String> =
+            Device::available().iter().chain(&[Device::Meta]).map(Device::to_string).collect();
+        let text =
+            format!("cannot use device '{}': {found}; devices here: {}", self.name(), devices.join(", "));
         Err(runtime_error(text).with_help(Some(help.into())))
     }
 

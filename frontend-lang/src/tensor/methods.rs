@@ -160,10 +160,11 @@ fn detach(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn numpy(cx: &mut Cx, args: Args<'_>) -> Res {
     let this = this(&args)?;
-    if this.get().is_meta() {
-        return Err(type_error(
-            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
-        ));
+    let device = this.seen().device();
+    if device != Device::Cpu {
+        return Err(type_error(format!(
+            "can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )));
     }
     array::holdable(&this.get())?;
     if !cx.truth(&args[1])? {
@@ -459,6 +460,8 @@ fn filled(args: &Args<'_>, value: &Tensor) -> Res {
     if value.is_meta() {
         return Err(engine::Error::NoData.into());
     }
+    let device = object.seen().device();
+    let value = &if value.as_number().is_some() { value.clone() } else { value.moved_to(device)? };
     if let Some(number) = value.as_number().filter(|it| !it.fits(before.dtype)) {
         let (op, name, dtype) = ("fill_", "value", before.dtype);
         return Err(engine::Error::Range { op, name, number, dtype }.into());

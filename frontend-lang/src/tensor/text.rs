@@ -49,6 +49,9 @@ pub fn repr(tensor: &Tensor) -> Result<String> {
         suffixes.extend(place.into_iter().chain(dtype).chain(grad_suffix(tensor)));
         return Ok(with_suffixes(&format!("{prefix}..."), &suffixes, prefix.len()));
     }
+    if tensor.is_on_gpu() {
+        suffixes.push(format!("device='{}'", tensor.device()));
+    }
     let default_dtype =
         matches!(tensor.dtype(), DType::F32 | DType::C64 | DType::I64 | DType::Bool);
     if tensor.numel() == 0 {

@@ -40,7 +40,7 @@ pub(super) struct World {
 #[derive(PartialEq, Default)]
 struct Settings {
     gradients: bool,
-    autocast: Option<engine::DType>,
+    autocast: [Option<engine::DType>; 2],
     classes: u32,
     modules: u32,
 }
@@ -49,7 +49,7 @@ impl Settings {
     fn now() -> Settings {
         Settings {
             gradients: autograd::enabled(),
-            autocast: autocast::half(),
+            autocast: autocast::halves(),
             classes: class_version(),
             modules: module::changes(),
         }

@@ -23,11 +23,14 @@ fn run(_cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> 
         let wrong = || MagicError::usage(&MAGIC, format!("`{text}` is not a number of threads"));
         engine::cpu::pool::set_threads(threads.ok_or_else(wrong)?);
     }
-    let row = |device: &engine::Device| {
-        let isa = format!("{:?}", engine::cpu::features::isa());
-        vec![device.to_string(), isa, engine::cpu::pool::threads().to_string()]
-    };
-    let rows = engine::Device::available().iter().map(row).collect();
+    let isa = format!("{:?}", engine::cpu::features::isa());
+    let mut rows = vec![vec!["cpu".to_owned(), isa, engine::cpu::pool::threads().to_string()]];
+    rows.extend(engine::cuda::devices().iter().enumerate().map(|(index, it)| {
+        let (major, minor) = it.capability;
+        let kind = format!("{}, compute capability {major}.{minor}", it.name);
+        let threads = it.multiprocessors * it.threads_per_multiprocessor;
+        vec![format!("cuda:{index}"), kind, threads.to_string()]
+    }));
     let head = ["device", "instructions", "threads"].map(String::from).to_vec();
     Ok(vec![Artifact::Table(Table { head, rows, numeric: vec![2], ..Table::default() })])
 }

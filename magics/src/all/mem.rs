@@ -66,7 +66,7 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         size(stats.budget),
         size(stats.cached)
     );
-    let mut shown = vec![Artifact::Text(text)];
+    let mut shown = vec![Artifact::Text([text, gpus()].concat())];
     let rows = largest(cx);
     if !rows.is_empty() {
         let head = ["name", "size", "value"].map(String::from).to_vec();
@@ -78,6 +78,17 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         shown.push(Artifact::Table(Table { head, rows, numeric: vec![1, 2], ..Table::default() }));
     }
     Ok(shown)
+}
+
+/// A line for each GPU.
+fn gpus() -> String {
+    let line = |index: usize| {
+        let stats = engine::cuda::stats(index as u8).ok()?;
+        let [live, peak, limit, kept] =
+            [stats.live, stats.peak, stats.budget, stats.cached].map(size);
+        Some(format!("\ncuda:{index}: {live} in use, {peak} at most, limit {limit}; {kept} kept for reuse"))
+    };
+    (0..engine::cuda::devices().len()).filter_map(line).collect()
 }
 
 /// The tensors that take the most memory, with the lines that made them, largest first.

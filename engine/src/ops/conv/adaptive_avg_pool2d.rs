@@ -18,7 +18,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::required("output_size", ParamKind::Ints)],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("adaptive_avg_pool2d.planes", run)]),
+    body: Body::Kernels(&[Kernel::new("adaptive_avg_pool2d.planes", run).on_cuda(|cx| {
+        let (_, input, output) = super::adaptive(cx.op.name, cx.shape(0), cx.attrs, 0)?;
+        super::cuda::adaptive(cx, "average", input, output)
+    })]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,

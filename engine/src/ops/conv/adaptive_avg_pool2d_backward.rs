@@ -22,7 +22,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("adaptive_avg_pool2d_backward.planes", run)]),
+    body: Body::Kernels(&[Kernel::new("adaptive_avg_pool2d_backward.planes", run).on_cuda(|cx| {
+        let (_, input, output) = super::adaptive(cx.op.name, cx.outputs[0].shape(), cx.attrs, 0)?;
+        super::cuda::adaptive(cx, "average_backward", input, output)
+    })]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,

@@ -27,7 +27,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("avg_pool2d.planes", run)]),
+    body: Body::Kernels(&[Kernel::new("avg_pool2d.planes", run).on_cuda(|cx| {
+        let problem = problem(cx.op.name, cx.shape(0), cx.attrs)?;
+        super::cuda::average(cx, "average", problem, &divisor(cx.op.name, cx.attrs)?)
+    })]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use crate::cpu::pool2d;
 use crate::meaning::{Array, Meaning, MeaningCx, Windows};
+use super::avg_pool2d::{divisor, problem};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
     shapes,
@@ -27,7 +28,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("avg_pool2d_backward.planes", run)]),
+    body: Body::Kernels(&[Kernel::new("avg_pool2d_backward.planes", run).on_cuda(|cx| {
+        let problem = problem(cx.op.name, &whole(cx.op.name, cx.attrs)?, cx.attrs)?;
+        super::cuda::average(cx, "average_backward", problem, &divisor(cx.op.name, cx.attrs)?)
+    })]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,
@@ -59,7 +63,7 @@ fn whole(cx_op: &'static str, attrs: &Attrs) -> Result<Shape> {
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let shape = whole(cx.op.name, cx.attrs)?;
-    let problem = super::avg_pool2d::problem(cx.op.name, &shape, cx.attrs)?;
+    let problem = problem(cx.op.name, &shape, cx.attrs)?;
     if &super::pooled(cx.op.name, &shape, &problem)? != cx.shape(0) {
         return Err(cx.bad_shapes(format!("it does not fit images of shape {shape}")));
     }
@@ -67,8 +71,8 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let problem = super::avg_pool2d::problem(cx.op.name, &whole(cx.op.name, cx.attrs)?, cx.attrs)?;
-    let divisor = super::avg_pool2d::divisor(cx.op.name, cx.attrs)?;
+    let problem = problem(cx.op.name, &whole(cx.op.name, cx.attrs)?, cx.attrs)?;
+    let divisor = divisor(cx.op.name, cx.attrs)?;
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
         let dy = cx.inputs[0].to_slice::<T>();
         pool2d::avg_pool_backward(&problem, &dy, cx.outputs[0].as_mut_slice::<T>(), divisor);

@@ -60,7 +60,7 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
     dw.into()
 }
 
-static KERNELS: &[Kernel] = conv_kernels!(problem);
+static KERNELS: &[Kernel] = conv_kernels!(problem, super::cuda::weight_grad);
 
 fn problem(cx: &InferCx<'_>) -> Option<conv::ConvProblem> {
     let steps = Steps::from_attrs(cx.op.name, cx.attrs, 1).ok()?;

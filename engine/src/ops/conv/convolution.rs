@@ -47,7 +47,7 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
     y.into()
 }
 
-static KERNELS: &[Kernel] = conv_kernels!(problem);
+static KERNELS: &[Kernel] = conv_kernels!(problem, super::cuda::forward);
 
 fn problem(cx: &InferCx<'_>) -> Option<conv::ConvProblem> {
     let steps = Steps::from_attrs(cx.op.name, cx.attrs, 0).ok()?;

@@ -17,6 +17,7 @@ pub mod conv2d_input_grad;
 pub mod conv2d_weight_grad;
 pub mod conv_transpose2d;
 pub mod convolution;
+mod cuda;
 pub mod max_pool2d;
 pub mod max_pool2d_with_indices;
 
@@ -173,11 +174,13 @@ fn prepare(
     Some(Arc::new(Pass(pass)))
 }
 
-/// The kernels of a row that is one pass: by the expected fastest and by each algorithm. `$problem` gives the problem.
+/// The kernels of a row that is one pass: by the expected fastest and by each algorithm. `$problem` gives the problem, `$on_cuda` computes it
+/// on a GPU.
 macro_rules! conv_kernels {
-    ($problem:ident) => {
+    ($problem:ident, $on_cuda:path) => {
         &[
-            conv_kernels!(@one $problem, "auto", None),
+            conv_kernels!(@one $problem, "auto", None)
+                .on_cuda(|cx| $problem(&cx.seen()).map_or(Ok(()), |it| $on_cuda(cx, &it))),
             conv_kernels!(@one $problem, "direct", Some("direct")),
             conv_kernels!(@one $problem, "im2col", Some("im2col")),
             conv_kernels!(@one $problem, "winograd", Some("winograd")),

@@ -24,7 +24,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("arange.plain", run)]),
+    body: Body::Kernels(&[Kernel::moving("arange.plain", run).on_cuda(|cx| {
+        let (start, _, step) = bounds(cx.attrs);
+        super::cuda::steps(cx, start, step)
+    })]),
     grad: Grad::Stops("it has no tensor inputs"),
     step: None,
     pure: true,

@@ -23,7 +23,8 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("eye.plain", run)]),
+    body: Body::Kernels(&[Kernel::moving("eye.plain", run)
+        .on_cuda(super::cuda::diagonal)]),
     grad: Grad::Stops("it has no tensor inputs"),
     step: None,
     pure: true,

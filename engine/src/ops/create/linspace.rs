@@ -25,7 +25,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("linspace.plain", run)]),
+    body: Body::Kernels(&[Kernel::moving("linspace.plain", run).on_cuda(|cx| {
+        let number = |idx| number_or(cx.attrs, idx, Number::Int(0)).as_f64();
+        super::cuda::spaced(cx, number(0), number(1))
+    })]),
     grad: Grad::Stops("it has no tensor inputs"),
     step: None,
     pure: true,

@@ -1,6 +1,7 @@
 //! Tensors from numbers alone.
 
 pub mod arange;
+pub(crate) mod cuda;
 pub mod eye;
 pub mod full;
 pub mod full_like;

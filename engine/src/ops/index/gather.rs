@@ -23,7 +23,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("gather.loop", run).admitting(admit_along)]),
+    body: Body::Kernels(&[Kernel::moving("gather.loop", run)
+        .admitting(admit_along)
+        .on_cuda(|cx| super::cuda::gather(cx, false))]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

@@ -19,7 +19,9 @@ pub static OP: OpDef = OpDef {
     params: &[Param::required("tensors", ParamKind::Tensors)],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("index.rows", run).admitting(|cx| admit_leading(cx, 1))]),
+    body: Body::Kernels(&[Kernel::moving("index.rows", run)
+        .admitting(|cx| admit_leading(cx, 1))
+        .on_cuda(super::cuda::get_rows)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

@@ -25,7 +25,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("index_add.rows", run).updating().admitting(admit_along)]),
+    body: Body::Kernels(&[Kernel::new("index_add.rows", run)
+        .updating()
+        .admitting(admit_along)
+        .on_cuda(|cx| super::cuda::scatter(cx, true, super::cuda::ADD))]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

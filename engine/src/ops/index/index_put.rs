@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::cuda::{ADD, Placing, put_rows};
 use super::{add_row, admit_leading, index_dtype, leading, row_starts};
 use crate::apply::complex::by_parts;
 use crate::cpu::view::View;
@@ -9,7 +10,7 @@ use crate::cpu::{elements, interrupt, strided};
 use crate::functional::unbroadcast;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
+    CudaCx, Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, When,
 };
 use crate::{
@@ -28,7 +29,8 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("index_put.rows", run)
         .updating()
-        .admitting(|cx| admit_leading(cx, 2))]),
+        .admitting(|cx| admit_leading(cx, 2))
+        .on_cuda(on_cuda)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,
@@ -100,6 +102,10 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         }
     });
     Ok(())
+}
+
+fn on_cuda(cx: &CudaCx<'_>) -> Result<()> {
+    put_rows(cx, if cx.flag(0) { ADD } else { Placing::Put })
 }
 
 /// Placed values hide what was there; added ones do not.

@@ -25,7 +25,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("index_select.rows", run).admitting(admit_along)]),
+    body: Body::Kernels(&[Kernel::moving("index_select.rows", run)
+        .admitting(admit_along)
+        .on_cuda(|cx| super::cuda::gather(cx, true))]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

@@ -13,6 +13,7 @@ use crate::op::indices;
 use crate::shape::resolve_dim;
 use crate::{Attr, DType, Error, Layout, Result, Shape, Tensor, apply_one};
 
+pub(crate) mod cuda;
 pub mod embedding;
 pub mod gather;
 #[expect(

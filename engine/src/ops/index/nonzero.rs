@@ -18,7 +18,7 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("nonzero.loop", run)]),
+    body: Body::Kernels(&[Kernel::moving("nonzero.loop", run).on_cuda(super::cuda::nonzero)]),
     grad: Grad::Stops("indices are whole numbers"),
     step: None,
     pure: true,

@@ -23,7 +23,8 @@ pub static OP: OpDef = OpDef {
     infer: placing::infer,
     body: Body::Kernels(&[Kernel::moving("scatter.loop", placing::put)
         .updating()
-        .admitting(admit_along)]),
+        .admitting(admit_along)
+        .on_cuda(|cx| super::cuda::scatter(cx, false, super::cuda::Placing::Put))]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

@@ -20,7 +20,8 @@ pub static OP: OpDef = OpDef {
     infer: placing::infer,
     body: Body::Kernels(&[Kernel::new("scatter_add.loop", placing::add)
         .updating()
-        .admitting(admit_along)]),
+        .admitting(admit_along)
+        .on_cuda(|cx| super::cuda::scatter(cx, false, super::cuda::ADD))]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

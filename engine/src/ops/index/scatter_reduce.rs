@@ -2,17 +2,20 @@
 
 use ndarray::ArrayD;
 
+use super::cuda::{Placing, place_along};
 use super::placing::{self, source, spread};
 use super::{add_row, admit_along, outside_zero};
 use crate::cpu::alloc::Bytes;
 use crate::cpu::number::Num;
 use crate::cpu::typed;
-use crate::functional::{div, eq, full, gather, mul, num, scatter_add, select_where, slice, to};
+use crate::functional::{add, div, eq, full, gather, mul, num, scatter_add, select_where, slice, to};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, best, of_kind};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
+    Body, CudaCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
     Surface, shapes,
 };
+use crate::ops::binary::floor_divide;
+use crate::tensor::on_gpu::copy;
 use crate::{Attr, Attrs, DType, Error, Metas, OpDef, Result, Tensor, apply_one, with_dtype};
 
 pub static OP: OpDef = OpDef {
@@ -31,7 +34,8 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("scatter_reduce.loop", run)
         .updating()
-        .admitting(admit_along)]),
+        .admitting(admit_along)
+        .on_cuda(on_cuda)]),
     grad: Grad::Rule(grad, Saves::Both),
     step: None,
     pure: true,
@@ -110,6 +114,47 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         return Err(Error::DType { op: cx.op.name, dtype: DType::Bool, allowed });
     }
     placing::infer(cx)
+}
+
+/// As [`run`], in steps of the whole tensor.
+fn on_cuda(cx: &CudaCx<'_>) -> Result<()> {
+    let (reduce, includes_self) = (Reduce::named(cx.op.name, cx.attrs)?, cx.flag(2));
+    let (out, dtype) = (&cx.outputs[0], cx.outputs[0].dtype());
+    let along: Attrs = [Attr::Int(cx.int(0))].into_iter().collect();
+    let placed = |op, x: &Tensor, what: Tensor| {
+        apply_one(op, &[x.clone(), cx.inputs[1].clone(), what], &along)
+    };
+    let begun = match includes_self {
+        true => cx.inputs[0].clone(),
+        false => {
+            let neutral = with_dtype!(dtype, T => reduce.neutral::<T>().to_f64());
+            placed(&super::scatter::OP, &cx.inputs[0], num(neutral))?
+        }
+    };
+    copy(&begun, cx.output(0)?, out.layout())?;
+    let source = match cx.inputs[2].dtype() == dtype {
+        true => cx.inputs[2].clone(),
+        false => to(&cx.inputs[2], dtype)?,
+    };
+    let how = match reduce {
+        Reduce::Sum | Reduce::Mean => "ng_sum_of",
+        Reduce::Prod => "ng_product_of",
+        Reduce::Largest => "ng_largest_of",
+        Reduce::Smallest => "ng_smallest_of",
+    };
+    place_along(cx, out, &source, false, Placing::Combine(how), None)?;
+    if reduce != Reduce::Mean {
+        return Ok(());
+    }
+    let none = full(out.shape(), 0.0, DType::I64)?;
+    let came = placed(&super::scatter_add::OP, &none, num(1.0))?;
+    let own = Tensor::int_number(i64::from(includes_self));
+    let count = select_where(&eq(&came, &num(0.0))?, &Tensor::int_number(1), &add(&came, &own)?)?;
+    let mean = match dtype.is_float() {
+        true => div(out, &to(&count, dtype)?)?,
+        false => to(&apply_one(&floor_divide::OP, &[to(out, DType::I64)?, count], &Attrs::new())?, dtype)?,
+    };
+    copy(&mean, cx.output(0)?, out.layout())
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

@@ -9,6 +9,7 @@ use crate::{Attr, Attrs, Error, Outputs, Result, Tensor, functional};
 pub mod binary_cross_entropy;
 pub mod binary_cross_entropy_with_logits;
 mod class_rows;
+mod cuda;
 pub mod cross_entropy;
 pub mod huber_loss;
 pub mod kl_div;

@@ -16,7 +16,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::with("name", ParamKind::Str, Default::Str("input"))],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("probabilities.copy", run).admitting(admits)]),
+    body: Body::Kernels(&[Kernel::new("probabilities.copy", run).admitting(admits).on_cuda(|cx| {
+        let name = cx.word(0);
+        super::cuda::probabilities(cx, Error::Elements { op: cx.op.name, name, rule: RULE })
+    })]),
     grad: Grad::Rule(|cx| Ok(vec![Some(cx.output_grad()?)]), Saves::Shapes),
     step: None,
     pure: true,
@@ -36,16 +39,17 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     rules::same_as_input(cx)
 }
 
+const RULE: &str =
+    "be between 0 and 1: binary_cross_entropy takes probabilities. For scores of any size use BCEWithLogitsLoss, or apply sigmoid first";
+
 fn admits(cx: &AdmitCx<'_>) -> Result<()> {
-    let rule = "be between 0 and 1: binary_cross_entropy takes probabilities. For scores of any size use BCEWithLogitsLoss, \
-                or apply sigmoid first";
     let op = cx.op.name;
     cx.elements(0, |input| {
         with_float!(op, input.dtype(), T => {
             if input.to_slice::<T>().iter().all(|it| (0.0..=1.0).contains(it)) {
                 return Ok(());
             }
-            Err(Error::Elements { op, name: cx.word(0), rule })
+            Err(Error::Elements { op, name: cx.word(0), rule: RULE })
         })
     })
 }

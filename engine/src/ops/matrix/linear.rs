@@ -62,7 +62,7 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
     products.placed(&bias.expanded(&shape), true, |at| Some(at.to_vec()))
 }
 
-static KERNELS: &[Kernel] = gemm_kernels!(Products::of_rows);
+static KERNELS: &[Kernel] = gemm_kernels!(Products::of_rows, super::cuda::linear);
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (x, weight) = (cx.shape(0), cx.shape(1));

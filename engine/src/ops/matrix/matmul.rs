@@ -71,7 +71,7 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
     products.reshaped(&[&batch[..], kept_rows, kept_columns].concat())
 }
 
-static KERNELS: &[Kernel] = gemm_kernels!(Products::of_batches);
+static KERNELS: &[Kernel] = gemm_kernels!(Products::of_batches, super::cuda::matmul);
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let (a, b) = (cx.shape(0), cx.shape(1));

@@ -14,6 +14,7 @@ pub mod baddbmm;
 pub mod bmm;
 pub mod cdist;
 pub mod cross;
+pub(crate) mod cuda;
 pub mod dot;
 pub mod linear;
 pub mod matmul;

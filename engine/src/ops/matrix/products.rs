@@ -188,12 +188,13 @@ fn keep<T: Num + Element>(gemm: &mut Gemm, products: &Products, case: &Case<'_>,
     }
 }
 
-/// The kernels of a row that is a product, of which `$products` says how the operands of an application lie: by the expected fastest,
+/// The kernels of a row that is a product, of which `$products` says how the operands of an application lie, and `$on_cuda` how a GPU
+/// computes it: by the expected fastest,
 /// by each algorithm, and in plain loops for any dtype.
 macro_rules! gemm_kernels {
-    ($products:path) => {
+    ($products:path, $on_cuda:path) => {
         &[
-            gemm_kernels!(@one $products, "auto", None),
+            gemm_kernels!(@one $products, "auto", None).on_cuda($on_cuda),
             gemm_kernels!(@one $products, "dots", Some("dots")),
             gemm_kernels!(@one $products, "gemv", Some("gemv")),
             gemm_kernels!(@one $products, "no-copy", Some("no-copy")),

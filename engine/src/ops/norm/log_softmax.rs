@@ -22,7 +22,8 @@ pub static OP: OpDef = OpDef {
     infer: super::infer_softmax,
     body: Body::Kernels(&[Kernel::new("log_softmax.rows", |cx| super::run_softmax(cx, Form::Log))
         .finishing()
-        .with_prologue(super::softmax_prologue)]),
+        .with_prologue(super::softmax_prologue)
+        .on_cuda(|cx| super::cuda::softmax(cx, "ng_log_softmax"))]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

@@ -15,6 +15,7 @@ use crate::{
 
 pub mod batch_norm;
 pub mod cosine_similarity;
+mod cuda;
 pub mod dropout;
 pub mod group_norm;
 pub mod layer_norm;

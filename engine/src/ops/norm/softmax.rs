@@ -22,7 +22,8 @@ pub static OP: OpDef = OpDef {
     infer: super::infer_softmax,
     body: Body::Kernels(&[Kernel::new("softmax.rows", |cx| super::run_softmax(cx, Form::Plain))
         .finishing()
-        .with_prologue(super::softmax_prologue)]),
+        .with_prologue(super::softmax_prologue)
+        .on_cuda(|cx| super::cuda::softmax(cx, "ng_softmax"))]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

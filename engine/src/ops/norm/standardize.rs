@@ -26,7 +26,8 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("standardize.blocks", run)
         .finishing()
-        .with_prologue(prologue)]),
+        .with_prologue(prologue)
+        .on_cuda(super::cuda::standardize)]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

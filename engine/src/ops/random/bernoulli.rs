@@ -15,7 +15,9 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::same_as_input,
-    body: Body::Kernels(&[Kernel::new("bernoulli.mersenne", run).admitting(admits)]),
+    body: Body::Kernels(&[Kernel::new("bernoulli.mersenne", run)
+        .admitting(admits)
+        .on_cuda(super::cuda::bernoulli)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

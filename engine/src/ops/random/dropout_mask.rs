@@ -14,7 +14,8 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::required("p", ParamKind::Float)],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("dropout_mask.loop", run)]),
+    body: Body::Kernels(&[Kernel::new("dropout_mask.loop", run)
+        .on_cuda(|cx| super::cuda::dropout_mask(cx, cx.float(0)))]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

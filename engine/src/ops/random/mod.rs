@@ -14,6 +14,7 @@ use crate::{
 };
 
 pub mod bernoulli;
+mod cuda;
 pub mod dropout_mask;
 pub mod multinomial;
 pub mod normal;

@@ -25,7 +25,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("multinomial.mersenne", run).admitting(admits)]),
+    body: Body::Kernels(&[Kernel::new("multinomial.mersenne", run)
+        .admitting(admits)
+        .on_cuda(|cx| super::cuda::multinomial(cx, cx.int(0) as usize, cx.flag(1)))]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

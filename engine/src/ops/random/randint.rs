@@ -23,7 +23,8 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("randint.mersenne", run)]),
+    body: Body::Kernels(&[Kernel::new("randint.mersenne", run)
+        .on_cuda(|cx| super::cuda::whole(cx, cx.int(0), cx.int(1)))]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

@@ -23,7 +23,8 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.all", run)
         .finishing()
-        .with_prologue(super::streamed)]),
+        .with_prologue(super::streamed)
+        .on_cuda(|cx| super::cuda::count(cx, "ng_all"))]),
     grad: Grad::Stops("the result is a bool"),
     step: None,
     pure: true,

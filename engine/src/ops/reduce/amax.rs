@@ -1,5 +1,6 @@
 //! `amax`: the largest element over dimensions, or of all elements; NaN when there is one.
 
+use super::cuda::{Fold, over_dims};
 use super::extremes::{self, Side};
 use crate::OpDef;
 use crate::meaning::Meaning;
@@ -20,7 +21,8 @@ pub static OP: OpDef = OpDef {
     infer: extremes::infer_over,
     body: Body::Kernels(&[Kernel::new("reduce.amax", |cx| extremes::run_over(cx, Side::Largest))
         .finishing()
-        .with_prologue(super::streamed)]),
+        .with_prologue(super::streamed)
+        .on_cuda(|cx| over_dims(cx, 0, &Fold::best("ng_largest", cx.dtype(0))))]),
     grad: Grad::Rule(|cx| extremes::grad_over(cx), Saves::Both),
     step: None,
     pure: true,

@@ -19,7 +19,8 @@ pub static OP: OpDef = OpDef {
     body: Body::Kernels(&[Kernel::new("reduce.argmax", |cx| {
         extremes::run_place(cx, Side::Largest)
     })
-    .finishing()]),
+    .finishing()
+    .on_cuda(|cx| extremes::best_on_cuda(cx, "ng_largest_place"))]),
     grad: Grad::Stops("indices are whole numbers"),
     step: None,
     pure: true,

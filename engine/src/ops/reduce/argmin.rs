@@ -19,7 +19,8 @@ pub static OP: OpDef = OpDef {
     body: Body::Kernels(&[Kernel::new("reduce.argmin", |cx| {
         extremes::run_place(cx, Side::Smallest)
     })
-    .finishing()]),
+    .finishing()
+    .on_cuda(|cx| extremes::best_on_cuda(cx, "ng_smallest_place"))]),
     grad: Grad::Stops("indices are whole numbers"),
     step: None,
     pure: true,

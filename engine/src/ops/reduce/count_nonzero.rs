@@ -19,7 +19,8 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.count_nonzero", run)
         .finishing()
-        .with_prologue(super::streamed)]),
+        .with_prologue(super::streamed)
+        .on_cuda(|cx| super::cuda::count(cx, "ng_count"))]),
     grad: Grad::Stops("counts are whole numbers"),
     step: None,
     pure: true,

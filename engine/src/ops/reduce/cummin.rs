@@ -3,6 +3,7 @@
 use super::extremes::{self, Side};
 use crate::OpDef;
 use crate::meaning::Meaning;
+use crate::cuda::source::computed;
 use crate::op::{Body, DTypeRule, Grad, Kernel, Param, ParamKind, Returns, Saves, Surface, shapes};
 
 pub static OP: OpDef = OpDef {
@@ -14,7 +15,8 @@ pub static OP: OpDef = OpDef {
     infer: extremes::infer_running,
     body: Body::Kernels(&[Kernel::new("reduce.cummin", |cx| {
         extremes::run_running(cx, Side::Smallest)
-    })]),
+    })
+    .on_cuda(|cx| super::cuda::scan(cx, "ng_running_smallest", computed(cx.dtype(0))))]),
     grad: Grad::Rule(|cx| extremes::grad_running(cx), Saves::Outputs),
     step: None,
     pure: true,

@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::cuda::{accumulated, scan};
 use super::running::{self, Running};
 use crate::functional::{cat, flip, mul, slice, to};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind};
@@ -23,7 +24,8 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: running::infer,
-    body: Body::Kernels(&[Kernel::new("reduce.cumprod", |cx| running::run(cx, Running::Product))]),
+    body: Body::Kernels(&[Kernel::new("reduce.cumprod", |cx| running::run(cx, Running::Product))
+        .on_cuda(|cx| scan(cx, "ng_product", accumulated(cx.outputs[0].dtype())))]),
     grad: Grad::Rule(grad, Saves::Both),
     step: None,
     pure: true,

@@ -1,5 +1,6 @@
 //! `cumsum`: the running sum along a dimension.
 
+use super::cuda::{accumulated, scan};
 use super::running::{self, Running};
 use crate::apply::complex::by_parts;
 use crate::functional::{cumsum, flip};
@@ -20,7 +21,8 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: running::infer,
-    body: Body::Kernels(&[Kernel::new("reduce.cumsum", |cx| running::run(cx, Running::Sum))]),
+    body: Body::Kernels(&[Kernel::new("reduce.cumsum", |cx| running::run(cx, Running::Sum))
+        .on_cuda(|cx| scan(cx, "ng_sum", accumulated(cx.outputs[0].dtype())))]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,

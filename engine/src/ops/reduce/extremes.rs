@@ -9,7 +9,8 @@ use crate::cpu::lane::Scratch;
 use crate::cpu::{reduce, scan, strided};
 use crate::functional::{div, eq, mul, reshape, scatter_add, sum, to};
 use crate::meaning::{Array, MeaningCx, Scalar, along, best, of_kind, over, picked};
-use crate::op::{GradCx, InferCx, KernelCx};
+use super::cuda::{Fold as CudaFold, fold_over, one_or_all};
+use crate::op::{CudaCx, GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::{
     Attr, DType, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional,
@@ -64,6 +65,11 @@ pub(super) fn run_best(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
         }
     });
     Ok(())
+}
+
+/// The same on a GPU, by a fold of `folds.cu`: of one dimension or all.
+pub(super) fn best_on_cuda(cx: &CudaCx<'_>, fold: &'static str) -> Result<()> {
+    fold_over(cx, &one_or_all(cx, 0)?, &CudaFold::best(fold, cx.dtype(0)))
 }
 
 /// Along a dimension the element that was chosen has the gradient; over all, equal ones share it. `over` is the row that

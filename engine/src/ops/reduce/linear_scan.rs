@@ -7,6 +7,7 @@ use super::cumprod::shifted;
 use crate::cpu::{scan, strided};
 use crate::functional::{flip, mul};
 use crate::meaning::{Array, Meaning, MeaningCx};
+use crate::cuda::source::computed;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
     shapes,
@@ -21,7 +22,8 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("a"), Param::tensor("b"), Param::required("dim", ParamKind::Int)],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("linear_scan.loop", run)]),
+    body: Body::Kernels(&[Kernel::new("linear_scan.loop", run)
+        .on_cuda(|cx| super::cuda::scan(cx, "ng_linear", computed(cx.dtype(0))))]),
     grad: Grad::Rule(grad, Saves::Both),
     step: None,
     pure: true,

@@ -6,6 +6,7 @@ use super::cumprod::entered;
 use super::running::{self, Running};
 use crate::functional::{exp, flip, mul, slice, sub};
 use crate::meaning::{Array, Meaning, MeaningCx, log_sum_exp};
+use crate::cuda::source::computed;
 use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes};
 use crate::shape::resolve_dim;
 use crate::{Attr, OpDef, Result, Tensor, apply_one};
@@ -19,7 +20,8 @@ pub static OP: OpDef = OpDef {
     infer: running::infer,
     body: Body::Kernels(&[Kernel::new("reduce.logcumsumexp", |cx| {
         running::run(cx, Running::LogSum)
-    })]),
+    })
+    .on_cuda(|cx| super::cuda::scan(cx, "ng_exponentials", computed(cx.outputs[0].dtype())))]),
     grad: Grad::Rule(grad, Saves::Both),
     step: None,
     pure: true,

@@ -6,6 +6,8 @@ use super::{Rows, dims_attr, reduced_shape, rows, spread};
 use crate::cpu::softmax;
 use crate::functional::{abs, add, exp, log, lt, mul, num, part, reshape, select_where, sub, sum};
 use crate::meaning::{Array, Meaning, MeaningCx, log_sum_exp, over};
+use super::cuda::{Fold, over_dims};
+use crate::cuda::source::computed;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, shapes,
@@ -25,7 +27,11 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.logsumexp", run)
         .finishing()
-        .with_prologue(super::held)]),
+        .with_prologue(super::held)
+        .on_cuda(|cx| {
+            let fold = Fold { size: 16, ..Fold::of("ng_exponentials", computed(cx.dtype(0))) };
+            over_dims(cx, 0, &fold)
+        })]),
     grad: Grad::Rule(grad, Saves::Both),
     step: None,
     pure: true,

@@ -25,6 +25,7 @@ pub mod any;
 pub mod argmax;
 pub mod argmin;
 pub mod count_nonzero;
+pub(crate) mod cuda;
 pub mod cummax;
 pub mod cummin;
 pub mod cumprod;

@@ -2,15 +2,17 @@
 
 use smallvec::smallvec;
 
+use super::cuda::{Fold, over_dims};
 use super::{Rows, dims_attr, fold_into, reduced_shape, rows, spread};
 use crate::apply::complex::absolute;
 use crate::cpu::lane::Scratch;
 use crate::cpu::number::Float;
 use crate::cpu::reduce;
+use crate::cuda::source::computed;
 use crate::functional::{abs, div, eq, mul, num, pow, select_where, sign, sum, to};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, over};
 use crate::op::{
-    Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
+    CudaCx, Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, When, shapes,
 };
 use crate::{DType, Meta, Metas, OpDef, Result, Tensor, functional, with_float};
@@ -27,7 +29,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.norm", run).finishing().with_prologue(prologue)]),
+    body: Body::Kernels(&[Kernel::new("reduce.norm", run).finishing().with_prologue(prologue).on_cuda(on_cuda)]),
     grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "LinalgVectorNormBackward0"),
     pure: true,
@@ -101,6 +103,19 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let root = if p == 0.0 { 1.0 } else { 1.0 / p };
         fold_into::<T, _, T>(cx, 1, reduce::SumOf(power), move |sum| sum.powf(root) as T)
     })
+}
+
+fn on_cuda(cx: &CudaCx<'_>) -> Result<()> {
+    let (p, compute) = (cx.float(0), computed(cx.dtype(0)));
+    let fold = match p {
+        0.0 => Fold::of("ng_norm_zero", compute),
+        1.0 => Fold::of("ng_norm_one", compute),
+        2.0 => Fold::of("ng_norm_two", compute),
+        f64::INFINITY => Fold::best("ng_norm_largest", cx.dtype(0)),
+        f64::NEG_INFINITY => Fold::best("ng_norm_smallest", cx.dtype(0)),
+        _ => Fold::of("ng_norm_any", compute),
+    };
+    over_dims(cx, 1, &Fold { number: p, ..fold })
 }
 
 fn largest<T: Float>(cx: &mut KernelCx<'_, '_>, max: bool) -> Result<()> {

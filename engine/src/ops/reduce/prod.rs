@@ -28,7 +28,8 @@ pub static OP: OpDef = OpDef {
     infer: super::infer_accumulated,
     body: Body::Kernels(&[Kernel::new("reduce.prod", run)
         .finishing()
-        .with_prologue(super::accumulated)]),
+        .with_prologue(super::accumulated)
+        .on_cuda(|cx| super::cuda::accumulate(cx, "ng_product"))]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: Some(|cx| if cx.has(0) { "ProdBackward1" } else { "ProdBackward0" }),
     pure: true,

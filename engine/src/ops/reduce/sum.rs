@@ -24,7 +24,8 @@ pub static OP: OpDef = OpDef {
     infer: super::infer_accumulated,
     body: Body::Kernels(&[Kernel::new("reduce.sum", run)
         .finishing()
-        .with_prologue(super::accumulated)]),
+        .with_prologue(super::accumulated)
+        .on_cuda(|cx| super::cuda::accumulate(cx, "ng_sum"))]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: Some(|cx| if cx.has(0) { "SumBackward1" } else { "SumBackward0" }),
     pure: true,

@@ -8,6 +8,7 @@ use crate::{Attr, Attrs, Error, Outputs, Result, Shape, Tensor, functional};
 
 pub mod cat;
 pub mod chunk;
+pub(crate) mod cuda;
 pub mod diag;
 pub mod diag_embed;
 pub mod diagonal;

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use smallvec::smallvec;
 
+use super::cuda::Padded;
 use crate::cpu::interrupt;
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    CudaCx, Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface,
 };
 use crate::storage::bits_of;
@@ -29,7 +30,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("pad.copy", run)]),
+    body: Body::Kernels(&[Kernel::moving("pad.copy", run).on_cuda(on_cuda)]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: Some(|_| "ConstantPadNdBackward0"),
     pure: true,
@@ -208,6 +209,29 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         fill(&src, input.shape(), out, &sources, value as T);
     });
     Ok(())
+}
+
+fn on_cuda(cx: &CudaCx<'_>) -> Result<()> {
+    let (from, to) = (cx.shape(0), cx.outputs[0].shape());
+    let mut dims: Vec<Padded> = from
+        .iter()
+        .zip(to.iter())
+        .map(|(&from, &to)| {
+            let from = from as i64;
+            Padded { to: to as i64, from, before: 0, kept: 0..from }
+        })
+        .collect();
+    for (dim, before, after) in per_dim(&cx.ints(0).unwrap_or_default(), from.rank()) {
+        let size = from[dim] as i64;
+        dims[dim] = Padded { before, kept: kept(size, before, after), ..dims[dim].clone() };
+    }
+    let mode = match mode(cx.op.name, cx.attrs)? {
+        Mode::Constant => "0",
+        Mode::Reflect => "1",
+        Mode::Replicate => "2",
+        Mode::Circular => "3",
+    };
+    super::cuda::pad(cx, &dims, mode, bits_of(Number::Float(cx.float(2)), cx.dtype(0)))
 }
 
 /// Fills row by row; a row without a source is all `value`.

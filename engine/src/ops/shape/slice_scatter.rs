@@ -25,7 +25,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("slice_scatter.copy", run).updating()]),
+    body: Body::Kernels(&[Kernel::moving("slice_scatter.copy", run)
+        .updating()
+        .on_cuda(super::cuda::slice_scatter)]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,

@@ -14,7 +14,8 @@ pub static OP: OpDef = OpDef {
     infer: triangle::infer,
     body: Body::Kernels(&[Kernel::moving("triu.copy", |cx| {
         triangle::run(cx, |at, diagonal| at >= diagonal)
-    })]),
+    })
+    .on_cuda(|cx| super::cuda::triangle(cx, false))]),
     grad: Grad::Rule(triangle::grad, Saves::Shapes),
     step: None,
     pure: true,

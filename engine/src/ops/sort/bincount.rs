@@ -7,10 +7,13 @@ use crate::cpu::lane::cast;
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::AdmitCx;
+use crate::op::CudaCx;
+use crate::ops::create;
+use crate::ops::index::cuda::{ADD, place_along};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
 };
-use crate::{DType, Error, Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype};
+use crate::{Attr, DType, Error, functional, Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype};
 
 pub static OP: OpDef = OpDef {
     name: "bincount",
@@ -23,7 +26,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("bincount.loop", run).admitting(admits)]),
+    body: Body::Kernels(&[Kernel::new("bincount.loop", run).admitting(admits).on_cuda(on_cuda)]),
     grad: Grad::Stops("counts change in jumps"),
     step: None,
     pure: true,
@@ -70,9 +73,23 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn admits(cx: &AdmitCx<'_>) -> Result<()> {
-    let problem = || "must not be negative".into();
-    let refuse = |_| Error::Attr { op: cx.op.name, name: "input", problem: problem() };
-    cx.each_int(0, |it| it >= 0, refuse)
+    cx.each_int(0, |it| it >= 0, negative)
+}
+
+fn negative(_: i64) -> Error {
+    Error::Attr { op: "bincount", name: "input", problem: "must not be negative".into() }
+}
+
+fn on_cuda(cx: &CudaCx<'_>) -> Result<()> {
+    let out = &cx.outputs[0];
+    create::cuda::fill(cx, Number::Int(0))?;
+    let counted = match cx.inputs.get(1) {
+        Some(weights) => functional::to(weights, out.dtype())?,
+        None => functional::full(cx.shape(0), 1.0, out.dtype())?,
+    };
+    let index = cx.inputs[..1].iter().chain(&cx.inputs[..1]).cloned().collect::<Vec<_>>();
+    let cx = CudaCx { inputs: &index, attrs: &smallvec![Attr::Int(0)], ..*cx };
+    place_along(&cx, out, &counted, false, ADD, Some(negative))
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

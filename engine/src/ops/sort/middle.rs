@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::required("skip_nan", ParamKind::Bool)],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("middle.select", run)]),
+    body: Body::Kernels(&[Kernel::new("middle.select", run).on_cuda(super::cuda::middle)]),
     grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "MedianBackward0"),
     pure: true,

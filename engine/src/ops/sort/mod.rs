@@ -14,6 +14,7 @@ use crate::{Error, Result, Tensor, functional, with_dtype, with_size};
 
 pub mod argsort;
 pub mod bincount;
+mod cuda;
 pub mod histc;
 pub mod median;
 pub mod middle;

@@ -23,7 +23,8 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("sort.merge", run)]),
+    body: Body::Kernels(&[Kernel::new("sort.merge", run)
+        .on_cuda(|cx| super::cuda::sort_lines(cx, cx.int(0), None, cx.flag(1)))]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

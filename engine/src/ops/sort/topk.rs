@@ -24,7 +24,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("topk.select", run)]),
+    body: Body::Kernels(&[Kernel::new("topk.select", run).on_cuda(|cx| {
+        super::cuda::sort_lines(cx, cx.int(1), Some(cx.int(0) as usize), cx.flag(2))
+    })]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

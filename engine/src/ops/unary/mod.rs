@@ -61,6 +61,7 @@ pub mod tan;
 pub mod tanh;
 pub mod threshold;
 pub mod to;
+pub mod to_device;
 pub mod trunc;
 
 use crate::OpDef;
@@ -128,5 +129,6 @@ pub static ALL: &[&OpDef] = &[
     &tanh::OP,
     &threshold::OP,
     &to::OP,
+    &to_device::OP,
     &trunc::OP,
 ];

@@ -1,13 +1,19 @@
-//! `torch.cuda`: what code asks before it chooses a device, and calls that do nothing without one.
+//! `torch.cuda`: what code asks before it chooses a device, and what it asks of the GPUs that are there.
 
-use super::torch::manual_seed;
+use engine::{Device, cuda};
+
 use crate::native::*;
+use crate::tensor::device;
 
 /// `torch.cuda`.
 pub static MODULE: NativeModule = NativeModule {
     name: "torch.cuda",
-    doc: "Whether there is a GPU to compute on.",
-    members: &[Member::Functions(FUNCTIONS), Member::Module("amp", "torch.cuda.amp")],
+    doc: "GPUs: whether there are some, what they are, and their memory.",
+    members: &[
+        Member::Functions(FUNCTIONS),
+        Member::AllOf("torch.cuda.devices"),
+        Member::Module("amp", "torch.cuda.amp"),
+    ],
     aliases: &[],
 };
 
@@ -24,36 +30,110 @@ static FUNCTIONS: &[NativeFn] = &[
     function(
         "manual_seed",
         "seed",
-        "Restarts the random numbers, as `torch.manual_seed` does.",
+        "Restarts the random numbers of the GPU.",
         seeds_gpu,
     )
     .session(),
-    function("manual_seed_all", "seed", "As `manual_seed`.", seeds_gpu).session(),
-    function("synchronize", "device=None", "Waits for GPUs; does nothing without one.", nothing)
-        .pure(),
+    function("manual_seed_all", "seed", "Restarts the random numbers of all GPUs.", seeds_gpu).session(),
+    function(
+        "synchronize",
+        "device=None",
+        "Waits until a GPU has done what it was asked; an error for elements that ops have refused meanwhile.",
+        synchronize,
+    )
+    .session(),
+    function("memory_allocated", "device=None", "Bytes that tensors hold on a GPU.", |_, args| {
+        stat(args, |it| it.live)
+    })
+    .session(),
+    function(
+        "max_memory_allocated",
+        "device=None",
+        "The most bytes that tensors have held on a GPU.",
+        |_, args| stat(args, |it| it.peak),
+    )
+    .session(),
+    function(
+        "memory_reserved",
+        "device=None",
+        "Bytes that tensors hold on a GPU, and those that are kept for reuse.",
+        |_, args| stat(args, |it| it.live + it.cached),
+    )
+    .session(),
+    function(
+        "reset_peak_memory_stats",
+        "device=None",
+        "Measures `max_memory_allocated` anew from now on.",
+        reset_peak,
+    )
+    .session(),
+    function("mem_get_info", "device=None", "Bytes of a GPU: those that are free, and all.", info)
+        .session(),
+    function("_properties", "device", "Name, compute capability, bytes and multiprocessors.", properties)
+        .session(),
 ];
 
 fn empty_cache(_cx: &mut Cx, _args: Args<'_>) -> Res {
     engine::cpu::memory::HOST.trim();
+    cuda::trim();
     Ok(Value::None)
 }
 
-fn nothing(_cx: &mut Cx, _args: Args<'_>) -> Res {
+/// Numbers of the CPU go on as they were.
+fn seeds_gpu(_cx: &mut Cx, args: Args<'_>) -> Res {
+    cuda::seed(args.int(0)? as u64);
     Ok(Value::None)
 }
 
-/// Without a GPU there is nothing to seed: numbers of the CPU go on as they were.
-fn seeds_gpu(cx: &mut Cx, args: Args<'_>) -> Res {
-    args.int(0)?;
-    match n_gpus(cx, args)?.as_int() {
-        Some(0) => Ok(Value::None),
-        _ => manual_seed(cx, args),
+/// The number of the GPU that is named; that of the first if none is.
+fn index(args: &Args<'_>) -> Result<u8, Raised> {
+    match args.opt(0).map(device::from_value).transpose()? {
+        None => Ok(0),
+        Some(Device::Cuda(index)) => Ok(index),
+        Some(other) => {
+            Err(value_error(format!("Expected a cuda device, but got: {other}")))
+        }
     }
 }
 
+fn synchronize(_cx: &mut Cx, args: Args<'_>) -> Res {
+    if Device::available().len() > 1 {
+        Device::Cuda(index(&args)?).synchronize()?;
+    }
+    Ok(Value::None)
+}
+
+fn stat(args: Args<'_>, of: fn(&engine::cpu::memory::Stats) -> usize) -> Res {
+    if Device::available().len() == 1 {
+        return Ok(Value::Int(0));
+    }
+    Ok(Value::from(of(&cuda::stats(index(&args)?)?)))
+}
+
+fn reset_peak(_cx: &mut Cx, args: Args<'_>) -> Res {
+    cuda::reset_peak(index(&args)?)?;
+    Ok(Value::None)
+}
+
+fn info(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let index = index(&args)?;
+    let free = cuda::free_memory(index)?;
+    let whole = cuda::devices().get(usize::from(index)).map_or(0, |it| it.memory);
+    Ok(Value::tuple([Value::from(free), Value::from(whole)]))
+}
+
+fn properties(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let index = index(&args)?;
+    Device::Cuda(index).check()?;
+    let all = cuda::devices();
+    let Some(it) = all.get(usize::from(index)) else { return Ok(Value::None) };
+    let numbers = [it.capability.0, it.capability.1, it.multiprocessors];
+    let [major, minor, n] = numbers.map(|it| Value::Int(it.into()));
+    Ok(Value::tuple([Value::str(&it.name), major, minor, Value::from(it.memory), n]))
+}
+
 fn n_gpus(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    let gpus = engine::Device::available().iter().filter(|it| **it != engine::Device::Cpu);
-    Ok(Value::from(gpus.count()))
+    Ok(Value::from(Device::available().len() - 1))
 }
 
 fn has_gpu(cx: &mut Cx, args: Args<'_>) -> Res {

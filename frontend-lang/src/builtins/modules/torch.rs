@@ -137,8 +137,8 @@ static FUNCTIONS: &[NativeFn] = &[
     function("from_numpy", "data", "The array as a tensor.", as_tensor_plain),
     function("is_tensor", "obj", "Whether it is a tensor.", is_tensor).pure(),
     function("is_parameter", "obj", "Whether it is an nn.Parameter.", is_parameter).pure(),
-    function("_autocast_half", "", "The dtype that autocast lowers to now, or None.", autocast_half),
-    function("_set_autocast_half", "dtype", "Sets it, and gives what it was.", set_autocast_half),
+    function("_autocast_half", "device", "The dtype that autocast lowers to now, or None.", autocast_half),
+    function("_set_autocast_half", "device, dtype", "Sets it, and gives what it was.", set_autocast_half),
     function("manual_seed", "seed", "Restarts the random numbers.", manual_seed).session(),
     function(
         "randint",
@@ -273,13 +273,18 @@ fn is_parameter(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::Bool(args[0].as_tensor().is_some_and(|it| it.is_parameter())))
 }
 
-fn autocast_half(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    Ok(dtype_or_none(autocast::half()))
+/// The kind of device that a word names.
+fn autocast_on(value: &Value) -> autocast::On {
+    if value.as_str() == Some("cuda") { autocast::On::Gpu } else { autocast::On::Cpu }
+}
+
+fn autocast_half(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(dtype_or_none(autocast::half(autocast_on(&args[0]))))
 }
 
 fn set_autocast_half(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let half = if args[0].is_none() { None } else { Some(dtype::from_value(&args[0])?) };
-    Ok(dtype_or_none(autocast::set_half(half)))
+    let half = if args[1].is_none() { None } else { Some(dtype::from_value(&args[1])?) };
+    Ok(dtype_or_none(autocast::set_half(autocast_on(&args[0]), half)))
 }
 
 fn dtype_or_none(it: Option<engine::DType>) -> Value {
@@ -287,7 +292,9 @@ fn dtype_or_none(it: Option<engine::DType>) -> Value {
 }
 
 pub(super) fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
-    engine::random::seed(args.int(0)? as u64);
+    let seed = args.int(0)? as u64;
+    engine::random::seed(seed);
+    engine::cuda::seed(seed);
     Ok(generator::of_session())
 }
 

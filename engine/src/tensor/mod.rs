@@ -3,6 +3,8 @@
 //! **Invariant:** elements never change once a tensor exists. What users see as assignment in place is a new value in
 //! the same variable, so a tape or trace can keep any tensor it likes.
 
+pub(crate) mod on_gpu;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -62,8 +64,8 @@ pub(crate) enum Data {
     Number(Number),
     /// Yet to come: they are made when they are needed.
     Pending(Arc<Pending>),
-    /// Nobody knows: shape and dtype of what will be on the CPU, with what is counted for it.
-    Abstract(Option<Arc<Claim>>),
+    /// Nobody knows: shape and dtype of what will be on the device, with what is counted for it.
+    Abstract(Option<Arc<Claim>>, Device),
     /// Nowhere: a tensor of the device `meta`.
     Meta,
 }
@@ -118,7 +120,13 @@ impl Tensor {
 
     /// A tensor that has a shape and dtype but no elements to read.
     pub fn abstract_of(meta: Meta) -> Self {
-        Self::make(meta.dtype, Layout::contiguous(meta.shape), Data::Abstract(None), None)
+        Self::abstract_on(Device::Cpu, meta)
+    }
+
+    /// As [`Tensor::abstract_of`], of what will be on a device.
+    pub fn abstract_on(device: Device, meta: Meta) -> Self {
+        let data = if device == Device::Meta { Data::Meta } else { Data::Abstract(None, device) };
+        Self::make(meta.dtype, Layout::contiguous(meta.shape), data, None)
     }
 
     /// A tensor of the device `meta`, which has no elements.
@@ -171,7 +179,8 @@ impl Tensor {
         match &self.0.data {
             Data::Stored(buffer) => buffer.device(),
             Data::Meta => Device::Meta,
-            Data::Number(_) | Data::Pending(_) | Data::Abstract(_) => Device::Cpu,
+            Data::Abstract(_, device) => *device,
+            Data::Number(_) | Data::Pending(_) => Device::Cpu,
         }
     }
 
@@ -204,7 +213,7 @@ impl Tensor {
 
     /// Whether only shape and dtype are known.
     pub fn is_abstract(&self) -> bool {
-        matches!(self.0.data, Data::Abstract(_))
+        matches!(self.0.data, Data::Abstract(..))
     }
 
     /// Whether it is of the device `meta`.
@@ -212,9 +221,29 @@ impl Tensor {
         matches!(self.0.data, Data::Meta)
     }
 
+    /// Whether traces record what is computed with it.
+    pub(crate) fn is_traced(&self) -> bool {
+        self.device() == Device::Cpu
+    }
+
+    /// Whether it is in the memory of a GPU, or will be.
+    pub fn is_on_gpu(&self) -> bool {
+        matches!(self.device(), Device::Cuda(_))
+    }
+
+    /// Whether the processor computes with it: there are elements, or will be, in main memory.
+    #[inline]
+    pub(crate) fn is_at_hand(&self) -> bool {
+        match &self.0.data {
+            Data::Stored(buffer) => buffer.gpu().is_none(),
+            Data::Number(_) | Data::Pending(_) => true,
+            Data::Abstract(..) | Data::Meta => false,
+        }
+    }
+
     /// Whether there are elements, or will be.
     pub(crate) fn has_elements(&self) -> bool {
-        !matches!(self.0.data, Data::Abstract(_) | Data::Meta)
+        !matches!(self.0.data, Data::Abstract(..) | Data::Meta)
     }
 
     /// Whether the elements can be read at once.
@@ -222,7 +251,7 @@ impl Tensor {
         match &self.0.data {
             Data::Stored(_) | Data::Number(_) => true,
             Data::Pending(pending) => pending.delivered().is_some(),
-            Data::Abstract(_) | Data::Meta => false,
+            Data::Abstract(..) | Data::Meta => false,
         }
     }
 
@@ -312,7 +341,7 @@ impl Tensor {
             Data::Stored(buffer) => Ok(buffer.clone()),
             Data::Number(number) => Ok(storage::from_number(*number, self.dtype())?.into()),
             Data::Pending(pending) => pending.force().cloned(),
-            Data::Abstract(_) => Err(Error::Abstract),
+            Data::Abstract(..) => Err(Error::Abstract),
             Data::Meta => Err(Error::NoData),
         }
     }
@@ -327,6 +356,9 @@ impl Tensor {
     /// As [`Tensor::with_view`], for what is no step of the program: checks, copies, what plans keep.
     pub(crate) fn look<R>(&self, body: impl FnOnce(View<'_>) -> R) -> Result<R> {
         let buffer = self.storage()?;
+        if buffer.gpu().is_some() {
+            return self.fetched()?.look(body);
+        }
         let view = View::new(buffer.host()?, self.layout(), self.dtype());
         let view = view.ok_or_else(Error::outside_storage)?;
         let res = body(view);

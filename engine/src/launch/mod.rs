@@ -1,5 +1,7 @@
 //! Kernels on tensors: buffers for the outputs, views of the inputs, one run.
 
+mod on_gpu;
+
 use smallvec::SmallVec;
 
 use crate::cpu::alloc::Bytes;
@@ -9,6 +11,8 @@ use crate::cpu::{interrupt, strided, typed};
 use crate::op::{KernelCx, Prepared};
 use crate::random::Stream;
 use crate::tensor::{Metas, Outputs};
+pub(crate) use on_gpu::run_on_gpu;
+
 use crate::{Attrs, Buffer, Error, Layout, Meta, OpDef, Result, Tensor};
 
 /// Runs a kernel of an op that is prepared for these operands; `infer` has given the outputs, and random numbers come from `stream`.
@@ -99,6 +103,9 @@ pub(crate) fn view_of<'a>(tensor: &'a Tensor, buffer: &'a Buffer) -> Result<View
 pub(crate) fn contiguous(input: &Tensor) -> Result<Tensor> {
     if input.layout().is_contiguous() && input.as_number().is_none() {
         return Ok(input.clone());
+    }
+    if input.is_on_gpu() {
+        return input.gathered();
     }
     let layout = Layout::contiguous(input.shape().clone());
     let mut storage = Bytes::of(input.shape(), input.dtype())?;

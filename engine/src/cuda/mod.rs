@@ -1,0 +1,380 @@
+//! GPUs: what the rows' CUDA sides run on. Below here nothing is known of tensors.
+//!
+//! **Invariant:** a process without a GPU, a driver or a library works; what is missing is a value, and is asked for when it is needed.
+//! **Invariant:** what is asked of a device happens in order, later. The host waits where it reads elements, and nowhere else.
+
+mod compiler;
+pub(crate) mod driver;
+#[cfg(any(test, feature = "emulated-gpu"))]
+mod emulator;
+mod faults;
+pub mod libraries;
+pub(crate) mod memory;
+mod nvidia;
+pub(crate) mod parameters;
+pub(crate) mod philox;
+mod products;
+pub(crate) mod source;
+
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+
+use driver::{Address, Driver, Function, Grid, Module, Product};
+use faults::Faults;
+use memory::{Memory, NoRoom};
+use parameters::Parameters;
+use philox::Philox;
+use source::Source;
+
+pub use driver::{Failure, Properties};
+#[cfg(feature = "emulated-gpu")]
+pub use emulator::emulate;
+pub(crate) use faults::Meaning as FaultMeaning;
+
+use crate::cpu::interrupt;
+use crate::cpu::large::Large;
+use crate::cpu::memory::Stats;
+use crate::sync::{Mutex, OnceLock};
+use crate::{DType, Error, Result, Shape};
+
+/// Names that a template is compiled with.
+pub(crate) type Defines<'a> = &'a [(&'static str, Cow<'static, str>)];
+
+/// One GPU. There is one value for each device, which stays as long as the process.
+pub(crate) struct Gpu {
+    index: u8,
+    driver: Box<dyn Driver>,
+    memory: Memory,
+    faults: Faults,
+    templates: Mutex<FxHashMap<u64, SmallVec<[Template; 1]>>>,
+    /// Where its random numbers stand.
+    pub(crate) random: Mutex<Philox>,
+}
+
+/// A template that is compiled under some names, with the kernels of it that were asked for.
+struct Template {
+    text: usize,
+    defines: Vec<(&'static str, Cow<'static, str>)>,
+    module: Module,
+    functions: SmallVec<[(&'static str, Function); 2]>,
+}
+
+impl Template {
+    fn is(&self, text: &'static str, defines: Defines<'_>) -> bool {
+        self.text == text.as_ptr().addr() && self.defines == defines
+    }
+}
+
+/// What was found when GPUs were looked for.
+#[derive(Debug)]
+pub struct Survey {
+    /// The version of CUDA that the driver offers, `13000` for 13.0.
+    pub version: Option<i32>,
+    /// Why there are no devices, in words for users.
+    pub missing: Option<String>,
+}
+
+struct Found {
+    survey: Survey,
+    gpus: Vec<Gpu>,
+}
+
+static FOUND: OnceLock<Found> = OnceLock::new();
+
+/// The seed of GPUs that are looked for later.
+static SEED: AtomicU64 = AtomicU64::new(0);
+
+fn found() -> &'static Found {
+    FOUND.get_or_init(look)
+}
+
+/// Looks for GPUs. A driver that is broken is as one that is not there.
+fn look() -> Found {
+    #[cfg(any(test, feature = "emulated-gpu"))]
+    if let Some(gpus) = emulator::gpus() {
+        return Found { survey: Survey { version: None, missing: None }, gpus };
+    }
+    let none = |version, missing: String| Found {
+        survey: Survey { version, missing: Some(missing) },
+        gpus: Vec::new(),
+    };
+    if libraries::driver().is_none() {
+        return none(None, "Found no NVIDIA driver on your system (libcuda.so.1 is not there)".into());
+    }
+    let looked = std::panic::catch_unwind(|| {
+        let (version, n) = nvidia::survey().map_err(|it| (None, it))?;
+        let open = |index| Gpu::new(index as u8, Box::new(nvidia::Nvidia::open(index)?));
+        let gpus: std::result::Result<Vec<Gpu>, Failure> = (0..n.min(64)).map(open).collect();
+        gpus.map(|gpus| (version, gpus)).map_err(|it| (Some(version), it))
+    });
+    match looked {
+        Ok(Ok((version, gpus))) if gpus.is_empty() => {
+            none(Some(version), "the NVIDIA driver knows no GPU".into())
+        }
+        Ok(Ok((version, gpus))) => {
+            Found { survey: Survey { version: Some(version), missing: None }, gpus }
+        }
+        Ok(Err((version, failure))) => {
+            none(version, format!("the NVIDIA driver does not answer: {failure}"))
+        }
+        Err(_) => none(None, "the NVIDIA driver is too old: it lacks a function that is needed".into()),
+    }
+}
+
+/// What was found when GPUs were looked for.
+pub fn survey() -> &'static Survey {
+    &found().survey
+}
+
+/// The GPUs of this machine.
+pub(crate) fn gpus() -> &'static [Gpu] {
+    &found().gpus
+}
+
+/// What is known of the GPUs of this machine.
+pub fn devices() -> Vec<&'static Properties> {
+    gpus().iter().map(|it| it.driver.properties()).collect()
+}
+
+/// The GPU of this number.
+pub(crate) fn gpu(index: u8) -> Result<&'static Gpu> {
+    let no_gpu = || {
+        let missing = survey().missing.clone();
+        Error::NoGpu { index, count: gpus().len(), missing }
+    };
+    gpus().get(usize::from(index)).ok_or_else(no_gpu)
+}
+
+/// Counters of the memory of a GPU.
+pub fn stats(index: u8) -> Result<Stats> {
+    Ok(gpu(index)?.memory.stats())
+}
+
+/// Starts a new measurement of [`Stats::peak`] of a GPU.
+pub fn reset_peak(index: u8) -> Result<()> {
+    gpu(index)?.memory.reset_peak();
+    Ok(())
+}
+
+/// Sets the most bytes that may be in use on a GPU; 0 for all that it has.
+pub fn set_budget(index: u8, bytes: usize) -> Result<()> {
+    gpu(index)?.memory.set_budget(bytes);
+    Ok(())
+}
+
+/// What takes the most memory of a GPU, the largest first.
+pub fn largest(index: u8, most: usize) -> Result<Vec<Large>> {
+    Ok(gpu(index)?.memory.largest(most))
+}
+
+/// Bytes of a GPU that are free now, also for other processes.
+pub fn free_memory(index: u8) -> Result<usize> {
+    let gpu = gpu(index)?;
+    gpu.driver.free_memory().map_err(|it| gpu.failed(it))
+}
+
+/// Gives memory of all GPUs that is kept for reuse back to the system.
+pub fn trim() {
+    gpus_in_use().iter().for_each(|it| it.memory.trim(&*it.driver));
+}
+
+/// Starts the random numbers of all GPUs anew. Those that are looked for later begin there, too.
+pub fn seed(seed: u64) {
+    SEED.store(seed, Ordering::Relaxed);
+    let restart = |it: &Gpu| {
+        *it.random.lock().unwrap_or_else(PoisonError::into_inner) = Philox { seed, offset: 0 };
+    };
+    gpus_in_use().iter().for_each(restart);
+}
+
+/// The GPUs, if they have been looked for.
+fn gpus_in_use() -> &'static [Gpu] {
+    FOUND.get().map_or(&[], |it| &it.gpus)
+}
+
+/// A block of a GPU's memory.
+pub(crate) struct Block {
+    gpu: &'static Gpu,
+    address: Address,
+    len: usize,
+}
+
+impl Block {
+    pub(crate) fn gpu(&self) -> &'static Gpu {
+        self.gpu
+    }
+
+    pub(crate) fn address(&self) -> Address {
+        self.address
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+}
+
+impl std::fmt::Debug for Block {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Block(cuda:{}, {} bytes)", self.gpu.index, self.len)
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        self.gpu.memory.take_back(self.address, self.len);
+    }
+}
+
+impl Gpu {
+    fn new(index: u8, driver: Box<dyn Driver>) -> std::result::Result<Self, Failure> {
+        Ok(Self {
+            index,
+            memory: Memory::new(driver.properties().memory),
+            faults: Faults::new(&*driver)?,
+            driver,
+            templates: Mutex::default(),
+            random: Mutex::new(Philox { seed: SEED.load(Ordering::Relaxed), offset: 0 }),
+        })
+    }
+
+    pub(crate) fn index(&self) -> u8 {
+        self.index
+    }
+
+    pub(crate) fn properties(&self) -> &Properties {
+        self.driver.properties()
+    }
+
+    fn failed(&self, failure: Failure) -> Error {
+        Error::Gpu { index: self.index, problem: failure.to_string() }
+    }
+
+    /// A block of any contents.
+    pub(crate) fn block(&'static self, len: usize) -> Result<Block> {
+        self.holding(len, None)
+    }
+
+    /// A block for a tensor in row-major order.
+    pub(crate) fn block_of(&'static self, shape: &Shape, dtype: DType) -> Result<Block> {
+        self.holding(shape.numel() * dtype.size(), Some((dtype, shape)))
+    }
+
+    fn holding(&'static self, len: usize, what: Option<(DType, &Shape)>) -> Result<Block> {
+        let address = self.memory.allocate(&*self.driver, len, what);
+        match address.map_err(|it| self.failed(it))? {
+            Ok(address) => Ok(Block { gpu: self, address, len }),
+            Err(NoRoom { bytes, live }) => Err(Error::OutOfMemory { bytes, live }),
+        }
+    }
+
+    /// A block with these bytes.
+    pub(crate) fn upload(&'static self, bytes: &[u8], what: (DType, &Shape)) -> Result<Block> {
+        let block = self.holding(bytes.len(), Some(what))?;
+        if !bytes.is_empty() {
+            self.driver.write(block.address, bytes).map_err(|it| self.failed(it))?;
+        }
+        Ok(block)
+    }
+
+    /// Fills `to` with the bytes of a block from `start` on, when all is done that was asked before. Then it is also known what kernels
+    /// have refused. An interrupt ends the waiting; the device goes on.
+    pub(crate) fn download(&self, block: &Block, start: usize, to: &mut [u8]) -> Result<()> {
+        self.settle()?;
+        if !to.is_empty() {
+            debug_assert!(start + to.len() <= block.len);
+            let from = block.address + start as Address;
+            self.driver.read(from, to).map_err(|it| self.failed(it))?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the device is done; an error for what kernels have refused.
+    pub(crate) fn settle(&self) -> Result<()> {
+        while !self.driver.is_idle().map_err(|it| self.failed(it))? {
+            if interrupt::take() {
+                return Err(Error::Interrupted);
+            }
+            std::hint::spin_loop();
+        }
+        match self.faults.settle(&*self.driver).map_err(|it| self.failed(it))? {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Where a kernel that is launched next notes what it refuses; `meaning` says what its notes mean.
+    pub(crate) fn fault_slot(&self, meaning: FaultMeaning) -> Result<Address> {
+        if !self.faults.has_room() {
+            self.settle()?;
+        }
+        Ok(self.faults.slot(meaning))
+    }
+
+    /// The kernel of a template under these names.
+    pub(crate) fn function(
+        &self,
+        name: &'static str,
+        template: &'static str,
+        defines: Defines<'_>,
+    ) -> Result<Function> {
+        let mut hasher = FxHasher::default();
+        (template.as_ptr().addr(), defines).hash(&mut hasher);
+        let hash = hasher.finish();
+        let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = templates.entry(hash).or_default();
+        let at = match all.iter().position(|it| it.is(template, defines)) {
+            Some(at) => at,
+            None => {
+                let source = Source::of(name, template, defines);
+                let module = self.driver.load(&source).map_err(|it| self.failed(it))?;
+                let (text, defines) = (template.as_ptr().addr(), defines.to_vec());
+                all.push(Template { text, defines, module, functions: SmallVec::new() });
+                all.len() - 1
+            }
+        };
+        let known = &mut all[at];
+        if let Some(found) = known.functions.iter().find(|it| it.0 == name) {
+            return Ok(found.1);
+        }
+        let function = self.driver.function(known.module, name).map_err(|it| self.failed(it))?;
+        known.functions.push((name, function));
+        Ok(function)
+    }
+
+    /// The kernel of a text that is named as the text is.
+    pub(crate) fn load(&self, source: &Source) -> Result<Function> {
+        let module = self.driver.load(source).map_err(|it| self.failed(it))?;
+        self.driver.function(module, source.name).map_err(|it| self.failed(it))
+    }
+
+    /// Asks for a run of a kernel.
+    pub(crate) fn launch(&self, function: Function, grid: Grid, parameters: &Parameters) -> Result<()> {
+        self.driver.launch(function, grid, &parameters.all()).map_err(|it| self.failed(it))
+    }
+
+    /// Copies bytes from one place of the device to another.
+    pub(crate) fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.driver.copy(from, to, bytes).map_err(|it| self.failed(it))
+    }
+
+    /// Sets bytes to 0.
+    pub(crate) fn clear(&self, at: Address, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.driver.clear(at, bytes).map_err(|it| self.failed(it))
+    }
+
+    /// A product by the vendor's library; false where that does not take it.
+    pub(crate) fn multiply(&self, product: &Product) -> Result<bool> {
+        self.driver.multiply(product).map_err(|it| self.failed(it))
+    }
+}

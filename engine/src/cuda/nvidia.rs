@@ -1,0 +1,253 @@
+//! A GPU by NVIDIA's driver, which is found at run time.
+//!
+//! One stream for each device: what is asked happens in order. Memory comes from the driver's own pool, which keeps what is released.
+
+#![expect(unsafe_code, reason = "calls of the driver")]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr;
+
+use cudarc::driver::sys;
+
+use super::compiler;
+use super::driver::{Address, Answer, Driver, Failure, Function, Grid, Module, Product, Properties};
+use super::libraries;
+use super::products::Products;
+use super::source::Source;
+use crate::sync::OnceLock;
+
+/// A device, its primary context and its stream.
+pub(super) struct Nvidia {
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    stream: sys::CUstream,
+    pool: sys::CUmemoryPool,
+    properties: Properties,
+    products: OnceLock<Option<Products>>,
+}
+
+// SAFETY: handles of the driver may be used by all threads, each of which makes the context current first.
+unsafe impl Send for Nvidia {}
+// SAFETY: as above; the driver has its own locks.
+unsafe impl Sync for Nvidia {}
+
+/// The answer for a result of the driver.
+fn answer(result: sys::CUresult) -> Answer<()> {
+    match result {
+        sys::CUresult::CUDA_SUCCESS => Ok(()),
+        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(Failure::NoMemory),
+        other => Err(Failure::Broken(text_of(other))),
+    }
+}
+
+fn text_of(result: sys::CUresult) -> String {
+    let mut text: *const c_char = ptr::null();
+    // SAFETY: the driver sets the pointer to a text that stays, or leaves it.
+    let known = unsafe { sys::cuGetErrorString(result, &raw mut text) };
+    if known != sys::CUresult::CUDA_SUCCESS || text.is_null() {
+        return format!("CUDA error {}", result as u32);
+    }
+    // SAFETY: a text of the driver ends with 0 and stays.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// The version of CUDA that the driver offers, `13000` for 13.0, and the number of devices.
+pub(super) fn survey() -> Answer<(i32, usize)> {
+    let (mut version, mut count) = (0, 0);
+    // SAFETY: the library is there (`libraries::driver`); the pointers are to numbers of ours.
+    unsafe {
+        answer(sys::cuInit(0))?;
+        answer(sys::cuDriverGetVersion(&raw mut version))?;
+        answer(sys::cuDeviceGetCount(&raw mut count))?;
+    }
+    Ok((version, count.max(0) as usize))
+}
+
+impl Nvidia {
+    /// Opens device `index`, of those that [`survey`] has counted.
+    pub(super) fn open(index: usize) -> Answer<Self> {
+        let (mut device, mut context) = (0, ptr::null_mut());
+        let (mut stream, mut pool) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: all pointers are to variables of ours, and each handle comes from the call before.
+        unsafe {
+            answer(sys::cuDeviceGet(&raw mut device, index as c_int))?;
+            answer(sys::cuDevicePrimaryCtxRetain(&raw mut context, device))?;
+            answer(sys::cuCtxSetCurrent(context))?;
+            let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+            answer(sys::cuStreamCreate(&raw mut stream, flags))?;
+            answer(sys::cuDeviceGetDefaultMemPool(&raw mut pool, device))?;
+            // What is released stays with the process until it is trimmed.
+            let mut most = u64::MAX;
+            let keep = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+            answer(sys::cuMemPoolSetAttribute(pool, keep, (&raw mut most).cast()))?;
+        }
+        let properties = properties(device)?;
+        let products = OnceLock::new();
+        Ok(Self { device, context, stream, pool, properties, products })
+    }
+
+    /// Makes the context that of this thread.
+    fn enter(&self) -> Answer<()> {
+        // SAFETY: the context is retained as long as the process runs.
+        answer(unsafe { sys::cuCtxSetCurrent(self.context) })
+    }
+
+    fn wait(&self) -> Answer<()> {
+        // SAFETY: the stream lives as long as `self`.
+        answer(unsafe { sys::cuStreamSynchronize(self.stream) })
+    }
+}
+
+fn attribute(device: sys::CUdevice, which: sys::CUdevice_attribute) -> Answer<u32> {
+    let mut value = 0;
+    // SAFETY: the pointer is to a number of ours.
+    answer(unsafe { sys::cuDeviceGetAttribute(&raw mut value, which, device) })?;
+    Ok(value.max(0).cast_unsigned())
+}
+
+fn properties(device: sys::CUdevice) -> Answer<Properties> {
+    use sys::CUdevice_attribute as Which;
+    let (mut name, mut memory) = ([0 as c_char; 256], 0);
+    // SAFETY: the driver writes at most 256 characters, the last of which is 0, and one number.
+    let name = unsafe {
+        answer(sys::cuDeviceGetName(name.as_mut_ptr(), 256, device))?;
+        answer(sys::cuDeviceTotalMem_v2(&raw mut memory, device))?;
+        CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned()
+    };
+    let read = |which| attribute(device, which);
+    Ok(Properties {
+        name,
+        capability: (
+            read(Which::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            read(Which::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+        memory,
+        multiprocessors: read(Which::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        threads_per_multiprocessor: read(
+            Which::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+        )?,
+    })
+}
+
+impl Driver for Nvidia {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn free_memory(&self) -> Answer<usize> {
+        self.enter()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both pointers are to numbers of ours.
+        answer(unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+        Ok(free)
+    }
+
+    fn allocate(&self, bytes: usize) -> Answer<Address> {
+        self.enter()?;
+        let mut address = 0;
+        // SAFETY: the pointer is to an address of ours.
+        answer(unsafe { sys::cuMemAllocAsync(&raw mut address, bytes, self.stream) })?;
+        Ok(address)
+    }
+
+    fn release(&self, address: Address) {
+        if self.enter().is_ok() {
+            // SAFETY: the block came from `allocate`, and its owner gives it up. A failure is the next call's as well.
+            let _ = unsafe { sys::cuMemFreeAsync(address, self.stream) };
+        }
+    }
+
+    fn trim(&self) {
+        if self.enter().is_ok() && self.wait().is_ok() {
+            // SAFETY: the pool is the device's. A failure leaves things as they were.
+            let _ = unsafe { sys::cuMemPoolTrimTo(self.pool, 0) };
+        }
+    }
+
+    fn write(&self, to: Address, from: &[u8]) -> Answer<()> {
+        self.enter()?;
+        let (source, n) = (from.as_ptr().cast::<c_void>(), from.len());
+        // SAFETY: the caller owns `to` for so many bytes; what is read is pageable, so the driver has copied it when it returns.
+        answer(unsafe { sys::cuMemcpyHtoDAsync_v2(to, source, n, self.stream) })
+    }
+
+    fn read(&self, from: Address, to: &mut [u8]) -> Answer<()> {
+        self.enter()?;
+        let (target, n) = (to.as_mut_ptr().cast::<c_void>(), to.len());
+        // SAFETY: the caller owns `from` for so many bytes, and nobody looks at `to` before the stream is done.
+        answer(unsafe { sys::cuMemcpyDtoHAsync_v2(target, from, n, self.stream) })?;
+        self.wait()
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize) -> Answer<()> {
+        self.enter()?;
+        // SAFETY: the caller owns both for so many bytes.
+        answer(unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.stream) })
+    }
+
+    fn clear(&self, at: Address, bytes: usize) -> Answer<()> {
+        self.enter()?;
+        // SAFETY: the caller owns the block for so many bytes.
+        answer(unsafe { sys::cuMemsetD8Async(at, 0, bytes, self.stream) })
+    }
+
+    fn is_idle(&self) -> Answer<bool> {
+        self.enter()?;
+        // SAFETY: the stream lives as long as `self`.
+        match unsafe { sys::cuStreamQuery(self.stream) } {
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            other => answer(other).map(|()| true),
+        }
+    }
+
+    fn load(&self, source: &Source) -> Answer<Module> {
+        self.enter()?;
+        let image = compiler::compiled(source, self.properties.capability)?;
+        let mut module = ptr::null_mut();
+        // SAFETY: the image is whole, and ends with 0 where it is text. The module stays loaded.
+        answer(unsafe { sys::cuModuleLoadData(&raw mut module, image.as_ptr().cast()) })?;
+        Ok(Module(module as usize))
+    }
+
+    fn function(&self, module: Module, name: &'static str) -> Answer<Function> {
+        self.enter()?;
+        let name = CString::new(name).map_err(|it| Failure::Refused(it.to_string()))?;
+        let (module, mut function) = (module.0 as sys::CUmodule, ptr::null_mut());
+        // SAFETY: the module comes from `load` and stays, so the function does, too.
+        answer(unsafe { sys::cuModuleGetFunction(&raw mut function, module, name.as_ptr()) })?;
+        Ok(Function(function as usize))
+    }
+
+    fn launch(&self, function: Function, grid: Grid, parameters: &[&[u8]]) -> Answer<()> {
+        self.enter()?;
+        let mut values: smallvec::SmallVec<[*mut c_void; 24]> =
+            parameters.iter().map(|it| it.as_ptr().cast_mut().cast()).collect();
+        let [x, y, z] = grid.blocks;
+        // SAFETY: the function came from `load`, and its parameters are those that its source has; the driver only reads them, and has
+        // read them when it returns.
+        answer(unsafe {
+            sys::cuLaunchKernel(
+                function.0 as sys::CUfunction,
+                x,
+                y,
+                z,
+                grid.threads,
+                1,
+                1,
+                0,
+                self.stream,
+                values.as_mut_ptr(),
+                ptr::null_mut(),
+            )
+        })
+    }
+
+    fn multiply(&self, product: &Product) -> Answer<bool> {
+        self.enter()?;
+        let open = || libraries::cublas_lt().is_some().then(|| Products::open(self.stream)).flatten();
+        match self.products.get_or_init(open) {
+            Some(products) => products.multiply(self, product),
+            None => Ok(false),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Elementwise ops on a GPU: a lane program as a kernel, for the way in which its operands lie.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::cuda::{self, Access, Form};
+use super::expand::expand;
+use super::{Program, cache, params_of};
+use crate::cpu::lane::Mem;
+use crate::cuda::driver::{Address, Function, Grid};
+use crate::cuda::parameters::{Dims, Parameters};
+use crate::cuda::source::{self, Source};
+use crate::cuda::{self as gpus, Gpu};
+use crate::math::recorded::Type;
+use crate::{Attrs, DType, Error, Layout, Number, OpDef, Result, Shape, Tensor, rules};
+
+/// Kernels that a thread remembers; more are forgotten together.
+const KNOWN: usize = 4096;
+
+/// A kernel of a program with what its launches need.
+struct Compiled {
+    function: Function,
+    /// Types of the numbers of the run that it takes.
+    numbers: Vec<Option<Type>>,
+    pack: usize,
+    refuses: bool,
+}
+
+thread_local! {
+    static COMPILED: RefCell<FxHashMap<(u8, u64, Form), Rc<Compiled>>> = RefCell::default();
+}
+
+/// An operand as the kernel gets it.
+enum Given {
+    At { address: Address, dims: Option<Dims> },
+    Bits { bits: u128, size: usize },
+}
+
+/// Computes an elementwise op on the GPU of this number.
+pub(crate) fn on_gpu(
+    op: &'static OpDef,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    index: u8,
+) -> Result<Tensor> {
+    let gpu = gpus::gpu(index)?;
+    let program = cache::program(op, inputs, attrs)?;
+    let shape = rules::broadcast_shape(op, inputs)?;
+    shape.checked_numel(op.name)?;
+    let dtype = program.outputs()[0];
+    let out = gpu.block_of(&shape, dtype)?;
+    let numbers = params_of(&program, attrs);
+    // Alive until the launch is asked for: what is asked later comes later.
+    let sent = inputs.iter().map(|it| at_hand(it, gpu)).collect::<Result<SmallVec<[_; 4]>>>()?;
+    run(op, gpu, &program, &sent, &numbers, &shape, out.address())?;
+    Ok(Tensor::stored(out, Layout::contiguous(shape), dtype))
+}
+
+/// The operand, in the memory of the GPU unless it is one element.
+fn at_hand(operand: &Tensor, gpu: &'static Gpu) -> Result<Tensor> {
+    match operand.is_on_gpu() || operand.numel() == 1 {
+        true => Ok(operand.detach()),
+        false => operand.sent(gpu),
+    }
+}
+
+fn run(
+    op: &'static OpDef,
+    gpu: &'static Gpu,
+    program: &Program,
+    inputs: &[Tensor],
+    numbers: &[Number],
+    shape: &Shape,
+    out: Address,
+) -> Result<()> {
+    let n = shape.numel();
+    if n == 0 {
+        return Ok(());
+    }
+    let (form, given) = form_of(op, inputs, shape)?;
+    let compiled = compiled(gpu, program, form)?;
+    let flat = given.iter().filter_map(|it| match it {
+        Given::At { address, dims: None } => Some(*address),
+        _ => None,
+    });
+    let aligned = flat.chain([out]).all(|it| it % 16 == 0);
+    let packs = if aligned && compiled.pack > 1 { n / compiled.pack } else { 0 };
+    let mut parameters = Parameters::default().long(n).long(packs);
+    for it in given {
+        parameters = match it {
+            Given::Bits { bits, size } => parameters.bits(bits, size),
+            Given::At { address, dims: None } => parameters.address(address),
+            Given::At { address, dims: Some(dims) } => parameters.address(address).dims(&dims),
+        };
+    }
+    for (number, ty) in numbers.iter().zip(&compiled.numbers) {
+        if let Some(ty) = ty {
+            let mem = in_memory(*ty);
+            parameters = parameters.bits(mem.bits(*number).into(), mem.size());
+        }
+    }
+    let fault = match compiled.refuses {
+        true => gpu.fault_slot(Box::new(move |kind, _| refusal(op, kind)))?,
+        false => 0,
+    };
+    let parameters = parameters.address(out).address(fault);
+    gpu.launch(compiled.function, Grid::each(if packs > 0 { packs } else { n }), &parameters)
+}
+
+/// What a kernel has refused.
+fn refusal(op: &'static OpDef, kind: u32) -> Error {
+    let (name, problem) = match kind & 1 {
+        1 => ("other", "is 0 somewhere: ZeroDivisionError"),
+        _ => ("exponent", "is negative somewhere: integers to negative integer powers are not allowed"),
+    };
+    Error::Attr { op: op.name, name, problem: problem.into() }
+}
+
+/// How the operands lie, for elements in row-major order of a shape.
+fn form_of(
+    op: &'static OpDef,
+    inputs: &[Tensor],
+    shape: &Shape,
+) -> Result<(Form, SmallVec<[Given; 4]>)> {
+    let (mut accesses, mut given) = (SmallVec::new(), SmallVec::<[Given; 4]>::new());
+    let mut strided: SmallVec<[usize; 4]> = SmallVec::new();
+    let mut strides: SmallVec<[SmallVec<[isize; 4]>; 4]> = SmallVec::new();
+    for (idx, it) in inputs.iter().enumerate() {
+        if !it.is_on_gpu() {
+            let (bits, size) = bits_of(it)?;
+            accesses.push(Access::Held);
+            given.push(Given::Bits { bits, size });
+            continue;
+        }
+        let address = it.address()?;
+        given.push(Given::At { address, dims: None });
+        let layout = it.layout();
+        if layout.is_contiguous() && layout.shape.numel() == shape.numel() {
+            accesses.push(Access::Flat);
+        } else if layout.shape.numel() == 1 {
+            accesses.push(Access::One);
+        } else {
+            let spread = layout.broadcast_to(shape).ok_or_else(Error::outside_storage)?;
+            accesses.push(Access::Strided);
+            strided.push(idx);
+            strides.push(spread.strides);
+        }
+    }
+    let (mut rank, mut is_wide) = (0, false);
+    for (at, dims) in strided.iter().zip(merged(op, shape, &strides)?) {
+        (rank, is_wide) = (dims.sizes.len(), !dims.is_narrow());
+        if let Given::At { dims: slot, .. } = &mut given[*at] {
+            *slot = Some(dims);
+        }
+    }
+    Ok((Form { accesses, rank, is_wide }, given))
+}
+
+/// The dimensions of all strided operands, with as few as serve all.
+fn merged(
+    op: &'static OpDef,
+    shape: &Shape,
+    strides: &[SmallVec<[isize; 4]>],
+) -> Result<SmallVec<[Dims; 4]>> {
+    Ok(match strides {
+        [] => SmallVec::new(),
+        [a] => SmallVec::from_iter(Dims::together(op.name, shape, [a])?),
+        [a, b] => SmallVec::from_iter(Dims::together(op.name, shape, [a, b])?),
+        [a, b, c] => SmallVec::from_iter(Dims::together(op.name, shape, [a, b, c])?),
+        [a, b, c, d, ..] => SmallVec::from_iter(Dims::together(op.name, shape, [a, b, c, d])?),
+    })
+}
+
+/// The one element of a tensor on the CPU.
+fn bits_of(tensor: &Tensor) -> Result<(u128, usize)> {
+    let dtype: DType = tensor.dtype();
+    if let Some(number) = tensor.as_number() {
+        return Ok((crate::storage::bits_of(number, dtype), dtype.size()));
+    }
+    let bits = tensor.look(|view| {
+        crate::with_size!(dtype, T => view.to_slice::<T>().first().map_or(0, |it| *it as u128))
+    })?;
+    Ok((bits, dtype.size()))
+}
+
+/// What holds a number of the run.
+fn in_memory(ty: Type) -> Mem {
+    match ty {
+        Type::Bool | Type::I32 => Mem::I32,
+        Type::I64 => Mem::I64,
+        Type::F32 => Mem::F32,
+        Type::F64 => Mem::F64,
+    }
+}
+
+fn compiled(gpu: &'static Gpu, program: &Program, form: Form) -> Result<Rc<Compiled>> {
+    let key = (gpu.index(), program.id(), form);
+    if let Some(known) = COMPILED.with_borrow(|it| it.get(&key).cloned()) {
+        return Ok(known);
+    }
+    let form = &key.2;
+    let no_text = || Error::Trace { problem: "a lane program has no expansion".into() };
+    let text = cuda::kernel(program, "lanes", form).ok_or_else(no_text)?;
+    let expansion = expand(program.ssa()).ok_or_else(no_text)?;
+    let text = format!("{}{}{text}", source::PRELUDE, cuda::PRELUDE);
+    let made = Rc::new(Compiled {
+        function: gpu.load(&Source { name: "lanes", text })?,
+        numbers: expansion.params,
+        pack: form.pack(program),
+        refuses: !expansion.faults.is_empty(),
+    });
+    COMPILED.with_borrow_mut(|it| {
+        if it.len() >= KNOWN {
+            it.clear();
+        }
+        it.insert(key, made.clone());
+    });
+    Ok(made)
+}

@@ -1,0 +1,67 @@
+// Images as columns, one for each position of the kernels, so that convolutions are products of matrices.
+
+struct ng_steps {
+    int channels, in[2], kernel[2], out[2], stride[2], padding[2], dilation[2];
+};
+
+// Which element of a plane a tap at a position sees; -1 for none.
+__device__ inline int ng_seen(const ng_steps &all, int tap_row, int tap_column, int row, int column) {
+    const int r = row * all.stride[0] - all.padding[0] + tap_row * all.dilation[0];
+    const int c = column * all.stride[1] - all.padding[1] + tap_column * all.dilation[1];
+    return r < 0 || r >= all.in[0] || c < 0 || c >= all.in[1] ? -1 : r * all.in[1] + c;
+}
+
+// `columns[group, channel and tap, image, position]`, or with images first: image_step and line_step say how far apart they lie.
+extern "C" __global__ void to_columns(ng_i64 n, const T *x, T *columns, const ng_steps all, ng_i64 image_step,
+                                      ng_i64 line_step, ng_i64 group_step, int groups) {
+    const int area = all.out[0] * all.out[1], taps = all.kernel[0] * all.kernel[1];
+    NG_EACH(at, n) {
+        const int position = (int)(at % area);
+        ng_i64 rest = at / area;
+        const int tap = (int)(rest % taps);
+        rest /= taps;
+        const int channel = (int)(rest % all.channels);
+        rest /= all.channels;
+        const int group = (int)(rest % groups);
+        const ng_i64 image = rest / groups;
+        const int seen =
+            ng_seen(all, tap / all.kernel[1], tap % all.kernel[1], position / all.out[1], position % all.out[1]);
+        const T *plane = x + ((image * groups + group) * all.channels + channel) * all.in[0] * all.in[1];
+        T value = T{};
+        if (seen >= 0) value = plane[seen];
+        columns[image * image_step + group * group_step + (channel * taps + tap) * line_step + position] = value;
+    }
+}
+
+// Adds up what columns `[image, group, channel and tap, position]` say of each element of the images.
+extern "C" __global__ void from_columns(ng_i64 n, const C *columns, T *x, const ng_steps all) {
+    const int area = all.out[0] * all.out[1], taps = all.kernel[0] * all.kernel[1];
+    NG_EACH(at, n) {
+        const int column = (int)(at % all.in[1]), row = (int)(at / all.in[1] % all.in[0]);
+        // Image, group and channel together.
+        const C *lines = columns + at / all.in[1] / all.in[0] * taps * area;
+        C sum = 0;
+        for (int tap = 0; tap < taps; tap++) {
+            const int r = row + all.padding[0] - tap / all.kernel[1] * all.dilation[0];
+            const int c = column + all.padding[1] - tap % all.kernel[1] * all.dilation[1];
+            if (r < 0 || c < 0 || r % all.stride[0] || c % all.stride[1]) continue;
+            const int out_row = r / all.stride[0], out_column = c / all.stride[1];
+            if (out_row >= all.out[0] || out_column >= all.out[1]) continue;
+            sum += lines[(ng_i64)tap * area + out_row * all.out[1] + out_column];
+        }
+        ng_put(x[at], sum);
+    }
+}
+
+// Adds the bias of each channel.
+extern "C" __global__ void add_bias(ng_i64 n, T *y, const T *bias, ng_i64 channels, ng_i64 area) {
+    NG_EACH(at, n) ng_put(y[at], ng_get<C>(y[at]) + ng_get<C>(bias[at / area % channels]));
+}
+
+// Adds up parts, and rounds the last sum.
+extern "C" __global__ void add_to(ng_i64 n, C *sum, const C *more) {
+    NG_EACH(at, n) sum[at] += more[at];
+}
+extern "C" __global__ void rounded(ng_i64 n, const C *sum, T *out) {
+    NG_EACH(at, n) ng_put(out[at], sum[at]);
+}

@@ -1,0 +1,334 @@
+//! Convolution and pooling on a GPU. A convolution is a product of matrices over the columns of its images, some images at a time.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use crate::cpu::conv::ConvProblem;
+use crate::cpu::pool2d::{Divisor, PoolProblem};
+use crate::cuda::Block;
+use crate::cuda::driver::{Address, Grid};
+use crate::cuda::parameters::{Dims, Parameters};
+use crate::cuda::source::{computed, type_of};
+use crate::op::CudaCx;
+use crate::ops::matrix::cuda::{Request, Side, multiply};
+use crate::tensor::on_gpu::copy;
+use crate::{DType, Layout, Result, Shape};
+
+const COLUMNS: &str = include_str!("columns.cu");
+const POOL: &str = include_str!("pool.cu");
+
+/// Bytes of columns that are made at once, about.
+const AT_ONCE: usize = 256 << 20;
+
+/// One convolution: sizes as the kernels see them.
+struct Pass<'a> {
+    cx: &'a CudaCx<'a>,
+    dtype: DType,
+    images: usize,
+    groups: usize,
+    /// Channels of a group, in and out.
+    channels: [usize; 2],
+    /// Elements of a plane, in and out.
+    area: [usize; 2],
+    taps: usize,
+    steps: [i32; 13],
+    /// Whether the columns are the images themselves.
+    is_pointwise: bool,
+}
+
+impl<'a> Pass<'a> {
+    fn new(cx: &'a CudaCx<'a>, problem: &ConvProblem) -> Self {
+        let [out_height, out_width] = problem.output();
+        let channels =
+            [problem.in_channels / problem.groups, problem.out_channels / problem.groups];
+        let (input, kernel) = (problem.input, problem.kernel);
+        let pairs = [input, kernel, [out_height, out_width], problem.stride, problem.padding, problem.dilation];
+        let mut steps = [channels[0] as i32; 13];
+        let flat = pairs.iter().flatten();
+        steps[1..].iter_mut().zip(flat).for_each(|(slot, it)| *slot = *it as i32);
+        Self {
+            cx,
+            dtype: cx.dtype(0),
+            images: problem.batch,
+            groups: problem.groups,
+            channels,
+            area: [input[0] * input[1], out_height * out_width],
+            taps: kernel[0] * kernel[1],
+            steps,
+            is_pointwise: kernel == [1, 1] && problem.stride == [1, 1] && problem.padding == [0, 0],
+        }
+    }
+
+    fn defines(&self) -> [(&'static str, Cow<'static, str>); 2] {
+        [("T", type_of(self.dtype).into()), ("C", computed(self.dtype).into())]
+    }
+
+    fn steps(&self, parameters: Parameters) -> Parameters {
+        let bytes: SmallVec<[u8; 64]> = self.steps.iter().flat_map(|it| it.to_ne_bytes()).collect();
+        parameters.bytes(&bytes)
+    }
+
+    /// Lines of columns: channels of a group with their taps.
+    fn lines(&self) -> usize {
+        self.channels[0] * self.taps
+    }
+
+    /// Images whose columns are made at once.
+    fn at_once(&self) -> usize {
+        let of_one = self.groups * self.lines() * self.area[1] * self.dtype.size();
+        (AT_ONCE / of_one.max(1)).clamp(1, self.images.max(1))
+    }
+
+    /// Elements of one image of each kind.
+    fn image(&self) -> [usize; 2] {
+        [0, 1].map(|it| self.groups * self.channels[it] * self.area[it])
+    }
+
+    fn at(&self, start: Address, elements: usize) -> Address {
+        start + (elements * self.dtype.size()) as Address
+    }
+
+    /// Columns of `n` images from an address on, with these steps from image to image, line to line and group to group.
+    fn columns(&self, x: Address, n: usize, to: Address, steps: [usize; 3]) -> Result<()> {
+        let all = n * self.groups * self.lines() * self.area[1];
+        let parameters = self.steps(Parameters::default().long(all).addresses([x, to]));
+        let parameters = steps.into_iter().fold(parameters, Parameters::long).int(self.groups as i32);
+        self.cx.run("to_columns", COLUMNS, &self.defines(), Grid::each(all), &parameters)
+    }
+
+    /// A matrix in each of (images, groups), or in each of the groups alone.
+    fn side(&self, address: Address, steps: [usize; 2], batch: &[(usize, usize)]) -> Result<Side> {
+        let sizes: SmallVec<[usize; 2]> = batch.iter().map(|it| it.0).collect();
+        let strides: SmallVec<[isize; 2]> = batch.iter().map(|it| it.1 as isize).collect();
+        let [batch] = Dims::together(self.cx.op.name, &sizes, [&strides[..]])?;
+        Ok(Side { address, steps: steps.map(|it| it as i64), batch })
+    }
+
+    /// Products whose results have this dtype.
+    fn product(
+        &self,
+        (batch, sizes): (usize, [usize; 3]),
+        a: Side,
+        b: Side,
+        (out, out_dtype): (Address, DType),
+    ) -> Result<()> {
+        let request =
+            Request { dtype: self.dtype, out_dtype, batch, sizes, a, b, out, bias: None };
+        multiply(self.cx.gpu, &request)
+    }
+
+    fn scratch(&self, elements: usize, dtype: DType) -> Result<Block> {
+        self.cx.scratch(elements * dtype.size())
+    }
+
+    /// The dtype in which parts are added up.
+    fn wide(&self) -> DType {
+        self.dtype.computed()
+    }
+}
+
+/// The convolution of images (operand 0) with kernels (operand 1) and a bias.
+pub(super) fn forward(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> {
+    let pass = Pass::new(cx, problem);
+    let (x, w, y) = (cx.plain(0)?, cx.plain(1)?, cx.output(0)?);
+    let all = cx.outputs[0].numel();
+    if all == 0 {
+        return Ok(());
+    }
+    let ([c, k], lines, [area_in, area]) = (pass.channels, pass.lines(), pass.area);
+    let groups = pass.groups;
+    let at_once = if pass.is_pointwise { pass.images } else { pass.at_once() };
+    let scratch = match pass.is_pointwise {
+        true => None,
+        false => Some(pass.scratch(at_once * groups * lines * area, pass.dtype)?),
+    };
+    for first in (0..pass.images).step_by(at_once) {
+        let n = at_once.min(pass.images - first);
+        let images = pass.at(x.address()?, first * pass.image()[0]);
+        let columns = match &scratch {
+            None => images,
+            Some(block) => {
+                pass.columns(images, n, block.address(), [groups * lines * area, area, lines * area])?;
+                block.address()
+            }
+        };
+        let line = if pass.is_pointwise { c * area_in } else { lines * area };
+        let kernels = pass.side(w.address()?, [lines, 1], &[(n, 0), (groups, k * lines)])?;
+        let columns = pass.side(columns, [area, 1], &[(n, groups * line), (groups, line)])?;
+        let out = pass.at(y, first * pass.image()[1]);
+        pass.product((n * groups, [k, area, lines]), kernels, columns, (out, pass.dtype))?;
+    }
+    if cx.inputs.len() > 2 {
+        let bias = cx.plain(2)?;
+        let parameters = Parameters::default()
+            .long(all)
+            .addresses([y, bias.address()?])
+            .long(groups * k)
+            .long(area);
+        cx.run("add_bias", COLUMNS, &pass.defines(), Grid::each(all), &parameters)?;
+    }
+    Ok(())
+}
+
+/// The gradient of the images, from that of the result (operand 0) and the kernels (operand 1).
+pub(super) fn input_grad(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> {
+    let pass = Pass::new(cx, problem);
+    let (dy, w, dx) = (cx.plain(0)?, cx.plain(1)?, cx.output(0)?);
+    if cx.outputs[0].numel() == 0 {
+        return Ok(());
+    }
+    if dy.numel() == 0 {
+        return cx.gpu.clear(dx, cx.outputs[0].numel() * pass.dtype.size());
+    }
+    let ([_, k], lines, area, groups) = (pass.channels, pass.lines(), pass.area[1], pass.groups);
+    let at_once = if pass.is_pointwise { pass.images } else { pass.at_once() };
+    let scratch = match pass.is_pointwise {
+        true => None,
+        false => Some(pass.scratch(at_once * groups * lines * area, pass.wide())?),
+    };
+    for first in (0..pass.images).step_by(at_once) {
+        let n = at_once.min(pass.images - first);
+        let grads = pass.at(dy.address()?, first * pass.image()[1]);
+        let images = pass.at(dx, first * pass.image()[0]);
+        let columns = scratch.as_ref().map_or(images, |it| it.address());
+        let kernels = pass.side(w.address()?, [1, lines], &[(n, 0), (groups, k * lines)])?;
+        let grads = pass.side(grads, [area, 1], &[(n, groups * k * area), (groups, k * area)])?;
+        let dtype = if scratch.is_some() { pass.wide() } else { pass.dtype };
+        pass.product((n * groups, [lines, area, k]), kernels, grads, (columns, dtype))?;
+        if scratch.is_some() {
+            let all = n * pass.image()[0];
+            let parameters =
+                pass.steps(Parameters::default().long(all).addresses([columns, images]));
+            cx.run("from_columns", COLUMNS, &pass.defines(), Grid::each(all), &parameters)?;
+        }
+    }
+    Ok(())
+}
+
+/// The gradient of the kernels, from the images (operand 0) and the gradient of the result (operand 1): one product for each group, over
+/// all positions of all images.
+pub(super) fn weight_grad(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> {
+    let pass = Pass::new(cx, problem);
+    let (x, dy, dw) = (cx.plain(0)?, cx.plain(1)?, cx.output(0)?);
+    let all = cx.outputs[0].numel();
+    if all == 0 {
+        return Ok(());
+    }
+    if x.numel() == 0 || dy.numel() == 0 {
+        return cx.gpu.clear(dw, all * pass.dtype.size());
+    }
+    let ([_, k], lines, area, groups) = (pass.channels, pass.lines(), pass.area[1], pass.groups);
+    let at_once = pass.at_once();
+    let columns = pass.scratch(at_once * groups * lines * area, pass.dtype)?;
+    let turned = pass.scratch(at_once * groups * k * area, pass.dtype)?;
+    // Some images at a time: their parts are added up before they are rounded.
+    let in_parts = at_once < pass.images;
+    let parts = match in_parts {
+        true => Some([pass.scratch(all, pass.wide())?, pass.scratch(all, pass.wide())?]),
+        false => None,
+    };
+    for first in (0..pass.images).step_by(at_once) {
+        let n = at_once.min(pass.images - first);
+        let images = pass.at(x.address()?, first * pass.image()[0]);
+        // All positions of all images lie in a row.
+        pass.columns(images, n, columns.address(), [area, n * area, lines * n * area])?;
+        let rows = Layout {
+            shape: Shape::from([groups * k, n, area]),
+            strides: SmallVec::from_slice(&[area as isize, (groups * k * area) as isize, 1]),
+            offset: dy.layout().offset + first * pass.image()[1],
+        };
+        let target = Layout::contiguous(rows.shape.clone());
+        copy(&dy.with_layout(rows), turned.address(), &target)?;
+        let depth = n * area;
+        let grads = pass.side(turned.address(), [depth, 1], &[(groups, k * depth)])?;
+        let seen = pass.side(columns.address(), [1, depth], &[(groups, lines * depth)])?;
+        let out = match &parts {
+            Some(parts) => (parts[usize::from(first > 0)].address(), pass.wide()),
+            None => (dw, pass.dtype),
+        };
+        pass.product((groups, [k, lines, depth]), grads, seen, out)?;
+        if let (Some([sum, part]), true) = (&parts, first > 0) {
+            let parameters =
+                Parameters::default().long(all).addresses([sum.address(), part.address()]);
+            cx.run("add_to", COLUMNS, &pass.defines(), Grid::each(all), &parameters)?;
+        }
+    }
+    if let Some([sum, _]) = &parts {
+        let parameters = Parameters::default().long(all).addresses([sum.address(), dw]);
+        cx.run("rounded", COLUMNS, &pass.defines(), Grid::each(all), &parameters)?;
+    }
+    Ok(())
+}
+
+/// Windows as `pool.cu` takes them.
+struct Windows {
+    input: [usize; 2],
+    output: [usize; 2],
+    problem: Option<PoolProblem>,
+}
+
+impl Windows {
+    fn put(&self, parameters: Parameters) -> Parameters {
+        let pairs = match &self.problem {
+            Some(it) => [it.kernel, it.stride, it.padding, it.dilation],
+            None => [[1, 1]; 4],
+        };
+        let pairs = [self.input, self.output].into_iter().chain(pairs);
+        let bytes: SmallVec<[u8; 64]> =
+            pairs.flatten().flat_map(|it| (it as i32).to_ne_bytes()).collect();
+        parameters.bytes(&bytes)
+    }
+
+    fn run(&self, cx: &CudaCx<'_>, name: &'static str, divisor: &Divisor) -> Result<()> {
+        let (n, input) = (cx.outputs[0].numel(), cx.plain(0)?);
+        if n == 0 {
+            return Ok(());
+        }
+        let (how, number) = match divisor {
+            Divisor::Elements => ("0", 0.0),
+            Divisor::Covered => ("1", 0.0),
+            Divisor::Fixed(number) => ("2", *number),
+        };
+        let defines = [
+            ("T", Cow::Borrowed(type_of(cx.dtype(0)))),
+            ("C", computed(cx.dtype(0)).into()),
+            ("ADAPTIVE", if self.problem.is_none() { "1" } else { "0" }.into()),
+            ("DIVISOR", how.into()),
+        ];
+        let from = if input.numel() == 0 { 0 } else { input.address()? };
+        let parameters = Parameters::default().long(n).addresses([from, cx.output(0)?]);
+        let parameters = match name {
+            "largest" => self.put(parameters.address(cx.output(1)?)),
+            _ => self.put(parameters).double(number),
+        };
+        cx.run(name, POOL, &defines, Grid::each(n), &parameters)
+    }
+}
+
+/// Averages of windows, or each spread over its window: `average`, `average_backward`.
+pub(super) fn average(
+    cx: &CudaCx<'_>,
+    name: &'static str,
+    problem: PoolProblem,
+    divisor: &Divisor,
+) -> Result<()> {
+    let (input, output) = (problem.input, problem.output());
+    Windows { input, output, problem: Some(problem) }.run(cx, name, divisor)
+}
+
+/// As [`average`], over windows that divide the planes evenly.
+pub(super) fn adaptive(
+    cx: &CudaCx<'_>,
+    name: &'static str,
+    input: [usize; 2],
+    output: [usize; 2],
+) -> Result<()> {
+    Windows { input, output, problem: None }.run(cx, name, &Divisor::Elements)
+}
+
+/// The largest element of each window, and where it is.
+pub(super) fn largest(cx: &CudaCx<'_>, problem: PoolProblem) -> Result<()> {
+    let (input, output) = (problem.input, problem.output());
+    Windows { input, output, problem: Some(problem) }.run(cx, "largest", &Divisor::Elements)
+}

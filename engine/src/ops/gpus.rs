@@ -1,0 +1,127 @@
+//! Every op on a GPU against what its row means, and its gradients against those of the processor. Without a GPU it is one that runs the same
+//! kernels on the processor (`cuda/emulator.rs`); `NOTEGRAD_EMULATED_GPU=0` takes the real one.
+
+use std::collections::BTreeSet;
+
+use super::meanings::{DIFFERENCES, differs, in_dtype, sizes};
+use super::tests::{Case, cases, gradients, leaves, name, report};
+use super::walk::{Spread, resized};
+use crate::apply::{self, place};
+use crate::{DType, Device, Error, Outputs, Result, Tensor, cuda, ops, oracle, random};
+
+const GPU: Device = Device::Cuda(0);
+
+/// Rows that a GPU does not compute yet.
+const WITHOUT: &[&str] = &["cond", "while_loop", "while_loop_backward", "unique"];
+
+/// The tensor on the GPU, in a buffer like its own and under the same layout.
+fn sent(x: &Tensor) -> Tensor {
+    if x.as_number().is_some() {
+        return x.clone();
+    }
+    let buffer = x.storage().unwrap();
+    let bytes = crate::cpu::typed::slice::<u8>(buffer.host().unwrap());
+    let block = cuda::gpu(0).unwrap().upload(bytes, (x.dtype(), x.shape())).unwrap();
+    Tensor::stored(block, x.layout().clone(), x.dtype())
+}
+
+/// What a GPU gives, brought back.
+fn on_gpu(case: &Case, inputs: &[Tensor]) -> Result<Outputs> {
+    let outputs = place::making_on(GPU, || apply::apply(case.op, inputs, &case.attrs))?;
+    outputs.iter().map(|it| it.moved_to(Device::Cpu)).collect()
+}
+
+/// Where the op on a GPU is not what it means.
+fn problem(case: &Case, dtype: DType, spread: Option<Spread>) -> Option<String> {
+    let inputs = in_dtype(case, dtype);
+    let wants = match oracle::results(case.op, &inputs, &case.attrs) {
+        Ok(wants) => wants,
+        Err(refused) => {
+            let got = on_gpu(case, &inputs.iter().map(sent).collect::<Vec<_>>());
+            let kind = |it: &Error| std::mem::discriminant(&it.clone().apart().0);
+            return match got {
+                Err(error) if kind(&error) == kind(&refused) => None,
+                Err(Error::NoKernel { .. }) => None,
+                other => Some(format!("{}: {:?}, but it means {refused}", name(case), other.map(|_| ()))),
+            };
+        }
+    };
+    let sizes = match DIFFERENCES.contains(&case.op.name) || case.op.name == "layer_norm" {
+        true => Some(wants.iter().map(|it| it.floats().mapv(|_| 1.0).into()).collect()),
+        false => sizes(case, &inputs),
+    };
+    let lies = |it: &Tensor| match spread {
+        Some(spread) if it.numel() > 0 => spread.view(it),
+        _ => it.clone(),
+    };
+    let operands: Vec<Tensor> = inputs.iter().map(lies).map(|it| sent(&it)).collect();
+    let got = match on_gpu(case, &operands) {
+        Ok(got) => got,
+        Err(Error::NoKernel { op, .. }) if WITHOUT.contains(&op) => return None,
+        Err(error) => return Some(format!("{} {dtype}: {error}", name(case))),
+    };
+    got.iter().zip(&wants).enumerate().find_map(|(idx, (got, want))| {
+        let size = sizes.as_ref().and_then(|it| it.get(idx));
+        let problem = differs(got, want, size)?;
+        Some(format!("{} {dtype} {spread:?} result {idx}{problem}", name(case)))
+    })
+}
+
+fn structured() -> Vec<Case> {
+    cases().into_iter().filter(|it| !it.op.body.is_elementwise()).collect()
+}
+
+#[test]
+fn ops_give_what_the_row_means() {
+    let mut problems = Vec::new();
+    let mut rows = BTreeSet::new();
+    for case in structured() {
+        rows.insert(case.op.name);
+        for dtype in [DType::F32, DType::F64, DType::BF16, DType::I64, DType::U8] {
+            problems.extend(problem(&case, dtype, None));
+        }
+        problems.extend(problem(&case, DType::F32, Some(Spread::Turned)));
+        problems.extend(problem(&case, DType::F32, Some(Spread::Stepped)));
+    }
+    println!("{} rows", rows.len());
+    report(problems);
+}
+
+#[test]
+fn other_sizes_give_what_the_row_means() {
+    let all = structured();
+    let sized = all.iter().flat_map(|it| (1..=3).filter_map(|seed| resized(it, seed)));
+    report(sized.filter_map(|it| problem(&it, DType::F32, None)).collect());
+}
+
+#[test]
+fn gradients_are_those_of_the_processor() {
+    let check = |case: &Case| {
+        random::seed(7);
+        let want = gradients(case, &leaves(case), false).ok()?;
+        let inputs = case.inputs.iter().map(|it| it.as_ref().map(|it| it.moved_to(GPU).unwrap()));
+        let moved = Case { inputs: inputs.collect(), attrs: case.attrs.clone(), needs: case.needs.clone(), outputs: Vec::new(), grads: None, ..*case };
+        let got = place::making_on(GPU, || gradients(&moved, &leaves(&moved), false));
+        match got {
+            Err(Error::NoKernel { op, .. }) if WITHOUT.contains(&op) => None,
+            Err(error) => Some(format!("{}: {error}", name(case))),
+            Ok(got) => got.iter().zip(&want).find_map(|(got, want)| {
+                super::tests::differs(&got.moved_to(Device::Cpu).unwrap(), want)
+                    .map(|it| format!("{}{it}", name(case)))
+            }),
+        }
+    };
+    report(cases().iter().filter(|it| it.grads.is_some()).filter_map(check).collect());
+}
+
+/// The list of what is missing says the truth.
+#[test]
+fn rows_without_a_kernel_are_listed() {
+    let lacks = |op: &&'static crate::OpDef| match op.body {
+        crate::op::Body::Kernels(kernels) => kernels.first().is_none_or(|it| it.cuda.is_none()),
+        crate::op::Body::Control(_) => true,
+        _ => false,
+    };
+    let found: Vec<&str> = ops::all().filter(lacks).map(|it| it.name).collect();
+    assert_eq!(found, WITHOUT);
+}

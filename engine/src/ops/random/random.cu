@@ -1,0 +1,143 @@
+// Random numbers of Philox 4x32-10 (Salmon et al., 2011). Each thread has a stream of its own; element `i` of a round of all threads comes from
+// thread `i`, four rounds from one draw, as PyTorch lays them out.
+
+#define DRAWS (sizeof(C) == 8 ? 2 : 4)
+
+struct ng_four {
+    unsigned x, y, z, w;
+};
+
+__device__ inline ng_four ng_philox(unsigned long long seed, unsigned long long stream, unsigned long long offset) {
+    ng_four at = {(unsigned)offset, (unsigned)(offset >> 32), (unsigned)stream, (unsigned)(stream >> 32)};
+    unsigned low = (unsigned)seed, high = (unsigned)(seed >> 32);
+    for (int round = 0; round < 10; round++) {
+        const unsigned a = 0xD2511F53u * at.x, a_high = __umulhi(0xD2511F53u, at.x);
+        const unsigned b = 0xCD9E8D57u * at.z, b_high = __umulhi(0xCD9E8D57u, at.z);
+        at = {b_high ^ at.y ^ low, b, a_high ^ at.w ^ high, a};
+        low += 0x9E3779B9u, high += 0xBB67AE85u;
+    }
+    return at;
+}
+
+// From (0, 1].
+__device__ inline float ng_uniform(unsigned x) { return fmaf((float)x, 2.3283064e-10f, 2.3283064e-10f / 2.0f); }
+__device__ inline double ng_uniform(unsigned x, unsigned y) {
+    const unsigned long long z = (unsigned long long)x ^ (unsigned long long)y << (53 - 32);
+    return fma((double)z, 1.1102230246251565e-16, 1.1102230246251565e-16 / 2.0);
+}
+
+__device__ inline void ng_uniforms(ng_four bits, float *out) {
+    out[0] = ng_uniform(bits.x), out[1] = ng_uniform(bits.y), out[2] = ng_uniform(bits.z), out[3] = ng_uniform(bits.w);
+}
+__device__ inline void ng_uniforms(ng_four bits, double *out) {
+    out[0] = ng_uniform(bits.x, bits.y), out[1] = ng_uniform(bits.z, bits.w);
+}
+
+// Box and Muller, 1958.
+__device__ inline void ng_two_normals(unsigned x, unsigned y, float *out) {
+    const float turn = 2.3283064e-10f * 6.2831855f;
+    const float u = ng_uniform(x), v = fmaf((float)y, turn, turn / 2.0f), s = sqrtf(-2.0f * logf(u));
+    float sine, cosine;
+    __sincosf(v, &sine, &cosine);
+    out[0] = sine * s, out[1] = cosine * s;
+}
+__device__ inline void ng_normals(ng_four bits, float *out) {
+    ng_two_normals(bits.x, bits.y, out);
+    ng_two_normals(bits.z, bits.w, out + 2);
+}
+__device__ inline void ng_normals(ng_four bits, double *out) {
+    const double u = ng_uniform(bits.x, bits.y);
+    const unsigned long long z = (unsigned long long)bits.z ^ (unsigned long long)bits.w << (53 - 32);
+    const double v = fma((double)z, 1.1102230246251565e-16 * 2.0, 1.1102230246251565e-16), s = sqrt(-2.0 * log(u));
+    out[0] = s * sin(v * 3.141592653589793), out[1] = s * cos(v * 3.141592653589793);
+}
+
+// Calls `put(element, number in 0..DRAWS, bits)` for all elements of this thread.
+template <class P>
+__device__ inline void ng_draw(ng_i64 n, unsigned long long seed, unsigned long long offset, P put) {
+    const ng_i64 all = (ng_i64)gridDim.x * blockDim.x, own = (ng_i64)blockIdx.x * blockDim.x + threadIdx.x;
+    const ng_i64 round = all * DRAWS;
+    unsigned long long at = offset / 4;
+    for (ng_i64 first = own; first < (n + round - 1) / round * round; first += round, at++) {
+        const ng_four bits = ng_philox(seed, (unsigned long long)own, at);
+        put(first, all, bits);
+    }
+}
+
+extern "C" __global__ void uniform(ng_i64 n, unsigned long long seed, unsigned long long offset, T *out, double low,
+                                   double high) {
+    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+        C drawn[4];
+        ng_uniforms(bits, drawn);
+        for (int i = 0; i < DRAWS; i++) {
+            if (first + i * all >= n) continue;
+            const C value = drawn[i] * (C)(high - low) + (C)low;
+            ng_put(out[first + i * all], value == (C)high ? (C)low : value);
+        }
+    });
+}
+
+extern "C" __global__ void normal(ng_i64 n, unsigned long long seed, unsigned long long offset, T *out, double mean,
+                                  double deviation) {
+    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+        C drawn[4];
+        ng_normals(bits, drawn);
+        for (int i = 0; i < DRAWS; i++)
+            if (first + i * all < n) ng_put(out[first + i * all], drawn[i] * (C)deviation + (C)mean);
+    });
+}
+
+// Whole numbers from `low`, of `span`; WIDE where that takes more than 28 bits.
+extern "C" __global__ void whole(ng_i64 n, unsigned long long seed, unsigned long long offset, T *out, ng_i64 low,
+                                 unsigned long long span) {
+    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+#if WIDE
+        const unsigned long long drawn[2] = {(unsigned long long)bits.x << 32 | bits.y,
+                                             (unsigned long long)bits.z << 32 | bits.w};
+#else
+        const unsigned drawn[4] = {bits.x, bits.y, bits.z, bits.w};
+#endif
+        for (int i = 0; i < DRAWS; i++)
+            if (first + i * all < n) ng_put(out[first + i * all], (ng_i64)(drawn[i] % span) + low);
+    });
+}
+
+// 1 with the probability that each element gives.
+extern "C" __global__ void bernoulli(ng_i64 n, unsigned long long seed, unsigned long long offset, const T *p, T *out,
+                                     ng_fault *fault) {
+    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+        C drawn[4];
+        ng_uniforms(bits, drawn);
+        for (int i = 0; i < DRAWS; i++) {
+            if (first + i * all >= n) continue;
+            const C chance = ng_get<C>(p[first + i * all]);
+            if (!(chance >= 0 && chance <= 1)) ng_refuse(fault, 1u, 0);
+            ng_put(out[first + i * all], (C)(drawn[i] <= chance));
+        }
+    });
+}
+
+extern "C" __global__ void dropout_mask(ng_i64 n, unsigned long long seed, unsigned long long offset, T *out, double keep,
+                                        double scale) {
+    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+        C drawn[4];
+        ng_uniforms(bits, drawn);
+        for (int i = 0; i < DRAWS; i++)
+            if (first + i * all < n) ng_put(out[first + i * all], drawn[i] <= (C)keep ? (C)scale : (C)0);
+    });
+}
+
+// Weights over exponential numbers.
+extern "C" __global__ void keys(ng_i64 n, unsigned long long seed, unsigned long long offset, const T *weights, C *out,
+                                ng_fault *fault) {
+    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+        C drawn[4];
+        ng_uniforms(bits, drawn);
+        for (int i = 0; i < DRAWS; i++) {
+            if (first + i * all >= n) continue;
+            const C weight = ng_get<C>(weights[first + i * all]), key = -ng_log(drawn[i]);
+            if (!(weight >= 0 && weight < (C)NG_INFINITY)) ng_refuse(fault, 1u, 0);
+            out[first + i * all] = weight / (key > (C)1e-30 ? key : (C)1e-30);
+        }
+    });
+}

@@ -1,0 +1,195 @@
+//! Reductions on a GPU: one kernel, which folds lines of elements by what the row names.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use super::dims_attr;
+use crate::cuda::driver::{Address, Grid};
+use crate::cuda::parameters::{Dims, Parameters};
+use crate::cuda::source::{computed, type_of};
+use crate::op::CudaCx;
+use crate::shape::resolve_dim;
+use crate::{DType, Layout, Result};
+
+const REDUCE: &str = concat!(include_str!("folds.cu"), include_str!("reduce.cu"));
+
+/// A fold of `folds.cu`.
+pub(crate) struct Fold {
+    /// Its name there.
+    pub(crate) name: &'static str,
+    /// The type that it computes in.
+    pub(crate) compute: &'static str,
+    /// Bytes of what it carries.
+    pub(crate) size: usize,
+    /// A number that it takes.
+    pub(crate) number: f64,
+}
+
+impl Fold {
+    /// A fold that carries one number of the type that it computes in.
+    pub(crate) fn of(name: &'static str, compute: &'static str) -> Self {
+        Self { name, compute, size: 8, number: 0.0 }
+    }
+
+    /// The largest or smallest element of a dtype, with its place.
+    pub(crate) fn best(name: &'static str, dtype: DType) -> Self {
+        Self { size: 16, ..Self::of(name, computed(dtype)) }
+    }
+}
+
+/// A view of operand 0 as lines: (layout of the results, layout of a line).
+pub(crate) fn lines(layout: &Layout, dims: &[usize]) -> (Layout, Layout) {
+    let part = |wanted: bool| {
+        let kept: SmallVec<[usize; 6]> =
+            (0..layout.shape.rank()).filter(|it| dims.contains(it) == wanted).collect();
+        Layout {
+            shape: kept.iter().map(|&it| layout.shape[it]).collect(),
+            strides: kept.iter().map(|&it| layout.strides[it]).collect(),
+            offset: 0,
+        }
+    };
+    (part(false), part(true))
+}
+
+/// How the threads of a block stand: side by side where neighbours of a result lie side by side and not those of a line.
+pub(crate) fn columns(kept: &Dims, line: &Dims) -> u32 {
+    let along = line.strides.last().is_none_or(|it| it.abs() == 1);
+    let beside = kept.strides.last().is_some_and(|it| it.abs() == 1);
+    let long = kept.sizes.last().is_some_and(|it| *it >= 8);
+    if beside && long && !along { 32 } else { 1 }
+}
+
+/// Folds operand 0 over dimensions of attribute `idx` into result 0, and places into result 1 if there is one.
+pub(crate) fn over_dims(cx: &CudaCx<'_>, idx: usize, fold: &Fold) -> Result<()> {
+    let dims = dims_attr(cx.op.name, cx.attrs, idx, cx.shape(0).rank())?;
+    fold_over(cx, &dims, fold)
+}
+
+/// Folds operand 0 over these dimensions.
+pub(crate) fn fold_over(cx: &CudaCx<'_>, dims: &[usize], fold: &Fold) -> Result<()> {
+    let (kept, line) = lines(cx.layout(0), dims);
+    let (outer, n) = (kept.shape.numel(), line.shape.numel());
+    if outer == 0 {
+        return Ok(());
+    }
+    let (kept, line) = (Dims::of(cx.op.name, &kept)?, Dims::of(cx.op.name, &line)?);
+    let columns = columns(&kept, &line);
+    let out1 = cx.outputs.get(1);
+    let places = out1.map_or(Ok(0), |_| cx.output(1))?;
+    let defines = [
+        ("T", Cow::Borrowed(type_of(cx.dtype(0)))),
+        ("C", fold.compute.into()),
+        ("O0", type_of(cx.outputs[0].dtype()).into()),
+        ("O1", type_of(out1.map_or(DType::I64, |it| it.dtype())).into()),
+        ("PLACES", if out1.is_some() { "1" } else { "0" }.into()),
+        ("FOLD", fold.name.into()),
+        ("COLUMNS", if columns == 32 { "32" } else { "1" }.into()),
+        ("EVEN", if line.sizes.len() == 1 { "1" } else { "0" }.into()),
+    ];
+    let n_blocks = outer.div_ceil(columns as usize).min(1 << 20);
+    let parts = n_parts(cx, n_blocks, n / (256 / columns as usize));
+    let scratch = (parts > 1).then(|| cx.scratch(parts * outer * fold.size)).transpose()?;
+    let scratch_at: Address = scratch.as_ref().map_or(0, |it| it.address());
+    let grid = Grid { blocks: [n_blocks as u32, parts as u32, 1], threads: 256 };
+    let (input, out0) = (if n == 0 { 0 } else { cx.input(0)? }, cx.output(0)?);
+    let parameters = Parameters::default()
+        .long(outer)
+        .long(n)
+        .address(input)
+        .dims(&kept)
+        .dims(&line)
+        .addresses([out0, places])
+        .double(fold.number)
+        .address(scratch_at);
+    cx.run("reduce", REDUCE, &defines, grid, &parameters)?;
+    if parts > 1 {
+        let parameters = Parameters::default()
+            .long(outer)
+            .long(n)
+            .long(parts)
+            .addresses([scratch_at, out0, places])
+            .double(fold.number);
+        cx.run("reduce_rest", REDUCE, &defines, Grid::each(outer), &parameters)?;
+    }
+    Ok(())
+}
+
+/// Into how many parts lines are cut, so that few long lines keep the whole device busy. `steps` are those of a thread along a line.
+fn n_parts(cx: &CudaCx<'_>, n_blocks: usize, steps: usize) -> usize {
+    let wanted = cx.gpu.properties().multiprocessors as usize * 4;
+    wanted.div_ceil(n_blocks).min(steps / 4).clamp(1, 256)
+}
+
+/// The type in which sums of a dtype are added up.
+pub(crate) fn accumulated(to: DType) -> &'static str {
+    match to {
+        DType::F64 => "double",
+        DType::F16 | DType::BF16 | DType::F32 => "float",
+        _ => "ng_i64",
+    }
+}
+
+/// Sums, products and the like: the first three attributes are dimensions, keepdim and dtype.
+pub(crate) fn accumulate(cx: &CudaCx<'_>, name: &'static str) -> Result<()> {
+    over_dims(cx, 0, &Fold::of(name, accumulated(cx.outputs[0].dtype())))
+}
+
+/// What counts elements that are not 0.
+pub(crate) fn count(cx: &CudaCx<'_>, name: &'static str) -> Result<()> {
+    over_dims(cx, 0, &Fold::of(name, "ng_i64"))
+}
+
+/// Variances and deviations: dimensions are attribute 0, the correction is attribute 1.
+pub(crate) fn spread(cx: &CudaCx<'_>, name: &'static str) -> Result<()> {
+    let number = super::correction(cx.attrs);
+    let compute = computed(cx.dtype(0));
+    over_dims(cx, 0, &Fold { number, size: 24, ..Fold::of(name, compute) })
+}
+
+/// The one dimension of attribute `idx`, or all.
+pub(crate) fn one_or_all(cx: &CudaCx<'_>, idx: usize) -> Result<SmallVec<[usize; 6]>> {
+    let rank = cx.shape(0).rank();
+    Ok(match super::one_dim(cx.op.name, cx.attrs, idx, rank)? {
+        Some(dim) if rank > 0 => SmallVec::from_iter([dim]),
+        _ => (0..rank).collect(),
+    })
+}
+
+const SCAN: &str = concat!(include_str!("folds.cu"), include_str!("scan.cu"));
+
+/// Combines each element of operand 0 with all before it along the dimension of attribute 0, by a fold of `scan.cu` or `folds.cu`.
+pub(crate) fn scan(cx: &CudaCx<'_>, name: &'static str, compute: &'static str) -> Result<()> {
+    let rank = cx.shape(0).rank();
+    let dim = resolve_dim(cx.op.name, cx.int(0), rank)?;
+    let (input, out) = (cx.plain(0)?, &cx.outputs[0]);
+    if out.numel() == 0 {
+        return Ok(());
+    }
+    let dims: &[usize] = if rank == 0 { &[] } else { &[dim] };
+    let (kept, line) = lines(&Layout::contiguous(cx.shape(0).clone()), dims);
+    let is_linear = cx.inputs.len() > 1;
+    let more = if is_linear { Some(cx.plain(1)?) } else { None };
+    let (n, step) = (line.shape.numel(), line.strides.first().copied().unwrap_or(1));
+    let out1 = cx.outputs.get(1);
+    let defines = [
+        ("T", Cow::Borrowed(type_of(cx.dtype(0)))),
+        ("C", compute.into()),
+        ("O0", type_of(out.dtype()).into()),
+        ("O1", type_of(out1.map_or(DType::I64, |it| it.dtype())).into()),
+        ("PLACES", if out1.is_some() { "1" } else { "0" }.into()),
+        ("LINEAR", if is_linear { "1" } else { "0" }.into()),
+        ("FOLD", name.into()),
+    ];
+    let outer = kept.shape.numel();
+    let parameters = Parameters::default()
+        .long(outer)
+        .long(n)
+        .address(input.address()?)
+        .address(more.as_ref().map_or(Ok(0), |it| it.address())?)
+        .dims(&Dims::of(cx.op.name, &kept)?)
+        .long(step as usize)
+        .address(cx.output(0)?)
+        .address(out1.map_or(Ok(0), |_| cx.output(1))?);
+    cx.run("scan", SCAN, &defines, Grid::blocks(outer.min(1 << 20), 256), &parameters)
+}

@@ -1,0 +1,52 @@
+// Folds lines of elements into one result each. Names: T elements, O0 and O1 results, FOLD a structure with `first`, `with`, `both` and
+// `finish`, COLUMNS threads of a block side by side, the others along the lines.
+//
+// What is folded comes out the same on every run: no sum depends on which thread is faster.
+
+#define ROWS (256 / COLUMNS)
+
+typedef FOLD::Total ng_total;
+
+__device__ inline ng_i64 ng_along(const ng_dims &line, ng_i64 at) {
+#if EVEN
+    return at * line.strides[0];
+#else
+    return ng_offset(line, at);
+#endif
+}
+
+extern "C" __global__ void reduce(ng_i64 outer, ng_i64 n, const T *in, const ng_dims kept, const ng_dims line, O0 *out0,
+                                  O1 *out1, double number, ng_total *parts) {
+    __shared__ ng_total shared[256];
+    const int column = threadIdx.x % COLUMNS, row = threadIdx.x / COLUMNS;
+    for (ng_i64 block = blockIdx.x; block * COLUMNS < outer; block += gridDim.x) {
+        const ng_i64 at = block * COLUMNS + column;
+        ng_total total = FOLD::first();
+        if (at < outer) {
+            const T *from = in + ng_offset(kept, at);
+            for (ng_i64 i = (ng_i64)blockIdx.y * ROWS + row; i < n; i += (ng_i64)gridDim.y * ROWS)
+                total = FOLD::with(total, from[ng_along(line, i)], i, number);
+        }
+        shared[threadIdx.x] = total;
+        __syncthreads();
+        for (int half = ROWS / 2; half > 0; half /= 2) {
+            if (row < half) shared[threadIdx.x] = FOLD::both(shared[threadIdx.x], shared[threadIdx.x + half * COLUMNS]);
+            __syncthreads();
+        }
+        if (row == 0 && at < outer) {
+            if (gridDim.y == 1) FOLD::finish(shared[column], n, number, out0 + at, out1 + at);
+            else parts[blockIdx.y * outer + at] = shared[column];
+        }
+        __syncthreads();
+    }
+}
+
+// Folds what the blocks of a line have left.
+extern "C" __global__ void reduce_rest(ng_i64 outer, ng_i64 n, ng_i64 n_parts, const ng_total *parts, O0 *out0, O1 *out1,
+                                       double number) {
+    NG_EACH(at, outer) {
+        ng_total total = parts[at];
+        for (ng_i64 part = 1; part < n_parts; part++) total = FOLD::both(total, parts[part * outer + at]);
+        FOLD::finish(total, n, number, out0 + at, out1 + at);
+    }
+}

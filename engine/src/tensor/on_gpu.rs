@@ -1,0 +1,112 @@
+//! Tensors in the memory of a GPU: how elements get there, back, and into row-major order.
+
+use std::borrow::Cow;
+
+use super::Tensor;
+use crate::cpu::alloc::Bytes;
+use crate::cpu::typed;
+use crate::cuda::driver::{Address, Grid};
+use crate::cuda::parameters::{Dims, Parameters};
+use crate::cuda::{self, Block, Gpu, source};
+use crate::{Device, Error, Layout, Result, with_size};
+
+const COPY: &str = include_str!("copy.cu");
+
+impl Tensor {
+    /// The same elements in the memory of another device, off the tape.
+    pub fn moved_to(&self, device: Device) -> Result<Self> {
+        match (self.device(), device) {
+            (from, to) if from == to => Ok(self.detach()),
+            (_, Device::Meta) => Ok(self.to_meta()),
+            (Device::Meta, _) => Err(Error::NoData),
+            _ if self.is_abstract() => Ok(Self::abstract_on(device, self.meta())),
+            (Device::Cpu, Device::Cuda(index)) => self.sent(cuda::gpu(index)?),
+            (Device::Cuda(_), Device::Cpu) => self.fetched(),
+            // Between two GPUs by way of main memory.
+            _ => self.fetched()?.moved_to(device),
+        }
+    }
+
+    /// A copy in the memory of a GPU.
+    pub(crate) fn sent(&self, gpu: &'static Gpu) -> Result<Self> {
+        let (shape, dtype) = (self.shape(), self.dtype());
+        let block = self.look(|view| {
+            with_size!(dtype, T => {
+                gpu.upload(typed::bytes_of(&view.to_slice::<T>()), (dtype, shape))
+            })
+        })??;
+        Ok(Self::stored(block, Layout::contiguous(shape.clone()), dtype))
+    }
+
+    /// A copy in main memory, in row-major order. Waits for the GPU.
+    pub(crate) fn fetched(&self) -> Result<Self> {
+        let plain = self.gathered()?;
+        let buffer = plain.storage()?;
+        let Some(block) = buffer.gpu() else { return Ok(plain) };
+        let mut bytes = Bytes::of(self.shape(), self.dtype())?;
+        let first = plain.layout().offset * self.dtype().size();
+        block.gpu().download(block, first, &mut typed::slice_mut(&mut bytes)[..self.numel() * self.dtype().size()])?;
+        Ok(Self::stored(bytes, Layout::contiguous(self.shape().clone()), self.dtype()))
+    }
+
+    /// The same elements of a GPU in row-major order without gaps.
+    pub(crate) fn gathered(&self) -> Result<Self> {
+        if self.layout().is_contiguous() {
+            return Ok(self.detach());
+        }
+        let buffer = self.storage()?;
+        let gpu = buffer.gpu().ok_or(Error::Abstract)?.gpu();
+        let out = gpu.block_of(self.shape(), self.dtype())?;
+        let shape = Layout::contiguous(self.shape().clone());
+        copy(self, out.address(), &shape)?;
+        Ok(Self::stored(out, shape, self.dtype()))
+    }
+
+    /// The GPU whose memory it is in.
+    pub(crate) fn gpu(&self) -> Result<&'static Gpu> {
+        match self.device() {
+            Device::Cuda(index) => cuda::gpu(index),
+            device => Err(Error::NotOnHost { device }),
+        }
+    }
+
+    /// Where its first element is in the memory of a GPU.
+    pub(crate) fn address(&self) -> Result<Address> {
+        let buffer = self.storage()?;
+        let block = buffer.gpu().ok_or(Error::Abstract)?;
+        address_in(block, self.layout(), self.dtype().size())
+    }
+}
+
+/// Where the first element of a layout is in a block; an error if it does not lie inside.
+fn address_in(block: &Block, layout: &Layout, size: usize) -> Result<Address> {
+    let reach = layout.reach().and_then(|it| it.checked_mul(size));
+    match reach.is_some_and(|it| it <= block.len()) {
+        true => Ok(block.address() + (layout.offset * size) as Address),
+        false => Err(Error::outside_storage()),
+    }
+}
+
+/// Copies the elements of a tensor to where `target` says, from an address on.
+pub(crate) fn copy(from: &Tensor, to: Address, target: &Layout) -> Result<()> {
+    let (gpu, dtype, n) = (from.gpu()?, from.dtype(), from.numel());
+    if n == 0 {
+        return Ok(());
+    }
+    let strides = [&from.layout().strides[..], &target.strides[..]];
+    let [source, target_dims] = Dims::together("copy", from.shape(), strides)?;
+    let start = from.address()?;
+    let to = to + (target.offset * dtype.size()) as Address;
+    if source.is_flat() && target_dims.is_flat() {
+        return gpu.copy(start, to, n * dtype.size());
+    }
+    let defines = [("T", Cow::Borrowed(source::bits_of(dtype)))];
+    let function = gpu.function("copy", COPY, &defines)?;
+    let parameters = Parameters::default()
+        .long(n)
+        .address(start)
+        .dims(&source)
+        .address(to)
+        .dims(&target_dims);
+    gpu.launch(function, Grid::each(n), &parameters)
+}
