@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::cuda;
-
 /// A place that holds tensors and computes on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Device {
@@ -17,12 +15,6 @@ pub enum Device {
 }
 
 impl Device {
-    /// Devices of this machine that compute.
-    pub fn available() -> Vec<Self> {
-        let gpus = (0..cuda::gpus().len()).map(|it| Self::Cuda(it as u8));
-        std::iter::once(Self::Cpu).chain(gpus).collect()
-    }
-
     /// Bytes that this process could still take: what the system can give without swapping. `None` if it does not say.
     pub fn memory_left(self) -> Option<usize> {
         let text = std::fs::read_to_string("/proc/meminfo").ok()?;
@@ -35,22 +27,6 @@ impl Device {
         let files = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
         let read = |it: &&str| std::fs::read_to_string(it).ok()?.trim().parse().ok();
         files.iter().find_map(read)
-    }
-
-    /// Whether tensors can be made here; an error that says what is missing.
-    pub fn check(self) -> crate::Result<()> {
-        match self {
-            Self::Cpu | Self::Meta => Ok(()),
-            Self::Cuda(index) => cuda::gpu(index).map(|_| ()),
-        }
-    }
-
-    /// Waits until a GPU has done what it was asked; an error for elements that ops have refused meanwhile.
-    pub fn synchronize(self) -> crate::Result<()> {
-        match self {
-            Self::Cpu | Self::Meta => Ok(()),
-            Self::Cuda(index) => cuda::gpu(index)?.settle(),
-        }
     }
 
     /// Looks a device up by the name users write (`cpu`, `cpu:0`, `cuda`, `cuda:1`, and MegEngine's `cpux`, `xpux`, `gpu0`).

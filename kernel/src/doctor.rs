@@ -64,10 +64,15 @@ fn gpus() -> String {
         );
     }
     if let Some(version) = survey.version {
-        let _ = writeln!(text, "driver      offers CUDA {}.{}", version / 1000, version % 1000 / 10);
+        let _ =
+            writeln!(text, "driver      offers CUDA {}.{}", version / 1000, version % 1000 / 10);
     }
     let libraries = [
-        ("NVRTC", libraries::nvrtc(), "kernels cannot be compiled: `pip install nvidia-cuda-nvrtc`"),
+        (
+            "NVRTC",
+            libraries::nvrtc(),
+            "kernels cannot be compiled: `pip install nvidia-cuda-nvrtc`",
+        ),
         ("cuBLASLt", libraries::cublas_lt(), "products are slower: `pip install nvidia-cublas`"),
     ];
     for (name, found, missing) in libraries {

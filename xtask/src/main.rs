@@ -1,9 +1,10 @@
-//! Project tasks: `cargo xtask demo | test | sanitize | bench | tidy`.
+//! Project tasks: `cargo xtask demo | test | sanitize | bench | test-cuda | bench-cuda | tidy`.
 //!
 //! Every task starts from a fresh clone with Rust and Python 3 present and sets up the rest itself, inside `target/`.
 
 mod bench;
 mod demo;
+mod gpu;
 mod sanitize;
 mod shell;
 mod test;
@@ -36,6 +37,8 @@ const TASKS: &[Task] = &[
         run: sanitize::run,
     },
     Task { name: "bench", summary: "measure beside PyTorch and ipykernel", run: bench::run },
+    Task { name: "test-cuda", summary: "the tests of GPUs on a real one", run: gpu::test },
+    Task { name: "bench-cuda", summary: "measure a GPU beside PyTorch", run: gpu::bench },
     Task {
         name: "tidy",
         summary: "check crate arrows, file sizes and forbidden text",

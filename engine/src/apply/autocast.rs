@@ -32,7 +32,7 @@ pub fn set_half(on: On, half: Option<DType>) -> Option<DType> {
     before
 }
 
-/// What [`half`] says of all devices.
+/// What [`half()`] says of all devices.
 pub fn halves() -> [Option<DType>; 2] {
     HALVES.get()
 }

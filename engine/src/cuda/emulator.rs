@@ -32,7 +32,8 @@ pub fn emulate() {
 /// The devices to use in place of real ones, if these are asked for.
 pub(super) fn gpus() -> Option<Vec<Gpu>> {
     let wanted = || WANTED.load(Ordering::Relaxed);
-    let is_wanted = std::env::var("NOTEGRAD_EMULATED_GPU").map_or_else(|_| wanted(), |it| it == "1");
+    let is_wanted =
+        std::env::var("NOTEGRAD_EMULATED_GPU").map_or_else(|_| wanted(), |it| it == "1");
     let open = |index| Gpu::new(index, Box::new(Emulator::new())).ok();
     is_wanted.then(|| (0..1).filter_map(open).collect())
 }
@@ -148,7 +149,8 @@ impl Driver for Emulator {
     fn function(&self, module: Module, name: &'static str) -> Answer<Function> {
         let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the shim has an entry of this type for each kernel; the library stays loaded.
-        let entry = unsafe { modules[module.0].get::<Entry>(format!("ng_launch_{name}").as_bytes()) };
+        let entry =
+            unsafe { modules[module.0].get::<Entry>(format!("ng_launch_{name}").as_bytes()) };
         let entry = entry.map_err(|it| Failure::Broken(it.to_string()))?;
         Ok(Function(*entry as usize))
     }
@@ -189,7 +191,8 @@ fn compiled(source: &Source) -> Answer<PathBuf> {
     std::fs::write(&code, format!("#include \"{}\"\n{text}", header.display())).map_err(broken)?;
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
     let options = ["-std=c++17", "-O1", "-w", "-ffp-contract=off", "-shared", "-fPIC", "-o"];
-    let done = Command::new(compiler).args(options).args([&made, &code]).output().map_err(broken)?;
+    let done =
+        Command::new(compiler).args(options).args([&made, &code]).output().map_err(broken)?;
     let _ = std::fs::remove_file(&code);
     if !done.status.success() {
         let log = String::from_utf8_lossy(&done.stderr).into_owned();
@@ -228,7 +231,8 @@ fn wrapped(source: &Source) -> String {
     let mut text = source.text.clone();
     let fibers = ["__sync", "__shfl"].iter().any(|it| text.contains(it));
     for part in source.text.split("__global__ void ").skip(1) {
-        let name: String = part.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect();
+        let name: String =
+            part.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect();
         let _ = writeln!(
             text,
             "extern \"C\" void ng_launch_{name}(const unsigned *shape, int backwards, void **values) {{\n    \

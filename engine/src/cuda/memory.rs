@@ -72,6 +72,9 @@ impl Memory {
         };
         match address {
             Ok(address) => {
+                let mut state = self.state();
+                state.stats.peak = state.stats.peak.max(state.stats.live);
+                drop(state);
                 self.begins(address, bytes, what);
                 Ok(Ok(address))
             }
@@ -92,7 +95,6 @@ impl Memory {
             return Err(NoRoom { bytes: size, live: state.stats.live });
         }
         state.stats.live += size;
-        state.stats.peak = state.stats.peak.max(state.stats.live);
         state.stats.allocations += 1;
         let kept = state.free.get_mut(&size).and_then(Vec::pop);
         if kept.is_some() {

@@ -15,6 +15,8 @@ pub(crate) mod parameters;
 pub(crate) mod philox;
 mod products;
 pub(crate) mod source;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -40,7 +42,7 @@ use crate::cpu::interrupt;
 use crate::cpu::large::Large;
 use crate::cpu::memory::Stats;
 use crate::sync::{Mutex, OnceLock};
-use crate::{DType, Error, Result, Shape};
+use crate::{DType, Device, Error, Result, Shape};
 
 /// Names that a template is compiled with.
 pub(crate) type Defines<'a> = &'a [(&'static str, Cow<'static, str>)];
@@ -104,7 +106,10 @@ fn look() -> Found {
         gpus: Vec::new(),
     };
     if libraries::driver().is_none() {
-        return none(None, "Found no NVIDIA driver on your system (libcuda.so.1 is not there)".into());
+        return none(
+            None,
+            "Found no NVIDIA driver on your system (libcuda.so.1 is not there)".into(),
+        );
     }
     let looked = std::panic::catch_unwind(|| {
         let (version, n) = nvidia::survey().map_err(|it| (None, it))?;
@@ -122,7 +127,9 @@ fn look() -> Found {
         Ok(Err((version, failure))) => {
             none(version, format!("the NVIDIA driver does not answer: {failure}"))
         }
-        Err(_) => none(None, "the NVIDIA driver is too old: it lacks a function that is needed".into()),
+        Err(_) => {
+            none(None, "the NVIDIA driver is too old: it lacks a function that is needed".into())
+        }
     }
 }
 
@@ -134,6 +141,28 @@ pub fn survey() -> &'static Survey {
 /// The GPUs of this machine.
 pub(crate) fn gpus() -> &'static [Gpu] {
     &found().gpus
+}
+
+/// Devices of this machine that compute.
+pub fn available() -> Vec<Device> {
+    let gpus = (0..gpus().len()).map(|it| Device::Cuda(it as u8));
+    std::iter::once(Device::Cpu).chain(gpus).collect()
+}
+
+/// Whether tensors can be made on a device; an error that says what is missing.
+pub fn check(device: Device) -> Result<()> {
+    match device {
+        Device::Cpu | Device::Meta => Ok(()),
+        Device::Cuda(index) => gpu(index).map(|_| ()),
+    }
+}
+
+/// Waits until a device has done what it was asked; an error for elements that ops have refused meanwhile.
+pub fn synchronize(device: Device) -> Result<()> {
+    match device {
+        Device::Cpu | Device::Meta => Ok(()),
+        Device::Cuda(index) => gpu(index)?.settle(),
+    }
 }
 
 /// What is known of the GPUs of this machine.
@@ -353,7 +382,12 @@ impl Gpu {
     }
 
     /// Asks for a run of a kernel.
-    pub(crate) fn launch(&self, function: Function, grid: Grid, parameters: &Parameters) -> Result<()> {
+    pub(crate) fn launch(
+        &self,
+        function: Function,
+        grid: Grid,
+        parameters: &Parameters,
+    ) -> Result<()> {
         self.driver.launch(function, grid, &parameters.all()).map_err(|it| self.failed(it))
     }
 

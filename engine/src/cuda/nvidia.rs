@@ -4,21 +4,28 @@
 
 #![expect(unsafe_code, reason = "calls of the driver")]
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 
 use cudarc::driver::sys;
 
 use super::compiler;
-use super::driver::{Address, Answer, Driver, Failure, Function, Grid, Module, Product, Properties};
+use super::driver::{
+    Address, Answer, Driver, Failure, Function, Grid, Module, Product, Properties,
+};
 use super::libraries;
 use super::products::Products;
 use super::source::Source;
 use crate::sync::OnceLock;
 
+thread_local! {
+    /// The context that this thread has entered.
+    static CURRENT: Cell<usize> = const { Cell::new(0) };
+}
+
 /// A device, its primary context and its stream.
 pub(super) struct Nvidia {
-    device: sys::CUdevice,
     context: sys::CUcontext,
     stream: sys::CUstream,
     pool: sys::CUmemoryPool,
@@ -83,13 +90,19 @@ impl Nvidia {
         }
         let properties = properties(device)?;
         let products = OnceLock::new();
-        Ok(Self { device, context, stream, pool, properties, products })
+        Ok(Self { context, stream, pool, properties, products })
     }
 
-    /// Makes the context that of this thread.
+    /// Makes the context that of this thread, if it is not.
+    #[inline]
     fn enter(&self) -> Answer<()> {
+        if CURRENT.get() == self.context.addr() {
+            return Ok(());
+        }
         // SAFETY: the context is retained as long as the process runs.
-        answer(unsafe { sys::cuCtxSetCurrent(self.context) })
+        answer(unsafe { sys::cuCtxSetCurrent(self.context) })?;
+        CURRENT.set(self.context.addr());
+        Ok(())
     }
 
     fn wait(&self) -> Answer<()> {
@@ -244,7 +257,8 @@ impl Driver for Nvidia {
 
     fn multiply(&self, product: &Product) -> Answer<bool> {
         self.enter()?;
-        let open = || libraries::cublas_lt().is_some().then(|| Products::open(self.stream)).flatten();
+        let open =
+            || libraries::cublas_lt().is_some().then(|| Products::open(self.stream)).flatten();
         match self.products.get_or_init(open) {
             Some(products) => products.multiply(self, product),
             None => Ok(false),

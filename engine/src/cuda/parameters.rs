@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::driver::{Address, Grid};
-use crate::{Error, Layout, Result, Shape};
+use crate::{Error, Layout, Result};
 
 /// Dimensions that an operand may have once neighbours are merged: `NG_RANK` of the prelude.
 pub(crate) const RANK: usize = 12;
@@ -50,10 +50,6 @@ impl Parameters {
 
     /// `int`.
     pub(crate) fn int(self, number: i32) -> Self {
-        self.push(&number.to_ne_bytes())
-    }
-
-    pub(crate) fn float(self, number: f32) -> Self {
         self.push(&number.to_ne_bytes())
     }
 
@@ -151,9 +147,4 @@ impl Grid {
     pub(crate) fn blocks(n: usize, threads: u32) -> Self {
         Self { blocks: [n.clamp(1, (1 << 31) - 1) as u32, 1, 1], threads }
     }
-}
-
-/// Strides of a row-major operand of this shape.
-pub(crate) fn plain(shape: &Shape) -> SmallVec<[isize; 4]> {
-    crate::shape::row_major(shape)
 }

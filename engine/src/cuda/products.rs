@@ -98,7 +98,11 @@ impl Products {
         let at = |address: Address| address as usize as *const c_void;
         let out = product.out as usize as *mut c_void;
         if let Some(bias) = product.bias {
-            set(plan.op, sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias)?;
+            set(
+                plan.op,
+                sys::cublasLtMatmulDescAttributes_t::CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                &bias,
+            )?;
         }
         // Column by column, the library's way, a row-major result is its transpose: b^T @ a^T.
         // SAFETY: the descriptions are those of these operands, which their owners keep until the stream is done with them.

@@ -204,8 +204,11 @@ impl Writer<'_> {
     ) -> String {
         let numbers = self.numbers().map(|it| format!("number{}", it.0));
         let made = self.outputs().map(|it| made(it.0));
-        let all: Vec<String> =
-            std::iter::once("fault".into()).chain(self.inputs().map(read)).chain(numbers).chain(made).collect();
+        let all: Vec<String> = std::iter::once("fault".into())
+            .chain(self.inputs().map(read))
+            .chain(numbers)
+            .chain(made)
+            .collect();
         format!("{}_one({})", self.name, all.join(", "))
     }
 
@@ -224,9 +227,11 @@ impl Writer<'_> {
             let size = format!("({number})dims{first}.sizes[{dim}]");
             let next = if dim > 0 { format!("rest{first} / {size}") } else { "0".into() };
             let _ = writeln!(text, "            const {number} next = {next};");
-            let _ = writeln!(text, "            const {number} here = rest{first} - next * {size};");
+            let _ =
+                writeln!(text, "            const {number} here = rest{first} - next * {size};");
             for it in &strided {
-                let _ = writeln!(text, "            at{it} += (ng_i64)here * dims{it}.strides[{dim}];");
+                let _ =
+                    writeln!(text, "            at{it} += (ng_i64)here * dims{it}.strides[{dim}];");
             }
             let _ = writeln!(text, "            rest{first} = next;\n        }}");
         }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::fs;
 use std::process::Command;
 
-use super::expand::expand;
 use super::cuda::{Access, Form};
+use super::expand::expand;
 use super::expected::{self, ulps};
 use super::program::{Program, build};
 use super::{ElementwiseGrad, Ref, Step, cuda, params_of, source};

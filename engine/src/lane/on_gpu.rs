@@ -14,6 +14,7 @@ use crate::cuda::driver::{Address, Function, Grid};
 use crate::cuda::parameters::{Dims, Parameters};
 use crate::cuda::source::{self, Source};
 use crate::cuda::{self as gpus, Gpu};
+use crate::math::Fault;
 use crate::math::recorded::Type;
 use crate::{Attrs, DType, Error, Layout, Number, OpDef, Result, Shape, Tensor, rules};
 
@@ -48,6 +49,11 @@ pub(crate) fn on_gpu(
 ) -> Result<Tensor> {
     let gpu = gpus::gpu(index)?;
     let program = cache::program(op, inputs, attrs)?;
+    if let ([x], true) = (inputs, program.is_copy())
+        && !x.layout().is_contiguous()
+    {
+        return x.gathered();
+    }
     let shape = rules::broadcast_shape(op, inputs)?;
     shape.checked_numel(op.name)?;
     let dtype = program.outputs()[0];
@@ -103,7 +109,7 @@ fn run(
         }
     }
     let fault = match compiled.refuses {
-        true => gpu.fault_slot(Box::new(move |kind, _| refusal(op, kind)))?,
+        true => gpu.fault_slot(Box::new(|kind, _| refusal(kind)))?,
         false => 0,
     };
     let parameters = parameters.address(out).address(fault);
@@ -111,12 +117,11 @@ fn run(
 }
 
 /// What a kernel has refused.
-fn refusal(op: &'static OpDef, kind: u32) -> Error {
-    let (name, problem) = match kind & 1 {
-        1 => ("other", "is 0 somewhere: ZeroDivisionError"),
-        _ => ("exponent", "is negative somewhere: integers to negative integer powers are not allowed"),
-    };
-    Error::Attr { op: op.name, name, problem: problem.into() }
+fn refusal(kind: u32) -> Error {
+    match kind & 1 {
+        1 => Fault::DivisionByZero.into(),
+        _ => Fault::NegativeExponent.into(),
+    }
 }
 
 /// How the operands lie, for elements in row-major order of a shape.
@@ -180,6 +185,7 @@ fn bits_of(tensor: &Tensor) -> Result<(u128, usize)> {
     if let Some(number) = tensor.as_number() {
         return Ok((crate::storage::bits_of(number, dtype), dtype.size()));
     }
+    #[expect(clippy::unnecessary_cast, reason = "the widest of the types is what it is cast to")]
     let bits = tensor.look(|view| {
         crate::with_size!(dtype, T => view.to_slice::<T>().first().map_or(0, |it| *it as u128))
     })?;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 
 use super::lower::Builder;
-use super::ssa::Ssa;
+use super::ssa::{Node, Ssa};
 use super::{expr_of, number_of, registers};
 use crate::cpu::features::{Isa, isa};
 use crate::cpu::lane::machine::Code;
@@ -94,6 +94,12 @@ impl Program {
     /// Number of passes over a tile.
     pub fn n_instructions(&self) -> usize {
         self.code.len()
+    }
+
+    /// Whether it gives its input as it is.
+    pub(crate) fn is_copy(&self) -> bool {
+        let [(node, dtype)] = self.ssa.outputs[..] else { return false };
+        self.ssa.inputs[..] == [dtype] && matches!(self.ssa.nodes[node as usize], Node::Input(0))
     }
 
     /// A number that no other program of this process has.

@@ -17,7 +17,8 @@ pub(crate) fn run_on_gpu(
     index: u8,
 ) -> Result<Outputs> {
     let device = Device::Cuda(index);
-    let side = kernels.first().and_then(|it| it.cuda).ok_or(Error::NoKernel { op: op.name, device })?;
+    let side =
+        kernels.first().and_then(|it| it.cuda).ok_or(Error::NoKernel { op: op.name, device })?;
     let run = match side {
         Cuda::Kernel(run) => run,
         Cuda::Composed(body) => {

@@ -13,7 +13,8 @@ use crate::lane::{self, Ref};
 use crate::op::{Body, Case, Kernel, Prepared};
 use crate::tensor::Data;
 use crate::{
-    Attr, Attrs, DType, Device, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, fastrun, ops,
+    Attr, Attrs, DType, Device, Error, Layout, Meta, Number, OpDef, Result, Site, Tensor, fastrun,
+    ops,
 };
 
 /// Compiles a graph. With `fuse`, elementwise ops that feed each other share a launch.

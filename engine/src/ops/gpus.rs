@@ -42,7 +42,9 @@ fn problem(case: &Case, dtype: DType, spread: Option<Spread>) -> Option<String> 
             return match got {
                 Err(error) if kind(&error) == kind(&refused) => None,
                 Err(Error::NoKernel { .. }) => None,
-                other => Some(format!("{}: {:?}, but it means {refused}", name(case), other.map(|_| ()))),
+                other => {
+                    Some(format!("{}: {:?}, but it means {refused}", name(case), other.map(|_| ())))
+                }
             };
         }
     };
@@ -100,7 +102,14 @@ fn gradients_are_those_of_the_processor() {
         random::seed(7);
         let want = gradients(case, &leaves(case), false).ok()?;
         let inputs = case.inputs.iter().map(|it| it.as_ref().map(|it| it.moved_to(GPU).unwrap()));
-        let moved = Case { inputs: inputs.collect(), attrs: case.attrs.clone(), needs: case.needs.clone(), outputs: Vec::new(), grads: None, ..*case };
+        let moved = Case {
+            inputs: inputs.collect(),
+            attrs: case.attrs.clone(),
+            needs: case.needs.clone(),
+            outputs: Vec::new(),
+            grads: None,
+            ..*case
+        };
         let got = place::making_on(GPU, || gradients(&moved, &leaves(&moved), false));
         match got {
             Err(Error::NoKernel { op, .. }) if WITHOUT.contains(&op) => None,

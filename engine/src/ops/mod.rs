@@ -27,7 +27,9 @@ mod finishing;
 mod kept;
 #[cfg(test)]
 mod meanings;
+// Kernels of the emulated GPU switch stacks, which sanitizers do not follow.
 #[cfg(test)]
+#[cfg(not(sanitized))]
 mod gpus;
 #[cfg(test)]
 mod odd_sizes;

@@ -17,7 +17,9 @@ use crate::graph::{Graph, Kind, Value, op_by_op};
 use crate::interpreter::{self, Interpreter, Root};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::tape::{Mark, Node};
-use crate::{Attrs, DType, Device, Error, Meta, OpDef, Outputs, Result, Shape, Tensor, admit, apply, op};
+use crate::{
+    Attrs, DType, Device, Error, Meta, OpDef, Outputs, Result, Shape, Tensor, admit, apply, op,
+};
 
 /// The results of an op on these operands by its meaning, not rounded to their dtypes. Fails where the op refuses its operands; what a random
 /// op gives is drawn as the op does, and checked.

@@ -22,7 +22,8 @@ use crate::tape::{self, Mark, Node};
 use crate::tensor::{Data, Outputs};
 use crate::trace::{Key, key_of, reads_values};
 use crate::{
-    Attr, Attrs, DType, Device, Error, Layout, Meta, Number, OpDef, Result, Scope, Site, Tensor, apply,
+    Attr, Attrs, DType, Device, Error, Layout, Meta, Number, OpDef, Result, Scope, Site, Tensor,
+    apply,
 };
 
 thread_local! {

@@ -346,7 +346,7 @@ impl Tensor {
         }
     }
 
-    /// Calls `body` with a view of the elements; an error if the user stopped what it did with them, or if whoever records the
+    /// Calls `body` with a view of the elements, of a GPU's tensor with one of a copy in row-major order; an error if the user stopped what it did with them, or if whoever records the
     /// program forbids it to look at elements.
     pub fn with_view<R>(&self, body: impl FnOnce(View<'_>) -> R) -> Result<R> {
         pending::read()?;

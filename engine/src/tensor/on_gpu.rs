@@ -45,7 +45,11 @@ impl Tensor {
         let Some(block) = buffer.gpu() else { return Ok(plain) };
         let mut bytes = Bytes::of(self.shape(), self.dtype())?;
         let first = plain.layout().offset * self.dtype().size();
-        block.gpu().download(block, first, &mut typed::slice_mut(&mut bytes)[..self.numel() * self.dtype().size()])?;
+        block.gpu().download(
+            block,
+            first,
+            &mut typed::slice_mut(&mut bytes)[..self.numel() * self.dtype().size()],
+        )?;
         Ok(Self::stored(bytes, Layout::contiguous(self.shape().clone()), self.dtype()))
     }
 
@@ -64,10 +68,7 @@ impl Tensor {
 
     /// The GPU whose memory it is in.
     pub(crate) fn gpu(&self) -> Result<&'static Gpu> {
-        match self.device() {
-            Device::Cuda(index) => cuda::gpu(index),
-            device => Err(Error::NotOnHost { device }),
-        }
+        Ok(self.storage()?.gpu().ok_or(Error::Abstract)?.gpu())
     }
 
     /// Where its first element is in the memory of a GPU.
@@ -101,12 +102,66 @@ pub(crate) fn copy(from: &Tensor, to: Address, target: &Layout) -> Result<()> {
         return gpu.copy(start, to, n * dtype.size());
     }
     let defines = [("T", Cow::Borrowed(source::bits_of(dtype)))];
+    if let Some(turned) = Turned::of(&source, &target_dims) {
+        let function = gpu.function("turn", COPY, &defines)?;
+        return gpu.launch(function, turned.grid(), &turned.parameters(start, to));
+    }
     let function = gpu.function("copy", COPY, &defines)?;
-    let parameters = Parameters::default()
-        .long(n)
-        .address(start)
-        .dims(&source)
-        .address(to)
-        .dims(&target_dims);
+    let parameters =
+        Parameters::default().long(n).address(start).dims(&source).address(to).dims(&target_dims);
     gpu.launch(function, Grid::each(n), &parameters)
+}
+
+/// A copy of matrices that lie by columns and are written by rows.
+struct Turned {
+    source: Dims,
+    target: Dims,
+    rows: usize,
+    columns: usize,
+    /// Elements from column to column of the source, and from row to row of the target.
+    across: i64,
+    down: i64,
+}
+
+impl Turned {
+    /// The matrices that these dimensions step through, if they are such and large enough.
+    fn of(source: &Dims, target: &Dims) -> Option<Self> {
+        let last = source.sizes.len().checked_sub(1)?;
+        let row = source.strides.iter().position(|it| *it == 1).filter(|it| *it != last)?;
+        let (rows, columns) = (source.sizes[row] as usize, source.sizes[last] as usize);
+        if target.strides[last] != 1 || rows < 16 || columns < 16 {
+            return None;
+        }
+        let without = |dims: &Dims| {
+            let kept = |list: &[i64]| {
+                let others = list.iter().enumerate().filter(|(at, _)| *at != row && *at != last);
+                others.map(|it| *it.1).collect()
+            };
+            Dims { sizes: kept(&dims.sizes), strides: kept(&dims.strides) }
+        };
+        let (across, down) = (source.strides[last], target.strides[row]);
+        Some(Self { source: without(source), target: without(target), rows, columns, across, down })
+    }
+
+    fn outer(&self) -> usize {
+        self.source.sizes.iter().product::<i64>() as usize
+    }
+
+    fn grid(&self) -> Grid {
+        let tiles = self.outer() * self.rows.div_ceil(32) * self.columns.div_ceil(32);
+        Grid::blocks(tiles.min(1 << 20), 256)
+    }
+
+    fn parameters(&self, from: Address, to: Address) -> Parameters {
+        Parameters::default()
+            .long(self.outer())
+            .long(self.rows)
+            .long(self.columns)
+            .address(from)
+            .dims(&self.source)
+            .signed(self.across)
+            .address(to)
+            .dims(&self.target)
+            .signed(self.down)
+    }
 }

@@ -6,7 +6,7 @@
 use std::any::Any;
 
 use engine::apply::place;
-use engine::{Device, Tensor};
+use engine::{Device, Tensor, cuda};
 
 use super::dtype::equality;
 use crate::native::*;
@@ -187,7 +187,7 @@ impl DeviceObj {
                 let Ok(device) = device else {
                     return Err(runtime_error(format!("there is no GPU of number {number}")));
                 };
-                match device.check() {
+                match cuda::check(device) {
                     Ok(()) => return Ok(device),
                     Err(engine::Error::NoGpu { missing: Some(missing), .. }) => missing,
                     Err(error) => return Err(error.into()),
@@ -199,9 +199,12 @@ impl DeviceObj {
         let help = "write `device = torch.device(\"cuda\" if torch.cuda.is_available() else \"cpu\")`, and \
                     `device=device` or `.to(device)`, so that the program runs with and without a GPU";
         let devices: Vec<String> =
-            Device::available().iter().chain(&[Device::Meta]).map(Device::to_string).collect();
-        let text =
-            format!("cannot use device '{}': {found}; devices here: {}", self.name(), devices.join(", "));
+            cuda::available().iter().chain(&[Device::Meta]).map(Device::to_string).collect();
+        let text = format!(
+            "cannot use device '{}': {found}; devices here: {}",
+            self.name(),
+            devices.join(", ")
+        );
         Err(runtime_error(text).with_help(Some(help.into())))
     }
 

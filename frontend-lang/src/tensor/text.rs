@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use engine::{DType, Number, Result, Tensor};
+use engine::{DType, Device, Number, Result, Tensor};
 
 /// What `torch.set_printoptions` sets.
 #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ pub fn repr(tensor: &Tensor) -> Result<String> {
 
 /// The nested brackets alone, continuation lines indented by `indent`.
 pub fn values(tensor: &Tensor, indent: usize) -> Result<String> {
-    let cells = Cells::read(tensor)?;
+    let cells = Cells::read(&tensor.moved_to(Device::Cpu)?)?;
     let format = Format::of(&cells);
     Ok(nested(&cells, &format, 0, 0, indent))
 }

@@ -86,7 +86,9 @@ fn gpus() -> String {
         let stats = engine::cuda::stats(index as u8).ok()?;
         let [live, peak, limit, kept] =
             [stats.live, stats.peak, stats.budget, stats.cached].map(size);
-        Some(format!("\ncuda:{index}: {live} in use, {peak} at most, limit {limit}; {kept} kept for reuse"))
+        Some(format!(
+            "\ncuda:{index}: {live} in use, {peak} at most, limit {limit}; {kept} kept for reuse"
+        ))
     };
     (0..engine::cuda::devices().len()).filter_map(line).collect()
 }

@@ -22,8 +22,9 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("real"), Param::tensor("imag")],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("complex.pairs", run)
-        .on_cuda(crate::ops::shape::cuda::pairs)]),
+    body: Body::Kernels(&[
+        Kernel::moving("complex.pairs", run).on_cuda(crate::ops::shape::cuda::pairs)
+    ]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,

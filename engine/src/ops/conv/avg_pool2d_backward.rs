@@ -2,9 +2,9 @@
 
 use smallvec::smallvec;
 
+use super::avg_pool2d::{divisor, problem};
 use crate::cpu::pool2d;
 use crate::meaning::{Array, Meaning, MeaningCx, Windows};
-use super::avg_pool2d::{divisor, problem};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
     shapes,

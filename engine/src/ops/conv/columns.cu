@@ -11,25 +11,24 @@ __device__ inline int ng_seen(const ng_steps &all, int tap_row, int tap_column, 
     return r < 0 || r >= all.in[0] || c < 0 || c >= all.in[1] ? -1 : r * all.in[1] + c;
 }
 
-// `columns[group, channel and tap, image, position]`, or with images first: image_step and line_step say how far apart they lie.
-extern "C" __global__ void to_columns(ng_i64 n, const T *x, T *columns, const ng_steps all, ng_i64 image_step,
+// A block for each line: image, group, channel and tap together. The steps say how far apart images, groups and lines lie.
+extern "C" __global__ void to_columns(ng_i64 lines, const T *x, T *columns, const ng_steps all, ng_i64 image_step,
                                       ng_i64 line_step, ng_i64 group_step, int groups) {
     const int area = all.out[0] * all.out[1], taps = all.kernel[0] * all.kernel[1];
-    NG_EACH(at, n) {
-        const int position = (int)(at % area);
-        ng_i64 rest = at / area;
-        const int tap = (int)(rest % taps);
-        rest /= taps;
-        const int channel = (int)(rest % all.channels);
-        rest /= all.channels;
-        const int group = (int)(rest % groups);
+    for (ng_i64 line = blockIdx.x; line < lines; line += gridDim.x) {
+        const int tap = (int)(line % taps), channel = (int)(line / taps % all.channels);
+        const ng_i64 rest = line / taps / all.channels;
+        const int group = (int)(rest % groups), tap_row = tap / all.kernel[1], tap_column = tap % all.kernel[1];
         const ng_i64 image = rest / groups;
-        const int seen =
-            ng_seen(all, tap / all.kernel[1], tap % all.kernel[1], position / all.out[1], position % all.out[1]);
-        const T *plane = x + ((image * groups + group) * all.channels + channel) * all.in[0] * all.in[1];
-        T value = T{};
-        if (seen >= 0) value = plane[seen];
-        columns[image * image_step + group * group_step + (channel * taps + tap) * line_step + position] = value;
+        const T *plane = x + (rest * all.channels + channel) * all.in[0] * all.in[1];
+        T *to = columns + image * image_step + group * group_step + (ng_i64)(channel * taps + tap) * line_step;
+        for (int position = threadIdx.x; position < area; position += blockDim.x) {
+            const int row = position / all.out[1], column = position - row * all.out[1];
+            const int seen = ng_seen(all, tap_row, tap_column, row, column);
+            T value = T{};
+            if (seen >= 0) value = plane[seen];
+            to[position] = value;
+        }
     }
 }
 

@@ -43,7 +43,14 @@ impl<'a> Pass<'a> {
         let channels =
             [problem.in_channels / problem.groups, problem.out_channels / problem.groups];
         let (input, kernel) = (problem.input, problem.kernel);
-        let pairs = [input, kernel, [out_height, out_width], problem.stride, problem.padding, problem.dilation];
+        let pairs = [
+            input,
+            kernel,
+            [out_height, out_width],
+            problem.stride,
+            problem.padding,
+            problem.dilation,
+        ];
         let mut steps = [channels[0] as i32; 13];
         let flat = pairs.iter().flatten();
         steps[1..].iter_mut().zip(flat).for_each(|(slot, it)| *slot = *it as i32);
@@ -91,10 +98,13 @@ impl<'a> Pass<'a> {
 
     /// Columns of `n` images from an address on, with these steps from image to image, line to line and group to group.
     fn columns(&self, x: Address, n: usize, to: Address, steps: [usize; 3]) -> Result<()> {
-        let all = n * self.groups * self.lines() * self.area[1];
-        let parameters = self.steps(Parameters::default().long(all).addresses([x, to]));
-        let parameters = steps.into_iter().fold(parameters, Parameters::long).int(self.groups as i32);
-        self.cx.run("to_columns", COLUMNS, &self.defines(), Grid::each(all), &parameters)
+        let lines = n * self.groups * self.lines();
+        let parameters = self.steps(Parameters::default().long(lines).addresses([x, to]));
+        let parameters =
+            steps.into_iter().fold(parameters, Parameters::long).int(self.groups as i32);
+        let threads = if self.area[1] <= 64 { 64 } else { 256 };
+        let grid = Grid::blocks(lines.min(1 << 20), threads);
+        self.cx.run("to_columns", COLUMNS, &self.defines(), grid, &parameters)
     }
 
     /// A matrix in each of (images, groups), or in each of the groups alone.
@@ -113,8 +123,7 @@ impl<'a> Pass<'a> {
         b: Side,
         (out, out_dtype): (Address, DType),
     ) -> Result<()> {
-        let request =
-            Request { dtype: self.dtype, out_dtype, batch, sizes, a, b, out, bias: None };
+        let request = Request { dtype: self.dtype, out_dtype, batch, sizes, a, b, out, bias: None };
         multiply(self.cx.gpu, &request)
     }
 
@@ -149,7 +158,12 @@ pub(super) fn forward(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> {
         let columns = match &scratch {
             None => images,
             Some(block) => {
-                pass.columns(images, n, block.address(), [groups * lines * area, area, lines * area])?;
+                pass.columns(
+                    images,
+                    n,
+                    block.address(),
+                    [groups * lines * area, area, lines * area],
+                )?;
                 block.address()
             }
         };

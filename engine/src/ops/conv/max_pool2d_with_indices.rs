@@ -26,9 +26,8 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("max_pool2d.planes", run).on_cuda(|cx| {
-        super::cuda::largest(cx, problem(cx.op.name, cx.shape(0), cx.attrs)?)
-    })]),
+    body: Body::Kernels(&[Kernel::new("max_pool2d.planes", run)
+        .on_cuda(|cx| super::cuda::largest(cx, problem(cx.op.name, cx.shape(0), cx.attrs)?))]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

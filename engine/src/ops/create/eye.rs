@@ -23,8 +23,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("eye.plain", run)
-        .on_cuda(super::cuda::diagonal)]),
+    body: Body::Kernels(&[Kernel::moving("eye.plain", run).on_cuda(super::cuda::diagonal)]),
     grad: Grad::Stops("it has no tensor inputs"),
     step: None,
     pure: true,

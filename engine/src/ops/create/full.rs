@@ -24,9 +24,8 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("full.plain", run).on_cuda(|cx| {
-        super::cuda::fill(cx, number_or(cx.attrs, 1, Number::Float(0.0)))
-    })]),
+    body: Body::Kernels(&[Kernel::moving("full.plain", run)
+        .on_cuda(|cx| super::cuda::fill(cx, number_or(cx.attrs, 1, Number::Float(0.0))))]),
     grad: Grad::Stops("it has no tensor inputs"),
     step: None,
     pure: true,

@@ -19,8 +19,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: sized,
-    body: Body::Kernels(&[Kernel::moving("zeros.plain", run)
-        .on_cuda(|cx| super::cuda::fill(cx, Number::Int(0)))]),
+    body: Body::Kernels(&[
+        Kernel::moving("zeros.plain", run).on_cuda(|cx| super::cuda::fill(cx, Number::Int(0)))
+    ]),
     grad: Grad::Stops("it has no tensor inputs"),
     step: None,
     pure: true,

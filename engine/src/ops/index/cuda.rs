@@ -105,10 +105,7 @@ pub(super) fn gather(cx: &CudaCx<'_>, is_vector: bool) -> Result<()> {
         .dims(&Dims::of(op, &index)?)
         .address(cx.output(0)?)
         .address(fault);
-    let defines = [
-        ("T", Cow::Borrowed(bits_of(out.dtype()))),
-        ("I", type_of(cx.dtype(1)).into()),
-    ];
+    let defines = [("T", Cow::Borrowed(bits_of(out.dtype()))), ("I", type_of(cx.dtype(1)).into())];
     cx.run("gather", INDEX, &defines, Grid::each(n), &parameters)
 }
 
@@ -174,11 +171,16 @@ pub(crate) fn place_along(
     let grid = Grid::each(n);
     if let Placing::Combine(how) = placing {
         let parameters = given(named(begun.address(to))?)?;
-        return cx.run("scatter_add", ADDING, &combining(dtype, index.dtype(), how), grid, &parameters);
+        return cx.run(
+            "scatter_add",
+            ADDING,
+            &combining(dtype, index.dtype(), how),
+            grid,
+            &parameters,
+        );
     }
     let last = last_places(cx, out.numel())?;
-    let defines =
-        [("T", Cow::Borrowed(bits_of(dtype))), ("I", type_of(index.dtype()).into())];
+    let defines = [("T", Cow::Borrowed(bits_of(dtype))), ("I", type_of(index.dtype()).into())];
     let parameters = named(begun.address(last.address()))?.address(fault);
     cx.run("scatter_last", INDEX, &defines, grid, &parameters)?;
     let parameters = given(named(Parameters::default().long(n).addresses([to, last.address()]))?)?;
@@ -193,7 +195,11 @@ fn last_places(cx: &CudaCx<'_>, n: usize) -> Result<Block> {
 }
 
 /// Names for kernels that combine elements of a dtype.
-fn combining(dtype: DType, index: DType, how: &'static str) -> [(&'static str, Cow<'static, str>); 5] {
+fn combining(
+    dtype: DType,
+    index: DType,
+    how: &'static str,
+) -> [(&'static str, Cow<'static, str>); 5] {
     let is_sum = how == "ng_sum_of";
     // The chip adds these itself.
     let native = is_sum && matches!(dtype, DType::F32 | DType::F64 | DType::I32);
@@ -219,7 +225,8 @@ fn rows(cx: &CudaCx<'_>, first: usize) -> Result<(Block, Shape, usize)> {
         return Ok((numbers, lead.positions, lead.row));
     }
     for (dim, it) in index.iter().enumerate() {
-        let spread = it.layout().broadcast_to(&lead.positions).ok_or_else(Error::outside_storage)?;
+        let spread =
+            it.layout().broadcast_to(&lead.positions).ok_or_else(Error::outside_storage)?;
         let parameters = Parameters::default()
             .long(n)
             .address(numbers.address())
@@ -268,7 +275,8 @@ pub(super) fn put_rows(cx: &CudaCx<'_>, placing: Placing) -> Result<()> {
     let spread = cx.layout(1).broadcast_to(&target).ok_or_else(Error::outside_storage)?;
     let (out, values) = (cx.output(0)?, Dims::of(op, &spread)?);
     if let Placing::Combine(how) = placing {
-        let parameters = Parameters::default().long(n).addresses([out, numbers.address()]).long(row);
+        let parameters =
+            Parameters::default().long(n).addresses([out, numbers.address()]).long(row);
         let parameters = parameters.address(cx.input(1)?).dims(&values);
         let defines = combining(cx.dtype(0), DType::I64, how);
         return cx.run("rows_add", ADDING, &defines, Grid::each(n), &parameters);

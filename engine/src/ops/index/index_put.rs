@@ -10,8 +10,8 @@ use crate::cpu::{elements, interrupt, strided};
 use crate::functional::unbroadcast;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    CudaCx, Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
-    ParamKind, Saves, Surface, When,
+    Body, CudaCx, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx,
+    Param, ParamKind, Saves, Surface, When,
 };
 use crate::{
     Attrs, Error, Layout, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_dtype,

@@ -19,7 +19,9 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::with("num_classes", ParamKind::Int, Default::Int(-1))],
     dtypes: DTypeRule::IntsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("one_hot.loop", run).admitting(admits).on_cuda(super::cuda::one_hot)]),
+    body: Body::Kernels(&[Kernel::new("one_hot.loop", run)
+        .admitting(admits)
+        .on_cuda(super::cuda::one_hot)]),
     grad: Grad::Stops("the input is whole numbers"),
     step: None,
     pure: true,

@@ -8,11 +8,13 @@ use super::{add_row, admit_along, outside_zero};
 use crate::cpu::alloc::Bytes;
 use crate::cpu::number::Num;
 use crate::cpu::typed;
-use crate::functional::{add, div, eq, full, gather, mul, num, scatter_add, select_where, slice, to};
+use crate::functional::{
+    add, div, eq, full, gather, mul, num, scatter_add, select_where, slice, to,
+};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, best, of_kind};
 use crate::op::{
-    Body, CudaCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface, shapes,
+    Body, CudaCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind,
+    Saves, Surface, shapes,
 };
 use crate::ops::binary::floor_divide;
 use crate::tensor::on_gpu::copy;
@@ -152,7 +154,10 @@ fn on_cuda(cx: &CudaCx<'_>) -> Result<()> {
     let count = select_where(&eq(&came, &num(0.0))?, &Tensor::int_number(1), &add(&came, &own)?)?;
     let mean = match dtype.is_float() {
         true => div(out, &to(&count, dtype)?)?,
-        false => to(&apply_one(&floor_divide::OP, &[to(out, DType::I64)?, count], &Attrs::new())?, dtype)?,
+        false => to(
+            &apply_one(&floor_divide::OP, &[to(out, DType::I64)?, count], &Attrs::new())?,
+            dtype,
+        )?,
     };
     copy(&mean, cx.output(0)?, out.layout())
 }

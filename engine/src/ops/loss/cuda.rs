@@ -59,10 +59,8 @@ pub(super) fn cross_entropy(cx: &CudaCx<'_>) -> Result<()> {
         let grid = Grid::blocks(n.min(1 << 20), 256);
         cx.run("cross_entropy", LOSS, &defines, grid, &parameters)?;
     }
-    let parameters = Parameters::default()
-        .long(n)
-        .addresses(noted)
-        .addresses([cx.output(0)?, cx.output(1)?]);
+    let parameters =
+        Parameters::default().long(n).addresses(noted).addresses([cx.output(0)?, cx.output(1)?]);
     cx.run("cross_entropy_total", LOSS, &defines, Grid::blocks(1, 256), &parameters)
 }
 

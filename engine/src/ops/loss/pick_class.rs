@@ -26,7 +26,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatFirst,
     infer,
-    body: Body::Kernels(&[Kernel::new("pick_class.rows", run).admitting(admit_classes).on_cuda(super::cuda::pick_class)]),
+    body: Body::Kernels(&[Kernel::new("pick_class.rows", run)
+        .admitting(admit_classes)
+        .on_cuda(super::cuda::pick_class)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

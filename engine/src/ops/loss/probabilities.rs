@@ -16,10 +16,12 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::with("name", ParamKind::Str, Default::Str("input"))],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("probabilities.copy", run).admitting(admits).on_cuda(|cx| {
-        let name = cx.word(0);
-        super::cuda::probabilities(cx, Error::Elements { op: cx.op.name, name, rule: RULE })
-    })]),
+    body: Body::Kernels(&[Kernel::new("probabilities.copy", run).admitting(admits).on_cuda(
+        |cx| {
+            let name = cx.word(0);
+            super::cuda::probabilities(cx, Error::Elements { op: cx.op.name, name, rule: RULE })
+        },
+    )]),
     grad: Grad::Rule(|cx| Ok(vec![Some(cx.output_grad()?)]), Saves::Shapes),
     step: None,
     pure: true,
@@ -39,8 +41,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     rules::same_as_input(cx)
 }
 
-const RULE: &str =
-    "be between 0 and 1: binary_cross_entropy takes probabilities. For scores of any size use BCEWithLogitsLoss, or apply sigmoid first";
+const RULE: &str = "be between 0 and 1: binary_cross_entropy takes probabilities. For scores of any size use BCEWithLogitsLoss, or apply sigmoid first";
 
 fn admits(cx: &AdmitCx<'_>) -> Result<()> {
     let op = cx.op.name;

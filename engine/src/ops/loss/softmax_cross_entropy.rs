@@ -27,7 +27,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatFirst,
     infer,
-    body: Body::Kernels(&[Kernel::new("softmax_cross_entropy.rows", run).admitting(admit_classes).on_cuda(super::cuda::cross_entropy)]),
+    body: Body::Kernels(&[Kernel::new("softmax_cross_entropy.rows", run)
+        .admitting(admit_classes)
+        .on_cuda(super::cuda::cross_entropy)]),
     grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "NllLossBackward0"),
     pure: true,

@@ -29,9 +29,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatFirst,
     infer,
-    body: Body::Kernels(&[
-        Kernel::new("softmax_cross_entropy_backward.rows", run).admitting(admit_classes).on_cuda(super::cuda::cross_entropy_backward)
-    ]),
+    body: Body::Kernels(&[Kernel::new("softmax_cross_entropy_backward.rows", run)
+        .admitting(admit_classes)
+        .on_cuda(super::cuda::cross_entropy_backward)]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

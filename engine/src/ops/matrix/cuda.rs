@@ -143,10 +143,12 @@ pub(super) fn matmul(cx: &CudaCx<'_>) -> Result<()> {
             (m, batch, a) = (joined[0], Shape::default(), layout);
         }
     }
-    let op = cx.op.name;
     let a = as_matrices(&a, &batch, [m, k], 0);
     let b = as_matrices(cx.layout(1), &batch, [k, n], 1);
-    let start = |idx: usize| if m * n * k == 0 { Ok(0) } else { cx.input(idx) };
+    let (a, b) = match m * n * k * batch.numel() {
+        0 => (Matrices::empty(cx, &a)?, Matrices::empty(cx, &b)?),
+        _ => (Matrices::of(cx, 0, a, [m, k])?, Matrices::of(cx, 1, b, [k, n])?),
+    };
     multiply(
         cx.gpu,
         &Request {
@@ -154,12 +156,36 @@ pub(super) fn matmul(cx: &CudaCx<'_>) -> Result<()> {
             out_dtype: cx.dtype(0),
             batch: batch.numel(),
             sizes: [m, n, k],
-            a: Side::of(op, start(0)?, &a)?,
-            b: Side::of(op, start(1)?, &b)?,
+            a: a.side,
+            b: b.side,
             out,
             bias: None,
         },
     )
+}
+
+/// An operand, and the copy that it may be.
+struct Matrices {
+    side: Side,
+    _copy: Option<Tensor>,
+}
+
+impl Matrices {
+    fn empty(cx: &CudaCx<'_>, layout: &Layout) -> Result<Self> {
+        Ok(Self { side: Side::of(cx.op.name, 0, layout)?, _copy: None })
+    }
+
+    /// Operand `idx` under a layout; floats that the library does not take as they lie are copied.
+    fn of(cx: &CudaCx<'_>, idx: usize, layout: Layout, sizes: [usize; 2]) -> Result<Self> {
+        let side = Side::of(cx.op.name, cx.input(idx)?, &layout)?;
+        if element(cx.dtype(idx)).is_none() || side.matrix(sizes).is_some() {
+            return Ok(Self { side, _copy: None });
+        }
+        let offset = cx.layout(idx).offset;
+        let copy = cx.inputs[idx].with_layout(Layout { offset, ..layout }).gathered()?;
+        let side = Side::of(cx.op.name, copy.address()?, copy.layout())?;
+        Ok(Self { side, _copy: Some(copy) })
+    }
 }
 
 /// A batch of matrices under the batch sizes of the product; a vector is one row (side 0) or one column (side 1).

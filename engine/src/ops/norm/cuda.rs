@@ -2,13 +2,18 @@
 
 use std::borrow::Cow;
 
-use crate::cuda::driver::Grid;
+use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::{Dims, Parameters};
 use crate::cuda::source::{computed, type_of};
 use crate::op::CudaCx;
 use crate::ops::reduce::cuda::{columns, lines};
 use crate::ops::reduce::dims_attr;
 use crate::{Layout, Result};
+
+const HELD: &str = include_str!("held.cu");
+
+/// Elements of a line that its threads can hold.
+const MOST_HELD: usize = 8192;
 
 const LINES: &str = concat!(include_str!("../reduce/folds.cu"), include_str!("lines.cu"));
 
@@ -43,6 +48,14 @@ fn map_lines(
     let [line, out_line] = Dims::together(op, &line.shape, [&line.strides, &out_line.strides])?;
     let columns = columns(&kept, &line);
     let out = cx.outputs[0].dtype();
+    let notes = match cx.outputs.len() {
+        3 => [cx.output(1)?, cx.output(2)?],
+        _ => [0, 0],
+    };
+    let is_plain = |it: &Dims| matches!((&it.sizes[..], &it.strides[..]), ([_], [1]));
+    if n > 1 && n <= MOST_HELD && is_plain(&line) && is_plain(&out_line) {
+        return held(cx, map, (outer, n), [&kept, &out_kept], notes, number);
+    }
     let defines = [
         ("T", Cow::Borrowed(type_of(cx.dtype(0)))),
         ("C", computed(out).into()),
@@ -53,10 +66,6 @@ fn map_lines(
         ("COLUMNS", if columns == 32 { "32" } else { "1" }.into()),
         ("EVEN", if line.sizes.len() == 1 { "1" } else { "0" }.into()),
     ];
-    let notes = match cx.outputs.len() {
-        3 => [cx.output(1)?, cx.output(2)?],
-        _ => [0, 0],
-    };
     let parameters = Parameters::default()
         .long(outer)
         .long(n)
@@ -70,4 +79,62 @@ fn map_lines(
         .double(number);
     let grid = Grid::blocks(outer.div_ceil(columns as usize).min(1 << 20), 256);
     cx.run("lines", LINES, &defines, grid, &parameters)
+}
+
+/// Lines that lie in a row, which their threads hold: a warp each, or a block where they are long.
+fn held(
+    cx: &CudaCx<'_>,
+    map: &'static str,
+    (outer, n): (usize, usize),
+    kept: [&Dims; 2],
+    notes: [Address; 2],
+    number: f64,
+) -> Result<()> {
+    let (from, to) = (cx.dtype(0), cx.outputs[0].dtype());
+    let (input, output) = (cx.input(0)?, cx.output(0)?);
+    let width = if n <= 1024 { 32 } else { 256 };
+    let aligned = |it: &Dims, at: Address, size: usize, pack: usize| {
+        let steps = it.strides.iter().map(|it| it.unsigned_abs() as usize);
+        at.is_multiple_of((size * pack) as u64)
+            && steps.into_iter().all(|it| it.is_multiple_of(pack))
+    };
+    let most = 16 / from.size().max(to.size());
+    let fits = |pack: &usize| {
+        n.is_multiple_of(*pack)
+            && aligned(kept[0], input, from.size(), *pack)
+            && aligned(kept[1], output, to.size(), *pack)
+    };
+    let pack = [8, 4, 2].into_iter().filter(|it| *it <= most).find(fits).unwrap_or(1);
+    let packs = n.div_ceil(width * pack).next_power_of_two();
+    let flag = |it: bool| Cow::Borrowed(if it { "1" } else { "0" });
+    let defines = [
+        ("T", Cow::Borrowed(type_of(from))),
+        ("C", computed(to).into()),
+        ("O0", type_of(to).into()),
+        ("WIDTH", number_text(width)),
+        ("PACK", number_text(pack)),
+        ("PACKS", number_text(packs)),
+        ("STANDARDIZE", flag(map == "ng_standardize")),
+        ("LOGARITHM", flag(map == "ng_log_softmax")),
+    ];
+    let parameters = Parameters::default()
+        .long(outer)
+        .long(n)
+        .address(input)
+        .dims(kept[0])
+        .address(output)
+        .dims(kept[1])
+        .addresses(notes)
+        .double(number);
+    let blocks = outer.div_ceil(256 / width).min(1 << 20);
+    cx.run("held", HELD, &defines, Grid::blocks(blocks, 256), &parameters)
+}
+
+/// A power of two as text.
+fn number_text(number: usize) -> Cow<'static, str> {
+    const TEXTS: [&str; 9] = ["1", "2", "4", "8", "16", "32", "64", "128", "256"];
+    match TEXTS.get(number.trailing_zeros() as usize) {
+        Some(text) if number.is_power_of_two() => (*text).into(),
+        _ => number.to_string().into(),
+    }
 }

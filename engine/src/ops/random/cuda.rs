@@ -19,7 +19,8 @@ const THREADS: usize = 256;
 /// A launch for `n` elements, of which a thread draws so many at once: what it begins with, and its grid.
 fn begun(cx: &CudaCx<'_>, n: usize, at_once: usize) -> (Parameters, Grid) {
     let properties = cx.gpu.properties();
-    let most = properties.multiprocessors as usize * (properties.threads_per_multiprocessor as usize / THREADS);
+    let most = properties.multiprocessors as usize
+        * (properties.threads_per_multiprocessor as usize / THREADS);
     let blocks = n.div_ceil(THREADS).clamp(1, most.max(1));
     let rounds = n.saturating_sub(1) / (THREADS * blocks * at_once) + 1;
     let mut random = cx.gpu.random.lock().unwrap_or_else(PoisonError::into_inner);
@@ -39,7 +40,7 @@ fn draw(
     if n == 0 {
         return Ok(());
     }
-    let at_once = if matches!(compute, "double" | "ng_i64") { 2 } else { 4 };
+    let at_once = if compute == "double" { 2 } else { 4 };
     let (parameters, grid) = begun(cx, n, at_once);
     let defines = [
         ("T", Cow::Borrowed(type_of(dtype))),
@@ -72,7 +73,8 @@ pub(super) fn normal(cx: &CudaCx<'_>, mean: f64, deviation: f64) -> Result<()> {
 pub(super) fn whole(cx: &CudaCx<'_>, low: i64, high: i64) -> Result<()> {
     let (out, span) = (&cx.outputs[0], high.wrapping_sub(low));
     let wide = span as u64 >= 1 << 28;
-    let compute = if wide { "ng_i64" } else { "int" };
+    // A draw gives two wide numbers or four narrow ones, as of floats.
+    let compute = if wide { "double" } else { "float" };
     draw(cx, "whole", (out.dtype(), compute, wide), out.numel(), |it| {
         Ok(it.address(cx.output(0)?).signed(low).signed(span))
     })
@@ -133,7 +135,8 @@ pub(super) fn multinomial(cx: &CudaCx<'_>, n: usize, again: bool) -> Result<()> 
     let dtype = if weights.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
     let keys = blank(cx, weights.shape(), dtype)?;
     let refused = move |_, _| {
-        let problem = "contains either `inf`, `nan` or element < 0: weights are finite and not negative";
+        let problem =
+            "contains either `inf`, `nan` or element < 0: weights are finite and not negative";
         Error::Attr { op, name: "input", problem: problem.into() }
     };
     draw(cx, "keys", (weights.dtype(), computed(dtype), false), weights.numel(), |it| {

@@ -20,8 +20,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("randperm.mersenne", run)
-        .on_cuda(super::cuda::permutation)]),
+    body: Body::Kernels(&[Kernel::new("randperm.mersenne", run).on_cuda(super::cuda::permutation)]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

@@ -86,6 +86,7 @@ pub(crate) fn fold_over(cx: &CudaCx<'_>, dims: &[usize], fold: &Fold) -> Result<
         ("FOLD", fold.name.into()),
         ("COLUMNS", if columns == 32 { "32" } else { "1" }.into()),
         ("EVEN", if line.sizes.len() == 1 { "1" } else { "0" }.into()),
+        ("PACK", pack_of(cx, &kept, &line, columns)?.into()),
     ];
     let n_blocks = outer.div_ceil(columns as usize).min(1 << 20);
     let parts = n_parts(cx, n_blocks, n / (256 / columns as usize));
@@ -113,6 +114,24 @@ pub(crate) fn fold_over(cx: &CudaCx<'_>, dims: &[usize], fold: &Fold) -> Result<
         cx.run("reduce_rest", REDUCE, &defines, Grid::each(outer), &parameters)?;
     }
     Ok(())
+}
+
+/// Elements that a thread loads at once: 16 bytes of them where all lines lie in a row and begin at multiples of that.
+fn pack_of(cx: &CudaCx<'_>, kept: &Dims, line: &Dims, columns: u32) -> Result<&'static str> {
+    let size = cx.dtype(0).size();
+    let in_a_row = matches!((&line.sizes[..], &line.strides[..]), ([n], [1]) if *n >= 64);
+    if columns > 1 || !in_a_row || cx.inputs[0].numel() == 0 {
+        return Ok("1");
+    }
+    let steps = kept.strides.iter().map(|it| it.unsigned_abs() * size as u64);
+    let aligned = steps.chain([cx.input(0)?]).all(|it| it % 16 == 0);
+    Ok(match (aligned, size) {
+        (true, 1) => "16",
+        (true, 2) => "8",
+        (true, 4) => "4",
+        (true, 8) => "2",
+        _ => "1",
+    })
 }
 
 /// Into how many parts lines are cut, so that few long lines keep the whole device busy. `steps` are those of a thread along a line.

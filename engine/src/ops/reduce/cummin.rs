@@ -2,8 +2,8 @@
 
 use super::extremes::{self, Side};
 use crate::OpDef;
-use crate::meaning::Meaning;
 use crate::cuda::source::computed;
+use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Kernel, Param, ParamKind, Returns, Saves, Surface, shapes};
 
 pub static OP: OpDef = OpDef {

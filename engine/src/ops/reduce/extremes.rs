@@ -2,6 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use super::cuda::{Fold as CudaFold, fold_over, one_or_all};
 use super::{
     Rows, dims_attr, fold_into, kept_shape, n_reduced, one_dim, reduced_shape, rows, spread,
 };
@@ -9,7 +10,6 @@ use crate::cpu::lane::Scratch;
 use crate::cpu::{reduce, scan, strided};
 use crate::functional::{div, eq, mul, reshape, scatter_add, sum, to};
 use crate::meaning::{Array, MeaningCx, Scalar, along, best, of_kind, over, picked};
-use super::cuda::{Fold as CudaFold, fold_over, one_or_all};
 use crate::op::{CudaCx, GradCx, InferCx, KernelCx};
 use crate::shape::resolve_dim;
 use crate::{

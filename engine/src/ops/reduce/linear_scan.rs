@@ -5,9 +5,9 @@ use smallvec::smallvec;
 
 use super::cumprod::shifted;
 use crate::cpu::{scan, strided};
+use crate::cuda::source::computed;
 use crate::functional::{flip, mul};
 use crate::meaning::{Array, Meaning, MeaningCx};
-use crate::cuda::source::computed;
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
     shapes,

@@ -4,9 +4,9 @@ use smallvec::smallvec;
 
 use super::cumprod::entered;
 use super::running::{self, Running};
+use crate::cuda::source::computed;
 use crate::functional::{exp, flip, mul, slice, sub};
 use crate::meaning::{Array, Meaning, MeaningCx, log_sum_exp};
-use crate::cuda::source::computed;
 use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes};
 use crate::shape::resolve_dim;
 use crate::{Attr, OpDef, Result, Tensor, apply_one};

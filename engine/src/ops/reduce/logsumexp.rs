@@ -2,12 +2,12 @@
 
 use smallvec::smallvec;
 
+use super::cuda::{Fold, over_dims};
 use super::{Rows, dims_attr, reduced_shape, rows, spread};
 use crate::cpu::softmax;
+use crate::cuda::source::computed;
 use crate::functional::{abs, add, exp, log, lt, mul, num, part, reshape, select_where, sub, sum};
 use crate::meaning::{Array, Meaning, MeaningCx, log_sum_exp, over};
-use super::cuda::{Fold, over_dims};
-use crate::cuda::source::computed;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, shapes,

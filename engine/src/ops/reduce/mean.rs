@@ -25,7 +25,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.mean", run).finishing().with_prologue(prologue).on_cuda(|cx| super::cuda::accumulate(cx, "ng_mean"))]),
+    body: Body::Kernels(&[Kernel::new("reduce.mean", run)
+        .finishing()
+        .with_prologue(prologue)
+        .on_cuda(|cx| super::cuda::accumulate(cx, "ng_mean"))]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: Some(|cx| if cx.has(0) { "MeanBackward1" } else { "MeanBackward0" }),
     pure: true,

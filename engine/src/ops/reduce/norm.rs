@@ -12,8 +12,8 @@ use crate::cuda::source::computed;
 use crate::functional::{abs, div, eq, mul, num, pow, select_where, sign, sum, to};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, over};
 use crate::op::{
-    CudaCx, Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param,
-    ParamKind, Saves, Surface, When, shapes,
+    Body, CudaCx, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx,
+    Param, ParamKind, Saves, Surface, When, shapes,
 };
 use crate::{DType, Meta, Metas, OpDef, Result, Tensor, functional, with_float};
 
@@ -29,7 +29,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer,
-    body: Body::Kernels(&[Kernel::new("reduce.norm", run).finishing().with_prologue(prologue).on_cuda(on_cuda)]),
+    body: Body::Kernels(&[Kernel::new("reduce.norm", run)
+        .finishing()
+        .with_prologue(prologue)
+        .on_cuda(on_cuda)]),
     grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "LinalgVectorNormBackward0"),
     pure: true,

@@ -22,7 +22,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer: super::infer_variances,
-    body: Body::Kernels(&[Kernel::new("reduce.std", run).finishing().with_prologue(super::held).on_cuda(|cx| super::cuda::spread(cx, "ng_deviation"))]),
+    body: Body::Kernels(&[Kernel::new("reduce.std", run)
+        .finishing()
+        .with_prologue(super::held)
+        .on_cuda(|cx| super::cuda::spread(cx, "ng_deviation"))]),
     grad: Grad::Rule(grad, Saves::Both),
     step: None,
     pure: true,

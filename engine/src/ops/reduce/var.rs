@@ -20,7 +20,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::FloatsToSame,
     infer: super::infer_variances,
-    body: Body::Kernels(&[Kernel::new("reduce.var", run).finishing().with_prologue(super::held).on_cuda(|cx| super::cuda::spread(cx, "ng_spread"))]),
+    body: Body::Kernels(&[Kernel::new("reduce.var", run)
+        .finishing()
+        .with_prologue(super::held)
+        .on_cuda(|cx| super::cuda::spread(cx, "ng_spread"))]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
     pure: true,

@@ -9,8 +9,8 @@ use crate::cpu::interrupt;
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    CudaCx, Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves, Surface,
+    Body, CudaCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
+    ParamKind, Saves, Surface,
 };
 use crate::storage::bits_of;
 use crate::{

@@ -25,8 +25,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("slice_backward.copy", run)
-        .on_cuda(super::cuda::slice_backward)]),
+    body: Body::Kernels(&[
+        Kernel::moving("slice_backward.copy", run).on_cuda(super::cuda::slice_backward)
+    ]),
     grad: Grad::Rule(grad, Saves::Shapes),
     step: None,
     pure: true,

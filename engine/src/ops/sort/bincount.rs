@@ -8,12 +8,14 @@ use crate::dtype::Number;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::AdmitCx;
 use crate::op::CudaCx;
-use crate::ops::create;
-use crate::ops::index::cuda::{ADD, place_along};
 use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
 };
-use crate::{Attr, DType, Error, functional, Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype};
+use crate::ops::create;
+use crate::ops::index::cuda::{ADD, place_along};
+use crate::{
+    Attr, DType, Error, Meta, Metas, OpDef, Result, Shape, Tensor, functional, with_dtype,
+};
 
 pub static OP: OpDef = OpDef {
     name: "bincount",

@@ -24,8 +24,9 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("searchsorted.bisect", run)
-        .on_cuda(super::cuda::searchsorted)]),
+    body: Body::Kernels(&[
+        Kernel::new("searchsorted.bisect", run).on_cuda(super::cuda::searchsorted)
+    ]),
     grad: Grad::Stops("indices are whole numbers"),
     step: None,
     pure: true,

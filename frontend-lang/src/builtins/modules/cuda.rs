@@ -90,21 +90,19 @@ fn index(args: &Args<'_>) -> Result<u8, Raised> {
     match args.opt(0).map(device::from_value).transpose()? {
         None => Ok(0),
         Some(Device::Cuda(index)) => Ok(index),
-        Some(other) => {
-            Err(value_error(format!("Expected a cuda device, but got: {other}")))
-        }
+        Some(other) => Err(value_error(format!("Expected a cuda device, but got: {other}"))),
     }
 }
 
 fn synchronize(_cx: &mut Cx, args: Args<'_>) -> Res {
-    if Device::available().len() > 1 {
-        Device::Cuda(index(&args)?).synchronize()?;
+    if cuda::available().len() > 1 {
+        cuda::synchronize(Device::Cuda(index(&args)?))?;
     }
     Ok(Value::None)
 }
 
 fn stat(args: Args<'_>, of: fn(&engine::cpu::memory::Stats) -> usize) -> Res {
-    if Device::available().len() == 1 {
+    if cuda::available().len() == 1 {
         return Ok(Value::Int(0));
     }
     Ok(Value::from(of(&cuda::stats(index(&args)?)?)))
@@ -124,7 +122,7 @@ fn info(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn properties(_cx: &mut Cx, args: Args<'_>) -> Res {
     let index = index(&args)?;
-    Device::Cuda(index).check()?;
+    cuda::check(Device::Cuda(index))?;
     let all = cuda::devices();
     let Some(it) = all.get(usize::from(index)) else { return Ok(Value::None) };
     let numbers = [it.capability.0, it.capability.1, it.multiprocessors];
@@ -133,7 +131,7 @@ fn properties(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn n_gpus(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    Ok(Value::from(Device::available().len() - 1))
+    Ok(Value::from(cuda::available().len() - 1))
 }
 
 fn has_gpu(cx: &mut Cx, args: Args<'_>) -> Res {
