@@ -62,8 +62,6 @@ pub(crate) type Answer<T> = Result<T, Failure>;
 /// One device. What is asked of it happens in order, later than the call returns; only [`Driver::is_idle`] and [`Driver::read`] tell
 /// that it has.
 pub(crate) trait Driver: Send + Sync {
-    fn properties(&self) -> &Properties;
-
     /// Bytes that are free now, also for other processes.
     fn free_memory(&self) -> Answer<usize>;
 

@@ -25,6 +25,7 @@ const HEADER: &str = include_str!("emulator.h");
 static WANTED: AtomicBool = AtomicBool::new(cfg!(test));
 
 /// Has this process use the emulated GPU; called before anybody looks for one.
+#[cfg(feature = "emulated-gpu")]
 pub fn emulate() {
     WANTED.store(true, Ordering::Relaxed);
 }
@@ -34,14 +35,13 @@ pub(super) fn gpus() -> Option<Vec<Gpu>> {
     let wanted = || WANTED.load(Ordering::Relaxed);
     let is_wanted =
         std::env::var("NOTEGRAD_EMULATED_GPU").map_or_else(|_| wanted(), |it| it == "1");
-    let open = |index| Gpu::new(index, Box::new(Emulator::new())).ok();
-    is_wanted.then(|| (0..1).filter_map(open).collect())
+    let open = || Ok(Box::new(Emulator::new()) as Box<dyn Driver>);
+    is_wanted.then(|| vec![Gpu::new(0, properties(), Box::new(open))])
 }
 
 type Entry = unsafe extern "C" fn(*const u32, i32, *const *const c_void);
 
 struct Emulator {
-    properties: Properties,
     blocks: Mutex<FxHashMap<Address, usize>>,
     /// Kernels keep a block's shared memory and indices in variables of their own: one runs at a time.
     running: Mutex<()>,
@@ -51,15 +51,7 @@ struct Emulator {
 
 impl Emulator {
     fn new() -> Self {
-        let properties = Properties {
-            name: "emulated GPU".into(),
-            capability: (8, 0),
-            memory: 4 << 30,
-            multiprocessors: 2,
-            threads_per_multiprocessor: 2048,
-        };
         Self {
-            properties,
             blocks: Mutex::default(),
             running: Mutex::default(),
             launches: AtomicU32::new(0),
@@ -72,6 +64,16 @@ impl Emulator {
     }
 }
 
+fn properties() -> Properties {
+    Properties {
+        name: "emulated GPU".into(),
+        capability: (8, 0),
+        memory: 4 << 30,
+        multiprocessors: 2,
+        threads_per_multiprocessor: 2048,
+    }
+}
+
 fn layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes, 512).expect("a block fits into memory")
 }
@@ -81,12 +83,8 @@ fn pointer(address: Address) -> *mut u8 {
 }
 
 impl Driver for Emulator {
-    fn properties(&self) -> &Properties {
-        &self.properties
-    }
-
     fn free_memory(&self) -> Answer<usize> {
-        Ok(self.properties.memory)
+        Ok(properties().memory)
     }
 
     fn allocate(&self, bytes: usize) -> Answer<Address> {

@@ -50,12 +50,22 @@ pub(crate) type Defines<'a> = &'a [(&'static str, Cow<'static, str>)];
 /// One GPU. There is one value for each device, which stays as long as the process.
 pub(crate) struct Gpu {
     index: u8,
-    driver: Box<dyn Driver>,
+    properties: Properties,
     memory: Memory,
-    faults: Faults,
+    open: Open,
+    opened: OnceLock<std::result::Result<Opened, Failure>>,
     templates: Mutex<FxHashMap<u64, SmallVec<[Template; 1]>>>,
     /// Where its random numbers stand.
     pub(crate) random: Mutex<Philox>,
+}
+
+/// How a device is opened.
+type Open = Box<dyn Fn() -> std::result::Result<Box<dyn Driver>, Failure> + Send + Sync>;
+
+/// A device that something has been asked of.
+struct Opened {
+    driver: Box<dyn Driver>,
+    faults: Faults,
 }
 
 /// A template that is compiled under some names, with the kernels of it that were asked for.
@@ -112,10 +122,13 @@ fn look() -> Found {
         );
     }
     let looked = std::panic::catch_unwind(|| {
-        let (version, n) = nvidia::survey().map_err(|it| (None, it))?;
-        let open = |index| Gpu::new(index as u8, Box::new(nvidia::Nvidia::open(index)?));
-        let gpus: std::result::Result<Vec<Gpu>, Failure> = (0..n.min(64)).map(open).collect();
-        gpus.map(|gpus| (version, gpus)).map_err(|it| (Some(version), it))
+        let (version, found) = nvidia::survey()?;
+        let gpu = |(index, properties): (usize, Properties)| {
+            let open = move || Ok(Box::new(nvidia::Nvidia::open(index)?) as Box<dyn Driver>);
+            Gpu::new(index as u8, properties, Box::new(open))
+        };
+        let gpus: Vec<Gpu> = found.into_iter().take(64).enumerate().map(gpu).collect();
+        Ok::<_, Failure>((version, gpus))
     });
     match looked {
         Ok(Ok((version, gpus))) if gpus.is_empty() => {
@@ -124,9 +137,7 @@ fn look() -> Found {
         Ok(Ok((version, gpus))) => {
             Found { survey: Survey { version: Some(version), missing: None }, gpus }
         }
-        Ok(Err((version, failure))) => {
-            none(version, format!("the NVIDIA driver does not answer: {failure}"))
-        }
+        Ok(Err(failure)) => none(None, format!("the NVIDIA driver does not answer: {failure}")),
         Err(_) => {
             none(None, "the NVIDIA driver is too old: it lacks a function that is needed".into())
         }
@@ -167,7 +178,7 @@ pub fn synchronize(device: Device) -> Result<()> {
 
 /// What is known of the GPUs of this machine.
 pub fn devices() -> Vec<&'static Properties> {
-    gpus().iter().map(|it| it.driver.properties()).collect()
+    gpus().iter().map(|it| &it.properties).collect()
 }
 
 /// The GPU of this number.
@@ -204,12 +215,13 @@ pub fn largest(index: u8, most: usize) -> Result<Vec<Large>> {
 /// Bytes of a GPU that are free now, also for other processes.
 pub fn free_memory(index: u8) -> Result<usize> {
     let gpu = gpu(index)?;
-    gpu.driver.free_memory().map_err(|it| gpu.failed(it))
+    gpu.opened()?.driver.free_memory().map_err(|it| gpu.failed(it))
 }
 
 /// Gives memory of all GPUs that is kept for reuse back to the system.
 pub fn trim() {
-    gpus_in_use().iter().for_each(|it| it.memory.trim(&*it.driver));
+    let opened = gpus_in_use().iter().filter_map(|it| Some((it, it.opened.get()?.as_ref().ok()?)));
+    opened.for_each(|(gpu, it)| gpu.memory.trim(&*it.driver));
 }
 
 /// Starts the random numbers of all GPUs anew. Those that are looked for later begin there, too.
@@ -260,15 +272,29 @@ impl Drop for Block {
 }
 
 impl Gpu {
-    fn new(index: u8, driver: Box<dyn Driver>) -> std::result::Result<Self, Failure> {
-        Ok(Self {
+    /// A device that is opened when something is asked of it.
+    fn new(index: u8, properties: Properties, open: Open) -> Self {
+        Self {
             index,
-            memory: Memory::new(driver.properties().memory),
-            faults: Faults::new(&*driver)?,
-            driver,
+            memory: Memory::new(properties.memory),
+            properties,
+            open,
+            opened: OnceLock::new(),
             templates: Mutex::default(),
             random: Mutex::new(Philox { seed: SEED.load(Ordering::Relaxed), offset: 0 }),
-        })
+        }
+    }
+
+    fn opened(&self) -> Result<&Opened> {
+        let open = || {
+            let driver = (self.open)()?;
+            Ok(Opened { faults: Faults::new(&*driver)?, driver })
+        };
+        self.opened.get_or_init(open).as_ref().map_err(|it| self.failed(it.clone()))
+    }
+
+    fn driver(&self) -> Result<&dyn Driver> {
+        Ok(&*self.opened()?.driver)
     }
 
     pub(crate) fn index(&self) -> u8 {
@@ -276,7 +302,7 @@ impl Gpu {
     }
 
     pub(crate) fn properties(&self) -> &Properties {
-        self.driver.properties()
+        &self.properties
     }
 
     fn failed(&self, failure: Failure) -> Error {
@@ -294,7 +320,7 @@ impl Gpu {
     }
 
     fn holding(&'static self, len: usize, what: Option<(DType, &Shape)>) -> Result<Block> {
-        let address = self.memory.allocate(&*self.driver, len, what);
+        let address = self.memory.allocate(self.driver()?, len, what);
         match address.map_err(|it| self.failed(it))? {
             Ok(address) => Ok(Block { gpu: self, address, len }),
             Err(NoRoom { bytes, live }) => Err(Error::OutOfMemory { bytes, live }),
@@ -305,7 +331,7 @@ impl Gpu {
     pub(crate) fn upload(&'static self, bytes: &[u8], what: (DType, &Shape)) -> Result<Block> {
         let block = self.holding(bytes.len(), Some(what))?;
         if !bytes.is_empty() {
-            self.driver.write(block.address, bytes).map_err(|it| self.failed(it))?;
+            self.driver()?.write(block.address, bytes).map_err(|it| self.failed(it))?;
         }
         Ok(block)
     }
@@ -317,20 +343,20 @@ impl Gpu {
         if !to.is_empty() {
             debug_assert!(start + to.len() <= block.len);
             let from = block.address + start as Address;
-            self.driver.read(from, to).map_err(|it| self.failed(it))?;
+            self.driver()?.read(from, to).map_err(|it| self.failed(it))?;
         }
         Ok(())
     }
 
     /// Waits until the device is done; an error for what kernels have refused.
     pub(crate) fn settle(&self) -> Result<()> {
-        while !self.driver.is_idle().map_err(|it| self.failed(it))? {
+        while !self.driver()?.is_idle().map_err(|it| self.failed(it))? {
             if interrupt::take() {
                 return Err(Error::Interrupted);
             }
             std::hint::spin_loop();
         }
-        match self.faults.settle(&*self.driver).map_err(|it| self.failed(it))? {
+        match self.opened()?.faults.settle(self.driver()?).map_err(|it| self.failed(it))? {
             Some(error) => Err(error),
             None => Ok(()),
         }
@@ -338,10 +364,10 @@ impl Gpu {
 
     /// Where a kernel that is launched next notes what it refuses; `meaning` says what its notes mean.
     pub(crate) fn fault_slot(&self, meaning: FaultMeaning) -> Result<Address> {
-        if !self.faults.has_room() {
+        if !self.opened()?.faults.has_room() {
             self.settle()?;
         }
-        Ok(self.faults.slot(meaning))
+        Ok(self.opened()?.faults.slot(meaning))
     }
 
     /// The kernel of a template under these names.
@@ -360,7 +386,7 @@ impl Gpu {
             Some(at) => at,
             None => {
                 let source = Source::of(name, template, defines);
-                let module = self.driver.load(&source).map_err(|it| self.failed(it))?;
+                let module = self.driver()?.load(&source).map_err(|it| self.failed(it))?;
                 let (text, defines) = (template.as_ptr().addr(), defines.to_vec());
                 all.push(Template { text, defines, module, functions: SmallVec::new() });
                 all.len() - 1
@@ -370,15 +396,15 @@ impl Gpu {
         if let Some(found) = known.functions.iter().find(|it| it.0 == name) {
             return Ok(found.1);
         }
-        let function = self.driver.function(known.module, name).map_err(|it| self.failed(it))?;
+        let function = self.driver()?.function(known.module, name).map_err(|it| self.failed(it))?;
         known.functions.push((name, function));
         Ok(function)
     }
 
     /// The kernel of a text that is named as the text is.
     pub(crate) fn load(&self, source: &Source) -> Result<Function> {
-        let module = self.driver.load(source).map_err(|it| self.failed(it))?;
-        self.driver.function(module, source.name).map_err(|it| self.failed(it))
+        let module = self.driver()?.load(source).map_err(|it| self.failed(it))?;
+        self.driver()?.function(module, source.name).map_err(|it| self.failed(it))
     }
 
     /// Asks for a run of a kernel.
@@ -388,7 +414,7 @@ impl Gpu {
         grid: Grid,
         parameters: &Parameters,
     ) -> Result<()> {
-        self.driver.launch(function, grid, &parameters.all()).map_err(|it| self.failed(it))
+        self.driver()?.launch(function, grid, &parameters.all()).map_err(|it| self.failed(it))
     }
 
     /// Copies bytes from one place of the device to another.
@@ -396,7 +422,7 @@ impl Gpu {
         if bytes == 0 {
             return Ok(());
         }
-        self.driver.copy(from, to, bytes).map_err(|it| self.failed(it))
+        self.driver()?.copy(from, to, bytes).map_err(|it| self.failed(it))
     }
 
     /// Sets bytes to 0.
@@ -404,11 +430,11 @@ impl Gpu {
         if bytes == 0 {
             return Ok(());
         }
-        self.driver.clear(at, bytes).map_err(|it| self.failed(it))
+        self.driver()?.clear(at, bytes).map_err(|it| self.failed(it))
     }
 
     /// A product by the vendor's library; false where that does not take it.
     pub(crate) fn multiply(&self, product: &Product) -> Result<bool> {
-        self.driver.multiply(product).map_err(|it| self.failed(it))
+        self.driver()?.multiply(product).map_err(|it| self.failed(it))
     }
 }

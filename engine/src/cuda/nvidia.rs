@@ -29,7 +29,8 @@ pub(super) struct Nvidia {
     context: sys::CUcontext,
     stream: sys::CUstream,
     pool: sys::CUmemoryPool,
-    properties: Properties,
+    /// Compute capability.
+    capability: (u32, u32),
     products: OnceLock<Option<Products>>,
 }
 
@@ -58,8 +59,8 @@ fn text_of(result: sys::CUresult) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// The version of CUDA that the driver offers, `13000` for 13.0, and the number of devices.
-pub(super) fn survey() -> Answer<(i32, usize)> {
+/// The version of CUDA that the driver offers, `13000` for 13.0, and what is known of each device. None is opened.
+pub(super) fn survey() -> Answer<(i32, Vec<Properties>)> {
     let (mut version, mut count) = (0, 0);
     // SAFETY: the library is there (`libraries::driver`); the pointers are to numbers of ours.
     unsafe {
@@ -67,7 +68,13 @@ pub(super) fn survey() -> Answer<(i32, usize)> {
         answer(sys::cuDriverGetVersion(&raw mut version))?;
         answer(sys::cuDeviceGetCount(&raw mut count))?;
     }
-    Ok((version, count.max(0) as usize))
+    let of_device = |index| {
+        let mut device = 0;
+        // SAFETY: the pointer is to a number of ours.
+        answer(unsafe { sys::cuDeviceGet(&raw mut device, index) })?;
+        properties(device)
+    };
+    Ok((version, (0..count).map(of_device).collect::<Answer<_>>()?))
 }
 
 impl Nvidia {
@@ -88,9 +95,9 @@ impl Nvidia {
             let keep = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
             answer(sys::cuMemPoolSetAttribute(pool, keep, (&raw mut most).cast()))?;
         }
-        let properties = properties(device)?;
+        let capability = properties(device)?.capability;
         let products = OnceLock::new();
-        Ok(Self { context, stream, pool, properties, products })
+        Ok(Self { context, stream, pool, capability, products })
     }
 
     /// Makes the context that of this thread, if it is not.
@@ -143,10 +150,6 @@ fn properties(device: sys::CUdevice) -> Answer<Properties> {
 }
 
 impl Driver for Nvidia {
-    fn properties(&self) -> &Properties {
-        &self.properties
-    }
-
     fn free_memory(&self) -> Answer<usize> {
         self.enter()?;
         let (mut free, mut total) = (0, 0);
@@ -215,7 +218,7 @@ impl Driver for Nvidia {
 
     fn load(&self, source: &Source) -> Answer<Module> {
         self.enter()?;
-        let image = compiler::compiled(source, self.properties.capability)?;
+        let image = compiler::compiled(source, self.capability)?;
         let mut module = ptr::null_mut();
         // SAFETY: the image is whole, and ends with 0 where it is text. The module stays loaded.
         answer(unsafe { sys::cuModuleLoadData(&raw mut module, image.as_ptr().cast()) })?;

@@ -53,6 +53,10 @@ __device__ inline unsigned short ng_half(float x) {
 #endif
 }
 
+// Halves as bits of whole numbers.
+__device__ inline float ng_from_half(int bits) { return ng_wide(ng_f16{(unsigned short)bits}); }
+__device__ inline int ng_to_half(float x) { return ng_half(x); }
+
 // To the nearest, of two the even one.
 __device__ inline unsigned short ng_brain(float x) {
     const unsigned bits = (unsigned)__float_as_int(x);

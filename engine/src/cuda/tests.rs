@@ -27,7 +27,6 @@ struct Notes {
 
 struct Recorder {
     notes: Arc<Notes>,
-    properties: Properties,
 }
 
 impl Recorder {
@@ -40,10 +39,6 @@ impl Recorder {
 }
 
 impl Driver for Recorder {
-    fn properties(&self) -> &Properties {
-        &self.properties
-    }
-
     fn free_memory(&self) -> Answer<usize> {
         Ok(self.notes.room.load(Ordering::Relaxed) as usize)
     }
@@ -114,8 +109,9 @@ fn recording(room: u64) -> (&'static Gpu, Arc<Notes>) {
         multiprocessors: 132,
         threads_per_multiprocessor: 2048,
     };
-    let driver = Recorder { notes: notes.clone(), properties };
-    let gpu = Gpu::new(9, Box::new(driver)).unwrap();
+    let seen = notes.clone();
+    let open = move || Ok(Box::new(Recorder { notes: seen.clone() }) as Box<dyn Driver>);
+    let gpu = Gpu::new(9, properties, Box::new(open));
     (Box::leak(Box::new(gpu)), notes)
 }
 

@@ -315,6 +315,8 @@ impl Value<'_> {
                 Type::I32 => format!("__float_as_int({a})"),
                 Type::Bool | Type::I64 => format!("__double_as_longlong({a})"),
             },
+            Action::FromHalf => format!("ng_from_half({a})"),
+            Action::ToHalf => format!("ng_to_half({a})"),
             Action::Convert if ty == Type::I64 && self.operand_is_float() => {
                 format!("ng_whole({a})")
             }

@@ -180,7 +180,7 @@ fn convert<'a>(x: Any<'a>, from: Mem, to: Mem) -> Option<Any<'a>> {
         return Some(x);
     }
     let x = match (from, x) {
-        (Mem::F16, Any::I32(bits)) => Any::F32(halves::from_f16(bits)),
+        (Mem::F16, Any::I32(bits)) => Any::F32(bits.as_half()),
         (Mem::BF16, Any::I32(bits)) => Any::F32(halves::from_bf16(bits)),
         _ => x,
     };
@@ -199,7 +199,7 @@ fn convert<'a>(x: Any<'a>, from: Mem, to: Mem) -> Option<Any<'a>> {
         }),
         Mem::F16 | Mem::BF16 => {
             let Any::F32(x) = convert(x, from, Mem::F32)? else { return None };
-            Any::I32(if to == Mem::F16 { halves::to_f16(x) } else { halves::to_bf16(x) })
+            Any::I32(if to == Mem::F16 { x.to_half() } else { halves::to_bf16(x) })
         }
         Mem::U8 | Mem::I8 | Mem::I16 | Mem::U16 | Mem::I32 | Mem::I64 => {
             let x = match x {
@@ -234,7 +234,7 @@ fn wrapped<'a>(x: Any<'a>, dtype: DType) -> Option<Any<'a>> {
         (DType::I16, Any::I64(x)) => Any::I64(whole::signed::<_, 16>(x)),
         (DType::U16, Any::I64(x)) => Any::I64(whole::unsigned::<_, 16>(x)),
         (DType::I32, Any::I64(x)) => Any::I64(whole::signed::<_, 32>(x)),
-        (DType::F16, Any::F32(x)) => Any::F32(halves::from_f16(halves::to_f16(x))),
+        (DType::F16, Any::F32(x)) => Any::F32(x.to_half().as_half()),
         (DType::BF16, Any::F32(x)) => Any::F32(halves::from_bf16(halves::to_bf16(x))),
         _ => return None,
     })

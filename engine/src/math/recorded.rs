@@ -5,6 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Shl, Shr, Sub};
 
 use rustc_hash::FxHashMap;
 
+use super::halves;
 use super::{Float, Float32, Float64, Library, Library2, Logic, Scalar, Whole, Whole64};
 
 /// Types of values.
@@ -57,6 +58,10 @@ pub(crate) enum Action {
     Select,
     /// The same bits as another type.
     Bits,
+    /// The value of a binary16, whose bits are the low ones.
+    FromHalf,
+    /// The nearest binary16, in the low bits.
+    ToHalf,
     /// The nearest number of another type; floats are truncated to integers, at most to the last in range, and integers keep low bits.
     Convert,
 }
@@ -176,6 +181,20 @@ impl<'a, T: Primitive> Sym<'a, T> {
     /// As another type.
     pub(crate) fn convert<R: Primitive>(self, known: impl FnOnce(T) -> R) -> Sym<'a, R> {
         self.unary(Action::Convert, known)
+    }
+}
+
+impl<'a> Sym<'a, i32> {
+    /// [`halves::from_f16`] as one step, which processors have an instruction for.
+    pub(crate) fn as_half(self) -> Sym<'a, f32> {
+        self.unary(Action::FromHalf, halves::from_f16)
+    }
+}
+
+impl<'a> Sym<'a, f32> {
+    /// [`halves::to_f16`] as one step.
+    pub(crate) fn to_half(self) -> Sym<'a, i32> {
+        self.unary(Action::ToHalf, halves::to_f16)
     }
 }
 

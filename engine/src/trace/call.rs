@@ -198,9 +198,10 @@ impl State {
 
     /// An op of the body runs on a device whose ops are not recorded.
     pub(super) fn elsewhere(&mut self, op: &'static OpDef, device: Device) -> Result<()> {
+        let what = if op.internal { "this" } else { op.name };
         let problem = format!(
-            "{} runs on {device}, and traces are recorded on the CPU alone so far; bring the tensors there with .cpu()",
-            op.name
+            "{what} runs on {device}, and traces are recorded on the CPU alone so far; bring the tensors there with .cpu(), or \
+             leave the function as it is"
         );
         if self.options.record_only {
             return Err(Error::Trace { problem });

@@ -62,6 +62,7 @@ pub static ALL: &[NgModule] = &[
     ("statistics", text!("statistics")),
     ("string.template", text!("string/template")),
     ("textwrap", text!("textwrap")),
+    ("torch.accelerator", text!("torch/accelerator")),
     ("torch.amp", text!("torch/amp")),
     ("torch.autograd.checks", text!("torch/autograd/checks")),
     ("torch.autograd.functional", text!("torch/autograd/functional")),

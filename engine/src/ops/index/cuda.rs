@@ -89,6 +89,10 @@ pub(super) fn gather(cx: &CudaCx<'_>, is_vector: bool) -> Result<()> {
     if n == 0 {
         return Ok(());
     }
+    let row = cx.inputs[0].numel() / cx.shape(0).first().copied().unwrap_or(1).max(1);
+    if is_vector && dim == 0 && row >= 32 && cx.layout(0).is_contiguous() {
+        return take_rows(cx, row);
+    }
     let along = Along::of(op, cx.layout(0), out.shape(), dim)?;
     let index = match is_vector {
         true => along_dim(cx.layout(1), &along.shape, dim),
@@ -107,6 +111,30 @@ pub(super) fn gather(cx: &CudaCx<'_>, is_vector: bool) -> Result<()> {
         .address(fault);
     let defines = [("T", Cow::Borrowed(bits_of(out.dtype()))), ("I", type_of(cx.dtype(1)).into())];
     cx.run("gather", INDEX, &defines, Grid::each(n), &parameters)
+}
+
+/// Rows of operand 0, which lie one after the other, as operand 1 names them.
+fn take_rows(cx: &CudaCx<'_>, row: usize) -> Result<()> {
+    let (op, size) = (cx.op.name, cx.shape(0)[0]);
+    let (from, to) = (cx.input(0)?, cx.output(0)?);
+    let (element, bytes) = (cx.dtype(0).size(), row * cx.dtype(0).size());
+    // Sixteen bytes at a time, where rows begin at multiples of them.
+    let is_wide = bytes.is_multiple_of(16) && from.is_multiple_of(16) && to.is_multiple_of(16);
+    let (part, parts) = if is_wide { ("ng_b16", bytes / 16) } else { (bits_of(cx.dtype(0)), row) };
+    let n = cx.outputs[0].numel() * element / bytes;
+    let step = cx.layout(1).strides.first().copied().unwrap_or(0);
+    let parameters = Parameters::default()
+        .long(n)
+        .address(from)
+        .long(size)
+        .long(parts)
+        .address(cx.input(1)?)
+        .signed(step as i64)
+        .address(to)
+        .address(cx.faults(range_error(op, size, 0))?);
+    let defines = [("T", Cow::Borrowed(part)), ("I", type_of(cx.dtype(1)).into())];
+    let threads = if parts <= 64 { 64 } else { 256 };
+    cx.run("take_rows", INDEX, &defines, Grid::blocks(n.min(1 << 20), threads), &parameters)
 }
 
 /// Result 0 is operand 0 with operand 2 placed where operand 1 says along the dimension of attribute 0. Operand 2 has the shape of

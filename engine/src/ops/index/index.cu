@@ -16,6 +16,15 @@ extern "C" __global__ void gather(ng_i64 n, const T *in, const ng_dims in_dims, 
     }
 }
 
+// Whole rows, each by a block; T are parts of a row, `row` of them.
+extern "C" __global__ void take_rows(ng_i64 n, const T *in, ng_i64 size, ng_i64 row, const I *index, ng_i64 index_step, T *out,
+                                     ng_fault *fault) {
+    for (ng_i64 at = blockIdx.x; at < n; at += gridDim.x) {
+        const ng_i64 place = ng_place(index[at * index_step], size, 0, fault);
+        for (ng_i64 i = threadIdx.x; i < row; i += blockDim.x) out[at * row + i] = place < 0 ? T{} : in[place * row + i];
+    }
+}
+
 // Which of the elements that go to one place comes last: they are counted from 1.
 extern "C" __global__ void scatter_last(ng_i64 n, unsigned long long *last, const ng_dims out_dims, ng_i64 step, ng_i64 size,
                                         const I *index, const ng_dims index_dims, ng_fault *fault) {

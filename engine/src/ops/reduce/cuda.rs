@@ -75,6 +75,12 @@ pub(crate) fn fold_over(cx: &CudaCx<'_>, dims: &[usize], fold: &Fold) -> Result<
     }
     let (kept, line) = (Dims::of(cx.op.name, &kept)?, Dims::of(cx.op.name, &line)?);
     let columns = columns(&kept, &line);
+    // Threads along a line: a warp where lines are short and many.
+    let width = match (columns, n) {
+        (32, _) => 8,
+        (_, ..=4096) if outer >= 1024 => 32,
+        _ => 256,
+    };
     let out1 = cx.outputs.get(1);
     let places = out1.map_or(Ok(0), |_| cx.output(1))?;
     let defines = [
@@ -85,11 +91,19 @@ pub(crate) fn fold_over(cx: &CudaCx<'_>, dims: &[usize], fold: &Fold) -> Result<
         ("PLACES", if out1.is_some() { "1" } else { "0" }.into()),
         ("FOLD", fold.name.into()),
         ("COLUMNS", if columns == 32 { "32" } else { "1" }.into()),
+        (
+            "WIDTH",
+            [(8, "8"), (32, "32"), (256, "256")]
+                .iter()
+                .find(|it| it.0 == width)
+                .map_or("256", |it| it.1)
+                .into(),
+        ),
         ("EVEN", if line.sizes.len() == 1 { "1" } else { "0" }.into()),
         ("PACK", pack_of(cx, &kept, &line, columns)?.into()),
     ];
-    let n_blocks = outer.div_ceil(columns as usize).min(1 << 20);
-    let parts = n_parts(cx, n_blocks, n / (256 / columns as usize));
+    let n_blocks = outer.div_ceil(256 / width).min(1 << 20);
+    let parts = n_parts(cx, n_blocks, n / width);
     let scratch = (parts > 1).then(|| cx.scratch(parts * outer * fold.size)).transpose()?;
     let scratch_at: Address = scratch.as_ref().map_or(0, |it| it.address());
     let grid = Grid { blocks: [n_blocks as u32, parts as u32, 1], threads: 256 };

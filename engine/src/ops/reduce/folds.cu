@@ -76,7 +76,12 @@ struct ng_best {
         if (wins(b.value, a.value)) return b;
         return a.at < b.at ? a : b;
     }
-    __device__ static Total with(Total a, T x, ng_i64 at, double) { return both(a, Total{ng_get<C>(x), at}); }
+    // A thread comes by elements in order, so the first of equal ones is the one that it has.
+    __device__ static Total with(Total a, T element, ng_i64 at, double) {
+        const C x = ng_get<C>(element);
+        const bool is_better = a.at < 0 || wins(x, a.value) || (x != x && a.value == a.value);
+        return is_better ? Total{x, at} : a;
+    }
     template <class A, class B>
     __device__ static void finish(Total a, ng_i64, double, A *out, B *place) {
         ng_put(*out, a.value);

@@ -1,9 +1,10 @@
 // Folds lines of elements into one result each. Names: T elements, O0 and O1 results, FOLD a structure with `first`, `with`, `both` and
-// `finish`, COLUMNS threads of a block side by side, the others along the lines.
+// `finish`, COLUMNS threads of a block side by side, WIDTH along a line; where both are few, a block has several lines.
 //
 // What is folded comes out the same on every run: no sum depends on which thread is faster.
 
-#define ROWS (256 / COLUMNS)
+#define ROWS WIDTH
+#define LINES (256 / WIDTH)
 
 typedef FOLD::Total ng_total;
 
@@ -18,9 +19,12 @@ __device__ inline ng_i64 ng_along(const ng_dims &line, ng_i64 at) {
 extern "C" __global__ void reduce(ng_i64 outer, ng_i64 n, const T *in, const ng_dims kept, const ng_dims line, O0 *out0,
                                   O1 *out1, double number, ng_total *parts) {
     __shared__ ng_total shared[256];
-    const int column = threadIdx.x % COLUMNS, row = threadIdx.x / COLUMNS;
-    for (ng_i64 block = blockIdx.x; block * COLUMNS < outer; block += gridDim.x) {
-        const ng_i64 at = block * COLUMNS + column;
+    // Side by side are lines, or the threads of one.
+    const int column = COLUMNS > 1 ? threadIdx.x % COLUMNS : threadIdx.x / WIDTH;
+    const int row = COLUMNS > 1 ? threadIdx.x / COLUMNS : threadIdx.x % WIDTH;
+    const int apart = COLUMNS > 1 ? COLUMNS : 1;
+    for (ng_i64 block = blockIdx.x; block * LINES < outer; block += gridDim.x) {
+        const ng_i64 at = block * LINES + column;
         ng_total total = FOLD::first();
         if (at < outer) {
             const T *from = in + ng_offset(kept, at);
@@ -62,12 +66,12 @@ extern "C" __global__ void reduce(ng_i64 outer, ng_i64 n, const T *in, const ng_
         shared[threadIdx.x] = total;
         __syncthreads();
         for (int half = ROWS / 2; half > 0; half /= 2) {
-            if (row < half) shared[threadIdx.x] = FOLD::both(shared[threadIdx.x], shared[threadIdx.x + half * COLUMNS]);
+            if (row < half) shared[threadIdx.x] = FOLD::both(shared[threadIdx.x], shared[threadIdx.x + half * apart]);
             __syncthreads();
         }
         if (row == 0 && at < outer) {
-            if (gridDim.y == 1) FOLD::finish(shared[column], n, number, out0 + at, out1 + at);
-            else parts[blockIdx.y * outer + at] = shared[column];
+            if (gridDim.y == 1) FOLD::finish(shared[threadIdx.x], n, number, out0 + at, out1 + at);
+            else parts[blockIdx.y * outer + at] = shared[threadIdx.x];
         }
         __syncthreads();
     }

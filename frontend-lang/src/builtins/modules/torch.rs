@@ -52,6 +52,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("autograd", "torch.autograd"),
         Member::Module("random", "torch.random"),
         Member::Module("cuda", "torch.cuda"),
+        Member::Module("accelerator", "torch.accelerator"),
         Member::Module("amp", "torch.amp"),
         Member::These("torch.amp", &["autocast", "get_autocast_dtype", "is_autocast_enabled"]),
         Member::Module("distributions", "torch.distributions"),
