@@ -101,6 +101,7 @@ def main():
             case(cases, name, sqrt if name == "sqrt" else getattr(torch, name), [x], smooth=True)
         for name in EXACT:
             case(cases, name, getattr(torch, name), [x])
+        case(cases, "to_device", lambda it: it.to("cpu", copy=True), [x])
         for name, (fn, variants) in UNITS.items():
             for attrs in variants if dtype in FLOATS else []:
                 case(cases, name, fn, [x], attrs, smooth=True)

@@ -1,7 +1,8 @@
 //! A GPU for tests: kernels are compiled as C++ and run on the processor, thread after thread, where a block has barriers as fibers.
 //! Memory is that of the process, so AddressSanitizer sees what kernels do with it.
 //!
-//! `NOTEGRAD_EMULATED_GPU=1` turns it on, or [`emulate`]; in the tests of the engine it is on unless the variable is 0. Threads of a block run in order, in every other launch backwards, so that a missing barrier shows.
+//! `NOTEGRAD_EMULATED_GPU=1` turns it on, or [`emulate`]; in the tests of the engine it is on unless the variable is 0. Threads of a block
+//! run in order, in every other launch backwards, so that a missing barrier shows.
 
 #![expect(unsafe_code, reason = "runs compiled kernels")]
 

@@ -53,7 +53,7 @@ impl Memory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A block for so many bytes; `Ok(None)` never: either it is there or there is no room, or the device has failed.
+    /// A block for so many bytes, or how much room was missing; an error where the device has failed.
     pub(super) fn allocate(
         &self,
         driver: &dyn Driver,

@@ -4,7 +4,7 @@ use super::{ComposedCx, InferCx, OpDef};
 use crate::attr::attr_readers;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::Parameters;
-use crate::cuda::{Block, Defines, FaultMeaning, Gpu};
+use crate::cuda::{Block, Defines, Gpu};
 use crate::tensor::Outputs;
 use crate::{Attr, Attrs, DType, Error, Layout, Result, Shape, Tensor};
 
@@ -92,6 +92,6 @@ impl CudaCx<'_> {
         &self,
         meaning: impl Fn(u32, i64) -> Error + Send + 'static,
     ) -> Result<Address> {
-        self.gpu.fault_slot(FaultMeaning::from(Box::new(meaning)))
+        self.gpu.fault_slot(Box::new(meaning))
     }
 }

@@ -9,6 +9,7 @@ use crate::cuda::parameters::Parameters;
 use crate::cuda::source::{computed, type_of};
 use crate::functional;
 use crate::op::CudaCx;
+use crate::tensor::on_gpu::copy;
 use crate::{DType, Error, Layout, Result, Shape, Tensor};
 
 const RANDOM: &str = include_str!("random.cu");
@@ -156,5 +157,5 @@ fn blank(cx: &CudaCx<'_>, shape: &Shape, dtype: DType) -> Result<Tensor> {
 fn put(cx: &CudaCx<'_>, x: &Tensor) -> Result<()> {
     let out = &cx.outputs[0];
     let x = functional::to(x, out.dtype())?;
-    crate::tensor::on_gpu::copy(&x, cx.output(0)?, out.layout())
+    copy(&x, cx.output(0)?, out.layout())
 }

@@ -2,20 +2,23 @@
 
 use std::borrow::Cow;
 
+use crate::cuda::Block;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::{Dims, Parameters};
 use crate::cuda::source::{computed, type_of};
 use crate::op::CudaCx;
+use crate::ops::create;
 use crate::ops::reduce::cuda::lines;
 use crate::shape::resolve_dim;
-use crate::{Error, Layout, Result, Shape, Tensor, functional};
+use crate::tensor::on_gpu::copy;
+use crate::{DType, Error, Layout, Number, Result, Shape, Tensor, functional};
 
 const SORT: &str = include_str!("sort.cu");
 
 /// Elements of a run that one block sorts: `RUN`.
 const RUN: usize = 1024;
 
-fn defines(dtype: crate::DType, descending: bool) -> [(&'static str, Cow<'static, str>); 4] {
+fn defines(dtype: DType, descending: bool) -> [(&'static str, Cow<'static, str>); 4] {
     [
         ("T", Cow::Borrowed(type_of(dtype))),
         ("C", computed(dtype).into()),
@@ -61,13 +64,10 @@ fn first_of_lines(
     let defines = defines(input.dtype(), descending);
     let key_size = if input.dtype().size() == 8 { 8 } else { 4 };
     let size = outer * n;
-    let buffers = [(); 2].map(|()| (cx.scratch(size * key_size), cx.scratch(size * 4)));
-    let mut buffers = buffers.into_iter();
-    let mut next = || -> Result<_> {
-        let (keys, places) = buffers.next().ok_or(Error::Abstract)?;
-        Ok((keys?, places?))
-    };
-    let (mut from, mut to) = (next()?, next()?);
+    // Keys and places, from which runs are merged to others.
+    let buffers =
+        || -> Result<[Block; 2]> { Ok([cx.scratch(size * key_size)?, cx.scratch(size * 4)?]) };
+    let (mut from, mut to) = (buffers()?, buffers()?);
     let kept_dims = Dims::of(op, &kept)?;
     let parameters = Parameters::default()
         .long(outer)
@@ -75,7 +75,7 @@ fn first_of_lines(
         .address(input.address()?)
         .dims(&kept_dims)
         .signed(step(&line))
-        .addresses([from.0.address(), from.1.address()]);
+        .addresses(from.each_ref().map(Block::address));
     let n_runs = (outer * n.div_ceil(RUN)).min(1 << 20);
     cx.run("sort_runs", SORT, &defines, Grid::blocks(n_runs, 256), &parameters)?;
     let mut run = RUN;
@@ -84,7 +84,7 @@ fn first_of_lines(
             .long(outer)
             .long(n)
             .long(run)
-            .addresses([&from.0, &from.1, &to.0, &to.1].map(|it| it.address()));
+            .addresses(from.iter().chain(&to).map(Block::address));
         cx.run("merge_runs", SORT, &defines, Grid::each(size), &parameters)?;
         std::mem::swap(&mut from, &mut to);
         run *= 2;
@@ -93,7 +93,7 @@ fn first_of_lines(
         .long(outer * k)
         .long(n)
         .long(k)
-        .address(from.1.address())
+        .address(from[1].address())
         .address(input.address()?)
         .dims(&kept_dims)
         .signed(step(&line))
@@ -131,9 +131,9 @@ pub(super) fn middle(cx: &CudaCx<'_>) -> Result<()> {
     let n = cx.inputs[0].numel();
     let flat = functional::reshape(&cx.inputs[0], &Shape::from([n]))?;
     if n == 0 {
-        return super::super::create::cuda::fill(cx, crate::Number::Float(f64::NAN));
+        return create::cuda::fill(cx, Number::Float(f64::NAN));
     }
-    let nan = functional::to(&functional::ne(&flat, &flat)?, crate::DType::I64)?;
+    let nan = functional::to(&functional::ne(&flat, &flat)?, DType::I64)?;
     let n_nan = match flat.dtype().is_float() {
         true => functional::sum(&nan, &[], false)?.item()?.as_f64() as usize,
         false => 0,
@@ -145,9 +145,5 @@ pub(super) fn middle(cx: &CudaCx<'_>) -> Result<()> {
     let sorted = Tensor::stored(block, Layout::contiguous(flat.shape().clone()), flat.dtype());
     first_of_lines(cx, &flat, &[0], None, false, (&sorted, 0))?;
     let picked = sorted.layout().slice(0, place, 1, 1);
-    crate::tensor::on_gpu::copy(
-        &sorted.with_layout(picked),
-        cx.output(0)?,
-        &Layout::contiguous(Shape::from([1])),
-    )
+    copy(&sorted.with_layout(picked), cx.output(0)?, &Layout::contiguous(Shape::from([1])))
 }
