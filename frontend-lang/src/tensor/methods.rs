@@ -462,7 +462,7 @@ fn filled(args: &Args<'_>, value: &Tensor) -> Res {
     }
     let device = object.seen().device();
     let value =
-        &if value.as_number().is_some() { value.clone() } else { value.moved_to(device)? };
+        &if value.as_number().is_some() { value.clone() } else { place::to_device(value, device)? };
     if let Some(number) = value.as_number().filter(|it| !it.fits(before.dtype)) {
         let (op, name, dtype) = ("fill_", "value", before.dtype);
         return Err(engine::Error::Range { op, name, number, dtype }.into());
