@@ -30,29 +30,79 @@ pub struct Stmt {
 #[derive(Debug)]
 pub enum StmtKind {
     Expr(Expr),
-    Assign { targets: Vec<Expr>, value: Expr },
-    AugAssign { target: Expr, op: BinaryOp, value: Expr },
-    AnnAssign { target: Expr, annotation: String, value: Option<Expr> },
+    Assign {
+        targets: Vec<Expr>,
+        value: Expr,
+    },
+    AugAssign {
+        target: Expr,
+        op: BinaryOp,
+        value: Expr,
+    },
+    AnnAssign {
+        target: Expr,
+        annotation: String,
+        value: Option<Expr>,
+    },
     Delete(Vec<Expr>),
     Return(Option<Expr>),
-    If { test: Expr, body: Vec<Stmt>, orelse: Vec<Stmt> },
-    While { test: Expr, body: Vec<Stmt>, orelse: Vec<Stmt> },
-    For { target: Expr, iter: Expr, body: Vec<Stmt>, orelse: Vec<Stmt> },
+    If {
+        test: Expr,
+        body: Vec<Stmt>,
+        orelse: Vec<Stmt>,
+    },
+    While {
+        test: Expr,
+        body: Vec<Stmt>,
+        orelse: Vec<Stmt>,
+    },
+    For {
+        target: Expr,
+        iter: Expr,
+        body: Vec<Stmt>,
+        orelse: Vec<Stmt>,
+    },
     Break,
     Continue,
     Pass,
-    Function { function: Rc<Function>, decorators: Vec<Expr> },
+    Function {
+        function: Rc<Function>,
+        decorators: Vec<Expr>,
+    },
     Class(Rc<ClassDef>),
     Import(Vec<Import>),
-    ImportFrom { module: String, names: Vec<ImportName> },
-    ImportStar { module: String },
+    ImportFrom {
+        module: String,
+        names: Vec<ImportName>,
+    },
+    ImportStar {
+        module: String,
+    },
     Global(Vec<Sym>),
     Nonlocal(Vec<Sym>),
-    With { items: Vec<(Expr, Option<Expr>)>, body: Vec<Stmt> },
+    With {
+        items: Vec<(Expr, Option<Expr>)>,
+        body: Vec<Stmt>,
+    },
+    /// A body that its graph may answer; no text has it, see [`crate::trace_cell`].
+    Step {
+        step: Expr,
+        body: Vec<Stmt>,
+        breaks: bool,
+    },
     Try(Box<Try>),
-    Raise { exc: Option<Expr>, cause: Option<Expr> },
-    Assert { test: Expr, message: Option<Expr> },
-    Match { subject: Expr, cases: Vec<Case> },
+    Raise {
+        exc: Option<Expr>,
+        cause: Option<Expr>,
+    },
+    Assert {
+        test: Expr,
+        message: Option<Expr>,
+    },
+    Match {
+        subject: Expr,
+        cases: Vec<Case>,
+    },
 }
 
 /// `try` with all its parts.

@@ -181,6 +181,10 @@ pub enum Op {
     WithExit(u32),
     /// exception -> bool
     WithExitError(u32),
+    /// step -> ; keeps it in the slot, or jumps if the body is answered: then the slot says whether by `break`
+    EnterStep(u16, u32),
+    /// Ends the step in the slot; by `break`, or by another way.
+    LeaveStep(u32, bool),
     /// -> module
     Import(u32),
     /// The last module of a dotted name rather than the first.
@@ -265,6 +269,7 @@ impl Op {
             | Op::JumpIfFalseKeep(it)
             | Op::JumpIfTrueKeep(it)
             | Op::CompareJump(_, it)
+            | Op::EnterStep(_, it)
             | Op::ForIter(it)
             | Op::Try(it) => Some(it),
             _ => None,

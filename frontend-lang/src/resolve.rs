@@ -236,6 +236,10 @@ impl Scopes {
                 }
                 self.block(scope, body);
             }
+            StmtKind::Step { step, body, .. } => {
+                self.expr(scope, step);
+                self.block(scope, body);
+            }
             StmtKind::Try(it) => {
                 self.block(scope, &it.body);
                 for handler in &it.handlers {

@@ -36,7 +36,7 @@ use crate::resolve::resolve;
 use crate::source::{SourceId, Span};
 use crate::sym::Sym;
 use crate::trace::{CellStep, Step};
-use crate::trace_cell;
+use crate::trace_cell::{self, StepOf};
 use crate::unmade::Why;
 use crate::value::Value;
 use crate::vm::frame::{Exit, Frame, FrameKind};
@@ -138,12 +138,12 @@ impl Session {
         memory::set_limit(self.cx.memory_limit);
         let source = self.add_cell(cell, code);
         let globals = self.cx.globals.clone();
-        let mut loops = Vec::new();
+        let mut steps = Vec::new();
         let mut bound = Vec::new();
         let mut rewrite = |module: &mut Module| {
             bound = bindings(module);
             if options.trace.is_some() {
-                loops = trace_cell::add_steps(module);
+                steps = trace_cell::add_steps(module);
             }
             if let Some(count) = options.repeat {
                 repeat_cell::repeat(module, count);
@@ -153,7 +153,7 @@ impl Session {
         self.cx.unmade.forget(&bound);
         self.past.provide(&mut self.cx, code);
         if let Some(options) = &options.trace {
-            self.provide_steps(code, source, cell, &loops, options);
+            self.provide_steps(code, source, cell, &steps, options);
         }
         let result = match compiled {
             Ok(code) => match self.cx.check_before(&code, options.check) {
@@ -239,25 +239,28 @@ impl Session {
         code: &str,
         source: SourceId,
         cell: usize,
-        loops: &[Option<Range>],
+        steps: &[StepOf],
         options: &TraceOptions,
     ) {
-        for (at, range) in loops.iter().enumerate() {
-            let make = || Value::object(Step::new(options.clone()));
+        let mut made: Vec<Value> = Vec::with_capacity(steps.len());
+        for (at, StepOf { of_loop, outer }) in steps.iter().enumerate() {
+            let outer = outer.and_then(|it| made.get(it).cloned());
+            let make = || Value::object(Step::new(options.clone(), outer));
             let key = (format!("{options:?} {code}"), at);
             let step = self.steps.entry(key).or_insert_with(make).clone();
             if let Some(step) = step.downcast::<Step>() {
                 let text = self.cx.sources.get(source);
                 let line = |it: &Range| text.map(|text| text.line_column(it.start).0);
-                step.stands_at(cell, range.as_ref().and_then(line));
+                step.stands_at(cell, of_loop.as_ref().and_then(line));
             }
-            self.set_global(&trace_cell::step_name(at), step);
+            self.set_global(&trace_cell::step_name(at), step.clone());
+            made.push(step);
         }
     }
 
     /// The steps of traced cells, by cell and line.
     pub fn traced_steps(&self) -> Vec<CellStep> {
-        let steps = self.steps.values().filter_map(|it| Some(it.downcast::<Step>()?.seen()));
+        let steps = self.steps.values().filter_map(|it| it.downcast::<Step>()?.seen());
         let mut steps: Vec<CellStep> = steps.collect();
         steps.sort_by_key(|it| (it.cell, it.line));
         steps

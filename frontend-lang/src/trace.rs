@@ -5,12 +5,15 @@
 mod alone;
 pub mod any_sizes;
 mod follow;
+mod growing;
+mod names;
 mod node;
 pub mod notice;
 mod numbers;
 mod prevented;
 mod step;
 mod template;
+mod under_way;
 mod variant;
 mod world;
 
@@ -18,7 +21,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use alone::Alone;
+use alone::{Alone, Next, Unit, needs_body};
 use engine::Tensor;
 use engine::graph::Graph;
 use engine::trace::{self, Call, Excluded, Finished, Options, Pace, Stats, Traced, Turn, exclude};
@@ -26,6 +29,7 @@ pub(crate) use follow::Follow;
 use notice::Told;
 use rustc_hash::FxHashSet;
 pub use step::{CellStep, Step};
+use variant::{Asked, Variant};
 
 use crate::check::lint;
 use crate::cx::Mode;
@@ -111,11 +115,11 @@ impl Drop for TracedFn {
 
 /// How calls go under these options: `None` where they ask for a trace in any case.
 fn pace_of(options: &Options, is_fleeting: bool) -> Option<Pace> {
-    (!needs_body(options) && !options.always).then(|| Pace::new(is_fleeting))
+    (!asks_for_body(options) && !options.always).then(|| Pace::new(is_fleeting))
 }
 
 /// A graph that is built before anything is computed looks at no values; constants are compared by the engine in each call.
-fn needs_body(options: &Options) -> bool {
+fn asks_for_body(options: &Options) -> bool {
     options.symbolic || options.record_only || options.capture_as_const
 }
 
@@ -149,7 +153,7 @@ impl TracedFn {
     /// `func`, to be traced from its next call on.
     pub fn new(func: Value, options: Options, without_host: WithoutHost) -> TracedFn {
         let without_host = match without_host {
-            WithoutHost::IfPossible if needs_body(&options) => WithoutHost::Never,
+            WithoutHost::IfPossible if asks_for_body(&options) => WithoutHost::Never,
             other => other,
         };
         let is_fleeting = short_lived(&func).is_some_and(|it| it.get() >= FLEETING);
@@ -286,10 +290,15 @@ impl TracedFn {
     fn run_traced(&self, cx: &mut Cx, args: CallArgs<'_>) -> Res {
         if self.without_host != WithoutHost::Never && !trace::active() {
             if self.without_host == WithoutHost::Always {
-                return self.alone.call(cx, self, args);
+                return self.run_strict(cx, args);
             }
-            if let Some(res) = self.alone.call_if_possible(cx, self, args) {
-                return res;
+            let ask = || Asked::new(vec![self.func.clone()], args);
+            match self.alone.next(cx, self, ask) {
+                (Next::Given(res), _) => return res,
+                (Next::Follow(variant), Some(asked)) => {
+                    return self.run_followed(cx, &asked, variant, false);
+                }
+                _ => {}
             }
         }
         let options = self.traced.options();
@@ -309,7 +318,7 @@ impl TracedFn {
         let res =
             cx.call_with(&self.func, CallArgs { positional: &positional, keywords: &keywords });
         if !call.is_inline() {
-            self.keep_call(args, inputs.tensors);
+            self.keep_args(args, inputs.tensors);
         }
         let value = match res {
             Ok(value) => value,
@@ -333,7 +342,47 @@ impl TracedFn {
 }
 
 impl TracedFn {
-    /// Notes what happened in a call, and tells it.
+    /// A call that is to run without the body.
+    fn run_strict(&self, cx: &mut Cx, args: CallArgs<'_>) -> Res {
+        if needs_body(cx) {
+            return cx.call_with(&self.func, args);
+        }
+        let asked = Asked::new(vec![self.func.clone()], args)?;
+        match self.alone.next_of_strict(cx, self, &asked)? {
+            Next::Given(res) => res,
+            Next::Follow(variant) => self.run_followed(cx, &asked, variant, true),
+            Next::Body => cx.call_with(&self.func, args),
+        }
+    }
+
+    fn run_followed(
+        &self,
+        cx: &mut Cx,
+        asked: &Asked<'_>,
+        variant: Box<Variant>,
+        strict: bool,
+    ) -> Res {
+        let under_way = self.alone.begin(cx, self, asked, variant, (None, strict))?;
+        let args = CallArgs { positional: &under_way.tracked, keywords: &under_way.named };
+        let res = cx.call_with(&self.func, args);
+        self.alone.end(cx, self, asked, under_way, res)
+    }
+
+    fn keep_args(&self, args: CallArgs<'_>, tensors: Vec<Tensor>) {
+        let (positional, keywords) = (args.positional.to_vec(), args.keywords.to_vec());
+        self.last_call.replace(Some(Recorded { positional, keywords, tensors }));
+    }
+}
+
+impl Unit for TracedFn {
+    fn traced(&self) -> &Traced {
+        &self.traced
+    }
+
+    fn keep_call(&self, asked: &Asked<'_>) {
+        self.keep_args(asked.args, asked.inputs.tensors.clone());
+    }
+
     fn tell(&self, cx: &mut Cx, stats: Stats) -> Result<(), Raised> {
         if stats.departure.is_some() {
             let name = cx.getattr(&self.func, Sym::NAME)?;
@@ -342,11 +391,6 @@ impl TracedFn {
         }
         self.last.replace(stats);
         Ok(())
-    }
-
-    fn keep_call(&self, args: CallArgs<'_>, tensors: Vec<Tensor>) {
-        let (positional, keywords) = (args.positional.to_vec(), args.keywords.to_vec());
-        self.last_call.replace(Some(Recorded { positional, keywords, tensors }));
     }
 }
 

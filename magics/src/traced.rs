@@ -46,9 +46,8 @@ impl Subject {
             Some(line) => (format!("cell {cell}, loop at line {line}"), format!("{cell}:{line}")),
             None => (format!("cell {cell}"), cell.to_string()),
         };
-        let prevented = step.why_eager.unwrap_or_else(|| "a cell runs its body".to_owned());
-        let (traced, eager, args) = (step.traced, step.n_eager, Vec::new());
-        Self { title, word, traced, eager, alone: 0, prevented, args }
+        let CellStep { traced, n_eager, n_alone, prevented, .. } = step;
+        Self { title, word, traced, eager: n_eager, alone: n_alone, prevented, args: Vec::new() }
     }
 }
 

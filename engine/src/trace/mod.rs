@@ -80,6 +80,16 @@ pub fn active() -> bool {
     interpreter::active()
 }
 
+/// Op applications of the running call so far, those of inline calls included; `None` outside a trace.
+pub fn n_ops() -> Option<usize> {
+    with(|it| it.stats.recorded + it.stats.replayed)
+}
+
+/// Whether the running call, inline calls included, has walked a tape backwards.
+pub fn has_walked() -> bool {
+    with(|it| it.walked).unwrap_or(false)
+}
+
 /// Whether ops on this thread build a graph and compute nothing yet.
 pub fn is_symbolic() -> bool {
     with(|it| it.mode == Mode::Symbolic).unwrap_or(false)

@@ -92,7 +92,7 @@ impl<'a> Compiler<'a> {
                 if is_break { "'break' outside loop" } else { "'continue' not properly in loop" };
             return self.report(range, what);
         };
-        self.leave_to(at + 1);
+        self.leave_to(at + 1, is_break);
         let Flow::Loop { start, has_iterator, .. } = self.unit().flow[at] else { return };
         if !is_break {
             self.emit(Op::Loop(start));
@@ -129,13 +129,41 @@ impl<'a> Compiler<'a> {
         self.emit(Op::EndTry);
         self.emit_at(context.range, Op::WithExit(slot));
         let done = self.emit(Op::Jump(0));
+        self.leave_with_error(context, slot, handler);
+        self.land(done);
+    }
+
+    fn leave_with_error(&mut self, context: &'a Expr, slot: u32, handler: usize) {
         self.land(handler);
         self.emit_at(context.range, Op::WithExitError(slot));
         let swallowed = self.emit(Op::JumpIfTrue(0));
         self.emit(Op::Reraise);
         self.land(swallowed);
         self.emit(Op::PopHandled);
-        self.land(done);
+    }
+
+    /// A body that is run, or answered: then its slot says whether it would have left the loop by `break`.
+    pub(super) fn step_stmt(&mut self, step: &'a Expr, body: &'a [Stmt], breaks: bool) {
+        let slot = self.hidden_slot();
+        self.expr(step);
+        let answered = self.emit_at(step.range, Op::EnterStep(slot as u16, 0));
+        let handler = self.emit(Op::Try(0));
+        self.unit().flow.push(Flow::Step(slot));
+        self.block(body);
+        self.unit().flow.pop();
+        self.emit(Op::EndTry);
+        self.emit_at(step.range, Op::LeaveStep(slot, false));
+        let mut done = vec![self.emit(Op::Jump(0))];
+        self.land(answered);
+        if breaks {
+            self.emit(Op::Local(slot));
+            done.push(self.emit(Op::JumpIfFalse(0)));
+            self.leave_loop(step.range, true);
+        } else {
+            done.push(self.emit(Op::Jump(0)));
+        }
+        self.leave_with_error(step, slot, handler);
+        self.land_all(done);
     }
 
     pub(super) fn try_stmt(&mut self, it: &'a Try) {

@@ -100,6 +100,8 @@ enum Flow<'a> {
     Handling(Option<Sym>),
     /// A context manager in this slot must be left.
     With(u32),
+    /// So must a traced step.
+    Step(u32),
 }
 
 impl<'a> Compiler<'a> {

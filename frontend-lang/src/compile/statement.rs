@@ -62,6 +62,7 @@ impl<'a> Compiler<'a> {
                 self.emit(Op::ImportStar);
             }
             StmtKind::With { items, body } => self.with_stmt(items, body),
+            StmtKind::Step { step, body, breaks } => self.step_stmt(step, body, *breaks),
             StmtKind::Try(it) => self.try_stmt(it),
             StmtKind::Raise { exc, cause } => self.raise_stmt(exc.as_ref(), cause.as_ref()),
             StmtKind::Assert { test, message } => self.assert_stmt(test, message.as_ref()),
@@ -273,12 +274,12 @@ impl<'a> Compiler<'a> {
         if let (Some(value), Some((idx, slot))) = (value, self.unit().signature) {
             self.emit_at(value.range, Op::CheckResult(idx, slot));
         }
-        self.leave_to(0);
+        self.leave_to(0, false);
         self.emit(Op::Return);
     }
 
-    /// Leaves all constructs from the innermost down to number `keep`, not included.
-    pub(super) fn leave_to(&mut self, keep: usize) {
+    /// Leaves all constructs from the innermost down to number `keep`, not included; by `break`, or by another way.
+    pub(super) fn leave_to(&mut self, keep: usize, breaks: bool) {
         let mut left = Vec::new();
         while self.unit().flow.len() > keep {
             let Some(flow) = self.unit().flow.pop() else { break };
@@ -302,6 +303,11 @@ impl<'a> Compiler<'a> {
                     let slot = *slot;
                     self.emit(Op::EndTry);
                     self.emit(Op::WithExit(slot));
+                }
+                Flow::Step(slot) => {
+                    let slot = *slot;
+                    self.emit(Op::EndTry);
+                    self.emit(Op::LeaveStep(slot, breaks));
                 }
             }
             left.push(flow);

@@ -3,10 +3,12 @@
 
 use engine::trace::just_refused;
 
+use super::alone::READS_LIST;
+use super::names::Bindings;
 use super::node::{Node, can_change};
 use super::notice::line_of;
 use super::numbers::Tracking;
-use super::template::Given;
+use super::template::{Given, refused_here};
 use super::world::World;
 use crate::bytecode::{Code, Op};
 use crate::check::native::acts_outside;
@@ -31,8 +33,16 @@ pub(crate) struct Follow {
     place: Option<Span>,
     /// The numbers that it is followed with.
     pub(super) tracking: Option<Tracking>,
+    /// What it does to names, where it is part of a cell: those are what it is called with, and what it gives.
+    pub(super) bindings: Option<Bindings>,
     /// Frames below its own.
     n_frames: usize,
+}
+
+/// How code ran before a body was followed.
+pub(super) struct Outer {
+    mode: Mode,
+    follow: Follow,
 }
 
 /// A body that ran under [`Cx::following`].
@@ -76,39 +86,53 @@ impl Follow {
         world: World,
         watched: Vec<Node>,
         tracking: Option<Tracking>,
+        bindings: Option<Bindings>,
         strict: bool,
     ) -> Self {
-        Self { world, watched, tracking, strict, ..Self::default() }
+        Self { world, watched, tracking, bindings, strict, ..Self::default() }
+    }
+
+    /// What its names are bound to.
+    fn named(&self) -> Vec<Value> {
+        self.bindings.as_ref().map_or_else(Vec::new, Bindings::values)
     }
 }
 
 impl Cx {
-    /// Runs a body of which nothing may be lost when it does not run later.
-    pub(super) fn following(
-        &mut self,
-        follow: Follow,
-        args: &[Value],
-        body: impl FnOnce(&mut Cx) -> Res,
-    ) -> Followed {
+    /// From here on a body runs of which nothing may be lost when it does not run later.
+    pub(super) fn begin_following(&mut self, follow: Follow) -> Outer {
         let mode = std::mem::replace(&mut self.mode, Mode::Follow);
-        let outer = std::mem::replace(&mut self.follow, follow);
+        let follow = std::mem::replace(&mut self.follow, follow);
         self.follow.n_frames = self.machine.frames.len();
-        let mut res = body(self);
-        self.mode = mode;
+        Outer { mode, follow }
+    }
+
+    /// It has come to this.
+    pub(super) fn end_following(&mut self, outer: Outer, args: &[Value], mut res: Res) -> Followed {
+        self.mode = outer.mode;
         let mut found = self.follow.world.objects();
         let mut given = None;
         match (&res, &self.follow.tracking) {
             (Ok(value), Some(tracking)) => {
                 given = Some(Given::of(value, args, &self.follow.world, Some(tracking)));
             }
-            (Err(raised), Some(_)) => found.push(raised.value().clone()),
+            (Err(raised), Some(_)) => {
+                found.push(raised.value().clone());
+                found.extend(self.follow.named());
+            }
             (_, None) => {}
         }
         let tracking = self.end_tracking(found);
         if let (Ok(value), Some(tracking), Some(given)) = (&mut res, &tracking, &given) {
             tracking.make_plain(value, given.template.is_ok());
         }
-        let Follow { refused, place, world, .. } = std::mem::replace(&mut self.follow, outer);
+        let Follow { refused, place, world, bindings, .. } =
+            std::mem::replace(&mut self.follow, outer.follow);
+        if let Some(mut bindings) = bindings
+            && let Err(raised) = bindings.release(&mut self.machine.stack)
+        {
+            res = Err(raised);
+        }
         let line = place.and_then(|it| line_of(self, it));
         Followed { res, given, refused, line, world, tracking }
     }
@@ -120,8 +144,11 @@ impl Cx {
         if just_refused() {
             self.note_place();
         }
+        let bindings = self.follow.bindings.as_mut();
+        let is_function = bindings.map(|it| it.note(code, code.ops[at])).is_none();
         if self.follow.tracking.is_some() {
-            let is_last = self.machine.frames.len() == self.follow.n_frames + 1
+            let is_last = is_function
+                && self.machine.frames.len() == self.follow.n_frames + 1
                 && matches!(code.ops.get(at + 1), Some(Op::Return));
             match code.ops[at] {
                 // The tuple that the body gives.
@@ -141,9 +168,16 @@ impl Cx {
 
     /// A body comes by a value that was there before; an error if its state cannot be seen.
     pub(crate) fn find(&mut self, value: &Value) -> Result<(), Raised> {
-        match can_change(value).then(|| self.follow.world.grow(value.clone())) {
-            Some(Err(refused)) => self.refuse(refused),
-            _ => Ok(()),
+        if !can_change(value) {
+            return Ok(());
+        }
+        let world = &mut self.follow.world;
+        match world.grow(value.clone()) {
+            Err(refused) => self.refuse(refused),
+            Ok(()) if self.follow.bindings.as_ref().is_some_and(|it| it.are_in(world)) => {
+                self.refuse(refused_here(READS_LIST.to_owned()))
+            }
+            Ok(()) => Ok(()),
         }
     }
 
@@ -201,9 +235,12 @@ impl Cx {
         }
         // The rest of the body runs as ever.
         self.mode = Mode::Eager;
-        if let Some(tracking) = self.end_tracking(self.follow.world.objects()) {
+        let mut found = self.follow.world.objects();
+        found.extend(self.follow.named());
+        if let Some(tracking) = self.end_tracking(found) {
             tracking.give_up();
         }
-        Ok(())
+        let stack = &mut self.machine.stack;
+        self.follow.bindings.as_mut().map_or(Ok(()), |it| it.release(stack))
     }
 }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use engine::Tensor;
+use engine::autograd::Edge;
 
 use super::collect_tensors;
 use super::node::Anchor;
@@ -12,7 +13,7 @@ use crate::cx::Cx;
 use crate::error::Raised;
 use crate::native::*;
 use crate::objects::class::with_article;
-use crate::objects::tensor::TensorObj;
+use crate::objects::tensor::{Look, TensorObj, View};
 use crate::table::Dict;
 use crate::value::Value;
 
@@ -22,17 +23,27 @@ pub(super) enum Template {
     Same(Value),
     /// The same object of the world.
     Found(Anchor),
-    /// Tensor argument number `.0`, as it was passed.
+    /// Tensor argument number `.0`, as it was passed, those by keyword last.
     Arg(usize),
     /// Result number `.0` of the graph.
     Result(usize),
     /// The gradient of tensor `.0` of the world.
     Grad(usize),
+    /// A view of another one.
+    View(Box<Template>, Box<Seen>),
     /// A number that is computed anew.
     Number(Operand),
     Tuple(Vec<Template>),
     List(Vec<Template>),
     Dict(Vec<(Value, Template)>),
+}
+
+/// How a view shows what it is taken from.
+pub(super) struct Seen {
+    view: View,
+    /// A step of the tape that a reverse walk has passed.
+    edge: Option<Edge>,
+    look: Look,
 }
 
 /// What templates are made with.
@@ -43,6 +54,8 @@ struct Maker<'a> {
     pub(super) world: &'a World,
     /// Tensors that the graph has to give, in order.
     pub(super) results: Vec<Value>,
+    /// All tensors that are given, views too.
+    given: Vec<Value>,
     /// The numbers that the body was followed with.
     tracking: Option<&'a Tracking>,
     /// Containers that hold what is looked at now.
@@ -81,7 +94,7 @@ impl Given {
         tracking: Option<&Tracking>,
     ) -> Self {
         let mut maker = Maker::new(args, world, tracking);
-        let template = maker.template(value);
+        let template = maker.gather(value).and_then(|()| maker.template(value));
         let made = maker.results;
         let mut results = match template.is_ok() {
             true => tensors(&made),
@@ -96,7 +109,37 @@ impl Given {
 
 impl<'a> Maker<'a> {
     pub(super) fn new(args: &'a [Value], world: &'a World, tracking: Option<&'a Tracking>) -> Self {
-        Self { args, world, results: Vec::new(), tracking, depth: 0 }
+        Self { args, world, results: Vec::new(), given: Vec::new(), tracking, depth: 0 }
+    }
+
+    /// Finds all tensors that are given.
+    fn gather(&mut self, value: &Value) -> Result<(), Raised> {
+        self.deeper(|maker| {
+            let mut all = |items: &[Value]| items.iter().try_for_each(|it| maker.gather(it));
+            match value {
+                Value::Tuple(it) => all(&it[..]),
+                Value::List(it) => all(&it.items.borrow().clone()),
+                Value::Dict(it) => it.items().iter().try_for_each(|it| maker.gather(&it.1)),
+                Value::Tensor(_) if !maker.given.iter().any(|it| it.is(value)) => {
+                    maker.given.push(value.clone());
+                    Ok(())
+                }
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn deeper<T>(
+        &mut self,
+        look: impl FnOnce(&mut Self) -> Result<T, Raised>,
+    ) -> Result<T, Raised> {
+        if self.depth == DEEPEST {
+            return Err(refused_here("what it returns is nested too deeply".to_owned()));
+        }
+        self.depth += 1;
+        let res = look(self);
+        self.depth -= 1;
+        res
     }
 
     /// The template of a returned value.
@@ -113,29 +156,21 @@ impl<'a> Maker<'a> {
         if !crate::cycles::holds(value) && !matches!(value, Value::Tensor(_)) {
             return Ok(Template::Same(value.clone()));
         }
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(refused_here("what it returns is nested too deeply".to_owned()));
-        }
-        let made = match value {
-            Value::Tensor(it) => self.tensor(value, it)?,
-            Value::Tuple(it) => Template::Tuple(self.all(&it[..])?),
-            Value::List(it) => Template::List(self.all(&it.items.borrow().clone())?),
+        self.deeper(|maker| match value {
+            Value::Tensor(it) => maker.tensor(value, it),
+            Value::Tuple(it) => Ok(Template::Tuple(maker.all(&it[..])?)),
+            Value::List(it) => Ok(Template::List(maker.all(&it.items.borrow().clone())?)),
             Value::Dict(it) => {
                 let entries = it.items();
-                let made = entries.into_iter().map(|(key, item)| Ok((key, self.template(&item)?)));
-                Template::Dict(made.collect::<Result<_, Raised>>()?)
+                let made = entries.into_iter().map(|(key, item)| Ok((key, maker.template(&item)?)));
+                Ok(Template::Dict(made.collect::<Result<_, Raised>>()?))
             }
-            Value::Object(it) if it.is_constant() => Template::Same(value.clone()),
-            other => {
-                return Err(refused_here(format!(
-                    "it returns {}; return tensors, or tuples, lists and dicts of them",
-                    with_article(type_name(other))
-                )));
-            }
-        };
-        self.depth -= 1;
-        Ok(made)
+            Value::Object(it) if it.is_constant() => Ok(Template::Same(value.clone())),
+            other => Err(refused_here(format!(
+                "it returns {}; return tensors, or tuples, lists and dicts of them",
+                with_article(type_name(other))
+            ))),
+        })
     }
 
     fn all(&mut self, items: &[Value]) -> Result<Vec<Template>, Raised> {
@@ -156,29 +191,44 @@ impl<'a> Maker<'a> {
                     .to_owned(),
             ));
         }
-        let root = TensorObj::root(object);
-        if self.lasts(&root) {
-            return Err(refused_here(
-                "it returns a view of a tensor that lasts; return a clone()".to_owned(),
-            ));
-        }
-        let shares =
-            |it: &Value| it.as_tensor().is_some_and(|it| Rc::ptr_eq(&TensorObj::root(it), &root));
-        if self.results.iter().any(shares) {
-            return Err(refused_here(
-                "it returns two tensors that share elements; return a clone() of one".to_owned(),
+        if let Some((base, view)) = object.base_object().filter(|it| self.is_kept(&it.0)) {
+            let edge = object.peek().edge().cloned();
+            let base = self.deeper(|maker| maker.template(&Value::Tensor(base)))?;
+            return Ok(Template::View(
+                Box::new(base),
+                Box::new(Seen { view, edge, look: object.look() }),
             ));
         }
         self.results.push(value.clone());
         Ok(Template::Result(self.results.len() - 1))
     }
 
-    /// Whether a tensor is there after the call, by other ways than what it returns.
-    fn lasts(&self, object: &Rc<TensorObj>) -> bool {
+    /// Whether a tensor, or what it is a view of, is there after the call besides one view of it.
+    fn is_kept(&self, object: &Rc<TensorObj>) -> bool {
         let value = Value::Tensor(object.clone());
-        self.world.has(&value)
+        let is_this = |it: &Value| it.is(&value);
+        let shows = |it: &&Value| it.as_tensor().is_some_and(|it| is_or_shows(it, object));
+        self.args.iter().chain(&self.results).any(is_this)
+            || self.world.has(&value)
             || self.world.whose_grad(object).is_some()
-            || self.args.iter().any(|arg| arg.is(&value))
+            || self.given.iter().filter(shows).count() > 1
+            || object.base_object().is_some_and(|it| self.is_kept(&it.0))
+    }
+}
+
+/// Whether a tensor is this one, or a view of it, perhaps through others.
+fn is_or_shows(object: &Rc<TensorObj>, base: &Rc<TensorObj>) -> bool {
+    Rc::ptr_eq(object, base) || object.base_object().is_some_and(|it| is_or_shows(&it.0, base))
+}
+
+impl Seen {
+    /// The view of this tensor.
+    fn of(&self, base: &Value) -> Res {
+        let Some(base) = base.as_tensor() else { return Ok(Value::None) };
+        let tensor = self.view.apply(&base.get().detach())?.at_edge(self.edge.clone());
+        let object = TensorObj::view_of(base, self.view.clone(), tensor);
+        object.show_as(self.look);
+        Ok(Value::Tensor(object))
     }
 }
 
@@ -194,6 +244,7 @@ impl Template {
             Self::Arg(at) => with.args[*at].clone(),
             Self::Result(at) => with.results[*at].clone(),
             Self::Number(it) => it.value(with.numbers),
+            Self::View(base, seen) => seen.of(&base.filled(cx, with)?)?,
             Self::Grad(of) => (with.grad)(*of).unwrap_or(Value::None),
             Self::Tuple(items) => Value::tuple(all(cx, items)?),
             Self::List(items) => Value::list(all(cx, items)?),

@@ -17,6 +17,11 @@ use crate::objects::tensor::{Look, TensorObj};
 use crate::tensor::journal;
 use crate::value::Value;
 
+/// Whether a gradient can be asked for through a tensor.
+pub(super) fn has_history(object: &TensorObj) -> bool {
+    object.peek().edge().is_some_and(|it| !it.is_passed())
+}
+
 /// Calls of which it is kept what they have shown about numbers, until another one confirms it.
 const MOST_SHOWN: usize = 4;
 
@@ -116,16 +121,19 @@ pub(super) struct Asked<'a> {
     /// The numbers among them, which may be others in each call.
     pub(super) numbers: Vec<Value>,
     pub(super) roots: Vec<Value>,
+    /// What it must not find.
+    apart: Vec<Value>,
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn new(func: &Value, args: CallArgs<'a>) -> Result<Self, Raised> {
-        let (mut passed, mut numbers, mut roots) = (Vec::new(), Vec::new(), vec![func.clone()]);
+    /// A call with these arguments; `roots` are where all begins that it can find besides.
+    pub(super) fn new(mut roots: Vec<Value>, args: CallArgs<'a>) -> Result<Self, Raised> {
+        let (mut passed, mut numbers) = (Vec::new(), Vec::new());
         let named = args.keywords.iter().map(|(name, it)| (Value::str(name.as_str()), it));
         for (name, value) in args.positional.iter().map(|it| (Value::None, it)).chain(named) {
             roots.push(name);
             match value {
-                Value::Tensor(it) if it.peek().requires_grad() => {
+                Value::Tensor(it) if has_history(it) => {
                     return Err(refused_here(format!(
                         "argument {} requires grad, and its gradient would be lost; \
                          make it outside, where the function finds it, or detach() it",
@@ -139,7 +147,8 @@ impl<'a> Asked<'a> {
                     )));
                 }
                 Value::Tensor(it) => {
-                    roots.push(Value::Int(it.look() as i64));
+                    let is_passed = it.peek().requires_grad();
+                    roots.push(Value::Int((it.look() as i64) << 1 | i64::from(is_passed)));
                     passed.push(value.clone());
                 }
                 Value::Int(_) | Value::Float(_) => {
@@ -150,7 +159,18 @@ impl<'a> Asked<'a> {
                 other => roots.push(other.clone()),
             }
         }
-        Ok(Self { args, inputs: Inputs::of(args), passed, numbers, roots })
+        let (inputs, apart) = (Inputs::of(args), Vec::new());
+        Ok(Self { args, inputs, passed, numbers, roots, apart })
+    }
+
+    /// These objects must not be found.
+    pub(super) fn without(self, apart: Vec<Value>) -> Self {
+        Self { apart, ..self }
+    }
+
+    /// Whether a world has none of what must not be found.
+    pub(super) fn is_apart_from(&self, world: &World) -> bool {
+        !self.apart.iter().any(|it| world.has(it))
     }
 
     fn object(&self, at: usize) -> Option<&Rc<TensorObj>> {
@@ -212,6 +232,7 @@ impl Variant {
         self.world.is(&asked.roots)
             && self.sharing == asked.sharing(&self.world)
             && !asked.has_gradient_of(&self.world)
+            && asked.is_apart_from(&self.world)
     }
 
     /// What a call has shown about numbers, and whether an earlier one has shown the same.

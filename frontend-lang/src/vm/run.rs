@@ -14,21 +14,25 @@ impl Cx {
         loop {
             let result = match self.mode {
                 Mode::Shadow => self.run_ops::<true, true>(),
-                Mode::Follow => self.run_ops::<false, true>(),
-                _ if self.profile.is_some() || !self.regions.is_empty() => {
-                    self.run_ops::<false, true>()
-                }
+                _ if self.is_watched() => self.run_ops::<false, true>(),
                 _ => self.run_ops::<false, false>(),
             };
             match result {
-                Ok(exit) => return Ok(exit),
+                Ok(Some(exit)) => return Ok(exit),
+                Ok(None) => {}
                 Err(raised) => self.unwind(raised, floor)?,
             }
         }
     }
 
-    /// Runs until an entry frame ends or something is raised; `SHADOW` in a check before running, `WATCHED` there and in a profile.
-    fn run_ops<const SHADOW: bool, const WATCHED: bool>(&mut self) -> Result<Exit, Raised> {
+    /// Whether each operation is looked at before it runs.
+    fn is_watched(&self) -> bool {
+        self.mode != Mode::Eager || self.profile.is_some() || !self.regions.is_empty()
+    }
+
+    /// Runs until an entry frame ends or something is raised; `SHADOW` in a check before running, `WATCHED` there and in a profile. `None`
+    /// where a step of a cell has begun or ended, and the rest is to be watched, or no longer.
+    fn run_ops<const SHADOW: bool, const WATCHED: bool>(&mut self) -> Result<Option<Exit>, Raised> {
         'frame: loop {
             if WATCHED && !SHADOW {
                 self.note_frame();
@@ -61,7 +65,7 @@ impl Cx {
                     match $next {
                         Next::Op => {}
                         Next::Frame => continue 'frame,
-                        Next::Exit(exit) => return Ok(exit),
+                        Next::Exit(exit) => return Ok(Some(exit)),
                     }
                 };
             }
@@ -135,7 +139,7 @@ impl Cx {
                     Op::MakeClass(name) => enter!(at.make_class(name)),
                     Op::Return => match at.leave()? {
                         None => continue 'frame,
-                        Some(exit) => return Ok(exit),
+                        Some(exit) => return Ok(Some(exit)),
                     },
                     Op::Yield => go!(at.give()),
                     Op::YieldFrom => go!(ok!(at.give_from())),
@@ -174,6 +178,14 @@ impl Cx {
                     Op::Rot3 => at.rotate_three(),
                     Op::Try(target) => at.begin_try(target),
                     Op::EndTry => at.end_try(),
+                    Op::EnterStep(..) | Op::LeaveStep(..) => {
+                        at.save();
+                        ok!(at.step(*op));
+                        if at.cx.is_watched() != WATCHED {
+                            at.save();
+                            return Ok(None);
+                        }
+                    }
                     _ => ok!(at.step(*op)),
                 }
             };

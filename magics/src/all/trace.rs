@@ -17,7 +17,7 @@ use crate::{Example, Magic, MagicError, OnCell};
 pub(super) static MAGIC: Magic = Magic {
     name: "trace",
     summary: "Compile this cell, all following cells (on, off) or functions into static graphs. In a cell, the body of each \
-              innermost loop is one traced step; without a loop, the whole cell is. `status` lists what was recorded, \
+              loop is one traced step, of loops inside each other that which has the work; without a loop, the whole cell is. `status` lists what was recorded, \
               `show` draws it: `show NAME` a function, `show 3` cell 3, `show 3:2` its loop at line 2, `show` what ran last.",
     args: &[
         Arg::Rest {

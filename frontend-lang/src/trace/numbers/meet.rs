@@ -68,6 +68,9 @@ impl Cx {
                 *it = plain;
             }
         }
+        if let Some(bindings) = &self.follow.bindings {
+            bindings.make_plain();
+        }
         Some(tracking)
     }
 
@@ -174,6 +177,9 @@ impl Cx {
         if has_tracked {
             if ASKS_FOR_TYPE.contains(&row.name) {
                 args.iter_mut().for_each(|it| *it = plain_by(it, &bare));
+                return None;
+            }
+            if row.name == "append" && matches!(args.first(), Some(Value::List(_))) {
                 return None;
             }
             if row.effect == Effect::Pure

@@ -15,6 +15,6 @@ mod tracked;
 mod tracks;
 
 pub(in crate::trace) use slice::Operand;
-pub(super) use tracked::{is_tracked, kind_of};
+pub(super) use tracked::{bare, is_tracked, kind_of};
 pub(crate) use tracks::Tracking;
 pub(super) use tracks::{Found, Tracks};

@@ -79,7 +79,7 @@ pub(super) fn holds_tracked(value: &Value) -> bool {
 }
 
 /// The plain number in place of a tracked one; nothing is noted.
-pub(super) fn bare(value: &Value) -> Option<Value> {
+pub(in crate::trace) fn bare(value: &Value) -> Option<Value> {
     tracked(value).map(|it| it.value.clone())
 }
 

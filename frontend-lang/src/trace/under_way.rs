@@ -1,0 +1,262 @@
+//! A call whose body is followed: from its beginning to what it has shown about runs without the body.
+
+use std::rc::Rc;
+
+use engine::random;
+use engine::trace::{Call, Following};
+
+use super::alone::{Alone, MOST_WAYS, Unit, give_up};
+use super::follow::{Follow, Followed, LOOK, Outer, looked, read_early};
+use super::names::Bindings;
+use super::node::Node;
+use super::notice::line_of;
+use super::numbers::{Found, Tracking};
+use super::template::{Given, refused_here};
+use super::variant::{Asked, Before, Variant, Way};
+use super::world::World;
+use crate::native::*;
+use crate::value::Value;
+
+/// What a call has changed where no object but a tensor differs: the elements of tensors are not compared.
+const STATE_OF_TENSORS: &str = "whether a tensor has a gradient, a history or hooks";
+
+/// A body that is followed.
+pub(super) struct UnderWay {
+    /// What is known of its world, but for that itself, which grows with what the body finds.
+    variant: Box<Variant>,
+    call: Call,
+    before: Before,
+    /// What it would lose in a run without the body is an error at its line.
+    strict: bool,
+    /// Tensors of its world when it began.
+    n_tensors: usize,
+    /// The tensors among the arguments.
+    passed: Vec<Value>,
+    /// The arguments as the body gets them.
+    pub(super) tracked: Vec<Value>,
+    pub(super) named: Vec<(Sym, Value)>,
+    outer: Outer,
+}
+
+impl Alone {
+    /// Begins to follow a body under the trace, to see whether the graph could do without it. If that is asked for (`strict`), what it would
+    /// lose is an error. [`Alone::end`] ends it.
+    pub(super) fn begin(
+        &self,
+        cx: &mut Cx,
+        unit: &dyn Unit,
+        asked: &Asked<'_>,
+        mut variant: Box<Variant>,
+        (bindings, strict): (Option<Bindings>, bool),
+    ) -> Result<UnderWay, Raised> {
+        if strict {
+            self.tracks.follow_reads();
+        }
+        let refuses_looks = strict && self.has_looked_often();
+        let tracking = self.tracks.plant(&asked.numbers, refuses_looks);
+        let numbers_vary = tracking.is_some();
+        let following = Following { world: variant.number, strict, numbers_vary };
+        let drawn = random::state();
+        let call = match unit.traced().follow(&asked.inputs.tensors, following) {
+            Ok(call) => call,
+            Err(error) => {
+                give_up(tracking);
+                return Err(error.into());
+            }
+        };
+        let before = variant.before(asked, drawn);
+        let symbolic = unit.traced().options().symbolic && !call.is_inline();
+        let (positional, keywords) = asked.inputs.replaced(asked.args, &call, symbolic);
+        let all = positional.iter().chain(keywords.iter().map(|it| &it.1));
+        let passed = all.filter(|it| it.as_tensor().is_some()).cloned().collect();
+        let (mut tracked, mut named) = (positional, keywords);
+        if let Some(tracking) = &tracking {
+            tracking.put_args(tracked.iter_mut().chain(named.iter_mut().map(|it| &mut it.1)));
+        }
+        let n_tensors = variant.world.n_tensors();
+        let watched = self.changing.borrow().iter().filter_map(Node::again).collect();
+        let world = std::mem::take(&mut variant.world);
+        let outer = cx.begin_following(Follow::new(world, watched, tracking, bindings, strict));
+        Ok(UnderWay { variant, call, before, strict, n_tensors, passed, tracked, named, outer })
+    }
+
+    /// Ends it with what the body has come to, and keeps what that has shown.
+    pub(super) fn end(
+        &self,
+        cx: &mut Cx,
+        unit: &dyn Unit,
+        asked: &Asked<'_>,
+        under_way: UnderWay,
+        res: Res,
+    ) -> Res {
+        let UnderWay { mut variant, call, mut before, strict, n_tensors, passed, outer, .. } =
+            under_way;
+        let Followed { res, given, refused, line, world, tracking } =
+            cx.end_following(outer, &passed, res);
+        variant.world = world;
+        let is_read_early = tracking.as_ref().is_some_and(Tracking::is_read_early);
+        let refused = refused
+            .or_else(|| is_read_early.then(read_early))
+            .or_else(|| call.refused().map(Raised::from));
+        let value = match (res, refused.clone().filter(|_| strict)) {
+            (Ok(value), None) => value,
+            (Ok(_), Some(refused)) => {
+                give_up(tracking);
+                return Err(refused);
+            }
+            (Err(raised), refused) => {
+                give_up(tracking);
+                self.attempts.came_to_nothing();
+                return Err(instead(raised, refused));
+            }
+        };
+        let mut given = given.unwrap_or_else(|| Given::of(&value, &passed, &variant.world, None));
+        let stores = variant.stores(asked, &mut before);
+        let finished = call.finish_storing(&given.results, Some(&stores));
+        drop(stores);
+        let is_refused = refused.is_some() && !strict;
+        let fed = finished.as_ref().map_or(&[][..], |it| &it.fed);
+        let looked_at = tracking.as_ref().and_then(Tracking::looked_at);
+        let has_refused = tracking.as_ref().is_some_and(Tracking::has_refused);
+        let strays = tracking.as_ref().map_or_else(Vec::new, Tracking::strays);
+        let numbers = tracking.map_or_else(Found::default, |it| it.finish(fed));
+        let finished = finished?;
+        if has_refused {
+            return Err(looked());
+        }
+        unit.keep_call(asked);
+        if !strict {
+            unit.tell(cx, finished.stats)?;
+        }
+        let has_grown = variant.world.n_tensors() != n_tensors;
+        if has_grown {
+            // It has found variables on its way that this call did not give to the graph.
+            variant.number = self.number();
+        }
+        let (numbers, are_known) = variant.note_numbers(numbers);
+        let is_confirmed = finished.confirmed && !has_grown && variant.is_seen && are_known;
+        variant.is_seen = !has_grown;
+        if let Some(refused) = refused {
+            given.template = Err(refused);
+        }
+        let mut shown = shown(unit, asked, &variant, before, (given, numbers), is_confirmed);
+        // Perhaps for what it read: from now on that is followed.
+        if shown.is_err() && is_refused && self.tracks.follow_reads() {
+            shown = Ok(Shown::Unconfirmed);
+        }
+        if shown.is_ok() && !strays.is_empty() {
+            shown = Ok(Shown::Change);
+        }
+        match &shown {
+            Err(refused) => self.prevented.note(refused, line),
+            Ok(Shown::Unconfirmed) if !are_known && looked_at.is_some() => {
+                self.n_looks.set(self.n_looks.get() + 1);
+                self.prevented.say(LOOK, looked_at.and_then(|it| line_of(cx, it)));
+            }
+            Ok(_) => self.n_looks.set(0),
+        }
+        self.learn(variant, shown, strays, strict)?;
+        Ok(value)
+    }
+
+    /// Keeps what a followed call has shown. An error if that has to be a way.
+    fn learn(
+        &self,
+        mut variant: Box<Variant>,
+        shown: Result<Shown, Raised>,
+        strays: Vec<Node>,
+        strict: bool,
+    ) -> Result<(), Raised> {
+        match shown {
+            Ok(Shown::Way(way)) => {
+                self.prevented.clear();
+                if variant.ways.len() == MOST_WAYS {
+                    variant.ways.remove(0);
+                }
+                variant.ways.push(*way);
+            }
+            Ok(Shown::Unconfirmed) => {
+                if !self.attempts.goes_on() && self.prevented.words().is_empty() {
+                    self.prevented.say("it comes to other ops in each call", None);
+                }
+            }
+            Ok(Shown::Change) => {
+                let is_new = self.note_changes(&variant.world, strays, strict);
+                if strict {
+                    return Ok(());
+                }
+                if !is_new {
+                    self.attempts.came_to_nothing();
+                }
+                if variant.ways.is_empty() {
+                    return Ok(());
+                }
+            }
+            Err(refused) if strict => return Err(refused),
+            Err(_) => {
+                self.attempts.came_to_nothing();
+                if variant.ways.is_empty() {
+                    return Ok(());
+                }
+            }
+        }
+        self.keep(*variant);
+        Ok(())
+    }
+
+    /// A call has left changed what it found: numbers are followed from the next attempt on, of other things that sees at which line.
+    /// `strays` hold numbers in places that were not followed. Whether there are new numbers to follow.
+    fn note_changes(&self, world: &World, strays: Vec<Node>, strict: bool) -> bool {
+        let changed: Vec<Node> = world.changed().collect();
+        let is_new = [self.tracks.grow(&changed), self.tracks.grow(&strays)].contains(&true);
+        let first = changed.first().or(strays.first());
+        let what = first.map_or(STATE_OF_TENSORS.to_owned(), Node::described);
+        self.prevented.say(&format!("it changes {what}"), None);
+        match strict {
+            true => self.changing.borrow_mut().extend(changed),
+            false => drop(self.changing.replace(changed)),
+        }
+        is_new
+    }
+}
+
+/// What a call has shown that began with these variables.
+fn shown(
+    unit: &dyn Unit,
+    asked: &Asked<'_>,
+    variant: &Variant,
+    before: Before,
+    (given, numbers): (Given, Rc<Found>),
+    is_confirmed: bool,
+) -> Result<Shown, Raised> {
+    let template = given.template?;
+    if !variant.world.is_but_gradients(&asked.roots) || !variant.leaves_gradients(&before) {
+        return Ok(Shown::Change);
+    }
+    if !is_confirmed {
+        return Ok(Shown::Unconfirmed);
+    }
+    let graph = unit.traced().alone(&asked.inputs.tensors)?;
+    if !variant.rehearses(&graph, asked, &before, &given.results) {
+        let problem = "its graph gives something else than the body; trace without without_host";
+        return Err(refused_here(problem.to_owned()));
+    }
+    Ok(Shown::Way(Box::new(Way::new(asked, graph, before, template, &given.made, numbers))))
+}
+
+/// What a followed call comes to.
+enum Shown {
+    /// The graph can do without the body.
+    Way(Box<Way>),
+    /// Another call of the same world has to come to the same.
+    Unconfirmed,
+    /// It left something changed besides tensors.
+    Change,
+}
+
+/// What was refused in place of the error that the body has made of it, at the same line.
+fn instead(raised: Raised, refused: Option<Raised>) -> Raised {
+    let Some(mut refused) = refused else { return raised };
+    refused.set_marks(raised.marks().to_vec());
+    refused
+}

@@ -1,0 +1,228 @@
+//! Cells under `%trace` give and leave what they do as written, also where the bodies of their loops do not run; and those of the loops that
+//! are written most do not.
+//!
+//! `trace_cells/shapes.ng` holds these loops: what is made before, the cell, and how many of so many rounds run without the body. Other
+//! cells are put together from lines by a generator with a fixed seed. For a longer look:
+//! `SEED=7 TRACE_CELLS=2000 cargo test -p tests --test trace_cells`.
+
+use std::rc::Rc;
+
+use frontend_lang::host::{Record, Recording};
+use frontend_lang::session::{Options, Session};
+
+const SETUP: &str = include_str!("../trace_cells/setup.ng");
+const SHAPES: &str = include_str!("../trace_cells/shapes.ng");
+const WORLD: &str = include_str!("../trace_cells/world.ng");
+const BODY: &str = include_str!("../trace_cells/body.txt");
+const TENSORS: &str = include_str!("../trace_programs/body.txt");
+const CHANGES: &str = include_str!("../trace_programs/changes.txt");
+const OWN_CHANGES: &str = include_str!("../trace_cells/changes.txt");
+
+const DATA: &str = "
+torch.manual_seed(0)
+X = torch.randn(400, 8)
+Y = (X.sum(1) > 0).long()
+batches = [(X[i:i+20], Y[i:i+20]) for i in range(0, 400, 20)]
+def mlp(make, **options):
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2))
+    return model, make(model.parameters(), **options)
+";
+
+/// A session that runs cells as written, or under `%trace`.
+struct Run {
+    session: Session,
+    record: Rc<Record>,
+    is_traced: bool,
+    outcomes: Vec<String>,
+}
+
+impl Run {
+    fn new(is_traced: bool, setup: &str) -> Run {
+        let record = Rc::new(Record::default());
+        let session = Session::new(Box::new(Recording { record: record.clone() }));
+        let mut run = Run { session, record, is_traced, outcomes: Vec::new() };
+        for cell in [SETUP, setup] {
+            let error = run.cell(cell, false);
+            assert_eq!(error, "", "{cell}");
+        }
+        run
+    }
+
+    /// Runs a cell, and again after each of these changes.
+    fn of(is_traced: bool, setup: &str, cell: &str, changes: &[&str]) -> Run {
+        let mut run = Run::new(is_traced, setup);
+        let first = run.outcome(cell);
+        run.outcomes.push(first);
+        for change in changes {
+            run.cell(change, false);
+            let next = run.outcome(cell);
+            run.outcomes.push(next);
+        }
+        run
+    }
+
+    /// The first run that differs, and the first value that does.
+    fn difference(&self, traced: &Run) -> Option<(usize, String)> {
+        let pairs = self.outcomes.iter().zip(&traced.outcomes).enumerate();
+        let (time, (eager, traced)) = pairs.into_iter().find(|(_, (a, b))| a != b)?;
+        let values = |text: &str| text.split("), ('").map(str::to_owned).collect::<Vec<_>>();
+        let (eager, traced) = (values(eager), values(traced));
+        let same = eager.iter().zip(&traced).take_while(|(a, b)| a == b).count();
+        let at = |values: &[String]| values.get(same).cloned().unwrap_or_default();
+        Some((time, format!("eager:  {}\ntraced: {}", at(&eager), at(&traced))))
+    }
+
+    /// Runs a cell; the error that it ends with, or nothing.
+    fn cell(&mut self, code: &str, traces: bool) -> String {
+        let trace = (traces && self.is_traced).then(engine::trace::Options::default);
+        let options = Options { cell: Some(1), trace, ..Options::default() };
+        let result = self.session.run_cell(code, &options);
+        result.error.map_or_else(String::new, |it| it.plain)
+    }
+
+    /// Runs a cell under the trace, if this is the traced session: all that it shows and leaves.
+    fn outcome(&mut self, code: &str) -> String {
+        let error = self.cell(code, true);
+        let unseen = self.cell(&self.all_names(), false);
+        let printed = self.record.stdout.take();
+        format!("{printed}{error}{unseen}")
+    }
+
+    /// A cell that prints what all names are bound to.
+    fn all_names(&self) -> String {
+        let entries = self.session.cx.globals.entries();
+        let mut names: Vec<&str> = entries.iter().map(|it| it.0.as_str()).collect();
+        names.retain(|it| !it.starts_with('_') && !["In", "Out"].contains(it));
+        names.sort_unstable();
+        let seen: Vec<String> = names.iter().map(|it| format!("({it:?}, seen({it}))")).collect();
+        format!("print([{}], torch.rand(1).item())", seen.join(", "))
+    }
+
+    /// How many rounds have run without the body, and what prevents that in others.
+    fn alone(&self) -> (usize, Vec<String>) {
+        let steps = self.session.traced_steps();
+        let words = steps.iter().map(|it| format!("line {:?}: {}", it.line, it.prevented));
+        (steps.iter().map(|it| it.n_alone).sum(), words.collect())
+    }
+}
+
+#[test]
+fn loops_run_without_their_bodies() {
+    let mut problems = Vec::new();
+    for shape in SHAPES.split("### ").skip(1) {
+        let (name, rest) = shape.split_once('\n').unwrap_or_default();
+        let (setup, rest) = rest.split_once("---\n").unwrap_or_default();
+        let (cell, counts) = rest.split_once("=== ").unwrap_or_default();
+        let counts: Vec<usize> =
+            counts.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+        let &[n_rounds, least] = &counts[..] else { panic!("{name}: counts are missing") };
+        let setup = format!("{DATA}{setup}");
+        let [eager, traced] = [false, true].map(|it| Run::of(it, &setup, cell, &["pass"]));
+        if let Some((time, it)) = eager.difference(&traced) {
+            problems.push(format!("{name}, run {time}:\n{it}"));
+        }
+        let (n_alone, prevented) = traced.alone();
+        println!(
+            "{name}: {n_alone} of {n_rounds} rounds without the body; {}",
+            prevented.join(", ")
+        );
+        if n_alone < least {
+            problems.push(format!("{name}: {n_alone} of {n_rounds}: {}", prevented.join(", ")));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+}
+
+/// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016).
+struct Random(u64);
+
+impl Random {
+    fn new(seed: usize) -> Random {
+        let mut random = Random(seed as u64);
+        // Seeds that are near one another begin alike.
+        (0..8).for_each(|_| {
+            random.below(2);
+        });
+        random
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % bound
+    }
+
+    fn pick<'a>(&mut self, lines: &[&'a str]) -> &'a str {
+        lines[self.below(lines.len())]
+    }
+}
+
+const LOOPS: &[&str] = &[
+    "for at, x in enumerate(xs):",
+    "for at in range(9):\n    x = xs[at]",
+    "for epoch in range(3):\n    for at, x in enumerate(xs[:5]):",
+    "at = 0\nwhile at < 9:\n    x = xs[at]\n    at += 1",
+    "for at, x in zip(range(20), xs * 2):",
+];
+
+const OPTIMISERS: &[&str] = &[
+    "torch.optim.SGD(net.parameters(), lr=0.05)",
+    "torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)",
+    "torch.optim.Adam(net.parameters(), lr=0.05)",
+];
+
+const TRAINING: &[&str] =
+    &["opt.zero_grad()", "loss = net(y).square().mean()", "loss.backward()", "opt.step()"];
+
+/// A cell with a loop, and what is changed before it runs again.
+fn cell(random: &mut Random) -> (String, Vec<&'static str>) {
+    let lines = |text: &'static str| text.lines().collect::<Vec<_>>();
+    let (own, tensors) = (lines(BODY), lines(TENSORS));
+    let changes = [lines(CHANGES), lines(OWN_CHANGES)];
+    let mut body = vec!["loss = y = x * 1"];
+    for _ in 0..random.below(3) {
+        body.push(random.pick(&tensors));
+    }
+    if random.below(2) == 0 {
+        body.extend(TRAINING);
+    }
+    for _ in 0..random.below(5) {
+        body.insert(1 + random.below(body.len()), random.pick(&own));
+    }
+    let head = random.pick(LOOPS);
+    let inner = if head.contains("epoch") { "\n        " } else { "\n    " };
+    let changes = (0..3)
+        .map(|_| {
+            let kind = random.below(2);
+            random.pick(&changes[kind])
+        })
+        .collect();
+    let body = body.join(inner).replace(" \\n ", inner);
+    (format!("{head}{inner}{body}\n"), changes)
+}
+
+fn number(name: &str, otherwise: usize) -> usize {
+    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(otherwise)
+}
+
+#[test]
+fn made_up_cells_are_as_written() {
+    let (seed, count) = (number("SEED", 1), number("TRACE_CELLS", 60));
+    let (mut wrong, mut n_alone) = (Vec::new(), 0);
+    for at in 0..count {
+        let mut random = Random::new(seed * 1_000_003 + at + 1);
+        let setup = format!("{WORLD}opt = {}", random.pick(OPTIMISERS));
+        let (cell, changes) = cell(&mut random);
+        let [eager, traced] = [false, true].map(|it| Run::of(it, &setup, &cell, &changes));
+        if let Some((time, it)) = eager.difference(&traced) {
+            let changes = changes[..time].join("\n");
+            wrong.push(format!("cell {at}, run {time}:\n{it}\n{setup}\n{cell}\n{changes}"));
+        }
+        n_alone += traced.alone().0;
+    }
+    assert!(wrong.is_empty(), "{} of {count} cells:\n\n{}", wrong.len(), wrong.join("\n\n"));
+    println!("{count} cells, {n_alone} rounds without the body");
+    assert!(n_alone >= count * 4, "{n_alone} rounds of {count} cells ran without the body");
+}
