@@ -19,7 +19,7 @@ pub(super) fn sort_lines(cx: &CudaCx<'_>, dim: i64, descending: bool) -> Result<
 
 /// As [`sort_lines`], of which only the first elements are wanted: as many as result 0 has along the dimension.
 pub(super) fn first_of_lines(cx: &CudaCx<'_>, dim: i64, descending: bool) -> Result<()> {
-    lines(cx, dim, descending)?.map_or(Ok(()), |it| it.sort())
+    lines(cx, dim, descending)?.map_or(Ok(()), |it| it.first())
 }
 
 /// The lines of operand 0 along a dimension, of which a scalar has none.

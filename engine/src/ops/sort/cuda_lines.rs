@@ -1,5 +1,5 @@
 //! Lines of elements that a GPU sorts, in the way that serves their length: short ones by comparing elements, several in a block; longer
-//! ones by digits in a block; those that no block holds by digits, many blocks to a line.
+//! ones by digits in a block; those that no block holds by digits, many blocks to a line. The first few of a line are selected.
 
 use std::borrow::Cow;
 
@@ -15,6 +15,7 @@ use crate::{DType, Error, Result, Shape, Tensor};
 
 const SHORT: &str = concat!(include_str!("keys.cu"), include_str!("short.cu"));
 const DIGITS: &str = concat!(include_str!("keys.cu"), include_str!("digits.cu"));
+const SELECT: &str = concat!(include_str!("keys.cu"), include_str!("select.cu"));
 
 /// Threads of a block, where a kernel does not take fewer.
 pub(super) const THREADS: usize = 256;
@@ -24,6 +25,12 @@ const SHORT_SPAN: usize = 1024;
 
 /// The longest line that is sorted by comparing elements.
 const MOST_COMPARED: usize = 512;
+
+/// The longest line that is sorted although only some of it are wanted.
+const MOST_SORTED: usize = 64;
+
+/// The most elements of a line that are selected; where more are wanted, all are sorted.
+const MOST_SELECTED: usize = 1024;
 
 /// Bytes of a number for each digit.
 const PER_DIGIT: usize = 256 * 4;
@@ -119,6 +126,14 @@ impl<'a> Lines<'a> {
             ..=MOST_COMPARED => self.sort_short(),
             n if n <= self.tile() => self.sort_tile(),
             _ => self.sort_digits(),
+        }
+    }
+
+    /// As [`Self::sort`], where that does more than is wanted.
+    pub(super) fn first(&self) -> Result<()> {
+        match self.n <= MOST_SORTED || self.k > MOST_SELECTED {
+            true => self.sort(),
+            false => self.select(),
         }
     }
 
@@ -264,5 +279,66 @@ impl Lines<'_> {
         let parameters = to.add_to(parameters).addresses(notes.of_pass(pass, passes));
         let grid = Grid::blocks(self.outer * tiles, THREADS as u32);
         self.cx.run("sort_digit", DIGITS, &self.by_digits(), grid, &parameters)
+    }
+}
+
+/// Keys with their places, of lines of `n`.
+struct Selected {
+    keys: Block,
+    places: Block,
+    n: usize,
+}
+
+/// Lines of which few elements are wanted.
+impl Lines<'_> {
+    /// Selects in parts that a block holds, then among what these have left, until a block holds a line.
+    fn select(&self) -> Result<()> {
+        let mut from: Option<Selected> = None;
+        loop {
+            let n = from.as_ref().map_or(self.n, |it| it.n);
+            let span = n.next_power_of_two().clamp(128, 4096);
+            let parts = n.div_ceil(span);
+            if parts == 1 {
+                return self.select_parts(from.as_ref(), None, (n, span));
+            }
+            let rest = n - (parts - 1) * span;
+            let next = self.selected((parts - 1) * self.k + self.k.min(rest))?;
+            self.select_parts(from.as_ref(), Some(&next), (n, span))?;
+            from = Some(next);
+        }
+    }
+
+    fn selected(&self, n: usize) -> Result<Selected> {
+        let (size, key) = (self.outer * n, if self.dtype.size() == 8 { 8 } else { 4 });
+        Ok(Selected { keys: self.cx.scratch(size * key)?, places: self.cx.scratch(size * 4)?, n })
+    }
+
+    /// Selects in each part of `span` elements of lines of `n`; where nothing follows, what is selected goes to the results in order.
+    fn select_parts(
+        &self,
+        from: Option<&Selected>,
+        to: Option<&Selected>,
+        (n, span): (usize, usize),
+    ) -> Result<()> {
+        let threads = (span / 16).clamp(32, THREADS);
+        let is_later = usize::from(from.is_some());
+        let kept = self.k.next_power_of_two();
+        let defines =
+            self.defines(threads, [("ITEMS", span / threads), ("KEPT", kept), ("LATER", is_later)]);
+        let parts = n.div_ceil(span);
+        let addresses = |it: Option<&Selected>| {
+            it.map_or([0, 0], |it| [it.keys.address(), it.places.address()])
+        };
+        let out = if to.is_none() { self.to.address } else { 0 };
+        let sizes = Parameters::default().long(self.outer).long(n).long(parts).int(self.k as i32);
+        let parameters = self
+            .from
+            .add_to(sizes.address(self.from.address))
+            .addresses(addresses(from))
+            .long(to.map_or(0, |it| it.n))
+            .addresses(addresses(to))
+            .addresses([out, self.places.unwrap_or(0)]);
+        let grid = self.grid(self.outer * parts, threads);
+        self.cx.run("select_first", SELECT, &defines, grid, &self.to.add_to(parameters))
     }
 }
