@@ -274,6 +274,14 @@ pub(crate) fn scan(cx: &CudaCx<'_>, name: &'static str, compute: &'static str) -
     let more = if is_linear { Some(cx.plain(1)?) } else { None };
     let (n, step) = (line.shape.numel(), line.strides.first().copied().unwrap_or(1));
     let out1 = cx.outputs.get(1);
+    let each = (16 / input.dtype().size()).min(8);
+    // A thread takes its elements together where lines lie in a row and are so many packs.
+    let second = more.as_ref().map_or(Ok(0), |it| it.address())?;
+    let outs = [cx.output(0)?, out1.map_or(Ok(0), |_| cx.output(1))?];
+    let packed = step == 1
+        && n % each == 0
+        && [input.address()?, second].iter().all(|it| it % 16 == 0)
+        && outs.iter().all(|it| it % 64 == 0);
     let defines = [
         ("T", Cow::Borrowed(type_of(cx.dtype(0)))),
         ("C", compute.into()),
@@ -281,6 +289,8 @@ pub(crate) fn scan(cx: &CudaCx<'_>, name: &'static str, compute: &'static str) -
         ("O1", type_of(out1.map_or(DType::I64, |it| it.dtype())).into()),
         ("PLACES", if out1.is_some() { "1" } else { "0" }.into()),
         ("LINEAR", if is_linear { "1" } else { "0" }.into()),
+        ("EACH", each.to_string().into()),
+        ("PACKED", if packed { "1" } else { "0" }.into()),
         ("FOLD", name.into()),
     ];
     let outer = kept.shape.numel();
@@ -288,10 +298,9 @@ pub(crate) fn scan(cx: &CudaCx<'_>, name: &'static str, compute: &'static str) -
         .long(outer)
         .long(n)
         .address(input.address()?)
-        .address(more.as_ref().map_or(Ok(0), |it| it.address())?)
+        .address(second)
         .dims(&Dims::of(cx.op.name, &kept)?)
         .long(step as usize)
-        .address(cx.output(0)?)
-        .address(out1.map_or(Ok(0), |_| cx.output(1))?);
+        .addresses(outs);
     cx.run("scan", SCAN, &defines, Grid::blocks(outer.min(1 << 20), 256), &parameters)
 }
