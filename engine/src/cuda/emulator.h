@@ -127,6 +127,16 @@ static T __shfl_up_sync(unsigned, T x, unsigned by) {
 template <class T>
 static T __shfl_sync(unsigned, T x, int from) { return ng_exchange(x, (unsigned)from % 32); }
 
+static inline unsigned __ballot_sync(unsigned, int is_set) {
+    const unsigned own = threadIdx.x, first = own / 32 * 32;
+    ng_slots[own] = is_set != 0;
+    __syncwarp();
+    unsigned res = 0;
+    for (unsigned lane = 0; lane < 32 && first + lane < blockDim.x; lane++) res |= (unsigned)ng_slots[first + lane] << lane;
+    __syncwarp();
+    return res;
+}
+
 struct ng_call {
     void (*run)(void *);
     void *with;

@@ -228,7 +228,7 @@ fn tempfile_in(folder: &std::path::Path) -> PathBuf {
 /// The kernels and what launches each.
 fn wrapped(source: &Source) -> String {
     let mut text = source.text.clone();
-    let fibers = ["__sync", "__shfl"].iter().any(|it| text.contains(it));
+    let fibers = ["__sync", "__shfl", "__ballot"].iter().any(|it| text.contains(it));
     for part in source.text.split("__global__ void ").skip(1) {
         let name: String =
             part.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect();

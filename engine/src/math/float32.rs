@@ -130,8 +130,10 @@ pub(crate) fn erf<F: Float32>(x: F) -> F {
     let r = r.mul_add(t, F::of(-0.634_846_7));
     let r = r.mul_add(t, F::of(-0.128_717_52));
     let r = r.mul_add(t, -t);
-    // Beyond 4 the result is 1; the polynomial would turn round far out.
-    let far = F::select(F::of(4.0).less(t), F::of(1.0), F::of(1.0) - exp(r));
+    // Beyond 4 the result is 1; the polynomial would turn round far out. Up to there the exponential is a normal number.
+    let (n, r, p) = exp_parts(r);
+    let e = p.mul_add(r * r, r) + F::of(1.0);
+    let far = F::select(F::of(4.0).less(t), F::of(1.0), F::of(1.0) - e * pow2::<F>(n));
     let r = polynomial(
         s,
         [
@@ -143,9 +145,9 @@ pub(crate) fn erf<F: Float32>(x: F) -> F {
             0.128_379_16,
         ],
     );
+    // NaN is not far.
     let near = r.mul_add(x, x);
-    let far = F::select(is_nan(x), x, far.copysign(x));
-    F::select(F::of(0.927_734_4).less(t), far, near)
+    F::select(F::of(0.927_734_4).less(t), far.copysign(x), near)
 }
 
 /// e^x to about 1e-11, for |x| up to 700.

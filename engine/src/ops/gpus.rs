@@ -32,7 +32,7 @@ fn on_gpu(case: &Case, inputs: &[Tensor]) -> Result<Outputs> {
 }
 
 /// Where the op on a GPU is not what it means.
-fn problem(case: &Case, dtype: DType, spread: Option<Spread>) -> Option<String> {
+pub(super) fn problem(case: &Case, dtype: DType, spread: Option<Spread>) -> Option<String> {
     let inputs = in_dtype(case, dtype);
     let wants = match oracle::results(case.op, &inputs, &case.attrs) {
         Ok(wants) => wants,

@@ -30,6 +30,9 @@ mod meanings;
 // Kernels of the emulated GPU switch stacks, which sanitizers do not follow.
 #[cfg(test)]
 #[cfg(not(sanitized))]
+mod gpu_sizes;
+#[cfg(test)]
+#[cfg(not(sanitized))]
 mod gpus;
 #[cfg(test)]
 mod odd_sizes;

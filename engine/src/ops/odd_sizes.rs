@@ -23,7 +23,7 @@ fn indices(draws: &mut Draws, shape: &[usize], size: usize, from_end: bool) -> T
     Tensor::from_vec(&(0..shape.numel()).map(one).collect::<Vec<i64>>(), shape).unwrap()
 }
 
-fn case(op: &str, inputs: Vec<Tensor>, attrs: Attrs) -> Case {
+pub(super) fn case(op: &str, inputs: Vec<Tensor>, attrs: Attrs) -> Case {
     let op = ops::find(op).unwrap();
     let needs = vec![false; inputs.len()];
     let inputs = inputs.into_iter().map(Some).collect();
@@ -31,7 +31,7 @@ fn case(op: &str, inputs: Vec<Tensor>, attrs: Attrs) -> Case {
 }
 
 /// The default attributes, and what `dim` is.
-fn along(op: &str, dim: i64) -> Attrs {
+pub(super) fn along(op: &str, dim: i64) -> Attrs {
     let row = ops::find(op).unwrap();
     let own = |(param, attr): (&crate::op::Param, Attr)| match param.kind {
         ParamKind::Ints | ParamKind::OptInts if param.name == "dim" => Attr::ints(&[dim]),

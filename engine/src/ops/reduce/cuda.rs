@@ -1,4 +1,4 @@
-//! Reductions on a GPU: one kernel, which folds lines of elements by what the row names.
+//! Reductions on a GPU: kernels that fold lines of elements by what the row names.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,10 @@ use crate::op::CudaCx;
 use crate::shape::resolve_dim;
 use crate::{DType, Layout, Result};
 
-const REDUCE: &str = concat!(include_str!("folds.cu"), include_str!("reduce.cu"));
+const REDUCE: &str =
+    concat!(include_str!("folds.cu"), include_str!("parts.cu"), include_str!("reduce.cu"));
+const COLUMNS: &str =
+    concat!(include_str!("folds.cu"), include_str!("parts.cu"), include_str!("columns.cu"));
 
 /// A fold of `folds.cu`.
 pub(crate) struct Fold {
@@ -74,85 +77,151 @@ pub(crate) fn fold_over(cx: &CudaCx<'_>, dims: &[usize], fold: &Fold) -> Result<
         return Ok(());
     }
     let (kept, line) = (Dims::of(cx.op.name, &kept)?, Dims::of(cx.op.name, &line)?);
-    let columns = columns(&kept, &line);
-    // Threads along a line: a warp where lines are short and many.
-    let width = match (columns, n) {
-        (32, _) => 8,
-        (_, ..=4096) if outer >= 1024 => 32,
-        _ => 256,
-    };
-    let out1 = cx.outputs.get(1);
-    let places = out1.map_or(Ok(0), |_| cx.output(1))?;
-    let defines = [
-        ("T", Cow::Borrowed(type_of(cx.dtype(0)))),
-        ("C", fold.compute.into()),
-        ("O0", type_of(cx.outputs[0].dtype()).into()),
-        ("O1", type_of(out1.map_or(DType::I64, |it| it.dtype())).into()),
-        ("PLACES", if out1.is_some() { "1" } else { "0" }.into()),
-        ("FOLD", fold.name.into()),
-        ("COLUMNS", if columns == 32 { "32" } else { "1" }.into()),
-        (
-            "WIDTH",
-            [(8, "8"), (32, "32"), (256, "256")]
-                .iter()
-                .find(|it| it.0 == width)
-                .map_or("256", |it| it.1)
-                .into(),
-        ),
-        ("EVEN", if line.sizes.len() == 1 { "1" } else { "0" }.into()),
-        ("PACK", pack_of(cx, &kept, &line, columns)?.into()),
-    ];
-    let n_blocks = outer.div_ceil(256 / width).min(1 << 20);
-    let parts = n_parts(cx, n_blocks, n / width);
-    let scratch = (parts > 1).then(|| cx.scratch(parts * outer * fold.size)).transpose()?;
-    let scratch_at: Address = scratch.as_ref().map_or(0, |it| it.address());
-    let grid = Grid { blocks: [n_blocks as u32, parts as u32, 1], threads: 256 };
-    let (input, out0) = (if n == 0 { 0 } else { cx.input(0)? }, cx.output(0)?);
-    let parameters = Parameters::default()
-        .long(outer)
-        .long(n)
-        .address(input)
-        .dims(&kept)
-        .dims(&line)
-        .addresses([out0, places])
-        .double(fold.number)
-        .address(scratch_at);
-    cx.run("reduce", REDUCE, &defines, grid, &parameters)?;
-    if parts > 1 {
+    let folding = Folding { cx, fold, outer, n, kept, line };
+    match (columns(&folding.kept, &folding.line), folding.pack_of_columns()?) {
+        (1, _) => folding.rows(1, folding.pack_of_rows()?),
+        (_, Some(pack)) => folding.columns(pack),
+        (columns, None) => folding.rows(columns, 1),
+    }
+}
+
+/// Lines of operand 0 that are folded.
+struct Folding<'a> {
+    cx: &'a CudaCx<'a>,
+    fold: &'a Fold,
+    outer: usize,
+    /// Elements of a line.
+    n: usize,
+    kept: Dims,
+    line: Dims,
+}
+
+impl Folding<'_> {
+    /// A block has one line or several, whose elements its threads share.
+    fn rows(&self, columns: u32, pack: usize) -> Result<()> {
+        // Threads along a line: a warp where lines are short and many.
+        let width = match (columns, self.n) {
+            (32, _) => 8,
+            (_, ..=4096) if self.outer >= 1024 => 32,
+            _ => 256,
+        };
+        let n_blocks = self.outer.div_ceil(256 / width).min(1 << 20);
+        let defines = self.defines(columns as usize, pack, width)?;
+        self.run("reduce", REDUCE, &defines, [n_blocks, self.n_parts(n_blocks, width)])
+    }
+
+    /// A thread has `pack` lines that lie side by side.
+    fn columns(&self, pack: usize) -> Result<()> {
+        let columns = (self.outer / pack).next_power_of_two().min(32);
+        let n_blocks = self.outer.div_ceil(columns * pack).min(1 << 20);
+        let defines = self.defines(columns, pack, 256 / columns)?;
+        let parts = self.n_parts(n_blocks, 256 / columns);
+        self.run("reduce_columns", COLUMNS, &defines, [n_blocks, parts])
+    }
+
+    /// What the templates are compiled with, for threads side by side, elements of a pack, and threads along a line.
+    fn defines(&self, columns: usize, pack: usize, width: usize) -> Result<Names> {
+        let (cx, out1) = (self.cx, self.cx.outputs.get(1));
+        let number = |it: usize| Cow::Owned(it.to_string());
+        Ok([
+            ("T", Cow::Borrowed(type_of(cx.dtype(0)))),
+            ("C", self.fold.compute.into()),
+            ("O0", type_of(cx.outputs[0].dtype()).into()),
+            ("O1", type_of(out1.map_or(DType::I64, |it| it.dtype())).into()),
+            ("PLACES", if out1.is_some() { "1" } else { "0" }.into()),
+            ("FOLD", self.fold.name.into()),
+            ("COLUMNS", number(columns)),
+            ("WIDTH", number(width)),
+            ("EVEN", if self.line.sizes.len() == 1 { "1" } else { "0" }.into()),
+            ("PACK", number(pack)),
+        ])
+    }
+
+    /// Launches a kernel of a grid of blocks and parts, and what folds the parts.
+    fn run(
+        &self,
+        name: &'static str,
+        template: &'static str,
+        defines: &Names,
+        [blocks, parts]: [usize; 2],
+    ) -> Result<()> {
+        let (cx, outer) = (self.cx, self.outer);
+        let places = cx.outputs.get(1).map_or(Ok(0), |_| cx.output(1))?;
+        let scratch =
+            (parts > 1).then(|| cx.scratch(parts * outer * self.fold.size)).transpose()?;
+        let scratch_at: Address = scratch.as_ref().map_or(0, |it| it.address());
+        let grid = Grid { blocks: [blocks as u32, parts as u32, 1], threads: 256 };
+        let (input, out0) = (if self.n == 0 { 0 } else { cx.input(0)? }, cx.output(0)?);
         let parameters = Parameters::default()
             .long(outer)
-            .long(n)
+            .long(self.n)
+            .address(input)
+            .dims(&self.kept)
+            .dims(&self.line)
+            .addresses([out0, places])
+            .double(self.fold.number)
+            .address(scratch_at);
+        cx.run(name, template, defines, grid, &parameters)?;
+        if parts == 1 {
+            return Ok(());
+        }
+        // Threads of a block for each line.
+        let width = parts.next_power_of_two().min(match outer {
+            ..64 => 256,
+            64..65_536 => 32,
+            _ => 8,
+        });
+        let parameters = Parameters::default()
+            .long(outer)
+            .long(self.n)
             .long(parts)
+            .int(width as i32)
             .addresses([scratch_at, out0, places])
-            .double(fold.number);
-        cx.run("reduce_rest", REDUCE, &defines, Grid::each(outer), &parameters)?;
+            .double(self.fold.number);
+        let blocks = outer.div_ceil(256 / width).min(1 << 20);
+        cx.run("reduce_rest", template, defines, Grid::blocks(blocks, 256), &parameters)
     }
-    Ok(())
+
+    /// Elements that a thread loads at once: 16 bytes of them where all lines lie in a row and begin at multiples of that.
+    fn pack_of_rows(&self) -> Result<usize> {
+        let in_a_row =
+            matches!((&self.line.sizes[..], &self.line.strides[..]), ([n], [1]) if *n >= 64);
+        let size = self.cx.dtype(0).size();
+        let is_packed =
+            in_a_row && self.outer * self.n > 0 && self.is_aligned(&self.kept.strides, 16)?;
+        Ok(if is_packed { (16 / size).max(1) } else { 1 })
+    }
+
+    /// Lines that a thread has side by side: 16 bytes of an element of each, or 8 elements, where all of these begin at multiples of that.
+    fn pack_of_columns(&self) -> Result<Option<usize>> {
+        let (Some((1, kept)), Some(beside)) =
+            (self.kept.strides.split_last(), self.kept.sizes.last())
+        else {
+            return Ok(None);
+        };
+        let size = self.cx.dtype(0).size();
+        let pack = (16 / size).min(8);
+        let fits = pack > 1 && self.n > 0 && *beside % pack as i64 == 0;
+        let steps: SmallVec<[i64; 6]> = kept.iter().chain(&self.line.strides).copied().collect();
+        Ok((fits && self.is_aligned(&steps, pack * size)?).then_some(pack))
+    }
+
+    /// Whether operand 0 and all that is so many elements further begin at multiples of so many bytes.
+    fn is_aligned(&self, steps: &[i64], bytes: usize) -> Result<bool> {
+        let size = self.cx.dtype(0).size() as u64;
+        let steps = steps.iter().map(|it| it.unsigned_abs() * size);
+        Ok(steps.chain([self.cx.input(0)?]).all(|it| it % bytes as u64 == 0))
+    }
+
+    /// Into how many parts lines are cut, so that few long lines keep the whole device busy; `width` threads go along a line.
+    fn n_parts(&self, n_blocks: usize, width: usize) -> usize {
+        let wanted = self.cx.gpu.properties().multiprocessors as usize * 4;
+        let steps = self.n / width;
+        wanted.div_ceil(n_blocks).min(steps / 8).clamp(1, 1024)
+    }
 }
 
-/// Elements that a thread loads at once: 16 bytes of them where all lines lie in a row and begin at multiples of that.
-fn pack_of(cx: &CudaCx<'_>, kept: &Dims, line: &Dims, columns: u32) -> Result<&'static str> {
-    let size = cx.dtype(0).size();
-    let in_a_row = matches!((&line.sizes[..], &line.strides[..]), ([n], [1]) if *n >= 64);
-    if columns > 1 || !in_a_row || cx.inputs[0].numel() == 0 {
-        return Ok("1");
-    }
-    let steps = kept.strides.iter().map(|it| it.unsigned_abs() * size as u64);
-    let aligned = steps.chain([cx.input(0)?]).all(|it| it % 16 == 0);
-    Ok(match (aligned, size) {
-        (true, 1) => "16",
-        (true, 2) => "8",
-        (true, 4) => "4",
-        (true, 8) => "2",
-        _ => "1",
-    })
-}
-
-/// Into how many parts lines are cut, so that few long lines keep the whole device busy. `steps` are those of a thread along a line.
-fn n_parts(cx: &CudaCx<'_>, n_blocks: usize, steps: usize) -> usize {
-    let wanted = cx.gpu.properties().multiprocessors as usize * 4;
-    wanted.div_ceil(n_blocks).min(steps / 4).clamp(1, 256)
-}
+type Names = [(&'static str, Cow<'static, str>); 10];
 
 /// The type in which sums of a dtype are added up.
 pub(crate) fn accumulated(to: DType) -> &'static str {
@@ -205,6 +274,14 @@ pub(crate) fn scan(cx: &CudaCx<'_>, name: &'static str, compute: &'static str) -
     let more = if is_linear { Some(cx.plain(1)?) } else { None };
     let (n, step) = (line.shape.numel(), line.strides.first().copied().unwrap_or(1));
     let out1 = cx.outputs.get(1);
+    let each = (16 / input.dtype().size()).min(8);
+    // A thread takes its elements together where lines lie in a row and are so many packs.
+    let second = more.as_ref().map_or(Ok(0), |it| it.address())?;
+    let outs = [cx.output(0)?, out1.map_or(Ok(0), |_| cx.output(1))?];
+    let packed = step == 1
+        && n % each == 0
+        && [input.address()?, second].iter().all(|it| it % 16 == 0)
+        && outs.iter().all(|it| it % 64 == 0);
     let defines = [
         ("T", Cow::Borrowed(type_of(cx.dtype(0)))),
         ("C", compute.into()),
@@ -212,6 +289,8 @@ pub(crate) fn scan(cx: &CudaCx<'_>, name: &'static str, compute: &'static str) -
         ("O1", type_of(out1.map_or(DType::I64, |it| it.dtype())).into()),
         ("PLACES", if out1.is_some() { "1" } else { "0" }.into()),
         ("LINEAR", if is_linear { "1" } else { "0" }.into()),
+        ("EACH", each.to_string().into()),
+        ("PACKED", if packed { "1" } else { "0" }.into()),
         ("FOLD", name.into()),
     ];
     let outer = kept.shape.numel();
@@ -219,10 +298,9 @@ pub(crate) fn scan(cx: &CudaCx<'_>, name: &'static str, compute: &'static str) -
         .long(outer)
         .long(n)
         .address(input.address()?)
-        .address(more.as_ref().map_or(Ok(0), |it| it.address())?)
+        .address(second)
         .dims(&Dims::of(cx.op.name, &kept)?)
         .long(step as usize)
-        .address(cx.output(0)?)
-        .address(out1.map_or(Ok(0), |_| cx.output(1))?);
+        .addresses(outs);
     cx.run("scan", SCAN, &defines, Grid::blocks(outer.min(1 << 20), 256), &parameters)
 }

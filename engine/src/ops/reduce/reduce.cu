@@ -6,16 +6,6 @@
 #define ROWS WIDTH
 #define LINES (256 / WIDTH)
 
-typedef FOLD::Total ng_total;
-
-__device__ inline ng_i64 ng_along(const ng_dims &line, ng_i64 at) {
-#if EVEN
-    return at * line.strides[0];
-#else
-    return ng_offset(line, at);
-#endif
-}
-
 extern "C" __global__ void reduce(ng_i64 outer, ng_i64 n, const T *in, const ng_dims kept, const ng_dims line, O0 *out0,
                                   O1 *out1, double number, ng_total *parts) {
     __shared__ ng_total shared[256];
@@ -74,15 +64,5 @@ extern "C" __global__ void reduce(ng_i64 outer, ng_i64 n, const T *in, const ng_
             else parts[blockIdx.y * outer + at] = shared[threadIdx.x];
         }
         __syncthreads();
-    }
-}
-
-// Folds what the blocks of a line have left.
-extern "C" __global__ void reduce_rest(ng_i64 outer, ng_i64 n, ng_i64 n_parts, const ng_total *parts, O0 *out0, O1 *out1,
-                                       double number) {
-    NG_EACH(at, outer) {
-        ng_total total = parts[at];
-        for (ng_i64 part = 1; part < n_parts; part++) total = FOLD::both(total, parts[part * outer + at]);
-        FOLD::finish(total, n, number, out0 + at, out1 + at);
     }
 }

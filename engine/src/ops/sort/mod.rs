@@ -15,6 +15,7 @@ use crate::{Error, Result, Tensor, functional, with_dtype, with_size};
 pub mod argsort;
 pub mod bincount;
 mod cuda;
+mod cuda_lines;
 pub mod histc;
 pub mod median;
 pub mod middle;

@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::Any,
     infer,
     body: Body::Kernels(&[Kernel::new("sort.merge", run)
-        .on_cuda(|cx| super::cuda::sort_lines(cx, cx.int(0), None, cx.flag(1)))]),
+        .on_cuda(|cx| super::cuda::sort_lines(cx, cx.int(0), cx.flag(1)))]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

@@ -24,9 +24,8 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("topk.select", run).on_cuda(|cx| {
-        super::cuda::sort_lines(cx, cx.int(1), Some(cx.int(0) as usize), cx.flag(2))
-    })]),
+    body: Body::Kernels(&[Kernel::new("topk.select", run)
+        .on_cuda(|cx| super::cuda::first_of_lines(cx, cx.int(1), cx.flag(2)))]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

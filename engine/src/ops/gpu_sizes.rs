@@ -1,0 +1,181 @@
+//! Sizes at which kernels of a GPU go another way: lines that several blocks sort, select or fold, and lines that many share one for.
+//! Each against what the row means.
+
+use smallvec::smallvec;
+
+use super::gpus::problem;
+use super::odd_sizes::{along, case};
+use super::tests::{Case, report};
+use super::walk::Spread;
+use crate::test_draws::Draws;
+use crate::{Attr, Attrs, DType, Shape, Tensor};
+
+/// Few different numbers, so that many are equal, with those that no order of numbers has.
+const FEW: &[f64] =
+    &[f64::NAN, f64::INFINITY, -f64::INFINITY, 0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.5, 100.0];
+
+fn few(draws: &mut Draws, shape: &[usize]) -> Tensor {
+    drawn(shape, |_| draws.one_of(FEW))
+}
+
+fn many(draws: &mut Draws, shape: &[usize]) -> Tensor {
+    drawn(shape, |_| draws.below(1 << 20) as f64 / f64::from(1 << 10) - 512.0)
+}
+
+fn small(draws: &mut Draws, shape: &[usize]) -> Tensor {
+    drawn(shape, |_| draws.below(2001) as f64 / 1000.0 - 1.0)
+}
+
+fn drawn(shape: &[usize], one: impl FnMut(usize) -> f64) -> Tensor {
+    let shape = Shape::new(shape);
+    Tensor::from_vec(&(0..shape.numel()).map(one).collect::<Vec<f64>>(), shape).unwrap()
+}
+
+fn hold(cases: &[Case], dtypes: &[DType], spread: Option<Spread>) {
+    let each = |case| dtypes.iter().filter_map(move |&it| problem(case, it, spread));
+    report(cases.iter().flat_map(each).collect());
+}
+
+fn sorts(x: &Tensor, dim: i64) -> [Case; 2] {
+    let attrs = |descending| smallvec![Attr::Int(dim), Attr::Bool(descending), Attr::Bool(true)];
+    [false, true].map(|it| case("sort", vec![x.clone()], attrs(it)))
+}
+
+#[test]
+fn a_line_of_many_blocks_is_sorted() {
+    let mut draws = Draws(1);
+    let n = (1 << 16) + 1;
+    hold(&sorts(&few(&mut draws, &[n]), 0)[1..], &[DType::F32], None);
+    hold(&sorts(&many(&mut draws, &[n]), 0)[..1], &[DType::F32], None);
+}
+
+#[test]
+fn lines_of_several_blocks_are_sorted() {
+    let mut draws = Draws(2);
+    let lines = [few(&mut draws, &[2, 8193]), many(&mut draws, &[2, 4097])];
+    let cases: Vec<Case> = lines.iter().flat_map(|it| sorts(it, 1)).collect();
+    hold(&cases, &[DType::F32, DType::BF16, DType::F16], None);
+    hold(&sorts(&many(&mut draws, &[2, 4097]), 1), &[DType::F64, DType::I64, DType::U8], None);
+    hold(&sorts(&few(&mut draws, &[4097, 2]), 0), &[DType::F32], None);
+    hold(&sorts(&few(&mut draws, &[4097, 2]), 0)[1..], &[DType::F32], Some(Spread::Turned));
+}
+
+#[test]
+fn lines_of_a_block_are_sorted() {
+    let mut draws = Draws(3);
+    let shapes = [[3, 513], [2, 1500], [1, 2048]];
+    let lines = shapes.map(|it| few(&mut draws, &it));
+    let cases: Vec<Case> = lines.iter().flat_map(|it| sorts(it, 1)).collect();
+    hold(&cases, &[DType::F32, DType::F64, DType::BF16], None);
+    let cases = sorts(&many(&mut draws, &[4096, 1]), 0);
+    hold(&cases, &[DType::F32, DType::I32, DType::I16, DType::I8, DType::Bool], None);
+    hold(&sorts(&few(&mut draws, &[600, 3]), 0), &[DType::F32], Some(Spread::Stepped));
+}
+
+#[test]
+fn short_lines_share_a_block() {
+    let mut draws = Draws(4);
+    let shapes = [[300, 7], [5, 512], [9, 100], [2000, 1]];
+    let lines = shapes.map(|it| few(&mut draws, &it));
+    let cases: Vec<Case> = lines.iter().flat_map(|it| sorts(it, 1)).collect();
+    hold(&cases, &[DType::F32, DType::F16, DType::F64], None);
+    hold(&sorts(&many(&mut draws, &[33, 40]), 0), &[DType::I64, DType::U8], None);
+}
+
+/// The first `k` of lines, the largest and the smallest.
+fn firsts(x: &Tensor, k: usize, dim: i64) -> [Case; 2] {
+    let attrs = |largest| -> Attrs {
+        smallvec![Attr::Int(k as i64), Attr::Int(dim), Attr::Bool(largest), Attr::Bool(true)]
+    };
+    [false, true].map(|it| case("topk", vec![x.clone()], attrs(it)))
+}
+
+#[test]
+fn the_first_of_lines_are_selected() {
+    let mut draws = Draws(5);
+    let mut cases = Vec::new();
+    for (k, shape) in [(8, [3, 1024]), (1, [2, 65]), (300, [2, 300]), (5, [40, 100])] {
+        cases.extend(firsts(&few(&mut draws, &shape), k, 1));
+        cases.extend(firsts(&many(&mut draws, &shape), k, 1));
+    }
+    hold(&cases, &[DType::F32, DType::BF16], None);
+    let few = firsts(&few(&mut draws, &[1024, 2]), 9, 0);
+    hold(&few, &[DType::F32, DType::F64], Some(Spread::Turned));
+    hold(&firsts(&many(&mut draws, &[2, 2000]), 17, 1), &[DType::I64, DType::U8, DType::F64], None);
+}
+
+#[test]
+fn the_first_of_long_lines_are_those_of_their_parts() {
+    let mut draws = Draws(6);
+    let n = (1 << 16) + 1;
+    let mut cases = Vec::new();
+    cases.extend(firsts(&few(&mut draws, &[n]), 10, 0));
+    cases.extend(firsts(&many(&mut draws, &[n]), 700, 0));
+    cases.extend(firsts(&drawn(&[2, 9000], |_| 3.0), 4, 1));
+    hold(&cases, &[DType::F32], None);
+    hold(&firsts(&many(&mut draws, &[2, 4100]), 1024, 1), &[DType::F64], None);
+}
+
+#[test]
+fn many_of_a_line_are_sorted() {
+    let mut draws = Draws(7);
+    hold(&firsts(&few(&mut draws, &[2, 3000]), 1025, 1), &[DType::F32], None);
+    hold(&firsts(&few(&mut draws, &[5000]), 5000, 0)[..1], &[DType::F32], None);
+    hold(&firsts(&few(&mut draws, &[2, 5000]), 2000, 1)[..1], &[DType::F32], None);
+}
+
+fn folds(ops: &[&str], x: &Tensor, dim: i64) -> Vec<Case> {
+    ops.iter().map(|it| case(it, vec![x.clone()], along(it, dim))).collect()
+}
+
+const FOLDS: &[&str] =
+    &["sum", "mean", "amax", "max", "argmin", "std", "logsumexp", "prod", "any", "norm"];
+
+#[test]
+fn columns_are_folded_side_by_side() {
+    let mut draws = Draws(8);
+    let wide = small(&mut draws, &[300, 64]);
+    hold(&folds(FOLDS, &wide, 0), &[DType::F32, DType::BF16], None);
+    let long = small(&mut draws, &[1030, 264]);
+    hold(&folds(&["sum", "max"], &long, 0), &[DType::F32, DType::F16, DType::F64], None);
+    hold(&folds(&["sum", "mean"], &long, 0), &[DType::U8, DType::I64], None);
+    // Columns that are no packs, and those of a view that begins between two.
+    hold(&folds(&["sum", "amax"], &small(&mut draws, &[700, 10]), 0), &[DType::F32], None);
+    hold(&folds(&["sum", "amax"], &wide, 0), &[DType::F32], Some(Spread::Stepped));
+    hold(&folds(&["sum", "max"], &few(&mut draws, &[3, 200, 16]), 1), &[DType::F32], None);
+}
+
+#[test]
+fn columns_over_two_dimensions_are_folded() {
+    let x = small(&mut Draws(9), &[30, 3, 20, 16]);
+    let over = |dims: &[i64]| {
+        let mut attrs = along("sum", 0);
+        attrs[0] = Attr::ints(dims);
+        case("sum", vec![x.clone()], attrs)
+    };
+    hold(&[over(&[0, 2]), over(&[0, 1, 2]), over(&[0, 1])], &[DType::F32, DType::BF16], None);
+}
+
+#[test]
+fn parts_of_a_line_are_folded() {
+    let mut draws = Draws(10);
+    let line = small(&mut draws, &[100_003]);
+    hold(&folds(&["sum", "max", "std", "logsumexp"], &line, 0), &[DType::F32], None);
+    hold(&folds(&["sum", "argmax"], &few(&mut draws, &[3, 20_000]), 1), &[DType::F32], None);
+}
+
+#[test]
+fn lines_are_folded_up_to_each_element() {
+    let mut draws = Draws(11);
+    let ops = ["cumsum", "cummax", "cummin", "logcumsumexp"];
+    for shape in [[2, 4104], [3, 1031], [70, 24]] {
+        let x = small(&mut draws, &shape);
+        hold(&folds(&ops, &x, 1), &[DType::F32, DType::F64], None);
+        hold(&folds(&["cumsum", "cummax"], &x, 1), &[DType::BF16, DType::U8, DType::I64], None);
+        // Products that no rounding changes.
+        let powers = drawn(&shape, |at| [1.0, -1.0, 2.0, 0.5][(at % 2) * (1 + draws.below(3))]);
+        hold(&folds(&["cumprod"], &powers, 1), &[DType::F32, DType::F64], None);
+    }
+    hold(&folds(&["cummax", "cummin"], &few(&mut draws, &[2, 2056]), 1), &[DType::F32], None);
+    hold(&folds(&ops, &small(&mut draws, &[1100, 3]), 0), &[DType::F32], None);
+}
