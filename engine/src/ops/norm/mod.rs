@@ -20,6 +20,8 @@ pub mod dropout;
 pub mod group_norm;
 pub mod layer_norm;
 pub mod log_softmax;
+pub mod native_layer_norm;
+pub mod native_layer_norm_backward;
 pub mod normalize;
 pub mod softmax;
 pub mod standardize;
@@ -32,6 +34,8 @@ pub static ALL: &[&OpDef] = &[
     &group_norm::OP,
     &layer_norm::OP,
     &log_softmax::OP,
+    &native_layer_norm::OP,
+    &native_layer_norm_backward::OP,
     &normalize::OP,
     &softmax::OP,
     &standardize::OP,

@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     body: Body::Kernels(&[Kernel::new("softmax.rows", |cx| super::run_softmax(cx, Form::Plain))
         .finishing()
         .with_prologue(super::softmax_prologue)
-        .on_cuda(|cx| super::cuda::softmax(cx, "ng_softmax"))]),
+        .on_cuda(|cx| super::cuda::softmax(cx, super::cuda::Form::Softmax))]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,
