@@ -434,5 +434,14 @@ case("native_layer_norm_backward", layer_norm_back((6,), 1), [SLOPES, ROWS, GAIN
 case("native_layer_norm_backward", layer_norm_back((3, 4), 3), [rand(2, 3, 4), X], [(3, 4), 0.01, True])
 case("native_layer_norm_backward", layer_norm_back((4,), 1), [rand(2, 3, 4), X], [(4,), 0.01, False])
 
+
+def softmax_back(dim):
+    return lambda dy, y: y * (dy - (dy * y).sum(dim, True))
+
+
+case("softmax_backward", lambda dy, y: torch.ops.aten._softmax_backward_data(dy, y, 2, torch.float64), [rand(2, 3, 4), X.softmax(2)], [2], grad=False)
+for dim in (0, 1, -1):
+    case("softmax_backward", softmax_back(dim), [rand(2, 3, 4), X.softmax(dim)], [dim])
+
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::native_layer_norm::row_of;
+use crate::cpu::strided;
 use crate::cuda::Block;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::{Dims, Parameters};
@@ -18,6 +19,9 @@ const LAYER_NORM: &str = concat!(include_str!("together.cu"), include_str!("laye
 
 /// Elements of a line that its threads can hold.
 const MOST_HELD: usize = 8192;
+
+const SOFTMAX_BACKWARD: &str =
+    concat!(include_str!("together.cu"), include_str!("softmax_backward.cu"));
 
 const LINES: &str = concat!(include_str!("../reduce/folds.cu"), include_str!("lines.cu"));
 
@@ -56,6 +60,30 @@ pub(super) fn softmax(cx: &CudaCx<'_>, form: Form) -> Result<()> {
     let dim = super::default_dim(cx.op.name, cx.attrs, cx.shape(0).rank())?;
     let dims: &[usize] = if cx.shape(0).rank() == 0 { &[] } else { &[dim] };
     map_lines(cx, dims, form, 0.0)
+}
+
+/// The gradient of softmax.
+pub(super) fn softmax_backward(cx: &CudaCx<'_>) -> Result<()> {
+    let dim = super::default_dim(cx.op.name, cx.attrs, cx.shape(0).rank())?;
+    let ((outer, n, inner), dtype) = (strided::around(cx.shape(0), dim), cx.dtype(0));
+    let (dy, y) = (cx.plain(0)?, cx.plain(1)?);
+    if cx.outputs[0].numel() == 0 {
+        return Ok(());
+    }
+    let at = [dy.address()?, y.address()?, cx.output(0)?];
+    let hold = Hold::of(n, if n <= 1024 { 32 } else { 256 }, |pack| {
+        let bytes = dtype.size() * pack;
+        bytes <= 16 && at.iter().all(|it| it.is_multiple_of(bytes as u64))
+    });
+    let own = [("T", Cow::Borrowed(type_of(dtype))), ("C", computed(dtype).into())];
+    let defines = [&own[..], &hold.defines()].concat();
+    let sizes = Parameters::default().long(outer * inner).long(n);
+    if inner > 1 {
+        let (grid, parameters) = (Grid::each(outer * inner), sizes.long(inner).addresses(at));
+        return cx.run("softmax_backward_columns", SOFTMAX_BACKWARD, &defines, grid, &parameters);
+    }
+    let grid = hold.grid(outer, 1 << 20);
+    cx.run("softmax_backward", SOFTMAX_BACKWARD, &defines, grid, &sizes.addresses(at))
 }
 
 /// The input less its mean, divided by its deviation, with both.

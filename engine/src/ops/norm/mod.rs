@@ -24,6 +24,7 @@ pub mod native_layer_norm;
 pub mod native_layer_norm_backward;
 pub mod normalize;
 pub mod softmax;
+pub mod softmax_backward;
 pub mod standardize;
 
 /// The rows of this family.
@@ -38,6 +39,7 @@ pub static ALL: &[&OpDef] = &[
     &native_layer_norm_backward::OP,
     &normalize::OP,
     &softmax::OP,
+    &softmax_backward::OP,
     &standardize::OP,
 ];
 
