@@ -45,7 +45,7 @@ pub static OP: OpDef = OpDef {
     examples: &[
         (
             "native_layer_norm_backward(tensor([1.0, 0.0, 0.0]), tensor([0.0, 1.0, 2.0]), normalized_shape=(3,), eps=0.0)",
-            "(tensor([ 0.2041, -0.4082,  0.2041]),)",
+            "tensor([ 0.2041, -0.4082,  0.2041])",
         ),
         (
             "native_layer_norm_backward(tensor([[1.0, 3.0]]), tensor([[1.0, 3.0]]), tensor([2.0, 2.0]), normalized_shape=(2,), eps=0.0, parameters=True)[1:]",
