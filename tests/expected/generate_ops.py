@@ -412,5 +412,36 @@ case("conv_transpose2d", lambda x, w, _: F.conv_transpose2d(x, w, None, 2, 1), [
 case("cat", lambda *x: torch.cat(x), [rand(0), rand(0)], [0])
 case("take_along_dim", lambda x, i: torch.take_along_dim(x, i, 1), [M, torch.tensor([[-1], [0], [-4]])], [1])
 
+# Layer norm and its gradient, which is differentiated, too.
+ROWS, SLOPES, GAINS, SHIFTS = rand(5, 6), rand(5, 6), rand(6), rand(6)
+case("layer_norm", lambda x, w, b: F.layer_norm(x, (6,), w, b), [ROWS, None, SHIFTS], [(6,), 1e-5])
+case("native_layer_norm", lambda x, w, b: F.layer_norm(x, (6,), w, b), [ROWS, GAINS, SHIFTS], [(6,), 1e-5])
+case("native_layer_norm", lambda x, w: F.layer_norm(x, (3, 4), w), [X, rand(3, 4)], [(3, 4), 1e-5])
+case("native_layer_norm", lambda x: F.layer_norm(x, (4,), eps=0.1), [X], [(4,), 0.1])
+
+
+def layer_norm_back(shape, count):
+    def run(dy, x, w=None):
+        weight = torch.ones(shape, dtype=torch.float64, requires_grad=True) if w is None else w
+        bias = torch.zeros(shape, dtype=torch.float64, requires_grad=True)
+        y = F.layer_norm(x, shape, weight, bias, 0.01)
+        return torch.autograd.grad(y, [x, weight, bias][:count], dy, create_graph=True)
+    return run
+
+
+case("native_layer_norm_backward", layer_norm_back((6,), 3), [SLOPES, ROWS, GAINS], [(6,), 0.01, True])
+case("native_layer_norm_backward", layer_norm_back((6,), 1), [SLOPES, ROWS, GAINS], [(6,), 0.01, False])
+case("native_layer_norm_backward", layer_norm_back((3, 4), 3), [rand(2, 3, 4), X], [(3, 4), 0.01, True])
+case("native_layer_norm_backward", layer_norm_back((4,), 1), [rand(2, 3, 4), X], [(4,), 0.01, False])
+
+
+def softmax_back(dim):
+    return lambda dy, y: y * (dy - (dy * y).sum(dim, True))
+
+
+case("softmax_backward", lambda dy, y: torch.ops.aten._softmax_backward_data(dy, y, 2, torch.float64), [rand(2, 3, 4), X.softmax(2)], [2], grad=False)
+for dim in (0, 1, -1):
+    case("softmax_backward", softmax_back(dim), [rand(2, 3, 4), X.softmax(dim)], [dim])
+
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

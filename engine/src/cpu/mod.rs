@@ -19,6 +19,7 @@ pub mod interrupt;
 pub mod kept;
 pub mod lane;
 pub mod large;
+pub mod layer_norm;
 pub(crate) mod local;
 pub mod machine_memory;
 pub mod max_pool;

@@ -135,7 +135,7 @@ impl Kept {
 }
 
 /// The sum of `x - centre`, or of its square.
-fn sum<T: Float>(x: &[T], centre: f64, square: bool) -> f64 {
+pub(super) fn sum<T: Float>(x: &[T], centre: f64, square: bool) -> f64 {
     if x.len() <= PIECE {
         return wide::run(Sum { x, centre, square });
     }

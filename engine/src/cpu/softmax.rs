@@ -48,6 +48,73 @@ pub fn softmax<T: Float>(
     });
 }
 
+/// The gradient of softmax, `y * (dy - sum(dy * y))` along the middle axis, into `dx`.
+pub fn backward<T: Float>([dy, y]: [&[T]; 2], (n, inner): (usize, usize), dx: &mut [T]) {
+    let block = n * inner;
+    assert!(dy.len() == dx.len() && y.len() == dx.len(), "gradients of all elements");
+    if block == 0 {
+        return;
+    }
+    let out = Shared(dx.as_mut_ptr());
+    pool::for_each_range(y.len() / block, block, &|range| {
+        let range = range.start * block..range.end * block;
+        // SAFETY: each range is given once, and `dx` is as long as `y`.
+        let out = unsafe { out.part(range.clone()) };
+        wide::run(Slopes { dy: &dy[range.clone()], y: &y[range], n, inner, out });
+    });
+}
+
+/// The gradients of some blocks.
+struct Slopes<'a, T> {
+    dy: &'a [T],
+    y: &'a [T],
+    n: usize,
+    inner: usize,
+    out: &'a mut [T],
+}
+
+impl<T: Float> wide::Loop for Slopes<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let block = self.n * self.inner;
+        let blocks = self.dy.chunks_exact(block).zip(self.y.chunks_exact(block));
+        let mut sums = vec![T::ZERO; self.inner];
+        for ((dy, y), out) in blocks.zip(self.out.chunks_exact_mut(block)) {
+            if self.inner == 1 {
+                let sum = product(dy, y);
+                let all = out.iter_mut().zip(dy.iter().zip(y));
+                all.for_each(|(slot, (&dy, &y))| *slot = y * (dy - sum));
+                continue;
+            }
+            sums.fill(T::ZERO);
+            let lines = || dy.chunks_exact(self.inner).zip(y.chunks_exact(self.inner));
+            for (dy, y) in lines() {
+                let all = sums.iter_mut().zip(dy.iter().zip(y));
+                all.for_each(|(sum, (&dy, &y))| *sum += dy * y);
+            }
+            for ((dy, y), out) in lines().zip(out.chunks_exact_mut(self.inner)) {
+                let all = out.iter_mut().zip(&sums).zip(dy.iter().zip(y));
+                all.for_each(|((slot, &sum), (&dy, &y))| *slot = y * (dy - sum));
+            }
+        }
+    }
+}
+
+/// The sum of products of two rows.
+#[inline(always)]
+fn product<T: Float>(a: &[T], b: &[T]) -> T {
+    let (a_chunks, a_rest) = a.as_chunks::<LANES>();
+    let (b_chunks, b_rest) = b.as_chunks::<LANES>();
+    let mut sums = [T::ZERO; LANES];
+    for (a, b) in a_chunks.iter().zip(b_chunks) {
+        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (&a, &b))| *sum += a * b);
+    }
+    sums.iter_mut().zip(a_rest.iter().zip(b_rest)).for_each(|(sum, (&a, &b))| *sum += a * b);
+    T::from_f64(sums.iter().map(|it| it.to_f64()).sum())
+}
+
 /// A range in groups of so many, at least one.
 pub(super) fn grouped(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
     let size = size.clamp(1, range.len().max(1));

@@ -7,7 +7,8 @@ use super::meanings::{DIFFERENCES, differs, in_dtype, sizes};
 use super::tests::{Case, cases, gradients, leaves, name, report};
 use super::walk::{Spread, resized};
 use crate::apply::{self, place};
-use crate::{DType, Device, Error, Outputs, Result, Tensor, cuda, ops, oracle, random};
+use crate::test_ops::sample;
+use crate::{Attr, DType, Device, Error, Outputs, Result, Tensor, cuda, ops, oracle, random};
 
 const GPU: Device = Device::Cuda(0);
 
@@ -133,4 +134,45 @@ fn rows_without_a_kernel_are_listed() {
     };
     let found: Vec<&str> = ops::all().filter(lacks).map(|it| it.name).collect();
     assert_eq!(found, WITHOUT);
+}
+
+/// Rows that a warp holds, a block, or none; more rows than a grid has blocks.
+#[test]
+fn rows_of_all_lengths_give_what_the_processor_gives() {
+    let attrs = |all: &[Attr]| all.iter().cloned().collect::<crate::Attrs>();
+    let check = |(rows, n): (usize, usize), dtype: DType| {
+        let [x, dy] = [1, 2].map(|seed| sample(&[rows, n], dtype, seed));
+        let [gains, shifts] = [3, 4].map(|seed| sample(&[n], dtype, seed));
+        let norm = [Attr::ints(&[n as i64]), Attr::Float(0.01)];
+        let backward = [&norm[..], &[Attr::Bool(true)]].concat();
+        let line = [Attr::Int(1), Attr::None];
+        let all: [(&str, Vec<&Tensor>, &[Attr]); 5] = [
+            ("softmax", vec![&x], &line),
+            ("log_softmax", vec![&x], &line),
+            ("softmax_backward", vec![&dy, &x], &line[..1]),
+            ("native_layer_norm", vec![&x, &gains, &shifts], &norm),
+            ("native_layer_norm_backward", vec![&dy, &x, &gains], &backward),
+        ];
+        let problem = |(op, inputs, given): &(&str, Vec<&Tensor>, &[Attr])| {
+            let inputs: Vec<Tensor> = inputs.iter().map(|&it| it.clone()).collect();
+            let (op, attrs) = (ops::find(op).unwrap(), attrs(given));
+            let want = apply::apply(op, &inputs, &attrs).unwrap();
+            let sent: Vec<Tensor> = inputs.iter().map(sent).collect();
+            let got = place::making_on(GPU, || apply::apply(op, &sent, &attrs)).unwrap();
+            let pairs = got.iter().map(|it| it.moved_to(Device::Cpu).unwrap()).zip(&want);
+            let found = pairs.enumerate().find_map(|(at, (got, want))| {
+                Some(format!("{at}{}", super::tests::differs(&got, want)?))
+            })?;
+            Some(format!("{} {rows} x {n} {dtype} {found}", op.name))
+        };
+        all.iter().filter_map(problem).collect::<Vec<_>>()
+    };
+    let sizes = [(3, 9000), (700, 24), (40, 512), (9, 1024), (5, 1500)];
+    let dtypes = [DType::F32, DType::F16];
+    report(
+        sizes
+            .iter()
+            .flat_map(|&it| dtypes.iter().flat_map(move |&dtype| check(it, dtype)))
+            .collect(),
+    );
 }

@@ -25,7 +25,15 @@ fn limit(dtype: DType) -> f64 {
 }
 
 /// Rows whose results come from differences of numbers that may be nearly equal: these, at most 1 or so, are what went into them.
-pub(super) const DIFFERENCES: &[&str] = &["log_softmax", "standardize", "std", "var"];
+pub(super) const DIFFERENCES: &[&str] = &[
+    "log_softmax",
+    "native_layer_norm",
+    "native_layer_norm_backward",
+    "softmax_backward",
+    "standardize",
+    "std",
+    "var",
+];
 
 /// The first element that is not what is meant. `sizes` say what went into each.
 pub(super) fn differs(got: &Tensor, want: &Array, sizes: Option<&Array>) -> Option<String> {

@@ -1,11 +1,10 @@
 //! `layer_norm`: standardised over the last dimensions, which have `normalized_shape`; then times weight, plus bias.
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
-use super::affine;
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
-use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply, rules};
+use crate::{Attr, DType, Error, OpDef, Outputs, Result, Shape, Tensor, apply, functional, rules};
 
 pub static OP: OpDef = OpDef {
     name: "layer_norm",
@@ -18,7 +17,8 @@ pub static OP: OpDef = OpDef {
         Param::with("bias", ParamKind::OptTensor, Default::None),
         Param::with("eps", ParamKind::Float, Default::Float(1e-05)),
     ],
-    dtypes: DTypeRule::FloatsLikeFirst,
+    // The row that computes it takes halves as they are; the body checks dtypes.
+    dtypes: DTypeRule::Any,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -47,6 +47,8 @@ pub static OP: OpDef = OpDef {
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let input = cx.input(0)?;
+    let given: SmallVec<[Tensor; 3]> = cx.inputs.iter().flatten().cloned().collect();
+    rules::check_dtypes(cx.op.name, &DTypeRule::FloatsLikeFirst, &given)?;
     let sizes = cx.ints(0).unwrap_or_default();
     let lead = input.rank().checked_sub(sizes.len()).filter(|&lead| {
         !sizes.is_empty()
@@ -56,11 +58,25 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         let rule = format!("it must end in the normalized shape {:?}", sizes.as_slice());
         return Err(Error::Shapes { op: cx.op.name, shapes: vec![input.shape().clone()], rule });
     };
-    let dims: Vec<i64> = (lead..input.rank()).map(|it| it as i64).collect();
-    let attrs = smallvec![Attr::ints(&dims), Attr::Float(cx.float(1))];
-    let mut parts = apply(&super::standardize::OP, std::slice::from_ref(input), &attrs)?;
-    parts.truncate(1);
     let shape = Shape::new(&input.shape()[lead..]);
-    let scaled = parts.pop().map(|it| affine(it, cx.opt_input(1), cx.opt_input(2), &shape));
-    scaled.into_iter().collect()
+    let mut inputs: SmallVec<[Tensor; 3]> = smallvec![input.clone()];
+    inputs.extend(parameters(cx, &shape)?);
+    let sizes: Vec<i64> = shape.iter().map(|&it| it as i64).collect();
+    let attrs = smallvec![Attr::ints(&sizes), Attr::Float(cx.float(1))];
+    apply(&super::native_layer_norm::OP, &inputs, &attrs)
+}
+
+/// Weight and bias in the normalized shape; a bias alone gets a weight of ones.
+fn parameters(cx: &ComposedCx<'_>, shape: &Shape) -> Result<SmallVec<[Tensor; 2]>> {
+    let shaped = |it: &Tensor| match it.shape() == shape {
+        true => Ok(it.clone()),
+        false => functional::reshape(it, shape),
+    };
+    let (weight, bias) = (cx.opt_input(1).map(shaped), cx.opt_input(2).map(shaped));
+    let ones = |bias: &Result<Tensor>| {
+        let dtype = bias.as_ref().map_or(DType::F32, Tensor::dtype);
+        functional::full(shape, 1.0, dtype)
+    };
+    let weight = weight.or_else(|| bias.as_ref().map(ones));
+    weight.into_iter().chain(bias).collect()
 }

@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     body: Body::Kernels(&[Kernel::new("log_softmax.rows", |cx| super::run_softmax(cx, Form::Log))
         .finishing()
         .with_prologue(super::softmax_prologue)
-        .on_cuda(|cx| super::cuda::softmax(cx, "ng_log_softmax"))]),
+        .on_cuda(|cx| super::cuda::softmax(cx, super::cuda::Form::LogSoftmax))]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,

@@ -20,8 +20,11 @@ pub mod dropout;
 pub mod group_norm;
 pub mod layer_norm;
 pub mod log_softmax;
+pub mod native_layer_norm;
+pub mod native_layer_norm_backward;
 pub mod normalize;
 pub mod softmax;
+pub mod softmax_backward;
 pub mod standardize;
 
 /// The rows of this family.
@@ -32,8 +35,11 @@ pub static ALL: &[&OpDef] = &[
     &group_norm::OP,
     &layer_norm::OP,
     &log_softmax::OP,
+    &native_layer_norm::OP,
+    &native_layer_norm_backward::OP,
     &normalize::OP,
     &softmax::OP,
+    &softmax_backward::OP,
     &standardize::OP,
 ];
 

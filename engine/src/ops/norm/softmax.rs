@@ -1,13 +1,14 @@
 //! `softmax`: exponentials along a dimension, scaled to add up to 1.
 
+use smallvec::smallvec;
+
 use super::default_dim;
 use crate::cpu::softmax::Form;
-use crate::functional::{mul, num, sub, sum};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
 };
-use crate::{OpDef, Result, Tensor};
+use crate::{Attr, OpDef, Result, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
     name: "softmax",
@@ -23,7 +24,7 @@ pub static OP: OpDef = OpDef {
     body: Body::Kernels(&[Kernel::new("softmax.rows", |cx| super::run_softmax(cx, Form::Plain))
         .finishing()
         .with_prologue(super::softmax_prologue)
-        .on_cuda(|cx| super::cuda::softmax(cx, "ng_softmax"))]),
+        .on_cuda(|cx| super::cuda::softmax(cx, super::cuda::Form::Softmax))]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: None,
     pure: true,
@@ -54,13 +55,10 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
     super::shares(cx, |x, log_sum| (x - log_sum).exp())
 }
 
-/// `dx = y * (dy - sum(dy * y))`.
+/// By `softmax_backward`.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let (y, dy) = (cx.output(0), cx.output_grad()?);
-    if y.rank() == 0 {
-        return Ok(vec![Some(mul(&dy, &num(0.0))?)]);
-    }
-    let dim = [default_dim(cx.op.name, cx.attrs, y.rank())? as i64];
-    let weighted = mul(&dy, y)?;
-    Ok(vec![Some(sub(&weighted, &mul(y, &sum(&weighted, &dim, true)?)?)?)])
+    let y = cx.output(0);
+    let dim = default_dim(cx.op.name, cx.attrs, y.rank())? as i64;
+    let inputs = [cx.output_grad()?, y.clone()];
+    Ok(vec![Some(apply_one(&super::softmax_backward::OP, &inputs, &smallvec![Attr::Int(dim)])?)])
 }
