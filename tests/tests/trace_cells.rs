@@ -1,7 +1,8 @@
 //! Cells under `%trace` give and leave what they do as written, also where the bodies of their loops do not run; and those of the loops that
 //! are written most do not.
 //!
-//! `trace_cells/shapes.ng` holds these loops: what is made before, the cell, and how many of so many rounds run without the body. Other
+//! `trace_cells/shapes.ng` holds these loops: what is made before, the cell, and how many of so many rounds run without the body;
+//! `trace_cells/hazards.ng` what could go wrong. Other
 //! cells are put together from lines by a generator with a fixed seed. For a longer look:
 //! `SEED=7 TRACE_CELLS=2000 cargo test -p tests --test trace_cells`.
 
@@ -12,6 +13,7 @@ use frontend_lang::session::{Options, Session};
 
 const SETUP: &str = include_str!("../trace_cells/setup.ng");
 const SHAPES: &str = include_str!("../trace_cells/shapes.ng");
+const HAZARDS: &str = include_str!("../trace_cells/hazards.ng");
 const WORLD: &str = include_str!("../trace_cells/world.ng");
 const BODY: &str = include_str!("../trace_cells/body.txt");
 const TENSORS: &str = include_str!("../trace_programs/body.txt");
@@ -129,6 +131,21 @@ fn loops_run_without_their_bodies() {
         );
         if n_alone < least {
             problems.push(format!("{name}: {n_alone} of {n_rounds}: {}", prevented.join(", ")));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+}
+
+#[test]
+fn hazards_are_as_written() {
+    let mut problems = Vec::new();
+    for hazard in HAZARDS.split("### ").skip(1) {
+        let (name, rest) = hazard.split_once('\n').unwrap_or_default();
+        let (setup, cell) = rest.split_once("---\n").unwrap_or_default();
+        let setup = format!("torch.manual_seed(0)\n{setup}");
+        let [eager, traced] = [false, true].map(|it| Run::of(it, &setup, cell, &[&setup, "pass"]));
+        if let Some((time, it)) = eager.difference(&traced) {
+            problems.push(format!("{name}, run {time}:\n{it}"));
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n\n"));

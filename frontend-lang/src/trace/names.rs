@@ -188,10 +188,11 @@ impl Names {
 }
 
 impl Call {
-    pub(super) fn asked(&self) -> Result<Asked<'_>, Raised> {
+    /// What is asked, whatever the arguments are by now.
+    pub(super) fn asked(&self) -> Asked<'_> {
         let args = CallArgs { positional: &self.args, keywords: &[] };
         let apart = self.growing.iter().map(Growing::value).collect();
-        Ok(Asked::new(self.roots.clone(), args)?.without(apart))
+        Asked::of(self.roots.clone(), args).without(apart)
     }
 }
 

@@ -203,7 +203,10 @@ impl Step {
         }
         let ask = || match names.refusal() {
             Some(refusal) => Err(Raised::new(&TRACE_ERROR, refusal)),
-            None => call.asked(),
+            None => {
+                let asked = call.asked();
+                asked.check().map(|()| asked)
+            }
         };
         match alone.next(cx, self, ask) {
             (Next::Given(given), _) => {
@@ -278,7 +281,10 @@ impl Step {
         let bindings = cx.follow.bindings.as_ref();
         let given = bindings.map_or(Value::None, |it| it.given(breaks));
         let read = bindings.map_or_else(Vec::new, |it| it.read.clone());
-        let asked = call.asked()?;
+        let asked = call.asked();
+        if let Err(refused) = asked.check() {
+            cx.refuse_at_end(refused);
+        }
         alone.end(cx, self, &asked, under_way, Ok(given))?;
         names.learn(&read);
         Ok(())
@@ -293,7 +299,7 @@ impl Step {
             Begun::Traced(call, _) => call.abort(),
             Begun::Followed(under_way, call) => {
                 if let (Some(alone), Value::Instance(error)) = (&self.alone, error) {
-                    let asked = call.asked()?;
+                    let asked = call.asked();
                     let raised = Raised::from_instance(error.clone());
                     // It goes on from where it is.
                     let _ = alone.end(cx, self, &asked, *under_way, Err(raised));

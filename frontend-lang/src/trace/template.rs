@@ -1,5 +1,6 @@
 //! What a function returns, as a form into which the results of a run without the body are put.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use engine::Tensor;
@@ -33,6 +34,10 @@ pub(super) enum Template {
     View(Box<Template>, Box<Seen>),
     /// A number that is computed anew.
     Number(Operand),
+    /// What this gives is an object that may stand in several places.
+    Object(Box<Template>),
+    /// The same object as the one with this number, in the order in which they are complete.
+    Again(usize),
     Tuple(Vec<Template>),
     List(Vec<Template>),
     Dict(Vec<(Value, Template)>),
@@ -56,6 +61,9 @@ struct Maker<'a> {
     pub(super) results: Vec<Value>,
     /// All tensors that are given, views too.
     given: Vec<Value>,
+    /// Containers and views that are complete, and those that hold what is looked at now.
+    complete: Vec<Value>,
+    open: Vec<Value>,
     /// The numbers that the body was followed with.
     tracking: Option<&'a Tracking>,
     /// Containers that hold what is looked at now.
@@ -64,6 +72,8 @@ struct Maker<'a> {
 
 /// Deepest nesting of what a function returns.
 const DEEPEST: usize = 64;
+
+const TOO_DEEP: &str = "what it returns is nested too deeply";
 
 /// What a template is filled with.
 pub(super) struct Filling<'a> {
@@ -74,6 +84,8 @@ pub(super) struct Filling<'a> {
     pub(super) grad: &'a dyn Fn(usize) -> Option<Value>,
     /// The numbers of this call.
     pub(super) numbers: &'a [Value],
+    /// Objects that are complete.
+    pub(super) complete: &'a RefCell<Vec<Value>>,
 }
 
 /// What a body gave.
@@ -109,7 +121,8 @@ impl Given {
 
 impl<'a> Maker<'a> {
     pub(super) fn new(args: &'a [Value], world: &'a World, tracking: Option<&'a Tracking>) -> Self {
-        Self { args, world, results: Vec::new(), given: Vec::new(), tracking, depth: 0 }
+        let (results, given, complete, open) = Default::default();
+        Self { args, world, results, given, complete, open, tracking, depth: 0 }
     }
 
     /// Finds all tensors that are given.
@@ -134,7 +147,7 @@ impl<'a> Maker<'a> {
         look: impl FnOnce(&mut Self) -> Result<T, Raised>,
     ) -> Result<T, Raised> {
         if self.depth == DEEPEST {
-            return Err(refused_here("what it returns is nested too deeply".to_owned()));
+            return Err(refused_here(TOO_DEEP.to_owned()));
         }
         self.depth += 1;
         let res = look(self);
@@ -156,6 +169,23 @@ impl<'a> Maker<'a> {
         if !crate::cycles::holds(value) && !matches!(value, Value::Tensor(_)) {
             return Ok(Template::Same(value.clone()));
         }
+        if let Some(at) = self.complete.iter().position(|it| it.is(value)) {
+            return Ok(Template::Again(at));
+        }
+        if self.open.iter().any(|it| it.is(value)) {
+            return Err(refused_here(TOO_DEEP.to_owned()));
+        }
+        self.open.push(value.clone());
+        let made = self.of_parts(value)?;
+        self.open.pop();
+        if matches!(made, Template::Same(_) | Template::Result(_) | Template::Grad(_)) {
+            return Ok(made);
+        }
+        self.complete.push(value.clone());
+        Ok(Template::Object(Box::new(made)))
+    }
+
+    fn of_parts(&mut self, value: &Value) -> Result<Template, Raised> {
         self.deeper(|maker| match value {
             Value::Tensor(it) => maker.tensor(value, it),
             Value::Tuple(it) => Ok(Template::Tuple(maker.all(&it[..])?)),
@@ -244,6 +274,12 @@ impl Template {
             Self::Arg(at) => with.args[*at].clone(),
             Self::Result(at) => with.results[*at].clone(),
             Self::Number(it) => it.value(with.numbers),
+            Self::Object(made) => {
+                let object = made.filled(cx, with)?;
+                with.complete.borrow_mut().push(object.clone());
+                object
+            }
+            Self::Again(at) => with.complete.borrow().get(*at).cloned().unwrap_or(Value::None),
             Self::View(base, seen) => seen.of(&base.filled(cx, with)?)?,
             Self::Grad(of) => (with.grad)(*of).unwrap_or(Value::None),
             Self::Tuple(items) => Value::tuple(all(cx, items)?),

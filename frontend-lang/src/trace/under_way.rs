@@ -230,7 +230,7 @@ fn shown(
     is_confirmed: bool,
 ) -> Result<Shown, Raised> {
     let template = given.template?;
-    if !variant.world.is_but_gradients(&asked.roots) || !variant.leaves_gradients(&before) {
+    if !variant.world.is_but_gradients(&asked.roots) || !variant.leaves_gradients(asked, &before) {
         return Ok(Shown::Change);
     }
     if !is_confirmed {

@@ -52,12 +52,16 @@ pub(super) struct Variant {
     pub(super) given: RefCell<Vec<Place>>,
 }
 
-/// The first that an argument shares its elements with, and where in these it begins.
+/// The first that an argument shares its elements with.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Shared {
     No,
+    /// It is this argument.
+    Same(usize),
+    /// Another one, and where in the elements it begins.
     Arg(usize, usize),
-    Found(usize, usize),
+    /// What is found, where in the elements it begins, and which one it is, if it is found itself.
+    Found(usize, usize, Option<usize>),
 }
 
 /// A path that runs without the body, for arguments of one kind.
@@ -126,26 +130,21 @@ pub(super) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// A call with these arguments; `roots` are where all begins that it can find besides.
-    pub(super) fn new(mut roots: Vec<Value>, args: CallArgs<'a>) -> Result<Self, Raised> {
+    /// A call with these arguments; `roots` are where all begins that it can find besides. An error where a run without the body would lose a
+    /// gradient of an argument.
+    pub(super) fn new(roots: Vec<Value>, args: CallArgs<'a>) -> Result<Self, Raised> {
+        let asked = Self::of(roots, args);
+        asked.check()?;
+        Ok(asked)
+    }
+
+    /// The same, whatever the arguments are by now.
+    pub(super) fn of(mut roots: Vec<Value>, args: CallArgs<'a>) -> Self {
         let (mut passed, mut numbers) = (Vec::new(), Vec::new());
         let named = args.keywords.iter().map(|(name, it)| (Value::str(name.as_str()), it));
         for (name, value) in args.positional.iter().map(|it| (Value::None, it)).chain(named) {
             roots.push(name);
             match value {
-                Value::Tensor(it) if has_history(it) => {
-                    return Err(refused_here(format!(
-                        "argument {} requires grad, and its gradient would be lost; \
-                         make it outside, where the function finds it, or detach() it",
-                        passed.len() + 1
-                    )));
-                }
-                Value::Tensor(it) if it.grad().is_some() => {
-                    return Err(refused_here(format!(
-                        "argument {} has a gradient, which the graph does not see; detach() it",
-                        passed.len() + 1
-                    )));
-                }
                 Value::Tensor(it) => {
                     let is_passed = it.peek().requires_grad();
                     roots.push(Value::Int((it.look() as i64) << 1 | i64::from(is_passed)));
@@ -160,7 +159,26 @@ impl<'a> Asked<'a> {
             }
         }
         let (inputs, apart) = (Inputs::of(args), Vec::new());
-        Ok(Self { args, inputs, passed, numbers, roots, apart })
+        Self { args, inputs, passed, numbers, roots, apart }
+    }
+
+    /// Whether no gradient of an argument would be lost.
+    pub(super) fn check(&self) -> Result<(), Raised> {
+        for (at, value) in (1..).zip(&self.passed) {
+            let Value::Tensor(it) = value else { continue };
+            if has_history(it) {
+                return Err(refused_here(format!(
+                    "argument {at} requires grad, and its gradient would be lost; \
+                     make it outside, where the function finds it, or detach() it"
+                )));
+            }
+            if it.grad().is_some() {
+                return Err(refused_here(format!(
+                    "argument {at} has a gradient, which the graph does not see; detach() it"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// These objects must not be found.
@@ -195,16 +213,21 @@ impl<'a> Asked<'a> {
     pub(super) fn sharing(&self, world: &World) -> Vec<Shared> {
         let tensors = &self.inputs.tensors;
         let shared = |at: usize| {
-            let earlier = tensors[..at].iter().position(|it| it.shares_buffer(&tensors[at]));
+            let (before, offset) = (0..at, tensors[at].layout().offset);
+            let is_same = |it: &usize| self.passed[*it].is(&self.passed[at]);
             let found = || {
-                let root = TensorObj::root(self.object(at)?);
-                world.number_of(&root)
+                let object = self.object(at)?;
+                let root = world.number_of(&TensorObj::root(object))?;
+                Some(Shared::Found(root, offset, world.number_of(object)))
             };
-            match earlier {
-                Some(it) => Shared::Arg(it, tensors[at].layout().offset),
-                None => {
-                    found().map_or(Shared::No, |it| Shared::Found(it, tensors[at].layout().offset))
-                }
+            let mut sharing = before.clone().filter(|it| tensors[*it].shares_buffer(&tensors[at]));
+            if let Some(same) = before.clone().find(is_same) {
+                return Shared::Same(same);
+            }
+            match (found(), sharing.next()) {
+                (Some(found), _) => found,
+                (None, Some(it)) => Shared::Arg(it, offset),
+                (None, None) => Shared::No,
             }
         };
         (0..tensors.len()).map(shared).collect()
@@ -376,13 +399,21 @@ impl Variant {
         stores
     }
 
-    /// Whether a graph can leave the gradients that the call has left: of each tensor of the world none, or one without a history.
-    pub(super) fn leaves_gradients(&self, before: &Before) -> bool {
+    /// Whether a graph can leave the gradients that the call has left: of each tensor of the world none, or one without a history that is no
+    /// argument.
+    pub(super) fn leaves_gradients(&self, asked: &Asked<'_>, before: &Before) -> bool {
         let is_left = |at: usize| {
             let has = self.grad(at);
             let is_slot = |it: &Slot| matches!(it, Slot::Grad { of, .. } if *of == at);
             let is_known = || before.slots.iter().any(is_slot);
-            let is_plain = |it: &Rc<TensorObj>| it.peek().edge().is_none_or(Edge::is_leaf);
+            let is_passed = |it: &Rc<TensorObj>| {
+                asked
+                    .passed
+                    .iter()
+                    .any(|arg| arg.as_tensor().is_some_and(|arg| Rc::ptr_eq(arg, it)))
+            };
+            let is_plain =
+                |it: &Rc<TensorObj>| it.peek().edge().is_none_or(Edge::is_leaf) && !is_passed(it);
             (before.grads[at].is_some() == has.is_some() || is_known())
                 && has.as_ref().is_none_or(is_plain)
         };
@@ -481,7 +512,9 @@ impl Variant {
         let made = way.made.iter().zip(&ran.results);
         let results: Vec<Value> = made.map(|(made, value)| made.object(value)).collect();
         let grad = |of: usize| self.grad(of).map(Value::Tensor);
-        let filling = Filling { args: &asked.passed, results: &results, grad: &grad, numbers };
+        let complete = RefCell::default();
+        let (args, results) = (&asked.passed[..], &results[..]);
+        let filling = Filling { args, results, grad: &grad, numbers, complete: &complete };
         way.template.filled(cx, &filling)
     }
 

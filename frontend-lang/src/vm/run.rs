@@ -26,7 +26,7 @@ impl Cx {
     }
 
     /// Whether each operation is looked at before it runs.
-    fn is_watched(&self) -> bool {
+    pub(super) fn is_watched(&self) -> bool {
         self.mode != Mode::Eager || self.profile.is_some() || !self.regions.is_empty()
     }
 
@@ -179,10 +179,7 @@ impl Cx {
                     Op::Try(target) => at.begin_try(target),
                     Op::EndTry => at.end_try(),
                     Op::EnterStep(..) | Op::LeaveStep(..) => {
-                        at.save();
-                        ok!(at.step(*op));
-                        if at.cx.is_watched() != WATCHED {
-                            at.save();
+                        if ok!(at.step_of_cell(*op, WATCHED)) {
                             return Ok(None);
                         }
                     }

@@ -51,17 +51,6 @@ impl Cx {
                 self.pop();
             }
             Op::PopHandled => drop(self.machine.handled.pop()),
-            Op::EnterStep(slot, answered) => {
-                let step = self.pop();
-                let body = self.machine.frames.last().map_or(0, |it| it.ip)..answered as usize;
-                let (entered, is_answered) = self.enter_step(&func.code, step, body)?;
-                self.machine.stack[base + slot as usize] = entered;
-                return Ok(is_answered.then_some(answered as usize));
-            }
-            Op::LeaveStep(slot, breaks) => {
-                let step = std::mem::take(&mut self.machine.stack[base + slot as usize]);
-                self.leave_step(&step, breaks)?;
-            }
             Op::MakeFunction { child, flags } => self.make_function(func, child, flags, base),
             Op::Raise
             | Op::RaiseFrom

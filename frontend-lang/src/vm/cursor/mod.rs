@@ -88,6 +88,30 @@ impl<'a, const SHADOW: bool> Cursor<'a, SHADOW> {
         Ok(())
     }
 
+    /// Enters a step of a traced cell, or leaves it. Whether operations are to be watched from here on, or no longer.
+    #[inline(never)]
+    pub(super) fn step_of_cell(&mut self, op: Op, are_watched: bool) -> Result<bool, Raised> {
+        self.save();
+        match op {
+            Op::EnterStep(slot, answered) => {
+                let (step, body) = (self.pop(), self.ip..answered as usize);
+                let (entered, is_answered) = self.cx.enter_step(&self.func.code, step, body)?;
+                self.cx.machine.stack[self.base + slot as usize] = entered;
+                if is_answered {
+                    self.ip = answered as usize;
+                }
+            }
+            Op::LeaveStep(slot, breaks) => {
+                let place = &mut self.cx.machine.stack[self.base + slot as usize];
+                let step = std::mem::take(place);
+                self.cx.leave_step(&step, breaks)?;
+            }
+            _ => {}
+        }
+        self.save();
+        Ok(self.cx.is_watched() != are_watched)
+    }
+
     #[inline(always)]
     fn code(&self) -> &Code {
         &self.func.code
