@@ -362,7 +362,7 @@ impl TracedFn {
         variant: Box<Variant>,
         strict: bool,
     ) -> Res {
-        let under_way = self.alone.begin(cx, self, asked, variant, (None, strict))?;
+        let under_way = self.alone.begin(cx, self, asked, asked.args, (variant, None, strict))?;
         let args = CallArgs { positional: &under_way.tracked, keywords: &under_way.named };
         let res = cx.call_with(&self.func, args);
         self.alone.end(cx, self, asked, under_way, res)

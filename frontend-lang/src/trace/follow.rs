@@ -181,11 +181,6 @@ impl Cx {
         }
     }
 
-    /// What a body has left shows that no run without it is the same.
-    pub(super) fn refuse_at_end(&mut self, refused: Raised) {
-        self.follow.refused.get_or_insert(refused);
-    }
-
     /// The operation before this one has run; an error if it changed what is watched.
     fn refuse_changes(&mut self) -> Result<(), Raised> {
         let Some(changed) = self.follow.watched.iter().find(|it| !it.is_unchanged_or_gone()) else {

@@ -28,7 +28,7 @@ pub(super) struct Names {
     appended: Vec<u32>,
     /// A function that it makes binds names, too.
     is_opaque: bool,
-    /// Whether the names have changed that it is called with.
+    /// Whether there are other names among these than at the latest call.
     is_new: Cell<bool>,
 }
 
@@ -52,11 +52,13 @@ enum Latest {
 /// What a body is called with.
 #[derive(Default)]
 pub(super) struct Call {
-    /// The values of the names that are no arguments, and which names are.
+    /// Which names are arguments, and the values of the others: `Unbound` in place of a list that may be appended to.
     pub(super) roots: Vec<Value>,
     pub(super) args: Vec<Value>,
     /// The names of the arguments.
     slots: Vec<u32>,
+    /// Whether these were others at the latest call.
+    pub(super) is_new: bool,
     /// The lists that it may append to, and finds in no other way.
     pub(super) growing: Vec<Growing>,
 }
@@ -118,8 +120,8 @@ impl Names {
         )
     }
 
-    /// What the body is called with now. A name that is another number or tensor than it was is an argument from now on.
-    pub(super) fn now(&self) -> Call {
+    /// Takes down what the body is called with now. A name that is another number or tensor than it was is an argument from now on.
+    pub(super) fn call(&self) -> Call {
         let slots = self.globals.slots.borrow();
         let mut exposed = self.exposed.borrow_mut();
         let mut call = Call::default();
@@ -145,12 +147,8 @@ impl Names {
         }
         let slots = call.slots.iter().map(|it| Value::Int(*it as i64)).collect::<Vec<_>>();
         call.roots.insert(0, Value::tuple(slots));
+        call.is_new = self.is_new.take();
         call
-    }
-
-    /// Whether the names of the arguments are others since this was asked last.
-    pub(super) fn have_changed(&self) -> bool {
-        self.is_new.take()
     }
 
     /// What a body that is called so does to names, to be noted while it is followed.
@@ -188,11 +186,14 @@ impl Names {
 }
 
 impl Call {
-    /// What is asked, whatever the arguments are by now.
-    pub(super) fn asked(&self) -> Asked<'_> {
-        let args = CallArgs { positional: &self.args, keywords: &[] };
+    pub(super) fn as_args(&self) -> CallArgs<'_> {
+        CallArgs { positional: &self.args, keywords: &[] }
+    }
+
+    /// What is asked; an error as that of [`Asked::new`].
+    pub(super) fn asked(&self) -> Result<Asked<'static>, Raised> {
         let apart = self.growing.iter().map(Growing::value).collect();
-        Asked::of(self.roots.clone(), args).without(apart)
+        Ok(Asked::new(self.roots.clone(), self.as_args())?.without(apart).kept())
     }
 }
 
@@ -303,7 +304,14 @@ fn is_argument(value: &Value) -> bool {
 /// The names that a round assigns before the body that begins at this operation: by `for`, and by what takes parts of what is there.
 fn targets(code: &Code, body: usize) -> Vec<u32> {
     let round = code.ops[..body].iter().rev().take_while(|it| {
-        !matches!(it, Op::ForIter(_) | Op::JumpIfFalse(_) | Op::CompareJump(..) | Op::LeaveStep(..))
+        !matches!(
+            it,
+            Op::ForIter(_)
+                | Op::JumpIfFalse(_)
+                | Op::JumpIfTrue(_)
+                | Op::CompareJump(..)
+                | Op::LeaveStep(..)
+        )
     });
     let set = round.filter_map(|it| match it {
         Op::SetGlobal(slot) => Some(*slot),

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use engine::trace::{self, Call, Departure, Options, Pace, Stats, Traced, Turn};
 
 use super::alone::{Alone, Next, Unit};
-use super::names::{self, Names, ends_loop};
+use super::names::{Names, ends_loop};
 use super::notice::Told;
 use super::under_way::UnderWay;
 use super::variant::Asked;
@@ -76,7 +76,15 @@ struct Run {
 enum Begun {
     AsWritten,
     Traced(Call, Option<Writes>),
-    Followed(Box<UnderWay>, names::Call),
+    Followed(Box<UnderWay>, Asked<'static>),
+}
+
+/// What comes of entering a step.
+enum Entered {
+    /// The body runs.
+    Body(Begun),
+    /// It was answered without it.
+    Answered { breaks: bool },
 }
 
 /// A step of a traced cell, as others see it.
@@ -150,16 +158,16 @@ impl Step {
         let is_inside = trace::active() || !self.is_step();
         let turn = if is_inside { None } else { next_turn(self.pace.as_ref(), cx) };
         let begun = match is_inside || turn.is_some_and(Turn::is_eager) {
-            true => Ok((Begun::AsWritten, None)),
+            true => Ok(Entered::Body(Begun::AsWritten)),
             false => self.begin_traced(cx, code, body),
         };
         match begun {
-            Ok((begun, None)) => {
+            Ok(Entered::Body(begun)) => {
                 let (n_ops, had_walked) = (trace::n_ops().unwrap_or(0), trace::has_walked());
                 self.runs.borrow_mut().push(Run { begun, turn, n_ops, had_walked });
                 Ok(None)
             }
-            Ok((_, Some(breaks))) => {
+            Ok(Entered::Answered { breaks }) => {
                 self.timed(turn, true);
                 Ok(Some(breaks))
             }
@@ -193,49 +201,51 @@ impl Step {
         cx: &mut Cx,
         code: &Rc<Code>,
         body: Range<usize>,
-    ) -> Result<(Begun, Option<bool>), Raised> {
+    ) -> Result<Entered, Raised> {
         let alone = self.alone.as_ref().filter(|_| code.kind == CodeKind::Module);
-        let Some(alone) = alone else { return Ok((self.record(&[])?, None)) };
+        let Some(alone) = alone else { return self.record(&[]) };
         let names = self.names.get_or_init(|| Names::of(code, body));
-        let call = names.now();
-        if names.have_changed() {
+        let call = names.call();
+        if call.is_new {
             alone.clear();
         }
         let ask = || match names.refusal() {
             Some(refusal) => Err(Raised::new(&TRACE_ERROR, refusal)),
-            None => {
-                let asked = call.asked();
-                asked.check().map(|()| asked)
-            }
+            None => call.asked(),
         };
         match alone.next(cx, self, ask) {
             (Next::Given(given), _) => {
                 let given = given?;
                 names.bind(&given, &call)?;
-                Ok((Begun::AsWritten, Some(ends_loop(&given))))
+                Ok(Entered::Answered { breaks: ends_loop(&given) })
             }
             (Next::Follow(variant), Some(asked)) => {
                 let bindings = names.follow(&call);
-                let under_way = alone.begin(cx, self, &asked, variant, (Some(bindings), false))?;
+                let under_way = alone.begin(
+                    cx,
+                    self,
+                    &asked,
+                    call.as_args(),
+                    (variant, Some(bindings), false),
+                )?;
                 if let Some(bindings) = &cx.follow.bindings {
                     bindings.enter(&under_way.tracked);
                 }
-                drop(asked);
-                Ok((Begun::Followed(Box::new(under_way), call), None))
+                Ok(Entered::Body(Begun::Followed(Box::new(under_way), asked)))
             }
             _ => {
                 let tensors: Vec<_> =
                     call.args.iter().filter_map(|it| it.as_tensor().map(|it| it.get())).collect();
-                Ok((self.record(&tensors)?, None))
+                self.record(&tensors)
             }
         }
     }
 
     /// Begins to run the body under the trace.
-    fn record(&self, args: &[engine::Tensor]) -> Result<Begun, Raised> {
+    fn record(&self, args: &[engine::Tensor]) -> Result<Entered, Raised> {
         let call = self.traced.begin(args)?;
         let writes = call.asks_for_stores().then(Writes::begin);
-        Ok(Begun::Traced(call, writes))
+        Ok(Entered::Body(Begun::Traced(call, writes)))
     }
 
     /// The body has come to its end, by `break` or by another way.
@@ -248,7 +258,7 @@ impl Step {
                 Ok(finished) => self.tell(cx, finished.stats),
                 Err(error) => Err(error.into()),
             },
-            Begun::Followed(under_way, call) => self.end_followed(cx, *under_way, &call, breaks),
+            Begun::Followed(under_way, asked) => self.end_followed(cx, *under_way, &asked, breaks),
         };
         self.timed(run.turn, res.is_ok());
         res
@@ -274,18 +284,14 @@ impl Step {
         &self,
         cx: &mut Cx,
         under_way: UnderWay,
-        call: &names::Call,
+        asked: &Asked<'_>,
         breaks: bool,
     ) -> Result<(), Raised> {
         let (Some(alone), Some(names)) = (&self.alone, self.names.get()) else { return Ok(()) };
         let bindings = cx.follow.bindings.as_ref();
         let given = bindings.map_or(Value::None, |it| it.given(breaks));
         let read = bindings.map_or_else(Vec::new, |it| it.read.clone());
-        let asked = call.asked();
-        if let Err(refused) = asked.check() {
-            cx.refuse_at_end(refused);
-        }
-        alone.end(cx, self, &asked, under_way, Ok(given))?;
+        alone.end(cx, self, asked, under_way, Ok(given))?;
         names.learn(&read);
         Ok(())
     }
@@ -297,9 +303,8 @@ impl Step {
         match run.begun {
             Begun::AsWritten => {}
             Begun::Traced(call, _) => call.abort(),
-            Begun::Followed(under_way, call) => {
+            Begun::Followed(under_way, asked) => {
                 if let (Some(alone), Value::Instance(error)) = (&self.alone, error) {
-                    let asked = call.asked();
                     let raised = Raised::from_instance(error.clone());
                     // It goes on from where it is.
                     let _ = alone.end(cx, self, &asked, *under_way, Err(raised));

@@ -46,8 +46,8 @@ impl Alone {
         cx: &mut Cx,
         unit: &dyn Unit,
         asked: &Asked<'_>,
-        mut variant: Box<Variant>,
-        (bindings, strict): (Option<Bindings>, bool),
+        args: CallArgs<'_>,
+        (mut variant, bindings, strict): (Box<Variant>, Option<Bindings>, bool),
     ) -> Result<UnderWay, Raised> {
         if strict {
             self.tracks.follow_reads();
@@ -66,7 +66,7 @@ impl Alone {
         };
         let before = variant.before(asked, drawn);
         let symbolic = unit.traced().options().symbolic && !call.is_inline();
-        let (positional, keywords) = asked.inputs.replaced(asked.args, &call, symbolic);
+        let (positional, keywords) = asked.inputs.replaced(args, &call, symbolic);
         let all = positional.iter().chain(keywords.iter().map(|it| &it.1));
         let passed = all.filter(|it| it.as_tensor().is_some()).cloned().collect();
         let (mut tracked, mut named) = (positional, keywords);
@@ -97,7 +97,8 @@ impl Alone {
         let is_read_early = tracking.as_ref().is_some_and(Tracking::is_read_early);
         let refused = refused
             .or_else(|| is_read_early.then(read_early))
-            .or_else(|| call.refused().map(Raised::from));
+            .or_else(|| call.refused().map(Raised::from))
+            .or_else(|| asked.is_left().err());
         let value = match (res, refused.clone().filter(|_| strict)) {
             (Ok(value), None) => value,
             (Ok(_), Some(refused)) => {

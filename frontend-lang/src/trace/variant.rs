@@ -17,6 +17,10 @@ use crate::objects::tensor::{Look, TensorObj};
 use crate::tensor::journal;
 use crate::value::Value;
 
+fn kind(object: &TensorObj) -> (Look, bool) {
+    (object.look(), object.peek().requires_grad())
+}
+
 /// Whether a gradient can be asked for through a tensor.
 pub(super) fn has_history(object: &TensorObj) -> bool {
     object.peek().edge().is_some_and(|it| !it.is_passed())
@@ -127,6 +131,8 @@ pub(super) struct Asked<'a> {
     pub(super) roots: Vec<Value>,
     /// What it must not find.
     apart: Vec<Value>,
+    /// How the tensors look, and whether they require a gradient.
+    kinds: Vec<(Look, bool)>,
 }
 
 impl<'a> Asked<'a> {
@@ -140,14 +146,15 @@ impl<'a> Asked<'a> {
 
     /// The same, whatever the arguments are by now.
     pub(super) fn of(mut roots: Vec<Value>, args: CallArgs<'a>) -> Self {
-        let (mut passed, mut numbers) = (Vec::new(), Vec::new());
+        let (mut passed, mut numbers, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
         let named = args.keywords.iter().map(|(name, it)| (Value::str(name.as_str()), it));
         for (name, value) in args.positional.iter().map(|it| (Value::None, it)).chain(named) {
             roots.push(name);
             match value {
                 Value::Tensor(it) => {
-                    let is_passed = it.peek().requires_grad();
-                    roots.push(Value::Int((it.look() as i64) << 1 | i64::from(is_passed)));
+                    let (look, is_passed) = kind(it);
+                    roots.push(Value::Int((look as i64) << 1 | i64::from(is_passed)));
+                    kinds.push((look, is_passed));
                     passed.push(value.clone());
                 }
                 Value::Int(_) | Value::Float(_) => {
@@ -159,7 +166,25 @@ impl<'a> Asked<'a> {
             }
         }
         let (inputs, apart) = (Inputs::of(args), Vec::new());
-        Self { args, inputs, passed, numbers, roots, apart }
+        Self { args, inputs, passed, numbers, roots, apart, kinds }
+    }
+
+    /// The same for one that outlives the arguments, whose values are kept by whoever asks.
+    pub(super) fn kept(self) -> Asked<'static> {
+        let Self { inputs, passed, numbers, roots, apart, kinds, .. } = self;
+        let args = CallArgs { positional: &[], keywords: &[] };
+        Asked { args, inputs, passed, numbers, roots, apart, kinds }
+    }
+
+    /// Whether the arguments are left as they were, but for their elements.
+    pub(super) fn is_left(&self) -> Result<(), Raised> {
+        self.check()?;
+        let is_as_before =
+            |(it, had): (&Value, &(Look, bool))| it.as_tensor().is_none_or(|it| kind(it) == *had);
+        match self.passed.iter().zip(&self.kinds).all(is_as_before) {
+            true => Ok(()),
+            false => Err(refused_here("it makes another kind of tensor of an argument".to_owned())),
+        }
     }
 
     /// Whether no gradient of an argument would be lost.
