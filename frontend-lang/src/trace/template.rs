@@ -221,6 +221,12 @@ impl<'a> Maker<'a> {
                     .to_owned(),
             ));
         }
+        if object.grad().is_some() {
+            return Err(refused_here(
+                "it returns a new tensor with a gradient, which the graph does not see; return a detach() of it"
+                    .to_owned(),
+            ));
+        }
         if let Some((base, view)) = object.base_object().filter(|it| self.is_kept(&it.0)) {
             let edge = object.peek().edge().cloned();
             let base = self.deeper(|maker| maker.template(&Value::Tensor(base)))?;
