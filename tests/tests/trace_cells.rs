@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Options, Session};
+use tests::made_up::{Random, TRAINING, number};
 
 const SETUP: &str = include_str!("../trace_cells/setup.ng");
 const SHAPES: &str = include_str!("../trace_cells/shapes.ng");
@@ -151,31 +152,6 @@ fn hazards_are_as_written() {
     assert!(problems.is_empty(), "{}", problems.join("\n\n"));
 }
 
-/// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016).
-struct Random(u64);
-
-impl Random {
-    fn new(seed: usize) -> Random {
-        let mut random = Random(seed as u64);
-        // Seeds that are near one another begin alike.
-        (0..8).for_each(|_| {
-            random.below(2);
-        });
-        random
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % bound
-    }
-
-    fn pick<'a>(&mut self, lines: &[&'a str]) -> &'a str {
-        lines[self.below(lines.len())]
-    }
-}
-
 const LOOPS: &[&str] = &[
     "for at, x in enumerate(xs):",
     "for at in range(9):\n    x = xs[at]",
@@ -189,9 +165,6 @@ const OPTIMISERS: &[&str] = &[
     "torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)",
     "torch.optim.Adam(net.parameters(), lr=0.05)",
 ];
-
-const TRAINING: &[&str] =
-    &["opt.zero_grad()", "loss = net(y).square().mean()", "loss.backward()", "opt.step()"];
 
 /// A cell with a loop, and what is changed before it runs again.
 fn cell(random: &mut Random) -> (String, Vec<&'static str>) {
@@ -220,16 +193,12 @@ fn cell(random: &mut Random) -> (String, Vec<&'static str>) {
     (format!("{head}{inner}{body}\n"), changes)
 }
 
-fn number(name: &str, otherwise: usize) -> usize {
-    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(otherwise)
-}
-
 #[test]
 fn made_up_cells_are_as_written() {
     let (seed, count) = (number("SEED", 1), number("TRACE_CELLS", 60));
     let (mut wrong, mut n_alone) = (Vec::new(), 0);
     for at in 0..count {
-        let mut random = Random::new(seed * 1_000_003 + at + 1);
+        let mut random = Random::new(seed, at);
         let setup = format!("{WORLD}opt = {}", random.pick(OPTIMISERS));
         let (cell, changes) = cell(&mut random);
         let [eager, traced] = [false, true].map(|it| Run::of(it, &setup, &cell, &changes));

@@ -10,6 +10,7 @@ use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Options, Session};
 use frontend_lang::sym::Sym;
 use frontend_lang::trace::TracedFn;
+use tests::made_up::{Random, TRAINING, number};
 
 const SETUP: &str = include_str!("../trace_programs/setup.ng");
 const BODY: &str = include_str!("../trace_programs/body.txt");
@@ -37,25 +38,6 @@ const OPTIMISERS: &[&str] = &[
     "torch.optim.Adam(net.parameters(), lr=0.05, capturable=True)",
     "torch.optim.RMSprop(net.parameters(), lr=0.05)",
 ];
-
-const TRAINING: &[&str] =
-    &["opt.zero_grad()", "loss = net(y).square().mean()", "loss.backward()", "opt.step()"];
-
-/// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % bound
-    }
-
-    fn pick<'a>(&mut self, lines: &[&'a str]) -> &'a str {
-        lines[self.below(lines.len())]
-    }
-}
 
 fn program(random: &mut Random) -> String {
     let lines = |text: &'static str| text.lines().collect::<Vec<_>>();
@@ -95,20 +77,12 @@ fn run(code: &str) -> (String, usize) {
     (printed, n_alone.unwrap_or_default())
 }
 
-fn number(name: &str, otherwise: usize) -> usize {
-    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(otherwise)
-}
-
 #[test]
 fn traces_of_made_up_programs_are_as_eager() {
     let (seed, count) = (number("SEED", 1), number("TRACE_PROGRAMS", 100));
     let (mut wrong, mut n_alone) = (Vec::new(), 0);
     for at in 0..count {
-        let mut random = Random((seed * 1_000_003 + at + 1) as u64);
-        // Seeds that are near one another begin alike.
-        (0..8).for_each(|_| {
-            random.below(2);
-        });
+        let mut random = Random::new(seed, at);
         let code = program(&mut random);
         let (printed, alone) = run(&code);
         n_alone += alone;

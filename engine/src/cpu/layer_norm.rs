@@ -3,7 +3,7 @@
 //! The order of operations depends on the sizes alone, so results do not depend on the threads.
 
 use super::lane::{Part, Pieces, Scratch};
-use super::moments;
+use super::moments::{self, Scaled};
 use super::number::Float;
 use super::pool::{self, Shared};
 use super::softmax::grouped;
@@ -52,38 +52,6 @@ pub fn forward<T: Float>(
             unsafe { part.done(elements) };
         }
     });
-}
-
-/// `(x - centre) * scale * weight + bias` of a row.
-struct Scaled<'a, T> {
-    x: &'a [T],
-    centre: T,
-    scale: T,
-    weight: Option<&'a [T]>,
-    bias: Option<&'a [T]>,
-    out: &'a mut [T],
-}
-
-impl<T: Float> wide::Loop for Scaled<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let scaled = |x: T| (x - self.centre) * self.scale;
-        let all = self.out.iter_mut().zip(self.x);
-        match (self.weight, self.bias) {
-            (Some(weight), Some(bias)) => all
-                .zip(weight.iter().zip(bias))
-                .for_each(|((slot, &x), (&weight, &bias))| *slot = scaled(x) * weight + bias),
-            (Some(weight), None) => {
-                all.zip(weight).for_each(|((slot, &x), &weight)| *slot = scaled(x) * weight);
-            }
-            (None, Some(bias)) => {
-                all.zip(bias).for_each(|((slot, &x), &bias)| *slot = scaled(x) + bias);
-            }
-            (None, None) => all.for_each(|(slot, &x)| *slot = scaled(x)),
-        }
-    }
 }
 
 /// What gradients of rows of `n` elements come from.

@@ -119,7 +119,8 @@ impl Kept {
                         let start = (block * kept + at) * after;
                         // SAFETY: each kept position is given once.
                         let out = unsafe { y.part(start..start + after) };
-                        wide::run(Scaled { x: run(block), centre, scale, out });
+                        let (x, weight, bias) = (run(block), None, None);
+                        wide::run(Scaled { x, centre, scale, weight, bias, out });
                         // SAFETY: as above.
                         unsafe { part.done(start..start + after) };
                     }
@@ -174,12 +175,14 @@ impl<T: Float> wide::Loop for Sum<'_, T> {
     }
 }
 
-/// `(x - centre) * scale` of each element.
-struct Scaled<'a, T> {
-    x: &'a [T],
-    centre: T,
-    scale: T,
-    out: &'a mut [T],
+/// `(x - centre) * scale` of each element; times weight, plus bias, where there is one.
+pub(super) struct Scaled<'a, T> {
+    pub(super) x: &'a [T],
+    pub(super) centre: T,
+    pub(super) scale: T,
+    pub(super) weight: Option<&'a [T]>,
+    pub(super) bias: Option<&'a [T]>,
+    pub(super) out: &'a mut [T],
 }
 
 impl<T: Float> wide::Loop for Scaled<'_, T> {
@@ -188,7 +191,19 @@ impl<T: Float> wide::Loop for Scaled<'_, T> {
     #[inline(always)]
     fn run(self) {
         let scaled = |x: T| (x - self.centre) * self.scale;
-        self.out.iter_mut().zip(self.x).for_each(|(slot, &x)| *slot = scaled(x));
+        let all = self.out.iter_mut().zip(self.x);
+        match (self.weight, self.bias) {
+            (Some(weight), Some(bias)) => all
+                .zip(weight.iter().zip(bias))
+                .for_each(|((slot, &x), (&weight, &bias))| *slot = scaled(x) * weight + bias),
+            (Some(weight), None) => {
+                all.zip(weight).for_each(|((slot, &x), &weight)| *slot = scaled(x) * weight);
+            }
+            (None, Some(bias)) => {
+                all.zip(bias).for_each(|((slot, &x), &bias)| *slot = scaled(x) + bias);
+            }
+            (None, None) => all.for_each(|(slot, &x)| *slot = scaled(x)),
+        }
     }
 }
 

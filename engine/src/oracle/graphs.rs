@@ -68,17 +68,11 @@ fn inputs_of(graph: &Graph) -> Vec<Tensor> {
 
 /// The first element of the outputs that differs by more than rounding, of which each step of a graph adds some.
 pub(crate) fn differs(got: &[Tensor], want: &[Tensor]) -> Option<String> {
-    differs_after(got, want, false)
-}
-
-/// As [`differs`]; `is_coarse` tells whether doubles come from steps in float32.
-fn differs_after(got: &[Tensor], want: &[Tensor], is_coarse: bool) -> Option<String> {
     got.iter().zip(want).find_map(|(got, want)| {
         if got.meta() != want.meta() {
             return Some(format!("{} instead of {}", got.meta(), want.meta()));
         }
-        let is_fine = want.dtype().part() == DType::F64 && !is_coarse;
-        let limit = if is_fine { 1e-9 } else { 1e-5 };
+        let limit = if want.dtype().part() == DType::F64 { 1e-9 } else { 1e-5 };
         let (got, want) = (got.to_parts().unwrap().concat(), want.to_parts().unwrap().concat());
         let finite = want.iter().filter(|it| it.is_finite());
         let most = finite.fold(1.0, |most: f64, it| most.max(it.abs()));
@@ -92,10 +86,8 @@ fn differs_after(got: &[Tensor], want: &[Tensor], is_coarse: bool) -> Option<Str
 
 /// Where a pass by itself, all of them, or a plan is not what the graph means.
 fn problem(graph: &Graph, inputs: &[Tensor], want: &[Tensor]) -> Option<String> {
-    let steps = graph.nodes().iter().filter(|it| it.op().is_some());
-    let is_coarse = steps.flat_map(|it| &it.metas).any(|it| it.dtype == DType::F32);
     let check = |what: &str, got: crate::Result<Vec<Tensor>>| match got {
-        Ok(got) => differs_after(&got, want, is_coarse).map(|it| format!("{what}{it}")),
+        Ok(got) => differs(&got, want).map(|it| format!("{what}{it}")),
         Err(error) => Some(format!("{what}: {error}")),
     };
     let by_pass = passes::ALL.iter().find_map(|pass| {

@@ -106,6 +106,10 @@ pub(super) fn skipped(shape: &Shape) -> bool {
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let whole = Layout::contiguous(cx.outputs[0].shape().clone());
+    if whole.shape.rank() == 0 {
+        place(&cx.inputs[0], &mut cx.outputs[0], &whole);
+        return Ok(());
+    }
     let dim = dim_attr(cx.op.name, cx.attrs, 0, whole.shape.rank())?;
     let mut start = 0;
     for input in cx.inputs.iter().filter(|it| !skipped(it.shape())) {

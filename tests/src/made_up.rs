@@ -1,0 +1,38 @@
+//! Programs that tests put together from lines.
+
+/// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016).
+pub struct Random(u64);
+
+impl Random {
+    /// The same numbers for the same program of the same seed.
+    pub fn new(seed: usize, program: usize) -> Random {
+        let mut random = Random((seed * 1_000_003 + program + 1) as u64);
+        // Seeds that are near one another begin alike.
+        (0..8).for_each(|_| {
+            random.below(2);
+        });
+        random
+    }
+
+    /// A number from 0 on that is less than `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % bound
+    }
+
+    /// One of these.
+    pub fn pick<'a>(&mut self, lines: &[&'a str]) -> &'a str {
+        lines[self.below(lines.len())]
+    }
+}
+
+/// One step of training `net` with `opt` on `y`.
+pub const TRAINING: &[&str] =
+    &["opt.zero_grad()", "loss = net(y).square().mean()", "loss.backward()", "opt.step()"];
+
+/// The number in an environment variable, or another one.
+pub fn number(name: &str, otherwise: usize) -> usize {
+    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(otherwise)
+}
