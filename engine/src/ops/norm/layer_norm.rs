@@ -70,7 +70,11 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
 fn parameters(cx: &ComposedCx<'_>, shape: &Shape) -> Result<SmallVec<[Tensor; 2]>> {
     let shaped = |it: &Tensor| match it.shape() == shape {
         true => Ok(it.clone()),
-        false => functional::reshape(it, shape),
+        false if it.numel() == shape.numel() => functional::reshape(it, shape),
+        false => {
+            let rule = format!("weight and bias must have the normalized shape {shape}");
+            Err(Error::Shapes { op: cx.op.name, shapes: vec![it.shape().clone()], rule })
+        }
     };
     let (weight, bias) = (cx.opt_input(1).map(shaped), cx.opt_input(2).map(shaped));
     let ones = |bias: &Result<Tensor>| {
