@@ -46,8 +46,8 @@ impl Subject {
             Some(line) => (format!("cell {cell}, loop at line {line}"), format!("{cell}:{line}")),
             None => (format!("cell {cell}"), cell.to_string()),
         };
-        let CellStep { traced, n_eager, n_alone, prevented, .. } = step;
-        Self { title, word, traced, eager: n_eager, alone: n_alone, prevented, args: Vec::new() }
+        let CellStep { traced, n_eager, n_alone, prevented, args, .. } = step;
+        Self { title, word, traced, eager: n_eager, alone: n_alone, prevented, args }
     }
 }
 

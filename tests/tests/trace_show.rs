@@ -92,6 +92,18 @@ fn a_step_of_a_cell_has_forward_backward_and_update() {
     }
 }
 
+#[test]
+fn parts_that_a_cell_takes_first_are_inputs_by_name() {
+    let slices = "%trace\nfor epoch in range(2):\n    for i in range(0, 8, 4):\n        xb, yb = xs[i:i + 4], ys[i:i + 4]\n        \
+        loss = F.cross_entropy(net(xb), yb)\n        opt.zero_grad()\n        loss.backward()\n        opt.step()";
+    let text = shown(&[MLP, slices, "%trace show"]);
+    let forward = part(&text, "forward");
+    for (name, shape) in [("xb", "[4, 6]"), ("yb", "[4]")] {
+        let input = line_of(&forward, name);
+        assert!(input.contains("= input ") && input.ends_with(shape), "{text}");
+    }
+}
+
 /// Each variable is read most directly for the next value of the other.
 #[test]
 fn variables_are_called_as_what_is_stored_to_them() {

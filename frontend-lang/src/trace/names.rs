@@ -151,6 +151,14 @@ impl Names {
         call
     }
 
+    /// The names of the tensors among the arguments, in order.
+    pub(super) fn of_tensors(&self) -> Vec<String> {
+        let (slots, exposed) = (self.globals.slots.borrow(), self.exposed.borrow());
+        let named = exposed.iter().filter(|it| it.varies).map(|it| &slots[it.slot as usize]);
+        let is_passed = |value: &Value| value.as_tensor().is_some() && is_argument(value);
+        named.filter(|it| is_passed(&it.value)).map(|it| it.name.to_string()).collect()
+    }
+
     /// What a body that is called so does to names, to be noted while it is followed.
     pub(super) fn follow(&self, call: &Call) -> Bindings {
         let exposed = self.exposed.borrow();

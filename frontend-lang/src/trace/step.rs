@@ -101,6 +101,8 @@ pub struct CellStep {
     pub n_alone: usize,
     /// What prevents that; empty where nothing is known to.
     pub prevented: String,
+    /// The names of its tensor arguments.
+    pub args: Vec<String>,
 }
 
 impl Step {
@@ -132,7 +134,8 @@ impl Step {
         }
         let has_run = n_eager + n_alone + self.traced.stats().calls > 0;
         let traced = self.traced.clone();
-        let seen = || CellStep { cell, line, traced, n_eager, n_alone, prevented };
+        let args = self.names.get().map_or_else(Vec::new, Names::of_tensors);
+        let seen = || CellStep { cell, line, traced, n_eager, n_alone, prevented, args };
         (has_run && self.is_step()).then(seen)
     }
 
