@@ -7,11 +7,15 @@ use std::sync::Arc;
 
 use crate::cpu::alloc::Bytes;
 use crate::cpu::memory::{HOST, Memory};
+use crate::cpu::packs::Packs;
 use crate::{Device, Error, Result, cuda};
 
-/// A block of memory of a device.
+/// A block of memory of a device, and what kernels keep beside it.
 #[derive(Debug)]
-pub struct Buffer(Block);
+pub struct Buffer {
+    block: Block,
+    packs: Packs,
+}
 
 #[derive(Debug)]
 enum Block {
@@ -24,7 +28,7 @@ enum Block {
 impl Buffer {
     /// The device whose memory it is.
     pub fn device(&self) -> Device {
-        match &self.0 {
+        match &self.block {
             Block::Host(_) => Device::Cpu,
             Block::Gpu(block) => Device::Cuda(block.gpu().index()),
         }
@@ -32,7 +36,7 @@ impl Buffer {
 
     /// Length in bytes.
     pub fn len(&self) -> usize {
-        match &self.0 {
+        match &self.block {
             Block::Host(bytes) => bytes.len(),
             Block::Gpu(block) => block.len(),
         }
@@ -46,7 +50,7 @@ impl Buffer {
     /// The bytes, for the processor; an error if it cannot read them.
     #[inline]
     pub fn host(&self) -> Result<&Bytes> {
-        match &self.0 {
+        match &self.block {
             Block::Host(bytes) => Ok(bytes),
             Block::Gpu(_) => Err(Error::NotOnHost { device: self.device() }),
         }
@@ -55,17 +59,24 @@ impl Buffer {
     /// The block, if it is a GPU's.
     #[inline]
     pub(crate) fn gpu(&self) -> Option<&cuda::Block> {
-        match &self.0 {
+        match &self.block {
             Block::Host(_) => None,
             Block::Gpu(block) => Some(block),
         }
+    }
+
+    /// Copies of its elements that kernels keep.
+    #[inline]
+    pub fn packs(&self) -> &Packs {
+        &self.packs
     }
 
     /// As [`Buffer::host`], for writing.
     #[inline]
     pub fn host_mut(&mut self) -> Result<&mut Bytes> {
         let device = self.device();
-        match &mut self.0 {
+        self.packs.clear();
+        match &mut self.block {
             Block::Host(bytes) => Ok(bytes),
             Block::Gpu(_) => Err(Error::NotOnHost { device }),
         }
@@ -74,13 +85,13 @@ impl Buffer {
 
 impl From<Bytes> for Buffer {
     fn from(bytes: Bytes) -> Self {
-        Self(Block::Host(bytes))
+        Self { block: Block::Host(bytes), packs: Packs::default() }
     }
 }
 
 impl From<cuda::Block> for Buffer {
     fn from(block: cuda::Block) -> Self {
-        Self(Block::Gpu(Box::new(block)))
+        Self { block: Block::Gpu(Box::new(block)), packs: Packs::default() }
     }
 }
 

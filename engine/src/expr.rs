@@ -202,6 +202,31 @@ impl Expr {
         }
     }
 
+    /// Calls `seen` with every input, as often as it occurs.
+    pub(crate) fn each_input(&self, seen: &mut dyn FnMut(&Self)) {
+        match &*self.0 {
+            Term::Input(_) => seen(self),
+            Term::Param(_) | Term::Const(_) => {}
+            Term::Unary(_, x) => x.each_input(seen),
+            Term::Binary(_, x, y) => [x, y].into_iter().for_each(|it| it.each_input(seen)),
+            Term::Select(c, x, y) => [c, x, y].into_iter().for_each(|it| it.each_input(seen)),
+        }
+    }
+
+    /// The expression with `with` wherever `part` occurs.
+    pub(crate) fn replace(&self, part: &Self, with: &Self) -> Self {
+        if self == part {
+            return with.clone();
+        }
+        let of = |it: &Self| it.replace(part, with);
+        match &*self.0 {
+            Term::Input(_) | Term::Param(_) | Term::Const(_) => self.clone(),
+            Term::Unary(op, x) => Self::unary(*op, of(x)),
+            Term::Binary(op, x, y) => Self::binary(*op, of(x), of(y)),
+            Term::Select(c, x, y) => Self::select(of(c), of(x), of(y)),
+        }
+    }
+
     /// Calls `seen` with every function of two arguments that occurs, and its second argument.
     pub(crate) fn each_binary(&self, seen: &mut dyn FnMut(BinOp, &Self)) {
         match &*self.0 {

@@ -1,9 +1,9 @@
-//! Plans whose kernels keep copies of constant operands: what they compute, and that the copies go with them. The shelf is that of the
-//! whole process, so this is one test.
+//! Copies that kernels keep beside weights: what is computed with them, and that they go with the weights. What is counted is of the whole
+//! process, so this is one test.
 
 use std::rc::Rc;
 
-use engine::cpu::kept::HOST;
+use engine::cpu::packs::kept_bytes;
 use engine::functional::linear;
 use engine::graph::parse::parse;
 use engine::model::Model;
@@ -50,54 +50,55 @@ fn same(got: &[Tensor], want: &[Tensor; 2]) {
 }
 
 #[test]
-fn kept_copies_give_the_same_bits_and_go_with_the_plan() {
+fn kept_copies_give_the_same_bits_and_go_with_the_weights() {
     let inputs = [sample(&[64, 200], 1), sample(&[2, 32, 14, 14], 2)];
     let weights = [sample(&[160, 200], 3), sample(&[160, 90], 4), sample(&[40, 32, 3, 3], 5)];
+    let before = kept_bytes();
     let want = eager(&inputs, &weights);
+    assert_eq!(kept_bytes(), before, "what is used once is not kept");
     let graph = parse(GRAPH, &weights).expect("a graph");
-    let before = HOST.taken();
 
     let live = engine::cpu::memory::HOST.stats().live;
     let plan = lower::compile(&graph, true).expect("a plan");
-    let one = HOST.taken() - before;
+    same(&plan.run(&inputs).expect("a run"), &want);
+    let one = kept_bytes() - before;
     let packed = 4 * (160 * 200 + 160 * 90 + 40 * 32 * 9);
     assert!(one >= packed, "{one} bytes are kept of {packed}");
     let counted = engine::cpu::memory::HOST.stats().live - live;
     assert!(counted >= one, "{counted} bytes are counted of {one}");
-    for _ in 0..2 {
+    let second = lower::compile(&graph, true).expect("a plan");
+    for plan in [&plan, &second] {
         same(&plan.run(&inputs).expect("a run"), &want);
     }
-    let second = lower::compile(&graph, true).expect("a plan");
-    assert_eq!(HOST.taken() - before, 2 * one);
-    drop(plan);
-    assert_eq!(HOST.taken() - before, one);
-    same(&second.run(&inputs).expect("a run"), &want);
-    drop(second);
-    assert_eq!(HOST.taken(), before);
+    same(&eager(&inputs, &weights), &want);
+    assert_eq!(kept_bytes() - before, one, "one copy for all who read these weights");
+    drop((plan, second));
 
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("model.ngm");
     let names = |all: [&str; 2]| all.map(String::from);
     let model = Model::new(graph, &names(["x", "image"]), &names(["y", "z"])).expect("a model");
     model.write(&path).expect("a file");
-    drop(model);
+    drop((model, weights));
+    assert_eq!(kept_bytes(), before, "they go with the weights");
     let model = Model::read(&path).expect("a model");
     same(&model.run(&inputs).expect("a run"), &want);
-    assert_eq!(HOST.taken() - before, one);
+    assert_eq!(kept_bytes() - before, one);
     let plan: Rc<lower::Plan> = model.plan().expect("a plan");
     drop(model);
-    assert_eq!(HOST.taken() - before, one, "the plan is held");
+    assert_eq!(kept_bytes() - before, one, "the plan is held");
     drop(plan);
-    assert_eq!(HOST.taken(), before);
+    assert_eq!(kept_bytes(), before);
 
-    let traced = Traced::new(Options { capture_as_const: true, ..Options::default() });
+    let weights = [sample(&[160, 200], 3), sample(&[160, 90], 4), sample(&[40, 32, 3, 3], 5)];
+    let traced = Traced::new(Options::default());
     for _ in 0..4 {
         let call = traced.begin(&inputs).expect("a call");
         let args = [call.args()[0].clone(), call.args()[1].clone()];
         let done = call.finish(&eager(&args, &weights)).expect("results");
         same(&done.results, &want);
     }
-    assert_eq!(HOST.taken() - before, one);
-    drop(traced);
-    assert_eq!(HOST.taken(), before);
+    assert_eq!(kept_bytes() - before, one, "weights that a plan reads as its inputs");
+    drop((traced, weights));
+    assert_eq!(kept_bytes(), before);
 }

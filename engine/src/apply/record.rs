@@ -59,7 +59,8 @@ fn save(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &[Tensor]
     let (of_inputs, of_outputs) = match op.saves() {
         Saves::Inputs if op.body.is_elementwise() => {
             let wanted = inputs.iter().map(Tensor::requires_grad);
-            (lane::grad::inputs_to_save(op, attrs, wanted), 0)
+            let bits = lane::grad::operands_to_save(op, attrs, wanted);
+            (bits, bits >> inputs.len())
         }
         Saves::Shapes => (0, 0),
         Saves::Inputs => (u64::MAX, 0),

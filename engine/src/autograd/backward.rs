@@ -321,7 +321,7 @@ fn input_grads(
             output_grads: &arrived.grads,
             needs,
         }),
-        Grad::Derived => derived(step, saved, &arrived.grads, needs),
+        Grad::Derived => derived(step, (&saved.inputs, &outputs), &arrived.grads, needs),
         Grad::Stops(reason) => Err(Error::NoGradient { op: step.op.name, reason }),
     }
 }
@@ -329,7 +329,7 @@ fn input_grads(
 /// Gradients of an elementwise op, from its expression.
 fn derived(
     step: &OpStep,
-    saved: &Saved,
+    (inputs, outputs): (&[Tensor], &[Tensor]),
     grads: &[Option<Tensor>],
     needs: &[bool],
 ) -> Result<Vec<Option<Tensor>>> {
@@ -338,8 +338,8 @@ fn derived(
         if !needed {
             return Ok(None);
         }
-        let dx = elementwise_grad(step.op, &saved.inputs, &step.attrs, dy, idx)?;
-        unbroadcast(&dx, saved.inputs[idx].shape()).map(Some)
+        let dx = elementwise_grad(step.op, (inputs, &outputs[0]), &step.attrs, dy, idx)?;
+        unbroadcast(&dx, inputs[idx].shape()).map(Some)
     };
     needs.iter().enumerate().map(of).collect()
 }

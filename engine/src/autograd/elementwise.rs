@@ -7,10 +7,10 @@ use crate::lane::{ElementwiseGrad, grad_op};
 use crate::{Attr, Attrs, Layout, OpDef, Result, Tensor, apply_one, functional, ops};
 
 /// The gradient of elementwise `op` for input `input`, in that input's dtype and the shape of the output: the caller
-/// sums it over broadcast dimensions. Of the inputs only those are read that `grad_op` names.
+/// sums it over broadcast dimensions. Of the inputs and the result only those are read that `grad_op` names.
 pub(super) fn elementwise_grad(
     op: &'static OpDef,
-    inputs: &[Tensor],
+    (inputs, result): (&[Tensor], &Tensor),
     attrs: &Attrs,
     dy: &Tensor,
     input: usize,
@@ -21,7 +21,7 @@ pub(super) fn elementwise_grad(
         ElementwiseGrad::Op { op, uses } => {
             let mut operands: SmallVec<[Tensor; 4]> = SmallVec::new();
             operands.push(dy.clone());
-            operands.extend(uses.iter().map(|&it| inputs[it].clone()));
+            operands.extend(uses.iter().map(|&it| inputs.get(it).unwrap_or(result).clone()));
             apply_one(op, &operands, attrs)?
         }
     };

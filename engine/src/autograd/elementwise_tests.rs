@@ -1,5 +1,6 @@
 //! Derived gradients against finite differences in float64.
 
+use crate::lane::{ElementwiseGrad, grad_op};
 use crate::op::Grad;
 use crate::{Attrs, OpDef, Shape, Tensor, apply_one, ops};
 
@@ -43,7 +44,9 @@ fn check(op: &'static OpDef, attrs: &Attrs) {
     let inputs = inputs(op, op.n_tensors());
     for input in 0..inputs.len() {
         let dy = shifted(&inputs[0], 0.5);
-        let dx = elementwise_grad(op, &inputs, attrs, &dy, input).unwrap().to_f64_vec().unwrap();
+        let result = apply_one(op, &inputs, attrs).unwrap();
+        let dx = elementwise_grad(op, (&inputs, &result), attrs, &dy, input);
+        let dx = dx.unwrap().to_f64_vec().unwrap();
         let at = |by: f64| {
             let mut moved = inputs.clone();
             moved[input] = shifted(&inputs[input], by);
@@ -86,6 +89,11 @@ fn second_derivatives_match_differences() {
             let row = ops::find(&name).unwrap_or_else(|| panic!("no op {name}"));
             assert_eq!(row.name, name);
             check(row, &op.default_attrs());
+            let in_use = grad_op(op, &op.default_attrs(), input).unwrap();
+            if let ElementwiseGrad::Op { op: in_use, .. } = in_use {
+                assert!(std::ptr::eq(ops::find(in_use.name).unwrap(), in_use));
+                check(in_use, &op.default_attrs());
+            }
         }
     }
 }
@@ -101,7 +109,8 @@ fn kinks_follow_pytorch() {
             inputs.push(tensor(others));
         }
         let dy = tensor(&vec![1.0; values.len()]);
-        elementwise_grad(op, &inputs, &op.default_attrs(), &dy, input)
+        let result = apply_one(op, &inputs, &op.default_attrs()).unwrap();
+        elementwise_grad(op, (&inputs, &result), &op.default_attrs(), &dy, input)
             .unwrap()
             .to_f64_vec()
             .unwrap()

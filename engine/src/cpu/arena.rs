@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::alloc::Bytes;
 use super::lane::machine::Source;
+use super::packs::Packs;
 use super::typed::Region;
 use super::view::{OutView, View};
 use crate::{DType, Layout, Number, Shape};
@@ -53,12 +54,15 @@ pub struct Operands {
 
 /// The buffers of one run.
 pub struct Buffers<'a> {
-    inputs: SmallVec<[Region; 16]>,
-    consts: SmallVec<[Region; 16]>,
+    inputs: SmallVec<[Lasting<'a>; 16]>,
+    consts: SmallVec<[Lasting<'a>; 16]>,
     arena: Region,
     outputs: SmallVec<[Region; 16]>,
     numbers: &'a [Option<Number>],
 }
+
+/// A buffer that was there before the run, and the copies beside it.
+type Lasting<'a> = (Region, &'a Packs);
 
 impl Operands {
     /// The operands of a launch; `None` when a target overlaps another operand, or a layout begins before its buffer.
@@ -143,20 +147,20 @@ impl Operands {
 }
 
 impl<'a> Buffers<'a> {
-    /// The buffers of a run. Inputs are (buffer, byte offset of the lowest element); `None` when an offset is outside.
+    /// The buffers of a run. Inputs are (buffer, copies beside it, byte offset of the lowest element); `None` when an offset is outside.
     pub fn new(
-        inputs: impl Iterator<Item = (&'a Bytes, usize)>,
+        inputs: impl Iterator<Item = (&'a Bytes, &'a Packs, usize)>,
         numbers: &'a [Option<Number>],
-        consts: impl Iterator<Item = &'a Bytes>,
+        consts: impl Iterator<Item = (&'a Bytes, &'a Packs)>,
         arena: &'a mut Bytes,
         outputs: impl Iterator<Item = &'a mut Bytes>,
     ) -> Option<Self> {
-        let input = |(bytes, offset): (&Bytes, usize)| {
-            Region::of(bytes).part(offset, bytes.len().checked_sub(offset)?)
+        let input = |(bytes, packs, offset): (&Bytes, &'a Packs, usize)| {
+            Some((Region::of(bytes).part(offset, bytes.len().checked_sub(offset)?)?, packs))
         };
         Some(Self {
             inputs: inputs.map(input).collect::<Option<_>>()?,
-            consts: consts.map(Region::of).collect(),
+            consts: consts.map(|(bytes, packs)| (Region::of(bytes), packs)).collect(),
             arena: Region::of_mut(arena),
             outputs: outputs.map(Region::of_mut).collect(),
             numbers,
@@ -167,8 +171,8 @@ impl<'a> Buffers<'a> {
     #[inline(always)]
     fn region(&self, place: Place, len: usize, dtype: DType) -> Option<Region> {
         let (region, start) = match place {
-            Place::Input(at) => (*self.inputs.get(at)?, 0),
-            Place::Const(at) => (*self.consts.get(at)?, 0),
+            Place::Input(at) => (self.inputs.get(at)?.0, 0),
+            Place::Const(at) => (self.consts.get(at)?.0, 0),
             Place::Arena(offset) => (self.arena, offset),
             Place::Output(at) => (*self.outputs.get(at)?, 0),
             Place::Number(_) | Place::Fed(_) => return None,
@@ -189,7 +193,16 @@ impl<'a> Buffers<'a> {
             self.region(operand.place, operand.layout.end() * operand.dtype.size(), operand.dtype)?;
         // SAFETY: the buffers are borrowed for the run; the region holds the layout, which does not begin before it; within
         // a launch nothing writes to it (`Operands::new`), and one launch at a time has the buffers (`Operands::with`).
-        Some(Source::View(unsafe { View::from_region(region, &operand.layout, operand.dtype) }))
+        let view = unsafe { View::from_region(region, &operand.layout, operand.dtype) };
+        let lasting = match operand.place {
+            Place::Input(at) => self.inputs.get(at),
+            Place::Const(at) => self.consts.get(at),
+            _ => None,
+        };
+        Some(Source::View(match lasting {
+            Some((_, packs)) => view.beside(packs),
+            None => view,
+        }))
     }
 
     #[inline(always)]

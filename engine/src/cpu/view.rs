@@ -6,6 +6,7 @@ use half::{bf16, f16};
 
 use super::alloc::Bytes;
 use super::elements::Elements;
+use super::packs::Packs;
 use super::strided;
 use super::typed::{Plain, Region};
 use crate::dtype::Number;
@@ -18,6 +19,7 @@ pub struct View<'a> {
     region: Region,
     layout: &'a Layout,
     dtype: DType,
+    packs: Option<&'a Packs>,
 }
 
 impl<'a> View<'a> {
@@ -44,7 +46,7 @@ impl<'a> View<'a> {
     #[inline]
     fn within<'b>(region: Region, layout: &'b Layout, dtype: DType) -> Option<View<'b>> {
         let inside = layout.reach()? <= count(region.len(), dtype);
-        inside.then_some(View { region, layout, dtype })
+        inside.then_some(View { region, layout, dtype, packs: None })
     }
 
     /// A view of a region.
@@ -53,7 +55,19 @@ impl<'a> View<'a> {
     /// The memory outlives `'a`, nobody writes to it meanwhile, and the layout lies within it.
     pub unsafe fn from_region(region: Region, layout: &'a Layout, dtype: DType) -> Self {
         debug_assert!(layout.reach().is_some_and(|it| it <= region.len() / dtype.size()));
-        Self { region, layout, dtype }
+        Self { region, layout, dtype, packs: None }
+    }
+
+    /// The same view, of a buffer beside which kernels keep these copies.
+    #[inline]
+    #[must_use]
+    pub fn beside(self, packs: &'a Packs) -> Self {
+        Self { packs: Some(packs), ..self }
+    }
+
+    /// Copies that kernels keep beside the buffer; `None` for one that does not outlive the run.
+    pub fn packs(&self) -> Option<&'a Packs> {
+        self.packs
     }
 
     /// The same memory under another layout; `None` when it reaches outside.

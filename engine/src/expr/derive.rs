@@ -2,6 +2,8 @@
 //!
 //! `relu'(0) = 0` and `clamp` stops gradients at its bounds: where `max(bound, x)` and `min(bound, x)` meet their bound, it
 //! wins. Ties of two inputs share the gradient half and half. The derivative of `select` is that of the branch taken.
+//!
+//! Where a derivative can be had from the result alone (`tanh`, `exp`, `relu`), a tape need not keep what the op was applied to.
 
 use std::collections::HashMap;
 
@@ -10,7 +12,18 @@ use super::{BinOp, Expr, Term, UnOp};
 impl Expr {
     /// The derivative with respect to input `n`, lightly simplified.
     pub fn derivative(&self, n: usize) -> Self {
-        Derivation { input: n, done: HashMap::new() }.of(self)
+        Derivation { input: n, by_result: false, done: HashMap::new() }.of(self)
+    }
+
+    /// The derivative with respect to input `n` in terms of the result, which is `result` in it; `None` where it needs an input as well, or
+    /// not even the result.
+    pub(crate) fn derivative_by_result(&self, n: usize, result: &Self) -> Option<Self> {
+        let slope = Derivation { input: n, by_result: true, done: HashMap::new() }.of(self);
+        let slope = slope.replace(self, result);
+        let is_whole = |it: &Self| it.as_input().is_some_and(|it| result.as_input() == Some(it));
+        let (mut uses, mut others) = (false, false);
+        slope.each_input(&mut |it| if is_whole(it) { uses = true } else { others = true });
+        (uses && !others).then_some(slope)
     }
 
     /// `factor * self`, moved into the branches of `self`: a branch that is not taken may be infinite or NaN.
@@ -21,6 +34,8 @@ impl Expr {
 
 struct Derivation {
     input: usize,
+    /// Whether bounds are looked for in what comes out, where that says the same.
+    by_result: bool,
     /// By address, since expressions share parts.
     done: HashMap<*const Term, Expr>,
 }
@@ -40,7 +55,13 @@ impl Derivation {
             }
             Term::Binary(op, x, y) => {
                 let (dx, dy) = (self.of(x), self.of(y));
-                if is(&dx, 0.0) && is(&dy, 0.0) { dx } else { binary(*op, x, y, expr, dx, dy) }
+                if is(&dx, 0.0) && is(&dy, 0.0) {
+                    dx
+                } else if self.by_result && is_bound(x) && matches!(op, BinOp::Min | BinOp::Max) {
+                    binary(*op, x, expr, expr, dx, dy)
+                } else {
+                    binary(*op, x, y, expr, dx, dy)
+                }
             }
             Term::Select(cond, x, y) => select(cond, self.of(x), self.of(y)),
         };

@@ -15,7 +15,7 @@ use crate::cpu::alloc::Bytes;
 use crate::cpu::{features, pool, typed};
 use crate::op::{Case, Kernel, Prepared};
 use crate::random::Stream;
-use crate::storage::bits_of;
+use crate::storage::{bits_of, from_slice};
 use crate::tensor::Data;
 use crate::{DType, Number, Result, Shape, Tensor, launch};
 
@@ -145,8 +145,7 @@ pub fn choose(kernels: &'static [Kernel], case: &Case<'_>) -> Option<Prepared> {
 
 /// Why a kernel is left out.
 fn refusal(kernel: &'static Kernel, case: &Case<'_>, strategy: Strategy) -> Option<String> {
-    // What it needs where nothing is kept for it: it may come to that.
-    let Some(prepared) = kernel.prepare(&case.varying()) else {
+    let Some(prepared) = kernel.prepare(case) else {
         return Some("does not take this case".into());
     };
     if strategy.optimized && kernel.naive {
@@ -255,7 +254,8 @@ fn time(kernel: &'static Kernel, case: &Case<'_>, inputs: &[Tensor], best: f64) 
     Ok(runs[runs.len() / 2])
 }
 
-/// Operands to time with: the tensors themselves, or others of the same layout where there are no elements.
+/// Operands to time with: copies, beside which kernels keep what they would keep beside the tensors, or others of the same layout where
+/// there are no elements.
 fn sample_inputs(case: &Case<'_>, shared_batch: Option<usize>) -> Result<SmallVec<[Tensor; 3]>> {
     let one = |(idx, tensor): (usize, &Tensor)| {
         if let (0, Some(batch)) = (idx, shared_batch) {
@@ -269,10 +269,24 @@ fn sample_inputs(case: &Case<'_>, shared_batch: Option<usize>) -> Result<SmallVe
             Data::Abstract(..) | Data::Meta | Data::Pending(_) => {
                 filled(tensor.layout(), tensor.dtype())
             }
-            Data::Stored(_) | Data::Number(_) => Ok(tensor.clone()),
+            Data::Stored(buffer) => {
+                let bytes = from_slice(typed::slice::<u8>(buffer.host()?))?;
+                Ok(Tensor::stored(bytes, tensor.layout().clone(), tensor.dtype()))
+            }
+            Data::Number(_) => Ok(tensor.clone()),
         }
     };
-    case.inputs.iter().enumerate().map(one).collect()
+    let inputs =
+        case.inputs.iter().enumerate().map(one).collect::<Result<SmallVec<[Tensor; 3]>>>()?;
+    for (idx, input) in inputs.iter().enumerate() {
+        if let Data::Stored(buffer) = input.data() {
+            match case.is_constant(idx) {
+                true => buffer.packs().expect_reuse(),
+                false => buffer.packs().close(),
+            }
+        }
+    }
+    Ok(inputs)
 }
 
 /// Ones for floats, zeros for integers, which are valid indices.
@@ -299,7 +313,7 @@ fn signature(case: &Case<'_>, shared_batch: Option<usize>) -> String {
         if !tensor.layout().is_contiguous() {
             let _ = write!(res, "/{:?}", tensor.layout().strides.as_slice());
         }
-        if case.constant(idx).is_some() {
+        if case.is_constant(idx) {
             res.push_str("=constant");
         }
     }

@@ -2,6 +2,9 @@
 //!
 //! `gelu.grad0` is the gradient for input 0 of `gelu`. It takes the gradient of the output and then those inputs of
 //! `gelu` that its formula mentions, and has the attributes of `gelu`. Its own gradient is derived in the same way.
+//!
+//! Where the result alone will do, that is what a gradient takes: `tanh.grad0.u1`, as the result counts as the input behind the last. What
+//! `tanh` was applied to can then go, and `tanh` is not computed again.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,12 +26,12 @@ pub enum ElementwiseGrad {
     Same,
     /// Zero everywhere.
     Zero,
-    /// An op on the gradient of the output and the forward inputs `uses`, in this order.
+    /// An op on the gradient of the output and the forward inputs `uses`, in this order; the number behind the last is the result.
     Op { op: &'static OpDef, uses: &'static [usize] },
 }
 
 impl ElementwiseGrad {
-    /// The forward inputs that the gradient needs.
+    /// The forward inputs, and the result, that the gradient needs.
     pub fn uses(&self) -> &'static [usize] {
         match self {
             Self::Same | Self::Zero => &[],
@@ -52,8 +55,8 @@ pub fn grad_op(op: &'static OpDef, attrs: &Attrs, input: usize) -> Result<Elemen
     Ok(res)
 }
 
-/// Which inputs of an elementwise op some wanted gradient needs.
-pub(crate) fn inputs_to_save(
+/// Which inputs of an elementwise op some wanted gradient needs; the bit behind the last is the result.
+pub(crate) fn operands_to_save(
     op: &'static OpDef,
     attrs: &Attrs,
     wanted: impl Iterator<Item = bool>,
@@ -88,11 +91,20 @@ pub(crate) fn find(
     let (_, default) = formula(&expr_of(op, &op.default_attrs())?, op, input);
     let uses = uses.unwrap_or_else(|| default.clone());
     let in_order = uses.windows(2).all(|it| it[0] < it[1]);
+    if uses == [op.n_tensors()] {
+        by_result(&expr_of(op, &op.default_attrs())?, op, input)?;
+        return Some(row(op, input, &uses));
+    }
     (in_order && uses.iter().all(|&it| it < op.n_tensors())).then(|| row(op, input, &uses))
 }
 
 fn derive(op: &'static OpDef, forward: &Expr, input: usize) -> ElementwiseGrad {
-    let (expr, uses) = formula(forward, op, input);
+    let (mut expr, mut uses) = formula(forward, op, input);
+    if !uses.is_empty()
+        && let Some(found) = by_result(forward, op, input)
+    {
+        (expr, uses) = (found, vec![op.n_tensors()]);
+    }
     if expr == Expr::input(0) {
         return ElementwiseGrad::Same;
     }
@@ -108,17 +120,31 @@ fn derive(op: &'static OpDef, forward: &Expr, input: usize) -> ElementwiseGrad {
 
 /// (gradient with `dy` as input 0 and forward input `n` as input `n + 1`, the forward inputs it mentions).
 fn formula(forward: &Expr, op: &'static OpDef, input: usize) -> (Expr, Vec<usize>) {
-    let shifted: Vec<Expr> = (0..op.n_tensors()).map(|it| Expr::input(it + 1)).collect();
-    let slope = forward.derivative(input).substitute(&shifted);
+    let slope = forward.derivative(input).substitute(&shifted(op));
     let expr = slope.scaled_by(&Expr::input(0));
     let uses = (0..op.n_tensors()).filter(|&it| expr.mentions(it + 1)).collect();
     (expr, uses)
 }
 
-/// The expression of a gradient op: its inputs are `dy` and then the forward inputs in use.
+/// As [`formula`], where the result alone will do; it is the input behind the last.
+fn by_result(forward: &Expr, op: &'static OpDef, input: usize) -> Option<Expr> {
+    let slope = forward.derivative_by_result(input, &Expr::input(op.n_tensors()))?;
+    Some(slope.substitute(&shifted(op)).scaled_by(&Expr::input(0)))
+}
+
+/// What forward inputs, and the result behind them, are called in a gradient.
+fn shifted(op: &'static OpDef) -> Vec<Expr> {
+    (0..=op.n_tensors()).map(|it| Expr::input(it + 1)).collect()
+}
+
+/// The expression of a gradient op: its inputs are `dy` and then the forward inputs in use, or the result.
 pub(super) fn expr(of: GradOf, attrs: &Attrs) -> Option<Expr> {
-    let (expr, _) = formula(&expr_of(of.op, attrs)?, of.op, of.input);
-    let mut renamed: Vec<Expr> = (0..=of.op.n_tensors()).map(Expr::input).collect();
+    let (forward, n) = (expr_of(of.op, attrs)?, of.op.n_tensors());
+    let expr = match of.uses {
+        [result] if *result == n => by_result(&forward, of.op, of.input)?,
+        _ => formula(&forward, of.op, of.input).0,
+    };
+    let mut renamed: Vec<Expr> = (0..=n + 1).map(Expr::input).collect();
     for (idx, &input) in of.uses.iter().enumerate() {
         renamed[input + 1] = Expr::input(idx + 1);
     }
@@ -139,7 +165,10 @@ fn row(op: &'static OpDef, input: usize, uses: &[usize]) -> &'static OpDef {
 fn new_row(op: &'static OpDef, input: usize, uses: &[usize]) -> OpDef {
     let mut params = vec![Param::tensor("dy")];
     let tensors: Vec<&Param> = op.params.iter().filter(|it| it.kind.is_tensor()).collect();
-    params.extend(uses.iter().map(|&it| Param { kind: ParamKind::Tensor, ..*tensors[it] }));
+    params.extend(uses.iter().map(|&it| match tensors.get(it) {
+        Some(input) => Param { kind: ParamKind::Tensor, ..**input },
+        None => Param::tensor("result"),
+    }));
     params.extend(op.attr_params().copied());
     let uses: &'static [usize] = Box::leak(uses.to_vec().into_boxed_slice());
     OpDef {

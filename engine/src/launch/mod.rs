@@ -96,7 +96,8 @@ fn all<T, const N: usize>(items: impl Iterator<Item = Result<T>>) -> Result<Smal
 }
 
 pub(crate) fn view_of<'a>(tensor: &'a Tensor, buffer: &'a Buffer) -> Result<View<'a>> {
-    View::new(buffer.host()?, tensor.layout(), tensor.dtype()).ok_or_else(Error::outside_storage)
+    let view = View::new(buffer.host()?, tensor.layout(), tensor.dtype());
+    Ok(view.ok_or_else(Error::outside_storage)?.beside(buffer.packs()))
 }
 
 /// The same elements in row-major order without gaps (off the tape).

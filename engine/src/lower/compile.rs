@@ -7,7 +7,6 @@ use super::group::group;
 use super::memory::{Lifetime, place};
 use super::plan::{Choice, Delivery, Feed, Launch, Plan, Work};
 use crate::cpu::arena::{Operand, Operands, Place, Target};
-use crate::cpu::kept;
 use crate::graph::{Graph, Kind, NodeId, Value};
 use crate::lane::{self, Ref};
 use crate::op::{Body, Case, Kernel, Prepared};
@@ -196,7 +195,7 @@ impl<'a> Compiler<'a> {
             let is_constant = matches!(it.buffer, Buffer::Const(_));
             bits | u32::from(is_constant) << (idx + first.len())
         });
-        let case = Case::new(op, &shown, attrs).with_constants(constant, &kept::HOST);
+        let case = Case::new(op, &shown, attrs).with_constants(constant);
         let mut kernel = fastrun::choose(kernels, &case).ok_or_else(|| case.refused())?;
         let mut meta = None;
         if made {
@@ -204,7 +203,7 @@ impl<'a> Compiler<'a> {
             let read = Meta::new(shown[0].shape().clone(), dtype);
             if dtype != shown[0].dtype() {
                 shown[0] = Tensor::abstract_of(read.clone());
-                let case = Case::new(op, &shown, attrs).with_constants(constant, &kept::HOST);
+                let case = Case::new(op, &shown, attrs).with_constants(constant);
                 kernel = kernel.kernel.prepare(&case).ok_or_else(|| case.refused())?;
             }
             meta = Some(read);
@@ -427,6 +426,9 @@ impl<'a> Compiler<'a> {
         let launches = self.drafts.into_iter().map(|it| bind(it, &places, &self.slots));
         let launches = launches.collect::<Result<Vec<_>>>()?;
         let const_buffers = self.consts.iter().map(Tensor::storage).collect::<Result<Vec<_>>>()?;
+        // Numbers lie in one order only.
+        let many = const_buffers.iter().filter(|it| it.len() > size_of::<u128>());
+        many.for_each(|it| it.packs().expect_reuse());
         let kept = kept.into_iter().map(|it| it.1).collect();
         let fullest = launches.get(memory.fullest).map_or(Site::NOWHERE, |it| it.site);
         let Self { inputs, consts, choices, .. } = self;

@@ -212,11 +212,11 @@ impl Plan {
         let mut fed: SmallVec<[_; 16]> = SmallVec::new();
         for (tensor, buffer) in inputs.iter().zip(&storages) {
             let lowest = lowest(tensor.layout()) * tensor.dtype().size();
-            fed.push((buffer.host()?, lowest));
+            fed.push((buffer.host()?, buffer.packs(), lowest));
         }
-        let mut consts: SmallVec<[&Bytes; 16]> = SmallVec::new();
+        let mut consts: SmallVec<[_; 16]> = SmallVec::new();
         for it in &self.const_buffers {
-            consts.push(it.host()?);
+            consts.push((it.host()?, it.packs()));
         }
         let buffers = Buffers::new(
             fed.into_iter(),
@@ -227,6 +227,7 @@ impl Plan {
         );
         let mut buffers = buffers.ok_or_else(outside)?;
         self.launches.iter().try_for_each(|it| each(it, &mut buffers))?;
+        drop(buffers);
         drop(arena);
         let kept: SmallVec<[Arc<Buffer>; 16]> = kept.into_iter().map(Into::into).collect();
         self.deliveries.iter().map(|it| self.deliver(it, &inputs, &kept)).collect()

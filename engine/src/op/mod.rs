@@ -192,7 +192,7 @@ pub type DTypeChoice = fn(&[Tensor], &Attrs) -> Result<(DType, DType)>;
 pub struct GradOf {
     pub(crate) op: &'static OpDef,
     pub(crate) input: usize,
-    /// The forward inputs that follow the gradient of the output.
+    /// The forward inputs that follow the gradient of the output; the number behind the last is the result.
     pub(crate) uses: &'static [usize],
 }
 

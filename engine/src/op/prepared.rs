@@ -6,10 +6,9 @@ use smallvec::SmallVec;
 
 use super::widen::widened;
 use super::{AdmitCx, InferCx, Kernel, KernelCx, Method, Run};
-use crate::cpu::kept::Shelf;
 use crate::cpu::view::{OutView, View};
 use crate::cpu::{elements, interrupt, strided};
-use crate::tensor::{Data, Tensor};
+use crate::tensor::Tensor;
 use crate::{Attrs, Device, Error, Layout, Meta, OpDef, Result, with_size};
 
 /// What a kernel is asked to prepare for: one application, the layouts of its operands, and which of them are the same in every run.
@@ -17,12 +16,12 @@ use crate::{Attrs, Device, Error, Layout, Meta, OpDef, Result, with_size};
 pub struct Case<'a> {
     /// The row.
     pub op: &'static OpDef,
-    /// Shapes, dtypes and layouts of the operands, in the dtypes that the kernel will see. Only constant ones are sure to have elements.
+    /// Shapes, dtypes and layouts of the operands, in the dtypes that the kernel will see.
     pub inputs: &'a [Tensor],
     /// The attributes.
     pub attrs: &'a Attrs,
-    /// Bits of the operands whose elements stay as they are while the prepared kernel lives, and where copies of them may be kept.
-    constant: Option<(u32, &'static Shelf)>,
+    /// Bits of the operands whose elements are the same in all runs.
+    constant: u32,
 }
 
 /// A kernel that has decided all that a case decides. It runs on operands of the shapes, dtypes and strides of that case; where they
@@ -54,13 +53,13 @@ enum Code {
 impl<'a> Case<'a> {
     /// An application no operand of which is constant.
     pub fn new(op: &'static OpDef, inputs: &'a [Tensor], attrs: &'a Attrs) -> Self {
-        Self { op, inputs, attrs, constant: None }
+        Self { op, inputs, attrs, constant: 0 }
     }
 
-    /// The same, where these operands have elements, which stay as they are: bit 0 is the first. Copies of them may be kept on `shelf`.
+    /// The same, where the elements of these operands are the same in all runs: bit 0 is the first.
     #[must_use]
-    pub fn with_constants(self, bits: u32, shelf: &'static Shelf) -> Self {
-        Self { constant: (bits != 0).then_some((bits, shelf)), ..self }
+    pub fn with_constants(self, bits: u32) -> Self {
+        Self { constant: bits, ..self }
     }
 
     /// The same application on other operands; the same of them are constant.
@@ -69,11 +68,6 @@ impl<'a> Case<'a> {
         'a: 'b,
     {
         Case { inputs, ..*self }
-    }
-
-    /// The same, where no operand is constant.
-    pub(crate) fn varying(&self) -> Self {
-        Self { constant: None, ..*self }
     }
 
     /// What the row's functions see of it.
@@ -92,12 +86,9 @@ impl<'a> Case<'a> {
         devices.find(|it| *it != Device::Cpu).unwrap_or_default()
     }
 
-    /// Operand `idx`, and where a copy of it may be kept, if its elements stay as they are.
-    pub fn constant(&self, idx: usize) -> Option<(&'a Tensor, &'static Shelf)> {
-        let (bits, shelf) = self.constant?;
-        let tensor = self.inputs.get(idx)?;
-        (bits >> idx & 1 == 1 && matches!(tensor.data(), Data::Stored(_)))
-            .then_some((tensor, shelf))
+    /// Whether the elements of operand `idx` are the same in all runs.
+    pub fn is_constant(&self, idx: usize) -> bool {
+        idx < 32 && self.constant >> idx & 1 == 1
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::scalar::{Reading, readings};
 use crate::attr::Attr;
-use crate::lane::expr_of;
+use crate::lane::{self, ElementwiseGrad, expr_of};
 use crate::meaning::Array;
 use crate::op::{Body, InferCx, ParamKind};
 use crate::{Attrs, DType, Error, OpDef, Shape, Tensor, apply_one, ops, rules};
@@ -89,10 +89,15 @@ fn problem(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Option<Strin
     Some(format!("{}{operands:?}: {got:e} instead of {want:?}", title()))
 }
 
-/// The row and its gradients for each input.
+/// The row and its gradients for each input, by what it was applied to and as a tape has it.
 fn with_gradients(op: &'static OpDef) -> impl Iterator<Item = &'static OpDef> {
     let grad = move |it| ops::find(&format!("{}.grad{it}", op.name));
-    std::iter::once(op).chain((0..op.n_tensors()).filter_map(grad))
+    let in_use = move |it| match lane::grad_op(op, &op.default_attrs(), it) {
+        Ok(ElementwiseGrad::Op { op, .. }) => Some(op),
+        _ => None,
+    };
+    let inputs = 0..op.n_tensors();
+    std::iter::once(op).chain(inputs.flat_map(move |it| grad(it).into_iter().chain(in_use(it))))
 }
 
 #[test]

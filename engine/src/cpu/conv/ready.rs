@@ -1,52 +1,65 @@
-//! A pass whose algorithm is chosen, and whose constant weights lie in the form in which that uses them.
+//! A pass whose algorithm is chosen, and the form of weights that it keeps of those that stay.
+
+use std::sync::Arc;
 
 use super::{ConvAlgo, ConvPass, ConvProblem, Epilogue, Rhs, run_with};
 use crate::cpu::element::Element;
-use crate::cpu::kept::{Kept, Shelf};
+use crate::cpu::packs::{Key, Packed, Packs};
 use crate::cpu::pool;
 
 /// A pass to be computed more than once.
 pub struct Conv {
     problem: ConvProblem,
     algo: &'static ConvAlgo,
-    kept: Option<Kept>,
 }
 
 impl Conv {
     /// The pass by this algorithm; `None` if that does not take it.
     pub fn new(problem: ConvProblem, algo: &'static ConvAlgo) -> Option<Self> {
-        (algo.usable)(&problem).then_some(Self { problem, algo, kept: None })
+        (algo.usable)(&problem).then_some(Self { problem, algo })
     }
 
-    /// Keeps the form of weights that are `weights` in every run, if the algorithm has one of its own and the shelf has room.
+    /// The form of the weights that is kept beside their buffer; `None` where the algorithm has no form of its own.
     ///
     /// # Panics
     /// If the slice has another length, or the problem is about other elements, makes no sense, or is for another processor.
-    pub fn keep<T: Element>(&mut self, shelf: &'static Shelf, weights: &[T]) {
+    pub fn form<T: Element>(&self, packs: &Packs, weights: &[T]) -> Option<Arc<Packed>> {
         let p = &self.problem;
-        p.check::<T>();
         if p.pass == ConvPass::WeightGrad || p.is_empty() {
-            return;
+            return None;
         }
+        p.check::<T>();
         assert!(weights.len() == p.lens()[1], "an operand has another length");
-        self.kept = shelf.keep::<T>((self.algo.keeps)(p), |out| {
+        let [rows, columns] = p.kernel;
+        let channels = [p.in_channels, p.out_channels, p.groups];
+        let [ins, outs, groups] = channels;
+        let sizes = [p.pass as usize, ins, outs, groups, rows, columns, p.kind.size(), 0];
+        let key = Key { form: self.algo.name, at: weights.as_ptr().addr(), sizes };
+        packs.get::<T>(key, (self.algo.keeps)(p), |out| {
             // SAFETY: the slices have the lengths that the problem and the algorithm say.
             unsafe { (T::conv_code(self.algo).keep)(p, weights, out) }
-        });
+        })
     }
 
-    /// Bytes of scratch memory of a run, per thread.
+    /// Bytes of scratch memory of a run without a kept form, per thread.
     pub fn workspace(&self) -> usize {
-        (self.algo.workspace)(&self.problem, self.kept.is_some())
+        (self.algo.workspace)(&self.problem, false)
     }
 
-    /// Computes the pass on the threads that there are now; `out` is replaced.
+    /// Computes the pass on the threads that there are now, with what [`Conv::form`] has given for these weights; `out` is replaced.
     ///
     /// # Panics
     /// As [`super::run`].
-    pub fn run<T: Element>(&self, lhs: &[T], rhs: &[T], out: &mut [T], epilogue: &Epilogue<'_, T>) {
+    pub fn run<T: Element>(
+        &self,
+        lhs: &[T],
+        rhs: &[T],
+        out: &mut [T],
+        epilogue: &Epilogue<'_, T>,
+        form: Option<&Packed>,
+    ) {
         let problem = ConvProblem { threads: pool::threads(), ..self.problem };
-        let rhs = Rhs { plain: rhs, kept: self.kept.as_ref().map(Kept::as_slice::<T>) };
+        let rhs = Rhs { plain: rhs, kept: form.map(Packed::as_slice::<T>) };
         run_with(self.algo, &problem, lhs, &rhs, out, epilogue);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cpu::gemm;
-use crate::cpu::kept::Shelf;
+use crate::cpu::packs::Packs;
 
 fn values<T: Element>(len: usize, seed: usize) -> Vec<T> {
     (0..len).map(|i| T::from_f64(((i * 7 + seed * 5 + i / 3) % 13) as f64 - 6.0)).collect()
@@ -164,7 +164,6 @@ fn sums_do_not_depend_on_the_number_of_threads() {
 
 /// Weights in the form of the algorithm give the bits of weights that are brought into it in every run.
 fn check_kept<T: Element>(p: &ConvProblem, n_kept: &mut usize) {
-    static SHELF: Shelf = Shelf::new(1 << 30);
     let [x, w, y] = p.lens();
     let value = |i: usize| T::from_f64(((i * 2_654_435_761) % 1000) as f64 / 997.0 - 0.5);
     for (pass, lhs, out) in [(ConvPass::Forward, x, y), (ConvPass::InputGrad, y, x)] {
@@ -172,25 +171,22 @@ fn check_kept<T: Element>(p: &ConvProblem, n_kept: &mut usize) {
         let (lhs, weights): (Vec<T>, Vec<T>) =
             ((0..lhs).map(value).collect(), (0..w).map(value).collect());
         for algo in ALL {
-            let Some(mut conv) = Conv::new(p, algo) else { continue };
-            let before = conv.workspace();
+            let Some(conv) = Conv::new(p, algo) else { continue };
             let mut want = vec![T::NAN; out];
-            conv.run(&lhs, &weights, &mut want, &Epilogue::NONE);
-            let taken = SHELF.taken();
-            conv.keep(&SHELF, &weights);
-            let kept = SHELF.taken() - taken;
-            assert_eq!(kept, (algo.keeps)(&p) * p.kind.size(), "{} {p:?}", algo.name);
-            assert!(conv.workspace() <= before);
+            conv.run(&lhs, &weights, &mut want, &Epilogue::NONE, None);
+            let packs = Packs::default();
+            packs.expect_reuse();
+            let form = conv.form(&packs, &weights);
+            let kept = form.as_ref().map_or(0, |it| it.as_slice::<T>().len());
+            assert_eq!(kept, (algo.keeps)(&p), "{} {p:?}", algo.name);
             let packed = gemm::PACKED.get();
             let mut got = vec![T::NAN; out];
-            conv.run(&lhs, &weights, &mut got, &Epilogue::NONE);
+            conv.run(&lhs, &weights, &mut got, &Epilogue::NONE, form.as_deref());
             assert_eq!(got, want, "{} {p:?}", algo.name);
             if algo.name == "winograd" {
                 assert_eq!(gemm::PACKED.get(), packed, "transforms what is kept");
             }
             *n_kept += usize::from(kept > 0);
-            drop(conv);
-            assert_eq!(SHELF.taken(), taken);
         }
     }
 }

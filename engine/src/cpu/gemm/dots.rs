@@ -12,7 +12,7 @@ pub(super) static ALGO: GemmAlgo = GemmAlgo {
     naive: false,
     reproducible: true,
     usable: |p| p.csa == 1 && p.rsb == 1,
-    workspace: |_, _| 0,
+    workspace: |_| 0,
     packs: [false, false],
     f32: run::<f32>,
     f64: run::<f64>,

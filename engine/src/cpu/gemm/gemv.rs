@@ -11,7 +11,7 @@ pub(super) static ALGO: GemmAlgo = GemmAlgo {
     naive: false,
     reproducible: true,
     usable: |p| (p.m == 1 || p.n == 1) && (view(p).rsb == 1 || view(p).csb == 1),
-    workspace: |p, _| (p.k + p.m.max(p.n)) * p.kind.size(),
+    workspace: |p| (p.k + p.m.max(p.n)) * p.kind.size(),
     packs: [false, false],
     f32: run::<f32>,
     f64: run::<f64>,

@@ -17,7 +17,7 @@ mod tests;
 
 pub use batched::Starts;
 pub use naive::{Integer, gemm_wrapping};
-pub use ready::Gemm;
+pub use ready::{Gemm, Panels};
 
 pub(crate) use block::block;
 
@@ -74,8 +74,8 @@ pub struct GemmAlgo {
     /// Same bits for the same problem on the same machine, whatever the number of threads.
     pub reproducible: bool,
     pub usable: fn(&GemmProblem) -> bool,
-    /// Bytes of scratch memory, where panels of all of A, or of B, are kept already.
-    pub workspace: fn(&GemmProblem, kept: [bool; 2]) -> usize,
+    /// Bytes of scratch memory.
+    pub workspace: fn(&GemmProblem) -> usize,
     /// Whether it copies A, and B, into panels.
     pub packs: [bool; 2],
     pub(crate) f32: GemmRun<f32>,

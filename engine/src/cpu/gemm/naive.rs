@@ -8,7 +8,7 @@ pub(super) static ALGO: GemmAlgo = GemmAlgo {
     naive: true,
     reproducible: true,
     usable: |_| true,
-    workspace: |_, _| 0,
+    workspace: |_| 0,
     packs: [false, false],
     f32: run::<f32>,
     f64: run::<f64>,

@@ -11,7 +11,7 @@ pub(super) static ALGO: GemmAlgo = GemmAlgo {
     naive: false,
     reproducible: true,
     usable: |p| p.csb == 1,
-    workspace: |_, _| 0,
+    workspace: |_| 0,
     packs: [false, false],
     f32: run::<f32>,
     f64: run::<f64>,

@@ -18,9 +18,9 @@ pub(super) static ALGO: GemmAlgo = GemmAlgo {
     naive: false,
     reproducible: true,
     usable: |_| true,
-    workspace: |p, [a, b]| {
+    workspace: |p| {
         let (mc, nc, kc) = blocks(p);
-        (mc * kc * usize::from(!a) + nc * kc * usize::from(!b)) * p.kind.size()
+        (mc + nc) * kc * p.kind.size()
     },
     packs: [true, true],
     f32: run::<f32, true>,
@@ -32,7 +32,7 @@ pub(super) static B_ONLY: GemmAlgo = GemmAlgo {
     naive: false,
     reproducible: true,
     usable: |_| true,
-    workspace: |p, [_, b]| blocks(p).1 * blocks(p).2 * usize::from(!b) * p.kind.size(),
+    workspace: |p| blocks(p).1 * blocks(p).2 * p.kind.size(),
     packs: [false, true],
     f32: run::<f32, false>,
     f64: run::<f64, false>,

@@ -1,8 +1,10 @@
 //! All algorithms against plain loops, on odd shapes and strides, under every instruction set of the machine.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::cpu::features::Isa;
-use crate::cpu::kept::Shelf;
+use crate::cpu::packs::Packs;
 
 /// Small whole numbers, so that sums are exact in any order.
 fn values<T: Element>(len: usize, seed: usize) -> Vec<T> {
@@ -93,7 +95,7 @@ fn batches_equal_single_products() {
         {
             let Some(gemm) = Gemm::new(p, algo) else { continue };
             let mut got = vec![0.0; batch * m * n];
-            gemm.run_batch(starts, &a, &b, &mut got, Epilogue::NONE);
+            gemm.run_batch(starts, &a, &b, &mut got, Epilogue::NONE, &Panels::default());
             for (i, got) in got.chunks(m * n).enumerate() {
                 let mut want = vec![0.0; m * n];
                 run(&naive::ALGO, &p, &a[starts.get(i)[0]..], &b, &mut want, Epilogue::NONE);
@@ -111,19 +113,21 @@ fn uneven<T: Element>(len: usize, seed: usize) -> Vec<T> {
 
 /// Panels are packed once, and give the bits of panels that are packed in every run.
 fn check_kept<T: Element>(p: GemmProblem) {
-    static SHELF: Shelf = Shelf::new(1 << 30);
     let [len_a, len_b, len_c] = p.extents();
     let (a, b) = (uneven::<T>(len_a, 1), uneven::<T>(len_b, 2));
     for algo in ALL.iter().filter(|algo| !algo.naive && (algo.usable)(&p)) {
         for sides in [&[0][..], &[1], &[0, 1]] {
-            let mut gemm = Gemm::new(p, algo).unwrap();
-            let before = gemm.workspace();
+            let gemm = Gemm::new(p, algo).unwrap();
+            let packs = Packs::default();
+            packs.expect_reuse();
+            let mut panels = Panels::default();
             for &side in sides {
-                gemm.keep(&SHELF, side, if side == 0 { &a } else { &b });
+                let others = if side == 0 { p.n } else { p.m };
+                panels[side] = gemm.panels(&packs, side, if side == 0 { &a } else { &b });
+                let keeps = algo.packs[side] && others <= 512;
+                assert_eq!(panels[side].is_some(), keeps, "{} {side} {p:?}", algo.name);
             }
-            let keeps = sides.iter().any(|&it| algo.packs[it]);
-            assert!(if keeps { gemm.workspace() < before } else { gemm.workspace() == before });
-            let all = [0, 1].iter().all(|it| !algo.packs[*it] || sides.contains(it));
+            let all = [0, 1].iter().all(|&it| !algo.packs[it] || panels[it].is_some());
             let result = |run: &dyn Fn(&mut [T])| {
                 let mut c = vec![T::ZERO; len_c];
                 run(&mut c);
@@ -132,7 +136,7 @@ fn check_kept<T: Element>(p: GemmProblem) {
             let want = result(&|c| run(algo, &p, &a, &b, c, Epilogue::NONE));
             let packed = PACKED.get();
             for _ in 0..2 {
-                let got = result(&|c| gemm.run(&a, &b, c, Epilogue::NONE));
+                let got = result(&|c| gemm.run(&a, &b, c, Epilogue::NONE, &panels));
                 assert_eq!(got, want, "{} {p:?}", algo.name);
             }
             assert!(!all || PACKED.get() == packed, "{} packs what is kept", algo.name);
@@ -157,14 +161,19 @@ fn kept_panels_give_the_same_bits() {
 }
 
 #[test]
-fn without_room_nothing_is_kept() {
-    static SHELF: Shelf = Shelf::new(1000);
+fn panels_are_of_one_operand_in_one_order() {
     let p = GemmProblem::contiguous::<f32>(200, 70, 40).with_b_transposed();
-    let mut gemm = Gemm::new(p, &packed::ALGO).unwrap();
-    let before = gemm.workspace();
-    gemm.keep(&SHELF, 1, &values::<f32>(70 * 40, 1));
-    assert_eq!((gemm.workspace(), SHELF.taken()), (before, 0));
-    check::<f32>(p, true);
+    let (b, packs) = (values::<f32>(2 * 70 * 40, 1), Packs::default());
+    packs.expect_reuse();
+    let panels = |p: GemmProblem, b: &[f32]| {
+        Gemm::new(p, &packed::ALGO).unwrap().panels(&packs, 1, b).unwrap()
+    };
+    let first = panels(p, &b);
+    // The same columns, for products of another number of rows.
+    assert!(Arc::ptr_eq(&first, &panels(GemmProblem { m: 9, ..p }, &b)));
+    for (p, b) in [(p, &b[70 * 40..]), (GemmProblem { n: 40, k: 70, rsb: 1, csb: 70, ..p }, &b)] {
+        assert!(!Arc::ptr_eq(&first, &panels(p, b)));
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cpu::view::View;
 use crate::cpu::{conv, pool2d};
-use crate::op::{Case, Default, KernelCx, Onnx, Param, ParamKind, Ready};
+use crate::op::{Default, KernelCx, Onnx, Param, ParamKind, Ready};
 use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, with_float};
 
 pub mod adaptive_avg_pool2d;
@@ -146,32 +146,23 @@ impl Ready for Pass {
             let (lhs, rhs) = (cx.inputs[0].to_slice::<T>(), cx.inputs[1].to_slice::<T>());
             let bias = cx.inputs.get(2).map(View::to_slice::<T>);
             let epilogue = conv::Epilogue { bias: bias.as_deref(), part: cx.part };
-            self.0.run(&lhs, &rhs, cx.outputs[0].as_mut_slice::<T>(), &epilogue);
+            // What has been copied has no buffer that stays.
+            let packs = cx.inputs[1].packs().filter(|_| cx.inputs[1].layout().is_contiguous());
+            let form = packs.and_then(|it| self.0.form(it, &rhs));
+            self.0.run(&lhs, &rhs, cx.outputs[0].as_mut_slice::<T>(), &epilogue, form.as_deref());
             Ok(())
         })
     }
 }
 
 /// The pass by the algorithm called `name`, or by the one that is expected to be fastest.
-fn prepare(
-    case: &Case<'_>,
-    problem: Option<conv::ConvProblem>,
-    name: Option<&str>,
-) -> Option<Arc<dyn Ready>> {
+fn prepare(problem: Option<conv::ConvProblem>, name: Option<&str>) -> Option<Arc<dyn Ready>> {
     let problem = problem?;
     let algo: &'static conv::ConvAlgo = match name {
         Some(name) => conv::ALL.iter().find(|it| it.name == name)?,
         None => conv::heuristic(&problem),
     };
-    let mut pass = conv::Conv::new(problem, algo)?;
-    if let Some((weights, shelf)) = case.constant(1) {
-        // Weights that cannot be read now are brought into form when they are needed.
-        let _ = weights.look(|it| match it.dtype() {
-            DType::F64 => pass.keep(shelf, &it.to_slice::<f64>()),
-            _ => pass.keep(shelf, &it.to_slice::<f32>()),
-        });
-    }
-    Some(Arc::new(Pass(pass)))
+    Some(Arc::new(Pass(conv::Conv::new(problem, algo)?)))
 }
 
 /// The kernels of a row that is one pass: by the expected fastest and by each algorithm. `$problem` gives the problem, `$on_cuda` computes it
@@ -192,7 +183,7 @@ macro_rules! conv_kernels {
             flops: |cx| $problem(cx).map_or(0, |it| it.flops()),
             finishes: true,
             ..Kernel::prepared(concat!("conv.", $name), |case| {
-                super::prepare(case, $problem(&case.seen()), $algorithm)
+                super::prepare($problem(&case.seen()), $algorithm)
             })
         }
     };

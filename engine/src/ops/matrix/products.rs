@@ -8,6 +8,7 @@ use super::product_shape;
 use crate::cpu::elements::Elements;
 use crate::cpu::gemm::{Gemm, GemmAlgo, GemmProblem, Starts};
 use crate::cpu::number::Num;
+use crate::cpu::packs::Packed;
 use crate::cpu::view::View;
 use crate::cpu::{Element, gemm, interrupt, strided};
 use crate::dtype::Arithmetic;
@@ -148,12 +149,29 @@ impl Ready for ByGemm {
             let b = self.products.operand::<T>(1, &cx.inputs[1]);
             let epilogue = gemm::Epilogue { col_bias: bias.as_deref(), ..gemm::Epilogue::part(cx.part) };
             let out = cx.outputs[0].as_mut_slice::<T>();
+            let panels = [self.panels(0, &cx.inputs[0], &a), self.panels(1, &cx.inputs[1], &b)];
             match self.products.starts {
-                Starts::Even { count: 1, .. } => self.gemm.run(&a, &b, out, epilogue),
-                ref starts => self.gemm.run_batch(starts, &a, &b, out, epilogue),
+                Starts::Even { count: 1, .. } => self.gemm.run(&a, &b, out, epilogue, &panels),
+                ref starts => self.gemm.run_batch(starts, &a, &b, out, epilogue, &panels),
             }
             Ok(())
         })
+    }
+}
+
+impl ByGemm {
+    /// The panels that are kept of an operand that is the same in all products, and lies as it is multiplied.
+    fn panels<T: Num + Element>(
+        &self,
+        side: usize,
+        view: &View<'_>,
+        operand: &[T],
+    ) -> Option<Arc<Packed>> {
+        let Products { copied, starts, .. } = &self.products;
+        if copied[side] || !starts.is_shared(side) || starts.is_empty() {
+            return None;
+        }
+        self.gemm.panels(view.packs()?, side, operand)
     }
 }
 
@@ -169,23 +187,7 @@ pub(super) fn prepare(
         Some(name) => gemm::ALL.iter().find(|it| it.name == name)?,
         None => gemm::heuristic(&problem),
     };
-    let mut gemm = Gemm::new(problem, algo)?;
-    for side in [0, 1] {
-        match case.inputs[0].dtype() {
-            DType::F64 => keep::<f64>(&mut gemm, &products, case, side),
-            _ => keep::<f32>(&mut gemm, &products, case, side),
-        }
-    }
-    Some(Arc::new(ByGemm { products, gemm }))
-}
-
-/// Keeps the panels of an operand that is constant, and the same in all products.
-fn keep<T: Num + Element>(gemm: &mut Gemm, products: &Products, case: &Case<'_>, side: usize) {
-    let Some((operand, shelf)) = case.constant(side) else { return };
-    if products.starts.is_shared(side) && !products.starts.is_empty() {
-        // An operand that cannot be read now is packed when it is needed.
-        let _ = operand.look(|it| gemm.keep(shelf, side, &products.operand::<T>(side, &it)));
-    }
+    Some(Arc::new(ByGemm { gemm: Gemm::new(problem, algo)?, products }))
 }
 
 /// The kernels of a row that is a product, of which `$products` says how the operands of an application lie, and `$on_cuda` how a GPU
