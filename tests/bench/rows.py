@@ -44,7 +44,10 @@ UNITS = {
 }
 
 MLP = "MLP 64-128-128-10, training step, batch"
+MLP784 = "MLP 784-128-10, training step, batch"
 CNN = "CNN on 1x8x8, training step, batch"
+CNN28 = "CNN on 1x28x28, training step, batch"
+GPT = "GPT block of 128, 4 heads, 8 x 64 tokens, training step, Adam"
 
 ALL = [
     Row("mlp 8 eager", f"{MLP} 8, eager", "us", ratio=2),
@@ -62,6 +65,19 @@ ALL = [
     Row("cnn 64 eager", f"{CNN} 64, eager"),
     Row("cnn 64 traced", f"{CNN} 64, traced"),
     Row("cnn 64 alone", f"{CNN} 64, without_host"),
+    Row("mlp784 64 eager", f"{MLP784} 64, eager", "us"),
+    Row("mlp784 64 traced", f"{MLP784} 64, traced", "us"),
+    Row("mlp784 64 alone", f"{MLP784} 64, without_host", "us"),
+    Row("cnn28 64 eager", f"{CNN28} 64, eager"),
+    Row("cnn28 64 traced", f"{CNN28} 64, traced"),
+    Row("cnn28 64 alone", f"{CNN28} 64, without_host"),
+    Row("gpt eager", f"{GPT}, eager"),
+    Row("gpt traced", f"{GPT}, traced"),
+    Row("gpt alone", f"{GPT}, without_host"),
+    Row("resnet18 eager", "ResNet-18, batch 1, inference, eager"),
+    Row("resnet18 traced", "ResNet-18, batch 1, inference, traced"),
+    Row("vit block eager", "ViT-B block, 197 tokens, inference, eager"),
+    Row("vit block traced", "ViT-B block, 197 tokens, inference, traced"),
     Row("add", "add of one-element tensors, loop subtracted", "us", most=0.5),
     Row("add with loop", "add of one-element tensors, with the loop", "us"),
     Row("matmul 1024", "float32 matmul 1024 x 1024 x 1024", "GFLOP/s", ratio=0.9),

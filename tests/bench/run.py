@@ -3,6 +3,7 @@
     NOTEGRAD=target/release/notegrad python3 tests/bench/run.py
         [--torch-python P] [--jupyter-python P]   interpreters with the peers; default: this one
         [--torch-compile]                         traced rows of PyTorch use torch.compile
+        [--peers]                                 beside torch.compile, JAX and ONNX Runtime too, in a table of its own (`mlp`, `networks`)
         [--threads 1,2] [--rounds 5] [--only WORKLOAD,...] [--json FILE]
 
 The same source text runs on both sides, in processes that take turns: Notegrad, PyTorch, Notegrad, ... (CPython where no tensors are about). Each process reports
@@ -23,9 +24,13 @@ from pathlib import Path
 import rows
 
 HERE = Path(__file__).resolve().parent
-WORKLOADS = ["mlp", "cnn", "add", "matmul", "chain", "norms", "in_place", "tracing"]
+WORKLOADS = ["mlp", "cnn", "networks", "add", "matmul", "chain", "norms", "in_place", "tracing"]
+PRELUDES = {"networks": ["nets"]}
+"""What stands before some workloads, behind `clock` and `torch`."""
 GPU = ["cuda"]
 """Workloads that need a GPU: only where they are asked for."""
+PEERS = ["mlp", "networks"]
+"""Workloads that other peers have rows of too."""
 PLAIN = ["language"]
 """Workloads without tensors; one thread, and CPython is the peer."""
 TOLERANCE = 1e-3
@@ -41,11 +46,11 @@ class Side:
         self.name, self.command, self.thread_variables = name, command, thread_variables
         self.measured, self.checks, self.failures = {}, {}, {}
 
-    def run(self, workload, source, threads):
-        """Runs the workload once, in a process of its own."""
+    def run(self, workload, argument, threads):
+        """Runs the workload once, in a process of its own, whose command ends with the argument."""
         env = dict(os.environ, **{name: str(threads) for name in self.thread_variables})
         try:
-            done = subprocess.run([*self.command, source], env=env, capture_output=True, text=True, timeout=LIMIT)
+            done = subprocess.run([*self.command, str(argument)], env=env, capture_output=True, text=True, timeout=LIMIT)
             lines = [it for it in done.stdout.splitlines() if it.startswith("{")]
             if done.returncode != 0 or not lines:
                 raise RuntimeError(last_line(done.stderr or done.stdout))
@@ -76,17 +81,57 @@ def last_line(text):
     return (text.strip() or "no output").splitlines()[-1]
 
 
+def source_of(options, workload, prelude, compiles):
+    """The file of a workload, with what stands before it."""
+    names = [*prelude, *PRELUDES.get(workload, []), workload]
+    parts = [(HERE / "workloads" / f"{name}.ng").read_text() for name in names]
+    source = Path(options.folder) / f"{workload}{'-compiled' if compiles else ''}.ng"
+    source.write_text(f"COMPILE = {compiles}\n" + "\n\n".join(parts))
+    return source
+
+
 def measure_workloads(options, sides, workloads, threads, prelude):
     for workload in workloads:
-        parts = [(HERE / "workloads" / f"{name}.ng").read_text() for name in [*prelude, workload]]
-        source = Path(options.folder) / f"{workload}.ng"
-        source.write_text(f"COMPILE = {options.torch_compile}\n" + "\n\n".join(parts))
+        source = source_of(options, workload, prelude, options.torch_compile)
         for count in threads:
             for round_idx in range(options.rounds):
                 say(f"{workload}, threads {count}, round {round_idx + 1} of {options.rounds}")
                 for side in sides:
                     if workload not in side.failures:
                         side.run(workload, source, count)
+
+
+def measure_peers(options):
+    """The peers that compile, each on the workloads that it has rows for."""
+    folder = HERE / "peers"
+    compiled = Side("torch.compile", [options.torch_python], ["OMP_NUM_THREADS", "MKL_NUM_THREADS"])
+    others = [Side(name, [options.torch_python, folder / script], []) for name, script in [("JAX", "jax_rows.py"), ("ONNX Runtime", "onnx_rows.py")]]
+    for count in options.threads:
+        for round_idx in range(options.rounds):
+            for workload in [it for it in PEERS if it in options.only]:
+                say(f"torch.compile, {workload}, threads {count}, round {round_idx + 1} of {options.rounds}")
+                compiled.run(workload, source_of(options, workload, ["clock", "torch"], True), count)
+            for side in others:
+                say(f"{side.name}, threads {count}, round {round_idx + 1} of {options.rounds}")
+                side.run("networks", count, count)
+    return [compiled, *others]
+
+
+def print_peers(options, own, peer, others):
+    """Rows that others than PyTorch have too; the ratio is that of the fastest peer and Notegrad, traced."""
+    print("\n| what | threads | eager | traced | PyTorch | " + " | ".join(it.name for it in others) + " | ratio |")
+    print("|---|---:|---:|---:|---:|" + "---:|" * len(others) + "---:|")
+    for row in [it for it in rows.ALL if it.key.endswith(" traced")]:
+        for threads in options.threads:
+            found = [side.median(row.key, threads) for side in others]
+            mine = [own.median(row.key.replace("traced", mode), threads) for mode in ["eager", "traced"]]
+            if None in mine or not any(found[1:]):
+                continue
+            theirs = [peer.median(row.key.replace("traced", "eager"), threads), *found]
+            wrong = [it for side in [peer, *others] if (it := disagreement(row.key, own, side))]
+            cells = [shown(it and row.value(it), row.unit) for it in [*mine, *theirs]]
+            ratio = f"{min(filter(None, theirs)) / mine[1]:.2f}x"
+            print("| " + " | ".join([row.text.removesuffix(", traced"), str(threads), *cells, wrong[0] if wrong else ratio]) + " |")
 
 
 def measure_kernels(options, own, peer):
@@ -189,6 +234,8 @@ def machine(options):
         "notegrad": version,
         "python": platform.python_version(),
         "torch": importable(options.torch_python, "torch"),
+        "jax": importable(options.torch_python, "jax"),
+        "onnxruntime": importable(options.torch_python, "onnxruntime"),
         "ipykernel": importable(options.jupyter_python, "ipykernel"),
     }
 
@@ -219,6 +266,7 @@ def arguments():
     parser.add_argument("--torch-python", default=sys.executable)
     parser.add_argument("--jupyter-python", default=sys.executable)
     parser.add_argument("--torch-compile", action="store_true")
+    parser.add_argument("--peers", action="store_true")
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(it) for it in text.split(",")])
     parser.add_argument("--rounds", default=5, type=int)
     parser.add_argument("--only", default=[*WORKLOADS, *PLAIN, "check", "kernel"], type=lambda text: text.split(","))
@@ -240,6 +288,7 @@ def main():
         peer.measured |= cpython.measured
         peer.checks |= cpython.checks
         mean_of_ratios(own, peer)
+        others = measure_peers(options) if options.peers else []
         if "check" in options.only:
             measure_check(options, own)
         if "kernel" in options.only:
@@ -249,7 +298,9 @@ def main():
         print(f"{name}: {value or 'not there'}")
     print()
     print_table(table)
-    for side in [own, peer, cpython]:
+    if others:
+        print_peers(options, own, peer, others)
+    for side in [own, peer, cpython, *others]:
         for workload, reason in side.failures.items():
             print(f"\n{side.name} did not run `{workload}`: {reason}")
     if options.json:
