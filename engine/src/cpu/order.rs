@@ -58,12 +58,19 @@ impl Lines {
             for line in lines {
                 let (block, column) = (line / inner, line % inner);
                 let start = block * n * inner + column;
-                let mut line = ranked((0..n).map(|at| x[start + at * inner]), descending);
-                if k < n {
-                    first(&mut line, k)
-                } else {
-                    sort(&mut line)
-                }
+                let elements = (0..n).map(|at| x[start + at * inner]);
+                let line = match k {
+                    _ if k <= FEW && k < n => few_first(elements, k, descending),
+                    _ => {
+                        let mut line = ranked(elements, descending);
+                        if k < n {
+                            first(&mut line, k)
+                        } else {
+                            sort(&mut line)
+                        }
+                        line
+                    }
+                };
                 for at in interrupt::pieces(line.len()).flatten() {
                     let to = (block * k + at) * inner + column;
                     // SAFETY: each line is given once, and there are `k` places for each.
@@ -137,9 +144,54 @@ pub fn first(line: &mut Vec<Ranked>, k: usize) {
     line.sort_unstable();
 }
 
+/// Up to so many first elements are kept in order while a line is walked.
+const FEW: usize = 32;
+
+/// As [`ranked`] and [`first`] of few: most elements are behind the last of those that were found, and nothing else is asked of them.
+fn few_first<T: Num>(
+    line: impl ExactSizeIterator<Item = T>,
+    k: usize,
+    descending: bool,
+) -> Vec<Ranked> {
+    let turn = if descending { u64::MAX } else { 0 };
+    let mut found: Vec<Ranked> = Vec::with_capacity(k + 1);
+    let mut worst = u64::MAX;
+    let len = line.len();
+    let mut ranked = line.zip(0..).map(|(x, at)| (key(x) ^ turn, at));
+    for piece in interrupt::pieces(len) {
+        for (key, at) in ranked.by_ref().take(piece.len()) {
+            if key >= worst && found.len() == k {
+                continue;
+            }
+            let place = found.partition_point(|it| it.0 <= key);
+            found.insert(place, (key, at));
+            found.truncate(k);
+            worst = found[found.len() - 1].0;
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_are_the_first_of_all() {
+        let lines: [Vec<f64>; 4] = [
+            (0..500).map(|it| f64::from(it * 7919 % 101)).collect(),
+            (0..500).map(f64::from).collect(),
+            vec![1.0; 90],
+            (0..90).map(|it| if it % 7 == 0 { f64::NAN } else { -f64::from(it % 5) }).collect(),
+        ];
+        for line in &lines {
+            for (k, descending) in [(1, false), (7, true), (32, false), (32, true)] {
+                let mut want = ranked(line.iter().copied(), descending);
+                first(&mut want, k);
+                assert_eq!(few_first(line.iter().copied(), k, descending), want);
+            }
+        }
+    }
 
     #[test]
     fn keys_keep_the_order_of_floats() {

@@ -31,13 +31,69 @@ fn for_each_block<T: Num>(
     });
 }
 
-/// `out[.., i, ..]` combines `x[.., 0..=i, ..]`; integers wrap.
+/// Lines that are walked at once: what each step of one waits for, the others do meanwhile.
+const LINES: usize = 4;
+
+/// Goes along lines of `n` elements that lie one behind the other, each from `start` on.
+fn along_lines<T: Num, A: Copy + Sync>(
+    x: &[T],
+    n: usize,
+    out: &mut [T],
+    start: A,
+    step: impl Fn(A, T) -> (A, T) + Sync,
+) {
+    assert!(out.len() == x.len(), "as many results as elements");
+    if n == 0 {
+        return;
+    }
+    let out = Shared(out.as_mut_ptr());
+    pool::for_each_range(x.len() / n, n, &|range| {
+        for first in range.clone().step_by(LINES) {
+            let lines = LINES.min(range.end - first);
+            let part = first * n..(first + lines) * n;
+            // SAFETY: each range is given once, and `out` is as long as `x`.
+            let (src, dst) = (&x[part.clone()], unsafe { out.part(part) });
+            let mut states = [start; LINES];
+            for steps in interrupt::pieces_of(n, lines) {
+                if lines < LINES {
+                    for (line, state) in states.iter_mut().enumerate().take(lines) {
+                        for at in steps.clone().map(|it| line * n + it) {
+                            (*state, dst[at]) = step(*state, src[at]);
+                        }
+                    }
+                    continue;
+                }
+                let src: [&[T]; LINES] = std::array::from_fn(|line| &src[line * n..][..n]);
+                let mut rest = &mut *dst;
+                let dst: [&mut [T]; LINES] = std::array::from_fn(|_| {
+                    let (line, others) = std::mem::take(&mut rest).split_at_mut(n);
+                    rest = others;
+                    line
+                });
+                for at in steps {
+                    for line in 0..LINES {
+                        (states[line], dst[line][at]) = step(states[line], src[line][at]);
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// `out[.., i, ..]` combines `x[.., 0..=i, ..]`, of which `start` changes nothing; integers wrap.
 pub fn scan<T: Num>(
     x: &[T],
     (n, inner): (usize, usize),
     out: &mut [T],
+    start: T,
     combine: impl Fn(T, T) -> T + Sync,
 ) {
+    if inner == 1 {
+        return along_lines(x, n, out, start, |total, x| {
+            let total = combine(total, x);
+            (total, total)
+        });
+    }
     for_each_block(x, n * inner, out, &|src, dst| {
         dst[..inner].copy_from_slice(&src[..inner]);
         for piece in interrupt::pieces((n - 1) * inner) {
@@ -56,6 +112,12 @@ pub fn float_scan<T: Num>(
     start: f64,
     combine: impl Fn(f64, f64) -> f64 + Sync,
 ) {
+    if inner == 1 {
+        return along_lines(x, n, out, start, |total, x| {
+            let total = combine(total, x.to_f64());
+            (total, T::from_f64(total))
+        });
+    }
     for_each_block(x, n * inner, out, &|src, dst| {
         let mut totals = vec![start; inner];
         for rows in interrupt::pieces_of(n, inner) {

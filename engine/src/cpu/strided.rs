@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::elements::Elements;
 use super::interrupt;
+use super::turned::Turned;
 use super::typed::Plain;
 use crate::{Layout, Shape};
 
@@ -81,6 +82,9 @@ fn merge<const N: usize>(layouts: [&Layout; N]) -> Merged<N> {
 
 /// Copies the elements that `from` addresses to where `to` addresses; both have one shape.
 pub fn copy<T: Plain>(src: &[T], from: &Layout, dst: &mut [T], to: &Layout) {
+    if let Some(turned) = Turned::of(from, to) {
+        return turned.copy(src, dst);
+    }
     for_each_run([from, to], |[s, d], len, [s_step, d_step]| {
         copy_run(src, [s, d], [s_step, d_step], len, dst);
     });
@@ -136,6 +140,9 @@ pub fn copy_to_places<T: Plain>(
 /// A copy of the elements that `from` addresses in row-major order.
 pub fn gather<T: Plain>(src: &[T], from: &Layout) -> Elements<'static, T> {
     Elements::written(from.shape.numel(), |out| {
+        if let Some(turned) = Turned::of(from, &Layout::contiguous(from.shape.clone())) {
+            return turned.copy(src, out);
+        }
         let mut rest = out;
         for_each_run([from], |[start], len, [step]| {
             let (here, behind) = std::mem::take(&mut rest).split_at_mut(len);

@@ -67,20 +67,39 @@ impl Mersenne {
         if self.at >= N {
             self.refill();
         }
-        let mut y = self.state[self.at];
+        let word = tempered(self.state[self.at]);
         self.at += 1;
-        y ^= y >> 11;
-        y ^= y << 7 & 0x9d2c_5680;
-        y ^= y << 15 & 0xefc6_0000;
-        y ^ y >> 18
+        word
     }
 
-    fn refill(&mut self) {
-        for i in 0..N {
-            let y = self.state[i] & 0x8000_0000 | self.state[(i + 1) % N] & 0x7fff_ffff;
-            let odd = if y & 1 == 1 { 0x9908_b0df } else { 0 };
-            self.state[i] = self.state[(i + M) % N] ^ y >> 1 ^ odd;
+    /// The next words, each as [`Mersenne::word`] gives it.
+    pub(super) fn fill(&mut self, mut out: &mut [u32]) {
+        while !out.is_empty() {
+            if self.at >= N {
+                self.refill();
+            }
+            let (part, rest) = out.split_at_mut(out.len().min(N - self.at));
+            let state = &self.state[self.at..];
+            part.iter_mut().zip(state).for_each(|(word, state)| *word = tempered(*state));
+            self.at += part.len();
+            out = rest;
         }
+    }
+
+    /// The next `N` words of the state. In two parts, so that no place is counted modulo `N`.
+    fn refill(&mut self) {
+        let state = &mut self.state;
+        let next = |here: u32, behind: u32, far: u32| {
+            let y = here & 0x8000_0000 | behind & 0x7fff_ffff;
+            far ^ y >> 1 ^ (y & 1).wrapping_neg() & 0x9908_b0df
+        };
+        for i in 0..N - M {
+            state[i] = next(state[i], state[i + 1], state[i + M]);
+        }
+        for i in N - M..N - 1 {
+            state[i] = next(state[i], state[i + 1], state[i + M - N]);
+        }
+        state[N - 1] = next(state[N - 1], state[0], state[M - 1]);
         self.at = 0;
     }
 
@@ -138,9 +157,27 @@ impl Mersenne {
     }
 }
 
+/// A word of the state as it is given out.
+fn tempered(mut y: u32) -> u32 {
+    y ^= y >> 11;
+    y ^= y << 7 & 0x9d2c_5680;
+    y ^= y << 15 & 0xefc6_0000;
+    y ^ y >> 18
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_words_are_those_that_come_one_by_one() {
+        let (mut one, mut many) = (Mersenne::from_int(5), Mersenne::from_int(5));
+        for len in [3, 700, 0, 1, 2000] {
+            let mut words = vec![0; len];
+            many.fill(&mut words);
+            assert!(words.iter().all(|it| *it == one.word()) && one == many);
+        }
+    }
 
     #[test]
     fn agrees_with_cpython() {

@@ -10,8 +10,9 @@ mod mersenne;
 
 use std::cell::RefCell;
 
-use crate::cpu::interrupt;
 use crate::cpu::number::Float;
+use crate::cpu::{interrupt, wide};
+use crate::math::float32;
 
 pub use mersenne::Mersenne;
 
@@ -118,39 +119,112 @@ pub fn word() -> u64 {
 
 /// A float type as the generator fills it.
 pub(crate) trait Drawn: Float {
+    /// Words of 32 random bits that one number is made of.
+    const WORDS: usize;
+
     /// Uniform in `[0, 1)`, of as many random bits as the type holds.
-    fn uniform(state: &mut State) -> Self;
+    fn uniform(words: &[u32]) -> Self;
     /// `self * factor + term`, rounded once.
     fn scaled(self, factor: Self, term: Self) -> Self;
+    /// The natural logarithm, and sine and cosine, as they are computed for many numbers at once.
+    fn log(self) -> Self;
     fn sin_cos(self) -> (Self, Self);
 }
 
 impl Drawn for f32 {
-    fn uniform(state: &mut State) -> f32 {
-        (state.twister.word() & 0xff_ffff) as f32 * (1.0 / 16_777_216.0)
+    const WORDS: usize = 1;
+
+    #[inline(always)]
+    fn uniform(words: &[u32]) -> f32 {
+        (words[0] & 0xff_ffff) as f32 * (1.0 / 16_777_216.0)
     }
 
+    #[inline(always)]
     fn scaled(self, factor: f32, term: f32) -> f32 {
         self.mul_add(factor, term)
     }
 
+    #[inline(always)]
+    fn log(self) -> f32 {
+        float32::log(self)
+    }
+
+    #[inline(always)]
     fn sin_cos(self) -> (f32, f32) {
-        let (sin, cos) = f64::from(self).sin_cos();
-        (sin as f32, cos as f32)
+        (float32::sin(self), float32::cos(self))
     }
 }
 
 impl Drawn for f64 {
-    fn uniform(state: &mut State) -> f64 {
-        state.uniform()
+    const WORDS: usize = 2;
+
+    #[inline(always)]
+    fn uniform(words: &[u32]) -> f64 {
+        uniform(u64::from(words[0]) << 32 | u64::from(words[1]))
     }
 
+    #[inline(always)]
     fn scaled(self, factor: f64, term: f64) -> f64 {
         self.mul_add(factor, term)
     }
 
+    #[inline(always)]
+    fn log(self) -> f64 {
+        self.ln()
+    }
+
+    #[inline(always)]
     fn sin_cos(self) -> (f64, f64) {
         f64::sin_cos(self)
+    }
+}
+
+/// Uniform in `[0, 1)`, of 53 of the bits.
+#[inline(always)]
+fn uniform(word: u64) -> f64 {
+    (word & ((1 << 53) - 1)) as f64 * (1.0 / 9_007_199_254_740_992.0)
+}
+
+/// Uniform numbers from `[0, 1)`, to be `factor` times as wide and to begin at `term`.
+struct Spread<'a, T> {
+    out: &'a mut [T],
+    factor: T,
+    term: T,
+}
+
+impl<T: Drawn> wide::Loop for Spread<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { out, factor, term } = self;
+        out.iter_mut().for_each(|it| *it = it.scaled(factor, term));
+    }
+}
+
+/// Uniform numbers in blocks, to become normal ones (Box and Muller, 1958): the first half of a block are radii and cosines, the second
+/// sines.
+struct Normal<'a, T> {
+    out: &'a mut [T],
+    mean: T,
+    std: T,
+}
+
+impl<T: Drawn> wide::Loop for Normal<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { out, mean, std } = self;
+        for block in out.as_chunks_mut::<BLOCK>().0 {
+            let (radii, angles) = block.split_at_mut(BLOCK / 2);
+            for (first, second) in radii.iter_mut().zip(angles) {
+                let radius = (T::from_f64(-2.0) * (T::ONE - *first).log()).sqrt();
+                let (sin, cos) = (T::from_f64(std::f64::consts::TAU) * *second).sin_cos();
+                *first = (radius * cos).scaled(std, mean);
+                *second = (radius * sin).scaled(std, mean);
+            }
+        }
     }
 }
 
@@ -176,7 +250,7 @@ impl State {
 
     /// Uniform in `[0, 1)`, of 53 random bits.
     pub fn uniform(&mut self) -> f64 {
-        (self.word() & ((1 << 53) - 1)) as f64 * (1.0 / 9_007_199_254_740_992.0)
+        uniform(self.word())
     }
 
     /// Exponentially distributed with rate 1.
@@ -193,7 +267,39 @@ impl State {
     pub(crate) fn fill_uniform<T: Drawn>(&mut self, out: &mut [T], low: f64, high: f64) {
         let (low, high) = (T::from_f64(low), T::from_f64(high));
         for piece in interrupt::pieces(out.len()) {
-            out[piece].fill_with(|| T::uniform(self).scaled(high - low, low));
+            let piece = &mut out[piece];
+            self.fill_unit(piece);
+            wide::run(Spread { out: piece, factor: high - low, term: low });
+        }
+    }
+
+    /// Calls `body` with each element of `out`, its place and a uniform number from `[0, 1)`, in turn.
+    pub(crate) fn with_unit<T: Drawn, R>(
+        &mut self,
+        out: &mut [R],
+        mut body: impl FnMut(&mut R, usize, T),
+    ) {
+        let mut drawn = [T::ZERO; 256];
+        for piece in interrupt::pieces(out.len()) {
+            let mut at = piece.start;
+            for part in out[piece].chunks_mut(drawn.len()) {
+                self.fill_unit(&mut drawn[..part.len()]);
+                for (slot, &it) in part.iter_mut().zip(&drawn) {
+                    body(slot, at, it);
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// Fills `out` with uniform numbers from `[0, 1)`.
+    fn fill_unit<T: Drawn>(&mut self, out: &mut [T]) {
+        let mut words = [0; 512];
+        for part in out.chunks_mut(words.len() / T::WORDS) {
+            let words = &mut words[..part.len() * T::WORDS];
+            self.twister.fill(words);
+            let numbers = words.chunks_exact(T::WORDS).map(T::uniform);
+            part.iter_mut().zip(numbers).for_each(|(slot, it)| *slot = it);
         }
     }
 
@@ -206,27 +312,16 @@ impl State {
         let (mean, std) = (T::from_f64(mean), T::from_f64(std));
         let len = out.len();
         for piece in interrupt::pieces(len / BLOCK * BLOCK) {
-            for block in out[piece].chunks_exact_mut(BLOCK) {
-                self.fill_block(block, mean, std);
-            }
+            let out = &mut out[piece];
+            self.fill_unit(out);
+            wide::run(Normal { out, mean, std });
         }
         if !len.is_multiple_of(BLOCK) {
-            for _ in 0..len % BLOCK {
-                let _ = T::uniform(self);
-            }
-            self.fill_block(&mut out[len - BLOCK..], mean, std);
-        }
-    }
-
-    /// Normal numbers from uniform ones (Box and Muller, 1958): the first half are radii and cosines, the second sines.
-    fn fill_block<T: Drawn>(&mut self, block: &mut [T], mean: T, std: T) {
-        block.fill_with(|| T::uniform(self));
-        let (radii, angles) = block.split_at_mut(BLOCK / 2);
-        for (first, second) in radii.iter_mut().zip(angles) {
-            let radius = (T::from_f64(-2.0) * (T::ONE - *first).ln()).sqrt();
-            let (sin, cos) = (T::from_f64(std::f64::consts::TAU) * *second).sin_cos();
-            *first = (radius * cos).scaled(std, mean);
-            *second = (radius * sin).scaled(std, mean);
+            let mut unused = [T::ZERO; BLOCK];
+            self.fill_unit(&mut unused[..len % BLOCK]);
+            let out = &mut out[len - BLOCK..];
+            self.fill_unit(out);
+            wide::run(Normal { out, mean, std });
         }
     }
 

@@ -107,10 +107,10 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let (start, end, step) = bounds(cx.attrs);
     if let (Number::Int(start), Number::Int(_), Number::Int(step)) = (start, end, step) {
         let at = |idx: usize| Number::Int(start.wrapping_add(step.wrapping_mul(idx as i64)));
-        fill_with(&mut cx.outputs[0], &at);
+        fill_with(&mut cx.outputs[0], at);
         return Ok(());
     }
     let (start, step) = (start.as_f64(), step.as_f64());
-    fill_with(&mut cx.outputs[0], &|idx| Number::Float(start + step * idx as f64));
+    fill_with(&mut cx.outputs[0], |idx| Number::Float(start + step * idx as f64));
     Ok(())
 }

@@ -66,7 +66,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let number = |idx| number_or(cx.attrs, idx, Number::Int(0)).as_f64();
     let (start, end) = (number(0), number(1));
     let step = if steps > 1 { (end - start) / (steps - 1) as f64 } else { 0.0 };
-    fill_with(&mut cx.outputs[0], &|idx| {
+    fill_with(&mut cx.outputs[0], |idx| {
         let from_start = idx < steps / 2 || steps == 1;
         Number::Float(if from_start {
             start + step * idx as f64

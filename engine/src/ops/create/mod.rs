@@ -86,13 +86,19 @@ fn fill(output: &mut OutView<'_>, number: Number) {
 }
 
 /// Sets element `i` to `at(i)`, converted to the dtype.
-fn fill_with(output: &mut OutView<'_>, at: &dyn Fn(usize) -> Number) {
-    let dtype = output.dtype();
-    with_size!(dtype, T => {
-        let slice = output.as_mut_slice::<T>();
-        for piece in interrupt::pieces(slice.len()) {
-            let part = slice[piece.clone()].iter_mut().zip(piece);
-            part.for_each(|(it, idx)| *it = bits_of(at(idx), dtype) as T);
+fn fill_with(output: &mut OutView<'_>, at: impl Fn(usize) -> Number) {
+    fn set<T>(out: &mut [T], at: impl Fn(usize) -> T) {
+        for piece in interrupt::pieces(out.len()) {
+            let part = out[piece.clone()].iter_mut().zip(piece);
+            part.for_each(|(it, idx)| *it = at(idx));
         }
-    });
+    }
+    match output.dtype() {
+        DType::I64 => set(output.as_mut_slice::<i64>(), |idx| at(idx).as_i64()),
+        DType::F32 => set(output.as_mut_slice::<f32>(), |idx| at(idx).as_f64() as f32),
+        DType::F64 => set(output.as_mut_slice::<f64>(), |idx| at(idx).as_f64()),
+        dtype => with_size!(dtype, T => {
+            set(output.as_mut_slice::<T>(), |idx| bits_of(at(idx), dtype) as T)
+        }),
+    }
 }

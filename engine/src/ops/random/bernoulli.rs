@@ -1,11 +1,9 @@
 //! `bernoulli`: 1 with the probability that each element of the input gives, else 0.
 
-use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::AdmitCx;
 use crate::op::{Body, DTypeRule, Grad, Kernel, KernelCx, Param, Surface, shapes};
-use crate::random::Drawn;
 use crate::{Error, OpDef, Result, rules, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -54,9 +52,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let p = cx.inputs[0].to_slice::<T>();
         let out = cx.outputs[0].as_mut_slice::<T>();
         stream.draw(|state| {
-            for at in interrupt::pieces(out.len()).flatten() {
-                out[at] = T::from(u8::from(T::uniform(state) < p[at]));
-            }
+            state.with_unit(out, |slot, at, drawn: T| *slot = T::from(u8::from(drawn < p[at])));
         });
         Ok(())
     })

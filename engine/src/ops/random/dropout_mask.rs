@@ -1,6 +1,5 @@
 //! `dropout_mask`: 0 with probability `p`, else 1 / (1 - p), of the shape and dtype of the input.
 
-use crate::cpu::interrupt;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
@@ -47,9 +46,9 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
         stream.draw(|state| {
-            for at in interrupt::pieces(out.len()).flatten() {
-                out[at] = if state.uniform() < 1.0 - p { kept as T } else { 0.0 };
-            }
+            state.with_unit(out, |slot, _, drawn: f64| {
+                *slot = if drawn < 1.0 - p { kept as T } else { 0.0 };
+            });
         });
         Ok(())
     })

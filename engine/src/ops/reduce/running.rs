@@ -44,8 +44,8 @@ pub(super) fn run(cx: &mut KernelCx<'_, '_>, what: Running) -> Result<()> {
             Running::Sum if dtype.is_float() => {
                 scan::float_scan(&data, (n, inner), out, 0.0, |sum, x| sum + x);
             }
-            Running::Sum => scan::scan(&data, (n, inner), out, Num::plus),
-            _ => scan::scan(&data, (n, inner), out, Num::times),
+            Running::Sum => scan::scan(&data, (n, inner), out, T::ZERO, Num::plus),
+            _ => scan::scan(&data, (n, inner), out, T::ONE, Num::times),
         }
     });
     Ok(())

@@ -27,17 +27,28 @@ pub(super) fn meaning(cx: &MeaningCx<'_>, is_kept: fn(i64, i64) -> bool) -> Arra
     })
 }
 
-/// Copies what lies on a diagonal that is kept, by its number and that of the row's attribute.
-pub(super) fn run(cx: &mut KernelCx<'_, '_>, is_kept: impl Fn(i64, i64) -> bool) -> Result<()> {
+/// Copies what lies below the row's diagonal, and on it, or what lies above it, and on it; the rest is 0.
+pub(super) fn run(cx: &mut KernelCx<'_, '_>, below: bool) -> Result<()> {
     let (input, diagonal) = (cx.inputs[0], cx.int(0));
     let rank = input.shape().rank();
     let (n_rows, n_columns) = (input.shape()[rank - 2], input.shape()[rank - 1]);
+    if input.shape().numel() == 0 {
+        return Ok(());
+    }
+    // Where the diagonal cuts a row: behind it from below, before it from above.
+    let cut = |row: usize| {
+        let at = (row as i64).saturating_add(diagonal).saturating_add(i64::from(below));
+        at.clamp(0, n_columns as i64) as usize
+    };
     with_size!(input.dtype(), T => {
         let src = input.to_slice::<T>();
-        for (idx, (&x, slot)) in src.iter().zip(cx.outputs[0].as_mut_slice::<T>()).enumerate() {
-            let (row, column) = (idx / n_columns % n_rows, idx % n_columns);
-            let kept = is_kept(column as i64 - row as i64, diagonal);
-            *slot = if kept { x } else { T::default() };
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        let rows = src.chunks_exact(n_columns).zip(out.chunks_exact_mut(n_columns));
+        for (idx, (from, to)) in rows.enumerate() {
+            let cut = cut(idx % n_rows);
+            let (kept, others) = if below { (0..cut, cut..n_columns) } else { (cut..n_columns, 0..cut) };
+            to[kept.clone()].copy_from_slice(&from[kept]);
+            to[others].fill(T::default());
         }
     });
     Ok(())

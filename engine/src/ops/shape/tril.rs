@@ -12,10 +12,8 @@ pub static OP: OpDef = OpDef {
     params: triangle::PARAMS,
     dtypes: DTypeRule::Any,
     infer: triangle::infer,
-    body: Body::Kernels(&[Kernel::moving("tril.copy", |cx| {
-        triangle::run(cx, |at, diagonal| at <= diagonal)
-    })
-    .on_cuda(|cx| super::cuda::triangle(cx, true))]),
+    body: Body::Kernels(&[Kernel::moving("tril.copy", |cx| triangle::run(cx, true))
+        .on_cuda(|cx| super::cuda::triangle(cx, true))]),
     grad: Grad::Rule(triangle::grad, Saves::Shapes),
     step: None,
     pure: true,

@@ -12,10 +12,8 @@ pub static OP: OpDef = OpDef {
     params: triangle::PARAMS,
     dtypes: DTypeRule::Any,
     infer: triangle::infer,
-    body: Body::Kernels(&[Kernel::moving("triu.copy", |cx| {
-        triangle::run(cx, |at, diagonal| at >= diagonal)
-    })
-    .on_cuda(|cx| super::cuda::triangle(cx, false))]),
+    body: Body::Kernels(&[Kernel::moving("triu.copy", |cx| triangle::run(cx, false))
+        .on_cuda(|cx| super::cuda::triangle(cx, false))]),
     grad: Grad::Rule(triangle::grad, Saves::Shapes),
     step: None,
     pure: true,
