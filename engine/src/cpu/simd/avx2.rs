@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    Axpy, Dots, Halves, Kernels, Panel, Simd, Tile, Tiles, Windows, kernels, lines, windows,
+    Axpy, Dots, Halves, Kernels, Panel, Simd, Taps, Tile, Tiles, Windows, kernels, lines, windows,
     winograd,
 };
 
@@ -370,7 +370,7 @@ unsafe fn winograd_input<S: Simd>(t: &Tiles<S::T>) {
 }
 
 #[target_feature(enable = "avx2,fma")]
-unsafe fn winograd_weight<S: Simd>(t: &Tiles<S::T>) {
+unsafe fn winograd_weight<S: Simd>(t: &Taps<S::T>) {
     // SAFETY: as above.
     unsafe { winograd::weight::<S>(t) }
 }

@@ -16,7 +16,7 @@ mod winograd;
 pub(crate) use lines::{Axpy, Dots, Panel};
 pub(crate) use tile::Tile;
 pub(crate) use windows::{Halves, Windows};
-pub(crate) use winograd::Tiles;
+pub(crate) use winograd::{Taps, Tiles};
 
 use super::element::Element;
 use super::features::Isa;
@@ -172,7 +172,7 @@ pub(crate) struct Kernels<T: 'static> {
     pub(crate) windows_of_three: unsafe fn(&Windows<T>),
     /// The three transforms of a convolution by minimal filtering.
     pub(crate) winograd_input: unsafe fn(&Tiles<T>),
-    pub(crate) winograd_weight: unsafe fn(&Tiles<T>),
+    pub(crate) winograd_weight: unsafe fn(&Taps<T>),
     pub(crate) winograd_output: unsafe fn(&Tiles<T>),
 }
 

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::{
-    Axpy, Dots, Halves, Kernels, Panel, Simd, Tile, Tiles, Windows, kernels, lines, windows,
+    Axpy, Dots, Halves, Kernels, Panel, Simd, Taps, Tile, Tiles, Windows, kernels, lines, windows,
     winograd,
 };
 use crate::cpu::element::Element;
@@ -162,7 +162,7 @@ unsafe fn winograd_input<S: Simd>(t: &Tiles<S::T>) {
     unsafe { winograd::input::<S>(t) }
 }
 
-unsafe fn winograd_weight<S: Simd>(t: &Tiles<S::T>) {
+unsafe fn winograd_weight<S: Simd>(t: &Taps<S::T>) {
     // SAFETY: as above.
     unsafe { winograd::weight::<S>(t) }
 }
