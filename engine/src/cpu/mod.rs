@@ -22,7 +22,6 @@ pub mod layer_norm;
 pub(crate) mod local;
 pub mod machine_memory;
 pub mod max_pool;
-mod max_pool2x2;
 pub mod memory;
 pub mod moments;
 pub mod number;

@@ -65,7 +65,7 @@ impl PoolProblem {
 }
 
 /// Calls `f(plane, x, y)` for each plane, on several threads if there is enough to do.
-pub(super) fn for_each_plane<A: Element, B: Send>(
+pub(crate) fn for_each_plane<A: Sync, B: Send>(
     planes: usize,
     x: &[A],
     y: &mut [B],

@@ -95,6 +95,9 @@ fn forward<T: Element>(
     !failed.into_inner()
 }
 
+/// Bytes of sums that are made at a time, about.
+const BAND_BYTES: usize = 256 << 10;
+
 /// Where the run of each channel and tap of a group begins.
 fn offsets(p: &ConvProblem, spread: &Spread) -> Vec<usize> {
     (0..p.group_in() * p.taps())
@@ -115,8 +118,15 @@ struct Forward<'a, T> {
 }
 
 impl<T: Element> Forward<'_, T> {
-    /// Output rows `top..end` of one group of one image; false without scratch memory.
+    /// Output rows `top..end` of one group of one image, so many at a time that their sums stay near; false without scratch memory.
     fn rows(&self, planes: &[T], image: usize, top: usize, end: usize) -> bool {
+        let row = self.p.group_out() * self.spread.width * size_of::<T>();
+        let step = (BAND_BYTES / row.max(1)).max(1);
+        let mut tops = (top..end).step_by(step);
+        tops.all(|top| self.band(planes, image, top, end.min(top + step)))
+    }
+
+    fn band(&self, planes: &[T], image: usize, top: usize, end: usize) -> bool {
         let done = self.sums(planes, image, top, end);
         if done {
             let first = image * self.p.group_out();
@@ -128,7 +138,7 @@ impl<T: Element> Forward<'_, T> {
         done
     }
 
-    /// As `rows`, without the epilogue.
+    /// As `band`, without the epilogue.
     fn sums(&self, planes: &[T], image: usize, top: usize, end: usize) -> bool {
         let p = self.p;
         let [height, width] = p.output();
@@ -169,6 +179,7 @@ impl<T: Element> Forward<'_, T> {
                         k_stride: self.spread.width as isize,
                         lanes: width,
                         width,
+                        pitch: width,
                         k: end - top,
                         dst: y.add(k * area),
                     });
@@ -296,6 +307,7 @@ impl<T: Element> WeightGrad<'_, T> {
                     k_stride: 1,
                     lanes: outs,
                     width: outs,
+                    pitch: outs,
                     k: width,
                     dst: out.add(at * outs),
                 });

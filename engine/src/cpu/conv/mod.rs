@@ -326,15 +326,19 @@ pub fn heuristic(p: &ConvProblem) -> &'static ConvAlgo {
     if im2col::is_plain_product(p) {
         return &im2col::ALGO;
     }
-    // Transforming the weights must be little beside using them.
-    let pixels = p.batch * p.output()[0] * p.output()[1];
-    let widest = p.in_channels.max(p.out_channels);
-    let is_deep = p.in_channels >= 32 && p.out_channels >= 32 && pixels >= 4 * widest;
-    if p.kind == ElementKind::F32 && is_deep && (winograd::ALGO.usable)(p) {
+    if is_slow_to_reach(p) {
+        return &im2col::ALGO;
+    }
+    if p.kind == ElementKind::F32 && (winograd::ALGO.usable)(p) && winograd::pays(p) {
         return &winograd::ALGO;
     }
     // Tiles of the weight gradient are a row per channel.
     let is_thin =
         p.pass == ConvPass::WeightGrad && p.group_in() < 4 && p.group_in() * p.group_out() < 128;
     if (direct::ALGO.usable)(p) && !is_thin { &direct::ALGO } else { &im2col::ALGO }
+}
+
+/// Whether a kernel of one pixel steps over the image: most of the layout of `direct` would not be used.
+fn is_slow_to_reach(p: &ConvProblem) -> bool {
+    p.kernel == [1, 1] && p.stride != [1, 1]
 }

@@ -6,7 +6,7 @@
 
 use super::ConvProblem;
 use crate::cpu::element::Element;
-use crate::cpu::simd::Panel;
+use crate::cpu::simd::{Halves, Panel};
 
 /// Sizes of the layout for one problem.
 pub(super) struct Spread {
@@ -73,6 +73,7 @@ impl Spread {
             k_stride: width as isize,
             lanes: width,
             width: self.width,
+            pitch: self.width,
             k: height - 1,
             dst: out[first..last].as_mut_ptr(),
         };
@@ -87,14 +88,25 @@ impl Spread {
         for (iy, x) in x.chunks_exact(p.input[1]).enumerate() {
             let y = iy + p.padding[0];
             let (row, phase) = (y / p.stride[0], y % p.stride[0] * p.stride[1]);
+            let start = |phase_x: usize, column: usize| {
+                ((phase + phase_x) * self.height + row) * self.width + column
+            };
+            if p.stride[1] == 2 {
+                let at = |x: usize| start(x % 2, x / 2);
+                let [even, odd] = [p.padding[1], p.padding[1] + 1].map(at);
+                let out = out.as_mut_ptr();
+                let (even, odd) = (out.wrapping_add(even), out.wrapping_add(odd));
+                let halves = Halves { src: x.as_ptr(), len: x.len(), even, odd };
+                // SAFETY: a row of a phase has room for the pixels of a row that fall on it.
+                unsafe { (T::kernels(p.isa).halves)(&halves) };
+                continue;
+            }
             for phase_x in 0..p.stride[1] {
                 // The first pixel of this phase, and where it goes.
                 let shift = (phase_x + p.stride[1] - p.padding[1] % p.stride[1]) % p.stride[1];
                 let column = (shift + p.padding[1]) / p.stride[1];
-                let start = ((phase + phase_x) * self.height + row) * self.width + column;
-                for (out, &x) in
-                    out[start..].iter_mut().zip(x.iter().skip(shift).step_by(p.stride[1]))
-                {
+                let out = &mut out[start(phase_x, column)..];
+                for (out, &x) in out.iter_mut().zip(x.iter().skip(shift).step_by(p.stride[1])) {
                     *out = x;
                 }
             }

@@ -2,8 +2,10 @@
 //! rounding errors a few times those of the plain sum. The transforms are in `simd/winograd.rs`.
 //!
 //! Tiles are handled in blocks of whole rows of tiles. For each of the 36 elements of a transformed tile, a block is one
-//! matrix product over the channels.
+//! matrix product over the channels: tiles times weights. Transforms take the channels of a pixel side by side, so pixels are turned
+//! into that order, and back, a few channels at a time.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Code, ConvAlgo, ConvPass, ConvProblem, Done, Epilogue, Rhs};
@@ -11,7 +13,7 @@ use crate::cpu::element::Element;
 use crate::cpu::gemm::block;
 use crate::cpu::pool::Shared;
 use crate::cpu::scratch;
-use crate::cpu::simd::{Kernels, Panel, Tile, Tiles};
+use crate::cpu::simd::{Kernels, Panel, Taps, Tile, Tiles};
 
 pub(super) static ALGO: ConvAlgo = ConvAlgo {
     name: "winograd",
@@ -20,7 +22,7 @@ pub(super) static ALGO: ConvAlgo = ConvAlgo {
     accurate: false,
     usable,
     workspace: |p, kept| {
-        let tiles = Plan::new(p, 16).tiles * (p.in_channels + p.out_channels);
+        let tiles = Plan::new(p).tiles * (p.in_channels + p.out_channels);
         let weights = if kept { 0 } else { p.in_channels * p.out_channels };
         (tiles + weights) * 36 * p.kind.size()
     },
@@ -37,6 +39,29 @@ fn usable(p: &ConvProblem) -> bool {
         ConvPass::WeightGrad => false,
     };
     is_small_kernel && has_pass && p.groups == 1 && !p.is_empty()
+}
+
+/// Multiplications and additions that the time for transforming a pair of channels of the weights is worth, where these stay in the
+/// cache and where they do not, and the time for a channel of a tile.
+const PER_WEIGHT: [usize; 2] = [1000, 2000];
+const PER_CHANNEL: usize = 700;
+
+/// Bytes of weights that stay in the cache.
+const NEAR: usize = 16 << 20;
+
+/// Whether it is expected to take less time than the plain sum.
+pub(super) fn pays(p: &ConvProblem) -> bool {
+    let forward = if p.pass == ConvPass::InputGrad { p.as_input_grad() } else { Some(*p) };
+    let Some(p) = forward else { return false };
+    let pairs = p.in_channels.saturating_mul(p.out_channels);
+    let [height, width] = p.output().map(|size| size.div_ceil(4));
+    // Vectors of transforms hold channels.
+    let vectors = p.in_channels.next_multiple_of(16) + p.out_channels.next_multiple_of(16);
+    let is_far = pairs.saturating_mul(36 * p.kind.size()) > NEAR;
+    let per_tile = pairs.saturating_mul(72).saturating_add(vectors * PER_CHANNEL);
+    let of_tiles = per_tile.saturating_mul(p.batch * height * width);
+    let of_weights = pairs.saturating_mul(PER_WEIGHT[usize::from(is_far)]);
+    of_tiles.saturating_add(of_weights) < p.flops()
 }
 
 /// # Safety
@@ -99,7 +124,7 @@ fn convolve_transformed<T: Element>(
     y: &mut [T],
 ) -> bool {
     let kernels = T::kernels(p.isa);
-    let plan = Plan::new(p, kernels.lanes);
+    let plan = Plan::new(p);
     let failed = AtomicBool::new(false);
     let cx = Convolution { p, x, y: Shared(y.as_mut_ptr()), weights, kernels, plan: &plan };
     let one = |block: usize| {
@@ -114,7 +139,8 @@ fn convolve_transformed<T: Element>(
     !failed.into_inner()
 }
 
-/// Transforms the kernels of all channels into `weights[36][out_channels][in_channels]`; false without scratch memory.
+/// Transforms the kernels of all channels into `weights[36][strip][in_channels][out_channels of the strip]`, where strips are as
+/// wide as tiles of the product; false without scratch memory.
 fn transform_weights<T: Element>(
     p: &ConvProblem,
     w: &[T],
@@ -124,48 +150,53 @@ fn transform_weights<T: Element>(
     #[cfg(test)]
     crate::cpu::gemm::PACKED.set(crate::cpu::gemm::PACKED.get() + 1);
     let failed = AtomicBool::new(false);
-    p.for_each(p.out_channels.div_ceil(8), &|chunk| {
-        let ks = chunk * 8..(chunk * 8 + 8).min(p.out_channels);
+    p.for_each(p.out_channels.div_ceil(T::kernels(p.isa).width()), &|strip| {
         // SAFETY: chunks write the weights of different output channels.
-        let done = ks.map(|k| unsafe { transform_weight(p, w, weights, k, turned) });
-        failed.fetch_or(done.fold(false, |failed, done| failed | !done), Ordering::Relaxed);
+        let done = unsafe { transform_strip(p, w, weights, strip, turned) };
+        failed.fetch_or(!done, Ordering::Relaxed);
     });
     !failed.into_inner()
 }
 
 /// # Safety
-/// `w` has the length of the problem, and no other thread writes the weights of output channel `k`.
-unsafe fn transform_weight<T: Element>(
+/// `w` has the length of the problem, and no other thread writes the weights of the strip.
+unsafe fn transform_strip<T: Element>(
     p: &ConvProblem,
     w: &[T],
     weights: Shared<T>,
-    k: usize,
+    strip: usize,
     turned: bool,
 ) -> bool {
     let (ins, outs, kernels) = (p.in_channels, p.out_channels, T::kernels(p.isa));
-    let done = scratch::with(9 * ins, |lines: *mut T| {
-        let (first, stride) = if turned { (k * 9, outs * 9) } else { (k * ins * 9, 9) };
-        let panel = Panel {
-            src: w[first..].as_ptr(),
-            lane_stride: stride as isize,
-            k_stride: 1,
-            lanes: ins,
-            width: ins,
-            k: 9,
-            dst: lines,
-        };
-        let tiles = Tiles {
-            count: ins,
-            lines,
-            line_stride: ins,
-            inner: weights.get().wrapping_add(k * ins),
-            inner_stride: ins * outs,
-            reversed: turned,
-        };
-        // SAFETY: the kernels of one output channel lie in `w`, their transforms in `weights`.
-        unsafe {
-            (kernels.pack)(&panel);
-            (kernels.winograd_weight)(&tiles);
+    let first = strip * kernels.width();
+    let width = kernels.width().min(outs - first);
+    let done = scratch::with(9 * width, |lines: *mut T| {
+        for c in 0..ins {
+            let (at, stride) =
+                if turned { (c * outs + first, 9) } else { (first * ins + c, ins * 9) };
+            let panel = Panel {
+                src: w[at * 9..].as_ptr(),
+                lane_stride: stride as isize,
+                k_stride: 1,
+                lanes: width,
+                width,
+                pitch: width,
+                k: 9,
+                dst: lines,
+            };
+            let taps = Taps {
+                count: width,
+                lines,
+                line_stride: width,
+                inner: weights.get().wrapping_add(first * ins + c * width),
+                inner_stride: ins * outs,
+                reversed: turned,
+            };
+            // SAFETY: the kernels of an input channel lie in `w`, their transforms in `weights`.
+            unsafe {
+                (kernels.pack)(&panel);
+                (kernels.winograd_weight)(&taps);
+            }
         }
     });
     done.is_some()
@@ -180,28 +211,24 @@ struct Plan {
     /// Rows and tiles of a block.
     block_rows: usize,
     tiles: usize,
-    /// Elements of a line of the transforms.
-    line: usize,
 }
 
 /// Bytes of transformed input and output that a block may take.
 const BLOCK_BYTES: usize = 768 << 10;
 
+/// Tiles of a block for which it pays to read the weights again, where they do not stay near.
+const LEAST_TILES: usize = 48;
+
 impl Plan {
-    fn new(p: &ConvProblem, lanes: usize) -> Plan {
+    fn new(p: &ConvProblem) -> Plan {
         let [height, width] = p.output().map(|size| size.div_ceil(4));
         let rows = height * p.batch;
         let per_tile = 36 * (p.in_channels + p.out_channels) * p.kind.size();
-        let most = (BLOCK_BYTES / per_tile).clamp(2 * lanes, 8 * lanes);
-        let waste = |rows: usize| {
-            let tiles = rows * width;
-            tiles.next_multiple_of(lanes) * 1000 / tiles
-        };
-        // The rows that fill vectors best; of equals, the most.
-        let max_rows = (most / width).clamp(1, rows);
-        let block_rows = (1..=max_rows).rev().min_by_key(|&rows| waste(rows)).unwrap_or(1);
-        let tiles = block_rows * width;
-        Plan { width, height, rows, block_rows, tiles, line: width.next_multiple_of(lanes) + lanes }
+        let most = (BLOCK_BYTES / per_tile).max(LEAST_TILES);
+        let block_rows = (most / width).clamp(1, rows);
+        // As many blocks, of even size.
+        let block_rows = rows.div_ceil(rows.div_ceil(block_rows));
+        Plan { width, height, rows, block_rows, tiles: block_rows * width }
     }
 
     fn blocks(&self) -> usize {
@@ -213,7 +240,7 @@ struct Convolution<'a, T: 'static> {
     p: &'a ConvProblem,
     x: &'a [T],
     y: Shared<T>,
-    /// `[36][out_channels][in_channels]`
+    /// As `transform_weights` writes them.
     weights: Shared<T>,
     kernels: &'static Kernels<T>,
     plan: &'a Plan,
@@ -235,150 +262,141 @@ impl<T: Element> Convolution<'_, T> {
         let done = scratch::with(36 * ins * plan.tiles, |v: *mut T| {
             scratch::with(36 * outs * plan.tiles, |m: *mut T| {
                 let (v, m) = (Shared(v), Shared(m));
-                // SAFETY: each call writes its own channel, or its own of the 36 products.
+                // SAFETY: each call writes its own row of tiles, or its own of the 36 products.
                 unsafe {
-                    each(ins, &|c| self.transform_input(first, rows, c, v.get()));
+                    each(rows, &|row| self.transform_input(first, row, v.get()));
                     each(36, &|element| self.product(element, rows, v.get(), m.get()));
-                    each(outs, &|k| self.transform_output(first, rows, k, m.get()));
+                    each(rows, &|row| self.transform_output(first, row, m.get()));
                 }
             })
         });
         done.flatten().is_some() && !failed.into_inner()
     }
 
+    /// Calls `f` with as many channels of `channels` as a vector has lanes at a time.
+    fn each_vector(&self, channels: usize, mut f: impl FnMut(Range<usize>)) {
+        let lanes = self.kernels.lanes;
+        (0..channels).step_by(lanes).for_each(|at| f(at..(at + lanes).min(channels)));
+    }
+
     /// # Safety
-    /// No other thread writes channel `c` of `v`.
-    unsafe fn transform_input(&self, first: usize, rows: usize, c: usize, v: *mut T) -> bool {
-        let (p, plan) = (self.p, self.plan);
-        let done = scratch::with(24 * plan.line, |lines: *mut T| {
-            for row in 0..rows {
-                let (n, ty) = ((first + row) / plan.height, (first + row) % plan.height);
-                let plane = &self.x[(n * p.in_channels + c) * p.in_area()..][..p.in_area()];
-                // SAFETY: the scratch memory holds 24 lines.
-                let filled = unsafe { std::slice::from_raw_parts_mut(lines, 24 * plan.line) };
-                for (i, phases) in filled.chunks_exact_mut(4 * plan.line).enumerate() {
-                    let source = (ty * 4 + i).checked_sub(p.padding[0]);
-                    let source = source.filter(|&iy| iy < p.input[0]);
-                    let x = source.map(|iy| &plane[iy * p.input[1]..][..p.input[1]]);
-                    split_phases(x.unwrap_or(&[]), p.padding[1], plan.line, phases);
+    /// No other thread writes row `row` of the tiles `v[36][tiles][in_channels]`.
+    unsafe fn transform_input(&self, first: usize, row: usize, v: *mut T) -> bool {
+        let (p, plan, lanes) = (self.p, self.plan, self.kernels.lanes);
+        let (n, ty) = ((first + row) / plan.height, (first + row) % plan.height);
+        let line = (4 * plan.width + 2) * lanes;
+        let done = scratch::with(6 * line, |pixels: *mut T| {
+            // SAFETY: the scratch memory holds six lines.
+            let filled = unsafe { std::slice::from_raw_parts_mut(pixels, 6 * line) };
+            filled.fill(T::ZERO);
+            self.each_vector(p.in_channels, |channels| {
+                for (i, line) in filled.chunks_exact_mut(line).enumerate() {
+                    let inside = (ty * 4 + i).checked_sub(p.padding[0]);
+                    if let Some(iy) = inside.filter(|&iy| iy < p.input[0]) {
+                        self.turn_row(n, iy, channels.clone(), line);
+                    }
                 }
                 let tiles = Tiles {
                     count: plan.width,
-                    lines,
-                    line_stride: plan.line,
-                    inner: v.wrapping_add(c * plan.tiles + row * plan.width),
+                    channels: channels.len(),
+                    pixels,
+                    row_stride: line,
+                    inner: v.wrapping_add(row * plan.width * p.in_channels + channels.start),
                     inner_stride: p.in_channels * plan.tiles,
-                    reversed: false,
+                    tile_stride: p.in_channels,
                 };
-                // SAFETY: lines are longer by one vector than the tiles; channel `c` of `v` is ours.
+                // SAFETY: each of six lines holds the pixels of all tiles; this row of `v` is ours.
                 unsafe { (self.kernels.winograd_input)(&tiles) };
-            }
+            });
         });
         done.is_some()
     }
 
+    /// Writes row `iy` of these channels of image `n` behind the padding of a line; what is behind it stays.
+    fn turn_row(&self, n: usize, iy: usize, channels: Range<usize>, line: &mut [T]) {
+        let (p, lanes) = (self.p, self.kernels.lanes);
+        let padding = (p.padding[1] * lanes).min(line.len());
+        let line = &mut line[padding..];
+        let first = (n * p.in_channels + channels.start) * p.in_area() + iy * p.input[1];
+        let panel = Panel {
+            src: self.x[first..].as_ptr(),
+            lane_stride: p.in_area() as isize,
+            k_stride: 1,
+            lanes: channels.len(),
+            width: lanes,
+            pitch: lanes,
+            k: p.input[1].min(line.len() / lanes),
+            dst: line.as_mut_ptr(),
+        };
+        // SAFETY: the rows of the channels lie in `x`, and the line has room for the pixels.
+        unsafe { (self.kernels.pack)(&panel) };
+    }
+
     /// # Safety
-    /// No other thread writes product `element` of `m`.
+    /// No other thread writes product `element` of `m[36][tiles][out_channels]`.
     unsafe fn product(&self, element: usize, rows: usize, v: *const T, m: *mut T) -> bool {
         let (ins, outs, tiles) = (self.p.in_channels, self.p.out_channels, self.plan.tiles);
-        let tile = Tile {
-            k: ins,
-            a: self.weights.get().wrapping_add(element * ins * outs),
-            rsa: ins as isize,
-            csa: 1,
-            b: v.wrapping_add(element * ins * tiles),
-            rsb: tiles as isize,
-            offsets: std::ptr::null(),
-            c: m.wrapping_add(element * outs * tiles),
-            rsc: tiles as isize,
-            cols: 0,
-            accumulate: false,
-            col_bias: std::ptr::null(),
-            row_bias: std::ptr::null(),
-        };
-        // SAFETY: the operands are parts of the scratch memory and of the weights.
-        unsafe {
-            let kernels = self.kernels;
-            block(kernels, &kernels.strided, outs, rows * self.plan.width, &tile);
+        let kernels = self.kernels;
+        for first in (0..outs).step_by(kernels.width()) {
+            let width = kernels.width().min(outs - first);
+            let tile = Tile {
+                k: ins,
+                a: v.wrapping_add(element * ins * tiles),
+                rsa: ins as isize,
+                csa: 1,
+                b: self.weights.get().wrapping_add((element * outs + first) * ins),
+                rsb: width as isize,
+                offsets: std::ptr::null(),
+                c: m.wrapping_add(element * outs * tiles + first),
+                rsc: outs as isize,
+                cols: 0,
+                accumulate: false,
+                col_bias: std::ptr::null(),
+                row_bias: std::ptr::null(),
+            };
+            // SAFETY: the operands are parts of the scratch memory and of the weights.
+            unsafe { block(kernels, &kernels.strided, rows * self.plan.width, width, &tile) };
         }
         true
     }
 
     /// # Safety
-    /// No other thread writes output channel `k` of these rows.
-    unsafe fn transform_output(&self, first: usize, rows: usize, k: usize, m: *mut T) -> bool {
-        let (p, plan) = (self.p, self.plan);
+    /// No other thread writes the rows of the output that row `row` of the tiles gives.
+    unsafe fn transform_output(&self, first: usize, row: usize, m: *mut T) -> bool {
+        let (p, plan, kernels) = (self.p, self.plan, self.kernels);
         let [height, width] = p.output();
-        let done = scratch::with(16 * plan.line, |lines: *mut T| {
-            for row in 0..rows {
-                let (n, ty) = ((first + row) / plan.height, (first + row) % plan.height);
+        let (n, ty) = ((first + row) / plan.height, (first + row) % plan.height);
+        let line = 4 * plan.width * kernels.lanes;
+        let done = scratch::with(4 * line, |pixels: *mut T| {
+            self.each_vector(p.out_channels, |channels| {
                 let tiles = Tiles {
                     count: plan.width,
-                    lines,
-                    line_stride: plan.line,
-                    inner: m.wrapping_add(k * plan.tiles + row * plan.width),
+                    channels: channels.len(),
+                    pixels,
+                    row_stride: line,
+                    inner: m.wrapping_add(row * plan.width * p.out_channels + channels.start),
                     inner_stride: p.out_channels * plan.tiles,
-                    reversed: false,
+                    tile_stride: p.out_channels,
                 };
-                let plane = (n * p.out_channels + k) * height * width;
+                // SAFETY: the scratch memory holds four lines of the pixels of all tiles.
+                unsafe { (kernels.winograd_output)(&tiles) };
+                let plane = (n * p.out_channels + channels.start) * height * width;
                 for i in 0..4.min(height - ty * 4) {
-                    let y = self.y.get().wrapping_add(plane + (ty * 4 + i) * width);
-                    // SAFETY: the lines hold 16 lines; the rows of `y` are ours.
-                    unsafe {
-                        if i == 0 {
-                            (self.kernels.winograd_output)(&tiles);
-                        }
-                        let phases = lines.add(i * 4 * plan.line);
-                        let phases = std::slice::from_raw_parts(phases, 4 * plan.line);
-                        let y = std::slice::from_raw_parts_mut(y, width);
-                        join_phases(phases, plan.line, y);
-                    }
+                    let panel = Panel {
+                        src: pixels.wrapping_add(i * line),
+                        lane_stride: kernels.lanes as isize,
+                        k_stride: 1,
+                        lanes: width,
+                        width,
+                        pitch: height * width,
+                        k: channels.len(),
+                        dst: self.y.get().wrapping_add(plane + (ty * 4 + i) * width),
+                    };
+                    // SAFETY: the row of each channel lies in `y`, and is ours.
+                    unsafe { (kernels.pack)(&panel) };
                 }
-            }
+            });
         });
         done.is_some()
-    }
-}
-
-/// `phases[q][t] = x[4 * t + q - padding]`, 0 outside `x`.
-fn split_phases<T: Element>(x: &[T], padding: usize, line: usize, phases: &mut [T]) {
-    phases.fill(T::ZERO);
-    let (p0, rest) = phases.split_at_mut(line);
-    let (p1, rest) = rest.split_at_mut(line);
-    let (p2, p3) = rest.split_at_mut(line);
-    // Columns before the first whole group of four, then whole groups, then the rest.
-    let head = ((4 - padding % 4) % 4).min(x.len());
-    let group = (padding + head) / 4;
-    for (i, &value) in x[..head].iter().enumerate() {
-        let at = padding + i;
-        [&mut *p0, &mut *p1, &mut *p2, &mut *p3][at % 4][at / 4] = value;
-    }
-    let (groups, tail) = x[head..].as_chunks::<4>();
-    let count = groups.len().min(line.saturating_sub(group));
-    for (i, &[a, b, c, d]) in groups[..count].iter().enumerate() {
-        let at = group + i;
-        (p0[at], p1[at], p2[at], p3[at]) = (a, b, c, d);
-    }
-    for (q, &value) in tail.iter().enumerate() {
-        if let Some(slot) =
-            [&mut *p0, &mut *p1, &mut *p2, &mut *p3][q].get_mut(group + groups.len())
-        {
-            *slot = value;
-        }
-    }
-}
-
-/// `y[4 * t + q] = phases[q][t]`
-fn join_phases<T: Element>(phases: &[T], line: usize, y: &mut [T]) {
-    let (p0, rest) = phases.split_at(line);
-    let (p1, rest) = rest.split_at(line);
-    let (p2, p3) = rest.split_at(line);
-    let width = y.len();
-    let (groups, tail) = y.as_chunks_mut::<4>();
-    for (t, group) in groups.iter_mut().enumerate() {
-        *group = [p0[t], p1[t], p2[t], p3[t]];
-    }
-    for (q, y) in tail.iter_mut().enumerate() {
-        *y = [p0, p1, p2, p3][q][width / 4];
     }
 }

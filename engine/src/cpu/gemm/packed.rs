@@ -259,6 +259,7 @@ impl<T: Element> Panels<T> {
             k_stride: p.rsb as isize,
             lanes: cols,
             width,
+            pitch: width,
             k: steps.len(),
             dst: self.b_of(p, part).wrapping_add(j * part.k + steps.start * width),
         };
@@ -279,6 +280,7 @@ impl<T: Element> Panels<T> {
             k_stride: p.csa as isize,
             lanes: rows,
             width: rows,
+            pitch: rows,
             k: part.k,
             dst: self.a_of(p, part).wrapping_add(i * part.k),
         };

@@ -2,7 +2,10 @@
 
 use std::arch::x86_64::*;
 
-use super::{Axpy, Dots, Kernels, Panel, Simd, Tile, Tiles, kernels, lines, winograd};
+use super::{
+    Axpy, Dots, Halves, Kernels, Panel, Simd, Taps, Tile, Tiles, Windows, kernels, lines, windows,
+    winograd,
+};
 
 #[derive(Clone, Copy)]
 pub(super) struct V8;
@@ -87,6 +90,71 @@ impl Simd for V8 {
     unsafe fn prefetch(p: *const f32) {
         // SAFETY: any address may be named.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn halves(p: *const f32, n: usize) -> (__m256, __m256) {
+        // SAFETY: the caller vouches for the instruction set and the elements.
+        unsafe {
+            let (a, b) = if n >= 2 * Self::LANES {
+                (Self::load(p), Self::load(p.add(Self::LANES)))
+            } else {
+                let rest = Self::mask(n.saturating_sub(Self::LANES));
+                let b = Self::load_mask(p.wrapping_add(Self::LANES), rest);
+                (Self::load_mask(p, Self::mask(n)), b)
+            };
+            let order = |it| _mm256_castpd_ps(_mm256_permute4x64_pd::<0xd8>(_mm256_castps_pd(it)));
+            let (even, odd) = (_mm256_shuffle_ps::<0x88>(a, b), _mm256_shuffle_ps::<0xdd>(a, b));
+            (order(even), order(odd))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn pick(x: __m256, place: __m256, best: (__m256, __m256)) -> (__m256, __m256) {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let is_greater = _mm256_cmp_ps::<_CMP_GT_OQ>(x, best.0);
+            let better = _mm256_or_ps(is_greater, _mm256_cmp_ps::<_CMP_UNORD_Q>(x, x));
+            let pick = |new, old| _mm256_blendv_ps(old, new, better);
+            (pick(x, best.0), pick(place, best.1))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_whole(p: *mut i64, n: usize, v: __m256, first: i64, step: i64) {
+        // SAFETY: the caller vouches for the instruction set and the integers.
+        unsafe {
+            let steps = _mm256_setr_epi64x(0, step, 2 * step, 3 * step);
+            let whole = _mm256_cvttps_epi32(v);
+            let quads = [_mm256_castsi256_si128(whole), _mm256_extracti128_si256::<1>(whole)];
+            for (i, quad) in quads.into_iter().enumerate() {
+                let first = _mm256_set1_epi64x(first + 4 * i as i64 * step);
+                let sum =
+                    _mm256_add_epi64(_mm256_add_epi64(first, steps), _mm256_cvtepi32_epi64(quad));
+                let p = p.wrapping_add(4 * i);
+                if n >= 4 * (i + 1) {
+                    _mm256_storeu_si256(p.cast(), sum);
+                } else {
+                    _mm256_maskstore_epi64(p, V4::mask(n.saturating_sub(4 * i)), sum);
+                }
+            }
+        }
+    }
+
+    /// Of equal ones, the greater of two is the second.
+    #[inline(always)]
+    unsafe fn pick_number(x: __m256, place: __m256, best: (__m256, __m256)) -> (__m256, __m256) {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let better = _mm256_cmp_ps::<_CMP_GT_OQ>(x, best.0);
+            (_mm256_max_ps(x, best.0), _mm256_blendv_ps(best.1, place, better))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn has_nan(x: __m256) -> bool {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x)) != 0 }
     }
 
     #[inline(always)]
@@ -197,6 +265,53 @@ impl Simd for V4 {
     }
 
     #[inline(always)]
+    unsafe fn halves(p: *const f64, n: usize) -> (__m256d, __m256d) {
+        // SAFETY: the caller vouches for the instruction set and the elements.
+        unsafe {
+            let (a, b) = if n >= 2 * Self::LANES {
+                (Self::load(p), Self::load(p.add(Self::LANES)))
+            } else {
+                let rest = Self::mask(n.saturating_sub(Self::LANES));
+                let b = Self::load_mask(p.wrapping_add(Self::LANES), rest);
+                (Self::load_mask(p, Self::mask(n)), b)
+            };
+            let order = |it| _mm256_permute4x64_pd::<0xd8>(it);
+            (order(_mm256_unpacklo_pd(a, b)), order(_mm256_unpackhi_pd(a, b)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn pick(x: __m256d, place: __m256d, best: (__m256d, __m256d)) -> (__m256d, __m256d) {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let is_greater = _mm256_cmp_pd::<_CMP_GT_OQ>(x, best.0);
+            let better = _mm256_or_pd(is_greater, _mm256_cmp_pd::<_CMP_UNORD_Q>(x, x));
+            let pick = |new, old| _mm256_blendv_pd(old, new, better);
+            (pick(x, best.0), pick(place, best.1))
+        }
+    }
+
+    /// Of equal ones, the greater of two is the second.
+    #[inline(always)]
+    unsafe fn pick_number(
+        x: __m256d,
+        place: __m256d,
+        best: (__m256d, __m256d),
+    ) -> (__m256d, __m256d) {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let better = _mm256_cmp_pd::<_CMP_GT_OQ>(x, best.0);
+            (_mm256_max_pd(x, best.0), _mm256_blendv_pd(best.1, place, better))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn has_nan(x: __m256d) -> bool {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_UNORD_Q>(x, x)) != 0 }
+    }
+
+    #[inline(always)]
     unsafe fn sum(x: __m256d) -> f64 {
         // SAFETY: the caller vouches for the instruction set.
         unsafe {
@@ -237,13 +352,25 @@ unsafe fn pack<S: Simd>(t: &Panel<S::T>) {
 }
 
 #[target_feature(enable = "avx2,fma")]
+unsafe fn halves<S: Simd>(t: &Halves<S::T>) {
+    // SAFETY: as above.
+    unsafe { windows::halves::<S>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn windows<S: Simd, const COLUMNS: usize>(t: &Windows<S::T>) {
+    // SAFETY: as above.
+    unsafe { windows::windows::<S, COLUMNS>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
 unsafe fn winograd_input<S: Simd>(t: &Tiles<S::T>) {
     // SAFETY: as above.
     unsafe { winograd::input::<S>(t) }
 }
 
 #[target_feature(enable = "avx2,fma")]
-unsafe fn winograd_weight<S: Simd>(t: &Tiles<S::T>) {
+unsafe fn winograd_weight<S: Simd>(t: &Taps<S::T>) {
     // SAFETY: as above.
     unsafe { winograd::weight::<S>(t) }
 }

@@ -2,7 +2,10 @@
 
 use std::arch::x86_64::*;
 
-use super::{Axpy, Dots, Kernels, Panel, Simd, Tile, Tiles, kernels, lines, winograd};
+use super::{
+    Axpy, Dots, Halves, Kernels, Panel, Simd, Taps, Tile, Tiles, Windows, kernels, lines, windows,
+    winograd,
+};
 
 #[derive(Clone, Copy)]
 pub(super) struct V16;
@@ -76,6 +79,64 @@ impl Simd for V16 {
     unsafe fn prefetch(p: *const f32) {
         // SAFETY: any address may be named.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn halves(p: *const f32, n: usize) -> (__m512, __m512) {
+        // SAFETY: the caller vouches for the instruction set and the elements.
+        unsafe {
+            let rest = Self::mask(n.saturating_sub(Self::LANES));
+            let a = Self::load_mask(p, Self::mask(n));
+            let b = Self::load_mask(p.wrapping_add(Self::LANES), rest);
+            let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+            let odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+            (_mm512_permutex2var_ps(a, even, b), _mm512_permutex2var_ps(a, odd, b))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn pick(x: __m512, place: __m512, best: (__m512, __m512)) -> (__m512, __m512) {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let is_greater = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, best.0);
+            let better = is_greater | _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x);
+            let pick = |new, old| _mm512_mask_blend_ps(better, old, new);
+            (pick(x, best.0), pick(place, best.1))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_whole(p: *mut i64, n: usize, v: __m512, first: i64, step: i64) {
+        // SAFETY: the caller vouches for the instruction set and the integers.
+        unsafe {
+            let lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+            let steps = _mm512_mullo_epi64(lane, _mm512_set1_epi64(step));
+            let whole = _mm512_cvttps_epi32(v);
+            let eights = [_mm512_castsi512_si256(whole), _mm512_extracti64x4_epi64::<1>(whole)];
+            for (i, eight) in eights.into_iter().enumerate() {
+                let first = _mm512_set1_epi64(first + 8 * i as i64 * step);
+                let sum =
+                    _mm512_add_epi64(_mm512_add_epi64(first, steps), _mm512_cvtepi32_epi64(eight));
+                let mask = V8::mask(n.saturating_sub(8 * i));
+                _mm512_mask_storeu_epi64(p.wrapping_add(8 * i), mask, sum);
+            }
+        }
+    }
+
+    /// Of equal ones, the greater of two is the second.
+    #[inline(always)]
+    unsafe fn pick_number(x: __m512, place: __m512, best: (__m512, __m512)) -> (__m512, __m512) {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let better = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, best.0);
+            (_mm512_max_ps(x, best.0), _mm512_mask_blend_ps(better, best.1, place))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn has_nan(x: __m512) -> bool {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x) != 0 }
     }
 
     #[inline(always)]
@@ -225,6 +286,62 @@ impl Simd for V8 {
     }
 
     #[inline(always)]
+    unsafe fn halves(p: *const f64, n: usize) -> (__m512d, __m512d) {
+        // SAFETY: the caller vouches for the instruction set and the elements.
+        unsafe {
+            let rest = Self::mask(n.saturating_sub(Self::LANES));
+            let a = Self::load_mask(p, Self::mask(n));
+            let b = Self::load_mask(p.wrapping_add(Self::LANES), rest);
+            let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+            let odd = _mm512_add_epi64(even, _mm512_set1_epi64(1));
+            (_mm512_permutex2var_pd(a, even, b), _mm512_permutex2var_pd(a, odd, b))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn pick(x: __m512d, place: __m512d, best: (__m512d, __m512d)) -> (__m512d, __m512d) {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let is_greater = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(x, best.0);
+            let better = is_greater | _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(x, x);
+            let pick = |new, old| _mm512_mask_blend_pd(better, old, new);
+            (pick(x, best.0), pick(place, best.1))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_whole(p: *mut i64, n: usize, v: __m512d, first: i64, step: i64) {
+        // SAFETY: the caller vouches for the instruction set and the integers.
+        unsafe {
+            let lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+            let steps = _mm512_mullo_epi64(lane, _mm512_set1_epi64(step));
+            let first = _mm512_add_epi64(_mm512_set1_epi64(first), steps);
+            let sum = _mm512_add_epi64(first, _mm512_cvttpd_epi64(v));
+            _mm512_mask_storeu_epi64(p, Self::mask(n), sum);
+        }
+    }
+
+    /// Of equal ones, the greater of two is the second.
+    #[inline(always)]
+    unsafe fn pick_number(
+        x: __m512d,
+        place: __m512d,
+        best: (__m512d, __m512d),
+    ) -> (__m512d, __m512d) {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let better = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(x, best.0);
+            (_mm512_max_pd(x, best.0), _mm512_mask_blend_pd(better, best.1, place))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn has_nan(x: __m512d) -> bool {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(x, x) != 0 }
+    }
+
+    #[inline(always)]
     unsafe fn sum(x: __m512d) -> f64 {
         // SAFETY: the caller vouches for the instruction set.
         unsafe { _mm512_reduce_add_pd(x) }
@@ -319,13 +436,25 @@ unsafe fn pack<S: Simd>(t: &Panel<S::T>) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn halves<S: Simd>(t: &Halves<S::T>) {
+    // SAFETY: as above.
+    unsafe { windows::halves::<S>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn windows<S: Simd, const COLUMNS: usize>(t: &Windows<S::T>) {
+    // SAFETY: as above.
+    unsafe { windows::windows::<S, COLUMNS>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
 unsafe fn winograd_input<S: Simd>(t: &Tiles<S::T>) {
     // SAFETY: as above.
     unsafe { winograd::input::<S>(t) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-unsafe fn winograd_weight<S: Simd>(t: &Tiles<S::T>) {
+unsafe fn winograd_weight<S: Simd>(t: &Taps<S::T>) {
     // SAFETY: as above.
     unsafe { winograd::weight::<S>(t) }
 }

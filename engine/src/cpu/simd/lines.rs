@@ -30,15 +30,16 @@ pub(crate) struct Dots<T> {
     pub(crate) accumulate: bool,
 }
 
-/// `dst[p * width + lane] = src[lane * lane_stride + p * k_stride]`, 0 where `lane >= lanes`.
+/// `dst[p * pitch + lane] = src[lane * lane_stride + p * k_stride]`, 0 where `lane >= lanes`.
 pub(crate) struct Panel<T> {
     pub(crate) src: *const T,
     pub(crate) lane_stride: isize,
     pub(crate) k_stride: isize,
     /// Lanes that exist.
     pub(crate) lanes: usize,
-    /// Lanes in the destination.
+    /// Lanes in the destination, and elements from one row of it to the next.
     pub(crate) width: usize,
+    pub(crate) pitch: usize,
     pub(crate) k: usize,
     pub(crate) dst: *mut T,
 }
@@ -258,7 +259,7 @@ unsafe fn pack_rows<S: Simd>(t: &Panel<S::T>) {
             for _ in 0..t.k {
                 S::store_mask(dst, to, S::load_mask(src, from));
                 src = src.wrapping_offset(t.k_stride);
-                dst = dst.wrapping_add(t.width);
+                dst = dst.wrapping_add(t.pitch);
             }
         }
         lane += S::LANES;
@@ -276,7 +277,7 @@ unsafe fn pack_columns<S: Simd>(t: &Panel<S::T>) {
         while p < t.k {
             // SAFETY: the block lies inside source and destination.
             unsafe {
-                let dst = t.dst.add(p * t.width + lane);
+                let dst = t.dst.add(p * t.pitch + lane);
                 let k = S::LANES.min(t.k - p);
                 S::transpose(
                     src.wrapping_add(p),
@@ -284,7 +285,7 @@ unsafe fn pack_columns<S: Simd>(t: &Panel<S::T>) {
                     lanes.min(width),
                     k,
                     dst,
-                    t.width,
+                    t.pitch,
                     width,
                 );
             }
@@ -302,7 +303,7 @@ unsafe fn pack_any<S: Simd>(t: &Panel<S::T>) {
             unsafe {
                 let at = lane as isize * t.lane_stride + p as isize * t.k_stride;
                 let x = if lane < t.lanes { *t.src.offset(at) } else { S::T::ZERO };
-                *t.dst.add(p * t.width + lane) = x;
+                *t.dst.add(p * t.pitch + lane) = x;
             }
         }
     }

@@ -10,11 +10,13 @@ mod avx512;
 mod lines;
 mod portable;
 mod tile;
+mod windows;
 mod winograd;
 
 pub(crate) use lines::{Axpy, Dots, Panel};
 pub(crate) use tile::Tile;
-pub(crate) use winograd::Tiles;
+pub(crate) use windows::{Halves, Windows};
+pub(crate) use winograd::{Taps, Tiles};
 
 use super::element::Element;
 use super::features::Isa;
@@ -55,6 +57,52 @@ pub(crate) trait Simd: Copy + 'static {
         unsafe { [Self::sum(a), Self::sum(b), Self::sum(c), Self::sum(d)] }
     }
 
+    /// Elements 0, 2, 4 ... and 1, 3, 5 ... of the first `n` from `p` on, which may be more than there is room for; 0 behind the last.
+    #[inline(always)]
+    unsafe fn halves(p: *const Self::T, n: usize) -> (Self::V, Self::V) {
+        let mut lanes = [[Self::T::ZERO; MOST_LANES]; 2];
+        for i in 0..n.min(2 * Self::LANES) {
+            // SAFETY: the caller vouches for these elements.
+            lanes[i % 2][i / 2] = unsafe { *p.add(i) };
+        }
+        // SAFETY: there are as many lanes, or more.
+        unsafe { (Self::load(lanes[0].as_ptr()), Self::load(lanes[1].as_ptr())) }
+    }
+
+    /// `(x, place)` in lanes where `x` is greater than the best so far or NaN, `best` in the others.
+    unsafe fn pick(x: Self::V, place: Self::V, best: (Self::V, Self::V)) -> (Self::V, Self::V);
+
+    /// As [`Simd::pick`], where no lane of `x` is NaN.
+    #[inline(always)]
+    unsafe fn pick_number(
+        x: Self::V,
+        place: Self::V,
+        best: (Self::V, Self::V),
+    ) -> (Self::V, Self::V) {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { Self::pick(x, place, best) }
+    }
+
+    /// True if a lane is NaN; it may also be true of lanes that are infinite.
+    #[inline(always)]
+    unsafe fn has_nan(x: Self::V) -> bool {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { Self::sum(x).to_f64().is_nan() }
+    }
+
+    /// `p[i] = first + i * step + v[i]` for the first `n` lanes, or all if `n` is larger; the lanes are whole numbers below 2^31.
+    #[inline(always)]
+    unsafe fn store_whole(p: *mut i64, n: usize, v: Self::V, first: i64, step: i64) {
+        let mut lanes = [Self::T::ZERO; MOST_LANES];
+        // SAFETY: there are as many lanes, or more; the caller vouches for the integers.
+        unsafe {
+            Self::store(lanes.as_mut_ptr(), v);
+            for (i, lane) in lanes.iter().enumerate().take(n.min(Self::LANES)) {
+                *p.add(i) = first + i as i64 * step + lane.to_f64() as i64;
+            }
+        }
+    }
+
     /// `dst[p * width + lane] = src[lane * stride + p]` for `p < k` and `lane < width`, 0 where `lane >= lanes`;
     /// `k` and `width` are at most `LANES`.
     #[inline(always)]
@@ -82,6 +130,9 @@ pub(crate) trait Simd: Copy + 'static {
         }
     }
 }
+
+/// Lanes of the longest vector.
+const MOST_LANES: usize = 16;
 
 pub(crate) type TileFn<T> = unsafe fn(&Tile<T>);
 
@@ -114,9 +165,14 @@ pub(crate) struct Kernels<T: 'static> {
     pub(crate) axpy: unsafe fn(&Axpy<T>),
     pub(crate) dots: unsafe fn(&Dots<T>),
     pub(crate) pack: unsafe fn(&Panel<T>),
+    pub(crate) halves: unsafe fn(&Halves<T>),
+    /// Windows of any width, of two columns side by side, and of three columns.
+    pub(crate) windows: unsafe fn(&Windows<T>),
+    pub(crate) paired_windows: unsafe fn(&Windows<T>),
+    pub(crate) windows_of_three: unsafe fn(&Windows<T>),
     /// The three transforms of a convolution by minimal filtering.
     pub(crate) winograd_input: unsafe fn(&Tiles<T>),
-    pub(crate) winograd_weight: unsafe fn(&Tiles<T>),
+    pub(crate) winograd_weight: unsafe fn(&Taps<T>),
     pub(crate) winograd_output: unsafe fn(&Tiles<T>),
 }
 
@@ -153,6 +209,10 @@ macro_rules! kernels {
             axpy: axpy::<$simd>,
             dots: dots::<$simd, $dot_rows>,
             pack: pack::<$simd>,
+            halves: halves::<$simd>,
+            windows: windows::<$simd, { $crate::cpu::simd::windows::ANY }>,
+            paired_windows: windows::<$simd, { $crate::cpu::simd::windows::PAIRED }>,
+            windows_of_three: windows::<$simd, { $crate::cpu::simd::windows::THREE }>,
             winograd_input: winograd_input::<$simd>,
             winograd_weight: winograd_weight::<$simd>,
             winograd_output: winograd_output::<$simd>,

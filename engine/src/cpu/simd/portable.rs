@@ -2,7 +2,10 @@
 
 use std::marker::PhantomData;
 
-use super::{Axpy, Dots, Kernels, Panel, Simd, Tile, Tiles, kernels, lines, winograd};
+use super::{
+    Axpy, Dots, Halves, Kernels, Panel, Simd, Taps, Tile, Tiles, Windows, kernels, lines, windows,
+    winograd,
+};
 use crate::cpu::element::Element;
 
 #[derive(Clone, Copy)]
@@ -99,6 +102,21 @@ impl<T: Element> Simd for Array<T> {
     }
 
     #[inline(always)]
+    unsafe fn pick(
+        x: [T; LANES],
+        place: [T; LANES],
+        mut best: ([T; LANES], [T; LANES]),
+    ) -> ([T; LANES], [T; LANES]) {
+        for i in 0..LANES {
+            #[expect(clippy::eq_op, reason = "the test for NaN")]
+            let better = (x[i] > best.0[i]) | (x[i] != x[i]);
+            best.0[i] = if better { x[i] } else { best.0[i] };
+            best.1[i] = if better { place[i] } else { best.1[i] };
+        }
+        best
+    }
+
+    #[inline(always)]
     unsafe fn sum(x: [T; LANES]) -> T {
         (x[0] + x[2]) + (x[1] + x[3])
     }
@@ -129,12 +147,22 @@ unsafe fn pack<S: Simd>(t: &Panel<S::T>) {
     unsafe { lines::pack::<S>(t) }
 }
 
+unsafe fn halves<S: Simd>(t: &Halves<S::T>) {
+    // SAFETY: as above.
+    unsafe { windows::halves::<S>(t) }
+}
+
+unsafe fn windows<S: Simd, const COLUMNS: usize>(t: &Windows<S::T>) {
+    // SAFETY: as above.
+    unsafe { windows::windows::<S, COLUMNS>(t) }
+}
+
 unsafe fn winograd_input<S: Simd>(t: &Tiles<S::T>) {
     // SAFETY: as above.
     unsafe { winograd::input::<S>(t) }
 }
 
-unsafe fn winograd_weight<S: Simd>(t: &Tiles<S::T>) {
+unsafe fn winograd_weight<S: Simd>(t: &Taps<S::T>) {
     // SAFETY: as above.
     unsafe { winograd::weight::<S>(t) }
 }

@@ -8,49 +8,61 @@
 use super::Simd;
 use crate::cpu::element::Element;
 
-/// Tiles in a row. Each element of all tiles lies in one line, so a vector holds the same element of several tiles.
+/// Tiles in a row. The channels of a pixel lie side by side, so a vector holds the same element of several channels.
 pub(crate) struct Tiles<T> {
     pub(crate) count: usize,
-    /// The lines outside the transform: four phases of each of six rows (input), nine taps (weight), or four phases of
-    /// each of four rows (output); each line is good for whole vectors.
-    pub(crate) lines: *mut T,
+    /// Channels, no more than there are lanes.
+    pub(crate) channels: usize,
+    /// The pixels outside the transform: six rows (input) or four (output), whole vectors side by side. Tiles are four pixels apart.
+    pub(crate) pixels: *mut T,
+    pub(crate) row_stride: usize,
+    /// The 36 elements inside the transform: how far they, and the tiles of one of them, lie apart.
+    pub(crate) inner: *mut T,
+    pub(crate) inner_stride: usize,
+    pub(crate) tile_stride: usize,
+}
+
+/// Kernels, of which each tap lies in one line, so a vector holds the same tap of several kernels.
+pub(crate) struct Taps<T> {
+    pub(crate) count: usize,
+    /// Nine lines.
+    pub(crate) lines: *const T,
     pub(crate) line_stride: usize,
     /// The 36 lines inside the transform.
     pub(crate) inner: *mut T,
     pub(crate) inner_stride: usize,
-    /// Weights: the taps are in reverse order.
+    /// The taps are in reverse order.
     pub(crate) reversed: bool,
 }
 
-/// `B^T d B`. Column `j` of tile `t` is at `t + j / 4` of phase `j % 4`.
+/// `B^T d B`
 ///
 /// # Safety
-/// The CPU has the instruction set of `S`, and the lines exist.
+/// The CPU has the instruction set of `S`, and the elements exist.
 #[inline(always)]
 pub(super) unsafe fn input<S: Simd>(t: &Tiles<S::T>) {
-    let mut at = 0;
-    while at < t.count {
-        // SAFETY: as promised by the caller.
+    for at in 0..t.count {
+        // SAFETY: as promised by the caller; the mask names the channels that exist.
         unsafe {
+            let mask = S::mask(t.channels);
+            let pixels = t.pixels.add(4 * at * S::LANES);
+            let inner = t.inner.add(at * t.tile_stride);
             let mut half = [[S::splat(S::T::ZERO); 6]; 6];
             for j in 0..6 {
                 let mut d = [S::splat(S::T::ZERO); 6];
                 for (i, d) in d.iter_mut().enumerate() {
-                    let line = t.lines.add((i * 4 + j % 4) * t.line_stride);
-                    *d = S::load(line.add(at + j / 4));
+                    *d = S::load(pixels.add(i * t.row_stride + j * S::LANES));
                 }
                 half[j] = input_line::<S>(d);
             }
-            let mask = S::mask(t.count - at);
             for i in 0..6 {
                 let row = [half[0][i], half[1][i], half[2][i], half[3][i], half[4][i], half[5][i]];
                 let row = input_line::<S>(row);
                 for (j, &x) in row.iter().enumerate() {
-                    S::store_mask(t.inner.add((i * 6 + j) * t.inner_stride + at), mask, x);
+                    S::store_mask(inner.add((i * 6 + j) * t.inner_stride), mask, x);
                 }
             }
         }
-        at += S::LANES;
     }
 }
 
@@ -77,12 +89,12 @@ unsafe fn input_line<S: Simd>(d: [S::V; 6]) -> [S::V; 6] {
     }
 }
 
-/// `G g G^T`, for `count` kernels of which each tap lies in one line.
+/// `G g G^T`
 ///
 /// # Safety
 /// As [`input`].
 #[inline(always)]
-pub(super) unsafe fn weight<S: Simd>(t: &Tiles<S::T>) {
+pub(super) unsafe fn weight<S: Simd>(t: &Taps<S::T>) {
     let mut at = 0;
     while at < t.count {
         // SAFETY: as promised by the caller.
@@ -130,22 +142,23 @@ unsafe fn weight_line<S: Simd>(g: [S::V; 3]) -> [S::V; 6] {
     }
 }
 
-/// `A^T m A`. Column `q` of row `i` of tile `t` goes to line `i * 4 + q`.
+/// `A^T m A`
 ///
 /// # Safety
 /// As [`input`].
 #[inline(always)]
 pub(super) unsafe fn output<S: Simd>(t: &Tiles<S::T>) {
-    let mut at = 0;
-    while at < t.count {
-        // SAFETY: as promised by the caller.
+    for at in 0..t.count {
+        // SAFETY: as promised by the caller; the mask names the channels that exist.
         unsafe {
-            let mask = S::mask(t.count - at);
+            let mask = S::mask(t.channels);
+            let pixels = t.pixels.add(4 * at * S::LANES);
+            let inner = t.inner.add(at * t.tile_stride);
             let mut half = [[S::splat(S::T::ZERO); 4]; 6];
             for j in 0..6 {
                 let mut m = [S::splat(S::T::ZERO); 6];
                 for (i, m) in m.iter_mut().enumerate() {
-                    *m = S::load_mask(t.inner.add((i * 6 + j) * t.inner_stride + at), mask);
+                    *m = S::load_mask(inner.add((i * 6 + j) * t.inner_stride), mask);
                 }
                 half[j] = output_line::<S>(m);
             }
@@ -153,11 +166,10 @@ pub(super) unsafe fn output<S: Simd>(t: &Tiles<S::T>) {
                 let row = [half[0][i], half[1][i], half[2][i], half[3][i], half[4][i], half[5][i]];
                 let row = output_line::<S>(row);
                 for (q, &y) in row.iter().enumerate() {
-                    S::store(t.lines.add((i * 4 + q) * t.line_stride + at), y);
+                    S::store(pixels.add(i * t.row_stride + q * S::LANES), y);
                 }
             }
         }
-        at += S::LANES;
     }
 }
 

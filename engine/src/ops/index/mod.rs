@@ -6,7 +6,7 @@ use crate::OpDef;
 use crate::cpu::elements::Elements;
 use crate::cpu::number::Num;
 use crate::cpu::view::View;
-use crate::cpu::{interrupt, strided};
+use crate::cpu::{interrupt, pool2d, strided};
 use crate::meaning::{Array, MeaningCx, broadcast, from_end};
 use crate::op::AdmitCx;
 use crate::op::indices;
@@ -171,6 +171,23 @@ impl<'a> Spread<'a> {
         let raised = |it: &Shape| if it.rank() == 0 { Shape::from([1]) } else { it.clone() };
         let (shape, index_shape) = (raised(target), raised(index.shape()));
         Ok(Self { shape, index: indices(op, index)?, index_shape, dim })
+    }
+
+    /// Whether lines of the index tensor name elements of the lines of the tensor, each those of its own.
+    pub(crate) fn is_in_lines(&self) -> bool {
+        let last = self.shape.rank() - 1;
+        self.dim == last && self.shape[..last] == self.index_shape[..last]
+    }
+
+    /// Calls `body(line, indices, line of the tensor)` for each line, on several threads if there is enough to do; lines must be
+    /// [in order](Self::is_in_lines).
+    pub(crate) fn for_each_line<T: Send>(
+        &self,
+        out: &mut [T],
+        body: impl Fn(usize, &[i64], &mut [T]) + Sync,
+    ) {
+        let n_lines = self.shape[..self.shape.rank() - 1].iter().product();
+        pool2d::for_each_plane(n_lines, &self.index, out, body);
     }
 
     /// Calls `body(position in the index tensor, position in the row-major tensor)`.

@@ -64,7 +64,15 @@ pub(super) fn add(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         let src = source::<T>(&cx.inputs[1], cx.inputs[0].shape(), dtype)?;
         let (src, out) = (&*src, cx.outputs[0].as_mut_slice::<T>());
         let is_bool = dtype == DType::Bool;
-        spread.for_each(|from, to| add_one(&mut out[to], src[from], is_bool));
+        if spread.is_in_lines() {
+            spread.for_each_line(out, |line, index, out| {
+                for (&to, &it) in index.iter().zip(&src[line * index.len()..]) {
+                    add_one(&mut out[to as usize], it, is_bool);
+                }
+            });
+        } else {
+            spread.for_each(|from, to| add_one(&mut out[to], src[from], is_bool));
+        }
     });
     Ok(())
 }
