@@ -35,7 +35,7 @@ mod scratch;
 mod simd;
 pub mod softmax;
 pub mod strided;
-mod turned;
+pub(crate) mod turned;
 pub mod typed;
 pub mod view;
 pub mod wide;

@@ -14,9 +14,9 @@ pub fn key<T: Num>(x: T) -> u64 {
         if x.is_nan() {
             return u64::MAX;
         }
-        // -0.0 becomes 0.0.
+        // -0.0 becomes 0.0. All bits turn of what is below 0, else the sign alone; without a branch, which would go either way.
         let bits = (x + 0.0).to_bits();
-        return if bits & SIGN == 0 { bits | SIGN } else { !bits };
+        return bits ^ ((bits as i64 >> 63) as u64 | SIGN);
     }
     x.to_i64() as u64 ^ SIGN
 }
@@ -156,10 +156,12 @@ fn few_first<T: Num>(
     let turn = if descending { u64::MAX } else { 0 };
     let mut found: Vec<Ranked> = Vec::with_capacity(k + 1);
     let mut worst = u64::MAX;
-    let len = line.len();
-    let mut ranked = line.zip(0..).map(|(x, at)| (key(x) ^ turn, at));
-    for piece in interrupt::pieces(len) {
-        for (key, at) in ranked.by_ref().take(piece.len()) {
+    let mut elements = line;
+    for piece in interrupt::pieces(elements.len()) {
+        for at in piece {
+            let Some(x) = elements.next() else { break };
+            let (key, at) = (key(x) ^ turn, at as u64);
+            // The first `k` come in whatever they are.
             if key >= worst && found.len() == k {
                 continue;
             }

@@ -4,15 +4,17 @@
 //! of them. Here both are walked in squares: a line that is read is used up at once, and so is one that is written.
 
 use super::interrupt;
+use super::pool::{self, Shared};
 use super::strided::for_each_run;
 use super::typed::Plain;
-use crate::Layout;
+use super::view::{OutView, View};
+use crate::{Layout, with_size};
 
 /// Rows and columns of a square.
 const SIDE: usize = 16;
 
 /// Two dimensions of a copy: neighbours of the source lie in the first, those of the target in the second.
-pub(super) struct Turned {
+pub(crate) struct Turned {
     sizes: [usize; 2],
     /// How far apart elements of the source lie in the second, and those of the target in the first.
     apart: [isize; 2],
@@ -22,7 +24,7 @@ pub(super) struct Turned {
 
 impl Turned {
     /// `None` where neighbours of the one side are neighbours of the other, or there are few of them.
-    pub(super) fn of(from: &Layout, to: &Layout) -> Option<Self> {
+    pub(crate) fn of(from: &Layout, to: &Layout) -> Option<Self> {
         let long = |dim: &usize| from.shape[*dim] >= SIDE / 2;
         let dims = || (0..from.shape.rank()).rev().filter(long);
         let second = dims().find(|&dim| to.strides[dim] == 1)?;
@@ -30,6 +32,10 @@ impl Turned {
             return None;
         }
         let first = dims().find(|&dim| from.strides[dim] == 1)?;
+        // Rows of the target lie apart.
+        if to.strides[first].unsigned_abs() < to.shape[second] {
+            return None;
+        }
         let without = |it: &Layout| {
             let mut it = it.clone();
             [first, second].into_iter().for_each(|dim| it.shape.dims_mut()[dim] = 1);
@@ -43,7 +49,7 @@ impl Turned {
     }
 
     /// Copies all elements, but for those that are left when the user interrupts.
-    pub(super) fn copy<T: Plain>(&self, src: &[T], dst: &mut [T]) {
+    pub(crate) fn copy<T: Plain>(&self, src: &[T], dst: &mut [T]) {
         for_each_run([&self.rest[0], &self.rest[1]], |[from, to], len, [source, target]| {
             for at in 0..len as isize {
                 let from = from.wrapping_add_signed(at * source);
@@ -53,12 +59,16 @@ impl Turned {
         });
     }
 
-    /// Copies one area, from and to its first element.
+    /// Copies one area, from and to its first element, on several threads if it is large.
     fn area<T: Plain>(&self, src: &[T], from: usize, dst: &mut [T], to: usize) {
         let [rows, columns] = self.sizes;
-        let mut square = [[T::default(); SIDE]; SIDE];
-        for bands in interrupt::pieces_of(rows.div_ceil(SIDE), SIDE * columns) {
+        let (len, dst) = (dst.len(), Shared(dst.as_mut_ptr()));
+        pool::for_each_range(rows.div_ceil(SIDE), SIDE * columns, &|bands| {
+            let mut square = [[T::default(); SIDE]; SIDE];
             for row in bands.map(|it| it * SIDE) {
+                if interrupt::ends_here() {
+                    return;
+                }
                 let height = SIDE.min(rows - row);
                 for column in (0..columns).step_by(SIDE) {
                     let width = SIDE.min(columns - column);
@@ -70,13 +80,26 @@ impl Turned {
                     for y in 0..height {
                         let start = (row + y) as isize * self.apart[1] + column as isize;
                         let start = to.wrapping_add_signed(start);
-                        let line = &mut dst[start..start + width];
+                        assert!(start <= len && width <= len - start, "the target is too short");
+                        // SAFETY: it lies in the target; each row of the area is of one band, and no two elements of it share a place.
+                        let line = unsafe { dst.part(start..start + width) };
                         line.iter_mut().zip(&square).for_each(|(slot, it)| *slot = it[y]);
                     }
                 }
             }
-        }
+        });
     }
+}
+
+/// Copies a tensor to one of the same shape and dtype, if its elements lie in another order; false, with nothing done, if not.
+pub(crate) fn copy(input: &View<'_>, output: &mut OutView<'_>) -> bool {
+    if input.shape() != output.shape() || input.dtype() != output.dtype() {
+        return false;
+    }
+    let to = Layout::contiguous(output.shape().clone());
+    let Some(turned) = Turned::of(input.layout(), &to) else { return false };
+    with_size!(input.dtype(), T => turned.copy(input.buffer::<T>(), output.as_mut_slice::<T>()));
+    true
 }
 
 #[cfg(test)]

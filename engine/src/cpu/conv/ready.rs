@@ -33,7 +33,8 @@ impl Conv {
         let [rows, columns] = p.kernel;
         let channels = [p.in_channels, p.out_channels, p.groups];
         let [ins, outs, groups] = channels;
-        let sizes = [p.pass as usize, ins, outs, groups, rows, columns, p.kind.size(), 0];
+        let isa = p.isa as usize;
+        let sizes = [p.pass as usize, ins, outs, groups, rows, columns, p.kind.size(), isa];
         let key = Key { form: self.algo.name, at: weights.as_ptr().addr(), sizes };
         packs.get::<T>(key, (self.algo.keeps)(p), |out| {
             // SAFETY: the slices have the lengths that the problem and the algorithm say.
