@@ -205,6 +205,10 @@ fn indices_in_any_order() {
         for op in ["scatter", "scatter_add"] {
             cases.push(case(op, vec![x.clone(), index.clone(), src.clone()], attrs.clone()));
         }
+        let lines = [sizes[0], sizes[1], 1 + draws.below(9)];
+        let to = indices(&mut draws, &lines, sizes[2], false);
+        let inputs = vec![x.clone(), to, floats(&mut draws, &lines)];
+        cases.push(case("scatter_add", inputs, smallvec![Attr::Int(2)]));
         for reduce in ["sum", "prod", "mean", "amax", "amin"] {
             let includes_self = Attr::Bool(draws.below(2) == 0);
             let attrs = smallvec![Attr::Int(dim as i64), Attr::Str(reduce), includes_self];
@@ -223,5 +227,9 @@ fn indices_in_any_order() {
         let accumulate = Attr::Bool(draws.below(2) == 0);
         cases.push(case("index_put", vec![x, values, rows, columns], smallvec![accumulate]));
     }
+    // So many lines that threads share them.
+    let (x, to) = (floats(&mut draws, &[70, 400]), indices(&mut draws, &[70, 350], 400, false));
+    let inputs = vec![x, to, floats(&mut draws, &[70, 350])];
+    cases.push(case("scatter_add", inputs, smallvec![Attr::Int(1)]));
     hold(&cases, DTYPES);
 }

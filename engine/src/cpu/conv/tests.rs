@@ -85,10 +85,32 @@ fn strides_dilations_and_groups() {
 #[test]
 fn shapes_that_are_shared_among_threads() {
     let padding = [1, 1];
-    for (x, k) in [([1, 16, 40, 40], 32), ([20, 8, 12, 12], 16), ([1, 64, 14, 14], 64)] {
+    for (x, k) in [
+        ([1, 16, 40, 40], 32),
+        ([20, 8, 12, 12], 16),
+        ([1, 64, 14, 14], 64),
+        ([5, 24, 20, 30], 40),
+        ([1, 3, 40, 60], 64),
+    ] {
         let p = ConvProblem::new::<f32>(x, [k, x[1], 3, 3]);
         check::<f32>(&ConvProblem { padding, threads: 2, isa: isa(), ..p }, 0.2);
     }
+}
+
+#[test]
+fn the_cheapest_algorithm_is_chosen() {
+    let name = |x: [usize; 4], w: [usize; 4], stride: usize| {
+        let padding = [w[2] / 2, w[3] / 2];
+        let p = ConvProblem { stride: [stride; 2], padding, ..ConvProblem::new::<f32>(x, w) };
+        let turned = ConvProblem { pass: ConvPass::InputGrad, ..p };
+        [heuristic(&p).name, heuristic(&turned).name]
+    };
+    assert_eq!(name([64, 16, 14, 14], [32, 16, 3, 3], 1), ["winograd"; 2]);
+    assert_eq!(name([1, 256, 14, 14], [256, 256, 3, 3], 1), ["winograd"; 2]);
+    assert_eq!(name([1, 512, 7, 7], [512, 512, 3, 3], 1), ["direct"; 2]);
+    assert_eq!(name([64, 1, 28, 28], [16, 1, 3, 3], 1), ["direct"; 2]);
+    assert_eq!(name([1, 64, 56, 56], [128, 64, 3, 3], 2), ["direct", "im2col"]);
+    assert_eq!(name([1, 64, 56, 56], [128, 64, 1, 1], 2), ["im2col"; 2]);
 }
 
 #[test]

@@ -170,7 +170,9 @@ unsafe fn transform_strip<T: Element>(
     let (ins, outs, kernels) = (p.in_channels, p.out_channels, T::kernels(p.isa));
     let first = strip * kernels.width();
     let width = kernels.width().min(outs - first);
-    let done = scratch::with(9 * width, |lines: *mut T| {
+    // Kernels of several input channels lie one behind the other, unless they are turned.
+    let most = if turned { 1 } else { 16 };
+    let done = scratch::with(9 * width * most, |lines: *mut T| {
         for c in 0..ins {
             let (at, stride) =
                 if turned { (c * outs + first, 9) } else { (first * ins + c, ins * 9) };
@@ -181,20 +183,22 @@ unsafe fn transform_strip<T: Element>(
                 lanes: width,
                 width,
                 pitch: width,
-                k: 9,
+                k: 9 * most.min(ins - c),
                 dst: lines,
             };
             let taps = Taps {
                 count: width,
-                lines,
+                lines: lines.wrapping_add(c % most * 9 * width),
                 line_stride: width,
                 inner: weights.get().wrapping_add(first * ins + c * width),
                 inner_stride: ins * outs,
                 reversed: turned,
             };
-            // SAFETY: the kernels of an input channel lie in `w`, their transforms in `weights`.
+            // SAFETY: the kernels of these input channels lie in `w`, their transforms in `weights`.
             unsafe {
-                (kernels.pack)(&panel);
+                if c % most == 0 {
+                    (kernels.pack)(&panel);
+                }
                 (kernels.winograd_weight)(&taps);
             }
         }
