@@ -16,7 +16,7 @@ pub(super) static ALGO: ConvAlgo = ConvAlgo {
     reproducible: true,
     accurate: true,
     usable,
-    workspace: |p, _| {
+    workspace: |p| {
         let spread = Spread::new(p);
         (p.group_in() * spread.plane + p.group_out() * spread.run) * p.kind.size()
     },

@@ -16,7 +16,7 @@ pub(super) static ALGO: ConvAlgo = ConvAlgo {
     reproducible: true,
     accurate: true,
     usable: |_| true,
-    workspace: |p, _| p.group_in() * p.taps() * band(p) * p.output()[1] * p.kind.size(),
+    workspace: |p| p.group_in() * p.taps() * band(p) * p.output()[1] * p.kind.size(),
     keeps: |p| match weights(p) {
         Some(gemm) if gemm::heuristic(&gemm).packs[0] => p.groups * gemm.m * gemm.k,
         _ => 0,

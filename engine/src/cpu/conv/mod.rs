@@ -65,8 +65,8 @@ pub struct ConvAlgo {
     /// Rounding errors are those of the plain sum, not larger.
     pub accurate: bool,
     pub usable: fn(&ConvProblem) -> bool,
-    /// Bytes of scratch memory per thread, for a problem that it takes; it may be told that its form of the weights is kept already.
-    pub workspace: fn(&ConvProblem, kept: bool) -> usize,
+    /// Bytes of scratch memory per thread, for a problem that it takes.
+    pub workspace: fn(&ConvProblem) -> usize,
     /// Elements of the form that it brings weights into before it uses them, for a problem that it takes; 0 if it uses them as they lie.
     pub keeps: fn(&ConvProblem) -> usize,
     pub(crate) f32: Code<f32>,

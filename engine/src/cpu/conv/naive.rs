@@ -9,7 +9,7 @@ pub(super) static ALGO: ConvAlgo = ConvAlgo {
     reproducible: true,
     accurate: true,
     usable: |_| true,
-    workspace: |_, _| 0,
+    workspace: |_| 0,
     keeps: |_| 0,
     f32: Code { run: run::<f32>, keep: keeps_nothing::<f32> },
     f64: Code { run: run::<f64>, keep: keeps_nothing::<f64> },

@@ -44,7 +44,7 @@ impl Conv {
 
     /// Bytes of scratch memory of a run without a kept form, per thread.
     pub fn workspace(&self) -> usize {
-        (self.algo.workspace)(&self.problem, false)
+        (self.algo.workspace)(&self.problem)
     }
 
     /// Computes the pass on the threads that there are now, with what [`Conv::form`] has given for these weights; `out` is replaced.

@@ -21,7 +21,7 @@ fn check<T: Element>(p: &ConvProblem, tolerance: f64) {
             let mut want = vec![T::NAN; out];
             run(&naive::ALGO, &p, &lhs, &rhs, &mut want, &Epilogue::NONE);
             for algo in ALL.iter().filter(|algo| (algo.usable)(&p)) {
-                assert!((algo.workspace)(&p, false) < 1 << 40, "{}", algo.name);
+                assert!((algo.workspace)(&p) < 1 << 40, "{}", algo.name);
                 let mut got = vec![T::NAN; out];
                 run(algo, &p, &lhs, &rhs, &mut got, &Epilogue::NONE);
                 let limit = if algo.accurate { 0.0 } else { tolerance };

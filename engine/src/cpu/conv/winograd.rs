@@ -21,10 +21,9 @@ pub(super) static ALGO: ConvAlgo = ConvAlgo {
     reproducible: true,
     accurate: false,
     usable,
-    workspace: |p, kept| {
+    workspace: |p| {
         let tiles = Plan::new(p).tiles * (p.in_channels + p.out_channels);
-        let weights = if kept { 0 } else { p.in_channels * p.out_channels };
-        (tiles + weights) * 36 * p.kind.size()
+        (tiles + p.in_channels * p.out_channels) * 36 * p.kind.size()
     },
     keeps: |p| p.in_channels.saturating_mul(p.out_channels).saturating_mul(36),
     f32: Code { run: run::<f32>, keep: keep::<f32> },
