@@ -186,6 +186,12 @@ pub fn sum(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
     apply_one(&reduce::sum::OP, std::slice::from_ref(x), &attrs)
 }
 
+/// The logarithm of the sum of exponentials along a dimension.
+pub fn logsumexp(x: &Tensor, dim: i64) -> Result<Tensor> {
+    let attrs = smallvec![Attr::ints(&[dim]), Attr::Bool(false)];
+    apply_one(&reduce::logsumexp::OP, std::slice::from_ref(x), &attrs)
+}
+
 /// Mean over `dims` (all when empty).
 pub fn mean(x: &Tensor, dims: &[i64], keepdim: bool) -> Result<Tensor> {
     let attrs = smallvec![Attr::ints(dims), Attr::Bool(keepdim), Attr::None];

@@ -443,5 +443,67 @@ case("softmax_backward", lambda dy, y: torch.ops.aten._softmax_backward_data(dy,
 for dim in (0, 1, -1):
     case("softmax_backward", softmax_back(dim), [rand(2, 3, 4), X.softmax(dim)], [dim])
 
+
+# Attention and its gradient, which is differentiated, too.
+def masks(*shape):
+    """Numbers to add to scores, some of them minus infinity, never all of a row."""
+    return rand(*shape).masked_fill(torch.arange(math.prod(shape)).reshape(shape) % 5 == 3, -math.inf)
+
+
+def attention(scale, causal):
+    def run(q, k, v, mask=None):
+        scores = q * scale @ k.mT + (0 if mask is None else mask)
+        if causal:
+            scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1), -math.inf)
+        return F.scaled_dot_product_attention(q, k, v, mask, 0.0, causal, scale=scale), scores.logsumexp(-1)
+    return run
+
+
+def attention_back(scale, causal):
+    def run(dy, q, k, v, out, sums, mask=None):
+        scores = q * scale @ k.mT + (0 if mask is None else mask)
+        p = (scores - sums[..., None]).exp()
+        if causal:
+            p = p.tril()
+        slopes = p * (dy @ v.mT - (dy * out).sum(-1, True))
+        return slopes @ k * scale, slopes.mT @ q * scale, p.mT @ dy
+    return run
+
+
+def attention_grads(scale, causal):
+    """By PyTorch's own gradient, for results that belong to the operands."""
+    def run(dy, q, k, v, out, sums, mask=None):
+        given = [it.clone().requires_grad_() for it in (q, k, v)]
+        y = F.scaled_dot_product_attention(*given, mask, 0.0, causal, scale=scale)
+        return torch.autograd.grad(y, given, dy)
+    return run
+
+
+for batch, (l, s), causal, masked in [((2, 3), (4, 5), False, False), ((2,), (5, 3), True, False), ((), (3, 6), True, False),
+                                      ((1, 2), (4, 6), False, True), ((2, 0), (3, 4), False, False), ((2,), (0, 4), False, False)]:
+    given = [rand(*batch, l, 3), rand(*batch, s, 3), rand(*batch, s, 2)] + ([masks(*batch, l, s)] if masked else [])
+    case("native_attention", attention(0.6, causal), given, [0.6, causal])
+    out, sums = attention(0.6, causal)(*given)
+    slopes = rand(*batch, l, 2)
+    case("native_attention_backward", attention_grads(0.6, causal), [slopes, *given[:3], out, sums, *given[3:]], [0.6, causal], grad=False)
+    case("native_attention_backward", attention_back(0.6, causal), [slopes, *given[:3], rand(*out.shape), sums + 1, *given[3:]], [0.6, causal])
+HIDDEN = torch.zeros(3, 4, dtype=torch.float64)
+HIDDEN[1] = -math.inf
+case("native_attention", attention(0.5, False), [rand(3, 2), rand(4, 2), rand(4, 2), HIDDEN], [0.5, False], grad=False)
+case("native_attention", lambda q, k, v: (torch.zeros(2, 3, dtype=torch.float64), torch.full((2,), -math.inf, dtype=torch.float64)),
+     [rand(2, 3), rand(0, 3), rand(0, 3)], [0.5, False], grad=False)
+
+QUERY, KEY, VALUE = rand(2, 4, 3, 2), rand(2, 4, 5, 2), rand(2, 4, 5, 3)
+for mask, options in [(None, {}), (None, {"is_causal": True}), (None, {"scale": 2.0}), (masks(3, 5), {}), (masks(2, 1, 3, 5), {}),
+                      (torch.arange(15).reshape(3, 5) % 3 > 0, {}), (torch.arange(5) > torch.tensor([[1], [9], [2]]), {"scale": 0.3})]:
+    case("scaled_dot_product_attention", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m, **options), [QUERY, KEY, VALUE, mask],
+         [options.get("is_causal", False), options.get("scale"), False])
+for query, key, value in [((3, 2), (5, 2), (5, 4)), ((2, 3, 2), (5, 2), (4, 1, 5, 2)), ((4, 1, 3, 2), (1, 2, 3, 2), (2, 3, 1))]:
+    case("scaled_dot_product_attention", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v), [rand(*query), rand(*key), rand(*value), None],
+         [False, None, False])
+for mask in (None, masks(3, 5), masks(4, 3, 5)):
+    case("scaled_dot_product_attention", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m, enable_gqa=True),
+         [QUERY, rand(2, 2, 5, 2), rand(2, 2, 5, 3), mask], [False, None, True])
+
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

@@ -42,3 +42,28 @@ show("attention", F.scaled_dot_product_attention(values(2, 3, 4), values(2, 5, 4
 show("causal attention", F.scaled_dot_product_attention(values(2, 3, 4), values(2, 3, 4, seed=2), values(2, 3, 4, seed=3), is_causal=True))
 allowed = torch.ones(3, 5).tril() > 0
 show("masked attention", F.scaled_dot_product_attention(values(2, 3, 4), values(2, 5, 4, seed=2), values(2, 5, 4, seed=3), allowed, scale=0.3))
+for name, options in [("grouped", {"enable_gqa": True}), ("grouped causal", {"enable_gqa": True, "is_causal": True})]:
+    q, k, v = [values(*shape, seed=seed).requires_grad_() for shape, seed in [((2, 4, 3, 2), 1), ((2, 2, 5, 2), 2), ((2, 2, 5, 3), 3)]]
+    y = F.scaled_dot_product_attention(q, k, v, **options)
+    show(name, [y, *torch.autograd.grad(y.sin().sum(), [q, k, v])])
+seen = torch.tensor([[True, False, True], [False, False, False]])
+for name, mask in [("bool mask", seen), ("float mask", torch.zeros(2, 3).double().masked_fill(~seen, -math.inf)), ("mask per head", values(2, 2, 3))]:
+    q, k, v = [values(2, *shape, seed=seed).requires_grad_() for shape, seed in [((2, 4), 1), ((3, 4), 2), ((3, 4), 3)]]
+    y = F.scaled_dot_product_attention(q, k, v, mask)
+    show(name, [y, *torch.autograd.grad(y.sin().sum(), [q, k, v])])
+mask = values(2, 3).requires_grad_()
+y = F.scaled_dot_product_attention(q, k, v, mask)
+show("gradient of a mask", torch.autograd.grad(y.sin().sum(), [mask, k]))
+show("no keys", F.scaled_dot_product_attention(q, k[:, :0], v[:, :0]))
+for dtype in [torch.float16, torch.bfloat16, torch.float32]:
+    y = F.scaled_dot_product_attention(q.to(dtype), k.to(dtype), v.to(dtype))
+    print(dtype, y.dtype, y.shape, (y.double() - F.scaled_dot_product_attention(q, k, v)).abs().max().item() < 0.02)
+for given in [(q, k.float(), v), (q, k[..., :3], v), (q[0, 0], k, v)]:
+    try:
+        F.scaled_dot_product_attention(*given)
+    except RuntimeError:
+        print("refused")
+try:
+    F.scaled_dot_product_attention(q, k, v, mask, is_causal=True)
+except RuntimeError as error:
+    print(error)

@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub};
 use super::conv::{Code, ConvAlgo};
 use super::features::Isa;
 use super::gemm::{GemmAlgo, GemmRun};
-use super::simd::Kernels;
+use super::simd::{Exponential, Kernels};
 
 /// Which [`Element`] a problem is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,11 +52,19 @@ pub trait Element:
     const NEG_INFINITY: Self;
     const NAN: Self;
 
+    #[doc(hidden)]
+    #[allow(private_interfaces)]
+    const EXP: Exponential<Self>;
+
     /// Rounds a double to this type.
     fn from_f64(value: f64) -> Self;
 
     /// This value as a double, without loss.
     fn to_f64(self) -> f64;
+
+    /// `self * 2^k` for the whole number k in the last bits of `shifted`; both this and the result are normal numbers.
+    #[doc(hidden)]
+    fn raised(self, shifted: Self) -> Self;
 
     #[doc(hidden)]
     #[allow(private_interfaces)]
@@ -70,13 +78,15 @@ pub trait Element:
 }
 
 macro_rules! element {
-    ($t:ty, $kind:ident, $field:ident) => {
+    ($t:ty, $kind:ident, $field:ident, $exp:path, $mantissa:literal) => {
         impl Element for $t {
             const KIND: ElementKind = ElementKind::$kind;
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const NEG_INFINITY: Self = <$t>::NEG_INFINITY;
             const NAN: Self = <$t>::NAN;
+            #[allow(private_interfaces)]
+            const EXP: Exponential<Self> = $exp;
 
             fn from_f64(value: f64) -> Self {
                 value as $t
@@ -84,6 +94,11 @@ macro_rules! element {
 
             fn to_f64(self) -> f64 {
                 f64::from(self)
+            }
+
+            #[inline(always)]
+            fn raised(self, shifted: Self) -> Self {
+                <$t>::from_bits(self.to_bits().wrapping_add(shifted.to_bits() << $mantissa))
             }
 
             #[allow(private_interfaces)]
@@ -102,5 +117,5 @@ macro_rules! element {
     };
 }
 
-element!(f32, F32, f32);
-element!(f64, F64, f64);
+element!(f32, F32, f32, super::simd::EXP_F32, 23);
+element!(f64, F64, f64, super::simd::EXP_F64, 52);

@@ -10,6 +10,7 @@
 
 pub mod alloc;
 pub mod arena;
+pub mod attention;
 pub mod conv;
 pub mod element;
 pub mod elements;

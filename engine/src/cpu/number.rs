@@ -32,8 +32,6 @@ pub trait Float:
     + std::ops::AddAssign
 {
     fn exp(self) -> Self;
-    /// As `exp` for arguments that are not above 88, in a form that vectorises; within 2 units in the last place.
-    fn exp_fast(self) -> Self;
     fn ln(self) -> Self;
     fn sqrt(self) -> Self;
 }
@@ -79,7 +77,7 @@ macro_rules! ints {
 }
 
 macro_rules! floats {
-    ($($T:ident $exp:path;)*) => {$(
+    ($($T:ident)*) => {$(
         impl Num for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -121,10 +119,6 @@ impl Float for $T {
                 $T::exp(self)
             }
             #[inline(always)]
-            fn exp_fast(self) -> Self {
-                $exp(self)
-            }
-            #[inline(always)]
             fn ln(self) -> Self {
                 $T::ln(self)
             }
@@ -137,27 +131,4 @@ impl Float for $T {
 }
 
 ints!(u8 i32 i64);
-floats!(f32 exp_f32; f64 f64::exp;);
-
-/// `2^k * p(r)` with `x = k log 2 + r`, `|r| <= log 2 / 2` and `p` the Taylor polynomial of degree 7.
-#[inline(always)]
-fn exp_f32(x: f32) -> f32 {
-    /// Adding and taking away 1.5 * 2^23 rounds to a whole number.
-    const ROUND: f32 = 12_582_912.0;
-    const LOG2_HIGH: f32 = 0.693_359_4;
-    const LOG2_LOW: f32 = -2.121_944_4e-4;
-    let clamped = x.clamp(-104.0, 88.7);
-    // The whole number stands in the last bits of what was rounded; casts of floats are not vectors.
-    let rounded = clamped * std::f32::consts::LOG2_E + ROUND;
-    let exponent = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
-    let k = rounded - ROUND;
-    let r = (clamped - k * LOG2_HIGH) - k * LOG2_LOW;
-    let mut p = 1.0 / 5040.0;
-    for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
-        p = p * r + c;
-    }
-    // Two factors, since 2^k alone may be below the smallest normal number.
-    let half = exponent >> 1;
-    let power = |k: i32| f32::from_bits((k.wrapping_add(127) as u32) << 23);
-    p * power(half) * power(exponent.wrapping_sub(half))
-}
+floats!(f32 f64);

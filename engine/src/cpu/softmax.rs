@@ -3,9 +3,12 @@
 
 use std::ops::Range;
 
+use super::element::Element;
+use super::features::isa;
 use super::lane::{Part, Pieces, Scratch};
 use super::number::Float;
 use super::pool::{self, Shared};
+use super::simd::{Columns, Rows};
 use super::wide;
 
 /// Which of the two is computed.
@@ -21,7 +24,7 @@ pub enum Form {
 ///
 /// # Panics
 /// If there are not as many results as elements.
-pub fn softmax<T: Float>(
+pub fn softmax<T: Float + Element>(
     form: Form,
     x: &Pieces<'_, T>,
     (n, inner): (usize, usize),
@@ -41,15 +44,36 @@ pub fn softmax<T: Float>(
             // SAFETY: each range is given once, and `out` is as long as `x`.
             let (x, out) =
                 unsafe { (x.range(range.clone(), &mut scratch), out.part(range.clone())) };
-            wide::run(Blocks { form, x, n, inner, out });
+            of_blocks(form, x, (n, inner), out);
             // SAFETY: the range is written, and given once.
             unsafe { part.done(range) };
         }
     });
 }
 
+/// The softmax of some blocks, or its logarithm.
+fn of_blocks<T: Element>(form: Form, x: &[T], (n, inner): (usize, usize), out: &mut [T]) {
+    assert!(out.len() == x.len(), "as many results as elements");
+    let kernels = T::kernels(isa());
+    if inner == 1 {
+        let run = match form {
+            Form::Plain => kernels.softmax,
+            Form::Log => kernels.log_softmax,
+        };
+        let (n_rows, y) = (x.len() / n, out.as_mut_ptr());
+        // SAFETY: the rows are as long as the slices; the table is that of the processor.
+        return unsafe { run(&Rows { x: x.as_ptr(), y, n_rows, n, factor: T::ONE }) };
+    }
+    for (x, out) in x.chunks_exact(n * inner).zip(out.chunks_exact_mut(n * inner)) {
+        let log = form == Form::Log;
+        let columns = Columns { x: x.as_ptr(), y: out.as_mut_ptr(), n, inner, log };
+        // SAFETY: the columns are as long as the slices; the table is that of the processor.
+        unsafe { (kernels.softmax_columns)(&columns) };
+    }
+}
+
 /// The gradient of softmax, `y * (dy - sum(dy * y))` along the middle axis, into `dx`.
-pub fn backward<T: Float>([dy, y]: [&[T]; 2], (n, inner): (usize, usize), dx: &mut [T]) {
+pub fn backward<T: Float + Element>([dy, y]: [&[T]; 2], (n, inner): (usize, usize), dx: &mut [T]) {
     let block = n * inner;
     assert!(dy.len() == dx.len() && y.len() == dx.len(), "gradients of all elements");
     if block == 0 {
@@ -57,14 +81,21 @@ pub fn backward<T: Float>([dy, y]: [&[T]; 2], (n, inner): (usize, usize), dx: &m
     }
     let out = Shared(dx.as_mut_ptr());
     pool::for_each_range(y.len() / block, block, &|range| {
+        let n_rows = range.len();
         let range = range.start * block..range.end * block;
         // SAFETY: each range is given once, and `dx` is as long as `y`.
         let out = unsafe { out.part(range.clone()) };
-        wide::run(Slopes { dy: &dy[range.clone()], y: &y[range], n, inner, out });
+        let (dy, y) = (&dy[range.clone()], &y[range]);
+        if inner > 1 {
+            return wide::run(Slopes { dy, y, n, inner, out });
+        }
+        let rows = Rows { x: dy.as_ptr(), y: out.as_mut_ptr(), n_rows, n, factor: Element::ONE };
+        // SAFETY: the rows are as long as the slices; the table is that of the processor.
+        unsafe { (T::kernels(isa()).softmax_slopes)(&rows, y.as_ptr()) };
     });
 }
 
-/// The gradients of some blocks.
+/// The gradients of some blocks of columns.
 struct Slopes<'a, T> {
     dy: &'a [T],
     y: &'a [T],
@@ -82,12 +113,6 @@ impl<T: Float> wide::Loop for Slopes<'_, T> {
         let blocks = self.dy.chunks_exact(block).zip(self.y.chunks_exact(block));
         let mut sums = vec![T::ZERO; self.inner];
         for ((dy, y), out) in blocks.zip(self.out.chunks_exact_mut(block)) {
-            if self.inner == 1 {
-                let sum = product(dy, y);
-                let all = out.iter_mut().zip(dy.iter().zip(y));
-                all.for_each(|(slot, (&dy, &y))| *slot = y * (dy - sum));
-                continue;
-            }
             sums.fill(T::ZERO);
             let lines = || dy.chunks_exact(self.inner).zip(y.chunks_exact(self.inner));
             for (dy, y) in lines() {
@@ -102,50 +127,14 @@ impl<T: Float> wide::Loop for Slopes<'_, T> {
     }
 }
 
-/// The sum of products of two rows.
-#[inline(always)]
-fn product<T: Float>(a: &[T], b: &[T]) -> T {
-    let (a_chunks, a_rest) = a.as_chunks::<LANES>();
-    let (b_chunks, b_rest) = b.as_chunks::<LANES>();
-    let mut sums = [T::ZERO; LANES];
-    for (a, b) in a_chunks.iter().zip(b_chunks) {
-        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (&a, &b))| *sum += a * b);
-    }
-    sums.iter_mut().zip(a_rest.iter().zip(b_rest)).for_each(|(sum, (&a, &b))| *sum += a * b);
-    T::from_f64(sums.iter().map(|it| it.to_f64()).sum())
-}
-
 /// A range in groups of so many, at least one.
 pub(super) fn grouped(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
     let size = size.clamp(1, range.len().max(1));
     range.clone().step_by(size).map(move |start| start..(start + size).min(range.end))
 }
 
-struct Blocks<'a, T> {
-    form: Form,
-    x: &'a [T],
-    n: usize,
-    inner: usize,
-    out: &'a mut [T],
-}
-
-impl<T: Float> wide::Loop for Blocks<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { form, x, n, inner, out } = self;
-        for (x, out) in x.chunks_exact(n * inner).zip(out.chunks_exact_mut(n * inner)) {
-            match inner {
-                1 => Row { form, x, out }.run(),
-                _ => Columns { form, x, inner, out }.run(),
-            }
-        }
-    }
-}
-
 /// The logarithm of the sum of exponentials along the middle axis of `x`; `part` follows on `out`.
-pub fn log_sums<T: Float>(
+pub fn log_sums<T: Float + Element>(
     x: &Pieces<'_, T>,
     (n, inner): (usize, usize),
     out: &mut [T],
@@ -157,7 +146,7 @@ pub fn log_sums<T: Float>(
     let slots = Shared(out.as_mut_ptr());
     pool::for_each_range(out.len() / inner, n * inner, &|range| {
         let mut scratch = Scratch::default();
-        let mut row = vec![T::ZERO; n];
+        let mut row = vec![Element::ZERO; n];
         for blocks in grouped(range, x.at_once() / (n * inner).max(1)) {
             // SAFETY: each range is given once.
             let (x, slots) = unsafe {
@@ -173,7 +162,7 @@ pub fn log_sums<T: Float>(
 }
 
 /// The logarithms for some blocks. A row that does not lie so is brought together in `row`.
-fn log_sums_of<T: Float>(x: &[T], (n, inner): (usize, usize), slots: &mut [T], row: &mut [T]) {
+fn log_sums_of<T: Element>(x: &[T], (n, inner): (usize, usize), slots: &mut [T], row: &mut [T]) {
     for (at, slot) in slots.iter_mut().enumerate() {
         let (block, column) = (at / inner, at % inner);
         let block = &x[block * n * inner..(block + 1) * n * inner];
@@ -185,146 +174,74 @@ fn log_sums_of<T: Float>(x: &[T], (n, inner): (usize, usize), slots: &mut [T], r
                 &*row
             }
         };
-        *slot = T::from_f64(log_sum(row).0);
+        *slot = T::from_f64(log_sum(row));
     }
 }
 
-/// The logarithm of the sum of exponentials of a row, and its largest element.
-pub fn log_sum<T: Float>(row: &[T]) -> (f64, T) {
-    let (sum, largest) = wide::run(ExpSum { row, exps: &mut [] });
-    // Where the largest is infinite, or there is none, the differences say nothing.
-    let log = if largest.to_f64().is_infinite() { 0.0 } else { sum.ln() };
-    (largest.to_f64() + log, largest)
+/// The logarithm of the sum of exponentials of a row.
+pub fn log_sum<T: Element>(row: &[T]) -> f64 {
+    let (x, y, n) = (row.as_ptr(), std::ptr::null_mut(), row.len());
+    let mut sum = 0.0;
+    // SAFETY: the row is as long as the slice; the table is that of the processor.
+    unsafe { (T::kernels(isa()).log_sums)(&Rows { x, y, n_rows: 1, n, factor: T::ONE }, &mut sum) };
+    sum
 }
 
-/// Elements that are taken at a time.
-const LANES: usize = 16;
-
-/// Chunks after which the sums of lanes go to a double: what they lose grows with their size.
-const CHUNKS: usize = 256;
-
-/// The sum of `exp(x - m)` over a row, and its largest element m. The exponentials go to `exps`, which may be empty.
-struct ExpSum<'a, T> {
-    row: &'a [T],
-    exps: &'a mut [T],
+/// `log(sum(exp(x))) - x[class]` for rows of `n` scores; 0 for rows whose class is the one that is ignored.
+///
+/// # Panics
+/// If there are not as many classes and results as rows, or another class is none of the scores.
+pub fn cross_entropies<T: Element>(
+    scores: &[T],
+    n: usize,
+    (classes, ignored): (&[i64], i64),
+    out: &mut [f64],
+) {
+    assert!(classes.len() == out.len() && scores.len() == n * out.len(), "rows and results");
+    let out = Shared(out.as_mut_ptr());
+    pool::for_each_range(classes.len(), n, &|range| {
+        // SAFETY: each range is given once, and there are as many results as rows.
+        let slots = unsafe { out.part(range.clone()) };
+        for (row, slot) in range.zip(slots) {
+            let scores = &scores[row * n..(row + 1) * n];
+            *slot = match classes[row] {
+                class if class == ignored => 0.0,
+                class => log_sum(scores) - scores[class as usize].to_f64(),
+            };
+        }
+    });
 }
 
-impl<T: Float> wide::Loop for ExpSum<'_, T> {
-    type Output = (f64, T);
-
-    #[inline(always)]
-    fn run(self) -> (f64, T) {
-        let (chunks, rest) = self.row.as_chunks::<LANES>();
-        // A whole chunk of the rest as well, since loops of a known length are vectors; the padding is not counted.
-        let mut last = [self.row.first().copied().unwrap_or(T::LOWEST); LANES];
-        last.iter_mut().zip(rest).for_each(|(lane, &x)| *lane = x);
-        let largest = largest(chunks, &last);
-        let mut sums = [T::ZERO; LANES];
-        let (slots, last_slots) = self.exps.as_chunks_mut::<LANES>();
-        let mut slots = slots.iter_mut();
-        let mut total = 0.0;
-        for (idx, chunk) in chunks.iter().enumerate() {
-            if idx % CHUNKS == CHUNKS - 1 {
-                total += sums.iter().map(|it| it.to_f64()).sum::<f64>();
-                sums = [T::ZERO; LANES];
+/// The gradients of [`cross_entropies`], `softmax(x) - one_hot(class)`, times a scale, one for each row or one for all.
+///
+/// # Panics
+/// As there.
+pub fn cross_entropy_slopes<T: Element>(
+    scores: &[T],
+    n: usize,
+    (classes, ignored): (&[i64], i64),
+    scales: &[T],
+    out: &mut [T],
+) {
+    let n_rows = classes.len();
+    assert!(scores.len() == out.len() && out.len() == n * n_rows, "rows and results");
+    let out = Shared(out.as_mut_ptr());
+    pool::for_each_range(n_rows, n, &|range| {
+        for row in range {
+            let elements = row * n..(row + 1) * n;
+            // SAFETY: each row is given once, and there are as many results as scores.
+            let out = unsafe { out.part(elements.clone()) };
+            if classes[row] == ignored {
+                out.fill(T::ZERO);
+                continue;
             }
-            let exps = exps_of(chunk, largest);
-            sums.iter_mut().zip(exps).for_each(|(sum, exp)| *sum += exp);
-            if let Some(slots) = slots.next() {
-                *slots = exps;
-            }
+            let factor = scales[row % scales.len()];
+            let rows =
+                Rows { x: scores[elements].as_ptr(), y: out.as_mut_ptr(), n_rows: 1, n, factor };
+            // SAFETY: the row is as long as the slices; the table is that of the processor.
+            unsafe { (T::kernels(isa()).softmax)(&rows) };
+            let slot = &mut out[classes[row] as usize];
+            *slot = *slot - factor;
         }
-        if !rest.is_empty() {
-            let exps = exps_of(&last, largest);
-            sums.iter_mut().zip(&exps[..rest.len()]).for_each(|(sum, exp)| *sum += *exp);
-            last_slots.copy_from_slice(&exps[..last_slots.len()]);
-        }
-        (total + sums.iter().map(|it| it.to_f64()).sum::<f64>(), largest)
-    }
-}
-
-#[inline(always)]
-fn exps_of<T: Float>(chunk: &[T; LANES], largest: T) -> [T; LANES] {
-    let mut exps = *chunk;
-    exps.iter_mut().for_each(|it| *it = (*it - largest).exp_fast());
-    exps
-}
-
-#[inline(always)]
-fn largest<T: Float>(chunks: &[[T; LANES]], last: &[T; LANES]) -> T {
-    let larger = |a: T, b: T| if b > a || b.is_nan() { b } else { a };
-    let mut lanes = *last;
-    for chunk in chunks {
-        for (lane, &x) in lanes.iter_mut().zip(chunk) {
-            *lane = larger(*lane, x);
-        }
-    }
-    lanes.into_iter().fold(T::LOWEST, larger)
-}
-
-struct Row<'a, T> {
-    form: Form,
-    x: &'a [T],
-    out: &'a mut [T],
-}
-
-impl<T: Float> wide::Loop for Row<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        match self.form {
-            Form::Log => {
-                let (sum, largest) = ExpSum { row: self.x, exps: &mut [] }.run();
-                let rest = T::from_f64(sum.ln());
-                for (slot, &x) in self.out.iter_mut().zip(self.x) {
-                    *slot = x - largest - rest;
-                }
-            }
-            Form::Plain => {
-                let (sum, _) = ExpSum { row: self.x, exps: self.out }.run();
-                let scale = T::from_f64(sum.recip());
-                self.out.iter_mut().for_each(|it| *it = it.times(scale));
-            }
-        }
-    }
-}
-
-struct Columns<'a, T> {
-    form: Form,
-    x: &'a [T],
-    inner: usize,
-    out: &'a mut [T],
-}
-
-impl<T: Float> wide::Loop for Columns<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let mut largest = vec![T::LOWEST; self.inner];
-        let mut sums = vec![T::ZERO; self.inner];
-        for row in self.x.chunks_exact(self.inner) {
-            for (max, &x) in largest.iter_mut().zip(row) {
-                *max = if x > *max || x.is_nan() { x } else { *max };
-            }
-        }
-        for row in self.x.chunks_exact(self.inner) {
-            for ((sum, &x), &max) in sums.iter_mut().zip(row).zip(&largest) {
-                *sum += (x - max).exp_fast();
-            }
-        }
-        for sum in &mut sums {
-            *sum = if self.form == Form::Log { sum.ln() } else { T::ONE / *sum };
-        }
-        for (row, out) in self.x.chunks_exact(self.inner).zip(self.out.chunks_exact_mut(self.inner))
-        {
-            for (((slot, &x), &max), &sum) in out.iter_mut().zip(row).zip(&largest).zip(&sums) {
-                *slot = match self.form {
-                    Form::Log => x - max - sum,
-                    Form::Plain => (x - max).exp_fast() * sum,
-                };
-            }
-        }
-    }
+    });
 }

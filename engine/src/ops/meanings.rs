@@ -27,8 +27,11 @@ fn limit(dtype: DType) -> f64 {
 /// Rows whose results come from differences of numbers that may be nearly equal: these, at most 1 or so, are what went into them.
 pub(super) const DIFFERENCES: &[&str] = &[
     "log_softmax",
+    "native_attention",
+    "native_attention_backward",
     "native_layer_norm",
     "native_layer_norm_backward",
+    "scaled_dot_product_attention",
     "softmax_backward",
     "standardize",
     "std",

@@ -113,6 +113,37 @@ fn convolutions_of_any_steps() {
 }
 
 #[test]
+fn attention_of_any_size() {
+    let mut draws = Draws(19);
+    let mut cases = Vec::new();
+    let sizes = [
+        ([1], 1, 1, 1, 1),
+        ([2], 17, 33, 5, 3),
+        ([1], 70, 300, 3, 2),
+        ([1], 300, 70, 2, 3),
+        ([2], 5, 530, 1, 1),
+        ([1], 130, 140, 2, 33),
+    ];
+    for (lead, queries, keys, width, values) in sizes {
+        for (masked, causal) in [(false, false), (false, true), (true, false), (true, true)] {
+            let mut of = |last: &[usize]| floats(&mut draws, &[&lead[..], last].concat());
+            let [q, k, v] = [of(&[queries, width]), of(&[keys, width]), of(&[keys, values])];
+            let slopes = of(&[queries, values]);
+            let mask = masked.then(|| of(&[queries, keys]));
+            let attrs: Attrs = smallvec![Attr::Float(0.7), Attr::Bool(causal)];
+            let given: Vec<Tensor> = [q, k, v].into_iter().chain(mask).collect();
+            let found = oracle::results(&ops::matrix::native_attention::OP, &given, &attrs);
+            let found = found.unwrap().into_iter().map(|it| oracle::tensor_of(&it, DType::F64));
+            let mut back: Vec<Tensor> = std::iter::once(slopes).chain(given.clone()).collect();
+            back.splice(4..4, found.map(Result::unwrap));
+            cases.push(case("native_attention", given, attrs.clone()));
+            cases.push(case("native_attention_backward", back, attrs));
+        }
+    }
+    hold(&cases, &[DType::F64, DType::F32]);
+}
+
+#[test]
 fn windows_that_reach_outside() {
     let mut draws = Draws(11);
     let mut cases = Vec::new();

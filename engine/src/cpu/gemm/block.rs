@@ -3,7 +3,7 @@
 use crate::cpu::simd::{Kernels, Table, Tile, TileFn};
 
 /// Splits `total` rows into the fewest tiles of at most `max` rows, as even as can be: `(first row, rows)`.
-pub(super) fn tiles(total: usize, max: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(crate) fn tiles(total: usize, max: usize) -> impl Iterator<Item = (usize, usize)> {
     let count = total.div_ceil(max).max(1);
     let (rows, larger) = (total / count, total % count);
     (0..count)

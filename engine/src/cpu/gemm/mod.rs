@@ -19,7 +19,7 @@ pub use batched::Starts;
 pub use naive::{Integer, gemm_wrapping};
 pub use ready::{Gemm, Panels};
 
-pub(crate) use block::block;
+pub(crate) use block::{block, tiles};
 
 use std::ops::Range;
 

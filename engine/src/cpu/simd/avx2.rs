@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::{
-    Axpy, Dots, Halves, Kernels, Panel, Simd, Taps, Tile, Tiles, Windows, kernels, lines, windows,
-    winograd,
+    Axpy, Columns, Dots, Halves, Kernels, Lines, Panel, Rows, Running, Scores, Simd, Taps, Tile,
+    Tiles, Windows, kernels, lines, softmax as softmax_rows, windows, winograd,
 };
 
 #[derive(Clone, Copy)]
@@ -84,6 +84,43 @@ impl Simd for V8 {
     unsafe fn fma(x: __m256, y: __m256, z: __m256) -> __m256 {
         // SAFETY: the caller vouches for the instruction set.
         unsafe { _mm256_fmadd_ps(x, y, z) }
+    }
+
+    #[inline(always)]
+    unsafe fn largest(x: __m256) -> f32 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let x = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+            let x = _mm_max_ps(x, _mm_movehl_ps(x, x));
+            _mm_cvtss_f32(_mm_max_ss(x, _mm_movehdup_ps(x)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn max(x: __m256, y: __m256) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_max_ps(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn keep_from(v: __m256, x: __m256, least: __m256) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_and_ps(_mm256_cmp_ps::<_CMP_NLT_UQ>(x, least), v) }
+    }
+
+    #[inline(always)]
+    unsafe fn raised(p: __m256, shifted: __m256) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let power = _mm256_slli_epi32::<23>(_mm256_castps_si256(shifted));
+            _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), power))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_or(p: *const f32, m: __m256i, fill: __m256) -> __m256 {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm256_blendv_ps(fill, _mm256_maskload_ps(p, m), _mm256_castsi256_ps(m)) }
     }
 
     #[inline(always)]
@@ -259,6 +296,42 @@ impl Simd for V4 {
     }
 
     #[inline(always)]
+    unsafe fn largest(x: __m256d) -> f64 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let x = _mm_max_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
+            _mm_cvtsd_f64(_mm_max_sd(x, _mm_unpackhi_pd(x, x)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn max(x: __m256d, y: __m256d) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_max_pd(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn keep_from(v: __m256d, x: __m256d, least: __m256d) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm256_and_pd(_mm256_cmp_pd::<_CMP_NLT_UQ>(x, least), v) }
+    }
+
+    #[inline(always)]
+    unsafe fn raised(p: __m256d, shifted: __m256d) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let power = _mm256_slli_epi64::<52>(_mm256_castpd_si256(shifted));
+            _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(p), power))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_or(p: *const f64, m: __m256i, fill: __m256d) -> __m256d {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm256_blendv_pd(fill, _mm256_maskload_pd(p, m), _mm256_castsi256_pd(m)) }
+    }
+
+    #[inline(always)]
     unsafe fn prefetch(p: *const f64) {
         // SAFETY: any address may be named.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
@@ -361,6 +434,59 @@ unsafe fn halves<S: Simd>(t: &Halves<S::T>) {
 unsafe fn windows<S: Simd, const COLUMNS: usize>(t: &Windows<S::T>) {
     // SAFETY: as above.
     unsafe { windows::windows::<S, COLUMNS>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn gather<S: Simd>(t: &Lines<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::gather::<S>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn softmax<S: Simd>(t: &Rows<S::T>) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::softmax::<S>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn log_softmax<S: Simd>(t: &Rows<S::T>) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::log_softmax::<S>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn log_sums<S: Simd>(t: &Rows<S::T>, sums: *mut f64) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::log_sums::<S>(t, sums) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn softmax_slopes<S: Simd>(t: &Rows<S::T>, y: *const S::T) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::slopes::<S>(t, y) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn softmax_columns<S: Simd>(t: &Columns<S::T>) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::columns::<S>(t) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn attend<S: Simd>(t: &Scores<S::T>, known: &Running<S::T>) {
+    // SAFETY: as above.
+    unsafe { super::attend::attend::<S>(t, known) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn attend_slopes<S: Simd>(
+    t: &Scores<S::T>,
+    slopes: *mut S::T,
+    log_sums: *const S::T,
+    means: *const S::T,
+) {
+    // SAFETY: as above.
+    unsafe { super::attend::attend_slopes::<S>(t, slopes, log_sums, means) }
 }
 
 #[target_feature(enable = "avx2,fma")]

@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::{
-    Axpy, Dots, Halves, Kernels, Panel, Simd, Taps, Tile, Tiles, Windows, kernels, lines, windows,
-    winograd,
+    Axpy, Columns, Dots, Halves, Kernels, Lines, Panel, Rows, Running, Scores, Simd, Taps, Tile,
+    Tiles, Windows, kernels, lines, softmax as softmax_rows, windows, winograd,
 };
 
 #[derive(Clone, Copy)]
@@ -73,6 +73,39 @@ impl Simd for V16 {
     unsafe fn fma(x: __m512, y: __m512, z: __m512) -> __m512 {
         // SAFETY: the caller vouches for the instruction set.
         unsafe { _mm512_fmadd_ps(x, y, z) }
+    }
+
+    #[inline(always)]
+    unsafe fn largest(x: __m512) -> f32 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_reduce_max_ps(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn max(x: __m512, y: __m512) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_max_ps(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn keep_from(v: __m512, x: __m512, least: __m512) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLT_UQ>(x, least), v) }
+    }
+
+    #[inline(always)]
+    unsafe fn raised(p: __m512, shifted: __m512) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let power = _mm512_slli_epi32::<23>(_mm512_castps_si512(shifted));
+            _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), power))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_or(p: *const f32, m: __mmask16, fill: __m512) -> __m512 {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm512_mask_loadu_ps(fill, m, p) }
     }
 
     #[inline(always)]
@@ -280,6 +313,39 @@ impl Simd for V8 {
     }
 
     #[inline(always)]
+    unsafe fn largest(x: __m512d) -> f64 {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_reduce_max_pd(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn max(x: __m512d, y: __m512d) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_max_pd(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn keep_from(v: __m512d, x: __m512d, least: __m512d) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe { _mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_NLT_UQ>(x, least), v) }
+    }
+
+    #[inline(always)]
+    unsafe fn raised(p: __m512d, shifted: __m512d) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set.
+        unsafe {
+            let power = _mm512_slli_epi64::<52>(_mm512_castpd_si512(shifted));
+            _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(p), power))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_or(p: *const f64, m: __mmask8, fill: __m512d) -> __m512d {
+        // SAFETY: the caller vouches for the instruction set and the address.
+        unsafe { _mm512_mask_loadu_pd(fill, m, p) }
+    }
+
+    #[inline(always)]
     unsafe fn prefetch(p: *const f64) {
         // SAFETY: any address may be named.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
@@ -445,6 +511,59 @@ unsafe fn halves<S: Simd>(t: &Halves<S::T>) {
 unsafe fn windows<S: Simd, const COLUMNS: usize>(t: &Windows<S::T>) {
     // SAFETY: as above.
     unsafe { windows::windows::<S, COLUMNS>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn gather<S: Simd>(t: &Lines<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::gather::<S>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn softmax<S: Simd>(t: &Rows<S::T>) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::softmax::<S>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn log_softmax<S: Simd>(t: &Rows<S::T>) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::log_softmax::<S>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn log_sums<S: Simd>(t: &Rows<S::T>, sums: *mut f64) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::log_sums::<S>(t, sums) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn softmax_slopes<S: Simd>(t: &Rows<S::T>, y: *const S::T) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::slopes::<S>(t, y) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn softmax_columns<S: Simd>(t: &Columns<S::T>) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::columns::<S>(t) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn attend<S: Simd>(t: &Scores<S::T>, known: &Running<S::T>) {
+    // SAFETY: as above.
+    unsafe { super::attend::attend::<S>(t, known) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn attend_slopes<S: Simd>(
+    t: &Scores<S::T>,
+    slopes: *mut S::T,
+    log_sums: *const S::T,
+    means: *const S::T,
+) {
+    // SAFETY: as above.
+    unsafe { super::attend::attend_slopes::<S>(t, slopes, log_sums, means) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]

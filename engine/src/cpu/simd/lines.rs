@@ -1,4 +1,4 @@
-//! Kernels over whole lines: matrix-vector products in both directions, and packing of panels.
+//! Kernels over whole lines: matrix-vector products in both directions, packing of panels, and gathering of lines.
 
 use super::Simd;
 use crate::cpu::element::Element;
@@ -42,6 +42,51 @@ pub(crate) struct Panel<T> {
     pub(crate) pitch: usize,
     pub(crate) k: usize,
     pub(crate) dst: *mut T,
+}
+
+/// `dst[i * n + j] = src[i * row + j * column] * scale` for `m` lines of `n` elements.
+pub(crate) struct Lines<T> {
+    pub(crate) src: *const T,
+    pub(crate) row: isize,
+    pub(crate) column: isize,
+    pub(crate) m: usize,
+    pub(crate) n: usize,
+    pub(crate) scale: T,
+    pub(crate) dst: *mut T,
+}
+
+/// Lines ahead of the one that is copied, of which the processor is told: far from each other, it would not guess them.
+const AHEAD: isize = 4;
+
+/// # Safety
+/// The CPU has the instruction set of `S`, and the lines exist, here and there.
+#[inline(always)]
+pub(super) unsafe fn gather<S: Simd>(t: &Lines<S::T>) {
+    // SAFETY: as promised by the caller; any address may be named.
+    unsafe {
+        let scale = S::splat(t.scale);
+        for line in 0..t.m {
+            let src = t.src.wrapping_offset(line as isize * t.row);
+            let dst = t.dst.add(line * t.n);
+            if t.column != 1 {
+                for at in 0..t.n {
+                    *dst.add(at) = *src.offset(at as isize * t.column) * t.scale;
+                }
+                continue;
+            }
+            let ahead = src.wrapping_offset(AHEAD * t.row);
+            let mut at = 0;
+            while at + S::LANES <= t.n {
+                S::prefetch(ahead.wrapping_add(at));
+                S::store(dst.add(at), S::mul(S::load(src.add(at)), scale));
+                at += S::LANES;
+            }
+            if at < t.n {
+                let mask = S::mask(t.n - at);
+                S::store_mask(dst.add(at), mask, S::mul(S::load_mask(src.add(at), mask), scale));
+            }
+        }
+    }
 }
 
 /// # Safety

@@ -3,17 +3,23 @@
 //! `tile` is the matrix micro-kernel, `lines` holds matrix-vector products and packing. A [`Kernels`] table names the
 //! compiled functions of one (instruction set, element) pair; whoever picks a table has checked that the CPU can run it.
 
+mod attend;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod exp;
 mod lines;
 mod portable;
+mod softmax;
 mod tile;
 mod windows;
 mod winograd;
 
-pub(crate) use lines::{Axpy, Dots, Panel};
+pub(crate) use attend::{Running, Scores};
+pub(crate) use exp::{EXP_F32, EXP_F64, Exponential};
+pub(crate) use lines::{Axpy, Dots, Lines, Panel};
+pub(crate) use softmax::{Columns, Rows};
 pub(crate) use tile::Tile;
 pub(crate) use windows::{Halves, Windows};
 pub(crate) use winograd::{Taps, Tiles};
@@ -45,6 +51,16 @@ pub(crate) trait Simd: Copy + 'static {
     /// `x * y + z`
     unsafe fn fma(x: Self::V, y: Self::V, z: Self::V) -> Self::V;
     unsafe fn sum(x: Self::V) -> Self::T;
+    /// The largest lane; none is NaN.
+    unsafe fn largest(x: Self::V) -> Self::T;
+    /// x where it is larger, else y: y where x is NaN.
+    unsafe fn max(x: Self::V, y: Self::V) -> Self::V;
+    /// v where x is not less than `least`, else 0: v where x is NaN.
+    unsafe fn keep_from(v: Self::V, x: Self::V, least: Self::V) -> Self::V;
+    /// `p * 2^k` for the whole number k in the last bits of `shifted`; p and the result are normal numbers.
+    unsafe fn raised(p: Self::V, shifted: Self::V) -> Self::V;
+    /// Loads masked lanes, and takes the others from `fill`.
+    unsafe fn load_or(p: *const Self::T, m: Self::M, fill: Self::V) -> Self::V;
 
     /// Tells the processor that this address will be written to soon.
     #[inline(always)]
@@ -170,6 +186,17 @@ pub(crate) struct Kernels<T: 'static> {
     pub(crate) windows: unsafe fn(&Windows<T>),
     pub(crate) paired_windows: unsafe fn(&Windows<T>),
     pub(crate) windows_of_three: unsafe fn(&Windows<T>),
+    pub(crate) gather: unsafe fn(&Lines<T>),
+    pub(crate) softmax: unsafe fn(&Rows<T>),
+    pub(crate) log_softmax: unsafe fn(&Rows<T>),
+    /// Takes where the sums go, one for each row.
+    pub(crate) log_sums: unsafe fn(&Rows<T>, *mut f64),
+    /// Takes the results of the softmax.
+    pub(crate) softmax_slopes: unsafe fn(&Rows<T>, *const T),
+    pub(crate) softmax_columns: unsafe fn(&Columns<T>),
+    pub(crate) attend: unsafe fn(&Scores<T>, &Running<T>),
+    /// Takes slopes, log sums and means.
+    pub(crate) attend_slopes: unsafe fn(&Scores<T>, *mut T, *const T, *const T),
     /// The three transforms of a convolution by minimal filtering.
     pub(crate) winograd_input: unsafe fn(&Tiles<T>),
     pub(crate) winograd_weight: unsafe fn(&Taps<T>),
@@ -213,6 +240,14 @@ macro_rules! kernels {
             windows: windows::<$simd, { $crate::cpu::simd::windows::ANY }>,
             paired_windows: windows::<$simd, { $crate::cpu::simd::windows::PAIRED }>,
             windows_of_three: windows::<$simd, { $crate::cpu::simd::windows::THREE }>,
+            gather: gather::<$simd>,
+            softmax: softmax::<$simd>,
+            log_softmax: log_softmax::<$simd>,
+            log_sums: log_sums::<$simd>,
+            softmax_slopes: softmax_slopes::<$simd>,
+            softmax_columns: softmax_columns::<$simd>,
+            attend: attend::<$simd>,
+            attend_slopes: attend_slopes::<$simd>,
             winograd_input: winograd_input::<$simd>,
             winograd_weight: winograd_weight::<$simd>,
             winograd_output: winograd_output::<$simd>,

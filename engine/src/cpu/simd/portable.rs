@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use super::{
-    Axpy, Dots, Halves, Kernels, Panel, Simd, Taps, Tile, Tiles, Windows, kernels, lines, windows,
-    winograd,
+    Axpy, Columns, Dots, Halves, Kernels, Lines, Panel, Rows, Running, Scores, Simd, Taps, Tile,
+    Tiles, Windows, kernels, lines, softmax as softmax_rows, windows, winograd,
 };
 use crate::cpu::element::Element;
 
@@ -120,6 +120,46 @@ impl<T: Element> Simd for Array<T> {
     unsafe fn sum(x: [T; LANES]) -> T {
         (x[0] + x[2]) + (x[1] + x[3])
     }
+
+    #[inline(always)]
+    unsafe fn largest(x: [T; LANES]) -> T {
+        x.into_iter().fold(T::NEG_INFINITY, |best, x| if x > best { x } else { best })
+    }
+
+    #[inline(always)]
+    unsafe fn max(x: [T; LANES], mut y: [T; LANES]) -> [T; LANES] {
+        for i in 0..LANES {
+            y[i] = if x[i] > y[i] { x[i] } else { y[i] };
+        }
+        y
+    }
+
+    #[inline(always)]
+    unsafe fn keep_from(mut v: [T; LANES], x: [T; LANES], least: [T; LANES]) -> [T; LANES] {
+        for i in 0..LANES {
+            v[i] = if x[i] < least[i] { T::ZERO } else { v[i] };
+        }
+        v
+    }
+
+    #[inline(always)]
+    unsafe fn raised(mut p: [T; LANES], shifted: [T; LANES]) -> [T; LANES] {
+        for i in 0..LANES {
+            p[i] = p[i].raised(shifted[i]);
+        }
+        p
+    }
+
+    #[inline(always)]
+    unsafe fn load_or(p: *const T, m: usize, mut fill: [T; LANES]) -> [T; LANES] {
+        // SAFETY: the caller vouches for the masked lanes.
+        unsafe {
+            for (i, x) in fill.iter_mut().enumerate().take(m) {
+                *x = *p.add(i);
+            }
+        }
+        fill
+    }
 }
 
 unsafe fn tile<S: Simd, const R: usize, const NV: usize, const MODE: u8>(t: &Tile<S::T>) {
@@ -155,6 +195,51 @@ unsafe fn halves<S: Simd>(t: &Halves<S::T>) {
 unsafe fn windows<S: Simd, const COLUMNS: usize>(t: &Windows<S::T>) {
     // SAFETY: as above.
     unsafe { windows::windows::<S, COLUMNS>(t) }
+}
+
+unsafe fn gather<S: Simd>(t: &Lines<S::T>) {
+    // SAFETY: as above.
+    unsafe { lines::gather::<S>(t) }
+}
+
+unsafe fn softmax<S: Simd>(t: &Rows<S::T>) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::softmax::<S>(t) }
+}
+
+unsafe fn log_softmax<S: Simd>(t: &Rows<S::T>) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::log_softmax::<S>(t) }
+}
+
+unsafe fn log_sums<S: Simd>(t: &Rows<S::T>, sums: *mut f64) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::log_sums::<S>(t, sums) }
+}
+
+unsafe fn softmax_slopes<S: Simd>(t: &Rows<S::T>, y: *const S::T) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::slopes::<S>(t, y) }
+}
+
+unsafe fn softmax_columns<S: Simd>(t: &Columns<S::T>) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::columns::<S>(t) }
+}
+
+unsafe fn attend<S: Simd>(t: &Scores<S::T>, known: &Running<S::T>) {
+    // SAFETY: as above.
+    unsafe { super::attend::attend::<S>(t, known) }
+}
+
+unsafe fn attend_slopes<S: Simd>(
+    t: &Scores<S::T>,
+    slopes: *mut S::T,
+    log_sums: *const S::T,
+    means: *const S::T,
+) {
+    // SAFETY: as above.
+    unsafe { super::attend::attend_slopes::<S>(t, slopes, log_sums, means) }
 }
 
 unsafe fn winograd_input<S: Simd>(t: &Tiles<S::T>) {

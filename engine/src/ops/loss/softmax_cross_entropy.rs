@@ -3,7 +3,6 @@
 use smallvec::smallvec;
 
 use super::{Reduction, reduction};
-use crate::cpu::number::Num;
 use crate::cpu::softmax;
 use crate::functional::div;
 use crate::meaning::{Array, Meaning, MeaningCx, by_index, log_sum_exp, over};
@@ -109,22 +108,14 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let target = indices(cx.op.name, &cx.inputs[1])?;
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
         let scores = cx.inputs[0].to_slice::<T>();
-        let (mut total, mut counted) = (0.0_f64, 0.0_f64);
-        for (row, &class) in target.iter().enumerate() {
-            let mut loss = 0.0;
-            if class != ignored {
-                let scores = &scores[row * n_classes..(row + 1) * n_classes];
-                loss = softmax::log_sum(scores).0 - scores[class as usize].to_f64();
-                counted += 1.0;
-            }
-            total += loss;
-            if how == Reduction::None {
-                cx.outputs[0].as_mut_slice::<T>()[row] = loss as T;
-            }
-        }
-        let divisor = if how == Reduction::Mean { counted } else { 1.0 };
-        if how != Reduction::None {
-            cx.outputs[0].as_mut_slice::<T>().fill((total / divisor) as T);
+        let mut losses = vec![0.0; target.len()];
+        softmax::cross_entropies(&scores, n_classes, (&target, ignored), &mut losses);
+        let counted = || target.iter().filter(|it| **it != ignored).count() as f64;
+        let divisor = if how == Reduction::Mean { counted() } else { 1.0 };
+        let out = cx.outputs[0].as_mut_slice::<T>();
+        match how {
+            Reduction::None => out.iter_mut().zip(losses).for_each(|(slot, it)| *slot = it as T),
+            _ => out.fill((losses.iter().sum::<f64>() / divisor) as T),
         }
         cx.outputs[1].as_mut_slice::<T>().fill(divisor as T);
         Ok(())

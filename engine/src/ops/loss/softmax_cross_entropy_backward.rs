@@ -3,7 +3,6 @@
 use smallvec::smallvec;
 
 use super::softmax_cross_entropy::{admit_classes, checked_rows};
-use crate::cpu::lane::Part;
 use crate::cpu::softmax;
 use crate::functional::unbroadcast;
 use crate::functional::{expand, mul, ne, sub, sum, to, unsqueeze};
@@ -88,16 +87,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     with_float!(cx.op.name, cx.inputs[0].dtype(), T => {
         let (scores, scale) = (cx.inputs[0].to_slice::<T>(), cx.inputs[2].to_slice::<T>());
         let out = cx.outputs[0].as_mut_slice::<T>();
-        softmax::softmax(softmax::Form::Plain, &(&*scores).into(), (n_classes, 1), out, Part::NONE);
-        for (row, (out, &class)) in out.chunks_exact_mut(n_classes.max(1)).zip(target.iter()).enumerate() {
-            if class == ignored {
-                out.fill(0.0);
-                continue;
-            }
-            out[class as usize] -= 1.0;
-            let scale = scale[row % scale.len()];
-            out.iter_mut().for_each(|it| *it *= scale);
-        }
+        softmax::cross_entropy_slopes(&scores, n_classes, (&target, ignored), &scale, out);
         Ok(())
     })
 }

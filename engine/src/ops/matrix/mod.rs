@@ -10,6 +10,7 @@ pub mod addbmm;
 pub mod addmm;
 pub mod addmv;
 pub mod addr;
+mod attention;
 pub mod baddbmm;
 pub mod bmm;
 pub mod cdist;
@@ -20,8 +21,11 @@ pub mod linear;
 pub mod matmul;
 pub mod mm;
 pub mod mv;
+pub mod native_attention;
+pub mod native_attention_backward;
 pub mod outer;
 mod products;
+pub mod scaled_dot_product_attention;
 mod weighed;
 
 use products::{Products, gemm_kernels};
@@ -42,7 +46,10 @@ pub static ALL: &[&OpDef] = &[
     &matmul::OP,
     &mm::OP,
     &mv::OP,
+    &native_attention::OP,
+    &native_attention_backward::OP,
     &outer::OP,
+    &scaled_dot_product_attention::OP,
 ];
 
 /// A product of complex numbers, from four products of their parts.

@@ -94,9 +94,12 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
         Member::AllOf("torch.nn.spatial"),
         Member::These("torch.nn.sampling", &["affine_grid", "grid_sample"]),
         Member::Each(ops),
-        // These do more than their ops: running statistics, a row that is not trained, sizes that stay.
+        // These do more than their ops: running statistics, a row that is not trained, dropout, sizes that stay.
         Member::These("torch.nn.spatial", &["adaptive_avg_pool2d"]),
-        Member::These("torch.nn.composed", &["batch_norm", "embedding"]),
+        Member::These(
+            "torch.nn.composed",
+            &["batch_norm", "embedding", "scaled_dot_product_attention"],
+        ),
     ],
     aliases: &[],
 };
