@@ -279,8 +279,7 @@ pub(super) unsafe fn log_sums<S: Simd>(t: &Rows<S::T>, sums: *mut f64) {
 /// The largest element, which is infinite, of a row that may hold NaN.
 #[inline(never)]
 fn infinite<T: Element>(row: &[T], largest: T) -> T {
-    // Only NaN is not equal to itself.
-    if row.iter().all(|it| it == it) { largest } else { T::NAN }
+    if row.iter().any(|it| it.to_f64().is_nan()) { T::NAN } else { largest }
 }
 
 /// `y * (x - sum(x * y))`, the gradient of softmax where x is that of its result y.
