@@ -91,6 +91,7 @@ fn kept_copies_give_the_same_bits_and_go_with_the_weights() {
     assert_eq!(kept_bytes(), before);
 
     let weights = [sample(&[160, 200], 3), sample(&[160, 90], 4), sample(&[40, 32, 3, 3], 5)];
+    let weights = weights.map(|it| it.leaf());
     let traced = Traced::new(Options::default());
     for _ in 0..4 {
         let call = traced.begin(&inputs).expect("a call");

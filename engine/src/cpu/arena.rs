@@ -194,15 +194,12 @@ impl<'a> Buffers<'a> {
         // SAFETY: the buffers are borrowed for the run; the region holds the layout, which does not begin before it; within
         // a launch nothing writes to it (`Operands::new`), and one launch at a time has the buffers (`Operands::with`).
         let view = unsafe { View::from_region(region, &operand.layout, operand.dtype) };
-        let lasting = match operand.place {
-            Place::Input(at) => self.inputs.get(at),
-            Place::Const(at) => self.consts.get(at),
+        let packs = match operand.place {
+            Place::Input(at) => self.inputs.get(at).map(|it| it.1),
+            Place::Const(at) => self.consts.get(at).map(|it| it.1),
             _ => None,
         };
-        Some(Source::View(match lasting {
-            Some((_, packs)) => view.beside(packs),
-            None => view,
-        }))
+        Some(Source::View(packs.map_or(view, |it| view.beside(it))))
     }
 
     #[inline(always)]

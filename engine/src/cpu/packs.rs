@@ -1,10 +1,11 @@
 //! What kernels keep beside a buffer: copies of its elements in the order in which they read them (panels of a product, transformed
 //! weights), so that an operand that stays is brought into that order once and not in every run.
 //!
-//! A copy is made when the same one is wanted for the second time, of a constant for the first; it goes when the buffer is written to or
-//! dropped. Copies are buffers of the allocator, counted by the budget, and all of them together take a part of it only ([`Shelf`]).
+//! Kept are copies of parameters (tensors that a gradient is wanted of) and of constants of plans: data comes once, or in parts that are
+//! others each time. A copy is made when the same one is wanted for the second time, of a constant for the first; it goes when the
+//! buffer is written to or dropped. Copies are buffers of the allocator, counted by the budget, and all of them together take a part of it only ([`Shelf`]).
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use smallvec::SmallVec;
@@ -15,14 +16,16 @@ use super::{interrupt, memory};
 use crate::sync::{Mutex, MutexGuard, OnceLock};
 
 /// The copies beside a buffer.
-pub struct Packs(OnceLock<Box<Mutex<Inner>>>);
+pub struct Packs {
+    /// Whether some are kept.
+    is_open: AtomicBool,
+    inner: OnceLock<Box<Mutex<Inner>>>,
+}
 
 #[derive(Default)]
 struct Inner {
     /// A bit for each key that has been asked for.
     asked: u64,
-    /// Whether nothing is kept here.
-    is_closed: bool,
     packed: SmallVec<[(Key, Arc<Packed>); 1]>,
 }
 
@@ -63,7 +66,7 @@ const TIMES_ROOM: usize = 4;
 
 impl Default for Packs {
     fn default() -> Self {
-        Self(OnceLock::new())
+        Self { is_open: AtomicBool::new(false), inner: OnceLock::new() }
     }
 }
 
@@ -73,14 +76,16 @@ pub fn kept_bytes() -> usize {
 }
 
 impl Packs {
-    /// For a buffer that is read in many runs: the first that is asked for is kept.
-    pub fn expect_reuse(&self) {
-        self.lock().asked = u64::MAX;
+    /// For the buffer of a parameter: what is asked for again is kept.
+    #[inline]
+    pub fn open(&self) {
+        self.is_open.store(true, Ordering::Relaxed);
     }
 
-    /// For a buffer that stands for one that is another in each run: nothing is kept.
-    pub fn close(&self) {
-        self.lock().is_closed = true;
+    /// For a buffer that is read in many runs: the first that is asked for is kept.
+    pub fn expect_reuse(&self) {
+        self.open();
+        self.lock().asked = u64::MAX;
     }
 
     /// The copy of this key, of `len` elements that `fill` writes; `None` where it is asked for for the first time, there is no room, or
@@ -102,6 +107,9 @@ impl Packs {
         len: usize,
         fill: impl FnOnce(&mut [T]) -> bool,
     ) -> Option<Arc<Packed>> {
+        if !self.is_open.load(Ordering::Relaxed) {
+            return None;
+        }
         let mut inner = self.lock();
         if let Some(found) = inner.packed.iter().find(|it| it.0 == key) {
             return Some(found.1.clone());
@@ -109,7 +117,7 @@ impl Packs {
         let bit = 1 << (hash(&key) % 64);
         let is_first = inner.asked & bit == 0;
         inner.asked |= bit;
-        if is_first || inner.is_closed {
+        if is_first {
             return None;
         }
         // Not locked meanwhile: other threads take part in filling it.
@@ -128,19 +136,19 @@ impl Packs {
     /// Forgets all: the buffer is about to be written to.
     #[inline]
     pub(crate) fn clear(&mut self) {
-        if self.0.get().is_some() {
-            self.0 = OnceLock::new();
+        if self.inner.get().is_some() {
+            self.inner = OnceLock::new();
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl std::fmt::Debug for Packs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let n = self.0.get().map_or(0, |_| self.lock().packed.len());
+        let n = self.inner.get().map_or(0, |_| self.lock().packed.len());
         write!(f, "{n} packed copies")
     }
 }
@@ -213,6 +221,7 @@ mod tests {
     fn what_is_wanted_again_is_kept_until_the_buffer_changes() {
         static SHELF: Shelf = Shelf::new(Some(100));
         let mut packs = Packs::default();
+        packs.open();
         let get = |packs: &Packs, at: usize, value: f32| {
             let fill = |out: &mut [f32]| {
                 out.fill(value);
@@ -237,13 +246,10 @@ mod tests {
     }
 
     #[test]
-    fn constants_are_kept_at_once_and_stand_ins_never() {
+    fn constants_are_kept_at_once() {
         let packs = Packs::default();
         packs.expect_reuse();
         assert!(packs.get::<f64>(key(0), 2, |_| false).is_none(), "what could not be written");
         assert!(packs.get::<f64>(key(0), 2, |_| true).is_some());
-        let packs = Packs::default();
-        packs.close();
-        assert!((0..3).all(|_| packs.get::<f64>(key(0), 2, |_| true).is_none()));
     }
 }

@@ -276,14 +276,12 @@ fn sample_inputs(case: &Case<'_>, shared_batch: Option<usize>) -> Result<SmallVe
             Data::Number(_) => Ok(tensor.clone()),
         }
     };
-    let inputs =
-        case.inputs.iter().enumerate().map(one).collect::<Result<SmallVec<[Tensor; 3]>>>()?;
-    for (idx, input) in inputs.iter().enumerate() {
-        if let Data::Stored(buffer) = input.data() {
-            match case.is_constant(idx) {
-                true => buffer.packs().expect_reuse(),
-                false => buffer.packs().close(),
-            }
+    let inputs = case.inputs.iter().enumerate().map(one);
+    let mut inputs = inputs.collect::<Result<SmallVec<[Tensor; 3]>>>()?;
+    for (idx, input) in inputs.iter_mut().enumerate() {
+        if let (true, Data::Stored(buffer)) = (case.is_constant(idx), input.data()) {
+            buffer.packs().expect_reuse();
+            *input = input.leaf();
         }
     }
     Ok(inputs)

@@ -97,7 +97,11 @@ fn all<T, const N: usize>(items: impl Iterator<Item = Result<T>>) -> Result<Smal
 
 pub(crate) fn view_of<'a>(tensor: &'a Tensor, buffer: &'a Buffer) -> Result<View<'a>> {
     let view = View::new(buffer.host()?, tensor.layout(), tensor.dtype());
-    Ok(view.ok_or_else(Error::outside_storage)?.beside(buffer.packs()))
+    let view = view.ok_or_else(Error::outside_storage)?;
+    if tensor.requires_grad() {
+        buffer.packs().open();
+    }
+    Ok(view.beside(buffer.packs()))
 }
 
 /// The same elements in row-major order without gaps (off the tape).

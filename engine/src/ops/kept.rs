@@ -35,12 +35,12 @@ fn check(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Vec<&'static s
     keep
 }
 
-/// A copy in a buffer of its own, which lies in the same way.
+/// A parameter with a copy of the elements, in a buffer of its own, which lies in the same way.
 fn own(view: crate::cpu::view::View<'_>) -> Tensor {
     let bytes = crate::with_size!(view.dtype(), T => {
         crate::storage::from_slice(view.buffer::<T>()).unwrap()
     });
-    Tensor::stored(bytes, view.layout().clone(), view.dtype())
+    Tensor::stored(bytes, view.layout().clone(), view.dtype()).leaf()
 }
 
 #[test]

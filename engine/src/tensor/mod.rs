@@ -447,6 +447,14 @@ impl Tensor {
         self.0.edge.is_some()
     }
 
+    /// As `detach`, for who reads it again and again; that it is a parameter stays known to its buffer.
+    pub(crate) fn held(&self) -> Self {
+        if let (true, Data::Stored(buffer)) = (self.requires_grad(), &self.0.data) {
+            buffer.packs().open();
+        }
+        self.detach()
+    }
+
     /// The same elements as a new leaf that collects gradients.
     pub fn leaf(&self) -> Self {
         self.with_edge(Some(tape::new_leaf(None)))

@@ -121,7 +121,7 @@ impl State {
             (false, true) => Mode::Record,
             (false, false) => Mode::Replay,
         };
-        let hold = |it: (&Tensor, &Tensor)| Slot { held: Some(it.0.detach()), ..Slot::of(it.1) };
+        let hold = |it: (&Tensor, &Tensor)| Slot { held: Some(it.0.held()), ..Slot::of(it.1) };
         let n_steps = tree.steps.len().min(4096);
         let mut state = Self {
             call: next_call(),
@@ -282,7 +282,7 @@ impl State {
         made: Option<&mut Vec<Tensor>>,
         tensor: &Tensor,
     ) {
-        captures.push(Slot { held: Some(tensor.detach()), ..Slot::of(tensor) });
+        captures.push(Slot { held: Some(tensor.held()), ..Slot::of(tensor) });
         if let Some(made) = made {
             made.push(tensor.detach());
         }

@@ -118,7 +118,7 @@ impl Slot {
     /// Keeps the tensor for the current segment.
     pub(super) fn hold(&mut self, tensor: &Tensor) {
         if self.held.is_none() {
-            self.held = Some(tensor.detach());
+            self.held = Some(tensor.held());
         }
     }
 
