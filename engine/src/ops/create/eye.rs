@@ -57,6 +57,6 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let columns = cx.outputs[0].shape()[1].max(1);
-    fill_with(&mut cx.outputs[0], &|idx| Number::Bool(idx / columns == idx % columns));
+    fill_with(&mut cx.outputs[0], |idx| Number::Bool(idx / columns == idx % columns));
     Ok(())
 }
