@@ -164,3 +164,8 @@ ALL = [
     Row("cuda cnn 64", "GPU: CNN on 1x28x28, training step, batch 64", "us", ratio=1),
     Row("cuda block", "GPU: transformer block 512, 16 x 256, Adam", ratio=1),
 ]
+
+
+def of_ops(keys):
+    """Rows for the single operations that the workload `ops` has measured, in its order."""
+    return [Row(key, f"op: {key.removeprefix('op ')}", "us") for key in dict.fromkeys(keys) if key.startswith("op ")]

@@ -24,7 +24,7 @@ from pathlib import Path
 import rows
 
 HERE = Path(__file__).resolve().parent
-WORKLOADS = ["mlp", "cnn", "networks", "add", "matmul", "chain", "norms", "in_place", "tracing"]
+WORKLOADS = ["mlp", "cnn", "networks", "add", "matmul", "chain", "norms", "in_place", "tracing", "ops"]
 PRELUDES = {"networks": ["nets"]}
 """What stands before some workloads, behind `clock` and `torch`."""
 GPU = ["cuda"]
@@ -176,7 +176,7 @@ def measure_check(options, own):
 def compare(options, own, peer):
     """The finished rows."""
     table = []
-    for row in rows.ALL:
+    for row in [*rows.ALL, *rows.of_ops(key for key, _ in own.measured)]:
         is_alone = row.key.startswith(("kernel", "check"))
         is_plain = row.key.startswith("language")
         for threads in [0] if is_alone else [1] if is_plain else options.threads:
