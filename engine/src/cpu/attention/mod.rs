@@ -239,6 +239,7 @@ impl Sizes {
                 Err(error) => *refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(error),
             },
         );
-        refused.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        let refused = refused.lock().unwrap_or_else(PoisonError::into_inner).take();
+        refused.map_or(Ok(()), Err)
     }
 }
