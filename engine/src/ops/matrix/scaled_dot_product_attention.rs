@@ -96,6 +96,14 @@ fn check(cx: &ComposedCx<'_>, given: &[&Tensor; 3]) -> Result<()> {
     if given.iter().any(|it| it.rank() < 2) {
         return Err(refused(cx, "query, key and value need two dimensions at least"));
     }
+    let size = |it: &Tensor, from_end: usize| it.shape()[it.rank() - from_end];
+    let [q, k, v] = *given;
+    if size(q, 1) != size(k, 1) {
+        return Err(refused(cx, "queries [..., L, E] and keys [..., S, E] must be equally wide"));
+    }
+    if size(k, 2) != size(v, 2) {
+        return Err(refused(cx, "there must be as many values [..., S, V] as keys [..., S, E]"));
+    }
     if cx.flag(0) && cx.opt_input(3).is_some() {
         let problem = "goes without attn_mask: put the triangle into the mask".into();
         return Err(Error::Attr { op: cx.op.name, name: "is_causal", problem });
@@ -180,5 +188,22 @@ impl Heads {
         let at = x.rank() - 4;
         let (before, after) = (&x.shape()[..at], &x.shape()[at + 2..]);
         reshape(x, &before.iter().chain(&[k * shared]).chain(after).copied().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let of = |sizes: &[usize]| full(&Shape::new(sizes), 0.0, DType::F32).unwrap();
+        let error = |k: &[usize], v: &[usize]| {
+            let inputs = [of(&[2, 4, 8]), of(k), of(v)];
+            apply(&OP, &inputs, &OP.default_attrs()).unwrap_err().to_string()
+        };
+        assert!(error(&[2, 4, 7], &[2, 4, 8]).contains("equally wide"));
+        assert!(error(&[2, 3, 8], &[2, 4, 8]).contains("as many values"));
+        assert!(error(&[3, 4, 8], &[2, 4, 8]).contains("leading sizes"));
     }
 }
