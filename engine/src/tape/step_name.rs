@@ -54,7 +54,7 @@ impl Edge {
         let composed = *step.composed.lock().unwrap_or_else(PoisonError::into_inner);
         let op = composed.unwrap_or(step.op);
         let Some(name) = op.step else {
-            return Some(format!("{}Backward0", camel(op.name)).into());
+            return Some(usual(op.name).into());
         };
         let saved = step.saved.lock().unwrap_or_else(PoisonError::into_inner);
         let inputs: &[Tensor] = saved.as_ref().map_or(&[], |it: &Saved| &it.inputs);
@@ -79,6 +79,14 @@ pub(crate) fn note_composed(op: &'static OpDef, before: u64, outputs: &[Tensor])
         if let Some(OpStep { composed, .. }) = &edge.node.op {
             *composed.lock().unwrap_or_else(PoisonError::into_inner) = Some(op);
         }
+    }
+}
+
+/// The step of an op whose row names none. Of the gradient of an elementwise op (`tanh.grad0.u1`) it is not told what it is made of.
+fn usual(name: &str) -> String {
+    match name.split_once(".grad") {
+        Some((of, _)) => format!("{}BackwardBackward0", camel(of)),
+        None => format!("{}Backward0", camel(name)),
     }
 }
 
@@ -113,4 +121,11 @@ fn words_begin_with_a_capital() {
     ] {
         assert_eq!(camel(name), expected);
     }
+}
+
+/// As PyTorch 2.15 calls `grad_fn` of these, of `x.tanh()` and of its gradient with `create_graph=True`.
+#[test]
+fn gradients_are_steps_of_their_own() {
+    assert_eq!(usual("tanh"), "TanhBackward0");
+    assert_eq!(usual("tanh.grad0.u1"), "TanhBackwardBackward0");
 }
