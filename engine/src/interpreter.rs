@@ -15,19 +15,30 @@ pub type Root = (Tensor, Option<Tensor>);
 
 /// What may answer ops in place of their kernels.
 pub(crate) trait Interpreter {
-    /// Called before an op runs: its outputs, if they are known or will be.
+    /// Called before an op runs on a device: its outputs, if they are known or will be.
     fn replay(
         &self,
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
+        device: Device,
     ) -> Result<Option<(Outputs, Mark)>>;
 
     /// Called after an op ran since it was not answered.
-    fn record(&self, op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &Outputs);
+    fn record(
+        &self,
+        op: &'static OpDef,
+        inputs: &[Tensor],
+        attrs: &Attrs,
+        device: Device,
+        outputs: &Outputs,
+    );
 
-    /// Called before an op runs on a device that it does not follow; an error where that must not be.
-    fn elsewhere(&self, op: &'static OpDef, device: Device) -> Result<()>;
+    /// Whether it is asked for an op that runs on a device; an error where that must not run there.
+    fn follows(&self, op: &'static OpDef, device: Device) -> Result<bool>;
+
+    /// Called before elements go to another device, which is no op; an error where that must not be.
+    fn moves(&self, to: Device) -> Result<()>;
 
     /// Whether it only builds a graph, for a file say, and computes nothing.
     fn records_only(&self) -> bool;
@@ -64,6 +75,14 @@ pub(crate) fn current() -> Option<&'static dyn Interpreter> {
 /// Whether there is one.
 pub(crate) fn active() -> bool {
     CURRENT.get().is_some()
+}
+
+/// Runs `body`, whose ops nobody hears of: they are part of another.
+pub(crate) fn silenced<R>(body: impl FnOnce() -> R) -> R {
+    let before = CURRENT.replace(None);
+    let res = body();
+    CURRENT.set(before);
+    res
 }
 
 /// Puts one in force on this thread, or none.

@@ -5,11 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::sync::OnceLock;
-use crate::{Buffer, Error, Result};
+use crate::{Buffer, Device, Error, Result};
 
 /// The elements of a value that somebody has promised.
 #[derive(Default)]
 pub(crate) struct Pending {
+    /// Where they will be.
+    device: Device,
     cell: OnceLock<Arc<Buffer>>,
     /// How to come by them after the promise failed.
     owed: OnceLock<Box<dyn Owed>>,
@@ -63,6 +65,16 @@ impl fmt::Debug for Pending {
 }
 
 impl Pending {
+    /// Elements that will be on a device.
+    pub(crate) fn on(device: Device) -> Self {
+        Self { device, ..Self::default() }
+    }
+
+    /// Where they will be.
+    pub(crate) fn device(&self) -> Device {
+        self.device
+    }
+
     /// The elements; has them delivered when they are not there yet.
     pub(crate) fn force(&self) -> Result<&Arc<Buffer>> {
         if self.cell.get().is_none() {

@@ -32,6 +32,12 @@ impl Random {
 pub const TRAINING: &[&str] =
     &["opt.zero_grad()", "loss = net(y).square().mean()", "loss.backward()", "opt.step()"];
 
+/// The line after which a program makes its tensors on a GPU, which is an emulated one unless `NOTEGRAD_EMULATED_GPU` is 0.
+pub fn on_a_gpu() -> &'static str {
+    engine::cuda::emulate();
+    "torch.set_default_device('cuda')\n"
+}
+
 /// The number in an environment variable, or another one.
 pub fn number(name: &str, otherwise: usize) -> usize {
     std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(otherwise)

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Options, Session};
-use tests::made_up::{Random, TRAINING, number};
+use tests::made_up::{Random, TRAINING, number, on_a_gpu};
 
 const SETUP: &str = include_str!("../trace_cells/setup.ng");
 const SHAPES: &str = include_str!("../trace_cells/shapes.ng");
@@ -112,6 +112,16 @@ impl Run {
 
 #[test]
 fn loops_run_without_their_bodies() {
+    loops_run_alone("");
+}
+
+#[test]
+fn loops_on_a_gpu_run_without_their_bodies() {
+    loops_run_alone(on_a_gpu());
+}
+
+/// Runs the loops of `shapes.ng` after a first line.
+fn loops_run_alone(first: &str) {
     let mut problems = Vec::new();
     for shape in SHAPES.split("### ").skip(1) {
         let (name, rest) = shape.split_once('\n').unwrap_or_default();
@@ -120,7 +130,7 @@ fn loops_run_without_their_bodies() {
         let counts: Vec<usize> =
             counts.split_whitespace().filter_map(|it| it.parse().ok()).collect();
         let &[n_rounds, least] = &counts[..] else { panic!("{name}: counts are missing") };
-        let setup = format!("{DATA}{setup}");
+        let setup = format!("{first}{DATA}{setup}");
         let [eager, traced] = [false, true].map(|it| Run::of(it, &setup, cell, &["pass"]));
         if let Some((time, it)) = eager.difference(&traced) {
             problems.push(format!("{name}, run {time}:\n{it}"));
@@ -139,11 +149,23 @@ fn loops_run_without_their_bodies() {
 
 #[test]
 fn hazards_are_as_written() {
+    hazards("");
+}
+
+/// What could go wrong goes as written where all tensors are on a GPU, too.
+#[test]
+#[ignore = "compiles a thousand kernels"]
+fn hazards_on_a_gpu_are_as_written() {
+    hazards(on_a_gpu());
+}
+
+/// Runs the hazards after a first line.
+fn hazards(first: &str) {
     let mut problems = Vec::new();
     for hazard in HAZARDS.split("### ").skip(1) {
         let (name, rest) = hazard.split_once('\n').unwrap_or_default();
         let (setup, cell) = rest.split_once("---\n").unwrap_or_default();
-        let setup = format!("torch.manual_seed(0)\n{setup}");
+        let setup = format!("{first}torch.manual_seed(0)\n{setup}");
         let [eager, traced] = [false, true].map(|it| Run::of(it, &setup, cell, &[&setup, "pass"]));
         if let Some((time, it)) = eager.difference(&traced) {
             problems.push(format!("{name}, run {time}:\n{it}"));
@@ -195,11 +217,21 @@ fn cell(random: &mut Random) -> (String, Vec<&'static str>) {
 
 #[test]
 fn made_up_cells_are_as_written() {
-    let (seed, count) = (number("SEED", 1), number("TRACE_CELLS", 60));
+    made_up_cells(number("TRACE_CELLS", 60), "");
+}
+
+#[test]
+fn made_up_cells_on_a_gpu_are_as_written() {
+    made_up_cells(number("TRACE_CELLS_GPU", 4), on_a_gpu());
+}
+
+/// Runs so many cells after a first line.
+fn made_up_cells(count: usize, first: &str) {
+    let seed = number("SEED", 1);
     let (mut wrong, mut n_alone) = (Vec::new(), 0);
     for at in 0..count {
         let mut random = Random::new(seed, at);
-        let setup = format!("{WORLD}opt = {}", random.pick(OPTIMISERS));
+        let setup = format!("{first}{WORLD}opt = {}", random.pick(OPTIMISERS));
         let (cell, changes) = cell(&mut random);
         let [eager, traced] = [false, true].map(|it| Run::of(it, &setup, &cell, &changes));
         if let Some((time, it)) = eager.difference(&traced) {

@@ -10,7 +10,7 @@ use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Options, Session};
 use frontend_lang::sym::Sym;
 use frontend_lang::trace::TracedFn;
-use tests::made_up::{Random, TRAINING, number};
+use tests::made_up::{Random, TRAINING, number, on_a_gpu};
 
 const SETUP: &str = include_str!("../trace_programs/setup.ng");
 const BODY: &str = include_str!("../trace_programs/body.txt");
@@ -39,7 +39,7 @@ const OPTIMISERS: &[&str] = &[
     "torch.optim.RMSprop(net.parameters(), lr=0.05)",
 ];
 
-fn program(random: &mut Random) -> String {
+fn program(random: &mut Random, first: &str) -> String {
     let lines = |text: &'static str| text.lines().collect::<Vec<_>>();
     let (statements, changes) = (lines(BODY), lines(CHANGES));
     let mut body = vec!["loss = y = x * 1"];
@@ -56,7 +56,7 @@ fn program(random: &mut Random) -> String {
     let changes: Vec<String> =
         (0..4).map(|_| format!("lambda: {}", random.pick(&changes))).collect();
     format!(
-        "{SETUP}\n\ndef make():{TENSORS}\n    opt = {}{STATE}\n    def body(x):\n        {}\n    return body, [{}], state\n\nprint(same(make))\n",
+        "{SETUP}\n\n{first}def make():{TENSORS}\n    opt = {}{STATE}\n    def body(x):\n        {}\n    return body, [{}], state\n\nprint(same(make))\n",
         random.pick(OPTIMISERS),
         body.join("\n        "),
         changes.join(", "),
@@ -79,11 +79,21 @@ fn run(code: &str) -> (String, usize) {
 
 #[test]
 fn traces_of_made_up_programs_are_as_eager() {
-    let (seed, count) = (number("SEED", 1), number("TRACE_PROGRAMS", 100));
+    made_up_programs(number("TRACE_PROGRAMS", 100), "");
+}
+
+#[test]
+fn traces_of_made_up_programs_on_a_gpu_are_as_eager() {
+    made_up_programs(number("TRACE_PROGRAMS_GPU", 6), on_a_gpu());
+}
+
+/// Runs so many programs, in which this line comes before anything is made.
+fn made_up_programs(count: usize, first: &str) {
+    let seed = number("SEED", 1);
     let (mut wrong, mut n_alone) = (Vec::new(), 0);
     for at in 0..count {
         let mut random = Random::new(seed, at);
-        let code = program(&mut random);
+        let code = program(&mut random, first);
         let (printed, alone) = run(&code);
         n_alone += alone;
         if printed.trim() != "None" {

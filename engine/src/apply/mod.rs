@@ -106,12 +106,10 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
     }
     let (outputs, mark) = match interpreter::current() {
         _ if device == Device::Meta => (on_meta(op, inputs, attrs)?, Mark::NONE),
-        heard if let Device::Cuda(index) = device => {
-            heard.map_or(Ok(()), |it| it.elsewhere(op, device))?;
-            (on_gpu(op, inputs, attrs, index)?, Mark::NONE)
+        Some(interpreter) if interpreter.follows(op, device)? => {
+            interpreted(interpreter, op, inputs, attrs, device)?
         }
-        Some(interpreter) => interpreted(interpreter, op, inputs, attrs)?,
-        None => (run(op, inputs, attrs)?, Mark::NONE),
+        _ => (run_on(device, op, inputs, attrs)?, Mark::NONE),
     };
     if anomaly::watch() == Watch::Everything {
         anomaly::check_results(op, inputs, attrs, &outputs)?;
@@ -126,11 +124,8 @@ fn composed(
 ) -> Result<Outputs> {
     let before = tape::next_id();
     let outputs = match device {
-        Device::Cpu if interpreter::active() => {
-            Scope::within(cx.op.name, || compose::compose(body, cx))?
-        }
-        Device::Cpu => compose::compose(body, cx)?,
-        Device::Cuda(_) => place::inside(device, || compose::compose(body, cx))?,
+        Device::Cpu => scoped(body, cx)?,
+        Device::Cuda(_) => place::inside(device, || scoped(body, cx))?,
         Device::Meta => place::inside(device, || compose::compose(body, cx))?
             .iter()
             .map(Tensor::to_meta)
@@ -140,6 +135,14 @@ fn composed(
         tape::note_composed(cx.op, before, &outputs);
     }
     Ok(outputs)
+}
+
+/// Runs the body of a composed op, under its name where somebody hears of the ops in it.
+fn scoped(body: fn(&ComposedCx<'_>) -> Result<Outputs>, cx: &ComposedCx<'_>) -> Result<Outputs> {
+    match interpreter::active() {
+        true => Scope::within(cx.op.name, || compose::compose(body, cx)),
+        false => compose::compose(body, cx),
+    }
 }
 
 /// An op on complex numbers, by their parts.
@@ -164,16 +167,30 @@ fn interpreted(
     op: &'static OpDef,
     inputs: &[Tensor],
     attrs: &Attrs,
+    device: Device,
 ) -> Result<(Outputs, Mark)> {
-    if let Some(replayed) = interpreter.replay(op, inputs, attrs)? {
+    if let Some(replayed) = interpreter.replay(op, inputs, attrs, device)? {
         return Ok(replayed);
     }
-    let outputs = run(op, inputs, attrs)?;
-    interpreter.record(op, inputs, attrs, &outputs);
+    let outputs = run_on(device, op, inputs, attrs)?;
+    interpreter.record(op, inputs, attrs, device, &outputs);
     Ok((outputs, Mark::NONE))
 }
 
-/// Runs a primitive op at once, off the tape and outside any trace.
+/// Runs a primitive op at once on a device that computes, off the tape and outside any trace.
+pub(crate) fn run_on(
+    device: Device,
+    op: &'static OpDef,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+) -> Result<Outputs> {
+    match device {
+        Device::Cpu | Device::Meta => run(op, inputs, attrs),
+        Device::Cuda(index) => on_gpu(op, inputs, attrs, index),
+    }
+}
+
+/// As [`run_on`], on the CPU.
 pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     if SHAPES_ONLY.get() || inputs.iter().any(Tensor::is_abstract) {
         return shapes_only(op, inputs, attrs);
@@ -206,10 +223,10 @@ fn on_gpu(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, index: u8) -> Re
             let metas = infer(op, inputs, attrs)?;
             // What other ops compute for it is one step of the tape.
             let run = || run_on_gpu(op, kernels, inputs, attrs, metas, index);
-            tape::no_grad(|| place::inside(device, run))
+            tape::no_grad(|| place::inside(device, || interpreter::silenced(run)))
         }
         Body::Control(_) => Err(Error::NoKernel { op: op.name, device }),
-        _ => Ok(smallvec![lane::on_gpu(op, inputs, attrs, index)?]),
+        _ => Ok(smallvec![lane::on_gpu::eager(op, inputs, attrs, index)?]),
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn inside<R>(device: Device, body: impl FnOnce() -> R) -> R {
     res
 }
 
-/// The same elements on another device. Gradients go back to where the value came from. A trace does not follow there.
+/// The same elements on another device. Gradients go back to where the value came from.
 pub fn to_device(x: &Tensor, device: Device) -> Result<Tensor> {
     if x.device() == device {
         return Ok(x.clone());
@@ -39,7 +39,7 @@ pub fn to_device(x: &Tensor, device: Device) -> Result<Tensor> {
     }
     let op = &ops::unary::to_device::OP;
     if let Some(heard) = interpreter::current() {
-        heard.elsewhere(op, device)?;
+        heard.moves(device)?;
     }
     let moved = smallvec![x.moved_to(device)?];
     let mut moved = record(op, std::slice::from_ref(x), &Attrs::new(), moved, Mark::NONE)?;
@@ -47,7 +47,7 @@ pub fn to_device(x: &Tensor, device: Device) -> Result<Tensor> {
 }
 
 /// The device that computes an op on these operands, if they go together: that of the first that is not on the CPU.
-pub(super) fn of(inputs: &[Tensor]) -> Device {
+pub(crate) fn of(inputs: &[Tensor]) -> Device {
     match inputs {
         [] => MAKING.get(),
         _ => inputs.iter().map(Tensor::device).find(|it| *it != Device::Cpu).unwrap_or_default(),

@@ -21,6 +21,8 @@ pub enum Place {
     Const(usize),
     /// Byte offset in the arena.
     Arena(usize),
+    /// Value `n` of a run on a device that has no arena.
+    Slot(usize),
     /// Buffer `n` that outlives the run.
     Output(usize),
     /// A number.
@@ -175,7 +177,7 @@ impl<'a> Buffers<'a> {
             Place::Const(at) => (self.consts.get(at)?.0, 0),
             Place::Arena(offset) => (self.arena, offset),
             Place::Output(at) => (*self.outputs.get(at)?, 0),
-            Place::Number(_) | Place::Fed(_) => return None,
+            Place::Slot(_) | Place::Number(_) | Place::Fed(_) => return None,
         };
         region.part(start, len).filter(|it| (it.as_ptr() as usize).is_multiple_of(dtype.size()))
     }
@@ -222,6 +224,7 @@ fn bytes_of(place: Place, len: usize) -> Option<((u8, usize), usize, usize)> {
         Place::Const(at) => ((1, at), 0, len),
         Place::Arena(offset) => ((2, 0), offset, offset + len),
         Place::Output(at) => ((3, at), 0, len),
+        Place::Slot(at) => ((4, at), 0, len),
         Place::Number(_) | Place::Fed(_) => return None,
     })
 }

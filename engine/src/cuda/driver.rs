@@ -102,6 +102,19 @@ pub(crate) trait Driver: Send + Sync {
     fn multiply(&self, _product: &Product) -> Answer<bool> {
         Ok(false)
     }
+
+    /// From now on what this thread asks is noted, and not done, until it calls [`Driver::noted`]. Nothing may be allocated, written or
+    /// read in between.
+    fn note(&self) -> Answer<()>;
+
+    /// What has been noted, in that order.
+    fn noted(&self) -> Answer<Box<dyn Replay>>;
+}
+
+/// Work of a device that was noted once. It reads and writes where it was noted to.
+pub(crate) trait Replay: Send {
+    /// Asks for all of it.
+    fn run(&self) -> Answer<()>;
 }
 
 /// Elements of a product of matrices.

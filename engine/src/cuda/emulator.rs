@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "runs compiled kernels")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -16,7 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use rustc_hash::FxHashMap;
 
-use super::driver::{Address, Answer, Driver, Failure, Function, Grid, Module, Properties};
+use super::driver::{Address, Answer, Driver, Failure, Function, Grid, Module, Properties, Replay};
+use super::parameters::Parameters;
 use super::source::Source;
 use super::{Gpu, compiler, libraries};
 use crate::sync::{Mutex, MutexGuard};
@@ -44,20 +46,30 @@ type Entry = unsafe extern "C" fn(*const u32, i32, *const *const c_void);
 
 struct Emulator {
     blocks: Mutex<FxHashMap<Address, usize>>,
-    /// Kernels keep a block's shared memory and indices in variables of their own: one runs at a time.
-    running: Mutex<()>,
-    launches: AtomicU32,
     modules: Mutex<Vec<libloading::Library>>,
+}
+
+/// What is asked of the device.
+#[derive(Clone)]
+enum Task {
+    Launch { function: Function, grid: Grid, parameters: Vec<Vec<u8>> },
+    Copy { from: Address, to: Address, bytes: usize },
+    Clear { at: Address, bytes: usize },
+}
+
+/// Kernels keep a block's shared memory and indices in variables of their own: one runs at a time.
+static RUNNING: Mutex<()> = Mutex::new(());
+
+static LAUNCHES: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    /// What this thread notes.
+    static NOTED: RefCell<Option<Vec<Task>>> = const { RefCell::new(None) };
 }
 
 impl Emulator {
     fn new() -> Self {
-        Self {
-            blocks: Mutex::default(),
-            running: Mutex::default(),
-            launches: AtomicU32::new(0),
-            modules: Mutex::default(),
-        }
+        Self { blocks: Mutex::default(), modules: Mutex::default() }
     }
 
     fn blocks(&self) -> MutexGuard<'_, FxHashMap<Address, usize>> {
@@ -121,14 +133,12 @@ impl Driver for Emulator {
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Answer<()> {
-        // SAFETY: the caller owns both for so many bytes.
-        unsafe { std::ptr::copy(pointer(from), pointer(to), bytes) };
+        Task::Copy { from, to, bytes }.ask();
         Ok(())
     }
 
     fn clear(&self, at: Address, bytes: usize) -> Answer<()> {
-        // SAFETY: the caller owns the block for so many bytes.
-        unsafe { std::ptr::write_bytes(pointer(at), 0, bytes) };
+        Task::Clear { at, bytes }.ask();
         Ok(())
     }
 
@@ -155,18 +165,74 @@ impl Driver for Emulator {
     }
 
     fn launch(&self, function: Function, grid: Grid, parameters: &[&[u8]]) -> Answer<()> {
-        let _one = self.running.lock();
-        let values: Vec<*const c_void> = parameters.iter().map(|it| it.as_ptr().cast()).collect();
-        let [x, y, z] = grid.blocks;
-        assert!(y <= 65_535 && z <= 65_535 && grid.threads <= 1024, "{grid:?} is no grid of CUDA");
-        let backwards = self.launches.fetch_add(1, Ordering::Relaxed) % 2;
-        let shape = [x, y, z, grid.threads];
-        // SAFETY: the entry comes from `load`, and its kernel has these parameters; the shapes outlive the call.
-        unsafe {
-            let entry: Entry = std::mem::transmute::<usize, Entry>(function.0);
-            entry(shape.as_ptr(), backwards as i32, values.as_ptr());
-        }
+        let parameters = parameters.iter().map(|it| it.to_vec()).collect();
+        Task::Launch { function, grid, parameters }.ask();
         Ok(())
+    }
+
+    fn note(&self) -> Answer<()> {
+        NOTED.set(Some(Vec::new()));
+        Ok(())
+    }
+
+    fn noted(&self) -> Answer<Box<dyn Replay>> {
+        Ok(Box::new(Noted(NOTED.take().unwrap_or_default())))
+    }
+}
+
+/// Tasks that were noted.
+struct Noted(Vec<Task>);
+
+impl Replay for Noted {
+    fn run(&self) -> Answer<()> {
+        self.0.iter().for_each(Task::run);
+        Ok(())
+    }
+}
+
+impl Task {
+    /// Does it at once, or notes it.
+    fn ask(self) {
+        let now = NOTED.with_borrow_mut(|it| match it {
+            Some(noted) => {
+                noted.push(self);
+                None
+            }
+            None => Some(self),
+        });
+        if let Some(task) = now {
+            task.run();
+        }
+    }
+
+    fn run(&self) {
+        match self {
+            Self::Launch { function, grid, parameters } => launch(*function, *grid, parameters),
+            // SAFETY: who asks owns both for so many bytes.
+            Self::Copy { from, to, bytes } => unsafe {
+                std::ptr::copy(pointer(*from), pointer(*to), *bytes);
+            },
+            // SAFETY: who asks owns the block for so many bytes.
+            Self::Clear { at, bytes } => unsafe {
+                std::ptr::write_bytes(pointer(*at), 0, *bytes);
+            },
+        }
+    }
+}
+
+fn launch(function: Function, grid: Grid, parameters: &[Vec<u8>]) {
+    let _one = RUNNING.lock();
+    let values: Vec<*const c_void> = parameters.iter().map(|it| it.as_ptr().cast()).collect();
+    let [x, y, z] = grid.blocks;
+    assert!(y <= 65_535 && z <= 65_535 && grid.threads <= 1024, "{grid:?} is no grid of CUDA");
+    let bytes: usize = parameters.iter().map(Vec::len).sum();
+    assert!(bytes <= Parameters::MOST, "{bytes} bytes of parameters");
+    let backwards = LAUNCHES.fetch_add(1, Ordering::Relaxed) % 2;
+    let shape = [x, y, z, grid.threads];
+    // SAFETY: the entry comes from `load`, and its kernel has these parameters; the shapes outlive the call.
+    unsafe {
+        let entry: Entry = std::mem::transmute::<usize, Entry>(function.0);
+        entry(shape.as_ptr(), backwards as i32, values.as_ptr());
     }
 }
 

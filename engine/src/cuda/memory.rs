@@ -3,7 +3,7 @@
 //! What is asked of a device happens in order, so a block may be handed out again as soon as its owner has gone: whatever still uses
 //! it comes first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 use std::sync::PoisonError;
 
@@ -33,8 +33,9 @@ pub(crate) struct Memory {
 #[derive(Default)]
 struct State {
     stats: Stats,
-    /// Free blocks by size.
-    free: BTreeMap<usize, Vec<Address>>,
+    /// Free blocks by size. The lowest is handed out first: a program that does the same again gets the same blocks, whatever the order is
+    /// in which it has given them back.
+    free: BTreeMap<usize, BTreeSet<Address>>,
 }
 
 /// What was asked for when there was no room.
@@ -96,7 +97,7 @@ impl Memory {
         }
         state.stats.live += size;
         state.stats.allocations += 1;
-        let kept = state.free.get_mut(&size).and_then(Vec::pop);
+        let kept = state.free.get_mut(&size).and_then(BTreeSet::pop_first);
         if kept.is_some() {
             state.stats.cached -= size;
         }
@@ -114,7 +115,7 @@ impl Memory {
         let mut state = self.state();
         state.stats.live -= size;
         state.stats.cached += size;
-        state.free.entry(size).or_default().push(address);
+        state.free.entry(size).or_default().insert(address);
     }
 
     fn begins(&self, address: Address, bytes: usize, what: Option<(DType, &Shape)>) {
@@ -167,7 +168,7 @@ impl Memory {
 }
 
 /// Bytes of the block for so many.
-fn size_of_block(bytes: usize) -> usize {
+pub(super) fn size_of_block(bytes: usize) -> usize {
     let grain = if bytes > COARSE { COARSE } else { GRAIN };
     bytes.max(1).next_multiple_of(grain)
 }

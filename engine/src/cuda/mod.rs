@@ -14,14 +14,15 @@ mod nvidia;
 pub(crate) mod parameters;
 pub(crate) mod philox;
 mod products;
+pub(crate) mod recording;
 pub(crate) mod source;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
@@ -31,6 +32,7 @@ use faults::Faults;
 use memory::{Memory, NoRoom};
 use parameters::Parameters;
 use philox::Philox;
+use recording::Pool;
 use source::Source;
 
 pub use driver::{Failure, Properties};
@@ -56,7 +58,7 @@ pub(crate) struct Gpu {
     opened: OnceLock<std::result::Result<Opened, Failure>>,
     templates: Mutex<FxHashMap<u64, SmallVec<[Template; 1]>>>,
     /// Where its random numbers stand.
-    pub(crate) random: Mutex<Philox>,
+    random: Mutex<Philox>,
 }
 
 /// How a device is opened.
@@ -227,10 +229,7 @@ pub fn trim() {
 /// Starts the random numbers of all GPUs anew. Those that are looked for later begin there, too.
 pub fn seed(seed: u64) {
     SEED.store(seed, Ordering::Relaxed);
-    let restart = |it: &Gpu| {
-        *it.random.lock().unwrap_or_else(PoisonError::into_inner) = Philox { seed, offset: 0 };
-    };
-    gpus_in_use().iter().for_each(restart);
+    gpus_in_use().iter().for_each(|it| it.set_random(Philox { seed, offset: 0 }));
 }
 
 /// The GPUs, if they have been looked for.
@@ -243,6 +242,8 @@ pub(crate) struct Block {
     gpu: &'static Gpu,
     address: Address,
     len: usize,
+    /// The memory of a recording, if it belongs to that.
+    pool: Option<Arc<Pool>>,
 }
 
 impl Block {
@@ -267,7 +268,10 @@ impl std::fmt::Debug for Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        self.gpu.memory.take_back(self.address, self.len);
+        match &self.pool {
+            Some(pool) => pool.take_back(self.address, self.len),
+            None => self.gpu.memory.take_back(self.address, self.len),
+        }
     }
 }
 
@@ -301,6 +305,16 @@ impl Gpu {
         self.index
     }
 
+    /// Where its random numbers stand.
+    pub(crate) fn random(&self) -> Philox {
+        *self.random.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has its random numbers go on from there.
+    pub(crate) fn set_random(&self, at: Philox) {
+        *self.random.lock().unwrap_or_else(PoisonError::into_inner) = at;
+    }
+
     pub(crate) fn properties(&self) -> &Properties {
         &self.properties
     }
@@ -320,20 +334,42 @@ impl Gpu {
     }
 
     fn holding(&'static self, len: usize, what: Option<(DType, &Shape)>) -> Result<Block> {
+        let (pool, known) = recording::take(len).map_err(|it| self.failed(it))?.unzip();
+        if let Some(address) = known.flatten() {
+            return Ok(Block { gpu: self, address, len, pool });
+        }
         let address = self.memory.allocate(self.driver()?, len, what);
         match address.map_err(|it| self.failed(it))? {
-            Ok(address) => Ok(Block { gpu: self, address, len }),
+            Ok(address) => {
+                if let Some(pool) = &pool {
+                    pool.add(address, len);
+                }
+                Ok(Block { gpu: self, address, len, pool })
+            }
             Err(NoRoom { bytes, live }) => Err(Error::OutOfMemory { bytes, live }),
         }
+    }
+
+    /// Refuses what a recording must not do.
+    fn outside_recordings(&self) -> Result<()> {
+        if recording::is_noting() { Err(self.failed(recording::refused())) } else { Ok(()) }
     }
 
     /// A block with these bytes.
     pub(crate) fn upload(&'static self, bytes: &[u8], what: (DType, &Shape)) -> Result<Block> {
         let block = self.holding(bytes.len(), Some(what))?;
-        if !bytes.is_empty() {
-            self.driver()?.write(block.address, bytes).map_err(|it| self.failed(it))?;
-        }
+        self.write(&block, bytes)?;
         Ok(block)
+    }
+
+    /// Sends bytes to the start of a block.
+    pub(crate) fn write(&self, block: &Block, bytes: &[u8]) -> Result<()> {
+        debug_assert!(bytes.len() <= block.len);
+        self.outside_recordings()?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.driver()?.write(block.address, bytes).map_err(|it| self.failed(it))
     }
 
     /// Fills `to` with the bytes of a block from `start` on, when all is done that was asked before. Then it is also known what kernels
@@ -350,6 +386,7 @@ impl Gpu {
 
     /// Waits until the device is done; an error for what kernels have refused.
     pub(crate) fn settle(&self) -> Result<()> {
+        self.outside_recordings()?;
         while !self.driver()?.is_idle().map_err(|it| self.failed(it))? {
             if interrupt::take() {
                 return Err(Error::Interrupted);
@@ -364,6 +401,10 @@ impl Gpu {
 
     /// Where a kernel that is launched next notes what it refuses; `meaning` says what its notes mean.
     pub(crate) fn fault_slot(&self, meaning: FaultMeaning) -> Result<Address> {
+        let meaning = match recording::fault_slot(meaning) {
+            Ok(noted) => return noted.map_err(|it| self.failed(it)),
+            Err(meaning) => meaning,
+        };
         if !self.opened()?.faults.has_room() {
             self.settle()?;
         }

@@ -12,7 +12,7 @@ use cudarc::driver::sys;
 
 use super::compiler;
 use super::driver::{
-    Address, Answer, Driver, Failure, Function, Grid, Module, Product, Properties,
+    Address, Answer, Driver, Failure, Function, Grid, Module, Product, Properties, Replay,
 };
 use super::libraries;
 use super::products::Products;
@@ -22,12 +22,16 @@ use crate::sync::OnceLock;
 thread_local! {
     /// The context that this thread has entered.
     static CURRENT: Cell<usize> = const { Cell::new(0) };
+    /// That of the device for which this thread notes what it asks; 0 for none.
+    static NOTING: Cell<usize> = const { Cell::new(0) };
 }
 
 /// A device, its primary context and its stream.
 pub(super) struct Nvidia {
     context: sys::CUcontext,
     stream: sys::CUstream,
+    /// On which work is noted.
+    aside: sys::CUstream,
     pool: sys::CUmemoryPool,
     /// Compute capability.
     capability: (u32, u32),
@@ -81,7 +85,7 @@ impl Nvidia {
     /// Opens device `index`, of those that [`survey`] has counted.
     pub(super) fn open(index: usize) -> Answer<Self> {
         let (mut device, mut context) = (0, ptr::null_mut());
-        let (mut stream, mut pool) = (ptr::null_mut(), ptr::null_mut());
+        let (mut stream, mut aside, mut pool) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         // SAFETY: all pointers are to variables of ours, and each handle comes from the call before.
         unsafe {
             answer(sys::cuDeviceGet(&raw mut device, index as c_int))?;
@@ -89,6 +93,7 @@ impl Nvidia {
             answer(sys::cuCtxSetCurrent(context))?;
             let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
             answer(sys::cuStreamCreate(&raw mut stream, flags))?;
+            answer(sys::cuStreamCreate(&raw mut aside, flags))?;
             answer(sys::cuDeviceGetDefaultMemPool(&raw mut pool, device))?;
             // What is released stays with the process until it is trimmed.
             let mut most = u64::MAX;
@@ -97,25 +102,36 @@ impl Nvidia {
         }
         let capability = properties(device)?.capability;
         let products = OnceLock::new();
-        Ok(Self { context, stream, pool, capability, products })
+        Ok(Self { context, stream, aside, pool, capability, products })
     }
 
-    /// Makes the context that of this thread, if it is not.
     #[inline]
     fn enter(&self) -> Answer<()> {
-        if CURRENT.get() == self.context.addr() {
-            return Ok(());
-        }
-        // SAFETY: the context is retained as long as the process runs.
-        answer(unsafe { sys::cuCtxSetCurrent(self.context) })?;
-        CURRENT.set(self.context.addr());
-        Ok(())
+        enter(self.context)
+    }
+
+    /// The stream on which this thread asks.
+    #[inline]
+    fn stream(&self) -> sys::CUstream {
+        if NOTING.get() == self.context.addr() { self.aside } else { self.stream }
     }
 
     fn wait(&self) -> Answer<()> {
         // SAFETY: the stream lives as long as `self`.
         answer(unsafe { sys::cuStreamSynchronize(self.stream) })
     }
+}
+
+/// Makes a context that of this thread, if it is not.
+#[inline]
+fn enter(context: sys::CUcontext) -> Answer<()> {
+    if CURRENT.get() == context.addr() {
+        return Ok(());
+    }
+    // SAFETY: contexts are retained as long as the process runs.
+    answer(unsafe { sys::cuCtxSetCurrent(context) })?;
+    CURRENT.set(context.addr());
+    Ok(())
 }
 
 fn attribute(device: sys::CUdevice, which: sys::CUdevice_attribute) -> Answer<u32> {
@@ -198,13 +214,13 @@ impl Driver for Nvidia {
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Answer<()> {
         self.enter()?;
         // SAFETY: the caller owns both for so many bytes.
-        answer(unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.stream) })
+        answer(unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.stream()) })
     }
 
     fn clear(&self, at: Address, bytes: usize) -> Answer<()> {
         self.enter()?;
         // SAFETY: the caller owns the block for so many bytes.
-        answer(unsafe { sys::cuMemsetD8Async(at, 0, bytes, self.stream) })
+        answer(unsafe { sys::cuMemsetD8Async(at, 0, bytes, self.stream()) })
     }
 
     fn is_idle(&self) -> Answer<bool> {
@@ -251,7 +267,7 @@ impl Driver for Nvidia {
                 1,
                 1,
                 0,
-                self.stream,
+                self.stream(),
                 values.as_mut_ptr(),
                 ptr::null_mut(),
             )
@@ -260,11 +276,59 @@ impl Driver for Nvidia {
 
     fn multiply(&self, product: &Product) -> Answer<bool> {
         self.enter()?;
-        let open =
-            || libraries::cublas_lt().is_some().then(|| Products::open(self.stream)).flatten();
+        let open = || libraries::cublas_lt().is_some().then(Products::open).flatten();
         match self.products.get_or_init(open) {
-            Some(products) => products.multiply(self, product),
+            Some(products) => products.multiply(self, self.stream(), product),
             None => Ok(false),
+        }
+    }
+
+    fn note(&self) -> Answer<()> {
+        self.enter()?;
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: the stream lives as long as `self`, and nothing else is asked on it.
+        answer(unsafe { sys::cuStreamBeginCapture_v2(self.aside, mode) })?;
+        NOTING.set(self.context.addr());
+        Ok(())
+    }
+
+    fn noted(&self) -> Answer<Box<dyn Replay>> {
+        NOTING.set(0);
+        let (mut graph, mut run) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: the pointers are to handles of ours; the graph comes from the call before, and the executable one does not need it.
+        unsafe {
+            answer(sys::cuStreamEndCapture(self.aside, &raw mut graph))?;
+            let made = sys::cuGraphInstantiateWithFlags(&raw mut run, graph, 0);
+            sys::cuGraphDestroy(graph);
+            answer(made)?;
+        }
+        Ok(Box::new(Graph { run, context: self.context, stream: self.stream }))
+    }
+}
+
+/// A CUDA graph.
+struct Graph {
+    run: sys::CUgraphExec,
+    context: sys::CUcontext,
+    stream: sys::CUstream,
+}
+
+// SAFETY: handles of the driver may be used by all threads, each of which makes the context current first.
+unsafe impl Send for Graph {}
+
+impl Replay for Graph {
+    fn run(&self) -> Answer<()> {
+        enter(self.context)?;
+        // SAFETY: the graph lives as long as `self`, the stream as long as the process.
+        answer(unsafe { sys::cuGraphLaunch(self.run, self.stream) })
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if enter(self.context).is_ok() {
+            // SAFETY: nobody else has the handle; what runs of it runs to its end. A failure is the next call's as well.
+            let _ = unsafe { sys::cuGraphExecDestroy(self.run) };
         }
     }
 }

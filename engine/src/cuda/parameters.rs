@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::driver::{Address, Grid};
+use super::philox::Start;
 use crate::{Error, Layout, Result};
 
 /// Dimensions that an operand may have once neighbours are merged: `NG_RANK` of the prelude.
@@ -19,6 +20,12 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
+    /// Bytes of all parameters of a launch that CUDA takes on every device.
+    pub(crate) const MOST: usize = 4096;
+
+    /// Bytes of `ng_dims`.
+    pub(crate) const DIMS: usize = 8 + 16 * RANK;
+
     /// A structure, as its bytes.
     pub(crate) fn bytes(self, bytes: &[u8]) -> Self {
         self.push(bytes)
@@ -62,9 +69,16 @@ impl Parameters {
         self.push(&bits.to_ne_bytes()[..size])
     }
 
+    /// `ng_start` of kernels that draw.
+    pub(crate) fn start(self, start: &Start) -> Self {
+        let words = [start.at.seed, start.at.offset, start.held];
+        let bytes: SmallVec<[u8; 24]> = words.iter().flat_map(|it| it.to_ne_bytes()).collect();
+        self.push(&bytes)
+    }
+
     /// `ng_dims`.
     pub(crate) fn dims(self, dims: &Dims) -> Self {
-        let mut words = SmallVec::<[u8; 8 + 16 * RANK]>::new();
+        let mut words = SmallVec::<[u8; Self::DIMS]>::new();
         words.extend_from_slice(&(dims.sizes.len() as i32).to_ne_bytes());
         words.extend_from_slice(&i32::from(dims.is_narrow()).to_ne_bytes());
         let padded = |list: &[i64], at: usize| list.get(at).copied().unwrap_or(1).to_ne_bytes();
@@ -101,24 +115,25 @@ impl Dims {
         shape: &[usize],
         strides: [&[isize]; N],
     ) -> Result<[Self; N]> {
-        let mut kept: SmallVec<[(usize, usize); 6]> = SmallVec::new();
-        for dim in (0..shape.len()).filter(|&dim| shape[dim] != 1) {
-            let merges = kept.last().is_some_and(|&(last, _)| {
-                strides.iter().all(|it| it[last] == it[dim] * shape[dim] as isize)
-            });
-            match kept.last_mut().filter(|_| merges) {
-                Some((last, size)) => (*last, *size) = (dim, *size * shape[dim]),
-                None => kept.push((dim, shape[dim])),
-            }
+        let kept = merged(op, shape, &strides)?;
+        Ok(strides.map(|it| Self::along(&kept, it)))
+    }
+
+    /// As [`Dims::together`], for any number of operands.
+    pub(crate) fn of_all(
+        op: &'static str,
+        shape: &[usize],
+        strides: &[&[isize]],
+    ) -> Result<SmallVec<[Self; 4]>> {
+        let kept = merged(op, shape, strides)?;
+        Ok(strides.iter().map(|it| Self::along(&kept, it)).collect())
+    }
+
+    fn along(kept: &[(usize, usize)], strides: &[isize]) -> Self {
+        Self {
+            sizes: kept.iter().map(|it| it.1 as i64).collect(),
+            strides: kept.iter().map(|&(dim, _)| strides[dim] as i64).collect(),
         }
-        if kept.len() > RANK {
-            return Err(Error::TooManyDims { op, rank: shape.len() });
-        }
-        let sizes: SmallVec<[i64; 6]> = kept.iter().map(|it| it.1 as i64).collect();
-        Ok(strides.map(|it| Self {
-            sizes: sizes.clone(),
-            strides: kept.iter().map(|&(dim, _)| it[dim] as i64).collect(),
-        }))
     }
 
     /// Whether all positions can be computed in 32 bits.
@@ -134,6 +149,29 @@ impl Dims {
             (sizes, _) => sizes.contains(&0),
         }
     }
+}
+
+/// The dimensions that are left when neighbours are merged through which all operands step as through one: which is the last of each,
+/// and its size.
+fn merged(
+    op: &'static str,
+    shape: &[usize],
+    strides: &[&[isize]],
+) -> Result<SmallVec<[(usize, usize); 6]>> {
+    let mut kept: SmallVec<[(usize, usize); 6]> = SmallVec::new();
+    for dim in (0..shape.len()).filter(|&dim| shape[dim] != 1) {
+        let merges = kept.last().is_some_and(|&(last, _)| {
+            strides.iter().all(|it| it[last] == it[dim] * shape[dim] as isize)
+        });
+        match kept.last_mut().filter(|_| merges) {
+            Some((last, size)) => (*last, *size) = (dim, *size * shape[dim]),
+            None => kept.push((dim, shape[dim])),
+        }
+    }
+    if kept.len() > RANK {
+        return Err(Error::TooManyDims { op, rank: shape.len() });
+    }
+    Ok(kept)
 }
 
 impl Grid {

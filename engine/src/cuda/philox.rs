@@ -3,6 +3,8 @@
 //! Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011), laid out over threads as PyTorch does, so that a
 //! seed gives its numbers on the same kind of device.
 
+use super::driver::Address;
+
 /// Where a stream stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Philox {
@@ -18,4 +20,11 @@ impl Philox {
         self.offset += n.next_multiple_of(4);
         before
     }
+}
+
+/// Where the numbers of a launch begin: at `at`, or that far behind the seed and the offset that memory holds at `held`, if it is not 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    pub(crate) at: Philox,
+    pub(crate) held: Address,
 }

@@ -17,10 +17,9 @@ use crate::sync::Mutex;
 /// Scratch that the library may use.
 const WORKSPACE: usize = 32 << 20;
 
-/// The library on one stream.
+/// The library on one device.
 pub(super) struct Products {
     handle: sys::cublasLtHandle_t,
-    stream: CUstream,
     known: Mutex<FxHashMap<Case, Option<Plan>>>,
     workspace: Mutex<Option<Address>>,
 }
@@ -63,15 +62,20 @@ fn check(status: sys::cublasStatus_t) -> Answer<()> {
 
 impl Products {
     /// The library, which is loaded; `None` where it does not start.
-    pub(super) fn open(stream: CUstream) -> Option<Self> {
+    pub(super) fn open() -> Option<Self> {
         let mut handle = ptr::null_mut();
         // SAFETY: the pointer is to a handle of ours.
         check(unsafe { sys::cublasLtCreate(&raw mut handle) }).ok()?;
-        Some(Self { handle, stream, known: Mutex::default(), workspace: Mutex::default() })
+        Some(Self { handle, known: Mutex::default(), workspace: Mutex::default() })
     }
 
-    /// Computes a product; false where the library does not take it.
-    pub(super) fn multiply(&self, driver: &dyn Driver, product: &Product) -> Answer<bool> {
+    /// Asks for a product on a stream; false where the library does not take it.
+    pub(super) fn multiply(
+        &self,
+        driver: &dyn Driver,
+        stream: CUstream,
+        product: &Product,
+    ) -> Answer<bool> {
         let addresses = [product.a.0, product.b.0, product.out, product.bias.unwrap_or(0)];
         let case = Case {
             element: product.element,
@@ -123,7 +127,7 @@ impl Products {
                 &raw const plan.algorithm,
                 workspace as usize as *mut c_void,
                 WORKSPACE,
-                self.stream.cast(),
+                stream.cast(),
             )
         })?;
         Ok(true)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::Gpu;
-use super::driver::{Address, Answer, Driver, Failure, Function, Grid, Module, Properties};
+use super::driver::{Address, Answer, Driver, Failure, Function, Grid, Module, Properties, Replay};
 use super::source::Source;
 use crate::op::{Body, Cuda, CudaCx};
 use crate::sync::Mutex;
@@ -70,6 +70,14 @@ impl Driver for Recorder {
 
     fn copy(&self, _: Address, _: Address, _: usize) -> Answer<()> {
         self.answer()
+    }
+
+    fn note(&self) -> Answer<()> {
+        self.answer()
+    }
+
+    fn noted(&self) -> Answer<Box<dyn Replay>> {
+        Err(Failure::Refused("it notes nothing".into()))
     }
 
     fn clear(&self, _: Address, _: usize) -> Answer<()> {

@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::{
-    Attrs, DType, Error, Layout, Meta, Metas, Number, OpDef, Result, Scope, Shape, Site, Tensor,
-    apply,
+    Attrs, DType, Device, Error, Layout, Meta, Metas, Number, OpDef, Result, Scope, Shape, Site,
+    Tensor, apply,
 };
 
 /// Names a node of one graph.
@@ -151,6 +151,8 @@ pub struct Graph {
     pub stores: Vec<Store>,
     /// Where the nodes come from that are added next.
     pub origin: Origin,
+    /// Where its ops run.
+    pub device: Device,
     known: FxHashMap<Key, NodeId>,
 }
 
@@ -287,7 +289,7 @@ impl Graph {
         match &node.kind {
             Kind::Number(number) => Tensor::from_number(*number),
             Kind::Fed => Tensor::from_number(one_of(node.metas[0].dtype)),
-            _ => Tensor::abstract_of(self.meta(value).clone()),
+            _ => Tensor::abstract_on(self.device, self.meta(value).clone()),
         }
     }
 

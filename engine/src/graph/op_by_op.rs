@@ -47,7 +47,7 @@ fn run_until(
                 let operands = inputs.iter().map(|it| read(&values, *it));
                 let operands = operands.collect::<Result<SmallVec<[Tensor; 3]>>>();
                 let outcome = operands.and_then(|it| {
-                    let run = || apply::run(op, &it, attrs);
+                    let run = || apply::run_on(graph.device, op, &it, attrs);
                     node.origin.site.within(run).map_err(|it| it.at(node.origin.site))
                 });
                 if let Err(error) = &outcome

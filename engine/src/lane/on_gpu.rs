@@ -41,7 +41,7 @@ enum Given {
 }
 
 /// Computes an elementwise op on the GPU of this number.
-pub(crate) fn on_gpu(
+pub(crate) fn eager(
     op: &'static OpDef,
     inputs: &[Tensor],
     attrs: &Attrs,
@@ -61,7 +61,7 @@ pub(crate) fn on_gpu(
     let numbers = params_of(&program, attrs);
     // Alive until the launch is asked for: what is asked later comes later.
     let sent = inputs.iter().map(|it| at_hand(it, gpu)).collect::<Result<SmallVec<[_; 4]>>>()?;
-    run(op, gpu, &program, &sent, &numbers, &shape, out.address())?;
+    run(op.name, gpu, &program, &sent, &numbers, &shape, &[out.address()])?;
     Ok(Tensor::stored(out, Layout::contiguous(shape), dtype))
 }
 
@@ -73,14 +73,24 @@ fn at_hand(operand: &Tensor, gpu: &'static Gpu) -> Result<Tensor> {
     }
 }
 
-fn run(
-    op: &'static OpDef,
+/// Whether a kernel can be made of a program whose operands may lie in any way: its steps have an expansion, and its parameters fit into
+/// a launch.
+pub(crate) fn takes(program: &Program) -> bool {
+    let operand = 8 + Parameters::DIMS;
+    let bytes = program.inputs().len() * operand + (program.outputs().len() + 3) * 8;
+    bytes + program.param_values().len() * 8 <= Parameters::MOST && expand(program.ssa()).is_some()
+}
+
+/// Asks for a run of a program on operands in the memory of a GPU, or numbers; the results go to these addresses, in row-major order of a
+/// shape.
+pub(crate) fn run(
+    op: &'static str,
     gpu: &'static Gpu,
     program: &Program,
     inputs: &[Tensor],
     numbers: &[Number],
     shape: &Shape,
-    out: Address,
+    outs: &[Address],
 ) -> Result<()> {
     let n = shape.numel();
     if n == 0 {
@@ -92,7 +102,7 @@ fn run(
         Given::At { address, dims: None } => Some(*address),
         _ => None,
     });
-    let aligned = flat.chain([out]).all(|it| it % 16 == 0);
+    let aligned = flat.chain(outs.iter().copied()).all(|it| it % 16 == 0);
     let packs = if aligned && compiled.pack > 1 { n / compiled.pack } else { 0 };
     let mut parameters = Parameters::default().long(n).long(packs);
     for it in given {
@@ -112,7 +122,7 @@ fn run(
         true => gpu.fault_slot(Box::new(|kind, _| refusal(kind)))?,
         false => 0,
     };
-    let parameters = parameters.address(out).address(fault);
+    let parameters = parameters.addresses(outs.iter().copied()).address(fault);
     gpu.launch(compiled.function, Grid::each(if packs > 0 { packs } else { n }), &parameters)
 }
 
@@ -126,7 +136,7 @@ fn refusal(kind: u32) -> Error {
 
 /// How the operands lie, for elements in row-major order of a shape.
 fn form_of(
-    op: &'static OpDef,
+    op: &'static str,
     inputs: &[Tensor],
     shape: &Shape,
 ) -> Result<(Form, SmallVec<[Given; 4]>)> {
@@ -155,28 +165,14 @@ fn form_of(
         }
     }
     let (mut rank, mut is_wide) = (0, false);
-    for (at, dims) in strided.iter().zip(merged(op, shape, &strides)?) {
+    let lists: SmallVec<[&[isize]; 4]> = strides.iter().map(|it| &it[..]).collect();
+    for (at, dims) in strided.iter().zip(Dims::of_all(op, shape, &lists)?) {
         (rank, is_wide) = (dims.sizes.len(), !dims.is_narrow());
         if let Given::At { dims: slot, .. } = &mut given[*at] {
             *slot = Some(dims);
         }
     }
     Ok((Form { accesses, rank, is_wide }, given))
-}
-
-/// The dimensions of all strided operands, with as few as serve all.
-fn merged(
-    op: &'static OpDef,
-    shape: &Shape,
-    strides: &[SmallVec<[isize; 4]>],
-) -> Result<SmallVec<[Dims; 4]>> {
-    Ok(match strides {
-        [] => SmallVec::new(),
-        [a] => SmallVec::from_iter(Dims::together(op.name, shape, [a])?),
-        [a, b] => SmallVec::from_iter(Dims::together(op.name, shape, [a, b])?),
-        [a, b, c] => SmallVec::from_iter(Dims::together(op.name, shape, [a, b, c])?),
-        [a, b, c, d, ..] => SmallVec::from_iter(Dims::together(op.name, shape, [a, b, c, d])?),
-    })
 }
 
 /// The one element of a tensor on the CPU.

@@ -2,10 +2,11 @@
 
 use smallvec::SmallVec;
 
-use crate::cuda;
-use crate::op::{ComposedCx, Cuda, CudaCx, Kernel};
+use crate::apply::place;
+use crate::cuda::{self, Gpu};
+use crate::op::{Body, ComposedCx, Cuda, CudaCx, Kernel};
 use crate::tensor::{Metas, Outputs};
-use crate::{Attrs, Device, Error, Layout, OpDef, Result, Tensor};
+use crate::{Attrs, Device, Error, Layout, OpDef, Result, Tensor, interpreter, tape};
 
 /// Runs an op by its CUDA side on the GPU of this number; `infer` has given the outputs. Operands on the CPU are sent there.
 pub(crate) fn run_on_gpu(
@@ -16,10 +17,7 @@ pub(crate) fn run_on_gpu(
     metas: Metas,
     index: u8,
 ) -> Result<Outputs> {
-    let device = Device::Cuda(index);
-    let side =
-        kernels.first().and_then(|it| it.cuda).ok_or(Error::NoKernel { op: op.name, device })?;
-    let run = match side {
+    let run = match side(op, kernels, index)? {
         Cuda::Kernel(run) => run,
         Cuda::Composed(body) => {
             let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
@@ -36,4 +34,38 @@ pub(crate) fn run_on_gpu(
     let outputs = metas.into_iter().map(made).collect::<Result<Outputs>>()?;
     run(&CudaCx { op, attrs, gpu, inputs: &inputs, outputs: &outputs })?;
     Ok(outputs)
+}
+
+/// Runs an op of a plan by its CUDA side, on operands in the memory of the GPU. The results are tensors of `targets`, if the row has kernels
+/// of its own, or others.
+pub(crate) fn run_within(
+    op: &'static OpDef,
+    gpu: &'static Gpu,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    targets: impl FnOnce() -> Result<SmallVec<[Tensor; 4]>>,
+) -> Result<SmallVec<[Tensor; 4]>> {
+    let Body::Kernels(kernels) = op.body else {
+        return Err(Error::Trace { problem: format!("{} cannot be compiled", op.name) });
+    };
+    match side(op, kernels, gpu.index())? {
+        Cuda::Kernel(run) => {
+            let outputs = targets()?;
+            run(&CudaCx { op, attrs, gpu, inputs, outputs: &outputs })?;
+            Ok(outputs)
+        }
+        Cuda::Composed(body) => {
+            let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
+            let cx = ComposedCx { op, inputs: &inputs, attrs };
+            let run = || interpreter::silenced(|| body(&cx));
+            let device = Device::Cuda(gpu.index());
+            Ok(tape::no_grad(|| place::inside(device, run))?.into_iter().collect())
+        }
+    }
+}
+
+/// How the GPU of this number computes an op.
+fn side(op: &'static OpDef, kernels: &'static [Kernel], index: u8) -> Result<Cuda> {
+    let device = Device::Cuda(index);
+    kernels.first().and_then(|it| it.cuda).ok_or(Error::NoKernel { op: op.name, device })
 }

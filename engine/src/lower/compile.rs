@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
+use super::gpu::OnGpu;
 use super::group::group;
 use super::memory::{Lifetime, place};
 use super::plan::{Choice, Delivery, Feed, Launch, Plan, Work};
@@ -151,7 +152,14 @@ impl<'a> Compiler<'a> {
         if let Kind::Op { op, attrs, inputs } = &self.graph.node(id).kind
             && matches!(op.body, Body::Control(_))
         {
-            return self.control(id, op, attrs, inputs);
+            let device = self.graph.device;
+            return match device {
+                Device::Cpu => self.control(id, op, attrs, inputs),
+                _ => Err(Error::NoKernel { op: op.name, device }),
+            };
+        }
+        if self.on_gpu(id)? {
+            return Ok(());
         }
         let Some(Chosen { op, kernel, attrs, at, .. }) = self.chosen(id, false)? else {
             return Ok(());
@@ -162,6 +170,20 @@ impl<'a> Compiler<'a> {
         let given = at.into_iter().map(Given::At).collect();
         self.draft(self.graph.node(id).origin.site, work, given, &self.outputs(id));
         Ok(())
+    }
+
+    /// A launch of a kernel on a GPU; false, with nothing done, for graphs that run on the CPU.
+    fn on_gpu(&mut self, id: NodeId) -> Result<bool> {
+        let (Kind::Op { op, attrs, inputs }, Device::Cuda(_)) =
+            (&self.graph.node(id).kind, self.graph.device)
+        else {
+            return Ok(false);
+        };
+        let given = inputs.iter().map(|&it| self.locate(it).map(Given::At));
+        let given = given.collect::<Result<Vec<_>>>()?;
+        let work = Work::OnGpu { op, attrs: attrs.clone() };
+        self.draft(self.graph.node(id).origin.site, work, given, &self.outputs(id));
+        Ok(true)
     }
 
     /// A launch of an op that runs graphs.
@@ -284,11 +306,11 @@ impl<'a> Compiler<'a> {
                     dtype: feed.dtype,
                 }
             }
-            Kind::Const(tensor) => self.constant(tensor),
+            Kind::Const(tensor) => self.constant(tensor)?,
             Kind::Number(number) => {
                 let number = Tensor::from_number(*number);
                 let bytes = number.storage()?;
-                self.constant(&Tensor::stored(bytes, number.layout().clone(), number.dtype()))
+                self.constant(&Tensor::stored(bytes, number.layout().clone(), number.dtype()))?
             }
             Kind::Op { op, attrs, inputs } => {
                 let Body::View(view) = op.body else {
@@ -317,10 +339,16 @@ impl<'a> Compiler<'a> {
         Ok(location)
     }
 
-    fn constant(&mut self, tensor: &Tensor) -> Location {
-        self.consts.push(tensor.clone());
-        let buffer = Buffer::Const(self.consts.len() - 1);
-        Location { buffer, layout: tensor.layout().clone(), dtype: tensor.dtype() }
+    /// A constant, on the device of the graph.
+    fn constant(&mut self, tensor: &Tensor) -> Result<Location> {
+        let tensor = tensor.moved_to(self.graph.device)?;
+        let location = Location {
+            buffer: Buffer::Const(self.consts.len()),
+            layout: tensor.layout().clone(),
+            dtype: tensor.dtype(),
+        };
+        self.consts.push(tensor);
+        Ok(location)
     }
 
     /// The same elements in a slot of their own, in row-major order.
@@ -328,6 +356,9 @@ impl<'a> Compiler<'a> {
         let dtype = from.dtype;
         let layout = Layout::contiguous(from.layout.shape.clone());
         let work = match dtype.is_complex() {
+            true if self.graph.device != Device::Cpu => {
+                Work::OnGpu { op: &ops::shape::cat::OP, attrs: smallvec![Attr::Int(0)] }
+            }
             true => {
                 let (op, attrs) = (&ops::shape::cat::OP, smallvec![Attr::Int(0)]);
                 let shown = [self.shown(&from)];
@@ -414,13 +445,17 @@ impl<'a> Compiler<'a> {
             .map(|it| Lifetime { size: it.meta.bytes(), from: it.from, to: it.to })
             .collect();
         let memory = place(&lives);
+        let gpu = self.gpu()?;
         let mut offsets = memory.offsets.iter();
         let mut places: Vec<Place> = Vec::with_capacity(self.slots.len());
         for slot in &self.slots {
             places.push(match (slot.instead_of, slot.kept) {
                 (Some(before), _) => places[before],
                 (None, Some(at)) => Place::Output(at),
-                (None, None) => Place::Arena(offsets.next().copied().unwrap_or(0)),
+                (None, None) => {
+                    let offset = offsets.next().copied().unwrap_or(0);
+                    if gpu.is_some() { Place::Slot(places.len()) } else { Place::Arena(offset) }
+                }
             });
         }
         let launches = self.drafts.into_iter().map(|it| bind(it, &places, &self.slots));
@@ -442,7 +477,18 @@ impl<'a> Compiler<'a> {
             memory,
             fullest,
             choices,
+            gpu,
         })
+    }
+
+    /// What a plan for a GPU needs besides, if it is for one.
+    fn gpu(&self) -> Result<Option<OnGpu>> {
+        let Device::Cuda(index) = self.graph.device else { return Ok(None) };
+        let mut ends = vec![Vec::new(); self.drafts.len()];
+        for (at, slot) in self.slots.iter().enumerate().filter(|it| it.1.kept.is_none()) {
+            ends[slot.to].push(at);
+        }
+        OnGpu::new(index, ends, self.slots.len(), self.graph.draws().next().is_some()).map(Some)
     }
 }
 

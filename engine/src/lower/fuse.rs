@@ -11,7 +11,7 @@ use super::plan::{Finishing, Prologue, Work};
 use crate::graph::{NodeId, Value};
 use crate::lane::{self, Program, Ref, Step};
 use crate::ops::unary::to;
-use crate::{Attr, DType, Meta, Result, Site, Tensor};
+use crate::{Attr, DType, Device, Error, Meta, Result, Site, Tensor};
 
 /// Elementwise nodes as one program.
 struct Fused {
@@ -42,17 +42,26 @@ impl Compiler<'_> {
         self.programs(&behind)
     }
 
-    /// One program, or one for each op where they do not fit into one.
+    /// One program, or as many as they fit into.
     fn programs(&mut self, nodes: &[NodeId]) -> Result<()> {
-        if nodes.is_empty() || self.lanes(nodes).is_ok() {
-            return Ok(());
+        match nodes {
+            [] => Ok(()),
+            [_] => self.lanes(nodes),
+            _ if self.lanes(nodes).is_ok() => Ok(()),
+            _ => {
+                let (first, others) = nodes.split_at(nodes.len() / 2);
+                self.programs(first)?;
+                self.programs(others)
+            }
         }
-        nodes.iter().try_for_each(|&id| self.lanes(&[id]))
     }
 
     fn lanes(&mut self, nodes: &[NodeId]) -> Result<()> {
         let outputs = self.left_by(nodes, nodes);
         let Fused { program, inputs, label } = self.fused(nodes, None, &outputs, Vec::new())?;
+        if self.graph.device != Device::Cpu && !lane::on_gpu::takes(&program) {
+            return Err(Error::Trace { problem: "a program does not fit into a kernel".into() });
+        }
         let given = inputs.iter().map(|&it| self.given(it)).collect::<Result<Vec<_>>>()?;
         let work = Work::Lanes { params: program.param_values(), program, label };
         let values: Vec<Value> = outputs.iter().map(|&it| Value::of(it)).collect();
@@ -68,6 +77,9 @@ impl Compiler<'_> {
     /// A launch of a kernel that takes the program of the nodes before it as its prologue, if there are such, and runs that of the nodes
     /// behind it on its parts; false, with nothing done, if it cannot.
     fn kernel_within(&mut self, id: NodeId, before: &[NodeId], behind: &[NodeId]) -> Result<bool> {
+        if self.graph.device != Device::Cpu {
+            return Ok(false);
+        }
         let Some(chosen) = self.chosen(id, !before.is_empty())? else { return Ok(false) };
         let Chosen { op, kernel, attrs, at, made } = chosen;
         let computes = |it: &Location| it.dtype.is_arithmetic();

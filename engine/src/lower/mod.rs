@@ -3,11 +3,14 @@
 pub mod compile;
 mod control;
 mod fuse;
+mod gpu;
 pub mod group;
 pub mod memory;
 pub mod plan;
 mod show;
 
+#[cfg(test)]
+mod gpu_tests;
 #[cfg(test)]
 mod tests;
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::control;
+use super::gpu::OnGpu;
 use super::memory::Placement;
 use crate::cpu::alloc::{AllocError, Bytes};
 use crate::cpu::arena::{Buffers, Operands};
@@ -34,6 +35,8 @@ pub struct Plan {
     /// Where the program applies the op at which most of the arena is in use.
     pub(super) fullest: Site,
     pub(super) choices: Vec<Choice>,
+    /// What a plan for a GPU needs besides.
+    pub(super) gpu: Option<OnGpu>,
 }
 
 /// The kernel that was chosen for a structured op.
@@ -80,6 +83,11 @@ pub(super) enum Work {
     },
     /// Runs graphs, which have plans of their own.
     Control {
+        op: &'static OpDef,
+        attrs: Attrs,
+    },
+    /// By the CUDA side of the row.
+    OnGpu {
         op: &'static OpDef,
         attrs: Attrs,
     },
@@ -134,6 +142,11 @@ impl Plan {
         self.launches.len()
     }
 
+    /// How many runs on a GPU were one launch of a recording (a CUDA graph); `None` for plans that run on the CPU.
+    pub fn n_replayed(&self) -> Option<usize> {
+        self.gpu.as_ref().map(OnGpu::n_replayed)
+    }
+
     /// The memory plan: peak bytes of the arena, and the bound that no plan can beat.
     pub fn memory(&self) -> &Placement {
         &self.memory
@@ -159,6 +172,7 @@ impl Plan {
         let kernel = |(at, launch): (usize, &Launch)| match &launch.work {
             Work::Lanes { program, .. } => format!("// {launch}\n{}", text(at, "", program)),
             Work::Control { .. } => format!("// {launch}: runs plans of its own\n"),
+            Work::OnGpu { .. } => format!("// {launch}: a kernel of its own\n"),
             Work::Kernel { prologue, finishing, .. } => {
                 let mut res = format!("// {launch}: a kernel of its own\n");
                 if let Some(it) = prologue {
@@ -180,12 +194,19 @@ impl Plan {
     /// The outputs for these inputs, then what the graph stores in its variables: contiguous tensors that own their storage or share an
     /// input's.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        if let Some(gpu) = &self.gpu {
+            return gpu.run(self, &self.fitted(inputs)?);
+        }
         self.run_each(inputs, |launch, buffers| launch.run(buffers))
     }
 
     /// Runs once and tells for each launch what it is and how many seconds it took.
     pub fn profile(&self, inputs: &[Tensor]) -> Result<Vec<(String, f64)>> {
         let mut rows = Vec::with_capacity(self.launches.len());
+        if let Some(gpu) = &self.gpu {
+            gpu.profile(self, &self.fitted(inputs)?, &mut rows)?;
+            return Ok(rows);
+        }
         self.run_each(inputs, |launch, buffers| {
             let clock = std::time::Instant::now();
             launch.run(buffers)?;
@@ -254,7 +275,7 @@ impl Plan {
             .collect()
     }
 
-    fn deliver(
+    pub(super) fn deliver(
         &self,
         delivery: &Delivery,
         inputs: &[Cow<'_, Tensor>],
@@ -309,6 +330,7 @@ impl Work {
         match self {
             Self::Lanes { program, params, .. } => lane::run(program, inputs, outputs, params),
             Self::Control { op, attrs } => control::run(op, attrs, inputs, outputs),
+            Self::OnGpu { .. } => Err(outside()),
             Self::Kernel { op, kernel, attrs, in_place, prologue, finishing } => {
                 let (made, inputs) = inputs.split_at(prologue.as_ref().map_or(0, |it| it.n_inputs));
                 let n_finishing = finishing.as_ref().map_or(0, |it| it.n_inputs);
@@ -426,6 +448,9 @@ fn own(tensor: &Tensor) -> Result<Tensor> {
     if tensor.layout().offset == 0 && tensor.layout().is_contiguous() {
         let layout = Layout::contiguous(tensor.shape().clone());
         return Ok(tensor.with_layout(layout));
+    }
+    if tensor.is_on_gpu() {
+        return tensor.copied();
     }
     let bytes = tensor.look(|view| {
         crate::with_size!(tensor.dtype(), T => {

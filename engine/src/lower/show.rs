@@ -30,7 +30,7 @@ impl fmt::Display for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.work {
             Work::Lanes { label, .. } => write!(f, "lanes [{label}]")?,
-            Work::Control { op, .. } => f.write_str(op.name)?,
+            Work::Control { op, .. } | Work::OnGpu { op, .. } => f.write_str(op.name)?,
             Work::Kernel { op, kernel, in_place, prologue, finishing, .. } => {
                 if let Some(it) = prologue {
                     write!(f, "[{}] into ", it.label)?;
@@ -66,6 +66,7 @@ impl fmt::Display for PlaceText {
             Place::Input(at) => write!(f, "input {at}"),
             Place::Const(at) => write!(f, "const {at}"),
             Place::Arena(at) => write!(f, "arena+{at}"),
+            Place::Slot(at) => write!(f, "value {at}"),
             Place::Output(at) => write!(f, "output {at}"),
             Place::Number(number) => write!(f, "{}", NumberText(number)),
             Place::Fed(at) => write!(f, "number {at}"),

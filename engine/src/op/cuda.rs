@@ -90,7 +90,7 @@ impl CudaCx<'_> {
     /// Where a kernel notes what it refuses, an error that `meaning` makes of its notes.
     pub(crate) fn faults(
         &self,
-        meaning: impl Fn(u32, i64) -> Error + Send + 'static,
+        meaning: impl Fn(u32, i64) -> Error + Send + Sync + 'static,
     ) -> Result<Address> {
         self.gpu.fault_slot(Box::new(meaning))
     }

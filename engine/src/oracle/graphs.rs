@@ -26,8 +26,14 @@ fn jumps(op: &OpDef) -> bool {
     matches!(op.grad, crate::op::Grad::Stops(_))
 }
 
+/// Rows that graphs are made of.
+pub(crate) fn rows() -> Vec<&'static OpDef> {
+    let primitive = |it: &&OpDef| it.pure && !matches!(it.body, Body::Composed(_));
+    ops::all().filter(primitive).filter(|it| !jumps(it)).collect()
+}
+
 /// A graph of up to `n_ops` rows on two matrices, a vector and numbers; what a row does not take is drawn again.
-fn graph_of(draws: &mut Draws, rows: &[&'static OpDef], n_ops: usize) -> Graph {
+pub(crate) fn graph_of(draws: &mut Draws, rows: &[&'static OpDef], n_ops: usize) -> Graph {
     let mut graph = Graph::new();
     let mut values: Vec<Value> = [&[3, 4][..], &[4, 3], &[4]]
         .map(|it| graph.input(DType::F64, Layout::contiguous(Shape::new(it))))
@@ -62,7 +68,7 @@ fn is_exact(dtype: DType) -> bool {
     !dtype.is_differentiable() || dtype.part() == DType::F64
 }
 
-fn inputs_of(graph: &Graph) -> Vec<Tensor> {
+pub(crate) fn inputs_of(graph: &Graph) -> Vec<Tensor> {
     let one = |(idx, &id): (usize, &crate::graph::NodeId)| {
         let shape = graph.node(id).metas[0].shape.clone();
         let value =
@@ -112,8 +118,7 @@ fn problem(graph: &Graph, inputs: &[Tensor], want: &[Tensor]) -> Option<String> 
 
 #[test]
 fn passes_and_plans_keep_what_random_graphs_mean() {
-    let primitive = |it: &&OpDef| it.pure && !matches!(it.body, Body::Composed(_));
-    let rows: Vec<&'static OpDef> = ops::all().filter(primitive).filter(|it| !jumps(it)).collect();
+    let rows = rows();
     let set = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());
     let (seed, n_wanted) =
         (set("NOTEGRAD_SEED").unwrap_or(7), set("NOTEGRAD_GRAPHS").unwrap_or(300));

@@ -128,14 +128,19 @@ impl Interpreter for Oracle {
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
+        _: Device,
     ) -> Result<Option<(Outputs, Mark)>> {
         let inputs: Vec<Tensor> = inputs.iter().map(Tensor::detach).collect();
         Ok(Some((rounded(op, &inputs, attrs)?.into_iter().collect(), Mark::NONE)))
     }
 
-    fn record(&self, _: &'static OpDef, _: &[Tensor], _: &Attrs, _: &Outputs) {}
+    fn record(&self, _: &'static OpDef, _: &[Tensor], _: &Attrs, _: Device, _: &Outputs) {}
 
-    fn elsewhere(&self, _: &'static OpDef, _: Device) -> Result<()> {
+    fn follows(&self, _: &'static OpDef, device: Device) -> Result<bool> {
+        Ok(device == Device::Cpu)
+    }
+
+    fn moves(&self, _: Device) -> Result<()> {
         Ok(())
     }
 

@@ -17,13 +17,13 @@ use crate::interpreter::{self, Interpreter, Root};
 use crate::op::{Body, Grad};
 use crate::ops::control::stop_gradient;
 use crate::ops::create::full;
-use crate::pending::{self, Pending, Promiser};
+use crate::pending::{self, Promiser};
 use crate::tape::{self, Mark, Node};
 use crate::tensor::{Data, Outputs};
 use crate::trace::{Key, key_of, reads_values};
 use crate::{
     Attr, Attrs, DType, Device, Error, Layout, Meta, Number, OpDef, Result, Scope, Site, Tensor,
-    apply,
+    apply, ops,
 };
 
 thread_local! {
@@ -56,7 +56,7 @@ impl Recording {
 
     /// A value that the region takes, before what it captures; `edged` if gradients may flow to it.
     pub fn parameter(&self, meta: Meta, edged: bool) -> Tensor {
-        let pending = Data::Pending(Arc::new(Pending::default()));
+        let pending = Data::Pending(Arc::default());
         let layout = Layout::contiguous(meta.shape.clone());
         let plain = Tensor::make(meta.dtype, layout, pending, None);
         let edged = edged && self.taped;
@@ -267,7 +267,7 @@ fn promised(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, meta: Meta) ->
     match view {
         Some(layout) => Tensor::make(meta.dtype, layout, inputs[0].data().clone(), None),
         None => {
-            let pending = Data::Pending(Arc::new(Pending::default()));
+            let pending = Data::Pending(Arc::default());
             Tensor::make(meta.dtype, Layout::contiguous(meta.shape), pending, None)
         }
     }
@@ -282,6 +282,7 @@ impl Interpreter for Regions {
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
+        _: Device,
     ) -> Result<Option<(Outputs, Mark)>> {
         if inputs.iter().any(Tensor::is_abstract) {
             return Ok(None);
@@ -295,10 +296,14 @@ impl Interpreter for Regions {
         Ok(Some((outputs, Mark::NONE)))
     }
 
-    fn record(&self, _: &'static OpDef, _: &[Tensor], _: &Attrs, _: &Outputs) {}
+    fn record(&self, _: &'static OpDef, _: &[Tensor], _: &Attrs, _: Device, _: &Outputs) {}
 
-    fn elsewhere(&self, op: &'static OpDef, device: Device) -> Result<()> {
-        Err(Error::NoKernel { op: op.name, device })
+    fn follows(&self, op: &'static OpDef, device: Device) -> Result<bool> {
+        if device == Device::Cpu { Ok(true) } else { Err(Error::NoKernel { op: op.name, device }) }
+    }
+
+    fn moves(&self, to: Device) -> Result<()> {
+        self.follows(&ops::unary::to_device::OP, to).map(|_| ())
     }
 
     fn records_only(&self) -> bool {

@@ -91,6 +91,7 @@ fn rebuild(
     log: &mut Log,
 ) -> Result<Graph> {
     let mut new = Graph::new();
+    new.device = old.device;
     let needed = old.needed();
     let mut values: FxHashMap<Value, Value> = FxHashMap::default();
     for (id, node) in old.nodes().iter().enumerate() {

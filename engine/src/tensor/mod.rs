@@ -180,7 +180,8 @@ impl Tensor {
             Data::Stored(buffer) => buffer.device(),
             Data::Meta => Device::Meta,
             Data::Abstract(_, device) => *device,
-            Data::Number(_) | Data::Pending(_) => Device::Cpu,
+            Data::Pending(pending) => pending.device(),
+            Data::Number(_) => Device::Cpu,
         }
     }
 
@@ -223,7 +224,7 @@ impl Tensor {
 
     /// Whether traces record what is computed with it.
     pub(crate) fn is_traced(&self) -> bool {
-        self.device() == Device::Cpu
+        !self.is_meta()
     }
 
     /// Whether it is in the memory of a GPU, or will be.
@@ -236,7 +237,8 @@ impl Tensor {
     pub(crate) fn is_at_hand(&self) -> bool {
         match &self.0.data {
             Data::Stored(buffer) => buffer.gpu().is_none(),
-            Data::Number(_) | Data::Pending(_) => true,
+            Data::Number(_) => true,
+            Data::Pending(pending) => pending.device() == Device::Cpu,
             Data::Abstract(..) | Data::Meta => false,
         }
     }

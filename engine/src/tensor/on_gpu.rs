@@ -58,9 +58,12 @@ impl Tensor {
         if self.layout().is_contiguous() {
             return Ok(self.detach());
         }
-        let buffer = self.storage()?;
-        let gpu = buffer.gpu().ok_or(Error::Abstract)?.gpu();
-        let out = gpu.block_of(self.shape(), self.dtype())?;
+        self.copied()
+    }
+
+    /// A copy in the memory of the same GPU, in row-major order.
+    pub(crate) fn copied(&self) -> Result<Self> {
+        let out = self.gpu()?.block_of(self.shape(), self.dtype())?;
         let shape = Layout::contiguous(self.shape().clone());
         copy(self, out.address(), &shape)?;
         Ok(Self::stored(out, shape, self.dtype()))

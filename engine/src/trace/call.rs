@@ -158,13 +158,17 @@ impl State {
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
+        device: Device,
     ) -> Result<Option<(Outputs, Mark)>> {
         if matches!(self.mode, Mode::Record | Mode::Eager) || inputs.iter().any(Tensor::is_abstract)
         {
             return Ok(None);
         }
-        if let Some(id) = self.find(op, inputs, attrs)? {
-            self.admit(op, inputs, attrs)?;
+        if let Some(id) = self.find(op, inputs, attrs, device)? {
+            self.stay_on(device)?;
+            if device == Device::Cpu {
+                self.admit(op, inputs, attrs)?;
+            }
             let outputs = self.follow(id, inputs)?;
             return Ok(Some((outputs, Mark::new(self.call, id))));
         }
@@ -174,7 +178,7 @@ impl State {
                 let problem = format!("the shape that {} gives depends on values", op.name);
                 return Err(Error::Trace { problem });
             }
-            return Ok(Some((self.extend(op, inputs, attrs)?, Mark::NONE)));
+            return Ok(Some((self.extend(op, inputs, attrs, device)?, Mark::NONE)));
         }
         if reads_values {
             self.may_read()?;
@@ -196,17 +200,16 @@ impl State {
         )
     }
 
-    /// An op of the body runs on a device whose ops are not recorded.
-    pub(super) fn elsewhere(&mut self, op: &'static OpDef, device: Device) -> Result<()> {
-        let what = if op.internal { "this" } else { op.name };
+    /// The body brings elements to another device: they are computed before, and what it gets there comes from outside.
+    pub(super) fn moves(&mut self, to: Device) -> Result<()> {
         let problem = format!(
-            "{what} runs on {device}, and traces are recorded on the CPU alone so far; bring the tensors there with .cpu(), or \
-             leave the function as it is"
+            "a tensor is brought to {to} here, and a graph stays on the device where it runs; bring it there outside, and pass it"
         );
-        if self.options.record_only {
+        if self.mode == Mode::Symbolic {
             return Err(Error::Trace { problem });
         }
-        self.refuse(&problem)
+        self.refuse(&problem)?;
+        self.flush()
     }
 
     /// Notes what cannot be part of a run without the body. An error where that must not be; the call ends with it then, also if the

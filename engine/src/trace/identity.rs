@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::pending::Pending;
 use crate::tape::Edge;
 use crate::tensor::Data;
-use crate::{Buffer, DType, Layout, Shape, Tensor};
+use crate::{Buffer, DType, Device, Layout, Shape, Tensor};
 
 /// Where a value's elements are or will be. Weak: it names the storage without keeping the elements, and while it
 /// exists the address is not given to another storage.
@@ -75,6 +75,7 @@ pub(super) struct Slot {
     pub(super) root: Root,
     pub(super) layout: Layout,
     pub(super) dtype: DType,
+    pub(super) device: Device,
     /// Whether the storage is this value's own (it is not a view of another value).
     pub(super) owns: bool,
     /// The tensor, held while the current segment reads it.
@@ -92,14 +93,15 @@ impl Slot {
     #[inline]
     pub(super) fn of_result(tensor: &Tensor, alias: bool) -> Self {
         let layout = tensor.layout().clone();
-        let (root, dtype) = (Root::of(tensor), tensor.dtype());
-        Self { root, layout, dtype, owns: !alias, held: None, leaf: 0 }
+        let (root, dtype, device) = (Root::of(tensor), tensor.dtype(), tensor.device());
+        Self { root, layout, dtype, device, owns: !alias, held: None, leaf: 0 }
     }
 
     /// A value that nobody can have.
     pub(super) fn gone() -> Self {
         let layout = Layout::contiguous(Shape::default());
-        Self { root: Root::None, layout, dtype: DType::F32, owns: true, held: None, leaf: 0 }
+        let (root, dtype, device) = (Root::None, DType::F32, Device::Cpu);
+        Self { root, layout, dtype, device, owns: true, held: None, leaf: 0 }
     }
 
     /// Whether `tensor` is this value.
@@ -158,8 +160,8 @@ fn key_at(root: usize, dtype: DType, layout: &Layout) -> Key {
     (root, dtype, layout.offset, layout.shape.clone(), layout.strides.clone())
 }
 
-/// Whether a tensor can be fed where one of this dtype and layout was recorded: the offset is free.
-pub(super) fn fits(tensor: &Tensor, dtype: DType, layout: &Layout) -> bool {
+/// Whether a tensor can be fed where one on this device, of this dtype and layout was recorded: the offset is free.
+pub(super) fn fits(tensor: &Tensor, device: Device, dtype: DType, layout: &Layout) -> bool {
     let here = tensor.layout();
     let ready = match tensor.data() {
         Data::Stored(_) => true,
@@ -167,6 +169,7 @@ pub(super) fn fits(tensor: &Tensor, dtype: DType, layout: &Layout) -> bool {
         Data::Number(_) | Data::Abstract(..) | Data::Meta => false,
     };
     ready
+        && tensor.device() == device
         && tensor.dtype() == dtype
         && here.shape == layout.shape
         && (here.strides == layout.strides || (here.is_contiguous() && layout.is_contiguous()))

@@ -12,7 +12,7 @@ use crate::op::Body;
 use crate::pending::Pending;
 use crate::tensor::Data;
 use crate::tensor::Outputs;
-use crate::{Attrs, Error, OpDef, Result, Tensor};
+use crate::{Attrs, Device, Error, OpDef, Result, Tensor};
 
 impl State {
     /// The child of the cursor that this application matches.
@@ -21,11 +21,13 @@ impl State {
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
+        device: Device,
     ) -> Result<Option<StepId>> {
         let mut similar = None;
         for &id in &self.tree.step(self.cursor).children {
             let step = self.tree.step(id);
-            if step.op != Some(op) || &step.attrs != attrs || step.inputs.len() != inputs.len() {
+            let alike = step.op == Some(op) && step.device == device && &step.attrs == attrs;
+            if !alike || step.inputs.len() != inputs.len() {
                 continue;
             }
             match self.compare(step, inputs)? {
@@ -80,7 +82,7 @@ impl State {
             return key_of(&inputs[first]) == key_of(&inputs[idx]);
         }
         let captured = &step.captures[at as usize - self.captures.len()];
-        fits(&inputs[idx], captured.dtype, &captured.layout)
+        fits(&inputs[idx], captured.device, captured.dtype, &captured.layout)
     }
 
     /// Captures that became constants must be the same tensors as before.
@@ -119,6 +121,12 @@ impl State {
             admit::ahead(op, inputs, attrs)?;
         }
         Ok(())
+    }
+
+    /// Ends the current segment where a step on another device comes next: a graph runs on one.
+    pub(super) fn stay_on(&mut self, device: Device) -> Result<()> {
+        let leaves = self.start != self.cursor && self.tree.step(self.cursor).device != device;
+        if leaves && self.mode == Mode::Replay { self.flush() } else { Ok(()) }
     }
 
     /// Takes a matching step: the outputs are pending, or views of what is there.
@@ -174,7 +182,7 @@ enum Match {
 /// The output of a replayed step: a view of its operand's storage, or a value still to come.
 pub(super) fn deliver_later(step: &Step, out: &Out, inputs: &[Tensor]) -> Result<Tensor> {
     if !out.alias {
-        let pending = Data::Pending(Arc::new(Pending::default()));
+        let pending = Data::Pending(Arc::new(Pending::on(step.device)));
         return Ok(Tensor::make(out.dtype, out.layout.clone(), pending, None));
     }
     let (Some(OpDef { body: Body::View(view), .. }), [input]) = (step.op, inputs) else {

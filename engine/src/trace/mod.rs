@@ -27,6 +27,8 @@ mod alone_tests;
 #[cfg(test)]
 mod failure_tests;
 #[cfg(test)]
+mod gpu_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod training_tests;
@@ -114,16 +116,28 @@ impl Interpreter for Tracing {
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
+        device: Device,
     ) -> Result<Option<(Outputs, Mark)>> {
-        with(|it| it.replay(op, inputs, attrs)).unwrap_or(Ok(None))
+        with(|it| it.replay(op, inputs, attrs, device)).unwrap_or(Ok(None))
     }
 
-    fn record(&self, op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &Outputs) {
-        with(|it| it.record(op, inputs, attrs, outputs));
+    fn record(
+        &self,
+        op: &'static OpDef,
+        inputs: &[Tensor],
+        attrs: &Attrs,
+        device: Device,
+        outputs: &Outputs,
+    ) {
+        with(|it| it.record(op, inputs, attrs, device, outputs));
     }
 
-    fn elsewhere(&self, op: &'static OpDef, device: Device) -> Result<()> {
-        with(|it| it.elsewhere(op, device)).unwrap_or(Ok(()))
+    fn follows(&self, _: &'static OpDef, _: Device) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn moves(&self, to: Device) -> Result<()> {
+        with(|it| it.moves(to)).unwrap_or(Ok(()))
     }
 
     fn records_only(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::apply;
 use crate::graph::Origin;
 use crate::op::Body;
 use crate::tensor::Outputs;
-use crate::{Attrs, Error, OpDef, Result, Scope, Site, Tensor};
+use crate::{Attrs, Device, Error, OpDef, Result, Scope, Site, Tensor};
 
 /// Steps that one tree keeps.
 pub(super) const MOST_STEPS: usize = 1 << 20;
@@ -21,6 +21,7 @@ impl State {
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
+        device: Device,
         outputs: &Outputs,
     ) {
         if self.mode != Mode::Record
@@ -37,7 +38,7 @@ impl State {
             Out { layout, dtype: it.dtype(), alias }
         });
         let outs = outs.collect();
-        self.append(op, inputs, attrs, outs);
+        self.append(op, inputs, attrs, device, outs);
         for output in outputs {
             self.add_result(output, self.results.len());
         }
@@ -49,6 +50,7 @@ impl State {
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
+        device: Device,
     ) -> Result<Outputs> {
         let metas = apply::infer(op, inputs, attrs)?;
         let outs = metas.into_iter().map(|meta| {
@@ -65,7 +67,7 @@ impl State {
         let outs: SmallVec<[Out; 1]> = outs.collect();
         for (idx, tensor) in inputs.iter().enumerate() {
             if key_of(tensor).is_some_and(|key| !self.known.contains_key(&key))
-                && !fits(tensor, tensor.dtype(), tensor.layout())
+                && !fits(tensor, tensor.device(), tensor.dtype(), tensor.layout())
             {
                 let problem = format!("operand {idx} of {} belongs to another trace", op.name);
                 return Err(Error::Trace { problem });
@@ -80,7 +82,7 @@ impl State {
             return Err(Error::Trace { problem });
         }
         let n_captures = self.captures.len();
-        self.append(op, inputs, attrs, outs);
+        self.append(op, inputs, attrs, device, outs);
         self.captures.truncate(n_captures);
         self.made.truncate(n_captures);
         let id = self.cursor;
@@ -117,6 +119,7 @@ impl State {
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
+        device: Device,
         outputs: SmallVec<[Out; 1]>,
     ) {
         if self.tree.steps.len() >= MOST_STEPS && self.mode == Mode::Record {
@@ -131,11 +134,13 @@ impl State {
         let captured = |slot: &mut Slot| Captured {
             layout: slot.layout.clone(),
             dtype: slot.dtype,
+            device: slot.device,
             constant: slot.held.take().filter(|_| as_const),
         };
         let captures = self.captures[n_captures..].iter_mut().map(captured).collect();
         let step = Step {
             op: Some(op),
+            device,
             attrs: attrs.clone(),
             inputs: refs,
             outputs,
@@ -198,7 +203,7 @@ impl State {
 pub(crate) fn reads_values(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> bool {
     let stand_in = |it: &Tensor| match it.as_number() {
         Some(_) => it.clone(),
-        None => Tensor::abstract_of(it.meta()),
+        None => Tensor::abstract_on(it.device(), it.meta()),
     };
     let inputs: SmallVec<[Tensor; 3]> = inputs.iter().map(stand_in).collect();
     matches!(apply::infer(op, &inputs, attrs), Err(Error::Abstract))

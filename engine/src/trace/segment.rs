@@ -16,7 +16,7 @@ use crate::lower::{self, Plan};
 use crate::passes;
 use crate::pending::Pending;
 use crate::rewrite::run::Log;
-use crate::{Error, Layout, Meta, Result, Tensor};
+use crate::{Device, Error, Layout, Meta, Result, Tensor};
 
 /// A stretch of a path, compiled.
 pub(super) struct Segment {
@@ -249,6 +249,7 @@ impl<'a> Builder<'a> {
         for &id in path {
             let step = self.tree.step(id);
             let Some(op) = step.op else { continue };
+            self.on(step.device)?;
             self.graph.origin.clone_from(&step.origin);
             let operands = step.inputs.iter().map(|it| self.operand(*it));
             let operands = operands.collect::<Result<SmallVec<[Value; 3]>>>()?;
@@ -295,6 +296,19 @@ impl<'a> Builder<'a> {
                 }
             },
         })
+    }
+
+    /// Has the graph run on the device of a step.
+    fn on(&mut self, device: Device) -> Result<()> {
+        if self.graph.device != device && self.graph.n_ops() > 0 {
+            let problem = format!(
+                "it computes on {} and on {device}, and a graph runs on one device; bring all to one before",
+                self.graph.device
+            );
+            return Err(Error::Trace { problem });
+        }
+        self.graph.device = device;
+        Ok(())
     }
 
     /// The place of a variable among those that the path reads or stores to.

@@ -134,7 +134,7 @@ impl Traced {
     }
 
     /// Starts a call. The body must see [`Call::args`]. Inside another traced call this one runs inline, and so it does while the first
-    /// NaN is looked for, and on other devices than the CPU.
+    /// NaN is looked for, and on `meta`.
     pub fn begin(&self, args: &[Tensor]) -> Result<Call> {
         self.begin_following(args, None)
     }
@@ -387,7 +387,7 @@ fn stand_in(tensor: &Tensor) -> Tensor {
     if tensor.as_number().is_some() {
         return tensor.clone();
     }
-    let pending = Data::Pending(Arc::new(Pending::default()));
+    let pending = Data::Pending(Arc::new(Pending::on(tensor.device())));
     Tensor::make(tensor.dtype(), tensor.layout().clone(), pending, tensor.edge().cloned())
 }
 

@@ -21,8 +21,8 @@ pub(super) fn op(name: &str, inputs: &[&Tensor]) -> Tensor {
 
 /// Two layers with Adam.
 #[derive(Clone)]
-struct Trainer {
-    params: Vec<Tensor>,
+pub(super) struct Trainer {
+    pub(super) params: Vec<Tensor>,
     means: Vec<Tensor>,
     squares: Vec<Tensor>,
     step: i32,
@@ -30,8 +30,12 @@ struct Trainer {
 
 impl Trainer {
     fn new() -> Self {
-        let params: Vec<Tensor> =
-            [tensor(&[16, 8], 1), tensor(&[16], 2), tensor(&[3, 16], 3), tensor(&[3], 4)].into();
+        Self::on(Device::Cpu)
+    }
+
+    pub(super) fn on(device: Device) -> Self {
+        let params = [tensor(&[16, 8], 1), tensor(&[16], 2), tensor(&[3, 16], 3), tensor(&[3], 4)];
+        let params = params.map(|it| it.moved_to(device).unwrap());
         let zeros = |it: &Tensor| mul(it, &num(0.0)).unwrap();
         let means = params.iter().map(zeros).collect();
         let squares = params.iter().map(zeros).collect();
@@ -39,7 +43,7 @@ impl Trainer {
         Self { params, squares, means, step: 0 }
     }
 
-    fn train(&mut self, x: &Tensor, y: &Tensor) -> Tensor {
+    pub(super) fn train(&mut self, x: &Tensor, y: &Tensor) -> Tensor {
         let p = &self.params;
         let hidden = op("tanh", &[&linear(x, &p[0], Some(&p[1])).unwrap()]);
         let error = sub(&linear(&hidden, &p[2], Some(&p[3])).unwrap(), y).unwrap();

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::segment::Segment;
 use super::walk::Events;
 use crate::graph::Origin;
-use crate::{Attrs, DType, Layout, Number, OpDef, Tensor};
+use crate::{Attrs, DType, Device, Layout, Number, OpDef, Tensor};
 
 pub(super) type StepId = u32;
 
@@ -54,6 +54,7 @@ pub(super) struct Out {
 pub(super) struct Captured {
     pub(super) layout: Layout,
     pub(super) dtype: DType,
+    pub(super) device: Device,
     /// The tensor itself, when captures are constants.
     pub(super) constant: Option<Tensor>,
 }
@@ -63,6 +64,8 @@ pub(super) struct Captured {
 pub(super) struct Step {
     /// `None` for the root only.
     pub(super) op: Option<&'static OpDef>,
+    /// Where it ran.
+    pub(super) device: Device,
     pub(super) attrs: Attrs,
     pub(super) inputs: SmallVec<[Ref; 3]>,
     pub(super) outputs: SmallVec<[Out; 1]>,
@@ -160,6 +163,7 @@ impl Stored {
 /// An argument as the signature sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArgSpec {
+    pub(super) device: Device,
     pub(super) dtype: DType,
     pub(super) layout: Layout,
     pub(super) number: bool,
@@ -169,7 +173,8 @@ impl ArgSpec {
     /// That of a tensor. Offsets do not count.
     pub fn of(tensor: &Tensor) -> Self {
         let layout = Layout { offset: 0, ..tensor.layout().clone() };
-        Self { dtype: tensor.dtype(), layout, number: tensor.as_number().is_some() }
+        let number = tensor.as_number().is_some();
+        Self { device: tensor.device(), dtype: tensor.dtype(), layout, number }
     }
 }
 

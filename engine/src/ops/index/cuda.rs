@@ -249,6 +249,10 @@ fn rows(cx: &CudaCx<'_>, first: usize) -> Result<(Block, Shape, usize)> {
     let lead = leading(op, shape, &shapes)?;
     let n = lead.positions.numel();
     let numbers = cx.scratch(n * 8)?;
+    if index.is_empty() {
+        // Nothing is named: all of it is one row.
+        cx.gpu.clear(numbers.address(), numbers.len())?;
+    }
     if n == 0 {
         return Ok((numbers, lead.positions, lead.row));
     }

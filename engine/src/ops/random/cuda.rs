@@ -2,7 +2,6 @@
 //! permutations and draws from weights, are not.
 
 use std::borrow::Cow;
-use std::sync::PoisonError;
 
 use crate::cuda::driver::Grid;
 use crate::cuda::parameters::Parameters;
@@ -24,11 +23,8 @@ fn begun(cx: &CudaCx<'_>, n: usize, at_once: usize) -> (Parameters, Grid) {
         * (properties.threads_per_multiprocessor as usize / THREADS);
     let blocks = n.div_ceil(THREADS).clamp(1, most.max(1));
     let rounds = n.saturating_sub(1) / (THREADS * blocks * at_once) + 1;
-    let mut random = cx.gpu.random.lock().unwrap_or_else(PoisonError::into_inner);
-    let start = random.take(rounds as u64 * 4);
-    let parameters =
-        Parameters::default().long(n).signed(start.seed as i64).signed(start.offset as i64);
-    (parameters, Grid::blocks(blocks, THREADS as u32))
+    let start = cx.gpu.draw(rounds as u64 * 4);
+    (Parameters::default().long(n).start(&start), Grid::blocks(blocks, THREADS as u32))
 }
 
 fn draw(

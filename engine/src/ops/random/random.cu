@@ -52,9 +52,17 @@ __device__ inline void ng_normals(ng_four bits, double *out) {
     out[0] = s * sin(v * 3.141592653589793), out[1] = s * cos(v * 3.141592653589793);
 }
 
+// Where the streams of all threads begin: at an offset from there, or from what memory holds, a seed and an offset.
+struct ng_start {
+    unsigned long long seed, offset;
+    const unsigned long long *held;
+};
+
 // Calls `put(element, number in 0..DRAWS, bits)` for all elements of this thread.
 template <class P>
-__device__ inline void ng_draw(ng_i64 n, unsigned long long seed, unsigned long long offset, P put) {
+__device__ inline void ng_draw(ng_i64 n, ng_start start, P put) {
+    const unsigned long long seed = start.held ? start.held[0] : start.seed;
+    const unsigned long long offset = start.offset + (start.held ? start.held[1] : 0);
     const ng_i64 all = (ng_i64)gridDim.x * blockDim.x, own = (ng_i64)blockIdx.x * blockDim.x + threadIdx.x;
     const ng_i64 round = all * DRAWS;
     unsigned long long at = offset / 4;
@@ -64,9 +72,9 @@ __device__ inline void ng_draw(ng_i64 n, unsigned long long seed, unsigned long 
     }
 }
 
-extern "C" __global__ void uniform(ng_i64 n, unsigned long long seed, unsigned long long offset, T *out, double low,
+extern "C" __global__ void uniform(ng_i64 n, ng_start start, T *out, double low,
                                    double high) {
-    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+    ng_draw(n, start, [&](ng_i64 first, ng_i64 all, ng_four bits) {
         C drawn[4];
         ng_uniforms(bits, drawn);
         for (int i = 0; i < DRAWS; i++) {
@@ -77,9 +85,9 @@ extern "C" __global__ void uniform(ng_i64 n, unsigned long long seed, unsigned l
     });
 }
 
-extern "C" __global__ void normal(ng_i64 n, unsigned long long seed, unsigned long long offset, T *out, double mean,
+extern "C" __global__ void normal(ng_i64 n, ng_start start, T *out, double mean,
                                   double deviation) {
-    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+    ng_draw(n, start, [&](ng_i64 first, ng_i64 all, ng_four bits) {
         C drawn[4];
         ng_normals(bits, drawn);
         for (int i = 0; i < DRAWS; i++)
@@ -88,9 +96,9 @@ extern "C" __global__ void normal(ng_i64 n, unsigned long long seed, unsigned lo
 }
 
 // Whole numbers from `low`, of `span`; WIDE where that takes more than 28 bits.
-extern "C" __global__ void whole(ng_i64 n, unsigned long long seed, unsigned long long offset, T *out, ng_i64 low,
+extern "C" __global__ void whole(ng_i64 n, ng_start start, T *out, ng_i64 low,
                                  unsigned long long span) {
-    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+    ng_draw(n, start, [&](ng_i64 first, ng_i64 all, ng_four bits) {
 #if WIDE
         const unsigned long long drawn[2] = {(unsigned long long)bits.x << 32 | bits.y,
                                              (unsigned long long)bits.z << 32 | bits.w};
@@ -103,9 +111,9 @@ extern "C" __global__ void whole(ng_i64 n, unsigned long long seed, unsigned lon
 }
 
 // 1 with the probability that each element gives.
-extern "C" __global__ void bernoulli(ng_i64 n, unsigned long long seed, unsigned long long offset, const T *p, T *out,
+extern "C" __global__ void bernoulli(ng_i64 n, ng_start start, const T *p, T *out,
                                      ng_fault *fault) {
-    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+    ng_draw(n, start, [&](ng_i64 first, ng_i64 all, ng_four bits) {
         C drawn[4];
         ng_uniforms(bits, drawn);
         for (int i = 0; i < DRAWS; i++) {
@@ -117,9 +125,9 @@ extern "C" __global__ void bernoulli(ng_i64 n, unsigned long long seed, unsigned
     });
 }
 
-extern "C" __global__ void dropout_mask(ng_i64 n, unsigned long long seed, unsigned long long offset, T *out, double keep,
+extern "C" __global__ void dropout_mask(ng_i64 n, ng_start start, T *out, double keep,
                                         double scale) {
-    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+    ng_draw(n, start, [&](ng_i64 first, ng_i64 all, ng_four bits) {
         C drawn[4];
         ng_uniforms(bits, drawn);
         for (int i = 0; i < DRAWS; i++)
@@ -128,9 +136,9 @@ extern "C" __global__ void dropout_mask(ng_i64 n, unsigned long long seed, unsig
 }
 
 // Weights over exponential numbers.
-extern "C" __global__ void keys(ng_i64 n, unsigned long long seed, unsigned long long offset, const T *weights, C *out,
+extern "C" __global__ void keys(ng_i64 n, ng_start start, const T *weights, C *out,
                                 ng_fault *fault) {
-    ng_draw(n, seed, offset, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+    ng_draw(n, start, [&](ng_i64 first, ng_i64 all, ng_four bits) {
         C drawn[4];
         ng_uniforms(bits, drawn);
         for (int i = 0; i < DRAWS; i++) {

@@ -70,7 +70,8 @@ impl State {
         let reads = self.reads(&path, begun.n_results, &nodes, &before)?;
         let grads = found.iter().map(|it| self.grad(&it.1, &made, begun.n_results));
         let grads = grads.collect::<Option<_>>()?;
-        if self.has_chance(&before) {
+        let device = |step: &StepId| self.tree.step(*step).device;
+        if self.has_chance(&before) || path.iter().any(|it| device(it) != device(&begun.cursor)) {
             return None;
         }
         Some(Event {

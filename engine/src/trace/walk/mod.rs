@@ -189,7 +189,8 @@ impl State {
         let Some(OpDef { body: Body::View(view), .. }) = step.op else { return None };
         let layout = view(&base.layout, &step.attrs, &out.layout.shape)?;
         let root = base.root.clone();
-        Some(Slot { layout, dtype: out.dtype, owns: false, held: None, root, leaf: 0 })
+        let (dtype, device) = (out.dtype, base.device);
+        Some(Slot { layout, dtype, device, owns: false, held: None, root, leaf: 0 })
     }
 
     fn slot(&self, value: Ref) -> Option<&Slot> {

@@ -1,0 +1,135 @@
+//! Plans on a GPU: launch by launch and as recordings they give what their graphs give op by op.
+
+use super::{Plan, compile};
+use crate::functional::{add, mul, num};
+use crate::graph::{Graph, op_by_op};
+use crate::oracle::graphs::{differs, graph_of, inputs_of, rows};
+use crate::passes;
+use crate::rewrite::run::Log;
+use crate::test_draws::Draws;
+use crate::{Attr, Attrs, DType, Device, Error, Layout, Number, Shape, Tensor, cuda, ops};
+
+const GPU: Device = Device::Cuda(0);
+
+fn fetched(tensors: Vec<Tensor>) -> Vec<Tensor> {
+    tensors.iter().map(|it| it.moved_to(Device::Cpu).unwrap()).collect()
+}
+
+fn plan(mut graph: Graph) -> crate::Result<Plan> {
+    graph.device = GPU;
+    compile(&passes::optimize(graph, 3, &mut Log::default())?, true)
+}
+
+/// A graph of one input of `n` floats: `op(x * x) + number`, whose number is fed if there is none.
+fn chain(n: usize, number: Option<Number>) -> Graph {
+    let mut graph = Graph::new();
+    let x = graph.input(DType::F32, Layout::contiguous(Shape::from([n])));
+    let number = match number {
+        Some(it) => graph.number(it),
+        None => graph.fed(DType::F64),
+    };
+    let mut apply = |op: &'static crate::OpDef, inputs: &[crate::graph::Value], attrs: Attrs| {
+        graph.apply_one(op, inputs, &attrs).unwrap()
+    };
+    let square = apply(&ops::binary::mul::OP, &[x, x], Attrs::new());
+    let sorted =
+        apply(ops::find("cumsum").unwrap(), &[square], [Attr::Int(0)].into_iter().collect());
+    let moved = apply(&ops::binary::add::OP, &[sorted, number], Attrs::new());
+    let again = apply(ops::find("cumsum").unwrap(), &[moved], [Attr::Int(0)].into_iter().collect());
+    graph.outputs = vec![again];
+    graph
+}
+
+fn values(n: usize, seed: usize) -> Tensor {
+    let values: Vec<f32> = (0..n).map(|it| ((it * 7 + seed) % 5) as f32).collect();
+    Tensor::from_vec(&values, Shape::from([n])).unwrap()
+}
+
+#[test]
+fn plans_of_random_graphs_give_what_the_ops_give() {
+    let rows = rows();
+    let (mut draws, mut n_graphs, mut n_replayed, mut problems) = (Draws(3), 0, 0, Vec::new());
+    while n_graphs < 30 {
+        let mut graph = graph_of(&mut draws, &rows, 7);
+        let inputs: Vec<Tensor> =
+            inputs_of(&graph).iter().map(|it| it.moved_to(GPU).unwrap()).collect();
+        graph.device = GPU;
+        // Ops refuse some elements, and a few have no kernel.
+        let want = op_by_op::run(&graph, &inputs);
+        let Ok(want) = want.and_then(|it| cuda::synchronize(GPU).map(|()| it)) else { continue };
+        let want = fetched(want);
+        n_graphs += 1;
+        let plan = plan(graph.clone()).unwrap();
+        for run in 0..4 {
+            let got = plan.run(&inputs).map(fetched);
+            let problem = got.map_or_else(|it| Some(it.to_string()), |it| differs(&it, &want));
+            problems.extend(problem.map(|it| format!("run {run}: {it}\n{graph}{plan}")));
+        }
+        n_replayed += plan.n_replayed().unwrap();
+    }
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+    assert!(n_replayed > 8, "{n_replayed} runs by a recording");
+}
+
+#[test]
+fn recordings_follow_inputs_numbers_and_results() {
+    let plan = plan(chain(40, None)).unwrap();
+    let mut kept = Vec::new();
+    for run in 0..24 {
+        let (x, number) = (values(40, run), 0.25 * run as f64);
+        let inputs = [x.moved_to(GPU).unwrap(), Tensor::number(number)];
+        let got = plan.run(&inputs).unwrap();
+        let along = |it: &Tensor| {
+            let op = ops::find("cumsum").unwrap();
+            crate::apply_one(op, std::slice::from_ref(it), &[Attr::Int(0)].into_iter().collect())
+                .unwrap()
+        };
+        let want = along(&add(&along(&mul(&x, &x).unwrap()), &num(number)).unwrap());
+        // Every third result stays, so that the next one lies somewhere else.
+        kept.push((got, want));
+        if run % 3 != 0 {
+            kept.swap_remove(kept.len() / 2);
+        }
+        for (got, want) in &kept {
+            assert_eq!(
+                differs(&fetched(got.clone()), std::slice::from_ref(want)),
+                None,
+                "run {run}"
+            );
+        }
+    }
+    let n = plan.n_replayed().unwrap();
+    assert!((4..24).contains(&n), "{n} runs by a recording");
+}
+
+#[test]
+fn what_waits_or_sends_is_not_recorded() {
+    let gpu = cuda::gpu(0).unwrap();
+    let x = values(4, 0).moved_to(GPU).unwrap();
+    let mut n = 0;
+    let recorded = gpu.recorded(&gpu.pool(), 0, || {
+        n += 1;
+        x.to_vec::<f32>().map(|_| ())
+    });
+    assert!(recorded.unwrap().is_none());
+    assert_eq!(n, 2);
+    assert_eq!(mul(&x, &num(2.0)).unwrap().to_vec::<f32>().unwrap(), [0.0, 4.0, 8.0, 2.0]);
+}
+
+#[test]
+fn branches_have_no_plan_on_a_gpu_yet() {
+    let text = "graph(%0: f32[2]) { %1 = exp(%0) : f32[2] return %1 }";
+    let mut graph = crate::graph::parse::parse(text, &[]).unwrap();
+    graph.device = Device::Cuda(40);
+    assert!(matches!(compile(&graph, true), Err(Error::NoGpu { index: 40, .. })));
+}
+
+/// Without index tensors all of the operand is one row; what the row numbers held before was read then.
+#[test]
+fn an_index_of_nothing_takes_all() {
+    let x = values(6, 1).moved_to(GPU).unwrap();
+    let index = |x: &Tensor| {
+        crate::apply_one(ops::find("index").unwrap(), std::slice::from_ref(x), &Attrs::new())
+    };
+    assert_eq!(index(&x).unwrap().to_vec::<f32>().unwrap(), x.to_vec::<f32>().unwrap());
+}
