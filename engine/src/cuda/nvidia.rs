@@ -11,8 +11,9 @@ use std::ptr;
 use cudarc::driver::sys;
 
 use super::compiler;
+use super::convolutions::{Convolutions, Room};
 use super::driver::{
-    Address, Answer, Driver, Failure, Function, Grid, Module, Product, Properties,
+    Address, Answer, Convolution, Driver, Failure, Function, Grid, Module, Product, Properties,
 };
 use super::libraries;
 use super::products::Products;
@@ -32,6 +33,7 @@ pub(super) struct Nvidia {
     /// Compute capability.
     capability: (u32, u32),
     products: OnceLock<Option<Products>>,
+    convolutions: OnceLock<Option<Convolutions>>,
 }
 
 // SAFETY: handles of the driver may be used by all threads, each of which makes the context current first.
@@ -96,8 +98,8 @@ impl Nvidia {
             answer(sys::cuMemPoolSetAttribute(pool, keep, (&raw mut most).cast()))?;
         }
         let capability = properties(device)?.capability;
-        let products = OnceLock::new();
-        Ok(Self { context, stream, pool, capability, products })
+        let (products, convolutions) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { context, stream, pool, capability, products, convolutions })
     }
 
     /// Makes the context that of this thread, if it is not.
@@ -264,6 +266,14 @@ impl Driver for Nvidia {
             || libraries::cublas_lt().is_some().then(|| Products::open(self.stream)).flatten();
         match self.products.get_or_init(open) {
             Some(products) => products.multiply(self, product),
+            None => Ok(false),
+        }
+    }
+
+    fn convolve(&self, convolution: &Convolution, room: Room<'_>) -> Answer<bool> {
+        self.enter()?;
+        match self.convolutions.get_or_init(|| Convolutions::open(self.stream)) {
+            Some(convolutions) => convolutions.convolve(convolution, room),
             None => Ok(false),
         }
     }
