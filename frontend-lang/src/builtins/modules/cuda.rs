@@ -146,7 +146,7 @@ fn cudnn_version(_cx: &mut Cx, _args: Args<'_>) -> Res {
     Ok(version.map_or(Value::None, Value::from))
 }
 
-fn switch(_cx: &mut Cx, args: Args<'_>) -> Res {
+fn switch(cx: &mut Cx, args: Args<'_>) -> Res {
     let switch = match args[0].as_str() {
         Some("cudnn") => &settings::CUDNN,
         Some("measured") => &settings::MEASURED,
@@ -154,6 +154,6 @@ fn switch(_cx: &mut Cx, args: Args<'_>) -> Res {
         Some("coarse products") => &settings::COARSE_PRODUCTS,
         _ => return Err(value_error("there is no such switch".to_owned())),
     };
-    switch.set(args[1].truthy());
+    switch.set(cx.truth(&args[1])?);
     Ok(Value::None)
 }
