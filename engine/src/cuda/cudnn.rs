@@ -145,7 +145,6 @@ pub(super) struct Functions {
         unsafe extern "C" fn(Descriptor, c_int, c_int, c_int, c_int, c_int, c_int) -> Status,
     pub(super) create_convolution: Create,
     /// Padding, stride and dilation, each of both axes; mode, type of the sums.
-    #[expect(clippy::type_complexity, reason = "the library's")]
     pub(super) set_convolution: unsafe extern "C" fn(
         Descriptor,
         c_int,
