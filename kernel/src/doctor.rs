@@ -67,6 +67,10 @@ fn gpus() -> String {
         let _ =
             writeln!(text, "driver      offers CUDA {}.{}", version / 1000, version % 1000 / 10);
     }
+    let cudnn = match survey.version {
+        Some(..13_000) => "convolutions are slower: `pip install nvidia-cudnn-cu12`",
+        _ => "convolutions are slower: `pip install nvidia-cudnn-cu13`",
+    };
     let libraries = [
         (
             "NVRTC",
@@ -74,14 +78,24 @@ fn gpus() -> String {
             "kernels cannot be compiled: `pip install nvidia-cuda-nvrtc`",
         ),
         ("cuBLASLt", libraries::cublas_lt(), "products are slower: `pip install nvidia-cublas`"),
+        ("cuDNN", libraries::cudnn(), cudnn),
     ];
     for (name, found, missing) in libraries {
+        let version = if name == "cuDNN" { version(cuda::cudnn_version()) } else { String::new() };
         let _ = match found {
-            Some(it) => writeln!(text, "{name:<12}{}", it.place),
+            Some(it) => writeln!(text, "{name:<12}{}{version}", it.place),
             None => writeln!(text, "{name:<12}none: {missing}"),
         };
     }
     text
+}
+
+/// The version of cuDNN behind its place, or that it will not do.
+fn version(found: Option<usize>) -> String {
+    match found {
+        Some(it) => format!(" ({}.{}.{})", it / 10_000, it / 100 % 100, it % 100),
+        None => " (lacks functions that are needed, so convolutions go without it)".into(),
+    }
 }
 
 /// The command of the kernelspec that Jupyter takes, with remarks on all that there are.
@@ -143,4 +157,15 @@ fn try_kernel(argv: &[String]) -> Result<String, String> {
         ms(ready),
         ms(ran)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_told_in_three_numbers() {
+        assert_eq!(version(Some(90_800)), " (9.8.0)");
+        assert_eq!(version(Some(92_801)), " (9.28.1)");
+    }
 }

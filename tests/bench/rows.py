@@ -48,6 +48,7 @@ MLP784 = "MLP 784-128-10, training step, batch"
 CNN = "CNN on 1x8x8, training step, batch"
 CNN28 = "CNN on 1x28x28, training step, batch"
 GPT = "GPT block of 128, 4 heads, 8 x 64 tokens, training step, Adam"
+RESNET50 = "GPU: ResNet-50, 64 x 3 x 224 x 224, training step, SGD"
 
 ALL = [
     Row("mlp 8 eager", f"{MLP} 8, eager", "us", ratio=2),
@@ -153,6 +154,8 @@ ALL = [
     Row("cuda matmul 4096", "GPU: float32 matmul 4096^3", ratio=0.95),
     Row("cuda matmul bf16 8192", "GPU: bfloat16 matmul 8192^3", ratio=0.95),
     Row("cuda conv", "GPU: 3x3 convolution, 32 x 64 x 56 x 56", ratio=1),
+    Row("cuda conv back", "GPU: the same with its gradients", ratio=1),
+    Row("cuda conv 16", "GPU: the same in float16", ratio=1),
     Row("cuda sort 1M", "GPU: sort of 1M float32", ratio=1),
     Row("cuda sort rows", "GPU: sort of the rows of 1000 x 1000", ratio=1),
     Row("cuda topk rows", "GPU: topk, 8 of each row of 65536 x 1024", ratio=1),
@@ -163,6 +166,9 @@ ALL = [
     Row("cuda mlp adam 64", "GPU: the same, Adam", "us", ratio=2),
     Row("cuda cnn 64", "GPU: CNN on 1x28x28, training step, batch 64", "us", ratio=1),
     Row("cuda block", "GPU: transformer block 512, 16 x 256, Adam", ratio=1),
+    Row("cuda resnet50", f"{RESNET50}, float32", ratio=1),
+    Row("cuda resnet50 16", f"{RESNET50}, autocast to float16, GradScaler", ratio=1),
+    Row("cuda resnet50 bf16", f"{RESNET50}, autocast to bfloat16", ratio=1),
 ]
 
 

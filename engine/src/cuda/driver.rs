@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use super::convolutions::Room;
 use super::source::Source;
+use crate::cpu::conv::ConvPass;
 
 /// Memory of a device: an address that the processor must not follow.
 pub(crate) type Address = u64;
@@ -103,6 +105,12 @@ pub(crate) trait Driver: Send + Sync {
         Ok(false)
     }
 
+    /// Convolutions and their gradients by the vendor's library, which may ask for scratch; false where it is not there or does not
+    /// take the case.
+    fn convolve(&self, _convolution: &Convolution, _room: Room<'_>) -> Answer<bool> {
+        Ok(false)
+    }
+
     /// From now on what this thread asks is noted, and not done, until it calls [`Driver::noted`]. Nothing may be allocated, written or
     /// read in between.
     fn note(&self) -> Answer<()>;
@@ -155,4 +163,33 @@ pub(crate) struct Product {
     pub(crate) bias: Option<Address>,
     /// Whether float32 may be multiplied with fewer digits, by tensor cores.
     pub(crate) coarse: bool,
+}
+
+/// What decides how a convolution is computed. All lies in row-major order; pairs are (height, width).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ConvolutionCase {
+    pub(crate) pass: ConvPass,
+    pub(crate) element: Element,
+    /// Number, channels, height, width.
+    pub(crate) images: [i32; 4],
+    /// Number, channels of a group, height, width.
+    pub(crate) kernels: [i32; 4],
+    /// What images and kernels give: number, channels, height, width.
+    pub(crate) results: [i32; 4],
+    pub(crate) padding: [i32; 2],
+    pub(crate) stride: [i32; 2],
+    pub(crate) dilation: [i32; 2],
+    pub(crate) groups: i32,
+    /// Whether float32 may be multiplied with fewer digits, by tensor cores.
+    pub(crate) coarse: bool,
+    /// Whether algorithms are measured before one is chosen.
+    pub(crate) measured: bool,
+}
+
+/// A convolution, or one of its gradients.
+#[derive(Clone, Debug)]
+pub(crate) struct Convolution {
+    pub(crate) case: ConvolutionCase,
+    /// Images, kernels and results, or their gradients; the pass says which of them is computed.
+    pub(crate) places: [Address; 3],
 }

@@ -1,4 +1,5 @@
-//! NVIDIA's libraries, as they are found at run time: the driver, the compiler NVRTC, the products of cuBLASLt.
+//! NVIDIA's libraries, as they are found at run time: the driver, the compiler NVRTC, the products of cuBLASLt, the
+//! convolutions of cuDNN.
 //!
 //! The system's search comes first; then the folders where the CUDA toolkit and NVIDIA's packages for Python put them. What is found
 //! there is loaded by its path, and stays loaded, so that `cudarc` finds it by name.
@@ -19,6 +20,9 @@ pub struct Library {
 /// Versions of CUDA whose libraries will do, the newest first.
 const VERSIONS: [u32; 2] = [13, 12];
 
+/// Versions of cuDNN that will do.
+const CUDNN_VERSIONS: [u32; 1] = [9];
+
 /// The driver.
 pub fn driver() -> Option<&'static Library> {
     static FOUND: OnceLock<Option<Library>> = OnceLock::new();
@@ -28,13 +32,19 @@ pub fn driver() -> Option<&'static Library> {
 /// The compiler of kernels.
 pub fn nvrtc() -> Option<&'static Library> {
     static FOUND: OnceLock<Option<Library>> = OnceLock::new();
-    FOUND.get_or_init(|| search("libnvrtc", "cuda_nvrtc")).as_ref()
+    FOUND.get_or_init(|| search("libnvrtc", &VERSIONS, "cuda_nvrtc")).as_ref()
 }
 
 /// Products of matrices.
 pub fn cublas_lt() -> Option<&'static Library> {
     static FOUND: OnceLock<Option<Library>> = OnceLock::new();
-    FOUND.get_or_init(|| search("libcublasLt", "cublas")).as_ref()
+    FOUND.get_or_init(|| search("libcublasLt", &VERSIONS, "cublas")).as_ref()
+}
+
+/// Convolutions.
+pub fn cudnn() -> Option<&'static Library> {
+    static FOUND: OnceLock<Option<Library>> = OnceLock::new();
+    FOUND.get_or_init(|| search("libcudnn", &CUDNN_VERSIONS, "cudnn")).as_ref()
 }
 
 /// Loads the first of these that can be loaded, for as long as the process runs.
@@ -49,12 +59,13 @@ fn loaded(places: impl IntoIterator<Item = String>) -> Option<Library> {
 }
 
 /// Looks for a library by its name, then in folders; `package` is its folder in those of Python.
-fn search(name: &str, package: &str) -> Option<Library> {
-    let files = VERSIONS.map(|it| format!("{name}.so.{it}"));
-    let in_folder = |folder: PathBuf| files.clone().map(|file| folder.join(file));
+fn search(name: &str, versions: &[u32], package: &str) -> Option<Library> {
+    let files: Vec<String> = versions.iter().map(|it| format!("{name}.so.{it}")).collect();
+    let in_folder =
+        |folder: PathBuf| files.iter().map(|it| folder.join(it)).collect::<Vec<PathBuf>>();
     let paths = folders(package).into_iter().flat_map(in_folder).filter(|it| it.exists());
-    let paths = paths.map(|it| it.to_string_lossy().into_owned());
-    loaded(files.clone().into_iter().chain(paths))
+    let paths: Vec<String> = paths.map(|it| it.to_string_lossy().into_owned()).collect();
+    loaded(files.into_iter().chain(paths))
 }
 
 /// Where else libraries may be: `NOTEGRAD_CUDA`, the toolkit, packages of the Python that is in use.

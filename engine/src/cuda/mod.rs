@@ -1,9 +1,12 @@
 //! GPUs: what the rows' CUDA sides run on. Below here nothing is known of tensors.
 //!
 //! **Invariant:** a process without a GPU, a driver or a library works; what is missing is a value, and is asked for when it is needed.
-//! **Invariant:** what is asked of a device happens in order, later. The host waits where it reads elements, and nowhere else.
+//! **Invariant:** what is asked of a device happens in order, later. The host waits where it reads elements, and once
+//! for each convolution whose algorithms a program has measured; nowhere else.
 
 mod compiler;
+mod convolutions;
+mod cudnn;
 pub(crate) mod driver;
 #[cfg(any(test, feature = "emulated-gpu"))]
 mod emulator;
@@ -13,8 +16,11 @@ pub(crate) mod memory;
 mod nvidia;
 pub(crate) mod parameters;
 pub(crate) mod philox;
+#[cfg(test)]
+pub(crate) mod plain_convolutions;
 mod products;
 pub(crate) mod recording;
+pub mod settings;
 pub(crate) mod source;
 #[cfg(test)]
 mod tests;
@@ -27,7 +33,7 @@ use std::sync::{Arc, PoisonError};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
-use driver::{Address, Driver, Function, Grid, Module, Product};
+use driver::{Address, Convolution, Driver, Function, Grid, Module, Product};
 use faults::Faults;
 use memory::{Memory, NoRoom};
 use parameters::Parameters;
@@ -35,6 +41,7 @@ use philox::Philox;
 use recording::Pool;
 use source::Source;
 
+pub use convolutions::version as cudnn_version;
 pub use driver::{Failure, Properties};
 #[cfg(feature = "emulated-gpu")]
 pub use emulator::emulate;
@@ -477,5 +484,13 @@ impl Gpu {
     /// A product by the vendor's library; false where that does not take it.
     pub(crate) fn multiply(&self, product: &Product) -> Result<bool> {
         self.driver()?.multiply(product).map_err(|it| self.failed(it))
+    }
+
+    /// A convolution by the vendor's library; false where that does not take it.
+    pub(crate) fn convolve(&'static self, convolution: &Convolution) -> Result<bool> {
+        // Scratch may go when the call returns: what is asked of the device comes in order.
+        let mut scratch = None;
+        let mut room = |bytes| Some(scratch.insert(self.block(bytes).ok()?).address());
+        self.driver()?.convolve(convolution, &mut room).map_err(|it| self.failed(it))
     }
 }

@@ -11,8 +11,10 @@ use std::ptr;
 use cudarc::driver::sys;
 
 use super::compiler;
+use super::convolutions::{Convolutions, Room};
 use super::driver::{
-    Address, Answer, Driver, Failure, Function, Grid, Module, Product, Properties, Replay,
+    Address, Answer, Convolution, Driver, Failure, Function, Grid, Module, Product, Properties,
+    Replay,
 };
 use super::libraries;
 use super::products::Products;
@@ -36,6 +38,7 @@ pub(super) struct Nvidia {
     /// Compute capability.
     capability: (u32, u32),
     products: OnceLock<Option<Products>>,
+    convolutions: OnceLock<Option<Convolutions>>,
 }
 
 // SAFETY: handles of the driver may be used by all threads, each of which makes the context current first.
@@ -101,8 +104,8 @@ impl Nvidia {
             answer(sys::cuMemPoolSetAttribute(pool, keep, (&raw mut most).cast()))?;
         }
         let capability = properties(device)?.capability;
-        let products = OnceLock::new();
-        Ok(Self { context, stream, aside, pool, capability, products })
+        let (products, convolutions) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { context, stream, aside, pool, capability, products, convolutions })
     }
 
     #[inline]
@@ -279,6 +282,14 @@ impl Driver for Nvidia {
         let open = || libraries::cublas_lt().is_some().then(Products::open).flatten();
         match self.products.get_or_init(open) {
             Some(products) => products.multiply(self, self.stream(), product),
+            None => Ok(false),
+        }
+    }
+
+    fn convolve(&self, convolution: &Convolution, room: Room<'_>) -> Answer<bool> {
+        self.enter()?;
+        match self.convolutions.get_or_init(Convolutions::open) {
+            Some(convolutions) => convolutions.convolve(self.stream(), convolution, room),
             None => Ok(false),
         }
     }

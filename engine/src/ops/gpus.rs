@@ -97,6 +97,26 @@ fn other_sizes_give_what_the_row_means() {
     report(sized.filter_map(|it| problem(&it, DType::F32, None)).collect());
 }
 
+/// Plain loops in the place of the vendor's library see that it is handed the right sizes and places.
+#[test]
+fn convolutions_by_a_library_give_what_the_row_means() {
+    use crate::cuda::plain_convolutions::{COMPUTED, IS_THERE};
+    IS_THERE.set(true);
+    let rows = ["convolution", "conv2d_input_grad", "conv2d_weight_grad"];
+    let all: Vec<Case> = structured().into_iter().filter(|it| rows.contains(&it.op.name)).collect();
+    let mut problems = Vec::new();
+    for case in &all {
+        let spreads = [None, Some(Spread::Turned), Some(Spread::Stepped)];
+        problems.extend(spreads.into_iter().filter_map(|it| problem(case, DType::F32, it)));
+        let sized = (1..=3).filter_map(|seed| resized(case, seed));
+        problems.extend(sized.filter_map(|it| problem(&it, DType::F32, None)));
+    }
+    IS_THERE.set(false);
+    let is_emulated = cuda::devices()[0].name == "emulated GPU";
+    assert!(COMPUTED.get() >= 3 * all.len() || !is_emulated, "{} passes", COMPUTED.get());
+    report(problems);
+}
+
 #[test]
 fn gradients_are_those_of_the_processor() {
     let check = |case: &Case| {

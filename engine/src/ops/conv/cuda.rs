@@ -1,9 +1,11 @@
-//! Convolution and pooling on a GPU. A convolution is a product of matrices over the columns of its images, some images at a time.
+//! Convolution and pooling on a GPU. A convolution is the vendor's library's; where that does not take it, it is a product of matrices over
+//! the columns of its images, some images at a time.
 
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
+use super::library;
 use crate::cpu::conv::ConvProblem;
 use crate::cpu::pool2d::{Divisor, PoolProblem};
 use crate::cuda::Block;
@@ -13,7 +15,7 @@ use crate::cuda::source::{computed, type_of};
 use crate::op::CudaCx;
 use crate::ops::matrix::cuda::{Request, Side, multiply};
 use crate::tensor::on_gpu::copy;
-use crate::{DType, Layout, Result, Shape};
+use crate::{DType, Layout, Result, Shape, Tensor};
 
 const COLUMNS: &str = include_str!("columns.cu");
 const POOL: &str = include_str!("pool.cu");
@@ -145,6 +147,24 @@ pub(super) fn forward(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> {
     if all == 0 {
         return Ok(());
     }
+    if !(x.numel() > 0 && library::convolve(cx, problem, [x.address()?, w.address()?, y])?) {
+        forward_by_columns(&pass, &x, &w, y)?;
+    }
+    if cx.inputs.len() > 2 {
+        let bias = cx.plain(2)?;
+        let channels = pass.groups * pass.channels[1];
+        let parameters = Parameters::default()
+            .long(all)
+            .addresses([y, bias.address()?])
+            .long(channels)
+            .long(pass.area[1]);
+        cx.run("add_bias", COLUMNS, &pass.defines(), Grid::each(all), &parameters)?;
+    }
+    Ok(())
+}
+
+/// The convolution, without a bias, as products of matrices.
+fn forward_by_columns(pass: &Pass<'_>, x: &Tensor, w: &Tensor, y: Address) -> Result<()> {
     let ([c, k], lines, [area_in, area]) = (pass.channels, pass.lines(), pass.area);
     let groups = pass.groups;
     let at_once = if pass.is_pointwise { pass.images } else { pass.at_once() };
@@ -173,15 +193,6 @@ pub(super) fn forward(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> {
         let out = pass.at(y, first * pass.image()[1]);
         pass.product((n * groups, [k, area, lines]), kernels, columns, (out, pass.dtype))?;
     }
-    if cx.inputs.len() > 2 {
-        let bias = cx.plain(2)?;
-        let parameters = Parameters::default()
-            .long(all)
-            .addresses([y, bias.address()?])
-            .long(groups * k)
-            .long(area);
-        cx.run("add_bias", COLUMNS, &pass.defines(), Grid::each(all), &parameters)?;
-    }
     Ok(())
 }
 
@@ -194,6 +205,9 @@ pub(super) fn input_grad(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> {
     }
     if dy.numel() == 0 {
         return cx.gpu.clear(dx, cx.outputs[0].numel() * pass.dtype.size());
+    }
+    if library::convolve(cx, problem, [dx, w.address()?, dy.address()?])? {
+        return Ok(());
     }
     let ([_, k], lines, area, groups) = (pass.channels, pass.lines(), pass.area[1], pass.groups);
     let at_once = if pass.is_pointwise { pass.images } else { pass.at_once() };
@@ -231,6 +245,9 @@ pub(super) fn weight_grad(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> 
     }
     if x.numel() == 0 || dy.numel() == 0 {
         return cx.gpu.clear(dw, all * pass.dtype.size());
+    }
+    if library::convolve(cx, problem, [x.address()?, dw, dy.address()?])? {
+        return Ok(());
     }
     let ([_, k], lines, area, groups) = (pass.channels, pass.lines(), pass.area[1], pass.groups);
     let at_once = pass.at_once();

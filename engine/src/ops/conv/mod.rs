@@ -18,6 +18,7 @@ pub mod conv2d_weight_grad;
 pub mod conv_transpose2d;
 pub mod convolution;
 mod cuda;
+mod library;
 pub mod max_pool2d;
 pub mod max_pool2d_with_indices;
 

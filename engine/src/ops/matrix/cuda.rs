@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use crate::cuda::Gpu;
 use crate::cuda::driver::{Address, Element, Grid, Matrix, Product};
 use crate::cuda::parameters::{Dims, Parameters};
+use crate::cuda::settings;
 use crate::cuda::source::{computed, type_of};
 use crate::op::CudaCx;
 use crate::{DType, Layout, Result, Shape, Tensor};
@@ -70,7 +71,8 @@ impl Side {
     }
 }
 
-fn element(dtype: DType) -> Option<Element> {
+/// As the vendor's libraries know it; floats only.
+pub(crate) fn element(dtype: DType) -> Option<Element> {
     match dtype {
         DType::F16 => Some(Element::F16),
         DType::BF16 => Some(Element::BF16),
@@ -98,7 +100,7 @@ fn by_library(gpu: &Gpu, request: &Request) -> Result<bool> {
         b: (request.b.address, b),
         out: request.out,
         bias: request.bias,
-        coarse: false,
+        coarse: request.dtype == DType::F32 && settings::COARSE_PRODUCTS.is_on(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! `torch.cuda`: what code asks before it chooses a device, and what it asks of the GPUs that are there.
 
+use engine::cuda::settings;
 use engine::{Device, cuda};
 
 use crate::native::*;
@@ -71,6 +72,8 @@ static FUNCTIONS: &[NativeFn] = &[
         .session(),
     function("_properties", "device", "Name, compute capability, bytes and multiprocessors.", properties)
         .session(),
+    function("_cudnn_version", "", "The version of cuDNN, or None.", cudnn_version).session(),
+    function("_switch", "name, on", "Sets how the libraries of a GPU compute.", switch).session(),
 ];
 
 fn empty_cache(_cx: &mut Cx, _args: Args<'_>) -> Res {
@@ -136,4 +139,21 @@ fn n_gpus(_cx: &mut Cx, _args: Args<'_>) -> Res {
 
 fn has_gpu(cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::Bool(n_gpus(cx, args)?.as_int() != Some(0)))
+}
+
+fn cudnn_version(_cx: &mut Cx, _args: Args<'_>) -> Res {
+    let version = if cuda::available().len() > 1 { cuda::cudnn_version() } else { None };
+    Ok(version.map_or(Value::None, Value::from))
+}
+
+fn switch(cx: &mut Cx, args: Args<'_>) -> Res {
+    let switch = match args[0].as_str() {
+        Some("cudnn") => &settings::CUDNN,
+        Some("measured") => &settings::MEASURED,
+        Some("coarse convolutions") => &settings::COARSE_CONVOLUTIONS,
+        Some("coarse products") => &settings::COARSE_PRODUCTS,
+        _ => return Err(value_error("there is no such switch".to_owned())),
+    };
+    switch.set(cx.truth(&args[1])?);
+    Ok(Value::None)
 }
