@@ -72,6 +72,7 @@ fn properties() -> Properties {
         memory: 4 << 30,
         multiprocessors: 2,
         threads_per_multiprocessor: 2048,
+        shared_per_block: 163 << 10,
     }
 }
 
@@ -160,7 +161,7 @@ impl Driver for Emulator {
         let [x, y, z] = grid.blocks;
         assert!(y <= 65_535 && z <= 65_535 && grid.threads <= 1024, "{grid:?} is no grid of CUDA");
         let backwards = self.launches.fetch_add(1, Ordering::Relaxed) % 2;
-        let shape = [x, y, z, grid.threads];
+        let shape = [x, y, z, grid.threads, grid.shared];
         // SAFETY: the entry comes from `load`, and its kernel has these parameters; the shapes outlive the call.
         unsafe {
             let entry: Entry = std::mem::transmute::<usize, Entry>(function.0);

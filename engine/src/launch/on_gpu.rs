@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::cuda;
-use crate::op::{ComposedCx, Cuda, CudaCx, Kernel};
+use crate::cuda::{self, Properties};
+use crate::op::{ComposedCx, Cuda, CudaCx, InferCx, Kernel};
 use crate::tensor::{Metas, Outputs};
 use crate::{Attrs, Device, Error, Layout, OpDef, Result, Tensor};
 
@@ -19,14 +19,18 @@ pub(crate) fn run_on_gpu(
     let device = Device::Cuda(index);
     let side =
         kernels.first().and_then(|it| it.cuda).ok_or(Error::NoKernel { op: op.name, device })?;
+    let gpu = cuda::gpu(index)?;
+    let takes = |by: fn(&InferCx<'_>, &Properties) -> bool| {
+        by(&InferCx { op, inputs, attrs }, gpu.properties())
+    };
     let run = match side {
         Cuda::Kernel(run) => run,
-        Cuda::Composed(body) => {
+        Cuda::Where { takes: by, kernel, .. } if takes(by) => kernel,
+        Cuda::Where { composed, .. } => {
             let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
-            return body(&ComposedCx { op, inputs: &inputs, attrs });
+            return composed(&ComposedCx { op, inputs: &inputs, attrs });
         }
     };
-    let gpu = cuda::gpu(index)?;
     let sent = |it: &Tensor| if it.is_on_gpu() { Ok(it.detach()) } else { it.sent(gpu) };
     let inputs = inputs.iter().map(sent).collect::<Result<SmallVec<[_; 3]>>>()?;
     let made = |it: crate::Meta| -> Result<Tensor> {
