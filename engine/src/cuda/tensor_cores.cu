@@ -75,17 +75,17 @@ void ng_fetch(void *to, const void *from, bool inside) {
 void ng_fetched() {}
 void ng_load_matrices(unsigned (&x)[4], const void *row) { ng_warp_load(x, row, false); }
 void ng_load_turned(unsigned (&x)[4], const void *row) { ng_warp_load(x, row, true); }
-template <class T>
+template <class H>
 float ng_wide_bits(unsigned bits) {
-    return ng_wide(T{(unsigned short)bits});
+    return ng_wide(H{(unsigned short)bits});
 }
-template <class T>
-void ng_tensor_multiply(float (&sums)[4], const unsigned (&x)[4], unsigned y0, unsigned y1, T) {
-    ng_warp_multiply(sums, x, y0, y1, ng_wide_bits<T>);
+template <class H>
+void ng_tensor_multiply(float (&sums)[4], const unsigned (&x)[4], unsigned y0, unsigned y1, H) {
+    ng_warp_multiply(sums, x, y0, y1, ng_wide_bits<H>);
 }
-template <class T>
-unsigned ng_pair(float low, float high, T) {
-    T both[2];
+template <class H>
+unsigned ng_pair(float low, float high, H) {
+    H both[2];
     ng_put(both[0], low), ng_put(both[1], high);
     return (unsigned)both[0].bits | (unsigned)both[1].bits << 16;
 }

@@ -49,7 +49,7 @@ impl Case {
             let numbers: Vec<f64> = (0..rows * keys)
                 .map(|at| if is_hidden(at) { f64::NEG_INFINITY } else { (at % 7) as f64 / 4.0 })
                 .collect();
-            to(&Tensor::from_vec(&numbers, [1, 1, rows, keys]).unwrap(), dtype).unwrap()
+            to(&Tensor::from_vec(&numbers, [1, 1, rows, keys].into()).unwrap(), dtype).unwrap()
         };
         let mask = match self.mask {
             Mask::None => return None,
@@ -59,7 +59,7 @@ impl Case {
                 let all = vec![f64::NEG_INFINITY; keys];
                 let rest = vec![0.5; (queries - 1) * keys];
                 let numbers = [all, rest].concat();
-                let mask = Tensor::from_vec(&numbers, [1, 1, queries, keys]).unwrap();
+                let mask = Tensor::from_vec(&numbers, [1, 1, queries, keys].into()).unwrap();
                 to(&mask, dtype).unwrap()
             }
         };
@@ -109,10 +109,11 @@ impl Case {
         let want = self.all(&given, &grad, Tensor::clone);
         let [got, again] = [0; 2].map(|_| self.all(&given, &grad, sent));
         let pairs = got.iter().zip(&want).enumerate();
-        let found = pairs.into_iter().find_map(|(at, (got, want))| {
-            differs(got, want).map(|it| format!("result {at}{it}"))
-        });
-        let bits = |all: &[Tensor]| all.iter().map(|it| it.to_f64_vec().unwrap()).collect::<Vec<_>>();
+        let found = pairs
+            .into_iter()
+            .find_map(|(at, (got, want))| differs(got, want).map(|it| format!("result {at}{it}")));
+        let bits =
+            |all: &[Tensor]| all.iter().map(|it| it.to_f64_vec().unwrap()).collect::<Vec<_>>();
         let differs = || (bits(&got) != bits(&again)).then(|| "other bits each time".to_owned());
         Some(format!("{self:?} {dtype} {turned}: {}", found.or_else(differs)?))
     }
