@@ -1,9 +1,9 @@
 // Attention without a matrix of scores: a tile of queries goes along the keys, and what it has summed is scaled down whenever a larger
 // score turns up (FlashAttention-2, https://arxiv.org/abs/2307.08691, algorithm 1).
 
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) attention(const ng_sizes sizes, const ng_matrices query, const ng_matrices key,
-                                                                const ng_matrices value, const ng_matrices mask, T *out,
-                                                                float *log_sums) {
+extern "C" __launch_bounds__(THREADS, BLOCKS) __global__ void attention(
+    const ng_sizes sizes, const ng_matrices query, const ng_matrices key, const ng_matrices value, const ng_matrices mask, T *out,
+    float *log_sums) {
     const ng_place place = ng_place_of(sizes, sizes.queries);
     const T *keys = ng_matrix(key, place.at), *values = ng_matrix(value, place.at);
     const T *masks = MASKED ? ng_matrix(mask, place.at) : nullptr;

@@ -21,9 +21,9 @@ __device__ inline float ng_mean(const T *grad, const T *out, int width) {
 // What is taken off the score of a query, as a power of two: all of it where the query sees nothing.
 __device__ inline float ng_shift(float log_sum) { return log_sum == -NG_INFINITY ? NG_INFINITY : log_sum * LOG2_E; }
 
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    attention_backward(const ng_sizes sizes, const ng_matrices grad, const ng_matrices query, const ng_matrices key, const ng_matrices value,
-                       const ng_matrices out, const ng_matrices mask, const float *log_sums, float *means, T *of_first, T *of_values) {
+extern "C" __launch_bounds__(THREADS, BLOCKS) __global__ void attention_backward(
+    const ng_sizes sizes, const ng_matrices grad, const ng_matrices query, const ng_matrices key, const ng_matrices value,
+    const ng_matrices out, const ng_matrices mask, const float *log_sums, float *means, T *of_first, T *of_values) {
     const int own_rows = BY_KEYS ? sizes.keys : sizes.queries, other_rows = BY_KEYS ? sizes.queries : sizes.keys;
     const ng_place place = ng_place_of(sizes, own_rows);
     const ng_matrices &first_own = BY_KEYS ? key : query, &second_own = BY_KEYS ? value : grad;

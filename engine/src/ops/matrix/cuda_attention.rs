@@ -110,7 +110,8 @@ impl Tiles {
             ("VALUES", number(self.values)),
             ("STREAM", number(self.stream)),
             ("STAGES", number(self.stages)),
-            ("BLOCKS", number(self.blocks)),
+            // A mask takes registers.
+            ("BLOCKS", number(if is_masked { self.blocks.min(3) } else { self.blocks })),
             ("PACKED", flag(is_packed)),
             ("CAUSAL", flag(causal)),
             ("MASKED", flag(is_masked)),
