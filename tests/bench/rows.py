@@ -150,6 +150,7 @@ ALL = [
     Row("cuda attention", "GPU: attention, 16 x 8 x 256 x 64 float32", ratio=1),
     Row("cuda attention 16", "GPU: attention, 16 x 8 x 256 x 64 float16", ratio=1),
     Row("cuda attention back", "GPU: attention and its gradients, 16 x 8 x 256 x 64 float32, causal", ratio=1),
+    Row("cuda attention back 16", "GPU: attention and its gradients, 16 x 8 x 256 x 64 float16, causal", ratio=1),
     Row("cuda cross_entropy", "GPU: cross_entropy, 2048 x 32768 float32", ratio=1),
     Row("cuda matmul 4096", "GPU: float32 matmul 4096^3", ratio=0.95),
     Row("cuda matmul bf16 8192", "GPU: bfloat16 matmul 8192^3", ratio=0.95),

@@ -22,6 +22,8 @@ pub(crate) struct Function(pub(crate) usize);
 pub(crate) struct Grid {
     pub(crate) blocks: [u32; 3],
     pub(crate) threads: u32,
+    /// Bytes of shared memory of a block, beside what the kernel names itself.
+    pub(crate) shared: u32,
 }
 
 /// What is known of a device when it is opened.
@@ -36,6 +38,8 @@ pub struct Properties {
     pub multiprocessors: u32,
     /// Threads that one multiprocessor holds.
     pub threads_per_multiprocessor: u32,
+    /// Bytes of shared memory that a block may have.
+    pub shared_per_block: u32,
 }
 
 /// What a driver answers instead of doing what it was asked.

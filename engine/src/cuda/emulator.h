@@ -20,6 +20,9 @@ struct ng_index {
 };
 static ng_index blockIdx, threadIdx, blockDim, gridDim;
 
+// What a launch asks for beside the kernel's own; nothing is known of what is in it.
+static unsigned char *ng_shared;
+
 template <class To, class From>
 static To ng_same_bits(From from) {
     static_assert(sizeof(To) == sizeof(From), "types of one size");
@@ -137,6 +140,44 @@ static inline unsigned __ballot_sync(unsigned, int is_set) {
     return res;
 }
 
+// Loads of 8 x 8 matrices of halves: each thread names a row, and gets two elements of each matrix.
+static inline void ng_warp_load(unsigned (&x)[4], const void *row, bool turned) {
+    const unsigned own = threadIdx.x, first = own / 32 * 32, lane = own % 32;
+    ng_slots[own] = (unsigned long long)row;
+    __syncwarp();
+    for (unsigned matrix = 0; matrix < 4; matrix++) {
+        unsigned short pair[2];
+        for (unsigned it = 0; it < 2; it++) {
+            const unsigned of_four = lane % 4 * 2 + it;
+            const unsigned from = turned ? of_four : lane / 4, at = turned ? lane / 4 : of_four;
+            pair[it] = ((const unsigned short *)ng_slots[first + matrix * 8 + from])[at];
+        }
+        x[matrix] = (unsigned)pair[0] | (unsigned)pair[1] << 16;
+    }
+    __syncwarp();
+}
+
+// `sums[16, 8] += x[16, 16] @ y[16, 8]` of the threads of a warp, which hold elements of each.
+static inline void ng_warp_multiply(float (&sums)[4], const unsigned (&x)[4], unsigned y0, unsigned y1,
+                                    float (*wide)(unsigned)) {
+    static unsigned held[1024][6];
+    const unsigned own = threadIdx.x, lane = own % 32;
+    const unsigned mine[6] = {x[0], x[1], x[2], x[3], y0, y1};
+    memcpy(held[own], mine, sizeof mine);
+    __syncwarp();
+    const unsigned(*warp)[6] = held + own / 32 * 32;
+    for (unsigned it = 0; it < 4; it++) {
+        const unsigned low_row = lane / 4, column = lane % 4 * 2 + it % 2;
+        for (unsigned k = 0; k < 16; k++) {
+            const unsigned shift = k % 2 * 16, of_eight = k % 8 / 2;
+            const unsigned a = warp[low_row * 4 + of_eight][k / 8 * 2 + it / 2];
+            const unsigned b = warp[column * 4 + of_eight][4 + k / 8];
+            sums[it] += wide(a >> shift & 0xffff) * wide(b >> shift & 0xffff);
+        }
+    }
+    __syncwarp();
+}
+
 struct ng_call {
     void (*run)(void *);
     void *with;
@@ -199,11 +240,14 @@ static void ng_run(void (*kernel)(P...), const unsigned *shape, int backwards, v
     auto run = [](void *with) { (*static_cast<decltype(once) *>(with))(); };
     gridDim = {shape[0], shape[1], shape[2]};
     blockDim = {shape[3], 1, 1};
+    std::vector<unsigned char> shared(shape[4]);
+    ng_shared = shared.data();
     const unsigned long long n = (unsigned long long)shape[0] * shape[1] * shape[2];
     for (unsigned long long step = 0; step < n; step++) {
         const unsigned long long at = backwards ? n - 1 - step : step;
         blockIdx = {(unsigned)(at % shape[0]), (unsigned)(at / shape[0] % shape[1]),
                     (unsigned)(at / shape[0] / shape[1])};
+        memset(ng_shared, 0xff, shape[4]);
         if (FIBERS) {
             ng_run_block(run, &once, backwards);
             continue;

@@ -88,6 +88,7 @@ fn properties() -> Properties {
         memory: 4 << 30,
         multiprocessors: 2,
         threads_per_multiprocessor: 2048,
+        shared_per_block: 163 << 10,
     }
 }
 
@@ -242,7 +243,7 @@ fn launch(function: Function, grid: Grid, parameters: &[Vec<u8>]) {
     let bytes: usize = parameters.iter().map(Vec::len).sum();
     assert!(bytes <= Parameters::MOST, "{bytes} bytes of parameters");
     let backwards = LAUNCHES.fetch_add(1, Ordering::Relaxed) % 2;
-    let shape = [x, y, z, grid.threads];
+    let shape = [x, y, z, grid.threads, grid.shared];
     // SAFETY: the entry comes from `load`, and its kernel has these parameters; the shapes outlive the call.
     unsafe {
         let entry: Entry = std::mem::transmute::<usize, Entry>(function.0);

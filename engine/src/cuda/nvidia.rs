@@ -35,8 +35,7 @@ pub(super) struct Nvidia {
     /// On which work is noted.
     aside: sys::CUstream,
     pool: sys::CUmemoryPool,
-    /// Compute capability.
-    capability: (u32, u32),
+    properties: Properties,
     products: OnceLock<Option<Products>>,
     convolutions: OnceLock<Option<Convolutions>>,
 }
@@ -103,9 +102,9 @@ impl Nvidia {
             let keep = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
             answer(sys::cuMemPoolSetAttribute(pool, keep, (&raw mut most).cast()))?;
         }
-        let capability = properties(device)?.capability;
+        let properties = properties(device)?;
         let (products, convolutions) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { context, stream, aside, pool, capability, products, convolutions })
+        Ok(Self { context, stream, aside, pool, properties, products, convolutions })
     }
 
     #[inline]
@@ -117,6 +116,20 @@ impl Nvidia {
     #[inline]
     fn stream(&self) -> sys::CUstream {
         if NOTING.get() == self.context.addr() { self.aside } else { self.stream }
+    }
+
+    /// Lets launches of a kernel ask for all the shared memory that a block may have.
+    fn let_share(&self, function: sys::CUfunction) -> Answer<()> {
+        use sys::CUfunction_attribute as Which;
+        let mut own = 0;
+        // SAFETY: the function is the caller's; the pointer is to a number of ours.
+        unsafe {
+            let asked = Which::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+            answer(sys::cuFuncGetAttribute(&raw mut own, asked, function))?;
+            let rest = self.properties.shared_per_block.cast_signed().saturating_sub(own).max(0);
+            let most = Which::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            answer(sys::cuFuncSetAttribute(function, most, rest))
+        }
     }
 
     fn wait(&self) -> Answer<()> {
@@ -165,6 +178,7 @@ fn properties(device: sys::CUdevice) -> Answer<Properties> {
         threads_per_multiprocessor: read(
             Which::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
         )?,
+        shared_per_block: read(Which::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
     })
 }
 
@@ -237,7 +251,7 @@ impl Driver for Nvidia {
 
     fn load(&self, source: &Source) -> Answer<Module> {
         self.enter()?;
-        let image = compiler::compiled(source, self.capability)?;
+        let image = compiler::compiled(source, self.properties.capability)?;
         let mut module = ptr::null_mut();
         // SAFETY: the image is whole, and ends with 0 where it is text. The module stays loaded.
         answer(unsafe { sys::cuModuleLoadData(&raw mut module, image.as_ptr().cast()) })?;
@@ -250,6 +264,7 @@ impl Driver for Nvidia {
         let (module, mut function) = (module.0 as sys::CUmodule, ptr::null_mut());
         // SAFETY: the module comes from `load` and stays, so the function does, too.
         answer(unsafe { sys::cuModuleGetFunction(&raw mut function, module, name.as_ptr()) })?;
+        self.let_share(function)?;
         Ok(Function(function as usize))
     }
 
@@ -269,7 +284,7 @@ impl Driver for Nvidia {
                 grid.threads,
                 1,
                 1,
-                0,
+                grid.shared,
                 self.stream(),
                 values.as_mut_ptr(),
                 ptr::null_mut(),

@@ -37,6 +37,15 @@ impl Parameters {
         self
     }
 
+    /// A structure of what `fields` adds, none of which needs gaps before it.
+    pub(crate) fn structure(self, fields: impl FnOnce(Self) -> Self) -> Self {
+        let before = self.ends.len();
+        let mut res = fields(self);
+        res.ends.truncate(before);
+        res.ends.push(res.bytes.len());
+        res
+    }
+
     pub(crate) fn address(self, address: Address) -> Self {
         self.push(&address.to_ne_bytes())
     }
@@ -57,6 +66,10 @@ impl Parameters {
 
     /// `int`.
     pub(crate) fn int(self, number: i32) -> Self {
+        self.push(&number.to_ne_bytes())
+    }
+
+    pub(crate) fn float(self, number: f32) -> Self {
         self.push(&number.to_ne_bytes())
     }
 
@@ -178,11 +191,11 @@ impl Grid {
     /// A thread for each of `n` elements, which go round where that is more than the device takes well.
     pub(crate) fn each(n: usize) -> Self {
         let blocks = n.div_ceil(THREADS as usize).clamp(1, 1 << 16);
-        Self { blocks: [blocks as u32, 1, 1], threads: THREADS }
+        Self { blocks: [blocks as u32, 1, 1], threads: THREADS, shared: 0 }
     }
 
     /// So many blocks, which go round where they are too many for one dimension of a grid.
     pub(crate) fn blocks(n: usize, threads: u32) -> Self {
-        Self { blocks: [n.clamp(1, (1 << 31) - 1) as u32, 1, 1], threads }
+        Self { blocks: [n.clamp(1, (1 << 31) - 1) as u32, 1, 1], threads, shared: 0 }
     }
 }

@@ -116,6 +116,7 @@ fn recording(room: u64) -> (&'static Gpu, Arc<Notes>) {
         memory: 1 << 45,
         multiprocessors: 132,
         threads_per_multiprocessor: 2048,
+        shared_per_block: 227 << 10,
     };
     let seen = notes.clone();
     let open = move || Ok(Box::new(Recorder { notes: seen.clone() }) as Box<dyn Driver>);

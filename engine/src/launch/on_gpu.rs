@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::apply::place;
 use crate::cuda::{self, Gpu};
-use crate::op::{Body, ComposedCx, Cuda, CudaCx, Kernel};
+use crate::op::{Body, ComposedCx, Cuda, CudaCx, InferCx, Kernel};
 use crate::tensor::{Metas, Outputs};
 use crate::{Attrs, Device, Error, Layout, OpDef, Result, Tensor, interpreter, tape};
 
@@ -17,14 +17,14 @@ pub(crate) fn run_on_gpu(
     metas: Metas,
     index: u8,
 ) -> Result<Outputs> {
-    let run = match side(op, kernels, index)? {
-        Cuda::Kernel(run) => run,
-        Cuda::Composed(body) => {
+    let gpu = cuda::gpu(index)?;
+    let run = match way(op, kernels, gpu, inputs, attrs)? {
+        Way::Kernel(run) => run,
+        Way::Composed(body) => {
             let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
             return body(&ComposedCx { op, inputs: &inputs, attrs });
         }
     };
-    let gpu = cuda::gpu(index)?;
     let sent = |it: &Tensor| if it.is_on_gpu() { Ok(it.detach()) } else { it.sent(gpu) };
     let inputs = inputs.iter().map(sent).collect::<Result<SmallVec<[_; 3]>>>()?;
     let made = |it: crate::Meta| -> Result<Tensor> {
@@ -48,13 +48,13 @@ pub(crate) fn run_within(
     let Body::Kernels(kernels) = op.body else {
         return Err(Error::Trace { problem: format!("{} cannot be compiled", op.name) });
     };
-    match side(op, kernels, gpu.index())? {
-        Cuda::Kernel(run) => {
+    match way(op, kernels, gpu, inputs, attrs)? {
+        Way::Kernel(run) => {
             let outputs = targets()?;
             run(&CudaCx { op, attrs, gpu, inputs, outputs: &outputs })?;
             Ok(outputs)
         }
-        Cuda::Composed(body) => {
+        Way::Composed(body) => {
             let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
             let cx = ComposedCx { op, inputs: &inputs, attrs };
             let run = || interpreter::silenced(|| body(&cx));
@@ -64,8 +64,28 @@ pub(crate) fn run_within(
     }
 }
 
-/// How the GPU of this number computes an op.
-fn side(op: &'static OpDef, kernels: &'static [Kernel], index: u8) -> Result<Cuda> {
-    let device = Device::Cuda(index);
-    kernels.first().and_then(|it| it.cuda).ok_or(Error::NoKernel { op: op.name, device })
+/// How a GPU computes a case.
+enum Way {
+    Kernel(fn(&CudaCx<'_>) -> Result<()>),
+    Composed(fn(&ComposedCx<'_>) -> Result<Outputs>),
+}
+
+fn way(
+    op: &'static OpDef,
+    kernels: &'static [Kernel],
+    gpu: &Gpu,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+) -> Result<Way> {
+    let device = Device::Cuda(gpu.index());
+    let side = kernels.first().and_then(|it| it.cuda);
+    Ok(match side.ok_or(Error::NoKernel { op: op.name, device })? {
+        Cuda::Kernel(run) => Way::Kernel(run),
+        Cuda::Where { takes, kernel, composed } => {
+            match takes(&InferCx { op, inputs, attrs }, gpu.properties()) {
+                true => Way::Kernel(kernel),
+                false => Way::Composed(composed),
+            }
+        }
+    })
 }

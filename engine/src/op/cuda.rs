@@ -4,7 +4,7 @@ use super::{ComposedCx, InferCx, OpDef};
 use crate::attr::attr_readers;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::Parameters;
-use crate::cuda::{Block, Defines, Gpu};
+use crate::cuda::{Block, Defines, Gpu, Properties};
 use crate::tensor::Outputs;
 use crate::{Attr, Attrs, DType, Error, Layout, Result, Shape, Tensor};
 
@@ -13,8 +13,12 @@ use crate::{Attr, Attrs, DType, Error, Layout, Result, Shape, Tensor};
 pub enum Cuda {
     /// By kernels of its own.
     Kernel(fn(&CudaCx<'_>) -> Result<()>),
-    /// By other ops.
-    Composed(fn(&ComposedCx<'_>) -> Result<Outputs>),
+    /// By kernels of its own where they take the case, else by other ops.
+    Where {
+        takes: fn(&InferCx<'_>, &Properties) -> bool,
+        kernel: fn(&CudaCx<'_>) -> Result<()>,
+        composed: fn(&ComposedCx<'_>) -> Result<Outputs>,
+    },
 }
 
 /// Operands and results of one run on a GPU. All lie in its memory; the results are in row-major order and of the inferred shapes.

@@ -6,6 +6,7 @@ use super::{AdmitCx, Case, ComposedCx, Cuda, CudaCx, InferCx, OpDef, Ready};
 use crate::attr::attr_readers;
 use crate::cpu::lane::{Input, Part, Producer};
 use crate::cpu::view::{OutView, View};
+use crate::cuda::Properties;
 use crate::random::Stream;
 use crate::tensor::Outputs;
 use crate::{Attrs, DType, Result};
@@ -113,9 +114,14 @@ impl Kernel {
         self
     }
 
-    /// The same kernel; a GPU computes the op by others.
-    pub const fn composed_on_cuda(mut self, body: fn(&ComposedCx<'_>) -> Result<Outputs>) -> Self {
-        self.cuda = Some(Cuda::Composed(body));
+    /// The same kernel, beside one for GPUs that takes some cases; a GPU computes the others by other ops.
+    pub const fn on_cuda_where(
+        mut self,
+        takes: fn(&InferCx<'_>, &Properties) -> bool,
+        kernel: fn(&CudaCx<'_>) -> Result<()>,
+        composed: fn(&ComposedCx<'_>) -> Result<Outputs>,
+    ) -> Self {
+        self.cuda = Some(Cuda::Where { takes, kernel, composed });
         self
     }
 

@@ -10,13 +10,13 @@ use crate::apply::{self, place};
 use crate::test_ops::sample;
 use crate::{Attr, DType, Device, Error, Outputs, Result, Tensor, cuda, ops, oracle, random};
 
-const GPU: Device = Device::Cuda(0);
+pub(super) const GPU: Device = Device::Cuda(0);
 
 /// Rows that a GPU does not compute yet.
 const WITHOUT: &[&str] = &["cond", "while_loop", "while_loop_backward", "unique"];
 
 /// The tensor on the GPU, in a buffer like its own and under the same layout.
-fn sent(x: &Tensor) -> Tensor {
+pub(super) fn sent(x: &Tensor) -> Tensor {
     if x.as_number().is_some() {
         return x.clone();
     }

@@ -30,6 +30,9 @@ mod meanings;
 // Kernels of the emulated GPU switch stacks, which sanitizers do not follow.
 #[cfg(test)]
 #[cfg(not(sanitized))]
+mod gpu_attention;
+#[cfg(test)]
+#[cfg(not(sanitized))]
 mod gpu_sizes;
 #[cfg(test)]
 #[cfg(not(sanitized))]

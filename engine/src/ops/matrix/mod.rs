@@ -16,6 +16,7 @@ pub mod bmm;
 pub mod cdist;
 pub mod cross;
 pub(crate) mod cuda;
+mod cuda_attention;
 pub mod dot;
 pub mod linear;
 pub mod matmul;

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::attention::{Terms, check_dtypes, checked, meant, sizes};
+use super::cuda_attention;
 use crate::cpu::attention::{self as kernel, Matrices};
 use crate::functional::{add, logsumexp, matmul, matrix_transpose, mul, sub, sum, to, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx, by_index, log_sum_exp};
@@ -28,7 +29,11 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel {
         flops: |cx| attention_of(cx).flops(),
-        ..Kernel::new("native_attention.tiles", run).composed_on_cuda(composed)
+        ..Kernel::new("native_attention.tiles", run).on_cuda_where(
+            |cx, it| cuda_attention::takes(cx, it, 0),
+            cuda_attention::forward,
+            composed,
+        )
     }]),
     grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "ScaledDotProductFlashAttentionForCpuBackward0"),
@@ -98,7 +103,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     })
 }
 
-/// By products, on devices that have no kernel of its own.
+/// By products, where a GPU's kernel does not take the case.
 fn composed(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let given = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
     let terms = Terms::of(given, cx.opt_input(3), cx.float(0), cx.flag(1))?;

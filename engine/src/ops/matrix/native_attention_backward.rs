@@ -1,6 +1,7 @@
 //! `native_attention_backward`: the gradients of query, key and value of `native_attention`, given that of its first result.
 
 use super::attention::{Terms, check_dtypes, checked, meant, sizes};
+use super::cuda_attention;
 use crate::cpu::attention::{self as kernel, Matrices, Slopes};
 use crate::functional::{add, full, matmul, matrix_transpose, mul, neg, squeeze, sub, sum, to};
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
@@ -32,7 +33,11 @@ pub static OP: OpDef = OpDef {
             let shapes = [cx.shape(1), cx.shape(2), cx.shape(3)];
             sizes(shapes, cx.float(0), cx.flag(1)).flops().saturating_mul(5) / 2
         },
-        ..Kernel::new("native_attention_backward.tiles", run).composed_on_cuda(composed)
+        ..Kernel::new("native_attention_backward.tiles", run).on_cuda_where(
+            |cx, it| cuda_attention::takes(cx, it, 1),
+            cuda_attention::backward,
+            composed,
+        )
     }]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
@@ -147,7 +152,7 @@ fn turned(x: &Tensor, y: &Tensor) -> Result<Tensor> {
     matmul(&matrix_transpose(x)?, y)
 }
 
-/// By products, on devices that have no kernel of its own.
+/// By products, where a GPU's kernels do not take the case.
 fn composed(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let given: Vec<&Tensor> = cx.inputs.iter().flatten().collect();
     let parts = Parts::of(&given, cx.float(0), cx.flag(1))?;

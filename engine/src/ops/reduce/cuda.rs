@@ -150,7 +150,7 @@ impl Folding<'_> {
         let scratch =
             (parts > 1).then(|| cx.scratch(parts * outer * self.fold.size)).transpose()?;
         let scratch_at: Address = scratch.as_ref().map_or(0, |it| it.address());
-        let grid = Grid { blocks: [blocks as u32, parts as u32, 1], threads: 256 };
+        let grid = Grid { blocks: [blocks as u32, parts as u32, 1], threads: 256, shared: 0 };
         let (input, out0) = (if self.n == 0 { 0 } else { cx.input(0)? }, cx.output(0)?);
         let parameters = Parameters::default()
             .long(outer)
