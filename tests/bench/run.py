@@ -25,9 +25,9 @@ import rows
 
 HERE = Path(__file__).resolve().parent
 WORKLOADS = ["mlp", "cnn", "networks", "add", "matmul", "chain", "norms", "in_place", "tracing", "ops"]
-PRELUDES = {"networks": ["nets"], "cuda": ["gpu"], "cuda_nets": ["gpu", "nets"]}
+PRELUDES = {"networks": ["nets"], "cuda": ["gpu"], "cuda_steps": ["gpu"], "cuda_nets": ["gpu", "nets"]}
 """What stands before some workloads, behind `clock` and `torch`."""
-GPU = ["cuda", "cuda_nets"]
+GPU = ["cuda", "cuda_steps", "cuda_nets"]
 """Workloads that need a GPU: only where they are asked for."""
 PEERS = ["mlp", "networks"]
 """Workloads that other peers have rows of too."""

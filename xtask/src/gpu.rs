@@ -25,6 +25,6 @@ pub(crate) fn bench(args: &[String]) -> Result<()> {
         rest => ("python3", rest),
     };
     let mut command = shell::command(python);
-    command.args(["tests/bench/run.py", "--only", "cuda,cuda_nets", "--threads", "1"]).args(rest);
+    command.args(["tests/bench/run.py", "--only", "cuda,cuda_steps,cuda_nets", "--threads", "1"]).args(rest);
     shell::run(command.env("NOTEGRAD", binary))
 }
