@@ -64,6 +64,8 @@ pub(crate) struct Gpu {
     open: Open,
     opened: OnceLock<std::result::Result<Opened, Failure>>,
     templates: Mutex<FxHashMap<u64, SmallVec<[Template; 1]>>>,
+    /// Held by the thread that notes work, of which there is one at a time.
+    noting: Mutex<()>,
     /// Where its random numbers stand.
     random: Mutex<Philox>,
 }
@@ -292,6 +294,7 @@ impl Gpu {
             open,
             opened: OnceLock::new(),
             templates: Mutex::default(),
+            noting: Mutex::default(),
             random: Mutex::new(Philox { seed: SEED.load(Ordering::Relaxed), offset: 0 }),
         }
     }

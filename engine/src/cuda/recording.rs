@@ -175,9 +175,11 @@ impl Gpu {
                 it.noting = Some(noting);
             }
         });
+        let alone = self.noting.lock();
         self.driver()?.note().map_err(|it| self.failed(it))?;
         let asked = body();
         let work = self.driver()?.noted();
+        drop(alone);
         let noting = MAKING.take().and_then(|it| it.noting);
         let (Ok(()), Ok(work), Some(noting)) = (asked, work, noting) else { return Ok(None) };
         let Noting { meanings, drawn, .. } = noting;
