@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "calls of the compiler")]
 
 use std::ffi::{CString, c_char, c_int};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::ptr;
 
@@ -75,8 +76,21 @@ fn check(result: sys::nvrtcResult) -> Answer<()> {
     }
 }
 
+/// The stack of the thread on which NVRTC compiles: large kernels overflow what threads have otherwise.
+const STACK: usize = 64 << 20;
+
 /// Compiles a kernel: the image, and what the compiler says about it.
 pub(super) fn compile(source: &Source, target: &Target) -> Answer<(Vec<u8>, String)> {
+    let failed = |it: &dyn Display| Failure::Broken(format!("NVRTC does not run: {it}"));
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("nvrtc".into()).stack_size(STACK);
+        let running = thread.spawn_scoped(scope, || compile_here(source, target));
+        let running = running.map_err(|it| failed(&it))?;
+        running.join().unwrap_or_else(|_| Err(failed(&"it panicked")))
+    })
+}
+
+fn compile_here(source: &Source, target: &Target) -> Answer<(Vec<u8>, String)> {
     let refused = |it: std::ffi::NulError| Failure::Refused(it.to_string());
     let text = CString::new(source.text.as_str()).map_err(refused)?;
     let name = CString::new(format!("{}.cu", source.name)).map_err(refused)?;

@@ -3,7 +3,7 @@
 //! A recording reads and writes at the addresses of the run in which it was made: of the inputs, and of what outlives the run. The
 //! allocator hands out the same blocks again and again, so there are a few sets of addresses, and a recording for each. What lies somewhere
 //! else all the time, as parts of a data set do and losses that are kept, is copied to a fixed place, or from one. What lies between is in
-//! memory that the recordings of the plan share.
+//! memory that the recordings of the plan share. Addresses that come once are worth none: where they are new, the launches go one by one.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -56,6 +56,8 @@ pub(super) struct OnGpu {
 struct Recordings {
     pool: Arc<Pool>,
     known: VecDeque<(Addresses, Recording)>,
+    /// Addresses of runs that went launch by launch: a recording is made where they come again.
+    met: VecDeque<Addresses>,
     runs: u32,
     /// Recordings made since one was run again, and runs since then without one.
     vain: u32,
@@ -101,9 +103,17 @@ impl OnGpu {
     ) -> Result<Self> {
         let gpu = cuda::gpu(index)?;
         let (known, can) = (VecDeque::new(), ends.len() >= WORTH);
-        let (pool, replayed, stages) = (gpu.pool(), 0, Vec::new());
-        let recordings =
-            Recordings { pool, known, runs: 0, vain: 0, paused: 0, can, replayed, stages };
+        let recordings = Recordings {
+            pool: gpu.pool(),
+            known,
+            met: VecDeque::new(),
+            runs: 0,
+            vain: 0,
+            paused: 0,
+            can,
+            replayed: 0,
+            stages: Vec::new(),
+        };
         let (words, recordings) = (OnceLock::new(), Mutex::new(recordings));
         Ok(Self { gpu, ends, n_values, draws, words, recordings })
     }
@@ -244,7 +254,7 @@ impl OnGpu {
             return recording.run();
         }
         words.send(self.gpu)?;
-        if recordings.pauses() {
+        if recordings.pauses() || recordings.is_new(&addresses) {
             return self.all(plan, fed, kept);
         }
         let all = || self.all(plan, fed, kept);
@@ -348,6 +358,18 @@ impl Recordings {
         if self.paused == PAUSE {
             (self.vain, self.paused) = (0, 0);
         }
+        true
+    }
+
+    /// Whether no run has met these addresses lately.
+    fn is_new(&mut self, addresses: &Addresses) -> bool {
+        if self.met.contains(addresses) {
+            return false;
+        }
+        if self.met.len() == MOST {
+            self.met.pop_front();
+        }
+        self.met.push_back(addresses.clone());
         true
     }
 

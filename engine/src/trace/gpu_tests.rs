@@ -30,7 +30,7 @@ fn n_replayed(function: &Traced) -> usize {
 fn a_training_loop_is_the_same_traced_and_eager() {
     let (mut eager, mut traced) = (Trainer::on(GPU), Trainer::on(GPU));
     let function = Traced::new(Options::default());
-    for step in 0..24 {
+    for step in 0..40 {
         let [x, y] = [tensor(&[4, 8], step), tensor(&[4, 3], step + 50)].map(|it| sent(&it));
         let expected = eager.train(&x, &y);
         let finished = called(&function, &[x, y], |args| traced.train(&args[0], &args[1]));
