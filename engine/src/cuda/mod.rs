@@ -241,6 +241,19 @@ pub fn seed(seed: u64) {
     gpus_in_use().iter().for_each(|it| it.set_random(Philox { seed, offset: 0 }));
 }
 
+/// Where the random numbers of all GPUs stand.
+pub(crate) type Streams = SmallVec<[Philox; 1]>;
+
+/// Where they stand now; of no GPU where nobody has looked for any.
+pub(crate) fn streams() -> Streams {
+    gpus_in_use().iter().map(Gpu::random).collect()
+}
+
+/// Has the random numbers of the first GPUs go on from there.
+pub(crate) fn set_streams(streams: &[Philox]) {
+    gpus_in_use().iter().zip(streams).for_each(|(gpu, at)| gpu.set_random(*at));
+}
+
 /// The GPUs, if they have been looked for.
 fn gpus_in_use() -> &'static [Gpu] {
     FOUND.get().map_or(&[], |it| &it.gpus)

@@ -123,15 +123,11 @@ impl OnGpu {
         self.recordings.lock().unwrap_or_else(PoisonError::into_inner).replayed
     }
 
-    /// The outputs of a plan for inputs that fit it. After an error the random numbers stand where they stood.
+    /// The outputs of a plan for inputs that fit it.
     pub(super) fn run(&self, plan: &Plan, inputs: &[Cow<'_, Tensor>]) -> Result<Vec<Tensor>> {
         let (mut words, fed) = self.fed(plan, inputs)?;
         let kept = self.kept(plan)?;
-        let drawn = self.gpu.random();
-        if let Err(error) = self.work(plan, &fed, &kept, &mut words) {
-            self.gpu.set_random(drawn);
-            return Err(error);
-        }
+        self.work(plan, &fed, &kept, &mut words)?;
         self.delivered(plan, inputs, &kept)
     }
 

@@ -12,6 +12,7 @@ use std::cell::RefCell;
 
 use crate::cpu::number::Float;
 use crate::cpu::{interrupt, wide};
+use crate::cuda;
 use crate::math::float32;
 
 pub use mersenne::Mersenne;
@@ -110,6 +111,28 @@ pub fn set_state(state: State) {
 /// [`Stream::swap_state`] of the processor's.
 pub fn swap_state(state: State) -> State {
     HOST.with(|it| it.swap_state(state))
+}
+
+/// Where the random numbers of all devices stand.
+#[derive(Clone, PartialEq)]
+pub struct Everywhere {
+    host: State,
+    gpus: cuda::Streams,
+}
+
+impl Everywhere {
+    /// Where they stand now.
+    pub fn now() -> Self {
+        Self { host: state(), gpus: cuda::streams() }
+    }
+
+    /// Has them go on from here, and gives where they stood.
+    pub fn resume(self) -> Self {
+        let before = Self::now();
+        set_state(self.host);
+        cuda::set_streams(&self.gpus);
+        before
+    }
 }
 
 /// [`Stream::word`] of the processor's.

@@ -6,7 +6,8 @@ use super::segment::{Source, graph_alone, lower};
 use super::traced::{Options, Traced};
 use super::tree::{ArgSpec, ROOT, Ref, StepId, Stored, Tree};
 use crate::lower::Plan;
-use crate::{Error, Result, Tensor, random};
+use crate::random::Everywhere;
+use crate::{Error, Result, Tensor};
 
 /// A path that runs without the body.
 pub struct Alone {
@@ -145,10 +146,10 @@ impl Alone {
         });
         let missing = || refused("each variable that it reads or stores to has to be given");
         let fed = fed.collect::<Option<Vec<_>>>().ok_or_else(missing)?;
-        let drawn = self.draws.then(random::state);
+        let drawn = self.draws.then(Everywhere::now);
         let ran = self.plan.run(&fed);
         if let (Err(_), Some(drawn)) = (&ran, drawn) {
-            random::set_state(drawn);
+            drawn.resume();
         }
         let mut results = ran?;
         let stored = results.split_off(self.n_results);

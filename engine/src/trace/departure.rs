@@ -5,13 +5,15 @@ use std::fmt;
 
 use super::call::State;
 use super::tree::{ArgSpec, Ref, Step};
-use crate::{Attrs, Meta, OpDef, Tensor};
+use crate::{Attrs, Device, Meta, OpDef, Tensor};
 
 /// Why a call did not follow what was recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Departure {
     /// No earlier call had arguments of these kinds; `recorded` are those of the call before.
     Arguments { recorded: Vec<Meta>, now: Vec<Meta> },
+    /// An argument is on another device than in the call before.
+    Moved { recorded: Device, now: Device },
     /// A tensor from outside, an operand of `op`, is of another kind.
     Operand { op: &'static str, recorded: Meta, now: Meta },
     /// The same op has other attributes: a size, a position, a dimension.
@@ -36,6 +38,9 @@ impl fmt::Display for Departure {
                     kinds(now),
                     kinds(recorded)
                 )
+            }
+            Self::Moved { recorded, now } => {
+                write!(f, "an argument on {now} instead of {recorded}")
             }
             Self::Operand { op, recorded, now } => {
                 write!(f, "another kind of operand of {op}: {now} instead of {recorded}")
@@ -75,8 +80,17 @@ pub(super) fn depart(now: bool) {
     JUST.set(now);
 }
 
+/// How arguments differ from those of the call before.
+pub(super) fn of_arguments(recorded: &[ArgSpec], now: &[ArgSpec]) -> Departure {
+    let alike = recorded.len() == now.len() && metas(recorded) == metas(now);
+    match recorded.iter().zip(now).find(|(a, b)| a.device != b.device) {
+        Some((a, b)) if alike => Departure::Moved { recorded: a.device, now: b.device },
+        _ => Departure::Arguments { recorded: metas(recorded), now: metas(now) },
+    }
+}
+
 /// The kinds of arguments.
-pub(super) fn metas(signature: &[ArgSpec]) -> Vec<Meta> {
+fn metas(signature: &[ArgSpec]) -> Vec<Meta> {
     signature.iter().map(|it| Meta::new(it.layout.shape.clone(), it.dtype)).collect()
 }
 

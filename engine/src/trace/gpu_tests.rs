@@ -15,7 +15,7 @@ fn sent(tensor: &Tensor) -> Tensor {
 /// What a body gives on these arguments, traced.
 fn called(function: &Traced, args: &[Tensor], body: impl FnOnce(&[Tensor]) -> Tensor) -> Finished {
     let call = function.begin(args).unwrap();
-    let result = body(&call.args().to_vec());
+    let result = body(call.args());
     call.finish(&[result]).unwrap()
 }
 

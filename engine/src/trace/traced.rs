@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::call::{Mode, State, Stats};
-use super::departure::{Departure, depart, metas, note_refusal};
+use super::departure::{depart, note_refusal, of_arguments};
 use super::latest::{Ended, Place};
 use super::recording::MOST_STEPS;
 use super::segment::{lower, whole_graph};
@@ -153,7 +153,7 @@ impl Traced {
         let mut recorded = self.0.borrow_mut();
         let signature: Vec<ArgSpec> = args.iter().map(ArgSpec::of).collect();
         let known = recorded.trees.iter().position(|it| it.signature == signature);
-        let before = recorded.latest().map(|it| metas(&it.signature));
+        let before = recorded.latest().map(|it| it.signature.clone());
         let at = known.unwrap_or_else(|| recorded.room());
         if known.is_none() {
             recorded.trees[at] = Tree::new(signature.clone());
@@ -171,8 +171,7 @@ impl Traced {
         depart(false);
         note_refusal(false);
         if let (None, Some(recorded)) = (known, before) {
-            let now = metas(&state.tree.signature);
-            state.stats.departure = Some(Departure::Arguments { recorded, now });
+            state.stats.departure = Some(of_arguments(&recorded, &state.tree.signature));
         }
         let state = Rc::new(RefCell::new(state));
         install(Some(state.clone()));

@@ -86,7 +86,13 @@ impl Devices {
         self.current().kind == "cpu"
     }
 
-    fn current(&self) -> DeviceObj {
+    /// Whether what is made now has elements.
+    pub(crate) fn computes(&self) -> bool {
+        matches!(self.current().kind, "cpu" | "cuda")
+    }
+
+    /// Where tensors are made now.
+    pub(crate) fn current(&self) -> DeviceObj {
         let cpu = DeviceObj { kind: "cpu", index: None };
         self.blocks.last().copied().or(self.default).unwrap_or(cpu)
     }

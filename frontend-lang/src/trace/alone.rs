@@ -20,6 +20,7 @@ use super::variant::{Asked, Variant};
 use super::world::World;
 use crate::cx::Mode;
 use crate::native::*;
+use crate::tensor::device::DeviceObj;
 
 /// Worlds whose graphs are kept.
 const MOST: usize = 8;
@@ -69,6 +70,8 @@ pub(super) struct Alone {
     pub(super) attempts: Attempts,
     /// Why that has led to nothing.
     pub(super) prevented: Prevented,
+    /// Where tensors were made in the latest call, if nothing else was said.
+    device: Cell<Option<DeviceObj>>,
 }
 
 /// What runs under a trace: a function, or a body in a cell.
@@ -173,6 +176,7 @@ impl Alone {
         unit: &dyn Unit,
         asked: &Asked<'_>,
     ) -> Result<Next, Raised> {
+        self.is_made_on(cx.devices.current());
         let variant = match self.take(asked) {
             Some(known) => known,
             None => self.variant(asked)?,
@@ -198,6 +202,7 @@ impl Alone {
         if cx.mode != Mode::Eager || is_watched || needs_body(cx) {
             return (Next::Body, None);
         }
+        self.is_made_on(cx.devices.current());
         let is_due = self.attempts.is_due();
         if !is_due && self.variants.borrow().is_empty() {
             return (Next::Body, None);
@@ -302,6 +307,13 @@ impl Alone {
         drop((variants, changing));
     }
 
+    /// Tensors are made on this device, if nothing else is said: what is known holds for one.
+    fn is_made_on(&self, device: DeviceObj) {
+        if self.device.replace(Some(device)).is_some_and(|it| it != device) {
+            self.clear();
+        }
+    }
+
     /// A call was made in a world that is not known.
     fn miss(&self) {
         let n = self.attempts.n_unknown.get() + 1;
@@ -372,5 +384,5 @@ pub(super) fn give_up(tracking: Option<Tracking>) {
 
 /// Whether the body runs whatever is known: the first NaN is looked for, and named with the line that made it, or nothing is computed.
 pub(super) fn needs_body(cx: &Cx) -> bool {
-    anomaly::watch() != Watch::Nothing || !cx.devices.is_cpu()
+    anomaly::watch() != Watch::Nothing || !cx.devices.computes()
 }

@@ -36,7 +36,9 @@ impl Told {
             _ if is_many => &self.many,
             Departure::Settings { .. } => &self.settings,
             Departure::Path { .. } => &self.paths,
-            Departure::Arguments { .. } | Departure::Operand { .. } => &self.sizes,
+            Departure::Arguments { .. } | Departure::Moved { .. } | Departure::Operand { .. } => {
+                &self.sizes
+            }
         };
         if told.replace(true) {
             return;
@@ -87,6 +89,9 @@ fn words(departure: &Departure, subject: &str, line: Option<usize>) -> String {
             }
         }
         Departure::Operand { recorded, now, .. } => other_kind(recorded, now),
+        Departure::Moved { recorded, now } => {
+            format!("an argument is on another device ({now} instead of {recorded})")
+        }
         Departure::Settings { op } => {
             format!("`{op}`{} has another size, index or dimension", at(line))
         }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use engine::random;
+use engine::random::Everywhere;
 use engine::trace::{Call, Following};
 
 use super::alone::{Alone, MOST_WAYS, Unit, give_up};
@@ -56,7 +56,7 @@ impl Alone {
         let tracking = self.tracks.plant(&asked.numbers, refuses_looks);
         let numbers_vary = tracking.is_some();
         let following = Following { world: variant.number, strict, numbers_vary };
-        let drawn = random::state();
+        let drawn = Everywhere::now();
         let call = match unit.traced().follow(&asked.inputs.tensors, following) {
             Ok(call) => call,
             Err(error) => {

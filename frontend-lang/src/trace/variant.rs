@@ -4,9 +4,10 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use engine::Tensor;
 use engine::autograd::Edge;
+use engine::random::Everywhere;
 use engine::trace::{ArgSpec, Now, Place, Ran};
-use engine::{Tensor, random};
 
 use super::Inputs;
 use super::numbers::Found;
@@ -34,7 +35,7 @@ pub(super) struct Before {
     slots: Vec<Slot>,
     /// Their elements and the random numbers, for a rehearsal.
     values: Vec<Tensor>,
-    drawn: random::State,
+    drawn: Everywhere,
     places: Vec<Place>,
     grads: Vec<Option<Rc<TensorObj>>>,
 }
@@ -345,7 +346,7 @@ impl Variant {
     }
 
     /// The variables as a call begins; their elements too, where a rehearsal may follow. `drawn` are the random numbers.
-    pub(super) fn before(&self, asked: &Asked<'_>, drawn: random::State) -> Before {
+    pub(super) fn before(&self, asked: &Asked<'_>, drawn: Everywhere) -> Before {
         let (slots, mut values): (Vec<Slot>, Vec<Tensor>) = self.slots(asked).into_iter().unzip();
         let grads = (0..self.world.n_tensors()).map(|at| self.grad(at)).collect();
         let place = |(slot, value): (&Slot, &Tensor)| match slot {
@@ -367,11 +368,11 @@ impl Variant {
         before: &Before,
         results: &[Tensor],
     ) -> bool {
-        let left = random::swap_state(before.drawn.clone());
+        let left = before.drawn.clone().resume();
         let variable = |at: usize| before.values.get(at).cloned();
         let now = Now::with(&variable);
         let ran = graph.run(&asked.inputs.tensors, &now);
-        let drawn = random::swap_state(left.clone());
+        let drawn = left.clone().resume();
         let Ok(ran) = ran else { return false };
         let mut expected = before.values.clone();
         for (at, value) in ran.stored {
@@ -496,12 +497,12 @@ impl Variant {
         numbers: &mut [Value],
     ) -> engine::Result<Option<Ran>> {
         let way = &self.ways[at];
-        let drawn = (way.numbers.has_late() && way.graph.draws()).then(random::state);
+        let drawn = (way.numbers.has_late() && way.graph.draws()).then(Everywhere::now);
         let ran = self.graph_ran(asked, way, numbers)?;
         let reads = &ran.results[way.made.len()..];
         let is_it = way.numbers.add_late(cx, numbers, reads).is_some();
         if let Some(drawn) = drawn.filter(|_| !is_it) {
-            random::set_state(drawn);
+            drawn.resume();
         }
         Ok(is_it.then_some(ran))
     }
