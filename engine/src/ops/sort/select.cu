@@ -17,13 +17,13 @@ struct ng_cut {
 };
 
 // What the threads of a block share.
-struct ng_shared {
+struct ng_selection {
     unsigned counts[DIGITS], sums[THREADS / 32];
     ng_cut cut;
 };
 
 // The digit of the element that `need - 1` others stand before.
-__device__ inline void ng_find(ng_shared &shared, unsigned need) {
+__device__ inline void ng_find(ng_selection &shared, unsigned need) {
     const int each = DIGITS / THREADS, first = threadIdx.x * each;
     const unsigned *counts = shared.counts;
     unsigned own = 0;
@@ -38,7 +38,7 @@ __device__ inline void ng_find(ng_shared &shared, unsigned need) {
 
 // Which items of this thread are among the first `need` of the `left` ones of the block; `here` says which it has. One bit for each.
 __device__ inline unsigned ng_select(const ng_key (&key)[ITEMS], const int (&place)[ITEMS], unsigned here, unsigned left,
-                                     unsigned need, ng_shared &shared) {
+                                     unsigned need, ng_selection &shared) {
     unsigned *counts = shared.counts;
     unsigned chosen = 0;
     for (int digit = 0; need < left; digit++) {
@@ -69,7 +69,7 @@ extern "C" __global__ void select_first(ng_i64 outer, ng_i64 n, ng_i64 parts, in
     __shared__ ng_key first_keys[KEPT];
     __shared__ int first_places[KEPT];
     __shared__ int n_found;
-    __shared__ ng_shared shared;
+    __shared__ ng_selection shared;
     for (ng_i64 at = blockIdx.x; at < outer * parts; at += gridDim.x) {
         const ng_i64 line = at / parts, start = at % parts * SPAN;
         const int len = (int)(n - start < SPAN ? n - start : SPAN), wanted = k < len ? k : len;
