@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-static const unsigned grid[] = {3, 1, 1, 32};
+static const unsigned grid[] = {3, 1, 1, 32, 0};
 static FILE *given, *results;
 
 template <class T>
