@@ -1,5 +1,7 @@
 //! Programs that tests put together from lines.
 
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
 /// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016).
 pub struct Random(u64);
 
@@ -36,6 +38,27 @@ pub const TRAINING: &[&str] =
 pub fn on_a_gpu() -> &'static str {
     engine::cuda::emulate();
     "torch.set_default_device('cuda')\n"
+}
+
+/// A GPU, its random numbers too, is one for all threads of a process: tests whose programs use it run alone.
+static GPU: RwLock<()> = RwLock::new(());
+
+/// Keeps other tests of this process from running beside one that uses a GPU.
+pub enum Guard {
+    /// Others run that use none, too.
+    Shared(RwLockReadGuard<'static, ()>),
+    /// No other runs.
+    Alone(RwLockWriteGuard<'static, ()>),
+}
+
+impl Guard {
+    /// For a test whose programs begin with this line, of [`on_a_gpu`] or none.
+    pub fn of(first: &str) -> Guard {
+        match first {
+            "" => Guard::Shared(GPU.read().unwrap_or_else(PoisonError::into_inner)),
+            _ => Guard::Alone(GPU.write().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
 }
 
 /// The number in an environment variable, or another one.

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Options, Session};
-use tests::made_up::{Random, TRAINING, number, on_a_gpu};
+use tests::made_up::{Guard, Random, TRAINING, number, on_a_gpu};
 
 const SETUP: &str = include_str!("../trace_cells/setup.ng");
 const SHAPES: &str = include_str!("../trace_cells/shapes.ng");
@@ -126,6 +126,7 @@ fn loops_on_a_gpu_run_without_their_bodies() {
 
 /// Runs the loops of `shapes.ng` after a first line; some may run their bodies. How each went.
 fn loops_run_alone(first: &str, with_body: &[&str]) -> String {
+    let _guard = Guard::of(first);
     let (mut problems, mut seen) = (Vec::new(), String::new());
     for shape in SHAPES.split("### ").skip(1) {
         let (name, rest) = shape.split_once('\n').unwrap_or_default();
@@ -164,6 +165,7 @@ fn hazards_on_a_gpu_are_as_written() {
 
 /// Runs the hazards after a first line.
 fn hazards(first: &str) {
+    let _guard = Guard::of(first);
     let mut problems = Vec::new();
     for hazard in HAZARDS.split("### ").skip(1) {
         let (name, rest) = hazard.split_once('\n').unwrap_or_default();
@@ -230,6 +232,7 @@ fn made_up_cells_on_a_gpu_are_as_written() {
 
 /// Runs so many cells after a first line; how they went.
 fn made_up_cells(count: usize, first: &str) -> String {
+    let _guard = Guard::of(first);
     let seed = number("SEED", 1);
     let (mut wrong, mut n_alone) = (Vec::new(), 0);
     for at in 0..count {

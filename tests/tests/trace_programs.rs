@@ -10,7 +10,7 @@ use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Options, Session};
 use frontend_lang::sym::Sym;
 use frontend_lang::trace::TracedFn;
-use tests::made_up::{Random, TRAINING, number, on_a_gpu};
+use tests::made_up::{Guard, Random, TRAINING, number, on_a_gpu};
 
 const SETUP: &str = include_str!("../trace_programs/setup.ng");
 const BODY: &str = include_str!("../trace_programs/body.txt");
@@ -89,6 +89,7 @@ fn traces_of_made_up_programs_on_a_gpu_are_as_eager() {
 
 /// Runs so many programs, in which this line comes before anything is made; how they went.
 fn made_up_programs(count: usize, first: &str) -> String {
+    let _guard = Guard::of(first);
     let seed = number("SEED", 1);
     let (mut wrong, mut n_alone) = (Vec::new(), 0);
     for at in 0..count {

@@ -2,11 +2,10 @@
 
 use smallvec::SmallVec;
 
-use crate::apply::place;
 use crate::cuda::{self, Gpu};
 use crate::op::{Body, ComposedCx, Cuda, CudaCx, InferCx, Kernel};
 use crate::tensor::{Metas, Outputs};
-use crate::{Attrs, Device, Error, Layout, OpDef, Result, Tensor, interpreter, tape};
+use crate::{Attrs, Device, Error, Layout, OpDef, Result, Tensor};
 
 /// Runs an op by its CUDA side on the GPU of this number; `infer` has given the outputs. Operands on the CPU are sent there.
 pub(crate) fn run_on_gpu(
@@ -56,10 +55,7 @@ pub(crate) fn run_within(
         }
         Way::Composed(body) => {
             let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
-            let cx = ComposedCx { op, inputs: &inputs, attrs };
-            let run = || interpreter::silenced(|| body(&cx));
-            let device = Device::Cuda(gpu.index());
-            Ok(tape::no_grad(|| place::inside(device, run))?.into_iter().collect())
+            Ok(body(&ComposedCx { op, inputs: &inputs, attrs })?.into_iter().collect())
         }
     }
 }

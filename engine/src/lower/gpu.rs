@@ -13,6 +13,7 @@ use std::time::Instant;
 use smallvec::SmallVec;
 
 use super::plan::{Launch, Plan, Work, lowest, outside};
+use crate::apply::place;
 use crate::cpu::arena::{Operand, Place, Target};
 use crate::cuda::driver::Address;
 use crate::cuda::philox::Philox;
@@ -20,7 +21,9 @@ use crate::cuda::recording::{Pool, Recording};
 use crate::cuda::{self, Block, Gpu};
 use crate::sync::{Mutex, OnceLock};
 use crate::tensor::on_gpu::copy;
-use crate::{Buffer, Layout, Number, Result, Shape, Tensor, lane, launch, storage};
+use crate::{
+    Buffer, Device, Layout, Number, Result, Shape, Tensor, interpreter, lane, launch, storage, tape,
+};
 
 /// Recordings of one plan.
 const MOST: usize = 8;
@@ -300,9 +303,12 @@ impl OnGpu {
                 values.take(targets, outs)
             }
             Work::OnGpu { op, attrs } => {
-                let made = launch::run_within(op, self.gpu, &inputs, attrs, || {
-                    self.targets(targets, values)
-                })?;
+                let targets_of = || self.targets(targets, values);
+                let run = || launch::run_within(op, self.gpu, &inputs, attrs, targets_of);
+                let device = Device::Cuda(self.gpu.index());
+                // As where the op is applied: what it consists of is no step of its own.
+                let run = || place::inside(device, || interpreter::silenced(run));
+                let made = tape::no_grad(run)?;
                 values.take(targets, made)
             }
             Work::Kernel { .. } | Work::Control { .. } => Err(outside()),

@@ -51,12 +51,15 @@ fn plans_of_random_graphs_give_what_the_ops_give() {
     let (mut draws, mut n_graphs, mut n_replayed, mut problems) = (Draws(3), 0, 0, Vec::new());
     while n_graphs < 30 {
         let mut graph = graph_of(&mut draws, &rows, 7);
-        let inputs: Vec<Tensor> =
-            inputs_of(&graph).iter().map(|it| it.moved_to(GPU).unwrap()).collect();
+        // Ops refuse some elements. On a GPU whoever waits next would be told of it, another test perhaps.
+        let inputs = inputs_of(&graph);
+        if op_by_op::run(&graph, &inputs).is_err() {
+            continue;
+        }
+        let inputs: Vec<Tensor> = inputs.iter().map(|it| it.moved_to(GPU).unwrap()).collect();
         graph.device = GPU;
-        // Ops refuse some elements, and a few have no kernel.
-        let want = op_by_op::run(&graph, &inputs);
-        let Ok(want) = want.and_then(|it| cuda::synchronize(GPU).map(|()| it)) else { continue };
+        // A few have no kernel.
+        let Ok(want) = op_by_op::run(&graph, &inputs) else { continue };
         let want = fetched(want);
         n_graphs += 1;
         let plan = plan(graph.clone()).unwrap();
