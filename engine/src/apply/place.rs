@@ -47,7 +47,7 @@ pub fn to_device(x: &Tensor, device: Device) -> Result<Tensor> {
 }
 
 /// The device that computes an op on these operands, if they go together: that of the first that is not on the CPU.
-pub(crate) fn of(inputs: &[Tensor]) -> Device {
+pub(super) fn of(inputs: &[Tensor]) -> Device {
     match inputs {
         [] => MAKING.get(),
         _ => inputs.iter().map(Tensor::device).find(|it| *it != Device::Cpu).unwrap_or_default(),

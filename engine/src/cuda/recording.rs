@@ -176,9 +176,13 @@ impl Gpu {
             }
         });
         let alone = self.noting.lock();
-        self.driver()?.note().map_err(|it| self.failed(it))?;
+        let driver = self.driver()?;
+        if driver.note().is_err() {
+            // The work is done; it only cannot be noted.
+            return Ok(None);
+        }
         let asked = body();
-        let work = self.driver()?.noted();
+        let work = driver.noted();
         drop(alone);
         let noting = MAKING.take().and_then(|it| it.noting);
         let (Ok(()), Ok(work), Some(noting)) = (asked, work, noting) else { return Ok(None) };
