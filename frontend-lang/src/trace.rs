@@ -4,6 +4,8 @@
 
 mod alone;
 pub mod any_sizes;
+mod check;
+mod exclude;
 mod follow;
 mod growing;
 mod names;
@@ -22,9 +24,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use alone::{Alone, Next, Unit, needs_body};
+use check::Foreseen;
 use engine::Tensor;
 use engine::graph::Graph;
-use engine::trace::{self, Call, Excluded, Finished, Options, Pace, Stats, Traced, Turn, exclude};
+use engine::trace::{self, Call, Finished, Options, Pace, Stats, Traced, Turn};
+pub use exclude::Exclude;
 pub(crate) use follow::Follow;
 use notice::Told;
 use rustc_hash::FxHashSet;
@@ -115,7 +119,7 @@ impl Drop for TracedFn {
 
 /// How calls go under these options: `None` where they ask for a trace in any case.
 fn pace_of(options: &Options, is_fleeting: bool) -> Option<Pace> {
-    (!asks_for_body(options) && !options.always).then(|| Pace::new(is_fleeting))
+    (!asks_for_body(options) && !options.always && !options.check).then(|| Pace::new(is_fleeting))
 }
 
 /// A graph that is built before anything is computed looks at no values; constants are compared by the engine in each call.
@@ -173,6 +177,7 @@ impl TracedFn {
     /// What prevents runs without the body, with its line; empty where nothing is known to.
     pub fn prevented(&self) -> String {
         match self.without_host {
+            _ if self.traced.is_checked() => check::WORDS.to_owned(),
             WithoutHost::Never => "its options ask for the body".to_owned(),
             WithoutHost::IfPossible | WithoutHost::Always => self.alone.prevented(),
         }
@@ -298,9 +303,17 @@ impl TracedFn {
                 (Next::Follow(variant), Some(asked)) => {
                     return self.run_followed(cx, &asked, variant, false);
                 }
+                (Next::Compare(foreseen), Some(asked)) => {
+                    return self.run_compared(cx, &asked, *foreseen);
+                }
                 _ => {}
             }
         }
+        self.run_body(cx, args)
+    }
+
+    /// Runs the body under the trace.
+    fn run_body(&self, cx: &mut Cx, args: CallArgs<'_>) -> Res {
         let options = self.traced.options();
         let inputs = Inputs::of(args);
         if options.capture_as_const && inputs.others > 0 {
@@ -351,6 +364,7 @@ impl TracedFn {
         match self.alone.next_of_strict(cx, self, &asked)? {
             Next::Given(res) => res,
             Next::Follow(variant) => self.run_followed(cx, &asked, variant, true),
+            Next::Compare(foreseen) => self.run_compared(cx, &asked, *foreseen),
             Next::Body => cx.call_with(&self.func, args),
         }
     }
@@ -366,6 +380,20 @@ impl TracedFn {
         let args = CallArgs { positional: &under_way.tracked, keywords: &under_way.named };
         let res = cx.call_with(&self.func, args);
         self.alone.end(cx, self, asked, under_way, res)
+    }
+
+    /// A call that was answered without the body, which runs all the same: both have to come to the same.
+    fn run_compared(&self, cx: &mut Cx, asked: &Asked<'_>, foreseen: Foreseen) -> Res {
+        match self.run_body(cx, asked.args) {
+            Ok(value) => {
+                self.alone.compare(cx, asked, foreseen, |_| value.clone())?;
+                Ok(value)
+            }
+            Err(raised) => {
+                self.alone.keep(foreseen.variant);
+                Err(raised)
+            }
+        }
     }
 
     fn keep_args(&self, args: CallArgs<'_>, tensors: Vec<Tensor>) {
@@ -557,39 +585,5 @@ impl NativeObject for TracedFn {
     fn clear(&self) {
         self.last_call.replace(None);
         self.alone.clear();
-    }
-}
-
-/// The type of `exclude_from_trace()`.
-pub static EXCLUDE: NativeType = NativeType {
-    module: "notegrad.jit",
-    ..NativeType::plain("exclude_from_trace", "Code inside runs eagerly and is not recorded.")
-};
-
-/// `with exclude_from_trace():`.
-#[derive(Default)]
-pub struct Exclude {
-    guard: RefCell<Option<Excluded>>,
-}
-
-impl NativeObject for Exclude {
-    fn native_type(&self) -> &'static NativeType {
-        &EXCLUDE
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn enter(&self, _cx: &mut Cx, this: &Value) -> Result<Option<Value>, Raised> {
-        if engine::trace::active() {
-            self.guard.replace(Some(exclude()?));
-        }
-        Ok(Some(this.clone()))
-    }
-
-    fn exit(&self, _cx: &mut Cx, _this: &Value, _error: &Value) -> Result<bool, Raised> {
-        self.guard.replace(None);
-        Ok(false)
     }
 }

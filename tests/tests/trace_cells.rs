@@ -8,6 +8,7 @@
 
 use std::rc::Rc;
 
+use engine::trace::Options as TraceOptions;
 use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Options, Session};
 use tests::made_up::{Guard, Random, TRAINING, number, on_a_gpu};
@@ -32,19 +33,37 @@ def mlp(make, **options):
     return model, make(model.parameters(), **options)
 ";
 
+/// How cells run.
+#[derive(Clone, Copy, PartialEq)]
+enum How {
+    AsWritten,
+    Traced,
+    /// And compared with eager execution, round by round.
+    Checked,
+}
+
+const ALL: [How; 3] = [How::AsWritten, How::Traced, How::Checked];
+
+impl How {
+    fn options(self) -> Option<TraceOptions> {
+        let check = self == How::Checked;
+        (self != How::AsWritten).then(|| TraceOptions { check, ..TraceOptions::default() })
+    }
+}
+
 /// A session that runs cells as written, or under `%trace`.
 struct Run {
     session: Session,
     record: Rc<Record>,
-    is_traced: bool,
+    how: How,
     outcomes: Vec<String>,
 }
 
 impl Run {
-    fn new(is_traced: bool, setup: &str) -> Run {
+    fn new(how: How, setup: &str) -> Run {
         let record = Rc::new(Record::default());
         let session = Session::new(Box::new(Recording { record: record.clone() }));
-        let mut run = Run { session, record, is_traced, outcomes: Vec::new() };
+        let mut run = Run { session, record, how, outcomes: Vec::new() };
         for cell in [SETUP, setup] {
             let error = run.cell(cell, false);
             assert_eq!(error, "", "{cell}");
@@ -53,8 +72,8 @@ impl Run {
     }
 
     /// Runs a cell, and again after each of these changes.
-    fn of(is_traced: bool, setup: &str, cell: &str, changes: &[&str]) -> Run {
-        let mut run = Run::new(is_traced, setup);
+    fn of(how: How, setup: &str, cell: &str, changes: &[&str]) -> Run {
+        let mut run = Run::new(how, setup);
         let first = run.outcome(cell);
         run.outcomes.push(first);
         for change in changes {
@@ -76,15 +95,20 @@ impl Run {
         Some((time, format!("eager:  {}\ntraced: {}", at(&eager), at(&traced))))
     }
 
+    /// The same of several sessions.
+    fn first_difference(&self, traced: [&Run; 2]) -> Option<(usize, String)> {
+        traced.into_iter().find_map(|it| self.difference(it))
+    }
+
     /// Runs a cell; the error that it ends with, or nothing.
     fn cell(&mut self, code: &str, traces: bool) -> String {
-        let trace = (traces && self.is_traced).then(engine::trace::Options::default);
+        let trace = self.how.options().filter(|_| traces);
         let options = Options { cell: Some(1), trace, ..Options::default() };
         let result = self.session.run_cell(code, &options);
         result.error.map_or_else(String::new, |it| it.plain)
     }
 
-    /// Runs a cell under the trace, if this is the traced session: all that it shows and leaves.
+    /// Runs a cell under the trace, if this is a traced session: all that it shows and leaves.
     fn outcome(&mut self, code: &str) -> String {
         let error = self.cell(code, true);
         let unseen = self.cell(&self.all_names(), false);
@@ -136,8 +160,8 @@ fn loops_run_alone(first: &str, with_body: &[&str]) -> String {
             counts.split_whitespace().filter_map(|it| it.parse().ok()).collect();
         let &[n_rounds, least] = &counts[..] else { panic!("{name}: counts are missing") };
         let setup = format!("{first}{DATA}{setup}");
-        let [eager, traced] = [false, true].map(|it| Run::of(it, &setup, cell, &["pass"]));
-        if let Some((time, it)) = eager.difference(&traced) {
+        let [eager, traced, checked] = ALL.map(|it| Run::of(it, &setup, cell, &["pass"]));
+        if let Some((time, it)) = eager.first_difference([&traced, &checked]) {
             problems.push(format!("{name}, run {time}:\n{it}"));
         }
         let (n_alone, prevented) = traced.alone();
@@ -171,8 +195,8 @@ fn hazards(first: &str) {
         let (name, rest) = hazard.split_once('\n').unwrap_or_default();
         let (setup, cell) = rest.split_once("---\n").unwrap_or_default();
         let setup = format!("{first}torch.manual_seed(0)\n{setup}");
-        let [eager, traced] = [false, true].map(|it| Run::of(it, &setup, cell, &[&setup, "pass"]));
-        if let Some((time, it)) = eager.difference(&traced) {
+        let [eager, traced, checked] = ALL.map(|it| Run::of(it, &setup, cell, &[&setup, "pass"]));
+        if let Some((time, it)) = eager.first_difference([&traced, &checked]) {
             problems.push(format!("{name}, run {time}:\n{it}"));
         }
     }
@@ -234,19 +258,21 @@ fn made_up_cells_on_a_gpu_are_as_written() {
 fn made_up_cells(count: usize, first: &str) -> String {
     let _guard = Guard::of(first);
     let seed = number("SEED", 1);
-    let (mut wrong, mut n_alone) = (Vec::new(), 0);
+    let (mut wrong, mut n_alone, mut n_compared) = (Vec::new(), 0, 0);
     for at in 0..count {
         let mut random = Random::new(seed, at);
         let setup = format!("{first}{WORLD}opt = {}", random.pick(OPTIMISERS));
         let (cell, changes) = cell(&mut random);
-        let [eager, traced] = [false, true].map(|it| Run::of(it, &setup, &cell, &changes));
-        if let Some((time, it)) = eager.difference(&traced) {
+        let [eager, traced, checked] = ALL.map(|it| Run::of(it, &setup, &cell, &changes));
+        if let Some((time, it)) = eager.first_difference([&traced, &checked]) {
             let changes = changes[..time].join("\n");
             wrong.push(format!("cell {at}, run {time}:\n{it}\n{setup}\n{cell}\n{changes}"));
         }
         n_alone += traced.alone().0;
+        n_compared += checked.alone().0;
     }
     assert!(wrong.is_empty(), "{} of {count} cells:\n\n{}", wrong.len(), wrong.join("\n\n"));
     assert!(n_alone >= count * 4, "{n_alone} rounds of {count} cells ran without the body");
-    format!("{count} cells, {n_alone} rounds without the body")
+    assert!(n_compared >= count * 4, "{n_compared} rounds of {count} cells were compared");
+    format!("{count} cells, {n_alone} rounds without the body, {n_compared} compared with it")
 }

@@ -63,18 +63,21 @@ fn program(random: &mut Random, first: &str) -> String {
     )
 }
 
-/// What a program prints, and how many calls of its plain trace ran without the body.
-fn run(code: &str) -> (String, usize) {
+/// What a program prints, how many calls of its plain trace ran without the body, and of how many that was compared with the body.
+fn run(code: &str) -> (String, [usize; 2]) {
     let record = Rc::new(Record::default());
     let mut session = Session::new(Box::new(Recording { record: record.clone() }));
     let result = session.run_cell(code, &Options::default());
     let printed = record.stdout.borrow().clone();
     if let Some(error) = result.error {
-        return (error.plain, 0);
+        return (error.plain, [0, 0]);
     }
-    let plain = session.cx.globals.get(Sym::new("plain"));
-    let n_alone = plain.and_then(|it| it.downcast::<TracedFn>().map(TracedFn::n_runs_alone));
-    (printed, n_alone.unwrap_or_default())
+    let alone = |name: &str| {
+        let traced = session.cx.globals.get(Sym::new(name));
+        let n_alone = traced.and_then(|it| it.downcast::<TracedFn>().map(TracedFn::n_runs_alone));
+        n_alone.unwrap_or_default()
+    };
+    (printed, ["plain", "checking"].map(alone))
 }
 
 #[test]
@@ -91,12 +94,13 @@ fn traces_of_made_up_programs_on_a_gpu_are_as_eager() {
 fn made_up_programs(count: usize, first: &str) -> String {
     let _guard = Guard::of(first);
     let seed = number("SEED", 1);
-    let (mut wrong, mut n_alone) = (Vec::new(), 0);
+    let (mut wrong, mut n_alone, mut n_compared) = (Vec::new(), 0, 0);
     for at in 0..count {
         let mut random = Random::new(seed, at);
         let code = program(&mut random, first);
-        let (printed, alone) = run(&code);
+        let (printed, [alone, compared]) = run(&code);
         n_alone += alone;
+        n_compared += compared;
         if printed.trim() != "None" {
             let own = code.split_once("def make").map_or("", |it| it.1);
             wrong.push(format!("program {at}: {printed}\ndef make{own}"));
@@ -104,5 +108,6 @@ fn made_up_programs(count: usize, first: &str) -> String {
     }
     assert!(wrong.is_empty(), "{} of {count} programs:\n\n{}", wrong.len(), wrong.join("\n\n"));
     assert!(n_alone >= count, "{n_alone} calls of {count} programs ran without the body");
-    format!("{count} programs, {n_alone} calls without the body")
+    assert!(n_compared >= count, "{n_compared} calls of {count} programs were compared");
+    format!("{count} programs, {n_alone} calls without the body, {n_compared} compared with it")
 }

@@ -1,10 +1,10 @@
 //! Runs without the body: a recorded path for these arguments as one graph, which holds the variables that the body reads and writes.
 
-use super::flush;
 use super::latest::{Ended, Place};
 use super::segment::{Source, graph_alone, lower};
 use super::traced::{Options, Traced};
 use super::tree::{ArgSpec, ROOT, Ref, StepId, Stored, Tree};
+use super::{check, flush};
 use crate::lower::Plan;
 use crate::random::Everywhere;
 use crate::{Error, Result, Tensor};
@@ -134,18 +134,21 @@ impl Alone {
         recorded.ended = Some(ended);
     }
 
+    /// The first op of the graph that gives something else in the compiled run than by itself, as an error; `None` if there is none, or
+    /// the graph is not there any more. The random numbers stay where they are.
+    pub fn first_difference(&self, args: &[Tensor], now: &Now<'_>) -> Option<Error> {
+        let recorded = self.traced.0.try_borrow().ok()?;
+        let is_it =
+            |it: &&Tree| it.signature == self.signature && it.steps.len() > self.end as usize;
+        let tree = recorded.trees.get(self.tree).filter(is_it)?;
+        let graph = graph_alone(tree, self.end).ok()?.0;
+        check::first_in_graph(&graph, &self.fed(args, now).ok()?, &recorded.options)
+    }
+
     /// Runs it; nothing is stored and nothing is counted. After an error the random numbers stand where they stood.
     pub fn run(&self, args: &[Tensor], now: &Now<'_>) -> Result<Ran> {
         flush()?;
-        let fed = self.feeds.iter().map(|it| match it {
-            Feed::Arg(at) => args.get(*at).map(Tensor::detach),
-            Feed::Variable(at) => (now.variable)(*at).map(|it| it.detach()),
-            Feed::Number { at, recorded } => {
-                Some((now.number)(*at).unwrap_or_else(|| recorded.clone()))
-            }
-        });
-        let missing = || refused("each variable that it reads or stores to has to be given");
-        let fed = fed.collect::<Option<Vec<_>>>().ok_or_else(missing)?;
+        let fed = self.fed(args, now)?;
         let drawn = self.draws.then(Everywhere::now);
         let ran = self.plan.run(&fed);
         if let (Err(_), Some(drawn)) = (&ran, drawn) {
@@ -154,6 +157,19 @@ impl Alone {
         let mut results = ran?;
         let stored = results.split_off(self.n_results);
         Ok(Ran { results, stored: self.stored.iter().copied().zip(stored).collect() })
+    }
+
+    /// What the plan takes, in order.
+    fn fed(&self, args: &[Tensor], now: &Now<'_>) -> Result<Vec<Tensor>> {
+        let fed = self.feeds.iter().map(|it| match it {
+            Feed::Arg(at) => args.get(*at).map(Tensor::detach),
+            Feed::Variable(at) => (now.variable)(*at).map(|it| it.detach()),
+            Feed::Number { at, recorded } => {
+                Some((now.number)(*at).unwrap_or_else(|| recorded.clone()))
+            }
+        });
+        let missing = || refused("each variable that it reads or stores to has to be given");
+        fed.collect::<Option<Vec<_>>>().ok_or_else(missing)
     }
 
     fn new(traced: Traced, tree: &Tree, end: StepId, options: &Options) -> Result<Self> {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustc_hash::FxHashMap;
 
 use super::Departure;
+use super::check::Beside;
 use super::departure::note_refusal;
 use super::identity::{Key, Slot};
 use super::recording::reads_values;
@@ -110,6 +111,8 @@ pub(crate) struct State {
     /// Its captures, some of which it makes of numbers, and the numbers that it feeds.
     pub(super) made: Vec<Tensor>,
     pub(super) all_fed: Vec<Tensor>,
+    /// What eager execution gives, where the call is compared with that.
+    pub(super) beside: Option<Box<Beside>>,
 }
 
 impl State {
@@ -123,6 +126,7 @@ impl State {
         };
         let hold = |it: (&Tensor, &Tensor)| Slot { held: Some(it.0.held()), ..Slot::of(it.1) };
         let n_steps = tree.steps.len().min(4096);
+        let is_compared = options.check && !options.record_only;
         let mut state = Self {
             call: next_call(),
             options,
@@ -145,6 +149,7 @@ impl State {
             confirmed: false,
             made: Vec::new(),
             all_fed: Vec::new(),
+            beside: is_compared.then(Box::default),
         };
         if mode != Mode::Replay {
             state.index();
@@ -169,6 +174,7 @@ impl State {
             if device == Device::Cpu {
                 self.admit(op, inputs, attrs)?;
             }
+            self.compute_beside(id, inputs)?;
             let outputs = self.follow(id, inputs)?;
             return Ok(Some((outputs, Mark::new(self.call, id))));
         }
@@ -352,6 +358,9 @@ impl State {
         }
         self.start = self.cursor;
         self.settled = self.results.len();
+        if let Some(beside) = &mut self.beside {
+            beside.settled();
+        }
         self.fed.clear();
         for slot in self.captures.iter_mut().chain(&mut self.results) {
             slot.held = None;

@@ -2,7 +2,7 @@
 //!
 //! This file holds the hooks into op application and the reverse walk; `tree` what was recorded, `call` one running call,
 //! `matching` and `recording` what it does with an op, `walk` reverse walks as single events, `segment` the compiled
-//! stretches, `deferred` those that failed, `traced` the handle that callers use, `alone` runs without the body, `pace` whether tracing
+//! stretches, `deferred` those that failed, `check` calls that are compared with eager ones, `traced` the handle that callers use, `alone` runs without the body, `pace` whether tracing
 //! pays, `latest` what one looks at afterwards.
 //!
 //! **Invariant:** a value that anyone can still read is delivered before the trace lets go of it, so a traced call never
@@ -10,6 +10,7 @@
 
 mod alone;
 mod call;
+mod check;
 mod deferred;
 mod departure;
 mod identity;
@@ -24,6 +25,8 @@ mod walk;
 
 #[cfg(test)]
 mod alone_tests;
+#[cfg(test)]
+mod check_tests;
 #[cfg(test)]
 mod failure_tests;
 #[cfg(test)]
@@ -42,6 +45,7 @@ use std::sync::Arc;
 
 pub use alone::{Alone, Now, Ran};
 pub use call::Stats;
+pub use check::{in_words, is_alike};
 pub use departure::{Departure, just_departed, just_refused};
 pub use latest::{Compiled, Given, Latest, Left, Place};
 pub use pace::{Pace, Turn, Verdict};

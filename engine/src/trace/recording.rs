@@ -86,6 +86,7 @@ impl State {
         self.captures.truncate(n_captures);
         self.made.truncate(n_captures);
         let id = self.cursor;
+        self.compute_beside(id, inputs)?;
         self.follow(id, inputs)
     }
 

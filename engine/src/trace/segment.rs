@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::call::State;
+use super::check;
 use super::deferred;
 use super::traced::Options;
 use super::tree::{Captured, Out, ROOT, Ref, Step, StepId, Stored, Tree};
@@ -28,10 +29,10 @@ pub(super) struct Segment {
 }
 
 /// A stretch of a path as a graph.
-struct Stretch {
-    sources: Vec<Source>,
-    outputs: Vec<u32>,
-    graph: Graph,
+pub(super) struct Stretch {
+    pub(super) sources: Vec<Source>,
+    pub(super) outputs: Vec<u32>,
+    pub(super) graph: Graph,
 }
 
 /// Where a graph input comes from.
@@ -50,7 +51,9 @@ pub(super) enum Source {
 /// Ends the current segment: runs what leads to live values, delivers them, lets go of the rest.
 pub(super) fn settle(state: &mut State, compiled: bool) -> Result<()> {
     let live = state.live();
-    let nothing = live.is_empty() && !has_effects(&state.tree, state.start, state.cursor);
+    let nothing = live.is_empty()
+        && !has_effects(&state.tree, state.start, state.cursor)
+        && !state.is_found_to_differ();
     let res = if nothing { Ok(()) } else { run(state, &live, compiled) };
     if res.is_err() {
         defer(state, &live);
@@ -61,15 +64,13 @@ pub(super) fn settle(state: &mut State, compiled: bool) -> Result<()> {
 
 fn run(state: &mut State, live: &[(u32, Arc<Pending>)], compiled: bool) -> Result<()> {
     let wanted: Vec<u32> = live.iter().map(|it| it.0).collect();
-    let (outputs, tensors) = if compiled {
-        let segment = compiled_segment(state, wanted)?;
-        state.stats.segments += 1;
-        let tensors = segment.plan.run(&inputs(state, &segment.sources)?)?;
-        (segment.outputs.clone(), tensors)
-    } else {
-        let stretch = build(&state.tree, state.start, state.cursor, wanted)?;
-        let tensors = op_by_op::run(&stretch.graph, &inputs(state, &stretch.sources)?)?;
-        (stretch.outputs, tensors)
+    let (outputs, tensors) = match state.beside.take() {
+        None => outcome(state, wanted, compiled)?,
+        Some(mut beside) => {
+            let ran = check::run(state, &mut beside, wanted, compiled);
+            state.beside = Some(beside);
+            ran?
+        }
     };
     let mut live = live.iter().peekable();
     for (at, tensor) in outputs.iter().zip(&tensors) {
@@ -78,6 +79,23 @@ fn run(state: &mut State, live: &[(u32, Arc<Pending>)], compiled: bool) -> Resul
         }
     }
     Ok(())
+}
+
+/// The results of the current segment that are `wanted`, or more of them, and their values.
+pub(super) fn outcome(
+    state: &mut State,
+    wanted: Vec<u32>,
+    compiled: bool,
+) -> Result<(Vec<u32>, Vec<Tensor>)> {
+    if compiled {
+        let segment = compiled_segment(state, wanted)?;
+        state.stats.segments += 1;
+        let tensors = segment.plan.run(&inputs(state, &segment.sources)?)?;
+        return Ok((segment.outputs.clone(), tensors));
+    }
+    let stretch = build(&state.tree, state.start, state.cursor, wanted)?;
+    let tensors = op_by_op::run(&stretch.graph, &inputs(state, &stretch.sources)?)?;
+    Ok((stretch.outputs, tensors))
 }
 
 /// Keeps what is needed to compute the live values of a segment that failed.
@@ -90,12 +108,14 @@ fn defer(state: &State, live: &[(u32, Arc<Pending>)]) {
     }
 }
 
-fn inputs(state: &State, sources: &[Source]) -> Result<Vec<Tensor>> {
+pub(super) fn inputs(state: &State, sources: &[Source]) -> Result<Vec<Tensor>> {
     sources.iter().map(|it| fed(state, *it)).collect()
 }
 
 /// Runs the passes and lowers; `opt_level` as in [`Options`].
 pub(super) fn lower(graph: Graph, options: &Options) -> Result<Plan> {
+    #[cfg(test)]
+    let graph = super::check_tests::spoiled(graph, options.opt_level);
     let graph = passes::optimize(graph, options.opt_level, &mut Log::default())?;
     lower::compile(&graph, options.opt_level >= 3)
 }
@@ -135,7 +155,8 @@ fn fed(state: &State, source: Source) -> Result<Tensor> {
     tensor.ok_or_else(|| Error::Trace { problem: format!("{source:?} has no value") })
 }
 
-fn build(tree: &Tree, start: StepId, end: StepId, outputs: Vec<u32>) -> Result<Stretch> {
+/// The graph of a stretch that gives these results.
+pub(super) fn build(tree: &Tree, start: StepId, end: StepId, outputs: Vec<u32>) -> Result<Stretch> {
     let mut builder = Builder::new(tree, start, end);
     builder.steps(&tree.path(start, end))?;
     let values = outputs.iter().map(|it| builder.operand(Ref::Result(*it)));

@@ -38,6 +38,8 @@ pub struct Options {
     pub max_ops: usize,
     /// Traced also where the body is quicker as it was written: see [`super::Pace`]. The caller looks at this.
     pub always: bool,
+    /// Each call is compared with eager execution, which runs beside it; the first op that gives something else is an error.
+    pub check: bool,
     /// Kinds of arguments that are kept; the one that was not used for the longest time makes room for another.
     pub max_signatures: usize,
 }
@@ -53,6 +55,7 @@ impl Default for Options {
             max_ops: MOST_STEPS,
             max_signatures: 64,
             always: false,
+            check: false,
         }
     }
 }
@@ -126,6 +129,11 @@ impl Traced {
     /// How it is traced.
     pub fn options(&self) -> Options {
         self.0.borrow().options.clone()
+    }
+
+    /// Whether each call is compared with eager execution.
+    pub fn is_checked(&self) -> bool {
+        self.0.borrow().options.check
     }
 
     /// All calls together.

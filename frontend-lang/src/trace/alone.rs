@@ -10,8 +10,10 @@
 use std::cell::{Cell, RefCell};
 
 use engine::apply::anomaly::{self, Watch};
+use engine::random::Everywhere;
 use engine::trace::{Stats, Traced};
 
+use super::check::Foreseen;
 use super::node::Node;
 use super::numbers::{Tracking, Tracks};
 use super::prevented::Prevented;
@@ -27,9 +29,6 @@ const MOST: usize = 8;
 
 /// Ways of one world that are kept.
 pub(super) const MOST_WAYS: usize = 8;
-
-/// Ways that are run in one call, where what is read of tensors shows that the first is another one.
-const MOST_TRIED: usize = 2;
 
 /// Plain calls before a body is followed for the first time: one records, one shows that the recording answers.
 const FIRST_WAIT: u32 = 2;
@@ -92,6 +91,8 @@ pub(super) enum Next {
     Given(Res),
     /// The body is followed, in a world of which this is known: [`Alone::begin`].
     Follow(Box<Variant>),
+    /// The body runs, and what it comes to is compared with this: [`Alone::compare`].
+    Compare(Box<Foreseen>),
     /// The body runs as ever.
     Body,
 }
@@ -181,6 +182,10 @@ impl Alone {
             Some(known) => known,
             None => self.variant(asked)?,
         };
+        if unit.traced().is_checked() {
+            let next = self.foresee(cx, asked, variant);
+            return Ok(next.unwrap_or_else(Next::Follow));
+        }
         let answer = self.answer(cx, unit, asked, &variant);
         if matches!(answer, Answer::Unknown) {
             return Ok(Next::Follow(Box::new(variant)));
@@ -216,11 +221,22 @@ impl Alone {
                 return (self.cannot(is_due), None);
             }
         };
-        let Some(variant) = self.take(&asked).or_else(|| self.small_variant(&asked, is_due)) else {
+        let known = self.take(&asked).or_else(|| self.small_variant(&asked, is_due));
+        let Some(mut variant) = known else {
             self.miss();
             return (self.cannot(is_due), None);
         };
-        let next = match self.answer(cx, unit, &asked, &variant) {
+        let answered = match unit.traced().is_checked() {
+            false => self.answer(cx, unit, &asked, &variant),
+            true => match self.foresee(cx, &asked, variant) {
+                Ok(next) => return (next, Some(asked)),
+                Err(unknown) => {
+                    variant = *unknown;
+                    Answer::Unknown
+                }
+            },
+        };
+        let next = match answered {
             Answer::Unknown if is_due && variant.ways.len() < MOST_WAYS => {
                 return (Next::Follow(Box::new(variant)), Some(asked));
             }
@@ -255,26 +271,59 @@ impl Alone {
 
     /// Runs the graph that is known for these arguments, if there is one.
     fn answer(&self, cx: &mut Cx, unit: &dyn Unit, asked: &Asked<'_>, variant: &Variant) -> Answer {
-        let mut tried = None;
-        for _ in 0..MOST_TRIED {
-            let Some((at, mut numbers)) = variant.way(cx, asked, tried) else { break };
-            match variant.ran(cx, asked, at, &mut numbers) {
-                Ok(None) => tried = Some(at),
-                Ok(Some(ran)) => {
-                    let res = variant.commit(cx, asked, (at, &numbers), ran);
-                    self.attempts.succeeded();
-                    self.n_runs.set(self.n_runs.get() + 1);
-                    self.is_latest.set(true);
-                    unit.keep_call(asked);
-                    return Answer::Given(res);
-                }
-                Err(engine::Error::Interrupted) => {
-                    return Answer::Given(Err(engine::Error::Interrupted.into()));
-                }
-                Err(_) => return Answer::Failed,
+        match variant.outcome(cx, asked) {
+            Ok(Some((at, numbers, ran))) => {
+                let res = variant.commit(cx, asked, (at, &numbers), ran);
+                self.attempts.succeeded();
+                self.n_runs.set(self.n_runs.get() + 1);
+                self.is_latest.set(true);
+                unit.keep_call(asked);
+                Answer::Given(res)
+            }
+            Ok(None) => Answer::Unknown,
+            Err(engine::Error::Interrupted) => {
+                Answer::Given(Err(engine::Error::Interrupted.into()))
+            }
+            Err(_) => Answer::Failed,
+        }
+    }
+
+    /// The same where the body runs all the same, and is compared with it. The variant comes back where no graph is known.
+    fn foresee(
+        &self,
+        cx: &mut Cx,
+        asked: &Asked<'_>,
+        variant: Variant,
+    ) -> Result<Next, Box<Variant>> {
+        let drawn = Everywhere::now();
+        match variant.outcome(cx, asked) {
+            Ok(Some(outcome)) => {
+                let foreseen = Foreseen::new(variant, asked, outcome, drawn);
+                Ok(Next::Compare(Box::new(foreseen)))
+            }
+            Ok(None) => Err(Box::new(variant)),
+            Err(error) => {
+                drawn.resume();
+                self.keep(variant);
+                let is_stopped = error == engine::Error::Interrupted;
+                Ok(if is_stopped { Next::Given(Err(error.into())) } else { Next::Body })
             }
         }
-        Answer::Unknown
+    }
+
+    /// Compares what a body has come to with what its graph has given; `actual` makes of the one the other.
+    pub(super) fn compare(
+        &self,
+        cx: &mut Cx,
+        asked: &Asked<'_>,
+        foreseen: Foreseen,
+        actual: impl FnOnce(&Value) -> Value,
+    ) -> Result<(), Raised> {
+        let res = foreseen.compare(cx, asked, actual);
+        self.attempts.succeeded();
+        self.n_runs.set(self.n_runs.get() + 1);
+        self.keep(foreseen.variant);
+        res
     }
 
     /// Lets those who look at the latest call see it, if it was one without the body.

@@ -57,6 +57,17 @@ impl Growing {
         Value::List(self.list.clone())
     }
 
+    /// How many items it has.
+    pub(super) fn len(&self) -> usize {
+        self.list.items.borrow().len()
+    }
+
+    /// The items from number `first` on.
+    pub(super) fn items_from(&self, first: usize) -> Value {
+        let items = self.list.items.borrow().get(first..).map_or_else(Vec::new, <[Value]>::to_vec);
+        Value::List(Rc::new(List::new(items)))
+    }
+
     /// Appends what a run without the body has given.
     pub(super) fn grow(&self, given: &Value) -> Result<(), Raised> {
         let Value::List(given) = given else { return Ok(()) };

@@ -191,6 +191,27 @@ impl Names {
         }
         Ok(())
     }
+
+    /// What a body has given that was run in place of a graph which gives `foreseen`, in the same form; `lengths` are those of the lists
+    /// before it.
+    pub(super) fn given(
+        &self,
+        foreseen: &Value,
+        call: &Call,
+        lengths: &[usize],
+        breaks: bool,
+    ) -> Value {
+        let Value::Tuple(foreseen) = foreseen else { return Value::None };
+        let Some(Value::Tuple(names)) = foreseen.first() else { return Value::None };
+        let slots = self.globals.slots.borrow();
+        let value =
+            |it: &Value| it.as_int().map_or(Value::None, |it| slots[it as usize].value.clone());
+        let mut given = vec![foreseen[0].clone()];
+        given.extend(names.iter().map(value));
+        given.extend(call.growing.iter().zip(lengths).map(|(list, first)| list.items_from(*first)));
+        given.push(Value::Bool(breaks));
+        Value::tuple(given)
+    }
 }
 
 impl Call {

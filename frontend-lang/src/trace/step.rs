@@ -11,7 +11,9 @@ use std::rc::Rc;
 use engine::trace::{self, Call, Departure, Options, Pace, Stats, Traced, Turn};
 
 use super::alone::{Alone, Next, Unit};
-use super::names::{Names, ends_loop};
+use super::check::{self, Foreseen};
+use super::growing::Growing;
+use super::names::{self, Names, ends_loop};
 use super::notice::Told;
 use super::under_way::UnderWay;
 use super::variant::Asked;
@@ -77,6 +79,18 @@ enum Begun {
     AsWritten,
     Traced(Call, Option<Writes>),
     Followed(Box<UnderWay>, Asked<'static>),
+    /// As `Traced`, and compared with what its graph has given.
+    Compared(Box<Comparison>),
+}
+
+/// A body that is compared with its graph.
+struct Comparison {
+    call: Call,
+    asked: Asked<'static>,
+    names: names::Call,
+    foreseen: Foreseen,
+    /// How long the lists were that it appends to.
+    lengths: Vec<usize>,
 }
 
 /// What comes of entering a step.
@@ -141,6 +155,7 @@ impl Step {
 
     fn prevented(&self) -> String {
         match &self.alone {
+            _ if self.traced.is_checked() => check::WORDS.to_owned(),
             Some(alone) => alone.prevented(),
             None => "its options ask for the body".to_owned(),
         }
@@ -236,11 +251,14 @@ impl Step {
                 }
                 Ok(Entered::Body(Begun::Followed(Box::new(under_way), asked)))
             }
-            _ => {
-                let tensors: Vec<_> =
-                    call.args.iter().filter_map(|it| it.as_tensor().map(|it| it.get())).collect();
-                self.record(&tensors)
+            (Next::Compare(foreseen), Some(asked)) => {
+                let traced = self.traced.begin(&tensors(&call))?;
+                let lengths = call.growing.iter().map(Growing::len).collect();
+                let (foreseen, names) = (*foreseen, call);
+                let comparison = Comparison { call: traced, asked, names, foreseen, lengths };
+                Ok(Entered::Body(Begun::Compared(Box::new(comparison))))
             }
+            _ => self.record(&tensors(&call)),
         }
     }
 
@@ -262,6 +280,7 @@ impl Step {
                 Err(error) => Err(error.into()),
             },
             Begun::Followed(under_way, asked) => self.end_followed(cx, *under_way, &asked, breaks),
+            Begun::Compared(comparison) => self.end_compared(cx, *comparison, breaks),
         };
         self.timed(run.turn, res.is_ok());
         res
@@ -299,6 +318,21 @@ impl Step {
         Ok(())
     }
 
+    fn end_compared(&self, cx: &mut Cx, ended: Comparison, breaks: bool) -> Result<(), Raised> {
+        let Comparison { call, asked, names: called, foreseen, lengths } = ended;
+        let (Some(alone), Some(names)) = (&self.alone, self.names.get()) else { return Ok(()) };
+        let finished = match finish(call, &[], None) {
+            Ok(finished) => finished,
+            Err(error) => {
+                alone.keep(foreseen.variant);
+                return Err(error.into());
+            }
+        };
+        self.tell(cx, finished.stats)?;
+        let actual = |given: &Value| names.given(given, &called, &lengths, breaks);
+        alone.compare(cx, &asked, foreseen, actual)
+    }
+
     /// The body has ended with an error.
     fn fail(&self, cx: &mut Cx, error: &Value) -> Result<(), Raised> {
         let Some(run) = self.runs.borrow_mut().pop() else { return Ok(()) };
@@ -306,6 +340,12 @@ impl Step {
         match run.begun {
             Begun::AsWritten => {}
             Begun::Traced(call, _) => call.abort(),
+            Begun::Compared(comparison) => {
+                comparison.call.abort();
+                if let Some(alone) = &self.alone {
+                    alone.keep(comparison.foreseen.variant);
+                }
+            }
             Begun::Followed(under_way, asked) => {
                 if let (Some(alone), Value::Instance(error)) = (&self.alone, error) {
                     let raised = Raised::from_instance(error.clone());
@@ -332,6 +372,11 @@ impl Step {
     fn is_step(&self) -> bool {
         !self.nested.has_inner.get() || self.nested.is_step.get() != Some(false)
     }
+}
+
+/// The tensors that a body is called with.
+fn tensors(call: &names::Call) -> Vec<engine::Tensor> {
+    call.args.iter().filter_map(|it| it.as_tensor().map(|it| it.get())).collect()
 }
 
 impl Unit for Step {

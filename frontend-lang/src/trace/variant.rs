@@ -30,6 +30,9 @@ pub(super) fn has_history(object: &TensorObj) -> bool {
 /// Calls of which it is kept what they have shown about numbers, until another one confirms it.
 const MOST_SHOWN: usize = 4;
 
+/// Ways that are run in one call, where what is read of tensors shows that the first is another one.
+const MOST_TRIED: usize = 2;
+
 /// What stood in the variables when a call began.
 pub(super) struct Before {
     slots: Vec<Slot>,
@@ -72,15 +75,15 @@ pub(super) enum Shared {
 /// A path that runs without the body, for arguments of one kind.
 pub(super) struct Way {
     signature: Vec<ArgSpec>,
-    graph: engine::trace::Alone,
-    slots: Vec<Slot>,
-    template: Template,
-    made: Vec<Made>,
-    numbers: Rc<Found>,
+    pub(super) graph: engine::trace::Alone,
+    pub(super) slots: Vec<Slot>,
+    pub(super) template: Template,
+    pub(super) made: Vec<Made>,
+    pub(super) numbers: Rc<Found>,
 }
 
 /// What a result is besides its elements.
-struct Made {
+pub(super) struct Made {
     /// A step of the tape that a reverse walk has passed: what it saved is gone.
     edge: Option<Edge>,
     look: Look,
@@ -93,7 +96,7 @@ impl Made {
         Made { edge: object.and_then(|it| it.peek().edge().cloned()), look }
     }
 
-    fn object(&self, value: &Tensor) -> Value {
+    pub(super) fn object(&self, value: &Tensor) -> Value {
         let value = value.at_edge(self.edge.clone());
         Value::Tensor(Rc::new(TensorObj::with_look(value, self.look)))
     }
@@ -299,7 +302,7 @@ impl Variant {
 
     /// A way that a call may go, and the numbers that it computes before it: the one that the latest call went, if it may be that again.
     /// `tried` turned out to be none.
-    pub(super) fn way(
+    fn way(
         &self,
         cx: &mut Cx,
         asked: &Asked<'_>,
@@ -446,7 +449,7 @@ impl Variant {
         (0..before.grads.len()).all(is_left)
     }
 
-    fn grad(&self, of: usize) -> Option<Rc<TensorObj>> {
+    pub(super) fn grad(&self, of: usize) -> Option<Rc<TensorObj>> {
         self.world.tensor(of)?.grad()
     }
 
@@ -465,7 +468,7 @@ impl Variant {
         }
     }
 
-    fn object(&self, asked: &Asked<'_>, slot: Slot) -> Option<Rc<TensorObj>> {
+    pub(super) fn object(&self, asked: &Asked<'_>, slot: Slot) -> Option<Rc<TensorObj>> {
         match slot {
             Slot::Found(at) => self.world.tensor(at),
             Slot::Grad { of, .. } => self.grad(of),
@@ -488,8 +491,26 @@ impl Variant {
         way.graph.settle(&places, &self.given.borrow());
     }
 
+    /// What the graph gives that is known for these arguments, the numbers of that, and which way it is; nothing is stored yet. `None` where
+    /// none is known.
+    pub(super) fn outcome(
+        &self,
+        cx: &mut Cx,
+        asked: &Asked<'_>,
+    ) -> engine::Result<Option<(usize, Vec<Value>, Ran)>> {
+        let mut tried = None;
+        for _ in 0..MOST_TRIED {
+            let Some((at, mut numbers)) = self.way(cx, asked, tried) else { break };
+            match self.ran(cx, asked, at, &mut numbers)? {
+                Some(ran) => return Ok(Some((at, numbers, ran))),
+                None => tried = Some(at),
+            }
+        }
+        Ok(None)
+    }
+
     /// What the graph gives, and the numbers that come of it; nothing is stored yet. `None` if they show that the call goes another way.
-    pub(super) fn ran(
+    fn ran(
         &self,
         cx: &mut Cx,
         asked: &Asked<'_>,

@@ -33,6 +33,10 @@ pub(super) static MAGIC: Magic = Magic {
             name: "--without-host",
             help: "of functions: what prevents a run without the body is an error at its line",
         },
+        Arg::Switch {
+            name: "--check",
+            help: "compare each call with eager execution; the first op that differs is an error at its line",
+        },
         Arg::Switch { name: "--always", help: "trace also what is quicker as it was written" },
         Arg::Flag {
             name: "--opt-level",
@@ -58,6 +62,11 @@ pub(super) static MAGIC: Magic = Magic {
         Example {
             setup: "def f(x):\n    return x * 2",
             cell: "%trace f --without-host",
+            shows: "f is traced",
+        },
+        Example {
+            setup: "def f(x):\n    return x * 2",
+            cell: "%trace f --check",
             shows: "f is traced",
         },
         Example { setup: "", cell: "%trace --without-host", shows: "error: MagicError" },
@@ -127,6 +136,7 @@ fn options(args: &Args) -> Result<Options, MagicError> {
         symbolic: args.switch("--symbolic"),
         capture_as_const: args.switch("--capture-as-const"),
         always: args.switch("--always"),
+        check: args.switch("--check"),
         opt_level,
         ..Options::default()
     })

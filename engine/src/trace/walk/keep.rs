@@ -19,6 +19,10 @@ impl State {
     /// Before a walk that is not known: where the call stands, if what the walk does may become an event.
     pub(in crate::trace) fn walk_begins(&mut self) -> Option<Begun> {
         let events = &mut self.tree.step_mut(self.cursor).events;
+        if self.beside.as_ref().is_some_and(|it| it.foreseen.is_some()) {
+            let (n_results, settled) = (self.results.len(), self.settled);
+            return Some(Begun { cursor: self.cursor, n_results, settled });
+        }
         if self.mode != Mode::Replay || events.tried >= MOST_TRIES {
             return None;
         }
@@ -35,7 +39,14 @@ impl State {
         passed: &[Arc<Node>],
         found: &[(u64, Tensor)],
     ) {
-        let replayed = self.mode == Mode::Replay && self.settled == begun.settled;
+        let is_whole = self.settled == begun.settled;
+        if let Some(foreseen) = self.beside.as_mut().and_then(|it| it.foreseen.take()) {
+            if is_whole && !self.is_as_foreseen(begun, &foreseen, found) {
+                self.walk_differs();
+            }
+            return;
+        }
+        let replayed = self.mode == Mode::Replay && is_whole;
         if replayed && let Some(event) = self.event(begun, roots, retain, passed, found) {
             self.tree.step_mut(begun.cursor).events.kept.push(event);
         }

@@ -28,6 +28,14 @@ pub(super) struct Events {
     tried: usize,
 }
 
+#[cfg(test)]
+impl Events {
+    /// Takes the gradients of leaves for each other.
+    pub(super) fn spoil(&mut self) {
+        self.kept.iter_mut().for_each(|it| it.grads.reverse());
+    }
+}
+
 /// A walk that was seen.
 struct Event {
     retain: bool,
@@ -86,6 +94,13 @@ struct Read {
     saved: Option<(u32, u32)>,
 }
 
+/// A walk that is known and done all the same, as it is compared with what is known.
+pub(in crate::trace) struct Foreseen {
+    event: usize,
+    /// The leaves that it leads to.
+    leaves: SmallVec<[u64; 8]>,
+}
+
 /// Where a call stood when a walk began.
 pub(crate) struct Begun {
     cursor: StepId,
@@ -111,6 +126,10 @@ impl State {
             Some((at, tape, late))
         });
         let Some((at, tape, late)) = found else { return Ok(None) };
+        if let Some(beside) = &mut self.beside {
+            beside.foreseen = Some(Foreseen { event: at, leaves: tape.leaves });
+            return Ok(None);
+        }
         for (value, tensor) in late {
             match value {
                 Ref::Capture(at) => self.captures[at as usize].hold(&tensor),
@@ -179,6 +198,26 @@ impl State {
         self.walked = true;
         self.cursor = event.end;
         Ok(grads)
+    }
+
+    /// Whether a walk that began there has done what was known of it: it came to the same step, and to these gradients by leaf.
+    pub(in crate::trace) fn is_as_foreseen(
+        &self,
+        begun: &Begun,
+        foreseen: &Foreseen,
+        found: &[(u64, Tensor)],
+    ) -> bool {
+        let event = &self.tree.step(begun.cursor).events.kept[foreseen.event];
+        let is_grad = |(leaf, route): (&u64, &Grad)| {
+            let place = route.last().map(|it| begun.n_results + it.result as usize);
+            let slot = place.and_then(|it| self.results.get(it));
+            let grad = found.iter().find(|it| it.0 == *leaf);
+            matches!((slot, grad), (Some(slot), Some((_, grad))) if slot.is(grad))
+        };
+        self.cursor == event.end
+            && self.results.len() == begun.n_results + event.n_results
+            && found.len() == foreseen.leaves.len()
+            && foreseen.leaves.iter().zip(&event.grads).all(is_grad)
     }
 
     /// The slot of a view, whose base has one.

@@ -22,12 +22,13 @@ static FUNCTIONS: &[NativeFn] = &[
     function(
         "trace",
         "function=None, *, symbolic=False, capture_as_const=False, record_only=False, opt_level=3, \
-         symbolic_shape=True, profiling=False, without_host=None, always=False",
+         symbolic_shape=True, profiling=False, without_host=None, always=False, check=False",
         "Compiles a function into static graphs. Positional tensors are inputs, keyword arguments are everything else. \
          The first call records; later calls run the body, match it with the recording and take results from the plan. \
          The plan runs without the body once that is known to be the same. With without_host=True what prevents it (prints, lists that \
          grow, elements that something in the body is computed of) is an error at its line; with without_host=False the body always runs. Where calls are quicker \
-         as the function was written, which is found out by timing some, they run so; with always=True they are traced nevertheless.",
+         as the function was written, which is found out by timing some, they run so; with always=True they are traced nevertheless. \
+         With check=True each call is compared with eager execution, which runs beside it, and the first op that gives something else is an error at its line.",
         trace,
     ),
     function(
@@ -48,6 +49,7 @@ fn trace(cx: &mut Cx, args: Args<'_>) -> Res {
         record_only: cx.truth(&args[3])?,
         opt_level: args.int(4)?.unsigned_abs().min(3) as u8,
         always: cx.truth(&args[8])?,
+        check: cx.truth(&args[9])?,
         ..Options::default()
     };
     let without_host = match args.opt(7) {

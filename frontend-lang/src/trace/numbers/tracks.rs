@@ -5,11 +5,13 @@ use std::rc::Rc;
 
 use engine::Tensor;
 
-use super::super::node::Node;
+use super::super::node::{Node, is_same};
 use super::slice::{Operand, Slice};
 use super::spot::{Spot, spots, sweep};
 use super::tracked::{Recorder, bare, is_tracked, kind_of, plain_by};
 use crate::cx::Cx;
+use crate::native::type_name;
+use crate::objects::class::with_article;
 use crate::source::Span;
 use crate::tensor::convert;
 use crate::value::Value;
@@ -243,5 +245,15 @@ impl Found {
         for (at, operand) in &self.stores {
             self.spots[*at].put(&operand.value(values));
         }
+    }
+
+    /// The first place where another number stands than [`Found::store`] would put there, in words.
+    pub(in crate::trace) fn differing(&self, values: &[Value]) -> Option<String> {
+        let is_other = |it: &&(usize, Operand)| {
+            self.spots[it.0].get().is_some_and(|now| !is_same(&now, &it.1.value(values)))
+        };
+        let (at, _) = self.stores.iter().find(is_other)?;
+        let holder = self.spots[*at].holder();
+        Some(holder.map_or("an object".to_owned(), |it| with_article(type_name(&it))))
     }
 }
