@@ -39,7 +39,7 @@ const OPTIMISERS: &[&str] = &[
     "torch.optim.RMSprop(net.parameters(), lr=0.05)",
 ];
 
-fn program(random: &mut Random, first: &str) -> String {
+fn program(random: &mut Random) -> String {
     let lines = |text: &'static str| text.lines().collect::<Vec<_>>();
     let (statements, changes) = (lines(BODY), lines(CHANGES));
     let mut body = vec!["loss = y = x * 1"];
@@ -56,19 +56,28 @@ fn program(random: &mut Random, first: &str) -> String {
     let changes: Vec<String> =
         (0..4).map(|_| format!("lambda: {}", random.pick(&changes))).collect();
     format!(
-        "{SETUP}\n\n{first}def make():{TENSORS}\n    opt = {}{STATE}\n    def body(x):\n        {}\n    return body, [{}], state\n\nprint(same(make))\n",
+        "def make():{TENSORS}\n    opt = {}{STATE}\n    def body(x):\n        {}\n    return body, [{}], state\n\nprint(same(make))\n",
         random.pick(OPTIMISERS),
         body.join("\n        "),
         changes.join(", "),
     )
 }
 
-/// What a program prints, how many calls of its plain trace ran without the body, and of how many that was compared with the body.
-fn run(code: &str) -> (String, [usize; 2]) {
-    let record = Rc::new(Record::default());
+/// Programs that one session runs.
+const PER_SESSION: usize = 25;
+
+/// A session that has run the setup.
+fn session(record: &Rc<Record>, first: &str) -> Session {
     let mut session = Session::new(Box::new(Recording { record: record.clone() }));
+    let error = session.run_cell(&format!("{SETUP}\n{first}"), &Options::default()).error;
+    assert!(error.is_none(), "{}", error.map_or_else(String::new, |it| it.plain));
+    session
+}
+
+/// What a program prints, how many calls of its plain trace ran without the body, and of how many that was compared with the body.
+fn run(session: &mut Session, record: &Record, code: &str) -> (String, [usize; 2]) {
     let result = session.run_cell(code, &Options::default());
-    let printed = record.stdout.borrow().clone();
+    let printed = record.stdout.take();
     if let Some(error) = result.error {
         return (error.plain, [0, 0]);
     }
@@ -95,10 +104,15 @@ fn made_up_programs(count: usize, first: &str) -> String {
     let _guard = Guard::of(first);
     let seed = number("SEED", 1);
     let (mut wrong, mut n_alone, mut n_compared) = (Vec::new(), 0, 0);
+    let record = Rc::new(Record::default());
+    let mut running = session(&record, first);
     for at in 0..count {
+        if at % PER_SESSION == PER_SESSION - 1 {
+            running = session(&record, first);
+        }
         let mut random = Random::new(seed, at);
-        let code = program(&mut random, first);
-        let (printed, [alone, compared]) = run(&code);
+        let code = program(&mut random);
+        let (printed, [alone, compared]) = run(&mut running, &record, &code);
         n_alone += alone;
         n_compared += compared;
         if printed.trim() != "None" {
