@@ -124,10 +124,6 @@ static ATTRIBUTES: &[Row] = &[
         "there are no bytes; ord() gives the number of a character, torch.tensor([ord(c) for c in text]) those of a text",
     ),
     ("torch.distributed", "one machine computes; operations use all its cores by themselves"),
-    (
-        "torch.fft",
-        "there is no Fourier transform; a product with torch.polar(ones, angles) is a slow one",
-    ),
     ("torch.hub", "nothing is fetched from a network here; torch.load reads a file"),
     ("torch.jit", "write `%trace` or notegrad.trace(f): they make a graph of a function"),
     (

@@ -505,5 +505,23 @@ for mask in (None, masks(3, 5), masks(4, 3, 5)):
     case("scaled_dot_product_attention", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m, enable_gqa=True),
          [QUERY, rand(2, 2, 5, 2), rand(2, 2, 5, 3), mask], [False, None, True])
 
+# Fourier transforms of pairs of floats.
+def pairs_of(x, dims, backward, scale):
+    run = torch.fft.ifftn if backward else torch.fft.fftn
+    z = run(torch.view_as_complex(x.contiguous()), dim=dims, norm="forward" if backward else "backward") if dims else torch.view_as_complex(x.contiguous())
+    return torch.view_as_real(z * scale)
+
+
+for shape, dims in [((5, 2), (0,)), ((3, 4, 2), (1,)), ((3, 4, 2), (0,)), ((2, 3, 4, 2), (0, -1)), ((1, 2), (0,)), ((70, 2), (0,)), ((3, 2), ())]:
+    for backward in (False, True):
+        case("fft_pairs", lambda x: pairs_of(x, dims, backward, 0.5), [rand(*shape)], [dims, backward, 0.5])
+for shape, dim in [((6,), 0), ((5,), 0), ((1,), 0), ((2,), 0), ((3, 4), 0), ((2, 3, 7), 1), ((2, 3, 7), -1)]:
+    case("fft_half", lambda x: torch.view_as_real(torch.fft.rfft(x, dim=dim) * 0.5), [rand(*shape)], [dim, 0.5])
+    half = torch.fft.rfft(rand(*shape), dim=dim)
+    n = shape[dim]
+    run = lambda x: torch.fft.irfft(torch.view_as_complex(x.contiguous()), n=n, dim=dim, norm="forward") * 0.5
+    case("fft_whole", run, [rand(*half.shape, 2)], [dim % len(shape), n, 0.5])
+
+
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

@@ -15,6 +15,7 @@ pub mod conv;
 pub mod element;
 pub mod elements;
 pub mod features;
+pub mod fourier;
 pub mod gemm;
 pub mod interrupt;
 pub mod lane;

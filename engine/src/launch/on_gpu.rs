@@ -77,6 +77,7 @@ fn way(
     let side = kernels.first().and_then(|it| it.cuda);
     Ok(match side.ok_or(Error::NoKernel { op: op.name, device })? {
         Cuda::Kernel(run) => Way::Kernel(run),
+        Cuda::Composed(body) => Way::Composed(body),
         Cuda::Where { takes, kernel, composed } => {
             match takes(&InferCx { op, inputs, attrs }, gpu.properties()) {
                 true => Way::Kernel(kernel),

@@ -13,6 +13,8 @@ use crate::{Attr, Attrs, DType, Error, Layout, Result, Shape, Tensor};
 pub enum Cuda {
     /// By kernels of its own.
     Kernel(fn(&CudaCx<'_>) -> Result<()>),
+    /// By other ops.
+    Composed(fn(&ComposedCx<'_>) -> Result<Outputs>),
     /// By kernels of its own where they take the case, else by other ops.
     Where {
         takes: fn(&InferCx<'_>, &Properties) -> bool,

@@ -114,6 +114,12 @@ impl Kernel {
         self
     }
 
+    /// The same kernel; a GPU computes the op by other ops.
+    pub const fn composed_on_cuda(mut self, body: fn(&ComposedCx<'_>) -> Result<Outputs>) -> Self {
+        self.cuda = Some(Cuda::Composed(body));
+        self
+    }
+
     /// The same kernel, beside one for GPUs that takes some cases; a GPU computes the others by other ops.
     pub const fn on_cuda_where(
         mut self,

@@ -11,6 +11,7 @@ pub mod complex;
 pub mod control;
 pub mod conv;
 pub mod create;
+pub mod fourier;
 pub mod index;
 pub mod loss;
 pub mod matrix;
@@ -56,6 +57,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     control::ALL,
     conv::ALL,
     create::ALL,
+    fourier::ALL,
     index::ALL,
     loss::ALL,
     matrix::ALL,

@@ -12,7 +12,11 @@ use crate::{DType, Error, Layout, Meta, OpDef, Result, Shape, Tensor, functional
 /// The rows that are not one scalar expression.
 fn structured() -> impl Iterator<Item = &'static OpDef> {
     // What is done with complex numbers is compared with PyTorch by `tests/torch/complex.py`, branches and loops by `region`.
-    let of_others = |op: &OpDef| ops::complex::ALL.contains(&op) || ops::control::ALL.contains(&op);
+    let of_others = |op: &OpDef| {
+        ops::complex::ALL.contains(&op)
+            || ops::control::ALL.contains(&op)
+            || ops::fourier::ON_COMPLEX.contains(&op)
+    };
     ops::all().filter(move |it| !it.body.is_elementwise() && !of_others(it))
 }
 

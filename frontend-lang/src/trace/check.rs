@@ -139,6 +139,12 @@ impl Foreseen {
     }
 }
 
+/// Whether a plain value is another one; a NaN is a NaN.
+pub(super) fn is_as(a: &Value, b: &Value) -> bool {
+    matches!((a, b), (Value::Float(a), Value::Float(b)) if a.is_nan() && b.is_nan())
+        || is_same(a, b)
+}
+
 /// The first thing that differs between what was foreseen and what has come, in words.
 fn other(foreseen: &Value, actual: &Value) -> Option<String> {
     let all = |a: &[Value], b: &[Value]| match a.len() == b.len() {
@@ -159,7 +165,7 @@ fn other(foreseen: &Value, actual: &Value) -> Option<String> {
                 |it: &[(Value, Value)]| it.iter().map(|it| it.1.clone()).collect::<Vec<_>>();
             all(&values(&a.items()), &values(&b.items()))
         }
-        (a, b) if is_same(a, b) => None,
+        (a, b) if is_as(a, b) => None,
         (a, b)
             if a.address().is_some() && b.address().is_some() && type_name(a) == type_name(b) =>
         {
@@ -182,6 +188,7 @@ mod tests {
 
     use crate::host::{Record, Recording};
     use crate::session::{Options, Session};
+    use crate::value::Value;
 
     /// What is wrong on purpose of what a graph gives.
     #[derive(Clone, Copy, PartialEq)]
@@ -231,6 +238,13 @@ def step(x):
         let again = run(call);
         assert_eq!(again, "");
         error
+    }
+
+    #[test]
+    fn a_nan_is_a_nan() {
+        let [a, b] = [f64::NAN, -f64::NAN].map(|it| Value::list(vec![Value::Float(it)]));
+        assert_eq!(super::other(&a, &b), None);
+        assert!(super::other(&a, &Value::list(vec![Value::Float(0.0)])).is_some());
     }
 
     #[test]

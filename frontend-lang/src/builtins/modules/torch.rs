@@ -61,6 +61,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("return_types", "torch.return_types"),
         Member::Module("backends", "torch.backends"),
         Member::Module("files", "torch.files"),
+        Member::Module("fft", "torch.fft"),
         Member::Module("linalg", "torch.linalg"),
         Member::Module("utils", "torch.utils"),
         Member::These("torch.nn.composed", OF_COMPOSED),

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use engine::Tensor;
 
-use super::super::node::{Node, is_same};
+use super::super::check::is_as;
+use super::super::node::Node;
 use super::slice::{Operand, Slice};
 use super::spot::{Spot, spots, sweep};
 use super::tracked::{Recorder, bare, is_tracked, kind_of, plain_by};
@@ -250,7 +251,7 @@ impl Found {
     /// The first place where another number stands than [`Found::store`] would put there, in words.
     pub(in crate::trace) fn differing(&self, values: &[Value]) -> Option<String> {
         let is_other = |it: &&(usize, Operand)| {
-            self.spots[it.0].get().is_some_and(|now| !is_same(&now, &it.1.value(values)))
+            self.spots[it.0].get().is_some_and(|now| !is_as(&now, &it.1.value(values)))
         };
         let (at, _) = self.stores.iter().find(is_other)?;
         let holder = self.spots[*at].holder();
