@@ -125,6 +125,11 @@ impl Kernel {
         self
     }
 
+    /// The same kernel; a GPU computes the op by others.
+    pub const fn composed_on_cuda(self, composed: fn(&ComposedCx<'_>) -> Result<Outputs>) -> Self {
+        self.on_cuda_where(|_, _| false, |_| Ok(()), composed)
+    }
+
     /// The same kernel with a check of its operands.
     pub const fn admitting(mut self, admits: fn(&AdmitCx<'_>) -> Result<()>) -> Self {
         self.admits = Some(admits);

@@ -12,6 +12,7 @@ pub mod control;
 pub mod conv;
 pub mod create;
 pub mod index;
+pub mod linalg;
 pub mod loss;
 pub mod matrix;
 pub mod norm;
@@ -57,6 +58,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     conv::ALL,
     create::ALL,
     index::ALL,
+    linalg::ALL,
     loss::ALL,
     matrix::ALL,
     norm::ALL,
