@@ -610,7 +610,7 @@ for shape in [(3, 3), (4, 2), (2, 3, 4), (1, 1)]:
     case("linalg_svdvals", lambda a: (torch.linalg.svdvals(a), found(a)), [rand(*shape)])
 for shape in [(4, 3), (2, 3), (3, 3)]:
     case("linalg_svd", full_svd, [rand(*shape)], [True], grad=False)
-for size in (1e-200, 1e200):
+for size in (1e-30, 1e30):
     case("linalg_svdvals", lambda a: (torch.linalg.svdvals(a), found(a)), [rand(3, 3) * size], grad=False)
     case("linalg_eigvalsh", lambda a: (torch.linalg.eigvalsh(a), found(a)), [definite(3, 3) * size], ["L"], grad=False)
 REAL = torch.tensor([[4.0, 1.0, 0.5], [0.25, 2.0, 1.0], [0.5, -0.25, -3.0]], dtype=torch.float64)

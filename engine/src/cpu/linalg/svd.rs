@@ -63,6 +63,9 @@ pub fn svd<T: Real>(
         a.columns(at, matrix);
         let found = exponent(matrix).is_some_and(|by| {
             scale(matrix, -by);
+            // Parts of the squares that completes the vectors are taken as they are found.
+            basis.fill(T::ZERO);
+            vectors.iter_mut().for_each(|(_, vh)| vh.fill(T::ZERO));
             // The columns of v are the rows of vh.
             let (u, v) = match &mut vectors {
                 Some((_, vh)) => (

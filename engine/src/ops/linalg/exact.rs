@@ -319,22 +319,23 @@ pub(super) fn svd(a: &Matrix) -> (Matrix, Vec<f64>, Matrix) {
 pub(super) fn eig(a: &Matrix) -> (Vec<Complex64>, Array2<Complex64>) {
     let n = a.nrows();
     let [mut t, mut q] = [a.mapv(Complex64::from), Array2::eye(n)];
-    // Steps of the QR algorithm, shifted by an eigenvalue of the last two rows that have not come apart.
+    // Steps of the QR algorithm on the rows that have not come apart, shifted by an eigenvalue of the last two of them.
     let mut end = n;
     for _ in 0..600 * n {
-        while end > 1 && t[[end - 1, end - 2]].norm() <= 1e-17 * size(a) && is_apart(&t, end - 1) {
+        while end > 1 && is_apart(&t, end - 1) {
             end -= 1;
         }
         if end <= 1 {
             break;
         }
-        let shift = nearest(&t, end - 1);
-        let shifts = Array2::from_diag_elem(n, shift);
-        let [turned, rest] = gram_schmidt(&(&t - &shifts));
-        t = rest.dot(&turned) + shifts;
-        q = q.dot(&turned);
+        let shifts = Array2::from_diag_elem(end, nearest(&t, end - 1));
+        let turned = gram_schmidt(&(&t.slice(s![..end, ..end]) - &shifts));
+        let mut whole = Array2::eye(n);
+        whole.slice_mut(s![..end, ..end]).assign(&turned);
+        t = whole.t().mapv(|it: Complex64| it.conj()).dot(&t).dot(&whole);
+        q = q.dot(&whole);
     }
-    let values: Vec<Complex64> = t.diag().to_vec();
+    let mut values: Vec<Complex64> = t.diag().to_vec();
     let mut v = Array2::zeros((n, n));
     for (at, value) in values.iter().enumerate() {
         let mut x = vec![Complex64::ZERO; n];
@@ -354,6 +355,14 @@ pub(super) fn eig(a: &Matrix) -> (Vec<Complex64>, Array2<Complex64>) {
             .map_or(Complex64::ONE, |it| it / it.norm());
         v.column_mut(at).assign(&x.mapv(|it| it / phase / length));
     }
+    // Of a conjugate pair the one with a positive imaginary part stands first.
+    for at in 1..n {
+        let [x, y] = [values[at - 1], values[at]];
+        if x.im < -1e-9 * size(a) && (x.conj() - y).norm() <= 1e-9 * size(a) {
+            values.swap(at - 1, at);
+            (0..n).for_each(|row| v.swap([row, at - 1], [row, at]));
+        }
+    }
     (values, v)
 }
 
@@ -372,29 +381,27 @@ fn nearest(t: &Array2<Complex64>, last: usize) -> Complex64 {
     if (x - d).norm() < (y - d).norm() { x } else { y }
 }
 
-/// Columns at right angles, and the triangle that makes the matrix of them; each is turned twice.
-fn gram_schmidt(a: &Array2<Complex64>) -> [Array2<Complex64>; 2] {
-    let n = a.nrows();
-    let (mut q, mut r) = (a.clone(), Array2::zeros((n, n)));
+/// Columns at right angles for those of a matrix; each is turned twice.
+fn gram_schmidt(a: &Array2<Complex64>) -> Array2<Complex64> {
+    let (n, mut q) = (a.nrows(), a.clone());
     for at in 0..n {
-        for _ in 0..2 {
-            for other in 0..at {
-                let pairs = q
-                    .column(other)
-                    .iter()
-                    .zip(q.column(at))
-                    .map(|(x, y)| x.conj() * y)
-                    .sum::<Complex64>();
-                let by = q.column(other).mapv(|it| it * pairs);
-                q.column_mut(at).zip_mut_with(&by, |it, by| *it -= by);
-                r[[other, at]] += pairs;
+        // A column that depends on those before it gives way to one of the identity.
+        for unit in 0..=n {
+            let before = q.column(at).iter().map(|it| it.norm_sqr()).sum::<f64>().sqrt();
+            for other in 0..2 * at {
+                let other = q.column(other % at).to_owned();
+                let along =
+                    other.iter().zip(q.column(at)).map(|(x, y)| x.conj() * y).sum::<Complex64>();
+                q.column_mut(at).scaled_add(-Complex64::ONE, &other.mapv(|it| it * along));
             }
-        }
-        let length = q.column(at).iter().map(|it| it.norm_sqr()).sum::<f64>().sqrt();
-        if length > 1e-300 {
-            q.column_mut(at).mapv_inplace(|it| it / length);
-            r[[at, at]] = Complex64::from(length);
+            let length = q.column(at).iter().map(|it| it.norm_sqr()).sum::<f64>().sqrt();
+            if length > 1e-14 * before {
+                q.column_mut(at).mapv_inplace(|it| it / length);
+                break;
+            }
+            let identity = Array2::<Complex64>::eye(n);
+            q.column_mut(at).assign(&identity.column(unit.min(n - 1)));
         }
     }
-    [q, r]
+    q
 }

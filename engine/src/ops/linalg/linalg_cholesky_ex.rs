@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::exact::{self, Matrix};
 use super::in_ops::{Half, mirrored, mt, solve_left, solve_right};
-use super::{Sizes, cuda, operand};
+use super::{Sizes, cuda, flops, operand};
 use crate::cpu::linalg::cholesky;
 use crate::functional::matmul;
 use crate::meaning::{Array, Meaning, MeaningCx};
@@ -21,7 +21,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("A"), Param::with("upper", ParamKind::Bool, Default::Bool(false))],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(&[Kernel::new("linalg_cholesky_ex.blocked", run).on_cuda(cuda::cholesky)]),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 1),
+        ..Kernel::new("linalg_cholesky_ex.blocked", run).on_cuda(cuda::cholesky)
+    }]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: Some(|_| "LinalgCholeskyExBackward0"),
     pure: true,

@@ -6,7 +6,7 @@ use super::exact::{self, Matrix};
 use super::in_ops::{
     added, diag_embed, diagonal, lu_gradient, lu_solve_transposed, parity, product, results,
 };
-use super::{Sizes, linalg_lu_factor_ex, operand};
+use super::{Sizes, flops, linalg_lu_factor_ex, operand};
 use crate::cpu::linalg::determinants;
 use crate::functional::{add, eq, expand, mul, num, select_where, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx};
@@ -22,7 +22,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("A")],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(&[Kernel::new("linalg_det.blocked", run).composed_on_cuda(composed)]),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 1),
+        ..Kernel::new("linalg_det.blocked", run).composed_on_cuda(composed)
+    }]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: Some(|_| "LinalgDetBackward0"),
     pure: true,

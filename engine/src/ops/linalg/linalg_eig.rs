@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::exact::{self, Matrix};
 use super::in_ops::{diag_embed, diagonal, identity, mt, or_zeros, results, rows};
-use super::{Sizes, linalg_solve_ex, operand};
+use super::{Sizes, flops, linalg_solve_ex, operand};
 use crate::cpu::linalg::{Eigen, eigen};
 use crate::functional::{add, cat, div, matmul, mul, neg, sub, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx};
@@ -18,7 +18,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("A")],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(&[Kernel::new("linalg_eig.hessenberg", run)]),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 25),
+        ..Kernel::new("linalg_eig.hessenberg", run)
+    }]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: Some(|_| "LinalgEigBackward0"),
     pure: true,

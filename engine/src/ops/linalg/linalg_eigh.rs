@@ -4,9 +4,9 @@ use smallvec::smallvec;
 
 use super::exact::{self, Matrix};
 use super::in_ops::{added, diag_embed, mt, ratio_or_zero};
-use super::{Sizes, cuda, operand};
+use super::{Sizes, cuda, flops, operand};
 use crate::cpu::linalg::symmetric;
-use crate::functional::{matmul, sub, unsqueeze};
+use crate::functional::{matmul, mul, num, sub, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
@@ -21,7 +21,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("A"), Param::with("UPLO", ParamKind::Str, Default::Str("L"))],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(&[Kernel::new("linalg_eigh.tridiagonal", run).on_cuda(cuda::eigh)]),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 9),
+        ..Kernel::new("linalg_eigh.tridiagonal", run).on_cuda(cuda::eigh)
+    }]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: Some(|_| "LinalgEighBackward0"),
     pure: true,
@@ -102,8 +105,8 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     Ok(vec![found])
 }
 
-/// `V (diag(dL) + (V^T dV) / E) V^T` with `E_ij = L_j - L_i`, and 0 on its diagonal (Giles 2008, "An extended collection of matrix derivative
-/// results"; PyTorch, `linalg_eig_backward`). Both triangles get it, though one is read. What meets equal values counts where it is not 0.
+/// `V (diag(dL) + skew(V^T dV) / E) V^T` with `E_ij = L_j - L_i` (Giles 2008, "An extended collection of matrix derivative
+/// results"; PyTorch, `linalg_eig_backward`). Both triangles get it, though one is read. 0 divided by 0 is 0 in it.
 pub(super) fn gradient(
     values: &Tensor,
     v: &Tensor,
@@ -114,8 +117,8 @@ pub(super) fn gradient(
     let by_vectors = dv.map(|dv| {
         let inner = matmul(&mt(v)?, &dv)?;
         let gaps = sub(&unsqueeze(values, -2)?, &unsqueeze(values, -1)?)?;
-        let off = sub(&inner, &diag_embed(&super::in_ops::diagonal(&inner)?)?)?;
-        ratio_or_zero(&off, &gaps)
+        let skew = mul(&sub(&inner, &mt(&inner)?)?, &num(0.5))?;
+        ratio_or_zero(&skew, &gaps)
     });
     let Some(inner) = added(by_values, by_vectors.transpose()?)? else { return Ok(None) };
     matmul(&matmul(v, &inner)?, &mt(v)?).map(Some)

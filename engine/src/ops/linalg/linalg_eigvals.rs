@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::in_ops::{or_zeros, results};
 use super::linalg_eig::{self, gradient};
-use super::{Sizes, operand};
+use super::{Sizes, flops, operand};
 use crate::cpu::linalg::{Eigen, eigen};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, Saves, Surface};
@@ -17,7 +17,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("A")],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(&[Kernel::new("linalg_eigvals.hessenberg", run)]),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 10),
+        ..Kernel::new("linalg_eigvals.hessenberg", run)
+    }]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: Some(|_| "LinalgEigBackward0"),
     pure: true,

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::exact::{self, Matrix};
 use super::in_ops::results;
 use super::linalg_eigh::{self, gradient, is_upper, read};
-use super::{Sizes, operand};
+use super::{Sizes, flops, operand};
 use crate::cpu::linalg::symmetric;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
@@ -21,9 +21,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("A"), Param::with("UPLO", ParamKind::Str, Default::Str("L"))],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(&[
-        Kernel::new("linalg_eigvalsh.tridiagonal", run).composed_on_cuda(composed)
-    ]),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 2),
+        ..Kernel::new("linalg_eigvalsh.tridiagonal", run).composed_on_cuda(composed)
+    }]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: Some(|_| "LinalgEighBackward0"),
     pure: true,

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::exact::{self, Matrix};
 use super::in_ops::lu_gradient;
-use super::{Sizes, cuda, operand};
+use super::{Sizes, cuda, flops, operand};
 use crate::cpu::linalg::lu;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, Saves, Surface};
@@ -17,7 +17,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("A")],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(&[Kernel::new("linalg_lu_factor_ex.blocked", run).on_cuda(cuda::lu)]),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 1),
+        ..Kernel::new("linalg_lu_factor_ex.blocked", run).on_cuda(cuda::lu)
+    }]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: Some(|_| "LinalgLuFactorExBackward0"),
     pure: true,

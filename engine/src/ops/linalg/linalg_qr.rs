@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::exact::{self, Matrix};
 use super::in_ops::{Half, columns, mt, or_zeros, solve_right, triu};
-use super::{Sizes, cuda, operand};
+use super::{Sizes, cuda, flops, operand};
 use crate::cpu::linalg::{Orthogonal, qr};
 use crate::functional::{add, cat, matmul, sub};
 use crate::meaning::{Array, Meaning, MeaningCx};
@@ -21,7 +21,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("A"), Param::with("mode", ParamKind::Str, Default::Str("reduced"))],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(&[Kernel::new("linalg_qr.blocked", run).on_cuda(cuda::qr)]),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 3),
+        ..Kernel::new("linalg_qr.blocked", run).on_cuda(cuda::qr)
+    }]),
     grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "LinalgQrBackward0"),
     pure: true,

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::exact::{self, Matrix};
 use super::in_ops::{added, lu_gradient, lu_solve_transposed, mt, results};
-use super::{Sizes, linalg_lu_factor_ex, linalg_lu_solve, operand};
+use super::{Sizes, flops, linalg_lu_factor_ex, linalg_lu_solve, operand};
 use crate::cpu::linalg::solve;
 use crate::functional::{matmul, neg};
 use crate::meaning::{Array, Meaning, MeaningCx};
@@ -20,7 +20,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("A"), Param::tensor("B")],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(&[Kernel::new("linalg_solve_ex.blocked", run).composed_on_cuda(composed)]),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 3),
+        ..Kernel::new("linalg_solve_ex.blocked", run).composed_on_cuda(composed)
+    }]),
     grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "LinalgSolveExBackward0"),
     pure: true,

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::exact::{self, Matrix};
 use super::in_ops::{mt, tril, triu};
-use super::{Sizes, cuda, operand};
+use super::{Sizes, cuda, flops, operand};
 use crate::cpu::linalg::{Triangle, solve_triangular};
 use crate::functional::{matmul, neg};
 use crate::meaning::{Array, Meaning, MeaningCx};
@@ -27,9 +27,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(&[
-        Kernel::new("linalg_solve_triangular.blocked", run).on_cuda(cuda::solve_triangular)
-    ]),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 1),
+        ..Kernel::new("linalg_solve_triangular.blocked", run).on_cuda(cuda::solve_triangular)
+    }]),
     grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "LinalgSolveTriangularBackward0"),
     pure: true,

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::exact::{self, Matrix};
 use super::in_ops::{columns, diag_embed, mt, or_zeros, ratio_or_zero, rows};
-use super::{Sizes, cuda, operand};
+use super::{Sizes, cuda, flops, operand};
 use crate::cpu::linalg::{Svd, svd};
 use crate::functional::{add, matmul, mul, sub, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx};
@@ -24,7 +24,10 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(&[Kernel::new("linalg_svd.bidiagonal", run).on_cuda(cuda::svd)]),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 16),
+        ..Kernel::new("linalg_svd.bidiagonal", run).on_cuda(cuda::svd)
+    }]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: Some(|_| "LinalgSvdBackward0"),
     pure: true,

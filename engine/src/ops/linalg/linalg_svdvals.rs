@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::exact::{self, Matrix};
 use super::in_ops::results;
 use super::linalg_svd::{self, gradient};
-use super::{Sizes, operand};
+use super::{Sizes, flops, operand};
 use crate::cpu::linalg::svd;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
@@ -20,9 +20,10 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("A")],
     dtypes: DTypeRule::SameFloats,
     infer,
-    body: Body::Kernels(
-        &[Kernel::new("linalg_svdvals.bidiagonal", run).composed_on_cuda(composed)],
-    ),
+    body: Body::Kernels(&[Kernel {
+        flops: |cx| flops(cx, 4),
+        ..Kernel::new("linalg_svdvals.bidiagonal", run).composed_on_cuda(composed)
+    }]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: Some(|_| "LinalgSvdBackward0"),
     pure: true,

@@ -108,3 +108,11 @@ impl Sizes {
 fn operand<'b, T: crate::cpu::typed::Plain>(cx: &KernelCx<'_, 'b>, idx: usize) -> Matrices<'b, T> {
     Matrices::new(&cx.inputs[idx])
 }
+
+/// Multiplications and additions: so many for each row, column and pivot of operand 0.
+fn flops(cx: &InferCx<'_>, each: usize) -> usize {
+    match cx.shape(0)[..] {
+        [.., rows, columns] => cx.shape(0).numel() * rows.min(columns) * each,
+        _ => 0,
+    }
+}
