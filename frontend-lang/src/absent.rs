@@ -126,14 +126,6 @@ static ATTRIBUTES: &[Row] = &[
     ("torch.distributed", "one machine computes; operations use all its cores by themselves"),
     ("torch.hub", "nothing is fetched from a network here; torch.load reads a file"),
     ("torch.jit", "write `%trace` or notegrad.trace(f): they make a graph of a function"),
-    (
-        "torch.linalg.eig",
-        "there are no eigenvalues of matrices that are not symmetric; for symmetric ones there is eigh",
-    ),
-    (
-        "torch.linalg.eigvals",
-        "there are no eigenvalues of matrices that are not symmetric; for symmetric ones there is eigvalsh",
-    ),
     ("torch.multiprocessing", "operations on tensors use all cores by themselves"),
     ("torch.onnx", "`%dump f model.onnx --format onnx` writes a model"),
     ("torch.profiler", "`%profile` and `%prun` show what takes how long"),

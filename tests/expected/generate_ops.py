@@ -505,6 +505,122 @@ for mask in (None, masks(3, 5), masks(4, 3, 5)):
     case("scaled_dot_product_attention", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m, enable_gqa=True),
          [QUERY, rand(2, 2, 5, 2), rand(2, 2, 5, 3), mask], [False, None, True])
 
+
+def turned(vectors, *others):
+    """Columns of which the largest element is positive (of those that are as large but for rounding the first), and rows of `others` with them."""
+    if not vectors.numel():
+        return [vectors, *others]
+    large = vectors.abs() >= 0.99 * vectors.abs().amax(-2, True)
+    first = vectors.gather(-2, large.to(torch.uint8).argmax(-2, True))
+    phase = (first / first.abs()).conj().detach()
+    return [vectors * phase] + [other * phase.mT.conj() for other in others]
+
+
+def found(a):
+    return torch.zeros(a.shape[:-2], dtype=torch.int32)
+
+
+def eigh(a, uplo="L"):
+    values, vectors = torch.linalg.eigh(a, uplo)
+    return values, turned(vectors)[0], found(a)
+
+
+def svd(a):
+    u, s, vh = torch.linalg.svd(a, False)
+    u, vh = turned(u, vh)
+    return u, s, vh, found(a)
+
+
+def full_svd(a):
+    u, s, vh = torch.linalg.svd(a)
+    k = s.shape[-1]
+    first, rows = turned(u[..., :k], vh[..., :k, :])
+    more, below = turned(u[..., k:])[0] if u.shape[-1] > k else u[..., k:], vh[..., k:, :]
+    below = turned(below.mT)[0].mT if vh.shape[-2] > k else below
+    return torch.cat([first, more], -1), s, torch.cat([rows, below], -2), found(a)
+
+
+def eig(a):
+    values, vectors = torch.linalg.eig(a)
+    vectors = turned(vectors)[0]
+    return values.real, values.imag, vectors.real, vectors.imag.detach(), found(a)
+
+
+def eigvals(a):
+    values = torch.linalg.eigvals(a)
+    return values.real, values.imag, found(a)
+
+
+def definite(*shape):
+    a = rand(*shape)
+    return a @ a.mT + torch.eye(shape[-1], dtype=torch.float64)
+
+
+def factors(a):
+    return torch.linalg.lu_factor_ex(a)
+
+
+NO_MATRIX, NO_BATCH = torch.zeros(0, 0, dtype=torch.float64), torch.zeros(0, 2, 2, dtype=torch.float64)
+SINGULAR = torch.tensor([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.5, 2.0]], dtype=torch.float64)
+for shape in [(3, 3), (2, 4, 4), (1, 1), (2, 1, 3, 3)]:
+    case("linalg_cholesky_ex", lambda a: torch.linalg.cholesky_ex(a), [definite(*shape)], [False])
+case("linalg_cholesky_ex", lambda a: torch.linalg.cholesky_ex(a, upper=True), [definite(3, 3)], [True])
+for empty in (NO_MATRIX, NO_BATCH):
+    case("linalg_cholesky_ex", lambda a: torch.linalg.cholesky_ex(a), [empty], [False], grad=False)
+    case("linalg_lu_factor_ex", factors, [empty], grad=False)
+    case("linalg_eigh", eigh, [empty], ["L"], grad=False)
+    case("linalg_svd", lambda a: (*torch.linalg.svd(a), found(a)), [empty], [True], grad=False)
+    case("linalg_det", lambda a: (torch.linalg.det(a), *factors(a)[:2]), [empty], grad=False)
+    case("linalg_qr", lambda a: torch.linalg.qr(a), [empty], ["reduced"], grad=False)
+for shape in [(3, 3), (2, 4, 4), (3, 5), (5, 3), (2, 2, 3), (1, 1)]:
+    case("linalg_lu_factor_ex", factors, [rand(*shape)])
+case("linalg_lu_factor_ex", factors, [SINGULAR], grad=False)
+case("linalg_lu_factor_ex", factors, [torch.zeros(2, 3, dtype=torch.float64)], grad=False)
+for pivots, size in [([[2, 3, 3]], 3), ([[3, 2, 3], [1, 3, 3]], 4), ([[1]], 1)]:
+    order = lambda p: torch.lu_unpack(torch.zeros(len(p), size, p.shape[-1]), p)[0].argmax(-2)
+    case("lu_permutation", order, [torch.tensor(pivots, dtype=torch.int32)], [size])
+for adjoint in (False, True):
+    for shape, k in [((3, 3), 2), ((2, 4, 4), 1), ((2, 3, 3), 0)]:
+        lu, pivots, _ = factors(rand(*shape))
+        case("linalg_lu_solve", lambda a, p, b: torch.linalg.lu_solve(a, p, b, adjoint=adjoint),
+             [lu, pivots, rand(*shape[:-1], k)], [adjoint])
+for shape, k in [((3, 3), 2), ((2, 4, 4), 1), ((2, 2, 2), 3), ((1, 1), 1), ((3, 3), 0)]:
+    case("linalg_solve_ex", lambda a, b: (torch.linalg.solve(a, b), *factors(a)), [rand(*shape), rand(*shape[:-1], k)])
+for shape in [(3, 3), (2, 4, 4), (1, 1)]:
+    case("linalg_det", lambda a: (torch.linalg.det(a), *factors(a)[:2]), [rand(*shape)])
+case("linalg_det", lambda a: (torch.linalg.det(a), *factors(a)[:2]), [SINGULAR], grad=False)
+for upper in (False, True):
+    for unit in (False, True):
+        for left, a, b in [(True, (3, 3), (3, 2)), (False, (2, 3, 3), (2, 2, 3)), (True, (2, 4, 4), (2, 4, 1))]:
+            case("linalg_solve_triangular",
+                 lambda a, b: torch.linalg.solve_triangular(a, b, upper=upper, left=left, unitriangular=unit),
+                 [rand(*a) + 2 * torch.eye(a[-1], dtype=torch.float64), rand(*b)], [upper, left, unit])
+for shape in [(4, 3), (3, 3), (3, 5), (2, 4, 2), (1, 1)]:
+    case("linalg_qr", lambda a: torch.linalg.qr(a), [rand(*shape)], ["reduced"])
+case("linalg_qr", lambda a: torch.linalg.qr(a, "complete"), [rand(2, 3, 4)], ["complete"])
+case("linalg_qr", lambda a: torch.linalg.qr(a, "complete"), [rand(4, 2)], ["complete"], grad=False)
+case("linalg_qr", lambda a: torch.linalg.qr(a, "r"), [rand(2, 4, 3)], ["r"], grad=False)
+for shape in [(3, 3), (2, 4, 4), (1, 1)]:
+    case("linalg_eigh", eigh, [definite(*shape)], ["L"])
+    case("linalg_eigvalsh", lambda a: (torch.linalg.eigvalsh(a), found(a)), [definite(*shape)], ["L"])
+case("linalg_eigh", lambda a: eigh(a, "U"), [rand(4, 4)], ["U"], grad=False)
+case("linalg_eigvalsh", lambda a: (torch.linalg.eigvalsh(a, "U"), found(a)), [rand(4, 4)], ["U"], grad=False)
+for shape in [(3, 3), (4, 2), (2, 3, 4), (1, 1)]:
+    case("linalg_svd", svd, [rand(*shape)], [False])
+    case("linalg_svdvals", lambda a: (torch.linalg.svdvals(a), found(a)), [rand(*shape)])
+for shape in [(4, 3), (2, 3), (3, 3)]:
+    case("linalg_svd", full_svd, [rand(*shape)], [True], grad=False)
+for size in (1e-30, 1e30):
+    case("linalg_svdvals", lambda a: (torch.linalg.svdvals(a), found(a)), [rand(3, 3) * size], grad=False)
+    case("linalg_eigvalsh", lambda a: (torch.linalg.eigvalsh(a), found(a)), [definite(3, 3) * size], ["L"], grad=False)
+REAL = torch.tensor([[4.0, 1.0, 0.5], [0.25, 2.0, 1.0], [0.5, -0.25, -3.0]], dtype=torch.float64)
+case("linalg_eig", eig, [REAL])
+case("linalg_eig", eig, [torch.stack([REAL, REAL.mT + 0.5])])
+case("linalg_eig", eig, [torch.tensor([[0.0, -2.0, 0.5], [2.0, 0.5, 0.0], [0.0, 1.0, 3.0]], dtype=torch.float64)], grad=False)
+case("linalg_eigvals", eigvals, [REAL])
+case("linalg_eigvals", eigvals, [torch.tensor([[0.0, -2.0, 0.5], [2.0, 0.5, 0.0], [0.0, 1.0, 3.0]], dtype=torch.float64)])
+
+
 # Fourier transforms of pairs of floats.
 def pairs_of(x, dims, backward, scale):
     run = torch.fft.ifftn if backward else torch.fft.fftn

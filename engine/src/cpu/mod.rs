@@ -21,6 +21,7 @@ pub mod interrupt;
 pub mod lane;
 pub mod large;
 pub mod layer_norm;
+pub mod linalg;
 pub(crate) mod local;
 pub mod machine_memory;
 pub mod max_pool;

@@ -17,7 +17,7 @@ macro_rules! plain {
     )*};
 }
 
-plain!(u8 i8 i16 u16 i32 i64 u128 bf16 f16 f32 f64);
+plain!(u8 i8 i16 u16 i32 u32 i64 u128 bf16 f16 f32 f64);
 
 /// The buffer as elements of `T`; bytes past the last whole element are left out.
 pub fn slice<T: Plain>(bytes: &Bytes) -> &[T] {

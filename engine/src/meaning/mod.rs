@@ -41,6 +41,9 @@ pub enum Meaning {
     Of(fn(&MeaningCx<'_>) -> Array),
     /// As `Of`, for ops of several results.
     Each(fn(&MeaningCx<'_>) -> Vec<Array>),
+    /// As `Each`, where other results may mean the same, such as vectors that may be turned: the second function tells how far any results are
+    /// from what defines them, as a share of what goes into that.
+    Defined(fn(&MeaningCx<'_>) -> Vec<Array>, fn(&MeaningCx<'_>, &[Array]) -> f64),
     /// As `Each`, for ops that run graphs: the function given runs the one that an attribute is.
     Control(fn(&MeaningCx<'_>, RunRegion<'_>) -> Result<Vec<Array>>),
     /// Any array that could be drawn: the function tells whether one could.

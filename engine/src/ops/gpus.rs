@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::meanings::{DIFFERENCES, differs, in_dtype, sizes};
+use super::meanings::{DIFFERENCES, differs, in_dtype, sizes, strays};
 use super::tests::{Case, cases, gradients, leaves, name, report};
 use super::walk::{Spread, resized};
 use crate::apply::{self, place};
@@ -13,7 +13,8 @@ use crate::{Attr, DType, Device, Error, Outputs, Result, Tensor, cuda, ops, orac
 pub(super) const GPU: Device = Device::Cuda(0);
 
 /// Rows that a GPU does not compute yet.
-const WITHOUT: &[&str] = &["cond", "while_loop", "while_loop_backward", "unique"];
+const WITHOUT: &[&str] =
+    &["cond", "while_loop", "while_loop_backward", "linalg_eig", "linalg_eigvals", "unique"];
 
 /// The tensor on the GPU, in a buffer like its own and under the same layout.
 pub(super) fn sent(x: &Tensor) -> Tensor {
@@ -63,6 +64,9 @@ pub(super) fn problem(case: &Case, dtype: DType, spread: Option<Spread>) -> Opti
         Err(Error::NoKernel { op, .. }) if WITHOUT.contains(&op) => return None,
         Err(error) => return Some(format!("{} {dtype}: {error}", name(case))),
     };
+    if let Some(problem) = strays(case, &inputs, &got, &wants) {
+        return problem.map(|it| format!("{} {dtype} {spread:?}{it}", name(case)));
+    }
     got.iter().zip(&wants).enumerate().find_map(|(idx, (got, want))| {
         let size = sizes.as_ref().and_then(|it| it.get(idx));
         let problem = differs(got, want, size)?;

@@ -13,6 +13,7 @@ pub mod conv;
 pub mod create;
 pub mod fourier;
 pub mod index;
+pub mod linalg;
 pub mod loss;
 pub mod matrix;
 pub mod norm;
@@ -59,6 +60,7 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     create::ALL,
     fourier::ALL,
     index::ALL,
+    linalg::ALL,
     loss::ALL,
     matrix::ALL,
     norm::ALL,

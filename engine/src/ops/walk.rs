@@ -45,6 +45,10 @@ fn as_leaves(case: &Case, inputs: &[Option<Tensor>]) -> Vec<Option<Tensor>> {
 const BY_INTENT: &[(&str, &str)] = &[
     ("embedding", "the row at `padding_idx` gets no gradient"),
     ("index_put", "of values placed at one index all get the gradient, though one remains"),
+    ("linalg_cholesky_ex", "both triangles of a symmetric matrix get it, though one is read"),
+    ("linalg_eig", "that vectors are turned so that an element is real is not part of it"),
+    ("linalg_eigh", "both triangles of a symmetric matrix get it, though one is read"),
+    ("linalg_eigvalsh", "both triangles of a symmetric matrix get it, though one is read"),
     ("scatter", "of values placed at one index all get the gradient, though one remains"),
 ];
 
@@ -102,7 +106,11 @@ fn gradients_agree_with_differences() {
 }
 
 /// Rows whose second gradient is left out of the check, and why.
-const NOT_TWICE: &[(&str, &str)] = &[];
+const NOT_TWICE: &[(&str, &str)] = &[
+    ("linalg_cholesky_ex", "both triangles of a symmetric matrix get it, though one is read"),
+    ("linalg_eigh", "both triangles of a symmetric matrix get it, though one is read"),
+    ("linalg_eigvalsh", "both triangles of a symmetric matrix get it, though one is read"),
+];
 
 /// The sum of the squared first gradients, weighted, on the tape.
 fn total(grads: &[Tensor]) -> Result<Tensor> {
@@ -306,9 +314,13 @@ fn other_sizes_give_the_same_on_views_and_right_gradients() {
     let mut rows: BTreeSet<&str> = BTreeSet::new();
     for case in cases().iter().filter(|it| !it.op.body.is_elementwise()) {
         for seed in 1..=4 {
-            let Some(case) = resized(case, seed) else { continue };
+            let Some(mut case) = resized(case, seed) else { continue };
             n_cases += 1;
             rows.insert(case.op.name);
+            if ops::linalg::ALL.contains(&case.op) {
+                // Matrices of such numbers are nearly singular, and gradients of their factors are rounding.
+                case.grads = None;
+            }
             problems.extend(Spread::ALL.iter().filter_map(|&it| view_problem(&case, it)));
             let by_intent = BY_INTENT.iter().any(|it| it.0 == case.op.name);
             if case.grads.is_some() && has_gradient(case.op) && !by_intent {

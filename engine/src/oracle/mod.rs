@@ -42,7 +42,7 @@ pub fn results(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<V
     let cx = MeaningCx { inputs: &arrays, attrs, dtypes: &dtypes };
     let res = match op.meaning {
         Meaning::Of(meaning) => vec![meaning(&cx)],
-        Meaning::Each(meaning) => meaning(&cx),
+        Meaning::Each(meaning) | Meaning::Defined(meaning, _) => meaning(&cx),
         Meaning::Control(meaning) => meaning(&cx, &|idx, arrays| region(op, attrs, idx, arrays))?,
         Meaning::Drawn(could_be) => {
             let drawn = array_of(&apply::run(op, inputs, attrs)?[0])?;
@@ -60,6 +60,20 @@ pub fn results(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<V
         true => Ok(res),
         false => Err(disagrees(op, "its shape is another one than was inferred")),
     }
+}
+
+/// How far results of an op are from what defines them, where others may mean the same ([`Meaning::Defined`]).
+pub fn distance(
+    op: &'static OpDef,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    results: &[Tensor],
+) -> Result<Option<f64>> {
+    let Meaning::Defined(_, far) = op.meaning else { return Ok(None) };
+    let all = |it: &[Tensor]| it.iter().map(array_of).collect::<Result<Vec<_>>>();
+    let (arrays, results) = (all(inputs)?, all(results)?);
+    let dtypes: Vec<DType> = apply::infer(op, inputs, attrs)?.iter().map(|it| it.dtype).collect();
+    Ok(Some(far(&MeaningCx { inputs: &arrays, attrs, dtypes: &dtypes }, &results)))
 }
 
 /// What an elementwise op gives for complex numbers by its expression; `None` of others, and where the row says it in other words.

@@ -73,6 +73,7 @@ pub static ALL: &[&NativeModule] = &[
     &megengine::ONEFLOW_OPTIM,
     &torch::TORCH,
     &torch::AUTOGRAD,
+    &torch::FACTORS,
     &cuda::MODULE,
     &torch::FUNCTIONAL,
     &torch::RANDOM,

@@ -105,6 +105,14 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
     aliases: &[],
 };
 
+/// The rows that `torch.linalg` stands on.
+pub static FACTORS: NativeModule = NativeModule {
+    name: "torch._linalg",
+    doc: "Factors of matrices; torch.linalg makes errors of what they tell.",
+    members: &[Member::Each(factors)],
+    aliases: &[],
+};
+
 /// The module `torch.autograd`.
 pub static AUTOGRAD: NativeModule = NativeModule {
     name: "torch.autograd",
@@ -213,6 +221,11 @@ fn ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
     let others = ops_binding::named("torch.").chain(ops_binding::named("torch.nn.functional."));
     let value = |(name, op)| (Sym::of(name), ops_binding::function_of(op));
     Ok(others.chain(own).map(value).collect())
+}
+
+fn factors(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
+    let value = |op: &&'static engine::OpDef| (Sym::of(op.name), ops_binding::function_of(op));
+    Ok(engine::ops::linalg::ALL.iter().map(value).collect())
 }
 
 fn random_ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
