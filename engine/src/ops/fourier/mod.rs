@@ -12,11 +12,11 @@ use crate::op::{ComposedCx, InferCx, KernelCx, Ready};
 use crate::shape::resolve_dim;
 use crate::{DType, Error, OpDef, Result, Shape};
 
-pub mod fft_c2c;
-pub mod fft_c2r;
+pub mod _fft_c2c;
+pub mod _fft_c2r;
+pub mod _fft_r2c;
 pub mod fft_half;
 pub mod fft_pairs;
-pub mod fft_r2c;
 pub mod fft_whole;
 mod products;
 
@@ -26,7 +26,7 @@ pub static ALL: &[&OpDef] =
 
 /// The rows on complex numbers, which `tests/torch/fft.py` compares with PyTorch.
 #[cfg(test)]
-pub(super) static ON_COMPLEX: &[&OpDef] = &[&fft_c2c::OP, &fft_c2r::OP, &fft_r2c::OP];
+pub(super) static ON_COMPLEX: &[&OpDef] = &[&_fft_c2c::OP, &_fft_c2r::OP, &_fft_r2c::OP];
 
 /// Refuses what is no float32 or float64.
 fn check_dtype(cx: &InferCx<'_>) -> Result<()> {
@@ -50,9 +50,10 @@ fn without_pairs<'a>(cx: &InferCx<'a>) -> Result<&'a [usize]> {
 fn dims_of(cx: &InferCx<'_>, sizes: &[usize], dims: &[i64]) -> Result<SmallVec<[usize; 4]>> {
     let resolve = |dim: &i64| {
         let dim = resolve_dim(cx.op.name, *dim, sizes.len())?;
-        match sizes[dim] {
-            0 => Err(cx.bad_shapes("a dimension without elements has no transform")),
-            _ => Ok(dim),
+        match sizes.get(dim) {
+            Some(0) => Err(cx.bad_shapes("a dimension without elements has no transform")),
+            Some(_) => Ok(dim),
+            None => Err(cx.bad_shapes("a tensor without dimensions has no transform")),
         }
     };
     dims.iter().map(resolve).collect()

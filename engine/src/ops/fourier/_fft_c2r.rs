@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{fft_c2c, fft_pairs, fft_whole};
+use super::{_fft_c2c, fft_pairs, fft_whole};
 use crate::functional::view_as_real;
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Surface};
@@ -40,7 +40,7 @@ pub static OP: OpDef = OpDef {
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let x = fft_c2c::complex(cx)?;
+    let x = _fft_c2c::complex(cx)?;
     let (dims, size) = (super::resolved(cx, 0)?, cx.int(2));
     let Some((last, others)) = dims.split_last() else {
         return Ok(smallvec![crate::functional::part(x, 0)?]);
