@@ -613,9 +613,11 @@ for shape in [(4, 3), (2, 3), (3, 3)]:
 for size in (1e-30, 1e30):
     case("linalg_svdvals", lambda a: (torch.linalg.svdvals(a), found(a)), [rand(3, 3) * size], grad=False)
     case("linalg_eigvalsh", lambda a: (torch.linalg.eigvalsh(a), found(a)), [definite(3, 3) * size], ["L"], grad=False)
-REAL = torch.tensor([[4.0, 1.0, 0.5], [0.25, 2.0, 1.0], [0.5, -0.25, -3.0]], dtype=torch.float64)
+# Whose eigenvalues every algorithm gives in the same order.
+REAL = torch.tensor([[4.5, 0.75, 1.0], [1.5, 2.5, 0.25], [1.0, 1.5, -2.5]], dtype=torch.float64)
+TRIANGLE = torch.tensor([[1.0, 2.0, 0.5], [0.0, 3.0, 1.0], [0.0, 0.0, -2.0]], dtype=torch.float64)
 case("linalg_eig", eig, [REAL])
-case("linalg_eig", eig, [torch.stack([REAL, REAL.mT + 0.5])])
+case("linalg_eig", eig, [torch.stack([REAL, TRIANGLE])])
 case("linalg_eig", eig, [torch.tensor([[0.0, -2.0, 0.5], [2.0, 0.5, 0.0], [0.0, 1.0, 3.0]], dtype=torch.float64)], grad=False)
 case("linalg_eigvals", eigvals, [REAL])
 case("linalg_eigvals", eigvals, [torch.tensor([[0.0, -2.0, 0.5], [2.0, 0.5, 0.0], [0.0, 1.0, 3.0]], dtype=torch.float64)])

@@ -36,7 +36,7 @@ pub fn cholesky<T: Real>(
         let matrix = MatMut::from_column_major_slice_mut(factor, n, n);
         let (rule, how) = (Default::default(), Default::default());
         let failed = match cholesky_in_place(matrix, rule, Par::Seq, scratch.stack, how) {
-            Ok(_) => (0..n).find(|at| !(factor[at * n + at] > T::ZERO)),
+            Ok(_) => (0..n).find(|at| is_no_pivot(factor[at * n + at])),
             Err(LltError::NonPositivePivot { index }) => Some(index),
         };
         *info = failed.map_or(0, |it| it as i32 + 1);
@@ -51,4 +51,8 @@ pub fn cholesky<T: Real>(
             false => by_rows(factor, n, out),
         }
     })
+}
+
+fn is_no_pivot<T: Real>(it: T) -> bool {
+    it <= T::ZERO || it.to_f64().is_nan()
 }

@@ -213,13 +213,13 @@ fn plainly<T: Real>(columns: &mut [T], m: usize, pivots: &mut [i32]) {
         let column = &mut done[step * m..];
         let head = column[step];
         if head != T::ZERO {
-            column[step + 1..].iter_mut().for_each(|it| *it = *it / head);
+            column[step + 1..].iter_mut().for_each(|it| *it /= head);
         }
         for other in rest.chunks_exact_mut(m) {
             other.swap(step, pivot);
             let factor = other[step];
             let pairs = other[step + 1..].iter_mut().zip(&column[step + 1..]);
-            pairs.for_each(|(it, below)| *it = *it - factor * *below);
+            pairs.for_each(|(it, below)| *it -= factor * *below);
         }
     }
 }

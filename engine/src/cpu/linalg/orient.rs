@@ -21,7 +21,7 @@ pub(super) fn exponent<T: Real>(numbers: &[T]) -> Option<i32> {
     let mut all_finite = true;
     for it in numbers {
         let size = if *it < T::ZERO { T::ZERO - *it } else { *it };
-        all_finite &= size - size == T::ZERO;
+        all_finite &= size.to_f64().is_finite();
         most = if size > most { size } else { most };
     }
     if !all_finite {
@@ -40,7 +40,7 @@ pub(super) fn scale<T: Real>(numbers: &mut [T], exponent: i32) {
     let half = exponent / 2;
     for step in [half, exponent - half] {
         let factor = T::power_of_two(step);
-        numbers.iter_mut().for_each(|it| *it = *it * factor);
+        numbers.iter_mut().for_each(|it| *it *= factor);
     }
 }
 

@@ -70,7 +70,7 @@ pub fn svd<T: Real>(
             let (u, v) = match &mut vectors {
                 Some((_, vh)) => (
                     Some(MatMut::from_column_major_slice_mut(&mut *basis, m, left)),
-                    Some(MatMut::from_column_major_slice_mut(&mut **vh, n, right)),
+                    Some(MatMut::from_column_major_slice_mut(vh, n, right)),
                 ),
                 None => (None, None),
             };
@@ -88,7 +88,10 @@ pub fn svd<T: Real>(
         });
         *info = i32::from(!found);
         let Some((u, vh)) = vectors else {
-            return if found { () } else { values.fill(T::from_f64(f64::NAN)) };
+            if !found {
+                values.fill(T::from_f64(f64::NAN));
+            }
+            return;
         };
         if !found {
             [values, &mut *basis, &mut *vh]

@@ -22,7 +22,7 @@ mod products;
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] =
-    &[&fft_c2c::OP, &fft_c2r::OP, &fft_half::OP, &fft_pairs::OP, &fft_r2c::OP, &fft_whole::OP];
+    &[&_fft_c2c::OP, &_fft_c2r::OP, &_fft_r2c::OP, &fft_half::OP, &fft_pairs::OP, &fft_whole::OP];
 
 /// The rows on complex numbers, which `tests/torch/fft.py` compares with PyTorch.
 #[cfg(test)]
