@@ -623,6 +623,10 @@ case("linalg_eigvals", eigvals, [REAL])
 case("linalg_eigvals", eigvals, [torch.tensor([[0.0, -2.0, 0.5], [2.0, 0.5, 0.0], [0.0, 1.0, 3.0]], dtype=torch.float64)])
 
 
+for ends in ([math.inf, 0.0], [math.inf, math.inf, 1.0], [-math.inf, -math.inf], [0.0, -math.inf]):
+    for name in ("softmax", "log_softmax"):
+        case(name, lambda x: getattr(x, name)(0), [torch.tensor(ends, dtype=torch.float64)], [0, None], grad=False)
+
 # Fourier transforms of pairs of floats.
 def pairs_of(x, dims, backward, scale):
     run = torch.fft.ifftn if backward else torch.fft.fftn

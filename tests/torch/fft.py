@@ -52,7 +52,7 @@ parts("last", fft.fftn(values(2, 3, 4), s=(2, -1)))
 
 # Dtypes.
 for dtype in (torch.float32, torch.float64, torch.int64, torch.bool, torch.complex64, torch.complex128):
-    print(dtype, fft.fft(torch.ones(4).to(dtype)).dtype, fft.irfft(torch.ones(3).to(dtype)).dtype, fft.ifft(torch.ones(4).to(dtype)))
+    print(dtype, fft.fft(torch.ones(4).to(dtype)).dtype, fft.irfft(torch.ones(3).to(dtype)).dtype, fft.ifft(torch.ones(4).to(dtype)).real)
 print(fft.rfft(torch.tensor([1, 2, 4, 0])), fft.fft(torch.tensor([1 + 1j, 2, 3])), fft.rfft(torch.ones(2, 0, 4)).shape)
 
 # Frequencies and shifts.

@@ -49,7 +49,11 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     };
     let mut others: Vec<i64> = others.iter().map(|it| *it as i64).collect();
     let mut pairs = if cx.flag(2) {
-        apply_one(&fft_half::OP, &[x.clone()], &smallvec![Attr::Int(*last as i64), scale])?
+        apply_one(
+            &fft_half::OP,
+            std::slice::from_ref(x),
+            &smallvec![Attr::Int(*last as i64), scale],
+        )?
     } else {
         others.push(*last as i64);
         super::products::Waves { re: x.clone(), im: mul(x, &num(0.0))? }.pairs(1.0)?

@@ -12,16 +12,19 @@ __device__ inline ng_i64 ng_along(const ng_dims &line, ng_i64 at) {
 #endif
 }
 
+// How far an element is below the largest; infinity less infinity, and so all of a line whose largest element is infinite, is NaN.
+__device__ inline C ng_below(C x, C most) { return x - most + (most - most); }
+
 struct ng_softmax {
     template <class S>
-    __device__ static C of(C x, S total, ng_i64, double) { return ng_exp(x - total.most) / total.sum; }
+    __device__ static C of(C x, S total, ng_i64, double) { return ng_exp(ng_below(x, total.most)) / total.sum; }
     template <class S>
     __device__ static void note(S, ng_i64, O0 *, O0 *) {}
 };
 
 struct ng_log_softmax {
     template <class S>
-    __device__ static C of(C x, S total, ng_i64, double) { return (x - total.most) - ng_log(total.sum); }
+    __device__ static C of(C x, S total, ng_i64, double) { return ng_below(x, total.most) - ng_log(total.sum); }
     template <class S>
     __device__ static void note(S, ng_i64, O0 *, O0 *) {}
 };

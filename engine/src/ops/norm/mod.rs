@@ -92,7 +92,8 @@ fn shares(cx: &MeaningCx<'_>, of: fn(f64, f64) -> f64) -> Array {
     };
     let n = x.shape().get(dim).copied().unwrap_or(1);
     along(&x, dim, n, |line| {
-        let log_sum = log_sum_exp(line);
+        // The largest is subtracted first, and infinity less infinity is NaN.
+        let log_sum = Some(log_sum_exp(line)).filter(|it| it.is_finite()).unwrap_or(f64::NAN);
         line.iter().map(|x| of(*x, log_sum)).collect()
     })
     .into()
