@@ -1,6 +1,6 @@
 //! Matrices of a batch, the loop over them, and the orders in which their elements lie.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use faer::dyn_stack::{MemStack, StackReq};
 
@@ -9,6 +9,7 @@ use crate::cpu::alloc::{AllocError, Bytes};
 use crate::cpu::pool::{self, Shared};
 use crate::cpu::typed::{self, Plain};
 use crate::cpu::view::View;
+use crate::sync::Mutex;
 
 /// Rows and columns of the squares in which elements change their order: a line of the cache is used up at once.
 const SIDE: usize = 16;

@@ -5,6 +5,7 @@
 
 use smallvec::SmallVec;
 
+use crate::cpu::Bytes;
 use crate::cpu::fourier::{Lines, Transform, Wave};
 use crate::cpu::number::Num;
 use crate::cpu::pool;
@@ -104,6 +105,8 @@ impl<T: Wave> Ready for Planned<T> {
     }
 
     fn run(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
+        // The libraries ask for scratch themselves; here it is counted, and refused where there is too little.
+        let _counted = Bytes::uninit(self.workspace())?;
         let from = cx.inputs[0].to_slice::<T>();
         let to = cx.outputs[0].as_mut_slice::<T>();
         let scale = <T as Num>::from_f64(self.scale);
