@@ -55,6 +55,9 @@ for dtype in (torch.float32, torch.float64, torch.int64, torch.bool, torch.compl
     print(dtype, fft.fft(torch.ones(4).to(dtype)).dtype, fft.irfft(torch.ones(3).to(dtype)).dtype, fft.ifft(torch.ones(4).to(dtype)).real)
 print(fft.rfft(torch.tensor([1, 2, 4, 0])), fft.fft(torch.tensor([1 + 1j, 2, 3])), fft.rfft(torch.ones(2, 0, 4)).shape)
 
+taken = torch.zeros(4, dtype=torch.complex64)
+print(fft.fft(torch.tensor([1.0, 2, 4, 0]), out=taken) is taken, taken)
+
 # Frequencies and shifts.
 for n in (1, 4, 5):
     print(fft.fftfreq(n), fft.rfftfreq(n), fft.fftfreq(n, 0.5), fft.rfftfreq(n, d=2.0, dtype=torch.float64))
