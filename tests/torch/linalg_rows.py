@@ -102,3 +102,11 @@ for name, function, x in (
     (first,) = torch.autograd.grad(weigh(function(x)), x, create_graph=True)
     weigh(first).backward()
     show(f"{name}, second derivative", x.grad)
+
+# Pivots that are none.
+for pivots in (torch.tensor([5, 9], dtype=torch.int32), torch.tensor([0, 1], dtype=torch.int32), torch.tensor([1, 2])):
+    for name, run in [("lu_solve", lambda: torch.linalg.lu_solve(torch.ones(2, 2), pivots, torch.ones(2, 1))), ("lu_unpack", lambda: torch.lu_unpack(torch.ones(2, 2), pivots))]:
+        try:
+            run()
+        except RuntimeError as error:
+            print(name, str(error).split("inclusive")[0])

@@ -76,7 +76,7 @@ impl State {
     /// Notes that a reverse walk was not what was known of it.
     pub(super) fn walk_differs(&mut self) {
         let problem = "the traced call differs from eager: a reverse walk went another way than the one that was recorded for the same tape; \
-                       trace with always=False and without check, or run it eagerly, and report this";
+                       run it eagerly, and report this";
         if let Some(beside) = &mut self.beside {
             beside.found.get_or_insert(Error::Trace { problem: problem.into() });
         }

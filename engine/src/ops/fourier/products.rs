@@ -144,7 +144,7 @@ pub(super) fn ends_and_middle(half: &Tensor, dim: usize, n: usize, by: f64) -> R
     let end = (n as i64 + 1) / 2;
     let middle = mul(&slice(half, dim, 1, end, 1)?, &num(by))?;
     let mut parts = vec![slice(half, dim, 0, 1, 1)?, middle];
-    if end < size && end > 0 && n > 1 {
+    if end < size {
         parts.push(slice(half, dim, end, size, 1)?);
     }
     cat(&parts, dim)
