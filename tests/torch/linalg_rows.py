@@ -109,4 +109,4 @@ for pivots in (torch.tensor([5, 9], dtype=torch.int32), torch.tensor([0, 1], dty
         try:
             run()
         except RuntimeError as error:
-            print(name, str(error).split("inclusive")[0])
+            print(name, str(error).split("\n")[0].split("inclusive")[0])
