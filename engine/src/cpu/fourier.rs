@@ -1,5 +1,5 @@
-//! Discrete Fourier transforms along one dimension, by `rustfft` and `realfft`: lines are taken out, transformed in scratch of their
-//! own, and put back. Complex numbers lie as pairs of floats.
+//! Discrete Fourier transforms along one dimension, by `rustfft` and `realfft`. Lines whose numbers lie behind each other are transformed
+//! where they are to go; others are taken out, transformed and put back. Complex numbers lie as pairs of floats.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,6 +39,9 @@ pub struct Lines {
 /// Lines that lie beside each other and are taken out together, so that each cache line is read once.
 const TOGETHER: usize = 16;
 
+/// Numbers of a line that are moved at a time, so that each cache line is written once.
+const STRETCH: usize = 8;
+
 impl<T: Wave> Transform<T> {
     /// Of complex lines of `n` numbers, with `exp(+2 pi i j k / n)` where `backward`.
     pub fn complex(n: usize, backward: bool) -> Self {
@@ -70,12 +73,8 @@ impl<T: Wave> Transform<T> {
 
     /// Bytes of scratch that a run takes on so many threads.
     pub fn workspace(&self, lines: Lines, threads: usize) -> usize {
-        let own = match self {
-            Self::Complex(plan) => plan.get_inplace_scratch_len(),
-            Self::ToHalf(plan) => plan.get_scratch_len(),
-            Self::FromHalf(plan) => plan.get_scratch_len(),
-        };
-        let numbers = self.sizes().iter().sum::<usize>() * TOGETHER.min(lines.inner) + 2 * own;
+        let columns = TOGETHER.min(lines.inner);
+        let numbers = self.sizes().iter().sum::<usize>() * columns + 2 * self.scratch_len();
         numbers * size_of::<T>() * threads
     }
 
@@ -106,120 +105,189 @@ impl<T: Wave> Transform<T> {
     /// There are as many numbers at both places as the lines take and give; they are apart, or lines give as many as they take.
     unsafe fn run_at(&self, lines: Lines, from: *const T, to: *mut T, scale: T) {
         let ([taken, given], Lines { outer, inner }) = (self.sizes(), lines);
-        let width = TOGETHER.min(inner);
         let groups = inner.div_ceil(TOGETHER);
+        let flops = (taken + given) * TOGETHER.min(inner) * 4;
         let (from, to) = (Shared(from.cast_mut()), Shared(to));
-        pool::for_each_range(outer * groups, (taken + given) * width * 4, &|range| {
-            let mut work = Work::new(self, width);
+        pool::for_each_range(outer * groups, flops, &|range| {
+            let mut work = Work::new(self, inner, scale);
             for at in range {
                 if interrupt::ends_here() {
                     return;
                 }
                 let (block, first) = (at / groups, at % groups * TOGETHER);
                 let columns = first..(first + TOGETHER).min(inner);
-                // SAFETY: the places are inside the block, and no other group has these columns.
-                work.take(columns.clone(), inner, |place| unsafe {
-                    from.get().add(block * taken * inner + place).read()
-                });
-                work.transform(columns.len(), scale);
-                // SAFETY: as above.
-                work.put(columns, inner, |place, value| unsafe {
-                    to.get().add(block * given * inner + place).write(value);
-                });
+                // SAFETY: both blocks are there, and no other group has these columns.
+                unsafe {
+                    let from = from.get().add(block * taken * inner);
+                    let to = to.get().add(block * given * inner);
+                    match inner {
+                        1 => work.line(from, to),
+                        _ => work.columns(columns, inner, from, to),
+                    }
+                }
             }
         });
     }
 }
 
-/// Lines of one group while they are transformed.
-struct Work<'a, T: Wave> {
+/// What one thread transforms lines with.
+struct Work<'a, T> {
     transform: &'a Transform<T>,
-    /// Complex numbers of a line.
-    n: usize,
-    real: Vec<T>,
-    complex: Vec<Complex<T>>,
+    scale: T,
+    /// Lines of one group, as they are taken out and as they are put back. Complex lines are transformed in place, in the second.
+    taken: Vec<T>,
+    given: Vec<T>,
     scratch: Vec<Complex<T>>,
 }
 
 impl<'a, T: Wave> Work<'a, T> {
-    fn new(transform: &'a Transform<T>, width: usize) -> Self {
-        let zero = Complex::new(T::ZERO, T::ZERO);
-        let (n_real, n, n_scratch) = match transform {
-            Transform::Complex(plan) => (0, plan.len(), plan.get_inplace_scratch_len()),
-            Transform::ToHalf(plan) => (plan.len(), plan.complex_len(), plan.get_scratch_len()),
-            Transform::FromHalf(plan) => (plan.len(), plan.complex_len(), plan.get_scratch_len()),
+    fn new(transform: &'a Transform<T>, inner: usize, scale: T) -> Self {
+        let [taken, given] = transform.sizes();
+        let n_scratch = transform.scratch_len();
+        let is_complex = matches!(transform, Transform::Complex(_));
+        let (n_taken, n_given) = match inner {
+            1 => (1, 0),
+            _ => (inner.min(TOGETHER), inner.min(TOGETHER)),
         };
         Self {
             transform,
-            n,
-            real: vec![T::ZERO; n_real * width],
-            complex: vec![zero; n * width],
-            scratch: vec![zero; n_scratch],
+            scale,
+            taken: vec![T::ZERO; if is_complex { 0 } else { taken * n_taken }],
+            given: vec![T::ZERO; given * n_given],
+            scratch: vec![Complex::new(T::ZERO, T::ZERO); n_scratch],
         }
     }
 
-    /// Takes out the lines at these columns of a block.
-    fn take(&mut self, columns: Range<usize>, inner: usize, read: impl Fn(usize) -> T) {
-        if let Transform::ToHalf(plan) = self.transform {
-            for at in 0..plan.len() {
-                let places = columns.clone().map(|column| at * inner + column);
-                let slots = self.real[at..].iter_mut().step_by(plan.len());
-                slots.zip(places).for_each(|(slot, place)| *slot = read(place));
+    /// Transforms a line whose numbers lie behind each other.
+    ///
+    /// # Safety
+    /// It is there, and nobody else uses its place in `to` meanwhile; both places are the same, or apart.
+    unsafe fn line(&mut self, from: *const T, to: *mut T) {
+        let [taken, given] = self.transform.sizes();
+        // SAFETY: promised by the caller.
+        let to = unsafe {
+            match self.transform {
+                Transform::Complex(_) => from.copy_to(to, taken),
+                _ => from.copy_to_nonoverlapping(self.taken.as_mut_ptr(), taken),
             }
-            return;
-        }
-        for at in 0..self.n {
-            let places = columns.clone().map(|column| 2 * (at * inner + column));
-            let slots = self.complex[at..].iter_mut().step_by(self.n);
-            slots
-                .zip(places)
-                .for_each(|(slot, place)| *slot = Complex::new(read(place), read(place + 1)));
-        }
+            std::slice::from_raw_parts_mut(to, given)
+        };
+        self.transform.one(&mut self.taken, to, &mut self.scratch);
+        multiply(to, self.scale);
     }
 
-    /// Their only errors are lengths, which are theirs here, and imaginary parts where there must be none, which are cleared.
-    fn transform(&mut self, count: usize, scale: T) {
-        let complex = &mut self.complex[..count * self.n];
-        match self.transform {
-            Transform::Complex(plan) => plan.process_with_scratch(complex, &mut self.scratch),
-            Transform::ToHalf(plan) => {
-                let real = self.real.chunks_exact_mut(plan.len());
-                for (real, complex) in real.zip(complex.chunks_exact_mut(self.n)) {
-                    let _ = plan.process_with_scratch(real, complex, &mut self.scratch);
+    /// Transforms the lines at these columns of a block.
+    ///
+    /// # Safety
+    /// The block is there, and nobody else uses these columns of `to` meanwhile.
+    unsafe fn columns(&mut self, columns: Range<usize>, inner: usize, from: *const T, to: *mut T) {
+        let ([taken, given], count) = (self.transform.sizes(), columns.len());
+        let first = columns.start;
+        // SAFETY: promised by the caller; places are inside the block, and pairs lie as complex numbers do.
+        unsafe {
+            match self.transform {
+                Transform::Complex(_) => {
+                    let place = from.cast::<Complex<T>>().add(first);
+                    gather(place, inner, count, pairs(&mut self.given[..count * given]));
+                }
+                Transform::ToHalf(_) => {
+                    gather(from.add(first), inner, count, &mut self.taken[..count * taken]);
+                }
+                Transform::FromHalf(_) => {
+                    let place = from.cast::<Complex<T>>().add(first);
+                    gather(place, inner, count, pairs(&mut self.taken[..count * taken]));
                 }
             }
-            Transform::FromHalf(plan) => {
-                let real = self.real.chunks_exact_mut(plan.len());
-                for (real, complex) in real.zip(complex.chunks_exact_mut(self.n)) {
-                    complex[0].im = T::ZERO;
-                    if plan.len().is_multiple_of(2) {
-                        complex[self.n - 1].im = T::ZERO;
-                    }
-                    let _ = plan.process_with_scratch(complex, real, &mut self.scratch);
-                }
-                self.real.iter_mut().for_each(|it| *it = *it * scale);
-                return;
+        }
+        for at in 0..count {
+            let taken = self.taken.get_mut(at * taken..(at + 1) * taken).unwrap_or_default();
+            let given = &mut self.given[at * given..][..given];
+            self.transform.one(taken, given, &mut self.scratch);
+        }
+        let given = &mut self.given[..count * given];
+        multiply(given, self.scale);
+        // SAFETY: as above.
+        unsafe {
+            match self.transform {
+                Transform::FromHalf(_) => scatter(given, to.add(first), inner, count),
+                _ => scatter(pairs(given), to.cast::<Complex<T>>().add(first), inner, count),
             }
         }
-        complex.iter_mut().for_each(|it| *it = Complex::new(it.re * scale, it.im * scale));
+    }
+}
+
+impl<T: Wave> Transform<T> {
+    fn scratch_len(&self) -> usize {
+        match self {
+            Self::Complex(plan) => plan.get_inplace_scratch_len(),
+            Self::ToHalf(plan) => plan.get_scratch_len(),
+            Self::FromHalf(plan) => plan.get_scratch_len(),
+        }
     }
 
-    /// Puts lines into their columns of a block.
-    fn put(&self, columns: Range<usize>, inner: usize, write: impl Fn(usize, T)) {
-        if let Transform::FromHalf(plan) = self.transform {
-            for at in 0..plan.len() {
-                let places = columns.clone().map(|column| at * inner + column);
-                let slots = self.real[at..].iter().step_by(plan.len());
-                slots.zip(places).for_each(|(it, place)| write(place, *it));
+    /// Transforms one line; a complex one stands in `given`. Numbers of `taken` are lost. The only errors of plans are lengths, which are
+    /// theirs here, and imaginary parts where there must be none, which are cleared.
+    fn one(&self, taken: &mut [T], given: &mut [T], scratch: &mut [Complex<T>]) {
+        match self {
+            Self::Complex(plan) => plan.process_with_scratch(pairs(given), scratch),
+            Self::ToHalf(plan) => {
+                let _ = plan.process_with_scratch(taken, pairs(given), scratch);
             }
-            return;
-        }
-        for at in 0..self.n {
-            let places = columns.clone().map(|column| 2 * (at * inner + column));
-            for (it, place) in self.complex[at..].iter().step_by(self.n).zip(places) {
-                write(place, it.re);
-                write(place + 1, it.im);
+            Self::FromHalf(plan) => {
+                let half = pairs(taken);
+                half[0].im = T::ZERO;
+                if plan.len().is_multiple_of(2) {
+                    half[plan.complex_len() - 1].im = T::ZERO;
+                }
+                let _ = plan.process_with_scratch(half, given, scratch);
             }
         }
     }
+}
+
+fn multiply<T: Wave>(numbers: &mut [T], scale: T) {
+    if scale != T::ONE {
+        numbers.iter_mut().for_each(|it| *it = *it * scale);
+    }
+}
+
+/// Numbers two by two.
+fn pairs<T>(numbers: &mut [T]) -> &mut [Complex<T>] {
+    let count = numbers.len() / 2;
+    // SAFETY: a complex number lies as its two parts, `repr(C)`.
+    unsafe { std::slice::from_raw_parts_mut(numbers.as_mut_ptr().cast(), count) }
+}
+
+/// Copies `count` columns of rows of `inner` to lines behind each other, which `out` is full of.
+///
+/// # Safety
+/// They are there.
+unsafe fn gather<P: Copy>(from: *const P, inner: usize, count: usize, out: &mut [P]) {
+    let n = out.len() / count;
+    for (column, at) in stretches(n, count) {
+        for (at, out) in at.clone().zip(&mut out[column * n..][at]) {
+            // SAFETY: promised by the caller.
+            *out = unsafe { from.add(at * inner + column).read() };
+        }
+    }
+}
+
+/// Copies lines behind each other to `count` columns of rows of `inner`.
+///
+/// # Safety
+/// There are such rows, and nobody else uses these columns meanwhile.
+unsafe fn scatter<P: Copy>(lines: &[P], to: *mut P, inner: usize, count: usize) {
+    let n = lines.len() / count;
+    for (column, at) in stretches(n, count) {
+        for (at, it) in at.clone().zip(&lines[column * n..][at]) {
+            // SAFETY: promised by the caller.
+            unsafe { to.add(at * inner + column).write(*it) };
+        }
+    }
+}
+
+/// Stretches of lines of `n` numbers, those beside each other in `count` columns in turn.
+fn stretches(n: usize, count: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let starts = (0..n).step_by(STRETCH);
+    starts.flat_map(move |at| (0..count).map(move |column| (column, at..(at + STRETCH).min(n))))
 }
