@@ -79,7 +79,16 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let input = cx.inputs[0];
     with_size!(input.dtype(), T => {
         let (src, out) = (input.to_slice::<T>(), cx.outputs[0].as_mut_slice::<T>());
-        spread.for_each(|to, from| out[to] = src[from]);
+        match spread.is_in_lines() {
+            true => {
+                let width = input.shape().get(dim).copied().unwrap_or(1);
+                spread.for_each_line(out, |line, places, out| {
+                    let src = &src[line * width..][..width];
+                    out.iter_mut().zip(places).for_each(|(out, &at)| *out = src[at as usize]);
+                });
+            }
+            false => spread.for_each(|to, from| out[to] = src[from]),
+        }
     });
     Ok(())
 }
