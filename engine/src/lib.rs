@@ -32,6 +32,7 @@ mod meter;
 pub mod model;
 pub mod op;
 pub mod ops;
+#[cfg(any(test, feature = "oracle"))]
 pub mod oracle;
 pub mod passes;
 mod pending;

@@ -14,7 +14,7 @@ use crate::{
 const BASE: OpDef = OpDef {
     name: "",
     doc: "",
-    meaning: Meaning::Of(|cx| cx.input(0).clone()),
+    meaning: Meaning::of(|cx| cx.input(0).clone()),
     params: &[Param::tensor("x"), Param::tensor("y")],
     dtypes: DTypeRule::Any,
     infer: rules::broadcast,
@@ -32,13 +32,13 @@ const BASE: OpDef = OpDef {
 
 static ADD: OpDef = OpDef {
     name: "t_add",
-    meaning: Meaning::Of(|cx| both(cx, |x, y| x + y)),
+    meaning: Meaning::of(|cx| both(cx, |x, y| x + y)),
     body: Body::Kernels(&[kernel(add)]),
     ..BASE
 };
 static MUL: OpDef = OpDef {
     name: "t_mul",
-    meaning: Meaning::Of(|cx| both(cx, |x, y| x * y)),
+    meaning: Meaning::of(|cx| both(cx, |x, y| x * y)),
     body: Body::Kernels(&[kernel(mul)]),
     ..BASE
 };
@@ -51,7 +51,7 @@ static MATMUL: OpDef = OpDef {
 };
 static NEG: OpDef = OpDef {
     name: "t_neg",
-    meaning: Meaning::Of(|cx| cx.input(0).floats().mapv(|x| -x).into()),
+    meaning: Meaning::of(|cx| cx.input(0).floats().mapv(|x| -x).into()),
     params: &[Param::tensor("x")],
     infer: rules::same_as_input,
     body: Body::Kernels(&[kernel(neg)]),
@@ -67,7 +67,7 @@ static SUM: OpDef = OpDef {
 };
 static TRANSPOSE: OpDef = OpDef {
     name: "t_t",
-    meaning: Meaning::Of(|cx| {
+    meaning: Meaning::of(|cx| {
         let shape: Vec<usize> = cx.shape(0).iter().rev().copied().collect();
         cx.input(0).moved(&shape, |at| at.iter().rev().copied().collect())
     }),
@@ -84,7 +84,7 @@ static TRANSPOSE: OpDef = OpDef {
 };
 static RESHAPE: OpDef = OpDef {
     name: "t_reshape",
-    meaning: Meaning::Of(|cx| cx.input(0).reshaped(&cx.sizes(0))),
+    meaning: Meaning::of(|cx| cx.input(0).reshaped(&cx.sizes(0))),
     params: &[Param::tensor("x"), Param::required("shape", ParamKind::Ints)],
     infer: |cx| {
         let shape = cx.ints(0).unwrap_or_default().iter().map(|&it| it as usize).collect();
@@ -95,7 +95,7 @@ static RESHAPE: OpDef = OpDef {
 };
 static SCALE: OpDef = OpDef {
     name: "t_scale",
-    meaning: Meaning::Of(|cx| cx.input(0).floats().mapv(|x| x * cx.float(0)).into()),
+    meaning: Meaning::of(|cx| cx.input(0).floats().mapv(|x| x * cx.float(0)).into()),
     params: &[
         Param::tensor("x"),
         Param::with("by", ParamKind::Float, Default::Float(2.0)),
@@ -110,7 +110,7 @@ static SCALE: OpDef = OpDef {
 };
 static DRAW: OpDef = OpDef {
     name: "t_draw",
-    meaning: Meaning::Drawn(|cx, drawn| drawn.shape() == cx.shape(0)),
+    meaning: Meaning::drawn(|cx, drawn| drawn.shape() == cx.shape(0)),
     params: &[Param::tensor("x")],
     infer: rules::same_as_input,
     step: None,

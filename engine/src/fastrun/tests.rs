@@ -31,7 +31,7 @@ impl Ready for Large {
 static OP: OpDef = OpDef {
     name: "t_choice",
     doc: "",
-    meaning: Meaning::Of(|cx| cx.input(0).floats().mapv(|x| -x).into()),
+    meaning: Meaning::of(|cx| cx.input(0).floats().mapv(|x| -x).into()),
     params: &[Param::tensor("x")],
     dtypes: DTypeRule::Any,
     infer: rules::same_as_input,

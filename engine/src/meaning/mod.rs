@@ -2,6 +2,8 @@
 //!
 //! A row says its meaning beside its kernels and shares nothing with them: no layouts, no threads, no order of adding up. Elements
 //! are [`Array`]s, floats as doubles. Nothing is rounded to a dtype here; who asks for a meaning does that.
+//!
+//! The oracle alone asks: without it (feature `oracle`, and in tests) rows forget the functions that they say here, and no code is made of them.
 
 mod lines;
 mod places;
@@ -48,6 +50,38 @@ pub enum Meaning {
     Control(fn(&MeaningCx<'_>, RunRegion<'_>) -> Result<Vec<Array>>),
     /// Any array that could be drawn: the function tells whether one could.
     Drawn(fn(&MeaningCx<'_>, &Array) -> bool),
+    /// Said in the row, and forgotten: this build has no oracle.
+    Forgotten,
+}
+
+/// What rows say; each is the variant of its name where there is an oracle.
+impl Meaning {
+    pub const fn of(result: fn(&MeaningCx<'_>) -> Array) -> Self {
+        Self::Of(result).or_forgotten()
+    }
+
+    pub const fn each(results: fn(&MeaningCx<'_>) -> Vec<Array>) -> Self {
+        Self::Each(results).or_forgotten()
+    }
+
+    pub const fn defined(
+        results: fn(&MeaningCx<'_>) -> Vec<Array>,
+        far: fn(&MeaningCx<'_>, &[Array]) -> f64,
+    ) -> Self {
+        Self::Defined(results, far).or_forgotten()
+    }
+
+    pub const fn control(results: fn(&MeaningCx<'_>, RunRegion<'_>) -> Result<Vec<Array>>) -> Self {
+        Self::Control(results).or_forgotten()
+    }
+
+    pub const fn drawn(could_be: fn(&MeaningCx<'_>, &Array) -> bool) -> Self {
+        Self::Drawn(could_be).or_forgotten()
+    }
+
+    const fn or_forgotten(self) -> Self {
+        if cfg!(any(test, feature = "oracle")) { self } else { Self::Forgotten }
+    }
 }
 
 /// Gives what the graph means that attribute `idx` is.

@@ -18,7 +18,7 @@ use crate::{
 pub static OP: OpDef = OpDef {
     name: "complex",
     doc: "Complex numbers from their real and imaginary parts.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("real"), Param::tensor("imag")],
     dtypes: DTypeRule::Any,
     infer,

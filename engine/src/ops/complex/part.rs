@@ -14,7 +14,7 @@ use crate::{Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "part",
     doc: "The real parts (0) or the imaginary parts (1) of complex numbers, where they lie.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::required("which", ParamKind::Int)],
     dtypes: DTypeRule::Any,
     infer,

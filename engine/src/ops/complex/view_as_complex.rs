@@ -11,7 +11,7 @@ use crate::{Attrs, DType, Error, Layout, Meta, Metas, OpDef, Result, Shape, Tens
 pub static OP: OpDef = OpDef {
     name: "view_as_complex",
     doc: "The same memory as complex numbers: the last dimension holds the real and the imaginary part.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
     infer,

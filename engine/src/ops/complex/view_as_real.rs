@@ -12,7 +12,7 @@ use crate::{Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "view_as_real",
     doc: "The same memory as floats, with a last dimension for the real and the imaginary part.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
     infer,

@@ -14,7 +14,7 @@ use crate::{Attr, Attrs, Error, OpDef, Outputs, Result, Tensor, apply};
 pub static OP: OpDef = OpDef {
     name: "cond",
     doc: "What `then` gives where the first operand is true, else what `orelse` gives; both take the other operands.",
-    meaning: Meaning::Control(meaning),
+    meaning: Meaning::control(meaning),
     params: &[
         Param { name: "operands", kind: ParamKind::Tensors, default: None },
         Param::required("then", ParamKind::Region),

@@ -10,7 +10,7 @@ use crate::{OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "stop_gradient",
     doc: "The same elements, through which no gradient flows: what `detach` and `no_grad` come to in the graph of a branch or loop.",
-    meaning: Meaning::Of(|cx| cx.input(0).clone()),
+    meaning: Meaning::of(|cx| cx.input(0).clone()),
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
     infer: |cx| -> Result<_> { Ok(smallvec![cx.inputs[0].meta()]) },

@@ -18,7 +18,7 @@ use crate::{Attr, Attrs, Error, Meta, OpDef, Outputs, Result, Tensor, apply};
 pub static OP: OpDef = OpDef {
     name: "while_loop",
     doc: "The first `n_state` operands, replaced by what `body` gives as long as `condition` gives true; both graphs take all operands.",
-    meaning: Meaning::Control(meaning),
+    meaning: Meaning::control(meaning),
     params: &[
         Param { name: "operands", kind: ParamKind::Tensors, default: None },
         Param::required("condition", ParamKind::Region),

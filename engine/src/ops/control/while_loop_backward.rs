@@ -17,7 +17,7 @@ use crate::{Attr, Attrs, Error, Meta, Number, OpDef, Outputs, Result, Tensor, ap
 pub static OP: OpDef = OpDef {
     name: "while_loop_backward",
     doc: "The gradients of the operands of `while_loop`, from those of its results: the loop runs again, then `gradient` for each turn, from the last to the first.",
-    meaning: Meaning::Control(meaning),
+    meaning: Meaning::control(meaning),
     params: &[
         Param { name: "operands", kind: ParamKind::Tensors, default: None },
         Param::required("condition", ParamKind::Region),

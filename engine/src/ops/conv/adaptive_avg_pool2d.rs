@@ -14,7 +14,7 @@ use crate::{Attr, Meta, Metas, OpDef, Result, Tensor, apply_one, with_float};
 pub static OP: OpDef = OpDef {
     name: "adaptive_avg_pool2d",
     doc: "Means over windows that divide the images evenly into `output_size`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::required("output_size", ParamKind::Ints)],
     dtypes: DTypeRule::FloatsToSame,
     infer,

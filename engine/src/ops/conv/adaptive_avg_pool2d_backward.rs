@@ -14,7 +14,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 pub static OP: OpDef = OpDef {
     name: "adaptive_avg_pool2d_backward",
     doc: "Each element spread evenly over its window of images of `shape`: the gradient of adaptive_avg_pool2d.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("grad"),
         Param::required("output_size", ParamKind::Ints),

@@ -15,7 +15,7 @@ use crate::{Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply
 pub static OP: OpDef = OpDef {
     name: "avg_pool2d",
     doc: "The mean of each window; padding counts as zeros unless `count_include_pad` is False. With `divisor_override` the sum divided by that number.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("kernel_size", ParamKind::Ints),

@@ -15,7 +15,7 @@ use crate::{Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_fl
 pub static OP: OpDef = OpDef {
     name: "avg_pool2d_backward",
     doc: "Each element spread evenly over its window of images of `shape`: the gradient of avg_pool2d.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("grad"),
         Param::required("kernel_size", ParamKind::Ints),

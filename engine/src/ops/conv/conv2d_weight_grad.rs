@@ -13,7 +13,7 @@ use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 pub static OP: OpDef = OpDef {
     name: "conv2d_weight_grad",
     doc: "The gradient of conv2d for kernels of height and width `size`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("grad"),

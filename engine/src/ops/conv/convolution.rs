@@ -12,7 +12,7 @@ use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 pub static OP: OpDef = OpDef {
     name: "convolution",
     doc: "The batched convolution behind conv2d, with its bias.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: super::PARAMS,
     dtypes: DTypeRule::SameFloats,
     infer,

@@ -15,7 +15,7 @@ use crate::{Attrs, DType, Meta, Metas, OpDef, Result, Shape, Tensor, functional,
 pub static OP: OpDef = OpDef {
     name: "max_pool2d_with_indices",
     doc: "The largest element of each window, and where it lies in its plane (`row * width + column`).",
-    meaning: Meaning::Each(meaning),
+    meaning: Meaning::each(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("kernel_size", ParamKind::Ints),

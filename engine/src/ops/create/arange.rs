@@ -15,7 +15,7 @@ use crate::{Attr, Attrs, DType, Error, Meta, Result, Shape};
 pub static OP: OpDef = OpDef {
     name: "arange",
     doc: "The numbers `start`, `start + step`, ... before `end`; with one number they run from 0 to it. Whole numbers give int64.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::required("start", ParamKind::Float),
         Param::with("end", ParamKind::OptFloat, Default::None),

@@ -15,7 +15,7 @@ use crate::{Attr, DType, Error, Meta, Result, Shape};
 pub static OP: OpDef = OpDef {
     name: "eye",
     doc: "A matrix of `n` rows and `m` (else `n`) columns with 1 on the diagonal and 0 elsewhere.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::required("n", ParamKind::Int),
         Param::with("m", ParamKind::OptInt, Default::None),

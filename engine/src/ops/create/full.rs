@@ -16,7 +16,7 @@ use crate::{Meta, Result, rules};
 pub static OP: OpDef = OpDef {
     name: "full",
     doc: "A tensor of the given sizes in which every element is `fill_value`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::required("size", ParamKind::Ints),
         Param::required("fill_value", ParamKind::Number),

@@ -16,7 +16,7 @@ use crate::{DType, Error, Meta, Result, Shape};
 pub static OP: OpDef = OpDef {
     name: "linspace",
     doc: "`steps` numbers evenly spaced from `start` to `end`, both included.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::required("start", ParamKind::Float),
         Param::required("end", ParamKind::Float),

@@ -12,7 +12,7 @@ use crate::op::{
 pub static OP: OpDef = OpDef {
     name: "zeros",
     doc: "A tensor of the given sizes in which every element is 0.",
-    meaning: Meaning::Of(|cx| Array::from_fn(&cx.sizes(0), cx.dtypes[0], |_| Number::Int(0))),
+    meaning: Meaning::of(|cx| Array::from_fn(&cx.sizes(0), cx.dtypes[0], |_| Number::Int(0))),
     params: &[
         Param::required("size", ParamKind::Ints),
         Param::with("dtype", ParamKind::OptDType, Default::None),

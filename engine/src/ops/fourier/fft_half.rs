@@ -20,7 +20,7 @@ use crate::{Attr, DType, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one}
 pub static OP: OpDef = OpDef {
     name: "fft_half",
     doc: "The first `n // 2 + 1` numbers of the discrete Fourier transform of real numbers along a dimension of size n, as pairs of floats in a new last dimension; times `scale`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

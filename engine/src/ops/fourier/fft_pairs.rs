@@ -20,7 +20,7 @@ use crate::{Attr, DType, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one}
 pub static OP: OpDef = OpDef {
     name: "fft_pairs",
     doc: "The discrete Fourier transform of complex numbers, pairs of floats in the last dimension, along some of the others: with `exp(-2 pi i j k / n)`, or `+` where `backward`; times `scale`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dims", ParamKind::Ints),

@@ -20,7 +20,7 @@ use crate::{Attr, DType, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one}
 pub static OP: OpDef = OpDef {
     name: "fft_whole",
     doc: "The `n` real numbers along a dimension whose backward Fourier transform has this first half of `n // 2 + 1` complex numbers, pairs of floats in the last dimension; times `scale`. Imaginary parts that such a transform does not have (of the first, and of the last where n is even) are not read.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

@@ -15,7 +15,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
 pub static OP: OpDef = OpDef {
     name: "gather",
     doc: "Elements picked along a dimension: `out[i][j] = input[index[i][j]][j]` for `dim=0`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

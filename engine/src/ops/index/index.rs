@@ -15,7 +15,7 @@ use crate::{Attr, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, function
 pub static OP: OpDef = OpDef {
     name: "index",
     doc: "Picks by index tensors on the leading dimensions, one per dimension, broadcast together: `x[i, j]`. The first tensor is the one that is indexed.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::required("tensors", ParamKind::Tensors)],
     dtypes: DTypeRule::Any,
     infer,

@@ -16,7 +16,7 @@ use crate::{Attr, Error, Metas, OpDef, Result, Tensor, apply_one, with_dtype};
 pub static OP: OpDef = OpDef {
     name: "index_add",
     doc: "The input with slices of `source` added along a dimension at a vector of indices.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

@@ -20,7 +20,7 @@ use crate::{
 pub static OP: OpDef = OpDef {
     name: "index_put",
     doc: "Places values by index tensors on the leading dimensions: `x[i, j] = values`, or adds them. The tensors are what is changed, the values, then the indices.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::required("tensors", ParamKind::Tensors),
         Param::with("accumulate", ParamKind::Bool, Default::Bool(false)),

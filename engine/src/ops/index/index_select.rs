@@ -17,7 +17,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
 pub static OP: OpDef = OpDef {
     name: "index_select",
     doc: "Slices picked along a dimension by a vector of indices.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

@@ -14,7 +14,7 @@ use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_size};
 pub static OP: OpDef = OpDef {
     name: "nonzero",
     doc: "Where the elements that are not zero are: one row of indices for each, in row-major order.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::Any,
     infer,

@@ -15,7 +15,7 @@ use crate::{DType, Error, Meta, Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "one_hot",
     doc: "A 1 at the place that each whole number names, 0 elsewhere, in a new last dimension of size `num_classes` (the largest number plus one when -1).",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::with("num_classes", ParamKind::Int, Default::Int(-1))],
     dtypes: DTypeRule::IntsToSame,
     infer,

@@ -12,7 +12,7 @@ use crate::{OpDef, Result, Tensor, apply_one};
 pub static OP: OpDef = OpDef {
     name: "scatter",
     doc: "The input with `src` placed along a dimension: `out[index[i][j]][j] = src[i][j]` for `dim=0`; a number fills all places.",
-    meaning: Meaning::Of(|cx| placing::meaning(cx, false)),
+    meaning: Meaning::of(|cx| placing::meaning(cx, false)),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

@@ -9,7 +9,7 @@ use crate::{OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "scatter_add",
     doc: "The input with `src` added along a dimension: `out[index[i][j]][j] += src[i][j]` for `dim=0`.",
-    meaning: Meaning::Of(|cx| placing::meaning(cx, true)),
+    meaning: Meaning::of(|cx| placing::meaning(cx, true)),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

@@ -23,7 +23,7 @@ use crate::{Attr, Attrs, DType, Error, Metas, OpDef, Result, Tensor, apply_one, 
 pub static OP: OpDef = OpDef {
     name: "scatter_reduce",
     doc: "Elements of `src` gathered along a dimension at the places that `index` names: their sum, prod, mean, amax or amin. The element that was there takes part, unless include_self is False; where nothing comes, it stays.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

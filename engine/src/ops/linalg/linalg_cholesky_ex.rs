@@ -17,7 +17,7 @@ use crate::{Metas, OpDef, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "linalg_cholesky_ex",
     doc: "The lower triangular L with L @ L.T = A, of which the lower triangle is read; with `upper` L.T from the upper one. Then the order of the first leading minor that is not positive, or 0; L is not a number there.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[Param::tensor("A"), Param::with("upper", ParamKind::Bool, Default::Bool(false))],
     dtypes: DTypeRule::SameFloats,
     infer,

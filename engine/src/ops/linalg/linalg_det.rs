@@ -18,7 +18,7 @@ use crate::{Attrs, DType, Metas, OpDef, Outputs, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "linalg_det",
     doc: "The determinants of square matrices; then their factors L and U in one matrix, and their pivots.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[Param::tensor("A")],
     dtypes: DTypeRule::SameFloats,
     infer,

@@ -14,7 +14,7 @@ use crate::{Attrs, Metas, OpDef, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "linalg_eig",
     doc: "Eigenvalues of square matrices, real parts and imaginary ones, and their vectors as columns, real parts and imaginary ones, each of length 1 with a largest element that is real and positive; then 1 where they were not found, else 0.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[Param::tensor("A")],
     dtypes: DTypeRule::SameFloats,
     infer,

@@ -17,7 +17,7 @@ use crate::{Attr, Attrs, Error, Metas, OpDef, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "linalg_eigh",
     doc: "Ascending eigenvalues of symmetric matrices, of which one triangle is read, and their vectors as columns, each with a largest element that is positive; then 1 where they were not found, else 0.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[Param::tensor("A"), Param::with("UPLO", ParamKind::Str, Default::Str("L"))],
     dtypes: DTypeRule::SameFloats,
     infer,

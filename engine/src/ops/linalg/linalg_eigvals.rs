@@ -13,7 +13,7 @@ use crate::{Attrs, Metas, OpDef, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "linalg_eigvals",
     doc: "Eigenvalues of square matrices, real parts and imaginary ones; then 1 where they were not found, else 0.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[Param::tensor("A")],
     dtypes: DTypeRule::SameFloats,
     infer,

@@ -17,7 +17,7 @@ use crate::{Metas, OpDef, Outputs, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "linalg_eigvalsh",
     doc: "Ascending eigenvalues of symmetric matrices, of which one triangle is read; then 1 where they were not found, else 0.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[Param::tensor("A"), Param::with("UPLO", ParamKind::Str, Default::Str("L"))],
     dtypes: DTypeRule::SameFloats,
     infer,

@@ -13,7 +13,7 @@ use crate::{DType, Metas, OpDef, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "linalg_lu_factor_ex",
     doc: "L below the diagonal, whose own is 1, and U from it on, with L @ U = A whose rows are exchanged; with which row, counted from 1, each was, in order; and the first place of the diagonal of U that is 0, counted from 1, or 0.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[Param::tensor("A")],
     dtypes: DTypeRule::SameFloats,
     infer,

@@ -17,7 +17,7 @@ use crate::{Attr, DType, Error, Metas, OpDef, Outputs, Result, Tensor, apply_one
 pub static OP: OpDef = OpDef {
     name: "linalg_lu_solve",
     doc: "What A @ X = B is solved by, from the factors and pivots of A; with `adjoint` what A.T @ X = B is.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[
         Param::tensor("LU"),
         Param::tensor("pivots"),

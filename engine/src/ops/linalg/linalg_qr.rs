@@ -17,7 +17,7 @@ use crate::{Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, with_
 pub static OP: OpDef = OpDef {
     name: "linalg_qr",
     doc: "Q with orthonormal columns and R upper triangular, with Q @ R = A and LAPACK's signs; Q is square with mode \"complete\", and empty with \"r\".",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[Param::tensor("A"), Param::with("mode", ParamKind::Str, Default::Str("reduced"))],
     dtypes: DTypeRule::SameFloats,
     infer,

@@ -16,7 +16,7 @@ use crate::{Attr, Attrs, DType, Metas, OpDef, Outputs, Result, Tensor, apply_one
 pub static OP: OpDef = OpDef {
     name: "linalg_solve_ex",
     doc: "The X with A @ X = B; then the factors of A, their pivots, and the first place of the diagonal of U that is 0, counted from 1, or 0. X is worthless where there is one.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[Param::tensor("A"), Param::tensor("B")],
     dtypes: DTypeRule::SameFloats,
     infer,

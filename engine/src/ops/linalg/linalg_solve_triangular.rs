@@ -17,7 +17,7 @@ use crate::{Attr, Metas, OpDef, Result, Tensor, apply_one, with_float};
 pub static OP: OpDef = OpDef {
     name: "linalg_solve_triangular",
     doc: "The X with A @ X = B, or X @ A = B without `left`, where A is triangular: its other half is not read, nor with `unitriangular` its diagonal, which counts as 1.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[
         Param::tensor("A"),
         Param::tensor("B"),

@@ -17,7 +17,7 @@ use crate::{Metas, OpDef, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "linalg_svd",
     doc: "U, descending S and Vh with U @ diag(S) @ Vh = A: U has orthonormal columns, each with a largest element that is positive, and Vh orthonormal rows. With `full_matrices` both are square. Then 1 where they were not found, else 0.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[
         Param::tensor("A"),
         Param::with("full_matrices", ParamKind::Bool, Default::Bool(true)),

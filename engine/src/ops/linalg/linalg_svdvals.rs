@@ -16,7 +16,7 @@ use crate::{Attr, Metas, OpDef, Outputs, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "linalg_svdvals",
     doc: "Descending singular values of matrices; then 1 where they were not found, else 0.",
-    meaning: Meaning::Defined(meaning, distance),
+    meaning: Meaning::defined(meaning, distance),
     params: &[Param::tensor("A")],
     dtypes: DTypeRule::SameFloats,
     infer,

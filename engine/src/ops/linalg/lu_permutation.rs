@@ -11,7 +11,7 @@ use crate::{DType, Error, Meta, Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "lu_permutation",
     doc: "Which of `size` rows comes to each place by exchanging row i with row `pivots[i] - 1`, in order.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("pivots"), Param::required("size", ParamKind::Int)],
     dtypes: DTypeRule::Any,
     infer,

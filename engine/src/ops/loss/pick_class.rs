@@ -18,7 +18,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "pick_class",
     doc: "Of each row of scores `[n, classes]` the one of its target class; 0 for rows whose target is `ignore_index`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),

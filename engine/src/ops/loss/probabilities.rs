@@ -12,7 +12,7 @@ use crate::{Error, Metas, OpDef, Result, rules, with_float};
 pub static OP: OpDef = OpDef {
     name: "probabilities",
     doc: "The input, all of whose elements must lie between 0 and 1; `name` is what the error calls it.",
-    meaning: Meaning::Of(|cx| cx.input(0).clone()),
+    meaning: Meaning::of(|cx| cx.input(0).clone()),
     params: &[Param::tensor("input"), Param::with("name", ParamKind::Str, Default::Str("input"))],
     dtypes: DTypeRule::FloatsToSame,
     infer,

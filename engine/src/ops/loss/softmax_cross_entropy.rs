@@ -17,7 +17,7 @@ use crate::{Attr, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, w
 pub static OP: OpDef = OpDef {
     name: "softmax_cross_entropy",
     doc: "The cross entropy of rows of scores `[n, classes]` and target classes `[n]`: `log(sum(exp(x))) - x[target]`, 0 for rows whose target is `ignore_index`; also what a mean divides by (1 for sum and none).",
-    meaning: Meaning::Each(meaning),
+    meaning: Meaning::each(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),

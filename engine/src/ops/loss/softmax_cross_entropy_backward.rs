@@ -19,7 +19,7 @@ use crate::{
 pub static OP: OpDef = OpDef {
     name: "softmax_cross_entropy_backward",
     doc: "`(softmax(input) - one_hot(target)) * scale`, 0 in rows whose target is `ignore_index`: the gradient of softmax_cross_entropy. The scale is one number or one per row.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("target"),

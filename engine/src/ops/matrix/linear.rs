@@ -15,7 +15,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "linear",
     doc: "`input @ weight.T + bias`; the weight is `[out, in]`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("weight"),

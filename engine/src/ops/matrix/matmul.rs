@@ -14,7 +14,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "matmul",
     doc: "The matrix product. Vectors count as a row (left) or a column (right); further dimensions are batches and broadcast.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::SameNumbers,
     infer,

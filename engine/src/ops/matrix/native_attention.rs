@@ -16,7 +16,7 @@ use crate::{Meta, Metas, OpDef, Outputs, Result, Shape, Tensor, apply, with_floa
 pub static OP: OpDef = OpDef {
     name: "native_attention",
     doc: "`softmax(query @ key.mT * scale + attn_mask) @ value`, 0 for queries that see nothing; also the logarithms of the sums of exponentials. With `is_causal` query i sees the first i + 1 keys.",
-    meaning: Meaning::Each(meaning),
+    meaning: Meaning::each(meaning),
     params: &[
         Param::tensor("query"),
         Param::tensor("key"),

@@ -14,7 +14,7 @@ use crate::{Metas, OpDef, Outputs, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "native_attention_backward",
     doc: "The gradients of query, key and value of native_attention, given that of its first result, its operands and its results.",
-    meaning: Meaning::Each(meaning),
+    meaning: Meaning::each(meaning),
     params: &[
         Param::tensor("grad"),
         Param::tensor("query"),

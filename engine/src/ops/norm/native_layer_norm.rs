@@ -15,7 +15,7 @@ use crate::{Attr, Attrs, DType, Metas, OpDef, Result, Tensor, apply, rules, with
 pub static OP: OpDef = OpDef {
     name: "native_layer_norm",
     doc: "The input less its mean, divided by its deviation, over the last dimensions, which have `normalized_shape`; times weight, plus bias. A bias needs a weight.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("weight", ParamKind::OptTensor, Default::None),

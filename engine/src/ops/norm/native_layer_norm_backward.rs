@@ -18,7 +18,7 @@ use crate::{
 pub static OP: OpDef = OpDef {
     name: "native_layer_norm_backward",
     doc: "The gradient of native_layer_norm, given that of its result: of the input; also of weight and bias where `parameters` says so.",
-    meaning: Meaning::Each(meaning),
+    meaning: Meaning::each(meaning),
     params: &[
         Param::tensor("grad"),
         Param::tensor("input"),

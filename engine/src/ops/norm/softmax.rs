@@ -13,7 +13,7 @@ use crate::{Attr, OpDef, Result, Tensor, apply_one};
 pub static OP: OpDef = OpDef {
     name: "softmax",
     doc: "Exponentials along a dimension, scaled to add up to 1. Safe from overflow.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInt, Default::None),

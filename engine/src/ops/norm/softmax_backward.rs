@@ -14,7 +14,7 @@ use crate::{Metas, OpDef, Result, Tensor, apply_one, rules, with_float};
 pub static OP: OpDef = OpDef {
     name: "softmax_backward",
     doc: "The gradient of softmax along a dimension, given that of its result, and the result.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("grad"),
         Param::tensor("output"),

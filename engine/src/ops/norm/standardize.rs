@@ -16,7 +16,7 @@ use crate::{DType, Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "standardize",
     doc: "The input less its mean, divided by its standard deviation, over dimensions that all lie before or after the others; also that mean and the (biased) variance, with size 1 in those dimensions.",
-    meaning: Meaning::Each(meaning),
+    meaning: Meaning::each(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Ints),

@@ -9,7 +9,7 @@ use crate::{Error, OpDef, Result, rules, with_float};
 pub static OP: OpDef = OpDef {
     name: "bernoulli",
     doc: "1 with the probability that each element of the input gives, else 0.",
-    meaning: Meaning::Drawn(could_be),
+    meaning: Meaning::drawn(could_be),
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::same_as_input,

@@ -9,7 +9,7 @@ use crate::{Metas, OpDef, Result, rules, with_float};
 pub static OP: OpDef = OpDef {
     name: "dropout_mask",
     doc: "0 with probability `p`, else 1 / (1 - p), of the shape and dtype of the input.",
-    meaning: Meaning::Drawn(could_be),
+    meaning: Meaning::drawn(could_be),
     params: &[Param::tensor("input"), Param::required("p", ParamKind::Float)],
     dtypes: DTypeRule::Any,
     infer,

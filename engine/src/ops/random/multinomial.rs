@@ -17,7 +17,7 @@ use crate::{DType, Error, Meta, Metas, OpDef, Result, with_float};
 pub static OP: OpDef = OpDef {
     name: "multinomial",
     doc: "Indices drawn with probabilities proportional to the last dimension of the input.",
-    meaning: Meaning::Drawn(could_be),
+    meaning: Meaning::drawn(could_be),
     params: &[
         Param::tensor("input"),
         Param::required("num_samples", ParamKind::Int),

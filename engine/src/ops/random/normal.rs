@@ -11,7 +11,7 @@ use crate::{Error, Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "normal",
     doc: "Normal random numbers with the given mean and standard deviation.",
-    meaning: Meaning::Drawn(could_be),
+    meaning: Meaning::drawn(could_be),
     params: &[
         Param::with("mean", ParamKind::Float, Default::Float(0.0)),
         Param::with("std", ParamKind::Float, Default::Float(1.0)),

@@ -8,7 +8,7 @@ use crate::{OpDef, Result, rules};
 pub static OP: OpDef = OpDef {
     name: "rand_like",
     doc: "Uniform random numbers from [0, 1), of the shape and dtype of the input.",
-    meaning: Meaning::Drawn(could_be),
+    meaning: Meaning::drawn(could_be),
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::same_as_input,

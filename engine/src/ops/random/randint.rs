@@ -14,7 +14,7 @@ use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "randint",
     doc: "Random whole numbers from low to high, high left out.",
-    meaning: Meaning::Drawn(could_be),
+    meaning: Meaning::drawn(could_be),
     params: &[
         Param::required("low", ParamKind::Int),
         Param::required("high", ParamKind::Int),

@@ -12,7 +12,7 @@ use crate::{Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "randn",
     doc: "Normal random numbers with mean 0 and standard deviation 1.",
-    meaning: Meaning::Drawn(could_be),
+    meaning: Meaning::drawn(could_be),
     params: &[
         Param::required("size", ParamKind::Ints),
         Param::with("dtype", ParamKind::OptDType, Default::None),

@@ -8,7 +8,7 @@ use crate::{OpDef, Result, rules};
 pub static OP: OpDef = OpDef {
     name: "randn_like",
     doc: "Normal random numbers of the shape and dtype of the input.",
-    meaning: Meaning::Drawn(could_be),
+    meaning: Meaning::drawn(could_be),
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::same_as_input,

@@ -13,7 +13,7 @@ use crate::{Attr, DType, Meta, Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "randperm",
     doc: "The whole numbers below n in random order.",
-    meaning: Meaning::Drawn(could_be),
+    meaning: Meaning::drawn(could_be),
     params: &[
         Param::required("n", ParamKind::Int),
         Param::with("dtype", ParamKind::OptDType, Default::None),

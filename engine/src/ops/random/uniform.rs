@@ -10,7 +10,7 @@ use crate::{Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "uniform",
     doc: "Uniform random numbers from [low, high).",
-    meaning: Meaning::Drawn(could_be),
+    meaning: Meaning::drawn(could_be),
     params: &[
         Param::with("low", ParamKind::Float, Default::Float(0.0)),
         Param::with("high", ParamKind::Float, Default::Float(1.0)),

@@ -13,7 +13,7 @@ use crate::{DType, Meta, Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "all",
     doc: "Whether all elements count as true, over dimensions or altogether. Of nothing it is true.",
-    meaning: Meaning::Of(|cx| super::counted(cx, |n_true, n| i64::from(n_true == n))),
+    meaning: Meaning::of(|cx| super::counted(cx, |n_true, n| i64::from(n_true == n))),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

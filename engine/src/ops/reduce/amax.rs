@@ -11,7 +11,7 @@ use crate::op::{
 pub static OP: OpDef = OpDef {
     name: "amax",
     doc: "The largest element over dimensions, or of all elements; NaN when there is one. Equal largest elements share the gradient.",
-    meaning: Meaning::Of(|cx| extremes::meaning_over(cx, Side::Largest)),
+    meaning: Meaning::of(|cx| extremes::meaning_over(cx, Side::Largest)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

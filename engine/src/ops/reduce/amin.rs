@@ -11,7 +11,7 @@ use crate::op::{
 pub static OP: OpDef = OpDef {
     name: "amin",
     doc: "The smallest element over dimensions, or of all elements; NaN when there is one. Equal smallest elements share the gradient.",
-    meaning: Meaning::Of(|cx| extremes::meaning_over(cx, Side::Smallest)),
+    meaning: Meaning::of(|cx| extremes::meaning_over(cx, Side::Smallest)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

@@ -13,7 +13,7 @@ use crate::{DType, Meta, Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "any",
     doc: "Whether any element counts as true, over dimensions or altogether.",
-    meaning: Meaning::Of(|cx| super::counted(cx, |n_true, _| i64::from(n_true > 0))),
+    meaning: Meaning::of(|cx| super::counted(cx, |n_true, _| i64::from(n_true > 0))),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

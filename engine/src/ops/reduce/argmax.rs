@@ -8,7 +8,7 @@ use crate::op::{Body, DTypeRule, Default, Grad, Kernel, Onnx, Param, ParamKind, 
 pub static OP: OpDef = OpDef {
     name: "argmax",
     doc: "Where the largest element is: along `dim`, or in the flattened tensor. The first of equal ones; NaN counts as largest.",
-    meaning: Meaning::Of(|cx| extremes::meaning_place(cx, Side::Largest)),
+    meaning: Meaning::of(|cx| extremes::meaning_place(cx, Side::Largest)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInt, Default::None),

@@ -8,7 +8,7 @@ use crate::op::{Body, DTypeRule, Default, Grad, Kernel, Onnx, Param, ParamKind, 
 pub static OP: OpDef = OpDef {
     name: "argmin",
     doc: "Where the smallest element is: along `dim`, or in the flattened tensor. The first of equal ones; NaN counts as smallest.",
-    meaning: Meaning::Of(|cx| extremes::meaning_place(cx, Side::Smallest)),
+    meaning: Meaning::of(|cx| extremes::meaning_place(cx, Side::Smallest)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInt, Default::None),

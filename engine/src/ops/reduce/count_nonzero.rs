@@ -13,7 +13,7 @@ use crate::{DType, Meta, Metas, OpDef, Result};
 pub static OP: OpDef = OpDef {
     name: "count_nonzero",
     doc: "How many elements are not zero, over dimensions or altogether.",
-    meaning: Meaning::Of(|cx| super::counted(cx, |n_true, _| n_true)),
+    meaning: Meaning::of(|cx| super::counted(cx, |n_true, _| n_true)),
     params: &[Param::tensor("input"), Param::with("dim", ParamKind::OptInts, Default::None)],
     dtypes: DTypeRule::Any,
     infer,

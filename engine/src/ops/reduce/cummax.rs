@@ -9,7 +9,7 @@ use crate::op::{Body, DTypeRule, Grad, Kernel, Param, ParamKind, Returns, Saves,
 pub static OP: OpDef = OpDef {
     name: "cummax",
     doc: "The largest element so far along a dimension, and where it is: the last of equal ones. NaN wins.",
-    meaning: Meaning::Each(|cx| extremes::meaning_running(cx, Side::Largest)),
+    meaning: Meaning::each(|cx| extremes::meaning_running(cx, Side::Largest)),
     params: &[Param::tensor("input"), Param::required("dim", ParamKind::Int)],
     dtypes: DTypeRule::Any,
     infer: extremes::infer_running,

@@ -9,7 +9,7 @@ use crate::op::{Body, DTypeRule, Grad, Kernel, Param, ParamKind, Returns, Saves,
 pub static OP: OpDef = OpDef {
     name: "cummin",
     doc: "The smallest element so far along a dimension, and where it is: the last of equal ones. NaN wins.",
-    meaning: Meaning::Each(|cx| extremes::meaning_running(cx, Side::Smallest)),
+    meaning: Meaning::each(|cx| extremes::meaning_running(cx, Side::Smallest)),
     params: &[Param::tensor("input"), Param::required("dim", ParamKind::Int)],
     dtypes: DTypeRule::Any,
     infer: extremes::infer_running,

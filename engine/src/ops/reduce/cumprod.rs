@@ -16,7 +16,7 @@ use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one};
 pub static OP: OpDef = OpDef {
     name: "cumprod",
     doc: "The running product along a dimension. Integers and bools count in int64.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

@@ -18,7 +18,7 @@ use crate::{Error, Metas, OpDef, Result, Tensor, apply_one, with_float};
 pub static OP: OpDef = OpDef {
     name: "linear_scan",
     doc: "A running sum along a dimension that is scaled at each step: `y[k] = b[k] + a[k] * y[k - 1]`, from `y[0] = b[0]`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("a"), Param::tensor("b"), Param::required("dim", ParamKind::Int)],
     dtypes: DTypeRule::FloatsToSame,
     infer,

@@ -14,7 +14,7 @@ use crate::{Attr, OpDef, Result, Tensor, apply_one};
 pub static OP: OpDef = OpDef {
     name: "logcumsumexp",
     doc: "The logarithm of the running sum of exponentials along a dimension, safe from overflow.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::required("dim", ParamKind::Int)],
     dtypes: DTypeRule::FloatsToSame,
     infer: running::infer,

@@ -17,7 +17,7 @@ use crate::{Attr, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one, with_f
 pub static OP: OpDef = OpDef {
     name: "logsumexp",
     doc: "The logarithm of the sum of exponentials, safe from overflow.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

@@ -11,7 +11,7 @@ use crate::op::{
 pub static OP: OpDef = OpDef {
     name: "max",
     doc: "The largest element, or with `dim` the largest along it and where it is.",
-    meaning: Meaning::Each(|cx| extremes::meaning_best(cx, Side::Largest)),
+    meaning: Meaning::each(|cx| extremes::meaning_best(cx, Side::Largest)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInt, Default::None),

@@ -16,7 +16,7 @@ use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result, Tensor, with_float};
 pub static OP: OpDef = OpDef {
     name: "mean",
     doc: "The mean over dimensions, or of all elements. Of nothing it is NaN.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

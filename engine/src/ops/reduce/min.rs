@@ -11,7 +11,7 @@ use crate::op::{
 pub static OP: OpDef = OpDef {
     name: "min",
     doc: "The smallest element, or with `dim` the smallest along it and where it is.",
-    meaning: Meaning::Each(|cx| extremes::meaning_best(cx, Side::Smallest)),
+    meaning: Meaning::each(|cx| extremes::meaning_best(cx, Side::Smallest)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInt, Default::None),

@@ -20,7 +20,7 @@ use crate::{DType, Meta, Metas, OpDef, Result, Tensor, functional, with_float};
 pub static OP: OpDef = OpDef {
     name: "norm",
     doc: "The `p`-norm over dimensions, or of all elements: (sum of |x|^p)^(1/p); for p = inf the largest |x|, for p = 0 the number of elements that are not zero.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("p", ParamKind::Float, Default::Float(2.0)),

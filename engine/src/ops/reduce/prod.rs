@@ -17,7 +17,7 @@ use crate::{Attr, DType, OpDef, Outputs, Result, Shape, Tensor, apply_one, funct
 pub static OP: OpDef = OpDef {
     name: "prod",
     doc: "The product over dimensions, or of all elements. Integers and bools multiply in int64.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

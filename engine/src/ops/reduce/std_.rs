@@ -13,7 +13,7 @@ use crate::{OpDef, Outputs, Result, Tensor, apply_one, functional};
 pub static OP: OpDef = OpDef {
     name: "std",
     doc: "The standard deviation over dimensions, or of all elements: the root of the variance.",
-    meaning: Meaning::Of(|cx| super::spreads(cx, f64::sqrt)),
+    meaning: Meaning::of(|cx| super::spreads(cx, f64::sqrt)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

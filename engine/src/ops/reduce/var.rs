@@ -11,7 +11,7 @@ use crate::{OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "var",
     doc: "The variance over dimensions, or of all elements: squared distances from the mean, divided by their number less `correction`.",
-    meaning: Meaning::Of(|cx| super::spreads(cx, |variance| variance)),
+    meaning: Meaning::of(|cx| super::spreads(cx, |variance| variance)),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::OptInts, Default::None),

@@ -20,7 +20,7 @@ use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor, with_size};
 pub static OP: OpDef = OpDef {
     name: "cat",
     doc: "Tensors joined along a dimension; dtypes promote. Tensors of shape (0,) are left out.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::required("tensors", ParamKind::Tensors),
         Param::with("dim", ParamKind::Int, Default::Int(0)),

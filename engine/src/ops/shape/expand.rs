@@ -12,7 +12,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "expand",
     doc: "Broadcast to a larger shape without copying; -1 keeps a size.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::required("shape", ParamKind::Ints)],
     dtypes: DTypeRule::Any,
     infer,

@@ -14,7 +14,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "flatten",
     doc: "Dimensions `start_dim` to `end_dim` joined into one.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("start_dim", ParamKind::Int, Default::Int(0)),

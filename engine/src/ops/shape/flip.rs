@@ -9,7 +9,7 @@ use crate::{Attrs, Layout, Metas, OpDef, Result, Shape, Tensor, rules};
 pub static OP: OpDef = OpDef {
     name: "flip",
     doc: "Order reversed along the given dimensions.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::required("dims", ParamKind::Ints)],
     dtypes: DTypeRule::Any,
     infer,

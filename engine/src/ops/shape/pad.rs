@@ -21,7 +21,7 @@ use crate::{
 pub static OP: OpDef = OpDef {
     name: "pad",
     doc: "Padded at both ends of the last dimensions: `pad` lists (before, after) from the last dimension on; negative values cut. `mode` is constant, reflect, replicate or circular.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("pad", ParamKind::Ints),

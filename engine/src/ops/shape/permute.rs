@@ -13,7 +13,7 @@ use crate::{Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "permute",
     doc: "Dimensions in another order.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::required("dims", ParamKind::Ints)],
     dtypes: DTypeRule::Any,
     infer,

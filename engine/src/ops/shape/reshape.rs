@@ -12,7 +12,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "reshape",
     doc: "The same elements in the same order under another shape. One size may be -1: it follows from the others.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::required("shape", ParamKind::Ints)],
     dtypes: DTypeRule::Any,
     infer,

@@ -13,7 +13,7 @@ use crate::{Attr, Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, appl
 pub static OP: OpDef = OpDef {
     name: "select",
     doc: "Element `index` along a dimension, which goes away.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

@@ -13,7 +13,7 @@ use crate::{Attr, Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, appl
 pub static OP: OpDef = OpDef {
     name: "slice",
     doc: "Elements `start, start + step, ...` before `stop` along a dimension; bounds as in Python, also with a negative step.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::Int, Default::Int(0)),

@@ -14,7 +14,7 @@ use crate::{Layout, Meta, Metas, OpDef, Result, Tensor, apply_one, with_size};
 pub static OP: OpDef = OpDef {
     name: "slice_backward",
     doc: "Zeros of `shape`, but for the slice along `dim`, which holds the input: the gradient of slice.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dim", ParamKind::Int),

@@ -14,7 +14,7 @@ use crate::{Error, Layout, Metas, OpDef, Result, Tensor, apply_one, functional, 
 pub static OP: OpDef = OpDef {
     name: "slice_scatter",
     doc: "The input with a slice along `dim` replaced by `src`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::tensor("src"),

@@ -13,7 +13,7 @@ use crate::{Attrs, Error, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, fun
 pub static OP: OpDef = OpDef {
     name: "sliding_windows",
     doc: "All windows of `size` elements along a dimension, `step` apart, as a last dimension: a view.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("dimension", ParamKind::Int),

@@ -14,7 +14,7 @@ use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 pub static OP: OpDef = OpDef {
     name: "squeeze",
     doc: "Without the dimensions of size 1, or without those of `dim` that have size 1.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::with("dim", ParamKind::OptInts, Default::None)],
     dtypes: DTypeRule::Any,
     infer,

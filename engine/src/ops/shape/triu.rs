@@ -8,7 +8,7 @@ use crate::op::{Body, DTypeRule, Grad, Kernel, Saves, Surface, shapes};
 pub static OP: OpDef = OpDef {
     name: "triu",
     doc: "Matrices with zeros below a diagonal.",
-    meaning: Meaning::Of(|cx| triangle::meaning(cx, |at, diagonal| at >= diagonal)),
+    meaning: Meaning::of(|cx| triangle::meaning(cx, |at, diagonal| at >= diagonal)),
     params: triangle::PARAMS,
     dtypes: DTypeRule::Any,
     infer: triangle::infer,

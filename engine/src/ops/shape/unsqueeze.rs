@@ -13,7 +13,7 @@ use crate::{Meta, Metas, OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "unsqueeze",
     doc: "With a dimension of size 1 put in at `dim`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::required("dim", ParamKind::Int)],
     dtypes: DTypeRule::Any,
     infer,

@@ -20,7 +20,7 @@ use crate::{
 pub static OP: OpDef = OpDef {
     name: "bincount",
     doc: "How often each whole number from 0 on occurs in a vector, or the sum of the `weights` there.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("weights", ParamKind::OptTensor, Default::None),

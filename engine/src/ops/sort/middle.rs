@@ -15,7 +15,7 @@ use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype};
 pub static OP: OpDef = OpDef {
     name: "middle",
     doc: "The median of all elements, of an even number the lower one. A NaN is the median, unless `skip_nan`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[Param::tensor("input"), Param::required("skip_nan", ParamKind::Bool)],
     dtypes: DTypeRule::Any,
     infer,

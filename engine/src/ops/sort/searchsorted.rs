@@ -16,7 +16,7 @@ use crate::{DType, Error, Meta, Metas, OpDef, Result, with_dtype};
 pub static OP: OpDef = OpDef {
     name: "searchsorted",
     doc: "Where each value would go in a sorted vector, or in that of its row, to keep it sorted: before equal elements, or after them with `right`.",
-    meaning: Meaning::Of(meaning),
+    meaning: Meaning::of(meaning),
     params: &[
         Param::tensor("sorted_sequence"),
         Param::tensor("input"),

@@ -14,7 +14,7 @@ use crate::{DType, Meta, Metas, OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "sort",
     doc: "The elements in order along a dimension, and where they came from. Equal elements keep their order; NaN counts as the largest.",
-    meaning: Meaning::Each(meaning),
+    meaning: Meaning::each(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("dim", ParamKind::Int, Default::Int(-1)),

@@ -14,7 +14,7 @@ use crate::{DType, Error, Meta, Metas, OpDef, Result, Tensor};
 pub static OP: OpDef = OpDef {
     name: "topk",
     doc: "The `k` largest (or smallest) elements along a dimension in order, and where they came from.",
-    meaning: Meaning::Each(meaning),
+    meaning: Meaning::each(meaning),
     params: &[
         Param::tensor("input"),
         Param::required("k", ParamKind::Int),

@@ -15,7 +15,7 @@ use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_dtype, with_size};
 pub static OP: OpDef = OpDef {
     name: "unique",
     doc: "The different elements in order; with `return_inverse` where each element is among them, with `return_counts` how often it occurs.",
-    meaning: Meaning::Each(meaning),
+    meaning: Meaning::each(meaning),
     params: &[
         Param::tensor("input"),
         Param::with("sorted", ParamKind::Bool, Default::Bool(true)),
