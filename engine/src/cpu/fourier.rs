@@ -73,8 +73,8 @@ impl<T: Wave> Transform<T> {
 
     /// Bytes of scratch that a run takes on so many threads.
     pub fn workspace(&self, lines: Lines, threads: usize) -> usize {
-        let columns = TOGETHER.min(lines.inner);
-        let numbers = self.sizes().iter().sum::<usize>() * columns + 2 * self.scratch_len();
+        let width = TOGETHER.min(lines.inner);
+        let numbers = self.sizes().iter().sum::<usize>() * width + 2 * self.scratch_len();
         numbers * size_of::<T>() * threads
     }
 
@@ -128,6 +128,33 @@ impl<T: Wave> Transform<T> {
             }
         });
     }
+
+    fn scratch_len(&self) -> usize {
+        match self {
+            Self::Complex(plan) => plan.get_inplace_scratch_len(),
+            Self::ToHalf(plan) => plan.get_scratch_len(),
+            Self::FromHalf(plan) => plan.get_scratch_len(),
+        }
+    }
+
+    /// Transforms one line; a complex one stands in `given`. Numbers of `taken` are lost. The only errors of plans are lengths, which are
+    /// theirs here, and imaginary parts where there must be none, which are cleared.
+    fn one(&self, taken: &mut [T], given: &mut [T], scratch: &mut [Complex<T>]) {
+        match self {
+            Self::Complex(plan) => plan.process_with_scratch(pairs(given), scratch),
+            Self::ToHalf(plan) => {
+                let _ = plan.process_with_scratch(taken, pairs(given), scratch);
+            }
+            Self::FromHalf(plan) => {
+                let half = pairs(taken);
+                half[0].im = T::ZERO;
+                if plan.len().is_multiple_of(2) {
+                    half[plan.complex_len() - 1].im = T::ZERO;
+                }
+                let _ = plan.process_with_scratch(half, given, scratch);
+            }
+        }
+    }
 }
 
 /// What one thread transforms lines with.
@@ -143,18 +170,15 @@ struct Work<'a, T> {
 impl<'a, T: Wave> Work<'a, T> {
     fn new(transform: &'a Transform<T>, inner: usize, scale: T) -> Self {
         let [taken, given] = transform.sizes();
-        let n_scratch = transform.scratch_len();
         let is_complex = matches!(transform, Transform::Complex(_));
-        let (n_taken, n_given) = match inner {
-            1 => (1, 0),
-            _ => (inner.min(TOGETHER), inner.min(TOGETHER)),
-        };
+        let n_taken = if is_complex { 0 } else { TOGETHER.min(inner) };
+        let n_given = if inner == 1 { 0 } else { TOGETHER.min(inner) };
         Self {
             transform,
             scale,
-            taken: vec![T::ZERO; if is_complex { 0 } else { taken * n_taken }],
+            taken: vec![T::ZERO; taken * n_taken],
             given: vec![T::ZERO; given * n_given],
-            scratch: vec![Complex::new(T::ZERO, T::ZERO); n_scratch],
+            scratch: vec![Complex::new(T::ZERO, T::ZERO); transform.scratch_len()],
         }
     }
 
@@ -211,35 +235,6 @@ impl<'a, T: Wave> Work<'a, T> {
             match self.transform {
                 Transform::FromHalf(_) => scatter(given, to.add(first), inner, count),
                 _ => scatter(pairs(given), to.cast::<Complex<T>>().add(first), inner, count),
-            }
-        }
-    }
-}
-
-impl<T: Wave> Transform<T> {
-    fn scratch_len(&self) -> usize {
-        match self {
-            Self::Complex(plan) => plan.get_inplace_scratch_len(),
-            Self::ToHalf(plan) => plan.get_scratch_len(),
-            Self::FromHalf(plan) => plan.get_scratch_len(),
-        }
-    }
-
-    /// Transforms one line; a complex one stands in `given`. Numbers of `taken` are lost. The only errors of plans are lengths, which are
-    /// theirs here, and imaginary parts where there must be none, which are cleared.
-    fn one(&self, taken: &mut [T], given: &mut [T], scratch: &mut [Complex<T>]) {
-        match self {
-            Self::Complex(plan) => plan.process_with_scratch(pairs(given), scratch),
-            Self::ToHalf(plan) => {
-                let _ = plan.process_with_scratch(taken, pairs(given), scratch);
-            }
-            Self::FromHalf(plan) => {
-                let half = pairs(taken);
-                half[0].im = T::ZERO;
-                if plan.len().is_multiple_of(2) {
-                    half[plan.complex_len() - 1].im = T::ZERO;
-                }
-                let _ = plan.process_with_scratch(half, given, scratch);
             }
         }
     }
