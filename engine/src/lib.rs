@@ -30,6 +30,7 @@ pub mod math;
 pub mod meaning;
 mod meter;
 pub mod model;
+pub mod onnx;
 pub mod op;
 pub mod ops;
 #[cfg(any(test, feature = "oracle"))]

@@ -1,0 +1,3 @@
+//! ONNX below graphs and op rows: the messages of its files.
+
+pub mod proto;
