@@ -47,6 +47,8 @@ pub enum Error {
     NoGpu { index: u8, count: usize, missing: Option<String> },
     /// A GPU, or a library that it needs, has failed; the text says how.
     Gpu { index: u8, problem: String },
+    /// ONNX has no words for an application of the op, which stands at `site`.
+    NotInOnnx { op: &'static str, problem: String, site: Site },
     /// The op has no kernel on the device.
     NoKernel { op: &'static str, device: Device },
     /// The elements of a tensor of the device `meta` were asked for.
@@ -180,6 +182,9 @@ impl fmt::Display for Error {
                 "cannot use cuda:{index}: invalid device ordinal; this machine has {count} GPU(s), numbered from 0"
             ),
             Self::Gpu { index, problem } => write!(f, "cuda:{index}: {problem}"),
+            Self::NotInOnnx { op, problem, .. } => {
+                write!(f, "{op} cannot be written as ONNX: {problem}")
+            }
             Self::NoKernel { op, device } => write!(
                 f,
                 "{op} has no kernel on {device} yet; compute it on the CPU: bring the operands there with x.cpu(), and the result back \

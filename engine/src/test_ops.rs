@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::meaning::{Array, Meaning, MeaningCx, broadcast, by_index};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
 };
 use crate::{
     Attr, Attrs, DType, Error, Layout, Meta, OpDef, Result, Shape, Tensor, apply_one, functional,
@@ -25,7 +25,7 @@ const BASE: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[],
 };

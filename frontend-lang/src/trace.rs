@@ -39,7 +39,7 @@ use crate::check::lint;
 use crate::cx::Mode;
 use crate::native::*;
 use crate::objects::function::Func;
-use crate::objects::model::{self, DumpOptions};
+use crate::objects::model::{self, DumpOptions, Format};
 use crate::objects::tensor::TensorObj;
 use crate::region;
 use crate::tensor::journal::{Journal, Writes};
@@ -56,9 +56,9 @@ static METHODS: &[NativeFn] = &[
         .opaque(),
     function(
         "dump",
-        "self, file, *, arg_names=None, output_names=None, test_case=False, user_info='', dynamic_axes=None",
+        "self, file, *, arg_names=None, output_names=None, test_case=False, user_info='', dynamic_axes=None, format=None, opset_version=None",
         "Writes the latest call's graph with its weights into a file; gives the bytes written. Dimensions that have a name can have \
-         any size: in annotations (`x: Tensor[\"N\", 784]`), or in dynamic_axes={\"x\": {0: \"N\"}}.",
+         any size: in annotations (`x: Tensor[\"N\", 784]`), or in dynamic_axes={\"x\": {0: \"N\"}}. A file `.onnx`, or format='onnx', is an ONNX model, of opset_version 17 to 23 (20).",
         dump,
     )
     .opaque(),
@@ -507,7 +507,10 @@ fn names(cx: &mut Cx, value: Option<&Value>) -> Result<Vec<String>, Raised> {
 }
 
 fn dump(cx: &mut Cx, args: Args<'_>) -> Res {
+    let path = args.str(1)?;
+    let opset = args.opt_int(8)?;
     let options = DumpOptions {
+        format: Format::of(path, args.opt(7).map(|it| cx.str(it)).transpose()?.as_deref(), opset)?,
         arg_names: names(cx, args.opt(2))?,
         output_names: names(cx, args.opt(3))?,
         test_case: cx.truth(&args[4])?,
@@ -518,7 +521,7 @@ fn dump(cx: &mut Cx, args: Args<'_>) -> Res {
     if lint::trains(&traced.func) {
         cx.note(&lint::EVAL_DUMP);
     }
-    let bytes = model::dump(cx, traced, args.str(1)?, &options)?;
+    let bytes = model::dump(cx, traced, path, &options)?;
     Ok(Value::from(bytes))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, KernelCx, Param, Ready, Surface};
+use crate::op::{Body, DTypeRule, Grad, KernelCx, Onnx, Param, Ready, Surface};
 use crate::test_ops::tensor;
 use crate::{Attrs, OpDef, apply_one, rules};
 
@@ -42,7 +42,7 @@ static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[],
 };

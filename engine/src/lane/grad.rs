@@ -15,7 +15,7 @@ use super::cache::Kept;
 use super::expr_of;
 use crate::expr::Expr;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, GradOf, Param, ParamKind, Surface};
+use crate::op::{Body, DTypeRule, Grad, GradOf, Onnx, Param, ParamKind, Surface};
 use crate::sync::{Mutex, OnceLock};
 use crate::{Attrs, DType, Error, OpDef, Result, Tensor, rules};
 
@@ -185,7 +185,7 @@ fn new_row(op: &'static OpDef, input: usize, uses: &[usize]) -> OpDef {
         method: false,
         internal: false,
         surface: Surface::PLAIN,
-        onnx: &[],
+        onnx: Onnx::Absent,
         aliases: &[],
         examples: &[],
     }

@@ -4,6 +4,7 @@
 //! text and the names stand in the metadata, and a checksum of the whole file (`checksum.rs`).
 
 mod checksum;
+mod onnx_out;
 mod read;
 mod sizes;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use crate::rewrite::run::Log;
 use crate::{Error, Meta, Result, Tensor};
 
 pub use checksum::put as seal;
+pub use onnx_out::{OPSET, OPSETS};
 pub use sizes::AnySize;
 pub use write::Summary;
 

@@ -1,3 +1,13 @@
-//! ONNX below graphs and op rows: the messages of its files.
+//! ONNX below graphs: the messages of its files, and what op rows write themselves with.
+//!
+//! A row says how it is written ([`crate::op::Onnx`]); elementwise rows that ONNX has no operator for are written as their expression.
 
+mod expression;
+mod nodes;
 pub mod proto;
+mod weights;
+
+pub use expression::elementwise;
+pub(crate) use nodes::Operand;
+pub use nodes::{NodeCx, Sink, Wire, attr};
+pub use weights::{code_of, tensor_proto};

@@ -4,6 +4,7 @@ mod admit;
 mod block;
 mod cuda;
 mod kernel;
+mod onnx;
 mod prepared;
 pub mod shapes;
 mod surface;
@@ -15,6 +16,7 @@ pub(crate) use block::block;
 pub use block::{Block, ControlCx};
 pub use cuda::{Cuda, CudaCx};
 pub use kernel::{Kernel, KernelCx, Method, Run};
+pub use onnx::Onnx;
 pub use prepared::{Case, Prepared, Ready};
 pub use surface::{Alpha, Autocast, Form, Is, Returns, Surface, When};
 
@@ -56,8 +58,8 @@ pub struct OpDef {
     pub internal: bool,
     /// What users see of it besides its parameters.
     pub surface: Surface,
-    /// ONNX operators it maps to.
-    pub onnx: &'static [Onnx],
+    /// How it is written in ONNX.
+    pub onnx: Onnx,
     /// Other names, with the module they stand in: `megengine.functional.gelu`.
     pub aliases: &'static [&'static str],
     /// Calls in the language with the text they print; values from another library.
@@ -272,16 +274,6 @@ pub struct GradCx<'a> {
     pub(crate) outputs: &'a [Tensor],
     pub(crate) output_grads: &'a [Option<Tensor>],
     pub(crate) needs: &'a [bool],
-}
-
-/// How the op is written in ONNX.
-#[derive(Clone, Copy, Debug)]
-pub struct Onnx {
-    pub op_type: &'static str,
-    /// First opset with this meaning.
-    pub since: u32,
-    /// (our attribute, theirs).
-    pub attrs: &'static [(&'static str, &'static str)],
 }
 
 impl OpDef {

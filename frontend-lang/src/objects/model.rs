@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use engine::Tensor;
-use engine::model::Model;
+use engine::model::{Model, OPSET};
 
 use crate::native::*;
 use crate::tensor::convert;
@@ -24,9 +24,48 @@ static METHODS: &[NativeFn] = &[
         .opaque(),
 ];
 
+/// The formats of model files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Notegrad's own, `.ngm`.
+    #[default]
+    Ngm,
+    /// ONNX, in this version of its operators.
+    Onnx(i64),
+}
+
+impl Format {
+    /// The format of this name, else the one that the file's ending says.
+    pub fn of(path: &str, name: Option<&str>, opset: Option<i64>) -> Result<Self, Raised> {
+        let is_onnx = match name {
+            Some("onnx") => true,
+            Some("ngm") => false,
+            Some(other) => {
+                return Err(value_error(format!("format is 'ngm' or 'onnx', not '{other}'")));
+            }
+            None => path.to_lowercase().ends_with(".onnx"),
+        };
+        match (is_onnx, opset) {
+            (true, opset) => Ok(Self::Onnx(opset.unwrap_or(OPSET))),
+            (false, None) => Ok(Self::Ngm),
+            (false, Some(_)) => Err(value_error("an opset is chosen for ONNX files alone")),
+        }
+    }
+
+    /// The content of a file.
+    pub fn bytes(self, model: &Model) -> Result<Vec<u8>, Raised> {
+        Ok(match self {
+            Self::Ngm => model.to_bytes()?,
+            Self::Onnx(opset) => model.to_onnx(opset)?,
+        })
+    }
+}
+
 /// What goes into a file besides graph and weights.
 #[derive(Default)]
 pub struct DumpOptions {
+    /// The format.
+    pub format: Format,
     /// Names of the inputs; those missing keep their own.
     pub arg_names: Vec<String>,
     /// Names of the outputs.
@@ -71,7 +110,7 @@ pub fn dump(
     path: &str,
     options: &DumpOptions,
 ) -> Result<usize, Raised> {
-    let bytes = model_of(cx, traced, options)?.to_bytes()?;
+    let bytes = options.format.bytes(&model_of(cx, traced, options)?)?;
     cx.host.write_file(path, &bytes).map_err(os_error)?;
     Ok(bytes.len())
 }

@@ -45,6 +45,7 @@ impl From<engine::Error> for Raised {
         let (applied, largest) = match &error {
             E::OutOfMemory { .. } => (applied, in_use::sentence()),
             E::Anomaly(it) => (Some(it.site), None),
+            E::NotInOnnx { site, .. } => (Some(*site), None),
             _ => (applied, None),
         };
         let place = applied.and_then(site::sentence);

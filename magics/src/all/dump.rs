@@ -1,7 +1,7 @@
 //! `%dump`: writes a traced function and its weights into one file.
 
 use frontend_lang::check::{Level, lint};
-use frontend_lang::objects::model::{DumpOptions, model_of};
+use frontend_lang::objects::model::{DumpOptions, Format, model_of};
 use frontend_lang::trace::TracedFn;
 use frontend_lang::trace::any_sizes::AnyDim;
 
@@ -15,8 +15,8 @@ const TRACED: &str = "import torch\nfrom notegrad.jit import trace\n@trace\ndef 
 
 pub(super) static MAGIC: Magic = Magic {
     name: "dump",
-    summary: "Write a traced function, as of its latest call, and its weights into one file, a safetensors file with the graph \
-              in its metadata.",
+    summary: "Write a traced function, as of its latest call, and its weights into one file: a safetensors file with the graph \
+              in its metadata, or an ONNX model.",
     args: &[
         Arg::Word { name: "NAME", help: "a function traced with @trace or %trace and called once" },
         Arg::Word { name: "FILE", help: "the file to write, such as model.ngm" },
@@ -32,12 +32,24 @@ pub(super) static MAGIC: Magic = Magic {
             help: "dimensions of inputs that can have any size, with its name; `none` for those of the latest call",
         },
         Arg::Flag { name: "--user-info", value: "TEXT", help: "text kept with the model" },
+        Arg::Flag {
+            name: "--format",
+            value: "ngm|onnx",
+            help: "the format; without it, what the ending of FILE says",
+        },
+        Arg::Flag {
+            name: "--opset",
+            value: "N",
+            help: "the version of ONNX's operators, 17 to 23 (20)",
+        },
     ],
     on_cell: OnCell::Refused,
     run,
     examples: &[
         Example { setup: TRACED, cell: "%dump f f.ngm", shows: "f.ngm" },
         Example { setup: TRACED, cell: "%dump f f.ngm --dynamic-axes x:0=N", shows: "f32[N]" },
+        Example { setup: TRACED, cell: "%dump f f.onnx", shows: "f.onnx" },
+        Example { setup: TRACED, cell: "%dump f f.onnx --opset 3", shows: "error: MagicError" },
         Example {
             setup: TRACED,
             cell: "%dump f f.ngm --dynamic-axes x=N",
@@ -58,7 +70,13 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
             .map(|it| it.split(',').map(|it| it.trim().into()).collect())
             .unwrap_or_default()
     };
+    let opset = args.flag("--opset").map(str::parse).transpose().map_err(|_| {
+        MagicError::usage(&MAGIC, "--opset takes a whole number, such as 20".to_owned())
+    })?;
+    let format = Format::of(path, args.flag("--format"), opset)
+        .map_err(|raised| MagicError::usage(&MAGIC, raised.message()))?;
     let options = DumpOptions {
+        format,
         arg_names: list("--arg-names"),
         output_names: list("--output-names"),
         test_case: args.switch("--test-case"),
@@ -69,7 +87,9 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
     let model = model_of(cell, traced, &options)
         .map_err(|raised| MagicError::Raised(Box::new(cell.cell_error(&raised))))?;
     let value_of_traced = traced.func().clone();
-    let bytes = model.to_bytes()?;
+    let bytes = format
+        .bytes(&model)
+        .map_err(|raised| MagicError::Raised(Box::new(cell.cell_error(&raised))))?;
     cell.host.write_file(path, &bytes).map_err(MagicError::failed)?;
     let row =
         |role: &str, it: &engine::model::Port| vec![role.into(), it.name.clone(), it.to_string()];

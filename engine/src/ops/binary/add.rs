@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
         alpha: Some(Alpha { op: &super::axpy::OP, negated: false }),
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "Add", since: 14, attrs: &[] }],
+    onnx: Onnx::named("Add", 14, &[]),
     aliases: &["megengine.functional.add", "oneflow.add"],
     examples: &[
         ("add(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([-5.,  5.,  0.])"),

@@ -2,7 +2,7 @@
 
 use crate::dtype::result_type;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::{Attrs, DType, Error, Result, Tensor, rules};
 
 /// The row of `axpy`.
@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("axpy(tensor([1.0, 2.0]), tensor([10.0, 20.0]), -0.5)", "tensor([-4., -8.])"),

@@ -1,7 +1,7 @@
 //! `bitwise_left_shift`: the bits moved left; the number times 2 to the power of `other`.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `bitwise_left_shift`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.left_shift"],
     examples: &[
         ("bitwise_left_shift(tensor([1, -3]), tensor([3, 1]))", "tensor([ 8, -6])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "BitwiseOr", since: 18, attrs: &[] }],
+    onnx: Onnx::named("BitwiseOr", 18, &[]),
     aliases: &[],
     examples: &[
         ("bitwise_or(tensor([12, -1]), tensor([10, 3]))", "tensor([14, -1])"),

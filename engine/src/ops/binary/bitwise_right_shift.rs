@@ -1,7 +1,7 @@
 //! `bitwise_right_shift`: the bits moved right, keeping the sign.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `bitwise_right_shift`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.right_shift"],
     examples: &[
         ("bitwise_right_shift(tensor([8, -3]), tensor([3, 1]))", "tensor([ 1, -2])"),

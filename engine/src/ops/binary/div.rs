@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
         form: Some(Form::new("div", When::Arg("rounding_mode", Is::Given))),
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "Div", since: 14, attrs: &[] }],
+    onnx: Onnx::named("Div", 14, &[]),
     aliases: &[
         "megengine.functional.div",
         "oneflow.div",

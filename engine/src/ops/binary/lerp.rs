@@ -2,7 +2,7 @@
 
 use crate::dtype::Strength;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::{Attrs, DType, Error, Result, Tensor, rules};
 
 /// The row of `lerp`.
@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("lerp(tensor([0.0, 10.0]), tensor([1.0, 20.0]), 0.5)", "tensor([ 0.5000, 15.0000])"),

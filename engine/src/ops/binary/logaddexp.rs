@@ -7,7 +7,7 @@ use smallvec::smallvec;
 use crate::expr::Expr;
 use crate::functional::{add, eq, exp, log1p, lt, num, part, select_where, sub};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::{Outputs, Result, Tensor, rules};
 
 /// The row of `logaddexp`.
@@ -30,7 +30,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { complex: Some(of_complex), ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.logaddexp"],
     examples: &[
         ("logaddexp(tensor([0.0, 1.0]), tensor([0.0, 2.0]))", "tensor([0.6931, 2.3133])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "And", since: 7, attrs: &[] }],
+    onnx: Onnx::named("And", 7, &[]),
     aliases: &["megengine.functional.logical_and", "oneflow.logical_and"],
     examples: &[
         (

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Or", since: 7, attrs: &[] }],
+    onnx: Onnx::named("Or", 7, &[]),
     aliases: &["megengine.functional.logical_or", "oneflow.logical_or"],
     examples: &[
         (

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Xor", since: 7, attrs: &[] }],
+    onnx: Onnx::named("Xor", 7, &[]),
     aliases: &["megengine.functional.logical_xor", "oneflow.logical_xor"],
     examples: &[
         (

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Max", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Max", 13, &[]),
     aliases: &["megengine.functional.maximum", "oneflow.maximum"],
     examples: &[
         ("maximum(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([2., 7., 0.])"),

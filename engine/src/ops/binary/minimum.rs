@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Min", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Min", 13, &[]),
     aliases: &["megengine.functional.minimum", "oneflow.minimum"],
     examples: &[
         ("minimum(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([-7., -2.,  0.])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Mul", since: 14, attrs: &[] }],
+    onnx: Onnx::named("Mul", 14, &[]),
     aliases: &["megengine.functional.mul", "oneflow.mul", "oneflow.multiply", "torch.multiply"],
     examples: &[
         ("mul(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([-14., -14.,   0.])"),

@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Pow", since: 15, attrs: &[] }],
+    onnx: Onnx::named("Pow", 15, &[]),
     aliases: &["megengine.functional.pow", "oneflow.pow"],
     examples: &[
         (

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Mod", since: 13, attrs: &[] }],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.mod", "oneflow.remainder"],
     examples: &[
         (

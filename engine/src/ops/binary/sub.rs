@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
         alpha: Some(Alpha { op: &super::axpy::OP, negated: true }),
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "Sub", since: 14, attrs: &[] }],
+    onnx: Onnx::named("Sub", 14, &[]),
     aliases: &["megengine.functional.sub", "oneflow.sub", "torch.subtract"],
     examples: &[
         ("sub(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([-9.,  9.,  0.])"),

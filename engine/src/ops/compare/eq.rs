@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Equal", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Equal", 13, &[]),
     aliases: &["megengine.functional.equal", "oneflow.eq"],
     examples: &[
         ("eq(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([False, False,  True])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "GreaterOrEqual", since: 16, attrs: &[] }],
+    onnx: Onnx::named("GreaterOrEqual", 16, &[]),
     aliases: &["megengine.functional.greater_equal", "oneflow.ge", "torch.greater_equal"],
     examples: &[
         ("ge(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([False,  True,  True])"),

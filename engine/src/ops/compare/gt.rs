@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Greater", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Greater", 13, &[]),
     aliases: &["megengine.functional.greater", "oneflow.gt", "torch.greater"],
     examples: &[
         ("gt(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([False,  True, False])"),

@@ -4,7 +4,7 @@ use crate::DType;
 use crate::dtype::result_type;
 use crate::expr::Expr;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `isclose`.
@@ -39,7 +39,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("isclose(tensor([1.0, 2.0]), tensor([1.000001, 2.1]))", "tensor([ True, False])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "LessOrEqual", since: 16, attrs: &[] }],
+    onnx: Onnx::named("LessOrEqual", 16, &[]),
     aliases: &["megengine.functional.less_equal", "oneflow.le", "torch.less_equal"],
     examples: &[
         ("le(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([ True, False,  True])"),

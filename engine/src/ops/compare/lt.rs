@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Less", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Less", 13, &[]),
     aliases: &["megengine.functional.less", "oneflow.lt", "torch.less"],
     examples: &[
         ("lt(tensor([-7.0, 7.0, 0.0]), tensor([2.0, -2.0, 0.0]))", "tensor([ True, False, False])"),

@@ -3,7 +3,7 @@
 use crate::dtype::Strength;
 use crate::expr::Expr;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 use crate::{Attrs, DType, Error, Result, Tensor};
 
@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { refuses: Some(rules::check_numbers), ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.masked_fill"],
     examples: &[
         (

@@ -32,7 +32,7 @@ pub static OP: OpDef = OpDef {
         )),
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "Where", since: 16, attrs: &[] }],
+    onnx: Onnx::named("Where", 16, &[]),
     aliases: &["megengine.functional.where", "oneflow.where"],
     examples: &[
         (

@@ -6,7 +6,7 @@ use smallvec::smallvec;
 
 use crate::functional::{atan2, full, lt, ne, num, part, select_where, to};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface, shapes};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface, shapes};
 use crate::{DType, OpDef, Outputs, Result, rules};
 
 /// The row of `angle`.
@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("angle(tensor([1 + 1j, -1 + 0j]))", "tensor([0.7854, 3.1416])"),

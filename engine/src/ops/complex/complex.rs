@@ -8,7 +8,7 @@ use crate::dtype::result_type;
 use crate::functional::{part, unbroadcast};
 use crate::meaning::{Array, Meaning, MeaningCx, broadcast};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, Saves, Surface, shapes,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves, Surface, shapes,
 };
 use crate::{
     DType, Error, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, rules, storage, with_float,
@@ -31,7 +31,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::BROADCAST, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[(
         "complex(tensor([1.0, 2.0]), tensor([0.5, -1.0]))",

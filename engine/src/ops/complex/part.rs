@@ -6,7 +6,7 @@ use super::needs_complex;
 use crate::functional::{complex, num};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Returns, Saves, Surface,
+    Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
 };
 use crate::{Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 
@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[("part(tensor([1 + 2j, 3 - 1j]), 1)", "tensor([ 2., -1.])")],
 };

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{complex, cos, mul, sin};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface, shapes};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface, shapes};
 use crate::{OpDef, Outputs, Result, rules};
 
 /// The row of `polar`.
@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::BROADCAST, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[(
         "polar(tensor([1.0, 2.0]), tensor([0.0, 3.0]))",

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::part;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Returns, Surface, shapes};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Returns, Surface, shapes};
 use crate::{OpDef, Outputs, Result, rules};
 
 /// The row of `real`.
@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { returns: Returns::View, shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("real(tensor([1 + 2j, 3 - 1j]))", "tensor([1., 3.])"),

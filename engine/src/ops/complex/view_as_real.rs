@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::needs_complex;
 use crate::functional::view_as_complex;
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Param, Returns, Saves, Surface};
+use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, Returns, Saves, Surface};
 use crate::{Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 
 /// The row of `view_as_real`.
@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[(
         "view_as_real(tensor([1 + 2j, 3 - 1j]))",

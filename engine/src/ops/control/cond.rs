@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::{check_condition, check_operands, holds, is_differentiable, means_true};
 use crate::meaning::{Array, Meaning, MeaningCx, RunRegion};
 use crate::op::{
-    Body, ControlCx, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves, Surface,
+    Body, ControlCx, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves, Surface,
 };
 use crate::tensor::Metas;
 use crate::{Attr, Attrs, Error, OpDef, Outputs, Result, Tensor, apply};
@@ -32,7 +32,7 @@ pub static OP: OpDef = OpDef {
         shapes: "a condition of one element and what the graphs take -> what both graphs give",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

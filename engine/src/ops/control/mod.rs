@@ -3,6 +3,7 @@
 //! What a region needs from outside are operands of the op, so a region holds no tensors, and gradients flow as through any op.
 
 pub mod cond;
+mod onnx;
 pub mod stop_gradient;
 pub mod while_loop;
 pub mod while_loop_backward;

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, Param, Returns, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, Param, Returns, Surface};
 use crate::{OpDef, Result};
 
 /// The row of `stop_gradient`.
@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Identity", super::onnx::itself),
     aliases: &[],
     examples: &[("stop_gradient(tensor([1.0, 2.0], requires_grad=True))", "tensor([1., 2.])")],
 };

@@ -9,7 +9,8 @@ use crate::cpu::interrupt;
 use crate::functional::full;
 use crate::meaning::{Array, Meaning, MeaningCx, RunRegion};
 use crate::op::{
-    Block, Body, ControlCx, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves, Surface,
+    Block, Body, ControlCx, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::tensor::Metas;
 use crate::{Attr, Attrs, Error, Meta, OpDef, Outputs, Result, Tensor, apply};
@@ -37,7 +38,7 @@ pub static OP: OpDef = OpDef {
         shapes: "state and what the graphs read besides -> the state, which keeps its shapes and dtypes",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[(
         "while_loop([tensor(1), tensor(100)], 'graph(%0: i64[], %1: i64[]) { %2 = lt(%0, %1) : bool[] return %2 }', 'graph(%0: i64[], %1: i64[]) { %2 = mul(%0, 3) : i64[] return %2 }', 1)",

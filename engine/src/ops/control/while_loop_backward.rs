@@ -7,7 +7,8 @@ use super::{check_operands, is_differentiable, means_true};
 use crate::cpu::interrupt;
 use crate::meaning::{Array, Meaning, MeaningCx, RunRegion};
 use crate::op::{
-    Body, ControlCx, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves, Surface, block,
+    Body, ControlCx, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves, Surface,
+    block,
 };
 use crate::ops::create::full;
 use crate::tensor::Metas;
@@ -38,7 +39,7 @@ pub static OP: OpDef = OpDef {
         shapes: "what the loop takes, and gradients of its state -> gradients of what it takes",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[(
         "while_loop_backward([tensor([2.0]), tensor([1.0])], 'graph(%0: f32[1]) { %1 = lt(%0, 100) : bool[1] return %1 }', 'graph(%0: f32[1]) { %1 = mul(%0, %0) : f32[1] return %1 }', 'graph(%0: f32[1], %1: f32[1]) { %2 = mul(%1, %0) : f32[1] %3 = add(%2, %2) : f32[1] return %3 }', 1, 1)",

@@ -31,7 +31,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[N, C, H, W] gives [N, C, output_size...]; N may be absent",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "GlobalAveragePool", since: 1, attrs: &[] }],
+    onnx: Onnx::written("AveragePool", super::onnx::adaptive_avg_pool),
     aliases: &[
         "megengine.functional.adaptive_avg_pool2d",
         "oneflow.nn.functional.adaptive_avg_pool2d",

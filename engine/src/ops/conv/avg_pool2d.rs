@@ -37,17 +37,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::WINDOWS, ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "AveragePool",
-        since: 11,
-        attrs: &[
-            ("kernel_size", "kernel_shape"),
-            ("stride", "strides"),
-            ("padding", "pads"),
-            ("ceil_mode", "ceil_mode"),
-            ("count_include_pad", "count_include_pad"),
-        ],
-    }],
+    onnx: Onnx::written("AveragePool", super::onnx::avg_pool),
     aliases: &[
         "torch.avg_pool2d",
         "megengine.functional.avg_pool2d",

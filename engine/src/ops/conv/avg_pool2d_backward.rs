@@ -6,8 +6,8 @@ use super::avg_pool2d::{divisor, problem};
 use crate::cpu::pool2d;
 use crate::meaning::{Array, Meaning, MeaningCx, Windows};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
-    shapes,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
 use crate::ops::shape::size_list;
 use crate::{Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
@@ -38,7 +38,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { shapes: shapes::WINDOWS_GRADIENT, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

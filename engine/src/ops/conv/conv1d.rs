@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{squeeze, unsqueeze};
 use crate::meaning::Meaning;
-use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Form, Grad, Is, Surface, When};
+use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Form, Grad, Is, Onnx, Surface, When};
 use crate::{Attr, Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
         shapes: "input [N, C, L], weight [O, C / groups, k], bias [O] give [N, O, L'] with L' = (L + 2 padding - dilation (k - 1) - 1) / stride + 1, rounded down",
         ..Surface::PLAIN
     },
-    onnx: super::ONNX,
+    onnx: Onnx::Absent,
     aliases: &["torch.conv1d", "megengine.functional.conv1d", "oneflow.nn.functional.conv1d"],
     examples: &[
         ("conv1d(tensor([[[1.0, 2.0, 3.0]]]), tensor([[[1.0, 1.0]]]))", "tensor([[[3., 5.]]])"),

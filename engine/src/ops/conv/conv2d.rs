@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use crate::functional::{squeeze, unsqueeze};
 use crate::meaning::Meaning;
-use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Form, Grad, Is, Surface, When, shapes};
+use crate::op::{
+    Autocast, Body, ComposedCx, DTypeRule, Form, Grad, Is, Onnx, Surface, When, shapes,
+};
 use crate::{OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -26,7 +28,7 @@ pub static OP: OpDef = OpDef {
         shapes: shapes::CONVOLVED,
         ..Surface::PLAIN
     },
-    onnx: super::ONNX,
+    onnx: Onnx::Absent,
     aliases: &["torch.conv2d", "megengine.functional.conv2d", "oneflow.nn.functional.conv2d"],
     examples: &[
         (

@@ -35,7 +35,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the gradient has the shape of the input of the convolution",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "ConvTranspose", since: 11, attrs: &[] }],
+    onnx: Onnx::written("ConvTranspose", super::onnx::transposed),
     aliases: &[],
     examples: &[
         (

@@ -6,7 +6,7 @@ use super::{Steps, conv_kernels, pair};
 use crate::cpu::conv;
 use crate::meaning::{Array, Meaning, MeaningCx, Meeting, by_index};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Param, ParamKind, Saves, Surface,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Onnx, Param, ParamKind, Saves, Surface,
 };
 use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 
@@ -35,7 +35,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the gradient has the shape of the weight of the convolution",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -38,17 +38,7 @@ pub static OP: OpDef = OpDef {
         shapes: "input [N, C, H, W], weight [C, O / groups, kh, kw], bias [O] give [N, O, H', W'] with H' = (H - 1) stride - 2 padding + dilation (kh - 1) + output_padding + 1",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx {
-        op_type: "ConvTranspose",
-        since: 11,
-        attrs: &[
-            ("stride", "strides"),
-            ("padding", "pads"),
-            ("output_padding", "output_padding"),
-            ("groups", "group"),
-            ("dilation", "dilations"),
-        ],
-    }],
+    onnx: Onnx::Absent,
     aliases: &[
         "torch.conv_transpose2d",
         "megengine.functional.conv_transpose2d",

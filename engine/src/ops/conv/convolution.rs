@@ -6,7 +6,9 @@ use super::{Steps, conv_kernels};
 use crate::cpu::conv;
 use crate::functional::sum;
 use crate::meaning::{Array, Meaning, MeaningCx, Meeting, by_index};
-use crate::op::{Autocast, Body, DTypeRule, Grad, GradCx, InferCx, Kernel, Saves, Surface, shapes};
+use crate::op::{
+    Autocast, Body, DTypeRule, Grad, GradCx, InferCx, Kernel, Onnx, Saves, Surface, shapes,
+};
 use crate::{Attr, Attrs, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
@@ -23,7 +25,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { autocast: Autocast::Half, shapes: shapes::CONVOLVED, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Conv", super::onnx::convolution),
     aliases: &[],
     examples: &[
         ("convolution(ones(1, 1, 2, 2), ones(1, 1, 2, 2))", "tensor([[[[4.]]]])"),

@@ -28,17 +28,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::WINDOWS, ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "MaxPool",
-        since: 12,
-        attrs: &[
-            ("kernel_size", "kernel_shape"),
-            ("stride", "strides"),
-            ("padding", "pads"),
-            ("dilation", "dilations"),
-            ("ceil_mode", "ceil_mode"),
-        ],
-    }],
+    onnx: Onnx::Absent,
     aliases: &[
         "torch.max_pool2d",
         "megengine.functional.max_pool2d",

@@ -7,8 +7,8 @@ use crate::cpu::{max_pool, pool2d};
 use crate::functional::{locally_constant, reshape, scatter_add};
 use crate::meaning::{Array, Meaning, MeaningCx, Windows};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface,
 };
 use crate::{Attrs, DType, Meta, Metas, OpDef, Result, Shape, Tensor, functional, with_float};
 
@@ -34,7 +34,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: "values and indices, each as of max_pool2d", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("MaxPool", super::onnx::max_pool),
     aliases: &[],
     examples: &[
         (

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cpu::view::View;
 use crate::cpu::{conv, pool2d};
-use crate::op::{Default, KernelCx, Onnx, Param, ParamKind, Ready};
+use crate::op::{Default, KernelCx, Param, ParamKind, Ready};
 use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, with_float};
 
 pub mod adaptive_avg_pool2d;
@@ -21,6 +21,7 @@ mod cuda;
 mod library;
 pub mod max_pool2d;
 pub mod max_pool2d_with_indices;
+mod onnx;
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[
@@ -48,18 +49,6 @@ const PARAMS: &[Param] = &[
     Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
     Param::with("groups", ParamKind::Int, Default::Int(1)),
 ];
-
-/// How convolutions are written in ONNX.
-const ONNX: &[Onnx] = &[Onnx {
-    op_type: "Conv",
-    since: 11,
-    attrs: &[
-        ("stride", "strides"),
-        ("padding", "pads"),
-        ("dilation", "dilations"),
-        ("groups", "group"),
-    ],
-}];
 
 /// Attribute `idx` as (height, width); one number stands for both, an absent one is `default`.
 pub(crate) fn pair(

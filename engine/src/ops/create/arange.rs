@@ -6,7 +6,8 @@ use super::{dtype_or, fill_with, number_or};
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind, Surface,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, OpDef, Param, ParamKind,
+    Surface,
 };
 use crate::tensor::Metas;
 use crate::{Attr, Attrs, DType, Error, Meta, Result, Shape};
@@ -34,7 +35,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: "[n] with n = (end - start) / step, rounded up", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Range", super::onnx::arange),
     aliases: &["megengine.functional.arange", "oneflow.arange", "numpy.arange"],
     examples: &[
         ("arange(4)", "tensor([0, 1, 2, 3])"),

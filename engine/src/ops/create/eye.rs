@@ -6,7 +6,8 @@ use super::{dtype_or, fill_with};
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind, Surface,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, OpDef, Param, ParamKind,
+    Surface,
 };
 use crate::tensor::Metas;
 use crate::{Attr, DType, Error, Meta, Result, Shape};
@@ -30,7 +31,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: "[n, n], or [n, m]", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Constant", super::onnx::elements),
     aliases: &["megengine.functional.eye", "oneflow.eye", "numpy.eye"],
     examples: &[
         ("eye(2)", "tensor([[1., 0.],\n        [0., 1.]])"),

@@ -6,8 +6,8 @@ use super::{dtype_of, dtype_or, fill, number_or, sizes};
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind, Surface,
-    shapes,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, OpDef, Param, ParamKind,
+    Surface, shapes,
 };
 use crate::tensor::Metas;
 use crate::{Meta, Result, rules};
@@ -32,7 +32,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SIZE, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Expand", super::onnx::full),
     aliases: &["megengine.functional.full", "oneflow.full", "numpy.full"],
     examples: &[
         ("full((2, 2), 3.0)", "tensor([[3., 3.],\n        [3., 3.]])"),

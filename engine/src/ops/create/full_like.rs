@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::{dtype_or, full};
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface, shapes,
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface, shapes,
 };
 use crate::tensor::Outputs;
 use crate::{Attr, Result, apply, rules};
@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.full_like", "oneflow.full_like", "numpy.full_like"],
     examples: &[
         ("full_like(tensor([2.0, nan]), 7)", "tensor([7., 7.])"),

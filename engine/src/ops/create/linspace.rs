@@ -6,7 +6,7 @@ use super::{dtype_or, fill_with, number_or};
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    self, Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, OpDef, Param, ParamKind,
+    self, Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, OpDef, Param, ParamKind,
     Surface,
 };
 use crate::tensor::Metas;
@@ -35,7 +35,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: "[steps]", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Constant", super::onnx::elements),
     aliases: &["megengine.functional.linspace", "oneflow.linspace", "numpy.linspace"],
     examples: &[
         ("linspace(0.0, 1.0, 5)", "tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])"),

@@ -8,6 +8,7 @@ pub mod full_like;
 pub mod linspace;
 pub mod ones;
 pub mod ones_like;
+mod onnx;
 pub mod zeros;
 pub mod zeros_like;
 

@@ -5,7 +5,8 @@ use crate::Result;
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, Kernel, KernelCx, OpDef, Param, ParamKind, Surface, shapes,
+    Body, DTypeRule, Default, Grad, Kernel, KernelCx, Onnx, OpDef, Param, ParamKind, Surface,
+    shapes,
 };
 
 /// The row of `ones`.
@@ -28,7 +29,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SIZE, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Expand", super::onnx::ones),
     aliases: &["megengine.functional.ones", "oneflow.ones", "numpy.ones"],
     examples: &[
         ("ones((2, 2))", "tensor([[1., 1.],\n        [1., 1.]])"),

@@ -1,7 +1,7 @@
 //! `ones_like`: the number 1 in the shape of another tensor.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface, shapes};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface, shapes};
 use crate::rules;
 
 /// The row of `ones_like`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.ones_like", "oneflow.ones_like", "numpy.ones_like"],
     examples: &[
         ("ones_like(tensor([2.0, nan]))", "tensor([1., 1.])"),

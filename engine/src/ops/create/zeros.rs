@@ -5,7 +5,8 @@ use crate::Result;
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, Kernel, KernelCx, OpDef, Param, ParamKind, Surface, shapes,
+    Body, DTypeRule, Default, Grad, Kernel, KernelCx, Onnx, OpDef, Param, ParamKind, Surface,
+    shapes,
 };
 
 /// The row of `zeros`.
@@ -28,7 +29,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SIZE, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Expand", super::onnx::zeros),
     aliases: &["megengine.functional.zeros", "oneflow.zeros", "numpy.zeros"],
     examples: &[
         ("zeros((2, 2))", "tensor([[0., 0.],\n        [0., 0.]])"),

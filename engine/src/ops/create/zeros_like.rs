@@ -1,7 +1,7 @@
 //! `zeros_like`: the number 0 in the shape of another tensor.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface, shapes};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface, shapes};
 use crate::rules;
 
 /// The row of `zeros_like`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.zeros_like", "oneflow.zeros_like", "numpy.zeros_like"],
     examples: &[
         ("zeros_like(tensor([2.0, nan]))", "tensor([0., 0.])"),

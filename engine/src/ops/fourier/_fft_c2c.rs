@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::fft_pairs;
 use crate::functional::{view_as_complex, view_as_real};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Surface, shapes};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, ParamKind, Surface, shapes};
 use crate::{Attr, DType, Error, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 /// The row of `_fft_c2c`.
@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[("_fft_c2c(tensor([1 + 0j, 2 + 1j]), 0, 0, True)", "tensor([ 3.+1.j, -1.-1.j])")],
 };

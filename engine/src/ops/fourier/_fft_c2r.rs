@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::{_fft_c2c, fft_pairs, fft_whole};
 use crate::functional::view_as_real;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Attr, OpDef, Outputs, Result, apply_one, rules};
 
 /// The row of `_fft_c2r`.
@@ -31,7 +31,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the shape of the input, with last_dim_size at the last of the dimensions",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[(
         "_fft_c2r(tensor([7 + 0j, -3 - 2j, 3 + 0j]), 0, 2, 4)",

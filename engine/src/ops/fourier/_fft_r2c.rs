@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::{fft_half, fft_pairs};
 use crate::functional::{mul, num, view_as_complex};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Attr, OpDef, Outputs, Result, apply_one, rules};
 
 /// The row of `_fft_r2c`.
@@ -31,7 +31,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the shape of the input, with n // 2 + 1 at the last of the dimensions where onesided",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[(
         "_fft_r2c(tensor([1.0, 2.0, 4.0, 0.0]), 0, 0, True)",

@@ -10,8 +10,8 @@ use crate::cpu::fourier::{Transform, Wave};
 use crate::functional::{mul, num, slice};
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::{
-    Body, Case, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, Param, ParamKind, Ready,
-    Saves, Surface,
+    Body, Case, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, Onnx, Param, ParamKind,
+    Ready, Saves, Surface,
 };
 use crate::shape::resolve_dim;
 use crate::{Attr, DType, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one};
@@ -37,7 +37,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { shapes: "[..., n, ...]: [..., n // 2 + 1, ..., 2]", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[(
         "fft_half(tensor([1.0, 2.0, 4.0]), 0, 1.0)",

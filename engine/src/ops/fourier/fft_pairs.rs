@@ -10,8 +10,8 @@ use super::{Planned, check_dtype, dims_of, lines, without_pairs};
 use crate::cpu::fourier::{Transform, Wave};
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::{
-    Body, Case, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, Param, ParamKind, Ready,
-    Saves, Surface,
+    Body, Case, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, Onnx, Param, ParamKind,
+    Ready, Saves, Surface,
 };
 use crate::shape::resolve_dim;
 use crate::{Attr, DType, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one};
@@ -38,7 +38,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { shapes: "[..., 2]: the same", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[(
         "fft_pairs(tensor([[1.0, 0.0], [2.0, 1.0]]), 0, False, 1.0)",

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{eq, reshape, select_where, unsqueeze};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply_one, rules};
 
@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: "indices [...] and weight [V, D] give [..., D]", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.embedding", "oneflow.nn.functional.embedding"],
     examples: &[
         (

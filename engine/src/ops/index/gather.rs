@@ -35,7 +35,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the shape of index, which has as many dimensions as the input",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "GatherElements", since: 13, attrs: &[("dim", "axis")] }],
+    onnx: Onnx::written("GatherElements", super::onnx::gather),
     aliases: &["megengine.functional.gather", "oneflow.gather"],
     examples: &[
         (

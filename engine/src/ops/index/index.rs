@@ -32,7 +32,7 @@ pub static OP: OpDef = OpDef {
         shapes: "indexed dimensions give way to the broadcast shape of the indices",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "GatherND", since: 13, attrs: &[] }],
+    onnx: Onnx::written("GatherND", super::onnx::index),
     aliases: &["oneflow.gather_nd"],
     examples: &[
         ("index([tensor([[1, 2], [3, 4]]), tensor([1, 0]), tensor([0, 1])])", "tensor([3, 2])"),

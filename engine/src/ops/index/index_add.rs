@@ -8,7 +8,8 @@ use crate::cpu::{elements, strided};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::indices;
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, Metas, OpDef, Result, Tensor, apply_one, with_dtype};
@@ -40,7 +41,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(|cx| in_pairs(cx, 0)),
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("ScatterElements", super::onnx::index_add),
     aliases: &["oneflow.index_add"],
     examples: &[
         (

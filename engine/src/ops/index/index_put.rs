@@ -43,7 +43,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(by_parts),
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "ScatterND", since: 16, attrs: &[] }],
+    onnx: Onnx::written("ScatterND", super::onnx::index_put),
     aliases: &["oneflow.tensor_scatter_nd_update"],
     examples: &[
         ("index_put([zeros(3), tensor([5.0]), tensor([1])])", "tensor([0., 5., 0.])"),

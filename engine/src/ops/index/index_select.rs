@@ -37,7 +37,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the shape of the input, with the length of index along dim",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "Gather", since: 13, attrs: &[("dim", "axis")] }],
+    onnx: Onnx::written("Gather", super::onnx::index_select),
     aliases: &["oneflow.index_select"],
     examples: &[
         (

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{expand, reshape, select};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{Attrs, DType, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[n], the number of true elements of the mask, which is broadcast with the input",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.masked_select"],
     examples: &[
         ("masked_select(tensor([1, 2, 3]), tensor([True, False, True]))", "tensor([1, 3])"),

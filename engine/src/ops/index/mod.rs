@@ -27,6 +27,7 @@ pub mod index_select;
 pub mod masked_select;
 pub mod nonzero;
 pub mod one_hot;
+mod onnx;
 mod placing;
 pub mod scatter;
 pub mod scatter_add;

@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: "[...] gives [..., num_classes]", ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "OneHot", since: 11, attrs: &[("num_classes", "depth")] }],
+    onnx: Onnx::written("OneHot", super::onnx::one_hot),
     aliases: &["megengine.functional.one_hot", "oneflow.nn.functional.one_hot"],
     examples: &[
         ("one_hot(tensor([0, 2]))", "tensor([[1, 0, 0],\n        [0, 0, 1]])"),

@@ -36,7 +36,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(by_parts),
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "ScatterElements", since: 16, attrs: &[("dim", "axis")] }],
+    onnx: Onnx::written("ScatterElements", super::onnx::scatter),
     aliases: &["megengine.functional.scatter", "oneflow.scatter"],
     examples: &[
         ("scatter(zeros(3), 0, tensor([2, 0]), tensor([5.0, 6.0]))", "tensor([6., 0., 5.])"),

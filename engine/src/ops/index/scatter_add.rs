@@ -3,7 +3,9 @@
 use super::{admit_along, placing};
 use crate::apply::complex::by_parts;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
+};
 use crate::{OpDef, Result, Tensor};
 
 pub static OP: OpDef = OpDef {
@@ -33,7 +35,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(by_parts),
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("ScatterElements", super::onnx::scatter_add),
     aliases: &["oneflow.scatter_add"],
     examples: &[
         (

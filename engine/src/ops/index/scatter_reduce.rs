@@ -13,8 +13,8 @@ use crate::functional::{
 };
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, best, of_kind};
 use crate::op::{
-    Body, CudaCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind,
-    Saves, Surface, shapes,
+    Body, CudaCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
+    ParamKind, Saves, Surface, shapes,
 };
 use crate::ops::binary::floor_divide;
 use crate::tensor::on_gpu::copy;
@@ -44,7 +44,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { in_place: true, shapes: shapes::SCATTERED, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("ScatterElements", super::onnx::scatter_reduce),
     aliases: &[],
     examples: &[
         (

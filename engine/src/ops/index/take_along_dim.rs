@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{add, expand, gather, lt, reshape, select_where};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, rules};
 
@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
         shapes: "input and index are broadcast but along dim; the shape of index",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -9,8 +9,8 @@ use crate::cpu::linalg::cholesky;
 use crate::functional::matmul;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface,
 };
 use crate::{Metas, OpDef, Result, Tensor, with_float};
 
@@ -34,7 +34,7 @@ pub static OP: OpDef = OpDef {
         shapes: "square matrices [..., n, n] and a number for each",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

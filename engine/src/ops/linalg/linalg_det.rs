@@ -11,7 +11,8 @@ use crate::cpu::linalg::determinants;
 use crate::functional::{add, eq, expand, mul, num, select_where, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, Saves, Surface,
+    Body, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves,
+    Surface,
 };
 use crate::{Attrs, DType, Metas, OpDef, Outputs, Result, Tensor, with_float};
 
@@ -35,7 +36,7 @@ pub static OP: OpDef = OpDef {
         shapes: "square matrices [..., n, n]: a number for each, factors and pivots",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::named("Det", 11, &[]),
     aliases: &[],
     examples: &[
         ("linalg_det(tensor([[1.0, 2.0], [4.0, 4.0]]))[0]", "tensor(-4.)"),

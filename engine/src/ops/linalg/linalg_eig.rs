@@ -8,7 +8,9 @@ use super::{Sizes, flops, linalg_solve_ex, operand};
 use crate::cpu::linalg::{Eigen, eigen};
 use crate::functional::{add, cat, div, matmul, mul, neg, sub, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx};
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, Saves, Surface};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves, Surface,
+};
 use crate::{Attrs, Metas, OpDef, Result, Tensor, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -31,7 +33,7 @@ pub static OP: OpDef = OpDef {
         shapes: "square matrices [..., n, n]: twice [..., n], twice [..., n, n] and a number for each",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

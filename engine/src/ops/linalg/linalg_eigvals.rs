@@ -7,7 +7,9 @@ use super::linalg_eig::{self, gradient};
 use super::{Sizes, flops, operand};
 use crate::cpu::linalg::{Eigen, eigen};
 use crate::meaning::{Array, Meaning, MeaningCx};
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, Saves, Surface};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves, Surface,
+};
 use crate::{Attrs, Metas, OpDef, Result, Tensor, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -30,7 +32,7 @@ pub static OP: OpDef = OpDef {
         shapes: "square matrices [..., n, n]: twice [..., n] and a number for each",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -9,7 +9,7 @@ use super::{Sizes, flops, operand};
 use crate::cpu::linalg::symmetric;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param,
+    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface,
 };
 use crate::{Metas, OpDef, Outputs, Result, Tensor, with_float};
@@ -34,7 +34,7 @@ pub static OP: OpDef = OpDef {
         shapes: "square matrices [..., n, n]: [..., n] and a number for each",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -7,7 +7,9 @@ use super::in_ops::lu_gradient;
 use super::{Sizes, cuda, flops, operand};
 use crate::cpu::linalg::lu;
 use crate::meaning::{Array, Meaning, MeaningCx};
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, Saves, Surface};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves, Surface,
+};
 use crate::{DType, Metas, OpDef, Result, Tensor, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -30,7 +32,7 @@ pub static OP: OpDef = OpDef {
         shapes: "matrices [..., m, n], [..., min(m, n)] pivots and a number for each",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

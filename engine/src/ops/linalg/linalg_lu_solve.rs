@@ -9,7 +9,7 @@ use crate::cpu::linalg::lu_solve;
 use crate::functional::{add, matmul, neg};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param,
+    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface,
 };
 use crate::{Attr, DType, Error, Metas, OpDef, Outputs, Result, Tensor, apply_one, with_float};
@@ -39,7 +39,7 @@ pub static OP: OpDef = OpDef {
         shapes: "factors [..., n, n], pivots [..., n], sides [..., n, k]: [..., n, k]",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -9,8 +9,8 @@ use crate::cpu::linalg::{Orthogonal, qr};
 use crate::functional::{add, cat, matmul, sub};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface,
 };
 use crate::{Attr, Attrs, Error, Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
 
@@ -34,7 +34,7 @@ pub static OP: OpDef = OpDef {
         shapes: "matrices [..., m, n]: [..., m, k] and [..., k, n]",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -9,7 +9,8 @@ use crate::cpu::linalg::solve;
 use crate::functional::{matmul, neg};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, Saves, Surface,
+    Body, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves,
+    Surface,
 };
 use crate::{Attr, Attrs, DType, Metas, OpDef, Outputs, Result, Tensor, apply_one, with_float};
 
@@ -33,7 +34,7 @@ pub static OP: OpDef = OpDef {
         shapes: "matrices [..., n, n], sides [..., n, k]: [..., n, k], factors, pivots and a number for each",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -9,8 +9,8 @@ use crate::cpu::linalg::{Triangle, solve_triangular};
 use crate::functional::{matmul, neg};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface,
 };
 use crate::{Attr, Metas, OpDef, Result, Tensor, apply_one, with_float};
 
@@ -40,7 +40,7 @@ pub static OP: OpDef = OpDef {
         shapes: "matrices [..., n, n], sides [..., n, k]: [..., n, k]",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

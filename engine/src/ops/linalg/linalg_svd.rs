@@ -9,8 +9,8 @@ use crate::cpu::linalg::{Svd, svd};
 use crate::functional::{add, matmul, mul, sub, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface,
 };
 use crate::{Metas, OpDef, Result, Tensor, with_float};
 
@@ -37,7 +37,7 @@ pub static OP: OpDef = OpDef {
         shapes: "matrices [..., m, n]: [..., m, k], [..., min(m, n)], [..., k, n] and a number for each",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

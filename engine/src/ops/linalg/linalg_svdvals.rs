@@ -9,7 +9,8 @@ use super::{Sizes, flops, operand};
 use crate::cpu::linalg::svd;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, Saves, Surface,
+    Body, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves,
+    Surface,
 };
 use crate::{Attr, Metas, OpDef, Outputs, Result, Tensor, with_float};
 
@@ -33,7 +34,7 @@ pub static OP: OpDef = OpDef {
         shapes: "matrices [..., m, n]: [..., min(m, n)] and a number for each",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -5,7 +5,9 @@ use smallvec::smallvec;
 use super::{cuda, exact};
 use crate::cpu::linalg::permutations;
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
-use crate::op::{Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface};
+use crate::op::{
+    Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
+};
 use crate::{DType, Error, Meta, Metas, OpDef, Result};
 
 pub static OP: OpDef = OpDef {
@@ -22,7 +24,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { shapes: "[..., k] gives [..., size]", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("lu_permutation(tensor([3, 3, 3], dtype=torch.int32), 3)", "tensor([2, 0, 1])"),

@@ -6,7 +6,7 @@ use super::{reduced, reduction, same_floats, same_shapes};
 use crate::functional::{add, le, log, maximum, mul, neg, num, select_where, sub};
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
 use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.nn.functional.binary_cross_entropy"],
     examples: &[
         ("binary_cross_entropy(tensor([0.8, 0.4]), tensor([1.0, 0.0]))", "tensor(0.3670)"),

@@ -4,7 +4,7 @@ use super::{reduced, reduction, same_floats, same_shapes};
 use crate::functional::{abs, add, exp, log1p, maximum, mul, neg, num, sub};
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
 use crate::{OpDef, Outputs, Result, rules};
 
@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[
         "torch.binary_cross_entropy_with_logits",
         "megengine.functional.loss.binary_cross_entropy",

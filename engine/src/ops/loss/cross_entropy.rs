@@ -32,11 +32,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { autocast: Autocast::Float32, shapes: shapes::CLASSES, ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "SoftmaxCrossEntropyLoss",
-        since: 13,
-        attrs: &[("ignore_index", "ignore_index"), ("reduction", "reduction")],
-    }],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.loss.cross_entropy", "oneflow.nn.functional.cross_entropy"],
     examples: &[
         (

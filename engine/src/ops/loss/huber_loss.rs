@@ -4,7 +4,7 @@ use super::{reduced, reduction};
 use crate::functional::{abs, lt, mul, num, select_where, sub};
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
 use crate::{Error, OpDef, Outputs, Result, rules};
 
@@ -27,7 +27,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("huber_loss(tensor([1.0, 2.0]), tensor([0.5, 5.0]))", "tensor(1.3125)"),

@@ -6,7 +6,7 @@ use super::{reduced, reduction};
 use crate::functional::{div, eq, exp, log, mul, num, select_where, sub, sum};
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
 use crate::{Attr, OpDef, Outputs, Result, functional, rules};
 
@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.nn.functional.kl_div"],
     examples: &[
         ("kl_div(tensor([-1.0, -2.0]), tensor([0.5, 0.5]), reduction=\"sum\")", "tensor(0.8069)"),

@@ -4,7 +4,7 @@ use super::{reduced, reduction};
 use crate::functional::{abs, sub};
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
 use crate::{OpDef, Outputs, Result, rules};
 
@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.loss.l1_loss", "oneflow.nn.functional.l1_loss"],
     examples: &[
         ("l1_loss(tensor([1.0, 2.0]), tensor([0.0, 4.0]))", "tensor(1.5000)"),

@@ -16,6 +16,7 @@ pub mod kl_div;
 pub mod l1_loss;
 pub mod mse_loss;
 pub mod nll_loss;
+mod onnx;
 pub mod pick_class;
 pub mod probabilities;
 pub mod smooth_l1_loss;

@@ -29,11 +29,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { autocast: Autocast::Float32, shapes: shapes::CLASSES, ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "NegativeLogLikelihoodLoss",
-        since: 13,
-        attrs: &[("ignore_index", "ignore_index"), ("reduction", "reduction")],
-    }],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.loss.nll_loss", "oneflow.nn.functional.nll_loss"],
     examples: &[
         ("nll_loss(tensor([[-0.5, -1.0], [-2.0, -0.1]]), tensor([0, 1]))", "tensor(0.3000)"),

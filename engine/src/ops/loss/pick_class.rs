@@ -10,8 +10,8 @@ use crate::functional::{
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::indices;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface,
 };
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
 
@@ -35,7 +35,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { shapes: "scores [N, C] and classes [N]: a score per row", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("NegativeLogLikelihoodLoss", super::onnx::pick_class),
     aliases: &[],
     examples: &[
         ("pick_class(tensor([[0.5, 2.0], [3.0, nan]]), tensor([1, 0]))", "tensor([2., 3.])"),

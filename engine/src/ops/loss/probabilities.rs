@@ -4,8 +4,8 @@ use crate::cpu::interrupt;
 use crate::meaning::Meaning;
 use crate::op::AdmitCx;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
-    shapes,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
 use crate::{Error, Metas, OpDef, Result, rules, with_float};
 
@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Identity", super::onnx::probabilities),
     aliases: &[],
     examples: &[
         ("probabilities(tensor([0.0, 0.25, 1.0]))", "tensor([0.0000, 0.2500, 1.0000])"),

@@ -9,8 +9,8 @@ use crate::meaning::{Array, Meaning, MeaningCx, by_index, log_sum_exp, over};
 use crate::op::AdmitCx;
 use crate::op::indices;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface,
 };
 use crate::{Attr, Error, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 
@@ -38,7 +38,7 @@ pub static OP: OpDef = OpDef {
         shapes: "scores [N, C] and classes [N]: a loss per row and what the gradient needs",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("SoftmaxCrossEntropyLoss", super::onnx::cross_entropy),
     aliases: &["oneflow.sparse_softmax_cross_entropy"],
     examples: &[
         (

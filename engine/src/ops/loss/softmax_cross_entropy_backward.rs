@@ -9,8 +9,8 @@ use crate::functional::{expand, mul, ne, sub, sum, to, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx, by_index, log_sum_exp, over};
 use crate::op::indices;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface,
 };
 use crate::{
     Attr, Error, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, rules, with_float,
@@ -40,7 +40,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the gradient has the shape of the scores, [N, C]",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -3,7 +3,7 @@
 use super::{ALPHA, BETA, ranks, same_batch, weighed_sum};
 use crate::functional::{matmul, sum};
 use crate::meaning::Meaning;
-use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -30,7 +30,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[B, N, K] @ [B, K, M] gives [N, M]; the first input is broadcast to it",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

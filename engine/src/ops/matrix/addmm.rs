@@ -3,7 +3,7 @@
 use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::matmul;
 use crate::meaning::Meaning;
-use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[N, K] @ [K, M] gives [N, M]; the first input is broadcast to it",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.addmm"],
     examples: &[
         (

@@ -3,7 +3,7 @@
 use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::matmul;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[N, K] @ [K] gives [N]; the first input is broadcast to it",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("addmv(tensor([1.0]), tensor([[2.0, 3.0]]), tensor([4.0, 5.0]))", "tensor([24.])"),

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::{ranks, same_batch};
 use crate::functional::matmul;
 use crate::meaning::Meaning;
-use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[B, N, K] @ [B, K, M] gives [B, N, M]",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.bmm"],
     examples: &[
         ("bmm(tensor([[[1.0, 2.0]]]), tensor([[[3.0], [4.0]]]))", "tensor([[[11.]]])"),

@@ -7,7 +7,8 @@ use crate::functional::{
 };
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Param, ParamKind, Surface, When,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Onnx, Param, ParamKind,
+    Surface, When,
 };
 use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
@@ -37,7 +38,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[..., P, M] and [..., R, M] give [..., P, R]",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{mul, sub};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply, rules};
 
@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: "shapes are broadcast; size 3 along dim", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["torch.linalg.cross"],
     examples: &[
         ("cross(tensor([1.0, 0.0, 0.0]), tensor([0.0, 1.0, 0.0]))", "tensor([0., 0., 1.])"),

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::matmul;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: "[N] and [N] give one number of shape []", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.dot", "oneflow.dot", "torch.inner"],
     examples: &[
         ("dot(tensor([1.0, 2.0]), tensor([3.0, 4.0]))", "tensor(11.)"),

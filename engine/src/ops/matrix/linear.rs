@@ -39,7 +39,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(super::linear_of_parts),
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "Gemm", since: 13, attrs: &[] }],
+    onnx: Onnx::written("Gemm", super::onnx::linear),
     aliases: &["megengine.functional.linear", "oneflow.nn.functional.linear"],
     examples: &[
         ("linear(tensor([1.0, 2.0]), tensor([[1.0, 0.0], [0.0, 3.0]]))", "tensor([1., 6.])"),

@@ -36,7 +36,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(|cx| super::product_of_parts(cx, matmul)),
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "MatMul", since: 13, attrs: &[] }],
+    onnx: Onnx::written("MatMul", super::onnx::matmul),
     aliases: &["megengine.functional.matmul", "oneflow.matmul"],
     examples: &[
         (

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::ranks;
 use crate::functional::matmul;
 use crate::meaning::Meaning;
-use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[N, K] @ [K, M] gives [N, M]",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

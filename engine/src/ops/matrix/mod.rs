@@ -24,6 +24,7 @@ pub mod mm;
 pub mod mv;
 pub mod native_attention;
 pub mod native_attention_backward;
+mod onnx;
 pub mod outer;
 mod products;
 pub mod scaled_dot_product_attention;

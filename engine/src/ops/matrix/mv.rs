@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::ranks;
 use crate::functional::matmul;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: "[N, K] @ [K] gives [N]", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("mv(tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([1.0, -1.0]))", "tensor([-1., -1.])"),

@@ -8,7 +8,7 @@ use crate::cpu::attention::{self as kernel, Matrices};
 use crate::functional::{add, logsumexp, matmul, matrix_transpose, mul, sub, sum, to, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx, by_index, log_sum_exp};
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param,
+    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface,
 };
 use crate::{Meta, Metas, OpDef, Outputs, Result, Shape, Tensor, apply, with_float};
@@ -44,7 +44,7 @@ pub static OP: OpDef = OpDef {
         shapes: "queries [..., L, E], keys [..., S, E], values [..., S, V], a mask [..., L, S]: [..., L, V] and [..., L]",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("Softmax", super::onnx::attention),
     aliases: &[],
     examples: &[
         (

@@ -6,7 +6,7 @@ use crate::cpu::attention::{self as kernel, Matrices, Slopes};
 use crate::functional::{add, full, matmul, matrix_transpose, mul, neg, squeeze, sub, sum, to};
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param,
+    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface,
 };
 use crate::{Metas, OpDef, Outputs, Result, Tensor, with_float};
@@ -48,7 +48,7 @@ pub static OP: OpDef = OpDef {
         shapes: "grad and output [..., L, V], queries [..., L, E], keys [..., S, E], values [..., S, V], log sums [..., L], a mask [..., L, S]: gradients of queries, keys and values",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use crate::functional::{expand, full, reshape, select_where, to, unsqueeze};
 use crate::meaning::Meaning;
-use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
+use crate::op::{
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface,
+};
 use crate::{Attr, DType, Error, OpDef, Outputs, Result, Shape, Tensor, apply, rules};
 
 pub static OP: OpDef = OpDef {
@@ -34,7 +36,7 @@ pub static OP: OpDef = OpDef {
         shapes: "queries [..., L, E], keys [..., S, E], values [..., S, V], leading sizes and a mask [..., L, S] are broadcast: [..., L, V]",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

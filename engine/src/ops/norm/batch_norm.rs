@@ -34,11 +34,7 @@ pub static OP: OpDef = OpDef {
         shapes: "input [N, C, ...]; mean, variance, weight and bias have shape [C]; the shape of the input",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx {
-        op_type: "BatchNormalization",
-        since: 15,
-        attrs: &[("eps", "epsilon"), ("momentum", "momentum")],
-    }],
+    onnx: Onnx::Absent,
     aliases: &[
         "torch.batch_norm",
         "megengine.functional.batch_norm",

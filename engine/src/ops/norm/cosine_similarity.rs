@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{div, expand, maximum, mul, num, sum};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
         shapes: "shapes are broadcast, then the dimension dim is left out",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["torch.cosine_similarity", "oneflow.nn.functional.cosine_similarity"],
     examples: &[
         ("cosine_similarity(tensor([[1.0, 0.0]]), tensor([[1.0, 1.0]]))", "tensor([0.7071])"),

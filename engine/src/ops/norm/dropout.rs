@@ -27,7 +27,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "Dropout", since: 13, attrs: &[("p", "ratio")] }],
+    onnx: Onnx::Absent,
     aliases: &["torch.dropout", "megengine.functional.dropout", "oneflow.nn.functional.dropout"],
     examples: &[
         ("dropout(tensor([1.0, 2.0]), 0.5, False)", "tensor([1., 2.])"),

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::affine;
 use crate::functional::reshape;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply, rules};
 
 pub static OP: OpDef = OpDef {
@@ -31,7 +31,7 @@ pub static OP: OpDef = OpDef {
         shapes: "input [N, C, ...], weight and bias [C]; the shape of the input",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[
         "torch.group_norm",
         "megengine.functional.nn.group_norm",

@@ -30,7 +30,7 @@ pub static OP: OpDef = OpDef {
         shapes: "input [..., normalized_shape...], weight and bias of normalized_shape; the shape of the input",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "LayerNormalization", since: 17, attrs: &[("eps", "epsilon")] }],
+    onnx: Onnx::Absent,
     aliases: &[
         "torch.layer_norm",
         "megengine.functional.layer_norm",

@@ -30,7 +30,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "LogSoftmax", since: 13, attrs: &[("dim", "axis")] }],
+    onnx: Onnx::written("LogSoftmax", super::onnx::log_softmax),
     aliases: &[
         "torch.log_softmax",
         "megengine.functional.logsoftmax",

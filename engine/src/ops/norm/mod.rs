@@ -23,6 +23,7 @@ pub mod log_softmax;
 pub mod native_layer_norm;
 pub mod native_layer_norm_backward;
 pub mod normalize;
+mod onnx;
 pub mod softmax;
 pub mod softmax_backward;
 pub mod standardize;

@@ -6,8 +6,8 @@ use smallvec::smallvec;
 use crate::cpu::layer_norm;
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, over};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface, ints, shapes,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface, ints, shapes,
 };
 use crate::ops::reduce::near;
 use crate::{Attr, Attrs, DType, Metas, OpDef, Result, Tensor, apply, rules, with_float};
@@ -35,7 +35,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("LayerNormalization", super::onnx::layer_norm),
     aliases: &[],
     examples: &[
         (

@@ -7,8 +7,8 @@ use crate::cpu::layer_norm::Backward;
 use crate::functional::{add, div, mean, mul, num, sqrt, sub, sum, to};
 use crate::meaning::{Array, Meaning, MeaningCx, over};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface,
 };
 use crate::{
     Attr, Attrs, DType, Error, Meta, Metas, OpDef, Result, Tensor, apply_one, functional,
@@ -40,7 +40,7 @@ pub static OP: OpDef = OpDef {
         shapes: "grad and input [..., normalized_shape...], weight of normalized_shape: a gradient for each",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

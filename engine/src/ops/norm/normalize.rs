@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use crate::functional::{div, maximum, num};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+};
 use crate::{Attr, OpDef, Outputs, Result, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -26,7 +28,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.normalize", "oneflow.nn.functional.normalize"],
     examples: &[
         ("normalize(tensor([[3.0, 4.0]]))", "tensor([[0.6000, 0.8000]])"),

@@ -31,7 +31,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "Softmax", since: 13, attrs: &[("dim", "axis")] }],
+    onnx: Onnx::written("Softmax", super::onnx::softmax),
     aliases: &[
         "torch.softmax",
         "megengine.functional.softmax",

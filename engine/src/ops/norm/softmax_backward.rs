@@ -5,8 +5,8 @@ use crate::cpu::{softmax as kernel, strided};
 use crate::functional::{mul, sub, sum};
 use crate::meaning::{Array, Meaning, MeaningCx, over};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
-    shapes,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
 use crate::shape::resolve_dim;
 use crate::{Metas, OpDef, Result, Tensor, apply_one, rules, with_float};
@@ -31,7 +31,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

@@ -7,8 +7,8 @@ use crate::cpu::moments::Kept;
 use crate::functional::{add, div, expand, mean, mul, num, sqrt, sub};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, over};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface, shapes,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface, shapes,
 };
 use crate::ops::reduce::{dims_attr, kept_shape, n_reduced, near};
 use crate::{DType, Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
@@ -34,7 +34,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("ReduceMean", super::onnx::standardize),
     aliases: &[],
     examples: &[
         (

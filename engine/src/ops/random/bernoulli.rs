@@ -3,7 +3,7 @@
 use crate::cpu::lane::cast;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::AdmitCx;
-use crate::op::{Body, DTypeRule, Grad, Kernel, KernelCx, Param, Surface, shapes};
+use crate::op::{Body, DTypeRule, Grad, Kernel, KernelCx, Onnx, Param, Surface, shapes};
 use crate::{Error, OpDef, Result, rules, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Bernoulli", super::onnx::bernoulli),
     aliases: &["oneflow.bernoulli"],
     examples: &[
         ("bernoulli(tensor([0.0, 1.0]))", "tensor([0., 1.])"),

@@ -2,7 +2,7 @@
 
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
+    Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface, shapes,
 };
 use crate::{Metas, OpDef, Result, rules, with_float};
 
@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("RandomUniform", super::onnx::dropout_mask),
     aliases: &[],
     examples: &[
         ("dropout_mask(zeros(2), 0.0)", "tensor([1., 1.])"),

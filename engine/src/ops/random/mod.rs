@@ -18,6 +18,7 @@ mod cuda;
 pub mod dropout_mask;
 pub mod multinomial;
 pub mod normal;
+mod onnx;
 pub mod rand;
 pub mod rand_like;
 pub mod randint;

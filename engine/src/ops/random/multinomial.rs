@@ -9,7 +9,7 @@ use crate::cpu::order;
 use crate::meaning::{Array, Meaning, MeaningCx, lines_of};
 use crate::op::AdmitCx;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
 };
 use crate::random::{State, Stream};
 use crate::{DType, Error, Meta, Metas, OpDef, Result, with_float};
@@ -34,7 +34,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: "[..., N] gives [..., num_samples]", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Multinomial", super::onnx::multinomial),
     aliases: &["oneflow.multinomial", "megengine.random.multinomial"],
     examples: &[
         ("multinomial(tensor([0.0, 1.0]), 1)", "tensor([1])"),

@@ -3,8 +3,8 @@
 use super::{fill_normal, size_infer};
 use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
 use crate::op::{
-    Body, DTypeRule, Default, Form, Grad, InferCx, Is, Kernel, KernelCx, Param, ParamKind, Surface,
-    When,
+    Body, DTypeRule, Default, Form, Grad, InferCx, Is, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Surface, When,
 };
 use crate::{Error, Metas, OpDef, Result};
 
@@ -35,7 +35,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the given size, or the broadcast shape of mean and std",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("RandomNormal", super::onnx::normal),
     aliases: &["megengine.random.normal", "oneflow.normal"],
     examples: &[
         ("normal(5.0, 0.0, (2,))", "tensor([5., 5.])"),

@@ -3,7 +3,8 @@
 use super::{fill_uniform, size_infer};
 use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::{Metas, OpDef, Result};
 
@@ -30,7 +31,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(|cx| super::complex_draw(cx, 1.0)),
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("RandomUniform", super::onnx::rand),
     aliases: &["oneflow.rand"],
     examples: &[
         ("rand((2, 3)).shape", "torch.Size([2, 3])"),

@@ -6,7 +6,8 @@ use super::store_ints;
 use crate::cpu::interrupt;
 use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::ops::shape::size_list;
 use crate::{Attr, DType, Error, Meta, Metas, OpDef, Result};
@@ -31,7 +32,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SIZE, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("RandomUniform", super::onnx::randint),
     aliases: &["oneflow.randint"],
     examples: &[
         ("randint(3, 4, (2,))", "tensor([3, 3])"),

@@ -5,7 +5,8 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use super::{fill_normal, size_infer};
 use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::{Metas, OpDef, Result};
 
@@ -32,7 +33,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(|cx| super::complex_draw(cx, FRAC_1_SQRT_2)),
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("RandomNormal", super::onnx::randn),
     aliases: &["oneflow.randn"],
     examples: &[("randn((2, 3)).shape", "torch.Size([2, 3])"), ("randn((0,))", "tensor([])")],
 };

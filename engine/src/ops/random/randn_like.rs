@@ -2,7 +2,7 @@
 
 use super::fill_normal;
 use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
-use crate::op::{Body, DTypeRule, Grad, Kernel, KernelCx, Param, Surface, shapes};
+use crate::op::{Body, DTypeRule, Grad, Kernel, KernelCx, Onnx, Param, Surface, shapes};
 use crate::{OpDef, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(|cx| super::complex_draw_like(cx, &super::randn::OP)),
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("RandomNormal", super::onnx::randn),
     aliases: &[],
     examples: &[("randn_like(zeros(2, 3)).shape", "torch.Size([2, 3])")],
 };

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::store_ints;
 use crate::meaning::{Array, Meaning, MeaningCx, in_order};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
 };
 use crate::ops::shape::size_list;
 use crate::{Attr, DType, Meta, Metas, OpDef, Result};
@@ -27,7 +27,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: "[n]", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.randperm", "megengine.random.permutation"],
     examples: &[("randperm(1)", "tensor([0])"), ("sort(randperm(4))[0]", "tensor([0, 1, 2, 3])")],
 };

@@ -3,7 +3,7 @@
 use super::{fill_uniform, size_infer};
 use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
 };
 use crate::{Metas, OpDef, Result};
 
@@ -30,7 +30,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the given size, or the broadcast shape of the bounds",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("RandomUniform", super::onnx::uniform),
     aliases: &["megengine.random.uniform"],
     examples: &[
         ("uniform(2.0, 2.0, (2,))", "tensor([2., 2.])"),

@@ -29,11 +29,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "ReduceMax",
-        since: 13,
-        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
-    }],
+    onnx: Onnx::written("ReduceMax", super::onnx::amax),
     aliases: &["megengine.functional.max", "oneflow.amax"],
     examples: &[
         ("amax(tensor([1.0, 5.0, -2.0]))", "tensor(5.)"),

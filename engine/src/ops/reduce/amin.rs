@@ -29,11 +29,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "ReduceMin",
-        since: 13,
-        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
-    }],
+    onnx: Onnx::written("ReduceMin", super::onnx::amin),
     aliases: &["megengine.functional.min", "oneflow.amin"],
     examples: &[
         ("amin(tensor([1.0, 5.0, -2.0]))", "tensor(-2.)"),

@@ -27,11 +27,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "ArgMax",
-        since: 13,
-        attrs: &[("dim", "axis"), ("keepdim", "keepdims")],
-    }],
+    onnx: Onnx::written("ArgMax", super::onnx::argmax),
     aliases: &["megengine.functional.argmax", "oneflow.argmax"],
     examples: &[
         ("argmax(tensor([1.0, 5.0, -2.0]))", "tensor(1)"),

@@ -27,11 +27,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::REDUCED, ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "ArgMin",
-        since: 13,
-        attrs: &[("dim", "axis"), ("keepdim", "keepdims")],
-    }],
+    onnx: Onnx::written("ArgMin", super::onnx::argmin),
     aliases: &["megengine.functional.argmin", "oneflow.argmin"],
     examples: &[
         ("argmin(tensor([1.0, 5.0, -2.0]))", "tensor(2)"),

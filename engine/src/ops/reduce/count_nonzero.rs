@@ -6,7 +6,8 @@ use super::{count, dims_attr, reduced_shape};
 use crate::apply::complex::by_truth;
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface, shapes,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::{DType, Meta, Metas, OpDef, Result};
 
@@ -27,7 +28,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::REDUCED, complex: Some(by_truth), ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("ReduceSum", super::onnx::count_nonzero),
     aliases: &[],
     examples: &[
         ("count_nonzero(tensor([1, 0, 2]))", "tensor(2)"),

@@ -4,7 +4,9 @@ use super::extremes::{self, Side};
 use crate::OpDef;
 use crate::cuda::source::computed;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, Kernel, Param, ParamKind, Returns, Saves, Surface, shapes};
+use crate::op::{
+    Body, DTypeRule, Grad, Kernel, Onnx, Param, ParamKind, Returns, Saves, Surface, shapes,
+};
 
 pub static OP: OpDef = OpDef {
     name: "cummin",
@@ -27,7 +29,7 @@ pub static OP: OpDef = OpDef {
         shapes: shapes::SAME_WITH_INDICES,
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

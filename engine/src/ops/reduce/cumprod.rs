@@ -7,8 +7,8 @@ use super::running::{self, Running};
 use crate::functional::{cat, flip, mul, slice, to};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind};
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface,
-    shapes,
+    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
 use crate::shape::resolve_dim;
 use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one};
@@ -32,7 +32,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::SAME, complex: Some(of_complex), ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.cumprod"],
     examples: &[
         ("cumprod(tensor([1.0, 2.0, 3.0]), 0)", "tensor([1., 2., 6.])"),

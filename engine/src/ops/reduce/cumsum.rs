@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::SAME, complex: Some(by_parts), ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "CumSum", since: 11, attrs: &[("dim", "axis")] }],
+    onnx: Onnx::written("CumSum", super::onnx::cumsum),
     aliases: &["megengine.functional.cumsum", "oneflow.cumsum"],
     examples: &[
         ("cumsum(tensor([1.0, 2.0, 3.0]), 0)", "tensor([1., 3., 6.])"),

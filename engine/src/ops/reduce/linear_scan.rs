@@ -9,8 +9,8 @@ use crate::cuda::source::computed;
 use crate::functional::{flip, mul};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
-    shapes,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
 use crate::shape::resolve_dim;
 use crate::{Error, Metas, OpDef, Result, Tensor, apply_one, with_float};
@@ -30,7 +30,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         (

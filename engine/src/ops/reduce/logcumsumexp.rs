@@ -7,7 +7,9 @@ use super::running::{self, Running};
 use crate::cuda::source::computed;
 use crate::functional::{exp, flip, mul, slice, sub};
 use crate::meaning::{Array, Meaning, MeaningCx, log_sum_exp};
-use crate::op::{Body, DTypeRule, Grad, GradCx, Kernel, Param, ParamKind, Saves, Surface, shapes};
+use crate::op::{
+    Body, DTypeRule, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
+};
 use crate::shape::resolve_dim;
 use crate::{Attr, OpDef, Result, Tensor, apply_one};
 
@@ -28,7 +30,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("logcumsumexp(tensor([0.0, 0.0, 1.0]), 0)", "tensor([0.0000, 0.6931, 1.5514])"),

@@ -38,11 +38,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::REDUCED, complex: Some(of_complex), ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "ReduceLogSumExp",
-        since: 13,
-        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
-    }],
+    onnx: Onnx::written("ReduceLogSumExp", super::onnx::logsumexp),
     aliases: &["megengine.functional.logsumexp", "oneflow.logsumexp"],
     examples: &[
         ("logsumexp(tensor([1.0, 2.0, 3.0]), 0)", "tensor(3.4076)"),

@@ -35,11 +35,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::REDUCED, complex: Some(by_parts), ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "ReduceMean",
-        since: 13,
-        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
-    }],
+    onnx: Onnx::written("ReduceMean", super::onnx::mean),
     aliases: &["megengine.functional.mean", "oneflow.mean"],
     examples: &[
         ("mean(tensor([1.0, 2.0, 6.0]))", "tensor(3.)"),

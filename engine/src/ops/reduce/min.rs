@@ -4,8 +4,8 @@ use super::extremes::{self, Side};
 use crate::OpDef;
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, DTypeRule, Default, Form, Grad, Is, Kernel, Param, ParamKind, Returns, Saves, Surface,
-    When, shapes,
+    Body, DTypeRule, Default, Form, Grad, Is, Kernel, Onnx, Param, ParamKind, Returns, Saves,
+    Surface, When, shapes,
 };
 
 pub static OP: OpDef = OpDef {
@@ -34,7 +34,7 @@ pub static OP: OpDef = OpDef {
         shapes: shapes::WITH_INDICES,
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("ReduceMin", super::onnx::min),
     aliases: &["oneflow.min"],
     examples: &[
         ("min(tensor([1.0, 5.0, -2.0]))", "tensor(-2.)"),

@@ -38,6 +38,7 @@ pub mod max;
 pub mod mean;
 pub mod min;
 pub mod norm;
+mod onnx;
 pub mod prod;
 mod running;
 pub mod std_;

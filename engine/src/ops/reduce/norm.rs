@@ -51,11 +51,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(absolute),
         ..Surface::PLAIN
     },
-    onnx: &[Onnx {
-        op_type: "ReduceL2",
-        since: 13,
-        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
-    }],
+    onnx: Onnx::written("ReduceL2", super::onnx::norm),
     aliases: &[
         "torch.linalg.vector_norm",
         "megengine.functional.norm",

@@ -41,11 +41,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(of_complex),
         ..Surface::PLAIN
     },
-    onnx: &[Onnx {
-        op_type: "ReduceProd",
-        since: 13,
-        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
-    }],
+    onnx: Onnx::written("ReduceProd", super::onnx::prod),
     aliases: &["megengine.functional.prod", "oneflow.prod"],
     examples: &[
         ("prod(tensor([2.0, 3.0]))", "tensor(6.)"),

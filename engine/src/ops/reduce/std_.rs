@@ -5,8 +5,8 @@ use smallvec::smallvec;
 use crate::functional::{div, eq, mul, num, select_where, sqrt};
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface, shapes,
+    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface, shapes,
 };
 use crate::{OpDef, Outputs, Result, Tensor, apply_one, functional};
 
@@ -32,7 +32,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::REDUCED, complex: Some(of_complex), ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("ReduceMean", super::onnx::std),
     aliases: &["megengine.functional.std", "oneflow.std"],
     examples: &[
         ("std(tensor([1.0, 2.0, 4.0]))", "tensor(1.5275)"),

@@ -1,7 +1,7 @@
 //! `std_mean`: the standard deviation and the mean over dimensions, or of all elements.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes};
 use crate::{OpDef, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::TWICE_REDUCED, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("std_mean(tensor([1.0, 2.0, 6.0]))", "(tensor(2.6458), tensor(3.))"),

@@ -32,11 +32,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::REDUCED, complex: Some(by_parts), ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "ReduceSum",
-        since: 13,
-        attrs: &[("dim", "axes"), ("keepdim", "keepdims")],
-    }],
+    onnx: Onnx::written("ReduceSum", super::onnx::sum),
     aliases: &["megengine.functional.sum", "oneflow.sum"],
     examples: &[
         ("sum(tensor([1.0, 2.0, 3.0]))", "tensor(6.)"),

@@ -3,8 +3,8 @@
 use crate::apply::complex::added_up;
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
-    shapes,
+    Body, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface, shapes,
 };
 use crate::{OpDef, Result, Tensor};
 
@@ -34,7 +34,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(|cx| Ok(smallvec::smallvec![added_up(cx)?])),
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("ReduceMean", super::onnx::var),
     aliases: &["megengine.functional.var", "oneflow.var"],
     examples: &[
         ("var(tensor([1.0, 2.0, 4.0]))", "tensor(2.3333)"),

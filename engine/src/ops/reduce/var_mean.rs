@@ -1,7 +1,7 @@
 //! `var_mean`: the variance and the mean over dimensions, or of all elements.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes};
 use crate::{OpDef, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { shapes: shapes::TWICE_REDUCED, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("var_mean(tensor([1.0, 2.0, 6.0]))", "(tensor(7.), tensor(3.))"),

@@ -38,7 +38,7 @@ pub static OP: OpDef = OpDef {
         complex: Some(|cx| in_pairs(cx, 0)),
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "Concat", since: 4, attrs: &[("dim", "axis")] }],
+    onnx: Onnx::written("Concat", super::onnx::cat),
     aliases: &[
         "torch.concat",
         "torch.concatenate",

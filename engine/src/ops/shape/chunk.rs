@@ -2,7 +2,9 @@
 
 use super::dim_attr;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Returns, Surface,
+};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -27,7 +29,7 @@ pub static OP: OpDef = OpDef {
         shapes: "pieces along dim; the last may be smaller",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.chunk"],
     examples: &[
         ("chunk(tensor([1, 2, 3, 4, 5]), 2)", "(tensor([1, 2, 3]), tensor([4, 5]))"),

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, apply, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[N] gives [N + |diagonal|, N + |diagonal|], a matrix gives one diagonal",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.diag", "oneflow.diag"],
     examples: &[
         ("diag(tensor([1, 2]))", "tensor([[1, 0],\n        [0, 2]])"),

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::reshape;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[..., N] gives [..., N + |offset|, N + |offset|]",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("diag_embed(tensor([1, 2]))", "tensor([[1, 0],\n        [0, 2]])"),

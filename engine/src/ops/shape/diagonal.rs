@@ -5,7 +5,9 @@ use smallvec::smallvec;
 use super::dim_attr;
 use crate::functional::{permute, reshape, slice};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Returns, Surface,
+};
 use crate::{Error, OpDef, Outputs, Result, Shape, rules};
 
 pub static OP: OpDef = OpDef {
@@ -31,7 +33,7 @@ pub static OP: OpDef = OpDef {
         shapes: "dim1 and dim2 are left out, and the length of the diagonal comes last",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.diagonal"],
     examples: &[
         ("diagonal(tensor([[1, 2], [3, 4]]))", "tensor([1, 4])"),

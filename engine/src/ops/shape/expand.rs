@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "Expand", since: 8, attrs: &[("shape", "shape")] }],
+    onnx: Onnx::written("Expand", super::onnx::expand),
     aliases: &[
         "torch.broadcast_to",
         "megengine.functional.broadcast_to",

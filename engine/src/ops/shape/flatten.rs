@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "Flatten", since: 1, attrs: &[("start_dim", "axis")] }],
+    onnx: Onnx::written("Reshape", super::onnx::reshaped),
     aliases: &["torch.ravel", "megengine.functional.flatten", "oneflow.flatten"],
     examples: &[
         ("flatten(tensor([[1, 2], [3, 4]]))", "tensor([1, 2, 3, 4])"),

@@ -2,7 +2,7 @@
 
 use crate::functional::flip;
 use crate::meaning::{Array, Meaning, MeaningCx, from_end};
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Saves, Surface};
+use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves, Surface};
 use crate::shape::resolve_dim;
 use crate::{Attrs, Layout, Metas, OpDef, Result, Shape, Tensor, rules};
 
@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::written("Slice", super::onnx::flip),
     aliases: &["megengine.functional.flip", "oneflow.flip"],
     examples: &[
         ("flip(tensor([1, 2, 3]), (0,))", "tensor([3, 2, 1])"),

@@ -17,6 +17,7 @@ pub mod flatten;
 pub mod flip;
 pub mod movedim;
 pub mod narrow;
+mod onnx;
 pub mod pad;
 pub mod permute;
 pub mod repeat;

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::permute;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Returns, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, ParamKind, Returns, Surface};
 use crate::shape::resolve_dim;
 use crate::{Error, OpDef, Outputs, Result, rules};
 
@@ -30,7 +30,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the same sizes in another order",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["torch.moveaxis", "oneflow.movedim"],
     examples: &[
         ("movedim(zeros(2, 3, 4), 0, -1).shape", "torch.Size([3, 4, 2])"),

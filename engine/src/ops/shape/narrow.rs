@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::dim_attr;
 use crate::functional::slice;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Returns, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, ParamKind, Returns, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -31,7 +31,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the shape of the input, with the given length along dim",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.narrow"],
     examples: &[
         ("narrow(tensor([1, 2, 3, 4]), 0, 1, 2)", "tensor([2, 3])"),

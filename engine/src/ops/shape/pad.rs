@@ -40,11 +40,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the last dimension grows by the first two numbers, the one before by the next two, and so on",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx {
-        op_type: "Pad",
-        since: 13,
-        attrs: &[("pad", "pads"), ("mode", "mode"), ("value", "constant_value")],
-    }],
+    onnx: Onnx::written("Pad", super::onnx::pad),
     aliases: &["megengine.functional.nn.pad", "oneflow.nn.functional.pad"],
     examples: &[
         ("pad(tensor([1, 2]), (1, 2))", "tensor([0, 1, 2, 0, 0])"),

@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "Transpose", since: 1, attrs: &[("dims", "perm")] }],
+    onnx: Onnx::written("Transpose", super::onnx::permute),
     aliases: &["megengine.functional.transpose", "oneflow.permute"],
     examples: &[
         (

@@ -1,7 +1,7 @@
 //! `repeat`: copies side by side: `repeats` per dimension, which may add dimensions in front.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
         shapes: "each size times its number; more numbers than dimensions add some in front",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.repeat"],
     examples: &[
         ("repeat(tensor([1, 2]), (2,))", "tensor([1, 2, 1, 2])"),

@@ -6,7 +6,7 @@ use super::size_list;
 use crate::functional::{expand, reshape, unsqueeze};
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Param, ParamKind, Surface, When,
+    Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Onnx, Param, ParamKind, Surface, When,
 };
 use crate::shape::resolve_dim;
 use crate::{Attr, OpDef, Outputs, Result, Shape, rules};
@@ -36,7 +36,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the size along dim times repeats; without dim the input is made flat before",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.repeat"],
     examples: &[
         ("repeat_interleave(tensor([1, 2]), 2)", "tensor([1, 1, 2, 2])"),

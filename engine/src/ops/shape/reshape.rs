@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { returns: Returns::View, never_copies_as: &["view"], ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "Reshape", since: 5, attrs: &[("shape", "shape")] }],
+    onnx: Onnx::written("Reshape", super::onnx::reshaped),
     aliases: &["Tensor.view", "megengine.functional.reshape", "oneflow.reshape", "oneflow.view"],
     examples: &[
         ("reshape(tensor([1, 2, 3, 4]), (2, 2))", "tensor([[1, 2],\n        [3, 4]])"),

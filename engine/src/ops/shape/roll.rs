@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use crate::functional::{cat, reshape, slice};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+};
 use crate::shape::resolve_dim;
 use crate::{Error, OpDef, Outputs, Result, Shape, Tensor, rules};
 
@@ -26,7 +28,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.roll", "oneflow.roll"],
     examples: &[
         ("roll(tensor([1, 2, 3, 4]), 1)", "tensor([4, 1, 2, 3])"),

@@ -6,7 +6,7 @@ use super::{dim_attr, wrap_index};
 use crate::functional::unsqueeze;
 use crate::meaning::{Array, Meaning, MeaningCx, from_end};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Returns, Saves, Surface,
+    Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
 };
 use crate::{Attr, Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 
@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Gather", super::onnx::select),
     aliases: &["oneflow.select"],
     examples: &[
         ("select(tensor([[1, 2], [3, 4]]), 0, 1)", "tensor([3, 4])"),

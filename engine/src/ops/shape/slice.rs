@@ -30,11 +30,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[Onnx {
-        op_type: "Slice",
-        since: 13,
-        attrs: &[("dim", "axes"), ("start", "starts"), ("stop", "ends"), ("step", "steps")],
-    }],
+    onnx: Onnx::written("Slice", super::onnx::slice),
     aliases: &[],
     examples: &[
         ("slice(tensor([0, 1, 2, 3, 4]), 0, 1, 4, 2)", "tensor([1, 3])"),

@@ -7,7 +7,8 @@ use crate::cpu::{interrupt, strided};
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning, MeaningCx, slice_places};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::{Layout, Meta, Metas, OpDef, Result, Tensor, apply_one, with_size};
 
@@ -34,7 +35,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { shapes: "the gradient has the shape of what was sliced", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("ScatterElements", super::onnx::slice_backward),
     aliases: &[],
     examples: &[
         ("slice_backward(tensor([5.0, 6.0]), 0, 1, None, 2, (4,))", "tensor([0., 5., 0., 6.])"),

@@ -6,8 +6,8 @@ use super::{dim_attr, span_of};
 use crate::cpu::strided;
 use crate::meaning::{Array, Meaning, MeaningCx, slice_places};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface,
 };
 use crate::{Error, Layout, Metas, OpDef, Result, Tensor, apply_one, functional, with_size};
 
@@ -37,7 +37,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the shape of the input; src has the shape of the slice",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("ScatterElements", super::onnx::slice_scatter),
     aliases: &[],
     examples: &[
         ("slice_scatter(zeros(4), ones(2), 0, 1, 3)", "tensor([0., 1., 1., 0.])"),

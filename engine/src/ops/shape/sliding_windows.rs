@@ -6,7 +6,7 @@ use super::dim_attr;
 use crate::functional::{full, index_add, reshape};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Returns, Saves, Surface, int,
+    Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface, int,
 };
 use crate::{Attrs, Error, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, functional};
 
@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Gather", super::onnx::sliding_windows),
     aliases: &["Tensor.unfold"],
     examples: &[
         (

@@ -29,11 +29,7 @@ pub static OP: OpDef = OpDef {
         shapes: "pieces of the given sizes along dim",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx {
-        op_type: "Split",
-        since: 13,
-        attrs: &[("split_size", "split"), ("dim", "axis")],
-    }],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.split"],
     examples: &[
         ("split(tensor([1, 2, 3, 4, 5]), 2)", "(tensor([1, 2]), tensor([3, 4]), tensor([5]))"),

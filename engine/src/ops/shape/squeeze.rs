@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "Squeeze", since: 13, attrs: &[("dim", "axes")] }],
+    onnx: Onnx::written("Squeeze", super::onnx::squeeze),
     aliases: &["megengine.functional.squeeze", "oneflow.squeeze"],
     examples: &[
         ("squeeze(tensor([[[1.0], [2.0]]]))", "tensor([1., 2.])"),

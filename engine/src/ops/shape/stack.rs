@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::dim_attr;
 use crate::functional::{cat, unsqueeze};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
         shapes: "all of one shape; a new dimension dim has their number",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.stack", "oneflow.stack"],
     examples: &[
         ("stack([tensor([1, 2]), tensor([3, 4])])", "tensor([[1, 2],\n        [3, 4]])"),

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::transpose;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Param, Returns, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Returns, Surface};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[N, M] gives [M, N]; vectors stay",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.t"],
     examples: &[
         ("t(tensor([[1, 2], [3, 4]]))", "tensor([[1, 3],\n        [2, 4]])"),

@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
         shapes: "each size times its number, counted from the last; more numbers than dimensions add some in front",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx { op_type: "Tile", since: 13, attrs: &[("dims", "repeats")] }],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.tile", "oneflow.tile"],
     examples: &[
         ("tile(tensor([1, 2]), (2,))", "tensor([1, 2, 1, 2])"),

@@ -6,7 +6,7 @@ use super::dim_attr;
 use crate::functional::transpose;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Param, ParamKind, Returns, Saves, Surface,
+    Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
 };
 use crate::{Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 
@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::written("Transpose", super::onnx::transpose),
     aliases: &["torch.swapaxes", "torch.swapdims", "oneflow.transpose"],
     examples: &[
         (

@@ -2,14 +2,11 @@
 
 use crate::dtype::Number;
 use crate::meaning::{Array, MeaningCx};
-use crate::op::{Default, GradCx, InferCx, KernelCx, Onnx, Param, ParamKind};
+use crate::op::{Default, GradCx, InferCx, KernelCx, Param, ParamKind};
 use crate::{Metas, Result, Tensor, apply_one, rules, with_size};
 
 pub(super) const PARAMS: &[Param] =
     &[Param::tensor("input"), Param::with("diagonal", ParamKind::Int, Default::Int(0))];
-
-pub(super) const ONNX: &[Onnx] =
-    &[Onnx { op_type: "Trilu", since: 14, attrs: &[("diagonal", "k")] }];
 
 pub(super) fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     if cx.shape(0).rank() < 2 {

@@ -3,7 +3,7 @@
 use super::triangle;
 use crate::OpDef;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, Kernel, Saves, Surface, shapes};
+use crate::op::{Body, DTypeRule, Grad, Kernel, Onnx, Saves, Surface, shapes};
 
 pub static OP: OpDef = OpDef {
     name: "tril",
@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::TRIANGLE, ..Surface::PLAIN },
-    onnx: triangle::ONNX,
+    onnx: Onnx::written("Trilu", super::onnx::tril),
     aliases: &["oneflow.tril"],
     examples: &[
         ("tril(tensor([[1, 2], [3, 4]]))", "tensor([[1, 0],\n        [3, 4]])"),

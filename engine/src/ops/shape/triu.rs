@@ -3,7 +3,7 @@
 use super::triangle;
 use crate::OpDef;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, Kernel, Saves, Surface, shapes};
+use crate::op::{Body, DTypeRule, Grad, Kernel, Onnx, Saves, Surface, shapes};
 
 pub static OP: OpDef = OpDef {
     name: "triu",
@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::TRIANGLE, ..Surface::PLAIN },
-    onnx: triangle::ONNX,
+    onnx: Onnx::written("Trilu", super::onnx::triu),
     aliases: &["oneflow.triu"],
     examples: &[
         ("triu(tensor([[1, 2], [3, 4]]))", "tensor([[1, 2],\n        [0, 4]])"),

@@ -3,7 +3,9 @@
 use super::dim_attr;
 use crate::functional::select;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Returns, Surface,
+};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -24,7 +26,7 @@ pub static OP: OpDef = OpDef {
         shapes: "as many results as the size of dim, which is left out",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("unbind(tensor([[1, 2], [3, 4]]))", "(tensor([1, 2]), tensor([3, 4]))"),

@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { returns: Returns::View, ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "Unsqueeze", since: 13, attrs: &[("dim", "axes")] }],
+    onnx: Onnx::written("Unsqueeze", super::onnx::unsqueeze),
     aliases: &["megengine.functional.expand_dims", "oneflow.unsqueeze", "oneflow.expand_dims"],
     examples: &[
         ("unsqueeze(tensor([1, 2]), 0)", "tensor([[1, 2]])"),

@@ -1,7 +1,9 @@
 //! `argsort`: where the elements in order come from, along a dimension.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+};
 use crate::{OpDef, Outputs, Result, apply, rules};
 
 pub static OP: OpDef = OpDef {
@@ -23,7 +25,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.argsort", "oneflow.argsort"],
     examples: &[
         ("argsort(tensor([3.0, 1.0, 2.0]))", "tensor([1, 2, 0])"),

@@ -9,7 +9,7 @@ use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::AdmitCx;
 use crate::op::CudaCx;
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Param, ParamKind, Surface,
+    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
 };
 use crate::ops::create;
 use crate::ops::index::cuda::{ADD, place_along};
@@ -38,7 +38,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[N] gives [largest number + 1], or [minlength] if that is more",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("bincount(tensor([0, 2, 2]))", "tensor([1, 0, 2])"),

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::cpu::lane::cast;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface};
+use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Error, OpDef, Outputs, Result, Shape, Tensor, functional, rules};
 
 pub static OP: OpDef = OpDef {
@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: "[bins]", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("histc(tensor([1.0, 2.0, 1.0, 3.0]), 4, 0.0, 3.0)", "tensor([0., 2., 1., 1.])"),

@@ -7,7 +7,7 @@ use crate::functional::{
 };
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface, shapes,
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Returns, Surface, shapes,
 };
 use crate::shape::resolve_dim;
 use crate::{Attr, DType, Error, OpDef, Outputs, Result, Shape, Tensor, apply, rules};
@@ -30,7 +30,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { returns: Returns::Named, shapes: shapes::WITH_INDICES, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.median"],
     examples: &[
         ("median(tensor([3.0, 1.0, 2.0]))", "tensor(2.)"),

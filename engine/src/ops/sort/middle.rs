@@ -8,7 +8,8 @@ use crate::dtype::Number;
 use crate::functional::{div, eq, mul, ne, select_where, sum, to};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, by_index, in_order, of_kind};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Saves, Surface,
+    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
+    Surface,
 };
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_dtype};
 
@@ -26,7 +27,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface { shapes: "one number of shape []", ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("middle(tensor([3.0, 1.0, 2.0]), False)", "tensor(2.)"),

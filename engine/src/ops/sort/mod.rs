@@ -20,6 +20,7 @@ pub mod histc;
 pub mod median;
 pub mod middle;
 pub mod nanmedian;
+mod onnx;
 pub mod searchsorted;
 #[expect(
     clippy::module_inception,

@@ -4,7 +4,7 @@ use super::median;
 use crate::functional::{floor_divide, maximum, sub};
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Returns, Surface, shapes,
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Returns, Surface, shapes,
 };
 use crate::{OpDef, Outputs, Result, Tensor, rules};
 
@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { returns: Returns::Named, shapes: shapes::WITH_INDICES, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("nanmedian(tensor([3.0, nan, 2.0]))", "tensor(2.)"),

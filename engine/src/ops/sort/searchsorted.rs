@@ -8,8 +8,8 @@ use smallvec::smallvec;
 use super::ascending;
 use crate::meaning::{Array, Meaning, MeaningCx, by_index, is_before, lines_of};
 use crate::op::{
-    Body, DTypeRule, Default, Form, Grad, InferCx, Is, Kernel, KernelCx, Param, ParamKind, Surface,
-    When,
+    Body, DTypeRule, Default, Form, Grad, InferCx, Is, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Surface, When,
 };
 use crate::{DType, Error, Meta, Metas, OpDef, Result, with_dtype};
 
@@ -46,7 +46,7 @@ pub static OP: OpDef = OpDef {
         shapes: "the shape of the values that are looked for",
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("searchsorted(tensor([1, 3, 5]), tensor([3, 6]))", "tensor([1, 3])"),

@@ -5,8 +5,8 @@ use smallvec::smallvec;
 use super::{back_to_places, sort_lines};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Param, ParamKind, Returns,
-    Saves, Surface, shapes,
+    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Returns, Saves, Surface, shapes,
 };
 use crate::shape::resolve_dim;
 use crate::{DType, Meta, Metas, OpDef, Result, Tensor};
@@ -35,7 +35,7 @@ pub static OP: OpDef = OpDef {
         shapes: shapes::SAME_WITH_INDICES,
         ..Surface::PLAIN
     },
-    onnx: &[],
+    onnx: Onnx::written("TopK", super::onnx::sort),
     aliases: &["megengine.functional.sort", "oneflow.sort"],
     examples: &[
         (

@@ -36,11 +36,7 @@ pub static OP: OpDef = OpDef {
         shapes: "values and indices: k along dim",
         ..Surface::PLAIN
     },
-    onnx: &[Onnx {
-        op_type: "TopK",
-        since: 11,
-        attrs: &[("k", "k"), ("dim", "axis"), ("largest", "largest"), ("sorted", "sorted")],
-    }],
+    onnx: Onnx::written("TopK", super::onnx::topk),
     aliases: &["megengine.functional.topk", "oneflow.topk"],
     examples: &[
         (

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Abs", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Abs", 13, &[]),
     aliases: &["megengine.functional.abs", "oneflow.abs", "torch.absolute"],
     examples: &[
         ("abs(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([1.5000, 0.0000, 0.5000, 2.0000])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Acos", since: 7, attrs: &[] }],
+    onnx: Onnx::named("Acos", 7, &[]),
     aliases: &["megengine.functional.acos", "oneflow.acos", "oneflow.arccos", "torch.arccos"],
     examples: &[
         ("acos(tensor([-0.5, 0.0, 0.5]))", "tensor([2.0944, 1.5708, 1.0472])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Acosh", since: 9, attrs: &[] }],
+    onnx: Onnx::named("Acosh", 9, &[]),
     aliases: &["megengine.functional.acosh", "oneflow.acosh", "oneflow.arccosh", "torch.arccosh"],
     examples: &[
         ("acosh(tensor([1.0, 2.0, 3.0]))", "tensor([0.0000, 1.3170, 1.7627])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Asin", since: 7, attrs: &[] }],
+    onnx: Onnx::named("Asin", 7, &[]),
     aliases: &["megengine.functional.asin", "oneflow.asin", "oneflow.arcsin", "torch.arcsin"],
     examples: &[
         ("asin(tensor([-0.5, 0.0, 0.5]))", "tensor([-0.5236,  0.0000,  0.5236])"),

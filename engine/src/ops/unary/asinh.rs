@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Asinh", since: 9, attrs: &[] }],
+    onnx: Onnx::named("Asinh", 9, &[]),
     aliases: &["megengine.functional.asinh", "oneflow.asinh", "oneflow.arcsinh", "torch.arcsinh"],
     examples: &[
         ("asinh(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-1.1948, -0.0000,  0.4812,  1.4436])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Atan", since: 7, attrs: &[] }],
+    onnx: Onnx::named("Atan", 7, &[]),
     aliases: &["megengine.functional.atan", "oneflow.atan", "oneflow.arctan", "torch.arctan"],
     examples: &[
         ("atan(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-0.9828, -0.0000,  0.4636,  1.1071])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Atanh", since: 9, attrs: &[] }],
+    onnx: Onnx::named("Atanh", 9, &[]),
     aliases: &["megengine.functional.atanh", "oneflow.atanh", "oneflow.arctanh", "torch.arctanh"],
     examples: &[
         ("atanh(tensor([-0.5, 0.0, 0.5]))", "tensor([-0.5493,  0.0000,  0.5493])"),

@@ -1,7 +1,7 @@
 //! `bitwise_not`: every bit inverted; for bool the other value.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `bitwise_not`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("bitwise_not(tensor([0, 1, 255]))", "tensor([  -1,   -2, -256])"),

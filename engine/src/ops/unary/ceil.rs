@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Ceil", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Ceil", 13, &[]),
     aliases: &["megengine.functional.ceil", "oneflow.ceil"],
     examples: &[
         ("ceil(tensor([-1.5, -0.5, 0.5, 1.5, 2.5]))", "tensor([-1., -0.,  1.,  2.,  3.])"),

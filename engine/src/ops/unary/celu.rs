@@ -2,7 +2,7 @@
 
 use crate::expr::Expr;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `celu`.
@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.nn.functional.celu", "torch.nn.functional.celu"],
     examples: &[
         ("celu(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-0.7769, -0.0000,  0.5000,  2.0000])"),

@@ -6,7 +6,7 @@ use crate::dtype::Strength;
 use crate::expr::Expr;
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, DTypeRule, Default, Form, Grad, InferCx, Is, OpDef, Param, ParamKind, Surface, When,
+    Body, DTypeRule, Default, Form, Grad, InferCx, Is, Onnx, OpDef, Param, ParamKind, Surface, When,
 };
 use crate::{Attr, Attrs, DType, Error, Number, Result, Tensor, rules};
 
@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { form: Some(OTHER_LIMITS), refuses: Some(no_limits), ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.clip", "oneflow.clamp", "oneflow.clip", "torch.clip"],
     examples: &[
         (

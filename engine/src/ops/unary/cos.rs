@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Cos", since: 7, attrs: &[] }],
+    onnx: Onnx::named("Cos", 7, &[]),
     aliases: &["megengine.functional.cos", "oneflow.cos"],
     examples: &[
         ("cos(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([ 0.0707,  1.0000,  0.8776, -0.4161])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Cosh", since: 9, attrs: &[] }],
+    onnx: Onnx::named("Cosh", 9, &[]),
     aliases: &["megengine.functional.cosh", "oneflow.cosh"],
     examples: &[
         ("cosh(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([2.3524, 1.0000, 1.1276, 3.7622])"),

@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Elu", since: 6, attrs: &[("alpha", "alpha")] }],
+    onnx: Onnx::named("Elu", 6, &[("alpha", "alpha")]),
     aliases: &[
         "megengine.functional.nn.elu",
         "oneflow.nn.functional.elu",

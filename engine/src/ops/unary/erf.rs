@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Erf", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Erf", 13, &[]),
     aliases: &["megengine.functional.erf", "oneflow.erf", "torch.special.erf"],
     examples: &[
         ("erf(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-0.9661, -0.0000,  0.5205,  0.9953])"),

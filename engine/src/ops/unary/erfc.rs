@@ -1,7 +1,7 @@
 //! `erfc`: the complement of the error function.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `erfc`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.erfc", "torch.special.erfc"],
     examples: &[
         ("erfc(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([1.9661, 1.0000, 0.4795, 0.0047])"),

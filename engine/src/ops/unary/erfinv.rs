@@ -1,7 +1,7 @@
 //! `erfinv`: the inverse of the error function.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `erfinv`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.erfinv", "torch.special.erfinv"],
     examples: &[
         ("erfinv(tensor([-0.5, 0.0, 0.9]))", "tensor([-0.4769,  0.0000,  1.1631])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Exp", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Exp", 13, &[]),
     aliases: &["megengine.functional.exp", "oneflow.exp"],
     examples: &[
         ("exp(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([0.2231, 1.0000, 1.6487, 7.3891])"),

@@ -1,7 +1,7 @@
 //! `exp2`: 2 to the power of x.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `exp2`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("exp2(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([0.3536, 1.0000, 1.4142, 4.0000])"),

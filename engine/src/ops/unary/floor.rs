@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Floor", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Floor", 13, &[]),
     aliases: &["megengine.functional.floor", "oneflow.floor"],
     examples: &[
         ("floor(tensor([-1.5, -0.5, 0.5, 1.5, 2.5]))", "tensor([-2., -1.,  0.,  1.,  2.])"),

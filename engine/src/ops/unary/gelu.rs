@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Gelu", since: 20, attrs: &[("approximate", "approximate")] }],
+    onnx: Onnx::named("Gelu", 20, &[("approximate", "approximate")]),
     aliases: &[
         "megengine.functional.nn.gelu",
         "oneflow.gelu",

@@ -2,7 +2,7 @@
 
 use crate::expr::Expr;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Default, Grad, OpDef, Param, ParamKind, Surface};
+use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `hardshrink`.
@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.nn.functional.hardshrink", "torch.nn.functional.hardshrink"],
     examples: &[
         (

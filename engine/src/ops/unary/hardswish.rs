@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "HardSwish", since: 14, attrs: &[] }],
+    onnx: Onnx::named("HardSwish", 14, &[]),
     aliases: &[
         "megengine.functional.hswish",
         "megengine.functional.nn.hswish",

@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "IsInf", since: 10, attrs: &[] }],
+    onnx: Onnx::named("IsInf", 10, &[]),
     aliases: &["megengine.functional.isinf", "oneflow.isinf"],
     examples: &[
         ("isinf(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([False, False, False, False])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "IsNaN", since: 13, attrs: &[] }],
+    onnx: Onnx::named("IsNaN", 13, &[]),
     aliases: &["megengine.functional.isnan", "oneflow.isnan"],
     examples: &[
         ("isnan(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([False, False, False, False])"),

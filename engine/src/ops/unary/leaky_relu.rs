@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "LeakyRelu", since: 16, attrs: &[("negative_slope", "alpha")] }],
+    onnx: Onnx::named("LeakyRelu", 16, &[("negative_slope", "alpha")]),
     aliases: &[
         "megengine.functional.leaky_relu",
         "megengine.functional.nn.leaky_relu",

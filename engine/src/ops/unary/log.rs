@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Log", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Log", 13, &[]),
     aliases: &["megengine.functional.log", "oneflow.log"],
     examples: &[
         ("log(tensor([0.5, 1.0, 10.0]))", "tensor([-0.6931,  0.0000,  2.3026])"),

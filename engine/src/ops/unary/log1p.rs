@@ -1,7 +1,7 @@
 //! `log1p`: `log(1 + x)`, accurate near 0.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `log1p`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.log1p", "oneflow.log1p"],
     examples: &[
         ("log1p(tensor([0.5, 1.0, 10.0]))", "tensor([0.4055, 0.6931, 2.3979])"),

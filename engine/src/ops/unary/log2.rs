@@ -1,7 +1,7 @@
 //! `log2`: the logarithm to base 2.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `log2`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.log2"],
     examples: &[
         ("log2(tensor([0.5, 1.0, 10.0]))", "tensor([-1.0000,  0.0000,  3.3219])"),

@@ -1,7 +1,7 @@
 //! `log_sigmoid`: `log(sigmoid(x))` without overflow.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `log_sigmoid`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[
         "megengine.functional.logsigmoid",
         "megengine.functional.nn.logsigmoid",

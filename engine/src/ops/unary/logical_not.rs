@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Not", since: 1, attrs: &[] }],
+    onnx: Onnx::named("Not", 1, &[]),
     aliases: &["megengine.functional.logical_not", "oneflow.logical_not"],
     examples: &[
         ("logical_not(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([False,  True, False, False])"),

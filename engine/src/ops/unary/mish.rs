@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Mish", since: 18, attrs: &[] }],
+    onnx: Onnx::named("Mish", 18, &[]),
     aliases: &["oneflow.mish", "oneflow.nn.functional.mish", "torch.nn.functional.mish"],
     examples: &[
         ("mish(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-0.2981, -0.0000,  0.3752,  1.9440])"),

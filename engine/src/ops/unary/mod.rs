@@ -41,6 +41,7 @@ pub mod logical_not;
 pub mod mish;
 pub mod nan_to_num;
 pub mod neg;
+mod onnx;
 pub mod reciprocal;
 pub mod relu;
 pub mod relu6;

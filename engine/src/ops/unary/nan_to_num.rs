@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use crate::functional::{eq, num, select_where};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Param, ParamKind, Surface, shapes};
+use crate::op::{
+    Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+};
 use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -26,7 +28,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.nan_to_num"],
     examples: &[
         ("nan_to_num(tensor([1.0, nan, inf]), posinf=9.0)", "tensor([1., 0., 9.])"),

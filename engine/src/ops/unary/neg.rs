@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Neg", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Neg", 13, &[]),
     aliases: &["megengine.functional.neg", "oneflow.neg", "oneflow.negative", "torch.negative"],
     examples: &[
         ("neg(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([ 1.5000,  0.0000, -0.5000, -2.0000])"),

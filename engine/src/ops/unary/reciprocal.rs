@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Reciprocal", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Reciprocal", 13, &[]),
     aliases: &["oneflow.reciprocal"],
     examples: &[
         (

@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Relu", since: 14, attrs: &[] }],
+    onnx: Onnx::named("Relu", 14, &[]),
     aliases: &[
         "megengine.functional.relu",
         "megengine.functional.nn.relu",

@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Round", since: 11, attrs: &[] }],
+    onnx: Onnx::named("Round", 11, &[]),
     aliases: &["megengine.functional.round", "oneflow.round"],
     examples: &[
         ("round(tensor([-1.5, -0.5, 0.5, 1.5, 2.5]))", "tensor([-2., -0.,  0.,  2.,  2.])"),

@@ -1,7 +1,7 @@
 //! `rsqrt`: one over the square root.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `rsqrt`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.rsqrt"],
     examples: &[
         ("rsqrt(tensor([0.5, 1.0, 10.0]))", "tensor([1.4142, 1.0000, 0.3162])"),

@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Selu", since: 6, attrs: &[] }],
+    onnx: Onnx::named("Selu", 6, &[]),
     aliases: &["oneflow.nn.functional.selu", "torch.nn.functional.selu"],
     examples: &[
         ("selu(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-1.3658, -0.0000,  0.5254,  2.1014])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Sigmoid", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Sigmoid", 13, &[]),
     aliases: &[
         "megengine.functional.sigmoid",
         "megengine.functional.nn.sigmoid",

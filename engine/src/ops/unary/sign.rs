@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Sign", since: 13, attrs: &[] }],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.sign", "oneflow.sign"],
     examples: &[
         ("sign(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-1.,  0.,  1.,  1.])"),

@@ -1,7 +1,7 @@
 //! `silu`: `x * sigmoid(x)`, also called swish.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `silu`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[
         "megengine.functional.silu",
         "megengine.functional.nn.silu",

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Sin", since: 7, attrs: &[] }],
+    onnx: Onnx::named("Sin", 7, &[]),
     aliases: &["megengine.functional.sin", "oneflow.sin"],
     examples: &[
         ("sin(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-0.9975, -0.0000,  0.4794,  0.9093])"),

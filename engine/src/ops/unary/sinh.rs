@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Sinh", since: 9, attrs: &[] }],
+    onnx: Onnx::named("Sinh", 9, &[]),
     aliases: &["megengine.functional.sinh", "oneflow.sinh"],
     examples: &[
         ("sinh(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-2.1293, -0.0000,  0.5211,  3.6269])"),

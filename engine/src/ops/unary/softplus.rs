@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Softplus", since: 1, attrs: &[] }],
+    onnx: Onnx::named("Softplus", 1, &[]),
     aliases: &[
         "megengine.functional.nn.softplus",
         "oneflow.softplus",

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Softsign", since: 1, attrs: &[] }],
+    onnx: Onnx::named("Softsign", 1, &[]),
     aliases: &["oneflow.nn.functional.softsign", "torch.nn.functional.softsign"],
     examples: &[
         (

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Sqrt", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Sqrt", 13, &[]),
     aliases: &["megengine.functional.sqrt", "oneflow.sqrt"],
     examples: &[
         ("sqrt(tensor([0.5, 1.0, 10.0]))", "tensor([0.7071, 1.0000, 3.1623])"),

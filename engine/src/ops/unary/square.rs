@@ -1,7 +1,7 @@
 //! `square`: the number times itself.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 use crate::{Attrs, DType, Result, Tensor};
 
@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.square", "oneflow.square"],
     examples: &[
         ("square(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([2.2500, 0.0000, 0.2500, 4.0000])"),

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Tan", since: 7, attrs: &[] }],
+    onnx: Onnx::named("Tan", 7, &[]),
     aliases: &["megengine.functional.tan", "oneflow.tan"],
     examples: &[
         ("tan(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-14.1014,  -0.0000,   0.5463,  -2.1850])"),

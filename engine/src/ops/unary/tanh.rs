@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[Onnx { op_type: "Tanh", since: 13, attrs: &[] }],
+    onnx: Onnx::named("Tanh", 13, &[]),
     aliases: &["megengine.functional.tanh", "oneflow.tanh", "oneflow.nn.functional.tanh"],
     examples: &[
         ("tanh(tensor([-1.5, -0.0, 0.5, 2.0]))", "tensor([-0.9051, -0.0000,  0.4621,  0.9640])"),

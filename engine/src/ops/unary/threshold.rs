@@ -2,7 +2,7 @@
 
 use crate::expr::Expr;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, ParamKind, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
 
 /// The row of `threshold`.
@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["oneflow.nn.functional.threshold", "torch.nn.functional.threshold"],
     examples: &[
         ("threshold(tensor([-1.5, 0.5, 2.0]), 0.5, 9.0)", "tensor([9., 9., 2.])"),

@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { complex: Some(converted), ..Surface::PLAIN },
-    onnx: &[Onnx { op_type: "Cast", since: 13, attrs: &[("dtype", "to")] }],
+    onnx: Onnx::written("Cast", super::onnx::to),
     aliases: &[
         "megengine.functional.astype",
         "oneflow.cast",

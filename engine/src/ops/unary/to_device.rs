@@ -2,7 +2,7 @@
 
 use crate::apply::place;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Saves, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Saves, Surface};
 use crate::rules;
 
 /// The row of `to_device`.
@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("to_device(tensor([-1.5, -0.0, 0.5]))", "tensor([-1.5000, -0.0000,  0.5000])"),

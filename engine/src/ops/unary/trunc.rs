@@ -1,7 +1,7 @@
 //! `trunc`: x without its fraction.
 
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::rules;
 
 /// The row of `trunc`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface::PLAIN,
-    onnx: &[],
+    onnx: Onnx::Absent,
     aliases: &["torch.fix"],
     examples: &[
         ("trunc(tensor([-1.5, -0.5, 0.5, 1.5, 2.5]))", "tensor([-1., -0.,  0.,  1.,  2.])"),
