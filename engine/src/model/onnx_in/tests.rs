@@ -1,0 +1,1 @@
+//! Hostile files, and names in errors.
