@@ -3,7 +3,7 @@
 use super::build::{Attribute, Graph, Node};
 use super::calls;
 use super::run::Frame;
-use super::value::{Texts, Value};
+use super::value::Value;
 use crate::{Error, Result, Tensor};
 
 /// One application of an operator.
@@ -71,14 +71,6 @@ impl Cx<'_> {
         match self.value(idx) {
             Some(Value::Sequence(it)) => Ok(it),
             _ => Err(self.bad(format!("its input {idx} is no sequence"))),
-        }
-    }
-
-    /// Input `idx`, texts.
-    pub(super) fn texts(&self, idx: usize) -> Result<&Texts> {
-        match self.value(idx) {
-            Some(Value::Texts(it)) => Ok(it),
-            _ => Err(self.bad(format!("its input {idx} is no tensor of strings"))),
         }
     }
 
@@ -150,20 +142,6 @@ impl Cx<'_> {
     pub(super) fn ints(&self, name: &str) -> Option<&[i64]> {
         match self.attribute(name) {
             Some(Attribute::Ints(it)) => Some(it),
-            _ => None,
-        }
-    }
-
-    pub(super) fn floats(&self, name: &str) -> Option<&[f32]> {
-        match self.attribute(name) {
-            Some(Attribute::Floats(it)) => Some(it),
-            _ => None,
-        }
-    }
-
-    pub(super) fn words(&self, name: &str) -> Option<&[String]> {
-        match self.attribute(name) {
-            Some(Attribute::Texts(it)) => Some(it),
             _ => None,
         }
     }

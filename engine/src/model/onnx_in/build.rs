@@ -71,7 +71,8 @@ pub(super) enum Attribute {
     Tensor(Tensor),
     TextTensor(Texts),
     Graph(Graph),
-    Type(Kind),
+    /// A type, which no operator looks at.
+    Type,
 }
 
 impl Node {
@@ -364,7 +365,7 @@ impl Builder<'_, '_> {
                 let graph = proto.g.as_deref().ok_or_else(|| refuse("has no graph"))?;
                 Attribute::Graph(self.graph(graph)?)
             }
-            AttributeType::TypeProto => Attribute::Type(Kind::of(proto.tp.as_ref())),
+            AttributeType::TypeProto => Attribute::Type,
             other => return Err(refuse(&format!("is of a kind that is not read: {other:?}"))),
         })
     }

@@ -41,11 +41,6 @@ pub(super) fn of_ints(values: &[i64]) -> Result<Tensor> {
     Tensor::from_vec(values, Shape::from([values.len()]))
 }
 
-/// Numbers as a tensor.
-pub(super) fn of_floats(values: &[f64], shape: Shape, dtype: DType) -> Result<Tensor> {
-    functional::to(&Tensor::from_vec(values, shape)?, dtype)
-}
-
 /// A whole number as a tensor without dimensions.
 pub(super) fn scalar(value: i64) -> Result<Tensor> {
     Tensor::from_vec(&[value], Shape::default())

@@ -176,7 +176,7 @@ pub(super) fn zero_of(x: &Tensor) -> Result<Tensor> {
 /// The result has the dtype of the base.
 fn power(cx: &Cx<'_>) -> Result<Tensor> {
     let base = cx.input(0)?;
-    binary(cx, |a, b| pow(a, b)).and_then(|it| to(&it, base.dtype()))
+    binary(cx, pow).and_then(|it| to(&it, base.dtype()))
 }
 
 fn selu(cx: &Cx<'_>) -> Result<Tensor> {

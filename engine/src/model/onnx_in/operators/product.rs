@@ -1,13 +1,13 @@
 //! Products of matrices, and sums over indices.
 
 use super::super::args::Cx;
-use super::super::calls::{call, reshape};
+use super::super::calls::{call, call_all, reshape};
 use super::{Operator, one};
 use crate::functional::{add, matmul, mul, num, permute, sum, to, transpose, unsqueeze};
 use crate::{Attr, DType, Result, Tensor};
 
 pub(super) static ALL: &[Operator] = &[
-    one("Det", |cx| call("linalg_det", &[cx.input(0)?], &[])),
+    one("Det", |cx| Ok(call_all("linalg_det", &[cx.input(0)?], &[])?.remove(0))),
     one("Einsum", einsum),
     one("Gemm", gemm),
     one("MatMul", |cx| matmul(cx.input(0)?, cx.input(1)?)),

@@ -2,12 +2,12 @@
 
 use super::super::args::Cx;
 use super::super::build::Attribute;
-use super::super::calls::{call, count, expand, full, of_floats, of_ints, reshape, scalar, sizes};
+use super::super::calls::{call, count, expand, full, of_ints, reshape, scalar, sizes};
 use super::super::value::{Texts, Value};
 use super::logic::through_bytes;
 use super::sort::numbered;
 use super::{Operator, many, one};
-use crate::functional::{add, div, eq, mul, permute, select_where, sub, to};
+use crate::functional::{add, eq, mul, permute, select_where, to};
 use crate::onnx::tensors::dtype_of;
 use crate::{Attr, DType, Result, Shape, Tensor};
 
@@ -53,7 +53,7 @@ fn constant(cx: &Cx<'_>) -> Result<Vec<Value>> {
             let texts = Texts { shape: Shape::from([it.len()]), texts: it.as_slice().into() };
             return Ok(vec![Value::Texts(texts)]);
         }
-        Attribute::Graph(_) | Attribute::Type(_) => return Err(cx.bad("its value is no tensor")),
+        Attribute::Graph(_) | Attribute::Type => return Err(cx.bad("its value is no tensor")),
     };
     Ok(vec![tensor.into()])
 }
@@ -245,13 +245,4 @@ fn trilu(cx: &Cx<'_>) -> Result<Tensor> {
     let k = cx.int_at(1)?.unwrap_or(0);
     let name = if cx.int("upper", 1) != 0 { "triu" } else { "tril" };
     through_bytes(x, |x| call(name, &[x], &[Attr::Int(k)]))
-}
-
-/// `(stop - start) / (n - 1)` apart: `n` numbers from `start` to `stop`.
-pub(super) fn spaced(start: f64, stop: f64, n: usize, dtype: DType) -> Result<Tensor> {
-    let step =
-        sub(&of_floats(&[stop], Shape::default(), DType::F64)?, &crate::functional::num(start))?;
-    let step = div(&step, &crate::functional::num(n.saturating_sub(1).max(1) as f64))?;
-    let all = mul(&to(&count(n)?, DType::F64)?, &step)?;
-    to(&add(&all, &crate::functional::num(start))?, dtype)
 }

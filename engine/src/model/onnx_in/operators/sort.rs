@@ -83,7 +83,7 @@ fn unique(cx: &Cx<'_>) -> Result<Vec<Value>> {
             let rest = (0..x.rank()).filter(|it| *it != axis);
             let order: Vec<i64> = std::iter::once(axis).chain(rest).map(|it| it as i64).collect();
             let n = x.shape()[axis];
-            let width = if n == 0 { 0 } else { x.numel() / n };
+            let width = x.numel().checked_div(n).unwrap_or(0);
             (reshape(&permute(x, &order)?, &[n, width])?, Some(axis))
         }
     };
