@@ -67,6 +67,8 @@ pub enum Error {
     Trace { problem: String },
     /// A model or cache file is damaged or not one of ours.
     File { problem: String },
+    /// A node of an ONNX model cannot be computed, or has an operator that is not known.
+    Node(Box<NodeError>),
     /// An element is the first that is no finite number, while that is looked for.
     Anomaly(Box<Anomaly>),
     /// Work was stopped by the interrupt flag.
@@ -204,6 +206,7 @@ impl fmt::Display for Error {
             Self::Backward { problem } | Self::Trace { problem } | Self::File { problem } => {
                 f.write_str(problem)
             }
+            Self::Node(it) => it.fmt(f),
             Self::Anomaly(it) => it.fmt(f),
             Self::Interrupted => f.write_str("interrupted"),
             Self::At { error, .. } => error.fmt(f),
@@ -212,6 +215,25 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// What is wrong at a node of an ONNX model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeError {
+    /// The name of the node, or of its first output where it has none.
+    pub node: String,
+    /// Its operator, with the domain if that is not ONNX's own.
+    pub operator: String,
+    /// The version of the set of operators that the model uses.
+    pub opset: i64,
+    pub cause: Error,
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { node, operator, opset, cause } = self;
+        write!(f, "the node '{node}' ({operator}, opset {opset}): {cause}")
+    }
+}
 
 /// The first element that is no finite number.
 #[derive(Clone, Debug, PartialEq)]

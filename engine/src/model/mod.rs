@@ -4,6 +4,7 @@
 //! text and the names stand in the metadata, and a checksum of the whole file (`checksum.rs`).
 
 mod checksum;
+pub mod onnx_in;
 mod onnx_out;
 mod read;
 mod sizes;

@@ -1,13 +1,13 @@
-//! ONNX below graphs: the messages of its files, and what op rows write themselves with.
+//! ONNX below graphs: the messages of its files, tensors in them, and what op rows write themselves with.
 //!
 //! A row says how it is written ([`crate::op::Onnx`]); elementwise rows that ONNX has no operator for are written as their expression.
 
 mod expression;
 mod nodes;
 pub mod proto;
-mod weights;
+pub mod tensors;
 
 pub use expression::elementwise;
 pub(crate) use nodes::Operand;
 pub use nodes::{NodeCx, Sink, Wire, attr};
-pub use weights::{code_of, tensor_proto};
+pub use tensors::{code_of, tensor_proto};

@@ -85,16 +85,6 @@ impl Sink {
         Self { graph: GraphProto::default(), opset, place: String::new(), made: 0, taken }
     }
 
-    /// A sink for a graph inside this one: names stay different from those here.
-    pub(crate) fn inner(&self) -> Self {
-        Self { made: self.made, ..Self::new(self.opset, self.taken.iter().cloned()) }
-    }
-
-    /// Takes note of the names that an inner graph has used.
-    pub(crate) fn after(&mut self, inner: &Self) {
-        self.made = inner.made;
-    }
-
     /// A name that nothing has yet.
     pub fn fresh(&mut self, stem: &str) -> Wire {
         loop {

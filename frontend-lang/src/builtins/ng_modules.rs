@@ -55,6 +55,7 @@ pub static ALL: &[NgModule] = &[
     ("numpy._core.tables", text!("numpy/_core/tables")),
     ("numpy._core.testing", text!("numpy/_core/testing")),
     ("numpy._core.texts", text!("numpy/_core/texts")),
+    ("notegrad.onnx_module", text!("notegrad/onnx_module")),
     ("oneflow.graph", text!("oneflow/graph")),
     ("os.tree", text!("os/tree")),
     ("pathlib", text!("pathlib")),

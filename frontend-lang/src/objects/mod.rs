@@ -15,6 +15,7 @@ pub mod iterator;
 pub mod model;
 pub mod module;
 pub mod number;
+pub mod onnx;
 pub mod pattern;
 pub mod percent;
 pub mod quote;

@@ -3,11 +3,13 @@
 use std::any::Any;
 
 use engine::model::Model;
+use engine::model::onnx_in::OnnxModel;
 use engine::trace::Options;
 
 use super::os::path_of;
 use crate::native::*;
 use crate::objects::model::ModelObj;
+use crate::objects::onnx::OnnxObj;
 use crate::trace::{Exclude, TRACED, TracedFn, WithoutHost};
 
 /// The module `notegrad.jit`.
@@ -76,7 +78,27 @@ fn excluded(_cx: &mut Cx, _args: Args<'_>) -> Res {
 
 fn load(cx: &mut Cx, args: Args<'_>) -> Res {
     let path = path_of(cx, &args[0])?;
+    if path.to_lowercase().ends_with(".onnx") {
+        return load_onnx(cx, &path);
+    }
     load_model(cx, &path).map(|it| Value::object(ModelObj(it)))
+}
+
+/// A module of the nodes and weights of an ONNX file.
+fn load_onnx(cx: &mut Cx, path: &str) -> Res {
+    let bytes = cx.read_file(path)?;
+    let folder = path.rfind(['/', '\\']).map_or("", |at| &path[..=at]);
+    let host = &*cx.host;
+    let mut read = |location: &str| {
+        let problem = |it: crate::host::FileError| format!("{location}: {it}");
+        let content = host.read_file(&format!("{folder}{location}"));
+        content.map_err(|it| engine::Error::File { problem: problem(it) })
+    };
+    let model = OnnxModel::from_bytes(&bytes, &mut read)
+        .map_err(|error| os_error(format!("{path}: {error}")))?;
+    let module = cx.import("notegrad.onnx_module")?;
+    let class = cx.getattr(&module, Sym::new("OnnxModule"))?;
+    cx.call(&class, &[Value::object(OnnxObj(model))])
 }
 
 /// The model in a file that `dump` wrote.
