@@ -87,6 +87,22 @@ impl Template {
         &self.text
     }
 
+    /// Sizes at which numbers are looked at that depend on them.
+    pub(crate) fn points(&self) -> Vec<Vec<usize>> {
+        Grid::new(&self.names).points().to_vec()
+    }
+
+    /// A number that is `seen` at these points, as a sum: each term has a factor, and the dimensions whose sizes it is multiplied by.
+    pub(crate) fn whole(&self, seen: &[i64]) -> Option<Vec<(i64, Vec<usize>)>> {
+        let grid = Grid::new(&self.names);
+        let seen: Vec<String> = seen.iter().map(i64::to_string).collect();
+        let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
+        let Formula::Sum(terms) = Formula::fit(&grid, &seen)? else { return None };
+        let dim = |name: &str| self.names.iter().position(|it| it == name);
+        let dims = |names: Vec<&str>| names.into_iter().map(dim).collect::<Option<Vec<_>>>();
+        terms.into_iter().map(|(factor, names)| Some((factor, dims(names)?))).collect()
+    }
+
     /// The graph at these sizes; `constants` as for [`parse_with`].
     pub fn graph(&self, sizes: &[usize], constants: &[Tensor]) -> Result<Graph> {
         if sizes.len() != self.names.len() {

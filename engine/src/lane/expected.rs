@@ -46,13 +46,13 @@ const TIGHT: &[&str] = &[
     "atan2",
 ];
 
-pub(super) struct Case {
-    pub(super) op: String,
-    pub(super) attrs: Attrs,
-    pub(super) inputs: Vec<Tensor>,
-    dtype: DType,
-    shape: Shape,
-    expected: Vec<f64>,
+pub(crate) struct Case {
+    pub(crate) op: String,
+    pub(crate) attrs: Attrs,
+    pub(crate) inputs: Vec<Tensor>,
+    pub(crate) dtype: DType,
+    pub(crate) shape: Shape,
+    pub(crate) expected: Vec<f64>,
 }
 
 fn tensor(value: &Value) -> Tensor {
@@ -85,7 +85,7 @@ fn attr(value: &Value) -> Attr {
     }
 }
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let text = include_str!("../../testdata/elementwise.json");
     let all: Vec<Value> = serde_json::from_str(text).unwrap();
     all.iter()

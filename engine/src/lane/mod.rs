@@ -9,7 +9,7 @@ pub(crate) mod cuda;
 mod cuda_tests;
 mod expand;
 #[cfg(test)]
-mod expected;
+pub(crate) mod expected;
 pub(crate) mod grad;
 mod lower;
 pub(crate) mod on_gpu;

@@ -38,11 +38,17 @@ fn named(
     compute: DType,
 ) -> Option<(&'static str, Vec<super::proto::AttributeProto>)> {
     let Onnx::Named { op_type, since, attrs: names } = cx.op.onnx else { return None };
-    let is_logic = matches!(cx.op.dtypes, DTypeRule::LogicToBool);
+    let is_number_op = match cx.op.body {
+        Body::Binary(_) => true,
+        _ => matches!(op_type, "Abs" | "Neg" | "Relu" | "Identity"),
+    };
     let takes = match compute {
-        DType::Bool => is_logic,
-        DType::U8 | DType::I8 | DType::I16 | DType::U16 => false,
-        _ => true,
+        DType::Bool => matches!(cx.op.dtypes, DTypeRule::LogicToBool),
+        DType::I32 | DType::I64 => is_number_op,
+        // ONNX keeps attributes, and what Selu multiplies by, as float32.
+        DType::F64 => names.is_empty() && op_type != "Selu",
+        DType::F32 | DType::F16 => true,
+        _ => false,
     };
     if cx.sink.opset < since || !takes {
         return None;
@@ -128,6 +134,9 @@ impl Terms<'_, '_> {
     }
 
     fn truth(&mut self, expr: &Expr) -> Result<Wire> {
+        if let Term::Input(at) = *expr.0 {
+            return self.cx.operand_as(at, DType::Bool);
+        }
         let (wire, dtype) = self.term(expr)?;
         Ok(self.cx.cast(&wire, dtype, DType::Bool))
     }
@@ -350,19 +359,28 @@ impl Terms<'_, '_> {
         Ok(self.node("And", &[&differ, &some]))
     }
 
-    /// As Python's `//`: whole numbers by the rest with the divisor's sign; floats by PyTorch's way, which rounds the quotient of what
-    /// the rest leaves, and divides by 0 as floats do.
+    /// As Python's `//`: the quotient that truncates, or that of what is left without the rest, less one where the signs of rest and
+    /// divisor differ. Floats are divided by 0 as floats are.
     fn floor_div(&mut self, x: &str, y: &str) -> Result<Wire> {
-        let rest = self.rem(x, y)?;
+        let one = self.constant(1.0)?;
+        if self.work.is_int() {
+            let quotient = self.node("Div", &[x, y]);
+            let whole = self.node("Mul", &[&quotient, y]);
+            let rest = self.node("Sub", &[x, &whole]);
+            let other = self.other_sign(&rest, y)?;
+            let below = self.node("Sub", &[&quotient, &one]);
+            return Ok(self.node("Where", &[&other, &below, &quotient]));
+        }
+        let rest = self.node("Mod", &[x, y]);
         let whole = self.node("Sub", &[x, &rest]);
         let quotient = self.node("Div", &[&whole, y]);
-        if self.work.is_int() {
-            return Ok(quotient);
-        }
-        let rounded = self.node("Round", &[&quotient]);
+        let quotient = self.node("Round", &[&quotient]);
+        let other = self.other_sign(&rest, y)?;
+        let below = self.node("Sub", &[&quotient, &one]);
+        let quotient = self.node("Where", &[&other, &below, &quotient]);
         let (zero, by_zero) = (self.constant(0.0)?, self.node("Div", &[x, y]));
         let is_zero = self.node("Equal", &[y, &zero]);
-        Ok(self.node("Where", &[&is_zero, &by_zero, &rounded]))
+        Ok(self.node("Where", &[&is_zero, &by_zero, &quotient]))
     }
 
     /// The larger times `sqrt(1 + (smaller / larger)^2)`, infinite where either is.
@@ -372,33 +390,41 @@ impl Terms<'_, '_> {
         let (zero, one) = (self.constant(0.0)?, self.constant(1.0)?);
         let infinity = self.constant(f64::INFINITY)?;
         let is_zero = self.node("Equal", &[&large, &zero]);
-        let is_infinite = self.node("Equal", &[&large, &infinity]);
-        let is_plain = self.node("Or", &[&is_zero, &is_infinite]);
-        let divisor = self.node("Where", &[&is_plain, &one, &large]);
+        let [first, second] = [&x, &y].map(|it| self.node("Equal", &[it, &infinity]));
+        let is_infinite = self.node("Or", &[&first, &second]);
+        let divisor = self.node("Where", &[&is_zero, &one, &large]);
         let ratio = self.node("Div", &[&small, &divisor]);
         let square = self.node("Mul", &[&ratio, &ratio]);
         let sum = self.node("Add", &[&one, &square]);
         let root = self.node("Sqrt", &[&sum]);
         let product = self.node("Mul", &[&large, &root]);
-        Ok(self.node("Where", &[&is_plain, &large, &product]))
+        Ok(self.node("Where", &[&is_infinite, &infinity, &product]))
+    }
+
+    /// Where a number is negative; -0 is.
+    fn is_negative(&mut self, x: &str) -> Result<Wire> {
+        let (zero, inverse) = (self.constant(0.0)?, self.node("Reciprocal", &[x]));
+        let [number, inverse] = [x, &inverse].map(|it| self.node("Less", &[it, &zero]));
+        Ok(self.node("Or", &[&number, &inverse]))
     }
 
     /// The angle of (x, y) from `atan(|y| / |x|)`, `y` standing first as in PyTorch.
     fn atan2(&mut self, y: &str, x: &str) -> Result<Wire> {
-        let zero = self.constant(0.0)?;
-        let (pi, half) =
-            (self.constant(std::f64::consts::PI)?, self.constant(std::f64::consts::FRAC_PI_2)?);
+        let (zero, one) = (self.constant(0.0)?, self.constant(1.0)?);
+        let pi = self.constant(std::f64::consts::PI)?;
         let (tall, wide) = (self.node("Abs", &[y]), self.node("Abs", &[x]));
         let ratio = self.node("Div", &[&tall, &wide]);
+        // Both may be infinite, or 0.
+        let equal = self.node("Equal", &[&tall, &wide]);
+        let ratio = self.node("Where", &[&equal, &one, &ratio]);
         let angle = self.node("Atan", &[&ratio]);
-        let (left, below) = (self.node("Less", &[x, &zero]), self.node("Less", &[y, &zero]));
+        let level = self.node("Equal", &[y, &zero]);
+        let is_number = self.node("Equal", &[x, x]);
+        let level = self.node("And", &[&level, &is_number]);
+        let angle = self.node("Where", &[&level, &zero, &angle]);
+        let (left, below) = (self.is_negative(x)?, self.is_negative(y)?);
         let mirrored = self.node("Sub", &[&pi, &angle]);
         let angle = self.node("Where", &[&left, &mirrored, &angle]);
-        let upright = self.node("Equal", &[x, &zero]);
-        let level = self.node("Equal", &[y, &zero]);
-        let angle = self.node("Where", &[&upright, &half, &angle]);
-        let at_origin = self.node("And", &[&upright, &level]);
-        let angle = self.node("Where", &[&at_origin, &zero, &angle]);
         let negated = self.node("Neg", &[&angle]);
         Ok(self.node("Where", &[&below, &negated, &angle]))
     }

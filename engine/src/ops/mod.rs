@@ -46,7 +46,7 @@ mod prologues;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 #[cfg(test)]
 mod walk;
 

@@ -10,16 +10,16 @@ use crate::{
     ops,
 };
 
-pub(super) struct Case {
-    pub(super) op: &'static OpDef,
-    pub(super) inputs: Vec<Option<Tensor>>,
-    pub(super) needs: Vec<bool>,
-    pub(super) attrs: Attrs,
-    pub(super) outputs: Vec<Tensor>,
-    pub(super) grads: Option<Vec<Tensor>>,
+pub(crate) struct Case {
+    pub(crate) op: &'static OpDef,
+    pub(crate) inputs: Vec<Option<Tensor>>,
+    pub(crate) needs: Vec<bool>,
+    pub(crate) attrs: Attrs,
+    pub(crate) outputs: Vec<Tensor>,
+    pub(crate) grads: Option<Vec<Tensor>>,
 }
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let text = include_str!("../../testdata/ops.json");
     let all: Vec<Value> = serde_json::from_str(text).unwrap();
     let tensors = |it: &Value| it.as_array().unwrap().iter().map(tensor).collect::<Vec<_>>();
@@ -67,7 +67,7 @@ fn attr(value: &Value) -> Attr {
 }
 
 /// The first element that is further from `want` than the dtype's rounding explains.
-pub(super) fn differs(got: &Tensor, want: &Tensor) -> Option<String> {
+pub(crate) fn differs(got: &Tensor, want: &Tensor) -> Option<String> {
     if got.meta() != want.meta() {
         return Some(format!("{} instead of {}", got.meta(), want.meta()));
     }
@@ -115,7 +115,7 @@ pub(super) fn report(problems: Vec<String>) {
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }
 
-pub(super) fn name(case: &Case) -> String {
+pub(crate) fn name(case: &Case) -> String {
     let shapes: Vec<String> =
         case.inputs.iter().flatten().map(|it| it.meta().to_string()).collect();
     format!("{}({}; {:?})", case.op.name, shapes.join(", "), case.attrs)

@@ -1,5 +1,9 @@
 //! Models as ONNX files: each op as its row says.
 
+mod any_sizes;
+#[cfg(test)]
+mod tests;
+
 use prost::Message;
 use rustc_hash::FxHashMap;
 
@@ -34,8 +38,13 @@ impl Model {
                 "an input and an output are called `{name}`, which ONNX does not take; name the outputs"
             )));
         }
-        let graph = passes::optimize(self.graph.clone(), 2, &mut Log::default())?;
-        let graph = self.written(&graph, opset)?;
+        let graph = match &self.sizes {
+            Some(sizes) => self.of_any_sizes(sizes, opset)?,
+            None => {
+                let graph = passes::optimize(self.graph.clone(), 2, &mut Log::default())?;
+                self.written(&graph, opset)?
+            }
+        };
         let bytes = envelope(graph, opset, &self.info).encode_to_vec();
         match bytes.len() <= LIMIT {
             true => Ok(bytes),
@@ -199,7 +208,10 @@ impl Writer<'_> {
             }
             Onnx::Absent => return cx.refuse(why_absent(op)),
         }
-        let results = cx.results;
+        let results = std::mem::take(&mut cx.results);
+        if (results.len()..outputs.len()).any(|it| cx.is_used(it)) {
+            return cx.refuse("one of its results has no operator there");
+        }
         for (output, wire) in (0..).zip(results) {
             self.wires.insert(Value { node: id, output }, wire);
         }

@@ -32,7 +32,7 @@ pub static OP: OpDef = OpDef {
         )),
         ..Surface::PLAIN
     },
-    onnx: Onnx::named("Where", 16, &[]),
+    onnx: Onnx::Absent,
     aliases: &["megengine.functional.where", "oneflow.where"],
     examples: &[
         (

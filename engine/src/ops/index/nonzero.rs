@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
         shapes: "[n, number of dimensions], a row for each element that is not 0",
         ..Surface::PLAIN
     },
-    onnx: Onnx::written("NonZero", super::onnx::nonzero),
+    onnx: Onnx::Absent,
     aliases: &["torch.argwhere", "oneflow.nonzero", "oneflow.argwhere"],
     examples: &[
         ("nonzero(tensor([0, 3, 0, 5]))", "tensor([[1],\n        [3]])"),

@@ -174,15 +174,6 @@ pub(super) fn scatter_reduce(cx: &mut NodeCx<'_>) -> Result<()> {
     scattered(cx, &cleared, reduction)
 }
 
-pub(super) fn nonzero(cx: &mut NodeCx<'_>) -> Result<()> {
-    if cx.rank(0) == 0 {
-        return cx.refuse("of a tensor without dimensions it has no operator there");
-    }
-    let places = cx.node("NonZero", &[&cx.input(0)], Vec::new());
-    let wire = cx.node("Transpose", &[&places], vec![attr::ints("perm", &[1, 0])]);
-    cx.give(wire)
-}
-
 pub(super) fn one_hot(cx: &mut NodeCx<'_>) -> Result<()> {
     let classes = cx.output(0).shape.last().map_or(1, |&it| it as i64);
     let index = cx.input_as(0, DType::I64);

@@ -82,9 +82,29 @@ fn bounds(cx: &NodeCx<'_>, at: usize, size: usize) -> [i64; 3] {
 
 pub(super) fn slice(cx: &mut NodeCx<'_>) -> Result<()> {
     let dim = cx.dim(0);
-    let [start, stop, step] = bounds(cx, 1, cx.shape(0).get(dim as usize).copied().unwrap_or(1));
+    let size = cx.shape(0).get(dim as usize).copied().unwrap_or(1);
+    let [start, stop, step] = match cx.int(3) {
+        0.. => bounds(cx, 1, size),
+        step => backwards(cx, size as i64, step),
+    };
     let wire = cx.slice(&cx.input(0), &[(dim, start, stop, step)])?;
     cx.give(wire)
+}
+
+/// As [`bounds`], for steps to the front. ONNX counts negative bounds from the end: before the first element is far below.
+fn backwards(cx: &NodeCx<'_>, size: i64, step: i64) -> [i64; 3] {
+    let bound = |idx: usize, default: i64| match cx.attrs.get(idx) {
+        Some(Attr::None) | None => default,
+        _ => {
+            let it = cx.int(idx);
+            (if it < 0 { it + size } else { it }).clamp(-1, size - 1)
+        }
+    };
+    let (start, stop) = (bound(1, size - 1), bound(2, -1));
+    match start < 0 {
+        true => [0, 0, step],
+        false => [start, if stop < 0 { i64::MIN + 1 } else { stop }, step],
+    }
 }
 
 pub(super) fn flip(cx: &mut NodeCx<'_>) -> Result<()> {

@@ -12,6 +12,10 @@ fn in_order(cx: &mut NodeCx<'_>, k: i64, dim: i64, largest: bool, sorted: bool) 
     };
     let mut x = cx.input_as(0, work);
     let is_scalar = cx.rank(0) == 0;
+    if is_scalar && k == 0 {
+        return cx
+            .refuse("none of the elements of a tensor without dimensions has no operator there");
+    }
     if is_scalar {
         x = cx.reshape(&x, &[1])?;
     }
@@ -37,18 +41,4 @@ pub(super) fn sort(cx: &mut NodeCx<'_>) -> Result<()> {
 
 pub(super) fn topk(cx: &mut NodeCx<'_>) -> Result<()> {
     in_order(cx, cx.int(0), cx.dim(1), cx.flag(2), true)
-}
-
-pub(super) fn unique(cx: &mut NodeCx<'_>) -> Result<()> {
-    let results = cx.nodes("Unique", &[&cx.input(0)], 4, vec![attr::int("sorted", 1)]);
-    cx.give(results[0].clone())?;
-    if cx.flag(1) {
-        let sizes = NodeCx::sizes(cx.shape(0));
-        let inverse = cx.reshape(&results[2], &sizes)?;
-        cx.give(inverse)?;
-    }
-    if cx.flag(2) {
-        cx.give(results[3].clone())?;
-    }
-    Ok(())
 }

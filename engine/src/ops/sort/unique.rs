@@ -31,7 +31,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface { shapes: "[n], the number of different elements", ..Surface::PLAIN },
-    onnx: Onnx::written("Unique", super::onnx::unique),
+    onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
         ("unique(tensor([3, 1, 3]))", "tensor([1, 3])"),
