@@ -119,10 +119,26 @@ fn case(folder: &Path) -> Outcome {
         for (at, (output, signature)) in outputs.iter().zip(model.outputs()).enumerate() {
             let path = data.join(format!("output_{at}.pb"));
             let expected = value(&path, &signature.kind)?;
+            if draws(folder) {
+                alike(output, &expected).map_err(|it| format!("output {at}: {it}"))?;
+                continue;
+            }
             compare(output, &expected, tolerance).map_err(|it| format!("output {at}: {it}"))?;
         }
     }
     Ok(())
+}
+
+/// Whether the numbers of a case are drawn at random, so that only shapes and dtypes can be compared.
+fn draws(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|it| it.to_string_lossy().starts_with("test_bernoulli"))
+}
+
+fn alike(got: &Value, expected: &Value) -> Outcome {
+    match got.words() == expected.words() {
+        true => Ok(()),
+        false => Err(format!("{} instead of {}", got.words(), expected.words())),
+    }
 }
 
 fn tolerance(folder: &Path) -> Tolerance {

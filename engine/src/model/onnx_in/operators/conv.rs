@@ -7,7 +7,8 @@ use super::{Operator, one};
 use crate::functional::{add, cat, flip, slice, transpose};
 use crate::{Attr, Result, Tensor, functional};
 
-pub(super) static ALL: &[Operator] = &[one("Conv", conv), one("ConvTranspose", conv_transpose)];
+pub(super) static ALL: &[Operator] =
+    &[one("Col2Im", col2im), one("Conv", conv), one("ConvTranspose", conv_transpose)];
 
 /// How a window moves over an image; one entry per dimension of the image.
 #[derive(Clone, Debug)]
@@ -76,12 +77,12 @@ pub(super) fn positive(cx: &Cx<'_>, name: &str, rank: usize) -> Result<Vec<usize
     Ok(given.iter().map(|&it| it as usize).collect())
 }
 
-fn groups(cx: &Cx<'_>) -> Result<i64> {
+pub(super) fn groups(cx: &Cx<'_>) -> Result<i64> {
     let groups = cx.int("group", 1);
     if groups > 0 { Ok(groups) } else { Err(cx.bad(format!("{groups} groups make no sense"))) }
 }
 
-fn image_of<'a>(cx: &Cx<'_>, x: &'a Tensor) -> Result<&'a [usize]> {
+pub(super) fn image_of<'a>(cx: &Cx<'_>, x: &'a Tensor) -> Result<&'a [usize]> {
     x.shape()
         .get(2..)
         .filter(|it| !it.is_empty())
@@ -207,9 +208,6 @@ fn conv_transpose(cx: &Cx<'_>) -> Result<Tensor> {
             let less = total.div_euclid(2);
             pads[dim] =
                 if auto == "SAME_UPPER" { [less, total - less] } else { [total - less, less] };
-            if auto == "NOTSET" {
-                pads[dim] = [less, total - less];
-            }
         }
     } else if auto.starts_with("SAME") {
         for (dim, pad) in pads.iter_mut().enumerate() {
@@ -276,4 +274,59 @@ fn with_gaps(x: &Tensor, dim: usize, stride: usize) -> Result<Tensor> {
     let mut shape = x.shape().to_vec();
     shape[dim] = n * stride;
     slice(&reshape(&joined, &shape)?, dim as i64, 0, ((n - 1) * stride + 1) as i64, 1)
+}
+
+/// Windows `[n, c * window, places]` added up to the image that they come from.
+fn col2im(cx: &Cx<'_>) -> Result<Tensor> {
+    let x = cx.input(0)?;
+    let sizes_at = |idx: usize| -> Result<Vec<usize>> {
+        let given =
+            cx.ints_at(idx)?.ok_or_else(|| cx.bad(format!("its input {idx} is missing")))?;
+        Ok(given.iter().map(|&it| usize::try_from(it).unwrap_or(0)).collect())
+    };
+    let (image, block) = (sizes_at(1)?, sizes_at(2)?);
+    if image.iter().chain(&block).any(|it| *it > u32::MAX as usize) {
+        return Err(cx.bad(format!("its sizes {image:?} and {block:?} are too large")));
+    }
+    let steps = Steps::of(cx, &image, block)?;
+    let mut wide = Vec::with_capacity(image.len());
+    let mut counts = Vec::with_capacity(image.len());
+    for (dim, &size) in image.iter().enumerate() {
+        let [before, after] = steps.pads[dim];
+        let whole = (size as i64).saturating_add(before).saturating_add(after);
+        let whole = usize::try_from(whole).unwrap_or(0);
+        let room = whole.checked_sub(steps.reach(dim));
+        let room = room.ok_or_else(|| cx.bad("the window is larger than the padded image"))?;
+        counts.push(room / steps.stride[dim] + 1);
+        wide.push(whole);
+    }
+    let product = |of: &[usize]| of.iter().try_fold(1_usize, |all, it| all.checked_mul(*it));
+    let (n_places, n_block) = (product(&counts), product(&steps.kernel));
+    let (Some(n_block), true) = (n_block, x.rank() == 3 && n_places == Some(x.shape()[2])) else {
+        return Err(cx.bad(format!("{} are not the windows of {image:?}", x.shape())));
+    };
+    if !x.shape()[1].is_multiple_of(n_block) {
+        return Err(cx.bad(format!("{} are not windows of {n_block} elements", x.shape())));
+    }
+    let (mut places, mut blocks) = (vec![0_i64], vec![0_i64]);
+    for (dim, &whole) in wide.iter().enumerate() {
+        let grown = |all: &[i64], n: usize, step: usize| -> Vec<i64> {
+            let of = |it: i64| (0..n).map(move |at| it * whole as i64 + (at * step) as i64);
+            all.iter().copied().flat_map(of).collect()
+        };
+        places = grown(&places, counts[dim], steps.stride[dim]);
+        blocks = grown(&blocks, steps.kernel[dim], steps.dilation[dim]);
+    }
+    let (batch, channels) = (x.shape()[0], x.shape()[1] / n_block);
+    let index: Vec<i64> =
+        blocks.iter().flat_map(|block| places.iter().map(move |it| it + block)).collect();
+    let zeros = full(&[batch, channels, wide.iter().product()], 0.0, x.dtype())?;
+    let flat = reshape(x, &[batch, channels, index.len()])?;
+    let sums = functional::index_add(&zeros, 2, &super::super::calls::of_ints(&index)?, &flat)?;
+    let mut y = reshape(&sums, &[&[batch, channels], &wide[..]].concat())?;
+    for (dim, &size) in image.iter().enumerate() {
+        let before = steps.pads[dim][0];
+        y = slice(&y, dim as i64 + 2, before, before + size as i64, 1)?;
+    }
+    Ok(y)
 }

@@ -1,18 +1,27 @@
 //! The operators of ONNX: one row for each, by family. What differs between versions is decided inside, by the opset.
 
+mod attention;
+mod boxes;
 mod control;
 mod conv;
 mod elementwise;
 mod gather;
+mod grid;
 mod logic;
+mod loss;
 mod norm;
 mod pool;
 mod product;
+mod quantise;
+mod random;
+mod recurrent;
 mod reduce;
+mod resize;
 mod sequence;
 mod shape;
 mod slice;
 mod sort;
+mod window;
 
 use super::args::Cx;
 use super::value::Value;
@@ -35,19 +44,28 @@ pub(super) enum Read {
 
 /// All operators, by family.
 static FAMILIES: &[&[Operator]] = &[
+    attention::ALL,
+    boxes::ALL,
     control::ALL,
     conv::ALL,
     elementwise::ALL,
     gather::ALL,
+    grid::ALL,
     logic::ALL,
+    loss::ALL,
     norm::ALL,
     pool::ALL,
     product::ALL,
+    quantise::ALL,
+    random::ALL,
+    recurrent::ALL,
     reduce::ALL,
+    resize::ALL,
     sequence::ALL,
     shape::ALL,
     slice::ALL,
     sort::ALL,
+    window::ALL,
 ];
 
 /// The operator of this name.

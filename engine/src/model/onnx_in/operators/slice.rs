@@ -9,6 +9,7 @@ use crate::index::{self, Index};
 use crate::{Attr, Result, Tensor};
 
 pub(super) static ALL: &[Operator] = &[
+    one("CenterCropPad", center_crop_pad),
     one("Concat", concat),
     one("Pad", pad),
     one("ReverseSequence", reverse_sequence),
@@ -21,6 +22,23 @@ fn concat(cx: &Cx<'_>) -> Result<Tensor> {
     let rank = tensors.first().map_or(0, Tensor::rank);
     let axis = cx.axis("axis", 1, rank)?;
     cat(&tensors, axis as i64)
+}
+
+/// The middle of dimensions, or zeros around them.
+fn center_crop_pad(cx: &Cx<'_>) -> Result<Tensor> {
+    let x = cx.input(0)?;
+    let wanted = cx.ints_at(1)?.ok_or_else(|| cx.bad("its shape is missing"))?;
+    let axes = cx.ints("axes").map_or_else(|| (0..x.rank() as i64).collect(), <[i64]>::to_vec);
+    if axes.len() != wanted.len() || wanted.iter().any(|it| *it < 0) {
+        return Err(cx.bad(format!("sizes {wanted:?} are given for {} axes", axes.len())));
+    }
+    let mut pairs = vec![[0, 0]; x.rank()];
+    for (&axis, &size) in axes.iter().zip(&wanted) {
+        let axis = cx.dim(axis, x.rank())?;
+        let more = size.saturating_sub(x.shape()[axis] as i64);
+        pairs[axis] = [more / 2, more - more / 2];
+    }
+    padded(x, &pairs, "constant", 0.0)
 }
 
 fn pad(cx: &Cx<'_>) -> Result<Tensor> {
