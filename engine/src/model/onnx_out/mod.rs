@@ -52,6 +52,19 @@ impl Model {
         }
     }
 
+    /// The constants of the graph with names; graphs that were read from a text do not know any.
+    fn parameters(&self) -> Vec<(Tensor, String)> {
+        let users = first_users(&self.graph);
+        let named = |(id, node): (usize, &Node)| match &node.kind {
+            Kind::Const(tensor) => {
+                let name = parameter(&self.graph, &users, Value::of(id as NodeId))?;
+                Some((tensor.clone(), name))
+            }
+            _ => None,
+        };
+        self.graph.nodes().iter().enumerate().filter_map(named).collect()
+    }
+
     /// A graph of this model in the words of ONNX.
     fn written(&self, graph: &Graph, opset: i64) -> Result<GraphProto> {
         let names = self.input_names.iter().chain(&self.output_names);
@@ -60,6 +73,7 @@ impl Model {
             sink: Sink::new(opset, names.cloned()),
             wires: FxHashMap::default(),
             users: first_users(graph),
+            parameters: self.parameters(),
         };
         for (&id, name) in graph.inputs().iter().zip(&self.input_names) {
             writer.wires.insert(Value::of(id), name.clone());
@@ -135,11 +149,27 @@ fn path(scope: &Scope) -> String {
     names.join(".")
 }
 
+/// The name of a value after the parameter that it is where it is used first: `fc1.weight`.
+fn parameter(
+    graph: &Graph,
+    users: &FxHashMap<Value, (NodeId, usize)>,
+    value: Value,
+) -> Option<String> {
+    let &(id, at) = users.get(&value)?;
+    let node = graph.node(id);
+    let param = node.op()?.params.iter().filter(|it| it.kind.is_tensor()).nth(at)?;
+    let path = path(&node.origin.scope);
+    let dot = if path.is_empty() { "" } else { "." };
+    Some(format!("{path}{dot}{}", param.name))
+}
+
 struct Writer<'a> {
     graph: &'a Graph,
     sink: Sink,
     wires: FxHashMap<Value, Wire>,
     users: FxHashMap<Value, (NodeId, usize)>,
+    /// Constants by what they are for the modules that have them.
+    parameters: Vec<(Tensor, String)>,
 }
 
 impl Writer<'_> {
@@ -149,7 +179,7 @@ impl Writer<'_> {
             let id = id as NodeId;
             match &node.kind {
                 Kind::Const(tensor) => {
-                    let name = self.name_of(Value::of(id));
+                    let name = self.name_of(Value::of(id), tensor);
                     let wire = self.sink.tensor(&name, tensor)?;
                     self.wires.insert(Value::of(id), wire);
                 }
@@ -160,15 +190,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What a constant is called: after the parameter that it is where it is used first, `fc1.weight`.
-    fn name_of(&mut self, value: Value) -> Wire {
-        let stem = self.users.get(&value).and_then(|&(id, at)| {
-            let node = self.graph.node(id);
-            let param = node.op()?.params.iter().filter(|it| it.kind.is_tensor()).nth(at)?;
-            let path = path(&node.origin.scope);
-            let dot = if path.is_empty() { "" } else { "." };
-            Some(format!("{path}{dot}{}", param.name))
-        });
+    /// What a constant is called: as the parameter that it is, else after the one that it is for the node that uses it first.
+    fn name_of(&mut self, value: Value, tensor: &Tensor) -> Wire {
+        let known = self
+            .parameters
+            .iter()
+            .find(|it| it.0.shares_buffer(tensor) && it.0.layout() == tensor.layout())
+            .map(|it| it.1.clone());
+        let stem = known.or_else(|| parameter(self.graph, &self.users, value));
         self.sink.named(stem.as_deref().unwrap_or("constant"))
     }
 
