@@ -8,9 +8,9 @@ use std::fs;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
+use engine::model::onnx_in::tensors::{self, Files, STRING};
 use engine::model::onnx_in::{Kind, OnnxModel, Texts, Value};
 use engine::onnx::proto::TensorProto;
-use engine::onnx::tensors::{self, Files, STRING};
 use engine::{DType, Tensor};
 use prost::Message;
 

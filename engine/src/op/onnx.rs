@@ -1,7 +1,7 @@
 //! How a row is written in ONNX.
 
+use super::NodeCx;
 use crate::Result;
-use crate::onnx::NodeCx;
 
 /// How an op is written in ONNX.
 #[derive(Clone, Copy)]

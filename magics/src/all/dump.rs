@@ -49,7 +49,7 @@ pub(super) static MAGIC: Magic = Magic {
         Example { setup: TRACED, cell: "%dump f f.ngm", shows: "f.ngm" },
         Example { setup: TRACED, cell: "%dump f f.ngm --dynamic-axes x:0=N", shows: "f32[N]" },
         Example { setup: TRACED, cell: "%dump f f.onnx", shows: "f.onnx" },
-        Example { setup: TRACED, cell: "%dump f f.onnx --opset 3", shows: "error: MagicError" },
+        Example { setup: TRACED, cell: "%dump f f.onnx --opset 3", shows: "error: TraceError" },
         Example {
             setup: TRACED,
             cell: "%dump f f.ngm --dynamic-axes x=N",

@@ -8,11 +8,11 @@ use super::operators::{self, Operator};
 use super::value::{Kind, Signature, Texts};
 use super::{OnnxModel, damaged};
 use crate::error::NodeError;
+use crate::model::onnx_in::tensors::{self, Files, STRING};
 use crate::onnx::proto::{
     AttributeProto, AttributeType, FunctionProto, GraphProto, ModelProto, NodeProto,
     OperatorSetIdProto, TypeProto,
 };
-use crate::onnx::tensors::{self, Files, STRING};
 use crate::{Error, Result, Tensor};
 
 /// The latest version of ONNX's operators that is known.

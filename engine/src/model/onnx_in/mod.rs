@@ -8,6 +8,7 @@ mod build;
 mod calls;
 mod operators;
 mod run;
+pub mod tensors;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -18,8 +19,8 @@ use prost::Message;
 
 pub use value::{Dim, Kind, Signature, Texts, Value};
 
+use crate::model::onnx_in::tensors::{Files, ReadFile};
 use crate::onnx::proto::ModelProto;
-use crate::onnx::tensors::{Files, ReadFile};
 use crate::{Error, Result, Tensor, atomic_file};
 
 /// A model of an ONNX file.

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::rc::Rc;
 
+use crate::model::onnx_in::tensors::{dtype_of, type_name};
 use crate::onnx::proto::{DimensionValue, TensorType, TypeProto, TypeValue};
-use crate::onnx::tensors::{dtype_of, type_name};
 use crate::{Meta, Shape, Tensor};
 
 /// What a name in a model stands for.

@@ -2,6 +2,8 @@
 //!
 //! The model is written at several sizes. What differs are numbers in it, which become what nodes compute from the shapes of the inputs.
 
+use rustc_hash::FxHashSet;
+
 use super::{Model, refused};
 use crate::graph::sizes::Template;
 use crate::graph::text::constants;
@@ -9,7 +11,7 @@ use crate::model::sizes::Sizes;
 use crate::onnx::proto::{
     Dimension, DimensionValue, GraphProto, TensorProto, TensorShapeProto, TypeValue, ValueInfoProto,
 };
-use crate::onnx::{Sink, Wire, attr, code_of};
+use crate::op::{Sink, Wire, attr, code_of};
 use crate::rewrite::run::Log;
 use crate::{DType, Number, Result, passes};
 
@@ -36,7 +38,7 @@ impl Model {
         let names: Vec<Wire> = names.chain(&self.input_names).cloned().collect();
         let mut numbers = Numbers { sink: Sink::new(opset, names), template, points: &points };
         let sizes = self.read_sizes(&mut numbers.sink)?;
-        let (mut kept, mut rest) = (Vec::new(), all.split_off(1));
+        let (mut kept, rest) = (Vec::new(), all.split_off(1));
         let mut graph = all.swap_remove(0);
         for (at, first) in graph.initializer.drain(..).enumerate() {
             let others: Vec<&TensorProto> = rest.iter().map(|it| &it.initializer[at]).collect();
@@ -48,6 +50,13 @@ impl Model {
         let GraphProto { mut node, mut initializer, .. } = numbers.sink.graph;
         node.append(&mut graph.node);
         initializer.append(&mut kept);
+        let asked: FxHashSet<&Wire> = node.iter().flat_map(|it| &it.input).collect();
+        let is_asked: Vec<bool> = node
+            .iter()
+            .map(|it| it.op_type != "Shape" || it.output.iter().any(|it| asked.contains(it)))
+            .collect();
+        let mut is_asked = is_asked.into_iter();
+        node.retain(|_| is_asked.next().unwrap_or(true));
         (graph.node, graph.initializer) = (node, initializer);
         for input in 0..graph.input.len() {
             let any = |dim: usize| sizes_name(self, input, dim);
@@ -55,7 +64,7 @@ impl Model {
         }
         for output in 0..graph.output.len() {
             let seen: Vec<ValueInfoProto> =
-                rest.iter_mut().map(|it| it.output[output].clone()).collect();
+                rest.iter().map(|it| it.output[output].clone()).collect();
             let known = dims(&graph.output[output]);
             let words = |dim: usize| {
                 let differs = seen.iter().any(|it| dims(it).get(dim) != known.get(dim));

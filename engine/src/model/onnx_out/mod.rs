@@ -1,6 +1,7 @@
 //! Models as ONNX files: each op as its row says.
 
 mod any_sizes;
+mod expression;
 #[cfg(test)]
 mod tests;
 
@@ -13,8 +14,7 @@ use crate::onnx::proto::{
     Dimension, DimensionValue, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto,
     TensorShapeProto, TensorType, TypeProto, TypeValue, ValueInfoProto,
 };
-use crate::onnx::{self, NodeCx, Operand, Sink, Wire, attr, code_of};
-use crate::op::Onnx;
+use crate::op::{NodeCx, Onnx, Operand, Sink, Wire, attr, code_of};
 use crate::rewrite::run::Log;
 use crate::{Attr, Error, Meta, OpDef, Result, Scope, Tensor, passes};
 
@@ -229,7 +229,7 @@ impl Writer<'_> {
             _ if is_elementwise => {
                 let operands: Vec<Tensor> =
                     node.inputs().iter().map(|&it| self.graph.stand_in(it)).collect();
-                onnx::elementwise(&mut cx, &operands)?;
+                expression::elementwise(&mut cx, &operands)?;
             }
             Onnx::Named { op_type, since, attrs } => {
                 cx.needs_opset(since)?;

@@ -12,8 +12,7 @@ use crate::graph::{Graph, Value};
 use crate::lane::expected;
 use crate::model::Model;
 use crate::model::onnx_in::{OnnxModel, Value as Given};
-use crate::onnx::tensor_proto;
-use crate::op::{Body, Onnx};
+use crate::op::{Body, Onnx, tensor_proto};
 use crate::ops::tests::{cases, differs, name};
 use crate::{Attrs, Error, OpDef, Result, Tensor, ops};
 

@@ -1,7 +1,7 @@
 //! How what ends gradients is written in ONNX.
 
 use crate::Result;
-use crate::onnx::NodeCx;
+use crate::op::NodeCx;
 
 /// Nothing there asks for gradients.
 pub(super) fn itself(cx: &mut NodeCx<'_>) -> Result<()> {

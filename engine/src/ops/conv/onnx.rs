@@ -1,7 +1,7 @@
 //! How convolutions and pooling are written in ONNX.
 
 use crate::attr::Attr;
-use crate::onnx::{NodeCx, Wire, attr};
+use crate::op::{NodeCx, Wire, attr};
 use crate::{Result, Shape, Tensor};
 
 /// Attribute `idx` for height and width.

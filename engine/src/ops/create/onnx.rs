@@ -1,7 +1,7 @@
 //! How new tensors are written in ONNX.
 
 use crate::attr::Attr;
-use crate::onnx::{NodeCx, Wire};
+use crate::op::{NodeCx, Wire};
 use crate::{Attrs, DType, Number, Result, apply};
 
 fn filled(cx: &mut NodeCx<'_>, number: Number) -> Result<()> {

@@ -1,7 +1,7 @@
 //! How picking and placing by index is written in ONNX.
 
 use crate::attr::Attr;
-use crate::onnx::{NodeCx, Wire, attr};
+use crate::op::{NodeCx, Wire, attr};
 use crate::{DType, Result, Shape};
 
 fn axis(cx: &NodeCx<'_>) -> Vec<crate::onnx::proto::AttributeProto> {

@@ -1,7 +1,7 @@
 //! How losses are written in ONNX.
 
 use crate::attr::Attr;
-use crate::onnx::{NodeCx, attr};
+use crate::op::{NodeCx, attr};
 use crate::{DType, Result};
 
 fn ignoring(cx: &NodeCx<'_>, reduction: &str) -> Vec<crate::onnx::proto::AttributeProto> {

@@ -1,6 +1,6 @@
 //! How products and attention are written in ONNX.
 
-use crate::onnx::{NodeCx, Wire, attr};
+use crate::op::{NodeCx, Wire, attr};
 use crate::{DType, Result};
 
 pub(super) fn matmul(cx: &mut NodeCx<'_>) -> Result<()> {

@@ -1,6 +1,6 @@
 //! How softmax and norms are written in ONNX.
 
-use crate::onnx::{NodeCx, attr};
+use crate::op::{NodeCx, attr};
 use crate::{Result, Shape};
 
 fn along(cx: &mut NodeCx<'_>, op_type: &str) -> Result<()> {

@@ -1,6 +1,6 @@
 //! How random numbers are written in ONNX: other ones than here, from the same distributions.
 
-use crate::onnx::{NodeCx, Wire, attr, code_of};
+use crate::op::{NodeCx, Wire, attr, code_of};
 use crate::{DType, Result};
 
 /// ONNX draws floats alone, and ONNX Runtime no halves: the others are converted.

@@ -1,7 +1,7 @@
 //! How reductions and scans are written in ONNX.
 
 use crate::attr::Attr;
-use crate::onnx::{NodeCx, Wire, attr};
+use crate::op::{NodeCx, Wire, attr};
 use crate::{DType, Result};
 
 /// The dimensions in attribute `idx`, or all of them.

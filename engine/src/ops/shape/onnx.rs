@@ -1,7 +1,7 @@
 //! How ops on shapes are written in ONNX.
 
 use crate::attr::Attr;
-use crate::onnx::{NodeCx, attr};
+use crate::op::{NodeCx, attr};
 use crate::{Result, Shape};
 
 /// Another shape of the same elements.

@@ -1,6 +1,6 @@
 //! How sorting is written in ONNX.
 
-use crate::onnx::{NodeCx, attr};
+use crate::op::{NodeCx, attr};
 use crate::{DType, Result};
 
 /// The first `k` in order, and where they were.

@@ -1,7 +1,7 @@
 //! How elements of another dtype are written in ONNX.
 
 use crate::Result;
-use crate::onnx::NodeCx;
+use crate::op::NodeCx;
 
 pub(super) fn to(cx: &mut NodeCx<'_>) -> Result<()> {
     let wire = cx.input(0);

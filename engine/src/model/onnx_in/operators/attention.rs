@@ -10,7 +10,7 @@ use crate::functional::{
     add, cat, div, eq, ge, le, lt, matmul, matrix_transpose, mul, num, permute, select_where,
     slice, sub, tanh, to, transpose, unsqueeze,
 };
-use crate::onnx::tensors::dtype_of;
+use crate::model::onnx_in::tensors::dtype_of;
 use crate::{Attr, DType, Result, Tensor};
 
 pub(super) static ALL: &[Operator] =

@@ -8,7 +8,7 @@ use crate::functional::{
     abs, add, div, expm1, floor_divide, gt, lt, maximum, minimum, mul, neg, num, pow, select_where,
     sub, to,
 };
-use crate::onnx::tensors::dtype_of;
+use crate::model::onnx_in::tensors::dtype_of;
 use crate::{Attr, DType, Result, Tensor};
 
 pub(super) static ALL: &[Operator] = &[

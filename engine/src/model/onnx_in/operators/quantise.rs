@@ -7,7 +7,7 @@ use super::conv::{Steps, convolved, groups, image_of, per_channel};
 use super::logic::yes;
 use super::{Operator, many, one, values};
 use crate::functional::{add, div, matmul, maximum, minimum, mul, select_where, slice, sub, to};
-use crate::onnx::tensors::dtype_of;
+use crate::model::onnx_in::tensors::dtype_of;
 use crate::{Attr, DType, Result, Tensor};
 
 pub(super) static ALL: &[Operator] = &[

@@ -5,7 +5,7 @@ use super::super::calls::{call, reshape};
 use super::logic::yes;
 use super::{Operator, one};
 use crate::functional::{exp, to};
-use crate::onnx::tensors::dtype_of;
+use crate::model::onnx_in::tensors::dtype_of;
 use crate::{Attr, DType, Result, Tensor};
 
 pub(super) static ALL: &[Operator] = &[

@@ -8,7 +8,7 @@ use super::logic::through_bytes;
 use super::sort::numbered;
 use super::{Operator, many, one};
 use crate::functional::{add, eq, mul, permute, select_where, to};
-use crate::onnx::tensors::dtype_of;
+use crate::model::onnx_in::tensors::dtype_of;
 use crate::{Attr, DType, Result, Shape, Tensor};
 
 pub(super) static ALL: &[Operator] = &[

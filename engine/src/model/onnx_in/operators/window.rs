@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use super::super::args::Cx;
 use super::{Operator, one};
 use crate::functional::to;
-use crate::onnx::tensors::dtype_of;
+use crate::model::onnx_in::tensors::dtype_of;
 use crate::{Result, Shape, Tensor};
 
 pub(super) static ALL: &[Operator] = &[

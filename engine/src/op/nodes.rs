@@ -3,10 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::attr::attr_readers;
+use crate::onnx::proto::{AttributeProto, AttributeType, GraphProto, NodeProto, TensorProto};
 use crate::{Attrs, DType, Error, Meta, Number, OpDef, Result, Shape, Site, Tensor};
-
-use super::proto::{AttributeProto, AttributeType, GraphProto, NodeProto};
-use super::{code_of, tensor_proto};
 
 /// The name of a value in a model.
 pub type Wire = String;
@@ -76,6 +74,41 @@ pub mod attr {
     pub fn graph(name: &str, graph: super::GraphProto) -> AttributeProto {
         AttributeProto { g: Some(Box::new(graph)), ..named(name, AttributeType::Graph) }
     }
+}
+
+/// The number of a dtype in ONNX files.
+pub fn code_of(dtype: DType) -> i32 {
+    match dtype {
+        DType::F32 => 1,
+        DType::U8 => 2,
+        DType::I8 => 3,
+        DType::U16 => 4,
+        DType::I16 => 5,
+        DType::I32 => 6,
+        DType::I64 => 7,
+        DType::Bool => 9,
+        DType::F16 => 10,
+        DType::F64 => 11,
+        DType::C64 => 14,
+        DType::C128 => 15,
+        DType::BF16 => 16,
+    }
+}
+
+/// A tensor with its elements, under a name.
+pub fn tensor_proto(name: &str, tensor: &Tensor) -> Result<TensorProto> {
+    let size = |&it: &usize| {
+        i64::try_from(it).map_err(|_| Error::File { problem: format!("{name} is too large") })
+    };
+    let mut raw_data = Vec::new();
+    tensor.append_le_bytes(&mut raw_data)?;
+    Ok(TensorProto {
+        dims: tensor.shape().iter().map(size).collect::<Result<_>>()?,
+        data_type: code_of(tensor.dtype()),
+        name: name.into(),
+        raw_data,
+        ..TensorProto::default()
+    })
 }
 
 impl Sink {
@@ -155,7 +188,11 @@ impl Sink {
             Number::Bool(it) => Tensor::from_converted(&[i64::from(it)], shape, dtype)?,
             Number::Int(it) => Tensor::from_converted(&[it], shape, dtype)?,
             Number::Float(it) => Tensor::from_converted(&[it], shape, dtype)?,
-            Number::Complex(..) => return Err(no_complex()),
+            Number::Complex(..) => {
+                return Err(Error::Trace {
+                    problem: format!("ONNX cannot say this: {NO_COMPLEX}"),
+                });
+            }
         };
         self.tensor(&name, &tensor)
     }
@@ -169,12 +206,9 @@ impl Sink {
     }
 }
 
-/// What ONNX has no operators for.
-pub(crate) fn no_complex() -> Error {
-    Error::Trace {
-        problem: "ONNX has no arithmetic of complex numbers; write a function of their real and imaginary parts".into(),
-    }
-}
+/// Why complex numbers are refused.
+pub(crate) const NO_COMPLEX: &str =
+    "it has no arithmetic of complex numbers; write a function of their real and imaginary parts";
 
 impl NodeCx<'_> {
     /// Operand `at`.

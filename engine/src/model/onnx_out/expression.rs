@@ -9,14 +9,14 @@ use crate::expr::{BinOp, Expr, Term, UnOp};
 use crate::op::{Body, DTypeRule, InferCx, Onnx, ParamKind};
 use crate::{DType, Result, Tensor, rules};
 
-use super::nodes::{NodeCx, Wire, attr, no_complex};
+use crate::op::{NO_COMPLEX, NodeCx, Wire, attr};
 
 /// Writes one application of an elementwise op.
-pub fn elementwise(cx: &mut NodeCx<'_>, operands: &[Tensor]) -> Result<()> {
+pub(super) fn elementwise(cx: &mut NodeCx<'_>, operands: &[Tensor]) -> Result<()> {
     let infer = InferCx { op: cx.op, inputs: operands, attrs: cx.attrs };
     let (compute, _) = rules::elementwise_dtypes(&infer)?;
     if compute.is_complex() {
-        return Err(no_complex());
+        return cx.refuse(NO_COMPLEX);
     }
     match named(cx, compute) {
         Some((op_type, attrs)) => {
@@ -36,7 +36,7 @@ pub fn elementwise(cx: &mut NodeCx<'_>, operands: &[Tensor]) -> Result<()> {
 fn named(
     cx: &NodeCx<'_>,
     compute: DType,
-) -> Option<(&'static str, Vec<super::proto::AttributeProto>)> {
+) -> Option<(&'static str, Vec<crate::onnx::proto::AttributeProto>)> {
     let Onnx::Named { op_type, since, attrs: names } = cx.op.onnx else { return None };
     let is_number_op = match cx.op.body {
         Body::Binary(_) => true,
