@@ -81,6 +81,14 @@ impl Scope {
         self.part().map_or(Self::NONE, |it| it.outer.clone())
     }
 
+    /// `layer1.0.conv1`: the names of the parts from the outside in; empty outside of what has a name.
+    pub fn path(&self) -> String {
+        let parts = std::iter::successors(self.part(), |it| it.outer.part());
+        let mut names: Vec<&str> = parts.map(|it| &*it.name).filter(|it| !it.is_empty()).collect();
+        names.reverse();
+        names.join(".")
+    }
+
     /// How many parts are inside each other here.
     pub fn depth(&self) -> usize {
         std::iter::successors(self.part(), |it| it.outer.part()).count()

@@ -77,23 +77,12 @@ fn closed_at(graph: &Graph, groups: Vec<Group>, depth: usize) -> Vec<Group> {
 
 /// `layer1.0: BasicBlock`, `gelu`: the names from the outside in, and what the innermost part is.
 pub(crate) fn label(scope: &Scope) -> String {
-    let (path, kind) = (path(scope), scope.part().map_or("", |it| it.kind));
+    let (path, kind) = (scope.path(), scope.part().map_or("", |it| it.kind));
     if scope.part().is_none_or(|it| it.name.is_empty()) {
         kind.into()
     } else {
         format!("{path}: {kind}")
     }
-}
-
-/// `layer1.0.conv1`: the names of the parts from the outside in; empty outside of what has a name.
-pub(crate) fn path(scope: &Scope) -> String {
-    let outwards = std::iter::successors(Some(scope.clone()), |it| Some(it.outer()));
-    let inside = outwards.take_while(|it| it.part().is_some());
-    let mut names: Vec<String> =
-        inside.filter_map(|it| it.part().map(|it| it.name.to_string())).collect();
-    names.retain(|it| !it.is_empty());
-    names.reverse();
-    names.join(".")
 }
 
 #[cfg(test)]
@@ -108,7 +97,7 @@ mod tests {
         let gelu = conv.clone().inside("", "gelu");
         let labels = [&net, &block, &conv, &gelu].map(label);
         assert_eq!(labels, ["Net", "layer1.0: Block", "layer1.0.conv: Conv2d", "gelu"]);
-        assert_eq!(path(&gelu), "layer1.0.conv");
-        assert_eq!(path(&Scope::NONE), "");
+        assert_eq!(gelu.path(), "layer1.0.conv");
+        assert_eq!(Scope::NONE.path(), "");
     }
 }

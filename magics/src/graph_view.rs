@@ -196,7 +196,7 @@ impl View<'_> {
         if !group.part.as_ref().is_some_and(is_named)
             && let Some(node) = self.drawn.nodes.last_mut()
         {
-            node.within = graph_parts::path(scope);
+            node.within = scope.path();
         }
         self.edges(&self.reads(at, group), last);
         if graph_random::draws(self.graph, group).next().is_some() {

@@ -83,6 +83,8 @@ struct Row {
     short: &'static str,
     /// As safetensors files name it.
     safetensors: &'static str,
+    /// Its number in ONNX files (`TensorProto.DataType`).
+    onnx: i32,
     kind: Kind,
     width: Width,
     arithmetic: Arithmetic,
@@ -90,30 +92,38 @@ struct Row {
 
 /// The rows, in the order of the enum.
 static ROWS: [Row; 13] = [
-    row(DType::Bool, ["bool", "bool", "BOOL"], Kind::Bool, Width::W1, Arithmetic::U8),
-    row(DType::U8, ["uint8", "u8", "U8"], Kind::Int, Width::W1, Arithmetic::U8),
-    row(DType::I8, ["int8", "i8", "I8"], Kind::Int, Width::W1, Arithmetic::I32),
-    row(DType::I16, ["int16", "i16", "I16"], Kind::Int, Width::W2, Arithmetic::I32),
-    row(DType::U16, ["uint16", "u16", "U16"], Kind::Int, Width::W2, Arithmetic::I32),
-    row(DType::I32, ["int32", "i32", "I32"], Kind::Int, Width::W4, Arithmetic::I32),
-    row(DType::I64, ["int64", "i64", "I64"], Kind::Int, Width::W8, Arithmetic::I64),
-    row(DType::F16, ["float16", "f16", "F16"], Kind::Float, Width::W2, Arithmetic::F32),
-    row(DType::BF16, ["bfloat16", "bf16", "BF16"], Kind::Float, Width::W2, Arithmetic::F32),
-    row(DType::F32, ["float32", "f32", "F32"], Kind::Float, Width::W4, Arithmetic::F32),
-    row(DType::F64, ["float64", "f64", "F64"], Kind::Float, Width::W8, Arithmetic::F64),
-    row(DType::C64, ["complex64", "c64", "C64"], Kind::Complex, Width::W8, Arithmetic::F32),
-    row(DType::C128, ["complex128", "c128", "C128"], Kind::Complex, Width::W16, Arithmetic::F64),
+    row(DType::Bool, ["bool", "bool", "BOOL"], 9, Kind::Bool, Width::W1, Arithmetic::U8),
+    row(DType::U8, ["uint8", "u8", "U8"], 2, Kind::Int, Width::W1, Arithmetic::U8),
+    row(DType::I8, ["int8", "i8", "I8"], 3, Kind::Int, Width::W1, Arithmetic::I32),
+    row(DType::I16, ["int16", "i16", "I16"], 5, Kind::Int, Width::W2, Arithmetic::I32),
+    row(DType::U16, ["uint16", "u16", "U16"], 4, Kind::Int, Width::W2, Arithmetic::I32),
+    row(DType::I32, ["int32", "i32", "I32"], 6, Kind::Int, Width::W4, Arithmetic::I32),
+    row(DType::I64, ["int64", "i64", "I64"], 7, Kind::Int, Width::W8, Arithmetic::I64),
+    row(DType::F16, ["float16", "f16", "F16"], 10, Kind::Float, Width::W2, Arithmetic::F32),
+    row(DType::BF16, ["bfloat16", "bf16", "BF16"], 16, Kind::Float, Width::W2, Arithmetic::F32),
+    row(DType::F32, ["float32", "f32", "F32"], 1, Kind::Float, Width::W4, Arithmetic::F32),
+    row(DType::F64, ["float64", "f64", "F64"], 11, Kind::Float, Width::W8, Arithmetic::F64),
+    row(DType::C64, ["complex64", "c64", "C64"], 14, Kind::Complex, Width::W8, Arithmetic::F32),
+    row(
+        DType::C128,
+        ["complex128", "c128", "C128"],
+        15,
+        Kind::Complex,
+        Width::W16,
+        Arithmetic::F64,
+    ),
 ];
 
 /// A row; the names are the long one, the short one and that of safetensors files.
 const fn row(
     dtype: DType,
     [name, short, safetensors]: [&'static str; 3],
+    onnx: i32,
     kind: Kind,
     width: Width,
     arithmetic: Arithmetic,
 ) -> Row {
-    Row { dtype, name, short, safetensors, kind, width, arithmetic }
+    Row { dtype, name, short, safetensors, onnx, kind, width, arithmetic }
 }
 
 impl Width {
@@ -190,6 +200,16 @@ impl DType {
     /// The short name of graph text and annotations: `f32`.
     pub const fn short(self) -> &'static str {
         self.row().short
+    }
+
+    /// The number in ONNX files.
+    pub const fn onnx(self) -> i32 {
+        self.row().onnx
+    }
+
+    /// The dtype of this number in ONNX files, if there is one.
+    pub fn of_onnx(number: i32) -> Option<Self> {
+        ROWS.iter().find(|it| it.onnx == number).map(|it| it.dtype)
     }
 
     /// The name in safetensors files: `F32`; `None` where they have no such dtype.

@@ -18,7 +18,7 @@ pub use block::{Block, ControlCx};
 pub use cuda::{Cuda, CudaCx};
 pub use kernel::{Kernel, KernelCx, Method, Run};
 pub(crate) use nodes::{NO_COMPLEX, Operand};
-pub use nodes::{NodeCx, Sink, Wire, attr, code_of, tensor_proto};
+pub use nodes::{NodeCx, Sink, Wire, attr, tensor_proto};
 pub use onnx::Onnx;
 pub use prepared::{Case, Prepared, Ready};
 pub use surface::{Alpha, Autocast, Form, Is, Returns, Surface, When};

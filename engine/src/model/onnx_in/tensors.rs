@@ -76,26 +76,11 @@ pub fn type_name(data_type: i32) -> String {
 
 /// The dtype of a data type; those that there is no dtype for are an error.
 pub fn dtype_of(data_type: i32) -> Result<DType> {
-    Ok(match data_type {
-        1 => DType::F32,
-        2 => DType::U8,
-        3 => DType::I8,
-        4 => DType::U16,
-        5 => DType::I16,
-        6 => DType::I32,
-        7 => DType::I64,
-        9 => DType::Bool,
-        10 => DType::F16,
-        11 => DType::F64,
-        14 => DType::C64,
-        15 => DType::C128,
-        16 => DType::BF16,
-        _ => {
-            return Err(problem(format!(
-                "there is no dtype {} here; convert the model to one that is known, such as int64 or float32",
-                type_name(data_type)
-            )));
-        }
+    DType::of_onnx(data_type).ok_or_else(|| {
+        problem(format!(
+            "there is no dtype {} here; convert the model to one that is known, such as int64 or float32",
+            type_name(data_type)
+        ))
     })
 }
 

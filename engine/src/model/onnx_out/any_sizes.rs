@@ -11,7 +11,7 @@ use crate::model::sizes::Sizes;
 use crate::onnx::proto::{
     Dimension, DimensionValue, GraphProto, TensorProto, TensorShapeProto, TypeValue, ValueInfoProto,
 };
-use crate::op::{Sink, Wire, attr, code_of};
+use crate::op::{Sink, Wire, attr};
 use crate::rewrite::run::Log;
 use crate::{DType, Number, Result, passes};
 
@@ -167,7 +167,7 @@ impl Numbers<'_> {
         if all.iter().any(|it| it.dims != first.dims) {
             return Err(unsaid());
         }
-        let wire = if first.data_type == code_of(DType::I64) {
+        let wire = if first.data_type == DType::I64.onnx() {
             let values: Vec<Vec<i64>> = all.iter().map(|it| whole(it)).collect();
             let mut parts = Vec::new();
             for at in 0..values[0].len() {
@@ -256,10 +256,10 @@ fn whole(tensor: &TensorProto) -> Vec<i64> {
 fn float(tensor: &TensorProto) -> Option<f64> {
     let bytes = &tensor.raw_data[..];
     match tensor.data_type {
-        it if it == code_of(DType::F32) => {
+        it if it == DType::F32.onnx() => {
             Some(f64::from(f32::from_le_bytes(bytes.try_into().ok()?)))
         }
-        it if it == code_of(DType::F64) => Some(f64::from_le_bytes(bytes.try_into().ok()?)),
+        it if it == DType::F64.onnx() => Some(f64::from_le_bytes(bytes.try_into().ok()?)),
         _ => None,
     }
 }

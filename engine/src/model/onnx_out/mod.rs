@@ -9,14 +9,14 @@ use prost::Message;
 use rustc_hash::FxHashMap;
 
 use super::Model;
-use crate::graph::{Graph, Kind, Node, NodeId, Value};
+use crate::graph::{Graph, Kind, Node, NodeId, Phase, Value};
 use crate::onnx::proto::{
     Dimension, DimensionValue, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto,
     TensorShapeProto, TensorType, TypeProto, TypeValue, ValueInfoProto,
 };
-use crate::op::{NodeCx, Onnx, Operand, Sink, Wire, attr, code_of};
+use crate::op::{NodeCx, Onnx, Operand, Sink, Wire, attr};
 use crate::rewrite::run::Log;
-use crate::{Attr, Error, Meta, OpDef, Result, Scope, Tensor, passes};
+use crate::{Attr, Error, Meta, OpDef, Result, Tensor, passes};
 
 /// The versions of ONNX's operators that models are written in.
 pub const OPSETS: std::ops::RangeInclusive<i64> = 17..=23;
@@ -118,7 +118,7 @@ fn value_info(name: &str, meta: &Meta) -> ValueInfoProto {
         ..Dimension::default()
     };
     let shape = TensorShapeProto { dim: meta.shape.iter().map(dim).collect() };
-    let kind = TensorType { elem_type: code_of(meta.dtype), shape: Some(shape) };
+    let kind = TensorType { elem_type: meta.dtype.onnx(), shape: Some(shape) };
     let kind = TypeProto { value: Some(TypeValue::Tensor(kind)), ..TypeProto::default() };
     ValueInfoProto { name: name.into(), r#type: Some(kind), ..ValueInfoProto::default() }
 }
@@ -135,20 +135,6 @@ fn first_users(graph: &Graph) -> FxHashMap<Value, (NodeId, usize)> {
     users
 }
 
-/// The modules of a scope by their names: `layer1.0.conv1`.
-fn path(scope: &Scope) -> String {
-    let mut names = Vec::new();
-    let mut here = scope.clone();
-    while let Some(part) = here.part() {
-        if !part.name.is_empty() {
-            names.push(part.name.to_string());
-        }
-        here = here.outer();
-    }
-    names.reverse();
-    names.join(".")
-}
-
 /// The name of a value after the parameter that it is where it is used first: `fc1.weight`.
 fn parameter(
     graph: &Graph,
@@ -158,7 +144,7 @@ fn parameter(
     let &(id, at) = users.get(&value)?;
     let node = graph.node(id);
     let param = node.op()?.params.iter().filter(|it| it.kind.is_tensor()).nth(at)?;
-    let path = path(&node.origin.scope);
+    let path = node.origin.scope.path();
     let dot = if path.is_empty() { "" } else { "." };
     Some(format!("{path}{dot}{}", param.name))
 }
@@ -214,7 +200,7 @@ impl Writer<'_> {
             })
             .collect();
         let none = crate::Attrs::new();
-        self.sink.place = path(&node.origin.scope);
+        self.sink.place = node.origin.scope.path();
         let mut cx = NodeCx {
             op,
             attrs: node.attrs().unwrap_or(&none),
@@ -235,7 +221,7 @@ impl Writer<'_> {
                 cx.needs_opset(since)?;
                 plain(&mut cx, op_type, attrs)?;
             }
-            Onnx::Absent => return cx.refuse(why_absent(op)),
+            Onnx::Absent => return cx.refuse(why_absent(node.origin.phase)),
         }
         let results = std::mem::take(&mut cx.results);
         if (results.len()..outputs.len()).any(|it| cx.is_used(it)) {
@@ -306,13 +292,13 @@ fn plain(cx: &mut NodeCx<'_>, op_type: &str, names: &[(&str, &str)]) -> Result<(
     cx.give(wire)
 }
 
-fn why_absent(op: &OpDef) -> &'static str {
-    match op.name.ends_with("_backward") || op.name.ends_with("_grad") {
-        true => {
-            "it is a part of a gradient, which has no operator there; write a function that only goes forward"
-        }
-        false => {
+fn why_absent(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Forward => {
             "it has no operator there; write the model as `.ngm`, or compute that part outside of it"
+        }
+        _ => {
+            "it is a part of a gradient, which has no operator there; write a function that only goes forward"
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How random numbers are written in ONNX: other ones than here, from the same distributions.
 
-use crate::op::{NodeCx, Wire, attr, code_of};
+use crate::op::{NodeCx, Wire, attr};
 use crate::{DType, Result};
 
 /// ONNX draws floats alone, and ONNX Runtime no halves: the others are converted.
@@ -8,7 +8,7 @@ fn drawn(cx: &mut NodeCx<'_>, op_type: &str, [first, second]: [(&str, f64); 2]) 
     let sizes = NodeCx::sizes(&cx.output(0).shape);
     let attrs = vec![
         attr::ints("shape", &sizes),
-        attr::int("dtype", i64::from(code_of(DType::F32))),
+        attr::int("dtype", i64::from(DType::F32.onnx())),
         attr::float(first.0, first.1),
         attr::float(second.0, second.1),
     ];
@@ -64,10 +64,8 @@ pub(super) fn multinomial(cx: &mut NodeCx<'_>) -> Result<()> {
     }
     let weights = cx.input_as(0, DType::F32);
     let logits = cx.node("Log", &[&weights], Vec::new());
-    let attrs = vec![
-        attr::int("sample_size", cx.int(0)),
-        attr::int("dtype", i64::from(code_of(DType::I64))),
-    ];
+    let attrs =
+        vec![attr::int("sample_size", cx.int(0)), attr::int("dtype", i64::from(DType::I64.onnx()))];
     let wire = cx.node("Multinomial", &[&logits], attrs);
     cx.give(wire)
 }

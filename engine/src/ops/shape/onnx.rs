@@ -1,5 +1,6 @@
 //! How ops on shapes are written in ONNX.
 
+use super::{Span, span_of};
 use crate::attr::Attr;
 use crate::op::{NodeCx, attr};
 use crate::{Result, Shape};
@@ -67,44 +68,24 @@ pub(super) fn expand(cx: &mut NodeCx<'_>) -> Result<()> {
     cx.give(wire)
 }
 
-/// The first element, the one behind the last, and the step of a slice along a dimension, as they stand among the attributes from `at` on.
-fn bounds(cx: &NodeCx<'_>, at: usize, size: usize) -> [i64; 3] {
-    let size = size as i64;
-    let bound = |idx: usize, default: i64| match cx.attrs.get(idx) {
-        Some(Attr::None) | None => default,
-        _ => {
-            let it = cx.int(idx);
-            (if it < 0 { it + size } else { it }).clamp(0, size)
-        }
-    };
-    [bound(at, 0), bound(at + 1, size), cx.int(at + 2).max(1)]
+/// What a slice along a dimension selects of so many elements, by the attributes from 1 on.
+fn span(cx: &NodeCx<'_>, size: usize) -> Result<Span> {
+    span_of(cx.op.name, size, &cx.attrs[1], &cx.attrs[2], cx.int(3))
 }
 
 pub(super) fn slice(cx: &mut NodeCx<'_>) -> Result<()> {
     let dim = cx.dim(0);
-    let size = cx.shape(0).get(dim as usize).copied().unwrap_or(1);
-    let [start, stop, step] = match cx.int(3) {
-        0.. => bounds(cx, 1, size),
-        step => backwards(cx, size as i64, step),
+    let size = cx.shape(0)[dim as usize];
+    let Span { start, len, step } = span(cx, size)?;
+    let (start, step) = (start as i64, step as i64);
+    // ONNX counts negative bounds from the end: before the first element is far below.
+    let stop = match start.saturating_add(step.saturating_mul(len as i64)) {
+        0.. if len == 0 => start,
+        stop @ 0.. => stop.min(size as i64),
+        _ => i64::MIN + 1,
     };
     let wire = cx.slice(&cx.input(0), &[(dim, start, stop, step)])?;
     cx.give(wire)
-}
-
-/// As [`bounds`], for steps to the front. ONNX counts negative bounds from the end: before the first element is far below.
-fn backwards(cx: &NodeCx<'_>, size: i64, step: i64) -> [i64; 3] {
-    let bound = |idx: usize, default: i64| match cx.attrs.get(idx) {
-        Some(Attr::None) | None => default,
-        _ => {
-            let it = cx.int(idx);
-            (if it < 0 { it + size } else { it }).clamp(-1, size - 1)
-        }
-    };
-    let (start, stop) = (bound(1, size - 1), bound(2, -1));
-    match start < 0 {
-        true => [0, 0, step],
-        false => [start, if stop < 0 { i64::MIN + 1 } else { stop }, step],
-    }
 }
 
 pub(super) fn flip(cx: &mut NodeCx<'_>) -> Result<()> {
@@ -121,14 +102,10 @@ pub(super) fn flip(cx: &mut NodeCx<'_>) -> Result<()> {
 }
 
 /// Along a dimension the places that a slice takes, in the shape of `like`.
-fn places(
-    cx: &mut NodeCx<'_>,
-    like: &Shape,
-    dim: i64,
-    [start, _, step]: [i64; 3],
-) -> Result<String> {
-    let count = like[dim as usize] as i64;
-    let indices: Vec<i64> = (0..count).map(|it| start + it * step).collect();
+fn places(cx: &mut NodeCx<'_>, like: &Shape, dim: i64, span: Span) -> Result<String> {
+    let Span { start, len, step } = span;
+    let count = len as i64;
+    let indices: Vec<i64> = (0..count).map(|it| start as i64 + it * step as i64).collect();
     let mut sizes = vec![1; like.rank()];
     sizes[dim as usize] = count;
     let (flat, sizes) = (cx.constant(&indices)?, cx.constant(&sizes)?);
@@ -139,9 +116,9 @@ fn places(
 
 pub(super) fn slice_scatter(cx: &mut NodeCx<'_>) -> Result<()> {
     let dim = cx.dim(0);
-    let bounds = bounds(cx, 1, cx.shape(0)[dim as usize]);
+    let span = span(cx, cx.shape(0)[dim as usize])?;
     let like = cx.shape(1).clone();
-    let indices = places(cx, &like, dim, bounds)?;
+    let indices = places(cx, &like, dim, span)?;
     let (data, values) = (cx.input(0), cx.input(1));
     let wire =
         cx.node("ScatterElements", &[&data, &indices, &values], vec![attr::int("axis", dim)]);
@@ -151,9 +128,9 @@ pub(super) fn slice_scatter(cx: &mut NodeCx<'_>) -> Result<()> {
 pub(super) fn slice_backward(cx: &mut NodeCx<'_>) -> Result<()> {
     let shape = cx.output(0).shape.clone();
     let dim = cx.nonnegative(cx.int(0), shape.rank());
-    let bounds = bounds(cx, 1, shape[dim as usize]);
+    let span = span(cx, shape[dim as usize])?;
     let like = cx.shape(0).clone();
-    let indices = places(cx, &like, dim, bounds)?;
+    let indices = places(cx, &like, dim, span)?;
     let zeros = cx.filled(&shape, 0.0)?;
     let values = cx.input(0);
     let wire =
