@@ -26,11 +26,16 @@ pub const OPSET: i64 = 20;
 const LIMIT: usize = i32::MAX as usize;
 
 impl Model {
-    /// The model as an ONNX file for this version of its operators. Test cases are not part of it.
+    /// The model as an ONNX file for this version of its operators. Models with test cases are refused: such a file holds none.
     pub fn to_onnx(&self, opset: i64) -> Result<Vec<u8>> {
         if !OPSETS.contains(&opset) {
             let (first, last) = (OPSETS.start(), OPSETS.end());
             return Err(refused(format!("opset {opset} is not one of {first} to {last}")));
+        }
+        if !self.cases.is_empty() {
+            return Err(refused(
+                "an ONNX file holds no test cases; leave test_case out, or write `.ngm`".into(),
+            ));
         }
         let both = self.input_names.iter().find(|it| self.output_names.contains(it));
         if let Some(name) = both {
