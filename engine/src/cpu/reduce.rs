@@ -255,8 +255,7 @@ impl<T: Num, F: Fold<T>> wide::Loop for Strip<'_, T, F> {
 fn total_of_row<T: Num, F: Fold<T>>(fold: F, mut total: F::Total, row: &[T]) -> F::Total {
     for block in row.chunks(BLOCK) {
         let mut lanes = [F::START; LANES];
-        let chunks = block.chunks_exact(LANES);
-        let rest = chunks.remainder();
+        let (chunks, rest) = block.as_chunks::<LANES>();
         for chunk in chunks {
             for (lane, &x) in lanes.iter_mut().zip(chunk) {
                 *lane = fold.take(*lane, x);
@@ -265,16 +264,24 @@ fn total_of_row<T: Num, F: Fold<T>>(fold: F, mut total: F::Total, row: &[T]) -> 
         for (lane, &x) in lanes.iter_mut().zip(rest) {
             *lane = fold.take(*lane, x);
         }
-        let mut width = LANES / 2;
-        while width > 0 {
-            for idx in 0..width {
-                lanes[idx] = fold.join(lanes[idx], lanes[idx + width]);
-            }
-            width /= 2;
-        }
-        total = fold.total(total, lanes[0]);
+        total = fold.total(total, joined(fold, lanes));
     }
     total
+}
+
+/// The lanes in one: those of each half with the other's, until one is left. In steps of fixed sizes, so that lanes stay in registers.
+#[inline(always)]
+fn joined<T, F: Fold<T>>(fold: F, lanes: [F::Part; LANES]) -> F::Part {
+    let eight = halved::<T, F, 8>(fold, &lanes);
+    let four = halved::<T, F, 4>(fold, &eight);
+    let [a, b] = halved(fold, &four);
+    fold.join(a, b)
+}
+
+#[inline(always)]
+fn halved<T, F: Fold<T>, const N: usize>(fold: F, lanes: &[F::Part]) -> [F::Part; N] {
+    let (low, high) = lanes.split_at(N);
+    std::array::from_fn(|idx| fold.join(low[idx], high[idx]))
 }
 
 /// The better of two elements, or NaN when one is.
