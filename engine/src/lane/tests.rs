@@ -272,6 +272,66 @@ fn numbers_hold_in_every_tile() {
     check(&wide, &x.iter().map(|&it| f64::from(it) + 2.0).collect::<Vec<_>>());
 }
 
+/// `(x - c) * (d + 1) + r` of a matrix, two columns and a row: what is the same along a line is brought, and `d + 1` is computed, once for
+/// each, also where threads begin within one. Against single ops on copies that lie side by side.
+#[test]
+fn what_is_the_same_along_a_line_holds_to_its_end() {
+    let none = Attrs::new();
+    let sizes = [(3, 127), (3, 128), (3, 257), (5, 300), (131, 1000)];
+    for ((rows, columns), dtype) in
+        sizes.into_iter().flat_map(|it| [DType::F32, DType::F16, DType::I64].map(|own| (it, own)))
+    {
+        let of = |seed: f64, shape: [usize; 2]| {
+            let value = |at: usize| (at as f64 * seed).sin() * 9.0;
+            let values: Vec<f64> = (0..shape[0] * shape[1]).map(value).collect();
+            Tensor::from_converted(&values, Shape::from(shape), dtype).unwrap()
+        };
+        let x = of(1.7, [rows, columns]);
+        let all = [x.clone(), of(0.3, [rows, 1]), of(2.9, [rows, 1]), of(0.7, [1, columns])];
+        let copies = all.each_ref().map(|it| {
+            let whole = it.layout().broadcast_to(x.shape()).unwrap();
+            crate::launch::contiguous(&it.with_layout(whole)).unwrap()
+        });
+        let one = Tensor::int_number(1);
+        let lowered = call("sub", &[copies[0].clone(), copies[1].clone()]);
+        let factor = call("add", &[copies[2].clone(), one.clone()]);
+        let scaled = call("mul", &[lowered.clone(), factor.clone()]);
+        let expected = call("add", &[scaled.clone(), copies[3].clone()]);
+        let step = |name: &str, refs: [Ref; 2], inputs: [&Tensor; 2]| {
+            Step::new(op(name), &none, &refs, &inputs.map(Tensor::clone)).unwrap()
+        };
+        let steps = [
+            step("sub", [Ref::Input(0), Ref::Input(1)], [&copies[0], &copies[1]]),
+            step("add", [Ref::Input(2), Ref::Input(4)], [&copies[2], &one]),
+            step("mul", [Ref::Step(0), Ref::Step(1)], [&lowered, &factor]),
+            step("add", [Ref::Step(2), Ref::Input(3)], [&scaled, &copies[3]]),
+        ];
+        let dtypes = [dtype, dtype, dtype, dtype, DType::I64];
+        let program = build(&dtypes, &steps, &[Ref::Step(3)]).unwrap();
+        let mut bytes = Bytes::uninit(rows * columns * dtype.size()).unwrap();
+        let mut outs = [OutView::new(&mut bytes, x.shape(), dtype).unwrap()];
+        let views = all.each_ref().map(|it| source(it).unwrap());
+        let [a, b, c, d] = views;
+        let sources = [a, b, c, d, Source::Number(Number::Int(1))];
+        run(&program, &sources, &mut outs, &program.param_values()).unwrap();
+        let got = Tensor::stored(bytes, Layout::contiguous(x.shape().clone()), dtype);
+        assert_eq!(bits(&got), bits(&expected), "{rows} x {columns} of {dtype}");
+    }
+}
+
+/// Results that go past the caches, in lines that end at a border of the cache's and in lines that do not.
+#[test]
+fn large_results_with_columns_give_what_their_copies_give() {
+    for columns in [3001, 3008] {
+        let values: Vec<f32> = (0..2900 * columns).map(|it| (it % 1013) as f32).collect();
+        let x = Tensor::from_vec(&values, Shape::from([2900, columns])).unwrap();
+        let column = x.with_layout(x.layout().slice(1, 0, 1, 1));
+        let res = call("add", &[x.clone(), column]).to_vec::<f32>().unwrap();
+        let first = values.chunks_exact(columns).flat_map(|it| std::iter::repeat_n(it[0], columns));
+        assert!(values.iter().zip(first).map(|(a, b)| a + b).eq(res));
+    }
+}
+
 #[test]
 fn numbers_are_converted_once_for_all_tiles() {
     let (x, number) = (floats(&[1.0]), Tensor::number(2.0));

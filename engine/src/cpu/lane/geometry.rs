@@ -56,6 +56,8 @@ pub(super) enum Access {
     Splat,
     /// As row `n` of the geometry says.
     Strided(usize),
+    /// As `Strided`, and every element along the last dimension is the same, of which there are many.
+    Along(usize),
     /// As `Direct`, in the output that is about to be written.
     Replaced,
 }
@@ -96,21 +98,40 @@ impl Geometry {
         Self { dims, strides }
     }
 
+    /// Elements along the last dimension.
+    pub(super) fn line(&self) -> usize {
+        self.dims.last().copied().unwrap_or(1)
+    }
+
+    /// Whether an input is the same all along the last dimension.
+    pub(super) fn is_same_along(&self, row: usize) -> bool {
+        self.strides_of(row).last() == Some(&0)
+    }
+
+    fn strides_of(&self, row: usize) -> &[isize] {
+        let rank = self.dims.len();
+        &self.strides[row * rank..(row + 1) * rank]
+    }
+
     /// Where elements `start..start + n` of the output begin in an input in which they lie side by side.
     #[inline]
     pub(super) fn side_by_side(&self, row: usize, start: usize, n: usize) -> Option<isize> {
-        let rank = self.dims.len();
-        let strides = &self.strides[row * rank..(row + 1) * rank];
-        let (&inner, &step) = self.dims.last().zip(strides.last())?;
-        if step != 1 || start % inner + n > inner {
+        let inner = self.line();
+        if self.strides_of(row).last() != Some(&1) || start % inner + n > inner {
             return None;
         }
+        Some(self.offset(row, start))
+    }
+
+    /// Where element `start` of the output lies in an input.
+    pub(super) fn offset(&self, row: usize, start: usize) -> isize {
+        let strides = self.strides_of(row);
         let (mut rest, mut offset) = (start, 0_isize);
         for (&size, &stride) in self.dims.iter().zip(strides).rev() {
             offset += (rest % size) as isize * stride;
             rest /= size;
         }
-        Some(offset)
+        offset
     }
 
     /// Calls `run(at, offset, len, stride)` for the runs along the last dimension that make up elements
@@ -122,8 +143,7 @@ impl Geometry {
         n: usize,
         mut run: impl FnMut(usize, isize, usize, isize),
     ) {
-        let rank = self.dims.len();
-        let strides = &self.strides[row * rank..(row + 1) * rank];
+        let (rank, strides) = (self.dims.len(), self.strides_of(row));
         let Some((&inner, &step)) = self.dims.last().zip(strides.last()) else {
             return run(0, 0, n, 0);
         };

@@ -10,6 +10,9 @@ use crate::cpu::view::OutView;
 use crate::dtype::Number;
 use crate::{Layout, Shape};
 
+/// Elements along the last dimension from which on it pays to end tiles where it ends.
+const LONG: usize = 128;
+
 /// An input, ready to be read.
 #[derive(Clone, Copy)]
 pub(super) struct Operand {
@@ -98,6 +101,16 @@ impl<'a> Run<'a> {
             res.push(operand);
         }
         let geometry = strided.first().map(|it| Geometry::new(&it.shape, &strided));
+        if let Some(geometry) = geometry.as_ref().filter(|it| it.line() >= LONG) {
+            for it in &mut res {
+                match it.access {
+                    Access::Strided(row) if geometry.is_same_along(row) => {
+                        it.access = Access::Along(row)
+                    }
+                    _ => {}
+                }
+            }
+        }
         let onto = in_place.and_then(|it| it.writer);
         Ok(Self { code, params, operands: res, outputs, geometry, numel, onto })
     }

@@ -3,9 +3,9 @@
 use smallvec::SmallVec;
 
 use super::faults::Faults;
-use super::geometry::{Access, Block};
+use super::geometry::{Access, Block, Geometry};
 use super::loops::Loop;
-use super::machine::{CHUNK, Instr, Run, SplatValue, TILE, execute};
+use super::machine::{CHUNK, Instr, Run, Splat, SplatValue, TILE, execute};
 use super::scratch::with_scratch;
 use super::slots::{fill, gather, read_bits};
 use super::{Mem, stream};
@@ -18,8 +18,22 @@ const WIDE_TILE: usize = 1 << 16;
 /// Registers whose addresses lie on the stack; a vector of them would be moved when it is made.
 const FEW: usize = 32;
 
-/// What runs on each tile.
+/// What runs, one after the other.
 type Steps<'a> = SmallVec<[(Loop, &'a Instr); 8]>;
+
+/// How far what a register holds is the same.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Same {
+    InTheRun,
+    /// Along the last dimension.
+    InTheLine,
+    Nowhere,
+}
+
+/// Elements of the tiles that make up a line, of at most `tile` each: not many and then few, and whole lines of the cache.
+fn even(line: usize, tile: usize) -> usize {
+    line.div_ceil(line.div_ceil(tile)).next_multiple_of(stream::ALIGNMENT).min(tile)
+}
 
 /// A register that lies in an operand or output, and the bytes of an element there.
 type Mover = (usize, usize);
@@ -68,6 +82,8 @@ impl Run<'_> {
         scratch: *mut u8,
         streams: bool,
     ) -> Option<Fault> {
+        let line = self.line();
+        let tile = line.map_or(tile, |line| even(line, tile));
         let mut fault = None;
         let (mut few, mut many) = ([std::ptr::null_mut(); FEW], Vec::new());
         let regs: &mut [*mut u8] = match self.code.n_registers() {
@@ -84,9 +100,12 @@ impl Run<'_> {
         // What goes elsewhere replaces nothing.
         let onto = self.onto.filter(|_| first.is_null());
         let skips = block.numel() > tile;
-        let mut steps = Steps::new();
+        let (mut steps, mut of_lines) = (Steps::new(), Steps::new());
         // SAFETY: as above; slots and splats are filled.
-        unsafe { self.list(&mut steps, regs, onto, skips.then_some(filled), &mut fault) };
+        unsafe {
+            let once = skips.then_some(filled);
+            self.list(&mut steps, &mut of_lines, regs, onto, once, &mut fault);
+        }
         let mut movers: SmallVec<[Mover; 8]> = SmallVec::new();
         self.movers(&mut movers, streams);
         let is_staged = |it: Access| matches!(it, Access::Strided(_) | Access::Replaced);
@@ -104,8 +123,22 @@ impl Run<'_> {
                 let made = run * block.len * self.code.outputs[0].size();
                 regs[self.operands.len()] = first.wrapping_add(made);
             }
+            // What is left of the line, in which a tile ends then.
+            let mut left = if line.is_some() { 0 } else { usize::MAX };
             while at < high {
-                let n = tile.min(high - at);
+                if let Some(line) = line.filter(|_| left == 0) {
+                    left = line - at % line;
+                    let n = tile.min(left).min(high - at);
+                    // SAFETY: slots hold a tile; the rest as below.
+                    unsafe {
+                        self.bring_line(regs, at, n);
+                        of_lines
+                            .iter()
+                            .for_each(|(run, it)| execute(*run, it, regs, n, &mut fault));
+                    }
+                }
+                let n = tile.min(high - at).min(left);
+                left -= n;
                 debug_assert!(at + n <= self.numel);
                 if brings {
                     self.bring(regs, &homes, at, n);
@@ -178,47 +211,85 @@ impl Run<'_> {
     }
 
     /// Lists what runs on each tile. Given so many elements, what gives the same in every tile, such as the conversion of a number, runs
-    /// here on them instead.
+    /// here on them instead, and what gives the same along a line is listed for lines.
     ///
     /// # Safety
     /// The registers are those of this run, and what is the same everywhere has been written to its slots.
     unsafe fn list<'a>(
         &'a self,
         steps: &mut Steps<'a>,
+        of_lines: &mut Steps<'a>,
         regs: &[*mut u8],
         onto: Option<(usize, Loop)>,
         once: Option<usize>,
         fault: &mut Option<Fault>,
     ) {
         let code = self.code;
-        let splat = |it: Access| it == Access::Splat;
-        let has_same = !code.splats.is_empty() || self.operands.iter().any(|it| splat(it.access));
-        let once = once.filter(|_| has_same);
-        let mut same: SmallVec<[bool; 32]> = SmallVec::new();
-        if once.is_some() {
-            same.resize(regs.len(), false);
-            for (same, operand) in same.iter_mut().zip(&self.operands) {
-                *same = splat(operand.access);
-            }
-            for it in &code.splats {
-                let slot = it.slot;
-                same[usize::from(slot)] = code.instrs.iter().all(|it| it.dst != slot);
-            }
-        }
+        let mut same = if once.is_some() { self.sameness(regs.len()) } else { SmallVec::new() };
+        let once = once.filter(|_| same.iter().any(|it| *it != Same::Nowhere));
         for (idx, it) in code.instrs.iter().enumerate() {
-            let is_same = |&reg: &u16| same[usize::from(reg)];
-            if let Some(n) = once
-                && code.stays[idx]
-                && it.src[..it.kern.arity].iter().all(is_same)
-            {
-                same[usize::from(it.dst)] = true;
-                // SAFETY: as in `tiles`; slots and splats hold a whole tile.
-                unsafe { execute(it.kern.run, it, regs, n, fault) }
-                continue;
+            if let Some(n) = once.filter(|_| code.stays[idx]) {
+                let operands = it.src[..it.kern.arity].iter().map(|&reg| same[usize::from(reg)]);
+                let found = operands.max().unwrap_or(Same::InTheRun);
+                same[usize::from(it.dst)] = found;
+                match found {
+                    Same::InTheRun => {
+                        // SAFETY: as in `tiles`; slots and splats hold a whole tile.
+                        unsafe { execute(it.kern.run, it, regs, n, fault) }
+                        continue;
+                    }
+                    Same::InTheLine => {
+                        of_lines.push((it.kern.run, it));
+                        continue;
+                    }
+                    Same::Nowhere => {}
+                }
             }
             match onto {
                 Some((writer, run)) if writer == idx => steps.push((run, it)),
                 _ => steps.push((it.kern.run, it)),
+            }
+        }
+    }
+
+    /// How far the registers, so many, hold the same before anything runs.
+    fn sameness(&self, n: usize) -> SmallVec<[Same; 32]> {
+        let mut same = SmallVec::from_elem(Same::Nowhere, n);
+        for (same, operand) in same.iter_mut().zip(&self.operands) {
+            *same = match operand.access {
+                Access::Splat => Same::InTheRun,
+                Access::Along(_) => Same::InTheLine,
+                Access::Direct | Access::Strided(_) | Access::Replaced => Same::Nowhere,
+            };
+        }
+        for Splat { slot, .. } in &self.code.splats {
+            if self.code.instrs.iter().all(|it| it.dst != *slot) {
+                same[usize::from(*slot)] = Same::InTheRun;
+            }
+        }
+        same
+    }
+
+    /// Elements of a line, where inputs are the same all along one.
+    fn line(&self) -> Option<usize> {
+        let has_same = self.operands.iter().any(|it| matches!(it.access, Access::Along(_)));
+        self.geometry.as_ref().filter(|_| has_same).map(Geometry::line)
+    }
+
+    /// Writes what is the same along the line that element `at` is of to the first `n` elements of its slot.
+    ///
+    /// # Safety
+    /// The registers are those of this run, whose slots hold a tile.
+    unsafe fn bring_line(&self, regs: &[*mut u8], at: usize, n: usize) {
+        for (idx, operand) in self.operands.iter().enumerate() {
+            if let (Access::Along(row), Some(geometry)) = (operand.access, &self.geometry) {
+                let mem = self.code.inputs[idx];
+                let offset = geometry.offset(row, at) * mem.size() as isize;
+                // SAFETY: the geometry addresses elements of the operand, and one that is not read in place has a slot.
+                unsafe {
+                    let bits = read_bits(operand.base.offset(offset), mem.width());
+                    fill(regs[idx], bits, mem.width(), n);
+                }
             }
         }
     }
@@ -279,11 +350,15 @@ impl Run<'_> {
         }
     }
 
-    /// Whether a block of the outputs is stored past the caches: the last cache holds none of them, and nothing is read where they lie.
+    /// Whether a block of the outputs is stored past the caches: the last cache holds none of them, all tiles are aligned, and nothing is
+    /// read where they lie.
     fn streams(&self, block: Block) -> bool {
         let is_far = |(mem, output): (&Mem, &*mut u8)| {
             let start = output.addr() + block.first * mem.size();
-            self.numel * mem.size() >= stream::LEAST && start.is_multiple_of(stream::ALIGNMENT)
+            let ends = self.line().unwrap_or(TILE) * mem.size();
+            self.numel * mem.size() >= stream::LEAST
+                && start.is_multiple_of(stream::ALIGNMENT)
+                && ends.is_multiple_of(stream::ALIGNMENT)
         };
         // Nearly all outputs are small, so that is asked first.
         self.code.outputs.iter().zip(&self.outputs).all(is_far)

@@ -107,12 +107,14 @@ pub(crate) fn affine(
     bias: Option<&Tensor>,
     shape: &Shape,
 ) -> Result<Tensor> {
-    let mut res = x;
-    if let Some(weight) = weight {
-        res = functional::mul(&res, &functional::reshape(weight, shape)?)?;
+    let spread = |it: &Tensor| functional::reshape(it, shape);
+    match (weight, bias) {
+        (Some(weight), Some(bias)) => {
+            let operands = [spread(bias)?, x, spread(weight)?];
+            crate::apply_one(&super::binary::addcmul::OP, &operands, &smallvec![Attr::Float(1.0)])
+        }
+        (Some(weight), None) => functional::mul(&x, &spread(weight)?),
+        (None, Some(bias)) => functional::add(&x, &spread(bias)?),
+        (None, None) => Ok(x),
     }
-    if let Some(bias) = bias {
-        res = functional::add(&res, &functional::reshape(bias, shape)?)?;
-    }
-    Ok(res)
 }
