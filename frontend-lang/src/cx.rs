@@ -100,6 +100,8 @@ pub struct Cx {
     pub(crate) failed_region: Option<Raised>,
     /// Parts that were recorded for the outermost branch or loop on a tensor.
     pub(crate) n_parts: usize,
+    /// Packages of a real Python.
+    pub python: crate::python::Python,
 }
 
 impl Drop for Cx {
@@ -127,6 +129,7 @@ impl Cx {
             host,
             environment,
             profile: None,
+            python: Default::default(),
             regions: Vec::new(),
             failed_region: None,
             n_parts: 0,

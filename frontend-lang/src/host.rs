@@ -6,6 +6,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::rc::Rc;
 
+use crate::python::worker::{Lost, Wanted, Worker};
 use crate::shown::{Drawing, Figure, Notice};
 use crate::value::Value;
 
@@ -150,6 +151,11 @@ pub trait Host {
     /// The user's folder for what can be computed anew; `None`: nothing is kept.
     fn cache_dir(&self) -> Option<String> {
         None
+    }
+
+    /// Starts a process that runs Python packages.
+    fn start_python(&mut self, _wanted: &Wanted) -> Result<Box<dyn Worker>, Lost> {
+        Err(Lost("Python packages cannot be used here".to_owned()))
     }
 }
 

@@ -32,6 +32,7 @@ pub mod params;
 mod past;
 mod patience;
 pub mod profile;
+pub mod python;
 mod region;
 pub mod repeat_cell;
 pub mod resolve;

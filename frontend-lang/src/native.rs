@@ -342,6 +342,11 @@ pub trait NativeObject: 'static {
         Ok(false)
     }
 
+    /// Deletes an attribute; `false` means that there is none of this name.
+    fn delattr(&self, cx: &mut Cx, name: Sym) -> Result<bool, Raised> {
+        Ok(false)
+    }
+
     /// Names that `getattr` answers, for completion and `dir`.
     fn attributes(&self) -> Vec<Sym> {
         Vec::new()
@@ -496,6 +501,11 @@ pub trait NativeObject: 'static {
 
     /// `format(this, spec)`; `None` leaves it to `str`.
     fn format(&self, cx: &mut Cx, spec: &str) -> Result<Option<String>, Raised> {
+        Ok(None)
+    }
+
+    /// The array that stands for the object where numbers are wanted.
+    fn array(&self, cx: &mut Cx) -> Result<Option<Value>, Raised> {
         Ok(None)
     }
 

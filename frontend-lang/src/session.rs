@@ -164,7 +164,9 @@ impl Session {
                 _ => {
                     self.show_findings();
                     random::begin(&mut self.cx);
-                    self.cx.run_cell_code(code)
+                    let result = self.cx.run_cell_code(code);
+                    self.cx.show_python_figures();
+                    result
                 }
             },
             Err(diagnostics) => {

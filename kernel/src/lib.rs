@@ -21,6 +21,7 @@ pub mod interpreter;
 pub mod language;
 pub mod load_and_run;
 mod lock;
+mod python;
 pub mod queue;
 pub mod runner;
 pub mod running;

@@ -5,8 +5,8 @@
 
 pub use frontend_lang::editor::help::{Help, Section};
 pub use frontend_lang::shown::{
-    Band, CYCLE, ColorBar, Dash, Figure, Image, Images, Look, Note, Notice, Panel, Plot, Progress,
-    Raster, Rgb, Scale, Series, SeriesStyle, Side, Span, Spot, Table, Tick,
+    Band, CYCLE, ColorBar, Dash, Figure, Foreign, Image, Images, Look, Note, Notice, Panel, Plot,
+    Progress, Raster, Rgb, Scale, Series, SeriesStyle, Side, Span, Spot, Table, Tick,
 };
 
 /// One thing that a cell shows.
@@ -42,6 +42,8 @@ pub enum Artifact {
     Markdown(String),
     /// A drawing written by the user: one `<svg>` element.
     Svg(String),
+    /// An object of a Python package.
+    Foreign(Foreign),
 }
 
 impl Artifact {

@@ -17,6 +17,7 @@ pub fn artifact_of(value: &Value, text: &str) -> Artifact {
             Shown::Progress(it) => Artifact::Progress(it),
             Shown::Html(it) => Artifact::Html(it),
             Shown::Markdown(it) => Artifact::Markdown(it),
+            Shown::Foreign(it) => Artifact::Foreign(it),
         };
     }
     if let Some(figure) = value.downcast::<Figure>() {

@@ -19,6 +19,9 @@ pub fn tensor(cx: &mut Cx, value: &Value, wanted: Option<DType>) -> Result<Tenso
         readable(cx, it)?;
         return convert::cast(&it.get().detach(), wanted);
     }
+    if let Some(array) = convert::array_of(cx, value)? {
+        return tensor(cx, &array, wanted);
+    }
     if let Some(dtype) = scalar::dtype_of(value) {
         let dtype = wanted.unwrap_or(dtype);
         return convert::from_data(cx, value.core(), Some(dtype));

@@ -76,6 +76,15 @@ pub(crate) fn readable(cx: &Cx, object: &TensorObj) -> Result<(), Raised> {
     ))
 }
 
+/// The same for Python, where bfloat16 arrives as float32 and complex numbers are known.
+pub(crate) fn readable_by_python(cx: &Cx, object: &TensorObj) -> Result<(), Raised> {
+    let tensor = object.get();
+    if tensor.dtype() == DType::BF16 || tensor.dtype().is_complex() {
+        return Ok(());
+    }
+    readable(cx, object)
+}
+
 /// An error of the engine in NumPy's classes: what has another type there is a `ValueError`.
 pub(crate) fn error(error: engine::Error) -> Raised {
     match &error {

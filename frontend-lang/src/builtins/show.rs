@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::native::*;
 use crate::objects::shown::Shown;
+use crate::python::proxy;
 
 /// Functions that show values.
 pub static FUNCTIONS: &[NativeFn] = &[
@@ -87,6 +88,9 @@ const FORMS_OF_OBJECTS: &[(&str, Form)] = &[
 impl Cx {
     /// What an object's `_repr_html_` or another such method gives; one that fails is passed over.
     pub fn rich_form(&mut self, value: &Value) -> Option<Value> {
+        if let Some(proxy) = proxy::of(value) {
+            return self.python_form(proxy);
+        }
         let Value::Instance(it) = value else { return None };
         for (name, make) in FORMS_OF_OBJECTS {
             let name = Sym::of(name);

@@ -11,7 +11,7 @@ use crate::vm::import::is_built_in;
 
 impl Cx {
     /// The full names in imports of a cell, its functions included, that name no module, and what is to be said of them.
-    pub(super) fn absent_modules(&self, code: &Code) -> FxHashMap<String, String> {
+    pub(super) fn absent_modules(&mut self, code: &Code) -> FxHashMap<String, String> {
         let mut names = Vec::new();
         imported(code, &mut names);
         names.retain(|(name, _)| self.is_absent(name));
@@ -27,12 +27,13 @@ impl Cx {
         absent
     }
 
-    fn is_absent(&self, name: &str) -> bool {
+    fn is_absent(&mut self, name: &str) -> bool {
         let first = name.split('.').next().unwrap_or(name);
         !self.modules.contains_key(name)
             && !is_built_in(name)
             && ng_modules::real_name(name).is_none()
-            && (is_built_in(first) || self.module_file(name).is_ok_and(|it| it.is_none()))
+            && (is_built_in(first)
+                || self.module_file(name).is_ok_and(|it| it.is_none()) && !self.is_in_python(first))
     }
 }
 

@@ -400,7 +400,12 @@ impl Cx {
             {
                 return Err(no_module::error(name, words));
             }
-            return Err(self.uncertain());
+            let package = name.split('.').next().unwrap_or(name);
+            return if self.python.has(package) {
+                Ok(unknown(Kind::Any))
+            } else {
+                Err(self.uncertain())
+            };
         }
         let before = engine::apply::set_shapes_only(false);
         self.mode = Mode::Eager;

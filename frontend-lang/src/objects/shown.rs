@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use crate::native::*;
-use crate::shown::{Figure, Images, Panel, Progress, Table};
+use crate::shown::{Figure, Foreign, Images, Panel, Progress, Table};
 
 /// The type of what `show_table` and its siblings return.
 pub static SHOWN: NativeType =
@@ -18,6 +18,7 @@ pub enum Shown {
     Progress(Progress),
     Html(String),
     Markdown(String),
+    Foreign(Foreign),
 }
 
 impl Shown {
@@ -31,6 +32,7 @@ impl Shown {
                 Some(total) => format!("{} {}/{total} {}", it.label, it.done, it.note),
                 None => format!("{} {} {}", it.label, it.done, it.note),
             },
+            Self::Foreign(it) => it.text.clone(),
             Self::Html(it) | Self::Markdown(it) => it.clone(),
         }
     }

@@ -13,6 +13,7 @@ use crate::objects::class::{
 use crate::objects::descriptor::{Property, bind, bind_to_class};
 use crate::objects::module::Module;
 use crate::objects::tensor::Look;
+use crate::python::proxy;
 use crate::suggest::nearest;
 use crate::sym::Sym;
 use crate::table::Dict;
@@ -266,7 +267,10 @@ impl Cx {
                 it.set(name, Value::Unbound);
                 Ok(())
             }
-            _ => Err(self.no_attribute(value, name)),
+            _ => match value.as_native() {
+                Some(native) if native.delattr(self, name)? => Ok(()),
+                _ => Err(self.no_attribute(value, name)),
+            },
         }
     }
 
@@ -319,6 +323,9 @@ impl Cx {
         name: Sym,
         args: &[Value],
     ) -> Result<Option<Value>, Raised> {
+        if let Some(proxy) = proxy::of(value) {
+            return self.call_python_special(proxy, name, args);
+        }
         let Some(attr) = self.special(value, name) else { return Ok(None) };
         if attr.is_none() {
             let kind = type_name(value);
@@ -371,6 +378,9 @@ impl Cx {
 
     /// Names of attributes, sorted.
     pub fn dir(&mut self, value: &Value) -> Vec<Sym> {
+        if let Some(proxy) = proxy::of(value) {
+            return self.python_dir(proxy).unwrap_or_default();
+        }
         let mut names: Vec<Sym> = Vec::new();
         let mut add_class = |class: &Rc<Class>| {
             for class in class.chain() {

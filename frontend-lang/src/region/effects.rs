@@ -143,6 +143,13 @@ impl Cx {
         )))
     }
 
+    /// An error: Python is asked for something.
+    pub(crate) fn refuse_python_in_part(&mut self) -> Result<(), Raised> {
+        Err(refused(format!(
+            "what Python is asked for cannot stand in a branch or a loop on a tensor: {WAY_OUT}"
+        )))
+    }
+
     /// What the operation that ran last has done by ways that cannot be seen before.
     fn judge_last(&mut self) -> Result<(), Raised> {
         if let Some(what) = apart::take_use() {

@@ -2,9 +2,11 @@
 //!
 //! Nothing here knows how it will look; `kernel` draws it.
 
+mod foreign;
 mod notice;
 mod plot;
 
+pub use foreign::{Foreign, Form};
 pub use notice::Notice;
 pub use plot::{
     Band, CYCLE, ColorBar, Dash, Look, Note, Plot, Raster, Rgb, Scale, Series, SeriesStyle, Side,

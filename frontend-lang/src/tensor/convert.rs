@@ -105,6 +105,9 @@ pub fn from_data_as(
     if let Value::Tensor(it) = data {
         return lost_part::cast(cx, &it.get().detach(), dtype);
     }
+    if let Some(array) = array_of(cx, data)? {
+        return from_data_as(cx, &array, dtype, floats);
+    }
     let mut nested = Nested::default();
     nested.read(cx, data, 0)?;
     let found = nested.dtype.unwrap_or(floats);
@@ -115,6 +118,14 @@ pub fn from_data_as(
     });
     let shape = Shape::new(&nested.shape);
     nested.build(shape, dtype)
+}
+
+/// The array that stands for an object where numbers are wanted, if it has one.
+pub(crate) fn array_of(cx: &mut Cx, value: &Value) -> Result<Option<Value>, Raised> {
+    match value {
+        Value::Object(it) => it.array(cx),
+        _ => Ok(None),
+    }
 }
 
 /// `tensor.to(dtype)`.
@@ -159,6 +170,7 @@ impl Nested {
             Value::Tensor(it) => self.read_tensor(&it.get(), depth),
             other => match as_number(other) {
                 Some(number) => self.push(number, depth),
+                None if let Some(array) = array_of(cx, other)? => self.read(cx, &array, depth),
                 None => Err(type_error(format!(
                     "a tensor is made from numbers and lists of numbers, not from {}",
                     type_name(other)

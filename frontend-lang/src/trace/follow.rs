@@ -217,6 +217,13 @@ impl Cx {
         ))
     }
 
+    /// An error if Python is asked for something, which acts outside too.
+    pub(crate) fn refuse_python(&mut self) -> Result<(), Raised> {
+        let problem = "Python is asked for something here, and a run without the body would not ask; do it outside, or trace \
+                       without without_host";
+        self.refuse_for(problem.to_owned())
+    }
+
     fn refuse_for(&mut self, problem: String) -> Result<(), Raised> {
         self.refuse(Raised::new(&TRACE_ERROR, format!("without_host=True: {problem}")))
     }

@@ -9,6 +9,7 @@ use crate::native::Res;
 use crate::objects::class::{Instance, class_of, class_version, may_be_covered, row_of, traits};
 use crate::objects::descriptor::{Get, Property};
 use crate::objects::function::Func;
+use crate::python::proxy;
 use crate::sym::Sym;
 use crate::value::Value;
 use crate::value::words::{hold, push, put};
@@ -105,7 +106,10 @@ impl Cx {
             self.machine.stack.push(object);
             return Ok(());
         }
-        let bound = self.getattr(&object, name)?;
+        let bound = match proxy::method(&object, name) {
+            Some(bound) => bound,
+            None => self.getattr(&object, name)?,
+        };
         self.machine.stack.push(Value::Unbound);
         self.machine.stack.push(bound);
         Ok(())

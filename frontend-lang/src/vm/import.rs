@@ -12,6 +12,7 @@ use crate::host::FileError;
 use crate::native::{Member, NativeModule, Res};
 use crate::objects::class::class_of;
 use crate::objects::module::{Globals, Module};
+use crate::python::proxy;
 use crate::suggest::nearest;
 use crate::sym::Sym;
 use crate::value::Value;
@@ -51,6 +52,12 @@ impl Cx {
             && let Some(file) = self.module_file(name).map_err(os_error)?
         {
             return self.run_file(name, file, Rc::default());
+        }
+        if !is_built_in(name.split('.').next().unwrap_or(name))
+            && let Some(module) = self.import_python(name)?
+        {
+            self.modules.insert(name.to_owned(), module.clone());
+            return Ok(module);
         }
         Err(self.no_module(name))
     }
@@ -127,6 +134,9 @@ impl Cx {
         if let Some(found) = self.opt_getattr(module, name)? {
             return Ok(found);
         }
+        if proxy::of(module).is_some() {
+            return self.import_python_name(module, name);
+        }
         let Value::Module(it) = module else { return Err(import_error("not a module")) };
         let full = format!("{}.{name}", it.name);
         match self.import(&full) {
@@ -156,6 +166,9 @@ impl Cx {
 
     /// The names that `import *` gives.
     pub(crate) fn star_names(&mut self, module: &Value) -> Result<Vec<(Sym, Value)>, Raised> {
+        if proxy::of(module).is_some() {
+            return self.python_star_names(module);
+        }
         let Value::Module(it) = module else { return Ok(Vec::new()) };
         if let Some(all) = it.globals.get(Sym::ALL) {
             let mut names = Vec::new();

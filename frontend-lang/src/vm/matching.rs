@@ -10,6 +10,7 @@ use crate::error::{Raised, type_error};
 use crate::native::CallArgs;
 use crate::objects::class::{Class, class_of, type_of};
 use crate::objects::union::Union;
+use crate::python::proxy;
 use crate::sym::Sym;
 use crate::table::Dict;
 use crate::value::Value;
@@ -128,6 +129,9 @@ impl Cx {
             // `int | None`.
             Value::None => Ok(value.is_none()),
             _ => match class.as_native() {
+                Some(_) if let Some(class) = proxy::of(class) => {
+                    self.is_python_instance(value, class)
+                }
                 Some(native) => match native.contains(self, class, value)? {
                     Some(answer) => Ok(answer),
                     None => Err(not_a_class()),

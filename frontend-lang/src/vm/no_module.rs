@@ -17,8 +17,10 @@ impl Cx {
 
     /// Its text.
     pub(crate) fn no_module_words(&self, name: &str) -> String {
+        let python = self.no_package_words(name);
         if let Some(way_out) = absent::module(name) {
-            return format!("No module named '{name}'. It is not in this language: {way_out}");
+            let is = "It is not in this language";
+            return format!("No module named '{name}'. {is}: {way_out}{python}");
         }
         let (package, last) = name.rsplit_once('.').unwrap_or(("", name));
         let mut known = self.modules_beside(package);
@@ -31,8 +33,8 @@ impl Cx {
         match near {
             Some(near) => format!("No module named '{name}'. Did you mean '{near}'?"),
             None => format!(
-                "No module named '{name}'. Built-in modules ({}) and .ng or .py files beside the notebook, or in folders there, can be imported; \
-                 Python packages cannot",
+                "No module named '{name}'. Built-in modules ({}) and .ng or .py files beside the notebook, or in folders there, can be \
+                 imported{python}",
                 outermost().join(", ")
             ),
         }

@@ -12,6 +12,7 @@ use crate::error::{
 use crate::native::{CallArgs, Res};
 use crate::objects::class::{traits, type_of};
 use crate::operate::CompareOp;
+use crate::python::proxy;
 use crate::region;
 use crate::source::Span;
 use crate::sym::Sym;
@@ -211,6 +212,7 @@ impl Cx {
                 }
                 Ok(false)
             }
+            _ if let Some(class) = proxy::of(class) => self.is_python_exception(exception, class),
             _ => Err(type_error(
                 "catching classes that do not inherit from BaseException is not allowed",
             )),

@@ -13,6 +13,7 @@ mod contrast;
 pub(crate) mod data_uri;
 mod error;
 mod figure;
+mod foreign;
 mod graph;
 mod graph_layout;
 mod graph_panels;
@@ -69,6 +70,7 @@ pub(crate) type Rich = (&'static str, fn(&Artifact) -> Option<String>);
 pub(crate) static ALL: &[&Renderer] = &[
     &error::RENDERER,
     &figure::RENDERER,
+    &foreign::RENDERER,
     &graph::RENDERER,
     &help::RENDERER,
     &image::RENDERER,

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use engine::atomic_file;
 use frontend_lang::host::{FileError, Host, Metadata};
+use frontend_lang::python::worker::{Lost, Wanted, Worker};
 use frontend_lang::shown::{Drawing, Figure, Notice};
 use frontend_lang::value::Value;
 use magics::Artifact;
@@ -17,6 +18,7 @@ use magics::from_value::artifact_of;
 
 use crate::display;
 use crate::handler::{InterruptFlag, Outputs, Payload};
+use crate::python;
 
 /// The longest sleep between two looks at the interrupt flag.
 const NAP: Duration = Duration::from_millis(2);
@@ -187,6 +189,10 @@ impl Host for World {
             _ => set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|it| it.join(".cache"))),
         };
         dir?.join("notegrad").to_str().map(str::to_owned)
+    }
+
+    fn start_python(&mut self, wanted: &Wanted) -> Result<Box<dyn Worker>, Lost> {
+        python::start(wanted, &self.interrupt)
     }
 }
 

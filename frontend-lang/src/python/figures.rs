@@ -1,0 +1,43 @@
+//! How objects of Python want to be shown, and the figures that they draw.
+
+use super::proxy::Proxy;
+use super::request::Request;
+use super::wire::{Datum, parts};
+use crate::native::*;
+use crate::objects::shown::Shown;
+use crate::shown::{Foreign, Form};
+
+impl Cx {
+    /// The form of an object; none where it has only its text, or making it fails.
+    pub(crate) fn python_form(&mut self, proxy: &Proxy) -> Option<Value> {
+        let target = self.target(proxy).ok()?;
+        let answer = self.ask(Request::Form, vec![target]).ok()?;
+        let [name, data] = answer.items().and_then(parts).ok()?;
+        let form = match (name.text().ok()?.as_str(), data) {
+            ("html", Datum::Str(text)) => Form::Html(text),
+            ("svg", Datum::Str(text)) => Form::Svg(text),
+            ("markdown", Datum::Str(text)) => Form::Markdown(text),
+            ("latex", Datum::Str(text)) => Form::Latex(text),
+            ("png", Datum::Bytes(bytes)) => Form::Png(bytes),
+            _ => return None,
+        };
+        let text = proxy.repr(self).ok()?;
+        Some(Value::object(Shown::Foreign(Foreign { text, form })))
+    }
+
+    /// Shows the figures that code in Python has drawn, at the end of a cell.
+    pub(crate) fn show_python_figures(&mut self) {
+        if !std::mem::take(&mut self.python.used) || self.python.link.is_none() {
+            return;
+        }
+        let figures = self.ask(Request::Figures, Vec::new());
+        self.python.used = false;
+        for figure in figures.ok().and_then(|it| it.items().ok()).unwrap_or_default() {
+            if let Datum::Bytes(bytes) = figure {
+                let text = "<figure>".to_owned();
+                let shown = Shown::Foreign(Foreign { text: text.clone(), form: Form::Png(bytes) });
+                self.host.display(&Value::object(shown), &text, None, false);
+            }
+        }
+    }
+}

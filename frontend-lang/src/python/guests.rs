@@ -1,0 +1,189 @@
+//! Objects of the session that Python holds, and what it asks of them.
+
+use rustc_hash::FxHashMap;
+
+use super::wire::{Datum, parts};
+use crate::native::*;
+
+/// How an object looks from Python; the numbers are the worker's.
+const FUNCTION: i64 = 0;
+const ITERATOR: i64 = 1;
+const OBJECT: i64 = 2;
+
+/// Kinds of answers; the numbers are the worker's.
+const ANSWERED: i64 = 0;
+const RAISED: i64 = 1;
+
+/// Exceptions that are kept, in case they come back.
+const KEPT: usize = 16;
+
+/// The key of the session itself, which has the function `input`.
+const SESSION: i64 = 0;
+
+/// What Python holds.
+#[derive(Default)]
+pub(super) struct Guests {
+    /// Objects by key, and how often each was passed.
+    objects: FxHashMap<i64, (Value, i64)>,
+    /// Keys by address.
+    keys: FxHashMap<usize, i64>,
+    /// Exceptions that went to Python, by key.
+    raised: Vec<(i64, Raised)>,
+    latest: i64,
+}
+
+impl Guests {
+    /// The key of an object, which is passed once more.
+    pub(super) fn add(&mut self, value: Value) -> i64 {
+        let known = value.address().and_then(|it| self.keys.get(&it).copied());
+        if let Some((_, count)) = known.and_then(|it| self.objects.get_mut(&it)) {
+            *count += 1;
+            return known.unwrap_or_default();
+        }
+        self.latest += 1;
+        if let Some(address) = value.address() {
+            self.keys.insert(address, self.latest);
+        }
+        self.objects.insert(self.latest, (value, 1));
+        self.latest
+    }
+
+    /// The object of a key.
+    pub(super) fn get(&self, key: i64) -> Option<Value> {
+        self.objects.get(&key).map(|it| it.0.clone())
+    }
+
+    /// Keys that Python does not need any more, as it tells them.
+    pub(super) fn give_back(&mut self, gone: Datum) {
+        for pair in gone.items().unwrap_or_default() {
+            let Ok([Datum::Int(key), Datum::Int(times)]) = pair.items().and_then(parts) else {
+                continue;
+            };
+            let Some((value, count)) = self.objects.get_mut(&key) else { continue };
+            *count -= times;
+            if *count <= 0 {
+                let address = value.address();
+                address.map(|it| self.keys.remove(&it));
+                let gone = self.objects.remove(&key);
+                drop(gone);
+            }
+        }
+    }
+
+    /// The exception that has gone to Python under this key.
+    pub(super) fn raised(&self, key: i64) -> Option<Raised> {
+        self.raised.iter().find(|it| it.0 == key).map(|it| it.1.clone())
+    }
+
+    fn keep_raised(&mut self, raised: Raised) -> i64 {
+        self.latest += 1;
+        if self.raised.len() == KEPT {
+            self.raised.remove(0);
+        }
+        self.raised.push((self.latest, raised));
+        self.latest
+    }
+}
+
+/// How a value looks from Python.
+pub(super) fn kind_of(cx: &mut Cx, value: &Value) -> i64 {
+    let is_iterator = match value {
+        Value::Iter(_) | Value::Generator(_) => true,
+        other => other.as_native().is_some_and(|it| it.is_iterator()),
+    };
+    match value {
+        _ if is_iterator => ITERATOR,
+        Value::Instance(_) | Value::Module(_) => OBJECT,
+        _ if cx.is_callable(value) => FUNCTION,
+        _ => OBJECT,
+    }
+}
+
+/// What the object is called there.
+pub(super) fn name_of(value: &Value) -> &str {
+    match value {
+        Value::Func(it) => it.code.name.as_str(),
+        Value::Native(it) => it.name,
+        Value::Class(it) => it.name.as_str(),
+        Value::Module(it) => &it.name,
+        Value::Method(it) => name_of(&it.func),
+        other => type_name_of(other),
+    }
+}
+
+fn type_name_of(value: &Value) -> &'static str {
+    match value {
+        Value::Instance(it) => it.class.name.as_str(),
+        other => other.as_native().map_or("object", |it| it.native_type().name),
+    }
+}
+
+impl Cx {
+    /// The answer to what Python asks of an object: key, question, arguments, pairs of names and values.
+    pub(super) fn answer_python(&mut self, items: Vec<Datum>) -> Result<Datum, Raised> {
+        let [key, what, args, keywords] = self.understood(parts(items))?;
+        let key = self.understood(key.int())?;
+        let what = self.understood(what.text())?;
+        let mut values = Vec::new();
+        for datum in self.understood(args.items())? {
+            values.push(self.python_value(datum)?);
+        }
+        let mut named = Vec::new();
+        for pair in self.understood(keywords.items())? {
+            let [name, value] = self.understood(pair.items().and_then(parts))?;
+            let name = self.understood(name.text())?;
+            named.push((Sym::new(&name), self.python_value(value)?));
+        }
+        let args = CallArgs { positional: &values, keywords: &named };
+        let answer = self.poll().and_then(|()| self.asked_of_guest(key, &what, args));
+        let answer = answer.and_then(|value| self.python_datum(&value));
+        Ok(match answer {
+            Ok(datum) => Datum::Tuple(vec![Datum::Int(ANSWERED), datum]),
+            Err(raised) => {
+                let class = raised.class();
+                let message = self.str(raised.value()).unwrap_or_default();
+                let name = shared_name(&class).to_owned();
+                let key = self.python.guests.keep_raised(raised);
+                let parts = [Datum::Int(RAISED), Datum::Int(key), Datum::Str(name)];
+                Datum::Tuple([parts.to_vec(), vec![Datum::Str(message)]].concat())
+            }
+        })
+    }
+
+    fn asked_of_guest(&mut self, key: i64, what: &str, args: CallArgs<'_>) -> Res {
+        let given = |at: usize| args.positional.get(at).cloned().unwrap_or(Value::None);
+        let name = || Sym::new(given(0).as_str().unwrap_or_default());
+        if key == SESSION {
+            let prompt = given(0);
+            let answer = self.host.input(prompt.as_str().unwrap_or_default(), false);
+            return answer.map(Value::str).map_err(|it| Raised::new(&EOF_ERROR, it));
+        }
+        let missing = || runtime_error("Python asks for an object that it has given back");
+        let object = self.python.guests.get(key).ok_or_else(missing)?;
+        match what {
+            "call" => self.call_with(&object, args),
+            "next" => self.next(&object)?.ok_or_else(stop_iteration),
+            "iter" => self.iter(&object),
+            "getattr" => self.getattr(&object, name()),
+            "setattr" => self.setattr(&object, name(), given(1)).map(|()| Value::None),
+            "getitem" => self.getitem(&object, &given(0)),
+            "setitem" => self.setitem(&object, &given(0), given(1)).map(|()| Value::None),
+            "contains" => self.contains(&object, &given(0)).map(Value::Bool),
+            "eq" => self.eq(&object, &given(0)).map(Value::Bool),
+            "len" => self.len(&object).map(Value::from),
+            "bool" => self.truth(&object).map(Value::Bool),
+            "repr" => self.repr(&object).map(Value::str),
+            "str" => self.str(&object).map(Value::str),
+            other => Err(runtime_error(format!("Python asks an object for '{other}'"))),
+        }
+    }
+}
+
+/// The nearest class of an exception that Python has too, or else its own.
+fn shared_name(class: &std::rc::Rc<crate::objects::class::Class>) -> &'static str {
+    let of_both = |it: &&'static NativeType| {
+        ![&TRACE_ERROR, &DTYPE_ERROR, &SHAPE_ERROR].iter().any(|own| std::ptr::eq(*own, *it))
+    };
+    let nearest = class.chain().filter_map(|it| it.native).find(of_both);
+    nearest.filter(|it| it.name != "Exception").map_or(class.name.as_str(), |it| it.name)
+}

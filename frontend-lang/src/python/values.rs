@@ -1,0 +1,404 @@
+//! Between values of the language and what travels: plain values deeply, arrays through shared memory, all else by number.
+
+use engine::{DType, Shape, Tensor};
+
+use super::proxy::{self, Proxy};
+use super::wire::{Datum, Malformed, parts};
+use super::worker::Worker;
+use super::{Python, ended, guests, upgrade};
+use crate::array::{self, dtype, scalar};
+use crate::native::*;
+use crate::objects::complex::Complex;
+use crate::tensor::dtype::DTypeObj;
+use crate::value::{Range, Slice};
+
+/// Tags of what is no plain value; the numbers are the worker's.
+const LIST: i64 = 0;
+const TUPLE: i64 = 1;
+const DICT: i64 = 2;
+const SET: i64 = 3;
+const FROZENSET: i64 = 4;
+const SLICE: i64 = 5;
+const RANGE: i64 = 6;
+const OBJECT: i64 = 7;
+const GUEST: i64 = 8;
+const ARRAY: i64 = 9;
+const DTYPE: i64 = 10;
+const TYPE: i64 = 11;
+
+/// Containers may lie so deep in each other.
+const DEEPEST: usize = 64;
+
+/// Arrays of more bytes travel in shared memory.
+const INLINE: usize = 1 << 14;
+
+/// Places in shared memory are multiples of it, in bytes.
+const ALIGNED: u64 = 64;
+
+/// Classes that both sides have, beside exceptions.
+const SHARED: &[&str] = &[
+    "bool",
+    "complex",
+    "dict",
+    "float",
+    "frozenset",
+    "int",
+    "list",
+    "object",
+    "range",
+    "set",
+    "slice",
+    "str",
+    "tuple",
+    "type",
+];
+
+/// Exceptions that are only here.
+const OWN: &[&NativeType] = &[&TRACE_ERROR, &DTYPE_ERROR, &SHAPE_ERROR];
+
+fn tagged(tag: i64, parts: impl IntoIterator<Item = Datum>) -> Datum {
+    Datum::Tuple(std::iter::once(Datum::Int(tag)).chain(parts).collect())
+}
+
+/// An object of the process by its number.
+pub(super) fn object(number: i64) -> Datum {
+    tagged(OBJECT, [Datum::Int(number)])
+}
+
+impl Cx {
+    /// A value as it travels to Python.
+    pub(super) fn python_datum(&mut self, value: &Value) -> Result<Datum, Raised> {
+        self.begin_python_data();
+        self.datum(value, 0)
+    }
+
+    /// From here on values of a new frame are written.
+    pub(super) fn begin_python_data(&mut self) {
+        self.python.shared_end = 0;
+    }
+
+    /// Values that travel in the same frame as those before.
+    pub(super) fn more_python_data(&mut self, values: &[Value]) -> Result<Vec<Datum>, Raised> {
+        values.iter().map(|it| self.datum(it, 0)).collect()
+    }
+
+    fn data(&mut self, values: &[Value], depth: usize) -> Result<Datum, Raised> {
+        let data: Result<Vec<Datum>, Raised> =
+            values.iter().map(|it| self.datum(it, depth + 1)).collect();
+        data.map(Datum::List)
+    }
+
+    fn datum(&mut self, value: &Value, depth: usize) -> Result<Datum, Raised> {
+        if depth > DEEPEST {
+            return Err(value_error(
+                "lists and dicts that contain themselves, or lie more than 64 deep in each other, cannot be passed to Python",
+            ));
+        }
+        self.poll()?;
+        Ok(match value {
+            Value::None => Datum::None,
+            Value::Ellipsis => Datum::Ellipsis,
+            Value::Bool(it) => Datum::Bool(*it),
+            Value::Int(it) => Datum::Int(*it),
+            Value::Float(it) => Datum::Float(*it),
+            Value::Str(it) => Datum::str(&***it),
+            Value::List(it) => {
+                let items = it.copied()?;
+                tagged(LIST, [self.data(&items, depth)?])
+            }
+            Value::Tuple(it) => tagged(TUPLE, [self.data(it, depth)?]),
+            Value::Dict(it) => {
+                let items: Vec<Value> =
+                    it.items().into_iter().flat_map(|it| [it.0, it.1]).collect();
+                tagged(DICT, [self.data(&items, depth)?])
+            }
+            Value::Set(it) => {
+                let tag = if it.frozen { FROZENSET } else { SET };
+                tagged(tag, [self.data(&it.items(), depth)?])
+            }
+            Value::Slice(it) => {
+                let parts = [&it.start, &it.stop, &it.step].map(Clone::clone);
+                let [start, stop, step] = parts.map(|it| self.datum(&it, depth + 1));
+                tagged(SLICE, [start?, stop?, step?])
+            }
+            Value::Range(it) => tagged(RANGE, [it.start, it.stop, it.step].map(Datum::Int)),
+            Value::Tensor(it) => {
+                array::readable_by_python(self, it)?;
+                self.array_datum(&it.get().detach(), false)?
+            }
+            Value::Class(class) => match class.native.and_then(shared_class) {
+                Some(datum) => datum,
+                None => self.guest_datum(value),
+            },
+            Value::Object(_) => self.object_datum(value)?,
+            Value::Instance(it) => match (scalar::dtype_of(value), &it.base) {
+                (Some(dtype), base) => {
+                    let number = crate::tensor::convert::from_data(self, base, Some(dtype))?;
+                    self.array_datum(&number, true)?
+                }
+                (None, Value::None) => self.guest_datum(value),
+                (None, base) => self.datum(&base.clone(), depth)?,
+            },
+            _ => self.guest_datum(value),
+        })
+    }
+
+    fn object_datum(&mut self, value: &Value) -> Result<Datum, Raised> {
+        if let Some(proxy) = proxy::of(value) {
+            return self.target(proxy);
+        }
+        if let Some(Complex { real, imag }) = value.downcast() {
+            return Ok(Datum::Complex(*real, *imag));
+        }
+        let dtype = value.downcast::<dtype::ArrayDType>().map(|it| it.0);
+        if let Some(dtype) = dtype.or_else(|| value.downcast::<DTypeObj>().map(|it| it.0)) {
+            return Ok(tagged(DTYPE, [Datum::str(dtype::code(dtype)), Datum::Bool(false)]));
+        }
+        Ok(self.guest_datum(value))
+    }
+
+    fn guest_datum(&mut self, value: &Value) -> Datum {
+        let (kind, name) = (guests::kind_of(self, value), guests::name_of(value));
+        let key = self.python.guests.add(value.clone());
+        tagged(GUEST, [Datum::Int(key), Datum::Int(kind), Datum::str(name)])
+    }
+
+    fn array_datum(&mut self, tensor: &Tensor, is_scalar: bool) -> Result<Datum, Raised> {
+        let tensor = match tensor.dtype() {
+            DType::BF16 => engine::functional::to(tensor, DType::F32)?,
+            _ => tensor.clone(),
+        };
+        let columns = by_columns(&tensor)?;
+        let mut bytes = Vec::new();
+        columns.as_ref().unwrap_or(&tensor).append_le_bytes(&mut bytes)?;
+        let sizes = tensor.shape().iter().map(|&it| Datum::Int(it as i64)).collect();
+        let data = if bytes.len() <= INLINE {
+            Datum::Bytes(bytes)
+        } else {
+            let at = self.python.shared_end;
+            self.python.shared_end += (bytes.len() as u64).next_multiple_of(ALIGNED);
+            self.python.worker()?.write_shared(at, &bytes).map_err(|it| memory_error(it.0))?;
+            Datum::Int(at as i64)
+        };
+        let code = Datum::str(dtype::code(tensor.dtype()));
+        let facts = [Datum::Bool(is_scalar), Datum::Bool(columns.is_some())];
+        let [is_scalar, is_reversed] = facts;
+        Ok(tagged(ARRAY, [code, Datum::Tuple(sizes), is_scalar, is_reversed, data]))
+    }
+
+    /// A value as it came from Python.
+    pub(super) fn python_value(&mut self, datum: Datum) -> Res {
+        match self.value_of(datum) {
+            Err(Wrong::Raised(raised)) => Err(raised),
+            Err(Wrong::Malformed) => self.understood(Err(Malformed)),
+            Ok(value) => Ok(value),
+        }
+    }
+
+    fn value_of(&mut self, datum: Datum) -> Result<Value, Wrong> {
+        Ok(match datum {
+            Datum::None => Value::None,
+            Datum::Ellipsis => Value::Ellipsis,
+            Datum::Bool(it) => Value::Bool(it),
+            Datum::Int(it) => Value::Int(it),
+            Datum::Float(it) => Value::Float(it),
+            Datum::Complex(real, imag) => Complex { real, imag }.into(),
+            Datum::Str(it) => Value::str(it),
+            Datum::List(items) => Value::list(self.values_of(items)?),
+            Datum::Bytes(_) => return Err(Wrong::Malformed),
+            Datum::Tuple(mut items) => {
+                let tag = items.first().ok_or(Malformed)?.int()?;
+                items.remove(0);
+                return self.tagged_value(tag, items);
+            }
+        })
+    }
+
+    fn values_of(&mut self, data: Vec<Datum>) -> Result<Vec<Value>, Wrong> {
+        crate::memory::room_for(data.len())?;
+        data.into_iter().map(|it| self.value_of(it)).collect()
+    }
+
+    fn tagged_value(&mut self, tag: i64, items: Vec<Datum>) -> Result<Value, Wrong> {
+        match tag {
+            OBJECT => return self.proxy(items),
+            GUEST => {
+                let [key] = parts(items)?;
+                return Ok(self.python.guests.get(key.int()?).ok_or(Malformed)?);
+            }
+            ARRAY => return self.array_value(parts(items)?),
+            TYPE => {
+                let [name] = parts(items)?;
+                let class = self.builtins.get(&Sym::new(&name.text()?)).cloned();
+                return Ok(class.ok_or(Malformed)?);
+            }
+            SLICE | RANGE => {
+                let [start, stop, step]: [Value; 3] =
+                    self.values_of(items)?.try_into().map_err(|_| Malformed)?;
+                let ints = (start.as_int(), stop.as_int(), step.as_int());
+                return Ok(match ints {
+                    (Some(start), Some(stop), Some(step)) if tag == RANGE && step != 0 => {
+                        Value::Range(Range { start, stop, step }.into())
+                    }
+                    _ if tag == RANGE => return Err(Wrong::Malformed),
+                    _ => Value::Slice(Slice::new(start, stop, step).into()),
+                });
+            }
+            _ => {}
+        }
+        let [items] = parts(items)?;
+        let items = self.values_of(items.items()?)?;
+        Ok(match tag {
+            LIST => Value::list(items),
+            TUPLE => Value::tuple(items),
+            SET | FROZENSET => Value::Set(Set::from_items(self, items, tag == FROZENSET)?.into()),
+            DICT => {
+                let mut items = items.into_iter();
+                let dict = Dict::default();
+                while let (Some(key), Some(value)) = (items.next(), items.next()) {
+                    dict.insert(self, key, value)?;
+                }
+                Value::Dict(dict.into())
+            }
+            _ => return Err(Wrong::Malformed),
+        })
+    }
+
+    /// The proxy of an object: number, facts and type, whose names come with it the first time.
+    fn proxy(&mut self, items: Vec<Datum>) -> Result<Value, Wrong> {
+        let generation = self.python.generation;
+        let link = self.python.link.as_mut().ok_or_else(ended)?;
+        let names: Vec<&str> = items.iter().filter_map(as_str).collect();
+        if let (Some(Datum::Int(kind)), [module, name]) = (items.get(2), names.as_slice()) {
+            link.rows.insert(*kind, proxy::row(module, name));
+        }
+        let [number, flags, kind] = parts(items)?;
+        let (number, flags, kind) = (number.int()?, flags.int()?, kind.int()?);
+        if let Some(known) = upgrade(&link.held, number) {
+            let proxy = proxy::of(&known).ok_or(Malformed)?;
+            proxy.count.set(proxy.count.get() + 1);
+            return Ok(known);
+        }
+        let row = link.rows.get(&kind).copied().ok_or(Malformed)?;
+        let (count, released) = (1.into(), link.released.clone());
+        let value = Value::object(Proxy { generation, number, flags, row, count, released });
+        if let Value::Object(it) = &value {
+            link.held.insert(number, std::rc::Rc::downgrade(it));
+        }
+        Ok(value)
+    }
+
+    fn array_value(&mut self, parts: [Datum; 5]) -> Result<Value, Wrong> {
+        let [code, sizes, is_scalar, is_reversed, data] = parts;
+        let dtype = match code.text()?.as_str() {
+            "c8" => DType::C64,
+            "c16" => DType::C128,
+            code => dtype::of_code(code).ok_or(Malformed)?,
+        };
+        let sizes: Result<Vec<usize>, Malformed> = sizes
+            .items()?
+            .iter()
+            .map(|it| usize::try_from(it.int()?).map_err(|_| Malformed))
+            .collect();
+        let mut sizes = sizes?;
+        let is_reversed = is_reversed.int()? != 0;
+        if is_reversed {
+            sizes.reverse();
+        }
+        let shape = Shape::new(&sizes);
+        let tensor = match data {
+            Datum::Bytes(bytes) => Tensor::from_le_bytes(&bytes, shape, dtype),
+            at => {
+                let n_bytes = shape.checked_numel("array").map_err(Raised::from)? * dtype.size();
+                crate::memory::room(n_bytes)?;
+                let mut bytes = vec![0; n_bytes];
+                let at = u64::try_from(at.int()?).map_err(|_| Malformed)?;
+                let read = self.python.worker()?.read_shared(at, &mut bytes);
+                read.map_err(|it| memory_error(it.0))?;
+                Tensor::from_le_bytes(&bytes, shape, dtype)
+            }
+        };
+        let mut tensor = tensor.map_err(Raised::from)?;
+        if is_reversed {
+            tensor = reversed(&tensor)?;
+        }
+        Ok(match () {
+            () if is_scalar.int()? != 0 && dtype.is_complex() => {
+                crate::tensor::convert::number(tensor.item().map_err(Raised::from)?)
+            }
+            () if is_scalar.int()? != 0 => scalar::of(&tensor)?,
+            () if dtype.is_complex() => Value::tensor(tensor),
+            () => array::array(tensor),
+        })
+    }
+
+    /// An exception for `__exit__`: none, one of Python, or the name and the message of one of ours.
+    pub(super) fn exception_datum(&mut self, error: &Value) -> Result<Datum, Raised> {
+        match error {
+            Value::Instance(it) => match proxy::of(&it.base) {
+                Some(proxy) => self.target(proxy),
+                None => {
+                    let message = self.str(error)?;
+                    Ok(Datum::List(vec![Datum::str(it.class.name.as_str()), Datum::Str(message)]))
+                }
+            },
+            _ => Ok(Datum::None),
+        }
+    }
+}
+
+impl Python {
+    fn worker(&mut self) -> Result<&mut dyn Worker, Raised> {
+        Ok(self.link.as_mut().ok_or_else(ended)?.worker.as_mut())
+    }
+}
+
+/// Why what came is no value.
+enum Wrong {
+    Raised(Raised),
+    Malformed,
+}
+
+impl From<Raised> for Wrong {
+    fn from(raised: Raised) -> Self {
+        Wrong::Raised(raised)
+    }
+}
+
+impl From<Malformed> for Wrong {
+    fn from(_: Malformed) -> Self {
+        Wrong::Malformed
+    }
+}
+
+fn as_str(datum: &Datum) -> Option<&str> {
+    match datum {
+        Datum::Str(it) => Some(it),
+        _ => None,
+    }
+}
+
+/// A built-in class that Python has too.
+fn shared_class(row: &'static NativeType) -> Option<Datum> {
+    if let Some(dtype) = scalar::of_row(row) {
+        return Some(tagged(DTYPE, [Datum::str(dtype::code(dtype)), Datum::Bool(true)]));
+    }
+    let is = |other: &&'static NativeType| std::ptr::eq(*other, row);
+    let is_exception = EXCEPTIONS.iter().any(|it| is(it)) && !OWN.iter().any(|it| is(it));
+    let is_shared = row.module.is_empty() && SHARED.contains(&row.name);
+    (is_exception || is_shared).then(|| tagged(TYPE, [Datum::str(row.name)]))
+}
+
+/// The elements in the reversed order of dimensions, where they lie in that order.
+fn by_columns(tensor: &Tensor) -> Result<Option<Tensor>, Raised> {
+    if tensor.rank() < 2 || tensor.layout().is_contiguous() {
+        return Ok(None);
+    }
+    let turned = reversed(tensor)?;
+    Ok(Some(turned).filter(|it| it.layout().is_contiguous()))
+}
+
+fn reversed(tensor: &Tensor) -> Result<Tensor, Raised> {
+    let dims: Vec<i64> = (0..tensor.rank() as i64).rev().collect();
+    Ok(engine::functional::permute(tensor, &dims)?)
+}
