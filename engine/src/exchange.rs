@@ -84,12 +84,25 @@ impl Tensor {
             let problem = format!("{} bytes are no {dtype} of shape {shape}", data.len());
             return Err(Error::File { problem });
         }
-        if dtype == DType::Bool && data.iter().any(|&it| it > 1) {
-            return Err(Error::File { problem: "it holds bools other than 0 and 1".into() });
-        }
-        let mut bytes = Bytes::of(&shape, dtype)?;
+        Self::filled_with_le_bytes(shape, dtype, |out| {
+            out.copy_from_slice(data);
+            Ok(())
+        })
+    }
+
+    /// The same with bytes that `fill` writes, which may fail in its own way.
+    pub fn filled_with_le_bytes<E: From<Error>>(
+        shape: Shape,
+        dtype: DType,
+        fill: impl FnOnce(&mut [u8]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Self, E> {
+        let len = shape.checked_numel("tensor")?.saturating_mul(dtype.size());
+        let mut bytes = Bytes::of(&shape, dtype).map_err(Error::from)?;
         let out = &mut typed::slice_mut::<u8>(&mut bytes)[..len];
-        out.copy_from_slice(data);
+        fill(out)?;
+        if dtype == DType::Bool && out.iter().any(|&it| it > 1) {
+            return Err(Error::File { problem: "it holds bools other than 0 and 1".into() }.into());
+        }
         to_or_from_little(out, dtype.part().size());
         Ok(Self::stored(bytes, Layout::contiguous(shape), dtype))
     }
@@ -108,12 +121,23 @@ impl Tensor {
 
     /// Appends the elements in row-major order, little endian.
     pub fn append_le_bytes(&self, data: &mut Vec<u8>) -> Result<()> {
-        let start = data.len();
+        self.with_le_bytes(|bytes| data.extend_from_slice(bytes))
+    }
+
+    /// Calls `body` with the elements in row-major order, little endian; they are copied only where they do not lie so.
+    pub fn with_le_bytes<R>(&self, body: impl FnOnce(&[u8]) -> R) -> Result<R> {
         self.with_view(|view| {
-            with_size!(self.dtype(), T => data.extend_from_slice(typed::bytes_of(&view.to_slice::<T>())));
-        })?;
-        to_or_from_little(&mut data[start..], self.dtype().part().size());
-        Ok(())
+            with_size!(self.dtype(), T => {
+                let elements = view.to_slice::<T>();
+                let bytes = typed::bytes_of(&elements);
+                if cfg!(target_endian = "little") {
+                    return body(bytes);
+                }
+                let mut bytes = bytes.to_vec();
+                to_or_from_little(&mut bytes, self.dtype().part().size());
+                body(&bytes)
+            })
+        })
     }
 }
 

@@ -53,7 +53,7 @@ pub static ALL: &[Elsewhere] = &[
     ),
     row(&["nvidia-smi"], "%device says what computes"),
     row(
-        &["cython", "julia", "perl", "pypy", "python", "python2", "python3", "R", "ruby", "rust"],
+        &["cython", "julia", "perl", "pypy", "python2", "python3", "R", "ruby", "rust"],
         "this kernel runs its own language only",
     ),
     row(&["bigquery", "sql"], "there are no databases here; `csv` and `json` read files"),

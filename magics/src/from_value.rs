@@ -5,7 +5,7 @@ use frontend_lang::builtins::modules::pyplot::Figure;
 use frontend_lang::objects::shown::Shown;
 use frontend_lang::value::Value;
 
-use crate::artifact::{Artifact, TensorCell, TensorView};
+use crate::artifact::{Artifact, Foreign, TensorCell, TensorView};
 
 /// What a value shows; `text` is its `repr`.
 pub fn artifact_of(value: &Value, text: &str) -> Artifact {
@@ -17,7 +17,7 @@ pub fn artifact_of(value: &Value, text: &str) -> Artifact {
             Shown::Progress(it) => Artifact::Progress(it),
             Shown::Html(it) => Artifact::Html(it),
             Shown::Markdown(it) => Artifact::Markdown(it),
-            Shown::Foreign(it) => Artifact::Foreign(it),
+            Shown::Foreign(it) => Artifact::Foreign(Foreign { text: text.into(), ..it }),
         };
     }
     if let Some(figure) = value.downcast::<Figure>() {

@@ -8,6 +8,7 @@ use crate::objects::number::{self, float_repr, float_to_int};
 use crate::objects::tensor::Look;
 use crate::operate::text::str_repr;
 use crate::patience::Pace;
+use crate::python::proxy;
 use crate::tensor::arith::several;
 use crate::value::{Range, Slice};
 
@@ -264,7 +265,10 @@ pub fn new_type(cx: &mut Cx, args: Args<'_>) -> Res {
     if args.given(2) {
         return Err(type_error("type() takes 1 or 3 arguments"));
     }
-    Ok(Value::Class(type_of(&args[1])))
+    match proxy::of(&args[1]) {
+        Some(proxy) => cx.python_type(proxy),
+        None => Ok(Value::Class(type_of(&args[1]))),
+    }
 }
 
 /// `object.__init__`, which `super().__init__()` may reach.

@@ -15,6 +15,7 @@ use super::library;
 use super::module_shapes::parameters;
 use super::outline::Outline;
 use super::places::place;
+use super::python;
 use super::subject::{Entries, Key, Members, Param, Row, Snapshot, Subject};
 use crate::array::ufunc::Ufunc;
 use crate::cx::Cx;
@@ -24,6 +25,7 @@ use crate::objects::function::Func;
 use crate::objects::module::Module;
 use crate::ops_binding::OpFunction;
 use crate::params::Kind;
+use crate::python::proxy;
 use crate::session::Session;
 use crate::source::Span;
 use crate::sym::Sym;
@@ -51,6 +53,8 @@ pub struct Describer {
     classes: HashMap<usize, (u64, Arc<Subject>)>,
     /// Classes that were met in this snapshot.
     met: HashMap<usize, Arc<Subject>>,
+    /// What objects of Python were said to be, for all with the same help.
+    packages: HashMap<(u32, i64), Arc<Subject>>,
     budget: u32,
     texts: u32,
 }
@@ -109,6 +113,9 @@ impl Describer {
         }
         if let Some(property) = value.downcast::<Property>() {
             return Arc::new(computed(property));
+        }
+        if let Some(proxy) = proxy::of(value) {
+            return python::subject(cx, proxy, value, &mut self.packages);
         }
         match value {
             Value::Native(row) => Arc::new(Subject::of_row(Row::Function(row))),

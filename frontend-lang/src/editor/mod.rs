@@ -14,6 +14,7 @@ mod library;
 mod module_shapes;
 mod outline;
 pub(crate) mod places;
+mod python;
 mod shape_rule;
 mod site;
 mod subject;

@@ -21,12 +21,12 @@ impl Cx {
             ("png", Datum::Bytes(bytes)) => Form::Png(bytes),
             _ => return None,
         };
-        let text = proxy.repr(self).ok()?;
-        Some(Value::object(Shown::Foreign(Foreign { text, form })))
+        // Who shows it has its text.
+        Some(Value::object(Shown::Foreign(Foreign { text: String::new(), form })))
     }
 
     /// Shows the figures that code in Python has drawn, at the end of a cell.
-    pub(crate) fn show_python_figures(&mut self) {
+    pub fn show_python_figures(&mut self) {
         if !std::mem::take(&mut self.python.used) || self.python.link.is_none() {
             return;
         }
@@ -34,9 +34,9 @@ impl Cx {
         self.python.used = false;
         for figure in figures.ok().and_then(|it| it.items().ok()).unwrap_or_default() {
             if let Datum::Bytes(bytes) = figure {
-                let text = "<figure>".to_owned();
-                let shown = Shown::Foreign(Foreign { text: text.clone(), form: Form::Png(bytes) });
-                self.host.display(&Value::object(shown), &text, None, false);
+                let shown = Foreign { text: String::new(), form: Form::Png(bytes) };
+                let shown = Value::object(Shown::Foreign(shown));
+                self.host.display(&shown, "<figure>", None, false);
             }
         }
     }

@@ -7,6 +7,7 @@
 //! **Invariants:** a proxy counts how often its object was passed, and gives back as many when it is dropped; one object has one proxy.
 //! Proxies of a process that has ended say so. Nothing here names a package.
 
+mod cell;
 mod errors;
 mod figures;
 mod guests;
@@ -23,7 +24,7 @@ use std::rc::{Rc, Weak};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cx::{Cx, Mode};
-use crate::error::{Raised, runtime_error};
+use crate::error::{Raised, memory_error, runtime_error};
 use crate::native::NativeType;
 use crate::objects::class::Class;
 use crate::value::{Boxed, Value};
@@ -84,15 +85,7 @@ impl Python {
         self.has.contains(package)
     }
 
-    /// From now on another Python is wanted; one that runs ends.
-    pub fn want(&mut self, wanted: Wanted) {
-        self.wanted = wanted;
-        self.end();
-        self.failed = None;
-    }
-
-    /// Ends the process; its proxies say so from now on.
-    pub fn end(&mut self) {
+    fn end(&mut self) {
         self.link = None;
         self.guests = Guests::default();
         self.has.clear();
@@ -189,6 +182,10 @@ impl Cx {
         let link = self.python.link.as_mut().ok_or_else(ended)?;
         link.frame.clear();
         frame.write(&mut link.frame);
+        if link.frame.len() > LARGEST {
+            link.frame = Vec::new();
+            return Err(memory_error("more than 1 GiB cannot be passed to Python at once"));
+        }
         let sent = link.worker.send(&link.frame);
         if link.frame.capacity() > KEPT {
             link.frame = Vec::new();
@@ -209,10 +206,26 @@ impl Cx {
 
     /// The process is gone.
     fn lose(&mut self, lost: Lost) -> Raised {
-        self.python.end();
+        self.end_python();
         runtime_error(lost.0)
     }
+
+    /// Ends the process; its proxies say so from now on, and imports load its packages anew.
+    pub fn end_python(&mut self) {
+        self.modules.retain(|_, it| proxy::of(it).is_none());
+        self.python.end();
+    }
+
+    /// From now on another Python is wanted; one that runs ends.
+    pub(crate) fn want_python(&mut self, wanted: Wanted) {
+        self.end_python();
+        self.python.wanted = wanted;
+        self.python.failed = None;
+    }
 }
+
+/// Bytes of the largest frame.
+const LARGEST: usize = 1 << 30;
 
 /// Bytes of a frame whose room is kept for the next.
 const KEPT: usize = 1 << 20;

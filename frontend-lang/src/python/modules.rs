@@ -5,6 +5,7 @@ use super::request::Request;
 use super::wire::Datum;
 use crate::native::*;
 use crate::shown::Notice;
+use crate::vm::import::is_built_in;
 
 impl Cx {
     /// Whether Python has a package of this name, which starts it.
@@ -35,6 +36,9 @@ impl Cx {
     /// What an error of an import says of Python, as a further sentence.
     pub(crate) fn no_package_words(&self, name: &str) -> String {
         let first = name.split('.').next().unwrap_or(name);
+        if is_built_in(first) {
+            return String::new();
+        }
         match (self.python.about(), &self.python.failed) {
             (Some(about), _) => format!(
                 ". Python {} has no package of this name either: `{} -m pip install {first}` may add it",

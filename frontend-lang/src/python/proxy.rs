@@ -39,6 +39,12 @@ impl Proxy {
         self.flags & IS_MODULE != 0
     }
 
+    /// Whether it is a function or method.
+    pub fn is_function(&self) -> bool {
+        let kinds = ["function", "builtin_function_or_method", "method"];
+        self.row.module.is_empty() && kinds.contains(&self.row.name)
+    }
+
     fn is_iterator(&self) -> bool {
         self.flags & IS_ITERATOR != 0
     }
@@ -102,15 +108,17 @@ impl Cx {
         Ok(names.iter().filter_map(Value::as_str).map(Sym::new).collect())
     }
 
-    /// Signature and documentation, where there are any.
-    pub(crate) fn python_help(
-        &mut self,
-        proxy: &Proxy,
-    ) -> Result<(Option<String>, Option<String>), Raised> {
-        let told = self.ask_of(proxy, Request::Describe, Vec::new())?;
-        let told = self.collect(&told)?;
-        let text = |at: usize| told.get(at).and_then(Value::as_str).map(str::to_owned);
-        Ok((text(0), text(1)))
+    /// What is said of an object and of its members; see the worker's `describe`.
+    pub(crate) fn python_help(&mut self, proxy: &Proxy) -> Result<Datum, Raised> {
+        let target = self.target(proxy)?;
+        self.ask(Request::Describe, vec![target])
+    }
+
+    /// What is the same for two objects with the same help: that of a module or class is its own, others have that of their type.
+    pub(crate) fn python_help_key(&self, proxy: &Proxy) -> (u32, i64) {
+        let is_own = proxy.is_class() || proxy.is_module() || proxy.is_function();
+        let of_type = || -(std::ptr::from_ref(proxy.row).addr() as i64);
+        (proxy.generation, if is_own { proxy.number } else { of_type() })
     }
 
     /// `object.name(...)` in one request.
@@ -155,10 +163,14 @@ impl Cx {
     }
 }
 
-/// Nothing, where Python says that an object has no such operation.
+/// Nothing, where Python says that an object has no such attribute. What else an `AttributeError` says is for the user.
 fn unless_absent(answer: Res) -> Result<Option<Value>, Raised> {
     match answer {
-        Err(raised) if raised.is(&ATTRIBUTE_ERROR) => Ok(None),
+        Err(raised)
+            if raised.is(&ATTRIBUTE_ERROR) && raised.message().contains("has no attribute") =>
+        {
+            Ok(None)
+        }
         other => other.map(Some),
     }
 }

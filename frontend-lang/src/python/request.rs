@@ -53,7 +53,7 @@ pub(super) enum Request {
     Form,
     /// the figures that are open
     Figures,
-    /// target: signature and documentation
+    /// target: its help, parameters, and the same of its members
     Describe,
     /// text, name: the value of its last expression
     Run,

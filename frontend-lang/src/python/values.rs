@@ -169,17 +169,19 @@ impl Cx {
             _ => tensor.clone(),
         };
         let columns = by_columns(&tensor)?;
-        let mut bytes = Vec::new();
-        columns.as_ref().unwrap_or(&tensor).append_le_bytes(&mut bytes)?;
         let sizes = tensor.shape().iter().map(|&it| Datum::Int(it as i64)).collect();
-        let data = if bytes.len() <= INLINE {
-            Datum::Bytes(bytes)
-        } else {
-            let at = self.python.shared_end;
-            self.python.shared_end += (bytes.len() as u64).next_multiple_of(ALIGNED);
-            self.python.worker()?.write_shared(at, &bytes).map_err(|it| memory_error(it.0))?;
-            Datum::Int(at as i64)
-        };
+        let python = &mut self.python;
+        let written: Result<Datum, Raised> =
+            columns.as_ref().unwrap_or(&tensor).with_le_bytes(|bytes| {
+                if bytes.len() <= INLINE {
+                    return Ok(Datum::Bytes(bytes.to_vec()));
+                }
+                let at = python.shared_end;
+                python.shared_end += (bytes.len() as u64).next_multiple_of(ALIGNED);
+                python.worker()?.write_shared(at, bytes).map_err(|it| memory_error(it.0))?;
+                Ok(Datum::Int(at as i64))
+            })?;
+        let data = written?;
         let code = Datum::str(dtype::code(tensor.dtype()));
         let facts = [Datum::Bool(is_scalar), Datum::Bool(columns.is_some())];
         let [is_scalar, is_reversed] = facts;
@@ -307,18 +309,18 @@ impl Cx {
         }
         let shape = Shape::new(&sizes);
         let tensor = match data {
-            Datum::Bytes(bytes) => Tensor::from_le_bytes(&bytes, shape, dtype),
+            Datum::Bytes(bytes) => {
+                Tensor::from_le_bytes(&bytes, shape, dtype).map_err(Raised::from)
+            }
             at => {
-                let n_bytes = shape.checked_numel("array").map_err(Raised::from)? * dtype.size();
-                crate::memory::room(n_bytes)?;
-                let mut bytes = vec![0; n_bytes];
                 let at = u64::try_from(at.int()?).map_err(|_| Malformed)?;
-                let read = self.python.worker()?.read_shared(at, &mut bytes);
-                read.map_err(|it| memory_error(it.0))?;
-                Tensor::from_le_bytes(&bytes, shape, dtype)
+                let worker = self.python.worker()?;
+                Tensor::filled_with_le_bytes(shape, dtype, |out| {
+                    worker.read_shared(at, out).map_err(|it| memory_error(it.0))
+                })
             }
         };
-        let mut tensor = tensor.map_err(Raised::from)?;
+        let mut tensor = tensor?;
         if is_reversed {
             tensor = reversed(&tensor)?;
         }

@@ -3,7 +3,15 @@
 use std::fmt;
 
 /// The program that the process runs; it speaks the other side of [`crate::python::wire`].
-pub const PROGRAM: &str = include_str!("worker.py");
+pub const PROGRAM: &str = concat!(
+    include_str!("worker/channel.py"),
+    "\n\n",
+    include_str!("worker/values.py"),
+    "\n\n",
+    include_str!("worker/guests.py"),
+    "\n\n",
+    include_str!("worker/requests.py"),
+);
 
 /// Which Python to start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use crate::native::{CallArgs, Res};
 use crate::objects::class::{AttrMap, Class, class_of, type_name};
 use crate::objects::descriptor::{ClassMethod, StaticMethod};
 use crate::objects::generic::Alias;
+use crate::python::proxy;
 use crate::sym::Sym;
 use crate::table::Dict;
 use crate::value::Value;
@@ -225,6 +226,14 @@ fn base_class(base: &Value) -> Result<Rc<Class>, Raised> {
             }
             _ => Ok(class.clone()),
         },
+        _ if proxy::of(base).is_some_and(proxy::Proxy::is_class) => {
+            let name = type_name(base);
+            let words = format!(
+                "a class of Python cannot be the base of a class here (its type is '{name}')"
+            );
+            let help = "write the class in a `%%python` cell, and take it out with `-o Name`; or keep an object of it in an attribute";
+            Err(type_error(words).with_help(Some(help.to_owned())))
+        }
         _ if base.downcast::<StaticMethod>().is_some() => Err(type_error("a base must be a class")),
         other => Err(type_error(format!("a base must be a class, not '{}'", type_name(other)))),
     }

@@ -130,7 +130,7 @@ impl Cx {
     }
 
     /// `from module import name`.
-    pub(crate) fn import_name(&mut self, module: &Value, name: Sym) -> Res {
+    pub fn import_name(&mut self, module: &Value, name: Sym) -> Res {
         if let Some(found) = self.opt_getattr(module, name)? {
             return Ok(found);
         }

@@ -32,6 +32,9 @@ impl Cx {
         });
         match near {
             Some(near) => format!("No module named '{name}'. Did you mean '{near}'?"),
+            None if self.python.about().is_some() && !python.is_empty() => {
+                format!("No module named '{name}', neither here nor beside the notebook{python}")
+            }
             None => format!(
                 "No module named '{name}'. Built-in modules ({}) and .ng or .py files beside the notebook, or in folders there, can be \
                  imported{python}",

@@ -17,7 +17,7 @@ use crate::lock::lock;
 /// Bytes that are kept.
 const FULL: usize = 1 << 20;
 /// How long a process waits for its output to be taken before the oldest is dropped. Who listens takes it more often.
-const PATIENCE: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The outputs of a process.
 pub(super) struct Raw {
@@ -192,7 +192,8 @@ mod tests {
         let bytes = text.clone().into_bytes();
         let sender = thread::spawn(move || writer.write_all(&bytes));
         let mut came = String::new();
-        while came.len() < text.len() {
+        let end = Instant::now() + Duration::from_secs(30);
+        while came.len() < text.len() && Instant::now() < end {
             thread::sleep(Duration::from_millis(20));
             came += &raw.take();
         }

@@ -36,10 +36,10 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         })?,
         path => expanded(cx, path),
     };
-    let host = &mut cx.session.cx.host;
-    let before = host.current_dir().map_err(MagicError::failed)?;
-    host.set_current_dir(&asked).map_err(MagicError::failed)?;
-    let now = host.current_dir().map_err(MagicError::failed)?;
+    let language = &mut cx.session.cx;
+    let before = language.host.current_dir().map_err(MagicError::failed)?;
+    language.change_folder(&asked).map_err(MagicError::failed)?;
+    let now = language.host.current_dir().map_err(MagicError::failed)?;
     cx.settings.folder_before = Some(before);
     Ok(if args.switch("-q") { Vec::new() } else { vec![Artifact::Text(now)] })
 }

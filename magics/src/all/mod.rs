@@ -19,6 +19,7 @@ mod mem;
 mod passes;
 mod prun;
 mod pwd;
+mod python;
 mod reset;
 mod run;
 mod seed;
@@ -52,6 +53,7 @@ pub static ALL: &[&Magic] = &[
     &passes::MAGIC,
     &prun::MAGIC,
     &pwd::MAGIC,
+    &python::MAGIC,
     &reset::MAGIC,
     &run::MAGIC,
     &seed::MAGIC,

@@ -37,7 +37,7 @@ static OS_FUNCTIONS: &[NativeFn] = &[
     function("chdir", "path", "Makes paths start from another folder.", |cx, args| {
         let path = path_of(cx, &args[0])?;
         cx.write_all()?;
-        cx.host.set_current_dir(&path).map(|()| Value::None).map_err(os_error)
+        cx.change_folder(&path).map(|()| Value::None).map_err(os_error)
     })
     .opaque(),
     function("cpu_count", "", "Processors of this machine.", |_cx, _args| {
