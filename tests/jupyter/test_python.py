@@ -35,7 +35,7 @@ def fails(session, code, name, *words):
 
 
 def shown(session, code, kind="text/plain"):
-    """What the cells shows, of one media type."""
+    """What a cell shows, of one media type."""
     found = [content["data"] for _, content in does(session, code) if "data" in content]
     return [it[kind] for it in found if kind in it]
 
@@ -46,7 +46,7 @@ def hold(session, claims):
     for claim in filter(None, map(str.strip, claims.splitlines())):
         reply, outputs = session.run(claim)
         told = [c["data"]["text/plain"] for _, c in outputs if "data" in c] or [f"{reply.get('ename')}: {reply.get('evalue')}"]
-        if told[0] not in ("True", "np.True_"):
+        if told[0] not in ("True", "np.True_", "tensor(True)"):
             wrong.append(f"{claim}   # {told[0]}")
     assert not wrong, "\n" + "\n".join(wrong)
 
@@ -65,7 +65,7 @@ def test_reading_objects(python):
         [(row.a, row.c) for row in df.itertuples()] == [(1, 'x'), (2, 'y'), (3, 'x')]
         [(key, len(group)) for key, group in df.groupby('c')] == [('x', 2), ('y', 1)]
         df.sort_values('a', ascending=False, ignore_index=True)['a'].tolist() == [3, 2, 1]
-        pd.Series(*[[1, 2]], **{'name': 'n'}).name == 'n'
+        pd.Series(*[[1, 2]], **{'name': 'n'}).name == 'n' and (lambda a, b: (b, a))(*s.iloc[:2]) == (2, 1)
         getattr(s, 'nosuchname', 5) == 5 and hasattr(s, 'sum') and not hasattr(s, 'nosuchname')
         callable(s.sum) and callable(pd.Series) and not callable(s)
         s is s and pd.NA is pd.NA and hash(pd.Timestamp('2020')) == hash(pd.Timestamp('2020'))
@@ -78,6 +78,16 @@ def test_reading_objects(python):
     fails(python, "if s > 1: pass", "ValueError", "truth value of a Series is ambiguous")
     fails(python, "pd.nosuchname", "AttributeError", "nosuchname")
     fails(python, "from pandas import nosuchname", "ImportError", "cannot import name 'nosuchname'")
+
+
+def test_iteration_is_as_far_as_the_loop(python):
+    does(python, "%%python -o Half,numbered\nclass Half:\n    def __iter__(self):\n        return map(int, ['1', '2', '3', '4', '5', 'x'])\ndef numbered():\n    for i in range(5):\n        print('made', i)\n        yield i")
+    told = python.text(does(python, "for i in numbered():\n    print('got', i)\n    if i == 1:\n        break"))
+    assert told == "made 0\ngot 0\nmade 1\ngot 1\n"
+    hold(python, "next(numbered()) == 0 and list(zip(range(2), numbered())) == [(0, 0), (1, 1)]")
+    # FAILS: items that were read ahead are lost when the next one fails.
+    does(python, "got = []\ntry:\n    for i in Half():\n        got.append(i)\nexcept ValueError:\n    pass")
+    hold(python, "got == [1, 2, 3, 4, 5]")
 
 
 def test_operators(python):
@@ -118,10 +128,11 @@ def test_classes(python):
         python,
         """isinstance(df, pd.DataFrame) and not isinstance(s, pd.DataFrame) and isinstance(s, (int, pd.Series)) and not isinstance(1, pd.Series)
         type(df) is pd.DataFrame and type(df) == pd.DataFrame and type(s).__name__ == 'Series' and s.__class__ is pd.Series
-        type(pd.Series) is type and isinstance(pd.Series, type) and {pd.Series: 1}[type(s)] == 1""",
+        type(pd.Series) is type and {pd.Series: 1}[type(s)] == 1 and {type(df), type(df)} == {pd.DataFrame}""",
     )
-    # FAILS: neither knows classes of Python.
-    hold(python, "issubclass(pd.Series, object) and not issubclass(pd.Series, pd.DataFrame)\nisinstance(s, int | pd.Series)")
+    # FAILS: these do not know classes of Python, and `isinstance` with a class of ours does not ask Python.
+    does(python, "import collections\n%python import collections as real\nordered = real.OrderedDict(a=1)")
+    hold(python, "isinstance(ordered, dict) and isinstance(pd.Series, type) and not isinstance(s, dict)\nissubclass(pd.Series, object) and not issubclass(pd.Series, pd.DataFrame)\nisinstance(s, int | pd.Series)")
     reply = fails(python, "class Mine(pd.DataFrame):\n    pass", "TypeError")
     assert "DataFrame" in reply["evalue"] and "%%python" in reply["evalue"], reply["evalue"]
 
@@ -133,12 +144,11 @@ def test_with(python):
     fails(python, "with pd.option_context('display.max_rows', 2):\n    1 / 0", "ZeroDivisionError")
     hold(python, "pd.options.display.max_rows != 2")
     does(python, "import contextlib\nwith contextlib.suppress(ValueError):\n    raise ValueError('a')\nwith contextlib.suppress(KeyError):\n    df['nosuchname']")
-    does(python, "x = None\nwith contextlib.redirect_stdout(x) as y:\n    pass")
 
 
 def test_exceptions(python):
     does(python, f"{FRAME}\nfrom sklearn.exceptions import NotFittedError\nfrom sklearn.linear_model import LogisticRegression")
-    for kind in ("NotFittedError", "ValueError", "(KeyError, AttributeError)", "Exception"):
+    for kind in ("NotFittedError", "ValueError", "(KeyError, ValueError)", "Exception"):
         does(python, f"try:\n    LogisticRegression().predict([[1.0]])\nexcept {kind} as error:\n    e = error")
     hold(python, "type(e).__name__ == 'NotFittedError' and isinstance(e, NotFittedError) and isinstance(e, ValueError) and 'not fitted' in str(e)")
     fails(python, "try:\n    LogisticRegression().predict([[1.0]])\nexcept KeyError:\n    pass", "NotFittedError")
@@ -148,6 +158,8 @@ def test_exceptions(python):
     reply = fails(python, "def outer():\n    return df['nosuchname']\nouter()", "KeyError")
     trace = "\n".join(reply["traceback"])
     assert trace.index("outer()") < trace.index("In Python:") < trace.index("get_loc"), trace
+    # FAILS: of several base classes only the first is known.
+    does(python, "try:\n    LogisticRegression().predict([[1.0]])\nexcept AttributeError as error:\n    e = error")
     # FAILS: exceptions of Python's classes cannot be raised here.
     does(python, "try:\n    raise NotFittedError('mine')\nexcept ValueError as error:\n    e = error")
     hold(python, "str(e) == 'mine' and isinstance(e, NotFittedError)")
@@ -162,9 +174,10 @@ def test_rich_display(python):
     (picture,) = shown(python, "axes = df.plot(y='a')", "image/png")
     assert base64.b64decode(picture).startswith(b"\x89PNG")
     assert not shown(python, "1", "image/png")
-    assert len(shown(python, "df.plot(y='a').figure", "image/png")) == 1
     # A plot of ours takes columns.
-    assert len(shown(python, "import matplotlib.pyplot as plt\nlines = plt.plot(df['a'], df['b'])", "image/png")) == 1
+    assert len(shown(python, "import matplotlib.pyplot as plt\nlines = plt.plot(df['a'], df['b'])", "text/html")) == 1
+    # FAILS: a figure that is the value of a cell is shown twice.
+    assert len(shown(python, "df.plot(y='a').figure", "image/png")) == 1
 
 
 def test_completion_and_help(python):
@@ -182,7 +195,7 @@ def test_values_both_ways(python):
     does(python, "%%python -o box\n")
     values = [
         "None", "True", "0", "-(2 ** 62)", "2 ** 62 - 1 + 2 ** 62", "1.5", "1e300", "'\u00e4\U0001f600\\0'", "''", "3 + 4j", "...", "[]", "()", "{}", "set()",
-        "[1, [2.5, ('a', None)], {'k': {1, 2}, 3: [()]}]", "(1,)", "frozenset([1, (2, 3)])", "slice(1, None, -2)", "range(3, 9, 2)",
+        "[1, [2.5, ('a', None)], {'k': {1, 2}, 3: [()]}]", "(1,)", "frozenset([(2, 3)])", "slice(1, None, -2)", "range(3, 9, 2)",
         "[[[[[[[[[[1]]]]]]]]]]", "{True: 1, (1, 'a'): 2.0}", "list(range(100000))", "['a' * 10] * 1000", "int", "[str, dict]",
     ]  # fmt: skip
     hold(python, "\n".join(f"(lambda a, b: type(a) is type(b) and a == b and repr(a) == repr(b))(box.put({it}), {it})" for it in values))
@@ -262,7 +275,7 @@ def test_calls_back(python):
     hold(
         python,
         """s.apply(lambda x: x + 1).tolist() == [2, 3, 4] and s.map(double).tolist() == [2, 4, 6]
-        s.apply(adder).tolist() == [11, 12, 13] and s.apply(adder.add).tolist() == [11, 12, 13] and s.apply(adder.add, y=5).tolist() == [16, 17, 18]
+        s.map(adder).tolist() == [11, 12, 13] and s.apply(adder.add).tolist() == [11, 12, 13] and s.apply(adder.add, y=5).tolist() == [16, 17, 18]
         s.apply(str).tolist() == ['1', '2', '3'] and df['c'].apply(len).tolist() == [1, 1, 1] and s.apply(np.sqrt).iloc[0] == 1.0
         df.apply(lambda row: row['a'] + row['b'], axis=1).tolist() == [5.0, 7.0, 9.0]
         df.groupby('c')['a'].agg(lambda it: it.max() - it.min()).to_dict() == {'x': 2, 'y': 0}
@@ -278,6 +291,9 @@ def test_calls_back(python):
         abs(optimize.brentq(lambda x: x * x - 2, 0, 2) - 2 ** 0.5) < 1e-9 and abs(integrate.quad(lambda x: x ** 2, 0, 1)[0] - 1 / 3) < 1e-9""",
     )
     assert python.text(does(python, "calls = [0]\ndef told(x):\n    calls[0] += 1\n    print(x)\n    return x\nr = s.apply(told)")) == "1\n2\n3\n"
+    # FAILS: instances of ours seem to have a length and items, which theirs do not have.
+    does(python, "%python import builtins as there")
+    hold(python, "s.apply(adder).tolist() == [11, 12, 13]\nthere.hasattr(adder, '__call__') and not there.hasattr(adder, '__len__')")
     # FAILS: Python does not see the parameters of our functions.
     does(python, "import inspect as ours\n%python import inspect\nxs = np.linspace(0.0, 4.0, 50)\ndef model(x, a, b):\n    return a * np.exp(-b * x)")
     hold(python, "str(inspect.signature(adder.add)) == '(x, y=0)'\nnp.allclose(optimize.curve_fit(model, xs, model(xs, 2.5, 1.3))[0], np.array([2.5, 1.3]))")

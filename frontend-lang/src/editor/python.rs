@@ -25,12 +25,11 @@ pub(super) fn subject(
     if known.len() > MOST {
         known.clear();
     }
-    if !known.contains_key(&key) {
+    let ask = || {
         let told = cx.python_help(proxy).ok();
-        let about = told.and_then(|it| of_help(it).ok()).unwrap_or_default();
-        known.insert(key, Arc::new(about));
-    }
-    let about = known.get(&key).cloned().unwrap_or_default();
+        Arc::new(told.and_then(|it| of_help(it).ok()).unwrap_or_default())
+    };
+    let about = known.entry(key).or_insert_with(ask).clone();
     let type_name = type_name(value).to_owned();
     let kind = match (proxy.is_module(), proxy.is_class()) {
         (true, _) => "module",

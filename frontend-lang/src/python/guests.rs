@@ -182,7 +182,7 @@ impl Cx {
 /// The nearest class of an exception that Python has too, or else its own.
 fn shared_name(class: &std::rc::Rc<crate::objects::class::Class>) -> &'static str {
     let of_both = |it: &&'static NativeType| {
-        ![&TRACE_ERROR, &DTYPE_ERROR, &SHAPE_ERROR].iter().any(|own| std::ptr::eq(*own, *it))
+        !super::values::OWN.iter().any(|own| std::ptr::eq(*own, *it))
     };
     let nearest = class.chain().filter_map(|it| it.native).find(of_both);
     nearest.filter(|it| it.name != "Exception").map_or(class.name.as_str(), |it| it.name)

@@ -54,7 +54,7 @@ const SHARED: &[&str] = &[
 ];
 
 /// Exceptions that are only here.
-const OWN: &[&NativeType] = &[&TRACE_ERROR, &DTYPE_ERROR, &SHAPE_ERROR];
+pub(super) const OWN: &[&NativeType] = &[&TRACE_ERROR, &DTYPE_ERROR, &SHAPE_ERROR];
 
 fn tagged(tag: i64, parts: impl IntoIterator<Item = Datum>) -> Datum {
     Datum::Tuple(std::iter::once(Datum::Int(tag)).chain(parts).collect())
@@ -386,7 +386,7 @@ fn shared_class(row: &'static NativeType) -> Option<Datum> {
         return Some(tagged(DTYPE, [Datum::str(dtype::code(dtype)), Datum::Bool(true)]));
     }
     let is = |other: &&'static NativeType| std::ptr::eq(*other, row);
-    let is_exception = EXCEPTIONS.iter().any(|it| is(it)) && !OWN.iter().any(|it| is(it));
+    let is_exception = EXCEPTIONS.iter().any(&is) && !OWN.iter().any(is);
     let is_shared = row.module.is_empty() && SHARED.contains(&row.name);
     (is_exception || is_shared).then(|| tagged(TYPE, [Datum::str(row.name)]))
 }
