@@ -56,6 +56,7 @@ fn samples() -> Vec<Artifact> {
         sample("   a\n0  1", Form::Html("<table><tr><th></th><th>a</th></tr></table>".to_owned())),
         sample("<drawing>", Form::Svg("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_owned())),
         sample("<Figure size 640x480>", Form::Png(vec![0x89, b'P', b'N', b'G'])),
+        sample("Some *text*", Form::Markdown("Some *text*".to_owned())),
         sample("x**2", Form::Latex("$\\displaystyle x^{2}$".to_owned())),
     ]
 }
