@@ -7,15 +7,7 @@ import time
 
 import pytest
 from conftest import Session
-from test_python import does, fails, hold, shown
-
-
-@pytest.fixture(scope="module")
-def python(installed):
-    it = Session("notegrad")
-    assert it.run(f"%python {sys.executable}")[0]["status"] == "ok"
-    yield it
-    it.close()
+from test_python import does, fails, hold, python, shown  # noqa: F401
 
 
 @pytest.fixture
@@ -104,7 +96,11 @@ def test_the_process_starts_at_the_first_package(installed):
 def test_ours_stay_ours(python, tmp_path):
     does(python, "import torch\nimport numpy\nimport matplotlib.pyplot\nimport math\nimport json")
     hold(python, "not hasattr(numpy, 'busdaycalendar') and torch.__name__ == 'torch' and type(torch.ones(1)) is torch.Tensor")
-    does(python, "%python import numpy as real, json as real_json\n%python from numpy import linalg, busdaycalendar as days\n%python import os.path")
+    does(python, """
+        %python import numpy as real, json as real_json
+        %python from numpy import linalg, busdaycalendar as days
+        %python import os.path
+    """)
     hold(python, "hasattr(real, 'busdaycalendar') and real_json.dumps([1]) == '[1]' and linalg.norm([3.0, 4.0]) == 5.0 and days is real.busdaycalendar")
     hold(python, "os.path.join('a', 'b') == 'a/b' and numpy is not real")
     fails(python, "%python import nosuchpackage", "ModuleNotFoundError", "nosuchpackage")
@@ -135,11 +131,32 @@ def test_mistakes_are_found_before_the_cell_runs(python):
 
 
 def test_traced_functions_use_packages(python):
-    does(python, "import torch\nimport pandas as pd\nfrom notegrad.jit import trace\nframe = pd.DataFrame({'a': [1.0, 2.0, 3.0]})\nx = torch.tensor([1.0, 2.0, 3.0])")
-    code = "def f(x):\n    y = torch.tensor(frame['a'].values, dtype=torch.float32) * x\n    calls.append(1)\n    return (y * y).sum() + float(frame['a'].max())"
-    does(python, f"calls = []\n@trace\n{code}\nfound = []\nfor i in range(6):\n    frame['a'] += 1\n    found.append(f(x).item())")
+    does(python, """
+        import torch
+        import pandas as pd
+        from notegrad.jit import trace
+        frame = pd.DataFrame({'a': [1.0, 2.0, 3.0]})
+        x = torch.tensor([1.0, 2.0, 3.0])
+    """)
+    does(python, """
+        calls, found = [], []
+        @trace
+        def f(x):
+            y = torch.tensor(frame['a'].values, dtype=torch.float32) * x
+            calls.append(1)
+            return (y * y).sum() + float(frame['a'].max())
+        for i in range(6):
+            frame['a'] += 1
+            found.append(f(x).item())
+    """)
     hold(python, "found == [sum(((k + i + 1) * k) ** 2 for k in (1, 2, 3)) + 3.0 + i + 1 for i in range(6)] and len(calls) == 6")
-    does(python, "%%trace\ntotal = 0.0\nfor i in range(8):\n    w = x * i\n    total += (w * torch.tensor(frame['a'].values, dtype=torch.float32)).sum().item() + len(frame)")
+    does(python, """
+        %%trace
+        total = 0.0
+        for i in range(8):
+            w = x * i
+            total += (w * torch.tensor(frame['a'].values, dtype=torch.float32)).sum().item() + len(frame)
+    """)
     hold(python, "abs(total - (28 * (1 * 7 + 2 * 8 + 3 * 9) + 24)) < 1e-3")
 
 
@@ -171,8 +188,21 @@ def test_output(python):
     assert [told.index(it) for it in ("one", "three", "six")] == sorted(told.index(it) for it in ("one", "three", "six"))
     assert all(it in told for it in ("four\n", "five\n", "f\u00fcnf\n")) and told.index("four") < told.index("five"), told
     does(python, "%%python -o say\ndef say(x): print('there', x)")
-    assert python.text(does(python, "for i in range(3):\n    print('here', i)\n    say(i)")) == "".join(f"here {i}\nthere {i}\n" for i in range(3))
-    many = "%%python\nimport threading\ndef tell():\n    for _ in range(500): print('x' * 50 + '\\n', end='')\nall_ = [threading.Thread(target=tell) for _ in range(4)]\n[it.start() for it in all_]\n[it.join() for it in all_]\nNone"
+    assert python.text(does(python, """
+        for i in range(3):
+            print('here', i)
+            say(i)
+    """)) == "".join(f"here {i}\nthere {i}\n" for i in range(3))
+    many = """
+        %%python
+        import threading
+        def tell():
+            for _ in range(500):
+                print('x' * 50 + '\\n', end='')
+        threads = [threading.Thread(target=tell) for _ in range(4)]
+        for it in threads: it.start()
+        for it in threads: it.join()
+    """
     assert python.text(does(python, many)) == ("x" * 50 + "\n") * 2000
 
 
@@ -204,7 +234,16 @@ def test_input(python):
 )
 def test_an_interrupt_keeps_both_sides(python, body):
     does(python, "here = [1]\ndef endless():\n    while True:\n        here[0] += 1")
-    does(python, "%%python -i endless -o work\nimport time\nthere = 5\nf = endless\ndef work():\n    global there\n    print('begun', flush=True)\n    " + body)
+    does(python, """
+        %%python -i endless -o work
+        import time
+        there = 5
+        f = endless
+        def work():
+            global there
+            print('begun', flush=True)
+            
+    """ + body)
     pid = worker_of(python)
     cell = python.kc.execute("work()")
     until(python, cell, "begun")
@@ -250,7 +289,22 @@ def test_the_process_dies(fresh):
 
 
 def test_what_is_dropped_is_freed_there(python):
-    does(python, "%%python -o Counted,count,fail\nimport gc\nclass Counted:\n    n = 0\n    def __init__(self): Counted.n += 1\n    def __del__(self): Counted.n -= 1\n    def me(self): return self\n    def call(self, f): return f(self)\ndef count():\n    gc.collect()\n    return Counted.n\ndef fail():\n    it = Counted()\n    raise ValueError(it)")
+    does(python, """
+        %%python -o Counted,count,fail
+        import gc
+        class Counted:
+            n = 0
+            def __init__(self): Counted.n += 1
+            def __del__(self): Counted.n -= 1
+            def me(self): return self
+            def call(self, f): return f(self)
+        def count():
+            gc.collect()
+            return Counted.n
+        def fail():
+            it = Counted()
+            raise ValueError(it)
+    """)
     does(python, "a = Counted()\nb = [Counted(), {'k': Counted()}]\nc = a.me()")
     counted(python, 3)
     hold(python, "a is c")
@@ -262,14 +316,29 @@ def test_what_is_dropped_is_freed_there(python):
     counted(python, 0)
     does(python, "for i in range(10):\n    try:\n        fail()\n    except ValueError:\n        pass")
     counted(python, 0)
-    does(python, "def own(it):\n    raise KeyError('a')\nfor i in range(10):\n    try:\n        Counted().call(own)\n    except KeyError:\n        pass")
+    does(python, """
+        def own(it):
+            raise KeyError('a')
+        for i in range(10):
+            try:
+                Counted().call(own)
+            except KeyError:
+                pass
+    """)
     # FAILS: an exception of ours that comes back stays there, with its frames.
     counted(python, 0)
 
 
 def test_functions_of_ours_are_freed(python):
     does(python, "%%python -o keep,drop\nkept = []\ndef keep(f): kept.append(f)\ndef drop(): kept.clear()")
-    does(python, "log = []\nclass Big:\n    def __call__(self, x):\n        return x\n    def __del__(self):\n        log.append('gone')")
+    does(python, """
+        log = []
+        class Big:
+            def __call__(self, x):
+                return x
+            def __del__(self):
+                log.append('gone')
+    """)
     does(python, "big = Big()\nkeep(big)\nkeep(big)\nkeep(big.__call__)\nkeep(lambda x, big=big: x)\nbig = None")
     hold(python, "log == []")
     does(python, "drop()\ndrop()")
@@ -279,7 +348,17 @@ def test_functions_of_ours_are_freed(python):
 
 
 def test_reset_drops_objects(python):
-    does(python, "%%python -o Counted,count\nimport gc\nclass Counted:\n    n = 0\n    def __init__(self): Counted.n += 1\n    def __del__(self): Counted.n -= 1\ndef count():\n    gc.collect()\n    return Counted.n")
+    does(python, """
+        %%python -o Counted,count
+        import gc
+        class Counted:
+            n = 0
+            def __init__(self): Counted.n += 1
+            def __del__(self): Counted.n -= 1
+        def count():
+            gc.collect()
+            return Counted.n
+    """)
     does(python, "a, b = Counted(), [Counted()]")
     assert shown(python, "%%python\ncount()") == ["2"]
     pid = worker_of(python)

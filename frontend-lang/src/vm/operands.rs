@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use crate::bytecode::Code;
 use crate::cx::{Cx, Mode};
 use crate::diagnostic::Label;
 use crate::objects::class::Instance;
@@ -89,15 +90,15 @@ impl Cx {
         let text = &self.sources.get(used.source)?.text;
         let before = text.get(..used.start as usize)?;
         let line = before.rfind('\n').map_or(0, |it| it + 1);
-        if let Some(range) = last_assignment(&before[..line], name) {
-            return Some(at(used.source, range));
+        let code = &self.machine.frames.last()?.func.code;
+        let is_local = code.locals.iter().any(|local| local.as_str() == name);
+        // Above a function, names of others are the same by chance.
+        let first = if is_local { start_of(code, used.source)? } else { 0 };
+        let own = before.get(first..line).unwrap_or_default();
+        if let Some((start, end)) = last_assignment(own, name) {
+            return Some(at(used.source, (first + start, first + end)));
         }
-        let is_global = self
-            .machine
-            .frames
-            .last()
-            .is_some_and(|it| !it.func.code.locals.iter().any(|local| local.as_str() == name));
-        if !is_global {
+        if is_local {
             return None;
         }
         (0..used.source.0).rev().map(SourceId).find_map(|id| {
@@ -105,6 +106,12 @@ impl Cx {
             last_assignment(&source.text, name).map(|range| at(id, range))
         })
     }
+}
+
+/// Where the first line of a function's body begins.
+fn start_of(code: &Code, source: SourceId) -> Option<usize> {
+    let spans = (0..code.ops.len()).map(|it| code.span(it)).filter(|it| it.source == source);
+    spans.map(|it| it.start as usize).min()
 }
 
 fn at(source: SourceId, (start, end): (usize, usize)) -> Span {
