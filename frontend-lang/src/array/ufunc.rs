@@ -14,6 +14,7 @@ use super::ufunc_rows::{ALL, Kind};
 use super::{dtype, make, scalar, shape_text};
 use crate::native::*;
 use crate::objects::tensor::Look;
+use crate::python::proxy;
 use crate::tensor::arith::Ready;
 use crate::tensor::{arith, convert};
 
@@ -514,6 +515,12 @@ impl NativeObject for Ufunc {
     }
 
     fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
+        if args.positional.iter().any(|it| proxy::of(it).is_some()) {
+            // Objects of Python say themselves what they make of a function.
+            let numpy = cx.python_module("numpy")?;
+            let function = cx.getattr(&numpy, Sym::of(self.0.name))?;
+            return cx.call_with(&function, args);
+        }
         let operands = self.operands(args)?;
         self.check_options(args)?;
         let Some((mut tensor, look)) = computed(cx, self.0, &operands)? else {

@@ -4,6 +4,7 @@ use crate::native::*;
 use crate::objects::complex::Complex;
 use crate::objects::number::{float_to_int, overflow, round_half_even};
 use crate::operate::binary;
+use crate::python::proxy;
 
 /// Functions of numbers.
 pub static FUNCTIONS: &[NativeFn] = &[
@@ -21,6 +22,11 @@ fn abs(cx: &mut Cx, args: Args<'_>) -> Res {
         && let Some(found) = cx.call_special(&args[0], Sym::ABS, &[])?
     {
         return Ok(found);
+    }
+    if let Some(found) = proxy::of(&args[0]) {
+        let found = cx.call_python_special(found, Sym::ABS, &[])?;
+        let words = || type_error(format!("bad operand type for abs(): '{}'", type_name(&args[0])));
+        return found.ok_or_else(words);
     }
     if let Some(native) = args[0].as_native()
         && let Some(method) = native.getattr(cx, &args[0], Sym::new("abs"))?

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::bytecode::{Code, Op};
 use crate::check::STEPS_AFTER;
-use crate::check::unknown::{self, Kind, kind_of, unknown};
+use crate::check::unknown::{self, Kind, foreign, kind_of, unknown};
 use crate::cx::{Cx, Mode};
 use crate::error::Raised;
 use crate::native::Res;
@@ -401,11 +401,7 @@ impl Cx {
                 return Err(no_module::error(name, words));
             }
             let package = name.split('.').next().unwrap_or(name);
-            return if self.python.has(package) {
-                Ok(unknown(Kind::Any))
-            } else {
-                Err(self.uncertain())
-            };
+            return if self.python.has(package) { Ok(foreign()) } else { Err(self.uncertain()) };
         }
         let before = engine::apply::set_shapes_only(false);
         self.mode = Mode::Eager;

@@ -62,6 +62,8 @@ enum Role {
     Container,
     /// A live iterator: who takes its next item may run code.
     Running,
+    /// An object of Python: it changes nothing of the session but by functions that it is given.
+    Foreign,
 }
 
 /// The type of unknowns; programs never see it.
@@ -85,6 +87,23 @@ pub(crate) fn container() -> Value {
 /// A live iterator as an unknown.
 pub(crate) fn running() -> Value {
     make(Kind::Any, Role::Running)
+}
+
+/// An object of Python.
+pub(crate) fn foreign() -> Value {
+    make(Kind::Any, Role::Foreign)
+}
+
+/// Whether Python may run code of the session when it has this.
+fn may_call_back(value: &Value) -> bool {
+    match value {
+        Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) => false,
+        Value::Tensor(_) | Value::Class(_) | Value::Native(_) | Value::Slice(_) => false,
+        Value::Tuple(it) => it.iter().any(may_call_back),
+        Value::List(it) => it.items.borrow().iter().any(may_call_back),
+        Value::Dict(it) => it.values().iter().any(may_call_back),
+        other => !of(other).is_some_and(|it| it.role == Role::Foreign || it.kind != Kind::Any),
+    }
 }
 
 /// What is known about `value`, if it is an unknown.
@@ -229,6 +248,9 @@ impl NativeObject for Unknown {
     }
 
     fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+        if self.role == Role::Foreign {
+            return Ok(Some(foreign()));
+        }
         let is_harmless = self.kind != Kind::Any
             || self.role == Role::Container
             || HARMLESS.contains(&name.as_str());
@@ -236,7 +258,9 @@ impl NativeObject for Unknown {
     }
 
     fn setattr(&self, cx: &mut Cx, _: &Value, _: Sym, _: &Value) -> Result<bool, Raised> {
-        cx.trust_no_values();
+        if self.role != Role::Foreign {
+            cx.trust_no_values();
+        }
         Ok(true)
     }
 
@@ -244,8 +268,15 @@ impl NativeObject for Unknown {
         true
     }
 
-    fn call(&self, cx: &mut Cx, _this: &Value, _args: CallArgs<'_>) -> Res {
+    fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
         VAGUE.set(true);
+        if self.role == Role::Foreign {
+            let mut given = args.positional.iter().chain(args.keywords.iter().map(|it| &it.1));
+            if given.any(may_call_back) {
+                cx.trust_no_values();
+            }
+            return Ok(foreign());
+        }
         if self.role != Role::Harmless {
             cx.trust_no_values();
         }
@@ -300,18 +331,18 @@ impl NativeObject for Unknown {
     }
 
     fn getitem(&self, _: &mut Cx, _: &Value, _: &Value) -> Result<Option<Value>, Raised> {
-        Ok(Some(unknown(Kind::Any)))
+        Ok(Some(if self.role == Role::Foreign { foreign() } else { unknown(Kind::Any) }))
     }
 
     fn setitem(&self, cx: &mut Cx, _: &Value, _: &Value, _: &Value) -> Result<bool, Raised> {
-        if self.role != Role::Container {
+        if !matches!(self.role, Role::Container | Role::Foreign) {
             cx.trust_no_values();
         }
         Ok(true)
     }
 
     fn delitem(&self, cx: &mut Cx, _this: &Value, _index: &Value) -> Result<bool, Raised> {
-        if self.role != Role::Container {
+        if !matches!(self.role, Role::Container | Role::Foreign) {
             cx.trust_no_values();
         }
         Ok(true)
@@ -332,6 +363,9 @@ impl NativeObject for Unknown {
     }
 
     fn enter(&self, cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
+        if self.role == Role::Foreign {
+            return Ok(Some(foreign()));
+        }
         cx.trust_no_values();
         Ok(Some(unknown(Kind::Any)))
     }

@@ -35,10 +35,9 @@ impl Cx {
         self.python_value(module)
     }
 
-    /// From now on packages run in the Python of this program or virtual environment; one that runs ends, and its objects with it.
+    /// From now on packages run in the Python of this program or virtual environment; one that runs ends then, and its objects with it.
     pub fn choose_python(&mut self, path: &str) -> Result<About, Lost> {
-        self.want_python(Wanted { path: Some(path.to_owned()) });
-        self.start_python()
+        self.change_python(Wanted { path: Some(path.to_owned()) })
     }
 
     /// Makes paths start from another folder, in Python as here.

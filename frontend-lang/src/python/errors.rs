@@ -3,10 +3,22 @@
 
 use std::rc::Rc;
 
+use super::request::Request;
 use super::wire::{Datum, Malformed, parts};
 use crate::native::*;
 use crate::objects::attr_map::AttrMap;
 use crate::objects::class::{Class, Instance, class_of};
+
+/// The attribute of an exception with the names of its classes in Python, which may be several that both have.
+const CLASSES: &str = "__python_classes__";
+
+/// Whether an exception of Python is of a built-in class there, by its name.
+pub(crate) fn is_also(exception: &Value, row: &'static NativeType) -> bool {
+    let Value::Instance(it) = exception else { return false };
+    let names = it.get(Sym::of(CLASSES));
+    let names = names.as_ref().and_then(Value::as_tuple);
+    names.is_some_and(|it| it.iter().any(|name| name.as_str() == Some(row.name)))
+}
 
 impl Cx {
     /// The exception that the process tells of: names of its classes, its message, its traceback, itself, its key if it began here,
@@ -21,6 +33,7 @@ impl Cx {
     fn exception_of(&mut self, told: Datum) -> Result<Raised, Raised> {
         let told = told.items().and_then(parts);
         let [kinds, message, trace, itself, key, args] = self.understood(told)?;
+        let itself = self.python_value(itself)?;
         if let Some(own) = key.int().ok().and_then(|it| self.python.guests.raised(it)) {
             return Ok(own);
         }
@@ -28,7 +41,6 @@ impl Cx {
             kinds.items().and_then(|it| it.into_iter().map(Datum::text).collect());
         let names = self.understood(names)?;
         let (message, trace) = (self.understood(message.text())?, self.understood(trace.text())?);
-        let itself = self.python_value(itself)?;
         let args = match self.python_value(args)? {
             Value::List(it) => it.copied()?,
             _ => vec![Value::str(message)],
@@ -36,6 +48,8 @@ impl Cx {
         let class = self.class_of_exception(&names);
         let instance = Rc::new(Instance::over(class, itself));
         instance.set(Sym::ARGS, Value::tuple(args));
+        let names: Vec<Value> = names.into_iter().map(Value::str).collect();
+        instance.set(Sym::of(CLASSES), Value::tuple(names));
         if !trace.is_empty() {
             let note = format!("In Python:\n{}", indented(&trace));
             instance.set(Sym::NOTES, Value::list(vec![Value::str(note)]));
@@ -60,6 +74,12 @@ impl Cx {
             Rc::new(class)
         };
         self.python.exceptions.entry(key).or_insert_with(make).clone()
+    }
+
+    /// The exception that `raise object` raises, the object being an exception or a class of Python.
+    pub(crate) fn raise_python(&mut self, object: &super::proxy::Proxy) -> Raised {
+        let answer = self.target(object).and_then(|it| self.ask(Request::Raise, vec![it]));
+        answer.err().unwrap_or_else(|| type_error("exceptions must derive from BaseException"))
     }
 
     /// Whether `except class` takes an exception, the class being one of Python.

@@ -48,6 +48,12 @@ impl Guests {
         self.latest
     }
 
+    /// Takes back what was to be passed in a frame that was not sent.
+    pub(super) fn unsend(&mut self, keys: &[i64]) {
+        let pair = |it: &i64| Datum::Tuple(vec![Datum::Int(*it), Datum::Int(1)]);
+        self.give_back(Datum::List(keys.iter().map(pair).collect()));
+    }
+
     /// The object of a key.
     pub(super) fn get(&self, key: i64) -> Option<Value> {
         self.objects.get(&key).map(|it| it.0.clone())
@@ -97,6 +103,55 @@ pub(super) fn kind_of(cx: &mut Cx, value: &Value) -> i64 {
         _ if cx.is_callable(value) => FUNCTION,
         _ => OBJECT,
     }
+}
+
+/// Special methods that objects of the session have in Python, too, where their class has them.
+const SPECIAL: &[&str] = &[
+    "__abs__",
+    "__add__",
+    "__bool__",
+    "__call__",
+    "__complex__",
+    "__contains__",
+    "__delitem__",
+    "__enter__",
+    "__eq__",
+    "__exit__",
+    "__float__",
+    "__floordiv__",
+    "__format__",
+    "__fspath__",
+    "__ge__",
+    "__getitem__",
+    "__gt__",
+    "__hash__",
+    "__index__",
+    "__int__",
+    "__iter__",
+    "__le__",
+    "__len__",
+    "__lt__",
+    "__matmul__",
+    "__mod__",
+    "__mul__",
+    "__ne__",
+    "__neg__",
+    "__next__",
+    "__pow__",
+    "__radd__",
+    "__rmul__",
+    "__rsub__",
+    "__rtruediv__",
+    "__setitem__",
+    "__sub__",
+    "__truediv__",
+];
+
+/// The special methods of an object's own class.
+pub(super) fn specials_of(value: &Value) -> Vec<Datum> {
+    let Value::Instance(it) = value else { return Vec::new() };
+    let has = |name: &&&'static str| it.class.lookup(Sym::of(name)).is_some();
+    SPECIAL.iter().filter(has).map(|it| Datum::str(*it)).collect()
 }
 
 /// What the object is called there.
@@ -163,15 +218,20 @@ impl Cx {
         match what {
             "call" => self.call_with(&object, args),
             "next" => self.next(&object)?.ok_or_else(stop_iteration),
-            "iter" => self.iter(&object),
             "getattr" => self.getattr(&object, name()),
             "setattr" => self.setattr(&object, name(), given(1)).map(|()| Value::None),
-            "getitem" => self.getitem(&object, &given(0)),
-            "setitem" => self.setitem(&object, &given(0), given(1)).map(|()| Value::None),
-            "contains" => self.contains(&object, &given(0)).map(Value::Bool),
-            "eq" => self.eq(&object, &given(0)).map(Value::Bool),
-            "len" => self.len(&object).map(Value::from),
-            "bool" => self.truth(&object).map(Value::Bool),
+            "special" => {
+                let rest = args.positional.get(1..).unwrap_or_default();
+                let special = self.call_special(&object, name(), rest)?;
+                Ok(special.unwrap_or(Value::NotImplemented))
+            }
+            "signature" => match &object {
+                Value::Func(it) => it.clone().signature(self).map(Value::str),
+                Value::Method(it) if let Value::Func(func) = &it.func => {
+                    func.clone().signature(self).map(Value::str)
+                }
+                _ => Err(attribute_error("__signature__")),
+            },
             "repr" => self.repr(&object).map(Value::str),
             "str" => self.str(&object).map(Value::str),
             other => Err(runtime_error(format!("Python asks an object for '{other}'"))),
@@ -181,9 +241,8 @@ impl Cx {
 
 /// The nearest class of an exception that Python has too, or else its own.
 fn shared_name(class: &std::rc::Rc<crate::objects::class::Class>) -> &'static str {
-    let of_both = |it: &&'static NativeType| {
-        !super::values::OWN.iter().any(|own| std::ptr::eq(*own, *it))
-    };
+    let of_both =
+        |it: &&'static NativeType| !super::values::OWN.iter().any(|own| std::ptr::eq(*own, *it));
     let nearest = class.chain().filter_map(|it| it.native).find(of_both);
     nearest.filter(|it| it.name != "Exception").map_or(class.name.as_str(), |it| it.name)
 }

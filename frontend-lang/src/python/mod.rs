@@ -8,7 +8,7 @@
 //! Proxies of a process that has ended say so. Nothing here names a package.
 
 mod cell;
-mod errors;
+pub(crate) mod errors;
 mod figures;
 mod guests;
 mod modules;
@@ -47,12 +47,16 @@ pub struct Python {
     /// Counts the processes that were started.
     generation: u32,
     guests: Guests,
+    /// Keys of guests that Python does not need any more, as it told them.
+    gone: Vec<Datum>,
     /// Classes of exceptions by name and by the built-in one that they derive from.
     exceptions: FxHashMap<(String, usize), Rc<Class>>,
     /// Packages that it has, as far as was asked.
     has: FxHashSet<String>,
     /// Whether something was asked since figures were shown last.
     used: bool,
+    /// Keys of guests in the frame under way.
+    sent: Vec<i64>,
     /// Bytes of shared memory that the frame under way takes.
     shared_end: u64,
 }
@@ -88,6 +92,7 @@ impl Python {
     fn end(&mut self) {
         self.link = None;
         self.guests = Guests::default();
+        self.gone.clear();
         self.has.clear();
     }
 }
@@ -102,12 +107,7 @@ impl Cx {
             return Err(failed.clone());
         }
         match self.host.start_python(&self.python.wanted.clone()) {
-            Ok(worker) => {
-                let about = worker.about().clone();
-                self.python.generation += 1;
-                self.python.link = Some(Link::new(worker));
-                Ok(about)
-            }
+            Ok(worker) => Ok(self.begin_python(worker)),
             Err(lost) => {
                 self.python.failed = Some(lost.clone());
                 Err(lost)
@@ -131,6 +131,10 @@ impl Cx {
     }
 
     fn ask_within(&mut self, request: Request, args: Vec<Datum>) -> Result<Datum, Raised> {
+        // The values of the answer before, which may be among them, have been read.
+        for gone in std::mem::take(&mut self.python.gone) {
+            self.python.guests.give_back(gone);
+        }
         let link = self.python.link.as_mut().ok_or_else(ended)?;
         let mut frame = vec![Datum::Int(request as i64), link.take_released()];
         frame.extend(args);
@@ -150,14 +154,13 @@ impl Cx {
             match kind {
                 DONE => {
                     let [value, gone] = self.understood(parts(items))?;
-                    self.python.guests.give_back(gone);
+                    self.python.gone.push(gone);
                     return Ok(value);
                 }
                 FAILED => {
                     let [told, gone] = self.understood(parts(items))?;
-                    let raised = self.raised_in_python(told);
-                    self.python.guests.give_back(gone);
-                    return Err(raised);
+                    self.python.gone.push(gone);
+                    return Err(self.raised_in_python(told));
                 }
                 CALL_BACK => {
                     let answer = self.answer_python(items)?;
@@ -216,11 +219,20 @@ impl Cx {
         self.python.end();
     }
 
-    /// From now on another Python is wanted; one that runs ends.
-    pub(crate) fn want_python(&mut self, wanted: Wanted) {
+    /// Another Python instead of the one that runs, if it can be started.
+    pub(crate) fn change_python(&mut self, wanted: Wanted) -> Result<About, Lost> {
+        let worker = self.host.start_python(&wanted)?;
         self.end_python();
         self.python.wanted = wanted;
+        Ok(self.begin_python(worker))
+    }
+
+    fn begin_python(&mut self, worker: Box<dyn Worker>) -> About {
+        let about = worker.about().clone();
+        self.python.generation += 1;
         self.python.failed = None;
+        self.python.link = Some(Link::new(worker));
+        about
     }
 }
 

@@ -367,6 +367,10 @@ impl NativeObject for Proxy {
         Ok(text.as_str().map(str::to_owned))
     }
 
+    fn adopt(&self, _cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
+        Ok(Some(crate::check::unknown::foreign()))
+    }
+
     fn array(&self, cx: &mut Cx) -> Result<Option<Value>, Raised> {
         cx.ask_of(self, Request::Array, Vec::new()).map(Some)
     }

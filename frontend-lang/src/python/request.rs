@@ -65,4 +65,6 @@ pub(super) enum Request {
     ChangeFolder,
     /// target
     Type,
+    /// target: an exception, or a class of exceptions
+    Raise,
 }

@@ -25,6 +25,7 @@ const GUEST: i64 = 8;
 const ARRAY: i64 = 9;
 const DTYPE: i64 = 10;
 const TYPE: i64 = 11;
+const MADE: i64 = 12;
 
 /// Containers may lie so deep in each other.
 const DEEPEST: usize = 64;
@@ -69,17 +70,25 @@ impl Cx {
     /// A value as it travels to Python.
     pub(super) fn python_datum(&mut self, value: &Value) -> Result<Datum, Raised> {
         self.begin_python_data();
-        self.datum(value, 0)
+        let mut data = self.more_python_data(std::slice::from_ref(value))?;
+        Ok(data.pop().unwrap_or(Datum::None))
     }
 
     /// From here on values of a new frame are written.
     pub(super) fn begin_python_data(&mut self) {
         self.python.shared_end = 0;
+        self.python.sent.clear();
     }
 
     /// Values that travel in the same frame as those before.
     pub(super) fn more_python_data(&mut self, values: &[Value]) -> Result<Vec<Datum>, Raised> {
-        values.iter().map(|it| self.datum(it, 0)).collect()
+        let data = values.iter().map(|it| self.datum(it, 0)).collect();
+        if let Err(raised) = data {
+            let sent = std::mem::take(&mut self.python.sent);
+            self.python.guests.unsend(&sent);
+            return Err(raised);
+        }
+        data
     }
 
     fn data(&mut self, values: &[Value], depth: usize) -> Result<Datum, Raised> {
@@ -106,7 +115,10 @@ impl Cx {
                 let items = it.copied()?;
                 tagged(LIST, [self.data(&items, depth)?])
             }
-            Value::Tuple(it) => tagged(TUPLE, [self.data(it, depth)?]),
+            Value::Tuple(it) => match self.abstract_dtype(value) {
+                Some(name) => tagged(MADE, [Datum::str("numpy"), Datum::str(name), Datum::None]),
+                None => tagged(TUPLE, [self.data(it, depth)?]),
+            },
             Value::Dict(it) => {
                 let items: Vec<Value> =
                     it.items().into_iter().flat_map(|it| [it.0, it.1]).collect();
@@ -136,11 +148,41 @@ impl Cx {
                     let number = crate::tensor::convert::from_data(self, base, Some(dtype))?;
                     self.array_datum(&number, true)?
                 }
-                (None, Value::None) => self.guest_datum(value),
+                (None, Value::None) => self.instance_datum(value, depth)?,
                 (None, base) => self.datum(&base.clone(), depth)?,
             },
             _ => self.guest_datum(value),
         })
+    }
+
+    /// An instance as what its `__python__` says (module, name, arguments), or as a guest.
+    fn instance_datum(&mut self, value: &Value, depth: usize) -> Result<Datum, Raised> {
+        let Some(made) = self.call_special(value, Sym::of("__python__"), &[])? else {
+            return Ok(self.guest_datum(value));
+        };
+        let parts = self.collect(&made)?;
+        let [Value::Str(module), Value::Str(name), Value::Tuple(args)] = parts.as_slice() else {
+            return Err(type_error("__python__() gives a module, a name and a tuple of arguments"));
+        };
+        let args = self.data(args, depth)?;
+        Ok(tagged(MADE, [Datum::str(&***module), Datum::str(&***name), args]))
+    }
+
+    /// The name of `np.number` and its likes, which are tuples of classes here.
+    fn abstract_dtype(&self, value: &Value) -> Option<&'static str> {
+        const NAMES: [&str; 7] = [
+            "number",
+            "generic",
+            "integer",
+            "signedinteger",
+            "unsignedinteger",
+            "inexact",
+            "floating",
+        ];
+        let Some(Value::Module(kinds)) = self.modules.get("numpy._core.kinds") else { return None };
+        let is =
+            |name: &&'static str| kinds.globals.get(Sym::of(name)).is_some_and(|it| it.is(value));
+        NAMES.into_iter().find(is)
     }
 
     fn object_datum(&mut self, value: &Value) -> Result<Datum, Raised> {
@@ -159,8 +201,10 @@ impl Cx {
 
     fn guest_datum(&mut self, value: &Value) -> Datum {
         let (kind, name) = (guests::kind_of(self, value), guests::name_of(value));
+        let specials = Datum::List(guests::specials_of(value));
         let key = self.python.guests.add(value.clone());
-        tagged(GUEST, [Datum::Int(key), Datum::Int(kind), Datum::str(name)])
+        self.python.sent.push(key);
+        tagged(GUEST, [Datum::Int(key), Datum::Int(kind), Datum::str(name), specials])
     }
 
     fn array_datum(&mut self, tensor: &Tensor, is_scalar: bool) -> Result<Datum, Raised> {
@@ -226,7 +270,10 @@ impl Cx {
             OBJECT => return self.proxy(items),
             GUEST => {
                 let [key] = parts(items)?;
-                return Ok(self.python.guests.get(key.int()?).ok_or(Malformed)?);
+                let gone = || {
+                    runtime_error("Python passes an object of the session that it has given back")
+                };
+                return Ok(self.python.guests.get(key.int()?).ok_or_else(gone)?);
             }
             ARRAY => return self.array_value(parts(items)?),
             TYPE => {

@@ -100,6 +100,9 @@ fn read(cx: &mut Cx, key: &Value) -> Result<Vec<Index>, Raised> {
 }
 
 pub(crate) fn one(cx: &mut Cx, key: &Value) -> Result<Index, Raised> {
+    if let Some(array) = convert::array_of(cx, key)? {
+        return one(cx, &array);
+    }
     Ok(match key {
         Value::Int(at) => Index::Int(*at),
         Value::Bool(it) => Index::Tensor(Tensor::from_bools(&[*it], engine::Shape::default())?),

@@ -12,7 +12,7 @@ use crate::error::{
 use crate::native::{CallArgs, Res};
 use crate::objects::class::{traits, type_of};
 use crate::operate::CompareOp;
-use crate::python::proxy;
+use crate::python::{errors, proxy};
 use crate::region;
 use crate::source::Span;
 use crate::sym::Sym;
@@ -178,6 +178,7 @@ impl Cx {
                 }
                 Ok(raised)
             }
+            _ if let Some(object) = proxy::of(&value) => Ok(self.raise_python(object)),
             _ => Err(type_error("exceptions must derive from BaseException")),
         }
     }
@@ -203,7 +204,8 @@ impl Cx {
         class: &Value,
     ) -> Result<bool, Raised> {
         match class {
-            Value::Class(it) if it.has(traits::EXCEPTION) => Ok(type_of(exception).is_subclass(it)),
+            Value::Class(it) if it.has(traits::EXCEPTION) => Ok(type_of(exception).is_subclass(it)
+                || it.native.is_some_and(|row| errors::is_also(exception, row))),
             Value::Tuple(items) => {
                 for item in items.iter() {
                     if self.exception_matches(exception, item)? {

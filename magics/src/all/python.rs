@@ -33,6 +33,9 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         (Some(body), "") => run_cell(cx, args, &format!("\n{body}\n")),
         (Some(_), _) => Err(MagicError::usage(&MAGIC, "code stands on the lines below".into())),
         (None, "") => Ok(vec![Artifact::Text(which(cx))]),
+        (None, "import" | "from") => {
+            Err(MagicError::usage(&MAGIC, "an import statement is not complete".into()))
+        }
         (None, line) if is_import(line) => import(cx, line).map(|()| Vec::new()),
         (None, path) => {
             let path = expanded(cx, path);

@@ -27,7 +27,7 @@ import warnings
 import weakref
 
 # Tags of values.
-LIST, TUPLE, DICT, SET, FROZENSET, SLICE, RANGE, OBJECT, GUEST, ARRAY, DTYPE, TYPE = range(12)
+LIST, TUPLE, DICT, SET, FROZENSET, SLICE, RANGE, OBJECT, GUEST, ARRAY, DTYPE, TYPE, MADE = range(13)
 
 # Kinds of frames that this side sends.
 DONE, FAILED, CALL_BACK, OUTPUT = range(4)
@@ -43,6 +43,8 @@ INLINE = 1 << 14
 DEEPEST = 64
 # Seconds for which an iterator is read ahead, and items.
 AHEAD, MOST_AHEAD = 0.002, 1024
+# Seconds for which output is held back at most.
+DELAY = 0.02
 # Seconds that a process whose notebook is gone may take to end by itself.
 PATIENCE = 1.0
 
@@ -124,7 +126,8 @@ class Stream(io.TextIOBase):
     encoding = "utf-8"
 
     def __init__(self, name):
-        self.name, self.parts, self.latest = name, [], 0.0
+        self.name, self.parts, self.latest, self.waits = name, [], 0.0, threading.Event()
+        threading.Thread(target=self.flush_later, name=f"notegrad {name}", daemon=True).start()
 
     def writable(self):
         return True
@@ -135,12 +138,14 @@ class Stream(io.TextIOBase):
     def write(self, text):
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        self.parts.append(text)
-        if "\n" in text or "\r" in text or len(self.parts) > 1000:
-            now = time.monotonic()
-            if now - self.latest > 0.02:
-                self.latest = now
-                self.flush()
+        with sending:
+            self.parts.append(text)
+        now = time.monotonic()
+        if ("\n" in text or "\r" in text) and now - self.latest > DELAY or len(self.parts) > 1000:
+            self.latest = now
+            self.flush()
+        else:
+            self.waits.set()
         return len(text)
 
     def flush(self):
@@ -148,3 +153,11 @@ class Stream(io.TextIOBase):
             text, self.parts = "".join(self.parts), []
             if text:
                 send_bytes(marshal.dumps((OUTPUT, self.name == "<stderr>", text), 2))
+
+    def flush_later(self):
+        """What nobody flushes is sent soon."""
+        while True:
+            self.waits.wait()
+            time.sleep(DELAY)
+            self.waits.clear()
+            self.flush()

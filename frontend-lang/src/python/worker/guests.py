@@ -53,6 +53,15 @@ class Guest:
     def __del__(self):
         guests_gone.append((self._key, self._count))
 
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, _memo):
+        return self
+
+    def __reduce_ex__(self, _protocol):
+        raise TypeError(f"'{self.__name__}' of the notebook cannot be sent to another process; use one process (n_jobs=1)")
+
     def __repr__(self):
         return call_back(self._key, "repr")
 
@@ -71,6 +80,17 @@ class Function(Guest):
     def __get__(self, instance, _owner=None):
         return self if instance is None else types.MethodType(self, instance)
 
+    @property
+    def __signature__(self):
+        import inspect
+
+        text, names = call_back(self._key, "signature"), {}
+        try:
+            exec(f"from __future__ import annotations\ndef f{text}: pass", names)
+        except Exception:
+            raise AttributeError("__signature__") from None
+        return inspect.signature(names["f"])
+
 
 class Iterator(Guest):
     """An iterator of the notebook."""
@@ -82,8 +102,8 @@ class Iterator(Guest):
         return call_back(self._key, "next")
 
 
-class Object(Function):
-    """Any other object of the notebook."""
+class Object(Guest):
+    """Any other object of the notebook; classes below it have the special methods that its own class has."""
 
     def __setattr__(self, name, value):
         call_back(self._key, "setattr", name, value)
@@ -91,38 +111,35 @@ class Object(Function):
     def __str__(self):
         return call_back(self._key, "str")
 
-    def __len__(self):
-        return call_back(self._key, "len")
-
-    def __bool__(self):
-        return call_back(self._key, "bool")
-
-    def __iter__(self):
-        return call_back(self._key, "iter")
-
-    def __getitem__(self, index):
-        return call_back(self._key, "getitem", index)
-
-    def __setitem__(self, index, value):
-        call_back(self._key, "setitem", index, value)
-
-    def __contains__(self, item):
-        return call_back(self._key, "contains", item)
-
-    def __eq__(self, other):
-        return call_back(self._key, "eq", other)
-
     __hash__ = object.__hash__
 
 
 GUEST_KINDS = (Function, Iterator, Object)
-GUESTS = set(GUEST_KINDS)
+# By the names of special methods.
+object_kinds = {(): Object}
 
 
-def guest(key, kind, name):
+def special(name):
+    return lambda self, *args, **keywords: call_back(self._key, "special", name, *args, **keywords)
+
+
+def object_kind(names):
+    kind = object_kinds.get(names)
+    if kind is None:
+        members = {it: special(it) for it in names}
+        if "__eq__" in members and "__hash__" not in members:
+            members["__hash__"] = object.__hash__
+        kind = object_kinds[names] = type("Object", (Object,), members)
+    return kind
+
+
+def guest(key, kind, name, specials):
     """The one that stands for an object of the notebook."""
     found = guests.get(key)
     if found is None:
-        found = guests[key] = GUEST_KINDS[kind](key, name)
+        made_of = GUEST_KINDS[kind]
+        if made_of is Object:
+            made_of = object_kind(tuple(specials))
+        found = guests[key] = made_of(key, name)
     found.__dict__["_count"] += 1
     return found

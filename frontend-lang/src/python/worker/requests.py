@@ -23,18 +23,29 @@ def call_special(target, name, args):
 
 def next_items(target, wanted):
     """Up to so many items, and whether there are more: iterators are read ahead, for a short time, where that runs no code of cells."""
+    if target[1] in delayed:
+        raise delayed.pop(target[1])
     iterator, items, wanted = decode(target), [], min(wanted, MOST_AHEAD)
     frame = getattr(iterator, "gi_frame", None)
-    if frame is not None and frame.f_globals is user.__dict__ or type(iterator) in GUESTS:
+    if frame is not None and frame.f_globals is user.__dict__ or isinstance(iterator, Guest):
         wanted = 1
     end = time.monotonic() + AHEAD
-    for item in itertools.islice(iterator, wanted):
-        items.append(item)
-        if time.monotonic() > end:
-            break
-    else:
-        return (items, len(items) == wanted)
+    try:
+        for item in itertools.islice(iterator, wanted):
+            items.append(item)
+            if time.monotonic() > end:
+                break
+        else:
+            return (items, len(items) == wanted)
+    except BaseException as error:
+        if not items:
+            raise
+        delayed[target[1]] = error
     return (items, True)
+
+
+# Exceptions of iterators that were read ahead, by number, until their items have been taken.
+delayed = {}
 
 
 def as_array(target):
@@ -42,9 +53,8 @@ def as_array(target):
 
     item = decode(target)
     array = numpy.asarray(item)
-    if array.dtype.kind in "mM":
-        array = array.astype("i8")
-    if array.dtype.str[1:] in ("u4", "u8"):
+    code = array.dtype.str[1:]
+    if code == "u4" or code == "u8" and (not array.size or array.max() < 1 << 63):
         array = array.astype("i8")
     if array.dtype.str[1:] not in DTYPES:
         words = f"{type(item).__name__} of dtype {array.dtype} has no form as an array of numbers"
@@ -209,7 +219,16 @@ REQUESTS = [
     get_name,
     os.chdir,
     lambda target: type(decode(target)),
+    lambda target: raise_it(target),
 ]
+
+
+def raise_it(target):
+    """Raises an exception, or one of its class."""
+    raised = decode(target)
+    if not isinstance(raised, BaseException) and not (isinstance(raised, type) and issubclass(raised, BaseException)):
+        raise TypeError("exceptions must derive from BaseException")
+    raise raised
 
 
 def parts_of(error):
@@ -245,6 +264,7 @@ def answer(frame):
     global running, interrupted, cursor
     number, released, *args = frame
     before = running
+    give_back(released)
     try:
         running = True
         result = REQUESTS[number - 2](*args)
@@ -253,11 +273,9 @@ def answer(frame):
             raise KeyboardInterrupt
         cursor = 0
         result = result.item if type(result) is Raw else encode(result)
-        give_back(released)
         reply = (DONE, result, take_gone())
     except BaseException as error:
         running = interrupted = False
-        give_back(released)
         reply = (FAILED, told(error), take_gone())
     running = before
     flush()

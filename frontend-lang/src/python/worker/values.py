@@ -4,6 +4,8 @@ objects = {}
 numbers = {}
 counts = {}
 next_number = itertools.count(1)
+# Those that the value under way refers to.
+referred = []
 known_types = {}
 
 
@@ -14,6 +16,7 @@ def refer(item):
         number = next(next_number)
         numbers[id(item)], objects[number], counts[number] = number, item, 0
     counts[number] += 1
+    referred.append(number)
     kind = type(item)
     flags = (
         callable(item) * IS_CALLABLE
@@ -45,10 +48,14 @@ cursor = 0
 
 def encode(item):
     """A value for the notebook, or the number of an object that stays here."""
+    referred.clear()
     try:
         return encoded(item, 0)
-    except Unfit:
-        return refer(item)
+    except BaseException as error:
+        give_back([(number, 1) for number in referred])
+        if isinstance(error, Unfit):
+            return refer(item)
+        raise
 
 
 def encoded(item, depth):
@@ -62,7 +69,7 @@ def encoded(item, depth):
         if depth > DEEPEST:
             raise Unfit
         return known(item, depth + 1)
-    if kind in GUESTS:
+    if issubclass(kind, Guest):
         return (GUEST, object.__getattribute__(item, "__dict__")["_key"])
     if kind is type and item in SHARED:
         return (TYPE, item.__name__)
@@ -143,6 +150,12 @@ def decoded_array(value):
     return array[()] if is_scalar else array
 
 
+def made(module, name, args):
+    """Something of a module, or what it makes of arguments."""
+    found = getattr(importlib.import_module(module), name)
+    return found if args is None else found(*map(decode, args))
+
+
 def decoded_dtype(code, is_class):
     import numpy
 
@@ -159,8 +172,9 @@ DECODERS = {
     SLICE: lambda it: slice(decode(it[1]), decode(it[2]), decode(it[3])),
     RANGE: lambda it: range(it[1], it[2], it[3]),
     OBJECT: lambda it: objects[it[1]],
-    GUEST: lambda it: guest(it[1], it[2], it[3]),
+    GUEST: lambda it: guest(it[1], it[2], it[3], it[4]),
     ARRAY: decoded_array,
     DTYPE: lambda it: decoded_dtype(it[1], it[2]),
     TYPE: lambda it: getattr(builtins, it[1]),
+    MADE: lambda it: made(it[1], it[2], it[3]),
 }
