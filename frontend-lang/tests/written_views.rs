@@ -79,6 +79,20 @@ same(inner[0].item(), 2.); same(turned[0, 11].item(), 14.); same(parts[0][0, 1].
 }
 
 #[test]
+fn parts_of_the_same_variable_are_read_as_they_were() {
+    in_place(
+        "x[:5] = torch.arange(5.)[:, None]; flat = x.view(-1); r, q = x[3], x[4]",
+        "x[0] = x[4]; x[1] += x[2]; x[2].add_(x[3]); x[3:5] = x[2:4]; flat[1:6] = flat[:5]; r += q; r.mul_(r)",
+        "same([x[i, 9].item() for i in range(6)], [4., 3., 5., 64., 3., 0.]); same(flat[5].item(), 4.)",
+    );
+    in_place(
+        "z[:5] = [1, 2, 3, 4, 5]",
+        "z[1:5] = z[:4]; z[:2] += z[2:4]",
+        "same(z[:6].tolist(), [3., 4., 2., 3., 4., 0.])",
+    );
+}
+
+#[test]
 fn views_that_come_and_go_do_not_matter() {
     in_place(
         "kept = x[1]",

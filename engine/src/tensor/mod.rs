@@ -275,11 +275,6 @@ impl Tensor {
         }
     }
 
-    /// Whether the elements lie in a buffer now.
-    pub fn is_stored(&self) -> bool {
-        matches!(self.0.data, Data::Stored(_))
-    }
-
     /// Writes the elements of a value of this dtype where `target` says, or slices along a dimension each so far from there; false,
     /// with nothing changed, where others can see them.
     pub(crate) fn write(

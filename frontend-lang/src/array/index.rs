@@ -81,7 +81,7 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
     let object = variable(this)?;
     let index = read(cx, key)?;
     check_masks(&object.get(), &index)?;
-    let value = match convert::operand(value) {
+    let mut value = match convert::operand(value) {
         Some(value) => value,
         None => make::tensor(cx, value, None)?,
     };
@@ -90,6 +90,12 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
         // What is wrong is said below, in NumPy's words.
         if matches!(object.set_in_place(&index, &value), Ok(true)) {
             return Ok(());
+        }
+        if let Some(copy) = arith::apart(object, &value)? {
+            value = copy;
+            if matches!(object.set_in_place(&index, &value), Ok(true)) {
+                return Ok(());
+            }
         }
     }
     let before = object.get();

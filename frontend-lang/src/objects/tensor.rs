@@ -34,6 +34,8 @@ pub struct TensorObj {
     was_grad: Cell<bool>,
     base: RefCell<Option<Box<Base>>>,
     version: Cell<u32>,
+    /// How often it was given a value, rather than written in place.
+    puts: Cell<u32>,
     /// How many views look at it.
     views: Cell<u32>,
     /// Those of them that may hold its elements.
@@ -154,7 +156,7 @@ impl TensorObj {
     fn make(tensor: Tensor, base: Option<Box<Base>>, look: Look) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
         let (hooks, version, views, lookers, grad_cleared) = Default::default();
-        let (was_grad, former, _memory) = Default::default();
+        let (was_grad, puts, former, _memory) = Default::default();
         let depth = base.as_ref().map_or(0, |it| it.object.depth + 1);
         let look = Cell::new(look);
         let base = RefCell::new(base);
@@ -165,6 +167,7 @@ impl TensorObj {
             was_grad,
             base,
             version,
+            puts,
             views,
             lookers,
             former,

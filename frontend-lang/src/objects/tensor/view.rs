@@ -29,8 +29,8 @@ pub(super) struct Base {
 
 /// What a view that has let go of its elements finds them by.
 enum Away {
-    /// Where they lie, as long as those of the variable below all views lie under the first layout.
-    Under(Box<(Layout, Layout)>),
+    /// Where they lie, as long as the variable below all views has been given so many values.
+    Under(u32, Box<Layout>),
     /// As the view says.
     Anywhere,
 }
@@ -144,10 +144,14 @@ impl TensorObj {
     /// The variable that a view looks at, through all views; itself where it is none.
     pub(crate) fn root(object: &Rc<TensorObj>) -> Rc<TensorObj> {
         let mut root = object.clone();
-        while let Some((base, _)) = root.base_object() {
+        while let Some(base) = root.below() {
             root = base;
         }
         root
+    }
+
+    fn below(&self) -> Option<Rc<TensorObj>> {
+        self.base.borrow().as_ref().map(|it| it.object.clone())
     }
 
     /// Lets the elements change where they are; a view lets go of the buffer meanwhile.
@@ -162,9 +166,12 @@ impl TensorObj {
     /// As [`TensorObj::change`] of what is no view. Views of it keep nobody from writing: they look again.
     fn change_own(&self, seen: Option<&Layout>, change: &mut Change<'_>) -> engine::Result<bool> {
         let mut done = change(&mut self.value.borrow_mut(), seen);
-        if matches!(done, Ok(false)) && !self.lookers.borrow().is_empty() {
+        // What a trace hears of goes on being what it knows.
+        let is_heard = || engine::trace::active() || engine::region::is_recording();
+        let may = || !self.lookers.borrow().is_empty() && !self.value.borrow().is_on_gpu();
+        if matches!(done, Ok(false)) && may() && !is_heard() {
             let mut gone = Vec::new();
-            self.send_away(&self.value.borrow(), &mut gone);
+            self.send_away((&self.value.borrow(), self.puts.get()), &mut gone);
             if !gone.is_empty() {
                 done = change(&mut self.value.borrow_mut(), seen);
             }
@@ -212,10 +219,10 @@ impl TensorObj {
 
     /// Has the views of this variable let go of the elements of `root`, which lies below all views; those that did are added to `gone`.
     /// Views with a history keep theirs.
-    fn send_away(&self, root: &Tensor, gone: &mut Vec<Rc<TensorObj>>) {
+    fn send_away(&self, (root, puts): (&Tensor, u32), gone: &mut Vec<Rc<TensorObj>>) {
         self.lookers.borrow_mut().retain(|it| {
             let Some(view) = it.upgrade() else { return false };
-            view.send_away(root, gone);
+            view.send_away((root, puts), gone);
             let base = view.base.borrow();
             let Some(base) = base.as_ref().filter(|it| std::ptr::eq(&*it.object, self)) else {
                 return false;
@@ -227,12 +234,15 @@ impl TensorObj {
                     return true;
                 }
                 match value.shares_buffer(root) && value.dtype() == root.dtype() && is_current {
-                    true => Away::Under(Box::new((root.layout().clone(), value.layout().clone()))),
+                    true => Away::Under(puts, Box::new(value.layout().clone())),
                     false if is_current => return true,
                     false => Away::Anywhere,
                 }
             };
-            self.former.replace(Former::Asked);
+            let mut former = self.former.borrow_mut();
+            if matches!(*former, Former::Unasked) {
+                *former = Former::Asked;
+            }
             base.away.replace(Some(away));
             base.is_listed.set(false);
             view.value.replace(Tensor::number(0.0));
@@ -254,27 +264,22 @@ impl TensorObj {
         }
         // A check looks at no elements, and leaves those of programs alone.
         if let Ok(value) = base.view.apply(&base.object.peek()) {
-            self.value.replace(value);
+            self.value.replace(value.detach());
         }
     }
 
-    /// Finds the elements where they lay, if they are still there.
+    /// Finds the elements where they lay, if the variable was only written in place since.
     pub(super) fn take_back(&self, base: &Base) -> bool {
         let value = match &*base.away.borrow() {
-            Some(Away::Under(layouts)) => {
-                let mut off_tape = matches!(base.view, View::Same);
+            Some(Away::Under(puts, layout)) => {
                 let mut root = base.object.clone();
-                while let Some((object, view)) = root.base_object() {
-                    off_tape |= matches!(view, View::Same);
+                while let Some(object) = root.below() {
                     root = object;
                 }
-                let root = root.value.borrow();
-                let (under, seen) = &**layouts;
-                let lies_there = root.is_stored() && root.layout() == under;
-                if !lies_there || root.requires_grad() && !off_tape {
+                if root.puts.get() != *puts {
                     return false;
                 }
-                root.seen_under(seen.clone(), None)
+                root.value.borrow().seen_under(Layout::clone(layout), None)
             }
             _ => return false,
         };
@@ -305,6 +310,7 @@ impl TensorObj {
     pub(super) fn put(&self, value: Tensor) {
         let is_same_shape = self.value.borrow().shape() == value.shape();
         let before = self.value.replace(value);
+        self.puts.set(self.puts.get().wrapping_add(1));
         let asked = !matches!(*self.former.borrow(), Former::Unasked);
         if asked && !is_same_shape {
             let views = self.views.get() > 0;
