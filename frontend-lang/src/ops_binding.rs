@@ -512,15 +512,29 @@ impl Binding {
         let Some(own) = self.tensors.first_mut().and_then(Option::take) else { return false };
         let is_first = own.same(&this.seen());
         drop(own);
-        let others: Option<SmallVec<[Tensor; 2]>> = self.tensors[1..].iter().cloned().collect();
-        // What is wrong with the operands is said where the op is applied as ever.
-        let done = others.is_some_and(|others| {
-            is_first && matches!(this.apply_in_place(self.op, &others, &self.attrs), Ok(true))
-        });
+        let done = is_first
+            && (self.is_replaced(this) || self.takes_apart(this) && self.is_replaced(this));
         if !done {
             self.tensors[0] = Some(this.get());
         }
         done
+    }
+
+    fn is_replaced(&self, this: &Rc<TensorObj>) -> bool {
+        let others: Option<SmallVec<[Tensor; 2]>> = self.tensors[1..].iter().cloned().collect();
+        // What is wrong with the operands is said where the op is applied as ever.
+        others.is_some_and(|it| matches!(this.apply_in_place(self.op, &it, &self.attrs), Ok(true)))
+    }
+
+    /// Has operands that lie in the buffer of `this` lie elsewhere; whether there were any.
+    fn takes_apart(&mut self, this: &TensorObj) -> bool {
+        let mut found = false;
+        for other in self.tensors[1..].iter_mut().flatten() {
+            if let Ok(Some(copy)) = arith::apart(this, other) {
+                (*other, found) = (copy, true);
+            }
+        }
+        found
     }
 
     /// Brings the operands to the device that is given. What is made of nothing is made there, or on the default device.

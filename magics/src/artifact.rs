@@ -192,6 +192,8 @@ pub struct GraphNode {
     pub within: String,
     /// The number of the panel that it is drawn in.
     pub panel: usize,
+    /// The graphs that a branch or a loop runs, line by line; the outline lists them, drawings do not.
+    pub inside: Vec<String>,
 }
 
 /// What a box of a graph stands for.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use engine::graph::{Graph, Kind, NodeId, Phase, Value};
 use engine::op::Body;
-use engine::{Number, Scope};
+use engine::{Attr, Number, Scope};
 
 use crate::artifact::{Graph as Drawing, GraphEdge, GraphNode, GraphPanel, NodeKind};
 use crate::graph_groups::{self, Group};
@@ -59,7 +59,7 @@ pub(crate) fn drawing(
     let group_of = places.collect();
     let lasts = groups.iter().map(Group::last).collect();
     let drawn = Drawing { title, ..Drawing::default() };
-    let mut view = View { graph, named, names, group_of, lasts, drawn };
+    let mut view = View { graph, named, names, groups: &groups, group_of, lasts, drawn };
     view.panels(&groups);
     view.inputs(&groups);
     view.drawn.nodes.extend(graph_random::input(graph, &groups, panel));
@@ -95,6 +95,7 @@ struct View<'a> {
     graph: &'a Graph,
     named: &'a Named,
     names: &'a TensorNames,
+    groups: &'a [Group],
     group_of: HashMap<NodeId, usize>,
     /// The last node of each group, which stands for it.
     lasts: Vec<NodeId>,
@@ -242,8 +243,11 @@ impl View<'_> {
     }
 
     fn node(&mut self, id: NodeId, label: String, kind: NodeKind, detail: String, phase: Phase) {
-        let (id, panel, within) = (id_of(id), panel(phase), String::new());
-        self.drawn.nodes.push(GraphNode { id, label, kind, detail, within, panel });
+        let of_group = self.group_of.get(&id).map(|at| &self.groups[*at].nodes[..]);
+        let inside = of_group.unwrap_or_default().iter().flat_map(|it| regions(self.graph, *it));
+        let (inside, id, panel) = (inside.collect(), id_of(id), panel(phase));
+        let node = GraphNode { id, label, kind, detail, panel, inside, ..GraphNode::default() };
+        self.drawn.nodes.push(node);
     }
 
     /// Arrows from what is drawn already.
@@ -334,6 +338,17 @@ impl View<'_> {
         }
         format!("{name}({})", operands.join(", "))
     }
+}
+
+/// The graphs that a node runs, each behind what it is for: `then: graph(%0: f32[3]) {` and so on.
+fn regions(graph: &Graph, id: NodeId) -> Vec<String> {
+    let node = graph.node(id);
+    let (Some(op), Some(attrs)) = (node.op(), node.attrs()) else { return Vec::new() };
+    let named = op.attr_params().zip(attrs).filter_map(|(param, attr)| match attr {
+        Attr::Region(it) => Some(format!("{}: {}", param.name, it.text().trim_end())),
+        _ => None,
+    });
+    named.flat_map(|it| it.lines().map(String::from).collect::<Vec<_>>()).collect()
 }
 
 /// `12 ops: mul, add, sqrt`.

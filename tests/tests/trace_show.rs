@@ -62,6 +62,32 @@ fn fused_launches_are_shown_as_cuda_c() {
     assert!(wrong.contains("stages: raw, optimized, plan, code"), "{wrong}");
 }
 
+/// A branch lists its graphs below it, and a loop in it those of its own below theirs.
+#[test]
+fn branches_and_loops_show_what_they_run() {
+    let define = "import torch\nfrom notegrad.jit import trace\n@trace(symbolic=True)\ndef f(x):\n    \
+        if x.sum() > 0:\n        while x.sum() < 50:\n            x = x * 2\n    else:\n        x = torch.tanh(x)\n    return x";
+    let calls = "for step in range(2):\n    f(torch.ones(3))";
+    let text = shown(&[define, calls, "%trace show f"]);
+    let mut below: &str = &text;
+    for line in [
+        "cond(",
+        "\n      then: graph(%0: f32[3]) {",
+        "while_loop(%0; ",
+        "condition=graph(%0: f32[3]) {",
+        " = lt(",
+        "body=graph(%0: f32[3]) {",
+        " = mul(%0, 2",
+        "\n      orelse: graph(%0: f32[3]) {",
+        "\n        %1 = tanh(%0",
+        "\n        return %1",
+        "\n      }",
+    ] {
+        let at = below.find(line).unwrap_or_else(|| panic!("{line} is not in {below}\n{text}"));
+        below = &below[at + line.len()..];
+    }
+}
+
 #[test]
 fn a_step_of_a_cell_has_forward_backward_and_update() {
     let text = shown(&[MLP, LOOP, "%trace show"]);

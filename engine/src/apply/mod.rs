@@ -36,6 +36,11 @@ pub fn set_shapes_only(on: bool) -> bool {
     SHAPES_ONLY.replace(on)
 }
 
+/// Whether ops of this thread compute nothing.
+pub fn is_shapes_only() -> bool {
+    SHAPES_ONLY.get()
+}
+
 /// Applies an op that has one output.
 pub fn apply_one(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Tensor> {
     apply(op, inputs, attrs)?.pop().ok_or(Error::Arity { op: op.name, expected: 1, got: 0 })

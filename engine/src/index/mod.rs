@@ -10,8 +10,9 @@ use smallvec::SmallVec;
 
 pub use in_place::set_in_place;
 
+use crate::apply::is_shapes_only;
 use crate::apply::place::to_device;
-use crate::{DType, Error, Layout, Result, Shape, Tensor, apply_one, functional, ops, rules};
+use crate::{DType, Error, Layout, Meta, Result, Shape, Tensor, apply_one, functional, ops, rules};
 
 /// One entry between the brackets.
 #[derive(Clone, Debug)]
@@ -150,8 +151,14 @@ fn place(
     value: &Tensor,
     pick: impl FnOnce(&Tensor) -> Result<Tensor>,
 ) -> Result<Tensor> {
-    let numbers: Vec<i64> = (0..x.numel() as i64).collect();
-    let positions = pick(&Tensor::from_vec(&numbers, x.shape().clone())?)?;
+    // Where nothing is computed there are no positions either.
+    let all = if x.is_abstract() || is_shapes_only() {
+        Tensor::abstract_of(Meta::new(x.shape().clone(), DType::I64))
+    } else {
+        let numbers: Vec<i64> = (0..x.numel() as i64).collect();
+        Tensor::from_vec(&numbers, x.shape().clone())?
+    };
+    let positions = pick(&all)?;
     let flat = |it: &Tensor| functional::reshape(it, &Shape::from([it.numel()]));
     let values = flat(&broadcast(value, positions.shape())?)?;
     let op = find("index_put")?;

@@ -7,9 +7,9 @@ use super::{make, scalar, view_of};
 use crate::check::unknown::kind_of;
 use crate::native::*;
 use crate::objects::tensor::{TensorObj, View};
-use crate::tensor::arith;
 use crate::tensor::convert::{self, variable};
 use crate::tensor::index::{self, each_row};
+use crate::tensor::{arith, journal};
 
 const KEYS: &str = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices";
 
@@ -80,12 +80,25 @@ fn read_one(value: &Tensor, step: isize) -> Res {
 pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), Raised> {
     let object = variable(this)?;
     let index = read(cx, key)?;
-    let before = object.get();
-    check_masks(&before, &index)?;
-    let value = match convert::operand(value) {
+    check_masks(&object.get(), &index)?;
+    let mut value = match convert::operand(value) {
         Some(value) => value,
         None => make::tensor(cx, value, None)?,
     };
+    if object.refuses_in_place().is_none() {
+        journal::value_changes(object);
+        // What is wrong is said below, in NumPy's words.
+        if matches!(object.set_in_place(&index, &value), Ok(true)) {
+            return Ok(());
+        }
+        if let Some(copy) = arith::apart(object, &value)? {
+            value = copy;
+            if matches!(object.set_in_place(&index, &value), Ok(true)) {
+                return Ok(());
+            }
+        }
+    }
+    let before = object.get();
     let res = engine::index::set(&before, &index, &value).map_err(|it| match it {
         Error::Shapes { .. } => could_not_broadcast(&before, &index, &value, it),
         other => said(other, &before),

@@ -180,7 +180,10 @@ impl Row {
         }
         let more = b.ready(dtype, &a)?;
         drop((a, b));
-        Ok(matches!(object.apply_in_place(ready.op, &[more], &ready.attrs), Ok(true)))
+        let is_replaced =
+            |it| matches!(object.apply_in_place(ready.op, &[it], &ready.attrs), Ok(true));
+        let copy = arith::apart(object, &more)?;
+        Ok(is_replaced(copy.unwrap_or(more)))
     }
 
     fn product(&self, a: &Operand, b: &Operand) -> Result<Tensor, Raised> {
@@ -391,8 +394,9 @@ pub fn inplace(
 
 /// Puts a result into an array that is there, if its kind of number and its shape allow it.
 fn store(row: &Row, out: &Value, result: Tensor) -> Result<(), Raised> {
-    let before = convert::variable(out)?.get();
-    let (have, want) = (result.dtype(), before.dtype());
+    // No handle on what is there stays.
+    let before = convert::variable(out)?.get().meta();
+    let (have, want) = (result.dtype(), before.dtype);
     let rank = |it: DType| "buif".find(dtype::kind(it)).unwrap_or(0);
     if rank(have) > rank(want) {
         return Err(type_error(format!(
@@ -400,15 +404,15 @@ fn store(row: &Row, out: &Value, result: Tensor) -> Result<(), Raised> {
             row.name
         )));
     }
-    if before.shape() != result.shape() {
-        if result.shape().broadcast(before.shape()).as_ref() != Some(before.shape()) {
+    if before.shape != *result.shape() {
+        if result.shape().broadcast(&before.shape).as_ref() != Some(&before.shape) {
             return Err(value_error(format!(
                 "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
-                shape_text(before.shape()),
+                shape_text(&before.shape),
                 shape_text(result.shape())
             )));
         }
-        return arith::assign(out, engine::functional::expand(&result, before.shape())?);
+        return arith::assign(out, engine::functional::expand(&result, &before.shape)?);
     }
     arith::assign(out, convert::cast(&result, Some(want))?)
 }

@@ -22,7 +22,7 @@ use crate::tensor::{arith, attribute, index, journal, methods, text};
 
 pub(crate) use grad::assigned_grads;
 pub use view::View;
-use view::{Base, on_leaf};
+use view::{Base, Former, Lookers, on_leaf};
 
 /// A tensor as programs hold it.
 pub struct TensorObj {
@@ -34,8 +34,13 @@ pub struct TensorObj {
     was_grad: Cell<bool>,
     base: RefCell<Option<Box<Base>>>,
     version: Cell<u32>,
+    /// How often it was given a value, rather than written in place.
+    puts: Cell<u32>,
     /// How many views look at it.
     views: Cell<u32>,
+    /// Those of them that may hold its elements.
+    lookers: RefCell<Lookers>,
+    former: RefCell<Former>,
     look: Cell<Look>,
     /// What sees the gradient of a leaf before it is added up.
     hooks: RefCell<Vec<Value>>,
@@ -116,18 +121,18 @@ impl TensorObj {
 
     /// The value as last seen, without looking at the base of a view.
     pub(crate) fn peek(&self) -> Tensor {
-        self.value.borrow().clone()
+        self.seen().clone()
     }
 
     /// Gives the variable another value, also of another shape or history.
     pub(crate) fn replace_value(&self, value: Tensor) {
-        self.value.replace(value);
+        self.put(value);
     }
 
     /// As [`TensorObj::replace_value`]; views look again.
     pub(crate) fn restore(&self, value: Tensor) {
         self.version.set(self.version.get().wrapping_add(1));
-        self.value.replace(value);
+        self.put(value);
     }
 
     /// What a view was taken from, and how.
@@ -150,7 +155,8 @@ impl TensorObj {
 
     fn make(tensor: Tensor, base: Option<Box<Base>>, look: Look) -> TensorObj {
         let (value, grad) = (RefCell::new(tensor), RefCell::new(None));
-        let (hooks, version, views, grad_cleared, was_grad, _memory) = Default::default();
+        let (hooks, version, views, lookers, grad_cleared) = Default::default();
+        let (was_grad, puts, former, _memory) = Default::default();
         let depth = base.as_ref().map_or(0, |it| it.object.depth + 1);
         let look = Cell::new(look);
         let base = RefCell::new(base);
@@ -161,7 +167,10 @@ impl TensorObj {
             was_grad,
             base,
             version,
+            puts,
             views,
+            lookers,
+            former,
             look,
             hooks,
             depth,
@@ -177,17 +186,22 @@ impl TensorObj {
             cut.depth = DEEPEST + 1;
             return Rc::new(cut);
         }
-        Rc::new(TensorObj::make(tensor, Some(Base::new(object, view)), Look::Tensor))
+        TensorObj::looking(tensor, Base::new(object, view), Look::Tensor)
     }
 
     /// Makes the variable show its own elements through a view op, in another shape; `false` while others look at them as they lie now.
-    pub(crate) fn turn_into(&self, view: View, tensor: Tensor) -> bool {
+    pub(crate) fn turn_into(self: &Rc<Self>, view: View, tensor: Tensor) -> bool {
         if self.views.get() > 0 || self.depth >= DEEPEST {
             return false;
         }
-        let owner = TensorObj::make(self.peek(), self.base.take(), self.look());
-        self.base.replace(Some(Base::new(&Rc::new(owner), view)));
-        self.value.replace(tensor);
+        let value = self.peek();
+        let owner = match self.base.take() {
+            Some(base) => TensorObj::looking(value, base, self.look()),
+            None => Rc::new(TensorObj::make(value, None, self.look())),
+        };
+        self.base.replace(Some(Base::new(&owner, view)));
+        self.look_from_here();
+        self.put(tensor);
         true
     }
 
@@ -213,6 +227,7 @@ impl TensorObj {
 
     /// The value as last seen, for as long as no program runs: nothing may change the variable meanwhile.
     pub(crate) fn seen(&self) -> Ref<'_, Tensor> {
+        self.come_back();
         self.value.borrow()
     }
 
@@ -222,12 +237,16 @@ impl TensorObj {
         let base = self.base.borrow();
         let Some(base) = base.as_ref() else { return };
         let version = base.object.current_version();
-        if base.seen.get() != version {
+        if base.is_away() && self.take_back(base) {
+            return;
+        }
+        if base.is_away() || base.seen.get() != version {
             // A view that has a history keeps it where it is read while nothing is recorded.
             let edge = self.value.borrow().edge().cloned();
             let enabled = autograd::set_enabled(autograd::enabled() || edge.is_some());
-            if let Ok(value) = base.view.apply(&base.object.get()) {
+            if let Ok(value) = base.apply() {
                 self.value.replace(on_leaf(value, edge.as_ref()));
+                base.looks();
             }
             autograd::set_enabled(enabled);
             base.seen.set(version);
@@ -250,10 +269,11 @@ impl TensorObj {
             let seen = base.view.apply(&base.object.get())?;
             base.seen.set(base.object.current_version());
             self.value.replace(on_leaf(seen, value.edge()));
+            base.looks();
             return Ok(());
         }
         self.version.set(self.version.get().wrapping_add(1));
-        self.value.replace(value);
+        self.put(value);
         Ok(())
     }
 
@@ -261,7 +281,8 @@ impl TensorObj {
     /// [`TensorObj::set`].
     pub(crate) fn set_in_place(&self, index: &[Index], value: &Tensor) -> engine::Result<bool> {
         let is_view = self.base.borrow().is_some();
-        if is_view && value.same(&self.value.borrow()) {
+        let is_taped = autograd::enabled() && value.requires_grad();
+        if is_taped || is_view && value.same(&self.value.borrow()) {
             return Ok(false);
         }
         self.change(&mut |owner, seen| {
@@ -282,6 +303,9 @@ impl TensorObj {
             return Ok(false);
         }
         journal::value_changes(self);
+        if autograd::enabled() && others.iter().any(Tensor::requires_grad) {
+            return Ok(false);
+        }
         self.change(&mut |owner, seen| engine::apply_in_place(op, owner, seen, others, attrs))
     }
 
@@ -298,6 +322,7 @@ impl TensorObj {
         let seen = base.view.apply(&base.object.get())?;
         base.seen.set(base.object.current_version());
         self.value.replace(seen.at_edge(edge));
+        base.looks();
         Ok(())
     }
 
@@ -326,7 +351,7 @@ impl TensorObj {
 
     /// Gives the variable the same elements at another place of the tape.
     pub fn put_on_tape(&self, value: &Tensor) {
-        self.value.replace(value.clone());
+        self.put(value.clone());
     }
 
     /// Makes the variable a leaf that collects gradients.
@@ -335,13 +360,13 @@ impl TensorObj {
         if let Some(edge) = leaf.edge() {
             LEAVES.with_borrow_mut(|it| it.insert(edge.id(), Rc::downgrade(self)));
         }
-        self.value.replace(leaf);
+        self.put(leaf);
     }
 
     /// Takes the variable off the tape.
     pub fn drop_edge(&self) {
         let value = self.get().detach();
-        self.value.replace(value);
+        self.put(value);
     }
 
     /// The variable of a leaf.
@@ -478,7 +503,7 @@ impl NativeObject for TensorObj {
     }
 
     fn len(&self, _cx: &mut Cx) -> Result<Option<usize>, Raised> {
-        match self.value.borrow().shape().first() {
+        match self.seen().shape().first() {
             Some(&size) => Ok(Some(size)),
             None if self.is_array() => Err(type_error("len() of unsized object")),
             None => Err(type_error("len() of a 0-d tensor")),

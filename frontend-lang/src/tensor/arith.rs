@@ -8,6 +8,7 @@ use engine::{Attrs, OpDef, Tensor};
 use super::convert::{operand, variable};
 use super::journal;
 use crate::native::*;
+use crate::objects::tensor::TensorObj;
 
 /// An op with its default attributes, ready to apply.
 pub struct Ready {
@@ -79,14 +80,32 @@ pub fn binary(
 /// `this op= other`: the variable gets the result, in its own dtype and shape.
 pub fn inplace(op: BinaryOp, this: &Value, other: &Value) -> Result<Option<Value>, Raised> {
     let object = variable(this)?;
-    let Some(other) = operand(other) else { return Ok(None) };
+    let Some(mut other) = operand(other) else { return Ok(None) };
     let Some(ready) = &BINARY_OPS[op as usize] else { return Ok(None) };
     if object.apply_in_place(ready.op, std::slice::from_ref(&other), &ready.attrs)? {
         return Ok(Some(this.clone()));
     }
+    if let Some(copy) = apart(object, &other)? {
+        other = copy;
+        if object.apply_in_place(ready.op, std::slice::from_ref(&other), &ready.attrs)? {
+            return Ok(Some(this.clone()));
+        }
+    }
     let res = ready.apply(&[object.get(), other])?;
     assign(this, res)?;
     Ok(Some(this.clone()))
+}
+
+/// A copy of a value that lies in the buffer of a variable, which could not be written there while the value is held.
+pub(crate) fn apart(object: &TensorObj, value: &Tensor) -> Result<Option<Tensor>, Raised> {
+    let is_heard = engine::trace::active() || engine::region::is_recording();
+    let is_taped = |it: &Tensor| it.requires_grad() && autograd::enabled();
+    let lies_there = {
+        let seen = object.seen();
+        let could = !seen.is_on_gpu() && !seen.dtype().is_complex() && !is_taped(&seen);
+        value.shares_buffer(&seen) && could && !is_taped(value) && !is_heard
+    };
+    lies_there.then(|| super::methods::in_order(&value.detach())).transpose()
 }
 
 /// Stores a result of an op in place: same shape, no narrower kind of number.

@@ -28,7 +28,7 @@ pub fn get(cx: &mut Cx, this: &Value, key: &Value) -> Res {
 pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), Raised> {
     let object = variable(this)?;
     let index = read(cx, key)?;
-    let value = match operand(value) {
+    let mut value = match operand(value) {
         Some(value) => value,
         None => convert::from_data(cx, value, None)?,
     };
@@ -38,6 +38,12 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
         journal::value_changes(object);
         if object.set_in_place(&index, &value)? {
             return Ok(());
+        }
+        if let Some(copy) = super::arith::apart(object, &value)? {
+            value = copy;
+            if object.set_in_place(&index, &value)? {
+                return Ok(());
+            }
         }
     }
     let res = engine::index::set(&object.get(), &index, &value)?;

@@ -247,7 +247,13 @@ fn plain(art: &Artifact) -> String {
     for (at, title) in graph_panels::titles(graph) {
         let nodes: Vec<&GraphNode> = graph_panels::nodes_of(graph, at).collect();
         lines.extend(title.filter(|_| !nodes.is_empty()).map(str::to_string));
-        lines.extend(nodes.iter().take(MOST).map(|it| plain_node(it, &reads)));
+        for node in nodes.iter().take(MOST) {
+            lines.push(plain_node(node, &reads));
+            lines.extend(node.inside.iter().take(MOST).map(|it| format!("      {it}")));
+            if node.inside.len() > MOST {
+                lines.push(format!("      ... {} more lines", node.inside.len() - MOST));
+            }
+        }
         if nodes.len() > MOST {
             lines.push(format!("  ... {} more nodes", nodes.len() - MOST));
         }
@@ -279,6 +285,17 @@ fn samples() -> Vec<Artifact> {
         detail: detail.into(),
         within: if label == "matmul" { "fc1".into() } else { String::new() },
         panel: 0,
+        inside: match kind {
+            Control => [
+                "body: graph(%0: f32[8, 64]) {",
+                "  %1 = mul(%0, 0.5) : f32[8, 64]",
+                "  return %1",
+                "}",
+            ]
+            .map(String::from)
+            .to_vec(),
+            _ => Vec::new(),
+        },
     };
     let nodes = vec![
         node("%0", "x", Input, "float32[8, 784]"),

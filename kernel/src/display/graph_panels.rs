@@ -219,8 +219,8 @@ pub(super) fn sample() -> Artifact {
         label: label.into(),
         kind,
         detail: detail.into(),
-        within: String::new(),
         panel,
+        ..GraphNode::default()
     };
     let nodes = vec![
         node("%0", "xb", Input, "float32[32, 64]", 0),

@@ -1,13 +1,17 @@
 //! Views: variables that look at the elements of another one.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
 
 use engine::autograd::{self, Edge};
 use engine::index::Index;
 use engine::{Attrs, Layout, OpDef, Tensor};
+use smallvec::SmallVec;
 
-use super::TensorObj;
+use super::{Look, TensorObj};
+
+/// The views of a variable that may hold its elements.
+pub(super) type Lookers = SmallVec<[Weak<TensorObj>; 2]>;
 
 /// The variable that a view was taken from.
 pub(super) struct Base {
@@ -15,17 +19,82 @@ pub(super) struct Base {
     pub(super) view: View,
     /// Version of `object` that the view's value was computed from.
     pub(super) seen: Cell<u32>,
+    /// The view.
+    of: Weak<TensorObj>,
+    /// It stands among the lookers of `object`.
+    is_listed: Cell<bool>,
+    /// It has let go of its elements, since others were written.
+    away: RefCell<Option<Away>>,
+}
+
+/// What a view that has let go of its elements finds them by.
+enum Away {
+    /// Where they lie, as long as the variable below all views has been given so many values.
+    Under(u32, Box<Layout>),
+    /// As the view says.
+    Anywhere,
+}
+
+/// What a variable was before it got another shape: views that have let go of its elements may still find none in the new one.
+#[derive(Default)]
+pub(super) enum Former {
+    /// No view has let go of its elements.
+    #[default]
+    Unasked,
+    Asked,
+    Value(Tensor),
 }
 
 impl Base {
     pub(super) fn new(object: &Rc<TensorObj>, view: View) -> Box<Base> {
         object.views.set(object.views.get().wrapping_add(1));
-        Box::new(Base { object: object.clone(), view, seen: Cell::new(object.version.get()) })
+        let seen = Cell::new(object.current_version());
+        let (of, is_listed, away) = Default::default();
+        Box::new(Base { object: object.clone(), view, seen, of, is_listed, away })
+    }
+
+    #[inline]
+    pub(super) fn is_away(&self) -> bool {
+        self.away.borrow().is_some()
+    }
+
+    /// The view has a value, which may hold elements of its base.
+    pub(super) fn looks(&self) {
+        self.away.replace(None);
+        if self.is_listed.replace(true) {
+            return;
+        }
+        let mut lookers = self.object.lookers.borrow_mut();
+        // Those that are gone stay until there are as many of them as of others.
+        if lookers.len() > 2 * self.object.views.get() as usize + 2 {
+            lookers.retain(|it| it.strong_count() > 0);
+        }
+        lookers.push(self.of.clone());
+    }
+
+    /// What the view sees of its base now; of one that has no such part any more, what there was.
+    pub(super) fn apply(&self) -> engine::Result<Tensor> {
+        let res = self.view.apply(&self.object.get());
+        match &*self.object.former.borrow() {
+            Former::Value(before) if res.is_err() && self.is_away() => self.view.apply(before),
+            _ => res,
+        }
+    }
+
+    /// Takes the view off the list of its base, if it stands last.
+    fn unlist(&self) {
+        if self.is_listed.replace(false) {
+            let mut lookers = self.object.lookers.borrow_mut();
+            if lookers.last().is_some_and(|it| it.ptr_eq(&self.of)) {
+                lookers.pop();
+            }
+        }
     }
 }
 
 impl Drop for Base {
     fn drop(&mut self) {
+        self.unlist();
         self.object.views.set(self.object.views.get().wrapping_sub(1));
     }
 }
@@ -75,10 +144,14 @@ impl TensorObj {
     /// The variable that a view looks at, through all views; itself where it is none.
     pub(crate) fn root(object: &Rc<TensorObj>) -> Rc<TensorObj> {
         let mut root = object.clone();
-        while let Some((base, _)) = root.base_object() {
+        while let Some(base) = root.below() {
             root = base;
         }
         root
+    }
+
+    fn below(&self) -> Option<Rc<TensorObj>> {
+        self.base.borrow().as_ref().map(|it| it.object.clone())
     }
 
     /// Lets the elements change where they are; a view lets go of the buffer meanwhile.
@@ -90,8 +163,22 @@ impl TensorObj {
         }
     }
 
+    /// As [`TensorObj::change`] of what is no view. Views of it keep nobody from writing: they look again.
     fn change_own(&self, seen: Option<&Layout>, change: &mut Change<'_>) -> engine::Result<bool> {
-        let done = change(&mut self.value.borrow_mut(), seen);
+        let mut done = change(&mut self.value.borrow_mut(), seen);
+        // What a trace hears of goes on being what it knows.
+        let is_heard = || engine::trace::active() || engine::region::is_recording();
+        let may = || !self.lookers.borrow().is_empty() && !self.value.borrow().is_on_gpu();
+        if matches!(done, Ok(false)) && may() && !is_heard() {
+            let mut gone = Vec::new();
+            self.send_away((&self.value.borrow(), self.puts.get()), &mut gone);
+            if !gone.is_empty() {
+                done = change(&mut self.value.borrow_mut(), seen);
+            }
+            if !matches!(done, Ok(true)) {
+                gone.iter().for_each(|it| it.come_back());
+            }
+        }
         self.version.set(self.version.get().wrapping_add(matches!(done, Ok(true)).into()));
         done
     }
@@ -106,7 +193,7 @@ impl TensorObj {
         let own = self.value.borrow().clone();
         let is_taped = autograd::enabled() && own.requires_grad();
         // Parts of complex numbers are counted otherwise than these.
-        let is_part = own.dtype() != base.object.value.borrow().dtype();
+        let is_part = own.dtype() != base.object.seen().dtype();
         if is_taped || is_part || !own.shares_buffer(&base.object.value.borrow()) {
             return Ok(false);
         }
@@ -114,15 +201,124 @@ impl TensorObj {
         drop(own);
         self.value.replace(Tensor::number(0.0));
         let seen = seen.or(Some(&layout));
+        // What is off the tape is written behind its back.
+        let enabled = autograd::enabled();
+        autograd::set_enabled(enabled && !matches!(base.view, View::Same));
         let done = match base.object.base.borrow().as_ref() {
             Some(further) => base.object.change_through(further, seen, change),
             None => base.object.change_own(seen, change),
         };
+        autograd::set_enabled(enabled);
         self.value.replace(base.object.value.borrow().seen_under(layout, edge));
+        base.looks();
         if matches!(done, Ok(true)) {
             base.seen.set(base.object.current_version());
         }
         done
+    }
+
+    /// Has the views of this variable let go of the elements of `root`, which lies below all views; those that did are added to `gone`.
+    /// Views with a history keep theirs.
+    fn send_away(&self, (root, puts): (&Tensor, u32), gone: &mut Vec<Rc<TensorObj>>) {
+        self.lookers.borrow_mut().retain(|it| {
+            let Some(view) = it.upgrade() else { return false };
+            view.send_away((root, puts), gone);
+            let base = view.base.borrow();
+            let Some(base) = base.as_ref().filter(|it| std::ptr::eq(&*it.object, self)) else {
+                return false;
+            };
+            let away = {
+                let value = view.value.borrow();
+                let is_current = base.seen.get() == self.current_version();
+                if value.edge().is_some() {
+                    return true;
+                }
+                match value.shares_buffer(root) && value.dtype() == root.dtype() && is_current {
+                    true => Away::Under(puts, Box::new(value.layout().clone())),
+                    false if is_current => return true,
+                    false => Away::Anywhere,
+                }
+            };
+            let mut former = self.former.borrow_mut();
+            if matches!(*former, Former::Unasked) {
+                *former = Former::Asked;
+            }
+            base.away.replace(Some(away));
+            base.is_listed.set(false);
+            view.value.replace(Tensor::number(0.0));
+            gone.push(view.clone());
+            false
+        });
+    }
+
+    /// Gives a view that has let go of its elements a value.
+    #[inline]
+    pub(super) fn come_back(&self) {
+        let base = self.base.borrow();
+        let Some(base) = base.as_ref().filter(|it| it.is_away()) else { return };
+        if self.take_back(base) {
+            return;
+        }
+        if !engine::apply::is_shapes_only() {
+            return self.look_again();
+        }
+        // A check looks at no elements, and leaves those of programs alone.
+        if let Ok(value) = base.view.apply(&base.object.peek()) {
+            self.value.replace(value.detach());
+        }
+    }
+
+    /// Finds the elements where they lay, if the variable was only written in place since.
+    pub(super) fn take_back(&self, base: &Base) -> bool {
+        let value = match &*base.away.borrow() {
+            Some(Away::Under(puts, layout)) => {
+                let mut root = base.object.clone();
+                while let Some(object) = root.below() {
+                    root = object;
+                }
+                if root.puts.get() != *puts {
+                    return false;
+                }
+                root.value.borrow().seen_under(Layout::clone(layout), None)
+            }
+            _ => return false,
+        };
+        self.value.replace(value);
+        base.looks();
+        base.seen.set(base.object.current_version());
+        true
+    }
+
+    /// A view with a base that no other has.
+    pub(super) fn looking(tensor: Tensor, mut base: Box<Base>, look: Look) -> Rc<TensorObj> {
+        base.unlist();
+        base.of = Weak::new();
+        let object = Rc::new(TensorObj::make(tensor, Some(base), look));
+        object.look_from_here();
+        object
+    }
+
+    /// Has the base know this view.
+    pub(super) fn look_from_here(self: &Rc<Self>) {
+        if let Some(base) = self.base.borrow_mut().as_mut() {
+            base.of = Rc::downgrade(self);
+            base.looks();
+        }
+    }
+
+    /// Gives the variable a value.
+    pub(super) fn put(&self, value: Tensor) {
+        let is_same_shape = self.value.borrow().shape() == value.shape();
+        let before = self.value.replace(value);
+        self.puts.set(self.puts.get().wrapping_add(1));
+        let asked = !matches!(*self.former.borrow(), Former::Unasked);
+        if asked && !is_same_shape {
+            let views = self.views.get() > 0;
+            self.former.replace(if views { Former::Value(before) } else { Former::Unasked });
+        }
+        if let Some(base) = self.base.borrow().as_ref() {
+            base.looks();
+        }
     }
 }
 

@@ -1,0 +1,179 @@
+//! What is written through a view costs what is written: no second buffer is taken, whoever else looks at the same variable.
+//! The sums afterwards say that views, copies and what was saved hold what they should.
+
+use std::rc::Rc;
+use std::sync::Mutex;
+
+use engine::cpu::memory::HOST;
+use frontend_lang::check::Level;
+use frontend_lang::host::{Record, Recording};
+use frontend_lang::session::{Options, Session};
+
+/// The allocator counts for the whole process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Bytes of the variables `x`, `p` and `z`.
+const SIZE: usize = 8 << 20;
+
+const BEFORE: &str = "
+import torch, numpy as np
+x = torch.zeros(1024, 2048)
+p = torch.nn.Parameter(torch.zeros(1024, 2048))
+z = np.zeros(1 << 20)
+def same(a, b):
+    assert a == b, (a, b)
+";
+
+fn run(session: &mut Session, cell: &str, check: Level) {
+    let error = session.run_cell(cell, &Options { check, ..Options::default() }).error;
+    assert!(error.is_none(), "{cell}\n{}", error.map(|it| it.plain).unwrap_or_default());
+}
+
+/// The most bytes that `cell` takes at a time, beside what was there; then `after` runs.
+fn taken(before: &str, cell: &str, after: &str, check: Level) -> usize {
+    let _alone = ALONE.lock().unwrap_or_else(|it| it.into_inner());
+    let record = Rc::new(Record::default());
+    let mut session = Session::new(Box::new(Recording { record }));
+    run(&mut session, BEFORE, Level::Off);
+    run(&mut session, before, Level::Off);
+    HOST.reset_peak();
+    let live = HOST.stats().live;
+    run(&mut session, cell, check);
+    let taken = HOST.stats().peak.saturating_sub(live);
+    run(&mut session, after, Level::Off);
+    taken
+}
+
+#[track_caller]
+fn in_place(before: &str, cell: &str, after: &str) {
+    for check in [Level::Off, Level::Early] {
+        let taken = taken(before, cell, after, check);
+        assert!(taken < SIZE / 4, "{cell}: {taken} bytes");
+    }
+}
+
+#[track_caller]
+fn copied(before: &str, cell: &str, after: &str) {
+    let taken = taken(before, cell, after, Level::Off);
+    assert!(taken >= SIZE, "{cell}: {taken} bytes");
+}
+
+#[test]
+fn siblings_do_not_matter() {
+    in_place(
+        "r, q = x[3], x[4]",
+        "r.add_(1); q.add_(2); r[5] = 7.",
+        "same((r.sum().item(), q.sum().item(), x.sum().item()), (2054., 4096., 6150.))",
+    );
+    in_place(
+        "rows = [x[i] for i in range(100)]",
+        "for q in rows: q.add_(1)",
+        "same(x.sum().item(), 204800.); same(sum(it.sum().item() for it in rows), 204800.)",
+    );
+    in_place(
+        "parts = x.split(100); turned = x.T; flat = x.view(-1); inner = flat[10:][1:]",
+        "for q in parts: q += 1\nx[0, 0] = 5.\nflat[1] = 6.\nturned[0, 11] = 7.\ninner.mul_(2)\nparts[0][0, 2] = 9.",
+        "same([flat[i].item() for i in range(13)], [5., 6., 9.] + [1.] * 8 + [2.] * 2)
+same(inner[0].item(), 2.); same(turned[0, 11].item(), 14.); same(parts[0][0, 1].item(), 6.)",
+    );
+}
+
+#[test]
+fn parts_of_the_same_variable_are_read_as_they_were() {
+    in_place(
+        "x[:5] = torch.arange(5.)[:, None]; flat = x.view(-1); r, q = x[3], x[4]",
+        "x[0] = x[4]; x[1] += x[2]; x[2].add_(x[3]); x[3:5] = x[2:4]; flat[1:6] = flat[:5]; r += q; r.mul_(r)",
+        "same([x[i, 9].item() for i in range(6)], [4., 3., 5., 64., 3., 0.]); same(flat[5].item(), 4.)",
+    );
+    in_place(
+        "z[:5] = [1, 2, 3, 4, 5]",
+        "z[1:5] = z[:4]; z[:2] += z[2:4]",
+        "same(z[:6].tolist(), [3., 4., 2., 3., 4., 0.])",
+    );
+}
+
+#[test]
+fn views_that_come_and_go_do_not_matter() {
+    in_place(
+        "kept = x[1]",
+        "for i in range(1000):\n    a = x[i]; b = a[3:]; a.add_(1); b[0] = 0.; c = x.view(-1)[i]; del a; c += 1",
+        "same(x.sum().item(), 2047. * 1000 + 1000); same(kept.sum().item(), 2047.)",
+    );
+}
+
+#[test]
+fn views_of_arrays_do_not_matter() {
+    in_place(
+        "y = z.reshape(1024, -1); row = y[5]",
+        "for i in range(100): z[i] = 1.; y[3, i] = 2.; row[i] += 3.",
+        "same(float(z.sum()), 600.); same(float(y.sum()), 600.); same(float(row.sum()), 300.)",
+    );
+    in_place(
+        "t = torch.from_numpy(z)",
+        "t[3] = 1.; z[4] = 2.; z[10:20] = 3.; z[[50, 51]] = 4.; z[z.shape[0] - 1] = 5.",
+        "same((t.sum().item(), float(z.sum())), (46., 46.))",
+    );
+}
+
+#[test]
+fn data_of_a_parameter_is_written_where_it_is() {
+    in_place(
+        "row = p.data[7]",
+        "for i in range(100): p.data[3, i] = 1.; p.detach()[4, i] = 2.; p.data[i].add_(1)\nrow.add_(1)\np.data.view(-1)[3] = 5.",
+        "same(p.sum().item(), 2048. * 101 + 113); assert p.is_leaf and p.requires_grad and not row.requires_grad",
+    );
+}
+
+#[test]
+fn what_is_saved_or_shared_stays() {
+    copied(
+        "y = (p * 1).view(-1); s = (y * y).sum()",
+        "y.data[0] = 3.",
+        "s.backward(); same(p.grad.sum().item(), 0.); same(y[0].item(), 3.)",
+    );
+    copied(
+        "l = (p * p).sum(); d = p.data",
+        "d[0, 0] = 3.",
+        "l.backward(); same((p[0, 0].item(), p.grad.sum().item()), (3., 0.))",
+    );
+    copied(
+        "r, q = x[0], x[1]; w = torch.ones(2048, requires_grad=True); l = (w * r).sum()",
+        "q.add_(1)",
+        "l.backward(); same(w.grad.sum().item(), 0.); same((r.sum().item(), q.sum().item()), (0., 2048.))",
+    );
+    copied(
+        "w = torch.ones(2048, requires_grad=True); r, q = x[0], x[1]",
+        "r.mul_(w); q.add_(1)",
+        "assert r.requires_grad and x.requires_grad; same(x.sum().item(), 2048.)",
+    );
+}
+
+/// A view that let go of its elements finds what the variable was when it has become another one.
+#[test]
+fn views_outlive_other_data() {
+    let cells = "r, q = x[3], x[4]; q.add_(1); x.data = torch.zeros(2); same((q.sum().item(), r.shape[0]), (2048., 2048))
+same((r + 0).shape[0], 2048)";
+    taken("", cells, "same(r.sum().item(), 0.)", Level::Off);
+    taken(
+        "r, q = x[3], x[4]; q.add_(1)",
+        "same((r.shape[0], r.stride(), len(r)), (2048, (1,), 2048))",
+        "x.mul_(2); x.requires_grad_(); same(r.sum().item(), 0.)",
+        Level::Early,
+    );
+}
+
+#[test]
+fn a_check_takes_no_memory_for_what_is_written_through_views() {
+    for cell in [
+        "x.view(-1)[7] = 3.",
+        "x.unsqueeze(0)[0, 3] = 3.",
+        "x.flatten()[3] = 3.",
+        "x.reshape(-1)[3] = 3.",
+        "x.view(2048, 1024)[:, 3] = 1",
+        "v = x.view(-1); v += 1",
+        "x.T[3] = 1.",
+        "x[torch.tensor([0, 5])] = 1.",
+    ] {
+        in_place("", cell, "");
+    }
+}
