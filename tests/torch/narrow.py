@@ -49,7 +49,7 @@ for alpha in (2, -3, 300, -256):
     refused(lambda: bytes_.clone().add_(bytes_, alpha=alpha))
 for limits in ((300, 5), (3, 5), (3, 500), (2.5, 5), (-1.0, 5)):
     refused(lambda: F.threshold(bytes_, *limits))
-for value in (-3, 255, -0.5, -3.0, 300, -256):
+for value in (-3, 255, 300, -256):
     refused(lambda: torch.full((2,), value, dtype=torch.uint8))
     refused(lambda: bytes_.clone().fill_(value))
     refused(lambda: bytes_.scatter(0, torch.tensor([1]), value))
