@@ -50,6 +50,9 @@ pub fn apply_one(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result
 /// with nothing to record, does without everything that only the others need.
 pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> Result<Tensor> {
     if matches!(op.body, Body::Binary(_)) && !is_watched([a, b]) {
+        if let Some(refuses) = op.surface.refuses {
+            refuses(&InferCx { op, inputs: &[a.clone(), b.clone()], attrs })?;
+        }
         return lane::eager(op, &[a, b], attrs);
     }
     apply_one(op, &[a.clone(), b.clone()], attrs)

@@ -6,6 +6,7 @@
 //! **Invariant:** the numbers depend on the seed and on how many were drawn before, on no machine and no thread count.
 
 mod bytes;
+mod halves;
 mod mersenne;
 
 use std::cell::RefCell;

@@ -1,9 +1,10 @@
 //! `addcmul`: `input + value * tensor1 * tensor2`.
 
+use crate::dtype::Number;
 use crate::expr::Expr;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
-use crate::rules;
+use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Onnx, OpDef, Param, ParamKind, Surface};
+use crate::{Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "addcmul",
@@ -15,7 +16,7 @@ pub static OP: OpDef = OpDef {
         Param::tensor("tensor2"),
         Param::with("value", ParamKind::Float, Default::Float(1.0)),
     ],
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::PromoteNumbers,
     infer: rules::broadcast,
     body: Body::Scalar(|x, _| x[0].clone() + Expr::param(0) * x[1].clone() * x[2].clone()),
     grad: Grad::Derived,
@@ -23,7 +24,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface::PLAIN,
+    surface: Surface { refuses: Some(value_beside_whole), ..Surface::PLAIN },
     onnx: Onnx::Absent,
     aliases: &["oneflow.addcmul"],
     examples: &[
@@ -38,3 +39,15 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+/// The dtype of whole numbers must hold what they are multiplied by.
+fn value_beside_whole(cx: &InferCx<'_>) -> Result<()> {
+    if cx.inputs.iter().any(|it| it.dtype().is_float() || it.dtype().is_complex()) {
+        return Ok(());
+    }
+    let (_, dtype) = rules::elementwise_dtypes(cx)?;
+    let value = cx.float(0);
+    let number =
+        if value.fract() == 0.0 { Number::Int(value as i64) } else { Number::Float(value) };
+    rules::check_fits(cx.op.name, "value", number, dtype)
+}

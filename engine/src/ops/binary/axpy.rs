@@ -2,7 +2,7 @@
 
 use crate::dtype::result_type;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
+use crate::op::{Body, DTypeRule, Grad, InferCx, Onnx, OpDef, Param, Surface};
 use crate::{Attrs, DType, Error, Result, Tensor, rules};
 
 /// The row of `axpy`.
@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface::PLAIN,
+    surface: Surface { refuses: Some(alpha_beside_whole), ..Surface::PLAIN },
     onnx: Onnx::Absent,
     aliases: &[],
     examples: &[
@@ -38,4 +38,14 @@ fn of_terms(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
         return Err(Error::DType { op: OP.name, dtype: alpha, allowed });
     }
     Ok((dtype, dtype))
+}
+
+/// The dtype of whole numbers must hold what they are multiplied by.
+fn alpha_beside_whole(cx: &InferCx<'_>) -> Result<()> {
+    let Some(alpha) = cx.inputs[2].as_number() else { return Ok(()) };
+    if cx.inputs.iter().any(|it| it.dtype().is_float() || it.dtype().is_complex()) {
+        return Ok(());
+    }
+    let (_, dtype) = rules::elementwise_dtypes(cx)?;
+    rules::check_fits("add", "alpha", alpha, dtype)
 }

@@ -1,8 +1,9 @@
 //! `pow`: x to the power of y.
 
+use crate::math::Fault;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
-use crate::rules;
+use crate::op::{Body, DTypeRule, Grad, InferCx, Onnx, OpDef, Param, Surface};
+use crate::{Error, Result, rules};
 
 /// The row of `pow`.
 pub static OP: OpDef = OpDef {
@@ -22,7 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface::PLAIN,
+    surface: Surface { refuses: Some(number_beside_whole), ..Surface::PLAIN },
     onnx: Onnx::named("Pow", 15, &[]),
     aliases: &["megengine.functional.pow", "oneflow.pow"],
     examples: &[
@@ -37,3 +38,16 @@ pub static OP: OpDef = OpDef {
         ("pow(tensor([2, -3]), tensor([10, 3]))", "tensor([1024,  -27])"),
     ],
 };
+
+/// A number as exponent of whole numbers must not be negative, whatever the elements are, and their dtype must hold it.
+fn number_beside_whole(cx: &InferCx<'_>) -> Result<()> {
+    let Some(exponent) = cx.inputs[1].as_number() else { return Ok(()) };
+    if cx.inputs.iter().any(|it| it.dtype().is_float() || it.dtype().is_complex()) {
+        return Ok(());
+    }
+    let (_, dtype) = rules::elementwise_dtypes(cx)?;
+    if exponent.as_f64() < 0.0 {
+        return Err(Error::from(Fault::NegativeExponent));
+    }
+    rules::check_fits(cx.op.name, "exponent", exponent, dtype)
+}

@@ -2,12 +2,13 @@
 
 use super::{admit_along, placing};
 use crate::apply::complex::by_parts;
-use crate::functional::num;
+use crate::functional::{expand, num, to};
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
+    Body, ComposedCx, DTypeRule, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface,
+    shapes,
 };
-use crate::{OpDef, Result, Tensor, apply_one};
+use crate::{Error, OpDef, Outputs, Result, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
     name: "scatter",
@@ -33,7 +34,7 @@ pub static OP: OpDef = OpDef {
     surface: Surface {
         in_place: true,
         shapes: shapes::SCATTERED,
-        complex: Some(by_parts),
+        complex: Some(of_complex),
         ..Surface::PLAIN
     },
     onnx: Onnx::written("ScatterElements", super::onnx::scatter),
@@ -47,6 +48,21 @@ pub static OP: OpDef = OpDef {
         ("scatter(tensor([1, 2, 3]), 0, tensor([-1 + 2]), tensor([9]))", "tensor([1, 9, 3])"),
     ],
 };
+
+/// A number becomes a complex one first: each part has its own.
+fn of_complex(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let (input, index, src) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
+    if src.as_number().is_none() {
+        return by_parts(cx);
+    }
+    if !input.dtype().is_complex() {
+        let dtypes = vec![input.dtype(), src.dtype()];
+        return Err(Error::DTypes { op: cx.op.name, dtypes });
+    }
+    let src = expand(&to(src, input.dtype())?, index.shape())?;
+    let inputs = [input, index, &src].map(|it| Some(it.clone()));
+    by_parts(&ComposedCx { inputs: &inputs, ..*cx })
+}
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let cleared = |dy| apply_one(&OP, &[dy, cx.input(1).clone(), num(0.0)], cx.attrs);

@@ -7,7 +7,7 @@ use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
-use crate::{Attr, Error, OpDef, Outputs, Result, apply_one, rules};
+use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "dropout",
@@ -18,7 +18,7 @@ pub static OP: OpDef = OpDef {
         Param::with("p", ParamKind::Float, Default::Float(0.5)),
         Param::with("training", ParamKind::Bool, Default::Bool(true)),
     ],
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::Any,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -47,6 +47,12 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     }
     if !cx.flag(1) || p == 0.0 {
         return Ok(smallvec![input.clone()]);
+    }
+    if !input.dtype().is_float() {
+        if p < 1.0 {
+            return Err(Error::DType { op: cx.op.name, dtype: input.dtype(), allowed: "floats" });
+        }
+        return Ok(smallvec![mul(input, &Tensor::int_number(0))?]);
     }
     let mask = apply_one(
         &crate::ops::random::dropout_mask::OP,

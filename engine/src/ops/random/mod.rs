@@ -1,5 +1,6 @@
 //! Random tensors. Rows are not pure: they draw from the generator of the thread.
 
+use half::{bf16, f16};
 use smallvec::smallvec;
 
 use crate::OpDef;
@@ -81,12 +82,19 @@ fn dtype_of_attr(attrs: &Attrs, idx: usize, default: DType) -> DType {
 
 /// Output 0 filled with uniform numbers from `[low, high)`.
 pub(crate) fn fill_uniform(cx: &mut KernelCx<'_, '_>, low: f64, high: f64) -> Result<()> {
-    let stream = cx.stream;
-    with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        stream.draw(|it| it.fill_uniform(out, low, high));
-        Ok(())
-    })
+    let (stream, output) = (cx.stream, &mut cx.outputs[0]);
+    match output.dtype() {
+        DType::F16 => {
+            stream.draw(|it| it.fill_uniform_halves::<f16>(output.as_mut_slice(), low, high))
+        }
+        DType::BF16 => {
+            stream.draw(|it| it.fill_uniform_halves::<bf16>(output.as_mut_slice(), low, high))
+        }
+        dtype => with_float!(cx.op.name, dtype, T => {
+            Ok(stream.draw(|it| it.fill_uniform(output.as_mut_slice::<T>(), low, high)))
+        })?,
+    }
+    Ok(())
 }
 
 /// Writes whole numbers, converted to the dtype.
@@ -106,12 +114,19 @@ fn store<T>(out: &mut [T], values: &[i64], convert: impl Fn(i64) -> T) {
 
 /// Output 0 filled with normal numbers.
 pub(crate) fn fill_normal(cx: &mut KernelCx<'_, '_>, mean: f64, std: f64) -> Result<()> {
-    let stream = cx.stream;
-    with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
-        let out = cx.outputs[0].as_mut_slice::<T>();
-        stream.draw(|it| it.fill_normal(out, mean, std));
-        Ok(())
-    })
+    let (stream, output) = (cx.stream, &mut cx.outputs[0]);
+    match output.dtype() {
+        DType::F16 => {
+            stream.draw(|it| it.fill_normal_halves::<f16>(output.as_mut_slice(), mean, std))
+        }
+        DType::BF16 => {
+            stream.draw(|it| it.fill_normal_halves::<bf16>(output.as_mut_slice(), mean, std))
+        }
+        dtype => with_float!(cx.op.name, dtype, T => {
+            Ok(stream.draw(|it| it.fill_normal(output.as_mut_slice::<T>(), mean, std)))
+        })?,
+    }
+    Ok(())
 }
 
 #[cfg(test)]

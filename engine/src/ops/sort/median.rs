@@ -59,6 +59,10 @@ pub(super) fn of(
     place: impl Fn(i64, &Tensor) -> Result<Tensor>,
 ) -> Result<Outputs> {
     let input = cx.input(0)?;
+    if input.dtype().is_complex() {
+        let allowed = "real numbers; take x.real, x.imag or x.abs()";
+        return Err(Error::DType { op: cx.op.name, dtype: input.dtype(), allowed });
+    }
     let Attr::Int(dim) = cx.attrs[0] else {
         let attrs = smallvec![Attr::Bool(skip_nan)];
         return apply(&super::middle::OP, std::slice::from_ref(input), &attrs);

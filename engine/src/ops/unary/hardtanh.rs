@@ -15,7 +15,7 @@ pub static OP: OpDef = OpDef {
         Param::with("min_val", ParamKind::Float, Default::Float(-1.0)),
         Param::with("max_val", ParamKind::Float, Default::Float(1.0)),
     ],
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::PromoteNumbers,
     infer: rules::broadcast,
     body: Body::Scalar(|x, _| Expr::param(1).min(Expr::param(0).max(x[0].clone()))),
     grad: Grad::Derived,

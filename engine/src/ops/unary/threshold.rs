@@ -2,8 +2,8 @@
 
 use crate::expr::Expr;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, ParamKind, Surface};
-use crate::rules;
+use crate::op::{Body, DTypeRule, Grad, InferCx, Onnx, OpDef, Param, ParamKind, Surface};
+use crate::{Result, rules};
 
 /// The row of `threshold`.
 pub static OP: OpDef = OpDef {
@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface::PLAIN,
+    surface: Surface { refuses: Some(limits_beside_whole), ..Surface::PLAIN },
     onnx: Onnx::Absent,
     aliases: &["oneflow.nn.functional.threshold", "torch.nn.functional.threshold"],
     examples: &[
@@ -34,3 +34,15 @@ pub static OP: OpDef = OpDef {
         ("threshold(tensor([1, 5]), 3, 0)", "tensor([0, 5])"),
     ],
 };
+
+/// The dtype of whole numbers must hold both.
+fn limits_beside_whole(cx: &InferCx<'_>) -> Result<()> {
+    let dtype = cx.dtype(0);
+    if dtype.is_float() || dtype.is_complex() {
+        return Ok(());
+    }
+    for (at, name) in ["threshold", "value"].into_iter().enumerate() {
+        rules::check_float_fits(cx.op.name, name, cx.float(at), dtype)?;
+    }
+    Ok(())
+}
