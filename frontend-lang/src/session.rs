@@ -165,7 +165,7 @@ impl Session {
                     self.show_findings();
                     random::begin(&mut self.cx);
                     let result = self.cx.run_cell_code(code);
-                    self.cx.show_python_figures();
+                    self.cx.show_python_figures(result.as_ref().ok());
                     result
                 }
             },

@@ -58,13 +58,10 @@ def test_a_python_is_chosen(fresh):
     assert sys.executable.rsplit("/", 2)[0] in shown(fresh, "%python")[0]
     for path in ("/no/such", "/etc/passwd", "/tmp"):
         fails(fresh, f"%python {path}", "MagicError", path, "%python PATH")
-    told = fails(fresh, "import sklearn", "ModuleNotFoundError", "sklearn", "%python PATH")
-    assert told["evalue"].count("\n") == 0
     does(fresh, f"%python {sys.prefix}")
     does(fresh, "import sklearn")
     fails(fresh, "import nosuchpackage", "ModuleNotFoundError", "nosuchpackage", "pip install nosuchpackage")
     fails(fresh, "import sklearn.nosuchpart", "ModuleNotFoundError", "nosuchpart")
-    # FAILS: a name that is no Python ends the one that runs.
     does(fresh, "import sklearn\nwith sklearn.config_context(): pass")
     fails(fresh, "%python /no/such", "MagicError")
     fails(fresh, "%python import", "MagicError")
@@ -118,7 +115,6 @@ def test_mistakes_are_found_before_the_cell_runs(python):
     is_found(start + tell + "torch.zeros(2, 3) @ torch.zeros(4, 5)", "ShapeError")
     is_found("%%check early\n" + tell + "x = frame['a'].sum()\ntorch.zeros(2, 3) @ torch.zeros(4, 5)", "ShapeError")
     is_found("%%check early\n" + tell + "print(frame['a'] + nosuchname)", "NameError")
-    # FAILS: after a call of what the cell itself imports nothing is found.
     is_found(start + make + tell + "torch.zeros(2, 3) @ torch.zeros(4, 5)", "ShapeError")
     does(python, start + make + "result = torch.zeros(2, 3) @ torch.tensor(frame.assign(b=1.0, c=2.0).values, dtype=torch.float32).T")
     hold(python, "result.shape == (2, 2)")
@@ -201,7 +197,6 @@ def test_output(python):
 
 
 def test_output_comes_while_it_is_made(fresh):
-    # FAILS: what is written soon after other output waits for more.
     cell = fresh.kc.execute("%%python\nimport threading\nprint('a')\nprint('b')\nprint('begun')\nthreading.Event().wait(60)")
     until(fresh, cell, "begun")
     fresh.km.interrupt_kernel()
@@ -319,7 +314,6 @@ def test_what_is_dropped_is_freed_there(python):
             except KeyError:
                 pass
     """)
-    # FAILS: an exception of ours that comes back stays there, with its frames.
     counted(python, 0)
 
 

@@ -2,6 +2,7 @@
 
 use crate::check::unknown;
 use crate::native::*;
+use crate::python::proxy;
 
 /// Functions about objects.
 pub static FUNCTIONS: &[NativeFn] = &[
@@ -110,6 +111,9 @@ fn isinstance(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn issubclass(cx: &mut Cx, args: Args<'_>) -> Res {
+    if args.all().iter().any(|it| proxy::of(it).is_some()) {
+        return cx.call_python_builtin("issubclass", args.all());
+    }
     let Value::Class(class) = &args[0] else {
         return Err(type_error("issubclass() arg 1 must be a class"));
     };

@@ -94,14 +94,19 @@ pub(crate) fn foreign() -> Value {
     make(Kind::Any, Role::Foreign)
 }
 
+/// How deep lists and dicts are looked into.
+const DEEPEST: usize = 8;
+
 /// Whether Python may run code of the session when it has this.
-fn may_call_back(value: &Value) -> bool {
+fn may_call_back(value: &Value, depth: usize) -> bool {
+    let inner = |it: &Value| may_call_back(it, depth + 1);
     match value {
+        _ if depth > DEEPEST => true,
         Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) => false,
         Value::Tensor(_) | Value::Class(_) | Value::Native(_) | Value::Slice(_) => false,
-        Value::Tuple(it) => it.iter().any(may_call_back),
-        Value::List(it) => it.items.borrow().iter().any(may_call_back),
-        Value::Dict(it) => it.values().iter().any(may_call_back),
+        Value::Tuple(it) => it.iter().any(inner),
+        Value::List(it) => it.items.borrow().iter().any(inner),
+        Value::Dict(it) => it.values().iter().any(inner),
         other => !of(other).is_some_and(|it| it.role == Role::Foreign || it.kind != Kind::Any),
     }
 }
@@ -272,7 +277,7 @@ impl NativeObject for Unknown {
         VAGUE.set(true);
         if self.role == Role::Foreign {
             let mut given = args.positional.iter().chain(args.keywords.iter().map(|it| &it.1));
-            if given.any(may_call_back) {
+            if given.any(|it| may_call_back(it, 0)) {
                 cx.trust_no_values();
             }
             return Ok(foreign());

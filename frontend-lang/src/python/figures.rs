@@ -1,6 +1,6 @@
 //! How objects of Python want to be shown, and the figures that they draw.
 
-use super::proxy::Proxy;
+use super::proxy::{self, Proxy};
 use super::request::Request;
 use super::wire::{Datum, parts};
 use crate::native::*;
@@ -25,12 +25,13 @@ impl Cx {
         Some(Value::object(Shown::Foreign(Foreign { text: String::new(), form })))
     }
 
-    /// Shows the figures that code in Python has drawn, at the end of a cell.
-    pub fn show_python_figures(&mut self) {
+    /// Shows the figures that code in Python has drawn, at the end of a cell, but for the one that the cell gives.
+    pub fn show_python_figures(&mut self, given: Option<&Value>) {
         if !std::mem::take(&mut self.python.used) || self.python.link.is_none() {
             return;
         }
-        let figures = self.ask(Request::Figures, Vec::new());
+        let given = given.and_then(proxy::of).and_then(|it| self.target(it).ok());
+        let figures = self.ask(Request::Figures, vec![given.unwrap_or(Datum::None)]);
         self.python.used = false;
         for figure in figures.ok().and_then(|it| it.items().ok()).unwrap_or_default() {
             if let Datum::Bytes(bytes) = figure {

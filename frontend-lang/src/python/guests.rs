@@ -228,7 +228,10 @@ impl Cx {
             "signature" => match &object {
                 Value::Func(it) => it.clone().signature(self).map(Value::str),
                 Value::Method(it) if let Value::Func(func) = &it.func => {
-                    func.clone().signature(self).map(Value::str)
+                    // The object itself is given.
+                    let text = func.clone().signature(self)?;
+                    let rest = text.split_once(", ").map_or(")", |it| it.1);
+                    Ok(Value::str(format!("({rest}")))
                 }
                 _ => Err(attribute_error("__signature__")),
             },

@@ -9,6 +9,7 @@ use super::wire::Datum;
 use super::{Released, ended};
 use crate::error::ATTRIBUTE_ERROR;
 use crate::native::*;
+use crate::objects::class::Class;
 
 /// What is known of an object without asking; the numbers are the worker's.
 const IS_CALLABLE: i64 = 1;
@@ -86,14 +87,28 @@ impl Cx {
         value: &Value,
         class: &Proxy,
     ) -> Result<bool, Raised> {
-        if !class.is_class() {
-            return Err(type_error(
-                "isinstance() arg 2 must be a type, a tuple of types, or a union",
-            ));
-        }
         let class = self.target(class)?;
         let value = self.python_datum(value)?;
         Ok(self.ask(Request::IsInstance, vec![value, class])? == Datum::Bool(true))
+    }
+
+    /// `isinstance(value, class)` of an object of Python and a built-in class that both sides have.
+    pub(crate) fn is_python_builtin(
+        &mut self,
+        value: &Value,
+        class: &Class,
+    ) -> Result<bool, Raised> {
+        let shared = class.native.and_then(super::values::shared_class);
+        let (Some(shared), Some(proxy)) = (shared, of(value)) else { return Ok(false) };
+        let target = self.target(proxy)?;
+        Ok(self.ask(Request::IsInstance, vec![target, shared])? == Datum::Bool(true))
+    }
+
+    /// A function of Python's own, called with these.
+    pub(crate) fn call_python_builtin(&mut self, name: &'static str, args: &[Value]) -> Res {
+        let builtins = self.python_module("builtins")?;
+        let function = self.getattr(&builtins, Sym::of(name))?;
+        self.call(&function, args)
     }
 
     /// The type of an object, itself an object of Python.

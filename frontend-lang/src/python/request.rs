@@ -51,7 +51,7 @@ pub(super) enum Request {
     Array,
     /// target: how it wants to be shown
     Form,
-    /// the figures that are open
+    /// target: the figures that are open, but for this one
     Figures,
     /// target: its help, parameters, and the same of its members
     Describe,

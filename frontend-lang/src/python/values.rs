@@ -428,7 +428,7 @@ fn as_str(datum: &Datum) -> Option<&str> {
 }
 
 /// A built-in class that Python has too.
-fn shared_class(row: &'static NativeType) -> Option<Datum> {
+pub(super) fn shared_class(row: &'static NativeType) -> Option<Datum> {
     if let Some(dtype) = scalar::of_row(row) {
         return Some(tagged(DTYPE, [Datum::str(dtype::code(dtype)), Datum::Bool(true)]));
     }

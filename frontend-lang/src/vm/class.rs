@@ -206,6 +206,14 @@ impl Cx {
                 return base_class(&found.unwrap_or_default());
             }
         }
+        if proxy::of(base).is_some_and(proxy::Proxy::is_class) {
+            let name = self.getattr(base, Sym::NAME)?;
+            let name = name.as_str().unwrap_or_default();
+            let words =
+                format!("'{name}' is a class of Python, and cannot be the base of a class here");
+            let help = "write the class in a `%%python` cell, and take it out with `-o Name`; or keep an object of it in an attribute";
+            return Err(type_error(words).with_help(Some(help.to_owned())));
+        }
         base_class(base)
     }
 }
@@ -226,14 +234,6 @@ fn base_class(base: &Value) -> Result<Rc<Class>, Raised> {
             }
             _ => Ok(class.clone()),
         },
-        _ if proxy::of(base).is_some_and(proxy::Proxy::is_class) => {
-            let name = type_name(base);
-            let words = format!(
-                "a class of Python cannot be the base of a class here (its type is '{name}')"
-            );
-            let help = "write the class in a `%%python` cell, and take it out with `-o Name`; or keep an object of it in an attribute";
-            Err(type_error(words).with_help(Some(help.to_owned())))
-        }
         _ if base.downcast::<StaticMethod>().is_some() => Err(type_error("a base must be a class")),
         other => Err(type_error(format!("a base must be a class, not '{}'", type_name(other)))),
     }

@@ -113,7 +113,10 @@ impl Cx {
     pub fn is_instance(&mut self, value: &Value, class: &Value) -> Result<bool, Raised> {
         match class {
             Value::Class(class) if type_of(value).is_subclass(class) => Ok(true),
-            Value::Class(class) if class.native.is_some() => Ok(false),
+            Value::Class(class) if class.native.is_some() => match proxy::of(value) {
+                Some(_) => self.is_python_builtin(value, class),
+                None => Ok(false),
+            },
             Value::Class(class) => match self.asks_class(class, "instance", value)? {
                 Some(answer) => Ok(answer),
                 None => Ok(fits_protocol(self, value, class).unwrap_or(false)),

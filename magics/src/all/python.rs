@@ -71,7 +71,7 @@ fn run_cell(cx: &mut MagicCx<'_>, args: &Args, text: &str) -> Result<Vec<Artifac
     let number = cx.options.cell.unwrap_or(cx.cells.len());
     let place = format!("In[{number}]");
     let ran = cx.session.cx.run_python(text, &place);
-    cx.session.cx.show_python_figures();
+    cx.session.cx.show_python_figures(ran.as_ref().ok());
     let value = ran.map_err(|raised| failed(cx, &raised))?;
     for name in names(args, "-o") {
         let value = cx.session.cx.python_name(name).map_err(|raised| failed(cx, &raised))?;

@@ -101,12 +101,13 @@ def picture(figure):
     return data.getvalue()
 
 
-def figures():
-    """PNGs of the figures that a cell has drawn, which are closed."""
+def figures(given):
+    """PNGs of the figures that a cell has drawn, which are closed; of the one that it gives there is a form."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is None or not pyplot.get_fignums():
-        return []
-    drawn = [picture(pyplot.figure(number)) for number in pyplot.get_fignums()]
+        return Raw([])
+    drawn, given = map(pyplot.figure, pyplot.get_fignums()), decode(given)
+    drawn = [picture(it) for it in drawn if it is not given]
     pyplot.close("all")
     return Raw(drawn)
 
