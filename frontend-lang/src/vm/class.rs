@@ -209,10 +209,11 @@ impl Cx {
         if proxy::of(base).is_some_and(proxy::Proxy::is_class) {
             let name = self.getattr(base, Sym::NAME)?;
             let name = name.as_str().unwrap_or_default();
-            let words =
-                format!("'{name}' is a class of Python, and cannot be the base of a class here");
-            let help = "write the class in a `%%python` cell, and take it out with `-o Name`; or keep an object of it in an attribute";
-            return Err(type_error(words).with_help(Some(help.to_owned())));
+            let way_out = "write the class in a `%%python` cell, and take it out with `-o Name`";
+            let words = format!(
+                "'{name}' is a class of Python, and cannot be the base of a class here: {way_out}"
+            );
+            return Err(type_error(words));
         }
         base_class(base)
     }

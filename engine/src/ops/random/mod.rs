@@ -91,7 +91,8 @@ pub(crate) fn fill_uniform(cx: &mut KernelCx<'_, '_>, low: f64, high: f64) -> Re
             stream.draw(|it| it.fill_uniform_halves::<bf16>(output.as_mut_slice(), low, high))
         }
         dtype => with_float!(cx.op.name, dtype, T => {
-            Ok(stream.draw(|it| it.fill_uniform(output.as_mut_slice::<T>(), low, high)))
+            stream.draw(|it| it.fill_uniform(output.as_mut_slice::<T>(), low, high));
+            Ok(())
         })?,
     }
     Ok(())
@@ -123,7 +124,8 @@ pub(crate) fn fill_normal(cx: &mut KernelCx<'_, '_>, mean: f64, std: f64) -> Res
             stream.draw(|it| it.fill_normal_halves::<bf16>(output.as_mut_slice(), mean, std))
         }
         dtype => with_float!(cx.op.name, dtype, T => {
-            Ok(stream.draw(|it| it.fill_normal(output.as_mut_slice::<T>(), mean, std)))
+            stream.draw(|it| it.fill_normal(output.as_mut_slice::<T>(), mean, std));
+            Ok(())
         })?,
     }
     Ok(())
