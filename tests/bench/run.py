@@ -31,7 +31,7 @@ GPU = ["cuda", "cuda_steps", "cuda_nets"]
 """Workloads that need a GPU: only where they are asked for."""
 PEERS = ["mlp", "networks"]
 """Workloads that other peers have rows of too."""
-PLAIN = ["language"]
+PLAIN = ["language", "packages"]
 """Workloads without tensors; one thread, and CPython is the peer."""
 TOLERANCE = 1e-3
 """Largest difference between values of the two sides, relative to the larger one."""
@@ -178,7 +178,7 @@ def compare(options, own, peer):
     table = []
     for row in [*rows.ALL, *rows.of_ops(key for key, _ in own.measured)]:
         is_alone = row.key.startswith(("kernel", "check"))
-        is_plain = row.key.startswith("language")
+        is_plain = row.key.startswith(("language", "packages"))
         for threads in [0] if is_alone else [1] if is_plain else options.threads:
             mine, theirs = own.median(row.key, threads), peer.median(row.key, threads)
             if mine is None and theirs is None:

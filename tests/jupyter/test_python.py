@@ -189,6 +189,11 @@ def test_exceptions(python):
     does(python, "try:\n    pd.read_csv('/no/such')\nexcept OSError as error:\n    e = error")
     hold(python, """
         isinstance(e, FileNotFoundError) and e.errno == 2 and e.filename == '/no/such'
+        e.args == (2, 'No such file or directory') and str(e) == "[Errno 2] No such file or directory: '/no/such'"
+    """)
+    does(python, "import collections as ours\n%python import collections as theirs")
+    hold(python, """
+        {**theirs.OrderedDict(a=1)} == {'a': 1} and dict(**theirs.OrderedDict(b=2)) == {'b': 2}
     """)
     reply = fails(python, "def outer():\n    return df['nosuchname']\nouter()", "KeyError")
     trace = "\n".join(reply["traceback"])

@@ -313,6 +313,9 @@ impl Cx {
 
     /// True if the class of `value` has a method of this name.
     pub fn has_special(&mut self, value: &Value, name: Sym) -> bool {
+        if proxy::of(value).is_some() {
+            return self.opt_getattr(value, name).is_ok_and(|it| it.is_some());
+        }
         self.special(value, name).is_some()
     }
 

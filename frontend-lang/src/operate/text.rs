@@ -238,9 +238,13 @@ impl Cx {
                 if it.class.derives_from(&crate::error::OS_ERROR) && rest.len() < 2 =>
             {
                 let (number, text) = (self.str(number)?, self.str(text)?);
-                Ok(match rest {
-                    [file] => format!("[Errno {number}] {text}: {}", self.repr(file)?),
-                    _ => format!("[Errno {number}] {text}"),
+                let file = match rest.first() {
+                    Some(file) => Some(file.clone()),
+                    None => self.opt_getattr(value, Sym::of("filename"))?,
+                };
+                Ok(match file.filter(|it| !it.is_none()) {
+                    Some(file) => format!("[Errno {number}] {text}: {}", self.repr(&file)?),
+                    None => format!("[Errno {number}] {text}"),
                 })
             }
             many => self.repr(&Value::tuple(many.to_vec())),

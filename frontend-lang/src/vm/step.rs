@@ -466,11 +466,19 @@ impl Cx {
             }
             return crate::builtins::convert::update_dict(self, dict, source);
         }
-        let Some(entries) = source.as_dict() else {
-            return Err(type_error(format!(
-                "argument after ** must be a mapping, not {}",
-                type_name(source)
-            )));
+        let read = Rc::new(Dict::default());
+        let entries = match source.as_dict() {
+            Some(entries) => entries,
+            None if self.has_special(source, Sym::new("keys")) => {
+                crate::builtins::convert::update_dict(self, &read, source)?;
+                &read
+            }
+            None => {
+                return Err(type_error(format!(
+                    "argument after ** must be a mapping, not {}",
+                    type_name(source)
+                )));
+            }
         };
         let mut pace = Pace::default();
         for (key, value) in entries.items() {

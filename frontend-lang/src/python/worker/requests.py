@@ -306,8 +306,12 @@ def told(error):
         text = "".join(shown.format()) if shown.stack else ""
     except Exception:
         text = ""
-    args = list(error.args) if type(error).__name__ in ("KeyError", "SystemExit") else None
+    args = list(error.args) if isinstance(error, KEPT_ARGS) else None
     return (kinds, message, text, refer(error), getattr(error, "_notegrad_key", None), encode(args))
+
+
+# Exceptions whose arguments say more than their message.
+KEPT_ARGS = (KeyError, OSError, StopIteration, SystemExit)
 
 
 def read_line(prompt=""):
