@@ -589,18 +589,3 @@ fn magics_in_odd_places_are_errors_of_grammar() {
         assert_eq!(error.ename, "SyntaxError", "{cell}");
     }
 }
-
-#[test]
-fn a_parameter_was_not_made_in_another_function() {
-    let other = "import torch\ndef a():\n    w = torch.ones(2)\n    return w\n";
-    let of_parameter = "def b(w):\n    return torch.ones(3, 2) @ w\nb(torch.ones(4))";
-    let of_own = "def c():\n    w = torch.ones(4)\n    return torch.ones(3, 2) @ w\nc()";
-    let shown = |cell: &str| {
-        let (mut session, _) = session();
-        let error = session.run_cell(&format!("{other}{cell}"), &Options::default()).error;
-        error.map(|it| it.plain).unwrap_or_default()
-    };
-    assert!(shown(of_parameter).contains("w: float32[4]"), "{}", shown(of_parameter));
-    assert!(!shown(of_parameter).contains("made here"), "{}", shown(of_parameter));
-    assert!(shown(of_own).contains("w was made here"), "{}", shown(of_own));
-}

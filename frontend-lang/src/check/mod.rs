@@ -127,6 +127,8 @@ pub(crate) enum Trust {
 pub(crate) struct Shadow {
     /// Operations left.
     steps: i64,
+    /// Python was given something that may run code of the session.
+    has_given: bool,
     /// What is still certain.
     trust: Trust,
     /// The `ForIter` of the loop that was left before its end.

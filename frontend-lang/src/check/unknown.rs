@@ -103,7 +103,8 @@ fn may_call_back(value: &Value, depth: usize) -> bool {
     match value {
         _ if depth > DEEPEST => true,
         Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) => false,
-        Value::Tensor(_) | Value::Class(_) | Value::Native(_) | Value::Slice(_) => false,
+        Value::Tensor(_) | Value::Native(_) | Value::Slice(_) => false,
+        Value::Class(it) => it.native.is_none(),
         Value::Tuple(it) => it.iter().any(inner),
         Value::List(it) => it.items.borrow().iter().any(inner),
         Value::Dict(it) => it.values().iter().any(inner),
@@ -215,11 +216,25 @@ fn is_number(value: &Value) -> bool {
         || matches!(kind_of(value), Some(Kind::Int | Kind::Float))
 }
 
+impl Cx {
+    /// Python runs code with these. What it has of the session's functions and objects, now or since an earlier cell, it may use.
+    fn foreign_runs<'a>(&mut self, given: impl IntoIterator<Item = &'a Value>) {
+        let gives = given.into_iter().any(|it| may_call_back(it, 0));
+        let has_given = std::mem::replace(&mut self.shadow().has_given, gives);
+        self.shadow().has_given |= has_given;
+        if gives || has_given || self.python.holds_ours() {
+            self.trust_no_values();
+        }
+    }
+}
+
 impl Unknown {
     /// Somebody asks for an item.
     fn run(&self, cx: &mut Cx) {
-        if self.role == Role::Running {
-            cx.trust_no_values();
+        match self.role {
+            Role::Running => cx.trust_no_values(),
+            Role::Foreign => cx.foreign_runs([]),
+            _ => {}
         }
     }
 
@@ -262,9 +277,10 @@ impl NativeObject for Unknown {
         Ok(Some(make(Kind::Any, if is_harmless { Role::Harmless } else { Role::Any })))
     }
 
-    fn setattr(&self, cx: &mut Cx, _: &Value, _: Sym, _: &Value) -> Result<bool, Raised> {
-        if self.role != Role::Foreign {
-            cx.trust_no_values();
+    fn setattr(&self, cx: &mut Cx, _: &Value, _: Sym, value: &Value) -> Result<bool, Raised> {
+        match self.role {
+            Role::Foreign => cx.foreign_runs([value]),
+            _ => cx.trust_no_values(),
         }
         Ok(true)
     }
@@ -276,10 +292,7 @@ impl NativeObject for Unknown {
     fn call(&self, cx: &mut Cx, _this: &Value, args: CallArgs<'_>) -> Res {
         VAGUE.set(true);
         if self.role == Role::Foreign {
-            let mut given = args.positional.iter().chain(args.keywords.iter().map(|it| &it.1));
-            if given.any(|it| may_call_back(it, 0)) {
-                cx.trust_no_values();
-            }
+            cx.foreign_runs(args.positional.iter().chain(args.keywords.iter().map(|it| &it.1)));
             return Ok(foreign());
         }
         if self.role != Role::Harmless {
@@ -339,9 +352,11 @@ impl NativeObject for Unknown {
         Ok(Some(if self.role == Role::Foreign { foreign() } else { unknown(Kind::Any) }))
     }
 
-    fn setitem(&self, cx: &mut Cx, _: &Value, _: &Value, _: &Value) -> Result<bool, Raised> {
-        if !matches!(self.role, Role::Container | Role::Foreign) {
-            cx.trust_no_values();
+    fn setitem(&self, cx: &mut Cx, _: &Value, _: &Value, value: &Value) -> Result<bool, Raised> {
+        match self.role {
+            Role::Container => {}
+            Role::Foreign => cx.foreign_runs([value]),
+            _ => cx.trust_no_values(),
         }
         Ok(true)
     }
@@ -369,6 +384,7 @@ impl NativeObject for Unknown {
 
     fn enter(&self, cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
         if self.role == Role::Foreign {
+            cx.foreign_runs([]);
             return Ok(Some(foreign()));
         }
         cx.trust_no_values();

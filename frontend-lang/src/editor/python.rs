@@ -25,11 +25,16 @@ pub(super) fn subject(
     if known.len() > MOST {
         known.clear();
     }
-    let ask = || {
-        let told = cx.python_help(proxy).ok();
-        Arc::new(told.and_then(|it| of_help(it).ok()).unwrap_or_default())
+    let about = match known.get(&key) {
+        Some(about) => about.clone(),
+        None => {
+            let about = cx.python_help(proxy).ok().and_then(|it| of_help(it).ok()).map(Arc::new);
+            if let Some(about) = &about {
+                known.insert(key, about.clone());
+            }
+            about.unwrap_or_default()
+        }
     };
-    let about = known.entry(key).or_insert_with(ask).clone();
     let type_name = type_name(value).to_owned();
     let kind = match (proxy.is_module(), proxy.is_class()) {
         (true, _) => "module",

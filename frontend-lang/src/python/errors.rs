@@ -48,7 +48,7 @@ impl Cx {
         let class = self.class_of_exception(&names);
         let instance = Rc::new(Instance::over(class, itself));
         instance.set(Sym::ARGS, Value::tuple(args));
-        let names: Vec<Value> = names.into_iter().map(Value::str).collect();
+        let names: Vec<Value> = names.into_iter().skip(1).map(Value::str).collect();
         instance.set(Sym::of(CLASSES), Value::tuple(names));
         if !trace.is_empty() {
             let note = format!("In Python:\n{}", indented(&trace));
@@ -62,7 +62,7 @@ impl Cx {
             let rows = EXCEPTIONS.iter().copied().chain([&STOP_ITERATION, &BASE_EXCEPTION]);
             rows.into_iter().find(|it| it.name == name)
         };
-        let base = names.iter().find_map(known).unwrap_or(&EXCEPTION);
+        let base = names.iter().skip(1).find_map(known).unwrap_or(&EXCEPTION);
         let own = names.first().map_or(base.name, String::as_str);
         if own == base.name {
             return class_of(base);

@@ -48,6 +48,10 @@ impl Guests {
         self.latest
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
     /// Takes back what was to be passed in a frame that was not sent.
     pub(super) fn unsend(&mut self, keys: &[i64]) {
         let pair = |it: &i64| Datum::Tuple(vec![Datum::Int(*it), Datum::Int(1)]);
@@ -124,7 +128,6 @@ const SPECIAL: &[&str] = &[
     "__ge__",
     "__getitem__",
     "__gt__",
-    "__hash__",
     "__index__",
     "__int__",
     "__iter__",
@@ -179,19 +182,13 @@ impl Cx {
         let [key, what, args, keywords] = self.understood(parts(items))?;
         let key = self.understood(key.int())?;
         let what = self.understood(what.text())?;
-        let mut values = Vec::new();
-        for datum in self.understood(args.items())? {
-            values.push(self.python_value(datum)?);
+        let args = self.understood(args.items())?;
+        let keywords = self.understood(keywords.items())?;
+        // Whatever goes wrong from here on, Python waits for an answer.
+        let answer = self.answer_of_guest(key, &what, args, keywords);
+        if self.python.link.is_none() {
+            return Err(answer.err().unwrap_or_else(super::ended));
         }
-        let mut named = Vec::new();
-        for pair in self.understood(keywords.items())? {
-            let [name, value] = self.understood(pair.items().and_then(parts))?;
-            let name = self.understood(name.text())?;
-            named.push((Sym::new(&name), self.python_value(value)?));
-        }
-        let args = CallArgs { positional: &values, keywords: &named };
-        let answer = self.poll().and_then(|()| self.asked_of_guest(key, &what, args));
-        let answer = answer.and_then(|value| self.python_datum(&value));
         Ok(match answer {
             Ok(datum) => Datum::Tuple(vec![Datum::Int(ANSWERED), datum]),
             Err(raised) => {
@@ -203,6 +200,29 @@ impl Cx {
                 Datum::Tuple([parts.to_vec(), vec![Datum::Str(message)]].concat())
             }
         })
+    }
+
+    fn answer_of_guest(
+        &mut self,
+        key: i64,
+        what: &str,
+        args: Vec<Datum>,
+        keywords: Vec<Datum>,
+    ) -> Result<Datum, Raised> {
+        let mut values = Vec::new();
+        for datum in args {
+            values.push(self.python_value(datum)?);
+        }
+        let mut named = Vec::new();
+        for pair in keywords {
+            let [name, value] = self.understood(pair.items().and_then(parts))?;
+            let name = self.understood(name.text())?;
+            named.push((Sym::new(&name), self.python_value(value)?));
+        }
+        self.poll()?;
+        let args = CallArgs { positional: &values, keywords: &named };
+        let value = self.asked_of_guest(key, what, args)?;
+        self.python_datum(&value)
     }
 
     fn asked_of_guest(&mut self, key: i64, what: &str, args: CallArgs<'_>) -> Res {
@@ -221,7 +241,11 @@ impl Cx {
             "getattr" => self.getattr(&object, name()),
             "setattr" => self.setattr(&object, name(), given(1)).map(|()| Value::None),
             "special" => {
-                let rest = args.positional.get(1..).unwrap_or_default();
+                let positional = args.positional.get(1..).unwrap_or_default();
+                if name() == Sym::CALL {
+                    return self.call_with(&object, CallArgs { positional, ..args });
+                }
+                let rest = positional;
                 let special = self.call_special(&object, name(), rest)?;
                 Ok(special.unwrap_or(Value::NotImplemented))
             }

@@ -84,6 +84,16 @@ impl Python {
         self.link.as_ref().map(|it| it.worker.about())
     }
 
+    /// Whether it holds objects of the session.
+    pub(crate) fn holds_ours(&self) -> bool {
+        !self.guests.is_empty()
+    }
+
+    /// Forgets why a start has failed.
+    pub fn try_again(&mut self) {
+        self.failed = None;
+    }
+
     /// Whether it is known that Python has the package of this name.
     pub(crate) fn has(&self, package: &str) -> bool {
         self.has.contains(package)
@@ -135,6 +145,7 @@ impl Cx {
         for gone in std::mem::take(&mut self.python.gone) {
             self.python.guests.give_back(gone);
         }
+        let generation = self.python.generation;
         let link = self.python.link.as_mut().ok_or_else(ended)?;
         let mut frame = vec![Datum::Int(request as i64), link.take_released()];
         frame.extend(args);
@@ -164,6 +175,10 @@ impl Cx {
                 }
                 CALL_BACK => {
                     let answer = self.answer_python(items)?;
+                    // The function may have lost the process that called it, and started another.
+                    if self.python.generation != generation {
+                        return Err(ended());
+                    }
                     self.send_python(&answer)?;
                 }
                 OUTPUT => self.show_output(items),
@@ -248,9 +263,15 @@ impl Link {
         Link { worker, held, released, rows, frame: Vec::new() }
     }
 
-    fn take_released(&self) -> Datum {
+    fn take_released(&mut self) -> Datum {
+        let released = self.released.take();
+        for (number, _) in &released {
+            if self.held.get(number).is_some_and(|it| it.strong_count() == 0) {
+                self.held.remove(number);
+            }
+        }
         let pair = |(number, count)| Datum::Tuple(vec![Datum::Int(number), Datum::Int(count)]);
-        Datum::List(self.released.take().into_iter().map(pair).collect())
+        Datum::List(released.into_iter().map(pair).collect())
     }
 }
 

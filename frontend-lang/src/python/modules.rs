@@ -65,7 +65,7 @@ impl Cx {
         let full = format!("{own}.{name}");
         match self.ask(Request::Import, vec![Datum::str(&full)]) {
             Ok(found) => self.python_value(found),
-            Err(raised) if raised.is(&IMPORT_ERROR) => {
+            Err(raised) if raised.is(&IMPORT_ERROR) && raised.message().contains(&full) => {
                 let words =
                     format!("cannot import name '{name}' from '{own}' (a package of Python)");
                 Err(import_error(words).with_name(Sym::new(own)))

@@ -1,5 +1,7 @@
 //! Between values of the language and what travels: plain values deeply, arrays through shared memory, all else by number.
 
+use std::rc::Rc;
+
 use engine::{DType, Shape, Tensor};
 
 use super::proxy::{self, Proxy};
@@ -11,6 +13,7 @@ use crate::native::*;
 use crate::objects::complex::Complex;
 use crate::tensor::dtype::DTypeObj;
 use crate::value::{Range, Slice};
+use crate::vm::import::is_built_in;
 
 /// Tags of what is no plain value; the numbers are the worker's.
 const LIST: i64 = 0;
@@ -157,9 +160,13 @@ impl Cx {
 
     /// An instance as what its `__python__` says (module, name, arguments), or as a guest.
     fn instance_datum(&mut self, value: &Value, depth: usize) -> Result<Datum, Raised> {
-        let Some(made) = self.call_special(value, Sym::of("__python__"), &[])? else {
-            return Ok(self.guest_datum(value));
+        // Only classes that come with the language: others might use Python while a frame is written.
+        let class = crate::objects::class::type_of(value);
+        let made = match is_built_in(class.module().as_str()) {
+            true => self.call_special(value, Sym::of("__python__"), &[])?,
+            false => None,
         };
+        let Some(made) = made else { return Ok(self.guest_datum(value)) };
         let parts = self.collect(&made)?;
         let [Value::Str(module), Value::Str(name), Value::Tuple(args)] = parts.as_slice() else {
             return Err(type_error("__python__() gives a module, a name and a tuple of arguments"));
@@ -234,14 +241,19 @@ impl Cx {
 
     /// A value as it came from Python.
     pub(super) fn python_value(&mut self, datum: Datum) -> Res {
-        match self.value_of(datum) {
-            Err(Wrong::Raised(raised)) => Err(raised),
-            Err(Wrong::Malformed) => self.understood(Err(Malformed)),
-            Ok(value) => Ok(value),
+        let mut later = Vec::new();
+        let value = match self.value_of(datum, &mut later) {
+            Err(Wrong::Raised(raised)) => return Err(raised),
+            Err(Wrong::Malformed) => return self.understood(Err(Malformed)),
+            Ok(value) => value,
+        };
+        for it in later {
+            it.fill(self)?;
         }
+        Ok(value)
     }
 
-    fn value_of(&mut self, datum: Datum) -> Result<Value, Wrong> {
+    fn value_of(&mut self, datum: Datum, later: &mut Vec<Later>) -> Result<Value, Wrong> {
         Ok(match datum {
             Datum::None => Value::None,
             Datum::Ellipsis => Value::Ellipsis,
@@ -250,22 +262,27 @@ impl Cx {
             Datum::Float(it) => Value::Float(it),
             Datum::Complex(real, imag) => Complex { real, imag }.into(),
             Datum::Str(it) => Value::str(it),
-            Datum::List(items) => Value::list(self.values_of(items)?),
+            Datum::List(items) => Value::list(self.values_of(items, later)?),
             Datum::Bytes(_) => return Err(Wrong::Malformed),
             Datum::Tuple(mut items) => {
                 let tag = items.first().ok_or(Malformed)?.int()?;
                 items.remove(0);
-                return self.tagged_value(tag, items);
+                return self.tagged_value(tag, items, later);
             }
         })
     }
 
-    fn values_of(&mut self, data: Vec<Datum>) -> Result<Vec<Value>, Wrong> {
+    fn values_of(&mut self, data: Vec<Datum>, later: &mut Vec<Later>) -> Result<Vec<Value>, Wrong> {
         crate::memory::room_for(data.len())?;
-        data.into_iter().map(|it| self.value_of(it)).collect()
+        data.into_iter().map(|it| self.value_of(it, later)).collect()
     }
 
-    fn tagged_value(&mut self, tag: i64, items: Vec<Datum>) -> Result<Value, Wrong> {
+    fn tagged_value(
+        &mut self,
+        tag: i64,
+        items: Vec<Datum>,
+        later: &mut Vec<Later>,
+    ) -> Result<Value, Wrong> {
         match tag {
             OBJECT => return self.proxy(items),
             GUEST => {
@@ -283,7 +300,7 @@ impl Cx {
             }
             SLICE | RANGE => {
                 let [start, stop, step]: [Value; 3] =
-                    self.values_of(items)?.try_into().map_err(|_| Malformed)?;
+                    self.values_of(items, later)?.try_into().map_err(|_| Malformed)?;
                 let ints = (start.as_int(), stop.as_int(), step.as_int());
                 return Ok(match ints {
                     (Some(start), Some(stop), Some(step)) if tag == RANGE && step != 0 => {
@@ -296,18 +313,19 @@ impl Cx {
             _ => {}
         }
         let [items] = parts(items)?;
-        let items = self.values_of(items.items()?)?;
+        let items = self.values_of(items.items()?, later)?;
         Ok(match tag {
             LIST => Value::list(items),
             TUPLE => Value::tuple(items),
-            SET | FROZENSET => Value::Set(Set::from_items(self, items, tag == FROZENSET)?.into()),
+            SET | FROZENSET => {
+                let set = Rc::new(Set::new(tag == FROZENSET));
+                later.push(Later::Set(set.clone(), items));
+                Value::Set(set)
+            }
             DICT => {
-                let mut items = items.into_iter();
-                let dict = Dict::default();
-                while let (Some(key), Some(value)) = (items.next(), items.next()) {
-                    dict.insert(self, key, value)?;
-                }
-                Value::Dict(dict.into())
+                let dict = Rc::new(Dict::default());
+                later.push(Later::Dict(dict.clone(), items));
+                Value::Dict(dict)
             }
             _ => return Err(Wrong::Malformed),
         })
@@ -328,11 +346,12 @@ impl Cx {
             proxy.count.set(proxy.count.get() + 1);
             return Ok(known);
         }
-        let row = link.rows.get(&kind).copied().ok_or(Malformed)?;
+        // The names of a type may have been lost with a frame that was not read.
+        let row = link.rows.get(&kind).copied().unwrap_or_else(|| proxy::row("", "object"));
         let (count, released) = (1.into(), link.released.clone());
         let value = Value::object(Proxy { generation, number, flags, row, count, released });
         if let Value::Object(it) = &value {
-            link.held.insert(number, std::rc::Rc::downgrade(it));
+            link.held.insert(number, Rc::downgrade(it));
         }
         Ok(value)
     }
@@ -350,6 +369,9 @@ impl Cx {
             .map(|it| usize::try_from(it.int()?).map_err(|_| Malformed))
             .collect();
         let mut sizes = sizes?;
+        let mut larger = sizes.iter().filter(|it| **it > 0);
+        let n_elements = larger.try_fold(1_usize, |all, it| all.checked_mul(*it));
+        n_elements.and_then(|it| it.checked_mul(dtype.size())).ok_or(Malformed)?;
         let is_reversed = is_reversed.int()? != 0;
         if is_reversed {
             sizes.reverse();
@@ -399,6 +421,33 @@ impl Cx {
 impl Python {
     fn worker(&mut self) -> Result<&mut dyn Worker, Raised> {
         Ok(self.link.as_mut().ok_or_else(ended)?.worker.as_mut())
+    }
+}
+
+/// A container that is filled when all else of a frame has been read: the hashes of its items may ask Python, which then writes another frame.
+/// Inner ones come first.
+enum Later {
+    Set(Rc<Set>, Vec<Value>),
+    /// Keys and values in turns.
+    Dict(Rc<Dict>, Vec<Value>),
+}
+
+impl Later {
+    fn fill(self, cx: &mut Cx) -> Result<(), Raised> {
+        match self {
+            Later::Set(set, items) => {
+                for item in items {
+                    set.store(cx, item)?;
+                }
+            }
+            Later::Dict(dict, items) => {
+                let mut items = items.into_iter();
+                while let (Some(key), Some(value)) = (items.next(), items.next()) {
+                    dict.store(cx, key, value)?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 

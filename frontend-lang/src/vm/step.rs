@@ -10,6 +10,7 @@ use crate::objects::class::type_name;
 use crate::objects::function::{CellVar, Func};
 use crate::objects::super_object::Super;
 use crate::patience::{Pace, stoppable_if_long, tick};
+use crate::python::proxy;
 use crate::suggest::nearest;
 use crate::sym::Sym;
 use crate::table::{Dict, Set};
@@ -339,8 +340,8 @@ impl Cx {
     }
 
     fn exit_context(&mut self, context: &Value, exception: &Value) -> Result<bool, Raised> {
-        if !self.has_special(context, Sym::EXIT)
-            && let Some(native) = context.as_native()
+        if let Some(native) = context.as_native()
+            && (proxy::of(context).is_some() || !self.has_special(context, Sym::EXIT))
         {
             return native.exit(self, context, exception);
         }

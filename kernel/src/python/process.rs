@@ -61,7 +61,7 @@ struct Life {
     state: State,
     lifeline: UnixStream,
     flag: InterruptFlag,
-    /// When it was asked to stop; no frame came since.
+    /// When it was asked to stop; nothing was sent since.
     asked: Option<Instant>,
 }
 
@@ -152,7 +152,6 @@ impl Process {
 
     /// The frame, after the output that was written before it.
     fn pass_on(&mut self, frame: Vec<u8>) -> Arrival {
-        self.life.asked = None;
         let raw = self.take_raw();
         self.recent.clear();
         match raw {
@@ -187,6 +186,7 @@ impl Worker for Process {
     }
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Lost> {
+        self.life.asked = None;
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }

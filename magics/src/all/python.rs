@@ -51,6 +51,7 @@ fn words(about: &About) -> String {
 }
 
 fn which(cx: &mut MagicCx<'_>) -> String {
+    cx.session.cx.python.try_again();
     match cx.session.cx.start_python() {
         Ok(about) => words(&about),
         Err(lost) => lost.0,

@@ -62,6 +62,8 @@ os.dup2(2, 1)
 shared = os.open(os.environ.pop("NOTEGRAD_SHARED", os.devnull), os.O_RDWR)
 
 sending = threading.RLock()
+# Whether this is a copy of the process, which the notebook does not know.
+is_child = False
 main_thread = threading.main_thread()
 # Whether code runs that an interrupt may stop, and whether one came while none ran.
 running = False
@@ -84,6 +86,16 @@ def send_bytes(payload):
     with sending:
         while rest:
             rest = rest[os.write(channel_out, rest):]
+
+
+def in_child():
+    """A copy of the process keeps off the channel."""
+    global is_child, sending
+    is_child, sending = True, threading.RLock()
+    for descriptor in (channel_out, lifeline):
+        os.close(descriptor)
+    os.dup2(os.open(os.devnull, os.O_RDWR), channel.fileno())
+    sys.stdout, sys.stderr = os.fdopen(os.dup(1), "w", 1), os.fdopen(os.dup(2), "w", 1)
 
 
 class Calm:

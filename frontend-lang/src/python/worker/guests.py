@@ -12,6 +12,8 @@ class GuestError(Exception):
 def call_back(key, what, *args, **keywords):
     """Asks the notebook about one of its objects."""
     global cursor
+    if is_child:
+        raise RuntimeError("functions and objects of the notebook cannot be used in another process")
     if threading.current_thread() is not main_thread:
         raise RuntimeError("functions and objects of the notebook can be used in the main thread only")
     with Calm():

@@ -18,7 +18,10 @@ def call_method(target, name, args, keywords):
 
 def call_special(target, name, args):
     item = decode(target)
-    return getattr(type(item), name)(item, *map(decode, args))
+    method = getattr(type(item), name, None)
+    if method is None:
+        raise AttributeError(f"'{type(item).__name__}' object has no attribute '{name}'")
+    return method(item, *map(decode, args))
 
 
 def next_items(target, wanted):
@@ -26,8 +29,8 @@ def next_items(target, wanted):
     if target[1] in delayed:
         raise delayed.pop(target[1])
     iterator, items, wanted = decode(target), [], min(wanted, MOST_AHEAD)
-    frame = getattr(iterator, "gi_frame", None)
-    if frame is not None and frame.f_globals is user.__dict__ or isinstance(iterator, Guest):
+    frame, kind = getattr(iterator, "gi_frame", None), type(iterator)
+    if frame is not None and frame.f_globals is user.__dict__ or kind in LIVE or kind.__module__ == "__main__" or isinstance(iterator, Guest):
         wanted = 1
     end = time.monotonic() + AHEAD
     try:
@@ -37,13 +40,15 @@ def next_items(target, wanted):
                 break
         else:
             return (items, len(items) == wanted)
-    except BaseException as error:
+    except Exception as error:
         if not items:
             raise
         delayed[target[1]] = error
     return (items, True)
 
 
+# Iterators of what a loop may change.
+LIVE = set(map(type, map(iter, ([], {}, {}.keys(), {}.values(), {}.items(), set()))))
 # Exceptions of iterators that were read ahead, by number, until their items have been taken.
 delayed = {}
 
@@ -82,7 +87,7 @@ def form(target):
             data = show()
             data = data[0] if isinstance(data, tuple) else data
         if isinstance(data, bytes if name == "png" else str):
-            return Raw((name, data))
+            return Raw((name, bytes(data) if name == "png" else str.__str__(data)))
     return None
 
 
@@ -106,8 +111,13 @@ def figures(given):
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is None or not pyplot.get_fignums():
         return Raw([])
-    drawn, given = map(pyplot.figure, pyplot.get_fignums()), decode(given)
-    drawn = [picture(it) for it in drawn if it is not given]
+    drawn, given = [], decode(given)
+    for figure in map(pyplot.figure, pyplot.get_fignums()):
+        try:
+            if figure is not given:
+                drawn.append(picture(figure))
+        except Exception as error:
+            print(f"a figure could not be drawn: {type(error).__name__}: {error}", file=sys.stderr)
     pyplot.close("all")
     return Raw(drawn)
 
@@ -186,7 +196,7 @@ BINARY = {
 }
 BINARY.update((f"i{name.rstrip('_')}", getattr(operator, f"i{name.rstrip('_')}")) for name in list(BINARY) if name not in "eq ne lt le gt ge")
 UNARY = {"neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": abs}
-CONVERSIONS = {"int": int, "float": float, "complex": complex, "index": operator.index, "bool": bool, "repr": repr, "str": str, "hash": hash, "len": len}
+CONVERSIONS = {"int": int, "float": float, "complex": complex, "index": operator.index, "bool": bool, "repr": lambda it: str.__str__(repr(it)), "str": lambda it: str.__str__(str(it)), "hash": hash, "len": len}
 
 REQUESTS = [
     find,
@@ -208,7 +218,7 @@ REQUESTS = [
     next_items,
     lambda target: type(decode(target)).__enter__(decode(target)),
     lambda target, error: bool(type(decode(target)).__exit__(decode(target), *parts_of(error))),
-    lambda target, text: format(decode(target), text),
+    lambda target, text: str.__str__(format(decode(target), text)),
     lambda target: [name for name in dir(decode(target)) if isinstance(name, str)],
     lambda item, kind: isinstance(decode(item), decode(kind)),
     as_array,
@@ -268,19 +278,38 @@ def answer(frame):
     give_back(released)
     try:
         running = True
-        result = REQUESTS[number - 2](*args)
-        running = False
         if interrupted:
             raise KeyboardInterrupt
+        result = REQUESTS[number - 2](*args)
+        running = False
         cursor = 0
         result = result.item if type(result) is Raw else encode(result)
-        reply = (DONE, result, take_gone())
+        if interrupted:
+            raise KeyboardInterrupt
+        reply = marshal.dumps((DONE, result, take_gone()), 2)
+        if len(reply) > LARGEST:
+            raise MemoryError("more than 1 GiB cannot be passed to the notebook at once")
     except BaseException as error:
         running = interrupted = False
-        reply = (FAILED, told(error), take_gone())
+        reply = failure(error)
     running = before
+    if is_child:
+        os._exit(0)
     flush()
-    send(reply)
+    send_bytes(reply)
+
+
+def failure(error):
+    """The reply that tells of an exception; of one that cannot be told, its class."""
+    try:
+        return marshal.dumps((FAILED, told(error), take_gone()), 2)
+    except Exception as another:
+        words = f"{type.__getattribute__(type(error), '__name__')}, of which no more can be said: {type(another).__name__}"
+        return marshal.dumps((FAILED, (["RuntimeError"], words, "", None, None, None), []), 2)
+
+
+# Bytes of the largest reply.
+LARGEST = 1 << 30
 
 
 def take_gone():
@@ -290,11 +319,11 @@ def take_gone():
 
 
 def told(error):
-    """Names of the classes of an exception, best first; its message; where it was raised; itself; its key in the notebook."""
+    """The name of the class of an exception, and those of its classes that are built in, best first; its message; where it was raised; itself; its key in the notebook."""
     own = answer.__code__.co_filename
-    kinds = [it.__name__ for it in type(error).__mro__]
+    kinds = [type(error).__name__] + [it.__name__ for it in type(error).__mro__ if it.__module__ == "builtins"]
     try:
-        message = str(error)
+        message = str.__str__(str(error))
     except Exception as failure:
         message = f"<str() of the exception failed: {failure!r}>"
     try:
@@ -319,6 +348,7 @@ def read_line(prompt=""):
 
 
 def main():
+    os.register_at_fork(after_in_child=in_child)
     signal.signal(signal.SIGINT, on_interrupt)
     threading.Thread(target=watch, name="notegrad", daemon=True).start()
     sys.modules["__main__"] = user

@@ -4,8 +4,9 @@ objects = {}
 numbers = {}
 counts = {}
 next_number = itertools.count(1)
-# Those that the value under way refers to.
-referred = []
+next_type = itertools.count()
+# Those that the value under way refers to, and types that it names.
+referred, named = [], []
 known_types = {}
 
 
@@ -26,7 +27,8 @@ def refer(item):
     )
     known = known_types.get(kind)
     if known is None:
-        known = known_types[kind] = len(known_types)
+        known = known_types[kind] = next(next_type)
+        named.append(kind)
         return (OBJECT, number, flags, known, str(kind.__module__), kind.__qualname__)
     return (OBJECT, number, flags, known)
 
@@ -37,6 +39,7 @@ def give_back(released):
         if not counts[number]:
             item = objects.pop(number)
             del counts[number], numbers[id(item)]
+            delayed.pop(number, None)
 
 
 class Unfit(Exception):
@@ -49,10 +52,13 @@ cursor = 0
 def encode(item):
     """A value for the notebook, or the number of an object that stays here."""
     referred.clear()
+    named.clear()
     try:
         return encoded(item, 0)
     except BaseException as error:
         give_back([(number, 1) for number in referred])
+        for kind in named:
+            del known_types[kind]
         if isinstance(error, Unfit):
             return refer(item)
         raise
