@@ -5,6 +5,7 @@
 //! session waits for an answer. Both sides take turns strictly, so nothing here runs beside the session.
 //!
 //! **Invariants:** a proxy counts how often its object was passed, and gives back as many when it is dropped; one object has one proxy.
+//! While a frame is read or written nothing is asked, since the next frame takes its place in shared memory. A call back is always answered.
 //! Proxies of a process that has ended say so. Nothing here names a package.
 
 mod cell;
