@@ -1,7 +1,7 @@
 //! Packages of a real Python, which run in a process beside the session.
 //!
-//! An import that finds no module of ours asks the process ([`modules`]); what stays there is a [`proxy`], what travels is written by
-//! [`values`] as plain data ([`wire`]). Objects of the session that Python holds are [`guests`]: their calls come back while the
+//! An import that finds no module of ours asks the process (`modules`); what stays there is a [`proxy`], what travels is written by
+//! `values` as plain data ([`wire`]). Objects of the session that Python holds are `guests`: their calls come back while the
 //! session waits for an answer. Both sides take turns strictly, so nothing here runs beside the session.
 //!
 //! **Invariants:** a proxy counts how often its object was passed, and gives back as many when it is dropped; one object has one proxy.
