@@ -59,6 +59,14 @@ pub fn broadcast_shape<T: Borrow<Tensor>>(op: &'static OpDef, inputs: &[T]) -> R
     Ok(res)
 }
 
+/// The dtype of what an elementwise op gives, if it is one of whole numbers: then its attributes and numbers must fit into it.
+pub fn whole_dtype(cx: &InferCx<'_>) -> Result<Option<DType>> {
+    if cx.inputs.iter().any(|it| it.dtype().is_float() || it.dtype().is_complex()) {
+        return Ok(None);
+    }
+    elementwise_dtypes(cx).map(|it| Some(it.1))
+}
+
 /// (dtype to compute in, dtype of the result) of an elementwise op.
 pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
     let promoted = || result_type(cx.inputs.iter().map(|it| (it.dtype(), it.strength())));

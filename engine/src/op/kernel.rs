@@ -26,9 +26,11 @@ pub struct Kernel {
     /// relies on it. A trace asks before it promises a result, so that the error comes from the line that made the mistake, and
     /// nothing was changed after it.
     pub admits: Option<fn(&AdmitCx<'_>) -> Result<()>>,
-    /// Whether it takes elements of every dtype as they are, since it only moves them, fills with given bits or draws each dtype
-    /// in its own way. Others compute: for them, dtypes that are no [`crate::dtype::Arithmetic`] are converted before and after.
+    /// Whether it takes elements of every dtype as they are, since it only moves them or fills with given bits. Others compute: for
+    /// them, dtypes that are no [`crate::dtype::Arithmetic`] are converted before and after.
     pub moves: bool,
+    /// Whether it makes float16 and bfloat16 itself, instead of float32 that is rounded afterwards.
+    pub halves: bool,
     /// Whether it changes parts of its first operand: output 0 begins as a copy of that, which the kernel does not make. Where nobody
     /// else can see the operand, its own buffer is the output. Such a kernel writes nothing before it has all that it asks memory for.
     pub updates: bool,
@@ -69,6 +71,7 @@ impl Kernel {
             flops: |_| 0,
             admits: None,
             moves: false,
+            halves: false,
             updates: false,
             finishes: false,
             prologue: |_| None,
@@ -85,9 +88,15 @@ impl Kernel {
         Self::by(name, Method::Prepared(prepare))
     }
 
-    /// A kernel that takes elements as they are, whatever they are ([`Kernel::moves`]).
+    /// A kernel that only moves elements, whatever they are.
     pub const fn moving(name: &'static str, run: Run) -> Self {
         Self { moves: true, ..Self::new(name, run) }
+    }
+
+    /// The same kernel, which makes halves itself.
+    pub const fn making_halves(mut self) -> Self {
+        self.halves = true;
+        self
     }
 
     /// The same kernel, which changes parts of its first operand.

@@ -111,6 +111,12 @@ pub fn of_code(code: &str) -> Option<DType> {
     LETTERS.iter().map(|it| it.0).find(|it| self::code(*it) == code)
 }
 
+/// As [`of_code`], of tensors, which may be complex, too.
+pub(crate) fn of_tensor_code(code: &str) -> Option<DType> {
+    let complex = [DType::C64, DType::C128].into_iter().find(|it| self::code(*it) == code);
+    complex.or_else(|| of_code(code))
+}
+
 /// The kind and the number of bytes of a dtype: `f4`.
 pub fn code(dtype: DType) -> String {
     format!("{}{}", kind(dtype), dtype.size())

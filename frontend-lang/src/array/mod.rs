@@ -85,6 +85,20 @@ pub(crate) fn readable_by_python(cx: &Cx, object: &TensorObj) -> Result<(), Rais
     readable(cx, object)
 }
 
+/// The elements in the reversed order of dimensions, where they lie column after column in it, as those of `a.T` do.
+pub(crate) fn by_columns(tensor: &Tensor) -> Result<Option<Tensor>, Raised> {
+    if tensor.rank() < 2 || tensor.layout().is_contiguous() {
+        return Ok(None);
+    }
+    Ok(Some(reversed(tensor)?).filter(|it| it.layout().is_contiguous()))
+}
+
+/// The same elements under the reversed order of dimensions.
+pub(crate) fn reversed(tensor: &Tensor) -> Result<Tensor, Raised> {
+    let dims: Vec<i64> = (0..tensor.rank() as i64).rev().collect();
+    Ok(engine::functional::permute(tensor, &dims)?)
+}
+
 /// An error of the engine in NumPy's classes: what has another type there is a `ValueError`.
 pub(crate) fn error(error: engine::Error) -> Raised {
     match &error {

@@ -165,14 +165,7 @@ pub(super) fn name_of(value: &Value) -> &str {
         Value::Class(it) => it.name.as_str(),
         Value::Module(it) => &it.name,
         Value::Method(it) => name_of(&it.func),
-        other => type_name_of(other),
-    }
-}
-
-fn type_name_of(value: &Value) -> &'static str {
-    match value {
-        Value::Instance(it) => it.class.name.as_str(),
-        other => other.as_native().map_or("object", |it| it.native_type().name),
+        other => type_name(other),
     }
 }
 

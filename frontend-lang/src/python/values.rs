@@ -219,7 +219,7 @@ impl Cx {
             DType::BF16 => engine::functional::to(tensor, DType::F32)?,
             _ => tensor.clone(),
         };
-        let columns = by_columns(&tensor)?;
+        let columns = array::by_columns(&tensor)?;
         let sizes = tensor.shape().iter().map(|&it| Datum::Int(it as i64)).collect();
         let python = &mut self.python;
         let written: Result<Datum, Raised> =
@@ -358,11 +358,7 @@ impl Cx {
 
     fn array_value(&mut self, parts: [Datum; 5]) -> Result<Value, Wrong> {
         let [code, sizes, is_scalar, is_reversed, data] = parts;
-        let dtype = match code.text()?.as_str() {
-            "c8" => DType::C64,
-            "c16" => DType::C128,
-            code => dtype::of_code(code).ok_or(Malformed)?,
-        };
+        let dtype = dtype::of_tensor_code(&code.text()?).ok_or(Malformed)?;
         let sizes: Result<Vec<usize>, Malformed> = sizes
             .items()?
             .iter()
@@ -391,7 +387,7 @@ impl Cx {
         };
         let mut tensor = tensor?;
         if is_reversed {
-            tensor = reversed(&tensor)?;
+            tensor = array::reversed(&tensor)?;
         }
         Ok(match () {
             () if is_scalar.int()? != 0 && dtype.is_complex() => {
@@ -485,18 +481,4 @@ pub(super) fn shared_class(row: &'static NativeType) -> Option<Datum> {
     let is_exception = EXCEPTIONS.iter().any(&is) && !OWN.iter().any(is);
     let is_shared = row.module.is_empty() && SHARED.contains(&row.name);
     (is_exception || is_shared).then(|| tagged(TYPE, [Datum::str(row.name)]))
-}
-
-/// The elements in the reversed order of dimensions, where they lie in that order.
-fn by_columns(tensor: &Tensor) -> Result<Option<Tensor>, Raised> {
-    if tensor.rank() < 2 || tensor.layout().is_contiguous() {
-        return Ok(None);
-    }
-    let turned = reversed(tensor)?;
-    Ok(Some(turned).filter(|it| it.layout().is_contiguous()))
-}
-
-fn reversed(tensor: &Tensor) -> Result<Tensor, Raised> {
-    let dims: Vec<i64> = (0..tensor.rank() as i64).rev().collect();
-    Ok(engine::functional::permute(tensor, &dims)?)
 }

@@ -8,7 +8,7 @@ use engine::{Attrs, OpDef, Tensor};
 use super::convert::{operand, variable};
 use super::journal;
 use crate::native::*;
-use crate::objects::tensor::TensorObj;
+use crate::objects::tensor::{TensorObj, is_heard};
 
 /// An op with its default attributes, ready to apply.
 pub struct Ready {
@@ -98,12 +98,11 @@ pub fn inplace(op: BinaryOp, this: &Value, other: &Value) -> Result<Option<Value
 
 /// A copy of a value that lies in the buffer of a variable, which could not be written there while the value is held.
 pub(crate) fn apart(object: &TensorObj, value: &Tensor) -> Result<Option<Tensor>, Raised> {
-    let is_heard = engine::trace::active() || engine::region::is_recording();
     let is_taped = |it: &Tensor| it.requires_grad() && autograd::enabled();
     let lies_there = {
         let seen = object.seen();
         let could = !seen.is_on_gpu() && !seen.dtype().is_complex() && !is_taped(&seen);
-        value.shares_buffer(&seen) && could && !is_taped(value) && !is_heard
+        value.shares_buffer(&seen) && could && !is_taped(value) && !is_heard()
     };
     lies_there.then(|| super::methods::in_order(&value.detach())).transpose()
 }

@@ -42,10 +42,7 @@ pub static OP: OpDef = OpDef {
 
 /// The dtype of whole numbers must hold what they are multiplied by.
 fn value_beside_whole(cx: &InferCx<'_>) -> Result<()> {
-    if cx.inputs.iter().any(|it| it.dtype().is_float() || it.dtype().is_complex()) {
-        return Ok(());
-    }
-    let (_, dtype) = rules::elementwise_dtypes(cx)?;
+    let Some(dtype) = rules::whole_dtype(cx)? else { return Ok(()) };
     let value = cx.float(0);
     let number =
         if value.fract() == 0.0 { Number::Int(value as i64) } else { Number::Float(value) };

@@ -43,9 +43,6 @@ fn of_terms(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
 /// The dtype of whole numbers must hold what they are multiplied by.
 fn alpha_beside_whole(cx: &InferCx<'_>) -> Result<()> {
     let Some(alpha) = cx.inputs[2].as_number() else { return Ok(()) };
-    if cx.inputs.iter().any(|it| it.dtype().is_float() || it.dtype().is_complex()) {
-        return Ok(());
-    }
-    let (_, dtype) = rules::elementwise_dtypes(cx)?;
+    let Some(dtype) = rules::whole_dtype(cx)? else { return Ok(()) };
     rules::check_fits("add", "alpha", alpha, dtype)
 }

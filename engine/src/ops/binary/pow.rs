@@ -42,10 +42,7 @@ pub static OP: OpDef = OpDef {
 /// A number as exponent of whole numbers must not be negative, whatever the elements are, and their dtype must hold it.
 fn number_beside_whole(cx: &InferCx<'_>) -> Result<()> {
     let Some(exponent) = cx.inputs[1].as_number() else { return Ok(()) };
-    if cx.inputs.iter().any(|it| it.dtype().is_float() || it.dtype().is_complex()) {
-        return Ok(());
-    }
-    let (_, dtype) = rules::elementwise_dtypes(cx)?;
+    let Some(dtype) = rules::whole_dtype(cx)? else { return Ok(()) };
     if exponent.as_f64() < 0.0 {
         return Err(Error::from(Fault::NegativeExponent));
     }

@@ -20,7 +20,8 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("normal.mersenne", run)
+    body: Body::Kernels(&[Kernel::new("normal.mersenne", run)
+        .making_halves()
         .on_cuda(|cx| super::cuda::normal(cx, cx.float(0), cx.float(1)))]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,

@@ -12,9 +12,9 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::same_as_input,
-    body: Body::Kernels(&[
-        Kernel::moving("rand_like.mersenne", run).on_cuda(|cx| super::cuda::uniform(cx, 0.0, 1.0))
-    ]),
+    body: Body::Kernels(&[Kernel::new("rand_like.mersenne", run)
+        .making_halves()
+        .on_cuda(|cx| super::cuda::uniform(cx, 0.0, 1.0))]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
     pure: false,

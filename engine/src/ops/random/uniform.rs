@@ -19,7 +19,8 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::moving("uniform.mersenne", run)
+    body: Body::Kernels(&[Kernel::new("uniform.mersenne", run)
+        .making_halves()
         .on_cuda(|cx| super::cuda::uniform(cx, cx.float(0), cx.float(1)))]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,

@@ -37,7 +37,8 @@ fn write_npy(cx: &mut Cx, args: Args<'_>) -> Res {
 fn npy(tensor: &Tensor) -> Result<Vec<u8>, Raised> {
     let code = dtype::code(tensor.dtype());
     let order = if tensor.dtype().size() == 1 { '|' } else { '<' };
-    let by_columns = is_by_columns(tensor);
+    let columns = array::by_columns(tensor)?;
+    let by_columns = columns.is_some();
     let shape = match tensor.shape().as_ref() {
         [one] => format!("({one},)"),
         many => {
@@ -58,21 +59,8 @@ fn npy(tensor: &Tensor) -> Result<Vec<u8>, Raised> {
     let length = u16::try_from(header.len()).map_err(|_| value_error("too many dimensions"))?;
     let mut bytes = [MAGIC, &[1, 0], &length.to_le_bytes()].concat();
     bytes.extend_from_slice(header.as_bytes());
-    let tensor = if by_columns { reversed(tensor)? } else { tensor.clone() };
-    tensor.append_le_bytes(&mut bytes)?;
+    columns.as_ref().unwrap_or(tensor).append_le_bytes(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Whether elements lie column after column, as those of `a.T` do.
-fn is_by_columns(tensor: &Tensor) -> bool {
-    tensor.rank() > 1
-        && !tensor.layout().is_contiguous()
-        && reversed(tensor).is_ok_and(|it| it.layout().is_contiguous())
-}
-
-fn reversed(tensor: &Tensor) -> Result<Tensor, Raised> {
-    let dims: Vec<i64> = (0..tensor.rank() as i64).rev().collect();
-    Ok(engine::functional::permute(tensor, &dims)?)
 }
 
 fn read_arrays(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -134,7 +122,7 @@ fn decode(bytes: &[u8]) -> Result<Tensor, String> {
     if !by_columns {
         return Ok(tensor);
     }
-    reversed(&tensor).map_err(|it| it.message())
+    array::reversed(&tensor).map_err(|it| it.message())
 }
 
 fn elements(descr: &str, sizes: &[usize], data: &[u8]) -> Result<Tensor, String> {
@@ -158,10 +146,9 @@ fn elements(descr: &str, sizes: &[usize], data: &[u8]) -> Result<Tensor, String>
             DType::I64
         }
         "u8" if data.chunks_exact(8).all(|it| it[7] < 128) => DType::I64,
-        "c8" => DType::C64,
-        "c16" => DType::C128,
         "u8" => return Err("its uint64 numbers do not fit into int64".into()),
-        other => dtype::of_code(other).ok_or(format!("arrays of dtype '{other}' are not there"))?,
+        other => dtype::of_tensor_code(other)
+            .ok_or(format!("arrays of dtype '{other}' are not there"))?,
     };
     Tensor::from_le_bytes(&data, shape, known).map_err(|it| it.to_string())
 }

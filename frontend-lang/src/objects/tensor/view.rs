@@ -167,7 +167,6 @@ impl TensorObj {
     fn change_own(&self, seen: Option<&Layout>, change: &mut Change<'_>) -> engine::Result<bool> {
         let mut done = change(&mut self.value.borrow_mut(), seen);
         // What a trace hears of goes on being what it knows.
-        let is_heard = || engine::trace::active() || engine::region::is_recording();
         let may = || !self.lookers.borrow().is_empty() && !self.value.borrow().is_on_gpu();
         if matches!(done, Ok(false)) && may() && !is_heard() {
             let mut gone = Vec::new();
@@ -320,6 +319,11 @@ impl TensorObj {
             base.looks();
         }
     }
+}
+
+/// Whether what happens to tensors is recorded, by a trace or for a branch or loop.
+pub(crate) fn is_heard() -> bool {
+    engine::trace::active() || engine::region::is_recording()
 }
 
 fn output_of(
