@@ -113,3 +113,10 @@ def test_copies_of_the_process_keep_off(python):
     does(python, "count = []")
     hold(python, "told(lambda n: count.append(n)) == [1, 1] and count == []")
     hold(python, "alone() == alone()")
+
+
+def test_tracebacks_leave_out_how_things_are_read_and_loaded(python):
+    for code, name in [("%python import nothing_here", "ModuleNotFoundError"), ("%%python\ndef f(:\n", "SyntaxError")]:
+        trace = "\n".join(fails(python, code, name)["traceback"])
+        assert "importlib" not in trace and "ast.py" not in trace, trace
+    assert "line 2" in trace and "def f(:" in trace, trace

@@ -7,6 +7,7 @@ and what stands in shared memory belongs to the frame that was sent last.
 What is passed: None, bool, int of 64 bits, float, complex, str and Ellipsis as they are, all else as a tuple that begins with a tag.
 """
 
+import ast
 import builtins
 import contextlib
 import importlib

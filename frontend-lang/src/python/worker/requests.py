@@ -169,8 +169,6 @@ user = types.ModuleType("__main__")
 
 def run_cell(text, name):
     """Runs a cell; the value of its last expression."""
-    import ast
-
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     tree = ast.parse(text, name)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -318,9 +316,16 @@ def take_gone():
     return gone
 
 
+# Files whose frames say nothing: these, and those of the machinery that was asked to read or load something.
+SILENT = {answer.__code__.co_filename, importlib.__file__, ast.__file__}
+
+
+def is_shown(filename):
+    return filename not in SILENT and not filename.startswith("<frozen importlib")
+
+
 def told(error):
     """The name of the class of an exception, and those of its classes that are built in, best first; its message; where it was raised; itself; its key in the notebook."""
-    own = answer.__code__.co_filename
     kinds = [type(error).__name__] + [it.__name__ for it in type(error).__mro__ if it.__module__ == "builtins"]
     try:
         message = str.__str__(str(error))
@@ -330,9 +335,9 @@ def told(error):
         shown = traceback.TracebackException.from_exception(error)
         each = shown
         while each is not None:
-            each.stack = traceback.StackSummary.from_list([it for it in each.stack if it.filename != own])
+            each.stack = traceback.StackSummary.from_list([it for it in each.stack if is_shown(it.filename)])
             each = each.__cause__ or each.__context__
-        text = "".join(shown.format()) if shown.stack else ""
+        text = "".join(shown.format()) if shown.stack or isinstance(error, SyntaxError) else ""
     except Exception:
         text = ""
     args = list(error.args) if isinstance(error, KEPT_ARGS) else None
