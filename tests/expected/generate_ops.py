@@ -645,5 +645,49 @@ for shape, dim in [((6,), 0), ((5,), 0), ((1,), 0), ((2,), 0), ((3, 4), 0), ((2,
     case("fft_whole", run, [rand(*half.shape, 2)], [dim % len(shape), n, 0.5])
 
 
+# Batch norm and its gradient.
+def batch_normed(eps):
+    def run(x, w=None, b=None):
+        dims = [it for it in range(x.dim()) if it != 1]
+        y = F.batch_norm(x, None, None, w, b, True, 0.0, eps)
+        return y, x.mean(dims), x.var(dims, correction=0)
+    return run
+
+
+def batch_norm_back(eps, count):
+    """In training, by PyTorch's operator."""
+    def run(dy, x, mean, var, w=None):
+        wanted = [True, count > 1, count > 1]
+        weight = torch.ones(x.shape[1], dtype=x.dtype) if w is None else w
+        found = torch.ops.aten.native_batch_norm_backward(dy, x, weight, None, None, mean, (var + eps).rsqrt(), True, eps, wanted)
+        return list(found)[:count]
+    return run
+
+
+def batch_norm_back_of_parts(eps, count):
+    """The same as a function of all operands, statistics among them."""
+    def run(dy, x, mean, var, w=None):
+        dims = [it for it in range(x.dim()) if it != 1]
+        wide = lambda it: it.reshape([-1 if dim == 1 else 1 for dim in range(1, x.dim())])
+        c, r = x - wide(mean), wide(var + eps).rsqrt()
+        dx = r * (dy - dy.mean(dims, True) - c * r * r * (dy * c).mean(dims, True))
+        weight, bias = ((dy * c * r).sum(dims), dy.sum(dims))
+        return [dx if w is None else dx * wide(w), weight, bias][:count]
+    return run
+
+
+IMAGES = rand(2, 3, 4, 5)
+case("native_batch_norm", batch_normed(1e-5), [X, rand(3), rand(3)], [1e-5])
+case("native_batch_norm", batch_normed(0.1), [IMAGES, rand(3)], [0.1])
+case("native_batch_norm", batch_normed(1e-5), [rand(5, 4), rand(4), rand(4)], [1e-5])
+case("native_batch_norm", batch_normed(1e-5), [rand(1, 3, 4)], [1e-5])
+for x, weight, count in [(X, rand(3), 3), (IMAGES, rand(3), 1), (rand(5, 4), rand(4), 3), (IMAGES, None, 3), (rand(5, 4), None, 1)]:
+    dims = [it for it in range(x.dim()) if it != 1]
+    operands = [rand(*x.shape), x, x.mean(dims), x.var(dims, correction=0)] + ([] if weight is None else [weight])
+    attrs = [0.01, count > 1]
+    case("native_batch_norm_backward", batch_norm_back(0.01, count), operands, attrs, grad=False)
+    case("native_batch_norm_backward", batch_norm_back_of_parts(0.01, count), operands, attrs)
+
+
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

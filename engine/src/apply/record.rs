@@ -66,6 +66,7 @@ fn save(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, outputs: &[Tensor]
         Saves::Inputs => (u64::MAX, 0),
         Saves::Outputs => (0, u64::MAX),
         Saves::Both => (u64::MAX, u64::MAX),
+        Saves::Some { inputs, outputs } => (inputs, outputs),
     };
     Saved {
         inputs: inputs.iter().enumerate().map(saved(of_inputs)).collect(),

@@ -11,6 +11,7 @@
 pub mod alloc;
 pub mod arena;
 pub mod attention;
+pub mod batch_norm;
 pub mod conv;
 pub mod element;
 pub mod elements;

@@ -62,7 +62,7 @@ pub fn squares<T: Float>(
             // SAFETY: each strip is given once.
             let (x, step) =
                 unsafe { x.block(Block { first, len, count: n, step: inner }, &mut scratch) };
-            let squares = wide::run(Strip { x, step, len });
+            let (_, squares) = wide::run(Strip { x, step, len, n });
             // SAFETY: as above.
             let slots = unsafe { slots.part(done.clone()) };
             slots.iter_mut().zip(squares).for_each(|(slot, sum)| *slot = finish(sum));
@@ -80,22 +80,71 @@ pub struct Kept {
     pub after: usize,
 }
 
+/// What is made of each kept position: results, its mean and its (biased) variance.
+pub struct Standard<'a, T> {
+    pub y: &'a mut [T],
+    pub means: &'a mut [T],
+    pub variances: &'a mut [T],
+}
+
+/// Weight and bias of kept positions, where there are any, and what is added to variances.
+#[derive(Clone, Copy)]
+pub struct Affine<'a, T> {
+    pub weight: Option<&'a [T]>,
+    pub bias: Option<&'a [T]>,
+    pub eps: f64,
+}
+
+impl<T: Float> Affine<'_, T> {
+    /// What stands for a kept position: `y = (x - centre) * scale + shift`.
+    fn line(&self, at: usize, mean: f64, variance: f64) -> Line<T> {
+        let weight = self.weight.map_or(1.0, |it| it[at].to_f64());
+        Line {
+            centre: T::from_f64(mean),
+            scale: T::from_f64(weight / (variance + self.eps).sqrt()),
+            shift: self.bias.map_or(T::ZERO, |it| it[at]),
+        }
+    }
+}
+
+/// `y = (x - centre) * scale + shift`.
+#[derive(Clone, Copy)]
+struct Line<T> {
+    centre: T,
+    scale: T,
+    shift: T,
+}
+
 impl Kept {
-    /// `y = (x - mean) / sqrt(variance + eps)` for each kept position, and the two. What follows on `y` is `part`.
+    /// `y = (x - mean) / sqrt(variance + eps) * weight + bias` for each kept position, and the two. What follows on `y` is `part`.
     pub fn standardize<T: Float>(
         self,
         x: &Pieces<'_, T>,
-        eps: f64,
-        y: &mut [T],
-        (means, variances): (&mut [T], &mut [T]),
+        affine: Affine<'_, T>,
+        out: Standard<'_, T>,
         part: Part<'_>,
     ) {
-        let Self { before, kept, after } = self;
+        let Self { kept, after, .. } = self;
+        let Standard { y, means, variances } = out;
         assert!(y.len() == x.len(), "as many results as elements");
         assert!(means.len() >= kept && variances.len() >= kept, "fewer means than kept");
+        let slots = Slots {
+            y: Shared(y.as_mut_ptr()),
+            means: Shared(means.as_mut_ptr()),
+            variances: Shared(variances.as_mut_ptr()),
+            part,
+        };
+        if after == 1 {
+            self.by_columns(x, affine, &slots)
+        } else {
+            self.by_runs(x, affine, &slots)
+        }
+    }
+
+    /// Neighbours along the last axis belong to one kept position.
+    fn by_runs<T: Float>(self, x: &Pieces<'_, T>, affine: Affine<'_, T>, slots: &Slots<'_, T>) {
+        let Self { before, kept, after } = self;
         let n = before * after;
-        let (y, means) = (Shared(y.as_mut_ptr()), Shared(means.as_mut_ptr()));
-        let variances = Shared(variances.as_mut_ptr());
         pool::for_each_range(kept, n, &|range| {
             let mut scratch = Scratch::default();
             for group in grouped(range, x.at_once() / n.max(1)) {
@@ -113,25 +162,79 @@ impl Kept {
                     };
                     let mean = total(0.0, false) / n as f64;
                     let variance = total(mean, true) / n as f64;
-                    let (centre, scale) =
-                        (T::from_f64(mean), T::from_f64(1.0 / (variance + eps).sqrt()));
+                    let line = affine.line(at, mean, variance);
                     for block in 0..before {
                         let start = (block * kept + at) * after;
                         // SAFETY: each kept position is given once.
-                        let out = unsafe { y.part(start..start + after) };
-                        let (x, weight, bias) = (run(block), None, None);
-                        wide::run(Scaled { x, centre, scale, weight, bias, out });
-                        // SAFETY: as above.
-                        unsafe { part.done(start..start + after) };
+                        unsafe {
+                            let out = slots.y.part(start..start + after);
+                            wide::run(Shifted { x: run(block), line, out });
+                            slots.part.done(start..start + after);
+                        }
                     }
                     // SAFETY: as above.
+                    unsafe { slots.note(at, mean, variance) };
+                }
+            }
+        });
+    }
+
+    /// Neighbours along the last axis belong to neighbours of what is kept.
+    fn by_columns<T: Float>(self, x: &Pieces<'_, T>, affine: Affine<'_, T>, slots: &Slots<'_, T>) {
+        let Self { before, kept, .. } = self;
+        let columns = if x.at_once() < usize::MAX {
+            (MADE / before.max(1)).clamp(64, COLUMNS)
+        } else {
+            COLUMNS
+        };
+        pool::for_each_range(kept.div_ceil(columns), before * kept.min(columns), &|range| {
+            let mut scratch = Scratch::default();
+            for first in range.map(|it| it * columns) {
+                let len = columns.min(kept - first);
+                let block = Block { first, len, count: before, step: kept };
+                // SAFETY: each strip is given once.
+                let (x, step) = unsafe { x.block(block, &mut scratch) };
+                let (means, squares) = wide::run(Strip { x, step, len, n: before });
+                let mut lines = [Line { centre: T::ZERO, scale: T::ZERO, shift: T::ZERO }; COLUMNS];
+                for (at, line) in lines[..len].iter_mut().enumerate() {
+                    let variance = squares[at] / before as f64;
+                    *line = affine.line(first + at, means[at], variance);
+                    // SAFETY: as above.
+                    unsafe { slots.note(first + at, means[at], variance) };
+                }
+                for row in 0..before {
+                    let (x, to) = (&x[row * step..row * step + len], row * kept + first);
+                    // SAFETY: as above.
                     unsafe {
-                        means.get().add(at).write(centre);
-                        variances.get().add(at).write(T::from_f64(variance));
+                        let out = slots.y.part(to..to + len);
+                        wide::run(Across { x, lines: &lines[..len], out });
+                        slots.part.done(to..to + len);
                     }
                 }
             }
         });
+    }
+}
+
+/// Where results go, from all threads.
+struct Slots<'a, T> {
+    y: Shared<T>,
+    means: Shared<T>,
+    variances: Shared<T>,
+    part: Part<'a>,
+}
+
+impl<T: Float> Slots<'_, T> {
+    /// Notes mean and variance of a kept position.
+    ///
+    /// # Safety
+    /// Each kept position is noted by one thread alone.
+    unsafe fn note(&self, at: usize, mean: f64, variance: f64) {
+        // SAFETY: the caller's.
+        unsafe {
+            self.means.get().add(at).write(T::from_f64(mean));
+            self.variances.get().add(at).write(T::from_f64(variance));
+        }
     }
 }
 
@@ -207,31 +310,73 @@ impl<T: Float> wide::Loop for Scaled<'_, T> {
     }
 }
 
-/// Squared distances from the mean for some columns: `len` elements of each row, which are `step` apart.
+/// The line of one kept position, on neighbours.
+struct Shifted<'a, T> {
+    x: &'a [T],
+    line: Line<T>,
+    out: &'a mut [T],
+}
+
+impl<T: Float> wide::Loop for Shifted<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Line { centre, scale, shift } = self.line;
+        let all = self.out.iter_mut().zip(self.x);
+        all.for_each(|(slot, &x)| *slot = (x - centre) * scale + shift);
+    }
+}
+
+/// A line for each of some neighbours.
+struct Across<'a, T> {
+    x: &'a [T],
+    lines: &'a [Line<T>],
+    out: &'a mut [T],
+}
+
+impl<T: Float> wide::Loop for Across<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for ((slot, &x), line) in self.out.iter_mut().zip(self.x).zip(self.lines) {
+            *slot = (x - line.centre) * line.scale + line.shift;
+        }
+    }
+}
+
+/// Means, and squared distances from them, for some columns: `len` elements of each of `n` rows, which are `step` apart.
 struct Strip<'a, T> {
     x: &'a [T],
     step: usize,
     len: usize,
+    n: usize,
 }
 
 impl<T: Float> wide::Loop for Strip<'_, T> {
-    type Output = [f64; COLUMNS];
+    type Output = ([f64; COLUMNS], [f64; COLUMNS]);
 
     #[inline(always)]
-    fn run(self) -> [f64; COLUMNS] {
-        let rows = || self.x.chunks(self.step).map(|row| &row[..self.len]);
-        let n = rows().len() as f64;
+    fn run(self) -> Self::Output {
+        let rows = || (0..self.n).map(|row| &self.x[row * self.step..row * self.step + self.len]);
+        let n = self.n as f64;
         let (mut means, mut squares) = ([0.0; COLUMNS], [0.0; COLUMNS]);
         for row in rows() {
             row.iter().zip(&mut means).for_each(|(&x, sum)| *sum += x.to_f64());
         }
         means.iter_mut().for_each(|it| *it /= n);
+        // What the mean lacks by rounding: the sum of what is left of all, over n.
+        let mut rest = [0.0; COLUMNS];
         for row in rows() {
-            for ((&x, mean), square) in row.iter().zip(&means).zip(&mut squares) {
+            let sums = squares.iter_mut().zip(&mut rest);
+            for ((&x, mean), (square, rest)) in row.iter().zip(&means).zip(sums) {
                 let x = x.to_f64() - mean;
                 *square += x * x;
+                *rest += x;
             }
         }
-        squares
+        means.iter_mut().zip(rest).for_each(|(mean, rest)| *mean += rest / n);
+        (means, squares)
     }
 }

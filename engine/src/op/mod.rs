@@ -253,6 +253,11 @@ pub enum Saves {
     Inputs,
     Outputs,
     Both,
+    /// Some of each: the lowest bit stands for the first.
+    Some {
+        inputs: u64,
+        outputs: u64,
+    },
 }
 
 /// What `infer` and kernel choice see: shapes, dtypes and attributes, never elements.

@@ -179,3 +179,29 @@ fn lines_are_folded_up_to_each_element() {
     hold(&folds(&["cummax", "cummin"], &few(&mut draws, &[2, 2056]), 1), &[DType::F32], None);
     hold(&folds(&ops, &small(&mut draws, &[1100, 3]), 0), &[DType::F32], None);
 }
+
+#[test]
+fn channels_of_several_blocks_are_normalized() {
+    let mut draws = Draws(9);
+    let mut cases = Vec::new();
+    // Many planes for few channels, planes that no pack divides, and no planes at all.
+    for shape in [&[40, 3, 16, 16][..], &[3, 5, 7, 7], &[2, 3, 2500], &[70, 40], &[900, 3], &[0, 3]]
+    {
+        let [x, dy] = [0, 1].map(|_| small(&mut draws, shape));
+        let [weight, bias, mean, variance] = [0, 1, 2, 3].map(|_| small(&mut draws, &shape[1..2]));
+        let variance = crate::functional::mul(&variance, &variance).unwrap();
+        let eps = Attr::Float(0.1);
+        cases.push(case(
+            "native_batch_norm",
+            vec![x.clone(), weight.clone(), bias],
+            smallvec![eps.clone()],
+        ));
+        for (wanted, weight) in [(true, Some(weight)), (false, None)] {
+            let given = [&dy, &x, &mean, &variance].into_iter().cloned().chain(weight).collect();
+            let attrs: Attrs = smallvec![eps.clone(), Attr::Bool(wanted)];
+            cases.push(case("native_batch_norm_backward", given, attrs));
+        }
+    }
+    hold(&cases, &[DType::F32, DType::F16, DType::F64], None);
+    hold(&cases[..4], &[DType::F32], Some(Spread::Turned));
+}

@@ -32,6 +32,8 @@ pub(super) const DIFFERENCES: &[&str] = &[
     "log_softmax",
     "native_attention",
     "native_attention_backward",
+    "native_batch_norm",
+    "native_batch_norm_backward",
     "native_layer_norm",
     "native_layer_norm_backward",
     "scaled_dot_product_attention",

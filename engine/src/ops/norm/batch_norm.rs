@@ -1,12 +1,12 @@
 //! `batch_norm`: standardised per channel (dimension 1), with the running statistics or, in training, those of the batch; then times weight, plus bias.
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 use super::affine;
-use crate::functional::{add, div, mul, neg, num, reshape, sqrt};
+use crate::functional::{add, div, mul, neg, num, sqrt};
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
-use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply, rules};
+use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply, functional, rules};
 
 pub static OP: OpDef = OpDef {
     name: "batch_norm",
@@ -70,23 +70,30 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         }
     }
     let shape: Shape = (1..input.rank()).map(|it| if it == 1 { n_channels } else { 1 }).collect();
-    if cx.flag(0) { batch(cx, input, &shape) } else { running(cx, input, &shape) }
+    if cx.flag(0) { batch(cx, input, n_channels) } else { running(cx, input, &shape) }
 }
 
-fn batch(cx: &ComposedCx<'_>, input: &Tensor, shape: &Shape) -> Result<Outputs> {
-    let n_channels = shape[0];
+fn batch(cx: &ComposedCx<'_>, input: &Tensor, n_channels: usize) -> Result<Outputs> {
     let n = input.numel().checked_div(n_channels).unwrap_or(0);
     if n < 2 {
         let rule = "training needs more than one value per channel".into();
         return Err(Error::Shapes { op: cx.op.name, shapes: vec![input.shape().clone()], rule });
     }
-    let dims: Vec<i64> = (0..input.rank() as i64).filter(|&it| it != 1).collect();
-    let attrs = smallvec![Attr::ints(&dims), Attr::Float(cx.float(2))];
-    let parts = apply(&super::standardize::OP, std::slice::from_ref(input), &attrs)?;
-    let y = affine(parts[0].clone(), cx.opt_input(3), cx.opt_input(4), shape)?;
-    let flat = Shape::from([n_channels]);
-    let unbiased = mul(&parts[2].detach(), &num(n as f64 / (n - 1) as f64))?;
-    Ok(smallvec![y, reshape(&parts[1].detach(), &flat)?, reshape(&unbiased, &flat)?])
+    let mut inputs: SmallVec<[Tensor; 3]> = smallvec![input.clone()];
+    inputs.extend(parameters(cx, n_channels)?);
+    let parts =
+        apply(&super::native_batch_norm::OP, &inputs, &smallvec![Attr::Float(cx.float(2))])?;
+    let [mean, variance] = [1, 2].map(|it| parts[it].detach());
+    let unbiased = mul(&variance, &num(n as f64 / (n - 1) as f64))?;
+    Ok(smallvec![parts[0].clone(), mean, unbiased])
+}
+
+/// Weight and bias; a bias alone gets a weight of ones.
+fn parameters(cx: &ComposedCx<'_>, n_channels: usize) -> Result<SmallVec<[Tensor; 2]>> {
+    let (weight, bias) = (cx.opt_input(3).cloned(), cx.opt_input(4).cloned());
+    let ones = |bias: &Tensor| functional::full(&Shape::from([n_channels]), 1.0, bias.dtype());
+    let weight = weight.map(Ok).or_else(|| bias.as_ref().map(ones));
+    weight.into_iter().chain(bias.map(Ok)).collect()
 }
 
 /// `x * s + (bias - mean * s)` with `s = weight / sqrt(var + eps)`.

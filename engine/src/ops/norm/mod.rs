@@ -16,10 +16,13 @@ use crate::{
 pub mod batch_norm;
 pub mod cosine_similarity;
 mod cuda;
+mod cuda_batch;
 pub mod dropout;
 pub mod group_norm;
 pub mod layer_norm;
 pub mod log_softmax;
+pub mod native_batch_norm;
+pub mod native_batch_norm_backward;
 pub mod native_layer_norm;
 pub mod native_layer_norm_backward;
 pub mod normalize;
@@ -36,6 +39,8 @@ pub static ALL: &[&OpDef] = &[
     &group_norm::OP,
     &layer_norm::OP,
     &log_softmax::OP,
+    &native_batch_norm::OP,
+    &native_batch_norm_backward::OP,
     &native_layer_norm::OP,
     &native_layer_norm_backward::OP,
     &normalize::OP,
@@ -98,6 +103,13 @@ fn shares(cx: &MeaningCx<'_>, of: fn(f64, f64) -> f64) -> Array {
         line.iter().map(|x| of(*x, log_sum)).collect()
     })
     .into()
+}
+
+/// Numbers of channels (dimension 1) in a shape of so many dimensions, so that they broadcast.
+fn per_channel(it: &Tensor, rank: usize) -> Result<Tensor> {
+    let n = it.numel();
+    let shape: Shape = (1..rank).map(|dim| if dim == 1 { n } else { 1 }).collect();
+    functional::reshape(it, &shape)
 }
 
 /// `x * weight + bias`, each where it is given, under `shape` so that they broadcast.

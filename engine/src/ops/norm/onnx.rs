@@ -54,19 +54,48 @@ pub(super) fn layer_norm(cx: &mut NodeCx<'_>) -> Result<()> {
 
 /// The standardised operand, its mean and its variance.
 pub(super) fn standardize(cx: &mut NodeCx<'_>) -> Result<()> {
-    let (rank, dtype) = (cx.rank(0), cx.dtype(0));
+    let rank = cx.rank(0);
     let dims = cx.ints(0).unwrap_or_default();
     let dims: Vec<i64> = dims.iter().map(|&it| cx.nonnegative(it, rank)).collect();
-    let x = cx.input(0);
-    let mean = cx.reduce("ReduceMean", &x, &dims, true)?;
+    let eps = cx.float(1);
+    standard(cx, &dims, eps)?.into_iter().try_for_each(|it| cx.give(it))
+}
+
+/// As [`standardize`], over these dimensions.
+fn standard(cx: &mut NodeCx<'_>, dims: &[i64], eps: f64) -> Result<[String; 3]> {
+    let dtype = cx.output(1).dtype;
+    let x = cx.input_as(0, dtype);
+    let mean = cx.reduce("ReduceMean", &x, dims, true)?;
     let centred = cx.node("Sub", &[&x, &mean], Vec::new());
     let square = cx.node("Mul", &[&centred, &centred], Vec::new());
-    let variance = cx.reduce("ReduceMean", &square, &dims, true)?;
-    let eps = cx.number(cx.float(1), dtype)?;
+    let variance = cx.reduce("ReduceMean", &square, dims, true)?;
+    let eps = cx.number(eps, dtype)?;
     let safe = cx.node("Add", &[&variance, &eps], Vec::new());
     let deviation = cx.node("Sqrt", &[&safe], Vec::new());
     let wire = cx.node("Div", &[&centred, &deviation], Vec::new());
-    cx.give(wire)?;
-    cx.give(mean)?;
-    cx.give(variance)
+    Ok([wire, mean, variance])
+}
+
+/// Channels standardised, times weight, plus bias; their means and variances.
+pub(super) fn batch_norm(cx: &mut NodeCx<'_>) -> Result<()> {
+    let (rank, dtype) = (cx.rank(0), cx.output(1).dtype);
+    let dims: Vec<i64> = (0..rank as i64).filter(|it| *it != 1).collect();
+    let n_channels = cx.shape(0)[1] as i64;
+    let eps = cx.float(0);
+    let [mut y, mean, variance] = standard(cx, &dims, eps)?;
+    let wide: Vec<i64> = (1..rank).map(|dim| if dim == 1 { n_channels } else { 1 }).collect();
+    for (idx, op_type) in [(1, "Mul"), (2, "Add")] {
+        if idx < cx.n_inputs() {
+            let parameter = cx.input_as(idx, dtype);
+            let parameter = cx.reshape(&parameter, &wide)?;
+            y = cx.node(op_type, &[&y, &parameter], Vec::new());
+        }
+    }
+    let y = cx.cast(&y, dtype, cx.dtype(0));
+    cx.give(y)?;
+    for it in [mean, variance] {
+        let flat = cx.reshape(&it, &[n_channels])?;
+        cx.give(flat)?;
+    }
+    Ok(())
 }

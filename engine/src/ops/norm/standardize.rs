@@ -3,7 +3,7 @@
 use ndarray::ArrayD;
 use smallvec::smallvec;
 
-use crate::cpu::moments::Kept;
+use crate::cpu::moments::{Affine, Kept, Standard};
 use crate::functional::{add, div, expand, mean, mul, num, sqrt, sub};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, over};
 use crate::op::{
@@ -91,9 +91,11 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     with_float!(cx.op.name, input.dtype(), T => {
         let x = input.pieces::<T>();
         if let [y, means, variances] = cx.outputs {
-            let stats = (means.as_mut_slice::<T>(), variances.as_mut_slice::<T>());
+            let affine = Affine { weight: None, bias: None, eps };
+            let [y, means, variances] = [y, means, variances].map(|it| it.as_mut_slice());
             let [before, kept, after] = sizes;
-            Kept { before, kept, after }.standardize(&x, eps, y.as_mut_slice::<T>(), stats, cx.part);
+            let kept = Kept { before, kept, after };
+            kept.standardize::<T>(&x, affine, Standard { y, means, variances }, cx.part);
         }
         Ok(())
     })
