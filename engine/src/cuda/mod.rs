@@ -1,15 +1,17 @@
 //! GPUs: what the rows' CUDA sides run on. Below here nothing is known of tensors.
 //!
 //! **Invariant:** a process without a GPU, a driver or a library works; what is missing is a value, and is asked for when it is needed.
-//! **Invariant:** what is asked of a device happens in order, later. The host waits where it reads elements, and once
-//! for each convolution whose algorithms a program has measured; nowhere else.
+//! **Invariant:** what is asked of a device happens in order, later. The host waits where it reads elements, and
+//! while it measures the engines of a convolution for a program that wants that; nowhere else.
 
 mod compiler;
 mod convolutions;
 mod cudnn;
+mod descriptors;
 pub(crate) mod driver;
 #[cfg(any(test, feature = "emulated-gpu"))]
 mod emulator;
+mod engines;
 mod faults;
 pub mod libraries;
 pub(crate) mod memory;

@@ -115,7 +115,13 @@ impl Nvidia {
     /// The stream on which this thread asks.
     #[inline]
     fn stream(&self) -> sys::CUstream {
-        if NOTING.get() == self.context.addr() { self.aside } else { self.stream }
+        if self.is_noting() { self.aside } else { self.stream }
+    }
+
+    /// Whether this thread notes what it asks.
+    #[inline]
+    fn is_noting(&self) -> bool {
+        NOTING.get() == self.context.addr()
     }
 
     /// Lets launches of a kernel ask for all the shared memory that a block may have.
@@ -304,7 +310,11 @@ impl Driver for Nvidia {
     fn convolve(&self, convolution: &Convolution, room: Room<'_>) -> Answer<bool> {
         self.enter()?;
         match self.convolutions.get_or_init(Convolutions::open) {
-            Some(convolutions) => convolutions.convolve(self.stream(), convolution, room),
+            Some(convolutions) => {
+                let wait: &dyn Fn() -> Answer<()> = &|| self.wait();
+                let wait = (!self.is_noting()).then_some(wait);
+                convolutions.convolve(self.stream(), wait, convolution, room)
+            }
             None => Ok(false),
         }
     }
