@@ -72,10 +72,12 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
     let promoted = || result_type(cx.inputs.iter().map(|it| (it.dtype(), it.strength())));
     let refuse = |dtype, allowed| Err(Error::DType { op: cx.op.name, dtype, allowed });
     let same = |dtype| Ok((dtype, dtype));
-    match cx.op.dtypes {
-        DTypeRule::Any | DTypeRule::FloatFirst | DTypeRule::Promote | DTypeRule::Same => {
-            same(promoted())
-        }
+    match *cx.op.dtypes.plain() {
+        DTypeRule::Any
+        | DTypeRule::OfParts(_)
+        | DTypeRule::FloatFirst
+        | DTypeRule::Promote
+        | DTypeRule::Same => same(promoted()),
         DTypeRule::PromoteNumbers | DTypeRule::SameNumbers => match promoted() {
             DType::Bool => {
                 refuse(DType::Bool, "a number; convert with .to(int64) or use logical ops")
@@ -142,7 +144,7 @@ pub fn check_numbers(cx: &InferCx<'_>) -> Result<()> {
 /// Checks the row's dtype rule for ops that are not elementwise.
 pub fn check_dtypes(op: &'static str, rule: &DTypeRule, inputs: &[Tensor]) -> Result<()> {
     let refuse = |dtype, allowed| Err(Error::DType { op, dtype, allowed });
-    let first = inputs.first().map(Tensor::dtype);
+    let (rule, first) = (rule.plain(), inputs.first().map(Tensor::dtype));
     for (idx, input) in inputs.iter().enumerate() {
         match (rule, input.dtype()) {
             (DTypeRule::FloatFirst, dtype) if idx == 0 && !dtype.is_float() => {

@@ -89,12 +89,6 @@ struct Template {
     functions: SmallVec<[(&'static str, Function); 2]>,
 }
 
-impl Template {
-    fn is(&self, text: &'static str, defines: Defines<'_>) -> bool {
-        self.text == text.as_ptr().addr() && self.defines == defines
-    }
-}
-
 /// What was found when GPUs were looked for.
 #[derive(Debug)]
 pub struct Survey {
@@ -446,24 +440,35 @@ impl Gpu {
         let mut hasher = FxHasher::default();
         (template.as_ptr().addr(), defines).hash(&mut hasher);
         let hash = hasher.finish();
-        let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = template.as_ptr().addr();
+        let is_it = |it: &&mut Template| it.text == text && it.defines == defines;
+        let lock = || self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().entry(hash).or_default().iter_mut().find(is_it) {
+            return self.function_of(known, name);
+        }
+        // Other threads compile theirs meanwhile.
+        let source = Source::of(name, template, defines);
+        let module = self.driver()?.load(&source).map_err(|it| self.failed(it))?;
+        let mut templates = lock();
         let all = templates.entry(hash).or_default();
-        let at = match all.iter().position(|it| it.is(template, defines)) {
-            Some(at) => at,
-            None => {
-                let source = Source::of(name, template, defines);
-                let module = self.driver()?.load(&source).map_err(|it| self.failed(it))?;
-                let (text, defines) = (template.as_ptr().addr(), defines.to_vec());
-                all.push(Template { text, defines, module, functions: SmallVec::new() });
-                all.len() - 1
-            }
-        };
-        let known = &mut all[at];
-        if let Some(found) = known.functions.iter().find(|it| it.0 == name) {
+        if let Some(known) = all.iter_mut().find(is_it) {
+            return self.function_of(known, name);
+        }
+        let mut made =
+            Template { text, defines: defines.to_vec(), module, functions: SmallVec::new() };
+        let function = self.function_of(&mut made, name);
+        all.push(made);
+        function
+    }
+
+    /// A kernel of a template by its name.
+    fn function_of(&self, template: &mut Template, name: &'static str) -> Result<Function> {
+        if let Some(found) = template.functions.iter().find(|it| it.0 == name) {
             return Ok(found.1);
         }
-        let function = self.driver()?.function(known.module, name).map_err(|it| self.failed(it))?;
-        known.functions.push((name, function));
+        let function = self.driver()?.function(template.module, name);
+        let function = function.map_err(|it| self.failed(it))?;
+        template.functions.push((name, function));
         Ok(function)
     }
 

@@ -185,8 +185,21 @@ pub enum DTypeRule {
     PromoteToBool,
     /// Inputs count as true or false; the result is bool.
     LogicToBool,
+    /// Of a composed op: as that rule, but the ops that it is made of get halves as they are. Others get them as float32, so that they
+    /// round once.
+    OfParts(&'static DTypeRule),
     /// Something else: gives (dtype to compute in per input, dtype of the result).
     Custom(DTypeChoice),
+}
+
+impl DTypeRule {
+    /// What is asked of dtypes, whoever computes.
+    pub const fn plain(&self) -> &Self {
+        match self {
+            Self::OfParts(rule) => rule,
+            rule => rule,
+        }
+    }
 }
 
 /// Gives the dtype to compute in and that of the result.

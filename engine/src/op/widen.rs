@@ -106,7 +106,7 @@ impl ComposedCx<'_> {
     /// Whether halves among the operands of a composed op are taken as float32: of one that computes, so that it rounds once, as an op
     /// with a kernel of its own does.
     pub(crate) fn widens(&self) -> bool {
-        let computes = !matches!(self.op.dtypes, DTypeRule::Any);
+        let computes = !matches!(self.op.dtypes, DTypeRule::Any | DTypeRule::OfParts(_));
         computes && self.inputs.iter().flatten().any(|it| it.dtype().is_half())
     }
 

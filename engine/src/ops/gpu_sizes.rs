@@ -205,3 +205,30 @@ fn channels_of_several_blocks_are_normalized() {
     hold(&cases, &[DType::F32, DType::F16, DType::F64], None);
     hold(&cases[..4], &[DType::F32], Some(Spread::Turned));
 }
+
+#[test]
+fn kernels_that_see_one_position() {
+    let mut draws = Draws(10);
+    let mut cases = Vec::new();
+    for (stride, groups, [channels, made], sides) in [
+        (1, 1, [3, 5], [7, 9]),
+        (1, 2, [4, 6], [4, 5]),
+        (2, 1, [3, 4], [7, 6]),
+        (1, 1, [40, 50], [2, 2]),
+    ] {
+        let [height, width] = sides;
+        let reached = |it: usize| (it - 1) / stride + 1;
+        let x = small(&mut draws, &[3, channels, height, width]);
+        let w = small(&mut draws, &[made, channels / groups, 1, 1]);
+        let dy = small(&mut draws, &[3, made, reached(height), reached(width)]);
+        let steps = || {
+            let [stride, none, one] = [stride as i64, 0, 1].map(|it| Attr::ints(&[it, it]));
+            [stride, none, one, Attr::Int(groups as i64)]
+        };
+        let after = |size: [usize; 2]| std::iter::once(Attr::sizes(&size)).chain(steps()).collect();
+        cases.push(case("convolution", vec![x.clone(), w.clone()], steps().into_iter().collect()));
+        cases.push(case("conv2d_input_grad", vec![dy.clone(), w], after(sides)));
+        cases.push(case("conv2d_weight_grad", vec![x, dy], after([1, 1])));
+    }
+    hold(&cases, &[DType::F32, DType::F16, DType::F64], None);
+}

@@ -8,7 +8,9 @@ use super::tests::{Case, cases, gradients, leaves, name, report};
 use super::walk::{Spread, resized};
 use crate::apply::{self, place};
 use crate::test_ops::sample;
-use crate::{Attr, DType, Device, Error, Outputs, Result, Tensor, cuda, ops, oracle, random};
+use crate::{
+    Attr, DType, Device, Error, Outputs, Result, Tensor, cuda, functional, ops, oracle, random,
+};
 
 pub(super) const GPU: Device = Device::Cuda(0);
 
@@ -70,8 +72,23 @@ pub(super) fn problem(case: &Case, dtype: DType, spread: Option<Spread>) -> Opti
     got.iter().zip(&wants).enumerate().find_map(|(idx, (got, want))| {
         let size = sizes.as_ref().and_then(|it| it.get(idx));
         let problem = differs(got, want, size)?;
+        if biased_apart(case, &inputs).is_some_and(|it| super::tests::differs(got, &it).is_none()) {
+            return None;
+        }
         Some(format!("{} {dtype} {spread:?} result {idx}{problem}", name(case)))
     })
+}
+
+/// A convolution of halves that is rounded before its bias is added, and after: so do the libraries of GPUs.
+fn biased_apart(case: &Case, inputs: &[Tensor]) -> Option<Tensor> {
+    let [x, w, bias] = inputs else { return None };
+    if !x.dtype().is_half() || !["conv1d", "conv2d", "convolution"].contains(&case.op.name) {
+        return None;
+    }
+    let y = apply::apply_one(case.op, &[x.clone(), w.clone()], &case.attrs).ok()?;
+    let dims = w.rank() - 2;
+    let shape = std::iter::once(bias.numel()).chain(std::iter::repeat_n(1, dims)).collect();
+    functional::add(&y, &functional::reshape(bias, &shape).ok()?).ok()
 }
 
 fn structured() -> Vec<Case> {

@@ -121,8 +121,8 @@ fn derivative(op: &'static OpDef) -> String {
 }
 
 fn dtypes(rule: DTypeRule) -> String {
-    match rule {
-        DTypeRule::Any | DTypeRule::Custom(_) => "",
+    match *rule.plain() {
+        DTypeRule::Any | DTypeRule::OfParts(_) | DTypeRule::Custom(_) => "",
         DTypeRule::Promote => "inputs are promoted to one dtype, which is the result's",
         DTypeRule::PromoteNumbers => {
             "inputs are promoted to one dtype, which is the result's; bool is refused"

@@ -57,10 +57,17 @@ extern "C" __global__ void add_bias(ng_i64 n, T *y, const T *bias, ng_i64 channe
     NG_EACH(at, n) ng_put(y[at], ng_get<C>(y[at]) + ng_get<C>(bias[at / area % channels]));
 }
 
-// Adds up parts, and rounds the last sum.
+// Adds one part to another.
 extern "C" __global__ void add_to(ng_i64 n, C *sum, const C *more) {
     NG_EACH(at, n) sum[at] += more[at];
 }
-extern "C" __global__ void rounded(ng_i64 n, const C *sum, T *out) {
-    NG_EACH(at, n) ng_put(out[at], sum[at]);
+
+// The sums of parts, rounded.
+extern "C" __global__ void sum_parts(ng_i64 n, ng_i64 n_parts, const C *parts, T *out) {
+    NG_EACH(at, n) {
+        C sum = 0;
+#pragma unroll 8
+        for (ng_i64 part = 0; part < n_parts; part++) sum += parts[part * n + at];
+        ng_put(out[at], sum);
+    }
 }

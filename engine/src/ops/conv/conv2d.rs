@@ -14,7 +14,7 @@ pub static OP: OpDef = OpDef {
     doc: "Images `[n, c, h, w]` (or one image `[c, h, w]`) convolved with kernels `[k, c / groups, r, s]`; then the bias is added per kernel.",
     meaning: Meaning::Composed,
     params: super::PARAMS,
-    dtypes: DTypeRule::SameFloats,
+    dtypes: DTypeRule::OfParts(&DTypeRule::SameFloats),
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::library;
-use crate::cpu::conv::ConvProblem;
+use crate::cpu::conv::{ConvPass, ConvProblem};
 use crate::cpu::pool2d::{Divisor, PoolProblem};
-use crate::cuda::Block;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::{Dims, Parameters};
 use crate::cuda::source::{computed, type_of};
+use crate::cuda::{Block, settings};
 use crate::op::CudaCx;
 use crate::ops::matrix::cuda::{Request, Side, multiply};
 use crate::tensor::on_gpu::copy;
@@ -22,6 +22,9 @@ const POOL: &str = include_str!("pool.cu");
 
 /// Bytes of columns that are made at once, about.
 const AT_ONCE: usize = 256 << 20;
+
+/// Lines of columns that are few: those of the first convolution of a network.
+const FEW_LINES: usize = 160;
 
 /// One convolution: sizes as the kernels see them.
 struct Pass<'a> {
@@ -129,6 +132,30 @@ impl<'a> Pass<'a> {
         multiply(self.cx.gpu, &request)
     }
 
+    /// Whether the vendor's library comes first. Products of matrices are quicker than what it has for numbers that keep all their digits and
+    /// give the same sums on every run, where kernels see one position, or few of an image's channels.
+    fn asks_library(&self, problem: &ConvProblem) -> bool {
+        let is_coarse = self.dtype.is_half()
+            || self.dtype == DType::F32 && settings::COARSE_CONVOLUTIONS.is_on();
+        let by_products = match problem.pass {
+            ConvPass::Forward => self.is_pointwise,
+            ConvPass::InputGrad => self.taps == 1,
+            ConvPass::WeightGrad => self.taps == 1 || self.lines() <= FEW_LINES,
+        };
+        is_coarse || self.groups > 1 || !by_products
+    }
+
+    /// Elements of a group of an image, in and out together.
+    fn image_area(&self) -> usize {
+        (self.channels[0] + self.channels[1]) * self.area[1]
+    }
+
+    /// Adds up `n` parts of so many elements, and rounds the sums.
+    fn sum_parts(&self, n: usize, parts: &Block, (all, to): (usize, Address)) -> Result<()> {
+        let parameters = Parameters::default().long(all).long(n).addresses([parts.address(), to]);
+        self.cx.run("sum_parts", COLUMNS, &self.defines(), Grid::each(all), &parameters)
+    }
+
     fn scratch(&self, elements: usize, dtype: DType) -> Result<Block> {
         self.cx.scratch(elements * dtype.size())
     }
@@ -147,7 +174,8 @@ pub(super) fn forward(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> {
     if all == 0 {
         return Ok(());
     }
-    if !(x.numel() > 0 && library::convolve(cx, problem, [x.address()?, w.address()?, y])?) {
+    let asks = x.numel() > 0 && pass.asks_library(problem);
+    if !(asks && library::convolve(cx, problem, [x.address()?, w.address()?, y])?) {
         forward_by_columns(&pass, &x, &w, y)?;
     }
     if cx.inputs.len() > 2 {
@@ -206,7 +234,9 @@ pub(super) fn input_grad(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> {
     if dy.numel() == 0 {
         return cx.gpu.clear(dx, cx.outputs[0].numel() * pass.dtype.size());
     }
-    if library::convolve(cx, problem, [dx, w.address()?, dy.address()?])? {
+    if pass.asks_library(problem)
+        && library::convolve(cx, problem, [dx, w.address()?, dy.address()?])?
+    {
         return Ok(());
     }
     let ([_, k], lines, area, groups) = (pass.channels, pass.lines(), pass.area[1], pass.groups);
@@ -246,8 +276,13 @@ pub(super) fn weight_grad(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> 
     if x.numel() == 0 || dy.numel() == 0 {
         return cx.gpu.clear(dw, all * pass.dtype.size());
     }
-    if library::convolve(cx, problem, [x.address()?, dw, dy.address()?])? {
+    if pass.asks_library(problem)
+        && library::convolve(cx, problem, [x.address()?, dw, dy.address()?])?
+    {
         return Ok(());
+    }
+    if pass.is_pointwise && pass.channels[0] * pass.channels[1] <= pass.image_area() {
+        return weight_grad_by_images(&pass, &x, &dy, dw);
     }
     let ([_, k], lines, area, groups) = (pass.channels, pass.lines(), pass.area[1], pass.groups);
     let at_once = pass.at_once();
@@ -285,11 +320,23 @@ pub(super) fn weight_grad(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> 
             cx.run("add_to", COLUMNS, &pass.defines(), Grid::each(all), &parameters)?;
         }
     }
-    if let Some([sum, _]) = &parts {
-        let parameters = Parameters::default().long(all).addresses([sum.address(), dw]);
-        cx.run("rounded", COLUMNS, &pass.defines(), Grid::each(all), &parameters)?;
+    match &parts {
+        Some([sum, _]) => pass.sum_parts(1, sum, (all, dw)),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The gradient of kernels that see one position each: a product for each image, and the sum of these.
+fn weight_grad_by_images(pass: &Pass<'_>, x: &Tensor, dy: &Tensor, dw: Address) -> Result<()> {
+    let ([c, k], area, groups, n) = (pass.channels, pass.area[1], pass.groups, pass.images);
+    let all = groups * k * c;
+    let parts = pass.scratch(n * all, pass.wide())?;
+    let batch = |channels: usize| [(n, groups * channels * area), (groups, channels * area)];
+    let grads = pass.side(dy.address()?, [area, 1], &batch(k))?;
+    let seen = pass.side(x.address()?, [1, area], &batch(c))?;
+    let out = (parts.address(), pass.wide());
+    pass.product((n * groups, [k, c, area]), grads, seen, out)?;
+    pass.sum_parts(n, &parts, (all, dw))
 }
 
 /// Windows as `pool.cu` takes them.

@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
         Param::with("momentum", ParamKind::Float, Default::Float(0.1)),
         Param::with("eps", ParamKind::Float, Default::Float(1e-05)),
     ],
-    dtypes: DTypeRule::FloatsLikeFirst,
+    dtypes: DTypeRule::OfParts(&DTypeRule::FloatsLikeFirst),
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -102,15 +102,17 @@ fn running(cx: &ComposedCx<'_>, input: &Tensor, shape: &Shape) -> Result<Outputs
         let problem = "must be True when there are no running statistics".into();
         return Err(Error::Attr { op: cx.op.name, name: "training", problem });
     };
-    let deviation = sqrt(&add(variance, &num(cx.float(2)))?)?;
+    let wide = |it: &Tensor| functional::to(it, it.dtype().computed());
+    let deviation = sqrt(&add(&wide(variance)?, &num(cx.float(2)))?)?;
     let scale = match cx.opt_input(3) {
-        Some(weight) => div(weight, &deviation)?,
+        Some(weight) => div(&wide(weight)?, &deviation)?,
         None => div(&num(1.0), &deviation)?,
     };
-    let shift = neg(&mul(mean, &scale)?)?;
+    let shift = neg(&mul(&wide(mean)?, &scale)?)?;
     let shift = match cx.opt_input(4) {
-        Some(bias) => add(bias, &shift)?,
+        Some(bias) => add(&wide(bias)?, &shift)?,
         None => shift,
     };
-    Ok(smallvec![affine(input.clone(), Some(&scale), Some(&shift), shape)?])
+    let y = affine(wide(input)?, Some(&scale), Some(&shift), shape)?;
+    Ok(smallvec![functional::to(&y, input.dtype())?])
 }

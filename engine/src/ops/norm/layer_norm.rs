@@ -17,8 +17,7 @@ pub static OP: OpDef = OpDef {
         Param::with("bias", ParamKind::OptTensor, Default::None),
         Param::with("eps", ParamKind::Float, Default::Float(1e-05)),
     ],
-    // The row that computes it takes halves as they are; the body checks dtypes.
-    dtypes: DTypeRule::Any,
+    dtypes: DTypeRule::OfParts(&DTypeRule::FloatsLikeFirst),
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -47,8 +46,6 @@ pub static OP: OpDef = OpDef {
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let input = cx.input(0)?;
-    let given: SmallVec<[Tensor; 3]> = cx.inputs.iter().flatten().cloned().collect();
-    rules::check_dtypes(cx.op.name, &DTypeRule::FloatsLikeFirst, &given)?;
     let sizes = cx.ints(0).unwrap_or_default();
     let lead = input.rank().checked_sub(sizes.len()).filter(|&lead| {
         !sizes.is_empty()
