@@ -149,15 +149,17 @@ impl<T: Float> wide::Loop for Products<'_, T> {
     fn run(self) -> (f64, f64) {
         let (mut sums, mut products) = ([0.0; 8], [0.0; 8]);
         let ((x, x_rest), (dy, dy_rest)) = (self.x.as_chunks::<8>(), self.dy.as_chunks::<8>());
-        let mut take = |x: &[T], dy: &[T]| {
-            for (lane, (x, dy)) in x.iter().zip(dy).enumerate() {
-                let dy = dy.to_f64();
-                sums[lane] += dy;
-                products[lane] += dy * (x.to_f64() - self.centre);
-            }
-        };
-        x.iter().zip(dy).for_each(|(x, dy)| take(x, dy));
-        take(x_rest, dy_rest);
+        let product = |(x, dy): (&T, &T)| dy.to_f64() * (x.to_f64() - self.centre);
+        // Two loops: each becomes vectors, both together do not.
+        for dy in dy {
+            sums.iter_mut().zip(dy).for_each(|(sum, dy)| *sum += dy.to_f64());
+        }
+        sums.iter_mut().zip(dy_rest).for_each(|(sum, dy)| *sum += dy.to_f64());
+        for (x, dy) in x.iter().zip(dy) {
+            products.iter_mut().zip(x.iter().zip(dy)).for_each(|(sum, it)| *sum += product(it));
+        }
+        let rest = products.iter_mut().zip(x_rest.iter().zip(dy_rest));
+        rest.for_each(|(sum, it)| *sum += product(it));
         (sums.iter().sum(), products.iter().sum())
     }
 }

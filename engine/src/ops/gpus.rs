@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use ndarray::ArrayD;
+
 use super::meanings::{DIFFERENCES, differs, in_dtype, sizes, strays};
 use super::tests::{Case, cases, gradients, leaves, name, report};
 use super::walk::{Spread, resized};
@@ -53,7 +55,8 @@ pub(super) fn problem(case: &Case, dtype: DType, spread: Option<Spread>) -> Opti
         }
     };
     let sizes = match DIFFERENCES.contains(&case.op.name) || case.op.name == "layer_norm" {
-        true => Some(wants.iter().map(|it| it.floats().mapv(|_| 1.0).into()).collect()),
+        // What is added up is as large as the largest result, or 1.
+        true => Some(wants.iter().map(|it| alike(&it.floats()).into()).collect()),
         false => sizes(case, &inputs),
     };
     let lies = |it: &Tensor| match spread {
@@ -89,6 +92,13 @@ fn biased_apart(case: &Case, inputs: &[Tensor]) -> Option<Tensor> {
     let dims = w.rank() - 2;
     let shape = std::iter::once(bias.numel()).chain(std::iter::repeat_n(1, dims)).collect();
     functional::add(&y, &functional::reshape(bias, &shape).ok()?).ok()
+}
+
+/// The largest size among numbers, or 1, for each of them.
+fn alike(all: &ArrayD<f64>) -> ArrayD<f64> {
+    let sizes = all.iter().map(|it| it.abs()).filter(|it| it.is_finite());
+    let most = sizes.fold(1.0, f64::max);
+    all.mapv(|_| most)
 }
 
 fn structured() -> Vec<Case> {
