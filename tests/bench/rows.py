@@ -149,6 +149,9 @@ ALL = [
     Row("cuda layer_norm", "GPU: layer_norm, 49152 x 1024 float16", ratio=1),
     Row("cuda layer_norm 32", "GPU: layer_norm, 49152 x 1024 float32", ratio=1),
     Row("cuda layer_norm back", "GPU: layer_norm and its gradients, 16384 x 1024 float32", ratio=1),
+    Row("cuda batch_norm", "GPU: batch_norm in training, 64 x 256 x 56 x 56 float32", ratio=1),
+    Row("cuda batch_norm 16", "GPU: batch_norm in training, 64 x 256 x 56 x 56 float16", ratio=1),
+    Row("cuda batch_norm back", "GPU: batch_norm and its gradients, 64 x 256 x 56 x 56 float32", ratio=1),
     Row("cuda softmax", "GPU: softmax, 49152 x 1024 float16", ratio=1),
     Row("cuda softmax 32", "GPU: softmax, 49152 x 1024 float32", ratio=1),
     Row("cuda attention", "GPU: attention, 16 x 8 x 256 x 64 float32", ratio=1),
@@ -182,8 +185,10 @@ ALL = [
     Row("cuda block traced", "GPU: the same, traced", ratio=1),
     Row("cuda block alone", "GPU: the same, without_host", ratio=1),
     Row("cuda resnet50", f"{RESNET50}, float32", ratio=1),
+    Row("cuda resnet50 traced", f"{RESNET50}, float32, traced", ratio=1),
     Row("cuda resnet50 16", f"{RESNET50}, autocast to float16, GradScaler", ratio=1),
     Row("cuda resnet50 bf16", f"{RESNET50}, autocast to bfloat16", ratio=1),
+    Row("cuda resnet50 bf16 traced", f"{RESNET50}, autocast to bfloat16, traced", ratio=1),
 ]
 
 

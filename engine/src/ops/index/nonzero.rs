@@ -9,7 +9,7 @@ use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::{
     Body, DTypeRule, Form, Grad, InferCx, Is, Kernel, KernelCx, Onnx, Param, Surface, When,
 };
-use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_size};
+use crate::{DType, Meta, Metas, OpDef, Result, Shape, Tensor, apply, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "nonzero",
@@ -46,14 +46,29 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 
 /// The shape depends on the elements, so a tensor without elements is refused.
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let n_rows = cx.inputs[0].with_view(|view| {
+    let n_rows = match cx.inputs[0].is_on_gpu() {
+        true => counted_there(&cx.inputs[0])?,
+        false => counted(&cx.inputs[0])?,
+    };
+    Ok(smallvec![Meta::new(Shape::from([n_rows, cx.shape(0).rank()]), DType::I64)])
+}
+
+fn counted(input: &Tensor) -> Result<usize> {
+    input.with_view(|view| {
         with_size!(view.dtype(), T => {
             let (src, kept) = (view.to_slice::<T>(), kept_bits(view.dtype()) as T);
             let hits = |piece: Range<usize>| src[piece].iter().filter(|&&it| it & kept != 0).count();
             interrupt::pieces(src.len()).map(hits).sum()
         })
-    })?;
-    Ok(smallvec![Meta::new(Shape::from([n_rows, cx.shape(0).rank()]), DType::I64)])
+    })
+}
+
+/// The same on a GPU, of which one number is read.
+fn counted_there(input: &Tensor) -> Result<usize> {
+    static COUNT: &OpDef = &crate::ops::reduce::count_nonzero::OP;
+    let input = std::slice::from_ref(input);
+    let found = apply::run_on(input[0].device(), COUNT, input, &COUNT.default_attrs())?;
+    Ok(found[0].to_vec::<i64>()?[0] as usize)
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

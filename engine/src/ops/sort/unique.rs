@@ -3,14 +3,23 @@
 use ndarray::Array1;
 use smallvec::smallvec;
 
+use crate::apply::place;
 use crate::cpu::lane::cast;
 use crate::cpu::order::{self, ranked};
 use crate::cpu::view::View;
+use crate::functional::{
+    cat, cumsum, full, gather, ne, num, reshape, scatter_add, select, slice, sub, sum, to,
+};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, in_order};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
+    Body, ComposedCx, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Surface,
 };
-use crate::{DType, Meta, Metas, OpDef, Result, Shape, with_dtype, with_size};
+use crate::ops::index::nonzero;
+use crate::{
+    Attr, Attrs, DType, Meta, Metas, OpDef, Outputs, Result, Shape, Tensor, apply, interpreter,
+    tape, with_dtype, with_size,
+};
 
 pub static OP: OpDef = OpDef {
     name: "unique",
@@ -24,7 +33,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer,
-    body: Body::Kernels(&[Kernel::new("unique.sort", run)]),
+    body: Body::Kernels(&[Kernel::new("unique.sort", run).composed_on_cuda(composed)]),
     grad: Grad::Stops("which elements are equal changes in jumps"),
     step: None,
     pure: true,
@@ -82,11 +91,14 @@ fn distinct<T: Scalar>(line: &[T]) -> [Vec<i64>; 3] {
 
 /// The shape depends on the elements, so a tensor without elements is refused.
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let len = cx.inputs[0].with_view(|view| {
-        let mut n_values = 0;
-        for_each_place(&view, |_, is_new| n_values += usize::from(is_new));
-        n_values
-    })?;
+    let len = match cx.inputs[0].is_on_gpu() {
+        true => counted_there(&cx.inputs[0])?,
+        false => cx.inputs[0].with_view(|view| {
+            let mut n_values = 0;
+            for_each_place(&view, |_, is_new| n_values += usize::from(is_new));
+            n_values
+        })?,
+    };
     let mut metas: Metas = smallvec![Meta::new(Shape::from([len]), cx.dtype(0))];
     if cx.flag(1) {
         metas.push(Meta::new(cx.shape(0).clone(), DType::I64));
@@ -132,4 +144,54 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
         out.as_mut_slice::<i64>().iter_mut().zip(&found).for_each(|(slot, it)| *slot = it.1);
     }
     Ok(())
+}
+
+/// The elements in order, where each was, and whether it is the first of its value.
+struct Ranked {
+    values: Tensor,
+    places: Tensor,
+    is_first: Tensor,
+}
+
+impl Ranked {
+    fn of(x: &Tensor) -> Result<Self> {
+        let n = x.numel() as i64;
+        let flat = reshape(x, &Shape::from([x.numel()]))?;
+        let attrs = smallvec![Attr::Int(0), Attr::Bool(false), Attr::Bool(true)];
+        let parts = apply::apply(&super::sort::OP, &[flat], &attrs)?;
+        let (values, places) = (parts[0].clone(), parts[1].clone());
+        let last = n.saturating_sub(1);
+        let differs = ne(&slice(&values, 0, 1, n, 1)?, &slice(&values, 0, 0, last, 1)?)?;
+        let first = full(&Shape::from([x.numel().min(1)]), 1.0, DType::Bool)?;
+        Ok(Self { values, places, is_first: cat(&[first, differs], 0)? })
+    }
+}
+
+/// How many different elements there are, counted on the GPU where they are.
+fn counted_there(x: &Tensor) -> Result<usize> {
+    let count = || sum(&Ranked::of(x)?.is_first, &[], false);
+    let found = tape::no_grad(|| place::inside(x.device(), || interpreter::silenced(count)))?;
+    Ok(found.to_vec::<i64>()?[0] as usize)
+}
+
+/// By sorting, on a GPU.
+fn composed(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let x = cx.input(0)?;
+    let Ranked { values, places, is_first } = Ranked::of(x)?;
+    let n = Shape::from([x.numel()]);
+    let firsts = apply::apply_one(&nonzero::OP, std::slice::from_ref(&is_first), &Attrs::new())?;
+    let firsts = select(&firsts, 1, 0)?;
+    let mut res: Outputs = smallvec![gather(&values, 0, &firsts)?];
+    if cx.flag(1) {
+        let ranks = sub(&cumsum(&to(&is_first, DType::I64)?, 0)?, &num(1.0))?;
+        let ranks = to(&ranks, DType::I64)?;
+        let inverse = scatter_add(&full(&n, 0.0, DType::I64)?, 0, &places, &ranks)?;
+        res.push(reshape(&inverse, x.shape())?);
+    }
+    if cx.flag(2) {
+        let end = full(&Shape::from([x.numel().min(1)]), x.numel() as f64, DType::I64)?;
+        let ends = cat(&[slice(&firsts, 0, 1, firsts.numel() as i64, 1)?, end], 0)?;
+        res.push(sub(&ends, &firsts)?);
+    }
+    Ok(res)
 }
