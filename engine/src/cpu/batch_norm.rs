@@ -86,9 +86,11 @@ impl<T: Float> Backward<'_, T> {
     /// Neighbours along the last axis belong to neighbours of what is kept.
     fn by_columns(&self, slots: &Slots<T>) {
         let Kept { before, kept, .. } = self.kept;
-        pool::for_each_range(kept.div_ceil(COLUMNS), before * kept.min(COLUMNS), &|range| {
-            for first in range.map(|it| it * COLUMNS) {
-                let len = COLUMNS.min(kept - first);
+        // Several strips for the threads; sums do not depend on how wide they are.
+        let columns = kept.div_ceil(16).clamp(64, COLUMNS);
+        pool::for_each_range(kept.div_ceil(columns), before * kept.min(columns), &|range| {
+            for first in range.map(|it| it * columns) {
+                let len = columns.min(kept - first);
                 let rows = || (0..before).map(|it| it * kept + first..it * kept + first + len);
                 let means = &self.means[first..first + len];
                 let mut sums = ([0.0; COLUMNS], [0.0; COLUMNS]);

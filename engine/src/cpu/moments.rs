@@ -126,6 +126,12 @@ impl Kept {
     ) {
         let Self { kept, after, .. } = self;
         let Standard { y, means, variances } = out;
+        if x.len() == 0 {
+            means.fill(T::from_f64(f64::NAN));
+            variances.fill(T::from_f64(f64::NAN));
+            // SAFETY: there is nothing to write.
+            return unsafe { part.all_done() };
+        }
         assert!(y.len() == x.len(), "as many results as elements");
         assert!(means.len() >= kept && variances.len() >= kept, "fewer means than kept");
         let slots = Slots {
@@ -182,11 +188,10 @@ impl Kept {
     /// Neighbours along the last axis belong to neighbours of what is kept.
     fn by_columns<T: Float>(self, x: &Pieces<'_, T>, affine: Affine<'_, T>, slots: &Slots<'_, T>) {
         let Self { before, kept, .. } = self;
-        let columns = if x.at_once() < usize::MAX {
-            (MADE / before.max(1)).clamp(64, COLUMNS)
-        } else {
-            COLUMNS
-        };
+        // Several strips for the threads; sums do not depend on how wide they are.
+        let most = kept.div_ceil(16).clamp(64, COLUMNS);
+        let columns =
+            if x.at_once() < usize::MAX { (MADE / before.max(1)).clamp(64, most) } else { most };
         pool::for_each_range(kept.div_ceil(columns), before * kept.min(columns), &|range| {
             let mut scratch = Scratch::default();
             for first in range.map(|it| it * columns) {

@@ -79,7 +79,7 @@ static inline T atomicCAS(T *at, T expected, T x) {
 }
 
 // Where a fiber, or what runs them all, goes on.
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__ELF__)
 // By hand: `swapcontext` asks the system for its signals, which takes most of the time of a kernel with barriers.
 typedef void *ng_resumption;
 extern "C" __attribute__((visibility("hidden"))) void ng_switch(ng_resumption *from, ng_resumption *to);

@@ -264,3 +264,30 @@ fn indices_in_any_order() {
     cases.push(case("scatter_add", inputs, smallvec![Attr::Int(1)]));
     hold(&cases, DTYPES);
 }
+
+#[test]
+fn channels_of_any_size() {
+    let mut draws = Draws(23);
+    let mut cases = Vec::new();
+    for shape in
+        [&[9, 1][..], &[17, 600], &[5, 70, 1], &[2, 3, 7], &[1, 2, 3, 11], &[0, 3], &[0, 3, 5]]
+    {
+        let x = floats(&mut draws, shape);
+        let [weight, bias] = [0, 1].map(|_| floats(&mut draws, &shape[1..2]));
+        let eps = Attr::Float(0.1);
+        let found = oracle::results(
+            &ops::norm::native_batch_norm::OP,
+            std::slice::from_ref(&x),
+            &smallvec![eps.clone()],
+        );
+        let found = found.unwrap().into_iter().map(|it| oracle::tensor_of(&it, DType::F64));
+        let found: Vec<Tensor> = found.map(Result::unwrap).collect();
+        let mut back = vec![floats(&mut draws, shape), x.clone()];
+        back.extend(found[1..].iter().cloned());
+        back.push(weight.clone());
+        let attrs: Attrs = smallvec![eps.clone(), Attr::Bool(true)];
+        cases.push(case("native_batch_norm_backward", back, attrs));
+        cases.push(case("native_batch_norm", vec![x, weight, bias], smallvec![eps]));
+    }
+    hold(&cases, &[DType::F64, DType::F32]);
+}

@@ -281,7 +281,9 @@ pub(super) fn weight_grad(cx: &CudaCx<'_>, problem: &ConvProblem) -> Result<()> 
     {
         return Ok(());
     }
-    if pass.is_pointwise && pass.channels[0] * pass.channels[1] <= pass.image_area() {
+    let parts = all.saturating_mul(pass.images * pass.wide().size());
+    let is_small = pass.channels[0] * pass.channels[1] <= pass.image_area() && parts <= AT_ONCE;
+    if pass.is_pointwise && is_small {
         return weight_grad_by_images(&pass, &x, &dy, dw);
     }
     let ([_, k], lines, area, groups) = (pass.channels, pass.lines(), pass.area[1], pass.groups);

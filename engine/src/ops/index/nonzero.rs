@@ -46,7 +46,7 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 
 /// The shape depends on the elements, so a tensor without elements is refused.
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let n_rows = match cx.inputs[0].is_on_gpu() {
+    let n_rows = match cx.inputs[0].is_on_gpu() && !cx.dtype(0).is_complex() {
         true => counted_there(&cx.inputs[0])?,
         false => counted(&cx.inputs[0])?,
     };

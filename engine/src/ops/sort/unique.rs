@@ -8,7 +8,7 @@ use crate::cpu::lane::cast;
 use crate::cpu::order::{self, ranked};
 use crate::cpu::view::View;
 use crate::functional::{
-    cat, cumsum, full, gather, ne, num, reshape, scatter_add, select, slice, sub, sum, to,
+    cat, cumsum, full, gather, ne, reshape, scatter_add, select, slice, sub, sum, to,
 };
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, in_order};
 use crate::op::{
@@ -183,8 +183,7 @@ fn composed(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let firsts = select(&firsts, 1, 0)?;
     let mut res: Outputs = smallvec![gather(&values, 0, &firsts)?];
     if cx.flag(1) {
-        let ranks = sub(&cumsum(&to(&is_first, DType::I64)?, 0)?, &num(1.0))?;
-        let ranks = to(&ranks, DType::I64)?;
+        let ranks = sub(&cumsum(&to(&is_first, DType::I64)?, 0)?, &Tensor::int_number(1))?;
         let inverse = scatter_add(&full(&n, 0.0, DType::I64)?, 0, &places, &ranks)?;
         res.push(reshape(&inverse, x.shape())?);
     }
