@@ -105,6 +105,13 @@ fn shares(cx: &MeaningCx<'_>, of: fn(f64, f64) -> f64) -> Array {
     .into()
 }
 
+/// The sum of those terms of a gradient that there are.
+fn total(terms: impl IntoIterator<Item = Option<Tensor>>) -> Result<Option<Tensor>> {
+    let mut terms = terms.into_iter().flatten();
+    let Some(first) = terms.next() else { return Ok(None) };
+    terms.try_fold(first, |sum, it| functional::add(&sum, &it)).map(Some)
+}
+
 /// Numbers of channels (dimension 1) in a shape of so many dimensions, so that they broadcast.
 fn per_channel(it: &Tensor, rank: usize) -> Result<Tensor> {
     let n = it.numel();

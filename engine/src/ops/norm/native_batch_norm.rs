@@ -4,9 +4,9 @@ use ndarray::{Array1, ArrayD};
 use smallvec::smallvec;
 
 use super::native_layer_norm::{mean_of, standard};
-use super::per_channel;
+use super::{per_channel, total};
 use crate::cpu::moments::{Affine, Kept, Standard};
-use crate::functional::{add, div, mul, num, sub, to};
+use crate::functional::{div, expand, mul, num, sub, to};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
@@ -145,12 +145,7 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
         res.iter_mut().zip(found).for_each(|(slot, it)| *slot = Some(it));
     }
     if cx.needs(0) {
-        for term in [by_mean(cx)?, by_variance(cx)?].into_iter().flatten() {
-            res[0] = Some(match res[0].take() {
-                Some(sum) => add(&sum, &term)?,
-                None => term,
-            });
-        }
+        res[0] = total([res[0].take(), by_mean(cx)?, by_variance(cx)?])?;
     }
     Ok(res)
 }
@@ -164,7 +159,7 @@ fn count(x: &Tensor) -> Tensor {
 fn by_mean(cx: &GradCx<'_>) -> Result<Option<Tensor>> {
     let (Some(dmean), x) = (cx.output_grad_of(1)?, cx.input(0)) else { return Ok(None) };
     let term = per_channel(&div(&dmean, &count(x))?, x.rank())?;
-    to(&crate::functional::expand(&term, x.shape())?, x.dtype()).map(Some)
+    to(&expand(&term, x.shape())?, x.dtype()).map(Some)
 }
 
 /// `2 dvar (x - mean) / n`.

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::native_batch_norm::{across, check_channels, flat, kept, others};
 use super::native_layer_norm::mean_of;
-use super::per_channel;
+use super::{per_channel, total};
 use crate::cpu::batch_norm::Backward;
 use crate::functional::{add, div, mean, mul, neg, num, sqrt, sub, sum, to};
 use crate::meaning::{Array, Meaning, MeaningCx, over};
@@ -224,12 +224,6 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
         it.map(|it| to(&one(it)?, wanted.dtype())).transpose()
     };
     res.into_iter().enumerate().map(shaped).collect()
-}
-
-fn total(terms: impl IntoIterator<Item = Option<Tensor>>) -> Result<Option<Tensor>> {
-    let mut terms = terms.into_iter().flatten();
-    let Some(first) = terms.next() else { return Ok(None) };
-    terms.try_fold(first, |sum, it| add(&sum, &it)).map(Some)
 }
 
 fn grad_of_input(terms: &Terms, h: Option<&Along>, u: Option<&Tensor>) -> Result<Option<Tensor>> {

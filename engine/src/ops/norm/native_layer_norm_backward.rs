@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::native_layer_norm::{check_sizes, mean_of, row_of, standard};
+use super::total;
 use crate::cpu::layer_norm::Backward;
 use crate::functional::{add, div, mean, mul, num, sqrt, sub, sum, to};
 use crate::meaning::{Array, Meaning, MeaningCx, over};
@@ -167,12 +168,6 @@ impl Terms {
     fn weighed(&self, x: Tensor) -> Result<Tensor> {
         self.weight.as_ref().map_or_else(|| Ok(x.clone()), |weight| mul(&x, weight))
     }
-}
-
-fn total(terms: impl IntoIterator<Item = Option<Tensor>>) -> Result<Option<Tensor>> {
-    let mut terms = terms.into_iter().flatten();
-    let Some(first) = terms.next() else { return Ok(None) };
-    terms.try_fold(first, |sum, it| add(&sum, &it)).map(Some)
 }
 
 /// For gradients h of dx, u of dweight and v of dbias, with `g = dy * weight` and `q = mean(h * g) - mean(h) mean(g) - mean(h * y) mean(g * y)`:

@@ -108,24 +108,17 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let n = n_reduced(y.shape(), &dims) as f64;
     let dims: Vec<i64> = dims.iter().map(|&it| it as i64).collect();
     let deviation = sqrt(&add(variance, &num(cx.float(1)))?)?;
-    let mut res: Option<Tensor> = None;
-    let mut gather_up = |term: Tensor| -> Result<()> {
-        res = Some(match res.take() {
-            Some(sum) => add(&sum, &term)?,
-            None => term,
-        });
-        Ok(())
-    };
-    if let Some(dy) = cx.output_grad_of(0)? {
+    let by_result = |dy: Tensor| {
         let along = mul(y, &mean(&mul(&dy, y)?, &dims, true)?)?;
-        let centred = sub(&sub(&dy, &mean(&dy, &dims, true)?)?, &along)?;
-        gather_up(div(&centred, &deviation)?)?;
-    }
-    if let Some(dmean) = cx.output_grad_of(1)? {
-        gather_up(expand(&div(&dmean, &num(n))?, y.shape())?)?;
-    }
-    if let Some(dvariance) = cx.output_grad_of(2)? {
-        gather_up(mul(y, &mul(&mul(&dvariance, &deviation)?, &num(2.0 / n))?)?)?;
-    }
-    Ok(vec![res])
+        div(&sub(&sub(&dy, &mean(&dy, &dims, true)?)?, &along)?, &deviation)
+    };
+    let by_mean = |dmean: Tensor| expand(&div(&dmean, &num(n))?, y.shape());
+    let by_variance =
+        |dvariance: Tensor| mul(y, &mul(&mul(&dvariance, &deviation)?, &num(2.0 / n))?);
+    let terms = [
+        cx.output_grad_of(0)?.map(by_result).transpose()?,
+        cx.output_grad_of(1)?.map(by_mean).transpose()?,
+        cx.output_grad_of(2)?.map(by_variance).transpose()?,
+    ];
+    Ok(vec![super::total(terms)?])
 }
