@@ -34,8 +34,8 @@ pub(crate) trait Interpreter {
         outputs: &Outputs,
     );
 
-    /// Whether it is asked for an op that runs on a device; an error where that must not run there.
-    fn follows(&self, op: &'static OpDef, device: Device) -> Result<bool>;
+    /// Whether it is asked for an op that runs on a device.
+    fn follows(&self, device: Device) -> bool;
 
     /// Called before elements go to another device, which is no op; an error where that must not be.
     fn moves(&self, to: Device) -> Result<()>;

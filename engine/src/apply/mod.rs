@@ -114,7 +114,7 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
     }
     let (outputs, mark) = match interpreter::current() {
         _ if device == Device::Meta => (on_meta(op, inputs, attrs)?, Mark::NONE),
-        Some(interpreter) if interpreter.follows(op, device)? => {
+        Some(interpreter) if interpreter.follows(device) => {
             interpreted(interpreter, op, inputs, attrs, device)?
         }
         _ => (run_on(device, op, inputs, attrs)?, Mark::NONE),
@@ -213,7 +213,7 @@ pub(crate) fn run(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Resul
         }
         Body::Control(body) => {
             infer(op, inputs, attrs)?;
-            body(&ControlCx { op, inputs, attrs })
+            body(&ControlCx { op, device: Device::Cpu, inputs, attrs })
         }
         _ => Ok(smallvec![lane::eager(op, inputs, attrs)?]),
     }
@@ -233,9 +233,20 @@ fn on_gpu(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, index: u8) -> Re
             let run = || run_on_gpu(op, kernels, inputs, attrs, metas, index);
             tape::no_grad(|| place::inside(device, || interpreter::silenced(run)))
         }
-        Body::Control(_) => Err(Error::NoKernel { op: op.name, device }),
+        Body::Control(body) => {
+            infer(op, inputs, attrs)?;
+            control_on_gpu(body, &ControlCx { op, device, inputs, attrs })
+        }
         _ => Ok(smallvec![lane::on_gpu::eager(op, inputs, attrs, index)?]),
     }
+}
+
+/// What an op that runs graphs gives on a GPU. The ops of the graphs are no steps of their own.
+pub(crate) fn control_on_gpu(
+    body: fn(&ControlCx<'_>) -> Result<Outputs>,
+    cx: &ControlCx<'_>,
+) -> Result<Outputs> {
+    tape::no_grad(|| place::inside(cx.device, || interpreter::silenced(|| body(cx))))
 }
 
 /// The outputs on the device `meta`.

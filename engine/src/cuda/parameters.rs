@@ -12,11 +12,16 @@ pub(crate) const RANK: usize = 12;
 /// Threads of a block, where a kernel does not say otherwise.
 pub(crate) const THREADS: u32 = 256;
 
-/// The parameters of one launch, in order.
-#[derive(Default)]
+/// The parameters of one launch, in order. It is small, since it moves with each that is added.
 pub(crate) struct Parameters {
-    bytes: SmallVec<[u8; 512]>,
-    ends: SmallVec<[usize; 24]>,
+    bytes: Vec<u8>,
+    ends: SmallVec<[u16; 16]>,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { bytes: Vec::with_capacity(256), ends: SmallVec::new() }
+    }
 }
 
 impl Parameters {
@@ -33,7 +38,7 @@ impl Parameters {
 
     fn push(mut self, value: &[u8]) -> Self {
         self.bytes.extend_from_slice(value);
-        self.ends.push(self.bytes.len());
+        self.ends.push(self.bytes.len() as u16);
         self
     }
 
@@ -42,7 +47,7 @@ impl Parameters {
         let before = self.ends.len();
         let mut res = fields(self);
         res.ends.truncate(before);
-        res.ends.push(res.bytes.len());
+        res.ends.push(res.bytes.len() as u16);
         res
     }
 
@@ -103,8 +108,13 @@ impl Parameters {
 
     /// The bytes of each.
     pub(super) fn all(&self) -> SmallVec<[&[u8]; 24]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end]).collect()
+        let mut res = SmallVec::new();
+        let mut start = 0;
+        for &end in &self.ends {
+            res.push(&self.bytes[start..usize::from(end)]);
+            start = usize::from(end);
+        }
+        res
     }
 }
 

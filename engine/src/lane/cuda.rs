@@ -27,6 +27,22 @@ pub(crate) enum Access {
     Held,
     /// Along dimensions.
     Strided,
+    /// Along dimensions, where the elements of a pack are neighbours.
+    Rows,
+    /// Along dimensions, where the elements of a pack are one.
+    Spread,
+}
+
+impl Access {
+    /// Whether positions are counted along dimensions.
+    fn steps(self) -> bool {
+        matches!(self, Self::Strided | Self::Rows | Self::Spread)
+    }
+
+    /// Whether the elements of a pack are loaded together.
+    pub(crate) fn is_packed(self) -> bool {
+        matches!(self, Self::Flat | Self::Rows)
+    }
 }
 
 /// What a kernel is written for.
@@ -38,13 +54,20 @@ pub(crate) struct Form {
     pub(crate) rank: usize,
     /// Whether positions take more than 32 bits.
     pub(crate) is_wide: bool,
+    /// Elements that a pack may have: a power of two.
+    pub(crate) most: usize,
 }
 
 impl Form {
     /// For inputs that all lie as the results do.
     pub(crate) fn flat(program: &Program) -> Self {
         let accesses = program.inputs().iter().map(|_| Access::Flat).collect();
-        Self { accesses, rank: 0, is_wide: false }
+        Self::plain(accesses)
+    }
+
+    /// For inputs that are not counted along dimensions.
+    pub(crate) fn plain(accesses: SmallVec<[Access; 4]>) -> Self {
+        Self { accesses, rank: 0, is_wide: false, most: 16 }
     }
 
     /// Elements that a thread takes at once, so that each access has 16 bytes at most; 1 where an input is strided.
@@ -52,9 +75,9 @@ impl Form {
         if self.accesses.contains(&Access::Strided) {
             return 1;
         }
-        let flat = program.inputs().iter().zip(&self.accesses).filter(|it| *it.1 == Access::Flat);
-        let all = flat.map(|it| it.0).chain(program.outputs());
-        16 / all.map(|it| it.size()).max().unwrap_or(16)
+        let packed = program.inputs().iter().zip(&self.accesses).filter(|it| it.1.is_packed());
+        let all = packed.map(|it| it.0).chain(program.outputs());
+        self.most.min(16 / all.map(|it| it.size()).max().unwrap_or(16))
     }
 }
 
@@ -68,6 +91,22 @@ pub(crate) fn kernel(program: &Program, name: &str, form: &Form) -> Option<Strin
     let writer = Writer { expansion: &expansion, form, pack: form.pack(program), name };
     let mut text = writer.one();
     text.push_str(&writer.all());
+    Some(text)
+}
+
+/// Packs, or elements where there are none, of which a block of [`many`] takes care.
+pub(crate) const PIECE: usize = 1024;
+
+/// The kernel `name` of a program on many tensors, as many as `most`; `None` where an operation has no expansion.
+///
+/// It takes a structure for each tensor: the block that begins with it (one that there is not, where there are fewer), the number of its
+/// elements, and of packs among them, its inputs that are not held, and room for its outputs; then the numbers that are held, those of
+/// [`Program::params`] that are used, and where it notes what it refuses. A block goes over [`PIECE`] packs of one tensor.
+pub(crate) fn many(program: &Program, name: &str, form: &Form, most: usize) -> Option<String> {
+    let expansion = expand(program.ssa())?;
+    let writer = Writer { expansion: &expansion, form, pack: form.pack(program), name };
+    let mut text = writer.one();
+    text.push_str(&writer.many(most));
     Some(text)
 }
 
@@ -144,7 +183,7 @@ impl Writer<'_> {
             let _ = match access {
                 Access::Held => write!(text, ", const {ty} in{idx}"),
                 Access::Flat | Access::One => write!(text, ", const {ty} *in{idx}"),
-                Access::Strided => write!(text, ", const {ty} *in{idx}, const ng_dims dims{idx}"),
+                _ => write!(text, ", const {ty} *in{idx}, const ng_dims dims{idx}"),
             };
         });
         self.numbers().for_each(|(idx, ty)| {
@@ -155,37 +194,105 @@ impl Writer<'_> {
         });
         text.push_str(", ng_fault *fault) {\n");
         if self.pack > 1 {
-            self.packs(&mut text);
+            self.packs(&mut text, "NG_EACH(i, n_packs)");
         }
         let _ = writeln!(text, "    NG_EACH(rest, n - n_packs * {}) {{", self.pack);
         let _ = writeln!(text, "        const ng_i64 i = n_packs * {} + rest;", self.pack);
-        self.offsets(&mut text);
-        let read = |(idx, _, access): (usize, &str, Access)| match access {
-            Access::Flat => format!("in{idx}[i]"),
-            Access::One => format!("in{idx}[0]"),
-            Access::Held => format!("in{idx}"),
-            Access::Strided => format!("in{idx}[at{idx}]"),
-        };
-        let _ = writeln!(text, "        {};", self.call(read, |idx| format!("out{idx}[i]")));
+        self.element(&mut text);
         text.push_str("    }\n}\n");
         text
     }
 
-    fn packs(&self, text: &mut String) {
-        let pack = self.pack;
-        text.push_str("    NG_EACH(i, n_packs) {\n");
-        for (idx, ty, _) in self.inputs().filter(|it| it.2 == Access::Flat) {
+    /// As [`Writer::all`], over many tensors.
+    fn many(&self, most: usize) -> String {
+        let (name, pack) = (self.name, self.pack);
+        let mut text = format!("struct {name}_item {{\n    ng_i64 start, n, packs;\n");
+        let lies = || self.inputs().filter(|it| it.2 != Access::Held);
+        for (idx, ty, _) in lies() {
+            let _ = writeln!(text, "    const {ty} *in{idx};");
+        }
+        for (idx, ty) in self.outputs() {
+            let _ = writeln!(text, "    {ty} *out{idx};");
+        }
+        let _ = write!(
+            text,
+            "}};\nstruct {name}_items {{\n    {name}_item all[{most}];\n}};\n\
+             extern \"C\" __global__ void {name}(const {name}_items items"
+        );
+        for (idx, ty, _) in self.inputs().filter(|it| it.2 == Access::Held) {
+            let _ = write!(text, ", const {ty} in{idx}");
+        }
+        self.numbers().for_each(|(idx, ty)| {
+            let _ = write!(text, ", const {ty} number{idx}");
+        });
+        let _ = write!(
+            text,
+            ", ng_fault *fault) {{\n    int at = 0, behind = {most};\n    while (behind - at > 1) {{\n        \
+             const int middle = (at + behind) / 2;\n        \
+             if (items.all[middle].start <= (ng_i64)blockIdx.x) at = middle;\n        else behind = middle;\n    }}\n    \
+             const {name}_item &item = items.all[at];\n    \
+             const ng_i64 n = item.n, n_packs = item.packs, from = ((ng_i64)blockIdx.x - item.start) * {PIECE};\n"
+        );
+        for (idx, ty, _) in lies() {
+            let _ = writeln!(text, "    const {ty} *in{idx} = item.in{idx};");
+        }
+        for (idx, ty) in self.outputs() {
+            let _ = writeln!(text, "    {ty} *out{idx} = item.out{idx};");
+        }
+        if pack > 1 {
             let _ = writeln!(
                 text,
-                "        const ng_pack<{ty}, {pack}> pack{idx} = ((const ng_pack<{ty}, {pack}> *)in{idx})[i];"
+                "    const ng_i64 last = from + {PIECE} < n_packs ? from + {PIECE} : n_packs;"
             );
+            self.packs(&mut text, "for (ng_i64 i = from + threadIdx.x; i < last; i += blockDim.x)");
+        }
+        let _ = writeln!(
+            text,
+            "    const ng_i64 rest = n_packs ? n_packs * {pack} : from;\n    \
+             const ng_i64 end = n_packs ? (from ? rest : n) : from + {PIECE} < n ? from + {PIECE} : n;\n    \
+             for (ng_i64 i = rest + threadIdx.x; i < end; i += blockDim.x) {{"
+        );
+        self.element(&mut text);
+        text.push_str("    }\n}\n");
+        text
+    }
+
+    /// What is done for element `i`.
+    fn element(&self, text: &mut String) {
+        self.offsets(text, "i");
+        let read = |(idx, _, access): (usize, &str, Access)| match access {
+            Access::Flat => format!("in{idx}[i]"),
+            Access::One => format!("in{idx}[0]"),
+            Access::Held => format!("in{idx}"),
+            _ => format!("in{idx}[at{idx}]"),
+        };
+        let _ = writeln!(text, "        {};", self.call(read, |idx| format!("out{idx}[i]")));
+    }
+
+    /// What is done for each pack `i`, over which `each` goes.
+    fn packs(&self, text: &mut String, each: &str) {
+        let pack = self.pack;
+        let _ = writeln!(text, "    {each} {{");
+        self.offsets(text, &format!("i * {pack}"));
+        for (idx, ty, access) in self.inputs() {
+            let from = match access {
+                Access::Flat => format!("((const ng_pack<{ty}, {pack}> *)in{idx})[i]"),
+                Access::Rows => format!("*(const ng_pack<{ty}, {pack}> *)(in{idx} + at{idx})"),
+                Access::Spread => {
+                    let _ = writeln!(text, "        const {ty} held{idx} = in{idx}[at{idx}];");
+                    continue;
+                }
+                Access::One | Access::Held | Access::Strided => continue,
+            };
+            let _ = writeln!(text, "        const ng_pack<{ty}, {pack}> pack{idx} = {from};");
         }
         for (idx, ty) in self.outputs() {
             let _ = writeln!(text, "        ng_pack<{ty}, {pack}> made{idx};");
         }
         let _ = writeln!(text, "#pragma unroll\n        for (int k = 0; k < {pack}; k++)");
         let read = |(idx, _, access): (usize, &str, Access)| match access {
-            Access::Flat => format!("pack{idx}.all[k]"),
+            Access::Flat | Access::Rows => format!("pack{idx}.all[k]"),
+            Access::Spread => format!("held{idx}"),
             Access::One | Access::Strided => format!("in{idx}[0]"),
             Access::Held => format!("in{idx}"),
         };
@@ -212,16 +319,15 @@ impl Writer<'_> {
         format!("{}_one({})", self.name, all.join(", "))
     }
 
-    /// Where element `i` lies in each strided input: `at0`, `at1`, ...
-    fn offsets(&self, text: &mut String) {
-        let strided: Vec<usize> =
-            self.inputs().filter(|it| it.2 == Access::Strided).map(|it| it.0).collect();
+    /// Where an element lies in each input that is counted along dimensions: `at0`, `at1`, ...
+    fn offsets(&self, text: &mut String, element: &str) {
+        let strided: Vec<usize> = self.inputs().filter(|it| it.2.steps()).map(|it| it.0).collect();
         let Some(&first) = strided.first() else { return };
         let number = if self.form.is_wide { "ng_i64" } else { "unsigned" };
         let begin = |it: &usize| format!("at{it} = 0");
         let list: Vec<String> = strided.iter().map(begin).collect();
         let _ = writeln!(text, "        ng_i64 {};", list.join(", "));
-        let _ = writeln!(text, "        {number} rest{first} = ({number})i;");
+        let _ = writeln!(text, "        {number} rest{first} = ({number})({element});");
         for dim in (0..self.form.rank).rev() {
             text.push_str("        {\n");
             let size = format!("({number})dims{first}.sizes[{dim}]");

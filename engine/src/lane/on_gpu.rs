@@ -11,7 +11,7 @@ use super::expand::expand;
 use super::{Program, cache, params_of};
 use crate::cpu::lane::Mem;
 use crate::cuda::driver::{Address, Function, Grid};
-use crate::cuda::parameters::{Dims, Parameters};
+use crate::cuda::parameters::{Dims, Parameters, THREADS};
 use crate::cuda::source::{self, Source};
 use crate::cuda::{self as gpus, Gpu};
 use crate::math::Fault;
@@ -31,12 +31,15 @@ struct Compiled {
 }
 
 thread_local! {
-    static COMPILED: RefCell<FxHashMap<(u8, u64, Form), Rc<Compiled>>> = RefCell::default();
+    static COMPILED: RefCell<FxHashMap<Key, Rc<Compiled>>> = RefCell::default();
 }
+
+/// The GPU, the program, how its operands lie, and for how many tensors a launch has room; 0 for a launch on one.
+type Key = (u8, u64, Form, usize);
 
 /// An operand as the kernel gets it.
 enum Given {
-    At { address: Address, dims: Option<Dims> },
+    At { address: Address, dims: Option<Box<Dims>> },
     Bits { bits: u128, size: usize },
 }
 
@@ -97,12 +100,12 @@ pub(crate) fn run(
         return Ok(());
     }
     let (form, given) = form_of(op, inputs, shape)?;
-    let compiled = compiled(gpu, program, form)?;
-    let flat = given.iter().filter_map(|it| match it {
-        Given::At { address, dims: None } => Some(*address),
+    let packed = form.accesses.iter().zip(&given).filter_map(|(access, it)| match it {
+        Given::At { address, .. } if access.is_packed() => Some(*address),
         _ => None,
     });
-    let aligned = flat.chain(outs.iter().copied()).all(|it| it % 16 == 0);
+    let aligned = packed.chain(outs.iter().copied()).all(|it| it % 16 == 0);
+    let compiled = compiled(gpu, program, form, 0)?;
     let packs = if aligned && compiled.pack > 1 { n / compiled.pack } else { 0 };
     let mut parameters = Parameters::default().long(n).long(packs);
     for it in given {
@@ -112,18 +115,86 @@ pub(crate) fn run(
             Given::At { address, dims: Some(dims) } => parameters.address(address).dims(&dims),
         };
     }
-    for (number, ty) in numbers.iter().zip(&compiled.numbers) {
-        if let Some(ty) = ty {
-            let mem = in_memory(*ty);
-            parameters = parameters.bits(mem.bits(*number).into(), mem.size());
-        }
-    }
+    let parameters = with_numbers(parameters, &compiled, numbers);
     let fault = match compiled.refuses {
         true => gpu.fault_slot(Box::new(|kind, _| refusal(kind)))?,
         false => 0,
     };
     let parameters = parameters.addresses(outs.iter().copied()).address(fault);
     gpu.launch(compiled.function, Grid::each(if packs > 0 { packs } else { n }), &parameters)
+}
+
+/// Of how many tensors one launch of a program can take care; 0 where it takes one at a time.
+pub(crate) fn most(program: &Program) -> usize {
+    let refuses = expand(program.ssa()).is_none_or(|it| !it.faults.is_empty());
+    let others = (program.inputs().len() + program.param_values().len() + 2) * 16;
+    let room = Parameters::MOST.saturating_sub(others) / item_bytes(program);
+    if refuses { 0 } else { room }
+}
+
+/// Bytes of what a kernel is told of one of many tensors.
+fn item_bytes(program: &Program) -> usize {
+    (3 + program.inputs().len() + program.outputs().len()) * 8
+}
+
+/// As [`run`], on many tensors, at most [`most`]: the inputs for the first and where its results go, which have elements, then those for
+/// the next. An input lies in row-major order like the results, or is one element, for all of them; or it is the same number for all.
+pub(crate) fn run_many(
+    gpu: &'static Gpu,
+    program: &Program,
+    inputs: &[Tensor],
+    numbers: &[Number],
+    outs: &[Tensor],
+) -> Result<()> {
+    let (n_inputs, n_outs) = (program.inputs().len(), program.outputs().len());
+    let items = || inputs.chunks(n_inputs).zip(outs.chunks(n_outs));
+    let access = |idx: usize| {
+        let fits = |(inputs, outs): (&[Tensor], &[Tensor])| inputs[idx].numel() == outs[0].numel();
+        match () {
+            () if !inputs[idx].is_on_gpu() => Access::Held,
+            () if items().all(fits) => Access::Flat,
+            () => Access::One,
+        }
+    };
+    let accesses: SmallVec<[Access; 4]> = (0..n_inputs).map(access).collect();
+    let form = Form::plain(accesses.clone());
+    let count = outs.len() / n_outs;
+    let room = count.next_power_of_two().min(most(program)).max(count);
+    let compiled = compiled(gpu, program, form, room)?;
+    let mut blocks = 0;
+    let mut table = Parameters::default();
+    for (inputs, outs) in items() {
+        let n = outs[0].numel();
+        let lies = inputs.iter().zip(&accesses).filter(|it| *it.1 != Access::Held);
+        let places = lies.map(|it| it.0).chain(outs).map(Tensor::address);
+        let places = places.collect::<Result<SmallVec<[Address; 8]>>>()?;
+        let aligned = places.iter().all(|it| it % 16 == 0);
+        let packs = if aligned && compiled.pack > 1 { n / compiled.pack } else { 0 };
+        table = table.long(blocks).long(n).long(packs).addresses(places);
+        blocks += if packs > 0 { packs } else { n }.div_ceil(cuda::PIECE);
+    }
+    let n_places = accesses.iter().filter(|it| **it != Access::Held).count() + n_outs;
+    for _ in count..room {
+        table = table.signed(i64::MAX).long(0).long(0).addresses((0..n_places).map(|_| 0));
+    }
+    let mut parameters = Parameters::default().structure(|_| table);
+    for (it, _) in inputs.iter().zip(&accesses).filter(|it| *it.1 == Access::Held) {
+        let (bits, size) = bits_of(it)?;
+        parameters = parameters.bits(bits, size);
+    }
+    let parameters = with_numbers(parameters, &compiled, numbers).address(0);
+    gpu.launch(compiled.function, Grid::blocks(blocks, THREADS), &parameters)
+}
+
+/// The parameters, then the numbers of the run.
+fn with_numbers(mut parameters: Parameters, compiled: &Compiled, numbers: &[Number]) -> Parameters {
+    for (number, ty) in numbers.iter().zip(&compiled.numbers) {
+        if let Some(ty) = ty {
+            let mem = in_memory(*ty);
+            parameters = parameters.bits(mem.bits(*number).into(), mem.size());
+        }
+    }
+    parameters
 }
 
 /// What a kernel has refused.
@@ -140,7 +211,7 @@ fn form_of(
     inputs: &[Tensor],
     shape: &Shape,
 ) -> Result<(Form, SmallVec<[Given; 4]>)> {
-    let (mut accesses, mut given) = (SmallVec::new(), SmallVec::<[Given; 4]>::new());
+    let (mut accesses, mut given) = (SmallVec::<[Access; 4]>::new(), SmallVec::<[Given; 4]>::new());
     let mut strided: SmallVec<[usize; 4]> = SmallVec::new();
     let mut strides: SmallVec<[SmallVec<[isize; 4]>; 4]> = SmallVec::new();
     for (idx, it) in inputs.iter().enumerate() {
@@ -164,15 +235,35 @@ fn form_of(
             strides.push(spread.strides);
         }
     }
-    let (mut rank, mut is_wide) = (0, false);
     let lists: SmallVec<[&[isize]; 4]> = strides.iter().map(|it| &it[..]).collect();
+    let mut form = Form::plain(accesses);
     for (at, dims) in strided.iter().zip(Dims::of_all(op, shape, &lists)?) {
-        (rank, is_wide) = (dims.sizes.len(), !dims.is_narrow());
+        (form.rank, form.is_wide) = (dims.sizes.len(), !dims.is_narrow());
+        let (access, most) = in_packs(&dims);
+        form.accesses[*at] = access;
+        form.most = form.most.min(most);
         if let Given::At { dims: slot, .. } = &mut given[*at] {
-            *slot = Some(dims);
+            *slot = Some(Box::new(dims));
         }
     }
-    Ok((Form { accesses, rank, is_wide }, given))
+    Ok((form, given))
+}
+
+/// How packs of elements along the last dimension are read, and how many elements they may have: a pack ends where a line does.
+fn in_packs(dims: &Dims) -> (Access, usize) {
+    let (Some(line), Some((step, before))) = (dims.sizes.last(), dims.strides.split_last()) else {
+        return (Access::Strided, 1);
+    };
+    let most = |numbers: &[i64]| {
+        let zeros = numbers.iter().map(|it| it.trailing_zeros()).min();
+        1 << zeros.unwrap_or(4).min(4)
+    };
+    let in_line = most(&[*line]);
+    match step {
+        0 => (Access::Spread, in_line),
+        1 => (Access::Rows, in_line.min(most(before))),
+        _ => (Access::Strided, 1),
+    }
 }
 
 /// The one element of a tensor on the CPU.
@@ -198,14 +289,18 @@ fn in_memory(ty: Type) -> Mem {
     }
 }
 
-fn compiled(gpu: &'static Gpu, program: &Program, form: Form) -> Result<Rc<Compiled>> {
-    let key = (gpu.index(), program.id(), form);
+fn compiled(gpu: &'static Gpu, program: &Program, form: Form, most: usize) -> Result<Rc<Compiled>> {
+    let key = (gpu.index(), program.id(), form, most);
     if let Some(known) = COMPILED.with_borrow(|it| it.get(&key).cloned()) {
         return Ok(known);
     }
     let form = &key.2;
     let no_text = || Error::Trace { problem: "a lane program has no expansion".into() };
-    let text = cuda::kernel(program, "lanes", form).ok_or_else(no_text)?;
+    let text = match most {
+        0 => cuda::kernel(program, "lanes", form),
+        most => cuda::many(program, "lanes", form, most),
+    };
+    let text = text.ok_or_else(no_text)?;
     let expansion = expand(program.ssa()).ok_or_else(no_text)?;
     let text = format!("{}{}{text}", source::PRELUDE, cuda::PRELUDE);
     let made = Rc::new(Compiled {

@@ -1,7 +1,9 @@
 //! Lane programs: what a group of elementwise ops computes for one element, ready for the tile machine.
 
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::lower::Builder;
@@ -11,6 +13,7 @@ use crate::cpu::features::{Isa, isa};
 use crate::cpu::lane::machine::Code;
 use crate::dtype::Number;
 use crate::op::InferCx;
+use crate::sync::{Mutex, OnceLock};
 use crate::{Attrs, DType, Error, OpDef, Result, Tensor, rules};
 
 /// Where a step's operand or a program's output comes from.
@@ -62,7 +65,7 @@ pub struct Param {
 /// A program: what it computes, and how the tile machine does.
 #[derive(Debug)]
 pub struct Program {
-    /// That of no other program of this process.
+    /// That of the programs of this process that compute the same.
     id: u64,
     ssa: Ssa,
     code: Code,
@@ -102,7 +105,7 @@ impl Program {
         self.ssa.inputs[..] == [dtype] && matches!(self.ssa.nodes[node as usize], Node::Input(0))
     }
 
-    /// A number that no other program of this process has.
+    /// A number that only programs of this process have that compute the same.
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
@@ -146,9 +149,26 @@ pub(crate) fn build_for(
         Error::DType { op, dtype, allowed: "a dtype in which the formula has a meaning" }
     };
     let code = registers::assign(isa, &ssa).ok_or_else(unsupported)?;
+    Ok(Program { id: id_of(&ssa), ssa, code, outputs: dtypes, params })
+}
+
+/// Programs that are remembered; more are forgotten together.
+const KNOWN: usize = 4096;
+
+/// The number of programs that compute this.
+fn id_of(ssa: &Ssa) -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
+    static IDS: OnceLock<Mutex<FxHashMap<Ssa, u64>>> = OnceLock::new();
+    let mut ids = IDS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = ids.get(ssa) {
+        return *known;
+    }
+    if ids.len() >= KNOWN {
+        ids.clear();
+    }
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
-    Ok(Program { id, ssa, code, outputs: dtypes, params })
+    ids.insert(ssa.clone(), id);
+    id
 }
 
 fn add_step(builder: &mut Builder, params: &mut Vec<Param>, idx: usize, step: &Step) -> Result<()> {

@@ -33,7 +33,7 @@ pub(crate) enum Node {
 }
 
 /// A list of nodes with what comes in and what goes out.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Ssa {
     pub(crate) nodes: Vec<Node>,
     pub(crate) inputs: Vec<DType>,

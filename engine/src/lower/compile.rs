@@ -31,7 +31,7 @@ pub fn compile(graph: &Graph, fuse: bool) -> Result<Plan> {
 #[derive(Clone, Debug)]
 pub(super) struct Location {
     buffer: Buffer,
-    layout: Layout,
+    pub(super) layout: Layout,
     pub(super) dtype: DType,
 }
 
@@ -43,10 +43,10 @@ enum Buffer {
 }
 
 /// A buffer that a launch writes.
-struct Slot {
-    meta: Meta,
-    from: usize,
-    to: usize,
+pub(super) struct Slot {
+    pub(super) meta: Meta,
+    pub(super) from: usize,
+    pub(super) to: usize,
     /// Which kept buffer it is, when it outlives the run.
     kept: Option<usize>,
     /// The slot whose place it takes: its launch changes what that held.
@@ -56,11 +56,11 @@ struct Slot {
 }
 
 /// A launch before buffers have places.
-struct Draft {
-    site: Site,
-    work: Work,
-    inputs: Vec<Given>,
-    outputs: Vec<usize>,
+pub(super) struct Draft {
+    pub(super) site: Site,
+    pub(super) work: Work,
+    pub(super) inputs: Vec<Given>,
+    pub(super) outputs: Vec<usize>,
 }
 
 pub(super) enum Given {
@@ -70,7 +70,7 @@ pub(super) enum Given {
 }
 
 impl Given {
-    fn slot(&self) -> Option<usize> {
+    pub(super) fn slot(&self) -> Option<usize> {
         match self {
             Self::At(Location { buffer: Buffer::Slot(slot), .. }) => Some(*slot),
             _ => None,
@@ -110,8 +110,8 @@ pub(super) struct Compiler<'a> {
     input_of: FxHashMap<NodeId, usize>,
     consts: Vec<Tensor>,
     locations: FxHashMap<Value, Location>,
-    slots: Vec<Slot>,
-    drafts: Vec<Draft>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) drafts: Vec<Draft>,
     choices: Vec<Choice>,
 }
 
@@ -152,11 +152,7 @@ impl<'a> Compiler<'a> {
         if let Kind::Op { op, attrs, inputs } = &self.graph.node(id).kind
             && matches!(op.body, Body::Control(_))
         {
-            let device = self.graph.device;
-            return match device {
-                Device::Cpu => self.control(id, op, attrs, inputs),
-                _ => Err(Error::NoKernel { op: op.name, device }),
-            };
+            return self.control(id, op, attrs, inputs);
         }
         if self.on_gpu(id)? {
             return Ok(());
@@ -434,6 +430,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn finish(mut self, deliveries: Vec<Delivery>) -> Result<Plan> {
+        self.merge();
         self.update_in_place();
         let of_slot = |it: &Slot| Some((it.kept?, (it.meta.clone(), it.site)));
         let mut kept: Vec<(usize, (Meta, Site))> = self.slots.iter().filter_map(of_slot).collect();

@@ -6,7 +6,7 @@ use super::plan::outside;
 use crate::cpu::lane::machine::Source;
 use crate::cpu::view::{OutView, View};
 use crate::op::{Body, ControlCx};
-use crate::{Attrs, Layout, OpDef, Result, Tensor, storage};
+use crate::{Attrs, Device, Layout, OpDef, Result, Tensor, storage};
 
 /// Runs an op on operands in the buffers of a plan.
 pub(super) fn run(
@@ -22,7 +22,7 @@ pub(super) fn run(
         Source::Replaced => Err(outside()),
     };
     let inputs = inputs.iter().map(tensor).collect::<Result<SmallVec<[Tensor; 8]>>>()?;
-    let results = body(&ControlCx { op, inputs: &inputs, attrs })?;
+    let results = body(&ControlCx { op, device: Device::Cpu, inputs: &inputs, attrs })?;
     outputs.iter_mut().zip(&results).try_for_each(|(out, it)| put(out, it))
 }
 

@@ -13,16 +13,19 @@ use std::time::Instant;
 use smallvec::SmallVec;
 
 use super::plan::{Launch, Plan, Work, lowest, outside};
-use crate::apply::place;
+use crate::apply::{self, place};
 use crate::cpu::arena::{Operand, Place, Target};
 use crate::cuda::driver::Address;
 use crate::cuda::philox::Philox;
 use crate::cuda::recording::{Pool, Recording};
 use crate::cuda::{self, Block, Gpu};
+use crate::lane::{Program, Ref};
+use crate::op::{Body, ControlCx};
 use crate::sync::{Mutex, OnceLock};
 use crate::tensor::on_gpu::copy;
 use crate::{
-    Buffer, Device, Layout, Number, Result, Shape, Tensor, interpreter, lane, launch, storage, tape,
+    Buffer, DType, Device, Layout, Number, Result, Shape, Tensor, interpreter, lane, launch,
+    storage, tape,
 };
 
 /// Recordings of one plan.
@@ -50,6 +53,8 @@ pub(super) struct OnGpu {
     ends: Vec<Vec<usize>>,
     n_values: usize,
     draws: bool,
+    /// Copies bytes.
+    copies: Program,
     /// Where numbers lie that differ from run to run.
     words: OnceLock<Arc<Buffer>>,
     recordings: Mutex<Recordings>,
@@ -118,7 +123,8 @@ impl OnGpu {
             stages: Vec::new(),
         };
         let (words, recordings) = (OnceLock::new(), Mutex::new(recordings));
-        Ok(Self { gpu, ends, n_values, draws, words, recordings })
+        let copies = lane::build(&[DType::U8], &[], &[Ref::Input(0)])?;
+        Ok(Self { gpu, ends, n_values, draws, copies, words, recordings })
     }
 
     /// How many runs went by a recording.
@@ -226,9 +232,20 @@ impl OnGpu {
             return self.all(plan, fed, kept);
         }
         let (staged_in, staged_out) = recordings.staged(plan, fed, kept)?;
+        self.copy_all(fed.iter().zip(&staged_in))?;
         self.at_places(plan, (&staged_in, &staged_out), words, recordings)?;
-        let moved = kept.iter().zip(&staged_out).filter(|it| !it.0.shares_buffer(it.1));
-        moved.into_iter().try_for_each(|(to, from)| copy(from, to.address()?, to.layout()))
+        self.copy_all(staged_out.iter().zip(kept))
+    }
+
+    /// Copies tensors in row-major order to others of their kind, but for those that lie there already.
+    fn copy_all<'a>(&self, pairs: impl Iterator<Item = (&'a Tensor, &'a Tensor)>) -> Result<()> {
+        let moved = pairs.filter(|(from, to)| !from.shares_buffer(to) && from.numel() > 0);
+        let (from, to): (Vec<Tensor>, Vec<Tensor>) =
+            moved.map(|(from, to)| (as_bytes(from), as_bytes(to))).unzip();
+        let most = lane::on_gpu::most(&self.copies).max(1);
+        from.chunks(most).zip(to.chunks(most)).try_for_each(|(from, to)| {
+            lane::on_gpu::run_many(self.gpu, &self.copies, from, &[], to)
+        })
     }
 
     fn all(&self, plan: &Plan, fed: &[Tensor], kept: &[Tensor]) -> Result<()> {
@@ -302,6 +319,11 @@ impl OnGpu {
                 }
                 values.take(targets, outs)
             }
+            Work::Many { program, params, .. } => {
+                let outs = self.targets(targets, values)?;
+                lane::on_gpu::run_many(self.gpu, program, &inputs, params, &outs)?;
+                values.take(targets, outs)
+            }
             Work::OnGpu { op, attrs } => {
                 let targets_of = || self.targets(targets, values);
                 let run = || launch::run_within(op, self.gpu, &inputs, attrs, targets_of);
@@ -311,7 +333,13 @@ impl OnGpu {
                 let made = tape::no_grad(run)?;
                 values.take(targets, made)
             }
-            Work::Kernel { .. } | Work::Control { .. } => Err(outside()),
+            Work::Control { op, attrs } => {
+                let Body::Control(body) = op.body else { return Err(outside()) };
+                let device = Device::Cuda(self.gpu.index());
+                let cx = ControlCx { op, device, inputs: &inputs, attrs };
+                values.take(targets, apply::control_on_gpu(body, &cx)?.into_iter().collect())
+            }
+            Work::Kernel { .. } => Err(outside()),
         }
     }
 
@@ -329,7 +357,7 @@ impl OnGpu {
 }
 
 impl Recordings {
-    /// The inputs, and room for what outlives the run, where recordings look for them.
+    /// Where recordings look for the inputs, and have room for what outlives the run.
     fn staged(
         &mut self,
         plan: &Plan,
@@ -341,11 +369,7 @@ impl Recordings {
         let mut staged_in = Vec::with_capacity(fed.len());
         for ((stage, tensor), feed) in inputs.iter_mut().zip(fed).zip(&plan.inputs) {
             let may = feed.layout.is_contiguous() && tensor.layout().is_contiguous();
-            let place = stage.place(tensor, may)?;
-            if !place.shares_buffer(tensor) {
-                copy(tensor, place.address()?, place.layout())?;
-            }
-            staged_in.push(place);
+            staged_in.push(stage.place(tensor, may)?);
         }
         let places = results.iter_mut().zip(kept).map(|(stage, it)| stage.place(it, true));
         Ok((staged_in, places.collect::<Result<_>>()?))
@@ -444,6 +468,13 @@ impl Values<'_> {
         }
         Ok(())
     }
+}
+
+/// The bytes of a tensor in row-major order.
+fn as_bytes(tensor: &Tensor) -> Tensor {
+    let size = tensor.dtype().size();
+    let layout = Layout::contiguous(Shape::from([tensor.numel() * size]));
+    tensor.seen_as(DType::U8, Layout { offset: tensor.layout().offset * size, ..layout })
 }
 
 /// The tensor in row-major order from the start of a buffer, where plans look for it.

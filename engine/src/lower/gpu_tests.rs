@@ -1,7 +1,7 @@
 //! Plans on a GPU: launch by launch and as recordings they give what their graphs give op by op.
 
 use super::{Plan, compile};
-use crate::functional::{add, mul, num};
+use crate::functional::{add, gt, mul, num};
 use crate::graph::{Graph, op_by_op};
 use crate::oracle::graphs::{differs, graph_of, inputs_of, rows};
 use crate::passes;
@@ -120,12 +120,86 @@ fn what_waits_or_sends_is_not_recorded() {
     assert_eq!(mul(&x, &num(2.0)).unwrap().to_vec::<f32>().unwrap(), [0.0, 4.0, 8.0, 2.0]);
 }
 
+/// What an optimizer does, for tensors of all sizes; each is computed just before.
 #[test]
-fn branches_have_no_plan_on_a_gpu_yet() {
+fn the_same_for_many_tensors_is_one_launch() {
+    let sizes = [2, 3, 4, 16, 1000, 4096, 5001, 20_000];
+    let mut graph = Graph::new();
+    let rate = graph.input(DType::F32, Layout::contiguous(Shape::from([1])));
+    let number = graph.fed(DType::F64);
+    let along: Attrs = [Attr::Int(0)].into_iter().collect();
+    for n in sizes {
+        let x = graph.input(DType::F32, Layout::contiguous(Shape::from([n])));
+        let mut apply =
+            |op: &'static crate::OpDef, inputs: &[crate::graph::Value], attrs: &Attrs| {
+                graph.apply_one(op, inputs, attrs).unwrap()
+            };
+        let plain = Attrs::new();
+        let slope = apply(ops::find("cumsum").unwrap(), &[x], &along);
+        let step = apply(&ops::binary::mul::OP, &[slope, rate], &plain);
+        let moved = apply(&ops::binary::add::OP, &[x, step], &plain);
+        let scaled = apply(&ops::binary::mul::OP, &[moved, number], &plain);
+        let again = apply(ops::find("cumsum").unwrap(), &[scaled], &along);
+        graph.outputs.push(moved);
+        graph.outputs.push(again);
+    }
+    // So few ones that all sums are exact.
+    let sparse = |n: usize| {
+        let values: Vec<f32> = (0..n).map(|it| f32::from(u8::from(it % 512 == 0))).collect();
+        Tensor::from_vec(&values, Shape::from([n])).unwrap()
+    };
+    let numbers = [values(1, 2), Tensor::number(0.5)];
+    let inputs: Vec<Tensor> = numbers.into_iter().chain(sizes.map(sparse)).collect();
+    let want = op_by_op::run(&graph, &inputs).unwrap();
+    let plan = plan(graph).unwrap();
+    assert_eq!(plan.n_launches(), 2 * sizes.len() + 1, "{plan}");
+    assert!(plan.to_string().contains(&format!("x{}]", sizes.len())), "{plan}");
+    let sent = |it: &Tensor| match it.as_number() {
+        Some(_) => it.clone(),
+        None => it.moved_to(GPU).unwrap(),
+    };
+    let inputs: Vec<Tensor> = inputs.iter().map(sent).collect();
+    let mut kept = Vec::new();
+    for run in 0..12 {
+        let got = plan.run(&inputs).unwrap();
+        assert_eq!(differs(&fetched(got.clone()), &want), None, "run {run}");
+        // Results lie somewhere else all the time, so recordings copy them.
+        kept.push(got);
+    }
+    assert!(plan.n_replayed().unwrap() > 0);
+}
+
+#[test]
+fn a_gpu_that_is_not_there_has_no_plans() {
     let text = "graph(%0: f32[2]) { %1 = exp(%0) : f32[2] return %1 }";
     let mut graph = crate::graph::parse::parse(text, &[]).unwrap();
     graph.device = Device::Cuda(40);
     assert!(matches!(compile(&graph, true), Err(Error::NoGpu { index: 40, .. })));
+}
+
+/// Each turn of a loop and each branch is a plan of its own, whose launches are recorded.
+#[test]
+fn plans_run_branches_and_loops() {
+    let [step, test] = ["%2 = mul(%0, %1) : f32[2] %3 = cumsum(%2; dim=0) : f32[2] %4 = add(%3, 1) : f32[2] return %4", "%2 = sum(%0; dim=[]; keepdim=false; dtype=none) : f32[] %3 = lt(%2, 100) : bool[] return %3"]
+        .map(|it| format!("graph(%0: f32[2], %1: f32[2]) {{ {it} }}"));
+    let text = format!(
+        "graph(%0: f32[2], %1: f32[2], %2: bool[]) {{ \
+         %3 = exp(%0) : f32[2] \
+         %4 = while_loop(%3, %1; condition={test}, body={step}, n_state=1) : f32[2] \
+         %5 = cond(%2, %4; then=graph(%0: f32[2]) {{ %1 = neg(%0) : f32[2] return %1 }}, orelse=graph(%0: f32[2]) {{ return %0 }}) : f32[2] \
+         %6 = add(%5, %1) : f32[2] return %6 }}"
+    );
+    let graph = crate::region::parse(&text, &[]).unwrap();
+    let plan = plan(graph.clone()).unwrap();
+    for run in 0..12 {
+        let truth = gt(&Tensor::number((run % 3) as f64), &Tensor::number(0.0)).unwrap();
+        let inputs = [values(2, run), values(2, run + 1), truth];
+        let want = op_by_op::run(&graph, &inputs).unwrap();
+        let inputs: Vec<Tensor> = inputs.iter().map(|it| it.moved_to(GPU).unwrap()).collect();
+        let got = plan.run(&inputs).unwrap();
+        assert_eq!(got[0].device(), GPU);
+        assert_eq!(differs(&fetched(got), &want), None, "run {run}");
+    }
 }
 
 /// Without index tensors all of the operand is one row; what the row numbers held before was read then.

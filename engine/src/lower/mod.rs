@@ -6,6 +6,7 @@ mod fuse;
 mod gpu;
 pub mod group;
 pub mod memory;
+mod merge;
 pub mod plan;
 mod show;
 

@@ -86,6 +86,12 @@ pub(super) enum Work {
         op: &'static OpDef,
         attrs: Attrs,
     },
+    /// A program on many tensors of a GPU: the operands for the first, then those for the next.
+    Many {
+        program: Program,
+        params: Vec<Number>,
+        label: String,
+    },
     /// By the CUDA side of the row.
     OnGpu {
         op: &'static OpDef,
@@ -170,7 +176,9 @@ impl Plan {
             kernel.unwrap_or_else(|| "// has no expansion\n".into())
         };
         let kernel = |(at, launch): (usize, &Launch)| match &launch.work {
-            Work::Lanes { program, .. } => format!("// {launch}\n{}", text(at, "", program)),
+            Work::Lanes { program, .. } | Work::Many { program, .. } => {
+                format!("// {launch}\n{}", text(at, "", program))
+            }
             Work::Control { .. } => format!("// {launch}: runs plans of its own\n"),
             Work::OnGpu { .. } => format!("// {launch}: a kernel of its own\n"),
             Work::Kernel { prologue, finishing, .. } => {
@@ -330,7 +338,7 @@ impl Work {
         match self {
             Self::Lanes { program, params, .. } => lane::run(program, inputs, outputs, params),
             Self::Control { op, attrs } => control::run(op, attrs, inputs, outputs),
-            Self::OnGpu { .. } => Err(outside()),
+            Self::OnGpu { .. } | Self::Many { .. } => Err(outside()),
             Self::Kernel { op, kernel, attrs, in_place, prologue, finishing } => {
                 let (made, inputs) = inputs.split_at(prologue.as_ref().map_or(0, |it| it.n_inputs));
                 let n_finishing = finishing.as_ref().map_or(0, |it| it.n_inputs);

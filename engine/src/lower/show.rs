@@ -29,7 +29,7 @@ impl fmt::Display for Plan {
 impl fmt::Display for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.work {
-            Work::Lanes { label, .. } => write!(f, "lanes [{label}]")?,
+            Work::Lanes { label, .. } | Work::Many { label, .. } => write!(f, "lanes [{label}]")?,
             Work::Control { op, .. } | Work::OnGpu { op, .. } => f.write_str(op.name)?,
             Work::Kernel { op, kernel, in_place, prologue, finishing, .. } => {
                 if let Some(it) = prologue {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{GradCx, InferCx, OpDef};
 use crate::attr::{Attr, Attrs, Region, attr_readers};
-use crate::{Error, Meta, Result, Tensor};
+use crate::{Device, Error, Meta, Result, Tensor};
 
 /// A graph that an op runs.
 pub trait Block: Send + Sync {
@@ -15,8 +15,8 @@ pub trait Block: Send + Sync {
     /// Kinds of what it gives.
     fn outputs(&self) -> &[Meta];
 
-    /// The outputs for these inputs, off the tape and outside any trace.
-    fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>>;
+    /// The outputs for these inputs, computed on a device, off the tape and outside any trace.
+    fn run(&self, device: Device, inputs: &[Tensor]) -> Result<Vec<Tensor>>;
 
     /// The graph that takes the inputs, then the gradients of the `given` outputs, then sums for the `summed` inputs, and gives the gradients
     /// of the `wanted` inputs, those of the summed ones added to their sums.
@@ -29,6 +29,8 @@ pub trait Block: Send + Sync {
 /// What the body of an op that runs graphs sees.
 pub struct ControlCx<'a> {
     pub op: &'static OpDef,
+    /// Where the graphs run.
+    pub device: Device,
     pub inputs: &'a [Tensor],
     pub attrs: &'a Attrs,
 }

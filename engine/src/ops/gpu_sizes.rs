@@ -232,3 +232,21 @@ fn kernels_that_see_one_position() {
     }
     hold(&cases, &[DType::F32, DType::F16, DType::F64], None);
 }
+
+/// Operands along dimensions, whose neighbours are loaded together where lines are even enough.
+#[test]
+fn operands_along_dimensions_are_loaded_in_packs() {
+    let mut draws = Draws(11);
+    let mut cases = Vec::new();
+    for area in [1, 3, 4, 8, 12, 16, 49] {
+        let x = small(&mut draws, &[2, 3, area]);
+        for other in [[1, 3, 1], [1, 1, area], [2, 1, area], [2, 3, 1], [1, 3, area]] {
+            let operands = vec![x.clone(), small(&mut draws, &other)];
+            cases.push(case("mul", operands, Attrs::new()));
+        }
+    }
+    let dtypes = [DType::F32, DType::F64, DType::BF16, DType::U8];
+    hold(&cases, &dtypes, None);
+    hold(&cases, &dtypes[..3], Some(Spread::Stepped));
+    hold(&cases, &dtypes[..1], Some(Spread::Turned));
+}

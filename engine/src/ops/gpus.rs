@@ -17,8 +17,7 @@ use crate::{
 pub(super) const GPU: Device = Device::Cuda(0);
 
 /// Rows that a GPU does not compute yet.
-const WITHOUT: &[&str] =
-    &["cond", "while_loop", "while_loop_backward", "linalg_eig", "linalg_eigvals"];
+const WITHOUT: &[&str] = &["linalg_eig", "linalg_eigvals"];
 
 /// The tensor on the GPU, in a buffer like its own and under the same layout.
 pub(super) fn sent(x: &Tensor) -> Tensor {
@@ -180,7 +179,6 @@ fn gradients_are_those_of_the_processor() {
 fn rows_without_a_kernel_are_listed() {
     let lacks = |op: &&'static crate::OpDef| match op.body {
         crate::op::Body::Kernels(kernels) => kernels.first().is_none_or(|it| it.cuda.is_none()),
-        crate::op::Body::Control(_) => true,
         _ => false,
     };
     let found: Vec<&str> = ops::all().filter(lacks).map(|it| it.name).collect();

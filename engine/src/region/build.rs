@@ -4,11 +4,12 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::region_of;
+use crate::apply::{self, place};
 use crate::graph::{Graph, Kind, NodeId, Value};
 use crate::ops::control::{cond as branch, while_loop as looping};
 use crate::ops::create::full;
 use crate::trace::{Key, key_of};
-use crate::{Attr, Attrs, Error, Layout, Result, Tensor, apply};
+use crate::{Attr, Attrs, Device, Error, Layout, Result, Tensor};
 
 /// A region that was recorded.
 pub struct Recorded {
@@ -18,6 +19,8 @@ pub struct Recorded {
     pub(super) n_parameters: usize,
     /// Which of its outputs are on the tape.
     pub(super) edged: Vec<bool>,
+    /// Where its outputs are; single elements may be anywhere.
+    pub(super) devices: Vec<Option<Device>>,
 }
 
 impl Recorded {
@@ -111,7 +114,24 @@ fn giving_something(region: &mut Recorded) -> Result<()> {
     let value = region.graph.apply_one(&full::OP, &[], &attrs)?;
     region.graph.outputs.push(value);
     region.edged.push(false);
+    region.devices.push(None);
     Ok(())
+}
+
+/// Where two regions give what they give; an error where they do not give it at the same place.
+fn device_of(then: &Recorded, orelse: &Recorded) -> Result<Option<Device>> {
+    let pairs = then.devices.iter().zip(&orelse.devices);
+    for pair in pairs {
+        if let (Some(a), Some(b)) = pair
+            && a != b
+        {
+            let problem = format!(
+                "one branch on a tensor gives a value on {a} and the other on {b}; bring both to one device before the `if`"
+            );
+            return Err(Error::Trace { problem });
+        }
+    }
+    Ok(then.devices.iter().chain(&orelse.devices).copied().flatten().next())
 }
 
 /// What one of two regions gives, as a condition says; they take no parameters and give values of the same kinds.
@@ -125,10 +145,15 @@ pub fn cond(condition: &Tensor, mut then: Recorded, mut orelse: Recorded) -> Res
         giving_something(&mut orelse)?;
     }
     let captures = captures_of(&[&then, &orelse]);
+    // A condition does not take to a GPU what is computed elsewhere.
+    let condition = match device_of(&then, &orelse)? {
+        Some(Device::Cpu) => place::to_device(condition, Device::Cpu)?,
+        _ => condition.clone(),
+    };
     let region = |it: &Recorded| region_of(&rebuilt(it, &captures)?).map(Attr::Region);
     let attrs: Attrs = [region(&then)?, region(&orelse)?].into_iter().collect();
     let operands: SmallVec<[Tensor; 8]> =
-        std::iter::once(condition.clone()).chain(captures.iter().cloned()).collect();
+        std::iter::once(condition).chain(captures.iter().cloned()).collect();
     let results = apply::apply(&branch::OP, &operands, &attrs)?;
     // What is on the tape in neither branch is not afterwards.
     let flows = then.edged.iter().zip(&orelse.edged).map(|(a, b)| *a || *b);

@@ -7,7 +7,7 @@ use crate::apply::autocast;
 use crate::autograd::{self, Root};
 use crate::functional::full;
 use crate::graph::{Graph, Kind, Value};
-use crate::{Error, Meta, Result, Tensor, apply, tape};
+use crate::{Device, Error, Meta, Result, Tensor, apply, tape};
 
 /// The graph of [`crate::op::Block::gradient`].
 pub(super) fn gradient(
@@ -37,15 +37,17 @@ fn walk(
     let inputs: Vec<Tensor> = metas
         .iter()
         .enumerate()
-        .map(|(idx, meta)| recording.parameter(meta.clone(), is(wanted, idx)))
+        .map(|(idx, meta)| recording.parameter(meta.clone(), Device::Cpu, is(wanted, idx)))
         .collect();
     let given = (0..graph.outputs.len()).filter(|&it| is(given, it));
     let grads: Vec<(usize, Tensor)> = given
-        .map(|it| (it, recording.parameter(graph.meta(graph.outputs[it]).clone(), false)))
+        .map(|it| {
+            (it, recording.parameter(graph.meta(graph.outputs[it]).clone(), Device::Cpu, false))
+        })
         .collect();
     let sums = (0..inputs.len()).filter(|&it| is(summed, it));
     let sums: Vec<(usize, Tensor)> =
-        sums.map(|it| (it, recording.parameter(metas[it].clone(), false))).collect();
+        sums.map(|it| (it, recording.parameter(metas[it].clone(), Device::Cpu, false))).collect();
     let outputs = run(graph, &inputs)?;
     let seeds = sums.into_iter().map(|(at, sum)| (inputs[at].clone(), Some(sum)));
     let roots = grads.into_iter().map(|(at, grad)| (outputs[at].clone(), Some(grad)));

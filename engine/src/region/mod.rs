@@ -42,7 +42,7 @@ use crate::lower::{self, Plan};
 use crate::op::Block;
 use crate::rewrite::run::Log;
 use crate::sync::Mutex;
-use crate::{Error, Meta, Result, Site, Tensor, passes};
+use crate::{Device, Error, Meta, Result, Site, Tensor, passes};
 
 pub use build::{Recorded, cond, while_loop};
 pub use record::{Paused, Recording, is_recording};
@@ -97,12 +97,20 @@ thread_local! {
 /// Which gradients of a region are asked for.
 type Asked = (Vec<bool>, Vec<bool>, Vec<bool>);
 
-/// A graph with its plan, and the gradients that were asked for.
+/// A plan for a device, and how algorithms were chosen for it.
+struct Planned {
+    device: Device,
+    strategy: Strategy,
+    plan: Arc<Plan>,
+}
+
+/// A graph with its plans, and the gradients that were asked for.
 struct Compiled {
     graph: Graph,
     inputs: Vec<Meta>,
     outputs: Vec<Meta>,
-    plan: Mutex<Option<(Strategy, Arc<Plan>)>>,
+    /// The plans of the devices on which it has run.
+    plans: Mutex<SmallVec<[Planned; 1]>>,
     gradients: Mutex<HashMap<Asked, Region>>,
 }
 
@@ -110,20 +118,25 @@ impl Compiled {
     fn new(graph: &Graph) -> Self {
         let inputs = graph.inputs().iter().map(|&it| graph.node(it).metas[0].clone()).collect();
         let outputs = graph.outputs.iter().map(|&it| graph.meta(it).clone()).collect();
-        let (plan, gradients) = Default::default();
-        Self { graph: graph.clone(), inputs, outputs, plan, gradients }
+        let (plans, gradients) = Default::default();
+        Self { graph: graph.clone(), inputs, outputs, plans, gradients }
     }
 
-    /// The plan, made when first needed, and anew once algorithms are chosen otherwise.
-    fn plan(&self) -> Result<Arc<Plan>> {
+    /// The plan for a device, made when first needed, and anew once algorithms are chosen otherwise.
+    fn plan(&self, device: Device) -> Result<Arc<Plan>> {
         let strategy = fastrun::strategy();
-        let kept = || self.plan.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, plan)) = kept().as_ref().filter(|it| it.0 == strategy) {
-            return Ok(plan.clone());
+        let kept = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = |it: &&Planned| it.device == device && it.strategy == strategy;
+        if let Some(known) = kept().iter().find(known) {
+            return Ok(known.plan.clone());
         }
-        let graph = passes::optimize(self.graph.clone(), 3, &mut Log::default())?;
+        let mut graph = self.graph.clone();
+        graph.device = device;
+        let graph = passes::optimize(graph, 3, &mut Log::default())?;
         let plan = Arc::new(lower::compile(&graph, true)?);
-        *kept() = Some((strategy, plan.clone()));
+        let mut plans = kept();
+        plans.retain(|it| it.device != device);
+        plans.push(Planned { device, strategy, plan: plan.clone() });
         Ok(plan)
     }
 }
@@ -137,8 +150,8 @@ impl Block for Compiled {
         &self.outputs
     }
 
-    fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-        self.plan()?.run(inputs)
+    fn run(&self, device: Device, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        self.plan(device)?.run(inputs)
     }
 
     fn gradient(&self, wanted: &[bool], given: &[bool], summed: &[bool]) -> Result<Region> {

@@ -17,13 +17,13 @@ use crate::interpreter::{self, Interpreter, Root};
 use crate::op::{Body, Grad};
 use crate::ops::control::stop_gradient;
 use crate::ops::create::full;
-use crate::pending::{self, Promiser};
+use crate::pending::{self, Pending, Promiser};
 use crate::tape::{self, Mark, Node};
 use crate::tensor::{Data, Outputs};
 use crate::trace::{Key, key_of, reads_values};
 use crate::{
     Attr, Attrs, DType, Device, Error, Layout, Meta, Number, OpDef, Result, Scope, Site, Tensor,
-    apply, ops,
+    apply,
 };
 
 thread_local! {
@@ -54,9 +54,9 @@ impl Recording {
         Self { before, promiser, taped }
     }
 
-    /// A value that the region takes, before what it captures; `edged` if gradients may flow to it.
-    pub fn parameter(&self, meta: Meta, edged: bool) -> Tensor {
-        let pending = Data::Pending(Arc::default());
+    /// A value on a device that the region takes, before what it captures; `edged` if gradients may flow to it.
+    pub fn parameter(&self, meta: Meta, device: Device, edged: bool) -> Tensor {
+        let pending = Data::Pending(Arc::new(Pending::on(device)));
         let layout = Layout::contiguous(meta.shape.clone());
         let plain = Tensor::make(meta.dtype, layout, pending, None);
         let edged = edged && self.taped;
@@ -109,7 +109,9 @@ impl Paused {
         recorder.graph.outputs = values.collect::<Result<_>>()?;
         let Recorder { graph, captures, n_parameters, .. } = recorder;
         let edged = outputs.iter().map(Tensor::requires_grad).collect();
-        Ok(Recorded { graph, captures, n_parameters, edged })
+        let place = |it: &Tensor| (it.rank() > 0).then(|| it.device());
+        let devices = outputs.iter().map(place).collect();
+        Ok(Recorded { graph, captures, n_parameters, edged, devices })
     }
 }
 
@@ -154,6 +156,8 @@ struct Recorder {
     held: Vec<Tensor>,
     n_parameters: usize,
     captures: Vec<Tensor>,
+    /// Whether more than single elements are computed.
+    is_large: bool,
     /// Whether the tape was on as it began: gradients may flow through what it becomes.
     taped: bool,
 }
@@ -219,13 +223,38 @@ impl Recorder {
         value
     }
 
+    /// Refuses an op on another device than those before it: a region runs on one. Single elements may be anywhere.
+    fn stay_on(&mut self, device: Device, inputs: &[Tensor], metas: &[Meta]) -> Result<()> {
+        let here = self.graph.device;
+        if here == device {
+            return Ok(());
+        }
+        let is_small =
+            inputs.iter().all(|it| it.rank() == 0) && metas.iter().all(|it| it.shape.rank() == 0);
+        if is_small && device == Device::Cpu {
+            return Ok(());
+        }
+        if self.is_large {
+            let problem = format!(
+                "a branch or a loop on a tensor computes on {here} and on {device}, and it runs on one device; bring all to \
+                 one before it"
+            );
+            return Err(Error::Trace { problem });
+        }
+        self.graph.device = device;
+        self.is_large |= !is_small;
+        Ok(())
+    }
+
     fn apply(
         &mut self,
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
         metas: crate::Metas,
+        device: Device,
     ) -> Result<Outputs> {
+        self.stay_on(device, inputs, &metas)?;
         (self.graph.origin.site, self.graph.origin.scope) = (Site::here(), Scope::here());
         let operands = inputs.iter().map(|it| self.operand(it));
         let operands = operands.collect::<Result<SmallVec<[Value; 3]>>>()?;
@@ -239,7 +268,7 @@ impl Recorder {
             if flows && meta.dtype.is_differentiable() {
                 self.edged.insert(value);
             }
-            let tensor = promised(op, inputs, attrs, meta);
+            let tensor = promised(op, inputs, attrs, meta, device);
             self.know(&tensor, value);
             outputs.push(tensor);
         }
@@ -256,8 +285,14 @@ fn attr_of(number: Number) -> Attr {
     }
 }
 
-/// The output of an op as it will lie: a view of its operand, or a value to come.
-fn promised(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, meta: Meta) -> Tensor {
+/// The output of an op on a device as it will lie: a view of its operand, or a value to come.
+fn promised(
+    op: &'static OpDef,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    meta: Meta,
+    device: Device,
+) -> Tensor {
     let view = match op.body {
         Body::View(view) if inputs[0].as_number().is_none() => {
             view(inputs[0].layout(), attrs, &meta.shape)
@@ -267,7 +302,7 @@ fn promised(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, meta: Meta) ->
     match view {
         Some(layout) => Tensor::make(meta.dtype, layout, inputs[0].data().clone(), None),
         None => {
-            let pending = Data::Pending(Arc::default());
+            let pending = Data::Pending(Arc::new(Pending::on(device)));
             Tensor::make(meta.dtype, Layout::contiguous(meta.shape), pending, None)
         }
     }
@@ -282,7 +317,7 @@ impl Interpreter for Regions {
         op: &'static OpDef,
         inputs: &[Tensor],
         attrs: &Attrs,
-        _: Device,
+        device: Device,
     ) -> Result<Option<(Outputs, Mark)>> {
         if inputs.iter().any(Tensor::is_abstract) {
             return Ok(None);
@@ -292,18 +327,21 @@ impl Interpreter for Regions {
             return Err(Error::Trace { problem });
         }
         let metas = apply::infer(op, inputs, attrs)?;
-        let outputs = with(|it| it.apply(op, inputs, attrs, metas)).unwrap_or_else(lost)?;
+        let outputs = with(|it| it.apply(op, inputs, attrs, metas, device)).unwrap_or_else(lost)?;
         Ok(Some((outputs, Mark::NONE)))
     }
 
     fn record(&self, _: &'static OpDef, _: &[Tensor], _: &Attrs, _: Device, _: &Outputs) {}
 
-    fn follows(&self, op: &'static OpDef, device: Device) -> Result<bool> {
-        if device == Device::Cpu { Ok(true) } else { Err(Error::NoKernel { op: op.name, device }) }
+    fn follows(&self, _: Device) -> bool {
+        true
     }
 
     fn moves(&self, to: Device) -> Result<()> {
-        self.follows(&ops::unary::to_device::OP, to).map(|_| ())
+        let problem = format!(
+            "a tensor is brought to {to} in a branch or a loop on a tensor, which runs on one device; bring it there before"
+        );
+        Err(Error::Trace { problem })
     }
 
     fn records_only(&self) -> bool {

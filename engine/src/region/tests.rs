@@ -7,7 +7,9 @@ use crate::functional::{add, gt, lt, mul, sub, sum};
 use crate::graph::{Value, op_by_op, verify};
 use crate::model::Model;
 use crate::ops::control::{cond as branch, while_loop as looping};
-use crate::{Attr, Attrs, DType, Layout, OpDef, Shape, apply, apply_one, autograd, ops, oracle};
+use crate::{
+    Attr, Attrs, DType, Device, Layout, OpDef, Shape, apply, apply_one, autograd, ops, oracle,
+};
 
 fn vector(values: &[f64]) -> Tensor {
     Tensor::from_vec(values, Shape::from([values.len()])).unwrap()
@@ -55,7 +57,8 @@ fn chosen_plainly(x: &Tensor, w: &Tensor) -> Tensor {
 fn grown(x: &Tensor, w: &Tensor) -> Vec<Tensor> {
     let zero: Attrs = [Attr::ints(&[]), Attr::Int(0), Attr::None].into_iter().collect();
     let initial = [x.clone(), apply_one(op("full"), &[], &zero).unwrap()];
-    let parameters = |it: &Recording| initial.clone().map(|x| it.parameter(x.meta(), true));
+    let parameters =
+        |it: &Recording| initial.clone().map(|x| it.parameter(x.meta(), x.device(), true));
     let recording = Recording::begin();
     let [x, _] = parameters(&recording);
     let test = recording.finish(&[lt(&total(&x), &number(100.0)).unwrap()]).unwrap();
@@ -88,6 +91,12 @@ fn gradients(result: &Tensor, leaves: &[Tensor]) -> Vec<Tensor> {
     found.into_iter().map(Option::unwrap).collect()
 }
 
+const GPU: Device = Device::Cuda(0);
+
+fn cases_on(device: Device) -> Vec<[Tensor; 2]> {
+    cases().into_iter().map(|it| it.map(|it| it.moved_to(device).unwrap())).collect()
+}
+
 fn cases() -> Vec<[Tensor; 2]> {
     let w = [0.7, -1.3, 2.0];
     [[1.0, 2.0, 0.5], [-1.0, -2.0, 0.25], [3.0, -0.5, 4.0]].map(|x| [vector(&x), vector(&w)]).into()
@@ -95,9 +104,10 @@ fn cases() -> Vec<[Tensor; 2]> {
 
 #[test]
 fn both_branches_give_what_the_code_gives() {
-    for [x, w] in cases() {
+    for [x, w] in [Device::Cpu, GPU].into_iter().flat_map(cases_on) {
         let leaves = [x.leaf(), w.leaf()];
         let (got, want) = (chosen(&leaves[0], &leaves[1]), chosen_plainly(&leaves[0], &leaves[1]));
+        assert_eq!(got.device(), x.device());
         assert_eq!(bits(from_ref(&got)), bits(from_ref(&want)));
         let (got, want) = (gradients(&got, &leaves), gradients(&want, &leaves));
         assert_eq!(bits(&got), bits(&want));
@@ -142,10 +152,12 @@ fn gradients_agree_with_differences() {
 
 #[test]
 fn a_loop_gives_what_the_code_gives() {
-    for [x, w] in cases().into_iter().filter(|it| it[0].to_f64_vec().unwrap()[0] > 0.0) {
+    let on_each = [Device::Cpu, GPU].into_iter().flat_map(cases_on);
+    for [x, w] in on_each.filter(|it| it[0].to_f64_vec().unwrap()[0] > 0.0) {
         let leaves = [x.leaf(), w.leaf()];
         let got = grown(&leaves[0], &leaves[1]);
         let want = grown_plainly(&leaves[0], &leaves[1]);
+        assert_eq!(got[0].device(), x.device());
         assert_eq!(bits(&got), bits(&want));
         assert!(want[1].item().unwrap().as_i64() > 2);
         let got = gradients(&got[0], &leaves);
@@ -153,6 +165,35 @@ fn a_loop_gives_what_the_code_gives() {
         let again = autograd::grad(&[(total(&got[0]), None)], &leaves, true, true);
         assert!(again.is_err(), "a second derivative through a loop is refused");
     }
+}
+
+/// What a region computes is on one device, and a branch gives the same kind of tensor whichever way it goes.
+#[test]
+fn a_region_runs_on_one_device() {
+    let [x, w] = cases()[0].clone();
+    let far = w.moved_to(GPU).unwrap();
+    let refused = |result: Result<Vec<Tensor>>, what: &str| {
+        let message = result.unwrap_err().to_string();
+        assert!(message.contains(what), "{message}");
+    };
+    let recording = Recording::begin();
+    let _ = unary("sin", &x);
+    let mixed = apply_one(op("sin"), from_ref(&far), &Attrs::new());
+    refused(mixed.map(|it| vec![it]), "computes on cpu and on cuda:0");
+    drop(recording);
+    let recording = Recording::begin();
+    let moved = apply::place::to_device(&x, GPU);
+    refused(moved.map(|it| vec![it]), "bring it there before");
+    drop(recording);
+    let there = gt(&total(&far), &number(0.0)).unwrap();
+    let near = || recorded(|| vec![unary("sin", &x)]);
+    refused(
+        cond(&there, near(), recorded(|| vec![unary("sin", &far)])),
+        "on cpu and the other on cuda:0",
+    );
+    // The condition alone makes no tensor of a GPU.
+    let y = cond(&there, near(), recorded(|| vec![x.clone()])).unwrap().remove(0);
+    assert_eq!((y.device(), bits(from_ref(&y))), (Device::Cpu, bits(&[unary("sin", &x)])));
 }
 
 #[test]
@@ -169,7 +210,7 @@ fn a_loop_may_take_no_turn() {
 /// A graph of a branch, and a loop on what it gives.
 fn graph() -> Graph {
     let recording = Recording::begin();
-    let [x, w] = cases()[0].clone().map(|it| recording.parameter(it.meta(), false));
+    let [x, w] = cases()[0].clone().map(|it| recording.parameter(it.meta(), it.device(), false));
     let y = unary("abs", &chosen(&x, &w));
     let [y, n]: [Tensor; 2] = grown(&y, &unary("abs", &w)).try_into().map_err(|_| ()).unwrap();
     recording.finish(&[y, n]).unwrap().graph

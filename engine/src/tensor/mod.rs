@@ -269,10 +269,12 @@ impl Tensor {
 
     /// Whether the elements of both lie in one buffer.
     pub fn shares_buffer(&self, other: &Self) -> bool {
-        match (&self.0.data, &other.0.data) {
-            (Data::Stored(a), Data::Stored(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        }
+        let buffer = |it: &'_ Self| match &it.0.data {
+            Data::Stored(buffer) => Some(Arc::as_ptr(buffer)),
+            Data::Pending(pending) => pending.delivered().map(Arc::as_ptr),
+            _ => None,
+        };
+        buffer(self).is_some_and(|it| buffer(other) == Some(it))
     }
 
     /// Writes the elements of a value of this dtype where `target` says, or slices along a dimension each so far from there; false,

@@ -274,7 +274,10 @@ fn parameters(
 ) -> (Variables, Vec<Value>) {
     let mut variables = before.clone();
     let value = |state: &State| {
-        let value = seen_as(&recording.parameter(state.initial.meta(), true), state.look());
+        let value = seen_as(
+            &recording.parameter(state.initial.meta(), state.initial.device(), true),
+            state.look(),
+        );
         state.place.put(&mut variables, value.clone());
         value
     };

@@ -75,7 +75,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 
 fn run(cx: &ControlCx<'_>) -> Result<Outputs> {
     let taken = cx.block(usize::from(!holds(&cx.inputs[0])?))?;
-    Ok(taken.run(&cx.inputs[1..])?.into_iter().collect())
+    Ok(taken.run(cx.device, &cx.inputs[1..])?.into_iter().collect())
 }
 
 fn meaning(cx: &MeaningCx<'_>, run: RunRegion<'_>) -> Result<Vec<Array>> {

@@ -13,7 +13,7 @@ use crate::op::{
     Surface,
 };
 use crate::tensor::Metas;
-use crate::{Attr, Attrs, Error, Meta, OpDef, Outputs, Result, Tensor, apply};
+use crate::{Attr, Attrs, Device, Error, Meta, OpDef, Outputs, Result, Tensor, apply};
 
 /// The row of `while_loop`.
 pub static OP: OpDef = OpDef {
@@ -93,8 +93,9 @@ pub(super) fn operands_of_turn(state: &[Tensor], others: &[Tensor]) -> SmallVec<
     state.iter().chain(others).cloned().collect()
 }
 
-/// Runs turns while the condition holds; `each` sees the operands of a turn before it.
+/// Runs turns on a device while the condition holds; `each` sees the operands of a turn before it.
 pub(super) fn turns(
+    device: Device,
     (condition, body): (&dyn Block, &dyn Block),
     initial: &[Tensor],
     others: &[Tensor],
@@ -103,7 +104,7 @@ pub(super) fn turns(
     let mut state = initial.to_vec();
     loop {
         let operands = operands_of_turn(&state, others);
-        let found = condition.run(&operands)?;
+        let found = condition.run(device, &operands)?;
         if !found.first().map_or(Ok(false), holds)? {
             return Ok(state);
         }
@@ -112,13 +113,13 @@ pub(super) fn turns(
             return Err(Error::Interrupted);
         }
         each(&operands);
-        state = body.run(&operands)?;
+        state = body.run(device, &operands)?;
     }
 }
 
 fn run(cx: &ControlCx<'_>) -> Result<Outputs> {
     let (initial, others) = cx.inputs.split_at(cx.int(2) as usize);
-    let state = turns((cx.block(0)?, cx.block(1)?), initial, others, |_| ())?;
+    let state = turns(cx.device, (cx.block(0)?, cx.block(1)?), initial, others, |_| ())?;
     Ok(state.into_iter().collect())
 }
 

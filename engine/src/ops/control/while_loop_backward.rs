@@ -81,18 +81,18 @@ fn run(cx: &ControlCx<'_>) -> Result<Outputs> {
     let (initial, others) = operands.split_at(cx.int(3) as usize);
     let mut before: Vec<Vec<Tensor>> = Vec::new();
     let keep = |operands: &[Tensor]| before.push(operands[..initial.len()].to_vec());
-    turns((cx.block(0)?, cx.block(1)?), initial, others, keep)?;
+    turns(cx.device, (cx.block(0)?, cx.block(1)?), initial, others, keep)?;
     let gradient = cx.block(2)?;
     let mut flowing = grads.to_vec();
     for meta in &gradient.outputs()[grads.len()..] {
         let attrs: Attrs =
             smallvec![Attr::sizes(&meta.shape), Attr::Float(0.0), Attr::DType(meta.dtype)];
-        flowing.extend(apply::run(&full::OP, &[], &attrs)?);
+        flowing.extend(apply::run_on(cx.device, &full::OP, &[], &attrs)?);
     }
     while let Some(state) = before.pop() {
         let mut given = operands_of_turn(&state, others);
         given.extend(flowing);
-        flowing = gradient.run(&given)?;
+        flowing = gradient.run(cx.device, &given)?;
         if interrupt::ends_here() {
             interrupt::take();
             return Err(Error::Interrupted);
