@@ -17,8 +17,7 @@ use crate::{
 pub(super) const GPU: Device = Device::Cuda(0);
 
 /// Rows that a GPU does not compute yet.
-const WITHOUT: &[&str] =
-    &["cond", "while_loop", "while_loop_backward", "linalg_eig", "linalg_eigvals"];
+const WITHOUT: &[&str] = &["cond", "while_loop", "while_loop_backward"];
 
 /// The tensor on the GPU, in a buffer like its own and under the same layout.
 pub(super) fn sent(x: &Tensor) -> Tensor {
