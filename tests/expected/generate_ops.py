@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 
 NAMES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.int32: "i32", torch.uint8: "u8",
-         torch.bool: "bool"}
+         torch.int8: "i8", torch.bool: "bool"}
 CASES = []
 torch.manual_seed(1)
 
@@ -687,6 +687,15 @@ for x, weight, count in [(X, rand(3), 3), (IMAGES, rand(3), 1), (rand(5, 4), ran
     attrs = [0.01, count > 1]
     case("native_batch_norm_backward", batch_norm_back(0.01, count), operands, attrs, grad=False)
     case("native_batch_norm_backward", batch_norm_back_of_parts(0.01, count), operands, attrs)
+
+
+def bytes_of(*shape):
+    return torch.randint(-128, 128, shape, dtype=torch.int8)
+
+
+for m, k, n in [(3, 4, 5), (1, 1, 1), (17, 33, 9), (20, 64, 40), (2, 0, 3), (0, 4, 3), (5, 4, 0)]:
+    case("_int_mm", torch._int_mm, [bytes_of(m, k), bytes_of(k, n)])
+case("_int_mm", torch._int_mm, [torch.full((2, 70), -128, dtype=torch.int8), torch.full((70, 3), -128, dtype=torch.int8)])
 
 
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")

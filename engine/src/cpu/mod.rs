@@ -18,6 +18,7 @@ pub mod elements;
 pub mod features;
 pub mod fourier;
 pub mod gemm;
+pub mod int8;
 pub mod interrupt;
 pub mod lane;
 pub mod large;

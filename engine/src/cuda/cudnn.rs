@@ -136,6 +136,8 @@ impl DataType {
     pub(super) const FLOAT: Self = Self(0);
     pub(super) const DOUBLE: Self = Self(1);
     pub(super) const HALF: Self = Self(2);
+    pub(super) const INT8: Self = Self(3);
+    pub(super) const INT32: Self = Self(4);
     pub(super) const BFLOAT16: Self = Self(9);
 }
 

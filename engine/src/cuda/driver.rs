@@ -129,13 +129,15 @@ pub(crate) trait Replay: Send {
     fn run(&self) -> Answer<()>;
 }
 
-/// Elements of a product of matrices.
+/// Elements of a product of matrices, or of a convolution, which has floats alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Element {
     F16,
     BF16,
     F32,
     F64,
+    I8,
+    I32,
 }
 
 /// A matrix, or one in each of a batch, as it lies.
@@ -154,7 +156,7 @@ pub(crate) struct Matrix {
 pub(crate) struct Product {
     /// Of the operands.
     pub(crate) element: Element,
-    /// Of the result: as the operands, or float32 for halves.
+    /// Of the result: as the operands, or float32 for halves, or int32 for int8.
     pub(crate) out_element: Element,
     pub(crate) batch: usize,
     pub(crate) m: usize,

@@ -150,6 +150,8 @@ fn data_type(element: Element) -> DataType {
         Element::BF16 => DataType::BFLOAT16,
         Element::F32 => DataType::FLOAT,
         Element::F64 => DataType::DOUBLE,
+        Element::I8 => DataType::INT8,
+        Element::I32 => DataType::INT32,
     }
 }
 

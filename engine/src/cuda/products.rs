@@ -94,9 +94,10 @@ impl Products {
         };
         let Some(plan) = plan else { return Ok(false) };
         let workspace = self.workspace(driver)?;
-        let (double, single) = ([1.0_f64, 0.0], [1.0_f32, 0.0]);
+        let (double, single, whole) = ([1.0_f64, 0.0], [1.0_f32, 0.0], [1_i32, 0]);
         let scales: [*const c_void; 2] = match case.element {
             Element::F64 => [(&raw const double[0]).cast(), (&raw const double[1]).cast()],
+            Element::I8 => [(&raw const whole[0]).cast(), (&raw const whole[1]).cast()],
             _ => [(&raw const single[0]).cast(), (&raw const single[1]).cast()],
         };
         let at = |address: Address| address as usize as *const c_void;
@@ -147,6 +148,7 @@ impl Products {
         let [batch, m, n, k] = case.sizes;
         let (compute, scale) = match case.element {
             Element::F64 => (Compute::CUBLAS_COMPUTE_64F, sys::cudaDataType_t::CUDA_R_64F),
+            Element::I8 => (Compute::CUBLAS_COMPUTE_32I, sys::cudaDataType_t::CUDA_R_32I),
             Element::F32 if case.coarse => {
                 (Compute::CUBLAS_COMPUTE_32F_FAST_TF32, sys::cudaDataType_t::CUDA_R_32F)
             }
@@ -250,6 +252,8 @@ fn layout(
         Element::BF16 => sys::cudaDataType::CUDA_R_16BF,
         Element::F32 => sys::cudaDataType::CUDA_R_32F,
         Element::F64 => sys::cudaDataType::CUDA_R_64F,
+        Element::I8 => sys::cudaDataType::CUDA_R_8I,
+        Element::I32 => sys::cudaDataType::CUDA_R_32I,
     };
     let (rows, columns) = if matrix.turned { (rows, columns) } else { (columns, rows) };
     let mut res = ptr::null_mut();

@@ -29,8 +29,9 @@ pub struct Kernel {
     /// Whether it takes elements of every dtype as they are, since it only moves them or fills with given bits. Others compute: for
     /// them, dtypes that are no [`crate::dtype::Arithmetic`] are converted before and after.
     pub moves: bool,
-    /// Whether it makes float16 and bfloat16 itself, instead of float32 that is rounded afterwards.
-    pub halves: bool,
+    /// Whether it takes and makes narrow dtypes itself, instead of wider ones that are converted before and rounded afterwards: float16,
+    /// bfloat16, integers of 8 bits.
+    pub narrow: bool,
     /// Whether it changes parts of its first operand: output 0 begins as a copy of that, which the kernel does not make. Where nobody
     /// else can see the operand, its own buffer is the output. Such a kernel writes nothing before it has all that it asks memory for.
     pub updates: bool,
@@ -71,7 +72,7 @@ impl Kernel {
             flops: |_| 0,
             admits: None,
             moves: false,
-            halves: false,
+            narrow: false,
             updates: false,
             finishes: false,
             prologue: |_| None,
@@ -93,9 +94,9 @@ impl Kernel {
         Self { moves: true, ..Self::new(name, run) }
     }
 
-    /// The same kernel, which makes halves itself.
-    pub const fn making_halves(mut self) -> Self {
-        self.halves = true;
+    /// The same kernel, which takes and makes narrow dtypes itself.
+    pub const fn taking_narrow(mut self) -> Self {
+        self.narrow = true;
         self
     }
 

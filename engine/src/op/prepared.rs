@@ -111,7 +111,7 @@ impl Kernel {
 
     /// Whether it computes in the operands as they are.
     fn sees(&self, case: &Case<'_>) -> bool {
-        self.moves || self.halves || case.inputs.iter().all(|it| it.dtype().is_arithmetic())
+        self.moves || self.narrow || case.inputs.iter().all(|it| it.dtype().is_arithmetic())
     }
 }
 
@@ -165,7 +165,7 @@ impl Prepared {
         let kernel = self.kernel;
         let admitted = kernel.admits.map_or(Ok(()), |admits| admits(&AdmitCx::of(kernel, cx)));
         let res = admitted.and_then(|()| {
-            if kernel.moves || kernel.halves { self.run(cx) } else { widened(self, cx) }
+            if kernel.moves || kernel.narrow { self.run(cx) } else { widened(self, cx) }
         });
         match elements::take_refusal() {
             _ if interrupt::take() => Err(Error::Interrupted),

@@ -3,12 +3,13 @@
 
 use smallvec::smallvec;
 
-use super::gpus::problem;
+use super::gpus::{GPU, problem, sent};
 use super::odd_sizes::{along, case};
-use super::tests::{Case, report};
+use super::tests::{Case, differs, report};
 use super::walk::Spread;
+use crate::apply::{self, place};
 use crate::test_draws::Draws;
-use crate::{Attr, Attrs, DType, Shape, Tensor};
+use crate::{Attr, Attrs, DType, Device, Shape, Tensor, functional};
 
 /// Few different numbers, so that many are equal, with those that no order of numbers has.
 const FEW: &[f64] =
@@ -189,7 +190,7 @@ fn channels_of_several_blocks_are_normalized() {
     {
         let [x, dy] = [0, 1].map(|_| small(&mut draws, shape));
         let [weight, bias, mean, variance] = [0, 1, 2, 3].map(|_| small(&mut draws, &shape[1..2]));
-        let variance = crate::functional::mul(&variance, &variance).unwrap();
+        let variance = functional::mul(&variance, &variance).unwrap();
         let eps = Attr::Float(0.1);
         cases.push(case(
             "native_batch_norm",
@@ -249,4 +250,91 @@ fn operands_along_dimensions_are_loaded_in_packs() {
     hold(&cases, &dtypes, None);
     hold(&cases, &dtypes[..3], Some(Spread::Stepped));
     hold(&cases, &dtypes[..1], Some(Spread::Turned));
+}
+
+/// The values of a matrix, and its vectors.
+fn eigen(x: &Tensor) -> [Case; 2] {
+    ["linalg_eig", "linalg_eigvals"].map(|it| case(it, vec![x.clone()], Attrs::new()))
+}
+
+/// A matrix by what stands at a row and a column.
+fn square(n: usize, at: impl Fn(usize, usize) -> f64) -> Tensor {
+    drawn(&[n, n], |it| at(it / n, it % n))
+}
+
+#[test]
+fn eigenvalues_of_matrices_of_all_sizes() {
+    let mut draws = Draws(12);
+    let shapes =
+        [&[1, 1][..], &[2, 2], &[1030, 3, 3], &[2, 17, 17], &[33, 33], &[0, 2, 2], &[3, 0, 0]];
+    let all: Vec<Case> = shapes.iter().flat_map(|it| eigen(&small(&mut draws, it))).collect();
+    hold(&all, &[DType::F32, DType::F64], None);
+    hold(&all[6..8], &[DType::F32], Some(Spread::Turned));
+}
+
+#[test]
+fn eigenvalues_of_matrices_of_all_kinds() {
+    let is = |it: bool| f64::from(u8::from(it));
+    // Those of a cycle are no nearer to each other after a step by two shifts.
+    let cycle = |n: usize| square(n, |row, column| is(column == (row + 1) % n));
+    let turn = |row: usize, column: usize| match (row % 2, column % 2) {
+        (0, 1) => -1.0,
+        (1, 0) => 1.0,
+        _ => 0.0,
+    };
+    let all = [
+        square(5, |_, _| 0.0),
+        square(5, |row, column| 2.0 * is(row == column)),
+        square(6, |row, column| if row >= column { (row + column) as f64 } else { 0.0 }),
+        // One vector for all values.
+        square(7, |row, column| 2.0 * is(row == column) + is(column == row + 1)),
+        square(7, |row, column| 2.0 * is(row == column) + is(row == column + 1)),
+        cycle(3),
+        cycle(6),
+        cycle(11),
+        // Two pairs, and four that are one, with and without a vector for each.
+        square(4, |row, column| {
+            is(row / 2 == column / 2) * turn(row, column) * (1 + row / 2) as f64
+        }),
+        square(8, |row, column| is(row / 2 == column / 2) * turn(row, column)),
+        square(8, |row, column| {
+            is(row / 2 == column / 2) * turn(row, column) + is(row + 2 == column)
+        }),
+        square(4, |row, column| 1e30 * ((row * 7 + column * 3) % 5) as f64),
+        square(4, |row, column| {
+            1e-30 * ((row * 7 + column * 3) % 5) as f64 * turn(row, column + 1)
+        }),
+    ];
+    let all: Vec<Case> = all.iter().flat_map(eigen).collect();
+    hold(&all, &[DType::F32, DType::F64], None);
+}
+
+/// What is not finite has no eigenvalues, beside matrices that have.
+#[test]
+fn eigenvalues_that_are_not_found() {
+    let (nan, inf) = (f64::NAN, f64::INFINITY);
+    let x = [nan, 1.0, 0.0, 1.0, 1.0, 2.0, 0.0, 3.0, 1.0, 0.0, -inf, 1.0];
+    let x = Tensor::from_vec(&x, Shape::from([3, 2, 2])).unwrap();
+    for case in eigen(&x) {
+        let run = |x: &Tensor| apply::apply(case.op, std::slice::from_ref(x), &case.attrs).unwrap();
+        let got = place::making_on(GPU, || run(&sent(&x)));
+        for (got, want) in got.iter().zip(run(&x)) {
+            assert_eq!(differs(&got.moved_to(Device::Cpu).unwrap(), &want), None);
+        }
+    }
+}
+
+#[test]
+fn products_of_bytes() {
+    let mut draws = Draws(13);
+    let mut bytes = |shape: [usize; 2]| {
+        let whole = drawn(&shape, |_| draws.below(256) as f64 - 128.0);
+        functional::to(&whole, DType::I8).unwrap()
+    };
+    let cases = [[70, 130, 67], [64, 64, 64], [1, 300, 5]].map(|[m, k, n]| {
+        let (a, b) = (bytes([m, k]), bytes([k, n]));
+        case("_int_mm", vec![a, b], Attrs::new())
+    });
+    hold(&cases, &[DType::I8], None);
+    hold(&cases, &[DType::I8], Some(Spread::Turned));
 }

@@ -28,3 +28,14 @@ __device__ inline T ng_of_all(T x) {
 #define NG_SHARE(i, n) for (int i = threadIdx.x; i < (n); i += THREADS)
 
 #define NG_NOT_A_NUMBER ((T)NG_NAN)
+
+// The largest absolute value of all elements, 1 if all are 0; -1 where one is not finite.
+__device__ inline T ng_scale_of(const T *x, int n) {
+    T most = 0, wrong = 0;
+    NG_SHARE(e, n) {
+        most = ng_larger::of(ng_fabs(x[e]), most);
+        if (!(x[e] - x[e] == 0)) wrong = 1;
+    }
+    most = ng_of_all<ng_larger>(most);
+    return ng_of_all<ng_larger>(wrong) > 0 ? (T)-1 : most > 0 ? most : (T)1;
+}

@@ -10,6 +10,7 @@ use crate::cuda::source::type_of;
 use crate::op::CudaCx;
 use crate::{DType, Error, Result, Tensor};
 
+const EIGEN: &str = concat!(include_str!("blocks.cu"), include_str!("eigen.cu"));
 const FACTORS: &str = concat!(include_str!("blocks.cu"), include_str!("factors.cu"));
 const REFLECTIONS: &str = concat!(include_str!("blocks.cu"), include_str!("reflections.cu"));
 const ROTATIONS: &str = concat!(include_str!("blocks.cu"), include_str!("rotations.cu"));
@@ -212,4 +213,34 @@ pub(super) fn svd(cx: &CudaCx<'_>) -> Result<()> {
         .addresses([q.address(), triangles.address(), turns.address(), result(cx, 3)?])
         .addresses([result(cx, 0)?, result(cx, 2)?]);
     run(cx, &sizes, ("oriented", ROTATIONS), &parameters)
+}
+
+/// Matrices that are in work at once, each with scratch of its own.
+const AT_ONCE: usize = 1024;
+
+/// Eigenvalues, and vectors where there are results for them, in doubles.
+pub(super) fn eig(cx: &CudaCx<'_>) -> Result<()> {
+    let (a, sizes) = (cx.plain(0)?, Sizes::of(cx, 0)?);
+    let (n, blocks, wanted) = (sizes.rows, sizes.count.min(AT_ONCE), cx.outputs.len() > 3);
+    if blocks == 0 {
+        return Ok(());
+    }
+    let each = if wanted { 3 * n * n } else { n * n } + 3 * n;
+    let works = cx.scratch((blocks * each).max(1) * size_of::<f64>())?;
+    let vectors = if wanted { [result(cx, 2)?, result(cx, 3)?] } else { [0; 2] };
+    let parameters = Parameters::default()
+        .long(sizes.count)
+        .int(n as i32)
+        .int(i32::from(wanted))
+        .addresses([place(&a)?, works.address(), result(cx, 0)?, result(cx, 1)?])
+        .addresses(vectors)
+        .address(result(cx, cx.outputs.len() - 1)?);
+    let threads = sizes.threads();
+    let defines = [
+        ("T", Cow::Borrowed("double")),
+        ("E", type_of(cx.dtype(0)).into()),
+        ("EPS", "2.3e-16".into()),
+        ("THREADS", threads.to_string().into()),
+    ];
+    cx.run("eigen", EIGEN, &defines, Grid::blocks(blocks, threads), &parameters)
 }

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::exact::{self, Matrix};
 use super::in_ops::{diag_embed, diagonal, identity, mt, or_zeros, results, rows};
-use super::{Sizes, flops, linalg_solve_ex, operand};
+use super::{Sizes, cuda, flops, linalg_solve_ex, operand};
 use crate::cpu::linalg::{Eigen, eigen};
 use crate::functional::{add, cat, div, matmul, mul, neg, sub, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx};
@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel {
         flops: |cx| flops(cx, 25),
-        ..Kernel::new("linalg_eig.hessenberg", run)
+        ..Kernel::new("linalg_eig.hessenberg", run).on_cuda(cuda::eig)
     }]),
     grad: Grad::Rule(grad, Saves::Outputs),
     step: Some(|_| "LinalgEigBackward0"),

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::in_ops::{or_zeros, results};
 use super::linalg_eig::{self, gradient};
-use super::{Sizes, flops, operand};
+use super::{Sizes, cuda, flops, operand};
 use crate::cpu::linalg::{Eigen, eigen};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel {
         flops: |cx| flops(cx, 10),
-        ..Kernel::new("linalg_eigvals.hessenberg", run)
+        ..Kernel::new("linalg_eigvals.hessenberg", run).on_cuda(cuda::eig)
     }]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: Some(|_| "LinalgEigBackward0"),

@@ -35,17 +35,6 @@ __device__ inline T ng_sign_of(const T *x, int n, int step) {
     return 1;
 }
 
-// The largest absolute value of all elements; -1 where one is not finite.
-__device__ inline T ng_scale_of(const T *x, int n) {
-    T most = 0, wrong = 0;
-    NG_SHARE(e, n) {
-        most = ng_larger::of(ng_fabs(x[e]), most);
-        if (!(x[e] - x[e] == 0)) wrong = 1;
-    }
-    most = ng_of_all<ng_larger>(most);
-    return ng_of_all<ng_larger>(wrong) > 0 ? (T)-1 : most > 0 ? most : (T)1;
-}
-
 // Ascending eigenvalues of symmetric matrices, of which one triangle is read, and vectors as columns.
 extern "C" __global__ void symmetric(ng_i64 count, int n, int upper, const T *in, T *works, T *bases, T *all_turns, T *all_values, T *all_vectors,
                                      int *info) {

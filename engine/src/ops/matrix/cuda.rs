@@ -29,7 +29,7 @@ pub(crate) struct Side {
 /// `out[m, n] = a[m, k] @ b[k, n] + bias[n]`, in each of a batch.
 pub(crate) struct Request {
     pub(crate) dtype: DType,
-    /// The dtype of the result: as the operands, or float32 for halves.
+    /// The dtype of the result: as the operands, or float32 for halves, or int32 for int8.
     pub(crate) out_dtype: DType,
     pub(crate) batch: usize,
     /// m, n and k.
@@ -82,10 +82,20 @@ pub(crate) fn element(dtype: DType) -> Option<Element> {
     }
 }
 
+/// Elements of the operands and of the result, where the vendor's library multiplies such.
+fn elements(request: &Request) -> Option<(Element, Element)> {
+    match (request.dtype, request.out_dtype) {
+        (DType::I8, DType::I32) => {
+            let [_, n, k] = request.sizes;
+            (n % 4 == 0 && k % 4 == 0).then_some((Element::I8, Element::I32))
+        }
+        (dtype, out_dtype) => Some((element(dtype)?, element(out_dtype)?)),
+    }
+}
+
 /// The product by the vendor's library; false where it does not take it.
 fn by_library(gpu: &Gpu, request: &Request) -> Result<bool> {
-    let elements = (element(request.dtype), element(request.out_dtype));
-    let (Some(element), Some(out_element)) = elements else { return Ok(false) };
+    let Some((element, out_element)) = elements(request) else { return Ok(false) };
     let [m, n, k] = request.sizes;
     let sides = (request.a.matrix([m, k]), request.b.matrix([k, n]));
     let (Some(a), Some(b), true) = (sides.0, sides.1, k > 0) else { return Ok(false) };
@@ -164,6 +174,26 @@ pub(super) fn matmul(cx: &CudaCx<'_>) -> Result<()> {
             bias: None,
         },
     )
+}
+
+/// The product of two int8 matrices in int32.
+pub(super) fn int_mm(cx: &CudaCx<'_>) -> Result<()> {
+    let [m, k, n] = [cx.shape(0)[0], cx.shape(0)[1], cx.shape(1)[1]];
+    let side = |idx: usize| {
+        let address = if m * n * k == 0 { 0 } else { cx.input(idx)? };
+        Side::of(cx.op.name, address, cx.layout(idx))
+    };
+    let request = Request {
+        dtype: DType::I8,
+        out_dtype: DType::I32,
+        batch: 1,
+        sizes: [m, n, k],
+        a: side(0)?,
+        b: side(1)?,
+        out: cx.output(0)?,
+        bias: None,
+    };
+    multiply(cx.gpu, &request)
 }
 
 /// An operand, and the copy that it may be.

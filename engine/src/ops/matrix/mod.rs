@@ -6,6 +6,7 @@ use crate::functional::{self, add, complex, part, sub};
 use crate::op::ComposedCx;
 use crate::{Error, OpDef, Outputs, Result, Shape, Tensor};
 
+pub mod _int_mm;
 pub mod addbmm;
 pub mod addmm;
 pub mod addmv;
@@ -35,6 +36,7 @@ use weighed::{ALPHA, BETA, ranks, same_batch, weighed_sum};
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[
+    &_int_mm::OP,
     &addbmm::OP,
     &addmm::OP,
     &addmv::OP,

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::Any,
     infer,
     body: Body::Kernels(&[Kernel::new("rand.mersenne", run)
-        .making_halves()
+        .taking_narrow()
         .on_cuda(|cx| super::cuda::uniform(cx, 0.0, 1.0))]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
