@@ -167,6 +167,8 @@ pub(crate) struct Product {
     pub(crate) bias: Option<Address>,
     /// Whether float32 may be multiplied with fewer digits, by tensor cores.
     pub(crate) coarse: bool,
+    /// Whether algorithms are measured before one is chosen.
+    pub(crate) measured: bool,
 }
 
 /// What decides how a convolution is computed. All lies in row-major order; pairs are (height, width).

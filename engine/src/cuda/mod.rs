@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a process without a GPU, a driver or a library works; what is missing is a value, and is asked for when it is needed.
 //! **Invariant:** what is asked of a device happens in order, later. The host waits where it reads elements, and
-//! while it measures the engines of a convolution for a program that wants that; nowhere else.
+//! while it measures the engines of a convolution or the algorithms of a product for a program that wants that; nowhere else.
 
 mod compiler;
 mod convolutions;

@@ -302,7 +302,11 @@ impl Driver for Nvidia {
         self.enter()?;
         let open = || libraries::cublas_lt().is_some().then(Products::open).flatten();
         match self.products.get_or_init(open) {
-            Some(products) => products.multiply(self, self.stream(), product),
+            Some(products) => {
+                let wait: &dyn Fn() -> Answer<()> = &|| self.wait();
+                let wait = (!self.is_noting()).then_some(wait);
+                products.multiply(self, self.stream(), wait, product)
+            }
             None => Ok(false),
         }
     }
