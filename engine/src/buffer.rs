@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::cpu::alloc::Bytes;
 use crate::cpu::memory::{HOST, Memory};
 use crate::cpu::packs::Packs;
+use crate::cuda::pinned::PINNED;
 use crate::{Device, Error, Result, Site, cuda};
 
 /// A block of memory of a device, and what kernels keep beside it.
@@ -60,6 +61,11 @@ impl Buffer {
             Block::Host(bytes) => Ok(bytes),
             Block::Gpu(_) => Err(Error::NotOnHost { device: self.device() }),
         }
+    }
+
+    /// Whether it is page-locked main memory, from which GPUs copy by themselves.
+    pub(crate) fn is_pinned(&self) -> bool {
+        matches!(&self.block, Block::Host(bytes) if bytes.is_of(&PINNED))
     }
 
     /// The block, if it is a GPU's.

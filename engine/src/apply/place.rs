@@ -48,6 +48,22 @@ pub fn to_device(x: &Tensor, device: Device) -> Result<Tensor> {
     moved.pop().ok_or(Error::NoData)
 }
 
+/// The same elements in page-locked memory, from which copies to a GPU go while the program goes on. What a trace records, and what has no
+/// elements or lies there, stays where it is.
+pub fn pinned(x: &Tensor) -> Result<Tensor> {
+    if interpreter::active() || !x.has_elements() || x.is_pinned() {
+        return Ok(x.clone());
+    }
+    let made = record(
+        &ops::unary::to_device::OP,
+        std::slice::from_ref(x),
+        &Attrs::new(),
+        smallvec![x.pinned()?],
+        Mark::NONE,
+    )?;
+    made.into_iter().next().ok_or(Error::NoData)
+}
+
 /// The device that computes an op on these operands, if they go together: that of the first that is not on the CPU.
 pub(super) fn of(inputs: &[Tensor]) -> Device {
     match inputs {
