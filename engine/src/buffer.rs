@@ -8,13 +8,15 @@ use std::sync::Arc;
 use crate::cpu::alloc::Bytes;
 use crate::cpu::memory::{HOST, Memory};
 use crate::cpu::packs::Packs;
-use crate::{Device, Error, Result, cuda};
+use crate::cuda::pinned::PINNED;
+use crate::{Device, Error, Result, Site, cuda};
 
 /// A block of memory of a device, and what kernels keep beside it.
 #[derive(Debug)]
 pub struct Buffer {
     block: Block,
     packs: Packs,
+    site: Site,
 }
 
 #[derive(Debug)]
@@ -32,6 +34,11 @@ impl Buffer {
             Block::Host(_) => Device::Cpu,
             Block::Gpu(block) => Device::Cuda(block.gpu().index()),
         }
+    }
+
+    /// Where in the program it was made.
+    pub fn site(&self) -> Site {
+        self.site
     }
 
     /// Length in bytes.
@@ -54,6 +61,11 @@ impl Buffer {
             Block::Host(bytes) => Ok(bytes),
             Block::Gpu(_) => Err(Error::NotOnHost { device: self.device() }),
         }
+    }
+
+    /// Whether it is page-locked main memory, from which GPUs copy by themselves.
+    pub(crate) fn is_pinned(&self) -> bool {
+        matches!(&self.block, Block::Host(bytes) if bytes.is_of(&PINNED))
     }
 
     /// The block, if it is a GPU's.
@@ -85,13 +97,13 @@ impl Buffer {
 
 impl From<Bytes> for Buffer {
     fn from(bytes: Bytes) -> Self {
-        Self { block: Block::Host(bytes), packs: Packs::default() }
+        Self { block: Block::Host(bytes), packs: Packs::default(), site: Site::here() }
     }
 }
 
 impl From<cuda::Block> for Buffer {
     fn from(block: cuda::Block) -> Self {
-        Self { block: Block::Gpu(Box::new(block)), packs: Packs::default() }
+        Self { block: Block::Gpu(Box::new(block)), packs: Packs::default(), site: Site::here() }
     }
 }
 

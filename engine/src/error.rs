@@ -40,7 +40,7 @@ pub enum Error {
     /// The value of a tensor was asked for while only its shape is known.
     Abstract,
     /// Operands on two devices.
-    Devices { op: &'static str, expected: Device, found: Device },
+    Devices(Box<Devices>),
     /// The processor was to read elements in the memory of another device.
     NotOnHost { device: Device },
     /// There is no GPU of this number among `count`; `missing` says why there is none at all.
@@ -159,19 +159,7 @@ impl fmt::Display for Error {
                 write!(f, "out of memory: {asked} asked for, {used} in use by tensors")
             }
             Self::Abstract => f.write_str("this tensor has a shape but no value here"),
-            // PyTorch's words.
-            Self::Devices { expected, found, .. }
-                if [expected, found].iter().all(|it| **it != Device::Meta) =>
-            {
-                write!(
-                    f,
-                    "Expected all tensors to be on the same device, but found at least two devices, {expected} and {found}! \
-                     Bring one to the other with x.to('{expected}')"
-                )
-            }
-            Self::Devices { expected, found, .. } => {
-                write!(f, "Tensor on device {found} is not on the expected device {expected}!")
-            }
+            Self::Devices(it) => it.fmt(f),
             Self::NotOnHost { device } => write!(
                 f,
                 "the elements lie in the memory of {device}, which the processor cannot read; bring them here with x.cpu()"
@@ -215,6 +203,92 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Two operands of an op that lie on devices that do not go together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Devices {
+    pub op: &'static str,
+    /// The operand whose device decides.
+    pub expected: Placed,
+    /// The first that lies elsewhere.
+    pub found: Placed,
+}
+
+/// An operand of an op, and where it lies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// What the op calls it, `other` or `tensors[2]`, where that can be told.
+    pub name: Option<String>,
+    /// Its place among the arguments, or where it has no name among the tensors, from 1.
+    pub position: usize,
+    pub dtype: DType,
+    pub shape: Shape,
+    pub device: Device,
+    /// Where its buffer was made.
+    pub site: Site,
+}
+
+impl Devices {
+    /// What is wrong, with places of the program in words.
+    pub fn text(&self, place: impl Fn(Site) -> Option<String>) -> String {
+        let (moves, to) = self.next();
+        let [one, other] = [&self.expected, &self.found].map(|it| it.text(place(it.site)));
+        format!(
+            "{} {}: {one}; {other}. Bring {} to {to} with .to('{to}')",
+            self.head(),
+            self.op,
+            moves.name_text()
+        )
+    }
+
+    /// PyTorch's words.
+    fn head(&self) -> String {
+        let [expected, found] = [self.expected.device, self.found.device];
+        match [expected, found].contains(&Device::Meta) {
+            true => format!("Tensor on device {found} is not on the expected device {expected}!"),
+            false => format!(
+                "Expected all tensors to be on the same device, but found at least two devices, {expected} and {found}!"
+            ),
+        }
+    }
+
+    /// Which of the two is to go where: from the CPU to a GPU, and from both to `meta`, from where nothing comes back.
+    pub fn next(&self) -> (&Placed, Device) {
+        let rank = |it: &Placed| match it.device {
+            Device::Cpu => 0,
+            Device::Cuda(_) => 1,
+            Device::Meta => 2,
+        };
+        match rank(&self.expected) < rank(&self.found) {
+            true => (&self.expected, self.found.device),
+            false => (&self.found, self.expected.device),
+        }
+    }
+}
+
+impl Placed {
+    /// `` `other` (argument 2) is float32[3] on cpu, made by cell 3, line 7``.
+    fn text(&self, place: Option<String>) -> String {
+        let Self { name, position, dtype, shape, device, .. } = self;
+        let made = place.map_or_else(String::new, |it| format!(", {it}"));
+        let argument =
+            name.as_ref().map_or_else(String::new, |_| format!(" (argument {position})"));
+        format!("{}{argument} is {dtype}{shape} on {device}{made}", self.name_text())
+    }
+
+    fn name_text(&self) -> String {
+        match &self.name {
+            Some(name) => format!("`{name}`"),
+            None => format!("operand {}", self.position),
+        }
+    }
+}
+
+impl fmt::Display for Devices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(|_| None))
+    }
+}
 
 /// What is wrong at a node of an ONNX model.
 #[derive(Clone, Debug, PartialEq)]

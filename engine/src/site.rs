@@ -1,6 +1,6 @@
 //! Where in a program things are made: a number that the language sets at each call of an op, and that it alone understands.
 //!
-//! Large buffers, steps of the tape, nodes of graphs and launches of plans carry it.
+//! Buffers, steps of the tape, nodes of graphs and launches of plans carry it.
 
 use std::cell::Cell;
 
@@ -46,7 +46,8 @@ impl Site {
     /// Where this thread is.
     #[inline]
     pub fn here() -> Self {
-        Self(HERE.get())
+        // As in `enter`.
+        Self(HERE.with(Cell::get))
     }
 
     /// Runs `body` here.

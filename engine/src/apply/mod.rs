@@ -84,7 +84,7 @@ pub fn apply_optional(
     let given: SmallVec<[Tensor; 3]> = inputs.iter().flatten().cloned().collect();
     if let Body::Composed(body) = op.body {
         rules::check_dtypes(op.name, &op.dtypes, &given)?;
-        let device = place::device_of(op, &given)?;
+        let device = place::device_of_given(op, inputs, &given)?;
         return composed(body, &ComposedCx { op, inputs, attrs }, device);
     }
     apply(op, &given, attrs)

@@ -73,6 +73,11 @@ impl Bytes {
         Ok(bytes)
     }
 
+    /// Whether it is a buffer of this memory.
+    pub(crate) fn is_of(&self, memory: &Memory) -> bool {
+        std::ptr::eq(self.home, memory)
+    }
+
     /// Length in bytes, as asked for.
     pub fn len(&self) -> usize {
         self.len

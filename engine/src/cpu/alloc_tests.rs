@@ -1,6 +1,7 @@
 //! Tests of the allocator. Those that read counters have memory of their own.
 
 use super::*;
+use crate::cpu::memory::Source;
 use crate::cpu::typed;
 
 fn own() -> &'static Memory {
@@ -86,6 +87,41 @@ fn each_memory_counts_for_itself() {
     assert_eq!((one.stats().peak, one.stats().cached), (0, if EXACT { 0 } else { 128 }));
     let none = other.stats();
     assert_eq!((none.live, none.peak, none.cached, none.allocations), (0, 0, 0, 0));
+}
+
+#[test]
+fn a_part_of_a_memory_counts_there_and_has_blocks_of_its_own() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+    fn layout(size: usize) -> Layout {
+        Layout::from_size_align(size, 64).unwrap()
+    }
+    fn take(size: usize) -> Option<NonNull<u8>> {
+        TAKEN.fetch_add(size, Ordering::Relaxed);
+        NonNull::new(unsafe { std::alloc::alloc_zeroed(layout(size)) })
+    }
+    fn give(start: NonNull<u8>, size: usize) {
+        TAKEN.fetch_sub(size, Ordering::Relaxed);
+        unsafe { std::alloc::dealloc(start.as_ptr(), layout(size)) };
+    }
+    let outer = own();
+    let part: &Memory = Box::leak(Box::new(Memory::inside(outer, Source { take, give })));
+    let size = 1 << 20;
+    let bytes = part.of(&Shape::from([size]), DType::U8).unwrap();
+    assert!(bytes.is_of(part) && !bytes.is_of(outer));
+    assert_eq!((part.stats().live, outer.stats().live, outer.stats().peak), (size, size, size));
+    assert_eq!(outer.largest(1)[0].bytes, size);
+    outer.set_budget(size + size / 2);
+    let refused = AllocError { bytes: size, live: size, budget: size + size / 2 };
+    assert_eq!(part.uninit(size).unwrap_err(), refused);
+    assert_eq!(outer.uninit(size).unwrap_err(), refused);
+    outer.set_budget(0);
+    drop(bytes);
+    assert_eq!((part.stats().live, outer.stats().live, outer.largest(1)), (0, 0, vec![]));
+    assert_eq!((part.stats().cached, outer.stats().cached), (size, 0));
+    assert_eq!(TAKEN.load(Ordering::Relaxed), size);
+    part.trim();
+    assert_eq!(TAKEN.load(Ordering::Relaxed), 0);
 }
 
 #[test]

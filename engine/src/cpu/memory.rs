@@ -1,7 +1,8 @@
 //! Memory that is handed out in blocks: its counters, its budget, the blocks that are kept for reuse.
 //!
 //! Each [`Memory`] stands for itself. [`HOST`] is the one of the device `cpu`; it alone has lists in the threads (`local.rs`), which
-//! are asked first. Running out of memory is a value ([`AllocError`]), never an abort.
+//! are asked first. Running out of memory is a value ([`AllocError`]), never an abort. A memory may get its blocks elsewhere than from the
+//! system and still be a part of another one ([`Memory::inside`]): what it hands out counts there, too.
 
 use std::ptr::NonNull;
 use std::sync::PoisonError;
@@ -25,6 +26,22 @@ pub struct Memory {
     budget: AtomicUsize,
     cache: Mutex<Cache>,
     large: large::List,
+    inside: Option<Inside>,
+}
+
+/// What makes a memory a part of another one.
+struct Inside {
+    outer: &'static Memory,
+    source: Source,
+}
+
+/// Where blocks come from in place of the system.
+#[derive(Clone, Copy)]
+pub(crate) struct Source {
+    /// A block of so many bytes, which may be read; it begins at a multiple of 64.
+    pub(crate) take: fn(usize) -> Option<NonNull<u8>>,
+    /// Takes a block of so many bytes back.
+    pub(crate) give: fn(NonNull<u8>, usize),
 }
 
 /// Main memory, where tensors of the device `cpu` lie.
@@ -49,6 +66,16 @@ impl Memory {
     /// Memory of which nothing is handed out.
     #[expect(clippy::new_without_default, reason = "an allocator lives as long as the process")]
     pub const fn new() -> Self {
+        Self::with(None)
+    }
+
+    /// Memory of which nothing is handed out, with blocks of its own. What is handed out counts against the budget of `outer`, is among
+    /// what that has in use and on its list of large buffers.
+    pub(crate) const fn inside(outer: &'static Memory, source: Source) -> Self {
+        Self::with(Some(Inside { outer, source }))
+    }
+
+    const fn with(inside: Option<Inside>) -> Self {
         Self {
             live: AtomicI64::new(0),
             peak: AtomicI64::new(0),
@@ -56,7 +83,18 @@ impl Memory {
             budget: AtomicUsize::new(0),
             cache: Mutex::new(Cache { lists: [const { Vec::new() }; N_CLASSES], bytes: 0 }),
             large: large::List::new(),
+            inside,
         }
+    }
+
+    /// The memory whose budget holds.
+    fn whole(&self) -> &Self {
+        self.inside.as_ref().map_or(self, |it| it.outer)
+    }
+
+    /// Whether each buffer is a block of its own length.
+    fn is_exact(&self) -> bool {
+        EXACT && self.inside.is_none()
     }
 
     /// A buffer of any contents: zeros from the system, or what the block held for its last owner. They are there, so it may be read
@@ -81,13 +119,13 @@ impl Memory {
         }
         let class = class_of(len);
         let ptr = match class < LOCAL_CLASSES {
-            _ if EXACT => self.exact(len),
+            _ if self.is_exact() => self.exact(len),
             true if self.has_lists() => local::allocate(class),
             _ => self.allocate(class),
         };
         let ptr = ptr.ok_or_else(|| self.refusal(len))?;
         if len > SMALL {
-            self.large.begins(ptr, len, what);
+            self.whole().large.begins(ptr, len, what);
         }
         Ok(Bytes::owning(ptr, len, self))
     }
@@ -96,9 +134,9 @@ impl Memory {
     #[inline]
     pub(super) fn take_back(&self, ptr: NonNull<u8>, len: usize) {
         if len > SMALL {
-            self.large.ends(ptr);
+            self.whole().large.ends(ptr);
         }
-        if EXACT {
+        if self.is_exact() {
             return self.free_exact(ptr, len);
         }
         let class = class_of(len);
@@ -142,7 +180,7 @@ impl Memory {
 
     /// The most bytes that may be in use; at first three quarters of the memory that the process may take.
     pub fn budget(&self) -> usize {
-        match self.budget.load(Ordering::Relaxed) {
+        match self.whole().budget.load(Ordering::Relaxed) {
             0 => machine_memory() / 4 * 3,
             bytes => bytes,
         }
@@ -155,7 +193,7 @@ impl Memory {
 
     /// Gives what is kept for reuse back to the system.
     pub fn trim(&self) {
-        self.cache().shrink_to(0);
+        self.shrink(0);
     }
 
     /// What takes the most memory, the largest first: buffers over 64 kB, those of one place, shape and dtype together.
@@ -164,7 +202,7 @@ impl Memory {
     }
 
     pub(super) fn refusal(&self, bytes: usize) -> AllocError {
-        AllocError { bytes, live: self.live(), budget: self.budget() }
+        AllocError { bytes, live: self.whole().live(), budget: self.budget() }
     }
 
     fn live(&self) -> usize {
@@ -173,7 +211,7 @@ impl Memory {
 
     /// Whether so many bytes more may be in use.
     pub(super) fn has_room(&self, bytes: usize) -> bool {
-        self.live() + bytes <= self.budget()
+        self.whole().live() + bytes <= self.budget()
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
@@ -181,6 +219,9 @@ impl Memory {
     }
 
     pub(super) fn count(&self, bytes: i64, allocations: u64) {
+        if let Some(inside) = &self.inside {
+            inside.outer.count(bytes, allocations);
+        }
         let live = self.live.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if bytes > 0 && live > self.peak.load(Ordering::Relaxed) {
             self.peak.fetch_max(live, Ordering::Relaxed);
@@ -213,19 +254,31 @@ impl Memory {
 
     /// Keeps what is live and what is kept for reuse together below the budget.
     fn make_room(&self, size: usize) {
-        let limit = self.budget().saturating_sub(self.live() + size);
-        self.cache().shrink_to(limit);
+        let limit = self.budget().saturating_sub(self.whole().live() + size);
+        self.whole().shrink(limit);
+        if self.inside.is_some() {
+            self.shrink(limit);
+        }
+    }
+
+    /// Frees blocks, the largest first, until at most `limit` bytes are kept.
+    fn shrink(&self, limit: usize) {
+        let source = self.inside.as_ref().map(|it| it.source);
+        self.cache().shrink_to(limit, source);
     }
 
     pub(super) fn fresh(&self, class: usize) -> Option<NonNull<u8>> {
         let layout = block_layout(class);
-        // SAFETY: no class has size 0.
-        let grab = || NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
+        let grab = || match &self.inside {
+            Some(inside) => (inside.source.take)(layout.size()),
+            // SAFETY: no class has size 0.
+            None => NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }),
+        };
         let ptr = grab().or_else(|| {
             self.trim();
             grab()
         })?;
-        if layout.size() >= HUGE {
+        if layout.size() >= HUGE && self.inside.is_none() {
             advise_huge_pages(ptr, layout.size());
         }
         Some(ptr)
@@ -233,12 +286,15 @@ impl Memory {
 
     /// Keeps a free block for reuse.
     pub(super) fn keep(&self, class: usize, ptr: NonNull<u8>) {
-        let mut cache = self.cache();
-        cache.lists[class].push(Block(ptr));
-        cache.bytes += class_size(class);
         let cap = self.budget() / 4;
-        if cache.bytes > cap {
-            cache.shrink_to(cap / 2);
+        let bytes = {
+            let mut cache = self.cache();
+            cache.lists[class].push(Block(ptr));
+            cache.bytes += class_size(class);
+            cache.bytes
+        };
+        if bytes > cap {
+            self.shrink(cap / 2);
         }
     }
 
@@ -274,13 +330,16 @@ struct Cache {
 
 impl Cache {
     /// Frees blocks, the largest first, until at most `limit` bytes are kept. Slab blocks stay.
-    fn shrink_to(&mut self, limit: usize) {
+    fn shrink_to(&mut self, limit: usize, source: Option<Source>) {
         for class in (4..N_CLASSES).rev() {
             while self.bytes > limit {
                 let Some(block) = self.lists[class].pop() else { break };
                 self.bytes -= class_size(class);
-                // SAFETY: the block came from `Memory::fresh` with the layout of its class.
-                unsafe { std::alloc::dealloc(block.0.as_ptr(), block_layout(class)) };
+                match source {
+                    Some(source) => (source.give)(block.0, class_size(class)),
+                    // SAFETY: the block came from `Memory::fresh` with the layout of its class.
+                    None => unsafe { std::alloc::dealloc(block.0.as_ptr(), block_layout(class)) },
+                }
             }
         }
     }

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::elements::Elements;
 use super::interrupt;
+use super::pool::{self, Shared};
 use super::turned::Turned;
 use super::typed::Plain;
 use crate::{Layout, Shape};
@@ -55,6 +56,17 @@ pub fn for_each_run<const N: usize>(
             index[dim] = 0;
         }
     }
+}
+
+/// Copies bytes, by several threads if they are many. What is left when the user interrupts is left out.
+pub(crate) fn copy_bytes(out: &mut [u8], src: &[u8]) {
+    let (len, out) = (src.len().min(out.len()), Shared(out.as_mut_ptr()));
+    pool::for_each_range(len, 1, &|range| {
+        // SAFETY: ranges lie inside of `out` and do not overlap.
+        let out =
+            unsafe { std::slice::from_raw_parts_mut(out.get().add(range.start), range.len()) };
+        out.copy_from_slice(&src[range]);
+    });
 }
 
 type Merged<const N: usize> = (SmallVec<[usize; 6]>, SmallVec<[[isize; N]; 6]>);

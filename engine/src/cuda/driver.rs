@@ -1,6 +1,7 @@
 //! What the engine asks of a GPU. The real one is [`super::nvidia`]; tests have one that runs the same kernels on the processor.
 
 use std::fmt;
+use std::ptr::NonNull;
 
 use super::convolutions::Room;
 use super::source::Source;
@@ -65,8 +66,8 @@ impl fmt::Display for Failure {
 
 pub(crate) type Answer<T> = Result<T, Failure>;
 
-/// One device. What is asked of it happens in order, later than the call returns; only [`Driver::is_idle`] and [`Driver::read`] tell
-/// that it has.
+/// One device. What is asked of it happens in order, later than the call returns; only [`Driver::is_idle`], [`Driver::read`] and
+/// marks tell that it has.
 pub(crate) trait Driver: Send + Sync {
     /// Bytes that are free now, also for other processes.
     fn free_memory(&self) -> Answer<usize>;
@@ -85,6 +86,21 @@ pub(crate) trait Driver: Send + Sync {
 
     /// Waits until all is done, then copies from the device.
     fn read(&self, from: Address, to: &mut [u8]) -> Answer<()>;
+
+    /// Page-locked main memory of so many bytes, which all devices reach by themselves; it may be read.
+    fn pin(&self, bytes: usize) -> Answer<NonNull<u8>>;
+
+    /// Gives it back, when nothing is under way to or from there.
+    fn unpin(&self, start: NonNull<u8>, bytes: usize);
+
+    /// Copies from page-locked memory to the device. It stays as it is until what is asked here is done, as [`Driver::mark`] tells.
+    fn send(&self, to: Address, from: NonNull<u8>, bytes: usize) -> Answer<()>;
+
+    /// Copies from the device to page-locked memory, which nobody looks at until what is asked here is done.
+    fn receive(&self, from: Address, to: NonNull<u8>, bytes: usize) -> Answer<()>;
+
+    /// A mark behind all that was asked.
+    fn mark(&self) -> Answer<Box<dyn Mark>>;
 
     /// Copies within the device.
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Answer<()>;
@@ -121,6 +137,12 @@ pub(crate) trait Driver: Send + Sync {
 
     /// What has been noted, in that order.
     fn noted(&self) -> Answer<Box<dyn Replay>>;
+}
+
+/// A place in what was asked of a device.
+pub(crate) trait Mark: Send {
+    /// Whether all before it is done.
+    fn is_passed(&self) -> Answer<bool>;
 }
 
 /// Work of a device that was noted once. It reads and writes where it was noted to.
@@ -169,6 +191,8 @@ pub(crate) struct Product {
     pub(crate) bias: Option<Address>,
     /// Whether float32 may be multiplied with fewer digits, by tensor cores.
     pub(crate) coarse: bool,
+    /// Whether algorithms are measured before one is chosen.
+    pub(crate) measured: bool,
 }
 
 /// What decides how a convolution is computed. All lies in row-major order; pairs are (height, width).

@@ -12,6 +12,7 @@ use std::ffi::c_void;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::ptr::NonNull;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -21,7 +22,9 @@ use rustc_hash::FxHashMap;
 use super::convolutions::Room;
 #[cfg(test)]
 use super::driver::Convolution;
-use super::driver::{Address, Answer, Driver, Failure, Function, Grid, Module, Properties, Replay};
+use super::driver::{
+    Address, Answer, Driver, Failure, Function, Grid, Mark, Module, Properties, Replay,
+};
 use super::parameters::Parameters;
 use super::source::Source;
 use super::{Gpu, compiler, libraries};
@@ -137,6 +140,32 @@ impl Driver for Emulator {
         Ok(())
     }
 
+    fn pin(&self, bytes: usize) -> Answer<NonNull<u8>> {
+        // SAFETY: blocks have at least one byte.
+        NonNull::new(unsafe { alloc_zeroed(layout(bytes)) }).ok_or(Failure::NoMemory)
+    }
+
+    fn unpin(&self, start: NonNull<u8>, bytes: usize) {
+        // SAFETY: it came from `pin` with that many bytes.
+        unsafe { dealloc(start.as_ptr(), layout(bytes)) };
+    }
+
+    fn send(&self, to: Address, from: NonNull<u8>, bytes: usize) -> Answer<()> {
+        // SAFETY: the caller owns both for so many bytes.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), pointer(to), bytes) };
+        Ok(())
+    }
+
+    fn receive(&self, from: Address, to: NonNull<u8>, bytes: usize) -> Answer<()> {
+        // SAFETY: as in `send`.
+        unsafe { std::ptr::copy_nonoverlapping(pointer(from), to.as_ptr(), bytes) };
+        Ok(())
+    }
+
+    fn mark(&self) -> Answer<Box<dyn Mark>> {
+        Ok(Box::new(Done))
+    }
+
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Answer<()> {
         Task::Copy { from, to, bytes }.ask();
         Ok(())
@@ -192,6 +221,15 @@ impl Driver for Emulator {
 
     fn noted(&self) -> Answer<Box<dyn Replay>> {
         Ok(Box::new(Noted(NOTED.take().unwrap_or_default())))
+    }
+}
+
+/// A mark behind what was done at once.
+struct Done;
+
+impl Mark for Done {
+    fn is_passed(&self) -> Answer<bool> {
+        Ok(true)
     }
 }
 

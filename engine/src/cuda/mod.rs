@@ -1,8 +1,9 @@
 //! GPUs: what the rows' CUDA sides run on. Below here nothing is known of tensors.
 //!
 //! **Invariant:** a process without a GPU, a driver or a library works; what is missing is a value, and is asked for when it is needed.
-//! **Invariant:** what is asked of a device happens in order, later. The host waits where it reads elements, and
-//! while it measures the engines of a convolution for a program that wants that; nowhere else.
+//! **Invariant:** what is asked of a device happens in order, later. The host waits where it reads elements, where a long copy needs a
+//! page-locked chunk again, and while it measures the engines of a convolution or the algorithms of a product for a program that wants
+//! that; nowhere else.
 
 mod compiler;
 mod convolutions;
@@ -18,6 +19,7 @@ pub(crate) mod memory;
 mod nvidia;
 pub(crate) mod parameters;
 pub(crate) mod philox;
+pub(crate) mod pinned;
 #[cfg(test)]
 pub(crate) mod plain_convolutions;
 mod products;
@@ -26,6 +28,7 @@ pub mod settings;
 pub(crate) mod source;
 #[cfg(test)]
 mod tests;
+mod transfers;
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -42,6 +45,7 @@ use parameters::Parameters;
 use philox::Philox;
 use recording::Pool;
 use source::Source;
+use transfers::UnderWay;
 
 pub use convolutions::version as cudnn_version;
 pub use driver::{Failure, Properties};
@@ -70,6 +74,7 @@ pub(crate) struct Gpu {
     noting: Mutex<()>,
     /// Where its random numbers stand.
     random: Mutex<Philox>,
+    under_way: UnderWay,
 }
 
 /// How a device is opened.
@@ -225,8 +230,9 @@ pub fn free_memory(index: u8) -> Result<usize> {
     gpu.opened()?.driver.free_memory().map_err(|it| gpu.failed(it))
 }
 
-/// Gives memory of all GPUs that is kept for reuse back to the system.
+/// Gives memory of all GPUs that is kept for reuse back to the system, page-locked memory too.
 pub fn trim() {
+    pinned::PINNED.trim();
     let opened = gpus_in_use().iter().filter_map(|it| Some((it, it.opened.get()?.as_ref().ok()?)));
     opened.for_each(|(gpu, it)| gpu.memory.trim(&*it.driver));
 }
@@ -305,6 +311,7 @@ impl Gpu {
             templates: Mutex::default(),
             noting: Mutex::default(),
             random: Mutex::new(Philox { seed: SEED.load(Ordering::Relaxed), offset: 0 }),
+            under_way: UnderWay::default(),
         }
     }
 
@@ -374,35 +381,6 @@ impl Gpu {
         if recording::is_noting() { Err(self.failed(recording::refused())) } else { Ok(()) }
     }
 
-    /// A block with these bytes.
-    pub(crate) fn upload(&'static self, bytes: &[u8], what: (DType, &Shape)) -> Result<Block> {
-        let block = self.holding(bytes.len(), Some(what))?;
-        self.write(&block, bytes)?;
-        Ok(block)
-    }
-
-    /// Sends bytes to the start of a block.
-    pub(crate) fn write(&self, block: &Block, bytes: &[u8]) -> Result<()> {
-        debug_assert!(bytes.len() <= block.len);
-        self.outside_recordings()?;
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        self.driver()?.write(block.address, bytes).map_err(|it| self.failed(it))
-    }
-
-    /// Fills `to` with the bytes of a block from `start` on, when all is done that was asked before. Then it is also known what kernels
-    /// have refused. An interrupt ends the waiting; the device goes on.
-    pub(crate) fn download(&self, block: &Block, start: usize, to: &mut [u8]) -> Result<()> {
-        self.settle()?;
-        if !to.is_empty() {
-            debug_assert!(start + to.len() <= block.len);
-            let from = block.address + start as Address;
-            self.driver()?.read(from, to).map_err(|it| self.failed(it))?;
-        }
-        Ok(())
-    }
-
     /// Waits until the device is done; an error for what kernels have refused.
     pub(crate) fn settle(&self) -> Result<()> {
         self.outside_recordings()?;
@@ -412,6 +390,7 @@ impl Gpu {
             }
             std::hint::spin_loop();
         }
+        self.under_way.keep([]);
         match self.opened()?.faults.settle(self.driver()?).map_err(|it| self.failed(it))? {
             Some(error) => Err(error),
             None => Ok(()),

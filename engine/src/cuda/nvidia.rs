@@ -6,15 +6,15 @@
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use cudarc::driver::sys;
 
 use super::compiler;
 use super::convolutions::{Convolutions, Room};
 use super::driver::{
-    Address, Answer, Convolution, Driver, Failure, Function, Grid, Module, Product, Properties,
-    Replay,
+    Address, Answer, Convolution, Driver, Failure, Function, Grid, Mark, Module, Product,
+    Properties, Replay,
 };
 use super::libraries;
 use super::products::Products;
@@ -234,6 +234,50 @@ impl Driver for Nvidia {
         self.wait()
     }
 
+    fn pin(&self, bytes: usize) -> Answer<NonNull<u8>> {
+        self.enter()?;
+        let mut start = ptr::null_mut();
+        // SAFETY: the pointer is to one of ours.
+        answer(unsafe {
+            sys::cuMemHostAlloc(&raw mut start, bytes, sys::CU_MEMHOSTALLOC_PORTABLE)
+        })?;
+        NonNull::new(start.cast()).ok_or(Failure::NoMemory)
+    }
+
+    fn unpin(&self, start: NonNull<u8>, _bytes: usize) {
+        if self.enter().is_ok() {
+            // SAFETY: the block came from `pin`, and its owner gives it up. A failure is the next call's as well.
+            let _ = unsafe { sys::cuMemFreeHost(start.as_ptr().cast()) };
+        }
+    }
+
+    fn send(&self, to: Address, from: NonNull<u8>, bytes: usize) -> Answer<()> {
+        self.enter()?;
+        let source = from.as_ptr().cast_const().cast::<c_void>();
+        // SAFETY: the caller owns both for so many bytes, and keeps `from` until a mark behind this is passed.
+        answer(unsafe { sys::cuMemcpyHtoDAsync_v2(to, source, bytes, self.stream) })
+    }
+
+    fn receive(&self, from: Address, to: NonNull<u8>, bytes: usize) -> Answer<()> {
+        self.enter()?;
+        // SAFETY: as in `send`.
+        answer(unsafe {
+            sys::cuMemcpyDtoHAsync_v2(to.as_ptr().cast::<c_void>(), from, bytes, self.stream)
+        })
+    }
+
+    fn mark(&self) -> Answer<Box<dyn Mark>> {
+        self.enter()?;
+        let mut event = ptr::null_mut();
+        let flags = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+        // SAFETY: the pointer is to a handle of ours.
+        answer(unsafe { sys::cuEventCreate(&raw mut event, flags) })?;
+        let event = Event { event, context: self.context };
+        // SAFETY: the event was made, the stream lives as long as the process.
+        answer(unsafe { sys::cuEventRecord(event.event, self.stream) })?;
+        Ok(Box::new(event))
+    }
+
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Answer<()> {
         self.enter()?;
         // SAFETY: the caller owns both for so many bytes.
@@ -302,7 +346,11 @@ impl Driver for Nvidia {
         self.enter()?;
         let open = || libraries::cublas_lt().is_some().then(Products::open).flatten();
         match self.products.get_or_init(open) {
-            Some(products) => products.multiply(self, self.stream(), product),
+            Some(products) => {
+                let wait: &dyn Fn() -> Answer<()> = &|| self.wait();
+                let wait = (!self.is_noting()).then_some(wait);
+                products.multiply(self, self.stream(), wait, product)
+            }
             None => Ok(false),
         }
     }
@@ -339,6 +387,35 @@ impl Driver for Nvidia {
             answer(made)?;
         }
         Ok(Box::new(Graph { run, context: self.context, stream: self.stream }))
+    }
+}
+
+/// An event of the stream.
+struct Event {
+    event: sys::CUevent,
+    context: sys::CUcontext,
+}
+
+// SAFETY: handles of the driver may be used by all threads, each of which makes the context current first.
+unsafe impl Send for Event {}
+
+impl Mark for Event {
+    fn is_passed(&self) -> Answer<bool> {
+        enter(self.context)?;
+        // SAFETY: the event lives as long as `self`.
+        match unsafe { sys::cuEventQuery(self.event) } {
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            other => answer(other).map(|()| true),
+        }
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if enter(self.context).is_ok() {
+            // SAFETY: nobody else has the handle. A failure is the next call's as well.
+            let _ = unsafe { sys::cuEventDestroy_v2(self.event) };
+        }
     }
 }
 

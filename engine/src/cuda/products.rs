@@ -1,4 +1,6 @@
 //! Products of matrices by cuBLASLt. What it decides for a case is kept for the next product of that case.
+//!
+//! Only algorithms are taken whose sums come out the same on every run and are held as exact as the case asks for.
 
 #![expect(unsafe_code, reason = "calls of the library")]
 
@@ -6,16 +8,29 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use cudarc::cublaslt::sys;
 use cudarc::driver::sys::CUstream;
 use rustc_hash::FxHashMap;
 
+use super::convolutions::Wait;
 use super::driver::{Address, Answer, Driver, Element, Failure, Matrix, Product};
 use crate::sync::Mutex;
 
 /// Scratch that the library may use.
 const WORKSPACE: usize = 32 << 20;
+
+/// Algorithms of a case that are measured, at most.
+const MOST_ALGORITHMS: usize = 8;
+
+/// How often an algorithm is measured, each time in so many runs: most products take less time than the host takes to wait.
+const MEASUREMENTS: usize = 3;
+const RUNS: u32 = 5;
+
+/// Parts of a long sum are added up in order, and as exactly as the sum itself.
+const SUMS: u32 = sys::cublasLtReductionScheme_t::CUBLASLT_REDUCTION_SCHEME_NONE as u32
+    | sys::cublasLtReductionScheme_t::CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
 
 /// The library on one device.
 pub(super) struct Products {
@@ -41,6 +56,7 @@ struct Case {
     has_bias: bool,
     /// Whether all operands begin at multiples of 16 bytes.
     aligned: bool,
+    measured: bool,
 }
 
 /// A case as the library describes it. Kept as long as the process runs.
@@ -51,6 +67,13 @@ struct Plan {
     b: sys::cublasLtMatrixLayout_t,
     out: sys::cublasLtMatrixLayout_t,
     algorithm: sys::cublasLtMatmulAlgo_t,
+}
+
+/// What is multiplied, and on which stream.
+struct Call<'a> {
+    product: &'a Product,
+    workspace: Address,
+    stream: CUstream,
 }
 
 fn check(status: sys::cublasStatus_t) -> Answer<()> {
@@ -74,10 +97,11 @@ impl Products {
         &self,
         driver: &dyn Driver,
         stream: CUstream,
+        wait: Wait<'_>,
         product: &Product,
     ) -> Answer<bool> {
         let addresses = [product.a.0, product.b.0, product.out, product.bias.unwrap_or(0)];
-        let case = Case {
+        let mut case = Case {
             element: product.element,
             out_element: product.out_element,
             sizes: [product.batch, product.m, product.n, product.k],
@@ -86,16 +110,25 @@ impl Products {
             coarse: product.coarse,
             has_bias: product.bias.is_some(),
             aligned: addresses.iter().all(|it| it % 16 == 0),
+            measured: product.measured,
         };
+        let call = Call { product, workspace: self.workspace(driver)?, stream };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // What nobody has measured yet, and nobody can measure now, goes as if it was not to be measured.
+        case.measured &= wait.is_some() || known.contains_key(&case);
         let plan = match known.get(&case) {
             Some(plan) => *plan,
-            None => *known.entry(case).or_insert(self.plan(&case).ok()),
+            None => *known.entry(case).or_insert(self.plan(&case, &call, wait).ok()),
         };
         let Some(plan) = plan else { return Ok(false) };
-        let workspace = self.workspace(driver)?;
+        self.run(&plan, &call)?;
+        Ok(true)
+    }
+
+    fn run(&self, plan: &Plan, call: &Call<'_>) -> Answer<()> {
+        let Call { product, workspace, stream } = *call;
         let (double, single, whole) = ([1.0_f64, 0.0], [1.0_f32, 0.0], [1_i32, 0]);
-        let scales: [*const c_void; 2] = match case.element {
+        let scales: [*const c_void; 2] = match product.element {
             Element::F64 => [(&raw const double[0]).cast(), (&raw const double[1]).cast()],
             Element::I8 => [(&raw const whole[0]).cast(), (&raw const whole[1]).cast()],
             _ => [(&raw const single[0]).cast(), (&raw const single[1]).cast()],
@@ -130,8 +163,7 @@ impl Products {
                 WORKSPACE,
                 stream.cast(),
             )
-        })?;
-        Ok(true)
+        })
     }
 
     fn workspace(&self, driver: &dyn Driver) -> Answer<Address> {
@@ -142,7 +174,8 @@ impl Products {
         }
     }
 
-    fn plan(&self, case: &Case) -> Answer<Plan> {
+    /// What the library makes of a case; measures on the places of a call, whose result is overwritten, if the case asks for that.
+    fn plan(&self, case: &Case, call: &Call<'_>, wait: Wait<'_>) -> Answer<Plan> {
         use sys::cublasComputeType_t as Compute;
         use sys::cublasLtMatmulDescAttributes_t as Attribute;
         let [batch, m, n, k] = case.sizes;
@@ -167,21 +200,49 @@ impl Products {
         let a = layout(case.element, case.a, [m, k], batch)?;
         let b = layout(case.element, case.b, [k, n], batch)?;
         let out = layout(case.out_element, whole, [m, n], batch)?;
-        let algorithm = self.algorithm(op, a, b, out, case.aligned)?;
-        Ok(Plan { op, a, b, out, algorithm })
+        let plan = |algorithm| Plan { op, a, b, out, algorithm };
+        let most = if case.measured { MOST_ALGORITHMS } else { 1 };
+        let plans: Vec<Plan> =
+            self.algorithms([b, a, out], op, case.aligned, most)?.into_iter().map(plan).collect();
+        let quickest = wait.filter(|_| plans.len() > 1).and_then(|wait| {
+            let timed = plans.iter().filter_map(|it| Some((self.time(it, call, wait)?, it)));
+            timed.min_by_key(|it| it.0).map(|it| *it.1)
+        });
+        let first = plans.first().copied();
+        quickest.or(first).ok_or_else(|| Failure::Broken("cuBLASLt takes no such product".into()))
     }
 
-    fn algorithm(
+    /// The time that some runs of a plan take, with what the host does for it; `None` if it does not run.
+    fn time(
         &self,
+        plan: &Plan,
+        call: &Call<'_>,
+        wait: &dyn Fn() -> Answer<()>,
+    ) -> Option<Duration> {
+        let run = |count: u32| {
+            let start = Instant::now();
+            (0..count).try_for_each(|_| self.run(plan, call)).ok()?;
+            wait().ok()?;
+            Some(start.elapsed())
+        };
+        // Kernels are loaded when they first run.
+        run(1)?;
+        (0..MEASUREMENTS).map(|_| run(RUNS)).min()?
+    }
+
+    /// Algorithms for a product as the library sees it, the most promising first.
+    fn algorithms(
+        &self,
+        [a, b, out]: [sys::cublasLtMatrixLayout_t; 3],
         op: sys::cublasLtMatmulDesc_t,
-        a: sys::cublasLtMatrixLayout_t,
-        b: sys::cublasLtMatrixLayout_t,
-        out: sys::cublasLtMatrixLayout_t,
         aligned: bool,
-    ) -> Answer<sys::cublasLtMatmulAlgo_t> {
+        most: usize,
+    ) -> Answer<Vec<sys::cublasLtMatmulAlgo_t>> {
         use sys::cublasLtMatmulPreferenceAttributes_t as Attribute;
         let mut preference = ptr::null_mut();
-        let mut found = MaybeUninit::<sys::cublasLtMatmulHeuristicResult_t>::zeroed();
+        let mut found = [const { MaybeUninit::<sys::cublasLtMatmulHeuristicResult_t>::zeroed() };
+            MOST_ALGORITHMS];
+        let most = most.min(MOST_ALGORITHMS);
         let mut count = 0;
         let alignment: u32 = if aligned { 16 } else { 2 };
         let sides = [
@@ -190,36 +251,37 @@ impl Products {
             Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
             Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
         ];
-        // SAFETY: each value has the size that is said; the library writes at most one result.
+        // SAFETY: each value has the size that is said; the library writes at most `most` results, and says how many.
         unsafe {
             check(sys::cublasLtMatmulPreferenceCreate(&raw mut preference))?;
             let prefer = |which, value: *const c_void, size| {
                 check(sys::cublasLtMatmulPreferenceSetAttribute(preference, which, value, size))
             };
             let bytes = WORKSPACE;
-            let most = Attribute::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
-            prefer(most, (&raw const bytes).cast(), size_of::<usize>())?;
+            let room = Attribute::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
+            prefer(room, (&raw const bytes).cast(), size_of::<usize>())?;
+            let sums = Attribute::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK;
+            prefer(sums, ptr::from_ref(&SUMS).cast(), size_of::<u32>())?;
             for side in sides {
                 prefer(side, (&raw const alignment).cast(), size_of::<u32>())?;
             }
             let done = sys::cublasLtMatmulAlgoGetHeuristic(
                 self.handle,
                 op,
-                b,
                 a,
+                b,
                 out,
                 out,
                 preference,
-                1,
-                found.as_mut_ptr(),
+                most as i32,
+                found.as_mut_ptr().cast(),
                 &raw mut count,
             );
             sys::cublasLtMatmulPreferenceDestroy(preference);
             check(done)?;
-            match count {
-                0 => Err(Failure::Broken("cuBLASLt takes no such product".into())),
-                _ => Ok(found.assume_init().algo),
-            }
+            let found = found.iter().take(count.max(0) as usize).map(|it| it.assume_init_ref());
+            let works = |it: &&sys::cublasLtMatmulHeuristicResult_t| check(it.state).is_ok();
+            Ok(found.filter(works).map(|it| it.algo).collect())
         }
     }
 }

@@ -19,7 +19,7 @@ impl Switch {
 /// Whether convolutions go by cuDNN, where it is.
 pub static CUDNN: Switch = Switch(AtomicBool::new(true));
 
-/// Whether its algorithms are measured when a case first comes.
+/// Whether algorithms of convolutions and products are measured when a case first comes.
 pub static MEASURED: Switch = Switch(AtomicBool::new(false));
 
 /// Whether convolutions of float32 may multiply with fewer digits, by tensor cores.

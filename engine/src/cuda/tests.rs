@@ -1,10 +1,16 @@
 //! What is asked of a driver, by one that only writes it down: sizes that no test could compute, memory that runs out, a device that is lost.
 
+#![expect(unsafe_code, reason = "a driver that writes where it is told to")]
+
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::Gpu;
-use super::driver::{Address, Answer, Driver, Failure, Function, Grid, Module, Properties, Replay};
+use super::driver::{
+    Address, Answer, Driver, Failure, Function, Grid, Mark, Module, Properties, Replay,
+};
+use super::pinned::PINNED;
 use super::source::Source;
 use crate::op::{Body, Cuda, CudaCx};
 use crate::sync::Mutex;
@@ -23,7 +29,18 @@ struct Notes {
     /// Bytes that are left.
     room: AtomicU64,
     is_lost: AtomicBool,
+    /// What was put on the bus: the place in the device, that in page-locked memory, the number of bytes.
+    bus: Mutex<Vec<(Address, NonNull<u8>, usize)>>,
+    /// The bytes that were put there.
+    sent: Mutex<Vec<u8>>,
+    /// Whether marks are passed only when the test says so.
+    is_slow: AtomicBool,
 }
+
+// SAFETY: what is on the bus is looked at by the test alone.
+unsafe impl Send for Notes {}
+// SAFETY: as above.
+unsafe impl Sync for Notes {}
 
 struct Recorder {
     notes: Arc<Notes>,
@@ -68,6 +85,31 @@ impl Driver for Recorder {
         self.answer()
     }
 
+    fn pin(&self, _: usize) -> Answer<NonNull<u8>> {
+        Err(Failure::NoMemory)
+    }
+
+    fn unpin(&self, _: NonNull<u8>, _: usize) {}
+
+    fn send(&self, to: Address, from: NonNull<u8>, bytes: usize) -> Answer<()> {
+        self.notes.bus.lock().unwrap().push((to, from, bytes));
+        let found = unsafe { std::slice::from_raw_parts(from.as_ptr(), bytes) };
+        self.notes.sent.lock().unwrap().extend(found);
+        self.answer()
+    }
+
+    /// The bytes that arrive are the numbers of the chunks.
+    fn receive(&self, from: Address, to: NonNull<u8>, bytes: usize) -> Answer<()> {
+        let mut bus = self.notes.bus.lock().unwrap();
+        unsafe { to.as_ptr().write_bytes(bus.len() as u8, bytes) };
+        bus.push((from, to, bytes));
+        self.answer()
+    }
+
+    fn mark(&self) -> Answer<Box<dyn Mark>> {
+        self.answer().map(|()| Box::new(Slow(self.notes.clone())) as Box<dyn Mark>)
+    }
+
     fn copy(&self, _: Address, _: Address, _: usize) -> Answer<()> {
         self.answer()
     }
@@ -104,6 +146,14 @@ impl Driver for Recorder {
         let parameters = parameters.iter().map(|it| it.to_vec()).collect();
         self.notes.launches.lock().unwrap().push((name, grid, parameters));
         Ok(())
+    }
+}
+
+struct Slow(Arc<Notes>);
+
+impl Mark for Slow {
+    fn is_passed(&self) -> Answer<bool> {
+        Ok(!self.0.is_slow.load(Ordering::Relaxed))
     }
 }
 
@@ -232,4 +282,60 @@ fn a_device_that_is_lost_is_an_error_each_time() {
         assert_eq!(problem.to_string(), "cuda:9: the GPU has fallen off the bus");
         assert!(gpu.block(100_000_000).is_err());
     }
+}
+
+/// Many bytes go chunk by chunk, each from another place than the one before, and arrive where they belong.
+#[test]
+fn many_bytes_go_in_chunks() {
+    let (gpu, notes) = recording(1 << 30);
+    let bytes: Vec<u8> = (0..10_u32 << 20).map(|it| (it >> 20) as u8).collect();
+    let what = (DType::U8, &Shape::from([bytes.len()]));
+    let block = gpu.upload(&bytes, what).unwrap();
+    let bus = std::mem::take(&mut *notes.bus.lock().unwrap());
+    let starts: Vec<Address> = bus.iter().map(|it| it.0 - block.address()).collect();
+    assert_eq!(starts, [0, 4 << 20, 8 << 20]);
+    assert_eq!(bus.iter().map(|it| it.2).sum::<usize>(), bytes.len());
+    assert!(bus[0].1 != bus[1].1 && bus[1].1 != bus[2].1, "no chunk is filled while it is read");
+    assert!(*notes.sent.lock().unwrap() == bytes);
+
+    let mut back = vec![0; (17 << 20) + 5];
+    let wide = gpu.block(back.len() + 3).unwrap();
+    gpu.download(&wide, 3, &mut back).unwrap();
+    let bus = std::mem::take(&mut *notes.bus.lock().unwrap());
+    assert_eq!(
+        bus.iter().map(|it| (it.0 - wide.address(), it.2)).last(),
+        Some((3 + (16 << 20), (1 << 20) + 5))
+    );
+    assert!(back.iter().enumerate().all(|(at, it)| usize::from(*it) == at >> 22));
+
+    let few = gpu.upload(&bytes[..1 << 20], what).unwrap();
+    gpu.download(&few, 0, &mut back[..1 << 20]).unwrap();
+    assert!(notes.bus.lock().unwrap().is_empty(), "few bytes go as they are");
+}
+
+#[test]
+fn what_is_on_the_bus_is_neither_written_nor_given_to_others() {
+    if super::gpus().is_empty() {
+        return;
+    }
+    let (gpu, notes) = recording(1 << 30);
+    notes.is_slow.store(true, Ordering::Relaxed);
+    let plain = Tensor::from_vec(&[1.0_f32, 2.0], Shape::from([2])).unwrap();
+    let mut pinned = plain.pinned().unwrap();
+    assert!(pinned.is_pinned() && !plain.is_pinned());
+    assert_eq!(pinned.to_vec::<f32>().unwrap(), [1.0, 2.0]);
+    let sent = pinned.sent(gpu).unwrap();
+    let (to, from, bytes) = notes.bus.lock().unwrap()[0];
+    assert_eq!((to, bytes), (sent.address().unwrap(), 8));
+    let on_bus = || unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<f32>(), 2) };
+    let one = Tensor::number(7.0);
+    assert!(!pinned.write(&pinned.layout().clone(), None, &one).unwrap(), "it is held");
+    drop(pinned);
+    let others: Vec<_> = (0..8).map(|_| PINNED.uninit(8).unwrap()).collect();
+    assert!(others.iter().all(|it| it.as_ptr() != from.as_ptr()));
+    assert_eq!(on_bus(), [1.0, 2.0]);
+    // It comes back when it has arrived and somebody waits.
+    notes.is_slow.store(false, Ordering::Relaxed);
+    gpu.settle().unwrap();
+    assert!(gpu.under_way.is_empty());
 }

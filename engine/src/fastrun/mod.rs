@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use crate::attr::AttrText;
 use crate::cpu::alloc::Bytes;
 use crate::cpu::{features, pool, typed};
+use crate::cuda::settings;
 use crate::op::{Case, Kernel, Prepared};
 use crate::random::Stream;
 use crate::storage::{bits_of, from_slice};
@@ -124,6 +125,12 @@ pub fn take_report() -> Vec<Choice> {
 /// Number of algorithms timed on this thread so far.
 pub fn n_measured() -> usize {
     MEASURED.get()
+}
+
+/// Whether libraries of a GPU measure their algorithms: where the strategy of this thread measures, or the program has asked for it.
+pub(crate) fn measures_libraries() -> bool {
+    let Strategy { profile, cache_only, .. } = STRATEGY.get();
+    profile && !cache_only || settings::MEASURED.is_on()
 }
 
 /// The kernel for this case, prepared; `None` when no kernel takes it.

@@ -20,7 +20,7 @@ use crate::meter::Claim;
 use crate::pending::{self, Pending};
 use crate::storage;
 use crate::tape::{self, Edge};
-use crate::{Buffer, DType, Error, Layout, Result, Shape};
+use crate::{Buffer, DType, Error, Layout, Result, Shape, Site};
 
 /// Shape and dtype without data: what `infer` computes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -183,6 +183,16 @@ impl Tensor {
             Data::Pending(pending) => pending.device(),
             Data::Number(_) => Device::Cpu,
         }
+    }
+
+    /// Where in the program the buffer with the elements was made, if there is one.
+    pub fn site(&self) -> Site {
+        let buffer = match &self.0.data {
+            Data::Stored(buffer) => Some(buffer),
+            Data::Pending(pending) => pending.delivered(),
+            Data::Number(_) | Data::Abstract(..) | Data::Meta => None,
+        };
+        buffer.map_or(Site::NOWHERE, |it| it.site())
     }
 
     /// Shape, strides and offset.

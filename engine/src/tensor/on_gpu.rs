@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::Tensor;
+use super::{Data, Tensor};
 use crate::cpu::alloc::Bytes;
 use crate::cpu::typed;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::{Dims, Parameters};
+use crate::cuda::pinned::PINNED;
 use crate::cuda::{self, Block, Gpu, source};
-use crate::{Device, Error, Layout, Result, with_size};
+use crate::{Device, Error, Layout, Result, storage, with_size};
 
 const COPY: &str = include_str!("copy.cu");
 
@@ -30,12 +31,44 @@ impl Tensor {
     /// A copy in the memory of a GPU.
     pub(crate) fn sent(&self, gpu: &'static Gpu) -> Result<Self> {
         let (shape, dtype) = (self.shape(), self.dtype());
+        if let Some(block) = self.sent_from_pinned(gpu)? {
+            return Ok(Self::stored(block, Layout::contiguous(shape.clone()), dtype));
+        }
         let block = self.look(|view| {
             with_size!(dtype, T => {
                 gpu.upload(typed::bytes_of(&view.to_slice::<T>()), (dtype, shape))
             })
         })??;
         Ok(Self::stored(block, Layout::contiguous(shape.clone()), dtype))
+    }
+
+    /// As [`Tensor::sent`], of elements that lie in row-major order in page-locked memory. The program goes on; who writes to the tensor
+    /// before they have arrived writes elsewhere.
+    fn sent_from_pinned(&self, gpu: &'static Gpu) -> Result<Option<Block>> {
+        let buffer = self.storage()?;
+        if !buffer.is_pinned() || !self.layout().is_contiguous() {
+            return Ok(None);
+        }
+        let size = self.dtype().size();
+        let start = self.layout().offset * size;
+        let bytes = typed::slice(buffer.host()?).get(start..start + self.numel() * size);
+        let bytes = bytes.ok_or_else(Error::outside_storage)?;
+        gpu.send(bytes, buffer.clone(), (self.dtype(), self.shape())).map(Some)
+    }
+
+    /// Whether the elements lie in page-locked memory.
+    pub fn is_pinned(&self) -> bool {
+        matches!(self.data(), Data::Stored(buffer) if buffer.is_pinned())
+    }
+
+    /// The same elements in page-locked memory, in row-major order, off the tape. There is none without a GPU.
+    pub fn pinned(&self) -> Result<Self> {
+        cuda::gpu(0)?;
+        let bytes = PINNED.of(self.shape(), self.dtype())?;
+        let bytes = self.look(
+            |view| with_size!(self.dtype(), T => storage::filled(bytes, &view.to_slice::<T>())),
+        )??;
+        Ok(Self::stored(bytes, Layout::contiguous(self.shape().clone()), self.dtype()))
     }
 
     /// A copy in main memory, in row-major order. Waits for the GPU.

@@ -12,6 +12,9 @@ mod tensors;
 use engine::Error;
 use engine::op::Body;
 
+/// The code of errors about tensors on two devices.
+pub(crate) const MIXED_DEVICES: &str = "device::mixed";
+
 /// One kind of error.
 pub struct Topic {
     /// `shape::matmul`, or a class such as `NameError`.
@@ -77,6 +80,7 @@ pub fn find(code: &str) -> Option<&'static Topic> {
 pub fn code_of(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::Shapes { op, .. } => code_of_shapes(op),
+        Error::Devices(_) => MIXED_DEVICES,
         Error::DType { .. } => "dtype::op",
         Error::DTypes { .. } => "dtype::mixed",
         Error::DimRange { .. } => "index::dim",

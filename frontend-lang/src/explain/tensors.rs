@@ -38,6 +38,16 @@ pub(super) const PROMOTED: &str = "convert the other operand, `.to(torch.complex
 /// Every code of the engine's errors, sorted.
 pub(super) static ALL: &[Topic] = &[
     Topic {
+        code: super::MIXED_DEVICES,
+        title: "Tensors on different devices",
+        why: "An operation computes on one device, and only single numbers come there by themselves: a silent copy of the rest would hide what \
+              takes the most time. A module that is moved to a GPU takes its parameters along, but not the data that is given to it, nor \
+              what its methods make without `device=`.",
+        next: "bring the one to the other: `x = x.to(device)`, for data in the loop over its batches, and make new tensors where others are, \
+               `torch.zeros(3, device=x.device)`",
+        example: "import torch\ntorch.ones(3, device=\"meta\") + torch.ones(3)",
+    },
+    Topic {
         code: "dtype::mixed",
         title: "Operands of different dtypes",
         why: "Products, layers and losses compute in one dtype and do not convert: a silent conversion would hide a loss of precision or of \

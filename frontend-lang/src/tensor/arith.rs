@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use engine::apply::place;
 use engine::autograd::{self, Edge};
 use engine::{Attrs, OpDef, Tensor};
 
@@ -107,6 +108,12 @@ pub(crate) fn apart(object: &TensorObj, value: &Tensor) -> Result<Option<Tensor>
     lies_there.then(|| super::methods::in_order(&value.detach())).transpose()
 }
 
+/// The error of a method in place that would bring a value of another device.
+fn elsewhere(op: &'static str, seen: &Tensor, value: &Tensor) -> engine::Error {
+    let name = |name: &str, position| (Some(name.to_owned()), position);
+    place::mixed(op, (name("self", 1), seen), (name("other", 2), value))
+}
+
 /// Stores a result of an op in place: same shape, no narrower kind of number.
 pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     let object = variable(this)?;
@@ -114,9 +121,8 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     // No handle on the old value stays, so that it can be overwritten.
     let (before, was_in_order) = {
         let seen = object.seen();
-        let (expected, found) = (seen.device(), value.device());
-        if expected != found {
-            return Err(engine::Error::Devices { op: "copy_", expected, found }.into());
+        if seen.device() != value.device() {
+            return Err(elsewhere("copy_", &seen, &value).into());
         }
         (seen.meta(), seen.layout().is_contiguous())
     };

@@ -2,7 +2,7 @@
 
 use engine::cpu::large::Large;
 use engine::cpu::memory::HOST;
-use engine::words;
+use engine::{Site, words};
 
 use crate::site;
 
@@ -28,12 +28,17 @@ fn in_use(large: Large) -> InUse {
         Some((dtype, shape)) => format!("{dtype}{shape}"),
         None => "working memory".to_owned(),
     };
-    let made = match site::place(large.site) {
-        Some(place) if large.site.is_gradient() => format!("a gradient of {place}"),
-        Some(place) => format!("made by {place}"),
-        None => String::new(),
-    };
+    let made = made(large.site).unwrap_or_default();
     InUse { what, count: large.count, bytes: large.bytes, made }
+}
+
+/// `made by cell 3, line 7`, if the line is known.
+pub(super) fn made(site: Site) -> Option<String> {
+    let place = site::place(site)?;
+    Some(match site.is_gradient() {
+        true => format!("a gradient of {place}"),
+        false => format!("made by {place}"),
+    })
 }
 
 /// `the largest of what is in use: float32[4096, 4096] 67.1 MB, made by cell 3, line 7`; `None` if nothing large is.

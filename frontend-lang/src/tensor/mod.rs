@@ -49,7 +49,11 @@ impl From<engine::Error> for Raised {
             _ => (applied, None),
         };
         let place = applied.and_then(site::sentence);
-        let parts = [Some(error.to_string()), place, largest];
+        let text = match &error {
+            E::Devices(it) => it.text(in_use::made),
+            _ => error.to_string(),
+        };
+        let parts = [Some(text), place, largest];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
         let raised = Raised::new(row, text);
         let raised = raised.with_help(explain::next_of(&error));

@@ -54,7 +54,7 @@ fn path_to(model: &Rc<Instance>, inner: &Rc<Instance>, depth: usize) -> Option<S
 }
 
 /// The layers of a model, by name: its attributes, and the items of a container.
-fn children(model: &Rc<Instance>) -> Vec<(String, Rc<Instance>)> {
+pub(super) fn children(model: &Rc<Instance>) -> Vec<(String, Rc<Instance>)> {
     let attrs = model.attrs.borrow();
     let mut found = Vec::new();
     for (name, value) in attrs.iter() {

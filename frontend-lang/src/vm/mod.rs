@@ -8,6 +8,7 @@ pub(crate) mod blame;
 pub(crate) mod call;
 pub(crate) mod class;
 mod cursor;
+mod devices;
 pub(crate) mod frame;
 pub(crate) mod generator;
 pub(crate) mod import;

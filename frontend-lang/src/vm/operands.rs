@@ -1,4 +1,4 @@
-//! What the names in a failing line hold, for errors about shapes and dtypes: labels for the traceback.
+//! What the names in a failing line hold, for errors about shapes, dtypes and devices: labels for the traceback.
 //!
 //! Nothing is run for this: names are looked up as they stand, attributes only where objects have them as their own.
 
@@ -16,11 +16,11 @@ use crate::value::Value;
 const MOST: usize = 5;
 
 /// Longest span whose names are looked at.
-const LONGEST: usize = 400;
+pub(super) const LONGEST: usize = 400;
 
 impl Cx {
-    /// Labels for the tensors and layers named in `span`, which belongs to the newest frame.
-    pub(crate) fn operands(&mut self, span: Span) -> Vec<Label> {
+    /// Labels for the tensors and layers named in `span`, which belongs to the newest frame; with the devices of tensors, or without.
+    pub(crate) fn operands(&mut self, span: Span, with_devices: bool) -> Vec<Label> {
         let text = self.sources.text(span).to_owned();
         if text.len() > LONGEST {
             return Vec::new();
@@ -32,7 +32,9 @@ impl Cx {
                 continue;
             }
             seen.push(path);
-            let Some(about) = self.named(path).as_ref().and_then(about) else { continue };
+            let Some(about) = self.named(path).and_then(|it| about(&it, with_devices)) else {
+                continue;
+            };
             let start = span.start + start as u32;
             let here = Span { source: span.source, start, end: start + path.len() as u32 };
             labels.push(Label { span: here, text: format!("{path}: {about}") });
@@ -165,12 +167,12 @@ pub(super) fn names(text: &str) -> Vec<(usize, &str)> {
 }
 
 /// A few words about a tensor or a layer.
-fn about(value: &Value) -> Option<String> {
+fn about(value: &Value, with_devices: bool) -> Option<String> {
     match value {
         Value::Tensor(it) => {
-            let meta = it.peek().meta();
-            let sizes: Vec<String> = meta.shape.iter().map(ToString::to_string).collect();
-            Some(format!("{}[{}]", meta.dtype.name(), sizes.join(", ")))
+            let value = it.peek();
+            let text = format!("{}{}", value.dtype().name(), value.shape());
+            Some(if with_devices { format!("{text} on {}", value.device()) } else { text })
         }
         Value::Instance(it) => layer(it),
         _ => None,

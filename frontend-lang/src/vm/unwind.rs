@@ -6,9 +6,10 @@ use crate::annotation::place_of_parameter;
 use crate::bytecode::Code;
 use crate::cx::{Cx, Mode};
 use crate::error::{
-    ATTRIBUTE_ERROR, DTYPE_ERROR, Mark, Raised, SHAPE_ERROR, STOP_ITERATION, TYPE_ERROR,
-    UNBOUND_LOCAL_ERROR, is_exception, runtime_error, type_error,
+    ATTRIBUTE_ERROR, DTYPE_ERROR, Mark, RUNTIME_ERROR, Raised, SHAPE_ERROR, STOP_ITERATION,
+    TYPE_ERROR, UNBOUND_LOCAL_ERROR, is_exception, runtime_error, type_error,
 };
+use crate::explain::MIXED_DEVICES;
 use crate::native::{CallArgs, Res};
 use crate::objects::class::{traits, type_of};
 use crate::operate::CompareOp;
@@ -27,7 +28,9 @@ impl Cx {
             return self.leave_check(raised, floor);
         }
         let may_blame = raised.is(&TYPE_ERROR) || raised.is(&ATTRIBUTE_ERROR);
-        let about_tensors = raised.is(&SHAPE_ERROR) || raised.is(&DTYPE_ERROR);
+        let about_devices =
+            raised.is(&RUNTIME_ERROR) && raised.code().is_some_and(|it| it.code == MIXED_DEVICES);
+        let about_tensors = raised.is(&SHAPE_ERROR) || raised.is(&DTYPE_ERROR) || about_devices;
         let mut layer = self.running_layer().filter(|_| about_tensors);
         loop {
             let Some(frame) = self.machine.frames.last() else { return Err(raised) };
@@ -39,7 +42,14 @@ impl Cx {
                     let words = self.outer_variable(&raised);
                     raised = raised.with_words(words);
                 }
-                let mut operands = if about_tensors { self.operands(span) } else { Vec::new() };
+                let mut operands = match about_tensors {
+                    true => self.operands(span, about_devices),
+                    false => Vec::new(),
+                };
+                if about_devices && raised.help().is_none() {
+                    let help = self.next_device(span);
+                    raised = raised.with_help(help);
+                }
                 operands.append(&mut raised.take_labels());
                 if let Some(label) = layer.as_ref().and_then(|it| self.layer_label(span, it)) {
                     operands.push(label);
@@ -84,7 +94,11 @@ impl Cx {
             .and_then(|it| place_of_parameter(&it.text, head.start as usize, &raised.message()));
         if let Some((start, end)) = place {
             let span = Span { start: start as u32, end: end as u32, ..head };
-            raised.push_mark(Mark { span, function: code.name, operands: self.operands(span) });
+            raised.push_mark(Mark {
+                span,
+                function: code.name,
+                operands: self.operands(span, false),
+            });
             raised.set_rethrown();
         }
         raised

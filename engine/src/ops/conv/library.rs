@@ -5,7 +5,7 @@ use crate::cuda::driver::{Address, Convolution, ConvolutionCase};
 use crate::cuda::settings;
 use crate::op::CudaCx;
 use crate::ops::matrix::cuda::element;
-use crate::{DType, Result};
+use crate::{DType, Result, fastrun};
 
 /// Elements of a tensor that the library takes.
 const MOST_ELEMENTS: usize = i32::MAX as usize;
@@ -42,7 +42,7 @@ fn case(problem: &ConvProblem, dtype: DType) -> Option<ConvolutionCase> {
         dilation: pair(problem.dilation)?,
         groups: i32::try_from(groups).ok()?,
         coarse: dtype == DType::F32 && settings::COARSE_CONVOLUTIONS.is_on(),
-        measured: settings::MEASURED.is_on(),
+        measured: fastrun::measures_libraries(),
     })
 }
 

@@ -10,7 +10,7 @@ use crate::cuda::parameters::{Dims, Parameters};
 use crate::cuda::settings;
 use crate::cuda::source::{computed, type_of};
 use crate::op::CudaCx;
-use crate::{DType, Layout, Result, Shape, Tensor};
+use crate::{DType, Layout, Result, Shape, Tensor, fastrun};
 
 use super::product_shape;
 
@@ -111,6 +111,7 @@ fn by_library(gpu: &Gpu, request: &Request) -> Result<bool> {
         out: request.out,
         bias: request.bias,
         coarse: request.dtype == DType::F32 && settings::COARSE_PRODUCTS.is_on(),
+        measured: fastrun::measures_libraries(),
     })
 }
 

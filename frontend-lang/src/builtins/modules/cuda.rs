@@ -1,10 +1,11 @@
 //! `torch.cuda`: what code asks before it chooses a device, and what it asks of the GPUs that are there.
 
+use engine::apply::place;
 use engine::cuda::settings;
 use engine::{Device, cuda};
 
 use crate::native::*;
-use crate::tensor::device;
+use crate::tensor::{convert, device, dtype};
 
 /// `torch.cuda`.
 pub static MODULE: NativeModule = NativeModule {
@@ -70,6 +71,8 @@ static FUNCTIONS: &[NativeFn] = &[
     .session(),
     function("mem_get_info", "device=None", "Bytes of a GPU: those that are free, and all.", info)
         .session(),
+    function("_pinned", "x", "The same elements in page-locked main memory.", pinned),
+    function("_is_pinned", "x", "Whether the elements lie in page-locked main memory.", is_pinned),
     function("_properties", "device", "Name, compute capability, bytes and multiprocessors.", properties)
         .session(),
     function("_cudnn_version", "", "The version of cuDNN, or None.", cudnn_version).session(),
@@ -80,6 +83,25 @@ fn empty_cache(_cx: &mut Cx, _args: Args<'_>) -> Res {
     engine::cpu::memory::HOST.trim();
     cuda::trim();
     Ok(Value::None)
+}
+
+fn pinned(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let value = convert::variable(&args[0])?.get();
+    if value.is_on_gpu() {
+        return Err(runtime_error(format!(
+            "cannot pin '{}' only dense CPU tensors can be pinned",
+            dtype::tensor_type(value.dtype()).replacen("torch.", "torch.cuda.", 1)
+        )));
+    }
+    if cuda::available().len() == 1 {
+        return Err(runtime_error("Cannot access accelerator device when none is available."));
+    }
+    let pinned = place::pinned(&value)?;
+    Ok(if pinned.same(&value) { args[0].clone() } else { Value::tensor(pinned) })
+}
+
+fn is_pinned(_cx: &mut Cx, args: Args<'_>) -> Res {
+    Ok(Value::Bool(convert::variable(&args[0])?.get().is_pinned()))
 }
 
 /// Numbers of the CPU go on as they were.
