@@ -106,6 +106,11 @@ impl Parameters {
         self.push(&words)
     }
 
+    /// The bytes of all, one behind the other.
+    pub(crate) fn all_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The bytes of each.
     pub(super) fn all(&self) -> SmallVec<[&[u8]; 24]> {
         let mut res = SmallVec::new();

@@ -57,6 +57,20 @@ __device__ inline unsigned short ng_half(float x) {
 __device__ inline float ng_from_half(int bits) { return ng_wide(ng_f16{(unsigned short)bits}); }
 __device__ inline int ng_to_half(float x) { return ng_half(x); }
 
+// Elements as lane programs see them: halves are bits.
+template <class E>
+__device__ inline E ng_bits(E x) {
+    return x;
+}
+__device__ inline unsigned short ng_bits(ng_f16 x) { return x.bits; }
+__device__ inline unsigned short ng_bits(ng_bf16 x) { return x.bits; }
+template <class E, class B>
+__device__ inline void ng_set_bits(E &to, B bits) {
+    to = bits;
+}
+__device__ inline void ng_set_bits(ng_f16 &to, unsigned short bits) { to.bits = bits; }
+__device__ inline void ng_set_bits(ng_bf16 &to, unsigned short bits) { to.bits = bits; }
+
 // To the nearest, of two the even one.
 __device__ inline unsigned short ng_brain(float x) {
     const unsigned bits = (unsigned)__float_as_int(x);

@@ -192,7 +192,7 @@ fn asked(
     let Some(Cuda::Kernel(run)) = kernel.cuda else { panic!("{} has no kernel", op.name) };
     let outputs: Vec<Tensor> = metas.iter().map(|it| blank(gpu, &it.shape, it.dtype)).collect();
     notes.launches.lock().unwrap().clear();
-    run(&CudaCx { op, attrs, gpu, inputs, outputs: &outputs }).unwrap();
+    run(&CudaCx { op, attrs, gpu, inputs, outputs: &outputs, finish: None }).unwrap();
     let launches = std::mem::take(&mut *notes.launches.lock().unwrap());
     for (name, grid, _) in &launches {
         let [x, y, z] = grid.blocks;

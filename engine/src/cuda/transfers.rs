@@ -77,8 +77,8 @@ impl<'a> Chunks<'a> {
     /// A chunk that is free; `empty` sees what one has brought that was on the bus.
     fn free(&mut self, empty: impl FnOnce(&Part)) -> Result<Bytes> {
         let more = self.on_bus.len() < CHUNKS;
-        let unused = self.spare.take().or_else(|| PINNED.uninit(CHUNK).ok().filter(|_| more));
-        match unused {
+        let another = || if more { PINNED.uninit(CHUNK).ok() } else { None };
+        match self.spare.take().or_else(another) {
             Some(chunk) => Ok(chunk),
             None => match self.arrived()? {
                 Some(part) => {

@@ -94,6 +94,16 @@ pub(crate) fn kernel(program: &Program, name: &str, form: &Form) -> Option<Strin
     Some(text)
 }
 
+/// A program behind a kernel, in one line: `ng_finish`, a structure of its inputs but the first, which are held or not, of its numbers and of
+/// room for its outputs; `take` runs it on a pack of the kernel's results, before they go to where their place is. If it `replaces`
+/// these, its first output takes their place. `None` where an operation has no expansion.
+pub(crate) fn finish(program: &Program, accesses: &[Access], replaces: bool) -> Option<String> {
+    let expansion = expand(program.ssa())?;
+    let form = Form::plain(std::iter::once(Access::Flat).chain(accesses.iter().copied()).collect());
+    let writer = Writer { expansion: &expansion, form: &form, pack: 1, name: "finish" };
+    Some(format!("{}{}", writer.one(), writer.finish(replaces)).replace('\n', " "))
+}
+
 /// Packs, or elements where there are none, of which a block of [`many`] takes care.
 pub(crate) const PIECE: usize = 1024;
 
@@ -254,6 +264,64 @@ impl Writer<'_> {
         );
         self.element(&mut text);
         text.push_str("    }\n}\n");
+        text
+    }
+
+    fn finish(&self, replaces: bool) -> String {
+        let mut text = String::from("struct ng_finish {\n");
+        let others = || self.inputs().skip(1);
+        let own = usize::from(replaces);
+        for (idx, ty, access) in others() {
+            let _ = match access {
+                Access::Held => writeln!(text, "alignas(8) {ty} in{idx};"),
+                _ => writeln!(text, "const {ty} *in{idx};"),
+            };
+        }
+        for (idx, ty) in self.numbers() {
+            let _ = writeln!(text, "alignas(8) {ty} number{idx};");
+        }
+        for (idx, ty) in self.outputs().skip(own) {
+            let _ = writeln!(text, "{ty} *out{idx};");
+        }
+        text.push_str("template <int N, class E> __device__ inline void take(ng_i64 at, ng_pack<E, N> &made) const {\n");
+        for (idx, ty, access) in others() {
+            let _ = match access {
+                Access::Flat => writeln!(
+                    text,
+                    "const ng_pack<{ty}, N> pack{idx} = *(const ng_pack<{ty}, N> *)(in{idx} + at);"
+                ),
+                Access::Held => writeln!(text, "const {ty} held{idx} = in{idx};"),
+                _ => writeln!(text, "const {ty} held{idx} = in{idx}[0];"),
+            };
+        }
+        for (idx, ty) in self.outputs().skip(own) {
+            let _ = writeln!(text, "ng_pack<{ty}, N> made{idx};");
+        }
+        text.push_str("for (int k = 0; k < N; k++) {\n");
+        let first = self.inputs().next().map_or("float", |it| it.1);
+        let _ = writeln!(text, "const {first} in0 = ng_bits(made.all[k]);");
+        if let (true, Some((_, ty))) = (replaces, self.outputs().next()) {
+            let _ = writeln!(text, "{ty} made0;");
+        }
+        let read = |(idx, _, access): (usize, &str, Access)| match (idx, access) {
+            (0, _) => "in0".into(),
+            (_, Access::Flat) => format!("pack{idx}.all[k]"),
+            _ => format!("held{idx}"),
+        };
+        let made = |idx: usize| match idx < own {
+            true => format!("made{idx}"),
+            false => format!("made{idx}.all[k]"),
+        };
+        let call = self.call(read, made).replacen("fault", "(ng_fault *)0", 1);
+        let _ = writeln!(text, "{call};");
+        if replaces {
+            text.push_str("ng_set_bits(made.all[k], made0);\n");
+        }
+        text.push_str("}\n");
+        for (idx, ty) in self.outputs().skip(own) {
+            let _ = writeln!(text, "*(ng_pack<{ty}, N> *)(out{idx} + at) = made{idx};");
+        }
+        text.push_str("}\n};\n");
         text
     }
 

@@ -10,6 +10,7 @@ mod cuda_tests;
 mod expand;
 #[cfg(test)]
 pub(crate) mod expected;
+pub(crate) mod finish;
 pub(crate) mod grad;
 mod lower;
 pub(crate) mod on_gpu;

@@ -267,7 +267,7 @@ fn in_packs(dims: &Dims) -> (Access, usize) {
 }
 
 /// The one element of a tensor on the CPU.
-fn bits_of(tensor: &Tensor) -> Result<(u128, usize)> {
+pub(super) fn bits_of(tensor: &Tensor) -> Result<(u128, usize)> {
     let dtype: DType = tensor.dtype();
     if let Some(number) = tensor.as_number() {
         return Ok((crate::storage::bits_of(number, dtype), dtype.size()));
@@ -280,7 +280,7 @@ fn bits_of(tensor: &Tensor) -> Result<(u128, usize)> {
 }
 
 /// What holds a number of the run.
-fn in_memory(ty: Type) -> Mem {
+pub(super) fn in_memory(ty: Type) -> Mem {
     match ty {
         Type::Bool | Type::I32 => Mem::I32,
         Type::I64 => Mem::I64,

@@ -77,6 +77,19 @@ impl Given {
         }
     }
 
+    /// Whether it lies as `n` results do, in row-major order.
+    pub(super) fn is_flat(&self, n: usize) -> bool {
+        matches!(self, Self::At(it) if it.layout.is_contiguous() && it.layout.shape.numel() == n)
+    }
+
+    /// Whether it is one element.
+    pub(super) fn is_one(&self) -> bool {
+        match self {
+            Self::At(it) => it.layout.shape.numel() == 1,
+            Self::Number(_) | Self::Fed(_) => true,
+        }
+    }
+
     /// The slot of which it is all, in row-major order.
     fn whole_slot(&self, slots: &[Slot]) -> Option<usize> {
         let (Self::At(Location { layout, dtype, .. }), slot) = (self, self.slot()?) else {
@@ -177,7 +190,7 @@ impl<'a> Compiler<'a> {
         };
         let given = inputs.iter().map(|&it| self.locate(it).map(Given::At));
         let given = given.collect::<Result<Vec<_>>>()?;
-        let work = Work::OnGpu { op, attrs: attrs.clone() };
+        let work = Work::OnGpu { op, attrs: attrs.clone(), finishing: None };
         self.draft(self.graph.node(id).origin.site, work, given, &self.outputs(id));
         Ok(true)
     }
@@ -287,7 +300,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Where a value lies in memory. Views are laid out over their operand, or over a copy of it.
-    fn locate(&mut self, value: Value) -> Result<Location> {
+    pub(super) fn locate(&mut self, value: Value) -> Result<Location> {
         if let Some(known) = self.locations.get(&value) {
             return Ok(known.clone());
         }
@@ -353,7 +366,8 @@ impl<'a> Compiler<'a> {
         let layout = Layout::contiguous(from.layout.shape.clone());
         let work = match dtype.is_complex() {
             true if self.graph.device != Device::Cpu => {
-                Work::OnGpu { op: &ops::shape::cat::OP, attrs: smallvec![Attr::Int(0)] }
+                let (op, attrs) = (&ops::shape::cat::OP, smallvec![Attr::Int(0)]);
+                Work::OnGpu { op, attrs, finishing: None }
             }
             true => {
                 let (op, attrs) = (&ops::shape::cat::OP, smallvec![Attr::Int(0)]);

@@ -8,8 +8,9 @@ use smallvec::{SmallVec, smallvec};
 use super::compile::{Chosen, Compiler, Given, Location};
 use super::group::{Around, Group};
 use super::plan::{Finishing, Prologue, Work};
-use crate::graph::{NodeId, Value};
+use crate::graph::{Kind, NodeId, Value};
 use crate::lane::{self, Program, Ref, Step};
+use crate::op::{Body, Kernel};
 use crate::ops::unary::to;
 use crate::{Attr, DType, Device, Error, Meta, Result, Site, Tensor};
 
@@ -78,7 +79,7 @@ impl Compiler<'_> {
     /// behind it on its parts; false, with nothing done, if it cannot.
     fn kernel_within(&mut self, id: NodeId, before: &[NodeId], behind: &[NodeId]) -> Result<bool> {
         if self.graph.device != Device::Cpu {
-            return Ok(false);
+            return self.finished_on_gpu(id, before, behind);
         }
         let Some(chosen) = self.chosen(id, !before.is_empty())? else { return Ok(false) };
         let Chosen { op, kernel, attrs, at, made } = chosen;
@@ -118,6 +119,41 @@ impl Compiler<'_> {
         values.extend(kept.into_iter().map(Value::of));
         self.note_choice(op, kernel.kernel);
         let work = Work::Kernel { op, kernel, attrs, in_place: false, prologue, finishing };
+        self.draft(self.graph.node(id).origin.site, work, given, &values);
+        Ok(true)
+    }
+
+    /// As [`Compiler::kernel_within`], on a GPU, whose kernels take no prologue.
+    fn finished_on_gpu(
+        &mut self,
+        id: NodeId,
+        before: &[NodeId],
+        behind: &[NodeId],
+    ) -> Result<bool> {
+        let Kind::Op { op, attrs, inputs } = &self.graph.node(id).kind else { return Ok(false) };
+        let finishes =
+            matches!(op.body, Body::Kernels([Kernel { finishes_on_cuda: true, .. }, ..]));
+        if !finishes || !before.is_empty() {
+            return Ok(false);
+        }
+        let group: Vec<NodeId> = [behind, &[id]].concat();
+        let Some((finishing, others, outputs)) = self.finishing(id, &group, behind)? else {
+            return Ok(false);
+        };
+        let n = self.graph.node(id).metas[0].shape.numel();
+        let fits = |it: &Given| it.is_flat(n) || it.is_one();
+        if !others.iter().all(fits) || lane::on_gpu::most(&finishing.program) == 0 {
+            return Ok(false);
+        }
+        let own = inputs.iter().map(|&it| self.locate(it).map(Given::At));
+        let mut given = own.collect::<Result<Vec<_>>>()?;
+        given.extend(others);
+        let (mut values, mut outputs) = (self.outputs(id), outputs.into_iter().map(Value::of));
+        if finishing.replaces {
+            values[0] = outputs.next().unwrap_or(values[0]);
+        }
+        values.extend(outputs);
+        let work = Work::OnGpu { op, attrs: attrs.clone(), finishing: Some(finishing) };
         self.draft(self.graph.node(id).origin.site, work, given, &values);
         Ok(true)
     }

@@ -20,6 +20,7 @@ use crate::cuda::philox::Philox;
 use crate::cuda::recording::{Pool, Recording};
 use crate::cuda::{self, Block, Gpu};
 use crate::lane::{Program, Ref};
+use crate::launch::Follows;
 use crate::op::{Body, ControlCx};
 use crate::sync::{Mutex, OnceLock};
 use crate::tensor::on_gpu::copy;
@@ -324,9 +325,18 @@ impl OnGpu {
                 lane::on_gpu::run_many(self.gpu, program, &inputs, params, &outs)?;
                 values.take(targets, outs)
             }
-            Work::OnGpu { op, attrs } => {
+            Work::OnGpu { op, attrs, finishing } => {
                 let targets_of = || self.targets(targets, values);
-                let run = || launch::run_within(op, self.gpu, &inputs, attrs, targets_of);
+                let n_finishing = finishing.as_ref().map_or(0, |it| it.n_inputs);
+                let (own, others) = inputs.split_at(inputs.len() - n_finishing);
+                let follows = finishing.as_ref().map(|it| Follows {
+                    program: &it.program,
+                    numbers: &it.params,
+                    inputs: others,
+                    n_own: it.n_own,
+                    replaces: it.replaces,
+                });
+                let run = || launch::run_within(op, self.gpu, own, attrs, follows, targets_of);
                 let device = Device::Cuda(self.gpu.index());
                 // As where the op is applied: what it consists of is no step of its own.
                 let run = || place::inside(device, || interpreter::silenced(run));

@@ -194,10 +194,8 @@ fn lies(given: &Given, n: usize) -> Option<Lies> {
     match given {
         Given::Number(number) => Some(Lies::Number(bits(*number))),
         Given::Fed(at) => Some(Lies::Fed(*at)),
-        Given::At(at) if at.layout.is_contiguous() && at.layout.shape.numel() == n => {
-            Some(Lies::Flat)
-        }
-        Given::At(at) => (at.layout.shape.numel() == 1).then_some(Lies::One),
+        it if it.is_flat(n) => Some(Lies::Flat),
+        it => it.is_one().then_some(Lies::One),
     }
 }
 

@@ -92,10 +92,11 @@ pub(super) enum Work {
         params: Vec<Number>,
         label: String,
     },
-    /// By the CUDA side of the row.
+    /// By the CUDA side of the row. With `finishing`, the last operands are those of its program.
     OnGpu {
         op: &'static OpDef,
         attrs: Attrs,
+        finishing: Option<Finishing>,
     },
 }
 

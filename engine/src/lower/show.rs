@@ -30,7 +30,13 @@ impl fmt::Display for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.work {
             Work::Lanes { label, .. } | Work::Many { label, .. } => write!(f, "lanes [{label}]")?,
-            Work::Control { op, .. } | Work::OnGpu { op, .. } => f.write_str(op.name)?,
+            Work::Control { op, .. } => f.write_str(op.name)?,
+            Work::OnGpu { op, finishing, .. } => {
+                f.write_str(op.name)?;
+                if let Some(Finishing { label, .. }) = finishing {
+                    write!(f, ", then [{label}]")?;
+                }
+            }
             Work::Kernel { op, kernel, in_place, prologue, finishing, .. } => {
                 if let Some(it) = prologue {
                     write!(f, "[{}] into ", it.label)?;

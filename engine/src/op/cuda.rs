@@ -5,8 +5,9 @@ use crate::attr::attr_readers;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::Parameters;
 use crate::cuda::{Block, Defines, Gpu, Properties};
+use crate::lane::Program;
 use crate::tensor::Outputs;
-use crate::{Attr, Attrs, DType, Error, Layout, Result, Shape, Tensor};
+use crate::{Attr, Attrs, DType, Error, Layout, Number, Result, Shape, Tensor};
 
 /// How a GPU computes an op.
 #[derive(Clone, Copy)]
@@ -30,6 +31,20 @@ pub struct CudaCx<'a> {
     pub(crate) gpu: &'static Gpu,
     pub(crate) inputs: &'a [Tensor],
     pub(crate) outputs: &'a [Tensor],
+    /// What follows on the first result; nothing unless the kernel [`finishes_on_cuda`](super::Kernel::finishes_on_cuda).
+    pub(crate) finish: Option<Finish<'a>>,
+}
+
+/// A program that follows on each element of the first result of a kernel, which is its first input.
+#[derive(Clone, Copy)]
+pub(crate) struct Finish<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) numbers: &'a [Number],
+    /// Its other inputs: each lies in row-major order like the result, or is one element.
+    pub(crate) inputs: &'a [Tensor],
+    /// Where its outputs go; without the first, if that takes the place of the result.
+    pub(crate) outputs: &'a [Tensor],
+    pub(crate) replaces: bool,
 }
 
 attr_readers!(CudaCx<'_>);

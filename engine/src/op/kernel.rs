@@ -44,6 +44,8 @@ pub struct Kernel {
     pub method: Method,
     /// How the op is computed on a GPU; a row's first kernel tells.
     pub cuda: Option<Cuda>,
+    /// Whether that runs what follows on each element of its first output ([`CudaCx::finish`]).
+    pub finishes_on_cuda: bool,
 }
 
 /// Computes all outputs; reached through [`super::Prepared`] alone.
@@ -78,6 +80,7 @@ impl Kernel {
             prologue: |_| None,
             method,
             cuda: None,
+            finishes_on_cuda: false,
         }
     }
 
@@ -122,6 +125,12 @@ impl Kernel {
     pub const fn on_cuda(mut self, run: fn(&CudaCx<'_>) -> Result<()>) -> Self {
         self.cuda = Some(Cuda::Kernel(run));
         self
+    }
+
+    /// As [`Kernel::on_cuda`], where the kernel for GPUs runs what follows on its first output, too.
+    pub const fn finishing_on_cuda(mut self, run: fn(&CudaCx<'_>) -> Result<()>) -> Self {
+        self.finishes_on_cuda = true;
+        self.on_cuda(run)
     }
 
     /// The same kernel; a GPU computes the op by other ops.

@@ -15,6 +15,7 @@ pub use admit::AdmitCx;
 pub(crate) use admit::indices;
 pub(crate) use block::block;
 pub use block::{Block, ControlCx};
+pub(crate) use cuda::Finish;
 pub use cuda::{Cuda, CudaCx};
 pub use kernel::{Kernel, KernelCx, Method, Run};
 pub(crate) use nodes::{NO_COMPLEX, Operand};

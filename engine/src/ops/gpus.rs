@@ -9,9 +9,11 @@ use super::meanings::{DIFFERENCES, differs, in_dtype, sizes, strays};
 use super::tests::{Case, cases, gradients, leaves, name, report};
 use super::walk::{Spread, resized};
 use crate::apply::{self, place};
+use crate::fastrun::{self, Strategy};
 use crate::test_ops::sample;
 use crate::{
-    Attr, DType, Device, Error, Outputs, Result, Tensor, cuda, functional, ops, oracle, random,
+    Attr, DType, Device, Error, Outputs, Result, Shape, Tensor, cuda, functional, ops, oracle,
+    random,
 };
 
 pub(super) const GPU: Device = Device::Cuda(0);
@@ -217,4 +219,35 @@ fn rows_of_all_lengths_give_what_the_processor_gives() {
             .flat_map(|&it| dtypes.iter().flat_map(move |&dtype| check(it, dtype)))
             .collect(),
     );
+}
+
+/// Long copies go in chunks, others from page-locked memory; all arrive whole.
+#[test]
+fn long_copies_arrive() {
+    let numbers: Vec<i32> = (0..3_000_001).collect();
+    let plain = Tensor::from_vec(&numbers, Shape::from([numbers.len()])).unwrap();
+    let pinned = plain.pinned().unwrap();
+    let there = [pinned, plain].map(|it| it.moved_to(GPU).unwrap());
+    for it in there {
+        assert!(it.moved_to(Device::Cpu).unwrap().to_vec::<i32>().unwrap() == numbers);
+    }
+}
+
+/// The library is there on a real GPU alone.
+#[test]
+fn products_by_a_measured_algorithm_are_the_same_on_every_run() {
+    let before = fastrun::set_strategy(Strategy::PROFILE);
+    let op = ops::find("matmul").unwrap();
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        let [a, b] = [1, 2].map(|seed| sample(&[96, 96], dtype, seed).moved_to(GPU).unwrap());
+        let product = || {
+            let product = apply::apply_one(op, &[a.clone(), b.clone()], &crate::Attrs::new());
+            product.and_then(|it| it.moved_to(Device::Cpu)).unwrap().to_f64_vec().unwrap()
+        };
+        let first = product();
+        for _ in 0..20 {
+            assert!(product() == first, "{dtype}");
+        }
+    }
+    fastrun::set_strategy(before);
 }

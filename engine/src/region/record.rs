@@ -225,23 +225,20 @@ impl Recorder {
 
     /// Refuses an op on another device than those before it: a region runs on one. Single elements may be anywhere.
     fn stay_on(&mut self, device: Device, inputs: &[Tensor], metas: &[Meta]) -> Result<()> {
+        let small = |rank: usize| rank == 0;
+        let is_small = inputs.iter().all(|it| small(it.rank()))
+            && metas.iter().all(|it| small(it.shape.rank()));
         let here = self.graph.device;
-        if here == device {
-            return Ok(());
+        if here != device && !(is_small && device == Device::Cpu) {
+            if self.is_large {
+                let problem = format!(
+                    "a branch or a loop on a tensor computes on {here} and on {device}, and it runs on one device; bring all \
+                     to one before it"
+                );
+                return Err(Error::Trace { problem });
+            }
+            self.graph.device = device;
         }
-        let is_small =
-            inputs.iter().all(|it| it.rank() == 0) && metas.iter().all(|it| it.shape.rank() == 0);
-        if is_small && device == Device::Cpu {
-            return Ok(());
-        }
-        if self.is_large {
-            let problem = format!(
-                "a branch or a loop on a tensor computes on {here} and on {device}, and it runs on one device; bring all to \
-                 one before it"
-            );
-            return Err(Error::Trace { problem });
-        }
-        self.graph.device = device;
         self.is_large |= !is_small;
         Ok(())
     }

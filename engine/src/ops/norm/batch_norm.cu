@@ -1,7 +1,23 @@
 // Batch norm. A block has COLUMNS channels, whose elements its threads share with those of other parts (blockIdx.y). T are elements, `[images,
 // channels, area]`, of which a thread loads PACK together; C is computed in; W are weight (AFFINE is not 0) and bias (AFFINE is 2).
 
+//
+// NG_FINISH, where it is there, is a structure that runs a lane program on packs of results (lane/finish.rs).
+
 #define ROWS (256 / COLUMNS)
+
+#ifdef NG_FINISH
+NG_FINISH
+#define NG_FINISH_PARAMETER , const ng_finish finish
+#define NG_FINISH_FIELD const ng_finish &finish;
+#define NG_FINISH_ARGUMENT , finish
+#define NG_FINISHED(at, made) finish.take(at, made)
+#else
+#define NG_FINISH_PARAMETER
+#define NG_FINISH_FIELD
+#define NG_FINISH_ARGUMENT
+#define NG_FINISHED(at, made)
+#endif
 
 typedef ng_pack<T, PACK> ng_some;
 
@@ -145,6 +161,7 @@ struct ng_line {
     const T *x;
     T *y;
     C centre, scale, shift;
+    NG_FINISH_FIELD
 
     template <int N>
     __device__ void take(const ng_i64 (&places)[N]) const {
@@ -155,6 +172,7 @@ struct ng_line {
             ng_some made;
 #pragma unroll
             for (int k = 0; k < PACK; k++) ng_put(made.all[k], (ng_get<C>(loaded[i].all[k]) - centre) * scale + shift);
+            NG_FINISHED(places[i], made);
             *(ng_some *)(y + places[i]) = made;
         }
     }
@@ -165,14 +183,14 @@ __device__ inline C ng_weight(const W *weight, ng_i64 channel, const ng_sizes &s
 }
 
 extern "C" __global__ void batch_norm(const ng_sizes sizes, const T *x, const ng_moments *parts, int n_parts, const W *weight, const W *bias,
-                                      T *y, C *means, C *variances, double eps) {
+                                      T *y, C *means, C *variances, double eps NG_FINISH_PARAMETER) {
     __shared__ ng_moments shared[256];
     NG_CHANNELS(channel, sizes) {
         const ng_moments all = ng_of_parts(parts, n_parts, sizes, channel, shared);
         const C variance = all.n == 0 ? (C)NG_NAN : all.squares / all.n, mean = all.n == 0 ? (C)NG_NAN : all.mean;
         const C scale = ng_weight(weight, channel, sizes) / ng_sqrt(variance + (C)eps);
         const C shift = AFFINE == 2 && channel < sizes.channels ? ng_get<C>(bias[channel]) : (C)0;
-        const ng_line line = {x, y, mean, scale, shift};
+        const ng_line line = {x, y, mean, scale, shift NG_FINISH_ARGUMENT};
         ng_all(ng_walk(sizes, channel), line);
         if (blockIdx.y == 0 && threadIdx.x < COLUMNS && channel < sizes.channels) means[channel] = mean, variances[channel] = variance;
     }

@@ -1,17 +1,25 @@
 //! Batch norm on a GPU: parts of each channel are folded by blocks of their own; what makes the results joins what they have left.
 
 use std::borrow::Cow;
+use std::rc::Rc;
+
+use smallvec::{SmallVec, smallvec};
 
 use crate::cuda::Block;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::Parameters;
 use crate::cuda::source::{computed, type_of};
+use crate::lane::finish::Finisher;
 use crate::op::CudaCx;
 use crate::{DType, Result, Tensor};
 
 use super::native_batch_norm::kept;
 
 const BATCH_NORM: &str = include_str!("batch_norm.cu");
+
+/// With what lane programs need besides.
+const FINISHED: &str =
+    concat!(include_str!("../../lane/prelude.cu"), include_str!("batch_norm.cu"));
 
 /// Numbers that a part leaves of a channel, at most.
 const MOST_LEFT: usize = 3;
@@ -31,24 +39,32 @@ struct Batch<'a, 'b> {
     pack: usize,
     /// Blocks of a channel.
     parts: usize,
+    finisher: Option<Rc<Finisher>>,
 }
 
 impl<'a, 'b> Batch<'a, 'b> {
     /// For an input like operand `idx`, whose elements and those of what is made of it are at these addresses.
-    fn of(cx: &'a CudaCx<'b>, idx: usize, at: &[Address]) -> Self {
+    fn of(cx: &'a CudaCx<'b>, idx: usize, at: &[Address]) -> Result<Self> {
         let (kept, dtype) = (kept(cx.shape(idx)), cx.dtype(idx));
         let [images, channels, area] = [kept.before, kept.kept, kept.after];
         let fits = |pack: &usize| {
             let bytes = pack * dtype.size();
             let even = |it: &Address| it.is_multiple_of(bytes as u64);
-            bytes <= 16 && area.is_multiple_of(*pack) && at.iter().all(even)
+            let beside = cx.finish.iter().flat_map(|it| it.inputs.iter().chain(it.outputs));
+            let mut beside = beside.filter(|it| it.is_on_gpu() && it.numel() > 1);
+            let lies = |it: &Tensor| {
+                it.address().is_ok_and(|at| at.is_multiple_of((pack * it.dtype().size()) as u64))
+            };
+            bytes <= 16 && area.is_multiple_of(*pack) && at.iter().all(even) && beside.all(lies)
         };
         let pack = [8, 4, 2].into_iter().find(fits).unwrap_or(1);
         let columns = if area == 1 { channels.next_power_of_two().min(32) } else { 1 };
         let rounds = (images * area / pack).div_ceil(256 / columns);
         let blocks = cx.gpu.properties().multiprocessors as usize * BLOCKS;
         let parts = blocks.div_ceil(channels.div_ceil(columns)).min(rounds / 4).clamp(1, 1024);
-        Self { cx, dtype, sizes: [images, channels, area], columns, pack, parts }
+        let finisher = cx.finish.as_ref().map(|it| Finisher::of(it, images * channels * area));
+        let finisher = finisher.transpose()?;
+        Ok(Self { cx, dtype, sizes: [images, channels, area], columns, pack, parts, finisher })
     }
 
     /// Room for what the parts leave.
@@ -61,10 +77,10 @@ impl<'a, 'b> Batch<'a, 'b> {
         &self,
         name: &'static str,
         parameters: &[Tensor],
-        put: impl FnOnce(Parameters) -> Parameters,
+        put: impl FnOnce(Parameters) -> Result<Parameters>,
     ) -> Result<()> {
         let number = |it: usize| Cow::Owned(it.to_string());
-        let defines = [
+        let mut defines: SmallVec<[(&'static str, Cow<'static, str>); 8]> = smallvec![
             ("T", Cow::Borrowed(type_of(self.dtype))),
             ("C", computed(self.dtype).into()),
             ("W", type_of(parameters.first().map_or(self.dtype, Tensor::dtype)).into()),
@@ -72,12 +88,23 @@ impl<'a, 'b> Batch<'a, 'b> {
             ("COLUMNS", number(self.columns)),
             ("PACK", number(self.pack)),
         ];
+        if let Some(finisher) = &self.finisher {
+            defines.push(("NG_FINISH", finisher.text.clone().into()));
+        }
+        let template = if self.finisher.is_some() { FINISHED } else { BATCH_NORM };
         let blocks = self.sizes[1].div_ceil(self.columns).min(1 << 20);
         let grid = Grid { blocks: [blocks as u32, self.parts as u32, 1], threads: 256, shared: 0 };
         let [images, channels, area] = self.sizes;
         let sizes = Parameters::default().structure(|it| it.long(images).long(channels).long(area));
-        let parameters = put(sizes);
-        self.cx.run(name, BATCH_NORM, &defines, grid, &parameters)
+        self.cx.run(name, template, &defines, grid, &put(sizes)?)
+    }
+
+    /// The parameters, then those of what follows.
+    fn finished(&self, parameters: Parameters) -> Result<Parameters> {
+        match (&self.finisher, &self.cx.finish) {
+            (Some(finisher), Some(finish)) => finisher.put(finish, parameters),
+            _ => Ok(parameters),
+        }
     }
 }
 
@@ -95,15 +122,14 @@ pub(super) fn forward(cx: &CudaCx<'_>) -> Result<()> {
     let x = cx.plain(0)?;
     let parameters = (1..cx.inputs.len()).map(|it| cx.plain(it)).collect::<Result<Vec<_>>>()?;
     let [from, y] = [if x.numel() == 0 { 0 } else { x.address()? }, cx.output(0)?];
-    let batch = Batch::of(cx, 0, &[from, y]);
+    let batch = Batch::of(cx, 0, &[from, y])?;
     let parts = batch.room()?;
-    batch.run("batch_norm_moments", &parameters, |it| it.addresses([from, parts.address()]))?;
+    batch.run("batch_norm_moments", &parameters, |it| Ok(it.addresses([from, parts.address()])))?;
     let ([weight, bias], means, variances) = (places(&parameters)?, cx.output(1)?, cx.output(2)?);
     batch.run("batch_norm", &parameters, |it| {
-        it.addresses([from, parts.address()])
-            .int(batch.parts as i32)
-            .addresses([weight, bias, y, means, variances])
-            .double(cx.float(0))
+        let it = it.addresses([from, parts.address()]).int(batch.parts as i32);
+        let it = it.addresses([weight, bias, y, means, variances]).double(cx.float(0));
+        batch.finished(it)
     })
 }
 
@@ -117,20 +143,18 @@ pub(super) fn backward(cx: &CudaCx<'_>) -> Result<()> {
     let at = |it: &Tensor| if it.numel() == 0 { Ok(0) } else { it.address() };
     let [dy, x, means, variances] = [at(&dy)?, at(&x)?, at(&means)?, at(&variances)?];
     let dx = if cx.outputs[0].numel() == 0 { 0 } else { cx.output(0)? };
-    let batch = Batch::of(cx, 1, &[dy, x, dx]);
+    let batch = Batch::of(cx, 1, &[dy, x, dx])?;
     let parts = batch.room()?;
     let products = [dy, x, means, parts.address()];
-    batch.run("batch_norm_products", weight.as_slice(), |it| it.addresses(products))?;
+    batch.run("batch_norm_products", weight.as_slice(), |it| Ok(it.addresses(products)))?;
     let of_parameters = match cx.outputs.len() {
         3 => [cx.output(1)?, cx.output(2)?],
         _ => [0, 0],
     };
     let [own, _] = places(weight.as_slice())?;
     batch.run("batch_norm_backward", weight.as_slice(), |it| {
-        it.addresses([dy, x, means, variances, parts.address()])
-            .int(batch.parts as i32)
-            .addresses([own, dx])
-            .addresses(of_parameters)
-            .double(cx.float(0))
+        let it = it.addresses([dy, x, means, variances, parts.address()]);
+        let it = it.int(batch.parts as i32).addresses([own, dx]).addresses(of_parameters);
+        Ok(it.double(cx.float(0)))
     })
 }

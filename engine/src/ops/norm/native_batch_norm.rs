@@ -30,7 +30,7 @@ pub static OP: OpDef = OpDef {
     body: Body::Kernels(&[Kernel::new("native_batch_norm.channels", run)
         .finishing()
         .with_prologue(prologue)
-        .on_cuda(super::cuda_batch::forward)]),
+        .finishing_on_cuda(super::cuda_batch::forward)]),
     // The input, the weight, means and variances.
     grad: Grad::Rule(grad, Saves::Some { inputs: 0b11, outputs: 0b110 }),
     step: None,
