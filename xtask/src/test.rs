@@ -18,8 +18,11 @@ pub(crate) fn run(_args: &[String]) -> Result<()> {
     jupyter_tests()
 }
 
+/// With NVRTC of the venv, which has to take all kernels of GPUs that the tests run on the emulated one.
 fn rust_tests() -> Result<()> {
-    shell::run(shell::cargo().args(["test", "--workspace", "--quiet"]))
+    let cuda = venv::packages(&venv::ensure()?)?.join("nvidia/cu13");
+    let mut test = shell::cargo();
+    shell::run(test.args(["test", "--workspace", "--quiet"]).env("NOTEGRAD_CUDA", cuda))
 }
 
 fn jupyter_tests() -> Result<()> {

@@ -30,6 +30,14 @@ pub(crate) fn bin(venv: &Path, program: &str) -> PathBuf {
     venv.join("bin").join(program)
 }
 
+/// Where the packages of the venv are.
+pub(crate) fn packages(venv: &Path) -> Result<PathBuf> {
+    let mut asked = shell::command(bin(venv, "python"));
+    asked.args(["-c", "import sysconfig; print(sysconfig.get_path('platlib'))"]);
+    let found = asked.output().context("cannot run the Python of the venv")?;
+    Ok(PathBuf::from(String::from_utf8(found.stdout)?.trim()))
+}
+
 fn find_python() -> Result<&'static str> {
     match ["python3", "python"].into_iter().find(|it| shell::exists(it)) {
         Some(python) => Ok(python),

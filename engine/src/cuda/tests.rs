@@ -287,6 +287,7 @@ fn a_device_that_is_lost_is_an_error_each_time() {
 /// Many bytes go chunk by chunk, each from another place than the one before, and arrive where they belong.
 #[test]
 fn many_bytes_go_in_chunks() {
+    assert!(!super::gpus().is_empty(), "pages are locked by a GPU that was looked for");
     let (gpu, notes) = recording(1 << 30);
     let bytes: Vec<u8> = (0..10_u32 << 20).map(|it| (it >> 20) as u8).collect();
     let what = (DType::U8, &Shape::from([bytes.len()]));

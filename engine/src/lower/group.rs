@@ -10,9 +10,9 @@ use std::collections::BinaryHeap;
 
 use smallvec::SmallVec;
 
-use crate::OpDef;
 use crate::graph::{Graph, Node, NodeId, Value};
 use crate::op::{Body, InferCx};
+use crate::{Device, Meta, OpDef};
 
 /// Most nodes in one group.
 const MOST: usize = 48;
@@ -168,7 +168,7 @@ impl<'a> Grouping<'a> {
     fn fuses(&self, value: Value, user: NodeId) -> bool {
         let (from, to) = (self.graph.node(value.node), self.graph.node(user));
         let elementwise = |op: Option<&crate::OpDef>| op.is_some_and(|op| op.body.is_elementwise());
-        (elementwise(from.op()) || finishes(from))
+        (elementwise(from.op()) || finishes(from, self.graph.device))
             && elementwise(to.op())
             && value.output == 0
             && from.metas[0].shape == to.metas[0].shape
@@ -251,13 +251,16 @@ impl<'a> Grouping<'a> {
     }
 }
 
-/// Whether a kernel of the node may run a program on the parts of its first output.
-fn finishes(node: &Node) -> bool {
+/// Whether a kernel of the node for a device may run a program on the parts of its first output.
+fn finishes(node: &Node, device: Device) -> bool {
+    let is_on_cpu = device == Device::Cpu;
     let has_kernel = |op: &OpDef| match op.body {
-        Body::Kernels(kernels) => kernels.iter().any(|it| it.finishes),
+        Body::Kernels(kernels) if is_on_cpu => kernels.iter().any(|it| it.finishes),
+        Body::Kernels(kernels) => kernels.first().is_some_and(|it| it.finishes_on_cuda),
         _ => false,
     };
-    node.op().is_some_and(has_kernel) && node.metas.iter().all(|it| it.dtype.is_arithmetic())
+    let computes = |it: &Meta| !is_on_cpu || it.dtype.is_arithmetic();
+    node.op().is_some_and(has_kernel) && node.metas.iter().all(computes)
 }
 
 /// Bytes of an operand from which on it pays to make it in pieces. A smaller one is still in the cache when the kernel reads it, and
@@ -271,7 +274,7 @@ fn takes_prologue(graph: &Graph, node: &Node) -> bool {
     };
     let Body::Kernels(kernels) = op.body else { return false };
     let maker = graph.node(operand.node);
-    if graph.meta(operand).bytes() < WORTH_PIECES {
+    if graph.device != Device::Cpu || graph.meta(operand).bytes() < WORTH_PIECES {
         return false;
     }
     if !maker.op().is_some_and(|op| op.body.is_elementwise()) {
