@@ -114,22 +114,6 @@ pub fn check_fits(
     if number.fits(dtype) { Ok(()) } else { Err(Error::Range { op, name, number, dtype }) }
 }
 
-/// As [`check_fits`], of a number that may be a fraction: below 0 it does not wrap.
-pub fn check_float_fits(
-    op: &'static str,
-    name: &'static str,
-    value: f64,
-    dtype: DType,
-) -> Result<()> {
-    let number = Number::Float(value);
-    let wraps = value < 0.0 && matches!(dtype.int_range(), Some((0, _))) && dtype != DType::Bool;
-    if wraps {
-        Err(Error::Range { op, name, number, dtype })
-    } else {
-        check_fits(op, name, number, dtype)
-    }
-}
-
 /// Checks that numbers among the operands of an elementwise op can become elements of its result.
 pub fn check_numbers(cx: &InferCx<'_>) -> Result<()> {
     let numbers =

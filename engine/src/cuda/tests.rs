@@ -304,7 +304,7 @@ fn many_bytes_go_in_chunks() {
     gpu.download(&wide, 3, &mut back).unwrap();
     let bus = std::mem::take(&mut *notes.bus.lock().unwrap());
     assert_eq!(
-        bus.iter().map(|it| (it.0 - wide.address(), it.2)).last(),
+        bus.iter().map(|it| (it.0 - wide.address(), it.2)).next_back(),
         Some((3 + (16 << 20), (1 << 20) + 5))
     );
     assert!(back.iter().enumerate().all(|(at, it)| usize::from(*it) == at >> 22));

@@ -56,11 +56,14 @@ impl Number {
         self.as_f64() == 0.0 && self.imag() == 0.0
     }
 
-    /// Whether it can become an element of a dtype. Below 0 it may wrap where the dtype has no sign.
+    /// Whether it can become an element of a dtype. Whole numbers below 0 may wrap where the dtype has no sign.
     pub fn fits(self, dtype: DType) -> bool {
         match dtype.int_range() {
             _ if matches!(self, Self::Complex(..)) && !dtype.is_complex() => false,
             _ if dtype == DType::Bool => true,
+            Some((least, most)) if let Self::Float(it) = self => {
+                (least as f64..most as f64 + 1.0).contains(&it)
+            }
             Some((0, most)) => (-most..=most).contains(&self.as_i64()),
             Some((least, most)) => (least..=most).contains(&self.as_i64()),
             None => !self.as_f64().is_finite() || self.as_f64().abs() <= dtype.largest(),

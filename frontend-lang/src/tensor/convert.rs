@@ -238,6 +238,14 @@ impl Nested {
                 "{number} does not fit into {dtype}: take a wider dtype"
             )));
         }
+        let broken = |it: &&f64| !Number::Float(**it).fits(dtype);
+        if let (false, Kind::Int, Some(&number)) =
+            (whole, dtype.kind(), self.floats.iter().find(broken))
+        {
+            return Err(runtime_error(format!(
+                "{number} does not fit into {dtype}: take a dtype of floats, or a wider one"
+            )));
+        }
         let is_complex = self.dtype.is_some_and(DType::is_complex);
         if is_complex && !dtype.is_complex() {
             return Err(type_error(format!(

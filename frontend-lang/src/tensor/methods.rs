@@ -1,5 +1,6 @@
 //! Methods of tensors that are not ops.
 
+use std::f64::consts::FRAC_1_SQRT_2;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
@@ -517,16 +518,24 @@ fn normal(_cx: &mut Cx, args: Args<'_>) -> Res {
     drawn(&args, "normal")
 }
 
-/// Fills the tensor with what a random op of two numbers draws.
+/// Fills the tensor with what a random op of two numbers draws: complex numbers part by part, each with half of the variance.
 fn drawn(args: &Args<'_>, op: &'static str) -> Res {
     let row =
         engine::ops::find(op).ok_or_else(|| runtime_error(format!("the op {op} is missing")))?;
     let value = this(args)?.get();
-    let dtype = if value.dtype().is_float() { value.dtype() } else { DType::F32 };
-    let bounds = [Attr::Float(args.float(1)?), Attr::Float(args.float(2)?)];
-    let rest = [Attr::sizes(value.shape()), Attr::DType(dtype)];
+    let is_complex = value.dtype().is_complex();
+    let part = value.dtype().part();
+    let dtype = if part.is_float() { part } else { DType::F32 };
+    let mut shape = value.shape().to_vec();
+    shape.extend(is_complex.then_some(2));
+    let scale = if is_complex && op == "normal" { FRAC_1_SQRT_2 } else { 1.0 };
+    let bounds = [Attr::Float(args.float(1)?), Attr::Float(args.float(2)? * scale)];
+    let rest = [Attr::sizes(&shape), Attr::DType(dtype)];
     let attrs = bounds.into_iter().chain(rest).collect();
     let draw = || place::making_on(value.device(), || engine::apply_one(row, &[], &attrs));
     let drawn = generator::with(args.opt(3), draw)??;
-    filled(args, &drawn)
+    match is_complex {
+        true => filled(args, &engine::functional::view_as_complex(&drawn)?),
+        false => filled(args, &drawn),
+    }
 }

@@ -87,7 +87,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         );
     }
     let mode = mode(cx.op.name, cx.attrs)?;
-    rules::check_float_fits(cx.op.name, "value", cx.float(2), cx.dtype(0))?;
+    rules::check_fits(cx.op.name, "value", Number::Float(cx.float(2)), cx.dtype(0))?;
     let mut shape = from.clone();
     for (dim, before, after) in per_dim(&pads, from.rank()) {
         let size = from[dim] as i64;

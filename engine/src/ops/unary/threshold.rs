@@ -1,5 +1,6 @@
 //! `threshold`: x where it is larger than `threshold`, else `value`.
 
+use crate::dtype::Number;
 use crate::expr::Expr;
 use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, InferCx, Onnx, OpDef, Param, ParamKind, Surface};
@@ -42,7 +43,7 @@ fn limits_beside_whole(cx: &InferCx<'_>) -> Result<()> {
         return Ok(());
     }
     for (at, name) in ["threshold", "value"].into_iter().enumerate() {
-        rules::check_float_fits(cx.op.name, name, cx.float(at), dtype)?;
+        rules::check_fits(cx.op.name, name, Number::Float(cx.float(at)), dtype)?;
     }
     Ok(())
 }
