@@ -296,7 +296,8 @@ fn compiled(source: &Source) -> Answer<PathBuf> {
     std::fs::create_dir_all(&folder).map_err(broken)?;
     let text = wrapped(source);
     let [a, b] = [0, 1].map(|salt| compiler::fingerprint(&format!("{HEADER}{text}"), salt));
-    let file = folder.join(format!("{}-{a:016x}{b:016x}.so", source.name));
+    let checked = if libraries::nvrtc().is_some() { "-checked" } else { "" };
+    let file = folder.join(format!("{}-{a:016x}{b:016x}{checked}.so", source.name));
     if file.exists() {
         return Ok(file);
     }

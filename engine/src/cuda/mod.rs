@@ -188,6 +188,16 @@ pub fn synchronize(device: Device) -> Result<()> {
     }
 }
 
+/// Waits until all GPUs have done what they were asked, unless an interrupt comes. What kernels have refused is told to whoever waits next.
+pub(crate) fn wait() {
+    let opened = gpus_in_use().iter().filter_map(|it| it.opened.get()?.as_ref().ok());
+    for it in opened {
+        while it.driver.is_idle() == Ok(false) && !interrupt::is_up() {
+            std::hint::spin_loop();
+        }
+    }
+}
+
 /// What is known of the GPUs of this machine.
 pub fn devices() -> Vec<&'static Properties> {
     gpus().iter().map(|it| &it.properties).collect()

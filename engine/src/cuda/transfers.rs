@@ -30,7 +30,18 @@ const CHUNK: usize = 4 << 20;
 const CHUNKS: usize = 3;
 
 /// Page-locked memory, and the mark behind which it is not needed any more.
-type Held = (Box<dyn Mark>, Arc<dyn Any + Send + Sync>);
+type Held = (Box<dyn Mark>, Owner);
+
+type Owner = Arc<dyn Any + Send + Sync>;
+
+/// A mark that nobody could make: what is behind it stays.
+struct Never;
+
+impl Mark for Never {
+    fn is_passed(&self) -> Answer<bool> {
+        Ok(false)
+    }
+}
 
 /// Page-locked memory that is on the bus.
 #[derive(Default)]
@@ -111,9 +122,16 @@ impl<'a> Chunks<'a> {
     ) -> Result<()> {
         let driver = self.gpu.driver()?;
         let start = NonNull::from(typed::slice_mut::<u8>(&mut chunk)).cast();
-        let mark = ask(driver, start).and_then(|()| driver.mark());
-        let mark = mark.map_err(|it| self.gpu.failed(it))?;
-        self.on_bus.push_back(Part { mark, chunk, place });
+        ask(driver, start).map_err(|it| self.gpu.failed(it))?;
+        match driver.mark() {
+            Ok(mark) => self.on_bus.push_back(Part { mark, chunk, place }),
+            Err(failure) => {
+                self.gpu
+                    .under_way
+                    .keep([(Box::new(Never) as Box<dyn Mark>, Arc::new(chunk) as Owner)]);
+                return Err(self.gpu.failed(failure));
+            }
+        }
         Ok(())
     }
 }
@@ -158,10 +176,18 @@ impl Gpu {
         if !bytes.is_empty() {
             let driver = self.driver()?;
             let sent = driver.send(block.address, NonNull::from(bytes).cast(), bytes.len());
-            let mark = sent.and_then(|()| driver.mark());
-            self.under_way.keep([(mark.map_err(|it| self.failed(it))?, owner)]);
+            sent.map_err(|it| self.failed(it))?;
+            self.under_way.keep([(self.mark(&owner)?, owner)]);
         }
         Ok(block)
+    }
+
+    /// A mark behind what was asked so far; where there is none, `owner` keeps its memory for ever.
+    fn mark(&self, owner: &Owner) -> Result<Box<dyn Mark>> {
+        self.driver()?.mark().map_err(|failure| {
+            self.under_way.keep([(Box::new(Never) as Box<dyn Mark>, owner.clone())]);
+            self.failed(failure)
+        })
     }
 
     /// Fills `to` with the bytes of a block from `start` on, when all is done that was asked before. Then it is also known what kernels

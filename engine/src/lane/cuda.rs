@@ -283,7 +283,7 @@ impl Writer<'_> {
         for (idx, ty) in self.outputs().skip(own) {
             let _ = writeln!(text, "{ty} *out{idx};");
         }
-        text.push_str("template <int N, class E> __device__ inline void take(ng_i64 at, ng_pack<E, N> &made) const {\n");
+        text.push_str("ng_i64 nothing;\ntemplate <int N, class E> __device__ inline void take(ng_i64 at, ng_pack<E, N> &made) const {\n");
         for (idx, ty, access) in others() {
             let _ = match access {
                 Access::Flat => writeln!(

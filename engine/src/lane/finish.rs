@@ -6,13 +6,15 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::Program;
 use super::cuda::{self, Access};
 use super::expand::expand;
 use super::on_gpu::{bits_of, in_memory};
+use crate::cuda::driver::Address;
 use crate::cuda::parameters::Parameters;
 use crate::math::recorded::Type;
 use crate::op::Finish;
-use crate::{Error, Result, Tensor};
+use crate::{Error, Number, Result, Tensor};
 
 /// Programs that a thread remembers; more are forgotten together.
 const KNOWN: usize = 1024;
@@ -21,48 +23,59 @@ const KNOWN: usize = 1024;
 type Key = (u64, SmallVec<[Access; 4]>, bool);
 
 thread_local! {
-    static WRITTEN: RefCell<FxHashMap<Key, Rc<Finisher>>> = RefCell::default();
+    static WRITTEN: RefCell<FxHashMap<Key, Rc<Written>>> = RefCell::default();
 }
 
-/// A program behind a kernel, as the kernel's template takes it.
-pub(crate) struct Finisher {
-    /// What `NG_FINISH` of the template is: the structure `ng_finish`.
-    pub(crate) text: String,
+/// A program behind a kernel. Its first input is the kernel's first result.
+pub(crate) struct Finisher<'a> {
+    numbers: &'a [Number],
+    inputs: &'a [Tensor],
+    outputs: &'a [Tensor],
     accesses: SmallVec<[Access; 4]>,
-    /// Types of the numbers of the run that it takes.
+    written: Rc<Written>,
+}
+
+/// A program as a template takes it, and the types of the numbers of the run that it takes.
+struct Written {
+    text: String,
     numbers: Vec<Option<Type>>,
 }
 
-impl Finisher {
-    /// For a kernel whose first result has `n` elements.
-    pub(crate) fn of(finish: &Finish<'_>, n: usize) -> Result<Rc<Self>> {
+impl<'a> Finisher<'a> {
+    /// For a kernel whose first result has `n` elements. The other inputs of the program lie in row-major order like that, or are one
+    /// element; its outputs go to `outputs`, but for the first if that `replaces` the result.
+    pub(crate) fn new(
+        program: &Program,
+        numbers: &'a [Number],
+        inputs: &'a [Tensor],
+        outputs: &'a [Tensor],
+        (n, replaces): (usize, bool),
+    ) -> Result<Self> {
         let access = |it: &Tensor| match () {
             () if !it.is_on_gpu() => Access::Held,
             () if it.numel() == n => Access::Flat,
             () => Access::One,
         };
-        let accesses: SmallVec<[Access; 4]> = finish.inputs.iter().map(access).collect();
-        let key = (finish.program.id(), accesses, finish.replaces);
-        if let Some(known) = WRITTEN.with_borrow(|it| it.get(&key).cloned()) {
-            return Ok(known);
-        }
-        let no_text = || Error::Trace { problem: "a lane program has no expansion".into() };
-        let text = cuda::finish(finish.program, &key.1, finish.replaces).ok_or_else(no_text)?;
-        let numbers = expand(finish.program.ssa()).ok_or_else(no_text)?.params;
-        let made = Rc::new(Self { text, accesses: key.1.clone(), numbers });
-        WRITTEN.with_borrow_mut(|it| {
-            if it.len() >= KNOWN {
-                it.clear();
-            }
-            it.insert(key, made.clone());
-        });
-        Ok(made)
+        let accesses: SmallVec<[Access; 4]> = inputs.iter().map(access).collect();
+        let written = written(program, &accesses, replaces)?;
+        Ok(Self { numbers, inputs, outputs, accesses, written })
+    }
+}
+
+impl Finish for Finisher<'_> {
+    fn text(&self) -> &str {
+        &self.written.text
     }
 
-    /// The structure, as a parameter of the kernel.
-    pub(crate) fn put(&self, finish: &Finish<'_>, parameters: Parameters) -> Result<Parameters> {
+    fn places(&self) -> Result<SmallVec<[(Address, usize); 4]>> {
+        let read = self.inputs.iter().zip(&self.accesses).filter(|it| *it.1 == Access::Flat);
+        let all = read.map(|it| it.0).chain(self.outputs);
+        all.map(|it| Ok((it.address()?, it.dtype().size()))).collect()
+    }
+
+    fn put(&self, parameters: Parameters) -> Result<Parameters> {
         let mut fields = Parameters::default();
-        for (it, access) in finish.inputs.iter().zip(&self.accesses) {
+        for (it, access) in self.inputs.iter().zip(&self.accesses) {
             fields = match access {
                 Access::Held => {
                     let (bits, size) = bits_of(it)?;
@@ -71,14 +84,34 @@ impl Finisher {
                 _ => fields.address(it.address()?),
             };
         }
-        for (number, ty) in finish.numbers.iter().zip(&self.numbers) {
+        for (number, ty) in self.numbers.iter().zip(&self.written.numbers) {
             if let Some(ty) = ty {
                 fields = fields.bits(in_memory(*ty).bits(*number).into(), 8);
             }
         }
-        for it in finish.outputs {
+        for it in self.outputs {
             fields = fields.address(it.address()?);
         }
+        // A structure has something in it.
+        let fields = fields.long(0);
         Ok(parameters.structure(|it| it.bytes(fields.all_bytes())))
     }
+}
+
+fn written(program: &Program, accesses: &[Access], replaces: bool) -> Result<Rc<Written>> {
+    let key = (program.id(), SmallVec::from_slice(accesses), replaces);
+    if let Some(known) = WRITTEN.with_borrow(|it| it.get(&key).cloned()) {
+        return Ok(known);
+    }
+    let no_text = || Error::Trace { problem: "a lane program has no expansion".into() };
+    let text = cuda::finish(program, accesses, replaces).ok_or_else(no_text)?;
+    let numbers = expand(program.ssa()).ok_or_else(no_text)?.params;
+    let made = Rc::new(Written { text, numbers });
+    WRITTEN.with_borrow_mut(|it| {
+        if it.len() >= KNOWN {
+            it.clear();
+        }
+        it.insert(key, made.clone());
+    });
+    Ok(made)
 }

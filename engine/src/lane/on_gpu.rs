@@ -127,9 +127,13 @@ pub(crate) fn run(
 /// Of how many tensors one launch of a program can take care; 0 where it takes one at a time.
 pub(crate) fn most(program: &Program) -> usize {
     let refuses = expand(program.ssa()).is_none_or(|it| !it.faults.is_empty());
-    let others = (program.inputs().len() + program.param_values().len() + 2) * 16;
-    let room = Parameters::MOST.saturating_sub(others) / item_bytes(program);
-    if refuses { 0 } else { room }
+    if refuses { 0 } else { room(program) }
+}
+
+/// Of how many tensors a launch can be told.
+fn room(program: &Program) -> usize {
+    let others = (program.inputs().len() + program.params().len() + 2) * 16;
+    Parameters::MOST.saturating_sub(others) / item_bytes(program)
 }
 
 /// Bytes of what a kernel is told of one of many tensors.
@@ -159,7 +163,7 @@ pub(crate) fn run_many(
     let accesses: SmallVec<[Access; 4]> = (0..n_inputs).map(access).collect();
     let form = Form::plain(accesses.clone());
     let count = outs.len() / n_outs;
-    let room = count.next_power_of_two().min(most(program)).max(count);
+    let room = count.next_power_of_two().min(room(program)).max(count);
     let compiled = compiled(gpu, program, form, room)?;
     let mut blocks = 0;
     let mut table = Parameters::default();

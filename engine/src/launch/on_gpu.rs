@@ -3,10 +3,9 @@
 use smallvec::SmallVec;
 
 use crate::cuda::{self, Gpu};
-use crate::lane::Program;
 use crate::op::{Body, ComposedCx, Cuda, CudaCx, Finish, InferCx, Kernel};
 use crate::tensor::{Metas, Outputs};
-use crate::{Attrs, Device, Error, Layout, Number, OpDef, Result, Tensor};
+use crate::{Attrs, Device, Error, Layout, OpDef, Result, Tensor};
 
 /// Runs an op by its CUDA side on the GPU of this number; `infer` has given the outputs. Operands on the CPU are sent there.
 pub(crate) fn run_on_gpu(
@@ -36,24 +35,29 @@ pub(crate) fn run_on_gpu(
     Ok(outputs)
 }
 
-/// What follows on the first result of an op of a plan: a program, its numbers and its other inputs, how many results are the op's, and
-/// whether the program's first takes the place of the op's first.
-pub(crate) struct Follows<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) numbers: &'a [Number],
-    pub(crate) inputs: &'a [Tensor],
-    pub(crate) n_own: usize,
-    pub(crate) replaces: bool,
+/// Runs an op of a plan whose row has kernels for GPUs that run what follows on their first result.
+pub(crate) fn run_finished(
+    op: &'static OpDef,
+    gpu: &'static Gpu,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    outputs: &[Tensor],
+    finish: &dyn Finish,
+) -> Result<()> {
+    let kernel = match op.body {
+        Body::Kernels([Kernel { cuda: Some(Cuda::Kernel(run)), .. }, ..]) => run,
+        _ => return Err(Error::NoKernel { op: op.name, device: Device::Cuda(gpu.index()) }),
+    };
+    kernel(&CudaCx { op, attrs, gpu, inputs, outputs, finish: Some(finish) })
 }
 
-/// Runs an op of a plan by its CUDA side, on operands in the memory of the GPU, and what follows on its first result. The results are
-/// tensors of `targets`, if the row has kernels of its own, or others.
+/// Runs an op of a plan by its CUDA side, on operands in the memory of the GPU. The results are tensors of `targets`, if the row has kernels
+/// of its own, or others.
 pub(crate) fn run_within(
     op: &'static OpDef,
     gpu: &'static Gpu,
     inputs: &[Tensor],
     attrs: &Attrs,
-    follows: Option<Follows<'_>>,
     targets: impl FnOnce() -> Result<SmallVec<[Tensor; 4]>>,
 ) -> Result<SmallVec<[Tensor; 4]>> {
     let Body::Kernels(kernels) = op.body else {
@@ -61,18 +65,9 @@ pub(crate) fn run_within(
     };
     match way(op, kernels, gpu, inputs, attrs)? {
         Way::Kernel(run) => {
-            let made = targets()?;
-            let (outputs, others) =
-                made.split_at(follows.as_ref().map_or(made.len(), |it| it.n_own));
-            let finish = follows.map(|Follows { program, numbers, inputs, replaces, .. }| Finish {
-                program,
-                numbers,
-                inputs,
-                outputs: others,
-                replaces,
-            });
-            run(&CudaCx { op, attrs, gpu, inputs, outputs, finish })?;
-            Ok(made)
+            let outputs = targets()?;
+            run(&CudaCx { op, attrs, gpu, inputs, outputs: &outputs, finish: None })?;
+            Ok(outputs)
         }
         Way::Composed(body) => {
             let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();

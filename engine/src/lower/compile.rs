@@ -48,7 +48,7 @@ pub(super) struct Slot {
     pub(super) from: usize,
     pub(super) to: usize,
     /// Which kept buffer it is, when it outlives the run.
-    kept: Option<usize>,
+    pub(super) kept: Option<usize>,
     /// The slot whose place it takes: its launch changes what that held.
     instead_of: Option<usize>,
     /// Where the program made what outlives the run.
@@ -499,7 +499,9 @@ impl<'a> Compiler<'a> {
         for (at, slot) in self.slots.iter().enumerate().filter(|it| it.1.kept.is_none()) {
             ends[slot.to].push(at);
         }
-        OnGpu::new(index, ends, self.slots.len(), self.graph.draws().next().is_some()).map(Some)
+        let reads = self.drafts.iter().any(|it| matches!(it.work, Work::Control { .. }));
+        let draws = self.graph.draws().next().is_some();
+        OnGpu::new(index, ends, self.slots.len(), (draws, reads)).map(Some)
     }
 }
 

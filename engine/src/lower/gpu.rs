@@ -12,21 +12,21 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 
-use super::plan::{Launch, Plan, Work, lowest, outside};
+use super::plan::{Finishing, Launch, Plan, Work, lowest, outside};
 use crate::apply::{self, place};
 use crate::cpu::arena::{Operand, Place, Target};
 use crate::cuda::driver::Address;
 use crate::cuda::philox::Philox;
 use crate::cuda::recording::{Pool, Recording};
 use crate::cuda::{self, Block, Gpu};
+use crate::lane::finish::Finisher;
 use crate::lane::{Program, Ref};
-use crate::launch::Follows;
 use crate::op::{Body, ControlCx};
 use crate::sync::{Mutex, OnceLock};
 use crate::tensor::on_gpu::copy;
 use crate::{
-    Buffer, DType, Device, Layout, Number, Result, Shape, Tensor, interpreter, lane, launch,
-    storage, tape,
+    Attrs, Buffer, DType, Device, Layout, Number, OpDef, Result, Shape, Tensor, interpreter, lane,
+    launch, storage, tape,
 };
 
 /// Recordings of one plan.
@@ -104,14 +104,15 @@ struct Words {
 }
 
 impl OnGpu {
+    /// A plan that `draws` random numbers or not; one that `reads` conditions goes launch by launch.
     pub(super) fn new(
         index: u8,
         ends: Vec<Vec<usize>>,
         n_values: usize,
-        draws: bool,
+        (draws, reads): (bool, bool),
     ) -> Result<Self> {
         let gpu = cuda::gpu(index)?;
-        let (known, can) = (VecDeque::new(), ends.len() >= WORTH);
+        let (known, can) = (VecDeque::new(), ends.len() >= WORTH && !reads);
         let recordings = Recordings {
             pool: gpu.pool(),
             known,
@@ -325,22 +326,15 @@ impl OnGpu {
                 lane::on_gpu::run_many(self.gpu, program, &inputs, params, &outs)?;
                 values.take(targets, outs)
             }
-            Work::OnGpu { op, attrs, finishing } => {
+            Work::OnGpu { op, attrs, finishing: Some(finishing) } => {
+                let outs = self.targets(targets, values)?;
+                self.finished(op, attrs, &inputs, finishing, &outs)?;
+                values.take(targets, outs)
+            }
+            Work::OnGpu { op, attrs, finishing: None } => {
                 let targets_of = || self.targets(targets, values);
-                let n_finishing = finishing.as_ref().map_or(0, |it| it.n_inputs);
-                let (own, others) = inputs.split_at(inputs.len() - n_finishing);
-                let follows = finishing.as_ref().map(|it| Follows {
-                    program: &it.program,
-                    numbers: &it.params,
-                    inputs: others,
-                    n_own: it.n_own,
-                    replaces: it.replaces,
-                });
-                let run = || launch::run_within(op, self.gpu, own, attrs, follows, targets_of);
-                let device = Device::Cuda(self.gpu.index());
-                // As where the op is applied: what it consists of is no step of its own.
-                let run = || place::inside(device, || interpreter::silenced(run));
-                let made = tape::no_grad(run)?;
+                let made =
+                    self.as_one(|| launch::run_within(op, self.gpu, &inputs, attrs, targets_of))?;
                 values.take(targets, made)
             }
             Work::Control { op, attrs } => {
@@ -351,6 +345,29 @@ impl OnGpu {
             }
             Work::Kernel { .. } => Err(outside()),
         }
+    }
+
+    /// Runs an op and the program behind it, whose operands come last.
+    fn finished(
+        &self,
+        op: &'static OpDef,
+        attrs: &Attrs,
+        inputs: &[Tensor],
+        finishing: &Finishing,
+        outs: &[Tensor],
+    ) -> Result<()> {
+        let Finishing { program, params, n_inputs, n_own, replaces, .. } = finishing;
+        let (inputs, others) = inputs.split_at(inputs.len() - n_inputs);
+        let (outputs, beside) = outs.split_at(*n_own);
+        let kind = (outputs[0].numel(), *replaces);
+        let finish = Finisher::new(program, params, others, beside, kind)?;
+        self.as_one(|| launch::run_finished(op, self.gpu, inputs, attrs, outputs, &finish))
+    }
+
+    /// Runs `body` as where the op is applied: what it consists of is no step of its own.
+    fn as_one<R>(&self, body: impl FnOnce() -> R) -> R {
+        let device = Device::Cuda(self.gpu.index());
+        tape::no_grad(|| place::inside(device, || interpreter::silenced(body)))
     }
 
     /// Tensors for what a launch gives: those that outlive the run, and new ones.

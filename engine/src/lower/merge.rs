@@ -3,16 +3,20 @@
 //!
 //! A launch may move as long as it stays behind what makes its operands and before what reads its results.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::compile::{Compiler, Draft, Given, Slot};
 use super::plan::Work;
-use crate::lane::{self, Program};
-use crate::{Device, Number};
+use crate::{Device, Number, lane};
 
 /// Elements of a result up to which a launch is small.
 const SMALL: usize = 1 << 20;
+
+/// Bytes of results that one launch makes at once which would come one by one.
+const BYTES: usize = 64 << 20;
 
 /// What launches have in common that may be one.
 #[derive(PartialEq, Eq, Hash)]
@@ -36,11 +40,21 @@ enum Lies {
     Fed(usize),
 }
 
-/// Launches of a kind and where they may stand: behind the first number of launches, at the second one at the latest.
+/// A launch and the number of its kind, if there are others.
+type Numbered = (Draft, Option<usize>);
+
+/// A launch of a kind, where it may stand and what it costs: behind launch `earliest`, at the place of `latest` at the latest.
 struct Movable {
     at: usize,
     earliest: usize,
     latest: usize,
+    bytes: usize,
+}
+
+/// Launches that become one, behind the one at a place.
+struct Together {
+    place: usize,
+    chosen: Vec<usize>,
 }
 
 impl Compiler<'_> {
@@ -49,16 +63,17 @@ impl Compiler<'_> {
         if self.graph.device == Device::Cpu {
             return;
         }
-        let mut kinds: FxHashMap<Kind, usize> = FxHashMap::default();
-        for draft in &self.drafts {
-            if let Some(kind) = kind_of(draft, &self.slots) {
-                *kinds.entry(kind).or_default() += 1;
-            }
+        let mut known = Kinds::default();
+        let drafts = std::mem::take(&mut self.drafts).into_iter();
+        let numbered = drafts.map(|it| {
+            let kind = known.number(&it, &self.slots);
+            (it, kind)
+        });
+        let mut all: Vec<Numbered> = numbered.collect();
+        for (kind, &(_, most)) in known.counts.iter().enumerate().filter(|it| it.1.0 > 1) {
+            all = merged(all, kind, most, &self.slots);
         }
-        let mut kinds: Vec<Kind> = kinds.into_iter().filter(|it| it.1 > 1).map(|it| it.0).collect();
-        kinds.sort_by_key(|it| it.program);
-        let drafts = std::mem::take(&mut self.drafts);
-        self.drafts = kinds.iter().fold(drafts, |all, it| merged(all, it, &self.slots));
+        self.drafts = all.into_iter().map(|it| it.0).collect();
         self.follow_slots();
     }
 
@@ -75,39 +90,109 @@ impl Compiler<'_> {
     }
 }
 
-/// The launches, with those of a kind together where they may be.
-fn merged(mut drafts: Vec<Draft>, kind: &Kind, slots: &[Slot]) -> Vec<Draft> {
-    let mut done = 0;
-    loop {
-        let mut all = movable(&drafts, kind, slots);
-        all.sort_by_key(|it| (it.latest, it.at));
-        let Some((place, chosen)) = next(&all[done.min(all.len())..], &drafts) else {
-            return drafts;
-        };
-        match chosen.len() {
-            1 => done += 1,
-            _ => drafts = together(drafts, &chosen, place),
+/// The kinds of the launches of a plan.
+#[derive(Default)]
+struct Kinds {
+    numbers: FxHashMap<Kind, usize>,
+    /// How many launches of each there are, and how many of them one launch takes.
+    counts: Vec<(usize, usize)>,
+    /// How many launches of a program one takes.
+    most: FxHashMap<u64, usize>,
+}
+
+impl Kinds {
+    /// The number of a launch's kind, if it may be one with others.
+    fn number(&mut self, draft: &Draft, slots: &[Slot]) -> Option<usize> {
+        let Work::Lanes { program, params, .. } = &draft.work else { return None };
+        let n = slots[*draft.outputs.first()?].meta.shape.numel();
+        if n == 0 || n > SMALL || draft.inputs.is_empty() {
+            return None;
         }
+        let inputs = draft.inputs.iter().map(|it| lies(it, n)).collect::<Option<_>>()?;
+        let most = *self.most.entry(program.id()).or_insert_with(|| lane::on_gpu::most(program));
+        let numbers = params.iter().map(|it| bits(*it)).collect();
+        let next = self.counts.len();
+        let kind = Kind { program: program.id(), numbers, inputs };
+        let number = (most > 1).then(|| *self.numbers.entry(kind).or_insert(next))?;
+        if number == next {
+            self.counts.push((0, most));
+        }
+        self.counts[number].0 += 1;
+        Some(number)
     }
 }
 
-/// Launches that may run together, with the first of them, and behind which place.
-fn next(all: &[Movable], drafts: &[Draft]) -> Option<(usize, Vec<usize>)> {
-    let first = all.first()?;
-    let place = first.latest;
-    let most = match &drafts[first.at].work {
-        Work::Lanes { program, .. } => lane::on_gpu::most(program),
-        _ => 0,
-    };
-    let mut chosen: Vec<usize> = Vec::new();
-    for it in all.iter().filter(|it| it.earliest <= place) {
-        let reads = |other: &usize| reads(&drafts[it.at], &drafts[*other]);
-        if chosen.len() < most.max(1) && !chosen.iter().any(reads) {
-            chosen.push(it.at);
+/// The launches, with those of a kind together where they may be.
+fn merged(all: Vec<Numbered>, kind: usize, most: usize, slots: &[Slot]) -> Vec<Numbered> {
+    let groups = groups(&all, kind, most, slots);
+    let mut group_of: FxHashMap<usize, usize> = FxHashMap::default();
+    for (number, group) in groups.iter().enumerate() {
+        group.chosen.iter().for_each(|&it| _ = group_of.insert(it, number));
+    }
+    let mut parts: Vec<Vec<Draft>> = groups.iter().map(|_| Vec::new()).collect();
+    let mut places = groups.iter().enumerate().peekable();
+    let mut res: Vec<Option<Numbered>> = Vec::with_capacity(all.len());
+    let mut holes = Vec::with_capacity(groups.len());
+    for (at, it) in all.into_iter().enumerate() {
+        match group_of.get(&at) {
+            Some(&group) => parts[group].push(it.0),
+            None => res.push(Some(it)),
+        }
+        while places.next_if(|it| it.1.place == at).is_some() {
+            holes.push(res.len());
+            res.push(None);
         }
     }
-    chosen.sort_unstable();
-    Some((place, chosen))
+    for (hole, mut parts) in holes.into_iter().zip(parts) {
+        if let Some(last) = parts.pop() {
+            res[hole] = Some((one_of(parts, last), None));
+        }
+    }
+    res.into_iter().flatten().collect()
+}
+
+/// Launches of a kind that run together, by their places.
+fn groups(all: &[Numbered], kind: usize, most: usize, slots: &[Slot]) -> Vec<Together> {
+    let mut by_end = movable(all, kind, slots);
+    by_end.sort_by_key(|it| (it.latest, it.at));
+    let mut by_start: Vec<usize> = (0..by_end.len()).collect();
+    by_start.sort_by_key(|&it| by_end[it].earliest);
+    let mut coming = by_start.into_iter().peekable();
+    // Launches that may stand at the place that is looked at, the first that must first.
+    let mut ready: BTreeSet<usize> = BTreeSet::new();
+    let mut done = vec![false; by_end.len()];
+    let mut groups = Vec::new();
+    for first in 0..by_end.len() {
+        let place = by_end[first].latest;
+        while let Some(next) = coming.next_if(|&it| by_end[it].earliest <= place) {
+            ready.insert(next);
+        }
+        if done[first] {
+            continue;
+        }
+        let mut chosen: Vec<usize> = Vec::new();
+        let mut bytes = 0;
+        for &it in &ready {
+            let reads = |&other: &usize| reads(&all[by_end[it].at].0, &all[by_end[other].at].0);
+            bytes += by_end[it].bytes;
+            if chosen.len() == most || bytes > BYTES && it != first {
+                break;
+            }
+            if !chosen.iter().any(reads) {
+                chosen.push(it);
+            }
+        }
+        for it in &chosen {
+            ready.remove(it);
+            done[*it] = true;
+        }
+        if chosen.len() > 1 {
+            let mut chosen: Vec<usize> = chosen.iter().map(|&it| by_end[it].at).collect();
+            chosen.sort_unstable();
+            groups.push(Together { place, chosen });
+        }
+    }
+    groups
 }
 
 fn reads(draft: &Draft, other: &Draft) -> bool {
@@ -115,42 +200,25 @@ fn reads(draft: &Draft, other: &Draft) -> bool {
 }
 
 /// The launches of a kind, and where each may stand.
-fn movable(drafts: &[Draft], kind: &Kind, slots: &[Slot]) -> Vec<Movable> {
+fn movable(all: &[Numbered], kind: usize, slots: &[Slot]) -> Vec<Movable> {
     let (mut maker, mut reader) = (vec![None; slots.len()], vec![None; slots.len()]);
-    for (at, draft) in drafts.iter().enumerate() {
+    for (at, (draft, _)) in all.iter().enumerate() {
         draft.outputs.iter().for_each(|&it| maker[it] = Some(at));
         for slot in draft.inputs.iter().filter_map(Given::slot) {
             reader[slot].get_or_insert(at);
         }
     }
-    let ours = drafts.iter().enumerate().filter(|it| kind_of(it.1, slots).as_ref() == Some(kind));
-    ours.map(|(at, draft)| {
+    let ours = all.iter().enumerate().filter(|it| it.1.1 == Some(kind));
+    ours.map(|(at, (draft, _))| {
         let makers = draft.inputs.iter().filter_map(Given::slot).filter_map(|it| maker[it]);
         let readers = draft.outputs.iter().filter_map(|&it| reader[it]);
-        let (earliest, latest) = (makers.max().unwrap_or(0), readers.min());
-        Movable { at, earliest, latest: latest.unwrap_or(drafts.len()) - 1 }
+        let earliest = makers.max().unwrap_or(0);
+        let latest = readers.min().unwrap_or(all.len()) - 1;
+        let passing = draft.outputs.iter().filter(|it| slots[**it].kept.is_none());
+        let bytes = passing.map(|&it| slots[it].meta.bytes()).sum();
+        Movable { at, earliest, latest, bytes }
     })
     .collect()
-}
-
-/// The chosen launches as one, behind the launch at `place`.
-fn together(drafts: Vec<Draft>, chosen: &[usize], place: usize) -> Vec<Draft> {
-    let mut res = Vec::with_capacity(drafts.len());
-    let mut parts = Vec::with_capacity(chosen.len());
-    let mut hole = 0;
-    for (at, draft) in drafts.into_iter().enumerate() {
-        match chosen.binary_search(&at) {
-            Ok(_) => parts.push(draft),
-            Err(_) => res.push(draft),
-        }
-        if at == place {
-            hole = res.len();
-        }
-    }
-    if let Some(last) = parts.pop() {
-        res.insert(hole, one_of(parts, last));
-    }
-    res
 }
 
 /// Launches of one program as one, where the last of them is in the source.
@@ -171,22 +239,6 @@ fn one_of(before: Vec<Draft>, last: Draft) -> Draft {
         other => other,
     };
     Draft { site, work, inputs, outputs }
-}
-
-/// What a launch has in common with others, if it may be one with them.
-fn kind_of(draft: &Draft, slots: &[Slot]) -> Option<Kind> {
-    let Work::Lanes { program, params, .. } = &draft.work else { return None };
-    let n = slots[*draft.outputs.first()?].meta.shape.numel();
-    if n == 0 || n > SMALL || draft.inputs.is_empty() {
-        return None;
-    }
-    let inputs = draft.inputs.iter().map(|it| lies(it, n)).collect::<Option<_>>()?;
-    let numbers = params.iter().map(|it| bits(*it)).collect();
-    takes_many(program).then(|| Kind { program: program.id(), numbers, inputs })
-}
-
-fn takes_many(program: &Program) -> bool {
-    lane::on_gpu::most(program) > 1
 }
 
 /// How an operand of a launch lies whose results have `n` elements.

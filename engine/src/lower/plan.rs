@@ -181,6 +181,9 @@ impl Plan {
                 format!("// {launch}\n{}", text(at, "", program))
             }
             Work::Control { .. } => format!("// {launch}: runs plans of its own\n"),
+            Work::OnGpu { finishing: Some(it), .. } => {
+                format!("// {launch}: a kernel of its own\n{}", text(at, "", &it.program))
+            }
             Work::OnGpu { .. } => format!("// {launch}: a kernel of its own\n"),
             Work::Kernel { prologue, finishing, .. } => {
                 let mut res = format!("// {launch}: a kernel of its own\n");

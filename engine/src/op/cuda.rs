@@ -1,13 +1,14 @@
 //! The CUDA side of a row: how a GPU computes the op.
 
+use smallvec::SmallVec;
+
 use super::{ComposedCx, InferCx, OpDef};
 use crate::attr::attr_readers;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::Parameters;
 use crate::cuda::{Block, Defines, Gpu, Properties};
-use crate::lane::Program;
 use crate::tensor::Outputs;
-use crate::{Attr, Attrs, DType, Error, Layout, Number, Result, Shape, Tensor};
+use crate::{Attr, Attrs, DType, Error, Layout, Result, Shape, Tensor};
 
 /// How a GPU computes an op.
 #[derive(Clone, Copy)]
@@ -32,19 +33,19 @@ pub struct CudaCx<'a> {
     pub(crate) inputs: &'a [Tensor],
     pub(crate) outputs: &'a [Tensor],
     /// What follows on the first result; nothing unless the kernel [`finishes_on_cuda`](super::Kernel::finishes_on_cuda).
-    pub(crate) finish: Option<Finish<'a>>,
+    pub(crate) finish: Option<&'a dyn Finish>,
 }
 
-/// A program that follows on each element of the first result of a kernel, which is its first input.
-#[derive(Clone, Copy)]
-pub(crate) struct Finish<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) numbers: &'a [Number],
-    /// Its other inputs: each lies in row-major order like the result, or is one element.
-    pub(crate) inputs: &'a [Tensor],
-    /// Where its outputs go; without the first, if that takes the place of the result.
-    pub(crate) outputs: &'a [Tensor],
-    pub(crate) replaces: bool,
+/// A program that follows on each element of the first result of a kernel, as the kernel's template takes it.
+pub(crate) trait Finish {
+    /// What `NG_FINISH` of the template is: a structure that runs it on packs of results.
+    fn text(&self) -> &str;
+
+    /// Where else packs are read and written, and the bytes of an element there.
+    fn places(&self) -> Result<SmallVec<[(Address, usize); 4]>>;
+
+    /// The structure, behind the other parameters of the kernel.
+    fn put(&self, parameters: Parameters) -> Result<Parameters>;
 }
 
 attr_readers!(CudaCx<'_>);

@@ -338,3 +338,11 @@ fn products_of_bytes() {
     hold(&cases, &[DType::I8], None);
     hold(&cases, &[DType::I8], Some(Spread::Turned));
 }
+
+/// A number beside float32 has another dtype.
+#[test]
+fn numbers_are_parts_of_complex_numbers() {
+    let (x, zero) = (small(&mut Draws(14), &[3, 5]), Tensor::number(0.0));
+    let of = |parts: [&Tensor; 2]| case("complex", parts.map(Clone::clone).to_vec(), Attrs::new());
+    hold(&[of([&x, &zero]), of([&zero, &x])], &[DType::F32, DType::F64], None);
+}

@@ -19,7 +19,7 @@ use crate::{
 pub(super) const GPU: Device = Device::Cuda(0);
 
 /// The tensor on the GPU, in a buffer like its own and under the same layout.
-pub(super) fn sent(x: &Tensor) -> Tensor {
+pub(crate) fn sent(x: &Tensor) -> Tensor {
     if x.as_number().is_some() {
         return x.clone();
     }

@@ -38,7 +38,7 @@ mod gpu_attention;
 mod gpu_sizes;
 #[cfg(test)]
 #[cfg(not(sanitized))]
-mod gpus;
+pub(crate) mod gpus;
 #[cfg(test)]
 mod odd_sizes;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::region_of;
-use crate::apply::{self, place};
+use crate::apply;
 use crate::graph::{Graph, Kind, NodeId, Value};
 use crate::ops::control::{cond as branch, while_loop as looping};
 use crate::ops::create::full;
@@ -145,20 +145,35 @@ pub fn cond(condition: &Tensor, mut then: Recorded, mut orelse: Recorded) -> Res
         giving_something(&mut orelse)?;
     }
     let captures = captures_of(&[&then, &orelse]);
-    // A condition does not take to a GPU what is computed elsewhere.
-    let condition = match device_of(&then, &orelse)? {
-        Some(Device::Cpu) => place::to_device(condition, Device::Cpu)?,
-        _ => condition.clone(),
-    };
+    let device = device_of(&then, &orelse)?;
+    check_goes_along("branch", device, captures.iter().chain([condition]))?;
     let region = |it: &Recorded| region_of(&rebuilt(it, &captures)?).map(Attr::Region);
     let attrs: Attrs = [region(&then)?, region(&orelse)?].into_iter().collect();
     let operands: SmallVec<[Tensor; 8]> =
-        std::iter::once(condition).chain(captures.iter().cloned()).collect();
+        std::iter::once(condition.clone()).chain(captures.iter().cloned()).collect();
     let results = apply::apply(&branch::OP, &operands, &attrs)?;
     // What is on the tape in neither branch is not afterwards.
     let flows = then.edged.iter().zip(&orelse.edged).map(|(a, b)| *a || *b);
     let placed = results.into_iter().zip(flows);
     Ok(placed.take(n_outputs).map(|(it, flows)| if flows { it } else { it.detach() }).collect())
+}
+
+/// Refuses what would take to a GPU what is computed on the CPU: a single element there that a branch or a loop reads.
+fn check_goes_along<'a>(
+    what: &str,
+    device: Option<Device>,
+    operands: impl Iterator<Item = &'a Tensor>,
+) -> Result<()> {
+    let mut operands = operands.map(Tensor::device).filter(|it| *it != Device::Cpu);
+    match (device, operands.next()) {
+        (Some(Device::Cpu), Some(other)) => {
+            let problem = format!(
+                "a {what} on a tensor computes on cpu and reads a value on {other}; bring both to one device before it"
+            );
+            Err(Error::Trace { problem })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A state after turns of a loop: `test` and `body` take it as their parameters, and `body` gives the next one.
@@ -167,6 +182,8 @@ pub fn while_loop(initial: &[Tensor], test: &Recorded, body: &Recorded) -> Resul
     let region = |it: &Recorded| region_of(&rebuilt(it, &captures)?).map(Attr::Region);
     let attrs: Attrs =
         [region(test)?, region(body)?, Attr::Int(initial.len() as i64)].into_iter().collect();
+    let device = initial.iter().find(|it| it.rank() > 0).map(Tensor::device);
+    check_goes_along("loop", device, captures.iter())?;
     let operands: SmallVec<[Tensor; 8]> = initial.iter().chain(&captures).cloned().collect();
     Ok(apply::apply(&looping::OP, &operands, &attrs)?.into_iter().collect())
 }

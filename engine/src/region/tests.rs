@@ -3,7 +3,7 @@
 use std::slice::from_ref;
 
 use super::*;
-use crate::functional::{add, gt, lt, mul, sub, sum};
+use crate::functional::{self, add, gt, lt, mul, sub, sum};
 use crate::graph::{Value, op_by_op, verify};
 use crate::model::Model;
 use crate::ops::control::{cond as branch, while_loop as looping};
@@ -167,6 +167,30 @@ fn a_loop_gives_what_the_code_gives() {
     }
 }
 
+/// Of what a branch does not read the gradient is zero, and what it makes of nothing has none.
+#[test]
+fn gradients_of_branches_make_tensors_of_nothing() {
+    for [x, w] in [Device::Cpu, GPU].into_iter().flat_map(cases_on) {
+        let (x, w, device) = (x.leaf(), w.leaf(), x.device());
+        let ones =
+            || apply::place::making_on(device, || functional::full(x.shape(), 1.0, DType::F64));
+        let wave = || mul(&unary("sin", &x), &ones().unwrap()).unwrap();
+        let condition = gt(&total(&x), &number(0.0)).unwrap();
+        let then = recorded(|| vec![mul(&x, &w).unwrap()]);
+        let y = cond(&condition, then, recorded(|| vec![wave()])).unwrap().remove(0);
+        let got = gradients(&y, &[x.clone(), w.clone()]);
+        let want = match condition.item().unwrap().as_f64() > 0.0 {
+            true => gradients(&mul(&x, &w).unwrap(), &[x.clone(), w.clone()]),
+            false => {
+                let zeros = functional::full(x.shape(), 0.0, DType::F64).unwrap();
+                vec![gradients(&wave(), from_ref(&x)).remove(0), zeros]
+            }
+        };
+        assert_eq!(bits(&got), bits(&want));
+        assert!(got.iter().all(|it| it.device() == device));
+    }
+}
+
 /// What a region computes is on one device, and a branch gives the same kind of tensor whichever way it goes.
 #[test]
 fn a_region_runs_on_one_device() {
@@ -191,9 +215,16 @@ fn a_region_runs_on_one_device() {
         cond(&there, near(), recorded(|| vec![unary("sin", &far)])),
         "on cpu and the other on cuda:0",
     );
-    // The condition alone makes no tensor of a GPU.
-    let y = cond(&there, near(), recorded(|| vec![x.clone()])).unwrap().remove(0);
-    assert_eq!((y.device(), bits(from_ref(&y))), (Device::Cpu, bits(&[unary("sin", &x)])));
+    // A condition does not take to a GPU what is computed elsewhere, nor does a bound.
+    refused(cond(&there, near(), recorded(|| vec![x.clone()])), "reads a value on cuda:0");
+    let bound = total(&far);
+    let recording = Recording::begin();
+    let state = recording.parameter(x.meta(), Device::Cpu, true);
+    let test = recording.finish(&[lt(&total(&state), &bound).unwrap()]).unwrap();
+    let recording = Recording::begin();
+    let state = recording.parameter(x.meta(), Device::Cpu, true);
+    let body = recording.finish(&[mul(&state, &number(2.0)).unwrap()]).unwrap();
+    refused(while_loop(from_ref(&x), &test, &body), "reads a value on cuda:0");
 }
 
 #[test]

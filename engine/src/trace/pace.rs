@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
+use crate::cuda;
+
 /// Calls under the trace before any is timed: recording and compiling are over by then.
 const FIRST: u32 = 64;
 /// Calls as written at first, of a function that will hardly be called more often.
@@ -152,12 +154,14 @@ impl Pace {
         };
         let is_eager = ORDER >> sample & 1 == 1;
         self.timing.set(is_eager);
+        cuda::wait();
         Turn { is_eager, clock: Some(Instant::now()) }
     }
 
-    /// A call has ended, with a result or an error: only the time of the first counts.
+    /// A call has ended, with a result or an error: only the time of the first counts, until GPUs have done what it asked of them.
     pub fn ends(&self, turn: Turn, is_ok: bool) {
         let Some(clock) = turn.clock else { return };
+        cuda::wait();
         let time = clock.elapsed();
         self.timing.set(false);
         if let Some(trial) = self.trial.borrow_mut().as_mut().filter(|_| is_ok) {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use engine::Device;
+use engine::{Device, Tensor};
 
 use crate::cx::Cx;
 use crate::objects::class::Instance;
@@ -48,18 +48,22 @@ fn rank(device: Device) -> u8 {
     }
 }
 
-/// Where a tensor lies, or the first tensor of a layer.
+/// Where a tensor lies, or the first tensor of a layer. Single elements go along with any.
 fn device_of(value: &Value) -> Option<Device> {
     match value {
-        Value::Tensor(it) => Some(it.peek().device()),
+        Value::Tensor(it) => lies_at(&it.peek()),
         Value::Instance(it) => of_layer(it, DEEPEST),
         _ => None,
     }
 }
 
+fn lies_at(tensor: &Tensor) -> Option<Device> {
+    (tensor.rank() > 0).then(|| tensor.device())
+}
+
 fn of_layer(layer: &Rc<Instance>, depth: usize) -> Option<Device> {
     let own = layer.attrs.borrow().iter().find_map(|(_, value)| match value {
-        Value::Tensor(it) => Some(it.peek().device()),
+        Value::Tensor(it) => lies_at(&it.peek()),
         _ => None,
     });
     own.or_else(|| {

@@ -28,13 +28,11 @@ impl Cx {
         let mut labels: Vec<Label> = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
         for (start, path) in names(&text) {
+            let Some((path, about)) = self.described(path, with_devices) else { continue };
             if labels.len() >= MOST || seen.contains(&path) {
                 continue;
             }
             seen.push(path);
-            let Some(about) = self.named(path).and_then(|it| about(&it, with_devices)) else {
-                continue;
-            };
             let start = span.start + start as u32;
             let here = Span { source: span.source, start, end: start + path.len() as u32 };
             labels.push(Label { span: here, text: format!("{path}: {about}") });
@@ -45,6 +43,13 @@ impl Cx {
             }
         }
         labels
+    }
+
+    /// What a name holds, in a few words: of `x.add` what is before the method.
+    fn described<'a>(&mut self, path: &'a str, with_devices: bool) -> Option<(&'a str, String)> {
+        let object = path.rsplit_once('.').map_or(path, |it| it.0);
+        let mut paths = [path, object].into_iter();
+        paths.find_map(|it| Some((it, about(&self.named(it)?, with_devices)?)))
     }
 
     /// The value of `a.b.c` in the newest frame.

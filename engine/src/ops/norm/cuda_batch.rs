@@ -1,7 +1,6 @@
 //! Batch norm on a GPU: parts of each channel are folded by blocks of their own; what makes the results joins what they have left.
 
 use std::borrow::Cow;
-use std::rc::Rc;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -9,7 +8,6 @@ use crate::cuda::Block;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::Parameters;
 use crate::cuda::source::{computed, type_of};
-use crate::lane::finish::Finisher;
 use crate::op::CudaCx;
 use crate::{DType, Result, Tensor};
 
@@ -39,7 +37,6 @@ struct Batch<'a, 'b> {
     pack: usize,
     /// Blocks of a channel.
     parts: usize,
-    finisher: Option<Rc<Finisher>>,
 }
 
 impl<'a, 'b> Batch<'a, 'b> {
@@ -47,24 +44,21 @@ impl<'a, 'b> Batch<'a, 'b> {
     fn of(cx: &'a CudaCx<'b>, idx: usize, at: &[Address]) -> Result<Self> {
         let (kept, dtype) = (kept(cx.shape(idx)), cx.dtype(idx));
         let [images, channels, area] = [kept.before, kept.kept, kept.after];
+        let beside = cx.finish.map_or(Ok(SmallVec::new()), |it| it.places())?;
         let fits = |pack: &usize| {
             let bytes = pack * dtype.size();
             let even = |it: &Address| it.is_multiple_of(bytes as u64);
-            let beside = cx.finish.iter().flat_map(|it| it.inputs.iter().chain(it.outputs));
-            let mut beside = beside.filter(|it| it.is_on_gpu() && it.numel() > 1);
-            let lies = |it: &Tensor| {
-                it.address().is_ok_and(|at| at.is_multiple_of((pack * it.dtype().size()) as u64))
-            };
-            bytes <= 16 && area.is_multiple_of(*pack) && at.iter().all(even) && beside.all(lies)
+            bytes <= 16
+                && area.is_multiple_of(*pack)
+                && at.iter().all(even)
+                && beside.iter().all(|(at, size)| at.is_multiple_of((pack * size) as u64))
         };
         let pack = [8, 4, 2].into_iter().find(fits).unwrap_or(1);
         let columns = if area == 1 { channels.next_power_of_two().min(32) } else { 1 };
         let rounds = (images * area / pack).div_ceil(256 / columns);
         let blocks = cx.gpu.properties().multiprocessors as usize * BLOCKS;
         let parts = blocks.div_ceil(channels.div_ceil(columns)).min(rounds / 4).clamp(1, 1024);
-        let finisher = cx.finish.as_ref().map(|it| Finisher::of(it, images * channels * area));
-        let finisher = finisher.transpose()?;
-        Ok(Self { cx, dtype, sizes: [images, channels, area], columns, pack, parts, finisher })
+        Ok(Self { cx, dtype, sizes: [images, channels, area], columns, pack, parts })
     }
 
     /// Room for what the parts leave.
@@ -88,10 +82,10 @@ impl<'a, 'b> Batch<'a, 'b> {
             ("COLUMNS", number(self.columns)),
             ("PACK", number(self.pack)),
         ];
-        if let Some(finisher) = &self.finisher {
-            defines.push(("NG_FINISH", finisher.text.clone().into()));
+        if let Some(finish) = self.cx.finish {
+            defines.push(("NG_FINISH", finish.text().to_owned().into()));
         }
-        let template = if self.finisher.is_some() { FINISHED } else { BATCH_NORM };
+        let template = if self.cx.finish.is_some() { FINISHED } else { BATCH_NORM };
         let blocks = self.sizes[1].div_ceil(self.columns).min(1 << 20);
         let grid = Grid { blocks: [blocks as u32, self.parts as u32, 1], threads: 256, shared: 0 };
         let [images, channels, area] = self.sizes;
@@ -101,9 +95,9 @@ impl<'a, 'b> Batch<'a, 'b> {
 
     /// The parameters, then those of what follows.
     fn finished(&self, parameters: Parameters) -> Result<Parameters> {
-        match (&self.finisher, &self.cx.finish) {
-            (Some(finisher), Some(finish)) => finisher.put(finish, parameters),
-            _ => Ok(parameters),
+        match self.cx.finish {
+            Some(finish) => finish.put(parameters),
+            None => Ok(parameters),
         }
     }
 }

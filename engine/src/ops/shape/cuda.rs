@@ -113,13 +113,16 @@ pub(super) fn slice_backward(cx: &CudaCx<'_>) -> Result<()> {
     copy(&cx.inputs[0], cx.output(0)?, &sliced(cx)?)
 }
 
-/// Pairs of operands, one after the other.
+/// Pairs of operands, one after the other. A number of the program may have another dtype.
 pub(crate) fn pairs(cx: &CudaCx<'_>) -> Result<()> {
     let out = &cx.outputs[0];
     if out.numel() == 0 {
         return Ok(());
     }
     for (at, input) in cx.inputs.iter().enumerate() {
+        let part = out.dtype().part();
+        let input =
+            if input.dtype() == part { input.clone() } else { functional::to(input, part)? };
         let strides = out.layout().strides.iter().map(|it| it * 2).collect();
         let target = Layout { shape: out.shape().clone(), strides, offset: at };
         let spread = input.layout().broadcast_to(out.shape()).ok_or_else(Error::outside_storage)?;

@@ -97,7 +97,7 @@ fn pinned(_cx: &mut Cx, args: Args<'_>) -> Res {
         return Err(runtime_error("Cannot access accelerator device when none is available."));
     }
     let pinned = place::pinned(&value)?;
-    Ok(if pinned.same(&value) { args[0].clone() } else { Value::tensor(pinned) })
+    Ok(if value.is_pinned() { args[0].clone() } else { Value::tensor(pinned) })
 }
 
 fn is_pinned(_cx: &mut Cx, args: Args<'_>) -> Res {
