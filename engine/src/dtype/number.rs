@@ -62,7 +62,8 @@ impl Number {
             _ if matches!(self, Self::Complex(..)) && !dtype.is_complex() => false,
             _ if dtype == DType::Bool => true,
             Some((least, most)) if let Self::Float(it) = self => {
-                (least as f64..most as f64 + 1.0).contains(&it)
+                // The upper end of 64 bits is no float: what is nearest counts as it.
+                least as f64 <= it && (it < most as f64 + 1.0 || it == most as f64)
             }
             Some((0, most)) => (-most..=most).contains(&self.as_i64()),
             Some((least, most)) => (least..=most).contains(&self.as_i64()),

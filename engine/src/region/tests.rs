@@ -217,14 +217,16 @@ fn a_region_runs_on_one_device() {
     );
     // A condition does not take to a GPU what is computed elsewhere, nor does a bound.
     refused(cond(&there, near(), recorded(|| vec![x.clone()])), "reads a value on cuda:0");
-    let bound = total(&far);
+    let (bound, initial) = (total(&far), [x.clone(), total(&x)]);
+    let parameters =
+        |it: &Recording| initial.clone().map(|x| it.parameter(x.meta(), Device::Cpu, true));
     let recording = Recording::begin();
-    let state = recording.parameter(x.meta(), Device::Cpu, true);
-    let test = recording.finish(&[lt(&total(&state), &bound).unwrap()]).unwrap();
+    let [_, n] = parameters(&recording);
+    let test = recording.finish(&[lt(&n, &bound).unwrap()]).unwrap();
     let recording = Recording::begin();
-    let state = recording.parameter(x.meta(), Device::Cpu, true);
-    let body = recording.finish(&[mul(&state, &number(2.0)).unwrap()]).unwrap();
-    refused(while_loop(from_ref(&x), &test, &body), "reads a value on cuda:0");
+    let [x, n] = parameters(&recording);
+    let body = recording.finish(&[mul(&x, &number(2.0)).unwrap(), add(&n, &n).unwrap()]).unwrap();
+    refused(while_loop(&initial, &test, &body), "reads a value on cuda:0");
 }
 
 #[test]
