@@ -83,6 +83,7 @@ pub static ALL: &[NgModule] = &[
     ("torch.distributions.multivariate_normal", text!("torch/distributions/multivariate_normal")),
     ("torch.distributions.normal", text!("torch/distributions/normal")),
     ("torch.distributions.uniform", text!("torch/distributions/uniform")),
+    ("torch.draws", text!("torch/draws")),
     ("torch.elements", text!("torch/elements")),
     ("torch.files", text!("torch/files")),
     ("torch.forms", text!("torch/forms")),
@@ -138,6 +139,7 @@ pub static ALL: &[NgModule] = &[
     ("torch.special.normal", text!("torch/special/normal")),
     ("torch.special.polynomials", text!("torch/special/polynomials")),
     ("torch.special.series", text!("torch/special/series")),
+    ("torch.spectrograms", text!("torch/spectrograms")),
     ("torch.statistics", text!("torch/statistics")),
     ("torch.typed", text!("torch/typed")),
     ("torch.utils", text!("torch/utils")),
@@ -145,6 +147,7 @@ pub static ALL: &[NgModule] = &[
     ("torch.utils.data.dataloader", text!("torch/utils/data/dataloader")),
     ("torch.utils.data.dataset", text!("torch/utils/data/dataset")),
     ("torch.utils.data.sampler", text!("torch/utils/data/sampler")),
+    ("torch.windows", text!("torch/windows")),
     ("tqdm", text!("tqdm")),
     ("tqdm.auto", text!("tqdm/auto")),
     ("tqdm.notebook", text!("tqdm/auto")),
@@ -161,6 +164,7 @@ static COMPILED: &[&str] = &[
     "heapq",
     "io",
     "numpy._core",
+    "torch.draws",
     "torch.elements",
     "torch.forms",
     "torch.functions",
@@ -170,8 +174,10 @@ static COMPILED: &[&str] = &[
     "torch.products",
     "torch.scattering",
     "torch.special",
+    "torch.spectrograms",
     "torch.statistics",
     "torch.typed",
+    "torch.windows",
 ];
 
 /// Whether a module is compiled code elsewhere.
@@ -204,6 +210,7 @@ static INTERNAL: &[&str] = &[
     "string.template",
     "torch.autograd.checks",
     "torch.autograd.functions",
+    "torch.draws",
     "torch.elements",
     "torch.files",
     "torch.forms",
@@ -229,8 +236,10 @@ static INTERNAL: &[&str] = &[
     "torch.special.normal",
     "torch.special.polynomials",
     "torch.special.series",
+    "torch.spectrograms",
     "torch.statistics",
     "torch.typed",
+    "torch.windows",
     "typing.named",
 ];
 

@@ -66,6 +66,9 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("special", "torch.special"),
         Member::These("torch.special.bessel", &["i0"]),
         Member::These("torch.special.gammas", OF_GAMMAS),
+        Member::These("torch.spectrograms", &["istft", "stft"]),
+        Member::These("torch.windows", WINDOWS),
+        Member::These("torch.draws", &["poisson"]),
         Member::Module("utils", "torch.utils"),
         Member::These("torch.nn.composed", OF_COMPOSED),
         Member::These("torch.nn.spatial", OF_SPATIAL),
@@ -75,6 +78,9 @@ pub static TORCH: NativeModule = NativeModule {
 
 /// Functions that `torch.special` has under these names, or others.
 const OF_GAMMAS: &[&str] = &["igamma", "igammac", "mvlgamma", "polygamma"];
+
+const WINDOWS: &[&str] =
+    &["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"];
 
 /// Functions that PyTorch has in `torch` as in `torch.nn.functional`, with the same arguments.
 const OF_COMPOSED: &[&str] = &["bilinear", "pairwise_distance", "pdist", "prelu", "rms_norm"];
