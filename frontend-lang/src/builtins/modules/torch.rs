@@ -63,12 +63,24 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("files", "torch.files"),
         Member::Module("fft", "torch.fft"),
         Member::Module("linalg", "torch.linalg"),
+        Member::Module("special", "torch.special"),
+        Member::These("torch.special.bessel", &["i0"]),
+        Member::These("torch.special.gammas", OF_GAMMAS),
+        Member::These("torch.spectrograms", &["istft", "stft"]),
+        Member::These("torch.windows", WINDOWS),
+        Member::These("torch.draws", &["poisson"]),
         Member::Module("utils", "torch.utils"),
         Member::These("torch.nn.composed", OF_COMPOSED),
         Member::These("torch.nn.spatial", OF_SPATIAL),
     ],
     aliases: &[],
 };
+
+/// Functions that `torch.special` has under these names, or others.
+const OF_GAMMAS: &[&str] = &["igamma", "igammac", "mvlgamma", "polygamma"];
+
+const WINDOWS: &[&str] =
+    &["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"];
 
 /// Functions that PyTorch has in `torch` as in `torch.nn.functional`, with the same arguments.
 const OF_COMPOSED: &[&str] = &["bilinear", "pairwise_distance", "pdist", "prelu", "rms_norm"];
