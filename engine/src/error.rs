@@ -234,7 +234,7 @@ impl Devices {
         let (moves, to) = self.next();
         let [one, other] = [&self.expected, &self.found].map(|it| it.text(place(it.site)));
         format!(
-            "{} {}: {one}; {other}. Bring {} to {to} with .to('{to}')",
+            "{}\n{}: {one}; {other}. Bring {} to {to} with .to('{to}')",
             self.head(),
             self.op,
             moves.name_text()

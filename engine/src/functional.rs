@@ -105,7 +105,11 @@ pub fn num(value: f64) -> Tensor {
 
 /// A tensor in which every element is one value; only one element is stored.
 pub fn full(shape: &Shape, value: f64, dtype: DType) -> Result<Tensor> {
-    let attrs = smallvec![Attr::ints(&[]), Attr::Float(value), Attr::DType(dtype)];
+    // Whole numbers may be below 0 where the dtype has no sign: they wrap.
+    let is_whole =
+        !dtype.is_differentiable() && value.fract() == 0.0 && value.abs() < 2_f64.powi(53);
+    let value = if is_whole { Attr::Int(value as i64) } else { Attr::Float(value) };
+    let attrs = smallvec![Attr::ints(&[]), value, Attr::DType(dtype)];
     let scalar = apply_one(&create::full::OP, &[], &attrs)?;
     if shape.rank() == 0 { Ok(scalar) } else { expand(&scalar, shape) }
 }

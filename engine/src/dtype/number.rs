@@ -90,6 +90,7 @@ impl fmt::Display for Number {
         match self {
             Self::Bool(it) => it.fmt(f),
             Self::Int(it) => it.fmt(f),
+            Self::Float(it) if it.is_nan() => f.write_str("nan"),
             Self::Float(it) => it.fmt(f),
             Self::Complex(real, imag) => write!(f, "({real}{imag:+}j)"),
         }
