@@ -68,12 +68,25 @@ fn run_cell(runner: &mut Runner, cell: &str, level: Level, warnings: &mut Vec<St
     Seen { shown: without(&shown, "0x", address), error, names }
 }
 
-/// An error without the numbers of cells, which a second run counts on, and without how much memory is in use.
+/// An error without the numbers of cells, which a second run counts on, without how much memory is in use, and without where tensors were
+/// made, which the check cannot tell of those that the cell itself makes.
 fn as_first(error: &str) -> String {
-    let text = without(error, "In[", |it| it.is_ascii_digit());
+    let text = without(&unmade(error), "In[", |it| it.is_ascii_digit());
     let size = |it: char| it.is_ascii_digit() || it == '.';
     let text = without(&text, " asked for, ", size);
     without(&text, " more are wanted; ", size)
+}
+
+/// A text without `, made by cell 3, line 7`.
+fn unmade(text: &str) -> String {
+    let digit = |it: char| it.is_ascii_digit();
+    let mut parts = text.split(", made by cell ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = |it: &str| {
+        let it = it.trim_start_matches(digit).trim_start_matches(", line ");
+        it.trim_start_matches(digit).to_owned()
+    };
+    parts.fold(first, |text, it| text + &rest(it))
 }
 
 /// A text without what follows a mark and is `noise`.
