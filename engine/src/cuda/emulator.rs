@@ -296,8 +296,8 @@ fn compiled(source: &Source) -> Answer<PathBuf> {
     std::fs::create_dir_all(&folder).map_err(broken)?;
     let text = wrapped(source);
     let [a, b] = [0, 1].map(|salt| compiler::fingerprint(&format!("{HEADER}{text}"), salt));
-    let checked = if libraries::nvrtc().is_some() { "-checked" } else { "" };
-    let file = folder.join(format!("{}-{a:016x}{b:016x}{checked}.so", source.name));
+    let file = folder.join(format!("{}-{a:016x}{b:016x}.so", source.name));
+    check_by_nvrtc(source, &file.with_extension("checked"))?;
     if file.exists() {
         return Ok(file);
     }
@@ -311,9 +311,6 @@ fn compiled(source: &Source) -> Answer<PathBuf> {
         let log = String::from_utf8_lossy(&done.stderr).into_owned();
         return Err(Failure::Refused(format!("{}: {log}", source.name)));
     }
-    check_by_nvrtc(source).inspect_err(|_| {
-        let _ = std::fs::remove_file(&made);
-    })?;
     std::fs::rename(&made, &file).map_err(broken)?;
     Ok(file)
 }
@@ -341,9 +338,10 @@ fn header(folder: &Path) -> std::io::Result<PathBuf> {
     Ok(res)
 }
 
-/// Where NVRTC is at hand, it has to take the kernel, too, without a warning, for all that it is written for.
-fn check_by_nvrtc(source: &Source) -> Answer<()> {
-    if libraries::nvrtc().is_none() {
+/// Where NVRTC is at hand, it has to take the kernel, too, without a warning, for all that it is written for. That it has is noted by a file
+/// of the name `mark`.
+fn check_by_nvrtc(source: &Source, mark: &Path) -> Answer<()> {
+    if libraries::nvrtc().is_none() || mark.exists() {
         return Ok(());
     }
     for capability in [(8, 0), (9, 0)] {
@@ -352,6 +350,8 @@ fn check_by_nvrtc(source: &Source) -> Answer<()> {
             return Err(Failure::Refused(format!("{}: {log}", source.name)));
         }
     }
+    // Without the mark it is looked at again.
+    let _ = std::fs::write(mark, "");
     Ok(())
 }
 
