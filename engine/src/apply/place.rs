@@ -174,7 +174,7 @@ mod tests {
         let found = problem(&ops::binary::mul::OP, &[Some(near), Some(far)]);
         assert_eq!(
             found.text(|it| Some(format!("place {}", it.number()))),
-            "Expected all tensors to be on the same device, but found at least two devices, cpu and cuda:0! mul: `input` (argument 1) is \
+            "Expected all tensors to be on the same device, but found at least two devices, cpu and cuda:0!\nmul: `input` (argument 1) is \
              float32[4] on cpu, place 8; `other` (argument 2) is float32[4] on cuda:0, place 7. Bring `input` to cuda:0 with \
              .to('cuda:0')"
         );
