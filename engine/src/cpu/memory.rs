@@ -2,7 +2,7 @@
 //!
 //! Each [`Memory`] stands for itself. [`HOST`] is the one of the device `cpu`; it alone has lists in the threads (`local.rs`), which
 //! are asked first. Running out of memory is a value ([`AllocError`]), never an abort. A memory may get its blocks elsewhere than from the
-//! system and still be a part of another one ([`Memory::inside`]): what it hands out counts there, too.
+//! system and still be a part of another one (`Memory::inside`): what it hands out counts there, too.
 
 use std::ptr::NonNull;
 use std::sync::PoisonError;

@@ -44,7 +44,7 @@ pub struct Kernel {
     pub method: Method,
     /// How the op is computed on a GPU; a row's first kernel tells.
     pub cuda: Option<Cuda>,
-    /// Whether that runs what follows on each element of its first output ([`CudaCx::finish`]).
+    /// Whether that runs what follows on each element of its first output (`CudaCx::finish`).
     pub finishes_on_cuda: bool,
 }
 
