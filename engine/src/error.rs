@@ -140,10 +140,14 @@ impl fmt::Display for Error {
             Self::Elements { name, rule, .. } => write!(f, "all elements of {name} should {rule}"),
             Self::Attr { op, name, problem } => write!(f, "{op}: `{name}` {problem}"),
             Self::Range { op, name, number, dtype } => {
-                write!(
-                    f,
-                    "{op}: `{name}` is {number}, which {dtype} does not hold: take a wider dtype"
-                )
+                let to = match number {
+                    Number::Float(it) if !dtype.is_float() && !it.is_finite() => {
+                        "a dtype of floats"
+                    }
+                    Number::Float(_) if !dtype.is_float() => "a dtype of floats, or a wider one",
+                    _ => "a wider dtype",
+                };
+                write!(f, "{op}: `{name}` is {number}, which {dtype} does not hold: take {to}")
             }
             Self::Arity { op, expected, got } => {
                 write!(f, "{op} takes {expected} tensor(s), got {got}")

@@ -229,24 +229,14 @@ fn on_gpu(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, index: u8) -> Re
         Body::View(view) => run_view(view, &inputs[0], attrs, &infer(op, inputs, attrs)?[0]),
         Body::Kernels(kernels) => {
             let metas = infer(op, inputs, attrs)?;
-            // What other ops compute for it is one step of the tape.
-            let run = || run_on_gpu(op, kernels, inputs, attrs, metas, index);
-            tape::no_grad(|| place::inside(device, || interpreter::silenced(run)))
+            place::as_one_step(device, || run_on_gpu(op, kernels, inputs, attrs, metas, index))
         }
         Body::Control(body) => {
             infer(op, inputs, attrs)?;
-            control_on_gpu(body, &ControlCx { op, device, inputs, attrs })
+            place::as_one_step(device, || body(&ControlCx { op, device, inputs, attrs }))
         }
         _ => Ok(smallvec![lane::on_gpu::eager(op, inputs, attrs, index)?]),
     }
-}
-
-/// What an op that runs graphs gives on a GPU. The ops of the graphs are no steps of their own.
-pub(crate) fn control_on_gpu(
-    body: fn(&ControlCx<'_>) -> Result<Outputs>,
-    cx: &ControlCx<'_>,
-) -> Result<Outputs> {
-    tape::no_grad(|| place::inside(cx.device, || interpreter::silenced(|| body(cx))))
 }
 
 /// The outputs on the device `meta`.

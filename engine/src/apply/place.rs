@@ -7,7 +7,7 @@ use smallvec::smallvec;
 use super::record::record;
 use crate::error::{Devices, Placed};
 use crate::op::ParamKind;
-use crate::tape::Mark;
+use crate::tape::{self, Mark};
 use crate::{Attrs, Device, Error, OpDef, Result, Tensor, interpreter, ops};
 
 thread_local! {
@@ -29,6 +29,11 @@ pub(crate) fn inside<R>(device: Device, body: impl FnOnce() -> R) -> R {
     let res = making_on(device, body);
     INSIDE.set(before);
     res
+}
+
+/// Runs what an op on a device consists of, which is no step of its own for tape and trace.
+pub(crate) fn as_one_step<R>(device: Device, body: impl FnOnce() -> R) -> R {
+    tape::no_grad(|| inside(device, || interpreter::silenced(body)))
 }
 
 /// The same elements on another device. Gradients go back to where the value came from.

@@ -3,9 +3,15 @@
 //! **Invariant:** compiled with `--fmad=false` and without `--use_fast_math`, a kernel gives the bits of the tile machine, as far as the
 //! functions of both C libraries agree.
 
+mod behind;
+mod many;
+
 use std::fmt::Write;
 
 use smallvec::SmallVec;
+
+pub(crate) use behind::finish;
+pub(crate) use many::{PIECE, many};
 
 use super::Program;
 use super::expand::{Expansion, expand};
@@ -91,32 +97,6 @@ pub(crate) fn kernel(program: &Program, name: &str, form: &Form) -> Option<Strin
     let writer = Writer { expansion: &expansion, form, pack: form.pack(program), name };
     let mut text = writer.one();
     text.push_str(&writer.all());
-    Some(text)
-}
-
-/// A program behind a kernel, in one line: `ng_finish`, a structure of its inputs but the first, which are held or not, of its numbers and of
-/// room for its outputs; `take` runs it on a pack of the kernel's results, before they go to where their place is. If it `replaces`
-/// these, its first output takes their place. `None` where an operation has no expansion.
-pub(crate) fn finish(program: &Program, accesses: &[Access], replaces: bool) -> Option<String> {
-    let expansion = expand(program.ssa())?;
-    let form = Form::plain(std::iter::once(Access::Flat).chain(accesses.iter().copied()).collect());
-    let writer = Writer { expansion: &expansion, form: &form, pack: 1, name: "finish" };
-    Some(format!("{}{}", writer.one(), writer.finish(replaces)).replace('\n', " "))
-}
-
-/// Packs, or elements where there are none, of which a block of [`many`] takes care.
-pub(crate) const PIECE: usize = 1024;
-
-/// The kernel `name` of a program on many tensors, as many as `most`; `None` where an operation has no expansion.
-///
-/// It takes a structure for each tensor: the block that begins with it (one that there is not, where there are fewer), the number of its
-/// elements, and of packs among them, its inputs that are not held, and room for its outputs; then the numbers that are held, those of
-/// [`Program::params`] that are used, and where it notes what it refuses. A block goes over [`PIECE`] packs of one tensor.
-pub(crate) fn many(program: &Program, name: &str, form: &Form, most: usize) -> Option<String> {
-    let expansion = expand(program.ssa())?;
-    let writer = Writer { expansion: &expansion, form, pack: form.pack(program), name };
-    let mut text = writer.one();
-    text.push_str(&writer.many(most));
     Some(text)
 }
 
@@ -213,116 +193,18 @@ impl Writer<'_> {
         text
     }
 
-    /// As [`Writer::all`], over many tensors.
-    fn many(&self, most: usize) -> String {
-        let (name, pack) = (self.name, self.pack);
-        let mut text = format!("struct {name}_item {{\n    ng_i64 start, n, packs;\n");
-        let lies = || self.inputs().filter(|it| it.2 != Access::Held);
-        for (idx, ty, _) in lies() {
+    /// Pointers to inputs and outputs as fields of a structure.
+    fn pointers(
+        text: &mut String,
+        inputs: impl Iterator<Item = (usize, &'static str, Access)>,
+        outputs: impl Iterator<Item = (usize, &'static str)>,
+    ) {
+        for (idx, ty, _) in inputs {
             let _ = writeln!(text, "    const {ty} *in{idx};");
         }
-        for (idx, ty) in self.outputs() {
+        for (idx, ty) in outputs {
             let _ = writeln!(text, "    {ty} *out{idx};");
         }
-        let _ = write!(
-            text,
-            "}};\nstruct {name}_items {{\n    {name}_item all[{most}];\n}};\n\
-             extern \"C\" __global__ void {name}(const {name}_items items"
-        );
-        for (idx, ty, _) in self.inputs().filter(|it| it.2 == Access::Held) {
-            let _ = write!(text, ", const {ty} in{idx}");
-        }
-        self.numbers().for_each(|(idx, ty)| {
-            let _ = write!(text, ", const {ty} number{idx}");
-        });
-        let _ = write!(
-            text,
-            ", ng_fault *fault) {{\n    int at = 0, behind = {most};\n    while (behind - at > 1) {{\n        \
-             const int middle = (at + behind) / 2;\n        \
-             if (items.all[middle].start <= (ng_i64)blockIdx.x) at = middle;\n        else behind = middle;\n    }}\n    \
-             const {name}_item &item = items.all[at];\n    \
-             const ng_i64 n = item.n, n_packs = item.packs, from = ((ng_i64)blockIdx.x - item.start) * {PIECE};\n"
-        );
-        for (idx, ty, _) in lies() {
-            let _ = writeln!(text, "    const {ty} *in{idx} = item.in{idx};");
-        }
-        for (idx, ty) in self.outputs() {
-            let _ = writeln!(text, "    {ty} *out{idx} = item.out{idx};");
-        }
-        if pack > 1 {
-            let _ = writeln!(
-                text,
-                "    const ng_i64 last = from + {PIECE} < n_packs ? from + {PIECE} : n_packs;"
-            );
-            self.packs(&mut text, "for (ng_i64 i = from + threadIdx.x; i < last; i += blockDim.x)");
-        }
-        let _ = writeln!(
-            text,
-            "    const ng_i64 rest = n_packs ? n_packs * {pack} : from;\n    \
-             const ng_i64 end = n_packs ? (from ? rest : n) : from + {PIECE} < n ? from + {PIECE} : n;\n    \
-             for (ng_i64 i = rest + threadIdx.x; i < end; i += blockDim.x) {{"
-        );
-        self.element(&mut text);
-        text.push_str("    }\n}\n");
-        text
-    }
-
-    fn finish(&self, replaces: bool) -> String {
-        let mut text = String::from("struct ng_finish {\n");
-        let others = || self.inputs().skip(1);
-        let own = usize::from(replaces);
-        for (idx, ty, access) in others() {
-            let _ = match access {
-                Access::Held => writeln!(text, "alignas(8) {ty} in{idx};"),
-                _ => writeln!(text, "const {ty} *in{idx};"),
-            };
-        }
-        for (idx, ty) in self.numbers() {
-            let _ = writeln!(text, "alignas(8) {ty} number{idx};");
-        }
-        for (idx, ty) in self.outputs().skip(own) {
-            let _ = writeln!(text, "{ty} *out{idx};");
-        }
-        text.push_str("ng_i64 nothing;\ntemplate <int N, class E> __device__ inline void take(ng_i64 at, ng_pack<E, N> &made) const {\n");
-        for (idx, ty, access) in others() {
-            let _ = match access {
-                Access::Flat => writeln!(
-                    text,
-                    "const ng_pack<{ty}, N> pack{idx} = *(const ng_pack<{ty}, N> *)(in{idx} + at);"
-                ),
-                Access::Held => writeln!(text, "const {ty} held{idx} = in{idx};"),
-                _ => writeln!(text, "const {ty} held{idx} = in{idx}[0];"),
-            };
-        }
-        for (idx, ty) in self.outputs().skip(own) {
-            let _ = writeln!(text, "ng_pack<{ty}, N> made{idx};");
-        }
-        text.push_str("for (int k = 0; k < N; k++) {\n");
-        let first = self.inputs().next().map_or("float", |it| it.1);
-        let _ = writeln!(text, "const {first} in0 = ng_bits(made.all[k]);");
-        if let (true, Some((_, ty))) = (replaces, self.outputs().next()) {
-            let _ = writeln!(text, "{ty} made0;");
-        }
-        let read = |(idx, _, access): (usize, &str, Access)| match (idx, access) {
-            (0, _) => "in0".into(),
-            (_, Access::Flat) => format!("pack{idx}.all[k]"),
-            _ => format!("held{idx}"),
-        };
-        let made = |idx: usize| match idx < own {
-            true => format!("made{idx}"),
-            false => format!("made{idx}.all[k]"),
-        };
-        let call = self.call(read, made).replacen("fault", "(ng_fault *)0", 1);
-        let _ = writeln!(text, "{call};");
-        if replaces {
-            text.push_str("ng_set_bits(made.all[k], made0);\n");
-        }
-        text.push_str("}\n");
-        for (idx, ty) in self.outputs().skip(own) {
-            let _ = writeln!(text, "*(ng_pack<{ty}, N> *)(out{idx} + at) = made{idx};");
-        }
-        text.push_str("}\n};\n");
-        text
     }
 
     /// What is done for element `i`.

@@ -162,52 +162,33 @@ impl<'a> Compiler<'a> {
 
     /// A launch of a kernel by itself, or of an op that runs graphs.
     pub(super) fn kernel(&mut self, id: NodeId) -> Result<()> {
-        if let Kind::Op { op, attrs, inputs } = &self.graph.node(id).kind
-            && matches!(op.body, Body::Control(_))
-        {
-            return self.control(id, op, attrs, inputs);
-        }
-        if self.on_gpu(id)? {
-            return Ok(());
-        }
-        let Some(Chosen { op, kernel, attrs, at, .. }) = self.chosen(id, false)? else {
-            return Ok(());
+        let Kind::Op { op, attrs, inputs } = &self.graph.node(id).kind else { return Ok(()) };
+        let site = self.graph.node(id).origin.site;
+        let (work, given) = match (op.body, self.graph.device) {
+            (Body::Control(_), _) => {
+                (Work::Control { op, attrs: attrs.clone() }, self.operands(inputs)?)
+            }
+            (_, Device::Cuda(_)) => {
+                let work = Work::OnGpu { op, attrs: attrs.clone(), finishing: None };
+                (work, self.operands(inputs)?)
+            }
+            _ => {
+                let Some(Chosen { op, kernel, attrs, at, .. }) = self.chosen(id, false)? else {
+                    return Ok(());
+                };
+                self.note_choice(op, kernel.kernel);
+                let (in_place, prologue, finishing) = (false, None, None);
+                let work = Work::Kernel { op, kernel, attrs, in_place, prologue, finishing };
+                (work, at.into_iter().map(Given::At).collect())
+            }
         };
-        self.note_choice(op, kernel.kernel);
-        let (in_place, prologue, finishing) = (false, None, None);
-        let work = Work::Kernel { op, kernel, attrs, in_place, prologue, finishing };
-        let given = at.into_iter().map(Given::At).collect();
-        self.draft(self.graph.node(id).origin.site, work, given, &self.outputs(id));
+        self.draft(site, work, given, &self.outputs(id));
         Ok(())
     }
 
-    /// A launch of a kernel on a GPU; false, with nothing done, for graphs that run on the CPU.
-    fn on_gpu(&mut self, id: NodeId) -> Result<bool> {
-        let (Kind::Op { op, attrs, inputs }, Device::Cuda(_)) =
-            (&self.graph.node(id).kind, self.graph.device)
-        else {
-            return Ok(false);
-        };
-        let given = inputs.iter().map(|&it| self.locate(it).map(Given::At));
-        let given = given.collect::<Result<Vec<_>>>()?;
-        let work = Work::OnGpu { op, attrs: attrs.clone(), finishing: None };
-        self.draft(self.graph.node(id).origin.site, work, given, &self.outputs(id));
-        Ok(true)
-    }
-
-    /// A launch of an op that runs graphs.
-    fn control(
-        &mut self,
-        id: NodeId,
-        op: &'static OpDef,
-        attrs: &Attrs,
-        inputs: &[Value],
-    ) -> Result<()> {
-        let given = inputs.iter().map(|&it| self.locate(it).map(Given::At));
-        let given = given.collect::<Result<Vec<_>>>()?;
-        let work = Work::Control { op, attrs: attrs.clone() };
-        self.draft(self.graph.node(id).origin.site, work, given, &self.outputs(id));
-        Ok(())
+    /// Where operands lie in memory.
+    pub(super) fn operands(&mut self, values: &[Value]) -> Result<Vec<Given>> {
+        values.iter().map(|&it| self.locate(it).map(Given::At)).collect()
     }
 
     /// The kernel for a node, and where its operands lie, the first of which is `made` in the launch or lies, too; `None` for nodes that
@@ -300,7 +281,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Where a value lies in memory. Views are laid out over their operand, or over a copy of it.
-    pub(super) fn locate(&mut self, value: Value) -> Result<Location> {
+    fn locate(&mut self, value: Value) -> Result<Location> {
         if let Some(known) = self.locations.get(&value) {
             return Ok(known.clone());
         }

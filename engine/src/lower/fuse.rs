@@ -145,8 +145,7 @@ impl Compiler<'_> {
         if !others.iter().all(fits) || lane::on_gpu::most(&finishing.program) == 0 {
             return Ok(false);
         }
-        let own = inputs.iter().map(|&it| self.locate(it).map(Given::At));
-        let mut given = own.collect::<Result<Vec<_>>>()?;
+        let mut given = self.operands(inputs)?;
         given.extend(others);
         let (mut values, mut outputs) = (self.outputs(id), outputs.into_iter().map(Value::of));
         if finishing.replaces {

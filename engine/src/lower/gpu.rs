@@ -13,7 +13,7 @@ use std::time::Instant;
 use smallvec::SmallVec;
 
 use super::plan::{Finishing, Launch, Plan, Work, lowest, outside};
-use crate::apply::{self, place};
+use crate::apply::place;
 use crate::cpu::arena::{Operand, Place, Target};
 use crate::cuda::driver::Address;
 use crate::cuda::philox::Philox;
@@ -25,8 +25,8 @@ use crate::op::{Body, ControlCx};
 use crate::sync::{Mutex, OnceLock};
 use crate::tensor::on_gpu::copy;
 use crate::{
-    Attrs, Buffer, DType, Device, Layout, Number, OpDef, Result, Shape, Tensor, interpreter, lane,
-    launch, storage, tape,
+    Attrs, Buffer, DType, Device, Layout, Number, OpDef, Result, Shape, Tensor, lane, launch,
+    storage,
 };
 
 /// Recordings of one plan.
@@ -333,15 +333,15 @@ impl OnGpu {
             }
             Work::OnGpu { op, attrs, finishing: None } => {
                 let targets_of = || self.targets(targets, values);
-                let made =
-                    self.as_one(|| launch::run_within(op, self.gpu, &inputs, attrs, targets_of))?;
+                let run = || launch::run_within(op, self.gpu, &inputs, attrs, targets_of);
+                let made = place::as_one_step(self.device(), run)?;
                 values.take(targets, made)
             }
             Work::Control { op, attrs } => {
                 let Body::Control(body) = op.body else { return Err(outside()) };
-                let device = Device::Cuda(self.gpu.index());
-                let cx = ControlCx { op, device, inputs: &inputs, attrs };
-                values.take(targets, apply::control_on_gpu(body, &cx)?.into_iter().collect())
+                let cx = ControlCx { op, device: self.device(), inputs: &inputs, attrs };
+                let made = place::as_one_step(self.device(), || body(&cx))?;
+                values.take(targets, made.into_iter().collect())
             }
             Work::Kernel { .. } => Err(outside()),
         }
@@ -361,13 +361,12 @@ impl OnGpu {
         let (outputs, beside) = outs.split_at(*n_own);
         let kind = (outputs[0].numel(), *replaces);
         let finish = Finisher::new(program, params, others, beside, kind)?;
-        self.as_one(|| launch::run_finished(op, self.gpu, inputs, attrs, outputs, &finish))
+        let run = || launch::run_finished(op, self.gpu, inputs, attrs, outputs, &finish);
+        place::as_one_step(self.device(), run)
     }
 
-    /// Runs `body` as where the op is applied: what it consists of is no step of its own.
-    fn as_one<R>(&self, body: impl FnOnce() -> R) -> R {
-        let device = Device::Cuda(self.gpu.index());
-        tape::no_grad(|| place::inside(device, || interpreter::silenced(body)))
+    fn device(&self) -> Device {
+        Device::Cuda(self.gpu.index())
     }
 
     /// Tensors for what a launch gives: those that outlive the run, and new ones.

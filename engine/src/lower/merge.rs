@@ -40,14 +40,16 @@ enum Lies {
     Fed(usize),
 }
 
-/// A launch and the number of its kind, if there are others.
+/// A launch and the number of its kind, if it may be one with others of that.
 type Numbered = (Draft, Option<usize>);
 
-/// A launch of a kind, where it may stand and what it costs: behind launch `earliest`, at the place of `latest` at the latest.
+/// A launch of a kind.
 struct Movable {
     at: usize,
+    /// The first and the last launch behind which it may stand.
     earliest: usize,
     latest: usize,
+    /// Of its results that do not outlive the run.
     bytes: usize,
 }
 
@@ -174,11 +176,11 @@ fn groups(all: &[Numbered], kind: usize, most: usize, slots: &[Slot]) -> Vec<Tog
         let mut bytes = 0;
         for &it in &ready {
             let reads = |&other: &usize| reads(&all[by_end[it].at].0, &all[by_end[other].at].0);
-            bytes += by_end[it].bytes;
-            if chosen.len() == most || bytes > BYTES && it != first {
+            if chosen.len() == most || bytes + by_end[it].bytes > BYTES && it != first {
                 break;
             }
             if !chosen.iter().any(reads) {
+                bytes += by_end[it].bytes;
                 chosen.push(it);
             }
         }
