@@ -17,6 +17,7 @@ from onnx import numpy_helper
 ABSENT = re.compile("NOT_IMPLEMENTED|Could not find an implementation|Numpy_type|Numpy type")
 # Where ONNX Runtime gives something else, and why.
 OTHERWISE = {
+    "_int_mm": "products of sizes m x 0 and 0 x n are left as their memory was",
     "amax": "NaN is not passed on",
     "amin": "NaN is not passed on",
     "argmax": "NaN is not passed on",
