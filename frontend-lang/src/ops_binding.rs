@@ -17,6 +17,7 @@ use crate::objects::tensor::{TensorObj, View};
 use crate::ops_binding::forms::Form;
 pub use crate::ops_binding::names::{method, methods_of_rows, named};
 use crate::suggest;
+use crate::tensor::made::Made;
 use crate::tensor::{arith, convert, device, dtype, journal, lost_part, methods};
 
 mod forms;
@@ -132,6 +133,11 @@ impl NativeObject for OpFunction {
         }
         let device = bound.place(cx)?;
         lost_part::applying(cx, &bound.tensors, &bound.attrs)?;
+        if let Some(out) = bound.out.clone()
+            && bound.goes_into(convert::variable(&out)?)?
+        {
+            return Ok(out);
+        }
         let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
         let outputs = generator::with(bound.generator.as_ref(), || place::making_on(device, run))?;
         cx.see_departure();
@@ -143,17 +149,10 @@ impl NativeObject for OpFunction {
             arith::assign(out, only.clone())?;
             return Ok(out.clone());
         }
-        if bound.requires_grad
+        if bound.made != Made::default()
             && let [only] = outputs.as_slice()
         {
-            if !only.dtype().is_differentiable() {
-                let problem =
-                    "Only Tensors of floating point and complex dtype can require gradients";
-                return Err(runtime_error(problem));
-            }
-            let object = Rc::new(TensorObj::new(only.clone()));
-            object.make_leaf();
-            return Ok(Value::Tensor(object));
+            return bound.made.variable(only.clone());
         }
         result(cx, self.op, args, &bound.attrs, outputs)
     }
@@ -249,7 +248,7 @@ struct Binding {
     tensors: SmallVec<[Option<Tensor>; 3]>,
     attrs: Attrs,
     given: u64,
-    requires_grad: bool,
+    made: Made,
     /// `inplace=True`.
     in_place: bool,
     /// The variable that takes the result.
@@ -271,7 +270,7 @@ impl Binding {
             tensors: SmallVec::from_elem(None, n_tensors),
             attrs: op.default_attrs(),
             given: 0,
-            requires_grad: false,
+            made: Made::default(),
             in_place: false,
             out: None,
             alpha: None,
@@ -365,10 +364,7 @@ impl Binding {
                 self.in_place = cx.truth(value)?;
                 Ok(())
             }
-            "requires_grad" if self.op.n_tensors() == 0 => {
-                self.requires_grad = cx.truth(value)?;
-                Ok(())
-            }
+            _ if Made::is_by(self.op) && self.made.keyword(cx, text, value)? => Ok(()),
             _ => Err(self.unknown(text)),
         }
     }
@@ -518,6 +514,18 @@ impl Binding {
             self.tensors[0] = Some(this.get());
         }
         done
+    }
+
+    /// Whether the result was computed where the elements of `out` are: those of no operand, or those of the first one.
+    fn goes_into(&mut self, out: &Rc<TensorObj>) -> Result<bool, Raised> {
+        if self.tensors.first().is_some_and(|it| it.as_ref().is_some_and(|it| it.same(&out.seen())))
+        {
+            return Ok(self.replaces(out));
+        }
+        let given: SmallVec<[Tensor; 3]> = self.tensors.iter().flatten().cloned().collect();
+        // What is wrong with the operands is said where the op is applied as ever.
+        let goes = || matches!(out.apply_into(self.op, &given, &self.attrs), Ok(true));
+        generator::with(self.generator.as_ref(), goes)
     }
 
     fn is_replaced(&self, this: &Rc<TensorObj>) -> bool {

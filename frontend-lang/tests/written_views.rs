@@ -177,3 +177,78 @@ fn a_check_takes_no_memory_for_what_is_written_through_views() {
         in_place("", cell, "");
     }
 }
+
+#[test]
+fn what_is_drawn_goes_where_it_is_to_be() {
+    for cell in [
+        "x.normal_()",
+        "x.uniform_(-1, 1)",
+        "x.bernoulli_(0.25)",
+        "x.exponential_()",
+        "x.geometric_(0.5)",
+        "x.cauchy_()",
+        "x.random_(7)",
+        "x[5:500].normal_()",
+        "x.view(-1).uniform_()",
+        "torch.nn.init.normal_(p)",
+        "torch.nn.init.xavier_uniform_(p)",
+        "with torch.no_grad():\n    p.uniform_()",
+    ] {
+        in_place("", cell, "same(bool(x[7, 7].isfinite()), True)");
+    }
+    let drawn = "torch.manual_seed(3)\nx.normal_()";
+    in_place(
+        "",
+        drawn,
+        "torch.manual_seed(3)\nsame(torch.equal(x, torch.randn(1024, 2048)), True)",
+    );
+    let saved = "q = (x.requires_grad_() ** 2).sum()";
+    copied(saved, "x.data.normal_()", "q.backward()\nsame(x.grad.abs().sum().item(), 0.0)");
+}
+
+#[test]
+fn results_go_where_out_says() {
+    let before = "y = torch.ones(1024, 2048)\nw = torch.ones(2048, 4)\nv = torch.zeros(1024, 4)";
+    for (cell, after) in [
+        ("torch.add(x, 1, out=x)", "same(x.sum().item(), 2.0**21)"),
+        ("torch.exp(x, out=y)", "same(y.sum().item(), 2.0**21)"),
+        ("torch.mul(y, y, out=x)", "same(x.sum().item(), 2.0**21)"),
+        ("torch.clamp(y, max=0.5, out=x)", "same(x.sum().item(), 2.0**20)"),
+        ("torch.cat([y[:24], y[24:]], out=x)", "same(x.sum().item(), 2.0**21)"),
+        ("torch.cumsum(y, 1, out=x)", "same(x[:, -1].sum().item(), 2.0**21)"),
+        ("torch.mm(y, w, out=v)", "same(v.sum().item(), 2.0**23)"),
+        ("torch.sub(y[0], 1, out=x[3])", "same(x.sum().item(), 0.0)"),
+        ("x.clamp_min_(0.5)", "same(x.sum().item(), 2.0**20)"),
+        ("x.clamp_max_(-0.5)", "same(x.sum().item(), -(2.0**20))"),
+    ] {
+        in_place(before, cell, after);
+    }
+    let shared = "y = torch.ones(1024, 2048)\nz = y.numpy()\nq = (y * x.requires_grad_()).sum()";
+    copied(
+        shared,
+        "torch.exp(x.detach(), out=y)\ny += 1",
+        "q.backward()\nsame(x.grad.sum().item(), 2.0**21)",
+    );
+    // The operand is what is written.
+    let part = "torch.add(x[:512] + 1, x[512:], out=x[512:])";
+    copied("", part, "same(x.sum().item(), 2.0**20)");
+    copied(
+        "",
+        "torch.neg(x.T + torch.arange(1024.0), out=x.T)",
+        "same(x[5].sum().item(), -5.0 * 2048)",
+    );
+}
+
+/// What is seen through a view op is written into a copy of its variable, where something holds the old elements.
+#[test]
+fn a_shared_variable_is_copied_once() {
+    let before =
+        "h = (x * x.requires_grad_()).sum()\nx.requires_grad_(False)\nv = x.view(2048, 1024)";
+    let taken = taken(
+        before,
+        "v.copy_(torch.ones(2048, 1).expand(2048, 1024))",
+        "same(x.sum().item(), 2.0**21)",
+        Level::Off,
+    );
+    assert!(taken < 5 * SIZE / 2, "{taken} bytes");
+}

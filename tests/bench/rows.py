@@ -189,6 +189,8 @@ ALL = [
     Row("cuda resnet50 16", f"{RESNET50}, autocast to float16, GradScaler", ratio=1),
     Row("cuda resnet50 bf16", f"{RESNET50}, autocast to bfloat16", ratio=1),
     Row("cuda resnet50 bf16 traced", f"{RESNET50}, autocast to bfloat16, traced", ratio=1),
+    Row("cuda resnet50 bf16 traced 128", "GPU: the same with 128 images", ratio=1),
+    Row("cuda resnet50 bf16 traced 256", "GPU: the same with 256 images", ratio=1),
 ]
 
 

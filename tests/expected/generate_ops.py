@@ -697,6 +697,9 @@ for m, k, n in [(3, 4, 5), (1, 1, 1), (17, 33, 9), (20, 64, 40), (2, 0, 3), (0, 
     case("_int_mm", torch._int_mm, [bytes_of(m, k), bytes_of(k, n)])
 case("_int_mm", torch._int_mm, [torch.full((2, 70), -128, dtype=torch.int8), torch.full((70, 3), -128, dtype=torch.int8)])
 
+case("masked_fill", lambda x, m, v: x.masked_fill(m, v), [whole(3, 4), M[0] > 0, torch.tensor(-2.75)])
+case("where", torch.where, [(whole(3, 4) > 0).to(torch.uint8) * 2, whole(3, 4), torch.tensor(7)])
+
 
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

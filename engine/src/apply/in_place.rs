@@ -77,7 +77,7 @@ fn updated(
 }
 
 /// Calls `body` with the owner as it is seen under a layout.
-fn within(
+pub(super) fn within(
     owner: &mut Tensor,
     seen: Layout,
     body: impl FnOnce(&mut Tensor) -> Result<bool>,

@@ -5,11 +5,13 @@ pub mod autocast;
 pub(crate) mod complex;
 mod compose;
 mod in_place;
+mod into;
 pub mod place;
 mod prepared;
 mod record;
 
 pub use in_place::apply_in_place;
+pub use into::apply_into;
 
 use std::cell::Cell;
 
@@ -46,29 +48,44 @@ pub fn apply_one(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result
     apply(op, inputs, attrs)?.pop().ok_or(Error::Arity { op: op.name, expected: 1, got: 0 })
 }
 
-/// As [`apply_one`] on two operands, which are only borrowed: what the operators of a language call. The plain case, elementwise
-/// with nothing to record, does without everything that only the others need.
+/// As [`apply_one`] on two operands, which are only borrowed: what the operators of a language call. The plain case, elementwise on one
+/// device with nothing to record, does without everything that only the others need.
 pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> Result<Tensor> {
-    if matches!(op.body, Body::Binary(_)) && !is_watched([a, b]) {
-        if let Some(refuses) = op.surface.refuses {
-            refuses(&InferCx { op, inputs: &[a.clone(), b.clone()], attrs })?;
-        }
-        return lane::eager(op, &[a, b], attrs);
+    if !matches!(op.body, Body::Binary(_)) || is_heard([a, b]) {
+        return apply_one(op, &[a.clone(), b.clone()], attrs);
     }
-    apply_one(op, &[a.clone(), b.clone()], attrs)
+    let refused = || match op.surface.refuses {
+        Some(refuses) => refuses(&InferCx { op, inputs: &[a.clone(), b.clone()], attrs }),
+        None => Ok(()),
+    };
+    match (a.gpu_at_hand(), b.gpu_at_hand()) {
+        (Some(gpu), Some(other)) if gpu == other && autocast::wanted(op, [a, b]).is_none() => {
+            refused()?;
+            lane::on_gpu::eager(op, &[a, b], attrs, gpu)
+        }
+        (None, None) if a.is_at_hand() && b.is_at_hand() => {
+            refused()?;
+            lane::eager(op, &[a, b], attrs)
+        }
+        _ => apply_one(op, &[a.clone(), b.clone()], attrs),
+    }
+}
+
+/// Whether the processor cannot compute an op on these operands at once, or anything besides the elements comes of it.
+#[inline]
+pub(crate) fn is_watched<'a>(operands: impl IntoIterator<Item = &'a Tensor> + Clone) -> bool {
+    is_heard(operands.clone()) || operands.into_iter().any(|it| !it.is_at_hand())
 }
 
 /// Whether anything besides the elements comes of an op on these operands: a step of the tape, what a trace hears, or shapes alone. Complex
 /// numbers go the long way, too.
 #[inline]
-pub(crate) fn is_watched<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> bool {
+fn is_heard<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> bool {
     let taped = tape::enabled();
     interpreter::active()
         || anomaly::watch() == Watch::Everything
         || SHAPES_ONLY.get()
-        || operands
-            .into_iter()
-            .any(|it| !it.is_at_hand() || taped && it.requires_grad() || it.dtype().is_complex())
+        || operands.into_iter().any(|it| taped && it.requires_grad() || it.dtype().is_complex())
 }
 
 /// Applies an op whose optional tensors may be absent.

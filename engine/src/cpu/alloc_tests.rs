@@ -122,6 +122,12 @@ fn a_part_of_a_memory_counts_there_and_has_blocks_of_its_own() {
     assert_eq!(TAKEN.load(Ordering::Relaxed), size);
     part.trim();
     assert_eq!(TAKEN.load(Ordering::Relaxed), 0);
+    drop(part.uninit(size).unwrap());
+    assert_eq!(TAKEN.load(Ordering::Relaxed), size);
+    outer.set_budget(size + size / 2);
+    let others = outer.uninit(size).unwrap();
+    assert_eq!((part.stats().cached, others.len()), (0, size), "what is kept inside makes room");
+    assert_eq!(TAKEN.load(Ordering::Relaxed), 0);
 }
 
 #[test]

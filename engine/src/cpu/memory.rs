@@ -2,7 +2,8 @@
 //!
 //! Each [`Memory`] stands for itself. [`HOST`] is the one of the device `cpu`; it alone has lists in the threads (`local.rs`), which
 //! are asked first. Running out of memory is a value ([`AllocError`]), never an abort. A memory may get its blocks elsewhere than from the
-//! system and still be a part of another one (`Memory::inside`): what it hands out counts there, too.
+//! system and still be a part of another one (`Memory::inside`): what it hands out counts there, too, and what it keeps is given back when
+//! that runs short.
 
 use std::ptr::NonNull;
 use std::sync::PoisonError;
@@ -27,6 +28,8 @@ pub struct Memory {
     cache: Mutex<Cache>,
     large: large::List,
     inside: Option<Inside>,
+    /// The memories inside this one that have handed something out.
+    parts: Mutex<Vec<&'static Memory>>,
 }
 
 /// What makes a memory a part of another one.
@@ -84,6 +87,7 @@ impl Memory {
             cache: Mutex::new(Cache { lists: [const { Vec::new() }; N_CLASSES], bytes: 0 }),
             large: large::List::new(),
             inside,
+            parts: Mutex::new(Vec::new()),
         }
     }
 
@@ -232,7 +236,7 @@ impl Memory {
     }
 
     /// A block that is in no list of a thread, counted as live.
-    pub(super) fn allocate(&self, class: usize) -> Option<NonNull<u8>> {
+    pub(super) fn allocate(&'static self, class: usize) -> Option<NonNull<u8>> {
         let size = class_size(class);
         if !self.has_room(size) {
             return None;
@@ -253,18 +257,33 @@ impl Memory {
     }
 
     /// Keeps what is live and what is kept for reuse together below the budget.
-    fn make_room(&self, size: usize) {
-        let limit = self.budget().saturating_sub(self.whole().live() + size);
-        self.whole().shrink(limit);
-        if self.inside.is_some() {
-            self.shrink(limit);
+    fn make_room(&'static self, size: usize) {
+        if let Some(inside) = &self.inside {
+            let mut parts = inside.outer.parts();
+            if !parts.iter().any(|it| std::ptr::eq(*it, self)) {
+                parts.push(self);
+            }
         }
+        let whole = self.whole();
+        whole.shrink(whole.budget().saturating_sub(whole.live() + size));
     }
 
-    /// Frees blocks, the largest first, until at most `limit` bytes are kept.
+    fn parts(&self) -> MutexGuard<'_, Vec<&'static Memory>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees blocks, the largest first, until at most `limit` bytes are kept, here and inside.
     fn shrink(&self, limit: usize) {
+        let rest = limit.saturating_sub(self.shrink_alone(limit));
+        self.parts().iter().for_each(|it| it.shrink(rest));
+    }
+
+    /// As [`Memory::shrink`], of what is kept here; the bytes that are.
+    fn shrink_alone(&self, limit: usize) -> usize {
         let source = self.inside.as_ref().map(|it| it.source);
-        self.cache().shrink_to(limit, source);
+        let mut cache = self.cache();
+        cache.shrink_to(limit, source);
+        cache.bytes
     }
 
     pub(super) fn fresh(&self, class: usize) -> Option<NonNull<u8>> {
@@ -275,7 +294,7 @@ impl Memory {
             None => NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }),
         };
         let ptr = grab().or_else(|| {
-            self.trim();
+            self.whole().trim();
             grab()
         })?;
         if layout.size() >= HUGE && self.inside.is_none() {
@@ -294,7 +313,7 @@ impl Memory {
             cache.bytes
         };
         if bytes > cap {
-            self.shrink(cap / 2);
+            self.shrink_alone(cap / 2);
         }
     }
 

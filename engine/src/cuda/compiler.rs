@@ -92,7 +92,7 @@ pub(super) fn compile(source: &Source, target: &Target) -> Answer<(Vec<u8>, Stri
 
 fn compile_here(source: &Source, target: &Target) -> Answer<(Vec<u8>, String)> {
     let refused = |it: std::ffi::NulError| Failure::Refused(it.to_string());
-    let text = CString::new(source.text.as_str()).map_err(refused)?;
+    let text = CString::new(source.begun()).map_err(refused)?;
     let name = CString::new(format!("{}.cu", source.name)).map_err(refused)?;
     let options = [
         format!("--gpu-architecture={}", target.architecture),
@@ -161,7 +161,8 @@ fn whole(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
 /// A name that tells the source, the architecture and the compiler apart from all others.
 fn file_name(source: &Source, target: &Target) -> String {
     let Target { architecture, version: (major, minor) } = target;
-    let (a, b) = (fingerprint(&source.text, 0), fingerprint(&source.text, 1));
+    let text = source.begun();
+    let [a, b] = [0, 1].map(|salt| fingerprint(&text, salt));
     format!("{}-{a:016x}{b:016x}-{architecture}-{major}.{minor}", source.name)
 }
 

@@ -188,7 +188,7 @@ pub fn synchronize(device: Device) -> Result<()> {
     }
 }
 
-/// Waits until all GPUs have done what they were asked, unless an interrupt comes. What kernels have refused is told to whoever waits next.
+/// Waits until all GPUs have done what they were asked, unless an interrupt comes. What kernels have refused is told when it waits next to those who asked.
 pub(crate) fn wait() {
     let opened = gpus_in_use().iter().filter_map(|it| it.opened.get()?.as_ref().ok());
     for it in opened {

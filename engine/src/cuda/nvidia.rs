@@ -36,6 +36,8 @@ pub(super) struct Nvidia {
     aside: sys::CUstream,
     pool: sys::CUmemoryPool,
     properties: Properties,
+    /// Whether kernels may be brought to the device before the ones before are done: since Hopper, with drivers that can record that.
+    launches_early: bool,
     products: OnceLock<Option<Products>>,
     convolutions: OnceLock<Option<Convolutions>>,
 }
@@ -86,10 +88,11 @@ pub(super) fn survey() -> Answer<(i32, Vec<Properties>)> {
 impl Nvidia {
     /// Opens device `index`, of those that [`survey`] has counted.
     pub(super) fn open(index: usize) -> Answer<Self> {
-        let (mut device, mut context) = (0, ptr::null_mut());
+        let (mut device, mut context, mut version) = (0, ptr::null_mut(), 0);
         let (mut stream, mut aside, mut pool) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         // SAFETY: all pointers are to variables of ours, and each handle comes from the call before.
         unsafe {
+            answer(sys::cuDriverGetVersion(&raw mut version))?;
             answer(sys::cuDeviceGet(&raw mut device, index as c_int))?;
             answer(sys::cuDevicePrimaryCtxRetain(&raw mut context, device))?;
             answer(sys::cuCtxSetCurrent(context))?;
@@ -103,8 +106,18 @@ impl Nvidia {
             answer(sys::cuMemPoolSetAttribute(pool, keep, (&raw mut most).cast()))?;
         }
         let properties = properties(device)?;
+        let launches_early = properties.capability >= (9, 0) && version >= 12_030;
         let (products, convolutions) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { context, stream, aside, pool, properties, products, convolutions })
+        Ok(Self {
+            context,
+            stream,
+            aside,
+            pool,
+            properties,
+            launches_early,
+            products,
+            convolutions,
+        })
     }
 
     #[inline]
@@ -141,6 +154,15 @@ impl Nvidia {
     fn wait(&self) -> Answer<()> {
         // SAFETY: the stream lives as long as `self`.
         answer(unsafe { sys::cuStreamSynchronize(self.stream) })
+    }
+}
+
+/// Says of a kernel that it may be brought to the device before the one before it is done, for which it waits itself.
+fn early_launch() -> sys::CUlaunchAttribute {
+    sys::CUlaunchAttribute {
+        id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        pad: [0; 4],
+        value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
     }
 }
 
@@ -322,23 +344,25 @@ impl Driver for Nvidia {
         self.enter()?;
         let mut values: smallvec::SmallVec<[*mut c_void; 24]> =
             parameters.iter().map(|it| it.as_ptr().cast_mut().cast()).collect();
+        let mut early = early_launch();
         let [x, y, z] = grid.blocks;
-        // SAFETY: the function came from `load`, and its parameters are those that its source has; the driver only reads them, and has
-        // read them when it returns.
+        let config = sys::CUlaunchConfig {
+            gridDimX: x,
+            gridDimY: y,
+            gridDimZ: z,
+            blockDimX: grid.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: grid.shared,
+            hStream: self.stream(),
+            attrs: &raw mut early,
+            numAttrs: self.launches_early.into(),
+        };
+        let (function, values) = (function.0 as sys::CUfunction, values.as_mut_ptr());
+        // SAFETY: the function came from `load`, and its parameters are those that its source has; the driver only reads them and the
+        // attributes, and has read them when it returns.
         answer(unsafe {
-            sys::cuLaunchKernel(
-                function.0 as sys::CUfunction,
-                x,
-                y,
-                z,
-                grid.threads,
-                1,
-                1,
-                grid.shared,
-                self.stream(),
-                values.as_mut_ptr(),
-                ptr::null_mut(),
-            )
+            sys::cuLaunchKernelEx(&raw const config, function, values, ptr::null_mut())
         })
     }
 

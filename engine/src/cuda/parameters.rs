@@ -36,6 +36,7 @@ impl Parameters {
         self.push(bytes)
     }
 
+    #[inline]
     fn push(mut self, value: &[u8]) -> Self {
         self.bytes.extend_from_slice(value);
         self.ends.push(self.bytes.len() as u16);
@@ -51,6 +52,7 @@ impl Parameters {
         res
     }
 
+    #[inline]
     pub(crate) fn address(self, address: Address) -> Self {
         self.push(&address.to_ne_bytes())
     }
@@ -60,6 +62,7 @@ impl Parameters {
     }
 
     /// `ng_i64`.
+    #[inline]
     pub(crate) fn long(self, number: usize) -> Self {
         self.push(&(number as i64).to_ne_bytes())
     }
@@ -83,6 +86,7 @@ impl Parameters {
     }
 
     /// The low bytes of a number.
+    #[inline]
     pub(crate) fn bits(self, bits: u128, size: usize) -> Self {
         self.push(&bits.to_ne_bytes()[..size])
     }

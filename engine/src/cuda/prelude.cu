@@ -26,6 +26,15 @@ struct ng_bf16 {
     unsigned short bits;
 };
 
+// What each kernel begins with (`Source::begun`): the next one may be brought to the multiprocessors meanwhile, and nothing is read or
+// written before the ones before are done.
+__device__ inline void ng_await() {
+#if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 #define NG_RANK 12
 
 #define NG_INFINITY __int_as_float(0x7f800000)

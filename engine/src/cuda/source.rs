@@ -32,6 +32,20 @@ impl Source {
         text.push_str(template);
         Self { name, text }
     }
+
+    /// The text, in which each kernel waits for the ones before it: it may be launched while they run (programmatic dependent launch).
+    pub(super) fn begun(&self) -> String {
+        let mut res = String::with_capacity(self.text.len() + 64);
+        let mut rest = &self.text[..];
+        while let Some(at) = rest.find("__global__") {
+            let body = rest[at..].find('{').map_or(rest.len(), |it| at + it + 1);
+            res.push_str(&rest[..body]);
+            res.push_str(" ng_await();");
+            rest = &rest[body..];
+        }
+        res.push_str(rest);
+        res
+    }
 }
 
 /// The type of elements in memory, as the prelude names it.

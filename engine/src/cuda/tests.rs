@@ -33,6 +33,8 @@ struct Notes {
     bus: Mutex<Vec<(Address, NonNull<u8>, usize)>>,
     /// The bytes that were put there.
     sent: Mutex<Vec<u8>>,
+    /// Whether kernels have refused something whenever the host looks.
+    refuses: AtomicBool,
     /// Whether marks are passed only when the test says so.
     is_slow: AtomicBool,
 }
@@ -81,7 +83,7 @@ impl Driver for Recorder {
     }
 
     fn read(&self, _: Address, to: &mut [u8]) -> Answer<()> {
-        to.fill(0);
+        to.fill(self.notes.refuses.load(Ordering::Relaxed).into());
         self.answer()
     }
 
@@ -339,4 +341,29 @@ fn what_is_on_the_bus_is_neither_written_nor_given_to_others() {
     notes.is_slow.store(false, Ordering::Relaxed);
     gpu.settle().unwrap();
     assert!(gpu.under_way.is_empty());
+}
+
+#[test]
+fn what_is_refused_is_told_to_the_thread_that_has_asked() {
+    let (gpu, notes) = recording(1 << 20);
+    notes.refuses.store(true, Ordering::Relaxed);
+    let launch = |problem: &'static str| {
+        gpu.fault_slot(Box::new(|_, _| Error::Trace { problem: problem.into() })).unwrap();
+    };
+    let told = || gpu.settle().err().map(|it| it.to_string());
+    let is = |told: Option<String>, problem: &str| told.is_some_and(|it| it.contains(problem));
+    launch("the first of one thread");
+    launch("the second of one thread");
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            assert_eq!(told(), None);
+            launch("of another thread");
+            assert!(is(told(), "of another thread"));
+            launch("of a thread that is gone");
+        });
+        other.join().unwrap();
+    });
+    assert!(is(told(), "the first of one thread"));
+    assert!(is(told(), "of a thread that is gone"));
+    assert_eq!(told(), None);
 }

@@ -7,7 +7,7 @@ use std::iter::repeat_n;
 use super::picked::Picked;
 use super::{Index, Part, as_element, expand_ellipsis, find};
 use crate::apply::{apply_in_place, is_watched};
-use crate::{Attrs, DType, Layout, Result, Shape, Tensor, functional};
+use crate::{Attrs, DType, Layout, Result, Shape, Tensor, apply_one, functional, ops};
 
 /// Replaces elements, as [`super::set`] does, in the buffer of `owner`: those at `index` of what is seen under the layout `seen`, which
 /// lies in that buffer. False, with nothing changed, where somebody else can see them, where the tape or a trace must know of it, or
@@ -30,6 +30,26 @@ pub fn set_in_place(
         }
         Some(_) => set_places(owner, seen, index, value),
     }
+}
+
+/// As [`super::write_through`], in a copy of `x`; `None` where the tape or a trace must know of it, or `view` sees no buffer of its operand.
+pub(super) fn written_copy(
+    x: &Tensor,
+    value: &Tensor,
+    view: &dyn Fn(&Tensor) -> Result<Tensor>,
+) -> Result<Option<Tensor>> {
+    if is_watched([x, value]) {
+        return Ok(None);
+    }
+    let mut copy = apply_one(&ops::unary::clone::OP, std::slice::from_ref(x), &Attrs::new())?;
+    let seen = view(&copy)?;
+    if !seen.shares_buffer(&copy) || seen.dtype() != copy.dtype() {
+        return Ok(None);
+    }
+    let layout = seen.layout().clone();
+    drop(seen);
+    let is_written = set_in_place(&mut copy, &layout, &[Index::Ellipsis], value)?;
+    Ok(is_written.then_some(copy))
 }
 
 fn set_part(owner: &mut Tensor, seen: &Layout, index: &[Index], value: &Tensor) -> Result<bool> {

@@ -110,8 +110,11 @@ fn as_element(value: &Tensor, dtype: DType) -> Result<Tensor> {
 pub fn write_through(
     x: &Tensor,
     value: &Tensor,
-    view: impl FnOnce(&Tensor) -> Result<Tensor>,
+    view: impl Fn(&Tensor) -> Result<Tensor>,
 ) -> Result<Tensor> {
+    if let Some(res) = in_place::written_copy(x, value, &view)? {
+        return Ok(res);
+    }
     place(x, value, |positions| {
         let seen = view(positions)?;
         if seen.numel() <= positions.numel() {
@@ -128,7 +131,7 @@ pub fn write_through(
 pub fn write_parts(
     x: &Tensor,
     value: &Tensor,
-    view: impl FnOnce(&Tensor) -> Result<Tensor>,
+    view: impl Fn(&Tensor) -> Result<Tensor>,
 ) -> Result<Tensor> {
     let is_complex = x.dtype().is_complex();
     let parts = |it: &Tensor| match it.dtype().is_complex() {

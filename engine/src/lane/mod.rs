@@ -103,24 +103,49 @@ pub(crate) fn replace(
     attrs: &Attrs,
 ) -> Result<bool> {
     let inputs: SmallVec<[&Tensor; 4]> = std::iter::once(&*target).chain(others).collect();
-    let program = cache::program(op, &inputs, attrs)?;
-    let (shape, dtype) = (rules::broadcast_shape(op, &inputs)?, program.outputs()[0]);
-    let layout = target.layout();
-    let first = layout.offset;
-    if !layout.is_contiguous() || shape != *target.shape() || dtype != target.dtype() {
+    let (program, shape) =
+        (cache::program(op, &inputs, attrs)?, rules::broadcast_shape(op, &inputs)?);
+    drop(inputs);
+    written(&program, &shape, target, [Source::Replaced].into_iter(), others, attrs)
+}
+
+/// As [`eager`], where the results take the place of the elements of a tensor whose buffer nobody else has; false, with nothing changed,
+/// if they do not fit there.
+pub(crate) fn into(
+    op: &'static OpDef,
+    target: &mut Tensor,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+) -> Result<bool> {
+    let (program, shape) =
+        (cache::program(op, inputs, attrs)?, rules::broadcast_shape(op, inputs)?);
+    written(&program, &shape, target, std::iter::empty(), inputs, attrs)
+}
+
+/// Runs a program on `first` and then these inputs; its results go where the elements of `target` are, if they fit there.
+fn written<'a>(
+    program: &Program,
+    shape: &crate::Shape,
+    target: &mut Tensor,
+    first: impl Iterator<Item = Source<'a>>,
+    inputs: &'a [Tensor],
+    attrs: &Attrs,
+) -> Result<bool> {
+    let (layout, dtype) = (target.layout(), program.outputs()[0]);
+    if !layout.is_contiguous() || *shape != *target.shape() || dtype != target.dtype() {
         return Ok(false);
     }
-    let mut sources: SmallVec<[Source<'_>; 4]> = SmallVec::from_iter([Source::Replaced]);
-    for tensor in others {
+    let start = layout.offset;
+    let mut sources: SmallVec<[Source<'_>; 4]> = first.collect();
+    for tensor in inputs {
         sources.push(source(tensor)?);
     }
-    drop(inputs);
     let Some(bytes) = target.own_bytes() else { return Ok(false) };
-    let Some(output) = OutView::from_element(bytes, first, &shape, dtype) else {
+    let Some(output) = OutView::from_element(bytes, start, shape, dtype) else {
         return Ok(false);
     };
-    let params = params_of(&program, attrs);
-    let run = || run(&program, &sources, &mut [output], &params);
+    let params = params_of(program, attrs);
+    let run = || run(program, &sources, &mut [output], &params);
     interrupt::unstopped(shape.numel(), run).ok_or(Error::Interrupted)??;
     Ok(true)
 }

@@ -1,5 +1,6 @@
 //! Elementwise ops on a GPU: a lane program as a kernel, for the way in which its operands lie.
 
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -44,18 +45,18 @@ enum Given {
 }
 
 /// Computes an elementwise op on the GPU of this number.
-pub(crate) fn eager(
+pub(crate) fn eager<T: Borrow<Tensor>>(
     op: &'static OpDef,
-    inputs: &[Tensor],
+    inputs: &[T],
     attrs: &Attrs,
     index: u8,
 ) -> Result<Tensor> {
     let gpu = gpus::gpu(index)?;
     let program = cache::program(op, inputs, attrs)?;
     if let ([x], true) = (inputs, program.is_copy())
-        && !x.layout().is_contiguous()
+        && !x.borrow().layout().is_contiguous()
     {
-        return x.gathered();
+        return x.borrow().gathered();
     }
     let shape = rules::broadcast_shape(op, inputs)?;
     shape.checked_numel(op.name)?;
@@ -63,7 +64,8 @@ pub(crate) fn eager(
     let out = gpu.block_of(&shape, dtype)?;
     let numbers = params_of(&program, attrs);
     // Alive until the launch is asked for: what is asked later comes later.
-    let sent = inputs.iter().map(|it| at_hand(it, gpu)).collect::<Result<SmallVec<[_; 4]>>>()?;
+    let sent = inputs.iter().map(|it| at_hand(it.borrow(), gpu));
+    let sent = sent.collect::<Result<SmallVec<[_; 4]>>>()?;
     run(op.name, gpu, &program, &sent, &numbers, &shape, &[out.address()])?;
     Ok(Tensor::stored(out, Layout::contiguous(shape), dtype))
 }

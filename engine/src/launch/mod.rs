@@ -24,30 +24,45 @@ pub(crate) fn run_kernel(
     metas: Metas,
     stream: &Stream,
 ) -> Result<Outputs> {
-    let storages: SmallVec<[_; 3]> = all(inputs.iter().map(Tensor::storage))?;
     let buffers = metas.iter().map(|it| Ok(Bytes::of(&it.shape, it.dtype)?));
     let mut buffers: SmallVec<[_; 1]> = all(buffers)?;
-    let views: SmallVec<[_; 3]> =
-        all(inputs.iter().zip(&storages).map(|(it, buffer)| view_of(it, buffer)))?;
     let outputs = buffers.iter_mut().zip(&metas).map(|(bytes, meta)| {
         OutView::new(bytes, &meta.shape, meta.dtype)
             .ok_or(Error::TooLarge { op: op.name, shape: meta.shape.clone() })
     });
-    let mut outputs: SmallVec<[_; 1]> = all(outputs)?;
+    run_to(op, kernel, inputs, attrs, outputs, stream)?;
+    let stored = |(bytes, meta): (Bytes, Meta)| {
+        Tensor::stored(bytes, Layout::contiguous(meta.shape), meta.dtype)
+    };
+    Ok(buffers.into_iter().zip(metas).map(stored).collect())
+}
+
+/// As [`run_kernel`], with the results where these views are, which no operand sees.
+#[inline]
+pub(crate) fn run_to<'a>(
+    op: &'static OpDef,
+    kernel: &Prepared,
+    inputs: &[Tensor],
+    attrs: &Attrs,
+    outputs: impl Iterator<Item = Result<OutView<'a>>>,
+    stream: &Stream,
+) -> Result<()> {
+    let storages: SmallVec<[_; 3]> = all(inputs.iter().map(Tensor::storage))?;
+    let views: SmallVec<[_; 3]> =
+        all(inputs.iter().zip(&storages).map(|(it, buffer)| view_of(it, buffer)))?;
+    let mut targets: SmallVec<[_; 1]> = SmallVec::new();
+    for it in outputs {
+        targets.push(it?);
+    }
     kernel.compute(&mut KernelCx {
         op,
         attrs,
         inputs: &views,
         producer: None,
-        outputs: &mut outputs,
+        outputs: &mut targets,
         part: Part::NONE,
         stream,
-    })?;
-    drop(outputs);
-    let stored = |(bytes, meta): (Bytes, Meta)| {
-        Tensor::stored(bytes, Layout::contiguous(meta.shape), meta.dtype)
-    };
-    Ok(buffers.into_iter().zip(metas).map(stored).collect())
+    })
 }
 
 /// Runs a kernel that updates where the elements of `target` are, which lie in row-major order in a buffer that nobody else has;

@@ -253,6 +253,15 @@ impl Tensor {
         }
     }
 
+    /// The GPU in whose memory its elements are, if they are in one's.
+    #[inline]
+    pub(crate) fn gpu_at_hand(&self) -> Option<u8> {
+        match &self.0.data {
+            Data::Stored(buffer) => buffer.gpu().map(|it| it.gpu().index()),
+            _ => None,
+        }
+    }
+
     /// Whether there are elements, or will be.
     pub(crate) fn has_elements(&self) -> bool {
         !matches!(self.0.data, Data::Abstract(..) | Data::Meta)

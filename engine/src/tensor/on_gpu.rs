@@ -109,7 +109,14 @@ impl Tensor {
 
     /// Where its first element is in the memory of a GPU.
     pub(crate) fn address(&self) -> Result<Address> {
-        let buffer = self.storage()?;
+        let pending;
+        let buffer = match self.data() {
+            Data::Stored(buffer) => buffer,
+            _ => {
+                pending = self.storage()?;
+                &pending
+            }
+        };
         let block = buffer.gpu().ok_or(Error::Abstract)?;
         address_in(block, self.layout(), self.dtype().size())
     }

@@ -4,21 +4,22 @@
 //! taken from: writing to either is seen through the other, as in PyTorch, while engine tensors stay immutable.
 
 mod grad;
+mod in_place;
 mod view;
 
 use std::any::Any;
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::{Rc, Weak};
 
+use engine::Tensor;
 use engine::autograd::{self, Edge};
 use engine::index::Index;
-use engine::{Attrs, OpDef, Tensor};
 use rustc_hash::FxHashMap;
 
 use crate::array::{self, ufunc};
 use crate::memory::Fixed;
 use crate::native::*;
-use crate::tensor::{arith, attribute, index, journal, methods, text};
+use crate::tensor::{arith, attribute, index, methods, text};
 
 pub(crate) use grad::assigned_grads;
 pub use view::View;
@@ -276,38 +277,6 @@ impl TensorObj {
         self.version.set(self.version.get().wrapping_add(1));
         self.put(value);
         Ok(())
-    }
-
-    /// Writes a part of the elements where they are, if no other variable and no tape can see them there; `false` leaves that to
-    /// [`TensorObj::set`].
-    pub(crate) fn set_in_place(&self, index: &[Index], value: &Tensor) -> engine::Result<bool> {
-        let is_view = self.base.borrow().is_some();
-        let is_taped = autograd::enabled() && value.requires_grad();
-        if is_taped || is_view && value.same(&self.value.borrow()) {
-            return Ok(false);
-        }
-        self.change(&mut |owner, seen| {
-            let seen = seen.unwrap_or(owner.layout()).clone();
-            engine::index::set_in_place(owner, &seen, index, value)
-        })
-    }
-
-    /// Replaces the elements where they are by those of an op, whose first operand they are, if no other variable, no tape and no trace
-    /// can see them there; `false` leaves that to [`TensorObj::set`].
-    pub(crate) fn apply_in_place(
-        self: &Rc<Self>,
-        op: &'static OpDef,
-        others: &[Tensor],
-        attrs: &Attrs,
-    ) -> engine::Result<bool> {
-        if self.refuses_in_place().is_some() {
-            return Ok(false);
-        }
-        journal::value_changes(self);
-        if autograd::enabled() && others.iter().any(Tensor::requires_grad) {
-            return Ok(false);
-        }
-        self.change(&mut |owner, seen| engine::apply_in_place(op, owner, seen, others, attrs))
     }
 
     /// Gives the variable new elements at its place of the tape: a leaf stays the same leaf, a result keeps its history.

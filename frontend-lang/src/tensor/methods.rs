@@ -522,7 +522,8 @@ fn normal(_cx: &mut Cx, args: Args<'_>) -> Res {
 fn drawn(args: &Args<'_>, op: &'static str) -> Res {
     let row =
         engine::ops::find(op).ok_or_else(|| runtime_error(format!("the op {op} is missing")))?;
-    let value = this(args)?.get();
+    let object = this(args)?;
+    let value = object.get();
     let is_complex = value.dtype().is_complex();
     let part = value.dtype().part();
     let dtype = if part.is_float() { part } else { DType::F32 };
@@ -532,7 +533,14 @@ fn drawn(args: &Args<'_>, op: &'static str) -> Res {
     let bounds = [Attr::Float(args.float(1)?), Attr::Float(args.float(2)? * scale)];
     let rest = [Attr::sizes(&shape), Attr::DType(dtype)];
     let attrs = bounds.into_iter().chain(rest).collect();
-    let draw = || place::making_on(value.device(), || engine::apply_one(row, &[], &attrs));
+    let device = value.device();
+    // No handle on the old value stays, so that it can be overwritten.
+    drop(value);
+    let within = || !is_complex && matches!(object.apply_into(row, &[], &attrs), Ok(true));
+    if generator::with(args.opt(3), within)? {
+        return Ok(args[0].clone());
+    }
+    let draw = || place::making_on(device, || engine::apply_one(row, &[], &attrs));
     let drawn = generator::with(args.opt(3), draw)??;
     match is_complex {
         true => filled(args, &engine::functional::view_as_complex(&drawn)?),

@@ -10,6 +10,7 @@ pub mod in_use;
 pub mod index;
 pub mod journal;
 pub(crate) mod lost_part;
+pub mod made;
 pub mod methods;
 pub mod named;
 mod retained;

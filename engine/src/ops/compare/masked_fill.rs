@@ -32,6 +32,7 @@ pub static OP: OpDef = OpDef {
             "masked_fill(tensor([[1, 2], [3, 4]]), tensor([True, False]), -1)",
             "tensor([[-1,  2],\n        [-1,  4]])",
         ),
+        ("masked_fill(tensor([1, 2, 3]), tensor([True, False, True]), 2.9)", "tensor([2, 2, 2])"),
         (
             "masked_fill(tensor([1.0, 2.0]), tensor([[True], [False]]), -inf)",
             "tensor([[-inf, -inf],\n        [1., 2.]])",
@@ -39,7 +40,7 @@ pub static OP: OpDef = OpDef {
     ],
 };
 
-/// The dtype of the input; a float number does not go into whole numbers.
+/// The dtype of the input; of a float that goes into whole numbers the fraction is left out.
 fn of_input(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
     let refuse = |dtype, allowed| Err(Error::DType { op: "masked_fill", dtype, allowed });
     let (dtype, mask, value) = (inputs[0].dtype(), inputs[1].dtype(), inputs[2].dtype());
@@ -53,8 +54,8 @@ fn of_input(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
                 .into();
         return Err(Error::Shapes { op: OP.name, shapes, rule });
     }
-    if value.is_float() && !dtype.is_float() {
-        return refuse(value, "a whole number as value, as the input holds whole numbers");
+    if value.is_complex() && !dtype.is_complex() {
+        return refuse(value, "a real number as value, as the input holds real numbers");
     }
     Ok((dtype, dtype))
 }

@@ -44,13 +44,15 @@ pub static OP: OpDef = OpDef {
             "tensor([[1, 2],\n        [0, 0]])",
         ),
         ("where(tensor(False), tensor(inf), tensor(1.0))", "tensor(1.)"),
+        ("where(tensor([2, 0], dtype=uint8), tensor([1, 2]), tensor([3, 4]))", "tensor([1, 4])"),
     ],
 };
 
 /// The dtype of what is chosen between; the condition takes no part.
 fn chosen(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
     let condition = inputs[0].dtype();
-    if condition != DType::Bool {
+    // As everywhere where a mask is taken, bytes are true or false, too.
+    if !matches!(condition, DType::Bool | DType::U8) {
         let allowed = "a bool condition: compare, or write `x != 0`";
         return Err(Error::DType { op: OP.name, dtype: condition, allowed });
     }

@@ -1,11 +1,10 @@
 //! `torch.cuda`: what code asks before it chooses a device, and what it asks of the GPUs that are there.
 
-use engine::apply::place;
 use engine::cuda::settings;
 use engine::{Device, cuda};
 
 use crate::native::*;
-use crate::tensor::{convert, device, dtype};
+use crate::tensor::{convert, device, made};
 
 /// `torch.cuda`.
 pub static MODULE: NativeModule = NativeModule {
@@ -87,16 +86,7 @@ fn empty_cache(_cx: &mut Cx, _args: Args<'_>) -> Res {
 
 fn pinned(_cx: &mut Cx, args: Args<'_>) -> Res {
     let value = convert::variable(&args[0])?.get();
-    if value.is_on_gpu() {
-        return Err(runtime_error(format!(
-            "cannot pin '{}' only dense CPU tensors can be pinned",
-            dtype::tensor_type(value.dtype()).replacen("torch.", "torch.cuda.", 1)
-        )));
-    }
-    if cuda::available().len() == 1 {
-        return Err(runtime_error("Cannot access accelerator device when none is available."));
-    }
-    let pinned = place::pinned(&value)?;
+    let pinned = made::pinned(&value)?;
     Ok(if value.is_pinned() { args[0].clone() } else { Value::tensor(pinned) })
 }
 

@@ -10,6 +10,7 @@ use crate::check::unregistered;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 use crate::ops_binding;
+use crate::tensor::made::Made;
 use crate::tensor::{convert, device, dtype, lost_part, methods, named, steps, text};
 
 /// The module `torch`.
@@ -154,7 +155,7 @@ pub static RANDOM: NativeModule = NativeModule {
 static FUNCTIONS: &[NativeFn] = &[
     function(
         "tensor",
-        "data, dtype=None, device=None, requires_grad=False",
+        "data, dtype=None, device=None, requires_grad=False, pin_memory=False",
         "A tensor of numbers or nested lists of numbers.",
         tensor,
     ),
@@ -256,12 +257,8 @@ fn tensor(cx: &mut Cx, args: Args<'_>) -> Res {
     let wanted = args.opt(1).map(dtype::from_value).transpose()?;
     let device = device::or_default(cx, args.opt(2))?;
     let res = device::moved(convert::from_data(cx, &args[0], wanted)?, device)?;
-    if !cx.truth(&args[3])? {
-        return Ok(Value::tensor(res));
-    }
-    let object = std::rc::Rc::new(TensorObj::new(res));
-    crate::tensor::attribute::requires_grad(&object, true)?;
-    Ok(Value::Tensor(object))
+    let made = Made { requires_grad: cx.truth(&args[3])?, pinned: cx.truth(&args[4])? };
+    made.variable(res)
 }
 
 fn as_tensor(cx: &mut Cx, args: Args<'_>) -> Res {

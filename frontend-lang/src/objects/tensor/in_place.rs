@@ -1,0 +1,64 @@
+//! Elements that change where they are. Each of these is `false`, with nothing changed, where that cannot be: if another variable, the tape
+//! or a trace can see them there. Then [`TensorObj::set`] gives the variable a value of its own.
+
+use std::rc::Rc;
+
+use engine::autograd;
+use engine::index::Index;
+use engine::{Attrs, OpDef, Tensor};
+
+use super::TensorObj;
+use super::view::Change;
+use crate::tensor::journal;
+
+impl TensorObj {
+    /// Writes a part of the elements where they are.
+    pub(crate) fn set_in_place(&self, index: &[Index], value: &Tensor) -> engine::Result<bool> {
+        let is_view = self.base.borrow().is_some();
+        let is_taped = autograd::enabled() && value.requires_grad();
+        if is_taped || is_view && value.same(&self.value.borrow()) {
+            return Ok(false);
+        }
+        self.change(&mut |owner, seen| {
+            let seen = seen.unwrap_or(owner.layout()).clone();
+            engine::index::set_in_place(owner, &seen, index, value)
+        })
+    }
+
+    /// Replaces the elements by those of an op, whose first operand they are.
+    pub(crate) fn apply_in_place(
+        self: &Rc<Self>,
+        op: &'static OpDef,
+        others: &[Tensor],
+        attrs: &Attrs,
+    ) -> engine::Result<bool> {
+        self.replaced(others, &mut |owner, seen| {
+            engine::apply_in_place(op, owner, seen, others, attrs)
+        })
+    }
+
+    /// Replaces the elements by those of an op on others.
+    pub(crate) fn apply_into(
+        self: &Rc<Self>,
+        op: &'static OpDef,
+        inputs: &[Tensor],
+        attrs: &Attrs,
+    ) -> engine::Result<bool> {
+        self.replaced(inputs, &mut |owner, seen| engine::apply_into(op, owner, seen, inputs, attrs))
+    }
+
+    fn replaced(
+        self: &Rc<Self>,
+        operands: &[Tensor],
+        change: &mut Change<'_>,
+    ) -> engine::Result<bool> {
+        if self.refuses_in_place().is_some() {
+            return Ok(false);
+        }
+        journal::value_changes(self);
+        if autograd::enabled() && operands.iter().any(Tensor::requires_grad) {
+            return Ok(false);
+        }
+        self.change(change)
+    }
+}
