@@ -46,8 +46,10 @@ impl Made {
             return Ok(Value::tensor(made));
         }
         if !made.dtype().is_differentiable() {
-            let problem = "Only Tensors of floating point and complex dtype can require gradients";
-            return Err(runtime_error(problem));
+            return Err(dtype_error(format!(
+                "Only Tensors of floating point and complex dtype can require gradients\nThis one is {}: convert it with .float(), or give dtype=torch.float32",
+                made.dtype()
+            )));
         }
         let object = Rc::new(TensorObj::new(made));
         object.make_leaf();
