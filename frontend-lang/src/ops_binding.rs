@@ -16,12 +16,14 @@ use crate::objects::complex::Complex;
 use crate::objects::tensor::{TensorObj, View};
 use crate::ops_binding::forms::Form;
 pub use crate::ops_binding::names::{method, methods_of_rows, named};
+use crate::ops_binding::out::Out;
 use crate::suggest;
 use crate::tensor::made::Made;
 use crate::tensor::{arith, convert, device, dtype, journal, lost_part, methods};
 
 mod forms;
 mod names;
+mod out;
 
 /// The type of `torch.relu`.
 pub static OP_FUNCTION: NativeType =
@@ -133,10 +135,12 @@ impl NativeObject for OpFunction {
         }
         let device = bound.place(cx)?;
         lost_part::applying(cx, &bound.tensors, &bound.attrs)?;
-        if let Some(out) = bound.out.clone()
-            && bound.goes_into(convert::variable(&out)?)?
-        {
-            return Ok(out);
+        if let Some(out) = &bound.out {
+            out.check(self.op, &bound.tensors)?;
+            let (only, given) = (out.only(), out.given());
+            if only.is_some_and(|it| bound.goes_into(&it)) {
+                return Ok(given);
+            }
         }
         let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
         let outputs = generator::with(bound.generator.as_ref(), || place::making_on(device, run))?;
@@ -145,9 +149,8 @@ impl NativeObject for OpFunction {
         if self.in_place || bound.in_place {
             return store(args, outputs);
         }
-        if let (Some(out), [only]) = (&bound.out, outputs.as_slice()) {
-            arith::assign(out, only.clone())?;
-            return Ok(out.clone());
+        if let Some(out) = &bound.out {
+            return out.take(self.op, outputs);
         }
         if bound.made != Made::default()
             && let [only] = outputs.as_slice()
@@ -252,7 +255,7 @@ struct Binding {
     /// `inplace=True`.
     in_place: bool,
     /// The variable that takes the result.
-    out: Option<Value>,
+    out: Option<Out>,
     /// What is added to the first operand is the second times this.
     alpha: Option<Value>,
     /// `device=...`.
@@ -348,7 +351,7 @@ impl Binding {
             }
             "out" if value.is_none() => Ok(()),
             "out" => {
-                self.out = Some(value.clone());
+                self.out = Some(Out::of(cx, value)?);
                 Ok(())
             }
             "alpha" if let Some(alpha) = &self.op.surface.alpha => {
@@ -517,15 +520,15 @@ impl Binding {
     }
 
     /// Whether the result was computed where the elements of `out` are: those of no operand, or those of the first one.
-    fn goes_into(&mut self, out: &Rc<TensorObj>) -> Result<bool, Raised> {
+    fn goes_into(&mut self, out: &Rc<TensorObj>) -> bool {
         if self.tensors.first().is_some_and(|it| it.as_ref().is_some_and(|it| it.same(&out.seen())))
         {
-            return Ok(self.replaces(out));
+            return self.replaces(out);
         }
         let given: SmallVec<[Tensor; 3]> = self.tensors.iter().flatten().cloned().collect();
         // What is wrong with the operands is said where the op is applied as ever.
         let goes = || matches!(out.apply_into(self.op, &given, &self.attrs), Ok(true));
-        generator::with(self.generator.as_ref(), goes)
+        matches!(generator::with(self.generator.as_ref(), goes), Ok(true))
     }
 
     fn is_replaced(&self, this: &Rc<TensorObj>) -> bool {

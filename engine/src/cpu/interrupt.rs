@@ -46,6 +46,11 @@ pub fn take() -> bool {
     left_out
 }
 
+/// Raises the flag again that [`take`] has lowered: what comes next is to tell of the interrupt.
+pub fn renew() {
+    OWNED.with_borrow(|it| it.iter().for_each(|it| it.store(true, Ordering::Relaxed)));
+}
+
 /// Whether work was left out, so that what it wrote must not be read.
 pub fn was_left_out() -> bool {
     LEFT_OUT.get()

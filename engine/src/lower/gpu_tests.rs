@@ -164,7 +164,7 @@ fn the_same_for_many_tensors_is_one_launch() {
     let sent = |it: &Tensor| match it.as_number() {
         Some(_) => it.clone(),
         // As it lies.
-        None => ops::gpus::sent(it),
+        None => ops::tests::sent(it),
     };
     let inputs: Vec<Tensor> = inputs.iter().map(sent).collect();
     let mut kept = Vec::new();

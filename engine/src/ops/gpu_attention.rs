@@ -2,7 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::gpus::{GPU, sent};
+use super::gpus::GPU;
+use super::tests::sent;
 use super::tests::{differs, report};
 use crate::apply::{self, place};
 use crate::functional::{expand, mul, num, to, transpose};

@@ -3,8 +3,9 @@
 
 use smallvec::smallvec;
 
-use super::gpus::{GPU, problem, sent};
+use super::gpus::{GPU, problem};
 use super::odd_sizes::{along, case};
+use super::tests::sent;
 use super::tests::{Case, differs, report};
 use super::walk::Spread;
 use crate::apply::{self, place};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use ndarray::ArrayD;
 
 use super::meanings::{DIFFERENCES, differs, in_dtype, sizes, strays};
-use super::tests::{Case, cases, gradients, leaves, name, report};
+use super::tests::{Case, cases, gradients, leaves, name, report, sent};
 use super::walk::{Spread, resized};
 use crate::apply::{self, place};
 use crate::fastrun::{self, Strategy};
@@ -17,17 +17,6 @@ use crate::{
 };
 
 pub(super) const GPU: Device = Device::Cuda(0);
-
-/// The tensor on the GPU, in a buffer like its own and under the same layout.
-pub(crate) fn sent(x: &Tensor) -> Tensor {
-    if x.as_number().is_some() {
-        return x.clone();
-    }
-    let buffer = x.storage().unwrap();
-    let bytes = crate::cpu::typed::slice::<u8>(buffer.host().unwrap());
-    let block = cuda::gpu(0).unwrap().upload(bytes, (x.dtype(), x.shape())).unwrap();
-    Tensor::stored(block, x.layout().clone(), x.dtype())
-}
 
 /// What a GPU gives, brought back.
 fn on_gpu(case: &Case, inputs: &[Tensor]) -> Result<Outputs> {

@@ -34,6 +34,17 @@ pub(crate) fn cases() -> Vec<Case> {
     all.iter().map(case).collect()
 }
 
+/// The tensor on the GPU, in a buffer like its own and under the same layout.
+pub(crate) fn sent(x: &Tensor) -> Tensor {
+    if x.as_number().is_some() {
+        return x.clone();
+    }
+    let buffer = x.storage().unwrap();
+    let bytes = crate::cpu::typed::slice::<u8>(buffer.host().unwrap());
+    let block = crate::cuda::gpu(0).unwrap().upload(bytes, (x.dtype(), x.shape())).unwrap();
+    Tensor::stored(block, x.layout().clone(), x.dtype())
+}
+
 fn optional(value: &Value) -> Option<Tensor> {
     (!value.is_null()).then(|| tensor(value))
 }

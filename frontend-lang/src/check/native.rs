@@ -120,9 +120,9 @@ impl Cx {
             Ok(value) if !touched => {
                 let is_op = func.downcast::<OpFunction>().is_some();
                 self.lint_called(func, args, &value);
-                let same = args.positional.iter().any(|it| it.is(&value));
-                let named = args.keywords.iter().map(|it| &it.1);
-                let from_tensors = args.positional.iter().chain(named).any(holds_tensor);
+                let given = || args.positional.iter().chain(args.keywords.iter().map(|it| &it.1));
+                let same = given().any(|it| it.is(&value));
+                let from_tensors = given().any(holds_tensor);
                 self.lint_result(&value, is_op && from_tensors && !same);
                 Ok(value)
             }

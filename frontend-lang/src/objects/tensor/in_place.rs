@@ -4,8 +4,9 @@
 use std::rc::Rc;
 
 use engine::autograd;
+use engine::cpu::interrupt;
 use engine::index::Index;
-use engine::{Attrs, OpDef, Tensor};
+use engine::{Attrs, Error, OpDef, Tensor};
 
 use super::TensorObj;
 use super::view::Change;
@@ -59,6 +60,35 @@ impl TensorObj {
         if autograd::enabled() && operands.iter().any(Tensor::requires_grad) {
             return Ok(false);
         }
-        self.change(change)
+        match self.change(change) {
+            // Whoever does it otherwise now is stopped.
+            Err(Error::Interrupted) => {
+                interrupt::renew();
+                Ok(false)
+            }
+            done => done,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use engine::{DType, Shape, functional, ops};
+
+    use super::*;
+
+    #[test]
+    fn an_interrupt_is_not_lost_where_nothing_was_changed() {
+        let x = functional::full(&Shape::from([1 << 20]), 2.0, DType::F32).unwrap();
+        let object = Rc::new(TensorObj::new(x));
+        let flag = Arc::new(AtomicBool::new(true));
+        let _watching = interrupt::watch(flag.clone());
+        let neg = ops::find("neg").unwrap();
+        assert_eq!(object.apply_in_place(neg, &[], &Attrs::new()), Ok(false));
+        assert!(flag.swap(false, Ordering::Relaxed), "the next op ends");
+        assert_eq!(object.apply_in_place(neg, &[], &Attrs::new()), Ok(true));
     }
 }
