@@ -317,11 +317,12 @@ impl Memory {
         }
     }
 
-    fn exact(&self, len: usize) -> Option<NonNull<u8>> {
+    fn exact(&'static self, len: usize) -> Option<NonNull<u8>> {
         let layout = exact_layout(len)?;
         if !self.has_room(len) {
             return None;
         }
+        self.make_room(len);
         // SAFETY: the size is not 0.
         let ptr = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
         self.count(len as i64, 1);

@@ -36,7 +36,8 @@ pub(super) struct Nvidia {
     aside: sys::CUstream,
     pool: sys::CUmemoryPool,
     properties: Properties,
-    /// Whether kernels may be brought to the device before the ones before are done: since Hopper, with drivers that can record that.
+    /// Whether kernels may be brought to the device before the ones before are done: since Hopper, with drivers that can record that. All
+    /// versions of NVRTC that are taken compile for Hopper, so each kernel waits there by itself.
     launches_early: bool,
     products: OnceLock<Option<Products>>,
     convolutions: OnceLock<Option<Convolutions>>,
