@@ -137,9 +137,11 @@ impl NativeObject for OpFunction {
         lost_part::applying(cx, &bound.tensors, &bound.attrs)?;
         if let Some(out) = &bound.out {
             out.check(self.op, &bound.tensors)?;
-            let (only, given) = (out.only(), out.given());
-            if only.is_some_and(|it| bound.goes_into(&it)) {
-                return Ok(given);
+            if let Some((only, given)) = out.only() {
+                bound.made_as(&only);
+                if bound.goes_into(&only, device) {
+                    return Ok(given);
+                }
             }
         }
         let run = || engine::apply::apply_optional(bound.op, &bound.tensors, &bound.attrs);
@@ -503,49 +505,6 @@ impl Binding {
         object.put_on_tape(&ordered);
         *input = ordered;
         Ok(())
-    }
-
-    /// Whether the op was done where the elements of `this`, its first operand, are.
-    fn replaces(&mut self, this: &Rc<TensorObj>) -> bool {
-        // No handle on the old value stays: it would be seen to change.
-        let Some(own) = self.tensors.first_mut().and_then(Option::take) else { return false };
-        let is_first = own.same(&this.seen());
-        drop(own);
-        let done = is_first
-            && (self.is_replaced(this) || self.takes_apart(this) && self.is_replaced(this));
-        if !done {
-            self.tensors[0] = Some(this.get());
-        }
-        done
-    }
-
-    /// Whether the result was computed where the elements of `out` are: those of no operand, or those of the first one.
-    fn goes_into(&mut self, out: &Rc<TensorObj>) -> bool {
-        if self.tensors.first().is_some_and(|it| it.as_ref().is_some_and(|it| it.same(&out.seen())))
-        {
-            return self.replaces(out);
-        }
-        let given: SmallVec<[Tensor; 3]> = self.tensors.iter().flatten().cloned().collect();
-        // What is wrong with the operands is said where the op is applied as ever.
-        let goes = || matches!(out.apply_into(self.op, &given, &self.attrs), Ok(true));
-        matches!(generator::with(self.generator.as_ref(), goes), Ok(true))
-    }
-
-    fn is_replaced(&self, this: &Rc<TensorObj>) -> bool {
-        let others: Option<SmallVec<[Tensor; 2]>> = self.tensors[1..].iter().cloned().collect();
-        // What is wrong with the operands is said where the op is applied as ever.
-        others.is_some_and(|it| matches!(this.apply_in_place(self.op, &it, &self.attrs), Ok(true)))
-    }
-
-    /// Has operands that lie in the buffer of `this` lie elsewhere; whether there were any.
-    fn takes_apart(&mut self, this: &TensorObj) -> bool {
-        let mut found = false;
-        for other in self.tensors[1..].iter_mut().flatten() {
-            if let Ok(Some(copy)) = arith::apart(this, other) {
-                (*other, found) = (copy, true);
-            }
-        }
-        found
     }
 
     /// Brings the operands to the device that is given. What is made of nothing is made there, or on the default device.

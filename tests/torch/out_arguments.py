@@ -60,3 +60,32 @@ show("taped", lambda: torch.add(w, b, out=o))
 show("off the tape", lambda: torch.add(w.detach(), b, out=o).tolist())
 with torch.no_grad():
     show("no_grad", lambda: torch.add(w, b, out=o).tolist())
+
+kept = w * 1
+show("taped out", lambda: torch.exp(a, out=kept))
+torch.manual_seed(0)
+print(torch.rand(2, 2, out=torch.zeros(2, 2, dtype=torch.float64)), torch.zeros(3, out=torch.ones(3, dtype=torch.int64)))
+print(torch.ones(3, out=torch.zeros(3, dtype=torch.bool)))
+
+
+def refused(run):
+    try:
+        run()
+        return False
+    except RuntimeError:
+        return True
+
+
+# What is drawn in place, also when there is much of it.
+for count in [8, 2**16 + 5]:
+    w = torch.ones(count, requires_grad=True)
+    y = w * 3
+    y.exponential_()
+    (y.sum() + w.sum()).backward()
+    print(w.grad.sum())
+    print(refused(lambda: w.bernoulli_(0.5)), refused(lambda: w[1:][:1].zero_()))
+torch.manual_seed(0)
+print(torch.zeros(6).bernoulli_(torch.tensor(0.5)), torch.zeros(2, 3).bernoulli_(torch.tensor([0.1, 0.5, 0.9])))
+torch.manual_seed(3)
+torch.empty(3, device="meta").exponential_()
+print(torch.rand(1))

@@ -43,93 +43,146 @@ pub(super) struct Lasting {
 /// The slots of one device.
 pub(super) struct Faults {
     at: Address,
-    waiting: Mutex<Waiting>,
-    /// Those of work that was done again since the host last looked.
+    slots: Mutex<Slots>,
+    /// Those of work that was done again since its asker last looked.
     again: Mutex<Vec<(Asker, Arc<Lasting>)>>,
-    /// What was found, and not told yet.
-    untold: Mutex<Vec<(Asker, Error)>>,
 }
 
-/// What the notes in the slots mean, and who has asked for each launch.
+/// The launches that have slots, each until its asker has looked at it.
 #[derive(Default)]
-struct Waiting {
-    meanings: Meanings,
-    askers: Vec<Asker>,
+struct Slots {
+    taken: Vec<Option<Launch>>,
+    free: Vec<usize>,
+    /// Launches so far.
+    count: u64,
+}
+
+struct Launch {
+    asker: Asker,
+    number: u64,
+    site: Site,
+    meaning: Meaning,
 }
 
 impl Faults {
     pub(super) fn new(driver: &dyn Driver) -> Answer<Self> {
         let at = driver.allocate(SLOTS * SIZE)?;
         driver.clear(at, SLOTS * SIZE)?;
-        Ok(Self {
-            at,
-            waiting: Mutex::default(),
-            again: Mutex::default(),
-            untold: Mutex::default(),
-        })
+        Ok(Self { at, slots: Mutex::default(), again: Mutex::default() })
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there is a slot for one more launch.
-    pub(super) fn has_room(&self) -> bool {
-        self.waiting().askers.len() < SLOTS
+    /// The slot for a launch here, which says by `meaning` what it has refused; the meaning again where there is none left.
+    pub(super) fn slot(&self, meaning: Meaning) -> Result<Address, Meaning> {
+        let mut slots = self.slots();
+        let place = match slots.free.pop() {
+            Some(free) => free,
+            None if slots.taken.len() == SLOTS => return Err(meaning),
+            None => {
+                slots.taken.push(None);
+                slots.taken.len() - 1
+            }
+        };
+        let number = slots.count;
+        slots.count += 1;
+        slots.taken[place] = Some(Launch { asker: asker(), number, site: Site::here(), meaning });
+        Ok(self.at_of(place))
     }
 
-    /// The slot for a launch here, which says by `meaning` what it has refused.
-    pub(super) fn slot(&self, meaning: Meaning) -> Address {
-        let mut waiting = self.waiting();
-        waiting.meanings.push((Site::here(), meaning));
-        waiting.askers.push(asker());
-        self.at + ((waiting.askers.len() - 1).min(SLOTS - 1) * SIZE) as Address
+    fn at_of(&self, place: usize) -> Address {
+        self.at + (place * SIZE) as Address
     }
 
     /// Notes that work with slots of its own is done again.
     pub(super) fn again(&self, lasting: &Arc<Lasting>) {
         let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
-        if !again.iter().any(|it| Arc::ptr_eq(&it.1, lasting)) {
-            again.push((asker(), lasting.clone()));
+        let here = asker();
+        if !again.iter().any(|it| it.0.ptr_eq(&here) && Arc::ptr_eq(&it.1, lasting)) {
+            again.push((here, lasting.clone()));
         }
     }
 
-    /// Waits for the device; the first fault of what this thread has launched since the last time.
+    /// Waits for the device; the first fault of what this thread has launched since the last time, or of a thread that is gone. What other
+    /// threads have launched, or are about to, stays theirs.
     pub(super) fn settle(&self, driver: &dyn Driver) -> Answer<Option<Error>> {
-        let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiting = std::mem::take(&mut *self.waiting());
-        let again = std::mem::take(&mut *self.again.lock().unwrap_or_else(PoisonError::into_inner));
-        for (at, error) in noted(driver, self.at, &waiting.meanings)? {
-            untold.push((waiting.askers[at].clone(), error));
-        }
-        for (asker, it) in again {
-            let found = noted(driver, it.slots.address(), &it.meanings)?.into_iter();
-            untold.extend(found.map(|(_, error)| (asker.clone(), error)));
-        }
         let here = asker();
-        let mut first_of = |is_it: &dyn Fn(&Asker) -> bool| {
-            untold.extract_if(.., |it| is_it(&it.0)).map(|it| it.1).reduce(|first, _| first)
+        let is_gone = |it: &Asker| it.strong_count() == 0;
+        let is_told = |it: &Asker| it.ptr_eq(&here) || is_gone(it);
+        let mut found = self.first_of_slots(driver, &|it| it.ptr_eq(&here))?;
+        if found.is_none() {
+            found = self.first_of_slots(driver, &is_gone)?;
+        }
+        let again: Vec<_> = {
+            let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
+            again.extract_if(.., |it| is_told(&it.0)).collect()
         };
-        Ok(first_of(&|it| it.ptr_eq(&here)).or_else(|| first_of(&|it| it.strong_count() == 0)))
+        for (_, it) in again {
+            let noted = noted(driver, it.slots.address(), it.meanings.len())?;
+            let error = noted.first().map(|(place, kind, number)| {
+                let (site, meaning) = &it.meanings[*place];
+                meaning(*kind, *number).at(*site)
+            });
+            found = found.or(error);
+        }
+        Ok(found)
+    }
+
+    fn first_of_slots(
+        &self,
+        driver: &dyn Driver,
+        is_told: &dyn Fn(&Asker) -> bool,
+    ) -> Answer<Option<Error>> {
+        let mut slots = self.slots();
+        let is_of = |it: &Option<Launch>| it.as_ref().is_some_and(|it| is_told(&it.asker));
+        let Some(first) = slots.taken.iter().position(is_of) else { return Ok(None) };
+        let end = slots.taken.iter().rposition(is_of).map_or(first, |it| it + 1);
+        let mut notes = vec![0_u8; (end - first) * SIZE];
+        driver.read(self.at_of(first), &mut notes)?;
+        let mut found: Option<(u64, Error)> = None;
+        for place in first..end {
+            let Some(launch) = slots.taken[place].take_if(|it| is_told(&it.asker)) else {
+                continue;
+            };
+            slots.free.push(place);
+            let Some((kind, number)) = note(&notes[(place - first) * SIZE..][..SIZE]) else {
+                continue;
+            };
+            driver.clear(self.at_of(place), SIZE)?;
+            if found.as_ref().is_none_or(|it| launch.number < it.0) {
+                found = Some((launch.number, (launch.meaning)(kind, number).at(launch.site)));
+            }
+        }
+        if slots.free.len() == slots.taken.len() {
+            slots.free.clear();
+            slots.taken.clear();
+        }
+        Ok(found.map(|it| it.1))
     }
 }
 
-/// The faults that slots from an address on hold, which hold nothing then: the number of each, and its error.
-fn noted(driver: &dyn Driver, at: Address, meanings: &Meanings) -> Answer<Vec<(usize, Error)>> {
-    if meanings.is_empty() {
+/// How a kernel has refused something, and a number; `None` if it has not.
+fn note(bytes: &[u8]) -> Option<(u32, i64)> {
+    let kind = u32::from_ne_bytes(bytes[..4].try_into().ok()?);
+    let number = i64::from_ne_bytes(bytes[8..].try_into().ok()?);
+    (kind != 0).then_some((kind, number))
+}
+
+/// What slots from an address on hold, which hold nothing then: the number of each, how something was refused, and a number.
+fn noted(driver: &dyn Driver, at: Address, count: usize) -> Answer<Vec<(usize, u32, i64)>> {
+    if count == 0 {
         return Ok(Vec::new());
     }
-    let mut notes = vec![0_u8; meanings.len().min(SLOTS) * SIZE];
+    let mut notes = vec![0_u8; count * SIZE];
     driver.read(at, &mut notes)?;
     if notes.iter().all(|it| *it == 0) {
         return Ok(Vec::new());
     }
     driver.clear(at, notes.len())?;
-    let found = notes.chunks_exact(SIZE).zip(meanings).enumerate();
-    let found = found.filter_map(|(place, (note, (site, meaning)))| {
-        let kind = u32::from_ne_bytes(note[..4].try_into().ok()?);
-        let number = i64::from_ne_bytes(note[8..].try_into().ok()?);
-        (kind != 0).then(|| (place, meaning(kind, number).at(*site)))
-    });
-    Ok(found.collect())
+    let found = notes.chunks_exact(SIZE).enumerate();
+    Ok(found
+        .filter_map(|(place, it)| note(it).map(|(kind, number)| (place, kind, number)))
+        .collect())
 }

@@ -413,10 +413,14 @@ impl Gpu {
             Ok(noted) => return noted.map_err(|it| self.failed(it)),
             Err(meaning) => meaning,
         };
-        if !self.opened()?.faults.has_room() {
-            self.settle()?;
-        }
-        Ok(self.opened()?.faults.slot(meaning))
+        let meaning = match self.opened()?.faults.slot(meaning) {
+            Ok(slot) => return Ok(slot),
+            Err(meaning) => meaning,
+        };
+        self.settle()?;
+        let all_taken = "other threads have too much under way that may refuse elements; have them wait with torch.cuda.synchronize()";
+        let slot = self.opened()?.faults.slot(meaning);
+        slot.map_err(|_| self.failed(Failure::Broken(all_taken.into())))
     }
 
     /// The kernel of a template under these names.

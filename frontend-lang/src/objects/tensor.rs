@@ -309,14 +309,19 @@ impl TensorObj {
                 "a view of a view of a view ... cannot be changed in place; use `.clone()`",
             );
         }
-        let is_leaf = |it: &TensorObj| it.value.borrow().edge().is_some_and(Edge::is_leaf);
-        let base = self.base.borrow();
-        let leaf = is_leaf(self) || base.as_ref().is_some_and(|it| is_leaf(&it.object));
-        let detached = base.as_ref().is_some_and(|it| matches!(it.view, View::Same));
-        (leaf && !detached && autograd::enabled()).then_some(
+        let is_leaf = autograd::enabled() && self.is_of_leaf();
+        is_leaf.then_some(
             "a leaf that requires grad cannot be changed in place while gradients are recorded; \
              do it inside `with torch.no_grad():`",
         )
+    }
+
+    /// Whether what is written here is written into a leaf: itself, or one that it is a view of.
+    fn is_of_leaf(&self) -> bool {
+        let base = self.base.borrow();
+        let detached = base.as_ref().is_some_and(|it| matches!(it.view, View::Same));
+        let is_leaf = || self.value.borrow().edge().is_some_and(Edge::is_leaf);
+        !detached && (is_leaf() || base.as_ref().is_some_and(|it| it.object.is_of_leaf()))
     }
 
     /// Gives the variable the same elements at another place of the tape.

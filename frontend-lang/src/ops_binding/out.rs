@@ -1,12 +1,16 @@
-//! `out=`: the variables that take the results of a call.
+//! Where the results of a call go: where the first operand is, or into what `out=` names.
 
 use std::rc::Rc;
 
-use engine::{OpDef, Outputs, Tensor, autograd};
+use engine::op::ParamKind;
+use engine::{Attr, Device, OpDef, Outputs, Tensor, autograd};
 use smallvec::{SmallVec, smallvec};
 
+use super::Binding;
+use crate::builtins::modules::generator;
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
+use crate::tensor::made::Made;
 use crate::tensor::{arith, convert};
 
 /// What `out=` names: a variable, or one for each result.
@@ -27,23 +31,20 @@ impl Out {
         Ok(Self { given: value.clone(), targets })
     }
 
-    /// The variable, if it is one for one result.
-    pub(super) fn only(&self) -> Option<Rc<TensorObj>> {
+    /// The variable, if it is one for one result, and what `out=` has named.
+    pub(super) fn only(&self) -> Option<(Rc<TensorObj>, Value)> {
         match &self.targets[..] {
-            [only] => only.as_tensor().cloned(),
+            [only] => Some((only.as_tensor()?.clone(), self.given.clone())),
             _ => None,
         }
     }
 
-    /// What `out=` has named.
-    pub(super) fn given(&self) -> Value {
-        self.given.clone()
-    }
-
     /// An error where gradients would have to go through what is written.
     pub(super) fn check(&self, op: &OpDef, operands: &[Option<Tensor>]) -> Result<(), Raised> {
-        let is_taped = |it: &Tensor| it.requires_grad();
-        if autograd::enabled() && operands.iter().flatten().any(is_taped) {
+        let targets = self.targets.iter().filter_map(Value::as_tensor);
+        let is_taped = operands.iter().flatten().any(Tensor::requires_grad)
+            || targets.into_iter().any(|it| it.seen().requires_grad());
+        if autograd::enabled() && is_taped {
             return Err(runtime_error(format!(
                 "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.\n\
                  Write `y = {0}(...)`, or compute it under torch.no_grad()",
@@ -72,6 +73,66 @@ impl Out {
                 arith::assign(target, result)?;
             }
         }
-        Ok(self.given())
+        Ok(self.given.clone())
+    }
+}
+
+impl Binding {
+    /// Has an op that makes a tensor of nothing make it in the dtype of `out`, if the call names none.
+    pub(super) fn made_as(&mut self, out: &TensorObj) {
+        let place = self.op.params.iter().position(|it| it.kind == ParamKind::OptDType);
+        if let Some(place) = place
+            && self.op.n_tensors() == 0
+            && self.given & (1 << place) == 0
+        {
+            self.attrs[place] = Attr::DType(out.seen().dtype());
+        }
+    }
+
+    /// Whether the op was done where the elements of `this`, its first operand, are.
+    pub(super) fn replaces(&mut self, this: &Rc<TensorObj>) -> bool {
+        // No handle on the old value stays: it would be seen to change.
+        let Some(own) = self.tensors.first_mut().and_then(Option::take) else { return false };
+        let is_first = own.same(&this.seen());
+        drop(own);
+        let done = is_first
+            && (self.is_replaced(this) || self.takes_apart(this) && self.is_replaced(this));
+        if !done {
+            self.tensors[0] = Some(this.get());
+        }
+        done
+    }
+
+    /// Whether the result was computed where the elements of `out` are: those of no operand, or those of the first one.
+    pub(super) fn goes_into(&mut self, out: &Rc<TensorObj>, device: Device) -> bool {
+        let elsewhere = self.tensors.is_empty() && device != out.seen().device();
+        if elsewhere || self.made != Made::default() {
+            return false;
+        }
+        if self.tensors.first().is_some_and(|it| it.as_ref().is_some_and(|it| it.same(&out.seen())))
+        {
+            return self.replaces(out);
+        }
+        let given: SmallVec<[Tensor; 3]> = self.tensors.iter().flatten().cloned().collect();
+        // What is wrong with the operands is said where the op is applied as ever.
+        let goes = || matches!(out.apply_into(self.op, &given, &self.attrs), Ok(true));
+        matches!(generator::with(self.generator.as_ref(), goes), Ok(true))
+    }
+
+    fn is_replaced(&self, this: &Rc<TensorObj>) -> bool {
+        let others: Option<SmallVec<[Tensor; 2]>> = self.tensors[1..].iter().cloned().collect();
+        // What is wrong with the operands is said where the op is applied as ever.
+        others.is_some_and(|it| matches!(this.apply_in_place(self.op, &it, &self.attrs), Ok(true)))
+    }
+
+    /// Has operands that lie in the buffer of `this` lie elsewhere; whether there were any.
+    fn takes_apart(&mut self, this: &TensorObj) -> bool {
+        let mut found = false;
+        for other in self.tensors[1..].iter_mut().flatten() {
+            if let Ok(Some(copy)) = arith::apart(this, other) {
+                (*other, found) = (copy, true);
+            }
+        }
+        found
     }
 }
