@@ -76,13 +76,13 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use engine::{DType, Shape, functional, ops};
+    use engine::{Shape, ops};
 
     use super::*;
 
     #[test]
     fn an_interrupt_is_not_lost_where_nothing_was_changed() {
-        let x = functional::full(&Shape::from([1 << 20]), 2.0, DType::F32).unwrap();
+        let x = Tensor::from_vec(&vec![2.0_f32; 1 << 20], Shape::from([1 << 20])).unwrap();
         let object = Rc::new(TensorObj::new(x));
         let flag = Arc::new(AtomicBool::new(true));
         let _watching = interrupt::watch(flag.clone());
