@@ -353,7 +353,7 @@ impl Binding {
             }
             "out" if value.is_none() => Ok(()),
             "out" => {
-                self.out = Some(Out::of(cx, value)?);
+                self.out = Some(Out::of(cx, self.op, value)?);
                 Ok(())
             }
             "alpha" if let Some(alpha) = &self.op.surface.alpha => {

@@ -89,3 +89,15 @@ print(torch.zeros(6).bernoulli_(torch.tensor(0.5)), torch.zeros(2, 3).bernoulli_
 torch.manual_seed(3)
 torch.empty(3, device="meta").exponential_()
 print(torch.rand(1))
+
+x = torch.zeros(4)
+for number in [0, -1.5]:
+    show("exponential_", lambda: x.exponential_(number))
+    show("geometric_", lambda: x.geometric_(number))
+    show("cauchy_", lambda: x.cauchy_(0, number))
+    show("bernoulli_", lambda: x.bernoulli_(number - 1))
+    show("log_normal_", lambda: x.log_normal_(0, number))
+show("random_", lambda: x.random_(0))
+show("random_", lambda: x.random_(5, 2))
+torch.manual_seed(0)
+print(x.random_(3), x.random_(2, 4), torch.zeros(3, dtype=torch.uint8).random_())

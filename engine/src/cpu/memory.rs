@@ -272,10 +272,10 @@ impl Memory {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Frees blocks, the largest first, until at most `limit` bytes are kept, here and inside.
-    fn shrink(&self, limit: usize) {
-        let rest = limit.saturating_sub(self.shrink_alone(limit));
-        self.parts().iter().for_each(|it| it.shrink(rest));
+    /// Frees blocks, the largest first, until at most `limit` bytes are kept, here and inside; the bytes that are.
+    fn shrink(&self, limit: usize) -> usize {
+        let kept = self.shrink_alone(limit);
+        self.parts().iter().fold(kept, |kept, it| kept + it.shrink(limit.saturating_sub(kept)))
     }
 
     /// As [`Memory::shrink`], of what is kept here; the bytes that are.

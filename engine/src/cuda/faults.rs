@@ -120,12 +120,7 @@ impl Faults {
             again.extract_if(.., |it| is_told(&it.0)).collect()
         };
         for (_, it) in again {
-            let noted = noted(driver, it.slots.address(), it.meanings.len())?;
-            let error = noted.first().map(|(place, kind, number)| {
-                let (site, meaning) = &it.meanings[*place];
-                meaning(*kind, *number).at(*site)
-            });
-            found = found.or(error);
+            found = found.or(first_noted(driver, &it)?);
         }
         Ok(found)
     }
@@ -170,19 +165,13 @@ fn note(bytes: &[u8]) -> Option<(u32, i64)> {
     (kind != 0).then_some((kind, number))
 }
 
-/// What slots from an address on hold, which hold nothing then: the number of each, how something was refused, and a number.
-fn noted(driver: &dyn Driver, at: Address, count: usize) -> Answer<Vec<(usize, u32, i64)>> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    let mut notes = vec![0_u8; count * SIZE];
-    driver.read(at, &mut notes)?;
-    if notes.iter().all(|it| *it == 0) {
-        return Ok(Vec::new());
-    }
-    driver.clear(at, notes.len())?;
-    let found = notes.chunks_exact(SIZE).enumerate();
-    Ok(found
-        .filter_map(|(place, it)| note(it).map(|(kind, number)| (place, kind, number)))
-        .collect())
+/// The first fault that the slots of work that was done again hold, which hold nothing then.
+fn first_noted(driver: &dyn Driver, lasting: &Lasting) -> Answer<Option<Error>> {
+    let mut notes = vec![0_u8; lasting.meanings.len() * SIZE];
+    driver.read(lasting.slots.address(), &mut notes)?;
+    let noted = notes.chunks_exact(SIZE).zip(&lasting.meanings);
+    let mut faults = noted.filter_map(|(it, meant)| Some((note(it)?, meant)));
+    let Some(((kind, number), (site, meaning))) = faults.next() else { return Ok(None) };
+    driver.clear(lasting.slots.address(), notes.len())?;
+    Ok(Some(meaning(kind, number).at(*site)))
 }

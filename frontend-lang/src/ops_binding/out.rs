@@ -20,13 +20,21 @@ pub(super) struct Out {
 }
 
 impl Out {
-    pub(super) fn of(cx: &mut Cx, value: &Value) -> Result<Self, Raised> {
-        let targets = match value.as_tensor() {
-            Some(_) => smallvec![value.clone()],
-            None => cx.collect(value)?.into(),
+    pub(super) fn of(cx: &mut Cx, op: &OpDef, value: &Value) -> Result<Self, Raised> {
+        let wrong = |it: &Value| {
+            type_error(format!(
+                "{}(): out= must be a tensor, or a tuple of one for each result, not {}",
+                op.name,
+                type_name(it)
+            ))
         };
-        for it in &targets {
-            convert::variable(it)?;
+        let targets: SmallVec<[Value; 1]> = match value {
+            Value::Tensor(_) => smallvec![value.clone()],
+            Value::Tuple(_) | Value::List(_) => cx.collect(value)?.into(),
+            _ => return Err(wrong(value)),
+        };
+        if let Some(it) = targets.iter().find(|it| it.as_tensor().is_none()) {
+            return Err(wrong(it));
         }
         Ok(Self { given: value.clone(), targets })
     }
@@ -47,7 +55,7 @@ impl Out {
         if autograd::enabled() && is_taped {
             return Err(runtime_error(format!(
                 "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.\n\
-                 Write `y = {0}(...)`, or compute it under torch.no_grad()",
+                 Assign the result in place of out=, or compute it under torch.no_grad()",
                 op.name
             )));
         }
@@ -65,8 +73,15 @@ impl Out {
         }
         for (target, result) in self.targets.iter().zip(results) {
             let object = convert::variable(target)?;
-            let dtype = object.seen().dtype();
-            if object.seen().numel() == 0 && result.numel() > 0 {
+            let (dtype, shape) = (object.seen().dtype(), object.seen().shape().clone());
+            if shape.numel() != 0 && shape != *result.shape() {
+                return Err(shape_error(format!(
+                    "{}(): the result has shape {}, and out= names a tensor of shape {shape}; give one of the result's shape, or torch.empty(0)",
+                    op.name,
+                    result.shape()
+                )));
+            }
+            if shape.numel() == 0 && result.numel() > 0 {
                 let fitting = convert::cast(&result, Some(dtype))?;
                 arith::reshape(target, &Value::tensor(fitting))?;
             } else {

@@ -66,7 +66,9 @@ pub fn pinned(value: &Tensor) -> Result<Tensor, Raised> {
         )));
     }
     if cuda::available().len() == 1 {
-        return Err(runtime_error("Cannot access accelerator device when none is available."));
+        return Err(runtime_error(
+            "Cannot access accelerator device when none is available.\nPage-locked memory is there for copies to a GPU: leave it out here, or ask torch.cuda.is_available()",
+        ));
     }
     Ok(place::pinned(value)?)
 }

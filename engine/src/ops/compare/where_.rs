@@ -51,7 +51,7 @@ pub static OP: OpDef = OpDef {
 /// The dtype of what is chosen between; the condition takes no part.
 fn chosen(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
     let condition = inputs[0].dtype();
-    // As everywhere where a mask is taken, bytes are true or false, too.
+    // Bytes are true or false, as in `x[mask]`.
     if !matches!(condition, DType::Bool | DType::U8) {
         let allowed = "a bool condition: compare, or write `x != 0`";
         return Err(Error::DType { op: OP.name, dtype: condition, allowed });
