@@ -108,7 +108,7 @@ fn problem(graph: &Graph, inputs: &[Tensor], want: &[Tensor]) -> Option<String> 
         check(pass.name, changed.and_then(|it| oracle::evaluate(&it, inputs)))
     });
     let by_plan = || {
-        [0, 3].into_iter().find_map(|level| {
+        [0, 3, 4].into_iter().find_map(|level| {
             let plan = passes::optimize(graph.clone(), level, &mut Log::default())
                 .and_then(|it| lower::compile(&it, level > 0));
             check(&format!("plan of level {level}"), plan.and_then(|it| it.run(inputs)))

@@ -2,8 +2,11 @@
 
 pub mod drop_unused;
 pub mod drop_views;
+pub mod fold_batch_norm;
 pub mod fold_constants;
 pub mod fold_identities;
+pub mod fuse_attention;
+pub mod join_slices;
 pub mod share_equal;
 
 use crate::Result;
@@ -17,8 +20,16 @@ pub static ALL: &[&Pass] = &[
     &share_equal::PASS,
     &fold_constants::PASS,
     &fold_identities::PASS,
+    &join_slices::PASS,
+    &fold_batch_norm::PASS,
+    &fuse_attention::PASS,
     &drop_views::PASS,
 ];
+
+/// The greatest `opt_level` at which a plan gives the bits of eager execution.
+pub const EXACT: u8 = 3;
+/// The `opt_level` of passes behind which results are rounded in another way.
+pub const RELAXED: u8 = 4;
 
 /// Runs the passes that `opt_level` asks for.
 pub fn optimize(graph: Graph, opt_level: u8, log: &mut Log) -> Result<Graph> {

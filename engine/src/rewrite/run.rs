@@ -33,6 +33,8 @@ pub struct Log {
     pub detailed: bool,
     /// In the order in which it happened.
     pub entries: Vec<Entry>,
+    /// The names and levels of the passes of which a rule applied, each once.
+    pub applied: Vec<(&'static str, u8)>,
 }
 
 /// Runs one pass until nothing changes.
@@ -68,6 +70,18 @@ enum Compiled<'a> {
     Code(&'a Rule, fn(&Graph, NodeId) -> Option<Replacement>),
 }
 
+/// What rules that look at the whole graph propose, by the values of that graph.
+type Found<'a> = FxHashMap<Value, (&'a Rule, Replacement)>;
+
+fn found<'a>(pass: &'a Pass, graph: &Graph) -> Found<'a> {
+    let whole = pass.rules.iter().filter_map(|rule| match rule.body {
+        RuleBody::Whole(look) => Some((rule, look(graph))),
+        RuleBody::Text { .. } | RuleBody::Code(_) => None,
+    });
+    let all = whole.flat_map(|(rule, found)| found.into_iter().map(move |it| (it.0, (rule, it.1))));
+    all.collect()
+}
+
 /// Rules that name an op which does not exist are left out; a test looks for them.
 fn compile(pass: &Pass) -> Vec<Compiled<'_>> {
     pass.rules.iter().filter_map(compile_one).collect()
@@ -80,6 +94,7 @@ fn compile_one(rule: &Rule) -> Option<Compiled<'_>> {
             let (from, to) = (Pattern::parse(from).ok()?, Pattern::parse(to).ok()?);
             Some(Compiled::Text(rule, from, to))
         }
+        RuleBody::Whole(_) => None,
     }
 }
 
@@ -93,6 +108,7 @@ fn rebuild(
     let mut new = Graph::new();
     new.device = old.device;
     let needed = old.needed();
+    let mut found = found(pass, old);
     let mut values: FxHashMap<Value, Value> = FxHashMap::default();
     for (id, node) in old.nodes().iter().enumerate() {
         if !needed[id] && !node.kind.is_fed() {
@@ -102,11 +118,18 @@ fn rebuild(
         new.origin.clone_from(&node.origin);
         let copied = copy(&mut new, old, id, &values);
         for output in 0..node.metas.len() as u32 {
-            values.insert(Value { node: id, output }, Value { node: copied, output });
-        }
-        if let [_] = node.metas.as_slice() {
-            let better = improve(pass, rules, &mut new, copied, steps, log)?;
-            values.insert(Value::of(id), better);
+            let (was, mut now) = (Value { node: id, output }, Value { node: copied, output });
+            if let Some((rule, proposed)) = found.remove(&was)
+                && let Some(proposed) = proposed.moved(&|it| values.get(&it).copied())
+                && let Some(better) = built(&mut new, proposed, now)?
+            {
+                applies(pass, rule, &new, steps)?;
+                note(log, pass, rule, &new, [now, better]);
+                now = better;
+            } else if node.metas.len() == 1 {
+                now = improve(pass, rules, &mut new, copied, steps, log)?;
+            }
+            values.insert(was, now);
         }
     }
     new.outputs = old.outputs.iter().map(|it| values[it]).collect();
@@ -143,30 +166,40 @@ fn improve(
     log: &mut Log,
 ) -> Result<Value> {
     let mut value = Value::of(node);
-    let limit = STEPS_PER_OP * (graph.nodes().len() + 16);
     'again: loop {
         for rule in rules {
             let Some((rule, replacement)) = propose(rule, graph, value) else { continue };
-            let Some(better) = build(graph, replacement)? else { continue };
-            if better == value || graph.meta(better) != graph.meta(value) {
-                continue;
-            }
-            *steps += 1;
-            if *steps > limit {
-                let problem = format!("rule {} of pass {} does not end", rule.name, pass.name);
-                return Err(Error::Trace { problem });
-            }
-            if log.detailed {
-                let show = |it| text::compact_value(graph, it, 3);
-                let (before, after) = (show(value), show(better));
-                log.entries.push(Entry { pass: pass.name, rule: rule.name, before, after });
-            }
+            let Some(better) = built(graph, replacement, value)? else { continue };
+            applies(pass, rule, graph, steps)?;
+            note(log, pass, rule, graph, [value, better]);
             value = better;
             if graph.node(value.node).metas.len() == 1 {
                 continue 'again;
             }
         }
         return Ok(value);
+    }
+}
+
+/// Counts a replacement; an error where there are more than any graph needs.
+fn applies(pass: &Pass, rule: &Rule, graph: &Graph, steps: &mut usize) -> Result<()> {
+    *steps += 1;
+    if *steps <= STEPS_PER_OP * (graph.nodes().len() + 16) {
+        return Ok(());
+    }
+    let problem = format!("rule {} of pass {} does not end", rule.name, pass.name);
+    Err(Error::Trace { problem })
+}
+
+/// Notes that a rule has put one value in the place of another.
+fn note(log: &mut Log, pass: &Pass, rule: &Rule, graph: &Graph, [before, after]: [Value; 2]) {
+    if log.applied.iter().all(|it| it.0 != pass.name) {
+        log.applied.push((pass.name, pass.level));
+    }
+    if log.detailed {
+        let show = |it| text::compact_value(graph, it, 3);
+        let (before, after) = (show(before), show(after));
+        log.entries.push(Entry { pass: pass.name, rule: rule.name, before, after });
     }
 }
 
@@ -182,6 +215,12 @@ fn propose<'a>(
     }
 }
 
+/// The value of a replacement, if it is another one than `before` and of the same kind.
+fn built(graph: &mut Graph, replacement: Replacement, before: Value) -> Result<Option<Value>> {
+    let built = build(graph, replacement)?;
+    Ok(built.filter(|it| *it != before && graph.meta(*it) == graph.meta(before)))
+}
+
 /// The value of a replacement; `None` where an op does not take what the rule gives it.
 fn build(graph: &mut Graph, replacement: Replacement) -> Result<Option<Value>> {
     Ok(match replacement {
@@ -195,6 +234,11 @@ fn build(graph: &mut Graph, replacement: Replacement) -> Result<Option<Value>> {
                 values.push(value);
             }
             graph.apply_one(op, &values, &attrs).ok()
+        }
+        Replacement::Output { of, output } => {
+            let first = build(graph, *of)?;
+            let has_it = |it: &Value| (output as usize) < graph.node(it.node).metas.len();
+            first.filter(has_it).map(|it| Value { output, ..it })
         }
     })
 }

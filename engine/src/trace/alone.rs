@@ -1,11 +1,12 @@
 //! Runs without the body: a recorded path for these arguments as one graph, which holds the variables that the body reads and writes.
 
 use super::latest::{Ended, Place};
-use super::segment::{Source, graph_alone, lower};
+use super::segment::{Source, graph_alone, lower_noting};
 use super::traced::{Options, Traced};
 use super::tree::{ArgSpec, ROOT, Ref, StepId, Stored, Tree};
 use super::{check, flush};
 use crate::lower::Plan;
+use crate::passes::EXACT;
 use crate::random::Everywhere;
 use crate::{Error, Result, Tensor};
 
@@ -77,8 +78,11 @@ impl Traced {
         let latest = recorded.ended.as_ref().and_then(|it| it.end_in(at));
         let tree = &recorded.trees[at];
         let end = latest.map_or_else(|| only_end(tree), Ok)?;
-        let mut alone = Alone::new(self.clone(), tree, end, &recorded.options)?;
+        let mut relaxed = Vec::new();
+        let mut alone = Alone::new(self.clone(), tree, end, &recorded.options, &mut relaxed)?;
         (alone.tree, alone.signature) = (at, signature);
+        drop(recorded);
+        self.0.borrow_mut().stats.relax(&relaxed);
         Ok(alone)
     }
 }
@@ -172,7 +176,14 @@ impl Alone {
         fed.collect::<Option<Vec<_>>>().ok_or_else(missing)
     }
 
-    fn new(traced: Traced, tree: &Tree, end: StepId, options: &Options) -> Result<Self> {
+    /// A path; `relaxed` gets the names of the passes that round in another way than eager execution and did something.
+    fn new(
+        traced: Traced,
+        tree: &Tree,
+        end: StepId,
+        options: &Options,
+        relaxed: &mut Vec<&'static str>,
+    ) -> Result<Self> {
         let seen = tree.stores(end);
         let stored = || seen.iter().filter(|it| !it.is_only_read());
         let is_shared = |it: &Stored| {
@@ -204,7 +215,8 @@ impl Alone {
         let n_ops = tree.path(ROOT, end).len();
         let draws = graph.draws().next().is_some();
         let stored = stored().map(|it| it.at as usize).collect();
-        let plan = lower(graph, options)?;
+        let most = if options.check { EXACT } else { u8::MAX };
+        let plan = lower_noting(graph, options.opt_level.min(most), relaxed)?;
         let returned = followed.map_or_else(Vec::new, |it| it.results.clone());
         let (tree, signature, seen) = (0, Vec::new(), seen.to_vec());
         Ok(Self {

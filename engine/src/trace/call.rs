@@ -17,6 +17,7 @@ use super::traced::{Following, Options};
 use super::tree::{End, Followed, ROOT, Ref, StepId, Stored, Tree};
 use super::{Place, READS_ALONG};
 use crate::graph::Phase;
+use crate::passes::EXACT;
 use crate::pending::Pending;
 use crate::tape::{self, Mark};
 use crate::tensor::Outputs;
@@ -39,8 +40,21 @@ pub struct Stats {
     pub walks: usize,
     /// Seconds spent on compiling.
     pub compile_seconds: f64,
+    /// Passes that did something to a plan after which it rounds in another way than eager execution.
+    pub relaxed: Vec<&'static str>,
     /// Why the call, or the last that did so, was not answered from the recording.
     pub departure: Option<Departure>,
+}
+
+impl Stats {
+    /// Notes passes that round in another way than eager execution.
+    pub(super) fn relax(&mut self, passes: &[&'static str]) {
+        for pass in passes {
+            if !self.relaxed.contains(pass) {
+                self.relaxed.push(pass);
+            }
+        }
+    }
 }
 
 impl fmt::Display for Stats {
@@ -54,7 +68,11 @@ impl fmt::Display for Stats {
             self.replayed,
             self.segments,
             self.compile_seconds
-        )
+        )?;
+        match self.relaxed.as_slice() {
+            [] => Ok(()),
+            passes => write!(f, ", rounded otherwise by {}", passes.join(", ")),
+        }
     }
 }
 
@@ -104,6 +122,8 @@ pub(crate) struct State {
     /// Reverse walks that are under way, and whether there was one.
     pub(super) walking: usize,
     pub(super) walked: bool,
+    /// The body is over: what it branches on has been decided.
+    pub(super) is_over: bool,
     /// How a body is followed that may be left out later; why it cannot, and whether a call before this one went the same way.
     pub(super) following: Option<Following>,
     pub(super) refused: Option<Error>,
@@ -143,6 +163,7 @@ impl State {
             known: FxHashMap::default(),
             recording: None,
             walking: 0,
+            is_over: false,
             walked: false,
             following: None,
             refused: None,
@@ -230,6 +251,13 @@ impl State {
     /// What a call fails with whose body went on all the same.
     pub(super) fn failure(&self) -> Option<Error> {
         self.refused.clone().filter(|_| self.following.is_some_and(|it| it.strict))
+    }
+
+    /// The level at which the current segment is compiled. A value that is read in the body may decide where that goes on, and is the eager
+    /// one.
+    pub(super) fn opt_level(&self) -> u8 {
+        let exact = self.options.check || !self.is_over;
+        if exact { self.options.opt_level.min(EXACT) } else { self.options.opt_level }
     }
 
     /// Delivers all values that someone can still read; the current segment ends here.

@@ -14,7 +14,7 @@ use super::traced::Options;
 use super::tree::{Captured, Out, ROOT, Ref, Step, StepId, Stored, Tree};
 use crate::graph::{Graph, Store, Value, op_by_op, verify};
 use crate::lower::{self, Plan};
-use crate::passes;
+use crate::passes::{self, EXACT};
 use crate::pending::Pending;
 use crate::rewrite::run::Log;
 use crate::{Device, Error, Layout, Meta, Result, Tensor};
@@ -25,6 +25,7 @@ pub(super) struct Segment {
     sources: Vec<Source>,
     /// Which results it delivers, ascending.
     outputs: Vec<u32>,
+    opt_level: u8,
     pub(super) plan: Plan,
 }
 
@@ -112,20 +113,37 @@ pub(super) fn inputs(state: &State, sources: &[Source]) -> Result<Vec<Tensor>> {
     sources.iter().map(|it| fed(state, *it)).collect()
 }
 
-/// Runs the passes and lowers; `opt_level` as in [`Options`].
+/// Runs the passes and lowers; `opt_level` as in [`Options`]. What is compared with eager execution has its bits.
 pub(super) fn lower(graph: Graph, options: &Options) -> Result<Plan> {
+    let opt_level = if options.check { options.opt_level.min(EXACT) } else { options.opt_level };
+    lower_noting(graph, opt_level, &mut Vec::new())
+}
+
+/// The same at this level; `relaxed` gets the names of the passes that round in another way than eager execution and did something.
+pub(super) fn lower_noting(
+    graph: Graph,
+    opt_level: u8,
+    relaxed: &mut Vec<&'static str>,
+) -> Result<Plan> {
     #[cfg(test)]
-    let graph = super::check_tests::spoiled(graph, options.opt_level);
-    let graph = passes::optimize(graph, options.opt_level, &mut Log::default())?;
-    lower::compile(&graph, options.opt_level >= 3)
+    let graph = super::check_tests::spoiled(graph, opt_level);
+    let mut log = Log::default();
+    let graph = passes::optimize(graph, opt_level, &mut log)?;
+    for (name, _) in log.applied.iter().filter(|it| it.1 > EXACT) {
+        if !relaxed.contains(name) {
+            relaxed.push(name);
+        }
+    }
+    lower::compile(&graph, opt_level >= 3)
 }
 
 /// The compiled stretch from the segment's start to the cursor that delivers at least `wanted`.
 fn compiled_segment(state: &mut State, wanted: Vec<u32>) -> Result<Rc<Segment>> {
     let (start, end) = (state.start, state.cursor);
+    let opt_level = state.opt_level();
     let known = state.tree.step(end).segments.iter().find(|it| it.0 == start);
     let mut outputs = wanted;
-    if let Some((_, segment)) = known {
+    if let Some((_, segment)) = known.filter(|it| it.1.opt_level <= opt_level) {
         if outputs.iter().all(|it| segment.outputs.binary_search(it).is_ok()) {
             return Ok(segment.clone());
         }
@@ -135,8 +153,8 @@ fn compiled_segment(state: &mut State, wanted: Vec<u32>) -> Result<Rc<Segment>> 
     }
     let clock = Instant::now();
     let Stretch { sources, outputs, graph } = build(&state.tree, start, end, outputs)?;
-    let plan = lower(graph, &state.options)?;
-    let segment = Rc::new(Segment { sources, outputs, plan });
+    let plan = lower_noting(graph, opt_level, &mut state.stats.relaxed)?;
+    let segment = Rc::new(Segment { sources, outputs, opt_level, plan });
     state.stats.compile_seconds += clock.elapsed().as_secs_f64();
     let segments = &mut state.tree.step_mut(end).segments;
     segments.retain(|it| it.0 != start);

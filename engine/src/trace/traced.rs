@@ -30,7 +30,8 @@ pub struct Options {
     pub record_only: bool,
     /// Captured tensors become part of the graph and must stay the same.
     pub capture_as_const: bool,
-    /// 0 no passes, 1 removal of unused and repeated work, 2 all passes, 3 also fusion.
+    /// 0 no passes, 1 removal of unused and repeated work, 2 all passes that keep the bits of eager execution, 3 also fusion, 4 also
+    /// passes that round in another way ([`Stats::relaxed`]), but for values that are read in the body.
     pub opt_level: u8,
     /// Paths that are kept per signature; calls that take yet another one run eagerly from there on.
     pub max_branches: usize,
@@ -241,6 +242,7 @@ impl Traced {
         all.replayed += stats.replayed;
         all.walks += stats.walks;
         all.compile_seconds += stats.compile_seconds;
+        all.relax(&stats.relaxed);
         if stats.departure.is_some() {
             all.departure.clone_from(&stats.departure);
         }
@@ -361,6 +363,7 @@ fn complete(
     results: &[Tensor],
     stores: Option<&[(Place, Tensor)]>,
 ) -> Result<()> {
+    state.is_over = true;
     if state.mode != Mode::Symbolic {
         state.flush()?;
         state.end(results, stores);

@@ -15,8 +15,10 @@ pub(super) static MAGIC: Magic = Magic {
 };
 
 fn run(_cx: &mut MagicCx<'_>, _args: &Args) -> Result<Vec<Artifact>, MagicError> {
-    let row = |it: &&engine::rewrite::Pass| vec![it.name.to_string(), it.doc.to_string()];
+    let row = |it: &&engine::rewrite::Pass| {
+        vec![it.name.to_string(), it.level.to_string(), it.doc.to_string()]
+    };
     let rows = engine::passes::ALL.iter().map(row).collect();
-    let head = ["pass", "what it does"].map(String::from).to_vec();
-    Ok(vec![Artifact::Table(Table { head, rows, ..Table::default() })])
+    let head = ["pass", "from opt level", "what it does"].map(String::from).to_vec();
+    Ok(vec![Artifact::Table(Table { head, rows, numeric: vec![1], ..Table::default() })])
 }

@@ -1,5 +1,6 @@
 //! `%trace`: compiles cells and functions into static graphs.
 
+use engine::passes::{EXACT, RELAXED};
 use engine::rewrite::run::Log;
 use engine::trace::Options;
 use engine::{lower, passes};
@@ -38,10 +39,14 @@ pub(super) static MAGIC: Magic = Magic {
             help: "compare each call with eager execution; the first op that differs is an error at its line",
         },
         Arg::Switch { name: "--always", help: "trace also what is quicker as it was written" },
+        Arg::Switch {
+            name: "--relaxed",
+            help: "also what rounds otherwise than eager code: attention by hand as one kernel, batch norm folded into constant weights; status names it",
+        },
         Arg::Flag {
             name: "--opt-level",
             value: "N",
-            help: "0 no passes, 1 tidy, 2 all passes, 3 also fusion",
+            help: "0 no passes, 1 tidy, 2 all passes, 3 also fusion, 4 as --relaxed",
         },
         Arg::Flag {
             name: "--stage",
@@ -126,10 +131,15 @@ fn only_of_show(args: &Args) -> Result<(), MagicError> {
 }
 
 fn options(args: &Args) -> Result<Options, MagicError> {
-    let opt_level = match args.flag("--opt-level") {
-        None => Options::default().opt_level,
-        Some(text) => text.parse().ok().filter(|it| *it <= 3).ok_or_else(|| {
-            MagicError::usage(&MAGIC, format!("--opt-level takes 0 to 3, not `{text}`"))
+    let opt_level = match (args.flag("--opt-level"), args.switch("--relaxed")) {
+        (None, false) => Options::default().opt_level,
+        (None, true) => RELAXED,
+        (Some(_), true) => {
+            let message = "--relaxed is --opt-level 4: write one of them".into();
+            return Err(MagicError::usage(&MAGIC, message));
+        }
+        (Some(text), false) => text.parse().ok().filter(|it| *it <= RELAXED).ok_or_else(|| {
+            MagicError::usage(&MAGIC, format!("--opt-level takes 0 to {RELAXED}, not `{text}`"))
         })?,
     };
     Ok(Options {
@@ -165,8 +175,9 @@ fn wrap(
 }
 
 fn status(cx: &mut MagicCx<'_>) -> Artifact {
-    let rows = traced::all(cx).iter().map(status_row).collect();
-    let head = [
+    let subjects = traced::all(cx);
+    let mut rows: Vec<Vec<String>> = subjects.iter().map(status_row).collect();
+    let mut head = [
         "traced",
         "calls",
         "branches",
@@ -178,17 +189,27 @@ fn status(cx: &mut MagicCx<'_>) -> Artifact {
         "without body",
         "what prevents that",
         "last notice",
-    ];
+    ]
+    .map(String::from)
+    .to_vec();
+    if subjects.iter().any(|it| it.traced.options().opt_level > EXACT) {
+        head.push("rounds otherwise by".into());
+        rows.iter_mut().zip(&subjects).for_each(|(row, subject)| row.push(relaxed_by(subject)));
+    }
     let caption = match cx.settings.trace {
         Some(_) => "Cells are traced.",
         None => "Cells run eagerly unless they begin with %trace.",
     };
-    Artifact::Table(Table {
-        caption: caption.into(),
-        head: head.map(String::from).to_vec(),
-        rows,
-        numeric: vec![1, 2, 3, 4, 5, 6, 7, 8],
-    })
+    let numeric = vec![1, 2, 3, 4, 5, 6, 7, 8];
+    Artifact::Table(Table { caption: caption.into(), head, rows, numeric })
+}
+
+/// The passes behind which results are rounded in another way than by eager code.
+fn relaxed_by(subject: &Subject) -> String {
+    match subject.traced.stats().relaxed.as_slice() {
+        [] => "nothing".into(),
+        passes => passes.join(", "),
+    }
 }
 
 fn status_row(subject: &Subject) -> Vec<String> {

@@ -4,6 +4,7 @@ use std::any::Any;
 
 use engine::model::Model;
 use engine::model::onnx_in::OnnxModel;
+use engine::passes::RELAXED;
 use engine::trace::Options;
 
 use super::os::path_of;
@@ -30,7 +31,9 @@ static FUNCTIONS: &[NativeFn] = &[
          The plan runs without the body once that is known to be the same. With without_host=True what prevents it (prints, lists that \
          grow, elements that something in the body is computed of) is an error at its line; with without_host=False the body always runs. Where calls are quicker \
          as the function was written, which is found out by timing some, they run so; with always=True they are traced nevertheless. \
-         With check=True each call is compared with eager execution, which runs beside it, and the first op that gives something else is an error at its line.",
+         With check=True each call is compared with eager execution, which runs beside it, and the first op that gives something else is an error at its line. \
+         opt_level: 0 no passes, 1 what is unused or repeated goes, 2 all passes, 3 fusion (plans up to here give the bits of eager code), 4 also what \
+         rounds in another way: attention by hand as one kernel, batch norm in evaluation folded into constant weights. What was done stands in stats().",
         trace,
     ),
     function(
@@ -49,7 +52,7 @@ fn trace(cx: &mut Cx, args: Args<'_>) -> Res {
         symbolic: cx.truth(&args[1])?,
         capture_as_const: cx.truth(&args[2])?,
         record_only: cx.truth(&args[3])?,
-        opt_level: args.int(4)?.unsigned_abs().min(3) as u8,
+        opt_level: opt_level(args.int(4)?)?,
         always: cx.truth(&args[8])?,
         check: cx.truth(&args[9])?,
         ..Options::default()
@@ -63,6 +66,12 @@ fn trace(cx: &mut Cx, args: Args<'_>) -> Res {
         Some(func) => decorate(cx, func, options, without_host),
         None => Ok(Value::object(Decorator { options, without_host })),
     }
+}
+
+fn opt_level(level: i64) -> Result<u8, Raised> {
+    u8::try_from(level).ok().filter(|it| *it <= RELAXED).ok_or_else(|| {
+        value_error(format!("opt_level is a number from 0 to {RELAXED}, not {level}"))
+    })
 }
 
 fn decorate(cx: &mut Cx, func: &Value, options: Options, without_host: WithoutHost) -> Res {
