@@ -1,5 +1,6 @@
 //! The gradient of attention: the scores are computed once more, a tile at a time.
 
+use super::seen::Seen;
 use super::{Matrices, Sizes, even, masked, product, scores};
 use crate::cpu::alloc::AllocError;
 use crate::cpu::element::Element;
@@ -52,7 +53,8 @@ pub fn backward<T: Element + Plain>(
     let kernels = T::kernels(isa());
     let (step, block) = (even(queries, QUERIES), even(keys, KEYS));
     let stride = block.next_multiple_of(kernels.width());
-    let task = Task { sizes, given, kernels, block, step, stride };
+    let seen = Seen::of(sizes, given.mask.as_ref());
+    let task = Task { sizes, seen, given, kernels, block, step, stride };
     let slots = [dq, dk, dv].map(|it| Shared(it.as_mut_ptr()));
     sizes.for_each(batch, task.lens().iter().sum(), |at, scratch| {
         let [dq, dk, dv] = [0, 1, 2].map(|it| slots[it].get());
@@ -68,6 +70,7 @@ pub fn backward<T: Element + Plain>(
 
 struct Task<'a, T: Plain> {
     sizes: Sizes,
+    seen: Seen,
     given: &'a Slopes<'a, T>,
     kernels: &'static Kernels<T>,
     /// Keys of a block, queries of a tile, and elements from a row of scores to the next.
@@ -180,7 +183,7 @@ impl<T: Element + Plain> Task<'_, T> {
         let mut is_first = true;
         for row in (0..queries).step_by(self.step) {
             let rows = self.step.min(queries - row);
-            if self.sizes.seen(row, rows, key, n) == 0 {
+            if self.seen.count(at, [row, rows, key, n]) == 0 {
                 continue;
             }
             // SAFETY: promised by the caller of `run`.
@@ -200,7 +203,7 @@ impl<T: Element + Plain> Task<'_, T> {
                 for (begin, count) in tiles(rows, self.kernels.max_rows()) {
                     self.tile(at, [row, begin, count], (key, n), parts);
                 }
-                self.of_keys((row, rows), (key, n), is_first, parts);
+                self.of_keys(at, (row, rows), (key, n), is_first, parts);
             }
             is_first = false;
         }
@@ -225,8 +228,10 @@ impl<T: Element + Plain> Task<'_, T> {
     ) {
         let Sizes { queries, width, values, .. } = self.sizes;
         let (first, stride) = (row + begin, self.stride);
-        let seen = self.sizes.seen(first, count, key, n);
+        let seen = self.seen.count(at, [first, count, key, n]);
         if seen == 0 {
+            // SAFETY: promised by the caller of `run`.
+            unsafe { self.see_nothing([begin, count, n], parts) };
             return;
         }
         // SAFETY: promised by the caller of `run`.
@@ -235,7 +240,7 @@ impl<T: Element + Plain> Task<'_, T> {
             let (s, slopes) = (parts.shares.add(begin * stride), parts.slopes.add(begin * stride));
             scores(self.kernels, [count, width, seen], (q, parts.packed_k), (s, stride));
             scores(self.kernels, [count, values, seen], (grad, parts.packed_v), (slopes, stride));
-            let tile = self.sizes.tile((s, stride), [first, count, key, n]);
+            let tile = self.sizes.tile((s, stride), [first, count, key, n], seen);
             let tile = masked(tile, self.given.mask.as_ref(), at, [first, key]);
             let log_sums = self.given.log_sums.as_ptr().add(at * queries + first);
             (self.kernels.attend_slopes)(&tile, slopes, log_sums, parts.means.add(first));
@@ -251,16 +256,34 @@ impl<T: Element + Plain> Task<'_, T> {
         }
     }
 
+    /// Shares and their gradients of `count` queries from `begin` on that see none of `n` keys.
+    unsafe fn see_nothing(&self, [begin, count, n]: [usize; 3], parts: &Parts<T>) {
+        for row in begin..begin + count {
+            for scores in [parts.shares, parts.slopes] {
+                // SAFETY: promised by the caller of `run`.
+                unsafe {
+                    std::slice::from_raw_parts_mut(scores.add(row * self.stride), n).fill(T::ZERO);
+                }
+            }
+        }
+    }
+
     /// What a tile of queries adds to the gradients of a block of keys and its values: `dk += slopes^T q`, `dv += shares^T grad`.
-    unsafe fn of_keys(&self, (row, rows): Span, (key, n): Span, is_first: bool, parts: &Parts<T>) {
-        let Sizes { width, values, causal, .. } = self.sizes;
+    unsafe fn of_keys(
+        &self,
+        at: usize,
+        (row, rows): Span,
+        (key, n): Span,
+        is_first: bool,
+        parts: &Parts<T>,
+    ) {
+        let Sizes { width, values, .. } = self.sizes;
         let of = [
             (parts.slopes, parts.q, width, parts.dk),
             (parts.shares, parts.grad, values, parts.dv),
         ];
         for (begin, count) in tiles(n, self.kernels.max_rows()) {
-            // The first query of the tile that sees one of the keys.
-            let from = if causal { (key + begin).saturating_sub(row).min(rows) } else { 0 };
+            let from = self.seen.blind(at, [row, rows], key + begin);
             for (shares, rows_of, width, to) in of {
                 // SAFETY: promised by the caller of `run`.
                 unsafe {

@@ -1,5 +1,6 @@
 //! Attention of queries, and the logarithms of the sums of their exponentials.
 
+use super::seen::Seen;
 use super::{Matrices, Sizes, even, masked, product, scores};
 use crate::cpu::alloc::AllocError;
 use crate::cpu::element::Element;
@@ -41,7 +42,8 @@ pub fn forward<T: Element + Plain>(
     let stride = block.next_multiple_of(kernels.width());
     let lens = [step * width, stride * width, block * values, kernels.max_rows() * stride, step];
     let slots = [out.as_mut_ptr(), log_sums.as_mut_ptr()].map(Shared);
-    let task = Task { sizes, q, k, v, mask, kernels, block, stride, lens };
+    let seen = Seen::of(sizes, mask);
+    let task = Task { sizes, seen, q, k, v, mask, kernels, block, stride, lens };
     let chunks = queries.div_ceil(step);
     sizes.for_each(batch * chunks, lens.iter().sum(), |chunk, scratch| {
         let (at, row) = (chunk / chunks, chunk % chunks * step);
@@ -57,6 +59,7 @@ pub fn forward<T: Element + Plain>(
 
 struct Task<'a, T: Plain> {
     sizes: Sizes,
+    seen: Seen,
     q: &'a Matrices<'a, T>,
     k: &'a Matrices<'a, T>,
     v: &'a Matrices<'a, T>,
@@ -108,13 +111,13 @@ impl<T: Element + Plain> Task<'_, T> {
         // SAFETY: the parts have room for what goes there.
         unsafe {
             self.q.rows(at, row).gather(self.kernels, [rows, width], T::from_f64(scale), parts.q);
-            if self.sizes.seen(row, rows, 0, keys) == 0 {
+            if self.seen.count(at, [row, rows, 0, keys]) == 0 {
                 std::slice::from_raw_parts_mut(out, rows * values).fill(T::ZERO);
                 std::slice::from_raw_parts_mut(sums, rows).fill(T::NEG_INFINITY);
                 return;
             }
             for key in (0..keys).step_by(self.block) {
-                let n = self.sizes.seen(row, rows, key, self.block.min(keys - key));
+                let n = self.seen.count(at, [row, rows, key, self.block.min(keys - key)]);
                 if n == 0 {
                     break;
                 }
@@ -142,7 +145,7 @@ impl<T: Element + Plain> Task<'_, T> {
     ) {
         let Sizes { width, values, .. } = self.sizes;
         let first = row + begin;
-        let n = self.sizes.seen(first, count, key, n);
+        let n = self.seen.count(at, [first, count, key, n]);
         if n == 0 {
             return;
         }
@@ -151,7 +154,7 @@ impl<T: Element + Plain> Task<'_, T> {
         unsafe {
             let q = parts.q.add(begin * width);
             scores(self.kernels, [count, width, n], (q, parts.k), (s, stride));
-            let tile = self.sizes.tile((s, stride), [first, count, key, n]);
+            let tile = self.sizes.tile((s, stride), [first, count, key, n], n);
             let known = Running {
                 largest: parts.largest.add(begin),
                 sums: parts.sums.add(begin),

@@ -5,6 +5,7 @@
 
 mod backward;
 mod forward;
+mod seen;
 #[cfg(test)]
 mod tests;
 
@@ -208,16 +209,16 @@ impl Sizes {
         pairs.saturating_mul(self.width + self.values).saturating_mul(2)
     }
 
-    /// Keys that the first `rows` queries from `row` on see of those from `key` on, of which there are `n`.
-    fn seen(&self, row: usize, rows: usize, key: usize, n: usize) -> usize {
-        if self.causal { (row + rows).saturating_sub(key).min(n) } else { n }
-    }
-
-    /// A tile of scores of `rows` queries from `row` on and `n` keys from `key` on.
-    fn tile<T>(&self, (s, stride): (*mut T, usize), [row, rows, key, n]: [usize; 4]) -> Scores<T> {
+    /// A tile of scores of `rows` queries from `row` on and `n` keys from `key` on, the first `seen` of which are there.
+    fn tile<T>(
+        &self,
+        (s, stride): (*mut T, usize),
+        [row, rows, key, n]: [usize; 4],
+        seen: usize,
+    ) -> Scores<T> {
         let (seen, step) = match self.causal {
             true => (row as isize + 1 - key as isize, 1),
-            false => (n as isize, 0),
+            false => (seen as isize, 0),
         };
         let (mask, mask_row, mask_column) = (std::ptr::null(), 0, 0);
         Scores { s, stride, rows, n, seen, step, mask, mask_row, mask_column }

@@ -79,3 +79,39 @@ fn queries_that_see_nothing_are_zero_and_move_nothing() {
     assert_eq!((&out[..2], sums[0], &dq[..3]), (&[0.0; 2][..], f32::NEG_INFINITY, &[0.0; 3][..]));
     assert!(sums[1].is_finite() && out[2] != 0.0);
 }
+
+/// The scores that a mask hides are left out where whole tiles are hidden: results are those of a mask that hides by a large number.
+#[test]
+fn what_a_mask_hides_is_left_out() {
+    let sizes = Sizes { causal: false, ..SIZES };
+    let keys = sizes.keys;
+    // Causal; the first keys alone; few keys for some queries in between; nothing for some.
+    let hides: [&dyn Fn(usize, usize, usize) -> bool; 4] = [
+        &|_, row, key| key > row,
+        &|at, _, key| key >= 100 + 70 * at,
+        &|at, row, key| row % 50 < 20 && key > 3 + at,
+        &|_, row, key| (130..240).contains(&row) || key > row,
+    ];
+    for (which, hides) in hides.into_iter().enumerate() {
+        let masked = |by: f32| {
+            let mut mask = filled([sizes.batch, sizes.queries, keys], 5);
+            for (place, it) in typed::slice_mut::<f32>(&mut mask.0).iter_mut().enumerate() {
+                let (at, row) = (place / keys / sizes.queries, place / keys % sizes.queries);
+                if hides(at, row, place % keys) {
+                    *it = by;
+                }
+            }
+            all(sizes, Some(&mask))
+        };
+        let (left_out, kept) = (masked(f32::NEG_INFINITY), masked(-1e30));
+        let n_out = sizes.batch * sizes.queries * sizes.values;
+        let far = |at: &usize| {
+            let row = (at % n_out) / sizes.values % sizes.queries;
+            let sees_nothing = which == 3 && (130..240).contains(&row);
+            !sees_nothing && (left_out[*at] - kept[*at]).abs() > 1e-4 * kept[*at].abs().max(1.0)
+        };
+        let compared = if which == 3 { n_out } else { kept.len() };
+        assert!(left_out.iter().all(|it| !it.is_nan()), "mask {which}");
+        assert_eq!((0..compared).find(far), None, "mask {which}");
+    }
+}
