@@ -73,7 +73,7 @@ pub struct TensorView {
     pub shown: Vec<Vec<usize>>,
     /// The shown elements in row-major order: one for each combination of `shown`.
     pub cells: Vec<TensorCell>,
-    /// Least and greatest finite element of the whole tensor, the ends of the heat map; `None`: no heat map.
+    /// Least and greatest finite element of those that are shown, the ends of the heat map; `None`: no heat map.
     pub range: Option<(f64, f64)>,
 }
 
@@ -125,7 +125,7 @@ impl TensorView {
 }
 
 /// The indices shown on each axis: all when there are few elements, else both ends of every axis.
-fn shown_indices(shape: &[usize]) -> Vec<Vec<usize>> {
+pub(crate) fn shown_indices(shape: &[usize]) -> Vec<Vec<usize>> {
     let total = shape.iter().fold(1usize, |total, len| total.saturating_mul(*len));
     if total <= TensorView::WHOLE && shape.iter().all(|len| *len <= TensorView::WHOLE) {
         return shape.iter().map(|len| (0..*len).collect()).collect();

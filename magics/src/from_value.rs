@@ -1,11 +1,13 @@
 //! From values of the language to artifacts: which facts and elements are shown.
 
-use engine::{DType, Tensor};
+use std::cmp::Reverse;
+
+use engine::{DType, Tensor, autograd, functional};
 use frontend_lang::builtins::modules::pyplot::Figure;
 use frontend_lang::objects::shown::Shown;
 use frontend_lang::value::Value;
 
-use crate::artifact::{Artifact, Foreign, TensorCell, TensorView};
+use crate::artifact::{Artifact, Foreign, TensorCell, TensorView, shown_indices};
 
 /// What a value shows; `text` is its `repr`.
 pub fn artifact_of(value: &Value, text: &str) -> Artifact {
@@ -29,22 +31,41 @@ pub fn artifact_of(value: &Value, text: &str) -> Artifact {
     }
 }
 
-/// A summary of a tensor; `None` when its elements cannot be read.
+/// A summary of a tensor; `None` when its elements cannot be read. Of those only the ones that are shown are looked at.
 pub fn tensor(tensor: &Tensor, text: &str) -> Option<Artifact> {
-    let elements = Elements::read(tensor)?;
-    let dtype = tensor.dtype().name();
-    let mut cell = |at: &[usize]| elements.cell(at);
-    let mut view =
-        TensorView::summarise(tensor.shape(), dtype, tensor.device().to_string(), &mut cell);
+    let shown = shown_indices(tensor.shape());
+    let elements = Elements::read(&picked(tensor, &shown).ok()?)?;
+    let mut places = 0..elements.values.len();
+    let mut cell = |_: &[usize]| elements.cell(places.next().unwrap_or_default());
+    let (dtype, device) = (tensor.dtype().name(), tensor.device().to_string());
+    let mut view = TensorView::summarise(tensor.shape(), dtype, device, &mut cell);
     view.repr = text.into();
     view.requires_grad = tensor.requires_grad();
     view.range = elements.range();
     Some(Artifact::Tensor(view))
 }
 
-/// The elements of a tensor, to be asked for by index.
-struct Elements<'a> {
-    tensor: &'a Tensor,
+/// The elements at these indices of each axis. The longest axes are cut first, so that little is copied.
+fn picked(tensor: &Tensor, shown: &[Vec<usize>]) -> engine::Result<Tensor> {
+    let mut axes: Vec<usize> = (0..shown.len()).collect();
+    axes.sort_by_key(|&axis| Reverse(tensor.shape()[axis]));
+    let cut = |part: Tensor, axis: usize| {
+        if shown[axis].len() == part.shape()[axis] {
+            return Ok(part);
+        }
+        let runs = shown[axis].chunk_by(|a, b| a + 1 == *b);
+        let slice = |run: &[usize]| {
+            functional::slice(&part, axis as i64, run[0] as i64, (run[0] + run.len()) as i64, 1)
+        };
+        let runs = runs.map(slice).collect::<engine::Result<Vec<_>>>()?;
+        functional::cat(&runs, axis as i64)
+    };
+    autograd::no_grad(|| axes.into_iter().try_fold(tensor.detach(), cut))
+}
+
+/// The elements of a tensor, one after the other.
+struct Elements {
+    dtype: DType,
     values: Vec<f64>,
     /// Exact, for integers.
     ints: Vec<i64>,
@@ -58,8 +79,8 @@ enum Digits {
     Scientific,
 }
 
-impl<'a> Elements<'a> {
-    fn read(tensor: &'a Tensor) -> Option<Self> {
+impl Elements {
+    fn read(tensor: &Tensor) -> Option<Self> {
         let values = tensor.to_f64_vec().ok()?;
         let ints = match tensor.dtype() {
             DType::I64 => tensor.to_vec::<i64>().ok()?,
@@ -70,16 +91,14 @@ impl<'a> Elements<'a> {
         let low = magnitudes.fold(f64::INFINITY, f64::min);
         let wide = high >= 1e5 || (low < 1e-4 && high < 1e-2);
         let digits = if wide { Digits::Scientific } else { Digits::Fixed };
-        Some(Self { tensor, values, ints, digits })
+        Some(Self { dtype: tensor.dtype(), values, ints, digits })
     }
 
-    fn cell(&self, at: &[usize]) -> TensorCell {
-        let flat =
-            at.iter().zip(self.tensor.shape().iter()).fold(0, |sum, (idx, size)| sum * size + idx);
-        let value = self.values[flat];
-        let text = match self.tensor.dtype() {
+    fn cell(&self, at: usize) -> TensorCell {
+        let value = self.values[at];
+        let text = match self.dtype {
             DType::Bool => if value != 0.0 { "True" } else { "False" }.into(),
-            DType::I64 => self.ints[flat].to_string(),
+            DType::I64 => self.ints[at].to_string(),
             dtype if !dtype.is_float() => format!("{value:.0}"),
             _ => self.float(value),
         };
@@ -103,6 +122,51 @@ impl<'a> Elements<'a> {
         let finite = self.values.iter().copied().filter(|it| it.is_finite());
         let low = finite.clone().fold(f64::INFINITY, f64::min);
         let high = finite.fold(f64::NEG_INFINITY, f64::max);
-        (low < high && self.tensor.dtype() != DType::Bool).then_some((low, high))
+        (low < high && self.dtype != DType::Bool).then_some((low, high))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Shape;
+    use engine::cpu::memory::HOST;
+
+    use super::*;
+
+    #[test]
+    fn shows_the_ends_of_each_axis() {
+        let shape = [40, 3, 50];
+        let values: Vec<i64> = (0..6000).collect();
+        let whole = Tensor::from_vec(&values, Shape::new(&shape)).unwrap();
+        // As it lies, and turned.
+        for turned in [false, true] {
+            let shown = match turned {
+                false => whole.clone(),
+                true => functional::transpose(&whole, 0, 2).unwrap(),
+            };
+            let Some(Artifact::Tensor(view)) = tensor(&shown, "") else { panic!("no tensor") };
+            assert!(view.is_summary());
+            let all = shown.to_vec::<i64>().unwrap();
+            let (mut at, sizes) = (0, shown.shape());
+            for &i in &view.shown[0] {
+                for &j in &view.shown[1] {
+                    for &k in &view.shown[2] {
+                        let expected = all[(i * sizes[1] + j) * sizes[2] + k];
+                        assert_eq!(view.cells[at].text, expected.to_string());
+                        at += 1;
+                    }
+                }
+            }
+            assert_eq!(view.cells.len(), at);
+        }
+    }
+
+    #[test]
+    fn copies_little_of_a_large_tensor() {
+        let large = functional::full(&Shape::new(&[3000, 2000]), 1.5, DType::F32).unwrap();
+        let before = HOST.stats().live;
+        HOST.reset_peak();
+        assert!(tensor(&large, "").is_some());
+        assert!(HOST.stats().peak < before + (8 << 20), "{:?}", HOST.stats());
     }
 }

@@ -74,6 +74,12 @@ pub(super) static MAGIC: Magic = Magic {
             cell: "%trace f --check",
             shows: "f is traced",
         },
+        Example {
+            setup: "def f(x):\n    return x * 2",
+            cell: "%trace f --relaxed",
+            shows: "f is traced",
+        },
+        Example { setup: "", cell: "%trace --relaxed --opt-level 2", shows: "error: MagicError" },
         Example { setup: "", cell: "%trace --without-host", shows: "error: MagicError" },
         Example { setup: "", cell: "%trace status --depth 2", shows: "error: MagicError" },
         Example { setup: "", cell: "%trace missing", shows: "error: MagicError" },
