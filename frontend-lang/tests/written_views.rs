@@ -252,3 +252,17 @@ fn a_shared_variable_is_copied_once() {
     );
     assert!(taken < 5 * SIZE / 2, "{taken} bytes");
 }
+
+#[test]
+fn methods_write_where_elements_lie_apart() {
+    in_place("", "x[:, 3].add_(1)", "same(x.sum().item(), 1024.0)");
+    in_place("", "x[:, 3].sub_(x.new_ones(1024), alpha=2)", "same(x.sum().item(), -2048.0)");
+    in_place("x -= 1", "x.T[5].relu_()", "same(x.sum().item(), 1024.0 - 1024 * 2048)");
+    in_place("", "x.diagonal().add_(2)", "same(x.sum().item(), 2048.0)");
+    in_place("x -= 1", "x[3:5, 3:5].abs_()", "same(x.sum().item(), 8.0 - 1024 * 2048)");
+}
+
+#[test]
+fn a_clone_of_a_part_does_not_hold_the_whole() {
+    in_place("q = x[8].clone()", "x[3] += 1", "same((x.sum() + q.sum()).item(), 2048.0)");
+}

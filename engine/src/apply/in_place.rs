@@ -39,7 +39,10 @@ pub fn apply_in_place(
     if seen.is_contiguous() {
         return within(owner, seen.clone(), |it| lane::replace(op, it, others, attrs));
     }
-    let Some(order) = seen.dense_order() else { return Ok(false) };
+    let Some(order) = seen.dense_order() else {
+        let seen = seen.clone();
+        return placed(op, owner, &seen, others, attrs);
+    };
     let turned = |it: &Tensor| match it.rank() {
         0 => Some(it.clone()),
         _ => Some(it.with_layout(it.layout().broadcast_to(&seen.shape)?.permute(&order))),
@@ -47,6 +50,25 @@ pub fn apply_in_place(
     let others: Option<SmallVec<[Tensor; 2]>> = others.iter().map(turned).collect();
     let Some(others) = others else { return Ok(false) };
     within(owner, seen.permute(&order), |it| lane::replace(op, it, &others, attrs))
+}
+
+/// As [`apply_in_place`], for elements that lie apart in the buffer: the results are computed beside them, and put there.
+fn placed(
+    op: &'static OpDef,
+    owner: &mut Tensor,
+    seen: &Layout,
+    others: &[Tensor],
+    attrs: &Attrs,
+) -> Result<bool> {
+    if seen.repeats() {
+        return Ok(false);
+    }
+    // The operands are handles on the buffer, which go before it is written.
+    let results = lane::eager(op, &inputs(owner, Some(seen), others), attrs)?;
+    if *results.shape() != seen.shape || results.dtype() != owner.dtype() {
+        return Ok(false);
+    }
+    owner.write(seen, None, &results)
 }
 
 /// The operands of the op.
@@ -131,6 +153,29 @@ mod tests {
                 };
                 assert_eq!(bits(&own), bits(&expected), "{}", op.name);
             }
+        }
+    }
+
+    /// Columns, blocks and diagonals.
+    #[test]
+    fn writes_where_elements_lie_apart() {
+        let slice = |x: &Tensor, dim| functional::slice(x, dim, 0, 2, 1).unwrap();
+        let column = functional::slice(&values(), 1, 7, 8, 1).unwrap().layout().clone();
+        let block = slice(&slice(&values(), 0), 1).layout().clone();
+        let stepped = functional::slice(&values(), 1, 1, 290, 3).unwrap().layout().clone();
+        for seen in [column, block, stepped] {
+            let mut own = values();
+            let before = address(&own);
+            let part = |x: &Tensor| x.with_layout(seen.clone());
+            let two = [Tensor::number(2.0)];
+            let expected = functional::mul(&part(&values()), &two[0]).unwrap();
+            let none = Attrs::new();
+            assert!(apply_in_place(&binary::mul::OP, &mut own, Some(&seen), &two, &none).unwrap());
+            assert_eq!(address(&own), before);
+            assert_eq!(part(&own).to_f64_vec().unwrap(), expected.to_f64_vec().unwrap());
+            let sum = |x: &Tensor| x.to_f64_vec().unwrap().iter().sum::<f64>();
+            let change = sum(&expected) - sum(&part(&values()));
+            assert_eq!(sum(&own), sum(&values()) + change, "and nothing else");
         }
     }
 

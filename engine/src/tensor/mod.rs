@@ -296,6 +296,16 @@ impl Tensor {
         buffer(self).is_some_and(|it| buffer(other) == Some(it))
     }
 
+    /// Whether its buffer holds more than its elements: it is a part of something.
+    pub fn is_part(&self) -> bool {
+        let bytes = self.numel() * self.dtype().size();
+        match &self.0.data {
+            Data::Stored(buffer) => buffer.len() > bytes,
+            Data::Pending(pending) => pending.delivered().is_some_and(|it| it.len() > bytes),
+            _ => false,
+        }
+    }
+
     /// Writes the elements of a value of this dtype where `target` says, or slices along a dimension each so far from there; false,
     /// with nothing changed, where others can see them.
     pub(crate) fn write(

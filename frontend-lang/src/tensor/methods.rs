@@ -182,8 +182,10 @@ fn detach_in_place(_cx: &mut Cx, args: Args<'_>) -> Res {
 fn clone(_cx: &mut Cx, args: Args<'_>) -> Res {
     let value = this(&args)?.get();
     if !value.requires_grad() || !engine::autograd::enabled() {
-        // Elements never change, so a copy is another name; where there are gaps or repetitions, it is put in order.
-        let value = if is_dense(value.layout()) { value } else { in_order(&value)? };
+        // Elements never change, so a copy is another name; where there are gaps or repetitions, it is put in order. A part of something
+        // gets a buffer of its own: it would hold the whole, and keep that from being written in place.
+        let is_whole = is_dense(value.layout()) && !value.is_part();
+        let value = if is_whole { value } else { in_order(&value)? };
         return Ok(Value::tensor(value.detach()));
     }
     in_order(&value).map(Value::tensor)
