@@ -15,7 +15,7 @@ use crate::native::*;
 use crate::objects::complex::Complex;
 use crate::objects::tensor::{TensorObj, View};
 use crate::ops_binding::forms::Form;
-pub use crate::ops_binding::names::{method, methods_of_rows, named};
+pub use crate::ops_binding::names::{in_place, method, methods_of_rows, named};
 use crate::ops_binding::out::Out;
 use crate::suggest;
 use crate::tensor::made::Made;
@@ -286,6 +286,7 @@ impl Binding {
 
     fn positional(&mut self, cx: &mut Cx, values: &[Value]) -> Result<(), Raised> {
         let mut at = 0;
+        let values = self.without_inplace(values);
         for (idx, param) in self.op.params.iter().enumerate() {
             if at >= values.len() {
                 return Ok(());
@@ -310,6 +311,20 @@ impl Binding {
             )));
         }
         Ok(())
+    }
+
+    /// Takes `inplace` where it stands behind all parameters: `F.dropout(x, 0.5, True, True)`.
+    fn without_inplace<'a>(&mut self, values: &'a [Value]) -> &'a [Value] {
+        let may_be = self.op.n_tensors() == 1 && values.len() == self.op.params.len() + 1;
+        match values.split_last() {
+            Some((Value::Bool(it), before))
+                if may_be && (self.op.works_in_place() || !self.op.pure) =>
+            {
+                self.in_place = *it;
+                before
+            }
+            _ => values,
+        }
     }
 
     /// The parameter that a truth value means in the place of the dimensions at `idx`: `x.std(False)`.

@@ -304,6 +304,11 @@ impl OpDef {
         self.params.iter().filter(|it| it.kind.is_tensor()).count()
     }
 
+    /// Whether its method has a form in place: `x.relu_()`.
+    pub fn works_in_place(&self) -> bool {
+        self.body.is_elementwise() || self.surface.in_place
+    }
+
     /// The non-tensor parameters, in attribute order.
     pub fn attr_params(&self) -> impl Iterator<Item = &'static Param> {
         self.params.iter().filter(|it| !it.kind.is_tensor())

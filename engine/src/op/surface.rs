@@ -115,6 +115,11 @@ impl Form {
     pub const fn new(function: &'static str, when: When) -> Self {
         Self { when, function, in_place: false }
     }
+
+    /// A form that the method in place has as well.
+    pub const fn also_in_place(function: &'static str, when: When) -> Self {
+        Self { when, function, in_place: true }
+    }
 }
 
 #[cfg(test)]

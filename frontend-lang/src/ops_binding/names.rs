@@ -27,14 +27,24 @@ pub fn named(module: &str) -> impl Iterator<Item = (&'static str, &'static OpDef
     })
 }
 
+/// The forms in place of ops on one tensor, as functions: `torch.sigmoid_(x)`, `F.relu_(x)`.
+pub fn in_place() -> impl Iterator<Item = (Sym, Value)> {
+    let own = engine::ops::public().map(|op| (op.name, op));
+    let others = named("torch.").chain(named("torch.nn.functional."));
+    let of_one = others.chain(own).filter(|(_, op)| op.works_in_place() && op.n_tensors() == 1);
+    of_one.map(|(name, op)| {
+        let name = Sym::new(&format!("{name}_"));
+        (name, cached(name, op, true))
+    })
+}
+
 /// The methods that ops give to tensors: the name, the op, and whether it works in place. What is a method under its own name is one
 /// under each other name that it has in `torch`.
 pub fn methods_of_rows() -> impl Iterator<Item = (Sym, &'static OpDef, bool)> {
     let own = engine::ops::all().filter(|it| it.method).map(|it| (it.name, it));
     let others = named("torch.").filter(|it| it.1.method);
     named("Tensor.").chain(others).chain(own).flat_map(|(name, op)| {
-        let has_in_place = op.body.is_elementwise() || op.surface.in_place;
-        let in_place = has_in_place.then(|| (Sym::new(&format!("{name}_")), op, true));
+        let in_place = op.works_in_place().then(|| (Sym::new(&format!("{name}_")), op, true));
         std::iter::once((Sym::of(name), op, false)).chain(in_place)
     })
 }

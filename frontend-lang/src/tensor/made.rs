@@ -34,6 +34,7 @@ impl Made {
                     "layout: tensors here are dense; leave it out, or give torch.strided",
                 ));
             }
+            "memory_format" => memory_format(value)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -54,6 +55,20 @@ impl Made {
         let object = Rc::new(TensorObj::new(made));
         object.make_leaf();
         Ok(Value::Tensor(object))
+    }
+}
+
+/// Refuses an order of elements that tensors here do not have.
+pub fn memory_format(value: &Value) -> Result<(), Raised> {
+    match value.as_str() {
+        None if value.is_none() => Ok(()),
+        Some("contiguous_format" | "preserve_format") => Ok(()),
+        Some(other) => Err(crate::error::not_implemented(format!(
+            "memory_format=torch.{other}: the elements of tensors lie row by row here, which kernels for images read as quickly; leave it out"
+        ))),
+        None => Err(type_error(
+            "memory_format must be torch.contiguous_format, torch.preserve_format or torch.channels_last",
+        )),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::array;
 use crate::builtins::modules::generator;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
+use crate::tensor::made::memory_format;
 
 /// The type `torch.Tensor`.
 pub static TENSOR: NativeType = NativeType {
@@ -41,7 +42,7 @@ static METHODS: &[NativeFn] = &[
     function("numpy", "self, *, force=False", "The same elements as an array.", numpy),
     function("detach", "self", "The same elements, off the tape.", detach),
     function("detach_", "self", "Takes the tensor off the tape.", detach_in_place),
-    function("clone", "self", "A copy, on the tape.", clone),
+    function("clone", "self, memory_format=None", "A copy, on the tape.", clone),
     function("copy", "self", "A copy, on the tape.", clone),
     function("size", "self, dim=None", "All sizes, or one.", size).pure(),
     function("dim", "self", "Number of dimensions.", dim).pure(),
@@ -50,14 +51,24 @@ static METHODS: &[NativeFn] = &[
     function("nelement", "self", "Number of elements.", numel).pure(),
     function("element_size", "self", "Bytes of one element.", element_size).pure(),
     function("is_floating_point", "self", "Whether elements are floats.", is_float).pure(),
-    function("is_contiguous", "self", "Whether elements lie in row-major order.", is_contiguous)
-        .pure(),
-    function("contiguous", "self", "The same elements in row-major order.", contiguous),
+    function(
+        "is_contiguous",
+        "self, memory_format=None",
+        "Whether elements lie in row-major order.",
+        is_contiguous,
+    )
+    .pure(),
+    function(
+        "contiguous",
+        "self, memory_format=None",
+        "The same elements in row-major order.",
+        contiguous,
+    ),
     function("stride", "self", "Elements to step per index.", stride).pure(),
     function("cpu", "self", "The tensor on the CPU.", to_cpu),
     function(
         "to",
-        "self, *args, dtype=None, device=None, copy=False, non_blocking=False",
+        "self, *args, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None",
         "Converts dtype or device.",
         to,
     ),
@@ -180,6 +191,9 @@ fn detach_in_place(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn clone(_cx: &mut Cx, args: Args<'_>) -> Res {
+    if let Some(format) = args.opt(1) {
+        memory_format(format)?;
+    }
     let value = this(&args)?.get();
     if !value.requires_grad() || !engine::autograd::enabled() {
         // Elements never change, so a copy is another name; where there are gaps or repetitions, it is put in order. A part of something
@@ -216,6 +230,7 @@ fn is_float(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn is_contiguous(_cx: &mut Cx, args: Args<'_>) -> Res {
+    memory_format(&args[1])?;
     Ok(Value::Bool(this(&args)?.get().layout().is_contiguous()))
 }
 
@@ -227,6 +242,7 @@ fn stride(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 /// The tensor itself if it lies in row-major order, else a copy that does.
 fn contiguous(_cx: &mut Cx, args: Args<'_>) -> Res {
+    memory_format(&args[1])?;
     let value = this(&args)?.get();
     if value.layout().is_contiguous() {
         return Ok(args[0].clone());
@@ -269,6 +285,7 @@ fn on_device(tensor: Value, target: Device) -> Res {
 
 /// `to(dtype)`, `to(device)`, `to(device, dtype)`, `to(other)`.
 fn to(cx: &mut Cx, args: Args<'_>) -> Res {
+    memory_format(&args[6])?;
     let mut target = args.opt(2).map(dtype::from_value).transpose()?;
     let mut place = args.opt(3).map(device::from_value).transpose()?;
     for arg in args.rest(1) {

@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
-        form: Some(Form::new("div", When::Arg("rounding_mode", Is::Given))),
+        form: Some(Form::also_in_place("div", When::Arg("rounding_mode", Is::Given))),
         ..Surface::PLAIN
     },
     onnx: Onnx::named("Div", 14, &[]),

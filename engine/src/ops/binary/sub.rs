@@ -1,8 +1,8 @@
 //! `sub`: the difference.
 
 use crate::meaning::Meaning;
-use crate::op::{Alpha, Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
-use crate::rules;
+use crate::op::{Alpha, Body, DTypeRule, Grad, InferCx, Onnx, OpDef, Param, Surface};
+use crate::{DType, Error, Result, rules};
 
 /// The row of `sub`.
 pub static OP: OpDef = OpDef {
@@ -20,6 +20,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         alpha: Some(Alpha { op: &super::axpy::OP, negated: true }),
+        refuses: Some(truth_values),
         ..Surface::PLAIN
     },
     onnx: Onnx::named("Sub", 14, &[]),
@@ -33,3 +34,15 @@ pub static OP: OpDef = OpDef {
         ("sub(tensor([-7, 7]), tensor([2, -2]))", "tensor([-9,  9])"),
     ],
 };
+
+/// Truth values have no difference, also beside numbers.
+fn truth_values(cx: &InferCx<'_>) -> Result<()> {
+    match cx.inputs.iter().any(|it| it.dtype() == DType::Bool) {
+        true => Err(Error::DType {
+            op: cx.op.name,
+            dtype: DType::Bool,
+            allowed: "a number; invert a mask with ~mask or logical_not(), or convert it with .long()",
+        }),
+        false => Ok(()),
+    }
+}

@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::Any,
     infer,
     body: Body::Kernels(&[Kernel::moving("arange.plain", run).on_cuda(|cx| {
-        let (start, _, step) = bounds(cx.attrs);
+        let (start, step) = stepped(cx.attrs);
         super::cuda::steps(cx, start, step)
     })]),
     grad: Grad::Stops("it has no tensor inputs"),
@@ -52,16 +52,20 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
         end => (first, end),
     };
     let step = cx.number(2, Number::Int(1));
-    let at = |it: usize| match (start, step) {
+    let from = |start: Number, step: Number, it: usize| match (start, step) {
         (Number::Int(start), Number::Int(step)) => Number::Int(start + step * it as i64),
         _ => Number::Float(start.as_f64() + step.as_f64() * it as f64),
     };
     let is_inside = |it: &usize| match step.as_f64() > 0.0 {
-        true => at(*it).as_f64() < end.as_f64(),
-        false => at(*it).as_f64() > end.as_f64(),
+        true => from(start, step, *it).as_f64() < end.as_f64(),
+        false => from(start, step, *it).as_f64() > end.as_f64(),
     };
     let len = (0..).take_while(is_inside).count();
-    Array::from_fn(&[len], cx.dtypes[0], |it| at(it[0]))
+    let [start, step] = [start, step].map(|it| match it {
+        Number::Float(float) if cx.dtypes[0].is_int() => Number::Int(float.trunc() as i64),
+        it => it,
+    });
+    Array::from_fn(&[len], cx.dtypes[0], |it| from(start, step, it[0]))
 }
 
 /// (start, end, step).
@@ -72,6 +76,14 @@ fn bounds(attrs: &Attrs) -> (Number, Number, Number) {
         None | Some(Attr::None) => (Number::Int(0), first, step),
         _ => (first, number_or(attrs, 1, Number::Int(0)), step),
     }
+}
+
+/// Start and step as they count: in an integer dtype without their fractions.
+fn stepped(attrs: &Attrs) -> (Number, Number) {
+    let (start, _, step) = bounds(attrs);
+    let is_whole = matches!(attrs.get(3), Some(Attr::DType(it)) if it.is_int());
+    let counted = |it: Number| if is_whole { Number::Int(it.as_i64()) } else { it };
+    (counted(start), counted(step))
 }
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
@@ -105,8 +117,8 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let (start, end, step) = bounds(cx.attrs);
-    if let (Number::Int(start), Number::Int(_), Number::Int(step)) = (start, end, step) {
+    let (start, step) = stepped(cx.attrs);
+    if let (Number::Int(start), Number::Int(step)) = (start, step) {
         let at = |idx: usize| Number::Int(start.wrapping_add(step.wrapping_mul(idx as i64)));
         fill_with(&mut cx.outputs[0], at);
         return Ok(());

@@ -8,8 +8,8 @@ use crate::cpu::{elements, strided};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::indices;
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface, When,
 };
 use crate::shape::resolve_dim;
 use crate::{Attr, Error, Metas, OpDef, Result, Tensor, apply_one, with_dtype};
@@ -36,6 +36,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
+        form: Some(Form::also_in_place("index_add", When::Arg("alpha", Is::Given))),
         in_place: true,
         shapes: "the shape of the input; source has the length of index along dim",
         complex: Some(|cx| in_pairs(cx, 0)),

@@ -5,8 +5,8 @@ use crate::apply::complex::by_parts;
 use crate::functional::{expand, num, to};
 use crate::meaning::Meaning;
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface,
-    shapes,
+    Body, ComposedCx, DTypeRule, Form, Grad, GradCx, Is, Kernel, Onnx, Param, ParamKind, Saves,
+    Surface, When, shapes,
 };
 use crate::{Error, OpDef, Outputs, Result, Tensor, apply_one};
 
@@ -32,6 +32,10 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
+        form: Some(Form::also_in_place(
+            "scatter",
+            When::Any(&[When::Arg("reduce", Is::Given), When::Arg("value", Is::Given)]),
+        )),
         in_place: true,
         shapes: shapes::SCATTERED,
         complex: Some(of_complex),

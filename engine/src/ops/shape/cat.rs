@@ -9,13 +9,13 @@ use crate::cpu::lane::cast_into;
 use crate::cpu::view::{OutView, View};
 use crate::cpu::{interrupt, strided};
 use crate::dtype::Number;
-use crate::functional::{full, slice};
+use crate::functional::{full, slice, to};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Saves, Surface,
+    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
+    ParamKind, Saves, Surface,
 };
-use crate::{Layout, Meta, Metas, OpDef, Result, Shape, Tensor, with_size};
+use crate::{Layout, Meta, Metas, OpDef, Outputs, Result, Shape, Tensor, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "cat",
@@ -35,7 +35,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         shapes: "sizes agree but along dim, where they are added",
-        complex: Some(|cx| in_pairs(cx, 0)),
+        complex: Some(of_complex),
         ..Surface::PLAIN
     },
     onnx: Onnx::written("Concat", super::onnx::cat),
@@ -55,6 +55,14 @@ pub static OP: OpDef = OpDef {
         ("cat([tensor([1]), tensor([0.5])])", "tensor([1.0000, 0.5000])"),
     ],
 };
+
+/// All in the complex dtype that they have together, before their parts are joined.
+fn of_complex(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let operands = || cx.inputs.iter().flatten();
+    let dtype = crate::dtype::result_type(operands().map(|it| (it.dtype(), it.strength())));
+    let inputs = operands().map(|it| to(it, dtype).map(Some)).collect::<Result<Vec<_>>>()?;
+    in_pairs(&ComposedCx { inputs: &inputs, ..*cx }, 0)
+}
 
 fn meaning(cx: &MeaningCx<'_>) -> Array {
     let joined: Vec<Array> =

@@ -12,8 +12,8 @@ use crate::functional::{
 };
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, in_order};
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
-    Surface,
+    Body, ComposedCx, DTypeRule, Default, Form, Grad, InferCx, Is, Kernel, KernelCx, Onnx, Param,
+    ParamKind, Surface, When,
 };
 use crate::ops::index::nonzero;
 use crate::{
@@ -39,7 +39,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: "[n], the number of different elements", ..Surface::PLAIN },
+    surface: Surface {
+        form: Some(Form::new("unique", When::At(4, "dim", Is::Given))),
+        shapes: "[n], the number of different elements",
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &[],
     examples: &[

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::RefCell;
 
+use engine::Device;
 use engine::random::{self, State};
 
 use crate::native::*;
@@ -28,11 +29,13 @@ static METHODS: &[NativeFn] = &[
 pub struct Generator {
     /// `None` stands for the session's.
     own: Option<RefCell<State>>,
+    /// For which device it was made. Its numbers are the same.
+    device: Device,
 }
 
 /// The session's generator as a value: what `torch.manual_seed` returns.
 pub fn of_session() -> Value {
-    Value::object(Generator { own: None })
+    Value::object(Generator { own: None, device: Device::Cpu })
 }
 
 impl NativeObject for Generator {
@@ -44,15 +47,19 @@ impl NativeObject for Generator {
         self
     }
 
+    fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
+        Ok((name.as_str() == "device").then(|| device::of(self.device)))
+    }
+
     fn adopt(&self, _cx: &mut Cx, _this: &Value) -> Result<Option<Value>, Raised> {
-        Ok(Some(Value::object(Generator { own: self.own.clone() })))
+        Ok(Some(Value::object(Generator { own: self.own.clone(), device: self.device })))
     }
 }
 
 impl Generator {
     /// A generator of its own.
-    fn of(state: State) -> Value {
-        Value::object(Generator { own: Some(RefCell::new(state)) })
+    fn of(state: State, device: Device) -> Value {
+        Value::object(Generator { own: Some(RefCell::new(state)), device })
     }
 
     fn state(&self) -> State {
@@ -106,12 +113,11 @@ pub fn with<R>(value: Option<&Value>, body: impl FnOnce() -> R) -> Result<R, Rai
 }
 
 fn new(_cx: &mut Cx, args: Args<'_>) -> Res {
-    if let Some(device) = args.opt(1)
-        && device::from_value(device)? == engine::Device::Meta
-    {
+    let device = args.opt(1).map_or(Ok(Device::Cpu), device::from_value)?;
+    if device == Device::Meta {
         return Err(runtime_error("META device type not an accelerator."));
     }
-    Ok(Generator::of(State::new(67_280_421_310_721)))
+    Ok(Generator::of(State::new(67_280_421_310_721), device))
 }
 
 fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {

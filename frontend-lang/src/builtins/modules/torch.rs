@@ -23,6 +23,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::AllOf("torch.scattering"),
         Member::AllOf("torch.statistics"),
         Member::AllOf("torch.functions"),
+        Member::AllOf("torch.parts"),
         Member::AllOf("torch.typed"),
         Member::Str("__version__", env!("CARGO_PKG_VERSION")),
         Member::Each(ops),
@@ -147,6 +148,7 @@ pub static RANDOM: NativeModule = NativeModule {
     members: &[
         Member::Functions(RANDOM_FUNCTIONS),
         Member::Functions(generator::FUNCTIONS),
+        Member::These("torch.draws", &["fork_rng"]),
         Member::Each(random_ops),
     ],
     aliases: &["megengine.random"],
@@ -233,7 +235,7 @@ fn ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
     let own = engine::ops::public().map(|op| (op.name, op));
     let others = ops_binding::named("torch.").chain(ops_binding::named("torch.nn.functional."));
     let value = |(name, op)| (Sym::of(name), ops_binding::function_of(op));
-    Ok(others.chain(own).map(value).collect())
+    Ok(ops_binding::in_place().chain(others.chain(own).map(value)).collect())
 }
 
 fn factors(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
