@@ -17,6 +17,7 @@ use crate::objects::tensor::{TensorObj, View};
 use crate::ops_binding::forms::Form;
 pub use crate::ops_binding::names::{in_place, method, methods_of_rows, named};
 use crate::ops_binding::out::Out;
+pub(crate) use crate::ops_binding::out::STORING;
 use crate::suggest;
 use crate::tensor::made::Made;
 use crate::tensor::{arith, convert, device, dtype, journal, lost_part, methods};
@@ -136,7 +137,7 @@ impl NativeObject for OpFunction {
         let device = bound.place(cx)?;
         lost_part::applying(cx, &bound.tensors, &bound.attrs)?;
         if let Some(out) = &bound.out {
-            out.check(self.op, &bound.tensors)?;
+            out.check(&bound.tensors)?;
             if let Some((only, given)) = out.only() {
                 bound.made_as(&only);
                 if bound.goes_into(&only, device) {
@@ -152,7 +153,7 @@ impl NativeObject for OpFunction {
             return store(args, outputs);
         }
         if let Some(out) = &bound.out {
-            return out.take(self.op, outputs);
+            return out.take(outputs);
         }
         if bound.made != Made::default()
             && let [only] = outputs.as_slice()
@@ -368,7 +369,7 @@ impl Binding {
             }
             "out" if value.is_none() => Ok(()),
             "out" => {
-                self.out = Some(Out::of(cx, self.op, value)?);
+                self.out = Some(Out::of(cx, self.op.name, value)?);
                 Ok(())
             }
             "alpha" if let Some(alpha) = &self.op.surface.alpha => {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use engine::op::ParamKind;
-use engine::{Attr, Device, OpDef, Outputs, Tensor, autograd};
+use engine::{Attr, Device, Outputs, Tensor, autograd};
 use smallvec::{SmallVec, smallvec};
 
 use super::Binding;
@@ -13,18 +13,42 @@ use crate::objects::tensor::TensorObj;
 use crate::tensor::made::Made;
 use crate::tensor::{arith, convert};
 
+/// What functions in the language say where their results go with.
+pub(crate) static STORING: &[NativeFn] = &[function(
+    "_into",
+    "name, out, results, *operands",
+    "Stores what a function gives where `out=` says, which it gives then. Its operands may have no gradients.",
+    into,
+)];
+
+fn into(cx: &mut Cx, args: Args<'_>) -> Res {
+    let name = args[0].as_str().unwrap_or_default().to_owned();
+    let out = Out::of(cx, &name, &args[1])?;
+    let tensor = |it: &Value| it.as_tensor().map(|it| it.get());
+    out.check(&args.rest(3).iter().map(tensor).collect::<Vec<_>>())?;
+    let results = match &args[2] {
+        it @ Value::Tensor(_) => vec![it.clone()],
+        several => cx.collect(several)?,
+    };
+    let values = results.iter().map(|it| convert::variable(it).map(|it| it.get()));
+    let values = values.collect::<Result<Outputs, _>>()?;
+    drop(results);
+    out.take(values)
+}
+
 /// What `out=` names: a variable, or one for each result.
 pub(super) struct Out {
+    /// The function that was called.
+    name: Sym,
     given: Value,
     targets: SmallVec<[Value; 1]>,
 }
 
 impl Out {
-    pub(super) fn of(cx: &mut Cx, op: &OpDef, value: &Value) -> Result<Self, Raised> {
+    pub(super) fn of(cx: &mut Cx, name: &str, value: &Value) -> Result<Self, Raised> {
         let wrong = |it: &Value| {
             type_error(format!(
-                "{}(): out= must be a tensor, or a tuple of one for each result, not {}",
-                op.name,
+                "{name}(): out= must be a tensor, or a tuple of one for each result, not {}",
                 type_name(it)
             ))
         };
@@ -36,7 +60,7 @@ impl Out {
         if let Some(it) = targets.iter().find(|it| it.as_tensor().is_none()) {
             return Err(wrong(it));
         }
-        Ok(Self { given: value.clone(), targets })
+        Ok(Self { name: Sym::new(name), given: value.clone(), targets })
     }
 
     /// The variable, if it is one for one result, and what `out=` has named.
@@ -48,7 +72,7 @@ impl Out {
     }
 
     /// An error where gradients would have to go through what is written.
-    pub(super) fn check(&self, op: &OpDef, operands: &[Option<Tensor>]) -> Result<(), Raised> {
+    pub(super) fn check(&self, operands: &[Option<Tensor>]) -> Result<(), Raised> {
         let targets = self.targets.iter().filter_map(Value::as_tensor);
         let is_taped = operands.iter().flatten().any(Tensor::requires_grad)
             || targets.into_iter().any(|it| it.seen().requires_grad());
@@ -56,19 +80,19 @@ impl Out {
             return Err(runtime_error(format!(
                 "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.\n\
                  Assign the result in place of out=, or compute it under torch.no_grad()",
-                op.name
+                self.name
             )));
         }
         Ok(())
     }
 
     /// Stores the results. A variable of no elements takes the shape of its result.
-    pub(super) fn take(&self, op: &OpDef, results: Outputs) -> Res {
+    pub(super) fn take(&self, results: Outputs) -> Res {
         let (wanted, given) = (results.len(), self.targets.len());
         if wanted != given {
             return Err(type_error(format!(
                 "{}() has {wanted} results, and out= names {given} tensors",
-                op.name
+                self.name
             )));
         }
         for (target, result) in self.targets.iter().zip(results) {
@@ -77,7 +101,7 @@ impl Out {
             if shape.numel() != 0 && shape != *result.shape() {
                 return Err(shape_error(format!(
                     "{}(): the result has shape {}, and out= names a tensor of shape {shape}; give one of the result's shape, or torch.empty(0)",
-                    op.name,
+                    self.name,
                     result.shape()
                 )));
             }

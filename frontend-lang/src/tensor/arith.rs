@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use engine::apply::place;
 use engine::autograd::{self, Edge};
-use engine::{Attrs, OpDef, Tensor};
+use engine::{Attrs, DType, OpDef, Shape, Tensor};
 
 use super::convert::{operand, variable};
 use super::journal;
@@ -151,11 +151,23 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     let value = if moved || is_leaf { super::methods::in_order(&value)? } else { value };
     journal::value_changes(object);
     if autograd::enabled() {
-        object.set(value)?;
+        object.set(with_history(object, value)?)?;
     } else {
         object.set_data(&value)?;
     }
     Ok(())
+}
+
+/// What a variable gets, with its history if it has one: what was there before has gradients of 0 then, not none.
+fn with_history(object: &TensorObj, value: Tensor) -> Result<Tensor, Raised> {
+    static WHERE: LazyLock<Option<Ready>> = LazyLock::new(|| Ready::named("where"));
+    if value.requires_grad() || !object.seen().requires_grad() {
+        return Ok(value);
+    }
+    let chosen = WHERE.as_ref().ok_or_else(|| runtime_error("the op where is missing"))?;
+    let always = || engine::functional::full(&Shape::default(), 1.0, DType::Bool);
+    let always = place::making_on(value.device(), always)?;
+    chosen.apply(&[always, value, object.peek()])
 }
 
 /// Gives a variable the shape of a view of it, in place: `x.unsqueeze_(0)`.

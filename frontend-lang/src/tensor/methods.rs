@@ -1,16 +1,14 @@
 //! Methods of tensors that are not ops.
 
-use std::f64::consts::FRAC_1_SQRT_2;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
 use engine::apply::place;
 use engine::index::Index;
-use engine::{Attr, Attrs, DType, Device, Layout, Tensor};
+use engine::{Attrs, DType, Device, Layout, Tensor};
 
-use super::{arith, attribute, convert, device, dtype, journal, lost_part, retained, steps};
+use super::{arith, attribute, convert, device, draws, dtype, journal, lost_part, retained, steps};
 use crate::array;
-use crate::builtins::modules::generator;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 use crate::tensor::made::memory_format;
@@ -64,7 +62,13 @@ static METHODS: &[NativeFn] = &[
         "The same elements in row-major order.",
         contiguous,
     ),
-    function("stride", "self", "Elements to step per index.", stride).pure(),
+    function(
+        "stride",
+        "self, dim=None",
+        "Elements to step per index: of all dimensions, or of one.",
+        stride,
+    )
+    .pure(),
     function("cpu", "self", "The tensor on the CPU.", to_cpu),
     function(
         "to",
@@ -111,15 +115,15 @@ static METHODS: &[NativeFn] = &[
     function("set_value", "self, source", "Takes over the elements of another tensor.", copy_from),
     function(
         "uniform_",
-        "self, low=0.0, high=1.0, *, generator=None",
+        "self, from=0.0, to=1.0, *, generator=None",
         "Fills with uniform random numbers.",
-        uniform,
+        draws::uniform,
     ),
     function(
         "normal_",
         "self, mean=0.0, std=1.0, *, generator=None",
         "Fills with normal random numbers.",
-        normal,
+        draws::normal,
     ),
 ];
 
@@ -236,6 +240,10 @@ fn is_contiguous(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 fn stride(_cx: &mut Cx, args: Args<'_>) -> Res {
     let value = this(&args)?.get();
+    if let Some(dim) = args.opt_int(1)? {
+        let step = value.layout().strides[value.shape().dim("stride", dim)?];
+        return Ok(Value::Int(step as i64));
+    }
     let strides = value.layout().strides.iter().map(|&it| Value::Int(it as i64));
     Ok(Value::tuple(strides.collect::<Vec<_>>()))
 }
@@ -468,14 +476,14 @@ fn retain_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 /// Gives a variable other elements. A value of its dtype and shape becomes its own, without a copy; another one is spread over its
 /// shape, where its elements are if nobody else sees them there.
-fn filled(args: &Args<'_>, value: &Tensor) -> Res {
-    let object = this(args)?;
+pub(super) fn filled(this: &Value, value: &Tensor) -> Res {
+    let object = convert::variable(this)?;
     object.look_again();
     let before = object.seen().meta();
     if object.seen().is_meta() {
         let value = engine::functional::expand(&value.to_meta(), &before.shape)?;
-        arith::assign(&args[0], convert::cast(&value, Some(before.dtype))?.detach())?;
-        return Ok(args[0].clone());
+        arith::assign(this, convert::cast(&value, Some(before.dtype))?.detach())?;
+        return Ok(this.clone());
     }
     if value.is_meta() {
         return Err(engine::Error::NoData.into());
@@ -489,9 +497,9 @@ fn filled(args: &Args<'_>, value: &Tensor) -> Res {
     }
     let fits = value.as_number().is_none() && value.meta() == before;
     if !fits && object.refuses_in_place().is_none() {
-        journal::value_changes(&object);
+        journal::value_changes(object);
         if object.set_in_place(&[Index::Ellipsis], value)? {
-            return Ok(args[0].clone());
+            return Ok(this.clone());
         }
     }
     let value = match value.as_number() {
@@ -504,17 +512,17 @@ fn filled(args: &Args<'_>, value: &Tensor) -> Res {
         true => value,
         false => engine::functional::expand(&value, &before.shape)?,
     };
-    arith::assign(&args[0], value)?;
-    Ok(args[0].clone())
+    arith::assign(this, value)?;
+    Ok(this.clone())
 }
 
 fn zero(_cx: &mut Cx, args: Args<'_>) -> Res {
-    filled(&args, &Tensor::number(0.0))
+    filled(&args[0], &Tensor::number(0.0))
 }
 
 fn fill(_cx: &mut Cx, args: Args<'_>) -> Res {
     match convert::operand(&args[1]) {
-        Some(value) if value.rank() == 0 => filled(&args, &value),
+        Some(value) if value.rank() == 0 => filled(&args[0], &value),
         _ => Err(type_error(format!("fill_() takes one number, not {:?}", args[1]))),
     }
 }
@@ -526,43 +534,5 @@ fn copy_from(cx: &mut Cx, args: Args<'_>) -> Res {
     };
     let dtype = this(&args)?.seen().dtype();
     lost_part::casting(cx, &source, dtype)?;
-    filled(&args, &source)
-}
-
-fn uniform(_cx: &mut Cx, args: Args<'_>) -> Res {
-    drawn(&args, "uniform")
-}
-
-fn normal(_cx: &mut Cx, args: Args<'_>) -> Res {
-    drawn(&args, "normal")
-}
-
-/// Fills the tensor with what a random op of two numbers draws: complex numbers part by part, each with half of the variance.
-fn drawn(args: &Args<'_>, op: &'static str) -> Res {
-    let row =
-        engine::ops::find(op).ok_or_else(|| runtime_error(format!("the op {op} is missing")))?;
-    let object = this(args)?;
-    let value = object.get();
-    let is_complex = value.dtype().is_complex();
-    let part = value.dtype().part();
-    let dtype = if part.is_float() { part } else { DType::F32 };
-    let mut shape = value.shape().to_vec();
-    shape.extend(is_complex.then_some(2));
-    let scale = if is_complex && op == "normal" { FRAC_1_SQRT_2 } else { 1.0 };
-    let bounds = [Attr::Float(args.float(1)?), Attr::Float(args.float(2)? * scale)];
-    let rest = [Attr::sizes(&shape), Attr::DType(dtype)];
-    let attrs = bounds.into_iter().chain(rest).collect();
-    let device = value.device();
-    // No handle on the old value stays, so that it can be overwritten.
-    drop(value);
-    let within = || !is_complex && matches!(object.apply_into(row, &[], &attrs), Ok(true));
-    if generator::with(args.opt(3), within)? {
-        return Ok(args[0].clone());
-    }
-    let draw = || place::making_on(device, || engine::apply_one(row, &[], &attrs));
-    let drawn = generator::with(args.opt(3), draw)??;
-    match is_complex {
-        true => filled(args, &engine::functional::view_as_complex(&drawn)?),
-        false => filled(args, &drawn),
-    }
+    filled(&args[0], &source)
 }

@@ -4,6 +4,7 @@ pub mod arith;
 pub mod attribute;
 pub mod convert;
 pub mod device;
+mod draws;
 pub mod dtype;
 mod grad_fn;
 pub mod in_use;

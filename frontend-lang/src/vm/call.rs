@@ -22,6 +22,7 @@ use crate::value::Value;
 use crate::value::words::{self, hold};
 use crate::vm::blame;
 use crate::vm::frame::{Exit, Frame, FrameKind, Machine, RECURSION_LIMIT};
+use crate::vm::out;
 use crate::vm::stack::Stack;
 
 /// Most arguments that a native takes from the stack without a list of their own.
@@ -294,6 +295,11 @@ impl Cx {
         keywords: &[(Sym, Value)],
     ) -> Result<bool, Raised> {
         match callee {
+            Value::Func(func) if out::is_asked(&func, keywords) => {
+                self.machine.stack.insert(first_arg, Value::Func(func));
+                let answer = out::answer(self)?;
+                self.push_func_kw(answer, first_arg, return_to, FrameKind::Call, keywords)
+            }
             Value::Func(func) => {
                 self.push_func_kw(func, first_arg, return_to, FrameKind::Call, keywords)
             }
@@ -384,6 +390,12 @@ impl Cx {
         } else if args.keywords.is_empty() {
             self.machine.stack.extend(args.positional.iter().cloned());
             self.push_func(func.clone(), base, base, FrameKind::Entry)?
+        } else if out::is_asked(func, args.keywords) {
+            let answer = out::answer(self)?;
+            let this = std::iter::once(Value::Func(func.clone()));
+            let given = this.chain(args.positional.iter().cloned()).collect();
+            bind(&mut self.machine.stack, &answer, given, args.keywords)?;
+            self.push_bound(answer, base, base, FrameKind::Entry)?
         } else {
             bind(&mut self.machine.stack, func, args.positional.into(), args.keywords)?;
             self.push_bound(func.clone(), base, base, FrameKind::Entry)?

@@ -18,6 +18,7 @@ pub(crate) mod long;
 pub(crate) mod matching;
 pub(crate) mod no_module;
 pub(crate) mod operands;
+mod out;
 mod part;
 pub(crate) mod quick;
 pub(crate) mod run;

@@ -36,6 +36,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Functions(unregistered::FUNCTIONS),
         Member::Functions(generator::FUNCTIONS),
         Member::Functions(generator::FOR_SAMPLERS),
+        Member::Functions(ops_binding::STORING),
         Member::Types(&[
             &methods::TENSOR,
             &methods::PARAMETER,
@@ -170,7 +171,7 @@ static FUNCTIONS: &[NativeFn] = &[
     function("manual_seed", "seed", "Restarts the random numbers.", manual_seed).session(),
     function(
         "randint",
-        "low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False",
+        "low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None",
         "Whole numbers from `low` (0 if absent) up to but not including `high`: randint(high, size), randint(low, high, size).",
         randint,
     ),
@@ -361,7 +362,7 @@ fn randint(cx: &mut Cx, args: Args<'_>) -> Res {
         engine::ops::find("randint").ok_or_else(|| runtime_error("the op randint is missing"))?;
     let func = ops_binding::function_of(op);
     let generator = args.opt(3).cloned();
-    let options = [("dtype", 4), ("device", 5), ("requires_grad", 6)];
+    let options = [("dtype", 4), ("device", 5), ("requires_grad", 6), ("out", 7)];
     let given = options.iter().filter_map(|it| Some((Sym::of(it.0), args.opt(it.1)?.clone())));
     let (given, positional): (Vec<_>, _) = (given.collect(), [low, high, size]);
     let call = CallArgs { positional: &positional, keywords: &given };
