@@ -54,7 +54,10 @@ fn by_hand(args: &[Tensor], between: Between) -> Vec<Tensor> {
     std::iter::once(out.detach()).chain(found.into_iter().map(Option::unwrap)).collect()
 }
 
-fn run(function: &Traced, args: &[Tensor], body: &dyn Fn(&[Tensor]) -> Vec<Tensor>) -> Vec<Tensor> {
+/// A function of tensors.
+type Body<'a> = dyn Fn(&[Tensor]) -> Vec<Tensor> + 'a;
+
+fn run(function: &Traced, args: &[Tensor], body: &Body<'_>) -> Vec<Tensor> {
     let call = function.begin(args).unwrap();
     let results = body(call.args());
     call.finish(&results).unwrap().results
@@ -124,8 +127,7 @@ fn what_is_looked_at_stays() {
         let masked = add(&scores(args), &tensor(&[8, 8], 5)).unwrap();
         vec![matmul(&shares(&scaled(&masked)), &args[2]).unwrap()]
     };
-    let bodies: [&dyn Fn(&[Tensor]) -> Vec<Tensor>; 4] =
-        [&shares_too, &scores_too, &small_fill, &mask_scaled];
+    let bodies: [&Body<'_>; 4] = [&shares_too, &scores_too, &small_fill, &mask_scaled];
     for (at, body) in bodies.into_iter().enumerate() {
         let (function, eager) = (Traced::new(options(RELAXED)), body(&args));
         for _ in 0..2 {
