@@ -51,8 +51,13 @@ static METHODS: &[NativeFn] = &[
     function("is_contiguous", "self", "Whether elements lie in row-major order.", is_contiguous)
         .pure(),
     function("contiguous", "self", "The same elements in row-major order.", contiguous),
-    function("stride", "self, dim=None", "Elements to step per index: of all dimensions, or of one.", stride)
-        .pure(),
+    function(
+        "stride",
+        "self, dim=None",
+        "Elements to step per index: of all dimensions, or of one.",
+        stride,
+    )
+    .pure(),
     function("cpu", "self", "The tensor on the CPU.", to_cpu),
     function(
         "to",
