@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::builtins::modules::generator;
+use crate::check::unknown::kind_of;
 use crate::native::*;
 use crate::objects::complex::Complex;
 use crate::objects::tensor::{TensorObj, View};
@@ -303,6 +304,13 @@ impl Binding {
             }
             at += taken;
         }
+        // `F.relu(x, True)`: behind all others stands whether it works in place.
+        if let [Value::Bool(in_place)] = &values[at..]
+            && self.op.n_tensors() == 1
+        {
+            self.in_place = *in_place;
+            return Ok(());
+        }
         if at < values.len() {
             return Err(type_error(format!(
                 "{} takes {} arguments but {} were given",
@@ -468,7 +476,12 @@ impl Binding {
         }
         Ok(match param.kind {
             K::OptInt | K::OptFloat | K::OptInts | K::OptDType if value.is_none() => Attr::None,
-            K::Bool => Attr::Bool(cx.truth(value)?),
+            // What counts as true elsewhere says nothing about a switch: `x.sum(0, 1)` means two dimensions.
+            K::Bool => match value.core() {
+                Value::Bool(it) => Attr::Bool(*it),
+                _ if kind_of(value).is_some() => Attr::Bool(cx.truth(value)?),
+                _ => return Err(wrong("True or False")),
+            },
             K::Int | K::OptInt => Attr::Int(int().ok_or_else(|| wrong("an int"))?),
             // A whole number stays one: `arange(3)` counts in integers.
             K::Float | K::OptFloat | K::Number if matches!(value, Value::Bool(_)) => {

@@ -217,3 +217,16 @@ refused("std dim=True", lambda: torch.std(a, dim=True))
 refused("cat", lambda: torch.cat([a, a], True))
 refused("eye", lambda: torch.eye(True))
 refused("transpose", lambda: a.transpose(True, False))
+
+print("# running statistics")
+plain, half = torch.ones(3, 2), torch.ones(3, 2, dtype=torch.float16)
+for mean in (torch.float32, torch.float64, torch.float16):
+    for var in (torch.float32, torch.float64, torch.float16):
+        for training in (True, False):
+            arguments = (torch.zeros(2, dtype=mean), torch.ones(2, dtype=var))
+            refused(f"batch_norm of floats, {mean}, {var}, {training}", lambda: F.batch_norm(plain, *arguments, training=training))
+            refused(f"batch_norm of halves, {mean}, {var}, {training}", lambda: F.batch_norm(half, *arguments, training=training))
+weights = torch.ones(2, dtype=torch.float64)
+refused("batch_norm with weights", lambda: F.batch_norm(plain, torch.zeros(2), torch.ones(2), weights, weights, training=True))
+refused("batch_norm with statistics of the weights", lambda: F.batch_norm(plain, weights, weights, weights, weights, training=True))
+refused("batch_norm", lambda: F.batch_norm(plain, torch.zeros(2), torch.ones(2), torch.ones(2), torch.ones(2), training=True))

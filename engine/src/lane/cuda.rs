@@ -91,7 +91,7 @@ impl Form {
 ///
 /// It takes the number of elements, and of packs among them; for each input its elements, or a number where that is held, and where it is
 /// strided its dimensions; the numbers of [`Program::params`] that are used; for each output room for its elements; and where it notes
-/// what it refuses: bit 1 for a division by zero, 2 for a negative exponent.
+/// what it refuses: bit 1 for a division by zero.
 pub(crate) fn kernel(program: &Program, name: &str, form: &Form) -> Option<String> {
     let expansion = expand(program.ssa())?;
     let writer = Writer { expansion: &expansion, form, pack: form.pack(program), name };
@@ -147,7 +147,6 @@ impl Writer<'_> {
         for &(fault, step) in &expansion.faults {
             let (sign, bit) = match fault {
                 Fault::DivisionByZero => ("==", 1),
-                Fault::NegativeExponent => ("<", 2),
             };
             let number = name_of(expansion, step);
             let _ =

@@ -372,7 +372,6 @@ fn kernels_give_the_bits_of_the_tile_machine() {
         let fits = match refused {
             None => faults == 0,
             Some(Fault::DivisionByZero) => faults & 1 != 0,
-            Some(Fault::NegativeExponent) => faults & 2 != 0,
         };
         let is_single =
             case.program.ssa().nodes.iter().filter(|it| it.fault().is_some()).count() < 2;

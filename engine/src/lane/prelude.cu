@@ -9,9 +9,9 @@ __device__ inline long long ng_remainder(long long x, long long y) {
     return y == 0 || y == -1 ? 0 : x % y;
 }
 
-// Wraps around; 0 for negative exponents.
+// Wraps around; negative powers are rounded towards 0.
 __device__ inline long long ng_power(long long x, long long y) {
-    if (y < 0) return 0;
+    if (y < 0) return x == 1 ? 1 : x != -1 ? 0 : y & 1 ? -1 : 1;
     unsigned long long base = (unsigned long long)x, product = 1;
     for (; y > 0; y >>= 1) {
         if (y & 1) product *= base;

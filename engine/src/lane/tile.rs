@@ -77,11 +77,6 @@ impl From<Fault> for Error {
             Fault::DivisionByZero => {
                 ("integer division", "other", "is zero; divide floats to get inf or nan")
             }
-            Fault::NegativeExponent => (
-                "pow",
-                "exponent",
-                "is negative; integers have no negative powers, convert to float first",
-            ),
         };
         Self::Attr { op, name, problem: problem.into() }
     }

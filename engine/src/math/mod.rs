@@ -84,7 +84,7 @@ pub(crate) trait Whole64: Whole<Native = i64> {
     /// With the sign of `self`; 0 where `other` is.
     fn remainder(self, other: Self) -> Self;
 
-    /// Multiplied by itself, wrapping around; 0 for negative exponents.
+    /// Multiplied by itself, wrapping around; of negative powers what is left when they are rounded towards 0.
     fn power(self, exponent: Self) -> Self;
 
     /// By a count of 0 to 63.
@@ -159,7 +159,6 @@ pub(crate) trait Float64: Float<Native = f64, Bits = Self::Int> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     DivisionByZero,
-    NegativeExponent,
 }
 
 impl Fault {
@@ -167,7 +166,6 @@ impl Fault {
     pub(crate) fn of(op: BinOp) -> Option<Self> {
         match op {
             BinOp::FloorDiv | BinOp::Rem | BinOp::Fmod => Some(Self::DivisionByZero),
-            BinOp::Pow => Some(Self::NegativeExponent),
             _ => None,
         }
     }
@@ -176,7 +174,6 @@ impl Fault {
     pub(crate) fn is_met_in(self, operands: &[i64]) -> bool {
         match self {
             Self::DivisionByZero => operands.iter().fold(false, |met, &it| met | (it == 0)),
-            Self::NegativeExponent => operands.iter().fold(false, |met, &it| met | (it < 0)),
         }
     }
 }

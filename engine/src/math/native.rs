@@ -81,7 +81,12 @@ impl Whole64 for i64 {
 
     fn power(self, exponent: Self) -> Self {
         if exponent < 0 {
-            return 0;
+            return match self {
+                1 => 1,
+                -1 if exponent & 1 == 0 => 1,
+                -1 => -1,
+                _ => 0,
+            };
         }
         let (mut base, mut rest, mut res) = (self, exponent, 1_i64);
         while rest > 0 {

@@ -23,6 +23,8 @@ pub struct Surface {
     /// What it does with complex numbers, in ops on their parts. Elementwise ops have this from their expressions, views and kernels
     /// that move elements take complex numbers as they are; other kernels without it refuse them.
     pub complex: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
+    /// What it does with whole numbers, where its kernels take floats alone; without it these are refused.
+    pub whole: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
     /// Whether operands may lie on other devices than the first: indices do.
     pub mixes_devices: bool,
     /// The shapes it takes and gives, in words; empty where they follow from the body.
@@ -105,6 +107,7 @@ impl Surface {
         autocast: Autocast::Keep,
         refuses: None,
         complex: None,
+        whole: None,
         mixes_devices: false,
         shapes: "",
     };

@@ -190,18 +190,13 @@ fn draws() -> Vec<Slip> {
 fn whole_numbers_are_not_divided_by_zero_in_any_mode() {
     let x = Tensor::from_vec(&[7_i64, -7], Shape::from([2])).unwrap();
     let y = Tensor::from_vec(&[2_i64, 3], Shape::from([2])).unwrap();
-    let slips = [("floor_divide", -2_i64), ("remainder", -2), ("fmod", -2), ("pow", -9)].map(
-        |(name, by)| {
-            let by = Tensor::from_vec(&[by, 0], Shape::from([2])).unwrap();
-            Slip {
-                op: ops::find(name).unwrap(),
-                inputs: vec![Some(x.clone()), Some(y.clone())],
-                attrs: Attrs::new(),
-                at: 1,
-                by,
-            }
-        },
-    );
+    let slips = ["floor_divide", "remainder", "fmod"].map(|name| Slip {
+        op: ops::find(name).unwrap(),
+        inputs: vec![Some(x.clone()), Some(y.clone())],
+        attrs: Attrs::new(),
+        at: 1,
+        by: Tensor::from_vec(&[-2_i64, 0], Shape::from([2])).unwrap(),
+    });
     for it in &slips {
         assert!(it.apply(it.bad()).is_err(), "{}", it.op.name);
     }

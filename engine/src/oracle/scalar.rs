@@ -331,8 +331,11 @@ impl Whole<'_> {
     }
 }
 
-/// `x` times itself, `y` times in all.
+/// `x` times itself, `y` times in all; 1 divided by that where `y` is negative, rounded towards 0.
 fn power(x: i64, y: i64) -> i64 {
+    if y < 0 {
+        return if matches!(x, 1 | -1) { power(x, -(y % 2)) } else { 0 };
+    }
     (0..i64::BITS).rev().fold(1, |res: i64, bit| {
         let square = res.wrapping_mul(res);
         if y >> bit & 1 == 1 { square.wrapping_mul(x) } else { square }

@@ -136,7 +136,8 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
             value.shape()
         )));
     }
-    if value.dtype().kind() > before.dtype.kind() && value.dtype().is_differentiable() {
+    let is_lossy = value.dtype().kind() > before.dtype.kind() && value.dtype().is_differentiable();
+    if is_lossy || before.dtype == DType::Bool && value.dtype() != DType::Bool {
         return Err(dtype_error(format!(
             "in place, a {} tensor cannot hold {} values; write `x = x + y`, or convert with x.float() first",
             before.dtype,

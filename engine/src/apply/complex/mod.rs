@@ -1,4 +1,4 @@
-//! Ops on complex numbers: composed of ops on their real and imaginary parts, so that kernels, gradients and plans know real numbers
+//! Ops on complex numbers, and on whole ones where kernels take floats alone: composed of ops on their real and imaginary parts, so that kernels, gradients and plans know real numbers
 //! alone. Gradients come out as PyTorch's, the derivative by the real part plus j times that by the imaginary part.
 
 mod expression;
@@ -22,9 +22,14 @@ pub(super) fn occurs(inputs: &[Tensor], attrs: &Attrs) -> bool {
         || attrs.iter().any(|it| matches!(it, Attr::DType(it) if it.is_complex()))
 }
 
-/// Whether an op on these operands is composed of ops on the parts.
+/// Whether an op on these operands is composed of ops on the parts, or on floats.
 pub(crate) fn is_composed(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> bool {
-    occurs(inputs, attrs) && !takes_as_they_are(op)
+    occurs(inputs, attrs) && !takes_as_they_are(op) || on_whole(op, inputs)
+}
+
+/// Whether whole numbers meet an op that says what it does with them.
+fn on_whole(op: &OpDef, inputs: &[Tensor]) -> bool {
+    op.surface.whole.is_some() && inputs.first().is_some_and(|it| !it.dtype().is_differentiable())
 }
 
 /// Whether the op only looks where elements are, or is composed of others in any case.
@@ -39,7 +44,8 @@ fn takes_as_they_are(op: &OpDef) -> bool {
 
 /// The op on parts, or why there is none.
 pub(super) fn composed(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
-    if let Some(body) = op.surface.complex {
+    let whole = op.surface.whole.filter(|_| on_whole(op, inputs));
+    if let Some(body) = whole.or(op.surface.complex) {
         let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
         return body(&ComposedCx { op, inputs: &inputs, attrs });
     }

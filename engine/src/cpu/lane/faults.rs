@@ -20,8 +20,7 @@ impl Faults {
     pub(super) fn first(&self) -> Option<Fault> {
         match self.0.load(Ordering::Relaxed) {
             0 => None,
-            1 => Some(Fault::DivisionByZero),
-            _ => Some(Fault::NegativeExponent),
+            _ => Some(Fault::DivisionByZero),
         }
     }
 }

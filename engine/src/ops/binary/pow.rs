@@ -1,6 +1,5 @@
 //! `pow`: x to the power of y.
 
-use crate::math::Fault;
 use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, InferCx, Onnx, OpDef, Param, Surface};
 use crate::{Error, Result, rules};
@@ -8,7 +7,7 @@ use crate::{Error, Result, rules};
 /// The row of `pow`.
 pub static OP: OpDef = OpDef {
     name: "pow",
-    doc: "x to the power of y. Whole numbers have no negative powers.",
+    doc: "x to the power of y. Negative powers of whole numbers are rounded towards 0, and a number is refused as such an exponent.",
     meaning: Meaning::Expression,
     params: &[Param::tensor("input"), Param::tensor("exponent")],
     dtypes: DTypeRule::PromoteNumbers,
@@ -36,6 +35,7 @@ pub static OP: OpDef = OpDef {
             "tensor([[1., nan],\n        [1., inf]])",
         ),
         ("pow(tensor([2, -3]), tensor([10, 3]))", "tensor([1024,  -27])"),
+        ("pow(tensor([2, -1, 1, 0]), tensor(-3))", "tensor([ 0, -1,  1,  0])"),
     ],
 };
 
@@ -44,7 +44,8 @@ fn number_beside_whole(cx: &InferCx<'_>) -> Result<()> {
     let Some(exponent) = cx.inputs[1].as_number() else { return Ok(()) };
     let Some(dtype) = rules::whole_dtype(cx)? else { return Ok(()) };
     if exponent.as_f64() < 0.0 {
-        return Err(Error::from(Fault::NegativeExponent));
+        let problem = "is negative; integers have no negative powers, convert to float first";
+        return Err(Error::Attr { op: cx.op.name, name: "exponent", problem: problem.into() });
     }
     rules::check_fits(cx.op.name, "exponent", exponent, dtype)
 }

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::window;
+use super::{whole, window};
 use crate::cpu::pool2d::{self, Divisor};
 use crate::functional::locally_constant;
 use crate::meaning::{Array, Meaning, MeaningCx, Windows};
@@ -36,7 +36,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::WINDOWS, ..Surface::PLAIN },
+    surface: Surface { shapes: shapes::WINDOWS, whole: Some(whole::averaged), ..Surface::PLAIN },
     onnx: Onnx::written("AveragePool", super::onnx::avg_pool),
     aliases: &[
         "torch.avg_pool2d",

@@ -12,7 +12,7 @@ pub static OP: OpDef = OpDef {
     doc: "Sequences `[n, c, length]` convolved with kernels `[k, c / groups, r]`; then the bias is added.",
     meaning: Meaning::Composed,
     params: super::PARAMS,
-    dtypes: DTypeRule::OfParts(&DTypeRule::SameFloats),
+    dtypes: DTypeRule::OfParts(&DTypeRule::SameNumbers),
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::whole;
 use crate::functional::{squeeze, unsqueeze};
 use crate::meaning::Meaning;
 use crate::op::{
@@ -14,7 +15,7 @@ pub static OP: OpDef = OpDef {
     doc: "Images `[n, c, h, w]` (or one image `[c, h, w]`) convolved with kernels `[k, c / groups, r, s]`; then the bias is added per kernel.",
     meaning: Meaning::Composed,
     params: super::PARAMS,
-    dtypes: DTypeRule::OfParts(&DTypeRule::SameFloats),
+    dtypes: DTypeRule::OfParts(&DTypeRule::SameNumbers),
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -50,6 +51,9 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let batch = if single { unsqueeze(input, 0)? } else { input.clone() };
     let inputs: Vec<Tensor> =
         [batch, weight.clone()].into_iter().chain(cx.opt_input(2).cloned()).collect();
-    let y = apply_one(&super::convolution::OP, &inputs, cx.attrs)?;
+    let y = match input.dtype().is_int() {
+        true => whole::convolved(&inputs, cx.attrs)?,
+        false => apply_one(&super::convolution::OP, &inputs, cx.attrs)?,
+    };
     Ok(smallvec![if single { squeeze(&y, 0)? } else { y }])
 }

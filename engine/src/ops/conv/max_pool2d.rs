@@ -19,7 +19,7 @@ pub static OP: OpDef = OpDef {
         Param::with("ceil_mode", ParamKind::Bool, Default::Bool(false)),
         Param::with("return_indices", ParamKind::Bool, Default::Bool(false)),
     ],
-    dtypes: DTypeRule::OfParts(&DTypeRule::FloatsToSame),
+    dtypes: DTypeRule::OfParts(&DTypeRule::SameNumbers),
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::{pair, window};
+use super::{pair, whole, window};
 use crate::cpu::{max_pool, pool2d};
 use crate::functional::{locally_constant, reshape, scatter_add};
 use crate::meaning::{Array, Meaning, MeaningCx, Windows};
@@ -33,7 +33,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { shapes: "values and indices, each as of max_pool2d", ..Surface::PLAIN },
+    surface: Surface {
+        shapes: "values and indices, each as of max_pool2d",
+        whole: Some(whole::pooled),
+        ..Surface::PLAIN
+    },
     onnx: Onnx::written("MaxPool", super::onnx::max_pool),
     aliases: &[],
     examples: &[

@@ -22,6 +22,7 @@ mod library;
 pub mod max_pool2d;
 pub mod max_pool2d_with_indices;
 mod onnx;
+mod whole;
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[

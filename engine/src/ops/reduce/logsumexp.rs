@@ -6,13 +6,17 @@ use super::cuda::{Fold, over_dims};
 use super::{Rows, dims_attr, reduced_shape, rows, spread};
 use crate::cpu::softmax;
 use crate::cuda::source::computed;
-use crate::functional::{abs, add, exp, log, lt, mul, num, part, reshape, select_where, sub, sum};
+use crate::functional::{
+    abs, add, exp, log, lt, mul, num, part, reshape, select_where, sub, sum, to,
+};
 use crate::meaning::{Array, Meaning, MeaningCx, log_sum_exp, over};
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, shapes,
 };
-use crate::{Attr, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one, with_float};
+use crate::{
+    Attr, DType, Meta, Metas, OpDef, Outputs, Result, Tensor, apply, apply_one, with_float,
+};
 
 pub static OP: OpDef = OpDef {
     name: "logsumexp",
@@ -37,12 +41,18 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::REDUCED, complex: Some(of_complex), ..Surface::PLAIN },
+    surface: Surface {
+        shapes: shapes::REDUCED,
+        complex: Some(of_complex),
+        whole: Some(|cx| apply(cx.op, &[to(cx.input(0)?, DType::F32)?], cx.attrs)),
+        ..Surface::PLAIN
+    },
     onnx: Onnx::written("ReduceLogSumExp", super::onnx::logsumexp),
     aliases: &["megengine.functional.logsumexp", "oneflow.logsumexp"],
     examples: &[
         ("logsumexp(tensor([1.0, 2.0, 3.0]), 0)", "tensor(3.4076)"),
         ("logsumexp(tensor([1000.0, 1000.0]), 0)", "tensor(1000.6932)"),
+        ("logsumexp(tensor([1, 0, 1]), 0)", "tensor(1.8620)"),
         ("logsumexp(tensor([[0.0, 0.0], [1.0, 3.0]]), 1)", "tensor([0.6931, 3.1269])"),
     ],
 };

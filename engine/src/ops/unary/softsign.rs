@@ -10,7 +10,7 @@ pub static OP: OpDef = OpDef {
     doc: "`x / (1 + |x|)`.",
     meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::PromoteToFloat,
     infer: rules::broadcast,
     body: Body::Unary(|x| x.clone() / (x.abs() + 1.0)),
     grad: Grad::Derived,
