@@ -247,9 +247,9 @@ mod tests {
         assert_eq!(x.to_vec::<f32>().unwrap(), [10.0, 11.0, 12.0, 23.0, 24.0, 25.0]);
         assert_eq!(*x.layout(), *rows().layout());
         let spread = x.layout().slice(1, 0, 2, 2);
-        assert!(
-            !apply_in_place(plus, &mut x, Some(&spread), &[Tensor::number(1.0)], &none).unwrap()
-        );
+        let one = [Tensor::number(1.0)];
+        assert!(apply_in_place(plus, &mut x, Some(&spread), &one, &none).unwrap());
+        assert_eq!(x.to_vec::<f32>().unwrap(), [11.0, 11.0, 13.0, 24.0, 24.0, 26.0]);
         let wide = x.layout().slice(0, 1, 1, 1).broadcast_to(&Shape::from([4, 3])).unwrap();
         assert!(!apply_in_place(plus, &mut x, Some(&wide), &[Tensor::number(1.0)], &none).unwrap());
     }
