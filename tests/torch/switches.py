@@ -24,7 +24,6 @@ CALLS = {
     "dropout": lambda it: F.dropout(torch.ones(1), 0.0, it),
     "max_pool2d": lambda it: F.max_pool2d(image, 2, ceil_mode=it),
     "avg_pool2d": lambda it: F.avg_pool2d(image, 2, ceil_mode=it),
-    "batch_norm": lambda it: F.batch_norm(square, torch.zeros(2), torch.ones(2), training=it),
     "cholesky": lambda it: torch.linalg.cholesky(square, upper=it),
     "norm": lambda it: torch.norm(square, dim=0, keepdim=it),
     "attention": lambda it: F.scaled_dot_product_attention(image, image, image, is_causal=it),
