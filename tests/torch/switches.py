@@ -38,7 +38,7 @@ for function, more in ((F.relu, ()), (F.hardtanh, (-1.0, 1.0)), (F.leaky_relu, (
     for in_place in (True, False):
         y = torch.tensor([-2.0, 0.5])
         found = function(y, *more, in_place)
-        print(function.__name__, in_place, found is y, y.tolist(), found.tolist())
+        print(list(more), in_place, found is y, y.tolist(), found.tolist())
 for name in ("dropout", "alpha_dropout"):
     y = torch.tensor([-2.0, 0.5])
     print(name, getattr(F, name)(y, 0.5, False, True) is y)
