@@ -17,9 +17,10 @@ pub(super) fn uniform(_cx: &mut Cx, args: Args<'_>) -> Res {
     let (from, to) = (args.float(1)?, args.float(2)?);
     let dtype = floats("uniform_", &args)?;
     let most = dtype.largest();
-    let problem = if !(from.abs() <= most) {
+    let is_held = |it: f64| it.abs() <= most;
+    let problem = if !is_held(from) {
         Some(format!("from is out of bounds for {dtype}"))
-    } else if !(to.abs() <= most) {
+    } else if !is_held(to) {
         Some(format!("to is out of bounds for {dtype}"))
     } else if from > to {
         Some(format!(
@@ -37,7 +38,7 @@ pub(super) fn uniform(_cx: &mut Cx, args: Args<'_>) -> Res {
 pub(super) fn normal(_cx: &mut Cx, args: Args<'_>) -> Res {
     let (mean, std) = (args.float(1)?, args.float(2)?);
     floats("normal_", &args)?;
-    if !(std >= 0.0) {
+    if std.is_nan() || std < 0.0 {
         return Err(runtime_error(format!("normal expects std >= 0.0, but found std {std}")));
     }
     drawn(&args, "normal", [mean, std])

@@ -48,7 +48,7 @@ fn padded(x: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor> {
         return Ok(x.clone());
     }
     let sides = Attr::sizes(&[columns, columns, rows, rows]);
-    let attrs = smallvec![sides, Attr::Str("constant".into()), Attr::Float(0.0)];
+    let attrs = smallvec![sides, Attr::Str("constant"), Attr::Float(0.0)];
     apply_one(&pad::OP, std::slice::from_ref(x), &attrs)
 }
 
