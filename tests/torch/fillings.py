@@ -114,3 +114,19 @@ y = x * 2
 y.zero_()
 (y * 2).sum().backward()
 print(y.tolist(), x.grad.tolist())
+
+print("# gradients that are kept")
+for name, change in {"mul_": lambda y: y.mul_(5), "zero_": lambda y: y.zero_(), "y[0] =": lambda y: y.__setitem__(0, 3.0), "uniform_": lambda y: y.uniform_(1, 1)}.items():
+    x = torch.arange(3.0, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    change(y)
+    (y * y * 3).sum().backward()
+    print(name, y.grad.tolist(), x.grad.tolist())
+
+print("# diagonals")
+print(torch.zeros(5, 2).fill_diagonal_(1, wrap=True).tolist(), torch.zeros(5, 2).fill_diagonal_(1).tolist())
+print(torch.zeros(2, 5).fill_diagonal_(1, wrap=True).tolist(), torch.zeros(7, 3).fill_diagonal_(fill_value=2, wrap=True).tolist())
+print(torch.zeros(2, 2, 2).fill_diagonal_(1).tolist(), torch.zeros(3, 4).copy_(torch.ones(4), non_blocking=True).sum().item())
+drawn("fill_diagonal_ of unlike sizes", lambda: torch.zeros(2, 2, 3), lambda x: x.fill_diagonal_(1))
+drawn("fill_diagonal_ of a vector", lambda: torch.zeros(2), lambda x: x.fill_diagonal_(1))

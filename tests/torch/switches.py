@@ -24,7 +24,6 @@ CALLS = {
     "dropout": lambda it: F.dropout(torch.ones(1), 0.0, it),
     "max_pool2d": lambda it: F.max_pool2d(image, 2, ceil_mode=it),
     "avg_pool2d": lambda it: F.avg_pool2d(image, 2, ceil_mode=it),
-    "batch_norm": lambda it: F.batch_norm(square, torch.zeros(2), torch.ones(2), training=it),
     "cholesky": lambda it: torch.linalg.cholesky(square, upper=it),
     "norm": lambda it: torch.norm(square, dim=0, keepdim=it),
     "attention": lambda it: F.scaled_dot_product_attention(image, image, image, is_causal=it),
@@ -39,7 +38,7 @@ for function, more in ((F.relu, ()), (F.hardtanh, (-1.0, 1.0)), (F.leaky_relu, (
     for in_place in (True, False):
         y = torch.tensor([-2.0, 0.5])
         found = function(y, *more, in_place)
-        print(function.__name__, in_place, found is y, y.tolist(), found.tolist())
+        print(list(more), in_place, found is y, y.tolist(), found.tolist())
 for name in ("dropout", "alpha_dropout"):
     y = torch.tensor([-2.0, 0.5])
     print(name, getattr(F, name)(y, 0.5, False, True) is y)

@@ -59,7 +59,8 @@ for dtype in (torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool):
 print("# functions")
 for dtype in (*WHOLE, torch.float32):
     told(f"logit {dtype}", lambda: torch.logit(counted(4, dtype=dtype)))
-    told(f"softsign {dtype}", lambda: F.softsign(counted(4, dtype=dtype)))
+    if dtype != torch.bool:
+        told(f"softsign {dtype}", lambda: F.softsign(counted(4, dtype=dtype)))
     told(f"nanmean {dtype}", lambda: torch.nanmean(counted(4, dtype=dtype)))
     found = torch.aminmax(counted(2, 4, dtype=dtype), dim=1)
     print(found.min.tolist(), found.max.tolist(), torch.aminmax(counted(4, dtype=dtype)).max.item())

@@ -17,10 +17,10 @@ pub(super) fn uniform(_cx: &mut Cx, args: Args<'_>) -> Res {
     let (from, to) = (args.float(1)?, args.float(2)?);
     let dtype = floats("uniform_", &args)?;
     let most = dtype.largest();
-    let is_within = |it: f64| it.abs() <= most;
-    let problem = if !is_within(from) {
+    let is_held = |it: f64| it.abs() <= most;
+    let problem = if !is_held(from) {
         Some(format!("from is out of bounds for {dtype}"))
-    } else if !is_within(to) {
+    } else if !is_held(to) {
         Some(format!("to is out of bounds for {dtype}"))
     } else if from > to {
         Some(format!(

@@ -111,7 +111,12 @@ static METHODS: &[NativeFn] = &[
     ),
     function("zero_", "self", "Sets every element to 0.", zero),
     function("fill_", "self, value", "Sets every element.", fill),
-    function("copy_", "self, source", "Takes over the elements of another tensor.", copy_from),
+    function(
+        "copy_",
+        "self, source, non_blocking=False",
+        "Takes over the elements of another tensor.",
+        copy_from,
+    ),
     function("set_value", "self, source", "Takes over the elements of another tensor.", copy_from),
     function(
         "uniform_",

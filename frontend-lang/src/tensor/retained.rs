@@ -32,6 +32,15 @@ pub(super) fn keeping(number: u64) -> Vec<Rc<TensorObj>> {
     })
 }
 
+/// Lets a variable keep nothing that comes to the places where it was; whether it did.
+pub(super) fn leave(object: &TensorObj) -> bool {
+    KEEPING.with_borrow_mut(|it| {
+        let before: usize = it.values().map(Vec::len).sum();
+        it.values_mut().for_each(|it| it.retain(|it| !std::ptr::eq(it.as_ptr(), object)));
+        it.values().map(Vec::len).sum::<usize>() < before
+    })
+}
+
 /// Whether a variable keeps its gradient.
 pub(super) fn keeps(object: &TensorObj) -> bool {
     let is_it = |it: &Weak<TensorObj>| std::ptr::eq(it.as_ptr(), object);
