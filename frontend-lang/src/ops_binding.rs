@@ -95,7 +95,10 @@ impl NativeObject for OpFunction {
 
     fn getattr(&self, _cx: &mut Cx, _this: &Value, name: Sym) -> Result<Option<Value>, Raised> {
         Ok(match name.as_str() {
-            "__name__" | "__qualname__" => Some(Value::str(self.op.name)),
+            "__name__" | "__qualname__" => {
+                let mark = if self.in_place { "_" } else { "" };
+                Some(Value::str(format!("{}{mark}", self.op.name)))
+            }
             "__doc__" => Some(Value::str(self.op.doc)),
             _ => None,
         })
