@@ -41,7 +41,7 @@ static METHODS: &[NativeFn] = &[
     function("detach", "self", "The same elements, off the tape.", detach),
     function("detach_", "self", "Takes the tensor off the tape.", detach_in_place),
     function("clone", "self, memory_format=None", "A copy, on the tape.", clone),
-    function("copy", "self", "A copy, on the tape.", clone),
+    function("copy", "self, memory_format=None", "A copy, on the tape.", clone),
     function("size", "self, dim=None", "All sizes, or one.", size).pure(),
     function("dim", "self", "Number of dimensions.", dim).pure(),
     function("ndimension", "self", "Number of dimensions.", dim).pure(),
