@@ -47,6 +47,7 @@ MLP = "MLP 64-128-128-10, training step, batch"
 MLP784 = "MLP 784-128-10, training step, batch"
 CNN = "CNN on 1x8x8, training step, batch"
 CNN28 = "CNN on 1x28x28, training step, batch"
+BY_HAND = "self-attention by hand, 384 wide, 6 heads, causal mask, forwards and back"
 GPT = "GPT block of 128, 4 heads, 8 x 64 tokens, training step, Adam"
 RESNET50 = "GPU: ResNet-50, 64 x 3 x 224 x 224, training step, SGD"
 
@@ -79,6 +80,12 @@ ALL = [
     Row("resnet18 traced", "ResNet-18, batch 1, inference, traced"),
     Row("vit block eager", "ViT-B block, 197 tokens, inference, eager"),
     Row("vit block traced", "ViT-B block, 197 tokens, inference, traced"),
+    Row("by hand 256 eager", f"{BY_HAND}, 4 x 256 tokens, eager"),
+    Row("by hand 256 traced", f"{BY_HAND}, 4 x 256 tokens, traced"),
+    Row("by hand 256 relaxed", f"{BY_HAND}, 4 x 256 tokens, traced with --relaxed"),
+    Row("by hand 1024 eager", f"{BY_HAND}, 1 x 1024 tokens, eager"),
+    Row("by hand 1024 traced", f"{BY_HAND}, 1 x 1024 tokens, traced"),
+    Row("by hand 1024 relaxed", f"{BY_HAND}, 1 x 1024 tokens, traced with --relaxed"),
     Row("add", "add of one-element tensors, loop subtracted", "us", most=0.5),
     Row("add with loop", "add of one-element tensors, with the loop", "us"),
     Row("matmul 1024", "float32 matmul 1024 x 1024 x 1024", "GFLOP/s", ratio=0.9),

@@ -24,7 +24,7 @@ from pathlib import Path
 import rows
 
 HERE = Path(__file__).resolve().parent
-WORKLOADS = ["mlp", "cnn", "networks", "add", "matmul", "chain", "norms", "in_place", "tracing", "ops"]
+WORKLOADS = ["mlp", "cnn", "networks", "attention", "add", "matmul", "chain", "norms", "in_place", "tracing", "ops"]
 PRELUDES = {"networks": ["nets"], "cuda": ["gpu"], "cuda_steps": ["gpu"], "cuda_nets": ["gpu", "nets"]}
 """What stands before some workloads, behind `clock` and `torch`."""
 GPU = ["cuda", "cuda_steps", "cuda_nets"]
