@@ -6,7 +6,7 @@ use super::{infer, is_watched};
 use crate::launch::update;
 use crate::op::{Body, Case, InferCx, Kernel};
 use crate::random::HOST;
-use crate::{Attrs, Layout, OpDef, Result, Tensor, admit, lane};
+use crate::{Attrs, Layout, Meta, OpDef, Result, Tensor, admit, lane};
 
 /// Replaces the elements of an op's first operand by its results: of an elementwise op, or of one whose kernel changes parts of that
 /// operand. They lie in the buffer of `owner`, under `seen` if not as the owner says.
@@ -64,10 +64,12 @@ fn placed(
         return Ok(false);
     }
     // The operands are handles on the buffer, which go before it is written.
-    let results = lane::eager(op, &inputs(owner, Some(seen), others), attrs)?;
-    if *results.shape() != seen.shape || results.dtype() != owner.dtype() {
+    let operands = inputs(owner, Some(seen), others);
+    if infer(op, &operands, attrs)?[..] != [Meta::new(seen.shape.clone(), owner.dtype())] {
         return Ok(false);
     }
+    let results = lane::eager(op, &operands, attrs)?;
+    drop(operands);
     owner.write(seen, None, &results)
 }
 

@@ -20,9 +20,6 @@ pub static PASS: Pass = Pass {
     rules: &[Rule::whole("attention", attention)],
 };
 
-/// What takes the place of a score that a query does not see, or less. It is added, so it must leave nothing of the score.
-const HIDDEN: f64 = -1e9;
-
 fn attention(graph: &Graph) -> Vec<(Value, Replacement)> {
     let search = Search {
         graph,
@@ -44,8 +41,8 @@ struct Search<'a> {
 enum Between {
     /// Times a number.
     Scaled(f64),
-    /// A number where a mask holds.
-    Filled { mask: Value, number: f64 },
+    /// Minus infinity where a mask holds.
+    Hidden(Value),
     /// A mask that is added.
     Added(Value),
 }
@@ -102,7 +99,9 @@ impl Search<'_> {
                 _ => return None,
             }
         }
-        Some(Attention { scores, value, out, gradients })
+        let is_worth_it = gradients.given.is_none()
+            || !(gradients.of_query.is_empty() && gradients.of_keys.is_empty());
+        is_worth_it.then_some(Attention { scores, value, out, gradients })
     }
 
     /// What leads to these scores, if nothing else uses any of it.
@@ -123,8 +122,9 @@ impl Search<'_> {
             },
             ("div", &[x, by]) => behind(x, Between::Scaled(1.0 / self.number(by)?)),
             ("masked_fill", &[x, mask, number]) | ("where", &[mask, number, x]) => {
-                let number = self.number(number).filter(|it| *it <= HIDDEN)?;
-                behind(x, Between::Filled { mask, number })
+                // Another number would count in rows that see nothing, where it is what all scores are.
+                self.number(number).filter(|it| *it == f64::NEG_INFINITY)?;
+                behind(x, Between::Hidden(mask))
             }
             ("add", &[x, y]) => {
                 behind(x, Between::Added(y)).or_else(|| behind(y, Between::Added(x)))
@@ -236,7 +236,7 @@ impl Search<'_> {
                     let by_it = if of.op.name == "div" { 1.0 / by } else { by };
                     self.number(number).is_some_and(|it| it == by_it || 1.0 / it == by)
                 }
-                (Between::Filled { mask, .. }, &[_, holds]) => mask == holds,
+                (Between::Hidden(mask), &[_, holds]) => mask == holds,
                 _ => false,
             }
     }
@@ -250,13 +250,15 @@ impl Gradients {
 }
 
 impl Attention {
-    /// What takes the place of what; `None` where the masks stand before the scale.
+    /// What takes the place of what; `None` where masks stand before the scale, or there are no keys.
     fn proposals(&self, graph: &Graph) -> Option<Vec<(Value, Replacement)>> {
+        if graph.meta(self.scores.keys).shape.last() == Some(&0) {
+            return None;
+        }
         let mask = self.mask(graph)?;
-        let is_masked = mask.is_some();
         let scale = self.scores.steps.iter().map(|it| match it.1 {
             Between::Scaled(by) => by,
-            Between::Filled { .. } | Between::Added(_) => 1.0,
+            Between::Hidden(_) | Between::Added(_) => 1.0,
         });
         let attrs: Attrs = smallvec![Attr::Float(scale.product()), Attr::Bool(false)];
         let given =
@@ -264,65 +266,128 @@ impl Attention {
         let inputs = given.iter().cloned().chain(mask.clone()).collect();
         let attention =
             Replacement::Apply { op: find_op("native_attention")?, attrs: attrs.clone(), inputs };
-        let [result, log_sums] = [0, 1].map(|it| output(&attention, it));
-        let seen =
-            if is_masked { or_nan(result.clone(), log_sums.clone())? } else { result.clone() };
-        let mut res = vec![(Value::of(self.out), seen)];
+        let results = [0, 1].map(|it| output(&attention, it));
+        let nothing = match mask {
+            Some(_) => Some(Nothing::of(results[1].clone())?),
+            None => None,
+        };
+        let out = match &nothing {
+            Some(it) => it.rows(f64::NAN, results[0].clone())?,
+            None => results[0].clone(),
+        };
+        let mut res = vec![(Value::of(self.out), out)];
         if let Some(grad) = self.gradients.given {
-            let results = [result, log_sums];
-            let inputs = std::iter::once(value(grad)).chain(given).chain(results).chain(mask);
+            let grad = match &nothing {
+                Some(it) => it.rows(0.0, value(grad))?,
+                None => value(grad),
+            };
+            let inputs = std::iter::once(grad).chain(given).chain(results).chain(mask);
             let op = find_op("native_attention_backward")?;
             let backward = Replacement::Apply { op, attrs, inputs: inputs.collect() };
-            let of_keys = transposed(output(&backward, 1))?;
-            let found = &self.gradients;
-            let all = [
-                (&found.of_query, output(&backward, 0)),
-                (&found.of_keys, of_keys),
-                (&found.of_value, output(&backward, 2)),
-            ];
-            for (nodes, proposed) in all {
-                res.extend(nodes.iter().map(|it| (Value::of(*it), proposed.clone())));
-            }
+            res.extend(self.gradients(&backward, nothing.as_ref())?);
         }
         Some(res)
     }
 
-    /// All masks as one that is added.
+    /// What takes the place of the gradients. A query that sees nothing makes those NaN that its scores and shares go into; what a mask
+    /// fills has no gradient by the scores.
+    fn gradients(
+        &self,
+        backward: &Replacement,
+        nothing: Option<&Nothing>,
+    ) -> Option<Vec<(Value, Replacement)>> {
+        let [mut query, mut keys, mut of_value] = [0, 1, 2].map(|it| output(backward, it));
+        if let Some(nothing) = nothing {
+            of_value = nothing.all(of_value)?;
+            if !self.scores.steps.iter().any(|it| matches!(it.1, Between::Hidden(_))) {
+                (query, keys) = (nothing.rows(f64::NAN, query)?, nothing.all(keys)?);
+            }
+        }
+        let found = &self.gradients;
+        let all = [
+            (&found.of_query, query),
+            (&found.of_keys, transposed(keys)?),
+            (&found.of_value, of_value),
+        ];
+        let each = all.into_iter().flat_map(|(nodes, proposed)| {
+            nodes.iter().map(move |it| (Value::of(*it), proposed.clone()))
+        });
+        Some(each.collect())
+    }
+
+    /// All masks as one that is added, if there are some.
     fn mask(&self, graph: &Graph) -> Option<Option<Replacement>> {
         let meta = graph.meta(self.scores.query);
-        let dtype = smallvec![Attr::DType(meta.dtype)];
-        let mut sum: Option<Replacement> = None;
+        let dtype: Attrs = smallvec![Attr::DType(meta.dtype)];
+        let (mut sum, mut is_added) = (None, false);
         for &(_, step) in &self.scores.steps {
-            let mask = match step {
-                Between::Scaled(_) if sum.is_some() => return None,
-                Between::Scaled(_) => continue,
-                Between::Filled { mask, number } => {
-                    let numbers = [number, 0.0].map(|it| Replacement::Number(Number::Float(it)));
-                    let [hidden, seen] = numbers;
-                    applied("where", Attrs::new(), vec![value(mask), hidden, seen])?
+            sum = Some(match (step, sum) {
+                (Between::Scaled(_), None) => {
+                    sum = None;
+                    continue;
                 }
-                Between::Added(mask) => value(mask),
-            };
-            let mask = applied("to", dtype.clone(), vec![mask])?;
-            sum = Some(match sum {
-                None => mask,
-                Some(sum) => applied("add", Attrs::new(), vec![sum, mask])?,
+                (Between::Scaled(_), Some(_)) => return None,
+                (Between::Hidden(mask), before) => {
+                    let before = before.unwrap_or_else(|| number(0.0));
+                    let inputs = vec![value(mask), number(f64::NEG_INFINITY), before];
+                    let hidden = applied("where", Attrs::new(), inputs)?;
+                    applied("to", dtype.clone(), vec![hidden])?
+                }
+                (Between::Added(mask), before) => {
+                    is_added = true;
+                    let mask = applied("to", dtype.clone(), vec![value(mask)])?;
+                    match before {
+                        None => mask,
+                        Some(before) => applied("add", Attrs::new(), vec![before, mask])?,
+                    }
+                }
             });
         }
-        let Some(sum) = sum else { return Some(None) };
-        let (queries, keys) = (&meta.shape, &graph.meta(self.scores.keys).shape);
-        let mut shape = queries.clone();
-        *shape.dims_mut().last_mut()? = *keys.last()?;
+        let Some(mut sum) = sum else { return Some(None) };
+        if is_added {
+            sum = from_largest(sum)?;
+        }
+        let mut shape = meta.shape.clone();
+        *shape.dims_mut().last_mut()? = *graph.meta(self.scores.keys).shape.last()?;
         applied("expand", smallvec![Attr::sizes(&shape)], vec![sum]).map(Some)
     }
 }
 
-/// What queries get that see nothing: NaN, as the quotient of zeros that it is.
-fn or_nan(result: Replacement, log_sums: Replacement) -> Option<Replacement> {
-    let number = |it| Replacement::Number(Number::Float(it));
-    let sums = applied("unsqueeze", smallvec![Attr::Int(-1)], vec![log_sums])?;
-    let is_nothing = applied("eq", Attrs::new(), vec![sums, number(f64::NEG_INFINITY)])?;
-    applied("where", Attrs::new(), vec![is_nothing, number(f64::NAN), result])
+/// A mask without what all keys of a query have in common: that changes no share, but the logarithms of sums would be rounded by it.
+fn from_largest(mask: Replacement) -> Option<Replacement> {
+    let attrs: Attrs = smallvec![Attr::ints(&[-1]), Attr::Bool(true)];
+    let largest = applied("amax", attrs, vec![mask.clone()])?;
+    let is_nothing = vec![largest.clone(), number(f64::NEG_INFINITY)];
+    let is_nothing = applied("eq", Attrs::new(), is_nothing)?;
+    let common = applied("where", Attrs::new(), vec![is_nothing, number(0.0), largest])?;
+    applied("sub", Attrs::new(), vec![mask, common])
+}
+
+/// Which queries see nothing: `[..., L, 1]`. Their shares are quotients of zeros.
+struct Nothing(Replacement);
+
+impl Nothing {
+    fn of(log_sums: Replacement) -> Option<Self> {
+        let sums = applied("unsqueeze", smallvec![Attr::Int(-1)], vec![log_sums])?;
+        applied("eq", Attrs::new(), vec![sums, number(f64::NEG_INFINITY)]).map(Self)
+    }
+
+    /// A number in the rows of these queries.
+    fn rows(&self, it: f64, of: Replacement) -> Option<Replacement> {
+        applied("where", Attrs::new(), vec![self.0.clone(), number(it), of])
+    }
+
+    /// NaN everywhere in the attentions that have such a query.
+    fn all(&self, of: Replacement) -> Option<Replacement> {
+        let attrs: Attrs = smallvec![Attr::ints(&[-2]), Attr::Bool(true), Attr::None];
+        let count = applied("sum", attrs, vec![self.0.clone()])?;
+        let is_met = applied("gt", Attrs::new(), vec![count, number(0.0)])?;
+        applied("where", Attrs::new(), vec![is_met, number(f64::NAN), of])
+    }
+}
+
+fn number(it: f64) -> Replacement {
+    Replacement::Number(Number::Float(it))
 }
 
 fn value(it: Value) -> Replacement {

@@ -29,8 +29,7 @@ fn side_by_side(graph: &Graph, node: NodeId) -> Option<Replacement> {
     let add = graph.node(node).op().filter(|it| it.name == "add")?;
     let meta = &graph.node(node).metas[0];
     let is_real = meta.dtype.is_arithmetic() && !meta.dtype.is_complex();
-    let mut parts: SmallVec<[Part; 4]> = SmallVec::new();
-    (is_real && gather(graph, Value::of(node), &mut parts)).then_some(())?;
+    let mut parts = if is_real { gather(graph, node)? } else { return None };
     let dim = parts.first()?.dim;
     parts.sort_by_key(|it| it.start);
     let mut end = 0;
@@ -47,14 +46,21 @@ fn side_by_side(graph: &Graph, node: NodeId) -> Option<Replacement> {
     Some(if meta.dtype.is_float() { plus_zero(add, joined) } else { joined })
 }
 
-/// Takes apart a sum of gradients of slices; false if it is another one.
-fn gather(graph: &Graph, value: Value, into: &mut SmallVec<[Part; 4]>) -> bool {
-    let node = graph.node(value.node);
-    match (node.op().map(|it| it.name), node.inputs()) {
-        (Some("add"), &[a, b]) => gather(graph, a, into) && gather(graph, b, into),
-        (Some("slice_backward"), _) => part(graph, value.node).map(|it| into.push(it)).is_some(),
-        _ => false,
+/// The gradients of slices that a sum is of; `None` if it is another one, or has more terms than there can be parts.
+fn gather(graph: &Graph, sum: NodeId) -> Option<SmallVec<[Part; 4]>> {
+    let most = graph.node(sum).metas[0].shape.iter().copied().max()?;
+    let (mut parts, mut waiting) = (SmallVec::new(), vec![sum]);
+    while let Some(id) = waiting.pop() {
+        let node = graph.node(id);
+        match (node.op()?.name, node.inputs()) {
+            // What was added last comes first: in a long sum of other things that ends the search.
+            ("add", &[a, b]) => waiting.extend([a.node, b.node]),
+            ("slice_backward", _) => parts.push(part(graph, id)?),
+            _ => return None,
+        }
+        (parts.len() <= most).then_some(())?;
     }
+    Some(parts)
 }
 
 /// The gradient of a slice of elements side by side.

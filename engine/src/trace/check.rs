@@ -162,7 +162,7 @@ fn deliver_eager(state: &mut State, beside: &Beside) -> Result<()> {
 fn first_difference(state: &State, beside: &Beside, compiled: bool) -> Option<Difference> {
     let first = state.settled as u32;
     let all: Vec<u32> = (0..beside.values.len() as u32).map(|at| first + at).collect();
-    let level = compiled.then_some(state.options.opt_level);
+    let level = compiled.then_some(state.opt_level());
     let differing = |asked: &[u32]| {
         let tensors = again(state, beside, asked, level).ok()?;
         let is_other = |(at, tensor): &(&u32, Tensor)| {
@@ -200,7 +200,7 @@ fn differs(state: &State, beside: &Beside, first: &Difference, compiled: bool) -
     let which = if step.outputs.len() > 1 { format!(" (output {output})") } else { String::new() };
     let expected = beside.value(first.at, state.settled);
     let values = expected.map_or_else(String::new, |it| in_words(&first.given, it, GIVES));
-    let level = state.options.opt_level;
+    let level = state.opt_level();
     let is_right = |level: &u8| {
         let again = again(state, beside, &[first.at], Some(*level));
         again.is_ok_and(|it| expected.is_some_and(|eager| is_alike(eager, &it[0])))

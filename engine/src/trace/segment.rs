@@ -14,6 +14,7 @@ use super::traced::Options;
 use super::tree::{Captured, Out, ROOT, Ref, Step, StepId, Stored, Tree};
 use crate::graph::{Graph, Store, Value, op_by_op, verify};
 use crate::lower::{self, Plan};
+use crate::op::Body;
 use crate::passes::{self, EXACT};
 use crate::pending::Pending;
 use crate::rewrite::run::Log;
@@ -128,6 +129,10 @@ pub(super) fn lower_noting(
     #[cfg(test)]
     let graph = super::check_tests::spoiled(graph, opt_level);
     let mut log = Log::default();
+    // A branch or a loop decides by values of the graph.
+    let decides =
+        graph.nodes().iter().filter_map(|it| it.op()).any(|it| matches!(it.body, Body::Control(_)));
+    let opt_level = if decides { opt_level.min(EXACT) } else { opt_level };
     let graph = passes::optimize(graph, opt_level, &mut log)?;
     for (name, _) in log.applied.iter().filter(|it| it.1 > EXACT) {
         if !relaxed.contains(name) {

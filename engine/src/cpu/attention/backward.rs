@@ -1,5 +1,7 @@
 //! The gradient of attention: the scores are computed once more, a tile at a time.
 
+use std::ops::Range;
+
 use super::seen::Seen;
 use super::{Matrices, Sizes, even, masked, product, scores};
 use crate::cpu::alloc::AllocError;
@@ -231,7 +233,7 @@ impl<T: Element + Plain> Task<'_, T> {
         let seen = self.seen.count(at, [first, count, key, n]);
         if seen == 0 {
             // SAFETY: promised by the caller of `run`.
-            unsafe { self.see_nothing([begin, count, n], parts) };
+            unsafe { self.see_nothing([begin, count], 0..n, parts) };
             return;
         }
         // SAFETY: promised by the caller of `run`.
@@ -240,7 +242,8 @@ impl<T: Element + Plain> Task<'_, T> {
             let (s, slopes) = (parts.shares.add(begin * stride), parts.slopes.add(begin * stride));
             scores(self.kernels, [count, width, seen], (q, parts.packed_k), (s, stride));
             scores(self.kernels, [count, values, seen], (grad, parts.packed_v), (slopes, stride));
-            let tile = self.sizes.tile((s, stride), [first, count, key, n], seen);
+            self.see_nothing([begin, count], seen..n, parts);
+            let tile = self.sizes.tile((s, stride), [first, count, key, seen]);
             let tile = masked(tile, self.given.mask.as_ref(), at, [first, key]);
             let log_sums = self.given.log_sums.as_ptr().add(at * queries + first);
             (self.kernels.attend_slopes)(&tile, slopes, log_sums, parts.means.add(first));
@@ -256,13 +259,14 @@ impl<T: Element + Plain> Task<'_, T> {
         }
     }
 
-    /// Shares and their gradients of `count` queries from `begin` on that see none of `n` keys.
-    unsafe fn see_nothing(&self, [begin, count, n]: [usize; 3], parts: &Parts<T>) {
+    /// Shares and their gradients of `count` queries from `begin` on that see none of these keys.
+    unsafe fn see_nothing(&self, [begin, count]: [usize; 2], keys: Range<usize>, parts: &Parts<T>) {
         for row in begin..begin + count {
             for scores in [parts.shares, parts.slopes] {
                 // SAFETY: promised by the caller of `run`.
                 unsafe {
-                    std::slice::from_raw_parts_mut(scores.add(row * self.stride), n).fill(T::ZERO);
+                    let first = scores.add(row * self.stride + keys.start);
+                    std::slice::from_raw_parts_mut(first, keys.len()).fill(T::ZERO);
                 }
             }
         }
@@ -287,9 +291,9 @@ impl<T: Element + Plain> Task<'_, T> {
             for (shares, rows_of, width, to) in of {
                 // SAFETY: promised by the caller of `run`.
                 unsafe {
-                    let a = shares.add(from * self.stride + begin);
+                    let a = shares.wrapping_add(from * self.stride + begin);
                     let tile = Tile {
-                        b: rows_of.add(from * width),
+                        b: rows_of.wrapping_add(from * width),
                         rsb: width as isize,
                         c: to.add((key + begin) * width),
                         rsc: width as isize,

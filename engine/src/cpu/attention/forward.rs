@@ -154,7 +154,7 @@ impl<T: Element + Plain> Task<'_, T> {
         unsafe {
             let q = parts.q.add(begin * width);
             scores(self.kernels, [count, width, n], (q, parts.k), (s, stride));
-            let tile = self.sizes.tile((s, stride), [first, count, key, n], n);
+            let tile = self.sizes.tile((s, stride), [first, count, key, n]);
             let known = Running {
                 largest: parts.largest.add(begin),
                 sums: parts.sums.add(begin),

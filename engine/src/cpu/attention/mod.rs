@@ -1,7 +1,8 @@
 //! Attention, `softmax(q k^T + mask) v` with scaled queries, and its gradient, without a matrix of all scores.
 //!
 //! Keys are taken a block at a time and queries a tile at a time, so that the scores of both stay in the cache (FlashAttention, T. Dao
-//! et al. 2022). Blocks and tiles depend on the sizes alone: results do not depend on the threads. Operands are read as they lie.
+//! et al. 2022). Blocks and tiles depend on the sizes and the mask alone: results do not depend on the threads.
+//! Keys that a mask hides from a whole tile of queries are not looked at: NaN may stand there. Operands are read as they lie.
 
 mod backward;
 mod forward;
@@ -209,16 +210,11 @@ impl Sizes {
         pairs.saturating_mul(self.width + self.values).saturating_mul(2)
     }
 
-    /// A tile of scores of `rows` queries from `row` on and `n` keys from `key` on, the first `seen` of which are there.
-    fn tile<T>(
-        &self,
-        (s, stride): (*mut T, usize),
-        [row, rows, key, n]: [usize; 4],
-        seen: usize,
-    ) -> Scores<T> {
+    /// A tile of scores of `rows` queries from `row` on and `n` keys from `key` on.
+    fn tile<T>(&self, (s, stride): (*mut T, usize), [row, rows, key, n]: [usize; 4]) -> Scores<T> {
         let (seen, step) = match self.causal {
             true => (row as isize + 1 - key as isize, 1),
-            false => (seen as isize, 0),
+            false => (n as isize, 0),
         };
         let (mask, mask_row, mask_column) = (std::ptr::null(), 0, 0);
         Scores { s, stride, rows, n, seen, step, mask, mask_row, mask_column }

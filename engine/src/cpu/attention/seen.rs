@@ -25,7 +25,10 @@ impl Seen {
             starts.extend(mask.starts.iter().enumerate().map(|(at, start)| {
                 *known.entry(*start).or_insert_with(|| {
                     let first = limits.len();
-                    limits.extend((0..queries).map(|row| mask.last_seen(at, row, keys)));
+                    // All queries may have one row.
+                    let rows = if mask.row == 0 { queries.min(1) } else { queries };
+                    limits.extend((0..rows).map(|row| mask.last_seen(at, row, keys)));
+                    limits.resize(first + queries, limits.last().copied().unwrap_or(1));
                     first
                 })
             }));

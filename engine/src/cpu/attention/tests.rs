@@ -83,7 +83,12 @@ fn queries_that_see_nothing_are_zero_and_move_nothing() {
 /// The scores that a mask hides are left out where whole tiles are hidden: results are those of a mask that hides by a large number.
 #[test]
 fn what_a_mask_hides_is_left_out() {
-    let sizes = Sizes { causal: false, ..SIZES };
+    for causal in [false, true] {
+        is_left_out(Sizes { causal, ..SIZES });
+    }
+}
+
+fn is_left_out(sizes: Sizes) {
     let keys = sizes.keys;
     // Causal; the first keys alone; few keys for some queries in between; nothing for some.
     let hides: [&dyn Fn(usize, usize, usize) -> bool; 4] = [

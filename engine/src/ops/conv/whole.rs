@@ -58,6 +58,7 @@ pub(super) fn pooled(cx: &ComposedCx<'_>) -> Result<Outputs> {
     if x.dtype() == DType::Bool {
         return Err(Error::DType { op: cx.op.name, dtype: DType::Bool, allowed: "numbers" });
     }
+    // Whole numbers beyond 2^53 are rounded there.
     let mut outputs = apply(cx.op, &[to(x, DType::F64)?], cx.attrs)?;
     outputs[0] = to(&outputs[0], x.dtype())?;
     Ok(outputs)
