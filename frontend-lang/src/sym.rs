@@ -55,7 +55,7 @@ known! {
     ITRUEDIV = "__itruediv__", IFLOORDIV = "__ifloordiv__", IMOD = "__imod__", IPOW = "__ipow__",
     IMATMUL = "__imatmul__", ILSHIFT = "__ilshift__", IRSHIFT = "__irshift__", IAND = "__iand__",
     IOR = "__ior__", IXOR = "__ixor__", NAME = "__name__", QUALNAME = "__qualname__",
-    DOC = "__doc__", MODULE = "__module__", CLASS = "__class__", DICT = "__dict__",
+    DOC = "__doc__", OUT = "out", MODULE = "__module__", CLASS = "__class__", DICT = "__dict__",
     ANNOTATIONS = "__annotations__", BASES = "__bases__", BASE = "__base__", MRO = "__mro__",
     CAUSE = "__cause__", CONTEXT = "__context__", TRACEBACK = "__traceback__", ARGS = "args",
     VALUE = "value", SELF_CLASS = "__self_class__", WRAPPED = "__wrapped__", FUNC = "__func__",

@@ -1,14 +1,5 @@
 """Arguments that change what is computed are never passed over."""
 
-
-def refused(name, function):
-    try:
-        function()
-        print(name, "gives a result")
-    except Exception:
-        print(name, "is refused")
-
-
 print("# inplace=")
 for name, function in (
     ("dropout", lambda x: F.dropout(x, 0.5, True, True)),

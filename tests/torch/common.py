@@ -33,6 +33,14 @@ def show(name, value):
         print(name, value)
 
 
+def refused(name, function):
+    try:
+        function()
+        print(name, "gives a result")
+    except Exception:
+        print(name, "is refused")
+
+
 def tensors_of(value):
     if isinstance(value, torch.Tensor):
         return [value]

@@ -10,14 +10,6 @@ print("# truth values")
 mask, count = torch.tensor([True, False]), torch.tensor([3, 4])
 
 
-def refused(name, function):
-    try:
-        function()
-        print(name, "gives a result")
-    except Exception:
-        print(name, "is refused")
-
-
 refused("1 - mask", lambda: 1 - mask)
 refused("mask - 1", lambda: mask - 1)
 refused("mask - mask", lambda: mask - mask)

@@ -1,14 +1,5 @@
 """What PyTorch refuses is refused. Each library has words of its own for it, and kinds of errors."""
 
-
-def refused(name, function):
-    try:
-        function()
-        print(name, "gives a result")
-    except Exception:
-        print(name, "is refused")
-
-
 a, v, whole, flags = torch.ones(2, 3), torch.ones(3), torch.arange(6).reshape(2, 3), torch.tensor([True, False])
 batch = torch.ones(2, 2, 3)
 print("# products")

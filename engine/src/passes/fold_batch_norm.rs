@@ -1,10 +1,11 @@
 //! `fold-batch-norm`: what a batch norm in evaluation multiplies and adds behind a convolution goes into that one's weights and bias.
 //!
-//! It is taken where all of these are constants, so that it is done once. Weights are rounded after the product, so bits differ.
+//! It is taken where all of these come of constants, so that the pass behind it computes them once. Weights are rounded after the product,
+//! so bits differ.
 
 use smallvec::smallvec;
 
-use super::{RELAXED, fold_constants};
+use super::RELAXED;
 use crate::graph::parse::find_op;
 use crate::graph::{Graph, Kind, NodeId, Value};
 use crate::rewrite::{Pass, Replacement, Rule};
@@ -14,7 +15,7 @@ pub static PASS: Pass = Pass {
     name: "fold-batch-norm",
     doc: "Puts what batch norm in evaluation multiplies and adds into the constant weights of the convolution before it.",
     level: RELAXED,
-    rules: &[Rule::whole("into-weights", into_weights), fold_constants::RUN_NOW],
+    rules: &[Rule::whole("into-weights", into_weights)],
 };
 
 fn into_weights(graph: &Graph) -> Vec<(Value, Replacement)> {
@@ -83,8 +84,20 @@ impl Affine {
     }
 }
 
+/// Whether a value is a constant, or made of some in a few steps.
 fn is_constant(graph: &Graph, value: Value) -> bool {
-    matches!(graph.node(value.node).kind, Kind::Const(_))
+    is_constant_within(graph, value, 8)
+}
+
+fn is_constant_within(graph: &Graph, value: Value, most: usize) -> bool {
+    match &graph.node(value.node).kind {
+        Kind::Const(_) | Kind::Number(_) => true,
+        Kind::Op { op, attrs, inputs } => {
+            let is_made = |it: &Value| is_constant_within(graph, *it, most - 1);
+            most > 0 && op.is_pure(attrs) && !inputs.is_empty() && inputs.iter().all(is_made)
+        }
+        Kind::Input { .. } | Kind::Variable { .. } | Kind::Fed => false,
+    }
 }
 
 fn applied(name: &str, inputs: Vec<Replacement>) -> Option<Replacement> {

@@ -13,11 +13,8 @@ pub static PASS: Pass = Pass {
     name: "fold-constants",
     doc: "Computes what depends on constants alone.",
     level: 2,
-    rules: &[RUN_NOW],
+    rules: &[Rule::code("run-now", run_now)],
 };
-
-/// The rule, for passes that leave ops on constants behind.
-pub(super) const RUN_NOW: Rule = Rule::code("run-now", run_now);
 
 /// Bytes that a folded constant may always have.
 const SMALL: usize = 4096;

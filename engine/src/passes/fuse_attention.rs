@@ -20,6 +20,9 @@ pub static PASS: Pass = Pass {
     rules: &[Rule::whole("attention", attention)],
 };
 
+/// Steps between the products of queries and keys, and the softmax: a scale, and a few masks.
+const MOST_STEPS: usize = 8;
+
 fn attention(graph: &Graph) -> Vec<(Value, Replacement)> {
     let search = Search {
         graph,
@@ -84,7 +87,7 @@ impl Search<'_> {
         if !is_last || attrs[1] != Attr::None || !self.is_inner(shares) {
             return None;
         }
-        let scores = self.scores(of)?;
+        let scores = self.scores(of, MOST_STEPS)?;
         let users = &self.users[shares as usize];
         let product = |&id: &NodeId| match self.applied(id, "matmul") {
             Some(&[left, value]) if left == Value::of(shares) => Some((id, value)),
@@ -104,11 +107,11 @@ impl Search<'_> {
         is_worth_it.then_some(Attention { scores, value, out, gradients })
     }
 
-    /// What leads to these scores, if nothing else uses any of it.
-    fn scores(&self, value: Value) -> Option<Scores> {
+    /// What leads to these scores by so many steps at most, if nothing else uses any of it.
+    fn scores(&self, value: Value, most: usize) -> Option<Scores> {
         self.only_user(value.node)?;
         let behind = |of: Value, step: Between| {
-            let mut scores = self.scores(of)?;
+            let mut scores = self.scores(of, most.checked_sub(1)?)?;
             scores.steps.push((value.node, step));
             Some(scores)
         };
@@ -233,8 +236,8 @@ impl Search<'_> {
         is_of_it
             && match (between, node.inputs()) {
                 (Between::Scaled(by), &[_, number]) => {
-                    let by_it = if of.op.name == "div" { 1.0 / by } else { by };
-                    self.number(number).is_some_and(|it| it == by_it || 1.0 / it == by)
+                    let factor = |it| if of.op.name == "div" { 1.0 / it } else { it };
+                    self.number(number).map(factor) == Some(by)
                 }
                 (Between::Hidden(mask), &[_, holds]) => mask == holds,
                 _ => false,
@@ -319,29 +322,26 @@ impl Attention {
     fn mask(&self, graph: &Graph) -> Option<Option<Replacement>> {
         let meta = graph.meta(self.scores.query);
         let dtype: Attrs = smallvec![Attr::DType(meta.dtype)];
-        let (mut sum, mut is_added) = (None, false);
+        let (mut sum, mut is_added): (Option<Replacement>, bool) = (None, false);
         for &(_, step) in &self.scores.steps {
-            sum = Some(match (step, sum) {
-                (Between::Scaled(_), None) => {
-                    sum = None;
-                    continue;
-                }
-                (Between::Scaled(_), Some(_)) => return None,
-                (Between::Hidden(mask), before) => {
-                    let before = before.unwrap_or_else(|| number(0.0));
+            match step {
+                Between::Scaled(_) if sum.is_some() => return None,
+                Between::Scaled(_) => {}
+                Between::Hidden(mask) => {
+                    let before = sum.unwrap_or_else(|| number(0.0));
                     let inputs = vec![value(mask), number(f64::NEG_INFINITY), before];
                     let hidden = applied("where", Attrs::new(), inputs)?;
-                    applied("to", dtype.clone(), vec![hidden])?
+                    sum = Some(applied("to", dtype.clone(), vec![hidden])?);
                 }
-                (Between::Added(mask), before) => {
+                Between::Added(mask) => {
                     is_added = true;
                     let mask = applied("to", dtype.clone(), vec![value(mask)])?;
-                    match before {
+                    sum = Some(match sum {
                         None => mask,
                         Some(before) => applied("add", Attrs::new(), vec![before, mask])?,
-                    }
+                    });
                 }
-            });
+            }
         }
         let Some(mut sum) = sum else { return Some(None) };
         if is_added {

@@ -18,10 +18,10 @@ use crate::rewrite::run::{Log, run_all};
 pub static ALL: &[&Pass] = &[
     &drop_unused::PASS,
     &share_equal::PASS,
+    &fold_batch_norm::PASS,
     &fold_constants::PASS,
     &fold_identities::PASS,
     &join_slices::PASS,
-    &fold_batch_norm::PASS,
     &fuse_attention::PASS,
     &drop_views::PASS,
 ];

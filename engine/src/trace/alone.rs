@@ -6,7 +6,6 @@ use super::traced::{Options, Traced};
 use super::tree::{ArgSpec, ROOT, Ref, StepId, Stored, Tree};
 use super::{check, flush};
 use crate::lower::Plan;
-use crate::passes::EXACT;
 use crate::random::Everywhere;
 use crate::{Error, Result, Tensor};
 
@@ -215,8 +214,7 @@ impl Alone {
         let n_ops = tree.path(ROOT, end).len();
         let draws = graph.draws().next().is_some();
         let stored = stored().map(|it| it.at as usize).collect();
-        let most = if options.check { EXACT } else { u8::MAX };
-        let plan = lower_noting(graph, options.opt_level.min(most), relaxed)?;
+        let plan = lower_noting(graph, options.level(), relaxed)?;
         let returned = followed.map_or_else(Vec::new, |it| it.results.clone());
         let (tree, signature, seen) = (0, Vec::new(), seen.to_vec());
         Ok(Self {

@@ -256,8 +256,8 @@ impl State {
     /// The level at which the current segment is compiled. A value that is read in the body may decide where that goes on, and is the eager
     /// one.
     pub(super) fn opt_level(&self) -> u8 {
-        let exact = self.options.check || !self.is_over;
-        if exact { self.options.opt_level.min(EXACT) } else { self.options.opt_level }
+        let level = self.options.level();
+        if self.is_over { level } else { level.min(EXACT) }
     }
 
     /// Delivers all values that someone can still read; the current segment ends here.

@@ -114,10 +114,9 @@ pub(super) fn inputs(state: &State, sources: &[Source]) -> Result<Vec<Tensor>> {
     sources.iter().map(|it| fed(state, *it)).collect()
 }
 
-/// Runs the passes and lowers; `opt_level` as in [`Options`]. What is compared with eager execution has its bits.
+/// Runs the passes and lowers.
 pub(super) fn lower(graph: Graph, options: &Options) -> Result<Plan> {
-    let opt_level = if options.check { options.opt_level.min(EXACT) } else { options.opt_level };
-    lower_noting(graph, opt_level, &mut Vec::new())
+    lower_noting(graph, options.level(), &mut Vec::new())
 }
 
 /// The same at this level; `relaxed` gets the names of the passes that round in another way than eager execution and did something.

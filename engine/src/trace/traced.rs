@@ -15,7 +15,7 @@ use super::{Active, active, flush, install};
 use crate::apply::anomaly::{self, Watch};
 use crate::graph::Graph;
 use crate::lower::Plan;
-use crate::passes;
+use crate::passes::{self, EXACT};
 use crate::pending::{self, Pending};
 use crate::rewrite::run::Log;
 use crate::tensor::Data;
@@ -58,6 +58,13 @@ impl Default for Options {
             always: false,
             check: false,
         }
+    }
+}
+
+impl Options {
+    /// The level of plans: what is compared with eager execution has its bits.
+    pub fn level(&self) -> u8 {
+        if self.check { self.opt_level.min(EXACT) } else { self.opt_level }
     }
 }
 
@@ -216,7 +223,7 @@ impl Traced {
     /// The same after the passes, with what they did.
     pub fn optimized(&self, at: usize) -> Result<(Graph, Log)> {
         let mut log = Log { detailed: true, ..Log::default() };
-        let graph = passes::optimize(self.graph(at)?, self.options().opt_level, &mut log)?;
+        let graph = passes::optimize(self.graph(at)?, self.options().level(), &mut log)?;
         Ok((graph, log))
     }
 

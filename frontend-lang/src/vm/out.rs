@@ -10,12 +10,10 @@ use crate::value::Value;
 
 /// Whether a call names `out` where the function has no such parameter, and belongs to torch.
 pub(super) fn is_asked(func: &Func, keywords: &[(Sym, Value)]) -> bool {
-    let out = || Sym::of("out");
     let params = &func.code.params;
-    !keywords.is_empty()
-        && keywords.iter().any(|it| it.0 == out())
+    keywords.iter().any(|it| it.0 == Sym::OUT)
         && !params.has_keywords
-        && !params.names.contains(&out())
+        && !params.names.contains(&Sym::OUT)
         && is_of_torch(func)
 }
 

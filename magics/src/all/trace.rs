@@ -198,7 +198,7 @@ fn status(cx: &mut MagicCx<'_>) -> Artifact {
     ]
     .map(String::from)
     .to_vec();
-    if subjects.iter().any(|it| it.traced.options().opt_level > EXACT) {
+    if subjects.iter().any(|it| it.traced.options().level() > EXACT) {
         head.push("rounds otherwise by".into());
         rows.iter_mut().zip(&subjects).for_each(|(row, subject)| row.push(relaxed_by(subject)));
     }
@@ -268,7 +268,7 @@ fn show(
 
 /// What the launches of elementwise ops compute, as CUDA C.
 fn code(subject: &Subject) -> Result<String, MagicError> {
-    let opt_level = subject.traced.options().opt_level;
+    let opt_level = subject.traced.options().level();
     let graph = passes::optimize(subject.traced.latest()?.graph, opt_level, &mut Log::default())?;
     let text = lower::compile(&graph, opt_level >= 3)?.cuda_text();
     Ok(format!("// {}\n{text}", subject.title))
@@ -288,7 +288,7 @@ fn pictures(
         (n_calls, all) => format!("the path of {n_calls} of {all} calls"),
     };
     let title = format!("{} ({name}), {calls}", subject.title);
-    let opt_level = if stage == Stage::Raw { 0 } else { subject.traced.options().opt_level };
+    let opt_level = if stage == Stage::Raw { 0 } else { subject.traced.options().level() };
     let graph = passes::optimize(latest.graph, opt_level, &mut Log::default())?;
     let drawn = graph_view::drawing(&graph, title, &named, names, (stage, depth));
     let mut shown = vec![Artifact::Graph(drawn)];
