@@ -49,10 +49,7 @@ fn floats(op: &'static str, args: &Args<'_>) -> Result<DType, Raised> {
     let dtype = convert::variable(&args[0])?.seen().dtype();
     match dtype.part().is_float() {
         true => Ok(dtype.part()),
-        false => {
-            Err(Error::DType { op, dtype, allowed: "floats; convert it with .float() first" }
-                .into())
-        }
+        false => Err(Error::DType { op, dtype, allowed: "floats" }.into()),
     }
 }
 
