@@ -16,7 +16,7 @@ use crate::native::*;
 use crate::objects::complex::Complex;
 use crate::objects::tensor::{TensorObj, View};
 use crate::ops_binding::forms::Form;
-pub use crate::ops_binding::names::{in_place, method, methods_of_rows, named};
+pub use crate::ops_binding::names::{in_place, in_place_names, method, methods_of_rows, named};
 use crate::ops_binding::out::Out;
 pub(crate) use crate::ops_binding::out::STORING;
 use crate::suggest;

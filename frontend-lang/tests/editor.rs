@@ -323,7 +323,7 @@ fn imports() {
     check(&known, "import tor|", "tor", &["torch"]);
     check(&known, "import torch.nn.fu|", "fu", &["functional"]);
     check(&known, "from torch.ut|", "ut", &["utils"]);
-    check(&known, "from torch import rel|", "rel", &["relu", "relu6"]);
+    check(&known, "from torch import rel|", "rel", &["relu", "relu6", "relu_"]);
     check(
         &known,
         "from torch.nn import (Linear, Embedding|",

@@ -266,6 +266,11 @@ fn made_at_run_time(members: &mut Members, module: &str) {
     let prefix = format!("{module}.");
     members.extend(ops_binding::named(&prefix).map(|(name, it)| op(name, it)));
     members.extend(engine::ops::public().map(|it| op(it.name, it)));
+    if ["torch", "torch.nn.functional"].contains(&module) {
+        // Those that are methods too; PyTorch has no others but a few activations.
+        let offered = ops_binding::in_place_names().filter(|it| it.1.method);
+        members.extend(offered.map(|(name, it)| op(&name, it)));
+    }
     if module == "torch" {
         let dtype = |it: &(&'static str, engine::DType)| {
             let shows = format!("torch.{}", it.0);

@@ -29,13 +29,18 @@ pub fn named(module: &str) -> impl Iterator<Item = (&'static str, &'static OpDef
 
 /// The forms in place of ops on one tensor, as functions: `torch.sigmoid_(x)`, `F.relu_(x)`.
 pub fn in_place() -> impl Iterator<Item = (Sym, Value)> {
+    in_place_names().map(|(name, op)| {
+        let name = Sym::new(&name);
+        (name, cached(name, op, true))
+    })
+}
+
+/// Their names, and what they apply.
+pub fn in_place_names() -> impl Iterator<Item = (String, &'static OpDef)> {
     let own = engine::ops::public().map(|op| (op.name, op));
     let others = named("torch.").chain(named("torch.nn.functional."));
     let of_one = others.chain(own).filter(|(_, op)| op.works_in_place() && op.n_tensors() == 1);
-    of_one.map(|(name, op)| {
-        let name = Sym::new(&format!("{name}_"));
-        (name, cached(name, op, true))
-    })
+    of_one.map(|(name, op)| (format!("{name}_"), op))
 }
 
 /// The methods that ops give to tensors: the name, the op, and whether it works in place. What is a method under its own name is one
