@@ -183,6 +183,9 @@ pub enum Op {
     WithExitError(u32),
     /// step -> ; keeps it in the slot, or jumps if the body is answered: then the slot says whether by `break`
     EnterStep(u16, u32),
+    /// A statement of the step in the slot begins, or the last one has ended: where it is cut, a piece of it may be answered. Jumps where that
+    /// leaves the loop.
+    CutStep(u16, u32),
     /// Ends the step in the slot; by `break`, or by another way.
     LeaveStep(u32, bool),
     /// -> module
@@ -270,6 +273,7 @@ impl Op {
             | Op::JumpIfTrueKeep(it)
             | Op::CompareJump(_, it)
             | Op::EnterStep(_, it)
+            | Op::CutStep(_, it)
             | Op::ForIter(it)
             | Op::Try(it) => Some(it),
             _ => None,

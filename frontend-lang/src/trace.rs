@@ -5,6 +5,7 @@
 mod alone;
 pub mod any_sizes;
 mod check;
+mod cuts;
 mod exclude;
 mod follow;
 mod growing;
@@ -12,6 +13,7 @@ mod names;
 mod node;
 pub mod notice;
 mod numbers;
+mod piece;
 mod prevented;
 mod step;
 mod template;
@@ -32,6 +34,7 @@ pub use exclude::Exclude;
 pub(crate) use follow::Follow;
 use notice::Told;
 use rustc_hash::FxHashSet;
+pub(crate) use step::Cut;
 pub use step::{CellStep, Step};
 use variant::{Asked, Variant};
 

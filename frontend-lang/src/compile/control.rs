@@ -149,12 +149,18 @@ impl<'a> Compiler<'a> {
         let answered = self.emit_at(step.range, Op::EnterStep(slot as u16, 0));
         let handler = self.emit(Op::Try(0));
         self.unit().flow.push(Flow::Step(slot));
-        self.block(body);
+        let mut cuts = Vec::with_capacity(body.len() + 1);
+        for stmt in body {
+            cuts.push(self.emit_at(stmt.range, Op::CutStep(slot as u16, 0)));
+            self.block(std::slice::from_ref(stmt));
+        }
+        cuts.push(self.emit_at(step.range, Op::CutStep(slot as u16, 0)));
         self.unit().flow.pop();
         self.emit(Op::EndTry);
         self.emit_at(step.range, Op::LeaveStep(slot, false));
         let mut done = vec![self.emit(Op::Jump(0))];
         self.land(answered);
+        self.land_all(cuts);
         if breaks {
             self.emit(Op::Local(slot));
             done.push(self.emit(Op::JumpIfFalse(0)));

@@ -69,6 +69,8 @@ pub(super) struct Alone {
     pub(super) attempts: Attempts,
     /// Why that has led to nothing.
     pub(super) prevented: Prevented,
+    /// Where the latest attempt came to nothing, for those who have not heard of it yet.
+    pub(super) in_vain: Cell<Option<InVain>>,
     /// Where tensors were made in the latest call, if nothing else was said.
     device: Cell<Option<DeviceObj>>,
 }
@@ -83,6 +85,15 @@ pub(super) trait Unit {
 
     /// Tells what has happened in a call.
     fn tell(&self, cx: &mut Cx, stats: Stats) -> Result<(), Raised>;
+}
+
+/// Where an attempt to leave out a body came to nothing.
+#[derive(Clone, Copy)]
+pub(super) enum InVain {
+    /// At this operation of the cell, or behind it.
+    At(usize),
+    /// Nowhere in particular: it is about what the body finds, or gives.
+    Nowhere,
 }
 
 /// How a call goes.
@@ -139,6 +150,11 @@ impl Default for Attempts {
 }
 
 impl Attempts {
+    /// The body is followed after one plain call.
+    pub(super) fn soon(&self) {
+        self.wait.set(1);
+    }
+
     /// Whether the body is to be followed now.
     fn is_due(&self) -> bool {
         let wait = self.wait.get();
@@ -216,7 +232,7 @@ impl Alone {
             Ok(asked) => asked,
             Err(refused) => {
                 if is_due {
-                    self.prevented.note(&refused, None);
+                    self.refuse(&refused);
                 }
                 return (self.cannot(is_due), None);
             }
@@ -263,10 +279,19 @@ impl Alone {
     fn small_variant(&self, asked: &Asked<'_>, is_due: bool) -> Option<Variant> {
         match is_due.then(|| self.variant(asked))? {
             Ok(variant) if variant.world.n_places() <= MOST_PLACES => return Some(variant),
-            Ok(_) => self.prevented.say("it finds too much to compare before each call", None),
-            Err(refused) => self.prevented.note(&refused, None),
+            Ok(_) => {
+                self.prevented.say("it finds too much to compare before each call", None);
+                self.in_vain.set(Some(InVain::Nowhere));
+            }
+            Err(refused) => self.refuse(&refused),
         }
         None
+    }
+
+    /// An attempt has come to nothing for what the body is called with or finds.
+    fn refuse(&self, refused: &Raised) {
+        self.prevented.note(refused, None);
+        self.in_vain.set(Some(InVain::Nowhere));
     }
 
     /// Runs the graph that is known for these arguments, if there is one.

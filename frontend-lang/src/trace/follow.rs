@@ -31,6 +31,10 @@ pub(crate) struct Follow {
     refused: Option<Raised>,
     /// Where it did it.
     place: Option<Span>,
+    /// The operation of the cell, where the body is part of one.
+    refused_at: Option<usize>,
+    /// Which operation of the cell runs.
+    at: usize,
     /// The numbers that it is followed with.
     pub(super) tracking: Option<Tracking>,
     /// What it does to names, where it is part of a cell: those are what it is called with, and what it gives.
@@ -55,6 +59,8 @@ pub(super) struct Followed {
     pub(super) refused: Option<Raised>,
     /// Line of the cell at which that was, or at which it did what the engine refuses.
     pub(super) line: Option<usize>,
+    /// The operation of the cell, where the body is part of one.
+    pub(super) at: Option<usize>,
     /// The world, with what it found.
     pub(super) world: World,
     /// The numbers that it was followed with to its end.
@@ -126,7 +132,7 @@ impl Cx {
         if let (Ok(value), Some(tracking), Some(given)) = (&mut res, &tracking, &given) {
             tracking.make_plain(value, given.template.is_ok());
         }
-        let Follow { refused, place, world, bindings, .. } =
+        let Follow { refused, place, refused_at: at, world, bindings, .. } =
             std::mem::replace(&mut self.follow, outer.follow);
         if let Some(mut bindings) = bindings
             && let Err(raised) = bindings.release(&mut self.machine.stack)
@@ -134,11 +140,14 @@ impl Cx {
             res = Err(raised);
         }
         let line = place.and_then(|it| line_of(self, it));
-        Followed { res, given, refused, line, world, tracking }
+        Followed { res, given, refused, line, at, world, tracking }
     }
 
     /// Operation `at` is about to run.
     pub(crate) fn follow_op(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
+        if self.follow.bindings.is_some() && self.machine.frames.len() == self.follow.n_frames {
+            self.follow.at = at;
+        }
         self.refuse_changes()?;
         self.refuse_look()?;
         if just_refused() {
@@ -231,6 +240,8 @@ impl Cx {
     fn note_place(&mut self) {
         if self.follow.place.is_none() {
             self.follow.place = self.line_of_cell();
+            let is_of_cell = self.follow.bindings.is_some();
+            self.follow.refused_at = is_of_cell.then_some(self.follow.at);
         }
     }
 

@@ -4,11 +4,11 @@
 //! corrected by bodies that are followed ([`Bindings`]): on the way that a graph runs, the names are known that decide it.
 
 use std::cell::{Cell, RefCell};
-use std::ops::Range;
 use std::rc::Rc;
 
 use super::growing::{Growing, StandIns, only_appended};
 use super::numbers::{bare, kind_of};
+use super::piece::Stand;
 use super::variant::{Asked, has_history};
 use super::world::World;
 use crate::bytecode::{Code, Op};
@@ -78,11 +78,13 @@ pub(crate) struct Bindings {
 }
 
 impl Names {
-    /// Of the operations `body` of a cell's code.
-    pub(super) fn of(code: &Rc<Code>, body: Range<usize>) -> Names {
+    /// Of the operations of a cell's code that are a piece of a step.
+    pub(super) fn of(code: &Rc<Code>, stand: Stand) -> Names {
+        let body = stand.ops;
         let (mut bound, mut exposed, mut is_opaque) =
-            (Vec::new(), targets(code, body.start), false);
-        let varying: Vec<u32> = exposed.clone();
+            (Vec::new(), targets(code, stand.step), false);
+        let mut varying: Vec<u32> = exposed.clone();
+        varying.extend(code.ops[stand.step..body.start].iter().filter_map(bound_by));
         let mut read = |slot: u32, bound: &[u32]| {
             if !bound.contains(&slot) && !exposed.contains(&slot) {
                 exposed.push(slot);
@@ -199,7 +201,7 @@ impl Names {
         foreseen: &Value,
         call: &Call,
         lengths: &[usize],
-        breaks: bool,
+        leaving: Leaving,
     ) -> Value {
         let Value::Tuple(foreseen) = foreseen else { return Value::None };
         let Some(Value::Tuple(names)) = foreseen.first() else { return Value::None };
@@ -209,7 +211,7 @@ impl Names {
         let mut given = vec![foreseen[0].clone()];
         given.extend(names.iter().map(value));
         given.extend(call.growing.iter().zip(lengths).map(|(list, first)| list.items_from(*first)));
-        given.push(Value::Bool(breaks));
+        given.push(Value::Int(leaving as i64));
         Value::tuple(given)
     }
 }
@@ -261,14 +263,14 @@ impl Bindings {
         self.own.contains(&slot) && Rc::ptr_eq(&code.globals, &self.globals)
     }
 
-    /// What the body has given: the names that it has bound, their values, what it has appended to lists, and whether it ends the loop.
-    pub(super) fn given(&self, breaks: bool) -> Value {
+    /// What the body has given: the names that it has bound, their values, what it has appended to lists, and what it leaves.
+    pub(super) fn given(&self, leaving: Leaving) -> Value {
         let names = self.written.iter().map(|it| Value::Int(*it as i64)).collect::<Vec<_>>();
         let mut given = vec![Value::tuple(names)];
         let slots = self.globals.slots.borrow();
         given.extend(self.written.iter().map(|it| slots[*it as usize].value.clone()));
         given.extend(self.stand_ins.values());
-        given.push(Value::Bool(breaks));
+        given.push(Value::Int(leaving as i64));
         Value::tuple(given)
     }
 
@@ -310,9 +312,22 @@ impl Bindings {
     }
 }
 
-/// Whether what a body has given ends the loop.
-pub(super) fn ends_loop(given: &Value) -> bool {
-    matches!(given, Value::Tuple(it) if matches!(it.last(), Some(Value::Bool(true))))
+/// What a body leaves when it has come to its end.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Leaving {
+    /// Only itself: what stands behind it is next.
+    Itself,
+    /// The round of its loop, by `continue`.
+    Round,
+    /// Its loop, by `break`.
+    Loop,
+}
+
+/// What the body has left that has given this.
+pub(super) fn leaving(given: &Value) -> Leaving {
+    let Value::Tuple(given) = given else { return Leaving::Itself };
+    let is = |it: Leaving| given.last().and_then(Value::as_int) == Some(it as i64);
+    [Leaving::Round, Leaving::Loop].into_iter().find(|it| is(*it)).unwrap_or(Leaving::Itself)
 }
 
 pub(super) fn put(globals: &Globals, slot: u32, value: Value) {
@@ -342,13 +357,17 @@ fn targets(code: &Code, body: usize) -> Vec<u32> {
                 | Op::LeaveStep(..)
         )
     });
-    let set = round.filter_map(|it| match it {
-        Op::SetGlobal(slot) => Some(*slot),
-        _ => None,
-    });
-    let mut targets: Vec<u32> = set.collect();
+    let mut targets: Vec<u32> = round.filter_map(bound_by).collect();
     targets.reverse();
     targets
+}
+
+/// The name that an operation binds.
+fn bound_by(op: &Op) -> Option<u32> {
+    match *op {
+        Op::SetGlobal(slot) => Some(slot),
+        _ => None,
+    }
 }
 
 /// Whether code, or a function in it, binds global names.

@@ -4,24 +4,20 @@
 //! round of the outer one, which is traced whole, up to [`MOST_TRIED`] ops.
 
 use std::any::Any;
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
-use engine::trace::{self, Call, Departure, Options, Pace, Stats, Traced, Turn};
+use engine::trace::{self, Options, Pace, Traced, Turn};
 
-use super::alone::{Alone, Next, Unit};
-use super::check::{self, Foreseen};
-use super::growing::Growing;
-use super::names::{self, Names, ends_loop};
-use super::notice::Told;
-use super::under_way::UnderWay;
-use super::variant::Asked;
-use super::{asks_for_body, finish, next_turn, pace_of, why_eager};
-use crate::bytecode::{Code, CodeKind};
+use super::alone::{InVain, Unit};
+use super::cuts::Cuts;
+use super::names::Leaving;
+use super::piece::{Begun, Entered, Piece, Stand};
+use super::{next_turn, pace_of, why_eager};
+use crate::bytecode::Code;
 use crate::cx::Mode;
 use crate::native::*;
-use crate::tensor::journal::Writes;
 
 /// The type of steps; programs never see one.
 static STEP: NativeType = NativeType {
@@ -34,14 +30,15 @@ const MOST_TRIED: usize = 4096;
 
 /// One step of a traced cell.
 pub struct Step {
-    traced: Traced,
+    /// All of it.
+    whole: Rc<Piece>,
+    /// Its pieces, where it does not run as a whole.
+    cuts: Cuts,
+    /// Rounds in which no body of a piece ran.
+    n_alone: Cell<usize>,
+    options: Options,
     /// What runs now; inner ones run inline in the outermost.
     runs: RefCell<Vec<Run>>,
-    told: Told,
-    /// What runs without the body; `None` where the options ask for the body.
-    alone: Option<Alone>,
-    /// What the body reads and binds, once it has been entered.
-    names: OnceCell<Names>,
     /// Whether tracing pays; `None` where it is asked for in any case.
     pace: Option<Pace>,
     /// The cell in which it ran last, and the line of its loop.
@@ -66,39 +63,26 @@ struct Nested {
 /// A step that runs.
 struct Run {
     begun: Begun,
+    /// What has begun so.
+    piece: Rc<Piece>,
     /// How that was decided; `None` where there was no choice.
     turn: Option<Turn>,
     /// Ops of the running trace before it.
     n_ops: usize,
     /// Whether that had walked a tape backwards before it.
     had_walked: bool,
+    /// Whether it runs in pieces, and if so, whether the body of one has run.
+    in_pieces: Option<bool>,
 }
 
-/// How a body runs.
-enum Begun {
-    AsWritten,
-    Traced(Call, Option<Writes>),
-    Followed(Box<UnderWay>, Asked<'static>),
-    /// As `Traced`, and compared with what its graph has given.
-    Compared(Box<Comparison>),
-}
-
-/// A body that is compared with its graph.
-struct Comparison {
-    call: Call,
-    asked: Asked<'static>,
-    names: names::Call,
-    foreseen: Foreseen,
-    /// How long the lists were that it appends to.
-    lengths: Vec<usize>,
-}
-
-/// What comes of entering a step.
-enum Entered {
-    /// The body runs.
-    Body(Begun),
-    /// It was answered without it.
-    Answered { breaks: bool },
+/// How a step goes on where a statement begins.
+pub(crate) enum Cut {
+    /// With that statement.
+    Here,
+    /// Behind a piece that was answered.
+    Behind(usize),
+    /// By leaving its loop, as a piece does that was answered.
+    Breaks,
 }
 
 /// A step of a traced cell, as others see it.
@@ -126,10 +110,10 @@ impl Step {
             outer.nested.has_inner.set(true);
         }
         let pace = pace_of(&options, false);
-        let alone = (!asks_for_body(&options)).then(Alone::default);
+        let whole = Rc::new(Piece::new(options.clone()));
         let nested = Nested { outer, ..Nested::default() };
-        let (runs, told, place, names) = Default::default();
-        Step { traced: Traced::new(options), runs, told, alone, names, pace, place, nested }
+        let (cuts, n_alone, runs, place) = Default::default();
+        Step { whole, cuts, n_alone, options, runs, pace, place, nested }
     }
 
     /// Notes in which cell it runs, and the line of its loop.
@@ -140,24 +124,21 @@ impl Step {
     /// Where it ran, and what was recorded; `None` where nothing was, as another step around it or inside runs traced.
     pub fn seen(&self) -> Option<CellStep> {
         let (cell, line) = self.place.get();
-        let prevented = self.pace.as_ref().and_then(why_eager).unwrap_or_else(|| self.prevented());
         let n_eager = self.pace.as_ref().map_or(0, Pace::n_eager);
-        let n_alone = self.alone.as_ref().map_or(0, Alone::n_runs);
-        if let Some(alone) = &self.alone {
-            alone.settle();
-        }
-        let has_run = n_eager + n_alone + self.traced.stats().calls > 0;
-        let traced = self.traced.clone();
-        let args = self.names.get().map_or_else(Vec::new, Names::of_tensors);
+        let n_alone = self.whole.n_alone() + self.n_alone.get();
+        let main = self.cuts.main().unwrap_or_else(|| self.whole.clone());
+        main.settle();
+        let (traced, args) = (main.traced().clone(), main.args());
+        let has_run = n_eager + n_alone + traced.stats().calls > 0;
+        let prevented = self.pace.as_ref().and_then(why_eager).unwrap_or_else(|| self.prevented());
         let seen = || CellStep { cell, line, traced, n_eager, n_alone, prevented, args };
         (has_run && self.is_step()).then(seen)
     }
 
     fn prevented(&self) -> String {
-        match &self.alone {
-            _ if self.traced.is_checked() => check::WORDS.to_owned(),
-            Some(alone) => alone.prevented(),
-            None => "its options ask for the body".to_owned(),
+        match self.cuts.is_cut() {
+            true => self.cuts.words(),
+            false => self.whole.prevented(),
         }
     }
 
@@ -175,24 +156,89 @@ impl Step {
         self.end_trial();
         let is_inside = trace::active() || !self.is_step();
         let turn = if is_inside { None } else { next_turn(self.pace.as_ref(), cx) };
-        let begun = match is_inside || turn.is_some_and(Turn::is_eager) {
+        let is_written = is_inside || turn.is_some_and(Turn::is_eager);
+        let in_pieces = (!is_written && self.cuts.is_cut()).then_some(false);
+        let begun = match is_written || in_pieces.is_some() {
             true => Ok(Entered::Body(Begun::AsWritten)),
-            false => self.begin_traced(cx, code, body),
+            false => {
+                self.cuts.look(code, &body);
+                let stand = Stand { step: body.start, ops: body };
+                self.whole.begin(cx, code, stand)
+            }
         };
         match begun {
             Ok(Entered::Body(begun)) => {
                 let (n_ops, had_walked) = (trace::n_ops().unwrap_or(0), trace::has_walked());
-                self.runs.borrow_mut().push(Run { begun, turn, n_ops, had_walked });
+                let piece = self.whole.clone();
+                let run = Run { begun, piece, turn, n_ops, had_walked, in_pieces };
+                self.runs.borrow_mut().push(run);
                 Ok(None)
             }
-            Ok(Entered::Answered { breaks }) => {
+            Ok(Entered::Answered(leaving)) => {
                 self.timed(turn, true);
-                Ok(Some(breaks))
+                Ok(Some(leaving == Leaving::Loop))
             }
             Err(raised) => {
                 self.timed(turn, false);
                 Err(raised)
             }
+        }
+    }
+
+    /// Comes to where one of its statements begins, or to the end of the last one: this is that operation of the cell's code.
+    fn cut(&self, cx: &mut Cx, code: &Rc<Code>, at: usize) -> Result<Cut, Raised> {
+        let in_pieces = self.runs.borrow().last().is_some_and(|it| it.in_pieces.is_some());
+        if !in_pieces || !self.cuts.is_edge(at) {
+            return Ok(Cut::Here);
+        }
+        self.end_piece(cx, Leaving::Itself)?;
+        if self.cuts.end() == Some(at) {
+            self.cuts.weigh(self.whole.n_ops.get().unwrap_or(0));
+        }
+        let Some((piece, stand)) = self.cuts.piece_at(at) else { return Ok(Cut::Here) };
+        let behind = stand.ops.end;
+        match piece.begin(cx, code, stand)? {
+            Entered::Body(begun) => {
+                if let Some(run) = self.runs.borrow_mut().last_mut() {
+                    (run.begun, run.piece, run.in_pieces) = (begun, piece, Some(true));
+                    (run.n_ops, run.had_walked) = (0, false);
+                }
+                Ok(Cut::Here)
+            }
+            Entered::Answered(Leaving::Itself) => Ok(Cut::Behind(behind)),
+            Entered::Answered(Leaving::Round) => Ok(Cut::Behind(self.cuts.end().unwrap_or(behind))),
+            Entered::Answered(Leaving::Loop) => {
+                self.end(cx, true)?;
+                Ok(Cut::Breaks)
+            }
+        }
+    }
+
+    /// Ends what has begun last, while the step goes on.
+    fn end_piece(&self, cx: &mut Cx, leaving: Leaving) -> Result<(), Raised> {
+        let (begun, piece, n_ops) = match self.runs.borrow_mut().last_mut() {
+            Some(run) => {
+                let begun = std::mem::replace(&mut run.begun, Begun::AsWritten);
+                (begun, run.piece.clone(), run.n_ops)
+            }
+            None => return Ok(()),
+        };
+        if matches!(begun, Begun::Traced(..) | Begun::Followed(..)) {
+            piece.n_ops.set(trace::n_ops().map(|it| it.saturating_sub(n_ops)));
+        }
+        let res = piece.end(cx, begun, leaving);
+        self.learn(&piece);
+        res
+    }
+
+    /// Cuts the step where an attempt to leave out the body of a piece, or of all of it, came to nothing.
+    fn learn(&self, piece: &Rc<Piece>) {
+        match piece.in_vain() {
+            Some(InVain::At(at)) if !self.whole.traced().is_checked() => {
+                self.cuts.cut(at, piece.as_written(), &self.options);
+            }
+            Some(_) if !Rc::ptr_eq(piece, &self.whole) => self.cuts.give_up(),
+            _ => {}
         }
     }
 
@@ -214,74 +260,17 @@ impl Step {
         }
     }
 
-    fn begin_traced(
-        &self,
-        cx: &mut Cx,
-        code: &Rc<Code>,
-        body: Range<usize>,
-    ) -> Result<Entered, Raised> {
-        let alone = self.alone.as_ref().filter(|_| code.kind == CodeKind::Module);
-        let Some(alone) = alone else { return self.record(&[]) };
-        let names = self.names.get_or_init(|| Names::of(code, body));
-        let call = names.call();
-        if call.is_new {
-            alone.clear();
-        }
-        let ask = || match names.refusal() {
-            Some(refusal) => Err(Raised::new(&TRACE_ERROR, refusal)),
-            None => call.asked(),
-        };
-        match alone.next(cx, self, ask) {
-            (Next::Given(given), _) => {
-                let given = given?;
-                names.bind(&given, &call)?;
-                Ok(Entered::Answered { breaks: ends_loop(&given) })
-            }
-            (Next::Follow(variant), Some(asked)) => {
-                let bindings = names.follow(&call);
-                let under_way = alone.begin(
-                    cx,
-                    self,
-                    &asked,
-                    call.as_args(),
-                    (variant, Some(bindings), false),
-                )?;
-                if let Some(bindings) = &cx.follow.bindings {
-                    bindings.enter(&under_way.tracked);
-                }
-                Ok(Entered::Body(Begun::Followed(Box::new(under_way), asked)))
-            }
-            (Next::Compare(foreseen), Some(asked)) => {
-                let traced = self.traced.begin(&tensors(&call))?;
-                let lengths = call.growing.iter().map(Growing::len).collect();
-                let (foreseen, names) = (*foreseen, call);
-                let comparison = Comparison { call: traced, asked, names, foreseen, lengths };
-                Ok(Entered::Body(Begun::Compared(Box::new(comparison))))
-            }
-            _ => self.record(&tensors(&call)),
-        }
-    }
-
-    /// Begins to run the body under the trace.
-    fn record(&self, args: &[engine::Tensor]) -> Result<Entered, Raised> {
-        let call = self.traced.begin(args)?;
-        let writes = call.asks_for_stores().then(Writes::begin);
-        Ok(Entered::Body(Begun::Traced(call, writes)))
-    }
-
     /// The body has come to its end, by `break` or by another way.
     fn end(&self, cx: &mut Cx, breaks: bool) -> Result<(), Raised> {
-        let Some(run) = self.runs.borrow_mut().pop() else { return Ok(()) };
-        self.count_ops(&run);
-        let res = match run.begun {
-            Begun::AsWritten => Ok(()),
-            Begun::Traced(call, writes) => match finish(call, &[], writes) {
-                Ok(finished) => self.tell(cx, finished.stats),
-                Err(error) => Err(error.into()),
-            },
-            Begun::Followed(under_way, asked) => self.end_followed(cx, *under_way, &asked, breaks),
-            Begun::Compared(comparison) => self.end_compared(cx, *comparison, breaks),
-        };
+        if let Some(run) = self.runs.borrow().last() {
+            self.count_ops(run);
+        }
+        let leaving = if breaks { Leaving::Loop } else { Leaving::Round };
+        let res = self.end_piece(cx, leaving);
+        let Some(run) = self.runs.borrow_mut().pop() else { return res };
+        if run.in_pieces == Some(false) && self.cuts.is_cut() {
+            self.n_alone.set(self.n_alone.get() + 1);
+        }
         self.timed(run.turn, res.is_ok());
         res
     }
@@ -302,60 +291,12 @@ impl Step {
         }
     }
 
-    fn end_followed(
-        &self,
-        cx: &mut Cx,
-        under_way: UnderWay,
-        asked: &Asked<'_>,
-        breaks: bool,
-    ) -> Result<(), Raised> {
-        let (Some(alone), Some(names)) = (&self.alone, self.names.get()) else { return Ok(()) };
-        let bindings = cx.follow.bindings.as_ref();
-        let given = bindings.map_or(Value::None, |it| it.given(breaks));
-        let read = bindings.map_or_else(Vec::new, |it| it.read.clone());
-        alone.end(cx, self, asked, under_way, Ok(given))?;
-        names.learn(&read);
-        Ok(())
-    }
-
-    fn end_compared(&self, cx: &mut Cx, ended: Comparison, breaks: bool) -> Result<(), Raised> {
-        let Comparison { call, asked, names: called, foreseen, lengths } = ended;
-        let (Some(alone), Some(names)) = (&self.alone, self.names.get()) else { return Ok(()) };
-        let finished = match finish(call, &[], None) {
-            Ok(finished) => finished,
-            Err(error) => {
-                alone.keep(foreseen.variant);
-                return Err(error.into());
-            }
-        };
-        self.tell(cx, finished.stats)?;
-        let actual = |given: &Value| names.given(given, &called, &lengths, breaks);
-        alone.compare(cx, &asked, foreseen, actual)
-    }
-
     /// The body has ended with an error.
-    fn fail(&self, cx: &mut Cx, error: &Value) -> Result<(), Raised> {
-        let Some(run) = self.runs.borrow_mut().pop() else { return Ok(()) };
+    fn fail(&self, cx: &mut Cx, error: &Value) {
+        let Some(run) = self.runs.borrow_mut().pop() else { return };
         self.nested.n_inner_ops.set(0);
-        match run.begun {
-            Begun::AsWritten => {}
-            Begun::Traced(call, _) => call.abort(),
-            Begun::Compared(comparison) => {
-                comparison.call.abort();
-                if let Some(alone) = &self.alone {
-                    alone.keep(comparison.foreseen.variant);
-                }
-            }
-            Begun::Followed(under_way, asked) => {
-                if let (Some(alone), Value::Instance(error)) = (&self.alone, error) {
-                    let raised = Raised::from_instance(error.clone());
-                    // It goes on from where it is.
-                    let _ = alone.end(cx, self, &asked, *under_way, Err(raised));
-                }
-            }
-        }
+        run.piece.fail(cx, run.begun, error);
         self.timed(run.turn, false);
-        Ok(())
     }
 
     fn timed(&self, turn: Option<Turn>, is_ok: bool) {
@@ -371,31 +312,6 @@ impl Step {
     /// Whether the body is traced: it has no loop inside, or not most of its ops in one, as far as that is known.
     fn is_step(&self) -> bool {
         !self.nested.has_inner.get() || self.nested.is_step.get() != Some(false)
-    }
-}
-
-/// The tensors that a body is called with.
-fn tensors(call: &names::Call) -> Vec<engine::Tensor> {
-    call.args.iter().filter_map(|it| it.as_tensor().map(|it| it.get())).collect()
-}
-
-impl Unit for Step {
-    fn traced(&self) -> &Traced {
-        &self.traced
-    }
-
-    fn keep_call(&self, _asked: &Asked<'_>) {}
-
-    fn tell(&self, cx: &mut Cx, stats: Stats) -> Result<(), Raised> {
-        // Another name has come to be an argument: that is nothing that a user has done.
-        if let Some(Departure::Arguments { recorded, now }) = &stats.departure
-            && recorded.len() != now.len()
-        {
-            cx.departure = None;
-            return Ok(());
-        }
-        self.told.tell(cx, "this step", &stats);
-        Ok(())
     }
 }
 
@@ -427,6 +343,21 @@ impl Cx {
     }
 }
 
+impl Cx {
+    /// A step comes to where one of its statements begins, or to the end of the last one.
+    pub(crate) fn cut_step(
+        &mut self,
+        code: &Rc<Code>,
+        step: &Value,
+        at: usize,
+    ) -> Result<Cut, Raised> {
+        match step.downcast::<Step>() {
+            Some(it) if self.mode != Mode::Shadow => it.cut(self, code, at),
+            _ => Ok(Cut::Here),
+        }
+    }
+}
+
 impl NativeObject for Step {
     fn native_type(&self) -> &'static NativeType {
         &STEP
@@ -442,7 +373,7 @@ impl NativeObject for Step {
 
     fn exit(&self, cx: &mut Cx, _this: &Value, error: &Value) -> Result<bool, Raised> {
         if cx.mode != Mode::Shadow {
-            self.fail(cx, error)?;
+            self.fail(cx, error);
         }
         Ok(false)
     }

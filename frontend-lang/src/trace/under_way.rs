@@ -5,7 +5,7 @@ use std::rc::Rc;
 use engine::random::Everywhere;
 use engine::trace::{Call, Following};
 
-use super::alone::{Alone, MOST_WAYS, Unit, give_up};
+use super::alone::{Alone, InVain, MOST_WAYS, Unit, give_up};
 use super::follow::{Follow, Followed, LOOK, Outer, looked, read_early};
 use super::names::Bindings;
 use super::node::Node;
@@ -91,7 +91,7 @@ impl Alone {
     ) -> Res {
         let UnderWay { mut variant, call, mut before, strict, n_tensors, passed, outer, .. } =
             under_way;
-        let Followed { res, given, refused, line, world, tracking } =
+        let Followed { res, given, refused, line, at, world, tracking } =
             cx.end_following(outer, &passed, res);
         variant.world = world;
         let is_read_early = tracking.as_ref().is_some_and(Tracking::is_read_early);
@@ -149,7 +149,10 @@ impl Alone {
             shown = Ok(Shown::Change);
         }
         match &shown {
-            Err(refused) => self.prevented.note(refused, line),
+            Err(refused) => {
+                self.prevented.note(refused, line);
+                self.in_vain.set(Some(at.map_or(InVain::Nowhere, InVain::At)));
+            }
             Ok(Shown::Unconfirmed) if !are_known && looked_at.is_some() => {
                 self.n_looks.set(self.n_looks.get() + 1);
                 self.prevented.say(LOOK, looked_at.and_then(|it| line_of(cx, it)));

@@ -178,7 +178,7 @@ impl Cx {
                     Op::Rot3 => at.rotate_three(),
                     Op::Try(target) => at.begin_try(target),
                     Op::EndTry => at.end_try(),
-                    Op::EnterStep(..) | Op::LeaveStep(..) => {
+                    Op::EnterStep(..) | Op::CutStep(..) | Op::LeaveStep(..) => {
                         if ok!(at.step_of_cell(*op, WATCHED)) {
                             return Ok(None);
                         }

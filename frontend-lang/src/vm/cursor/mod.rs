@@ -16,6 +16,7 @@ use crate::bytecode::{Code, Op};
 use crate::cx::Cx;
 use crate::error::Raised;
 use crate::objects::function::Func;
+use crate::trace::Cut;
 use crate::value::Value;
 use crate::value::words::{fresh, hold, push, put, take_last};
 
@@ -88,7 +89,7 @@ impl<'a, const SHADOW: bool> Cursor<'a, SHADOW> {
         Ok(())
     }
 
-    /// Enters a step of a traced cell, or leaves it. Whether operations are to be watched from here on, or no longer.
+    /// Enters a step of a traced cell, goes from one of its statements to the next, or leaves it. Whether operations are to be watched from here on, or no longer.
     #[inline(never)]
     pub(super) fn step_of_cell(&mut self, op: Op, are_watched: bool) -> Result<bool, Raised> {
         self.save();
@@ -99,6 +100,19 @@ impl<'a, const SHADOW: bool> Cursor<'a, SHADOW> {
                 self.cx.machine.stack[self.base + slot as usize] = entered;
                 if is_answered {
                     self.ip = answered as usize;
+                }
+            }
+            Op::CutStep(slot, answered) => {
+                let place = self.base + slot as usize;
+                let step = self.cx.machine.stack[place].clone();
+                match self.cx.cut_step(&self.func.code, &step, self.ip - 1)? {
+                    Cut::Here => {}
+                    Cut::Behind(at) => self.ip = at,
+                    Cut::Breaks => {
+                        self.end_try();
+                        self.cx.machine.stack[place] = Value::Bool(true);
+                        self.ip = answered as usize;
+                    }
                 }
             }
             Op::LeaveStep(slot, breaks) => {

@@ -1,0 +1,148 @@
+//! Where a step is cut: a statement that acts outside of the tensors, such as a line that prints, runs as written, and the pieces around
+//! it run without being interpreted.
+//!
+//! A step begins whole. Where an attempt to leave out its body comes to nothing, and the statement is known for which, that one is
+//! taken out; so is another one in a piece. It is only worth it while most ops stay in pieces, and a piece must not need what a run without its body would
+//! lose, such as the history of a tensor that the next one walks: then the step is whole again, and for good.
+
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::rc::Rc;
+
+use engine::trace::Options;
+
+use super::piece::{Piece, Stand};
+use crate::bytecode::{Code, Op};
+
+/// Statements of one step that are taken out, at most.
+const MOST_CUTS: usize = 8;
+
+/// The stretches of one step.
+#[derive(Default)]
+pub(super) struct Cuts {
+    /// Where its statements begin, and where the last one ends, in the operations of the cell; none before it has been entered.
+    marks: RefCell<Vec<usize>>,
+    /// One after the other; none where the step is whole.
+    stretches: RefCell<Vec<Stretch>>,
+    /// Whether it stays whole.
+    is_final: Cell<bool>,
+    /// Whether it is known that most ops are in pieces.
+    is_weighed: Cell<bool>,
+    /// What was taken out and why, in words.
+    reasons: RefCell<Vec<String>>,
+}
+
+/// Statements that are a piece, or run as written.
+struct Stretch {
+    ops: Range<usize>,
+    piece: Option<Rc<Piece>>,
+}
+
+impl Cuts {
+    /// Looks where the statements of a step lie, whose body are these operations and which is kept in this slot.
+    pub(super) fn look(&self, code: &Code, body: &Range<usize>) {
+        let mut marks = self.marks.borrow_mut();
+        if !marks.is_empty() {
+            return;
+        }
+        let Some(Op::EnterStep(own, _)) = body.start.checked_sub(1).map(|it| code.ops[it]) else {
+            return;
+        };
+        let is_own = |at: &usize| matches!(code.ops[*at], Op::CutStep(slot, _) if slot == own);
+        marks.extend(body.clone().filter(is_own));
+    }
+
+    /// Whether the step runs in pieces.
+    pub(super) fn is_cut(&self) -> bool {
+        !self.stretches.borrow().is_empty()
+    }
+
+    /// Whether a stretch ends here, or begins.
+    pub(super) fn is_edge(&self, at: usize) -> bool {
+        self.stretches.borrow().iter().any(|it| it.ops.start == at || it.ops.end == at)
+    }
+
+    /// Where the last statement ends.
+    pub(super) fn end(&self) -> Option<usize> {
+        self.marks.borrow().last().copied()
+    }
+
+    /// The piece that begins here, if one does, and where it stands.
+    pub(super) fn piece_at(&self, at: usize) -> Option<(Rc<Piece>, Stand)> {
+        let stretches = self.stretches.borrow();
+        let stretch = stretches.iter().find(|it| it.ops.start == at)?;
+        let piece = stretch.piece.clone()?;
+        Some((piece, Stand { ops: stretch.ops.clone(), step: *self.marks.borrow().first()? }))
+    }
+
+    /// Takes out the statement around operation `at`, for this reason, of a whole step or of one of its pieces.
+    pub(super) fn cut(&self, at: usize, reason: String, options: &Options) {
+        if self.is_final.get() {
+            return;
+        }
+        let marks = self.marks.borrow();
+        let (Some(first), Some(last)) = (marks.first(), marks.last()) else { return };
+        let Some(statement) = marks.windows(2).rfind(|it| it[0] < at) else { return };
+        let (start, end) = (statement[0], statement[1]);
+        let mut stretches = self.stretches.borrow_mut();
+        if stretches.is_empty() {
+            stretches.push(Stretch { ops: *first..*last, piece: None });
+        }
+        let Some(at) = stretches.iter().position(|it| it.ops.contains(&start)) else { return };
+        let of = stretches[at].ops.clone();
+        let piece = |ops: Range<usize>| {
+            let piece = Some(Rc::new(Piece::new(options.clone()).soon()));
+            (!ops.is_empty()).then_some(Stretch { ops, piece })
+        };
+        let out = Some(Stretch { ops: start..end, piece: None });
+        let parts = [piece(of.start..start), out, piece(end..of.end)];
+        stretches.splice(at..at + 1, parts.into_iter().flatten());
+        drop(stretches);
+        self.reasons.borrow_mut().push(reason);
+        self.is_weighed.set(false);
+        if self.reasons.borrow().len() > MOST_CUTS || self.pieces().is_empty() {
+            self.give_up();
+        }
+    }
+
+    /// A round has come to its end, of a step with so many ops: the first one after a cut shows where they are.
+    pub(super) fn weigh(&self, n_ops: usize) {
+        if self.is_weighed.get() {
+            return;
+        }
+        let in_pieces: Option<Vec<usize>> = self.pieces().iter().map(|it| it.n_ops.get()).collect();
+        let Some(in_pieces) = in_pieces else { return };
+        self.is_weighed.set(true);
+        for stretch in self.stretches.borrow_mut().iter_mut() {
+            stretch.piece = stretch.piece.take().filter(|it| it.n_ops.get() != Some(0));
+        }
+        if in_pieces.iter().sum::<usize>() * 4 < n_ops * 3 {
+            self.give_up();
+        }
+    }
+
+    /// The piece that has most ops, where the step is cut.
+    pub(super) fn main(&self) -> Option<Rc<Piece>> {
+        self.pieces().into_iter().max_by_key(|it| it.n_ops.get())
+    }
+
+    /// What runs as written and why, or what prevents that a piece runs without being interpreted; empty where the step is whole.
+    pub(super) fn words(&self) -> String {
+        if !self.is_cut() {
+            return String::new();
+        }
+        let prevented = self.pieces().iter().map(|it| it.prevented()).find(|it| !it.is_empty());
+        prevented.unwrap_or_else(|| self.reasons.borrow().join("; "))
+    }
+
+    fn pieces(&self) -> Vec<Rc<Piece>> {
+        self.stretches.borrow().iter().filter_map(|it| it.piece.clone()).collect()
+    }
+
+    /// The step is whole from here on.
+    pub(super) fn give_up(&self) {
+        self.is_final.set(true);
+        self.stretches.take();
+        self.reasons.take();
+    }
+}
