@@ -701,5 +701,24 @@ case("masked_fill", lambda x, m, v: x.masked_fill(m, v), [whole(3, 4), M[0] > 0,
 case("where", torch.where, [(whole(3, 4) > 0).to(torch.uint8) * 2, whole(3, 4), torch.tensor(7)])
 
 
+# Views of memory by steps, and of its bits as another dtype.
+STRIDED = rand(3, 4)
+for size, stride, start in [((2, 3), (4, 1), 0), ((3, 2), (1, 1), 2), ((4,), (3,), 1), ((2, 2, 2), (0, 5, 2), 0), ((0, 3), (4, 1), 0), ((), (), 7)]:
+    case("_as_strided", lambda x: torch.as_strided(x, size, stride, start), [STRIDED], [size, stride, start])
+case("_as_strided", lambda x: torch.as_strided(x, (3, 3), (2, 1), 1), [torch.arange(9)], [(3, 3), (2, 1), 1])
+FLOATS = torch.tensor([[1.0, -2.5, 0.1, 3e9], [-0.0, 7.0, 1e-20, -1e5]])
+for dtype in [torch.int32, torch.int8, torch.uint8, torch.int64, torch.float32]:
+    case("_view_dtype", lambda x: x.view(dtype), [FLOATS], [dtype])
+case("_view_dtype", lambda x: x.view(torch.float64), [torch.tensor([[0, 1072693248, 5, 1074266112]], dtype=torch.int32)], [torch.float64])
+case("_view_dtype", lambda x: x.view(torch.int64), [torch.tensor(-1.5, dtype=torch.float64)], [torch.int64])
+case("_view_dtype", lambda x: x.view(torch.uint8), [torch.tensor([True, False, True])], [torch.uint8])
+case("_view_dtype", lambda x: x.view(torch.int32), [torch.zeros(2, 0)], [torch.int32])
+
+BYTES = torch.tensor([[0, 3, 255], [0, 0, 0], [1, 1, 1]], dtype=torch.uint8)
+for name in ["any", "all"]:
+    for dims, keep in [((1,), False), ((0,), True), ((0, 1), False)]:
+        case(name, lambda x: getattr(torch, name)(x, dim=dims, keepdim=keep), [BYTES], [dims, keep])
+
+
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

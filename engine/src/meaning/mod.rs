@@ -91,6 +91,8 @@ pub type RunRegion<'a> = &'a dyn Fn(usize, &[Array]) -> Result<Vec<Array>>;
 pub struct MeaningCx<'a> {
     pub inputs: &'a [Array],
     pub attrs: &'a Attrs,
+    /// Dtypes of the inputs.
+    pub given: &'a [DType],
     /// Dtypes of the outputs.
     pub dtypes: &'a [DType],
 }

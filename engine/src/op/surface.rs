@@ -84,6 +84,7 @@ pub enum Is {
     Given,
     None,
     Number,
+    DType,
     Str,
     Tensor,
 }

@@ -39,7 +39,8 @@ pub fn results(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<V
     admit::ahead(op, inputs, attrs)?;
     let arrays = inputs.iter().map(array_of).collect::<Result<Vec<_>>>()?;
     let dtypes: Vec<DType> = metas.iter().map(|it| it.dtype).collect();
-    let cx = MeaningCx { inputs: &arrays, attrs, dtypes: &dtypes };
+    let given: Vec<DType> = inputs.iter().map(Tensor::dtype).collect();
+    let cx = MeaningCx { inputs: &arrays, attrs, given: &given, dtypes: &dtypes };
     let res = match op.meaning {
         Meaning::Of(meaning) => vec![meaning(&cx)],
         Meaning::Each(meaning) | Meaning::Defined(meaning, _) => meaning(&cx),
@@ -74,7 +75,8 @@ pub fn distance(
     let all = |it: &[Tensor]| it.iter().map(array_of).collect::<Result<Vec<_>>>();
     let (arrays, results) = (all(inputs)?, all(results)?);
     let dtypes: Vec<DType> = apply::infer(op, inputs, attrs)?.iter().map(|it| it.dtype).collect();
-    Ok(Some(far(&MeaningCx { inputs: &arrays, attrs, dtypes: &dtypes }, &results)))
+    let given: Vec<DType> = inputs.iter().map(Tensor::dtype).collect();
+    Ok(Some(far(&MeaningCx { inputs: &arrays, attrs, given: &given, dtypes: &dtypes }, &results)))
 }
 
 /// What an elementwise op gives for complex numbers by its expression; `None` of others, and where the row says it in other words.

@@ -6,6 +6,7 @@ use engine::OpDef;
 use engine::op::{Is, When};
 
 use crate::native::*;
+use crate::tensor::dtype;
 
 /// The other form of an op.
 pub(super) struct Form {
@@ -80,6 +81,7 @@ fn meets(argument: Option<&Value>, is: Is) -> bool {
         Is::Number => {
             argument.is_some_and(|it| it.as_tensor().is_none() && it.as_float().is_some())
         }
+        Is::DType => argument.is_some_and(dtype::is_one),
         Is::Str => matches!(argument, Some(Value::Str(_))),
         Is::Tensor => matches!(argument, Some(Value::Tensor(_))),
     }

@@ -43,6 +43,11 @@ pub const NAMES: &[(&str, DType)] = &[
     ("cdouble", DType::C128),
 ];
 
+/// Whether a value is a dtype, and no name of one.
+pub fn is_one(value: &Value) -> bool {
+    value.downcast::<DTypeObj>().is_some()
+}
+
 /// The dtype that a value names: a dtype, its name, or the types `float`, `int`, `complex` and `bool`.
 pub fn from_value(value: &Value) -> Result<DType, Raised> {
     if let Some(DTypeObj(dtype)) = value.downcast::<DTypeObj>() {

@@ -2,6 +2,7 @@
 
 pub mod arith;
 pub mod attribute;
+pub mod beneath;
 pub mod convert;
 pub mod device;
 mod draws;

@@ -29,6 +29,8 @@ struct Step {
     outputs: Vec<Tensor>,
     /// Called with a tuple of gradients of the outputs; gives those of the inputs.
     backward: Value,
+    /// Whether gradients that did not come are zeros; else they are None.
+    fills: bool,
 }
 
 /// What the leaf of an output keeps.
@@ -83,12 +85,19 @@ impl Drop for Number {
     }
 }
 
-/// Puts a step on the tape that leads from `inputs` to `outputs`; gives the outputs as they are then.
-pub fn attach(inputs: Vec<Tensor>, outputs: &[Tensor], backward: Value, name: &str) -> Vec<Tensor> {
+/// Puts a step on the tape that leads from `inputs` to `outputs`; gives the outputs as they are then. Gradients that do not come are zeros
+/// for `backward` if it `fills` them, else None.
+pub fn attach(
+    inputs: Vec<Tensor>,
+    outputs: &[Tensor],
+    backward: Value,
+    name: &str,
+    fills: bool,
+) -> Vec<Tensor> {
     let plain = outputs.iter().map(|it| Tensor::abstract_of(it.detach().meta())).collect();
     let step = TABLE.with_borrow_mut(|table| {
         table.next += 1;
-        table.steps.insert(table.next, Rc::new(Step { inputs, outputs: plain, backward }));
+        table.steps.insert(table.next, Rc::new(Step { inputs, outputs: plain, backward, fills }));
         table.next
     });
     let number = Arc::new(Number { step, leaves: Mutex::default() });
@@ -185,10 +194,11 @@ fn pass(
     grads.resize(step.outputs.len(), None);
     let mut values = Vec::new();
     for (grad, output) in grads.into_iter().zip(&step.outputs) {
-        values.push(Value::tensor(match grad {
-            Some(grad) => grad,
-            None => engine::functional::full(output.shape(), 0.0, output.dtype())?,
-        }));
+        values.push(match grad {
+            Some(grad) => Value::tensor(grad),
+            None if !step.fills => Value::None,
+            None => Value::tensor(engine::functional::full(output.shape(), 0.0, output.dtype())?),
+        });
     }
     let before = autograd::set_enabled(create);
     let res = cx.call(&step.backward, &[Value::tuple(values)]);
@@ -230,7 +240,7 @@ pub fn hook(object: &Rc<TensorObj>, hook: Value) -> Result<(), Raised> {
     }
     let name = name_of(edge).map_or_else(|| edge.op_name().unwrap_or("").to_owned(), str::to_owned);
     let hooks = Value::object(HookList(RefCell::new(vec![hook])));
-    let watched = attach(vec![value.clone()], std::slice::from_ref(&value), hooks, &name);
+    let watched = attach(vec![value.clone()], std::slice::from_ref(&value), hooks, &name, true);
     object.put_on_tape(&watched[0]);
     Ok(())
 }

@@ -4,7 +4,9 @@ use smallvec::smallvec;
 
 use crate::functional::view_as_real;
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
-use crate::op::{Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, Returns, Saves, Surface};
+use crate::op::{
+    Autocast, Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, Returns, Saves, Surface,
+};
 use crate::{Attrs, DType, Error, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 
 /// The row of `view_as_complex`.
@@ -21,7 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { returns: Returns::View, ..Surface::PLAIN },
+    surface: Surface { returns: Returns::View, autocast: Autocast::Float32, ..Surface::PLAIN },
     onnx: Onnx::Absent,
     aliases: &[],
     examples: &[("view_as_complex(tensor([[1.0, 2.0], [3.0, -1.0]]))", "tensor([1.+2.j, 3.-1.j])")],

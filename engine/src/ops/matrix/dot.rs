@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use crate::apply::autocast;
 use crate::functional::matmul;
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
@@ -32,5 +33,6 @@ pub static OP: OpDef = OpDef {
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (a, b) = super::two_vectors(cx)?;
-    Ok(smallvec![matmul(a, b)?])
+    // Autocast leaves it in its dtype, as PyTorch does.
+    Ok(smallvec![autocast::left_alone(|| matmul(a, b))?])
 }

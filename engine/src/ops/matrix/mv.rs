@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use super::ranks;
+use crate::apply::autocast;
 use crate::functional::matmul;
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
@@ -33,5 +34,7 @@ pub static OP: OpDef = OpDef {
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     ranks(cx, &[2, 1], "a matrix and a vector are needed; `@` takes other shapes as well")?;
-    Ok(smallvec![matmul(cx.input(0)?, cx.input(1)?)?])
+    let (matrix, vector) = (cx.input(0)?, cx.input(1)?);
+    // Autocast leaves it in its dtype, as PyTorch does.
+    Ok(smallvec![autocast::left_alone(|| matmul(matrix, vector))?])
 }

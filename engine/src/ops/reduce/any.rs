@@ -9,7 +9,7 @@ use crate::op::{
     Body, DTypeRule, Default, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface,
     shapes,
 };
-use crate::{DType, Meta, Metas, OpDef, Result};
+use crate::{Meta, Metas, OpDef, Result};
 
 pub static OP: OpDef = OpDef {
     name: "any",
@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
         .finishing()
         .with_prologue(super::streamed)
         .on_cuda(|cx| super::cuda::count(cx, "ng_any"))]),
-    grad: Grad::Stops("the result is a bool"),
+    grad: Grad::Stops("the result is a truth"),
     step: None,
     pure: true,
     method: true,
@@ -43,7 +43,10 @@ pub static OP: OpDef = OpDef {
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
-    Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), DType::Bool)])
+    Ok(smallvec![Meta::new(
+        reduced_shape(cx.shape(0), &dims, cx.flag(1)),
+        super::truth_of(cx.dtype(0))
+    )])
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

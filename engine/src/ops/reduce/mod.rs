@@ -267,6 +267,11 @@ pub(crate) fn count(cx: &mut KernelCx<'_, '_>, finish: fn(i64, i64) -> i64) -> R
     Ok(())
 }
 
+/// The dtype of truths about elements: that of bytes for bytes, which were once what truths are.
+fn truth_of(dtype: DType) -> DType {
+    if dtype == DType::U8 { DType::U8 } else { DType::Bool }
+}
+
 fn count_as<T: Num>(
     cx: &mut KernelCx<'_, '_>,
     dims: &[usize],
@@ -276,7 +281,7 @@ fn count_as<T: Num>(
     let Rows { data, n, inner } = rows::<T>(&cx.operand().as_bits(), dims);
     let part = cx.part;
     match cx.outputs[0].dtype() {
-        DType::Bool => {
+        DType::Bool | DType::U8 => {
             let out = cx.outputs[0].as_mut_slice::<u8>();
             reduce::fold(fold, &data, (n, inner), out, |x| finish(x) as u8, part);
         }

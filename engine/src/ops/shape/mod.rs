@@ -6,6 +6,8 @@ use crate::cpu::local::Held;
 use crate::shape::resolve_dim;
 use crate::{Attr, Attrs, Error, Outputs, Result, Shape, Tensor, functional};
 
+pub mod _as_strided;
+pub mod _view_dtype;
 pub mod cat;
 pub mod chunk;
 pub(crate) mod cuda;
@@ -43,6 +45,8 @@ pub mod unsqueeze;
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[
+    &_as_strided::OP,
+    &_view_dtype::OP,
     &cat::OP,
     &chunk::OP,
     &diag::OP,

@@ -5,7 +5,8 @@ use smallvec::smallvec;
 use crate::functional::reshape;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
+    Body, DTypeRule, Form, Grad, GradCx, InferCx, Is, Onnx, Param, ParamKind, Returns, Saves,
+    Surface, When,
 };
 use crate::{Meta, Metas, OpDef, Result, Tensor};
 
@@ -22,7 +23,15 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { returns: Returns::View, never_copies_as: &["view"], ..Surface::PLAIN },
+    surface: Surface {
+        returns: Returns::View,
+        never_copies_as: &["view"],
+        form: Some(Form::new(
+            "bits_seen",
+            When::Any(&[When::Arg("shape", Is::DType), When::Arg("dtype", Is::DType)]),
+        )),
+        ..Surface::PLAIN
+    },
     onnx: Onnx::written("Reshape", super::onnx::reshaped),
     aliases: &["Tensor.view", "megengine.functional.reshape", "oneflow.reshape", "oneflow.view"],
     examples: &[

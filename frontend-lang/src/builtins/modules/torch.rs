@@ -11,7 +11,7 @@ use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 use crate::ops_binding;
 use crate::tensor::made::Made;
-use crate::tensor::{convert, device, dtype, lost_part, methods, named, steps, text};
+use crate::tensor::{beneath, convert, device, dtype, lost_part, methods, named, steps, text};
 
 /// The module `torch`.
 pub static TORCH: NativeModule = NativeModule {
@@ -33,6 +33,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Functions(anomaly::FUNCTIONS),
         Member::Functions(grad_mode::FUNCTIONS),
         Member::Functions(device::FUNCTIONS),
+        Member::Functions(beneath::FUNCTIONS),
         Member::Functions(unregistered::FUNCTIONS),
         Member::Functions(generator::FUNCTIONS),
         Member::Functions(generator::FOR_SAMPLERS),
@@ -72,6 +73,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::These("torch.spectrograms", &["istft", "stft"]),
         Member::These("torch.windows", WINDOWS),
         Member::These("torch.draws", &["poisson"]),
+        Member::These("torch.strides", &["as_strided"]),
         Member::Module("utils", "torch.utils"),
         Member::These("torch.nn.composed", OF_COMPOSED),
         Member::These("torch.nn.spatial", OF_SPATIAL),
@@ -100,6 +102,8 @@ const OF_SPATIAL: &[&str] = &[
     "pixel_unshuffle",
 ];
 
+const UNPOOLING: &[&str] = &["max_unpool1d", "max_unpool2d", "max_unpool3d"];
+
 /// The module `torch.nn.functional`.
 pub static FUNCTIONAL: NativeModule = NativeModule {
     name: "torch.nn.functional",
@@ -108,6 +112,7 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
         Member::AllOf("torch.nn.composed"),
         Member::AllOf("torch.nn.losses"),
         Member::AllOf("torch.nn.spatial"),
+        Member::These("torch.nn.unpooling", UNPOOLING),
         Member::These("torch.nn.sampling", &["affine_grid", "grid_sample"]),
         Member::Each(ops),
         // These do more than their ops: running statistics, a row that is not trained, dropout, sizes that stay.
@@ -213,8 +218,8 @@ static GRAD_FUNCTIONS: &[NativeFn] = &[
     ),
     function(
         "attach",
-        "inputs, outputs, backward, name='Function'",
-        "The outputs as those of a step of the tape: `backward` takes a tuple of their gradients and gives those of the inputs.",
+        "inputs, outputs, backward, name='Function', fills=True",
+        "The outputs as those of a step of the tape: `backward` takes a tuple of their gradients and gives those of the inputs. Gradients that did not come are zeros, or None without `fills`.",
         attach,
     ),
     function(
@@ -468,7 +473,8 @@ fn grads_of(
 fn attach(cx: &mut Cx, args: Args<'_>) -> Res {
     let inputs = tensors(cx, &args[0])?.iter().map(|it| it.get()).collect();
     let outputs: Vec<_> = tensors(cx, &args[1])?.iter().map(|it| it.get()).collect();
-    let attached = steps::attach(inputs, &outputs, args[2].clone(), args.str(3)?);
+    let attached =
+        steps::attach(inputs, &outputs, args[2].clone(), args.str(3)?, cx.truth(&args[4])?);
     Ok(Value::tuple(attached.into_iter().map(Value::tensor).collect::<Vec<_>>()))
 }
 

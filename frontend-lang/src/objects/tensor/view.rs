@@ -5,7 +5,7 @@ use std::rc::{Rc, Weak};
 
 use engine::autograd::{self, Edge};
 use engine::index::Index;
-use engine::{Attrs, Layout, OpDef, Tensor};
+use engine::{Attr, Attrs, Layout, OpDef, Tensor};
 use smallvec::SmallVec;
 
 use super::{Look, TensorObj};
@@ -125,6 +125,11 @@ impl View {
         match self {
             View::Same => Ok(value.at_edge(base.edge().cloned())),
             View::Index(index) => engine::index::set(base, index, value),
+            // The same bits, as they were.
+            View::Op(op, ..) if op.name == "_view_dtype" => {
+                let attrs = [Attr::DType(base.dtype())].into_iter().collect();
+                output_of(op, value, &attrs, 0)
+            }
             View::Op(op, attrs, output) => {
                 let view = |it: &Tensor| output_of(op, it, attrs, *output);
                 match base.dtype().is_complex() == value.dtype().is_complex() {
