@@ -266,3 +266,27 @@ fn methods_write_where_elements_lie_apart() {
 fn a_clone_of_a_part_does_not_hold_the_whole() {
     in_place("q = x[8].clone()", "x[3] += 1", "same((x.sum() + q.sum()).item(), 2048.0)");
 }
+
+/// What is written in the language works piece by piece.
+#[test]
+fn methods_in_place_take_no_second_buffer() {
+    let after = "assert bool(x.isfinite().all())";
+    for cell in [
+        "x.nan_to_num_()",
+        "x.copysign_(-1.0)",
+        "x.rad2deg_().deg2rad_()",
+        "x.sinc_()",
+        "x.lgamma_().nan_to_num_()",
+        "x.i0_()",
+        "x.logit_(0.1)",
+        "x.cumsum_(0)",
+        "x.cumsum_(1)",
+        "x.cumprod_(-1)",
+        "x.view(64, 16, -1).cumsum_(1)",
+        "x.tril_()",
+        "x.triu_(3)",
+        "x.put_(torch.tensor([1, 2]), torch.tensor([1., 2.]))",
+    ] {
+        in_place("", cell, after);
+    }
+}

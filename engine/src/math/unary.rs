@@ -40,8 +40,8 @@ macro_rules! float32_unary {
             Atanh one |x| float32::rounded(x, float64::atanh);
             Sigmoid all |x| float32::sigmoid(x);
             Erf all |x| float32::erf(x);
-            Erfc one |x| float32::rounded(x, float64::erfc);
-            Erfinv one |x| float32::rounded(x, float64::erfinv);
+            Erfc all |x| float32::erfc(x);
+            Erfinv all |x| float32::erfinv(x);
             Not all |x| float::not(x);
         }
     };
