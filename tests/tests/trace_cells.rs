@@ -175,6 +175,32 @@ fn loops_run_alone(first: &str, with_body: &[&str]) -> String {
     seen
 }
 
+/// Where a round trains for many steps, in a function, recording it would cost more than it gives.
+#[test]
+fn rounds_of_many_steps_are_not_recorded() {
+    let _guard = Guard::of("");
+    let setup = format!(
+        "{DATA}model, opt = mlp(torch.optim.SGD, lr=0.1)
+def train():
+    total = 0.0
+    for x, y in batches * 15:
+        opt.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        opt.step()
+        total += loss.item()
+    return total
+"
+    );
+    let cell = "for epoch in range(3):\n    total = train()\n    print(total)";
+    let [eager, traced, checked] = ALL.map(|it| Run::of(it, &setup, cell, &[]));
+    assert_eq!(eager.first_difference([&traced, &checked]), None);
+    let seen = traced.session.traced_steps();
+    let words: Vec<&str> = seen.iter().map(|it| it.prevented.as_str()).collect();
+    assert_eq!(words, ["runs as written: a round is many steps of training"]);
+    assert!((4096..4200).contains(&seen[0].traced.stats().recorded));
+}
+
 #[test]
 fn hazards_are_as_written() {
     hazards("");

@@ -112,6 +112,8 @@ pub(crate) struct State {
     pub(super) args: Vec<Slot>,
     pub(super) captures: Vec<Slot>,
     pub(super) results: Vec<Slot>,
+    /// The captures and earlier results that the current segment reads.
+    pub(super) held: Vec<Ref>,
     /// Numbers fed in the current segment, in order.
     pub(super) fed: Vec<Tensor>,
     pub(super) stats: Stats,
@@ -122,6 +124,8 @@ pub(crate) struct State {
     /// Reverse walks that are under way, and whether there was one.
     pub(super) walking: usize,
     pub(super) walked: bool,
+    /// How many have come to their end.
+    pub(super) n_walks: usize,
     /// The body is over: what it branches on has been decided.
     pub(super) is_over: bool,
     /// How a body is followed that may be left out later; why it cannot, and whether a call before this one went the same way.
@@ -165,6 +169,8 @@ impl State {
             walking: 0,
             is_over: false,
             walked: false,
+            n_walks: 0,
+            held: Vec::new(),
             following: None,
             refused: None,
             confirmed: false,
@@ -376,6 +382,7 @@ impl State {
             && self.tree.steps.len() > len
         {
             self.tree.truncate(len, parent);
+            self.cursor = parent;
         }
     }
 
@@ -390,8 +397,15 @@ impl State {
             beside.settled();
         }
         self.fed.clear();
-        for slot in self.captures.iter_mut().chain(&mut self.results) {
-            slot.held = None;
+        for it in self.held.drain(..) {
+            let slot = match it {
+                Ref::Capture(at) => self.captures.get_mut(at as usize),
+                Ref::Result(at) => self.results.get_mut(at as usize),
+                Ref::Arg(_) | Ref::Number(_) | Ref::Fed(_) => None,
+            };
+            if let Some(slot) = slot {
+                slot.held = None;
+            }
         }
     }
 

@@ -24,6 +24,8 @@ pub enum Departure {
     Full { paths: usize },
     /// The recording got too long: the call runs eagerly.
     TooLong { ops: usize },
+    /// It is many steps of training in one, so much that they are not recorded: the call runs eagerly.
+    ManySteps { walks: usize },
 }
 
 impl fmt::Display for Departure {
@@ -49,6 +51,7 @@ impl fmt::Display for Departure {
             Self::Path { op } => write!(f, "another path from {op} on"),
             Self::Full { paths } => write!(f, "no room for more than {paths} paths"),
             Self::TooLong { ops } => write!(f, "more than {ops} ops"),
+            Self::ManySteps { walks } => write!(f, "{walks} steps of training and more"),
         }
     }
 }

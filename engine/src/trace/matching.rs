@@ -136,14 +136,18 @@ impl State {
         let step = &self.tree.steps[id as usize];
         for (it, tensor) in step.inputs.iter().zip(inputs) {
             match *it {
-                Ref::Capture(at) => match self.captures.get_mut(at as usize) {
-                    Some(slot) => slot.hold(tensor),
-                    None => {
-                        let made = self.following.map(|_| &mut self.made);
-                        State::capture(&mut self.captures, made, tensor)
+                Ref::Capture(at) => {
+                    self.held.push(*it);
+                    match self.captures.get_mut(at as usize) {
+                        Some(slot) => slot.hold(tensor),
+                        None => {
+                            let made = self.following.map(|_| &mut self.made);
+                            State::capture(&mut self.captures, made, tensor)
+                        }
                     }
-                },
+                }
                 Ref::Result(at) if (at as usize) < self.settled => {
+                    self.held.push(*it);
                     self.results[at as usize].hold(tensor);
                 }
                 Ref::Arg(at) => self.args[at as usize].hold(tensor),

@@ -155,7 +155,7 @@ impl Interpreter for Tracing {
             true => it.walking += 1,
             false => {
                 it.walking = it.walking.saturating_sub(1);
-                it.walked = true;
+                it.has_walked();
             }
         });
     }

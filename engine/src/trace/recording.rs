@@ -12,6 +12,9 @@ use crate::op::Body;
 use crate::tensor::Outputs;
 use crate::{Attrs, Device, Error, OpDef, Result, Scope, Site, Tensor};
 
+/// Ops from which on a call is long.
+const LONG: usize = 4096;
+
 /// Steps that one tree keeps.
 pub(super) const MOST_STEPS: usize = 1 << 20;
 
@@ -124,9 +127,7 @@ impl State {
         outputs: SmallVec<[Out; 1]>,
     ) {
         if self.tree.steps.len() >= MOST_STEPS && self.mode == Mode::Record {
-            self.forget();
-            self.mode = Mode::Eager;
-            self.stats.departure = Some(Departure::TooLong { ops: MOST_STEPS });
+            self.give_up(Departure::TooLong { ops: MOST_STEPS });
             return;
         }
         let n_captures = self.captures.len();
@@ -151,6 +152,24 @@ impl State {
         };
         self.cursor = self.tree.push(self.cursor, step);
         self.stats.recorded += 1;
+    }
+
+    /// The recording is given up: the rest of the call runs eagerly.
+    fn give_up(&mut self, why: Departure) {
+        self.forget();
+        self.mode = Mode::Eager;
+        self.stats.departure = Some(why);
+    }
+
+    /// The tape has been walked backwards.
+    pub(super) fn has_walked(&mut self) {
+        self.walked = true;
+        self.n_walks += 1;
+        let walks = self.n_walks;
+        let is_long = self.stats.recorded > LONG && walks > self.options.max_walks;
+        if is_long && self.mode == Mode::Record && self.walking == 0 {
+            self.give_up(Departure::ManySteps { walks });
+        }
     }
 
     fn ref_of(&mut self, tensor: &Tensor) -> Ref {

@@ -37,6 +37,8 @@ pub struct Options {
     pub max_branches: usize,
     /// Ops that one graph may have which is built without running anything.
     pub max_ops: usize,
+    /// Reverse walks of one call, after which a long one is not recorded: it is no step of training, but many.
+    pub max_walks: usize,
     /// Traced also where the body is quicker as it was written: see [`super::Pace`]. The caller looks at this.
     pub always: bool,
     /// Each call is compared with eager execution, which runs beside it; the first op that gives something else is an error.
@@ -54,6 +56,7 @@ impl Default for Options {
             opt_level: 3,
             max_branches: 64,
             max_ops: MOST_STEPS,
+            max_walks: usize::MAX,
             max_signatures: 64,
             always: false,
             check: false,

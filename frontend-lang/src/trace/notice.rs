@@ -32,7 +32,9 @@ impl Told {
         let Some(departure) = &stats.departure else { return };
         let is_many = stats.branches >= MANY;
         let told = match departure {
-            Departure::Full { .. } | Departure::TooLong { .. } => &self.eager,
+            Departure::Full { .. } | Departure::TooLong { .. } | Departure::ManySteps { .. } => {
+                &self.eager
+            }
             _ if is_many => &self.many,
             Departure::Settings { .. } => &self.settings,
             Departure::Path { .. } => &self.paths,
@@ -46,7 +48,9 @@ impl Told {
         let line = place.and_then(|it| line_of(cx, it));
         let what = words(departure, subject, line);
         let text = match departure {
-            Departure::Full { .. } | Departure::TooLong { .. } => what,
+            Departure::Full { .. } | Departure::TooLong { .. } | Departure::ManySteps { .. } => {
+                what
+            }
             _ => format!(
                 "{what}, so {subject} is compiled {}{}",
                 nth(stats.branches),
@@ -98,6 +102,10 @@ fn words(departure: &Departure, subject: &str, line: Option<usize>) -> String {
         Departure::Path { .. } => format!("a branch or a loop{} went another way", at(line)),
         Departure::Full { paths } => format!(
             "{subject} has gone {paths} different ways, and another one is not compiled: it runs eagerly"
+        ),
+        Departure::ManySteps { walks } => format!(
+            "{subject} trains for {walks} steps and more, too many for one graph, and runs as written: put `@trace` above the function of \
+             one step, or the loop itself into a cell with `%trace`"
         ),
         Departure::TooLong { ops } => {
             format!("{subject} has more than {ops} ops, which are not compiled: it runs eagerly")

@@ -26,6 +26,8 @@ pub(super) struct Piece {
     alone: Option<Alone>,
     /// What the body reads and binds, once it has been entered.
     names: OnceCell<Names>,
+    /// Whether a round was given up that is many steps of training.
+    pub(super) is_many_steps: Cell<bool>,
     /// Ops of the latest round in which the body ran under the trace.
     pub(super) n_ops: Cell<Option<usize>>,
 }
@@ -68,8 +70,8 @@ pub(super) enum Entered {
 impl Piece {
     pub(super) fn new(options: Options) -> Piece {
         let alone = (!asks_for_body(&options)).then(Alone::default);
-        let (told, names, n_ops) = Default::default();
-        Piece { traced: Traced::new(options), told, alone, names, n_ops }
+        let (told, names, is_many_steps, n_ops) = Default::default();
+        Piece { traced: Traced::new(options), told, alone, names, is_many_steps, n_ops }
     }
 
     /// The same, whose body is followed as soon as a call has been recorded: what it is a piece of has been for a while.
@@ -257,6 +259,9 @@ impl Unit for Piece {
         {
             cx.departure = None;
             return Ok(());
+        }
+        if let Some(Departure::ManySteps { .. }) = stats.departure {
+            self.is_many_steps.set(true);
         }
         self.told.tell(cx, "this step", &stats);
         Ok(())

@@ -28,6 +28,9 @@ static STEP: NativeType = NativeType {
 /// Ops of a round that is traced whole to see where they are.
 const MOST_TRIED: usize = 4096;
 
+/// Reverse walks of a long round that make it many steps of training: each of those would have to be traced.
+const MOST_WALKS: usize = 32;
+
 /// One step of a traced cell.
 pub struct Step {
     /// All of it.
@@ -110,6 +113,8 @@ impl Step {
             outer.nested.has_inner.set(true);
         }
         let pace = pace_of(&options, false);
+        let max_walks = if pace.is_some() { MOST_WALKS } else { options.max_walks };
+        let options = Options { max_walks, ..options };
         let whole = Rc::new(Piece::new(options.clone()));
         let nested = Nested { outer, ..Nested::default() };
         let (cuts, n_alone, runs, place) = Default::default();
@@ -136,10 +141,17 @@ impl Step {
     }
 
     fn prevented(&self) -> String {
+        if self.is_many_steps() {
+            return "runs as written: a round is many steps of training".to_owned();
+        }
         match self.cuts.is_cut() {
             true => self.cuts.words(),
             false => self.whole.prevented(),
         }
+    }
+
+    fn is_many_steps(&self) -> bool {
+        self.whole.is_many_steps.get()
     }
 
     /// Enters it; the body are these operations of the cell's code. `Some` where it was answered: whether it ends its loop by `break`.
@@ -156,7 +168,7 @@ impl Step {
         self.end_trial();
         let is_inside = trace::active() || !self.is_step();
         let turn = if is_inside { None } else { next_turn(self.pace.as_ref(), cx) };
-        let is_written = is_inside || turn.is_some_and(Turn::is_eager);
+        let is_written = is_inside || turn.is_some_and(Turn::is_eager) || self.is_many_steps();
         let in_pieces = (!is_written && self.cuts.is_cut()).then_some(false);
         let begun = match is_written || in_pieces.is_some() {
             true => Ok(Entered::Body(Begun::AsWritten)),

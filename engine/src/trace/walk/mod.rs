@@ -132,8 +132,14 @@ impl State {
         }
         for (value, tensor) in late {
             match value {
-                Ref::Capture(at) => self.captures[at as usize].hold(&tensor),
-                Ref::Result(at) => self.results[at as usize].hold(&tensor),
+                Ref::Capture(at) => {
+                    self.held.push(value);
+                    self.captures[at as usize].hold(&tensor);
+                }
+                Ref::Result(at) => {
+                    self.held.push(value);
+                    self.results[at as usize].hold(&tensor);
+                }
                 Ref::Arg(_) | Ref::Number(_) | Ref::Fed(_) => {}
             }
         }
