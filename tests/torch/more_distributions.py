@@ -105,3 +105,6 @@ attempt("no shares", lambda: D.Dirichlet(torch.ones(2)).log_prob(torch.tensor([0
 attempt("count", lambda: D.Binomial(3, 0.5).log_prob(torch.tensor(4.0)))
 attempt("half", lambda: D.Binomial(2.5, torch.tensor(0.5)))
 attempt("several counts", lambda: D.Binomial(torch.tensor([1.0, 2.0]), 0.5).entropy())
+refused("freedom", lambda: D.StudentT(0.0))
+refused("no freedom", lambda: D.Chi2(-1.0))
+print(D.Chi2(3.0).df, D.Chi2(torch.tensor([1.0, 4.0])).expand((2, 2)).df, D.Chi2(torch.tensor([1.0, 4.0])).mean)

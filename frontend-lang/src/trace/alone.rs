@@ -92,6 +92,8 @@ pub(super) trait Unit {
 pub(super) enum InVain {
     /// At this operation of the cell, or behind it.
     At(usize),
+    /// Where the name in this slot is read: it is bound to something that cannot be seen.
+    Name(u32),
     /// Nowhere in particular: it is about what the body finds, or gives.
     Nowhere,
 }

@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use engine::trace::Options;
 
+use super::names::each_read;
 use super::piece::{Piece, Stand};
 use crate::bytecode::{Code, Op};
 
@@ -22,8 +23,11 @@ const MOST_CUTS: usize = 8;
 pub(super) struct Cuts {
     /// Where its statements begin, and where the last one ends, in the operations of the cell; none before it has been entered.
     marks: RefCell<Vec<usize>>,
+    /// The global names that each of its statements reads, by their slots.
+    reads: RefCell<Vec<Vec<u32>>>,
     /// One after the other; none where the step is whole.
     stretches: RefCell<Vec<Stretch>>,
+    n_cuts: Cell<usize>,
     /// Whether it stays whole.
     is_final: Cell<bool>,
     /// Whether it is known that most ops are in pieces.
@@ -50,6 +54,7 @@ impl Cuts {
         };
         let is_own = |at: &usize| matches!(code.ops[*at], Op::CutStep(slot, _) if slot == own);
         marks.extend(body.clone().filter(is_own));
+        self.reads.replace(marks.windows(2).map(|it| names_in(code, it[0]..it[1])).collect());
     }
 
     /// Whether the step runs in pieces.
@@ -76,19 +81,45 @@ impl Cuts {
     }
 
     /// Takes out the statement around operation `at`, for this reason, of a whole step or of one of its pieces.
-    pub(super) fn cut(&self, at: usize, reason: String, options: &Options) {
+    pub(super) fn cut_at(&self, at: usize, reason: String, options: &Options) {
+        let marks = self.marks.borrow();
+        if let Some(statement) = marks.windows(2).rfind(|it| it[0] < at) {
+            self.cut(statement[0]..statement[1], reason, options);
+        }
+    }
+
+    /// Takes out all statements that read a name.
+    pub(super) fn cut_out(&self, name: u32, reason: String, options: &Options) {
+        let (marks, reads) = (self.marks.borrow(), self.reads.borrow());
+        let mut is_read = false;
+        for (statement, names) in marks.windows(2).zip(reads.iter()) {
+            if names.contains(&name) {
+                is_read = true;
+                self.cut(statement[0]..statement[1], reason.clone(), options);
+            }
+        }
+        if !is_read && self.is_cut() {
+            self.give_up();
+        }
+    }
+
+    /// Takes out a statement.
+    fn cut(&self, statement: Range<usize>, reason: String, options: &Options) {
+        let marks = self.marks.borrow();
+        let (Some(first), Some(last)) = (marks.first(), marks.last()) else { return };
         if self.is_final.get() {
             return;
         }
-        let marks = self.marks.borrow();
-        let (Some(first), Some(last)) = (marks.first(), marks.last()) else { return };
-        let Some(statement) = marks.windows(2).rfind(|it| it[0] < at) else { return };
-        let (start, end) = (statement[0], statement[1]);
+        let Range { start, end } = statement;
         let mut stretches = self.stretches.borrow_mut();
-        if stretches.is_empty() {
+        let is_whole = stretches.is_empty();
+        if is_whole {
             stretches.push(Stretch { ops: *first..*last, piece: None });
         }
         let Some(at) = stretches.iter().position(|it| it.ops.contains(&start)) else { return };
+        if !is_whole && stretches[at].piece.is_none() {
+            return;
+        }
         let of = stretches[at].ops.clone();
         let piece = |ops: Range<usize>| {
             let piece = Some(Rc::new(Piece::new(options.clone()).soon()));
@@ -98,9 +129,14 @@ impl Cuts {
         let parts = [piece(of.start..start), out, piece(end..of.end)];
         stretches.splice(at..at + 1, parts.into_iter().flatten());
         drop(stretches);
-        self.reasons.borrow_mut().push(reason);
+        let mut reasons = self.reasons.borrow_mut();
+        if reasons.last() != Some(&reason) {
+            reasons.push(reason);
+        }
+        drop(reasons);
+        self.n_cuts.set(self.n_cuts.get() + 1);
         self.is_weighed.set(false);
-        if self.reasons.borrow().len() > MOST_CUTS || self.pieces().is_empty() {
+        if self.n_cuts.get() > MOST_CUTS || self.pieces().is_empty() {
             self.give_up();
         }
     }
@@ -145,4 +181,19 @@ impl Cuts {
         self.stretches.take();
         self.reasons.take();
     }
+}
+
+/// The global names that operations read, those in functions that they make included.
+fn names_in(code: &Code, ops: Range<usize>) -> Vec<u32> {
+    let mut names = Vec::new();
+    for op in &code.ops[ops] {
+        match *op {
+            Op::Global(slot) => names.push(slot),
+            Op::MakeFunction { child, .. } => {
+                each_read(&code.children[child as usize], &mut |it| names.push(it));
+            }
+            _ => {}
+        }
+    }
+    names
 }

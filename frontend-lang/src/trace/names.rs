@@ -54,6 +54,8 @@ enum Latest {
 pub(super) struct Call {
     /// Which names are arguments, and the values of the others: `Unbound` in place of a list that may be appended to.
     pub(super) roots: Vec<Value>,
+    /// The names of those others.
+    others: Vec<u32>,
     pub(super) args: Vec<Value>,
     /// The names of the arguments.
     slots: Vec<u32>,
@@ -140,17 +142,23 @@ impl Names {
             {
                 call.growing.push(list);
                 call.roots.push(Value::Unbound);
+                call.others.push(name.slot);
             } else if name.varies && may_vary {
                 call.slots.push(name.slot);
                 call.args.push(value.clone());
             } else {
                 call.roots.push(value.clone());
+                call.others.push(name.slot);
             }
         }
         let slots = call.slots.iter().map(|it| Value::Int(*it as i64)).collect::<Vec<_>>();
         call.roots.insert(0, Value::tuple(slots));
         call.is_new = self.is_new.take();
         call
+    }
+
+    pub(super) fn name_of(&self, slot: u32) -> String {
+        self.globals.slots.borrow()[slot as usize].name.to_string()
     }
 
     /// The names of the tensors among the arguments, in order.
@@ -219,6 +227,12 @@ impl Names {
 impl Call {
     pub(super) fn as_args(&self) -> CallArgs<'_> {
         CallArgs { positional: &self.args, keywords: &[] }
+    }
+
+    /// The first name that is bound to something whose state cannot be seen.
+    pub(super) fn unseen(&self) -> Option<u32> {
+        let mut named = self.others.iter().zip(&self.roots[1..]);
+        named.find(|it| World::of(std::slice::from_ref(it.1)).is_err()).map(|it| *it.0)
     }
 
     /// What is asked; an error as that of [`Asked::new`].

@@ -101,6 +101,12 @@ impl Piece {
         self.alone.as_ref().map_or_else(String::new, |it| it.prevented.as_written())
     }
 
+    /// The same where lines that read a name do.
+    pub(super) fn as_written_for(&self, slot: u32) -> String {
+        let name = self.names.get().map_or_else(String::new, |it| it.name_of(slot));
+        format!("what reads `{name}` runs as written: {}", self.prevented())
+    }
+
     /// Where the latest attempt to leave out the body came to nothing, if that is not known yet.
     pub(super) fn in_vain(&self) -> Option<InVain> {
         self.alone.as_ref().and_then(|it| it.in_vain.take())
@@ -136,7 +142,13 @@ impl Piece {
             Some(refusal) => Err(Raised::new(&TRACE_ERROR, refusal)),
             None => call.asked(),
         };
-        match alone.next(cx, self, ask) {
+        let next = alone.next(cx, self, ask);
+        if let Some(InVain::Nowhere) = alone.in_vain.get()
+            && let Some(slot) = call.unseen()
+        {
+            alone.in_vain.set(Some(InVain::Name(slot)));
+        }
+        match next {
             (Next::Given(given), _) => {
                 let given = given?;
                 names.bind(&given, &call)?;

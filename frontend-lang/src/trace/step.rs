@@ -247,7 +247,10 @@ impl Step {
     fn learn(&self, piece: &Rc<Piece>) {
         match piece.in_vain() {
             Some(InVain::At(at)) if !self.whole.traced().is_checked() => {
-                self.cuts.cut(at, piece.as_written(), &self.options);
+                self.cuts.cut_at(at, piece.as_written(), &self.options);
+            }
+            Some(InVain::Name(slot)) if !self.whole.traced().is_checked() => {
+                self.cuts.cut_out(slot, piece.as_written_for(slot), &self.options);
             }
             Some(_) if !Rc::ptr_eq(piece, &self.whole) => self.cuts.give_up(),
             _ => {}

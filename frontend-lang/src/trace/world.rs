@@ -198,7 +198,7 @@ impl World {
         let place = match holder.and_then(Node::object) {
             Some(Value::Func(it)) => format!("what `{}` uses", it.code.name),
             Some(Value::Instance(it)) => {
-                format!("an attribute of {}", with_article(it.class.name.as_str()))
+                format!("the attributes of {}", with_article(it.class.name.as_str()))
             }
             Some(other) => with_article(type_name(&other)),
             None => "the arguments".to_owned(),
