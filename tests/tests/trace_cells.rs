@@ -201,6 +201,38 @@ def train():
     assert!((4096..4200).contains(&seen[0].traced.stats().recorded));
 }
 
+/// One long round among short ones leaves these as they are, and a step that walks often is one step.
+#[test]
+fn one_long_round_and_many_walks_are_no_reason() {
+    let _guard = Guard::of("");
+    let setup = "torch.manual_seed(0)
+w, x0 = torch.ones(4, 4, requires_grad=True), torch.ones(2, 4)
+def train(n):
+    for j in range(n):
+        w.grad = None
+        loss = ((x0 @ w) ** 2).mean()
+        loss.backward()
+        with torch.no_grad(): w.sub_(w.grad * 1e-5)
+    return loss.detach()
+def penalty(n):
+    w.grad = None
+    out = (x0 @ w).tanh()
+    slopes = [torch.autograd.grad(out[0, j % 4], w, create_graph=True)[0].square().sum() for j in range(n)]
+    sum(slopes).backward()
+    return w.grad.sum()
+";
+    let long_one = "for i in range(80): o = train(2 if i != 30 else 500)";
+    let many_walks = "for i in range(4): o = penalty(150)";
+    for (cell, least) in [(long_one, 50), (many_walks, 0)] {
+        let [eager, traced, checked] = ALL.map(|it| Run::of(it, setup, cell, &[]));
+        assert_eq!(eager.first_difference([&traced, &checked]), None);
+        let seen = traced.session.traced_steps();
+        assert!(seen[0].n_alone >= least, "{}: {}", seen[0].n_alone, seen[0].prevented);
+        assert!(!seen[0].prevented.contains("many steps"), "{}", seen[0].prevented);
+        assert!(seen[0].traced.stats().recorded > 4096);
+    }
+}
+
 #[test]
 fn hazards_are_as_written() {
     hazards("");

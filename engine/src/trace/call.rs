@@ -124,8 +124,10 @@ pub(crate) struct State {
     /// Reverse walks that are under way, and whether there was one.
     pub(super) walking: usize,
     pub(super) walked: bool,
-    /// How many have come to their end.
+    /// How many have come to their end behind an update, and whether there was one since: a step of training has one walk behind the update
+    /// of the step before, however often it walks.
     pub(super) n_walks: usize,
+    pub(super) has_updated: bool,
     /// The body is over: what it branches on has been decided.
     pub(super) is_over: bool,
     /// How a body is followed that may be left out later; why it cannot, and whether a call before this one went the same way.
@@ -170,6 +172,7 @@ impl State {
             is_over: false,
             walked: false,
             n_walks: 0,
+            has_updated: false,
             held: Vec::new(),
             following: None,
             refused: None,

@@ -7,7 +7,7 @@ use super::departure::{Departure, depart};
 use super::identity::{Slot, fits, key_of};
 use super::tree::{Captured, Out, Ref, Step};
 use crate::apply;
-use crate::graph::Origin;
+use crate::graph::{Origin, Phase};
 use crate::op::Body;
 use crate::tensor::Outputs;
 use crate::{Attrs, Device, Error, OpDef, Result, Scope, Site, Tensor};
@@ -150,6 +150,7 @@ impl State {
             origin: Origin { phase: self.phase(), site: Site::here(), scope: Scope::here() },
             ..Step::default()
         };
+        self.has_updated |= step.origin.phase == Phase::Update;
         self.cursor = self.tree.push(self.cursor, step);
         self.stats.recorded += 1;
     }
@@ -164,7 +165,7 @@ impl State {
     /// The tape has been walked backwards.
     pub(super) fn has_walked(&mut self) {
         self.walked = true;
-        self.n_walks += 1;
+        self.n_walks += usize::from(std::mem::take(&mut self.has_updated));
         let walks = self.n_walks;
         let is_long = self.stats.recorded > LONG && walks > self.options.max_walks;
         if is_long && self.mode == Mode::Record && self.walking == 0 {

@@ -37,7 +37,7 @@ pub struct Options {
     pub max_branches: usize,
     /// Ops that one graph may have which is built without running anything.
     pub max_ops: usize,
-    /// Reverse walks of one call, after which a long one is not recorded: it is no step of training, but many.
+    /// Reverse walks of one call, each behind an update, after which a long one is not recorded: it is no step of training, but many.
     pub max_walks: usize,
     /// Traced also where the body is quicker as it was written: see [`super::Pace`]. The caller looks at this.
     pub always: bool,

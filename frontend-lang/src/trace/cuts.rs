@@ -30,6 +30,8 @@ pub(super) struct Cuts {
     n_cuts: Cell<usize>,
     /// Whether it stays whole.
     is_final: Cell<bool>,
+    /// Why it does.
+    why_whole: RefCell<String>,
     /// Whether it is known that most ops are in pieces.
     is_weighed: Cell<bool>,
     /// What was taken out and why, in words.
@@ -99,7 +101,7 @@ impl Cuts {
             }
         }
         if !is_read && self.is_cut() {
-            self.give_up();
+            self.give_up(&reason);
         }
     }
 
@@ -130,14 +132,16 @@ impl Cuts {
         stretches.splice(at..at + 1, parts.into_iter().flatten());
         drop(stretches);
         let mut reasons = self.reasons.borrow_mut();
-        if reasons.last() != Some(&reason) {
+        if !reasons.contains(&reason) {
             reasons.push(reason);
         }
         drop(reasons);
         self.n_cuts.set(self.n_cuts.get() + 1);
         self.is_weighed.set(false);
-        if self.n_cuts.get() > MOST_CUTS || self.pieces().is_empty() {
-            self.give_up();
+        if self.n_cuts.get() > MOST_CUTS {
+            self.give_up("too many lines would run as written");
+        } else if self.pieces().is_empty() {
+            self.give_up("nothing is left around it");
         }
     }
 
@@ -153,7 +157,7 @@ impl Cuts {
             stretch.piece = stretch.piece.take().filter(|it| it.n_ops.get() != Some(0));
         }
         if in_pieces.iter().sum::<usize>() * 4 < n_ops * 3 {
-            self.give_up();
+            self.give_up("most ops are in lines that would run as written");
         }
     }
 
@@ -175,9 +179,15 @@ impl Cuts {
         self.stretches.borrow().iter().filter_map(|it| it.piece.clone()).collect()
     }
 
-    /// The step is whole from here on.
-    pub(super) fn give_up(&self) {
+    /// Why the step is whole for good, if it is.
+    pub(super) fn why_whole(&self) -> Option<String> {
+        self.is_final.get().then(|| self.why_whole.borrow().clone())
+    }
+
+    /// The step is whole from here on, for this reason.
+    pub(super) fn give_up(&self, why: &str) {
         self.is_final.set(true);
+        self.why_whole.replace(why.to_owned());
         self.stretches.take();
         self.reasons.take();
     }

@@ -273,7 +273,8 @@ impl Unit for Piece {
             return Ok(());
         }
         if let Some(Departure::ManySteps { .. }) = stats.departure {
-            self.is_many_steps.set(true);
+            // Where other rounds are known, this one is the exception.
+            self.is_many_steps.set(stats.branches == 0);
         }
         self.told.tell(cx, "this step", &stats);
         Ok(())

@@ -144,9 +144,10 @@ impl Step {
         if self.is_many_steps() {
             return "runs as written: a round is many steps of training".to_owned();
         }
-        match self.cuts.is_cut() {
-            true => self.cuts.words(),
-            false => self.whole.prevented(),
+        match (self.cuts.is_cut(), self.cuts.why_whole()) {
+            (true, _) => self.cuts.words(),
+            (false, None) => self.whole.prevented(),
+            (false, Some(why)) => format!("{}; not cut there: {why}", self.whole.prevented()),
         }
     }
 
@@ -245,6 +246,9 @@ impl Step {
 
     /// Cuts the step where an attempt to leave out the body of a piece, or of all of it, came to nothing.
     fn learn(&self, piece: &Rc<Piece>) {
+        if piece.is_many_steps.get() {
+            self.whole.is_many_steps.set(true);
+        }
         match piece.in_vain() {
             Some(InVain::At(at)) if !self.whole.traced().is_checked() => {
                 self.cuts.cut_at(at, piece.as_written(), &self.options);
@@ -252,7 +256,7 @@ impl Step {
             Some(InVain::Name(slot)) if !self.whole.traced().is_checked() => {
                 self.cuts.cut_out(slot, piece.as_written_for(slot), &self.options);
             }
-            Some(_) if !Rc::ptr_eq(piece, &self.whole) => self.cuts.give_up(),
+            Some(_) if !Rc::ptr_eq(piece, &self.whole) => self.cuts.give_up(&piece.prevented()),
             _ => {}
         }
     }
