@@ -113,3 +113,29 @@ def attempt(name, function):
         print(name, function())
     except Exception as error:
         print(name, type(error).__name__, str(error).split(";")[0])
+
+
+def describe_distribution(name, make, parameters, draws):
+    """All that a distribution says about given values, and the gradients of it."""
+    print("#", name)
+    parameters = [parameter.clone().requires_grad_() for parameter in parameters]
+    d = make(*parameters)
+    print(repr(d))
+    show("shapes", [list(d.batch_shape), list(d.event_shape), d.has_rsample])
+    show("moments", [d.mean, d.variance, d.stddev])
+    log_prob = d.log_prob(draws)
+    show("log_prob", log_prob)
+    weigh(log_prob).backward()
+    show("grad", [parameter.grad for parameter in parameters])
+    entropy = d.entropy()
+    show("entropy", entropy)
+    if entropy.requires_grad:
+        for parameter in parameters:
+            parameter.grad = None
+        weigh(make(*parameters).entropy()).backward()
+        show("grad of entropy", [parameter.grad for parameter in parameters])
+    sample = d.sample((3, 2))
+    print("sample", list(sample.shape), sample.dtype, sample.requires_grad, list(d.sample().shape))
+    if d.has_rsample:
+        print("rsample", list(d.rsample((5,)).shape), d.rsample().requires_grad)
+    print("expanded", list(d.expand((4,) + tuple(d.batch_shape)).sample().shape))

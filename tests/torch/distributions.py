@@ -15,45 +15,20 @@ def attempt(function):
         print(type(error).__name__, str(error).split("\n")[0][:300])
 
 
-def describe(name, make, parameters, draws):
-    """All that a distribution says about given values, and the gradients of it."""
-    print("#", name)
-    parameters = [parameter.clone().requires_grad_() for parameter in parameters]
-    d = make(*parameters)
-    print(repr(d))
-    show("shapes", [list(d.batch_shape), list(d.event_shape), d.has_rsample])
-    show("moments", [d.mean, d.variance, d.stddev])
-    log_prob = d.log_prob(draws)
-    show("log_prob", log_prob)
-    weigh(log_prob).backward()
-    show("grad", [parameter.grad for parameter in parameters])
-    entropy = d.entropy()
-    show("entropy", entropy)
-    if entropy.requires_grad:
-        for parameter in parameters:
-            parameter.grad = None
-        weigh(make(*parameters).entropy()).backward()
-        show("grad of entropy", [parameter.grad for parameter in parameters])
-    sample = d.sample((3, 2))
-    print("sample", list(sample.shape), sample.dtype, sample.requires_grad, list(d.sample().shape))
-    if d.has_rsample:
-        print("rsample", list(d.rsample((5,)).shape), d.rsample().requires_grad)
-
-
 loc, scale, other = values(2, 3), values(3, seed=2).abs() + 0.5, values(2, 3, seed=4)
-describe("Normal", Normal, [loc, scale], other)
-describe("Laplace", D.Laplace, [loc, scale], other)
-describe("LogNormal", D.LogNormal, [loc, scale], other.abs() + 0.1)
-describe("Uniform", D.Uniform, [loc - 2, loc + scale + 2], other)
-describe("Exponential", D.Exponential, [scale], other.abs())
-describe("Bernoulli", lambda p: Bernoulli(p), [values(2, 3).sigmoid()], (other > 0).double())
-describe("Bernoulli of logits", lambda p: Bernoulli(logits=p), [loc * 3], (other > 0).double())
-describe("Categorical", lambda p: Categorical(p), [values(2, 4).exp()], torch.tensor([[0, 3], [1, 1], [2, 0]]))
-describe("Categorical of logits", lambda p: Categorical(logits=p), [values(2, 4)], torch.tensor([0, 3]))
-describe("OneHotCategorical", lambda p: D.OneHotCategorical(logits=p), [values(2, 4)], torch.eye(4, dtype=torch.float64)[[1, 3]])
-describe("Independent", lambda a, b: Independent(Normal(a, b), 1), [loc, scale], other)
+describe_distribution("Normal", Normal, [loc, scale], other)
+describe_distribution("Laplace", D.Laplace, [loc, scale], other)
+describe_distribution("LogNormal", D.LogNormal, [loc, scale], other.abs() + 0.1)
+describe_distribution("Uniform", D.Uniform, [loc - 2, loc + scale + 2], other)
+describe_distribution("Exponential", D.Exponential, [scale], other.abs())
+describe_distribution("Bernoulli", lambda p: Bernoulli(p), [values(2, 3).sigmoid()], (other > 0).double())
+describe_distribution("Bernoulli of logits", lambda p: Bernoulli(logits=p), [loc * 3], (other > 0).double())
+describe_distribution("Categorical", lambda p: Categorical(p), [values(2, 4).exp()], torch.tensor([[0, 3], [1, 1], [2, 0]]))
+describe_distribution("Categorical of logits", lambda p: Categorical(logits=p), [values(2, 4)], torch.tensor([0, 3]))
+describe_distribution("OneHotCategorical", lambda p: D.OneHotCategorical(logits=p), [values(2, 4)], torch.eye(4, dtype=torch.float64)[[1, 3]])
+describe_distribution("Independent", lambda a, b: Independent(Normal(a, b), 1), [loc, scale], other)
 root = values(3, 3, seed=3).tril(-1) + torch.diag(scale)
-describe("MultivariateNormal", lambda a, b: MultivariateNormal(a, scale_tril=b), [loc, root], values(4, 2, 3))
+describe_distribution("MultivariateNormal", lambda a, b: MultivariateNormal(a, scale_tril=b), [loc, root], values(4, 2, 3))
 covariance = root @ root.T
 show("by covariance", [MultivariateNormal(loc, covariance).log_prob(other), MultivariateNormal(loc[0], precision_matrix=covariance).entropy()])
 show("matrices", [MultivariateNormal(loc, covariance).scale_tril, MultivariateNormal(loc[0], scale_tril=root).covariance_matrix])

@@ -3,41 +3,15 @@
 from torch import distributions as D
 from torch.distributions import kl_divergence
 
-
-def describe(name, make, parameters, draws):
-    """All that a distribution says about given values, and the gradients of it."""
-    print("#", name)
-    parameters = [parameter.clone().requires_grad_() for parameter in parameters]
-    d = make(*parameters)
-    print(repr(d))
-    show("shapes", [list(d.batch_shape), list(d.event_shape), d.has_rsample])
-    show("moments", [d.mean, d.variance, d.stddev])
-    log_prob = d.log_prob(draws)
-    show("log_prob", log_prob)
-    weigh(log_prob).backward()
-    show("grad", [parameter.grad for parameter in parameters])
-    entropy = d.entropy()
-    show("entropy", entropy)
-    for parameter in parameters:
-        parameter.grad = None
-    weigh(make(*parameters).entropy()).backward()
-    show("grad of entropy", [parameter.grad for parameter in parameters])
-    sample = d.sample((3, 2))
-    print("sample", list(sample.shape), sample.dtype, sample.requires_grad, list(d.sample().shape))
-    if d.has_rsample:
-        print("rsample", list(d.rsample((5,)).shape), d.rsample().requires_grad)
-    print("expanded", list(d.expand((4,) + tuple(d.batch_shape)).sample().shape))
-
-
 shape, rate, seen = values(2, 3).abs() * 3 + 0.2, values(3, seed=2).abs() + 0.5, values(2, 3, seed=4).abs() + 0.1
-describe("Gamma", D.Gamma, [shape, rate], seen)
-describe("Chi2", D.Chi2, [shape], seen)
-describe("Beta", D.Beta, [shape, rate], seen / 2)
-describe("Dirichlet", D.Dirichlet, [shape], torch.softmax(values(2, 3, seed=5), -1))
-describe("StudentT", D.StudentT, [shape + 2, values(3, seed=6), rate], values(2, 3, seed=7) * 3)
+describe_distribution("Gamma", D.Gamma, [shape, rate], seen)
+describe_distribution("Chi2", D.Chi2, [shape], seen)
+describe_distribution("Beta", D.Beta, [shape, rate], seen / 2)
+describe_distribution("Dirichlet", D.Dirichlet, [shape], torch.softmax(values(2, 3, seed=5), -1))
+describe_distribution("StudentT", D.StudentT, [shape + 2, values(3, seed=6), rate], values(2, 3, seed=7) * 3)
 counts = torch.tensor([[0.0, 2.0, 5.0], [1.0, 4.0, 3.0]], dtype=torch.float64)
-describe("Binomial", lambda p: D.Binomial(5, p), [values(2, 3).sigmoid()], counts)
-describe("Binomial of logits", lambda p: D.Binomial(5, logits=p), [values(2, 3) * 3], counts)
+describe_distribution("Binomial", lambda p: D.Binomial(5, p), [values(2, 3).sigmoid()], counts)
+describe_distribution("Binomial of logits", lambda p: D.Binomial(5, logits=p), [values(2, 3) * 3], counts)
 
 print("# more of them")
 show("cdf", D.Gamma(shape, rate).cdf(seen))

@@ -5,7 +5,7 @@
 //! taken out; so is another one in a piece. It is only worth it while most ops stay in pieces, and a piece must not need what a run without its body would
 //! lose, such as the history of a tensor that the next one walks: then the step is whole again, and for good.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -28,10 +28,8 @@ pub(super) struct Cuts {
     /// One after the other; none where the step is whole.
     stretches: RefCell<Vec<Stretch>>,
     n_cuts: Cell<usize>,
-    /// Whether it stays whole.
-    is_final: Cell<bool>,
-    /// Why it does.
-    why_whole: RefCell<String>,
+    /// Why it is whole for good, if it is.
+    why_whole: OnceCell<String>,
     /// Whether it is known that most ops are in pieces.
     is_weighed: Cell<bool>,
     /// What was taken out and why, in words.
@@ -109,7 +107,7 @@ impl Cuts {
     fn cut(&self, statement: Range<usize>, reason: String, options: &Options) {
         let marks = self.marks.borrow();
         let (Some(first), Some(last)) = (marks.first(), marks.last()) else { return };
-        if self.is_final.get() {
+        if self.why_whole.get().is_some() {
             return;
         }
         let Range { start, end } = statement;
@@ -162,17 +160,15 @@ impl Cuts {
     }
 
     /// The piece that has most ops, where the step is cut.
-    pub(super) fn main(&self) -> Option<Rc<Piece>> {
+    pub(super) fn largest(&self) -> Option<Rc<Piece>> {
         self.pieces().into_iter().max_by_key(|it| it.n_ops.get())
     }
 
-    /// What runs as written and why, or what prevents that a piece runs without being interpreted; empty where the step is whole.
+    /// What runs as written and why, and what prevents that pieces run without being interpreted.
     pub(super) fn words(&self) -> String {
-        if !self.is_cut() {
-            return String::new();
-        }
-        let prevented = self.pieces().iter().map(|it| it.prevented()).find(|it| !it.is_empty());
-        prevented.unwrap_or_else(|| self.reasons.borrow().join("; "))
+        let mut words = self.reasons.borrow().clone();
+        words.extend(self.pieces().iter().map(|it| it.prevented()).filter(|it| !it.is_empty()));
+        words.join("; ")
     }
 
     fn pieces(&self) -> Vec<Rc<Piece>> {
@@ -180,14 +176,13 @@ impl Cuts {
     }
 
     /// Why the step is whole for good, if it is.
-    pub(super) fn why_whole(&self) -> Option<String> {
-        self.is_final.get().then(|| self.why_whole.borrow().clone())
+    pub(super) fn why_whole(&self) -> Option<&str> {
+        self.why_whole.get().map(String::as_str)
     }
 
     /// The step is whole from here on, for this reason.
     pub(super) fn give_up(&self, why: &str) {
-        self.is_final.set(true);
-        self.why_whole.replace(why.to_owned());
+        self.why_whole.get_or_init(|| why.to_owned());
         self.stretches.take();
         self.reasons.take();
     }

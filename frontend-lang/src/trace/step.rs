@@ -74,8 +74,18 @@ struct Run {
     n_ops: usize,
     /// Whether that had walked a tape backwards before it.
     had_walked: bool,
-    /// Whether it runs in pieces, and if so, whether the body of one has run.
-    in_pieces: Option<bool>,
+    course: Course,
+}
+
+/// How a round runs.
+#[derive(Clone, Copy, PartialEq)]
+enum Course {
+    AsWritten,
+    Whole,
+    /// In pieces, none of which has run its body so far (`are_answered`), or some.
+    Pieces {
+        are_answered: bool,
+    },
 }
 
 /// How a step goes on where a statement begins.
@@ -131,9 +141,9 @@ impl Step {
         let (cell, line) = self.place.get();
         let n_eager = self.pace.as_ref().map_or(0, Pace::n_eager);
         let n_alone = self.whole.n_alone() + self.n_alone.get();
-        let main = self.cuts.main().unwrap_or_else(|| self.whole.clone());
-        main.settle();
-        let (traced, args) = (main.traced().clone(), main.args());
+        let shown = self.cuts.largest().unwrap_or_else(|| self.whole.clone());
+        shown.settle();
+        let (traced, args) = (shown.traced().clone(), shown.args());
         let has_run = n_eager + n_alone + traced.stats().calls > 0;
         let prevented = self.pace.as_ref().and_then(why_eager).unwrap_or_else(|| self.prevented());
         let seen = || CellStep { cell, line, traced, n_eager, n_alone, prevented, args };
@@ -170,10 +180,14 @@ impl Step {
         let is_inside = trace::active() || !self.is_step();
         let turn = if is_inside { None } else { next_turn(self.pace.as_ref(), cx) };
         let is_written = is_inside || turn.is_some_and(Turn::is_eager) || self.is_many_steps();
-        let in_pieces = (!is_written && self.cuts.is_cut()).then_some(false);
-        let begun = match is_written || in_pieces.is_some() {
-            true => Ok(Entered::Body(Begun::AsWritten)),
-            false => {
+        let course = match (is_written, self.cuts.is_cut()) {
+            (true, _) => Course::AsWritten,
+            (false, true) => Course::Pieces { are_answered: true },
+            (false, false) => Course::Whole,
+        };
+        let begun = match course {
+            Course::AsWritten | Course::Pieces { .. } => Ok(Entered::Body(Begun::AsWritten)),
+            Course::Whole => {
                 self.cuts.look(code, &body);
                 let stand = Stand { step: body.start, ops: body };
                 self.whole.begin(cx, code, stand)
@@ -183,7 +197,7 @@ impl Step {
             Ok(Entered::Body(begun)) => {
                 let (n_ops, had_walked) = (trace::n_ops().unwrap_or(0), trace::has_walked());
                 let piece = self.whole.clone();
-                let run = Run { begun, piece, turn, n_ops, had_walked, in_pieces };
+                let run = Run { begun, piece, turn, n_ops, had_walked, course };
                 self.runs.borrow_mut().push(run);
                 Ok(None)
             }
@@ -200,8 +214,8 @@ impl Step {
 
     /// Comes to where one of its statements begins, or to the end of the last one: this is that operation of the cell's code.
     fn cut(&self, cx: &mut Cx, code: &Rc<Code>, at: usize) -> Result<Cut, Raised> {
-        let in_pieces = self.runs.borrow().last().is_some_and(|it| it.in_pieces.is_some());
-        if !in_pieces || !self.cuts.is_edge(at) {
+        let course = self.runs.borrow().last().map(|it| it.course);
+        if !matches!(course, Some(Course::Pieces { .. })) || !self.cuts.is_edge(at) {
             return Ok(Cut::Here);
         }
         self.end_piece(cx, Leaving::Itself)?;
@@ -213,7 +227,9 @@ impl Step {
         match piece.begin(cx, code, stand)? {
             Entered::Body(begun) => {
                 if let Some(run) = self.runs.borrow_mut().last_mut() {
-                    (run.begun, run.piece, run.in_pieces) = (begun, piece, Some(true));
+                    (run.begun, run.piece) = (begun, piece);
+                    run.course = Course::Pieces { are_answered: false };
+                    // It has a trace of its own.
                     (run.n_ops, run.had_walked) = (0, false);
                 }
                 Ok(Cut::Here)
@@ -287,7 +303,7 @@ impl Step {
         let leaving = if breaks { Leaving::Loop } else { Leaving::Round };
         let res = self.end_piece(cx, leaving);
         let Some(run) = self.runs.borrow_mut().pop() else { return res };
-        if run.in_pieces == Some(false) && self.cuts.is_cut() {
+        if run.course == (Course::Pieces { are_answered: true }) && self.cuts.is_cut() {
             self.n_alone.set(self.n_alone.get() + 1);
         }
         self.timed(run.turn, res.is_ok());
@@ -353,16 +369,6 @@ impl Cx {
         })
     }
 
-    /// The body of a step has come to its end.
-    pub(crate) fn leave_step(&mut self, step: &Value, breaks: bool) -> Result<(), Raised> {
-        match step.downcast::<Step>() {
-            Some(it) if self.mode != Mode::Shadow => it.end(self, breaks),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Cx {
     /// A step comes to where one of its statements begins, or to the end of the last one.
     pub(crate) fn cut_step(
         &mut self,
@@ -373,6 +379,14 @@ impl Cx {
         match step.downcast::<Step>() {
             Some(it) if self.mode != Mode::Shadow => it.cut(self, code, at),
             _ => Ok(Cut::Here),
+        }
+    }
+
+    /// The body of a step has come to its end.
+    pub(crate) fn leave_step(&mut self, step: &Value, breaks: bool) -> Result<(), Raised> {
+        match step.downcast::<Step>() {
+            Some(it) if self.mode != Mode::Shadow => it.end(self, breaks),
+            _ => Ok(()),
         }
     }
 }
