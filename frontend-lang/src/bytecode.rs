@@ -17,6 +17,8 @@ pub enum Op {
     /// Frame slots.
     Local(u32),
     SetLocal(u32),
+    /// The same for a name in a step of a function, where no operation before it stores its result itself.
+    BindLocal(u32),
     DelLocal(u32),
     /// Forgets the value; no error if there is none.
     ClearLocal(u32),
@@ -262,6 +264,18 @@ impl Op {
         }
     }
 
+    /// The second slot that a joined operation reads.
+    pub fn joined_local(self) -> Option<u8> {
+        match self {
+            Op::BinaryLL(_, _, slot)
+            | Op::CompareJumpLL(_, _, slot)
+            | Op::IndexLL(_, slot)
+            | Op::ItemLL(_, slot)
+            | Op::SetIndexLL(_, slot) => Some(slot),
+            _ => None,
+        }
+    }
+
     /// Where a jump leads.
     pub fn target_mut(&mut self) -> Option<&mut u32> {
         match self {
@@ -415,6 +429,16 @@ impl CodeParams {
 }
 
 impl Code {
+    /// Whether loops of it are steps.
+    pub fn has_steps(&self) -> bool {
+        self.ops.iter().any(|it| matches!(it, Op::EnterStep(..)))
+    }
+
+    /// Whether a slot of the frame is that of a name.
+    pub fn is_named(&self, slot: u32) -> bool {
+        !self.locals[slot as usize].as_str().is_empty()
+    }
+
     /// Whether a call with `count` arguments only needs them to lie where the caller put them.
     #[inline(always)]
     pub fn takes_plainly(&self, count: usize) -> bool {

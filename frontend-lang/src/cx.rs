@@ -62,6 +62,7 @@ pub struct Cx {
     pub(crate) unmade: crate::unmade::Unmade,
     /// What is followed of such a body.
     pub(crate) follow: crate::trace::Follow,
+    pub(crate) steps: crate::trace::Steps,
     /// Where a traced call has left what was recorded, until that is told.
     pub(crate) departure: Option<crate::source::Span>,
     /// What training has come to.
@@ -149,6 +150,7 @@ impl Cx {
             findings: Vec::new(),
             unmade: Default::default(),
             follow: Default::default(),
+            steps: Default::default(),
             departure: None,
             trained: Default::default(),
             check_cost: Default::default(),

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::apply::anomaly;
 use engine::trace::Options as TraceOptions;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::adapter;
 use crate::ast::{Module, Range};
@@ -35,8 +35,8 @@ use crate::repeat_cell;
 use crate::resolve::resolve;
 use crate::source::{SourceId, Span};
 use crate::sym::Sym;
-use crate::trace::{CellStep, Step};
-use crate::trace_cell::{self, StepOf};
+use crate::trace::CellStep;
+use crate::trace_cell;
 use crate::unmade::Why;
 use crate::value::Value;
 use crate::vm::frame::{Exit, Frame, FrameKind};
@@ -56,8 +56,6 @@ pub struct Session {
     shown_lints: FxHashSet<(&'static str, String)>,
     /// Earlier cells and their values.
     pub(crate) past: Past,
-    /// Traced steps of cells, by the cell's text and number, so that a cell run again replays.
-    steps: FxHashMap<(String, usize), Value>,
 }
 
 /// How a cell is run.
@@ -114,7 +112,6 @@ impl Session {
             places: Places::default(),
             shown_lints: FxHashSet::default(),
             past: Past::default(),
-            steps: FxHashMap::default(),
         }
     }
 
@@ -152,8 +149,9 @@ impl Session {
         let compiled = self.cx.compile_rewritten(source, &globals, true, &mut rewrite);
         self.cx.unmade.forget(&bound);
         self.past.provide(&mut self.cx, code);
-        if let Some(options) = &options.trace {
-            self.provide_steps(code, source, cell, &steps, options);
+        self.cx.steps.begin_cell(options.trace.as_ref());
+        for (at, step) in self.cx.provide_steps(source, &steps).into_iter().enumerate() {
+            self.set_global(&trace_cell::step_name(at), step);
         }
         let result = match compiled {
             Ok(code) => match self.cx.check_before(&code, options.check) {
@@ -235,37 +233,9 @@ impl Session {
         }
     }
 
-    /// Puts the traced steps of a cell where its code finds them.
-    fn provide_steps(
-        &mut self,
-        code: &str,
-        source: SourceId,
-        cell: usize,
-        steps: &[StepOf],
-        options: &TraceOptions,
-    ) {
-        let mut made: Vec<Value> = Vec::with_capacity(steps.len());
-        for (at, StepOf { of_loop, outer }) in steps.iter().enumerate() {
-            let outer = outer.and_then(|it| made.get(it).cloned());
-            let make = || Value::object(Step::new(options.clone(), outer));
-            let key = (format!("{options:?} {code}"), at);
-            let step = self.steps.entry(key).or_insert_with(make).clone();
-            if let Some(step) = step.downcast::<Step>() {
-                let text = self.cx.sources.get(source);
-                let line = |it: &Range| text.map(|text| text.line_column(it.start).0);
-                step.stands_at(cell, of_loop.as_ref().and_then(line));
-            }
-            self.set_global(&trace_cell::step_name(at), step.clone());
-            made.push(step);
-        }
-    }
-
     /// The steps of traced cells, by cell and line.
     pub fn traced_steps(&self) -> Vec<CellStep> {
-        let steps = self.steps.values().filter_map(|it| it.downcast::<Step>()?.seen());
-        let mut steps: Vec<CellStep> = steps.collect();
-        steps.sort_by_key(|it| (it.cell, it.line));
-        steps
+        self.cx.steps.seen()
     }
 
     /// Shows each silent mistake once.
@@ -363,7 +333,7 @@ impl Cx {
     }
 
     /// As [`Cx::compile_source`]; `rewrite` may change the tree before names are resolved.
-    fn compile_rewritten(
+    pub(crate) fn compile_rewritten(
         &mut self,
         source: SourceId,
         globals: &Rc<Globals>,

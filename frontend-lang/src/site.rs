@@ -25,12 +25,16 @@ pub struct Place {
 impl fmt::Display for Place {
     /// `cell 3, line 7`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cell = self.source.strip_prefix("In[").and_then(|it| it.strip_suffix(']'));
-        match cell {
+        match cell_of(&self.source) {
             Some(number) => write!(f, "cell {number}, line {}", self.line),
             None => write!(f, "{}, line {}", self.source, self.line),
         }
     }
+}
+
+/// The number of a cell by the name of its source: `In[3]`.
+pub fn cell_of(source: &str) -> Option<&str> {
+    source.strip_prefix("In[")?.strip_suffix(']')
 }
 
 /// The operations of one code object.

@@ -9,13 +9,16 @@ mod cuts;
 mod exclude;
 mod follow;
 mod growing;
+mod home;
 mod names;
 mod node;
 pub mod notice;
 mod numbers;
+mod pack;
 mod piece;
 mod prevented;
 mod step;
+mod stepped;
 mod template;
 mod under_way;
 mod variant;
@@ -36,6 +39,7 @@ use notice::Told;
 use rustc_hash::FxHashSet;
 pub(crate) use step::Cut;
 pub use step::{CellStep, Step};
+pub(crate) use stepped::Steps;
 use variant::{Asked, Variant};
 
 use crate::check::lint;
@@ -389,7 +393,7 @@ impl TracedFn {
     fn run_compared(&self, cx: &mut Cx, asked: &Asked<'_>, foreseen: Foreseen) -> Res {
         match self.run_body(cx, asked.args) {
             Ok(value) => {
-                self.alone.compare(cx, asked, foreseen, |_| value.clone())?;
+                self.alone.compare(cx, asked, foreseen, |_, _| value.clone())?;
                 Ok(value)
             }
             Err(raised) => {

@@ -2,9 +2,13 @@
 //!
 //! A step is a statement of its own around the body, which `break`, `continue` and exceptions end as they should. What feeds the loop
 //! (its iterator) stays outside and runs eagerly. Of loops inside each other the outer one is the step, unless it spends its ops in the
-//! inner one: see [`crate::trace::Step`]. A cell without a loop is one step as a whole.
+//! inner one: see [`crate::trace::Step`]. A cell without a loop is one step as a whole. Functions have steps in a version of their code
+//! that only runs while steps are looked for in what a cell calls ([`add_to_functions`]).
+
+use std::rc::Rc;
 
 use crate::ast::{Expr, ExprKind, Module, Range, Stmt, StmtKind};
+use crate::source::SourceId;
 use crate::sym::Sym;
 
 /// The name that holds the value of the last expression of a cell that is one step.
@@ -16,6 +20,15 @@ pub struct StepOf {
     pub of_loop: Option<Range>,
     /// The step around it, by its number.
     pub outer: Option<usize>,
+    /// Whether the loop is one of a function.
+    pub of_function: bool,
+}
+
+/// The steps that a tree gets.
+struct Steps {
+    list: Vec<StepOf>,
+    /// The source whose functions get them; `None` where a cell itself does.
+    source: Option<SourceId>,
 }
 
 /// The global name of step number `at`.
@@ -23,34 +36,98 @@ pub fn step_name(at: usize) -> String {
     format!("__trace_step_{at}__")
 }
 
+/// The global name of step number `at` of the functions in a source.
+pub fn function_step_name(source: SourceId, at: usize) -> String {
+    format!("__trace_step_{}_{at}__", source.0)
+}
+
 /// Puts the steps into a cell.
 pub fn add_steps(module: &mut Module) -> Vec<StepOf> {
-    let mut steps = Vec::new();
-    add_to_block(&mut module.body, None, &mut steps);
-    if steps.is_empty() && !module.body.is_empty() {
+    let mut steps = Steps { list: Vec::new(), source: None };
+    steps.add_to_block(&mut module.body, None);
+    if steps.list.is_empty() && !module.body.is_empty() {
         whole(module);
-        return vec![StepOf { of_loop: None, outer: None }];
+        return vec![StepOf { of_loop: None, outer: None, of_function: false }];
     }
-    steps
+    steps.list
 }
 
-/// Looks for loops in a block of the cell itself; functions and classes keep theirs.
-fn add_to_block(block: &mut [Stmt], outer: Option<usize>, steps: &mut Vec<StepOf>) {
-    for stmt in block {
-        let range = stmt.range;
-        if let StmtKind::For { body, .. } | StmtKind::While { body, .. } = &mut stmt.kind {
-            let at = steps.len();
-            steps.push(StepOf { of_loop: Some(range), outer });
-            add_to_block(body, Some(at), steps);
-            let inner = body.split_off(n_feeding(body));
-            body.push(step(inner, range, at));
+/// Puts steps into the functions of a source, and of its classes. A loop that a `return` leaves is none.
+pub fn add_to_functions(module: &mut Module, source: SourceId) -> Vec<StepOf> {
+    let mut steps = Steps { list: Vec::new(), source: Some(source) };
+    steps.add_to_functions(&mut module.body);
+    steps.list
+}
+
+impl Steps {
+    fn add_to_functions(&mut self, block: &mut [Stmt]) {
+        for stmt in block {
+            match &mut stmt.kind {
+                StmtKind::Function { function, .. } => {
+                    let Some(function) = Rc::get_mut(function) else { continue };
+                    self.add_to_functions(&mut function.body);
+                    if !function.is_generator {
+                        self.add_to_block(&mut function.body, None);
+                    }
+                }
+                StmtKind::Class(it) => {
+                    if let Some(class) = Rc::get_mut(it) {
+                        self.add_to_functions(&mut class.body);
+                    }
+                }
+                StmtKind::For { body, .. } | StmtKind::While { body, .. } => {
+                    self.add_to_functions(body);
+                    each_block(stmt, &mut |it| self.add_to_functions(it));
+                }
+                _ => each_block(stmt, &mut |it| self.add_to_functions(it)),
+            }
         }
-        each_block(stmt, &mut |it| add_to_block(it, outer, steps));
+    }
+
+    /// Looks for loops in a block, but not in functions and classes that it makes.
+    fn add_to_block(&mut self, block: &mut [Stmt], outer: Option<usize>) {
+        for stmt in block {
+            let range = stmt.range;
+            if let StmtKind::For { body, .. } | StmtKind::While { body, .. } = &mut stmt.kind {
+                if has_return(body) {
+                    self.add_to_block(body, outer);
+                } else {
+                    self.add_to_loop(body, range, outer);
+                }
+            }
+            each_block(stmt, &mut |it| self.add_to_block(it, outer));
+        }
+    }
+
+    fn add_to_loop(&mut self, body: &mut Vec<Stmt>, range: Range, outer: Option<usize>) {
+        let at = self.list.len();
+        let of_function = self.source.is_some();
+        self.list.push(StepOf { of_loop: Some(range), outer, of_function });
+        self.add_to_block(body, Some(at));
+        let name = match self.source {
+            Some(source) => function_step_name(source, at),
+            None => step_name(at),
+        };
+        let inner = body.split_off(n_feeding(body));
+        body.push(step(inner, range, &name));
     }
 }
 
-/// How many statements a body begins with that only take out what it works on: `x, y = X[i:i + 20], Y[i:i + 20]`. They are no part of the step:
-/// that would be another graph in each round.
+/// Whether a `return` leaves a block.
+fn has_return(block: &mut [Stmt]) -> bool {
+    block.iter_mut().any(|stmt| {
+        let mut found = match &mut stmt.kind {
+            StmtKind::Return(_) => true,
+            StmtKind::For { body, .. } | StmtKind::While { body, .. } => has_return(body),
+            _ => false,
+        };
+        each_block(stmt, &mut |it| found |= has_return(it));
+        found
+    })
+}
+
+/// How many statements a body begins with that only take out what it works on: `x, y = X[i:i + 20], Y[i:i + 20]`, `x, y = batch`,
+/// `x = batch["x"]`. They are no part of the step: that would be another graph, or another container, in each round.
 fn n_feeding(body: &[Stmt]) -> usize {
     let n = body.iter().take_while(|it| is_feeding(it)).count();
     if n < body.len() { n } else { 0 }
@@ -64,11 +141,15 @@ fn is_feeding(stmt: &Stmt) -> bool {
         _ => is_name(it),
     };
     let is_part = |it: &Expr| match &it.kind {
-        ExprKind::Subscript { value, index } => is_name(value) && has_name(index),
+        ExprKind::Subscript { value, index } => {
+            is_name(value) && (has_name(index) || matches!(index.kind, ExprKind::Str(_)))
+        }
         _ => false,
     };
+    let is_unpacked = targets.iter().all(|it| matches!(it.kind, ExprKind::Tuple(_)));
     let is_value = match &value.kind {
         ExprKind::Tuple(items) => items.iter().all(is_part),
+        ExprKind::Name(_) => is_unpacked,
         _ => is_part(value),
     };
     targets.iter().all(is_target) && is_value
@@ -122,9 +203,9 @@ fn name(text: &str, range: Range) -> Expr {
 }
 
 /// The step around a body. Errors of it point at the first statement inside.
-fn step(mut body: Vec<Stmt>, range: Range, at: usize) -> Stmt {
+fn step(mut body: Vec<Stmt>, range: Range, own: &str) -> Stmt {
     let range = body.first().map_or(range, |it| it.range);
-    let step = name(&step_name(at), range);
+    let step = name(own, range);
     let breaks = breaks(&mut body);
     Stmt { range, kind: StmtKind::Step { step, body, breaks } }
 }
@@ -142,7 +223,7 @@ fn whole(module: &mut Module) {
         }
         _ => None,
     });
-    module.body.push(step(body, range, 0));
+    module.body.push(step(body, range, &step_name(0)));
     if let Some(range) = last {
         module.body.push(Stmt { range, kind: StmtKind::Expr(name(VALUE, range)) });
     }

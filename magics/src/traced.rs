@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use engine::trace::{Given, Latest, Traced};
+use frontend_lang::site::cell_of;
 use frontend_lang::trace::{CellStep, TracedFn};
 
 use crate::MagicError;
@@ -41,10 +42,13 @@ impl Subject {
     }
 
     fn step(step: CellStep) -> Self {
-        let cell = step.cell;
+        let (place, word) = match cell_of(&step.source) {
+            Some(cell) => (format!("cell {cell}"), cell),
+            None => (step.source.clone(), &step.source[..]),
+        };
         let (title, word) = match step.line {
-            Some(line) => (format!("cell {cell}, loop at line {line}"), format!("{cell}:{line}")),
-            None => (format!("cell {cell}"), cell.to_string()),
+            Some(line) => (format!("{place}, loop at line {line}"), format!("{word}:{line}")),
+            None => (place, word.to_owned()),
         };
         let CellStep { traced, n_eager, n_alone, prevented, args, .. } = step;
         Self { title, word, traced, eager: n_eager, alone: n_alone, prevented, args }

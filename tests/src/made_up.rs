@@ -1,5 +1,6 @@
 //! Programs that tests put together from lines.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled", 2016).
@@ -36,12 +37,16 @@ pub const TRAINING: &[&str] =
 
 /// The line after which a program makes its tensors on a GPU, which is an emulated one unless `NOTEGRAD_EMULATED_GPU` is 0.
 pub fn on_a_gpu() -> &'static str {
+    let _guard = GPU.write().unwrap_or_else(PoisonError::into_inner);
+    HAS_GPU.store(true, Ordering::Relaxed);
     engine::cuda::emulate();
     "torch.set_default_device('cuda')\n"
 }
 
-/// A GPU, its random numbers too, is one for all threads of a process: tests whose programs use it run alone.
+/// A GPU, its random numbers too, is one for all threads of a process: tests whose programs use it run alone, and where there is one, those
+/// that seed all devices.
 static GPU: RwLock<()> = RwLock::new(());
+static HAS_GPU: AtomicBool = AtomicBool::new(false);
 
 /// Keeps other tests of this process from running beside one that uses a GPU.
 pub enum Guard {
@@ -55,7 +60,7 @@ impl Guard {
     /// For a test whose programs begin with this line, of [`on_a_gpu`] or none.
     pub fn of(first: &str) -> Guard {
         match first {
-            "" => Guard::Shared(GPU.read().unwrap_or_else(PoisonError::into_inner)),
+            "" if !HAS_GPU.load(Ordering::Relaxed) => Guard::Shared(GPU.read().unwrap_or_else(PoisonError::into_inner)),
             _ => Guard::Alone(GPU.write().unwrap_or_else(PoisonError::into_inner)),
         }
     }

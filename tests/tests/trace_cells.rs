@@ -175,7 +175,7 @@ fn loops_run_alone(first: &str, with_body: &[&str]) -> String {
     seen
 }
 
-/// Where a round trains for many steps, in a function, recording it would cost more than it gives.
+/// Where a round trains for many steps, in a function whose loop is none, recording it would cost more than it gives.
 #[test]
 fn rounds_of_many_steps_are_not_recorded() {
     let _guard = Guard::of("");
@@ -184,6 +184,7 @@ fn rounds_of_many_steps_are_not_recorded() {
 def train():
     total = 0.0
     for x, y in batches * 15:
+        if x is None: return
         opt.zero_grad()
         loss = F.cross_entropy(model(x), y)
         loss.backward()

@@ -98,6 +98,11 @@ pub fn has_walked() -> bool {
     with(|it| it.walked).unwrap_or(false)
 }
 
+/// How often the running call has walked a tape backwards behind an update.
+pub fn n_updated_walks() -> usize {
+    with(|it| it.n_walks).unwrap_or(0)
+}
+
 /// Whether ops on this thread build a graph and compute nothing yet.
 pub fn is_symbolic() -> bool {
     with(|it| it.mode == Mode::Symbolic).unwrap_or(false)

@@ -31,6 +31,15 @@ pub struct Func {
     pub(crate) _memory: Fixed<320>,
 }
 
+impl Func {
+    /// The same function with another version of its code.
+    pub(crate) fn with_code(&self, code: Rc<Code>) -> Func {
+        let (defaults, keyword_defaults) = (self.defaults.clone(), self.keyword_defaults.clone());
+        let (closure, attrs, _memory) = (self.closure.clone(), self.attrs.clone(), Fixed::default());
+        Func { code, defaults, keyword_defaults, closure, attrs, _memory }
+    }
+}
+
 /// A variable that functions share.
 #[derive(Default)]
 pub struct CellVar {

@@ -14,6 +14,7 @@ use engine::random::Everywhere;
 use engine::trace::{Stats, Traced};
 
 use super::check::Foreseen;
+use super::home::Name;
 use super::node::Node;
 use super::numbers::{Tracking, Tracks};
 use super::prevented::Prevented;
@@ -92,8 +93,8 @@ pub(super) trait Unit {
 pub(super) enum InVain {
     /// At this operation of the cell, or behind it.
     At(usize),
-    /// Where the name in this slot is read: it is bound to something that cannot be seen.
-    Name(u32),
+    /// Where this name is read: it is bound to something that cannot be seen.
+    Name(Name),
     /// Nowhere in particular: it is about what the body finds, or gives.
     Nowhere,
 }
@@ -344,7 +345,7 @@ impl Alone {
         cx: &mut Cx,
         asked: &Asked<'_>,
         foreseen: Foreseen,
-        actual: impl FnOnce(&Value) -> Value,
+        actual: impl FnOnce(&Cx, &Value) -> Value,
     ) -> Result<(), Raised> {
         let res = foreseen.compare(cx, asked, actual);
         self.attempts.succeeded();

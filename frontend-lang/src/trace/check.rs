@@ -51,7 +51,7 @@ impl Foreseen {
         &self,
         cx: &mut Cx,
         asked: &Asked<'_>,
-        actual: impl FnOnce(&Value) -> Value,
+        actual: impl FnOnce(&Cx, &Value) -> Value,
     ) -> Result<(), Raised> {
         let Some(difference) = self.difference(cx, asked, actual)? else { return Ok(()) };
         let way = &self.variant.ways[self.way];
@@ -82,7 +82,7 @@ impl Foreseen {
         &self,
         cx: &mut Cx,
         asked: &Asked<'_>,
-        actual: impl FnOnce(&Value) -> Value,
+        actual: impl FnOnce(&Cx, &Value) -> Value,
     ) -> Result<Option<String>, Raised> {
         if Everywhere::now() != self.left {
             return Ok(Some("it leaves the random numbers at another place".to_owned()));
@@ -105,7 +105,7 @@ impl Foreseen {
         let filling =
             Filling { args, results: &results, grad: &grad, numbers, complete: &complete };
         let foreseen = way.template.filled(cx, &filling)?;
-        let actual = actual(&foreseen);
+        let actual = actual(cx, &foreseen);
         Ok(other(&foreseen, &actual).map(|it| format!("it gives {it}")))
     }
 

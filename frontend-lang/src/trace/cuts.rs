@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use engine::trace::Options;
 
-use super::names::each_read;
+use super::home::{Name, read_in};
 use super::piece::{Piece, Stand};
 use crate::bytecode::{Code, Op};
 
@@ -23,8 +23,8 @@ const MOST_CUTS: usize = 8;
 pub(super) struct Cuts {
     /// Where its statements begin, and where the last one ends, in the operations of the cell; none before it has been entered.
     marks: RefCell<Vec<usize>>,
-    /// The global names that each of its statements reads, by their slots.
-    reads: RefCell<Vec<Vec<u32>>>,
+    /// The names that each of its statements reads.
+    reads: RefCell<Vec<Vec<Name>>>,
     /// One after the other; none where the step is whole.
     stretches: RefCell<Vec<Stretch>>,
     n_cuts: Cell<usize>,
@@ -54,7 +54,7 @@ impl Cuts {
         };
         let is_own = |at: &usize| matches!(code.ops[*at], Op::CutStep(slot, _) if slot == own);
         marks.extend(body.clone().filter(is_own));
-        self.reads.replace(marks.windows(2).map(|it| names_in(code, it[0]..it[1])).collect());
+        self.reads.replace(marks.windows(2).map(|it| read_in(code, it[0]..it[1])).collect());
     }
 
     /// Whether the step runs in pieces.
@@ -89,7 +89,7 @@ impl Cuts {
     }
 
     /// Takes out all statements that read a name.
-    pub(super) fn cut_out(&self, name: u32, reason: String, options: &Options) {
+    pub(super) fn cut_out(&self, name: Name, reason: String, options: &Options) {
         let (marks, reads) = (self.marks.borrow(), self.reads.borrow());
         let mut is_read = false;
         for (statement, names) in marks.windows(2).zip(reads.iter()) {
@@ -186,19 +186,4 @@ impl Cuts {
         self.stretches.take();
         self.reasons.take();
     }
-}
-
-/// The global names that operations read, those in functions that they make included.
-fn names_in(code: &Code, ops: Range<usize>) -> Vec<u32> {
-    let mut names = Vec::new();
-    for op in &code.ops[ops] {
-        match *op {
-            Op::Global(slot) => names.push(slot),
-            Op::MakeFunction { child, .. } => {
-                each_read(&code.children[child as usize], &mut |it| names.push(it));
-            }
-            _ => {}
-        }
-    }
-    names
 }

@@ -99,8 +99,8 @@ impl Follow {
     }
 
     /// What its names are bound to.
-    fn named(&self) -> Vec<Value> {
-        self.bindings.as_ref().map_or_else(Vec::new, Bindings::values)
+    fn named(&self, stack: &[Value]) -> Vec<Value> {
+        self.bindings.as_ref().map_or_else(Vec::new, |it| it.values(stack))
     }
 }
 
@@ -117,6 +117,8 @@ impl Cx {
     pub(super) fn end_following(&mut self, outer: Outer, args: &[Value], mut res: Res) -> Followed {
         self.mode = outer.mode;
         let mut found = self.follow.world.objects();
+        // Containers among the arguments.
+        found.extend(args.iter().filter(|it| it.as_tensor().is_none()).cloned());
         let mut given = None;
         match (&res, &self.follow.tracking) {
             (Ok(value), Some(tracking)) => {
@@ -124,7 +126,7 @@ impl Cx {
             }
             (Err(raised), Some(_)) => {
                 found.push(raised.value().clone());
-                found.extend(self.follow.named());
+                found.extend(self.follow.named(&self.machine.stack));
             }
             (_, None) => {}
         }
@@ -145,7 +147,8 @@ impl Cx {
 
     /// Operation `at` is about to run.
     pub(crate) fn follow_op(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
-        if self.follow.bindings.is_some() && self.machine.frames.len() == self.follow.n_frames {
+        let is_home = self.machine.frames.len() == self.follow.n_frames;
+        if self.follow.bindings.is_some() && is_home {
             self.follow.at = at;
         }
         self.refuse_changes()?;
@@ -154,7 +157,7 @@ impl Cx {
             self.note_place();
         }
         let bindings = self.follow.bindings.as_mut();
-        let is_function = bindings.map(|it| it.note(code, code.ops[at])).is_none();
+        let is_function = bindings.map(|it| it.note(code, code.ops[at], is_home)).is_none();
         if self.follow.tracking.is_some() {
             let is_last = is_function
                 && self.machine.frames.len() == self.follow.n_frames + 1
@@ -254,7 +257,7 @@ impl Cx {
         // The rest of the body runs as ever.
         self.mode = Mode::Eager;
         let mut found = self.follow.world.objects();
-        found.extend(self.follow.named());
+        found.extend(self.follow.named(&self.machine.stack));
         if let Some(tracking) = self.end_tracking(found) {
             tracking.give_up();
         }

@@ -6,16 +6,16 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::home::{Home, Name, Use, uses};
 use super::world::World;
 use crate::bytecode::{Code, Op};
 use crate::error::Raised;
-use crate::objects::module::Globals;
 use crate::value::{List, Value};
 
 /// A list that a name of the body is bound to.
 #[derive(Clone)]
 pub(super) struct Growing {
-    slot: u32,
+    name: Name,
     list: Rc<List>,
 }
 
@@ -24,17 +24,17 @@ pub(super) struct Growing {
 pub(super) struct StandIns(Vec<(Growing, Rc<List>)>);
 
 /// The names in these operations that are only read to append to what they are bound to.
-pub(super) fn only_appended(code: &Code, body: Range<usize>) -> Vec<u32> {
-    let ops = code.ops.get(body).unwrap_or_default();
-    let (mut appended, mut others) = (Vec::new(), Vec::new());
-    for (at, op) in ops.iter().enumerate() {
-        match *op {
-            Op::Global(slot) if is_append(ops.get(at + 1)) => appended.push(slot),
-            Op::Global(slot) | Op::SetGlobal(slot) | Op::DelGlobal(slot) => others.push(slot),
-            Op::MakeFunction { child, .. } => {
-                super::names::each_read(&code.children[child as usize], &mut |it| others.push(it));
+pub(super) fn only_appended(code: &Code, body: Range<usize>) -> Vec<Name> {
+    let mut others = Vec::new();
+    let mut appended = Vec::new();
+    for at in body {
+        let is_read_to_append = is_append(code.ops.get(at + 1));
+        for it in uses(code, at..at + 1) {
+            match it {
+                Use::Read(name) if is_read_to_append => appended.push(name),
+                Use::Read(name) | Use::Bind(name) | Use::Delete(name) => others.push(name),
+                Use::Inner(_) => {}
             }
-            _ => {}
         }
     }
     appended.retain(|it| !others.contains(it));
@@ -47,10 +47,10 @@ fn is_append(op: Option<&Op>) -> bool {
 
 impl Growing {
     /// What a name is bound to, if that is a list, and none of these.
-    pub(super) fn of(slot: u32, value: &Value, others: &[Growing]) -> Option<Growing> {
+    pub(super) fn of(name: Name, value: &Value, others: &[Growing]) -> Option<Growing> {
         let Value::List(list) = value else { return None };
         let is_another = others.iter().all(|it| !Rc::ptr_eq(&it.list, list));
-        is_another.then(|| Growing { slot, list: list.clone() })
+        is_another.then(|| Growing { name, list: list.clone() })
     }
 
     pub(super) fn value(&self) -> Value {
@@ -83,9 +83,9 @@ impl StandIns {
     }
 
     /// Binds the names to them.
-    pub(super) fn enter(&self, globals: &Globals) {
+    pub(super) fn enter(&self, home: &Home, stack: &mut [Value]) {
         for (it, stand_in) in &self.0 {
-            super::names::put(globals, it.slot, Value::List(stand_in.clone()));
+            home.put(stack, it.name, Value::List(stand_in.clone()));
         }
     }
 
@@ -101,9 +101,9 @@ impl StandIns {
     }
 
     /// Binds the names to their own lists again, which get the items of those that stood in; a call that is under way appends to them, too.
-    pub(super) fn release(&mut self, globals: &Globals, stack: &mut [Value]) -> Result<(), Raised> {
+    pub(super) fn release(&mut self, home: &Home, stack: &mut [Value]) -> Result<(), Raised> {
         for (it, stand_in) in std::mem::take(&mut self.0) {
-            super::names::put(globals, it.slot, it.value());
+            home.put(stack, it.name, it.value());
             let is_stand_in =
                 |it: &&mut Value| matches!(it, Value::List(it) if Rc::ptr_eq(it, &stand_in));
             stack.iter_mut().filter(is_stand_in).for_each(|place| *place = it.value());

@@ -1,42 +1,46 @@
-//! The global names of a body that is part of a cell: what it reads is what it is called with, what it binds is what it gives.
+//! The names of a body that is part of a cell or function: what it reads is what it is called with, what it binds is what it gives.
 //!
 //! Which names a body reads before it binds them depends on the way that it takes. It is guessed from the order of its operations, and
 //! corrected by bodies that are followed ([`Bindings`]): on the way that a graph runs, the names are known that decide it.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::growing::{Growing, StandIns, only_appended};
+use super::home::{Home, Name, Use, use_of, uses};
 use super::numbers::{bare, kind_of};
+use super::pack::Pack;
 use super::piece::Stand;
 use super::variant::{Asked, has_history};
 use super::world::World;
-use crate::bytecode::{Code, Op};
+use crate::bytecode::{Capture, Code, Op};
 use crate::error::Raised;
 use crate::native::CallArgs;
-use crate::objects::module::Globals;
 use crate::value::Value;
 
-/// The names of one body, by their slots.
+/// The names of one body.
 pub(super) struct Names {
-    globals: Rc<Globals>,
+    code: Rc<Code>,
     /// Those that it binds or deletes.
-    bound: Vec<u32>,
+    bound: Vec<Name>,
     /// Those that it reads before that, in order.
     exposed: RefCell<Vec<Exposed>>,
     /// Those that it reads only to append to what they are bound to.
-    appended: Vec<u32>,
-    /// A function that it makes binds names, too.
-    is_opaque: bool,
+    appended: Vec<Name>,
+    /// Why it may bind others, too.
+    opaque: Option<&'static str>,
     /// Whether there are other names among these than at the latest call.
     is_new: Cell<bool>,
 }
 
 /// A name that is read before it is bound.
 struct Exposed {
-    slot: u32,
+    name: Name,
     /// Whether it may be another value in each call: then that is an argument.
     varies: bool,
+    /// What stands behind its name for each tensor that it gave as an argument at the latest call: nothing, or its place in a container.
+    shown: Vec<String>,
     /// What it was at the latest call.
     latest: Latest,
 }
@@ -55,148 +59,164 @@ pub(super) struct Call {
     /// Which names are arguments, and the values of the others: `Unbound` in place of a list that may be appended to.
     pub(super) roots: Vec<Value>,
     /// The names of those others.
-    others: Vec<u32>,
+    others: Vec<Name>,
     pub(super) args: Vec<Value>,
-    /// The names of the arguments.
-    slots: Vec<u32>,
+    /// The names of the arguments; none of those that a container holds.
+    named: Vec<Option<Name>>,
+    packs: Vec<Pack>,
     /// Whether these were others at the latest call.
     pub(super) is_new: bool,
     /// The lists that it may append to, and finds in no other way.
     pub(super) growing: Vec<Growing>,
+    home: Option<Home>,
 }
 
 /// What a body that is followed does to names.
 pub(crate) struct Bindings {
-    globals: Rc<Globals>,
+    home: Home,
     /// Names that it binds, and is not known to read before.
-    own: Vec<u32>,
+    own: Vec<Name>,
     /// Those among them that it has read before.
-    pub(super) read: Vec<u32>,
+    pub(super) read: Vec<Name>,
     /// What it has bound or deleted.
-    written: Vec<u32>,
+    written: Vec<Name>,
     /// The names of the arguments.
-    args: Vec<u32>,
+    args: Vec<Option<Name>>,
+    /// Containers of arguments.
+    containers: Vec<Value>,
     stand_ins: StandIns,
 }
 
 impl Names {
-    /// Of the operations of a cell's code that are a piece of a step.
+    /// Of the operations of a code that are a piece of a step.
     pub(super) fn of(code: &Rc<Code>, stand: Stand) -> Names {
         let body = stand.ops;
-        let (mut bound, mut exposed, mut is_opaque) =
-            (Vec::new(), targets(code, stand.step), false);
-        let mut varying: Vec<u32> = exposed.clone();
-        varying.extend(code.ops[stand.step..body.start].iter().filter_map(bound_by));
-        let mut read = |slot: u32, bound: &[u32]| {
-            if !bound.contains(&slot) && !exposed.contains(&slot) {
-                exposed.push(slot);
-            }
-        };
-        for op in code.ops.get(body.clone()).unwrap_or_default() {
-            match *op {
-                Op::Global(slot) => read(slot, &bound),
-                Op::SetGlobal(slot) | Op::DelGlobal(slot) if !bound.contains(&slot) => {
-                    bound.push(slot);
+        let (mut bound, mut inner) = (Vec::new(), Vec::new());
+        let uses = uses(code, body.clone());
+        let mut exposed = targets(code, stand.step);
+        let mut varying = exposed.clone();
+        exposed.retain(|it| uses.contains(&Use::Read(*it)));
+        let before = code.ops[stand.step..body.start].iter();
+        varying.extend(before.filter_map(|op| bound_by(code, op)));
+        for it in uses {
+            match it {
+                Use::Read(name) => {
+                    if ![&bound, &inner, &exposed].iter().any(|it| it.contains(&name)) {
+                        exposed.push(name);
+                    }
                 }
-                Op::ImportStar => is_opaque = true,
-                Op::MakeFunction { child, .. } => {
-                    let child = &code.children[child as usize];
-                    is_opaque |= binds(child);
-                    each_read(child, &mut |slot| read(slot, &bound));
-                }
-                _ => {}
+                Use::Bind(name) | Use::Delete(name) if !bound.contains(&name) => bound.push(name),
+                Use::Inner(name) => inner.push(name),
+                Use::Bind(_) | Use::Delete(_) => {}
             }
         }
-        let expose = |slot: u32| {
-            let varies = bound.contains(&slot) || varying.contains(&slot);
-            Exposed { slot, varies, latest: Latest::Unknown }
+        // A function that is made here may read its cells on any way.
+        let cells = bound.iter().filter(|it| matches!(it, Name::Cell(_)));
+        let cells: Vec<Name> = cells.filter(|it| !exposed.contains(it)).copied().collect();
+        exposed.extend(cells);
+        let expose = |name: Name| {
+            let varies = bound.contains(&name) || varying.contains(&name);
+            Exposed::new(name, varies)
         };
         let exposed = RefCell::new(exposed.into_iter().map(expose).collect());
-        let (globals, is_new) = (code.globals.clone(), Cell::new(false));
-        let appended = only_appended(code, body);
-        Names { globals, bound, exposed, appended, is_opaque, is_new }
+        let opaque = opaque(code, body.clone(), &bound);
+        let (code, appended, is_new) = (code.clone(), only_appended(code, body), Cell::new(false));
+        Names { code, bound, exposed, appended, opaque, is_new }
     }
 
     /// Why a body with these names cannot be left out.
     pub(super) fn refusal(&self) -> Option<&'static str> {
-        self.is_opaque.then_some(
-            "it makes a function that binds names of the session, or imports all names of a module",
-        )
+        self.opaque
     }
 
     /// Takes down what the body is called with now. A name that is another number or tensor than it was is an argument from now on.
-    pub(super) fn call(&self) -> Call {
-        let slots = self.globals.slots.borrow();
+    pub(super) fn call(&self, stack: &[Value], home: Home) -> Call {
         let mut exposed = self.exposed.borrow_mut();
-        let mut call = Call::default();
+        let (mut call, mut forms) = (Call::default(), Vec::new());
         for name in exposed.iter_mut() {
-            let value = &slots[name.slot as usize].value;
+            let value = &home.get(stack, name.name);
             let may_vary = is_argument(value);
             if !name.varies && may_vary {
                 let latest = std::mem::replace(&mut name.latest, Latest::of(value));
                 name.varies = latest != Latest::Unknown && latest != name.latest;
                 self.is_new.set(self.is_new.get() || name.varies);
             }
-            let is_appended = self.appended.contains(&name.slot);
-            if let Some(list) = Growing::of(name.slot, value, &call.growing).filter(|_| is_appended)
+            let is_appended = self.appended.contains(&name.name);
+            if let Some(list) = Growing::of(name.name, value, &call.growing).filter(|_| is_appended)
             {
                 call.growing.push(list);
                 call.roots.push(Value::Unbound);
-                call.others.push(name.slot);
+                call.others.push(name.name);
             } else if name.varies && may_vary {
-                call.slots.push(name.slot);
+                name.shows(usize::from(value.as_tensor().is_some()), || vec![String::new()]);
+                call.named.push(Some(name.name));
                 call.args.push(value.clone());
+                forms.push(name.name.as_value());
+            } else if let Some(pack) = name.varies.then(|| Pack::of(value, is_argument)).flatten() {
+                name.shows(pack.tensors.len(), || pack.places());
+                call.named.extend(pack.tensors.iter().map(|_| None));
+                call.args.extend_from_slice(&pack.tensors);
+                forms.push(Value::tuple([name.name.as_value(), pack.form()]));
+                call.packs.push(pack);
             } else {
                 call.roots.push(value.clone());
-                call.others.push(name.slot);
+                call.others.push(name.name);
             }
         }
-        let slots = call.slots.iter().map(|it| Value::Int(*it as i64)).collect::<Vec<_>>();
-        call.roots.insert(0, Value::tuple(slots));
+        call.roots.insert(0, Value::tuple(forms));
         call.is_new = self.is_new.take();
+        call.home = Some(home);
         call
     }
 
-    pub(super) fn name_of(&self, slot: u32) -> String {
-        self.globals.slots.borrow()[slot as usize].name.to_string()
+    pub(super) fn written(&self, name: Name) -> String {
+        name.written(&self.code)
     }
 
     /// The names of the tensors among the arguments, in order.
     pub(super) fn of_tensors(&self) -> Vec<String> {
-        let (slots, exposed) = (self.globals.slots.borrow(), self.exposed.borrow());
-        let named = exposed.iter().filter(|it| it.varies).map(|it| &slots[it.slot as usize]);
-        let is_passed = |value: &Value| value.as_tensor().is_some() && is_argument(value);
-        named.filter(|it| is_passed(&it.value)).map(|it| it.name.to_string()).collect()
+        let exposed = self.exposed.borrow();
+        let mut shown = Vec::new();
+        for it in exposed.iter().filter(|it| it.varies) {
+            shown.extend(it.shown.iter().map(|place| self.written(it.name) + place));
+        }
+        shown
     }
 
     /// What a body that is called so does to names, to be noted while it is followed.
-    pub(super) fn follow(&self, call: &Call) -> Bindings {
+    pub(super) fn follow(&self, call: &Call) -> Option<Bindings> {
         let exposed = self.exposed.borrow();
-        let is_own = |slot: &&u32| !exposed.iter().any(|it| it.slot == **slot);
+        let is_own = |name: &&Name| !exposed.iter().any(|it| it.name == **name);
         let own = self.bound.iter().filter(is_own).copied().collect();
-        let (globals, read, written) = (self.globals.clone(), Vec::new(), Vec::new());
-        let stand_ins = StandIns::of(&call.growing);
-        Bindings { globals, own, read, written, args: call.slots.clone(), stand_ins }
+        let (home, read, written) = (call.home.clone()?, Vec::new(), Vec::new());
+        let (stand_ins, args) = (StandIns::of(&call.growing), call.named.clone());
+        let containers = call.packs.iter().map(|it| it.container.clone()).collect();
+        Some(Bindings { home, own, read, written, args, containers, stand_ins })
     }
 
     /// Takes in names that a body has read before it has bound them.
-    pub(super) fn learn(&self, read: &[u32]) {
+    pub(super) fn learn(&self, read: &[Name]) {
         let mut exposed = self.exposed.borrow_mut();
-        for slot in read.iter().filter(|slot| self.bound.contains(slot)) {
-            exposed.push(Exposed { slot: *slot, varies: true, latest: Latest::Unknown });
+        for name in read.iter().filter(|it| self.bound.contains(it)) {
+            exposed.push(Exposed::new(*name, true));
             self.is_new.set(true);
         }
     }
 
-    /// Binds what a body has given: names by their slots, their values, and what is appended to lists.
-    pub(super) fn bind(&self, given: &Value, call: &Call) -> Result<(), Raised> {
-        let Value::Tuple(given) = given else { return Ok(()) };
-        let Some((Value::Tuple(slots), values)) = given.split_first() else { return Ok(()) };
-        let appended = values.get(slots.len()..).unwrap_or_default();
+    /// Binds what a body has given: names, their values, and what is appended to lists.
+    pub(super) fn bind(
+        &self,
+        stack: &mut [Value],
+        given: &Value,
+        call: &Call,
+    ) -> Result<(), Raised> {
+        let (Value::Tuple(given), Some(home)) = (given, &call.home) else { return Ok(()) };
+        let Some((Value::Tuple(names), values)) = given.split_first() else { return Ok(()) };
+        let appended = values.get(names.len()..).unwrap_or_default();
         call.growing.iter().zip(appended).try_for_each(|(list, it)| list.grow(it))?;
-        for (slot, value) in slots.iter().zip(values) {
-            if let Some(slot) = slot.as_int() {
-                put(&self.globals, slot as u32, value.clone());
+        for (name, value) in names.iter().zip(values) {
+            if let Some(name) = Name::of_value(name) {
+                home.put(stack, name, value.clone());
             }
         }
         Ok(())
@@ -206,21 +226,34 @@ impl Names {
     /// before it.
     pub(super) fn given(
         &self,
+        stack: &[Value],
         foreseen: &Value,
         call: &Call,
-        lengths: &[usize],
-        leaving: Leaving,
+        (lengths, leaving): (&[usize], Leaving),
     ) -> Value {
-        let Value::Tuple(foreseen) = foreseen else { return Value::None };
+        let (Value::Tuple(foreseen), Some(home)) = (foreseen, &call.home) else {
+            return Value::None;
+        };
         let Some(Value::Tuple(names)) = foreseen.first() else { return Value::None };
-        let slots = self.globals.slots.borrow();
-        let value =
-            |it: &Value| it.as_int().map_or(Value::None, |it| slots[it as usize].value.clone());
+        let value = |it: &Value| Name::of_value(it).map_or(Value::None, |it| home.get(stack, it));
         let mut given = vec![foreseen[0].clone()];
         given.extend(names.iter().map(value));
         given.extend(call.growing.iter().zip(lengths).map(|(list, first)| list.items_from(*first)));
         given.push(Value::Int(leaving as i64));
         Value::tuple(given)
+    }
+}
+
+impl Exposed {
+    fn new(name: Name, varies: bool) -> Exposed {
+        Exposed { name, varies, shown: Vec::new(), latest: Latest::Unknown }
+    }
+
+    /// Notes how the tensors are shown that it gives.
+    fn shows(&mut self, count: usize, words: impl FnOnce() -> Vec<String>) {
+        if self.shown.len() != count {
+            self.shown = words();
+        }
     }
 }
 
@@ -230,7 +263,7 @@ impl Call {
     }
 
     /// The first name that is bound to something whose state cannot be seen.
-    pub(super) fn unseen(&self) -> Option<u32> {
+    pub(super) fn unseen(&self) -> Option<Name> {
         let mut named = self.others.iter().zip(&self.roots[1..]);
         named.find(|it| World::of(std::slice::from_ref(it.1)).is_err()).map(|it| *it.0)
     }
@@ -238,7 +271,8 @@ impl Call {
     /// What is asked; an error as that of [`Asked::new`].
     pub(super) fn asked(&self) -> Result<Asked<'static>, Raised> {
         let apart = self.growing.iter().map(Growing::value).collect();
-        Ok(Asked::new(self.roots.clone(), self.as_args())?.without(apart).kept())
+        let asked = Asked::new(self.roots.clone(), self.as_args())?.without(apart);
+        Ok(asked.in_packs(self.packs.clone()).kept())
     }
 }
 
@@ -253,52 +287,62 @@ impl Latest {
 }
 
 impl Bindings {
-    /// Operation `op` of this code is about to run.
-    pub(super) fn note(&mut self, code: &Code, op: Op) {
-        match op {
-            Op::Global(slot) if self.is_own(code, slot) && !self.knows(slot) => {
-                self.read.push(slot)
+    /// Operation `op` of this code is about to run, in the frame of the body (`is_home`) or in another one.
+    pub(super) fn note(&mut self, code: &Code, op: Op, is_home: bool) {
+        let joined = op.joined_local().map(|it| Use::Read(Name::Local(u32::from(it))));
+        for it in [use_of(op.unjoined()), joined].into_iter().flatten() {
+            self.note_use(code, it, is_home && self.home.has(code));
+        }
+    }
+
+    fn note_use(&mut self, code: &Code, it: Use, is_home: bool) {
+        let (Use::Read(name) | Use::Bind(name) | Use::Delete(name) | Use::Inner(name)) = it;
+        let is_ours = match name {
+            Name::Global(_) => Rc::ptr_eq(&code.globals, self.home.globals()),
+            _ => is_home,
+        };
+        if !is_ours {
+            return;
+        }
+        match it {
+            Use::Read(name) if self.own.contains(&name) && !self.knows(name) => {
+                self.read.push(name);
             }
-            Op::SetGlobal(slot) | Op::DelGlobal(slot)
-                if Rc::ptr_eq(&code.globals, &self.globals) && !self.written.contains(&slot) =>
-            {
-                self.written.push(slot);
+            Use::Bind(name) | Use::Delete(name) if !self.written.contains(&name) => {
+                self.written.push(name);
             }
             _ => {}
         }
     }
 
     /// Whether it has read or written a name already.
-    fn knows(&self, slot: u32) -> bool {
-        self.read.contains(&slot) || self.written.contains(&slot)
-    }
-
-    fn is_own(&self, code: &Code, slot: u32) -> bool {
-        self.own.contains(&slot) && Rc::ptr_eq(&code.globals, &self.globals)
+    fn knows(&self, name: Name) -> bool {
+        self.read.contains(&name) || self.written.contains(&name)
     }
 
     /// What the body has given: the names that it has bound, their values, what it has appended to lists, and what it leaves.
-    pub(super) fn given(&self, leaving: Leaving) -> Value {
-        let names = self.written.iter().map(|it| Value::Int(*it as i64)).collect::<Vec<_>>();
-        let mut given = vec![Value::tuple(names)];
-        let slots = self.globals.slots.borrow();
-        given.extend(self.written.iter().map(|it| slots[*it as usize].value.clone()));
+    pub(super) fn given(&self, stack: &[Value], leaving: Leaving) -> Value {
+        let mut given = vec![as_values(&self.written)];
+        given.extend(self.written.iter().map(|it| self.home.get(stack, *it)));
         given.extend(self.stand_ins.values());
         given.push(Value::Int(leaving as i64));
         Value::tuple(given)
     }
 
     /// The body begins: binds arguments to these values in place of theirs, and names of lists to what stands in for them.
-    pub(super) fn enter(&self, args: &[Value]) {
-        self.stand_ins.enter(&self.globals);
-        self.args.iter().zip(args).for_each(|(slot, it)| put(&self.globals, *slot, it.clone()));
+    pub(super) fn enter(&self, stack: &mut [Value], args: &[Value]) {
+        self.stand_ins.enter(&self.home, stack);
+        for (name, it) in self.args.iter().zip(args) {
+            if let Some(name) = name {
+                self.home.put(stack, *name, it.clone());
+            }
+        }
     }
 
-    /// The values of the names that it may have bound, and of the arguments, and what it has appended.
-    pub(super) fn values(&self) -> Vec<Value> {
-        let slots = self.globals.slots.borrow();
-        let named = self.slots().map(|it| slots[it as usize].value.clone());
-        named.chain(self.stand_ins.values()).collect()
+    /// The values of the names that it may have bound, and of the arguments, what holds these, and what it has appended.
+    pub(super) fn values(&self, stack: &[Value]) -> Vec<Value> {
+        let named = self.names().map(|it| self.home.get(stack, it));
+        named.chain(self.containers.iter().cloned()).chain(self.stand_ins.values()).collect()
     }
 
     /// Whether it comes by a list that it appends to in another way.
@@ -308,21 +352,20 @@ impl Bindings {
 
     /// Lets lists have what it has appended to them so far; from here on it appends to them.
     pub(super) fn release(&mut self, stack: &mut [Value]) -> Result<(), Raised> {
-        self.stand_ins.release(&self.globals, stack)
+        self.stand_ins.release(&self.home, stack)
     }
 
     /// Binds names to plain numbers that are bound to tracked ones.
-    pub(super) fn make_plain(&self) {
-        for slot in self.slots() {
-            let plain = bare(&self.globals.slots.borrow()[slot as usize].value);
-            if let Some(plain) = plain {
-                put(&self.globals, slot, plain);
+    pub(super) fn make_plain(&self, stack: &mut [Value]) {
+        for name in self.names() {
+            if let Some(plain) = bare(&self.home.get(stack, name)) {
+                self.home.put(stack, name, plain);
             }
         }
     }
 
-    fn slots(&self) -> impl Iterator<Item = u32> {
-        self.written.iter().chain(&self.args).copied()
+    fn names(&self) -> impl Iterator<Item = Name> {
+        self.written.iter().chain(self.args.iter().flatten()).copied()
     }
 }
 
@@ -344,13 +387,6 @@ pub(super) fn leaving(given: &Value) -> Leaving {
     [Leaving::Round, Leaving::Loop].into_iter().find(|it| is(*it)).unwrap_or(Leaving::Itself)
 }
 
-pub(super) fn put(globals: &Globals, slot: u32, value: Value) {
-    let mut slots = globals.slots.borrow_mut();
-    let old = std::mem::replace(&mut slots[slot as usize].value, value);
-    drop(slots);
-    drop(old);
-}
-
 /// Whether a value can be an argument: a number, or a tensor without a gradient to lose.
 fn is_argument(value: &Value) -> bool {
     match value {
@@ -360,7 +396,7 @@ fn is_argument(value: &Value) -> bool {
 }
 
 /// The names that a round assigns before the body that begins at this operation: by `for`, and by what takes parts of what is there.
-fn targets(code: &Code, body: usize) -> Vec<u32> {
+fn targets(code: &Code, body: usize) -> Vec<Name> {
     let round = code.ops[..body].iter().rev().take_while(|it| {
         !matches!(
             it,
@@ -371,30 +407,63 @@ fn targets(code: &Code, body: usize) -> Vec<u32> {
                 | Op::LeaveStep(..)
         )
     });
-    let mut targets: Vec<u32> = round.filter_map(bound_by).collect();
+    let mut targets: Vec<Name> = round.filter_map(|op| bound_by(code, op)).collect();
     targets.reverse();
     targets
 }
 
-/// The name that an operation binds.
-fn bound_by(op: &Op) -> Option<u32> {
+/// The name that an operation binds outside of a step.
+fn bound_by(code: &Code, op: &Op) -> Option<Name> {
     match *op {
-        Op::SetGlobal(slot) => Some(slot),
-        _ => None,
+        Op::SetLocal(slot) => code.is_named(slot).then_some(Name::Local(slot)),
+        op => match use_of(op)? {
+            Use::Bind(name) => Some(name),
+            _ => None,
+        },
     }
+}
+
+/// Why operations may bind names that are not among those which they are known to bind.
+fn opaque(code: &Code, body: Range<usize>, bound: &[Name]) -> Option<&'static str> {
+    if bound.iter().any(|it| matches!(it, Name::Free(_))) {
+        return Some("it binds a variable of a function around it");
+    }
+    let is_opaque = |op: &Op| match *op {
+        Op::ImportStar => true,
+        Op::MakeFunction { child, .. } => {
+            let child = &code.children[child as usize];
+            binds_globals(child) || !binds_outside(child).is_empty()
+        }
+        _ => false,
+    };
+    let words = "it makes a function that binds names outside of it, or imports all names of a module";
+    code.ops[body].iter().any(is_opaque).then_some(words)
 }
 
 /// Whether code, or a function in it, binds global names.
-fn binds(code: &Code) -> bool {
+fn binds_globals(code: &Code) -> bool {
     let sets = |it: &Op| matches!(it, Op::SetGlobal(_) | Op::DelGlobal(_));
-    code.ops.iter().any(sets) || code.children.iter().any(|it| binds(it))
+    code.ops.iter().any(sets) || code.children.iter().any(|it| binds_globals(it))
 }
 
-pub(super) fn each_read(code: &Code, visit: &mut dyn FnMut(u32)) {
-    for op in &code.ops {
-        if let Op::Global(slot) = *op {
-            visit(slot);
-        }
+/// The variables from outside that a function binds, or one that it makes.
+fn binds_outside(code: &Code) -> Vec<u32> {
+    let own = code.ops.iter().filter_map(|it| match *it {
+        Op::SetFree(slot) | Op::DelFree(slot) => Some(slot),
+        _ => None,
+    });
+    let mut bound: Vec<u32> = own.collect();
+    for child in &code.children {
+        let handed_on = binds_outside(child).into_iter();
+        bound.extend(handed_on.filter_map(|it| match child.captures[it as usize] {
+            Capture::Free(slot) => Some(slot),
+            Capture::Local(_) => None,
+        }));
     }
-    code.children.iter().for_each(|it| each_read(it, visit));
+    bound
+}
+
+/// Names as a value of the world.
+fn as_values(names: &[Name]) -> Value {
+    Value::tuple(names.iter().map(|it| it.as_value()).collect::<Vec<_>>())
 }

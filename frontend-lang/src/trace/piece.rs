@@ -1,4 +1,4 @@
-//! A piece of a step: statements of a cell that are traced as one, and may run without being interpreted. Most steps are one piece.
+//! A piece of a step: statements that are traced as one, and may run without being interpreted. Most steps are one piece.
 
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
@@ -9,6 +9,7 @@ use engine::trace::{Call, Departure, Options, Stats, Traced};
 use super::alone::{Alone, InVain, Next, Unit};
 use super::check::{self, Foreseen};
 use super::growing::Growing;
+use super::home::{Home, Name};
 use super::names::{self, Leaving, Names, leaving};
 use super::notice::Told;
 use super::under_way::UnderWay;
@@ -102,8 +103,8 @@ impl Piece {
     }
 
     /// The same where lines that read a name do.
-    pub(super) fn as_written_for(&self, slot: u32) -> String {
-        let name = self.names.get().map_or_else(String::new, |it| it.name_of(slot));
+    pub(super) fn as_written_for(&self, name: Name) -> String {
+        let name = self.names.get().map_or_else(String::new, |it| it.written(name));
         format!("what reads `{name}` runs as written: {}", self.prevented())
     }
 
@@ -131,10 +132,11 @@ impl Piece {
         code: &Rc<Code>,
         stand: Stand,
     ) -> Result<Entered, Raised> {
-        let alone = self.alone.as_ref().filter(|_| code.kind == CodeKind::Module);
-        let Some(alone) = alone else { return self.record(&[]) };
+        let alone = self.alone.as_ref().filter(|_| code.kind != CodeKind::Class);
+        let home = Home::of(&cx.machine);
+        let (Some(alone), Some(home)) = (alone, home) else { return self.record(&[]) };
         let names = self.names.get_or_init(|| Names::of(code, stand));
-        let call = names.call();
+        let call = names.call(&cx.machine.stack, home);
         if call.is_new {
             alone.clear();
         }
@@ -144,14 +146,14 @@ impl Piece {
         };
         let next = alone.next(cx, self, ask);
         if let Some(InVain::Nowhere) = alone.in_vain.get()
-            && let Some(slot) = call.unseen()
+            && let Some(name) = call.unseen()
         {
-            alone.in_vain.set(Some(InVain::Name(slot)));
+            alone.in_vain.set(Some(InVain::Name(name)));
         }
         match next {
             (Next::Given(given), _) => {
                 let given = given?;
-                names.bind(&given, &call)?;
+                names.bind(&mut cx.machine.stack, &given, &call)?;
                 Ok(Entered::Answered(leaving(&given)))
             }
             (Next::Follow(variant), Some(asked)) => {
@@ -161,10 +163,10 @@ impl Piece {
                     self,
                     &asked,
                     call.as_args(),
-                    (variant, Some(bindings), false),
+                    (variant, bindings, false),
                 )?;
                 if let Some(bindings) = &cx.follow.bindings {
-                    bindings.enter(&under_way.tracked);
+                    bindings.enter(&mut cx.machine.stack, &under_way.tracked);
                 }
                 Ok(Entered::Body(Begun::Followed(Box::new(under_way), asked)))
             }
@@ -208,7 +210,7 @@ impl Piece {
     ) -> Result<(), Raised> {
         let (Some(alone), Some(names)) = (&self.alone, self.names.get()) else { return Ok(()) };
         let bindings = cx.follow.bindings.as_ref();
-        let given = bindings.map_or(Value::None, |it| it.given(leaving));
+        let given = bindings.map_or(Value::None, |it| it.given(&cx.machine.stack, leaving));
         let read = bindings.map_or_else(Vec::new, |it| it.read.clone());
         alone.end(cx, self, asked, under_way, Ok(given))?;
         names.learn(&read);
@@ -226,7 +228,8 @@ impl Piece {
             }
         };
         self.tell(cx, finished.stats)?;
-        let actual = |given: &Value| names.given(given, &called, &lengths, leaving);
+        let leaves = (&lengths[..], leaving);
+        let actual = |cx: &Cx, given: &Value| names.given(&cx.machine.stack, given, &called, leaves);
         alone.compare(cx, &asked, foreseen, actual)
     }
 

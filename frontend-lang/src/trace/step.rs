@@ -1,4 +1,5 @@
-//! Steps of a traced cell: the body of a loop, or the whole cell.
+//! Steps of a traced cell: the body of a loop, or the whole cell; and of functions that it calls, where a loop of those has the steps
+//! of training ([`super::stepped`]).
 //!
 //! Of loops inside each other the outer one is the step, unless the inner one has most of its ops: then that is. It is seen in the first
 //! round of the outer one, which is traced whole, up to [`MOST_TRIED`] ops.
@@ -31,6 +32,9 @@ const MOST_TRIED: usize = 4096;
 /// Reverse walks of a long round that make it many steps of training: each of those would have to be traced.
 const MOST_WALKS: usize = 32;
 
+/// Updates of parameters in a round that make a loop in a function, in which they are, one of steps.
+const MOST_UPDATES: usize = 8;
+
 /// One step of a traced cell.
 pub struct Step {
     /// All of it.
@@ -44,8 +48,8 @@ pub struct Step {
     runs: RefCell<Vec<Run>>,
     /// Whether tracing pays; `None` where it is asked for in any case.
     pace: Option<Pace>,
-    /// The cell in which it ran last, and the line of its loop.
-    place: Cell<(usize, Option<usize>)>,
+    /// The source in which it ran last, and the line of its loop.
+    place: RefCell<(String, Option<usize>)>,
     nested: Nested,
 }
 
@@ -53,6 +57,8 @@ pub struct Step {
 #[derive(Default)]
 struct Nested {
     outer: Option<Value>,
+    /// The step that runs around the function whose step this is.
+    around: RefCell<Option<Value>>,
     /// Whether there is a step inside.
     has_inner: Cell<bool>,
     /// Ops of the steps inside, in the round that runs.
@@ -75,6 +81,8 @@ struct Run {
     /// Whether that had walked a tape backwards before it.
     had_walked: bool,
     course: Course,
+    /// Whether functions had steps before it.
+    were_sought: bool,
 }
 
 /// How a round runs.
@@ -100,8 +108,8 @@ pub(crate) enum Cut {
 
 /// A step of a traced cell, as others see it.
 pub struct CellStep {
-    /// The number of the cell in which it ran last.
-    pub cell: usize,
+    /// Where it stands: `In[3]`, or the name of a module.
+    pub source: String,
     /// The line of its loop, from 1; `None` when the step is the whole cell.
     pub line: Option<usize>,
     /// What was recorded.
@@ -131,14 +139,14 @@ impl Step {
         Step { whole, cuts, n_alone, options, runs, pace, place, nested }
     }
 
-    /// Notes in which cell it runs, and the line of its loop.
-    pub fn stands_at(&self, cell: usize, line: Option<usize>) {
-        self.place.set((cell, line));
+    /// Notes in which source it runs, and the line of its loop.
+    pub(super) fn stands_at(&self, source: &str, line: Option<usize>) {
+        self.place.replace((source.to_owned(), line));
     }
 
     /// Where it ran, and what was recorded; `None` where nothing was, as another step around it or inside runs traced.
     pub fn seen(&self) -> Option<CellStep> {
-        let (cell, line) = self.place.get();
+        let (source, line) = self.place.borrow().clone();
         let n_eager = self.pace.as_ref().map_or(0, Pace::n_eager);
         let n_alone = self.whole.n_alone() + self.n_alone.get();
         let shown = self.cuts.largest().unwrap_or_else(|| self.whole.clone());
@@ -146,7 +154,7 @@ impl Step {
         let (traced, args) = (shown.traced().clone(), shown.args());
         let has_run = n_eager + n_alone + traced.stats().calls > 0;
         let prevented = self.pace.as_ref().and_then(why_eager).unwrap_or_else(|| self.prevented());
-        let seen = || CellStep { cell, line, traced, n_eager, n_alone, prevented, args };
+        let seen = || CellStep { source, line, traced, n_eager, n_alone, prevented, args };
         (has_run && self.is_step()).then(seen)
     }
 
@@ -176,6 +184,7 @@ impl Step {
             cx.shadow().memory.compiled = true;
             return Ok(None);
         }
+        self.runs_in(cx.steps.running.last());
         self.end_trial();
         let is_inside = trace::active() || !self.is_step();
         let turn = if is_inside { None } else { next_turn(self.pace.as_ref(), cx) };
@@ -197,7 +206,8 @@ impl Step {
             Ok(Entered::Body(begun)) => {
                 let (n_ops, had_walked) = (trace::n_ops().unwrap_or(0), trace::has_walked());
                 let piece = self.whole.clone();
-                let run = Run { begun, piece, turn, n_ops, had_walked, course };
+                let were_sought = std::mem::replace(&mut cx.steps.are_sought, self.seeks());
+                let run = Run { begun, piece, turn, n_ops, had_walked, course, were_sought };
                 self.runs.borrow_mut().push(run);
                 Ok(None)
             }
@@ -280,13 +290,20 @@ impl Step {
     /// Ends the trial of a step around this one, if its round has had too many ops, or this one a whole step of training: this one is traced
     /// from here on.
     fn end_trial(&self) {
-        let Some(outer) = self.outer() else { return };
+        let around = self.nested.around.borrow().clone();
+        let around = around.as_ref().and_then(Value::downcast::<Step>);
+        let Some(outer) = self.outer().or(around) else { return };
         outer.end_trial();
-        let is_long = || trace::n_ops().is_some_and(|it| it > MOST_TRIED);
-        let is_seen = outer.nested.inner_walks.get() || is_long();
+        let walks = outer.nested.inner_walks.get();
+        let is_seen = match around {
+            // Functions have loops of other kinds: over layers, over parameters.
+            Some(_) => walks && trace::n_updated_walks() > MOST_UPDATES,
+            None => walks || trace::n_ops().is_some_and(|it| it > MOST_TRIED),
+        };
         if outer.nested.is_step.get().is_some() || !is_seen {
             return;
         }
+        outer.nested.has_inner.set(true);
         if let Some(run) = outer.runs.borrow_mut().last_mut()
             && let Begun::Traced(call, _) = std::mem::replace(&mut run.begun, Begun::AsWritten)
         {
@@ -303,6 +320,7 @@ impl Step {
         let leaving = if breaks { Leaving::Loop } else { Leaving::Round };
         let res = self.end_piece(cx, leaving);
         let Some(run) = self.runs.borrow_mut().pop() else { return res };
+        cx.steps.leave(run.were_sought);
         if run.course == (Course::Pieces { are_answered: true }) && self.cuts.is_cut() {
             self.n_alone.set(self.n_alone.get() + 1);
         }
@@ -316,9 +334,9 @@ impl Step {
         let n_ops = n_ops - run.n_ops;
         if let Some(outer) = self.outer() {
             outer.nested.n_inner_ops.set(outer.nested.n_inner_ops.get() + n_ops);
-            if trace::has_walked() && !run.had_walked {
-                outer.nested.inner_walks.set(true);
-            }
+        }
+        if trace::has_walked() && !run.had_walked {
+            self.has_walked();
         }
         let n_inner = self.nested.n_inner_ops.take();
         if self.nested.is_step.get().is_none() && matches!(run.begun, Begun::Traced(..)) {
@@ -329,9 +347,43 @@ impl Step {
     /// The body has ended with an error.
     fn fail(&self, cx: &mut Cx, error: &Value) {
         let Some(run) = self.runs.borrow_mut().pop() else { return };
+        cx.steps.leave(run.were_sought);
         self.nested.n_inner_ops.set(0);
         run.piece.fail(cx, run.begun, error);
         self.timed(run.turn, false);
+    }
+
+    /// Notes in steps around this one that it has walked a tape backwards.
+    fn has_walked(&self) {
+        if let Some(outer) = self.outer() {
+            outer.nested.inner_walks.set(true);
+        }
+        let mut top = self;
+        while let Some(outer) = top.outer() {
+            top = outer;
+        }
+        let around = top.nested.around.borrow().clone();
+        if let Some(around) = around.as_ref().and_then(Value::downcast::<Step>) {
+            around.nested.inner_walks.set(true);
+            around.has_walked();
+        }
+    }
+
+    /// Notes which step runs around the function, if this one is the outermost of a function.
+    fn runs_in(&self, innermost: Option<&Value>) {
+        let is_own = |it: &&Value| it.downcast::<Step>().is_some_and(|it| std::ptr::eq(it, self));
+        if self.nested.outer.is_none() {
+            self.nested.around.replace(innermost.filter(|it| !is_own(it)).cloned());
+        }
+    }
+
+    /// Whether functions that the body calls may have the steps.
+    fn seeks(&self) -> bool {
+        match self.nested.is_step.get() {
+            _ if self.is_many_steps() => true,
+            Some(is_step) => !is_step,
+            None => trace::active(),
+        }
     }
 
     fn timed(&self, turn: Option<Turn>, is_ok: bool) {
@@ -365,7 +417,12 @@ impl Cx {
         };
         Ok(match answered {
             Some(breaks) => (Value::Bool(breaks), true),
-            None => (step, false),
+            None => {
+                if self.mode != Mode::Shadow {
+                    self.steps.running.push(step.clone());
+                }
+                (step, false)
+            }
         })
     }
 

@@ -68,7 +68,8 @@ impl Alone {
         let symbolic = unit.traced().options().symbolic && !call.is_inline();
         let (positional, keywords) = asked.inputs.replaced(args, &call, symbolic);
         let all = positional.iter().chain(keywords.iter().map(|it| &it.1));
-        let passed = all.filter(|it| it.as_tensor().is_some()).cloned().collect();
+        let tensors = all.filter(|it| it.as_tensor().is_some()).cloned();
+        let passed = tensors.chain(asked.containers()).collect();
         let (mut tracked, mut named) = (positional, keywords);
         if let Some(tracking) = &tracking {
             tracking.put_args(tracked.iter_mut().chain(named.iter_mut().map(|it| &mut it.1)));

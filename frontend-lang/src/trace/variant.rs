@@ -11,6 +11,7 @@ use engine::trace::{ArgSpec, Now, Place, Ran};
 
 use super::Inputs;
 use super::numbers::Found;
+use super::pack::Pack;
 use super::template::{Filling, Template, refused_here};
 use super::world::World;
 use crate::native::*;
@@ -135,6 +136,8 @@ pub(super) struct Asked<'a> {
     pub(super) roots: Vec<Value>,
     /// What it must not find.
     apart: Vec<Value>,
+    /// Containers of arguments, which stand behind those in `passed`.
+    packs: Vec<Pack>,
     /// How the tensors look, and whether they require a gradient.
     kinds: Vec<(Look, bool)>,
 }
@@ -169,15 +172,14 @@ impl<'a> Asked<'a> {
                 other => roots.push(other.clone()),
             }
         }
-        let (inputs, apart) = (Inputs::of(args), Vec::new());
-        Self { args, inputs, passed, numbers, roots, apart, kinds }
+        let (inputs, apart, packs) = (Inputs::of(args), Vec::new(), Vec::new());
+        Self { args, inputs, passed, numbers, roots, apart, packs, kinds }
     }
 
     /// The same for one that outlives the arguments, whose values are kept by whoever asks.
     pub(super) fn kept(self) -> Asked<'static> {
-        let Self { inputs, passed, numbers, roots, apart, kinds, .. } = self;
         let args = CallArgs { positional: &[], keywords: &[] };
-        Asked { args, inputs, passed, numbers, roots, apart, kinds }
+        Asked { args, ..self }
     }
 
     /// Whether the arguments are left as they were, but for their elements.
@@ -185,9 +187,12 @@ impl<'a> Asked<'a> {
         self.check()?;
         let is_as_before =
             |(it, had): (&Value, &(Look, bool))| it.as_tensor().is_none_or(|it| kind(it) == *had);
-        match self.passed.iter().zip(&self.kinds).all(is_as_before) {
+        if !self.passed.iter().zip(&self.kinds).all(is_as_before) {
+            return Err(refused_here("it makes another kind of tensor of an argument".to_owned()));
+        }
+        match self.packs.iter().all(Pack::is_left) {
             true => Ok(()),
-            false => Err(refused_here("it makes another kind of tensor of an argument".to_owned())),
+            false => Err(refused_here("it changes a container that holds arguments".to_owned())),
         }
     }
 
@@ -213,6 +218,16 @@ impl<'a> Asked<'a> {
     /// These objects must not be found.
     pub(super) fn without(self, apart: Vec<Value>) -> Self {
         Self { apart, ..self }
+    }
+
+    /// These containers hold arguments.
+    pub(super) fn in_packs(mut self, packs: Vec<Pack>) -> Self {
+        self.passed.extend(packs.iter().map(|it| it.container.clone()));
+        Self { packs, ..self }
+    }
+
+    pub(super) fn containers(&self) -> impl Iterator<Item = Value> {
+        self.packs.iter().map(|it| it.container.clone())
     }
 
     /// Whether a world has none of what must not be found.

@@ -210,11 +210,14 @@ impl Cx {
     #[inline(always)]
     fn push_plain(
         &mut self,
-        func: Rc<Func>,
+        mut func: Rc<Func>,
         base: usize,
         return_to: usize,
         is_entry: bool,
     ) -> Result<(), Raised> {
+        if self.steps.are_sought {
+            func = self.stepped(func);
+        }
         self.make_room(&func, base)?;
         let kind = if is_entry { FrameKind::Entry } else { FrameKind::Call };
         self.enter(func, base, return_to, kind);
@@ -247,11 +250,14 @@ impl Cx {
     /// Pushes the frame of a function whose parameters lie from `base` to the top.
     fn push_bound(
         &mut self,
-        func: Rc<Func>,
+        mut func: Rc<Func>,
         base: usize,
         return_to: usize,
         kind: FrameKind,
     ) -> Result<bool, Raised> {
+        if self.steps.are_sought {
+            func = self.stepped(func);
+        }
         self.make_room(&func, base)?;
         if func.code.is_generator {
             let generator = self.new_generator(func, base);

@@ -69,7 +69,7 @@ impl Cx {
             }
         }
         if let Some(bindings) = &self.follow.bindings {
-            bindings.make_plain();
+            bindings.make_plain(&mut self.machine.stack);
         }
         Some(tracking)
     }
@@ -266,6 +266,7 @@ fn hands_on(op: Op) -> bool {
             | Op::None
             | Op::Local(_)
             | Op::SetLocal(_)
+            | Op::BindLocal(_)
             | Op::DelLocal(_)
             | Op::ClearLocal(_)
             | Op::MakeCell(_)
