@@ -60,7 +60,9 @@ impl Guard {
     /// For a test whose programs begin with this line, of [`on_a_gpu`] or none.
     pub fn of(first: &str) -> Guard {
         match first {
-            "" if !HAS_GPU.load(Ordering::Relaxed) => Guard::Shared(GPU.read().unwrap_or_else(PoisonError::into_inner)),
+            "" if !HAS_GPU.load(Ordering::Relaxed) => {
+                Guard::Shared(GPU.read().unwrap_or_else(PoisonError::into_inner))
+            }
             _ => Guard::Alone(GPU.write().unwrap_or_else(PoisonError::into_inner)),
         }
     }

@@ -301,7 +301,19 @@ fn cell(random: &mut Random) -> (String, Vec<&'static str>) {
         })
         .collect();
     let body = body.join(inner).replace(" \\n ", inner);
-    (format!("{head}{inner}{body}\n"), changes)
+    let cell = format!("{head}{inner}{body}\n");
+    let trains = TRAINING.iter().all(|it| body.contains(it));
+    (if trains && random.below(2) == 0 { in_function(&cell) } else { cell }, changes)
+}
+
+/// A cell that calls a function with that loop.
+fn in_function(cell: &str) -> String {
+    let names = "total, count, outs, h, last";
+    let body = cell.replace('\n', "\n    ");
+    format!(
+        "def work({names}, a, b, at=0):\n    {body}\n    return {names}\n\
+         for again in range(3):\n    {names} = work({names}, a, b)\n"
+    )
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use num_complex::Complex;
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
-use rustfft::{Fft, FftNum, FftPlanner};
+use numeric::fourier;
+use realfft::{ComplexToReal, RealToComplex};
+use rustfft::Fft;
 
 use super::interrupt;
 use super::number::Float;
@@ -14,7 +15,7 @@ use super::pool::{self, Shared};
 use super::typed::Plain;
 
 /// A float type that is transformed.
-pub trait Wave: Float + FftNum + Plain {}
+pub trait Wave: Float + fourier::Wave + Plain {}
 
 impl Wave for f32 {}
 impl Wave for f64 {}
@@ -45,21 +46,17 @@ const STRETCH: usize = 8;
 impl<T: Wave> Transform<T> {
     /// Of complex lines of `n` numbers, with `exp(+2 pi i j k / n)` where `backward`.
     pub fn complex(n: usize, backward: bool) -> Self {
-        let mut planner = FftPlanner::new();
-        Self::Complex(match backward {
-            true => planner.plan_fft_inverse(n),
-            false => planner.plan_fft_forward(n),
-        })
+        Self::Complex(<T as fourier::Wave>::complex(n, backward))
     }
 
     /// Of `n` real numbers.
     pub fn to_half(n: usize) -> Self {
-        Self::ToHalf(RealFftPlanner::new().plan_fft_forward(n))
+        Self::ToHalf(<T as fourier::Wave>::to_half(n))
     }
 
     /// To `n` real numbers.
     pub fn from_half(n: usize) -> Self {
-        Self::FromHalf(RealFftPlanner::new().plan_fft_inverse(n))
+        Self::FromHalf(<T as fourier::Wave>::from_half(n))
     }
 
     /// Numbers that a line takes in and gives, each a pair where it is complex.

@@ -301,9 +301,7 @@ impl<'a> Compiler<'a> {
 
     fn store(&mut self, name: Sym) {
         let op = match self.place(name) {
-            Place::Local(scope) if self.is_in_step(scope) => {
-                Op::BindLocal(self.slot(scope, name))
-            }
+            Place::Local(scope) if self.is_in_step(scope) => Op::BindLocal(self.slot(scope, name)),
             Place::Local(scope) => Op::SetLocal(self.slot(scope, name)),
             Place::Cell(scope) => Op::SetCell(self.slot(scope, name)),
             Place::Free => Op::SetFree(self.free(name)),

@@ -35,7 +35,8 @@ impl Func {
     /// The same function with another version of its code.
     pub(crate) fn with_code(&self, code: Rc<Code>) -> Func {
         let (defaults, keyword_defaults) = (self.defaults.clone(), self.keyword_defaults.clone());
-        let (closure, attrs, _memory) = (self.closure.clone(), self.attrs.clone(), Fixed::default());
+        let (closure, attrs, _memory) =
+            (self.closure.clone(), self.attrs.clone(), Fixed::default());
         Func { code, defaults, keyword_defaults, closure, attrs, _memory }
     }
 }

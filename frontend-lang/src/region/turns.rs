@@ -97,9 +97,7 @@ impl Cx {
         let mut seen = Vec::new();
         for &op in &code.ops[from..to] {
             let found = match op {
-                Op::SetLocal(at) | Op::BindLocal(at) | Op::DelLocal(at)
-                    if !is_hidden(code, op) =>
-                {
+                Op::SetLocal(at) | Op::BindLocal(at) | Op::DelLocal(at) if !is_hidden(code, op) => {
                     Some((code.locals[at as usize], Place::Local(at as usize)))
                 }
                 Op::SetCell(at) | Op::DelCell(at) => match &before.locals[at as usize] {

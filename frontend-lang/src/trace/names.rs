@@ -436,7 +436,8 @@ fn opaque(code: &Code, body: Range<usize>, bound: &[Name]) -> Option<&'static st
         }
         _ => false,
     };
-    let words = "it makes a function that binds names outside of it, or imports all names of a module";
+    let words =
+        "it makes a function that binds names outside of it, or imports all names of a module";
     code.ops[body].iter().any(is_opaque).then_some(words)
 }
 

@@ -158,13 +158,8 @@ impl Piece {
             }
             (Next::Follow(variant), Some(asked)) => {
                 let bindings = names.follow(&call);
-                let under_way = alone.begin(
-                    cx,
-                    self,
-                    &asked,
-                    call.as_args(),
-                    (variant, bindings, false),
-                )?;
+                let under_way =
+                    alone.begin(cx, self, &asked, call.as_args(), (variant, bindings, false))?;
                 if let Some(bindings) = &cx.follow.bindings {
                     bindings.enter(&mut cx.machine.stack, &under_way.tracked);
                 }
@@ -229,7 +224,8 @@ impl Piece {
         };
         self.tell(cx, finished.stats)?;
         let leaves = (&lengths[..], leaving);
-        let actual = |cx: &Cx, given: &Value| names.given(&cx.machine.stack, given, &called, leaves);
+        let actual =
+            |cx: &Cx, given: &Value| names.given(&cx.machine.stack, given, &called, leaves);
         alone.compare(cx, &asked, foreseen, actual)
     }
 

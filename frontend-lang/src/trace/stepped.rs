@@ -61,7 +61,9 @@ impl Steps {
         let steps = self.known.values().filter_map(|it| it.downcast::<Step>()?.seen());
         let mut steps: Vec<CellStep> = steps.collect();
         let number = |it: &CellStep| cell_of(&it.source).and_then(|it| it.parse::<usize>().ok());
-        steps.sort_by_cached_key(|it| (number(it).is_none(), number(it), it.source.clone(), it.line));
+        steps.sort_by_cached_key(|it| {
+            (number(it).is_none(), number(it), it.source.clone(), it.line)
+        });
         steps
     }
 }

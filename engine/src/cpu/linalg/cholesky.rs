@@ -1,8 +1,6 @@
 //! Factors of symmetric positive-definite matrices.
 
-use faer::dyn_stack::StackReq;
-use faer::linalg::cholesky::llt::factor::{LltError, cholesky_in_place, cholesky_in_place_scratch};
-use faer::{MatMut, Par};
+use faer::MatMut;
 
 use super::batch::{Needs, Results, by_rows, for_each};
 use super::{Matrices, Real};
@@ -22,7 +20,7 @@ pub fn cholesky<T: Real>(
     let ([n, columns], count) = (a.size(), a.count());
     assert!(n == columns, "square matrices");
     let (l, info) = (Results::new(l, count, n * n), Results::new(info, count, 1));
-    let stack: StackReq = cholesky_in_place_scratch::<T>(n, Par::Seq, Default::default());
+    let stack = T::cholesky_scratch(n);
     let needs = Needs { flops: n * n * n / 6, elements: n * n, indices: 0, stack };
     for_each(count, &needs, &|at, scratch| {
         // SAFETY: each matrix is given once.
@@ -34,10 +32,9 @@ pub fn cholesky<T: Real>(
             false => a.columns(at, factor),
         }
         let matrix = MatMut::from_column_major_slice_mut(factor, n, n);
-        let (rule, how) = (Default::default(), Default::default());
-        let failed = match cholesky_in_place(matrix, rule, Par::Seq, scratch.stack, how) {
-            Ok(_) => (0..n).find(|at| is_no_pivot(factor[at * n + at])),
-            Err(LltError::NonPositivePivot { index }) => Some(index),
+        let failed = match T::cholesky(matrix, scratch.stack) {
+            Ok(()) => (0..n).find(|at| is_no_pivot(factor[at * n + at])),
+            Err(at) => Some(at),
         };
         *info = failed.map_or(0, |it| it as i32 + 1);
         for column in 0..n {

@@ -1,8 +1,7 @@
 //! Eigenvalues and eigenvectors of any square matrices.
 
 use faer::diag::DiagMut;
-use faer::linalg::evd::{ComputeEigenvectors, evd_real, evd_scratch};
-use faer::{MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 
 use super::batch::{Needs, Results, for_each};
 use super::orient::{exponent, scale};
@@ -34,13 +33,8 @@ pub fn eigen<T: Real>(
     }
     let info = Results::new(info, count, 1);
     let [real, imag] = found.values.map(|it| Results::new(it, count, n));
-    let wanted = match found.vectors {
-        Some(_) => ComputeEigenvectors::Yes,
-        None => ComputeEigenvectors::No,
-    };
+    let stack = T::eigen_scratch(n, found.vectors.is_some());
     let vectors = found.vectors.map(|it| it.map(|it| Results::new(it, count, n * n)));
-    let how = Default::default();
-    let stack = evd_scratch::<T>(n, ComputeEigenvectors::No, wanted, Par::Seq, how);
     let needs = Needs { flops: 25 * n * n * n, elements: 2 * n * n, indices: 0, stack };
     for_each(count, &needs, &|at, scratch| {
         // SAFETY: each matrix is given once.
@@ -51,18 +45,14 @@ pub fn eigen<T: Real>(
         a.columns(at, matrix);
         let found = exponent(matrix).is_some_and(|by| {
             scale(matrix, -by);
-            let found = evd_real(
+            let found = T::eigen(
                 MatRef::from_column_major_slice(matrix, n, n),
-                DiagMut::from_slice_mut(&mut *real),
-                DiagMut::from_slice_mut(&mut *imag),
-                None,
+                [&mut *real, &mut *imag].map(DiagMut::from_slice_mut),
                 vectors.is_some().then(|| MatMut::from_column_major_slice_mut(basis, n, n)),
-                Par::Seq,
                 scratch.stack,
-                Default::default(),
             );
             [&mut *real, &mut *imag].into_iter().for_each(|it| scale(it, by));
-            found.is_ok()
+            found
         });
         info[0] = i32::from(!found);
         if !found {

@@ -1,11 +1,6 @@
 //! Factors by Gauss' elimination with partial pivoting, and what is solved with them.
 
-use faer::linalg::lu::partial_pivoting::factor::{lu_in_place, lu_in_place_scratch};
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_unit_lower_triangular_in_place,
-    solve_unit_upper_triangular_in_place, solve_upper_triangular_in_place,
-};
-use faer::{MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 
 use super::batch::{Needs, Results, Scratch, by_rows, for_each};
 use super::{Matrices, Real};
@@ -62,8 +57,8 @@ pub fn solve<T: Real>(
         exchange(x, k, pivots, false);
         let lu = MatRef::from_column_major_slice(lu, n, n);
         let mut x = MatMut::from_row_major_slice_mut(x, n, k);
-        solve_unit_lower_triangular_in_place(lu, x.as_mut(), Par::Seq);
-        solve_upper_triangular_in_place(lu, x, Par::Seq);
+        T::solve_triangular(lu, x.as_mut(), false, true);
+        T::solve_triangular(lu, x, true, false);
     })
 }
 
@@ -122,12 +117,12 @@ pub fn lu_solve<T: Real>(
         let mut solved = MatMut::from_row_major_slice_mut(&mut *x, n, k);
         match adjoint {
             false => {
-                solve_unit_lower_triangular_in_place(lu, solved.as_mut(), Par::Seq);
-                solve_upper_triangular_in_place(lu, solved, Par::Seq);
+                T::solve_triangular(lu, solved.as_mut(), false, true);
+                T::solve_triangular(lu, solved, true, false);
             }
             true => {
-                solve_lower_triangular_in_place(lu.transpose(), solved.as_mut(), Par::Seq);
-                solve_unit_upper_triangular_in_place(lu.transpose(), solved, Par::Seq);
+                T::solve_triangular(lu.transpose(), solved.as_mut(), false, false);
+                T::solve_triangular(lu.transpose(), solved, true, true);
             }
         }
         if adjoint {
@@ -152,7 +147,7 @@ pub fn permutations(pivots: &[i32], each: usize, size: usize, places: &mut [i64]
 
 fn needs<T: Real>(m: usize, n: usize, elements: usize) -> Needs {
     let size = m.min(n);
-    let stack = lu_in_place_scratch::<u32, T>(m, n, Par::Seq, Default::default());
+    let stack = T::lu_scratch(m, n);
     Needs { flops: m * n * size / 3, elements, indices: 4 * m, stack }
 }
 
@@ -169,7 +164,7 @@ fn factored<T: Real>(
     let (perm, rest) = scratch.indices.split_at_mut(m);
     let (inverse, rest) = rest.split_at_mut(m);
     let matrix = MatMut::from_column_major_slice_mut(elements, m, n);
-    lu_in_place(matrix, perm, inverse, Par::Seq, scratch.stack, Default::default());
+    T::lu(matrix, [perm, inverse], scratch.stack);
     exchanges(perm, rest, pivots);
     let is_safe = |it: usize| elements[it * m + it].to_f64().abs() >= T::SMALLEST.to_f64();
     if !(0..m.min(n)).all(is_safe) {

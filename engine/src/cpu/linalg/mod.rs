@@ -13,7 +13,7 @@ mod svd;
 mod symmetric;
 mod triangular;
 
-use faer::traits::RealField;
+use numeric::matrices::Factored;
 
 use super::number::Float;
 
@@ -27,7 +27,7 @@ pub use symmetric::symmetric;
 pub use triangular::{Triangle, solve_triangular};
 
 /// Numbers that matrices are factored in: `f32`, `f64`.
-pub trait Real: Float + RealField {
+pub trait Real: Float + Factored {
     /// The smallest number whose inverse is finite.
     const SMALLEST: Self;
 

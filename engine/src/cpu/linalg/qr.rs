@@ -1,14 +1,6 @@
 //! Factors by Householder's reflections.
 
-use faer::dyn_stack::StackReq;
-use faer::linalg::householder::{
-    apply_block_householder_sequence_on_the_left_in_place_scratch as applied_scratch,
-    apply_block_householder_sequence_on_the_left_in_place_with_conj as apply,
-};
-use faer::linalg::qr::no_pivoting::factor::{
-    qr_in_place, qr_in_place_scratch, recommended_block_size,
-};
-use faer::{Conj, MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 
 use super::batch::{Needs, Results, by_rows, for_each};
 use super::orient::identity;
@@ -46,11 +38,8 @@ pub fn qr<T: Real>(
     }
     let r = Results::new(r, count, rows * n);
     let q = Results::new(q, count, m * columns);
-    let block = recommended_block_size::<T>(m, n);
-    let stack = StackReq::any_of(&[
-        qr_in_place_scratch::<T>(m, n, block, Par::Seq, Default::default()),
-        applied_scratch::<T>(m, block, columns),
-    ]);
+    let block = T::qr_block(m, n);
+    let stack = T::qr_scratch([m, n], block, columns);
     let elements = m * n + block * size + m * columns;
     let needs = Needs { flops: 2 * m * n * size, elements, indices: 0, stack };
     for_each(count, &needs, &|at, scratch| {
@@ -59,21 +48,17 @@ pub fn qr<T: Real>(
         let (factors, rest) = scratch.elements.split_at_mut(m * n);
         let (coefficients, basis) = rest.split_at_mut(block * size);
         a.columns(at, factors);
-        qr_in_place(
+        T::qr(
             MatMut::from_column_major_slice_mut(factors, m, n),
             MatMut::from_column_major_slice_mut(coefficients, block, size),
-            Par::Seq,
             scratch.stack,
-            Default::default(),
         );
         if columns > 0 {
             identity(basis, m);
-            apply(
+            T::reflect(
                 MatRef::from_column_major_slice(&factors[..m * size], m, size),
                 MatRef::from_column_major_slice(coefficients, block, size),
-                Conj::No,
                 MatMut::from_column_major_slice_mut(basis, m, columns),
-                Par::Seq,
                 scratch.stack,
             );
             by_rows(basis, m, q);

@@ -1,8 +1,8 @@
 //! Singular values and vectors.
 
 use faer::diag::DiagMut;
-use faer::linalg::svd::{ComputeSvdVectors, svd as decompose, svd_scratch};
-use faer::{MatMut, MatRef, Par};
+use faer::linalg::svd::ComputeSvdVectors;
+use faer::{MatMut, MatRef};
 
 use super::batch::{Needs, Results, by_rows, for_each};
 use super::orient::{exponent, identity, is_turned, scale, turn};
@@ -51,7 +51,7 @@ pub fn svd<T: Real>(
     let (values, info) = (Results::new(values, count, size), Results::new(info, count, 1));
     let vectors = vectors
         .map(|it| (Results::new(it.u, count, m * left), Results::new(it.vh, count, right * n)));
-    let stack = svd_scratch::<T>(m, n, wanted, wanted, Par::Seq, Default::default());
+    let stack = T::svd_scratch([m, n], wanted);
     let elements = m * n + m * left;
     let needs = Needs { flops: 16 * m * n * size, elements, indices: 0, stack };
     for_each(count, &needs, &|at, scratch| {
@@ -74,17 +74,14 @@ pub fn svd<T: Real>(
                 ),
                 None => (None, None),
             };
-            let found = decompose(
+            let found = T::svd(
                 MatRef::from_column_major_slice(matrix, m, n),
                 DiagMut::from_slice_mut(values),
-                u,
-                v,
-                Par::Seq,
+                [u, v],
                 scratch.stack,
-                Default::default(),
             );
             scale(values, by);
-            found.is_ok()
+            found
         });
         *info = i32::from(!found);
         let Some((u, vh)) = vectors else {

@@ -1,8 +1,7 @@
 //! Eigenvalues and eigenvectors of symmetric matrices.
 
 use faer::diag::DiagMut;
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 
 use super::batch::{Needs, Results, by_rows, for_each};
 use super::orient::{exponent, is_turned, scale, turn};
@@ -27,13 +26,9 @@ pub fn symmetric<T: Real>(
         info.fill(0);
         return Ok(());
     }
-    let wanted = match vectors {
-        Some(_) => ComputeEigenvectors::Yes,
-        None => ComputeEigenvectors::No,
-    };
+    let stack = T::symmetric_scratch(n, vectors.is_some());
     let (values, info) = (Results::new(values, count, n), Results::new(info, count, 1));
     let vectors = vectors.map(|it| Results::new(it, count, n * n));
-    let stack = self_adjoint_evd_scratch::<T>(n, wanted, Par::Seq, Default::default());
     let needs = Needs { flops: 8 * n * n * n, elements: 2 * n * n, indices: 0, stack };
     for_each(count, &needs, &|at, scratch| {
         // SAFETY: each matrix is given once.
@@ -49,16 +44,14 @@ pub fn symmetric<T: Real>(
         (0..n).for_each(|it| matrix[it * n..][..it].fill(T::ZERO));
         let found = exponent(matrix).is_some_and(|by| {
             scale(matrix, -by);
-            let found = self_adjoint_evd(
+            let found = T::symmetric(
                 MatRef::from_column_major_slice(matrix, n, n),
                 DiagMut::from_slice_mut(values),
                 vectors.is_some().then(|| MatMut::from_column_major_slice_mut(basis, n, n)),
-                Par::Seq,
                 scratch.stack,
-                Default::default(),
             );
             scale(values, by);
-            found.is_ok()
+            found
         });
         *info = i32::from(!found);
         if !found {

@@ -1,11 +1,7 @@
 //! Systems whose matrix is triangular.
 
 use faer::dyn_stack::StackReq;
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_unit_lower_triangular_in_place,
-    solve_unit_upper_triangular_in_place, solve_upper_triangular_in_place,
-};
-use faer::{MatMut, MatRef, Par};
+use faer::{MatMut, MatRef};
 
 use super::batch::{Needs, Results, for_each};
 use super::{Matrices, Real};
@@ -48,11 +44,6 @@ pub fn solve_triangular<T: Real>(
             true => (a, x, of.upper),
             false => (a.transpose(), x.transpose_mut(), !of.upper),
         };
-        match (upper, of.unit) {
-            (false, false) => solve_lower_triangular_in_place(a, x, Par::Seq),
-            (false, true) => solve_unit_lower_triangular_in_place(a, x, Par::Seq),
-            (true, false) => solve_upper_triangular_in_place(a, x, Par::Seq),
-            (true, true) => solve_unit_upper_triangular_in_place(a, x, Par::Seq),
-        }
+        T::solve_triangular(a, x, upper, of.unit);
     })
 }
