@@ -74,3 +74,22 @@ class Turned(torch.autograd.Function):
 
 
 parted("a function with complex results", lambda x: Turned.apply(x) * x, whole)
+
+print("# reflections")
+real = values(5, 3, seed=4)
+for name, matrix in (("real", real), ("complex", tall), ("wide", real.T), ("batch", batch)):
+    found = torch.geqrf(matrix)
+    shown(f"geqrf of {name}", tuple(found))
+    if matrix.shape[-2] >= matrix.shape[-1]:
+        shown(f"householder_product of {name}", L.householder_product(*found))
+print(torch.geqrf(torch.zeros(3, 2)), torch.geqrf(torch.ones(0, 3)).a.shape)
+parted("householder_product", L.householder_product, real, values(3))
+parted("fewer", torch.orgqr, tall, torch.complex(values(2), values(2, seed=2)))
+refused("wide reflections", lambda: L.householder_product(real.T, values(3)))
+refused("more factors", lambda: L.householder_product(real, values(4)))
+refused("a vector", lambda: L.householder_product(real[0], values(3)))
+refused("factors of another dtype", lambda: L.householder_product(real, values(3).float()))
+refused("factors of one of a batch", lambda: L.householder_product(batch, values(3)))
+refused("whole reflections", lambda: L.householder_product(real.long(), values(3).long()))
+refused("geqrf of a vector", lambda: torch.geqrf(real[0]))
+refused("geqrf of whole numbers", lambda: torch.geqrf(real.long()))
