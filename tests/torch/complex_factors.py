@@ -40,6 +40,19 @@ parted("upper", lambda A: L.cholesky(A @ A.mH + torch.eye(3), upper=True), batch
 parted("qr", L.qr, whole)
 parted("qr of a tall one", L.qr, tall)
 parted("qr of a batch", L.qr, batch)
+
+
+def twice(function):
+    A = batch.clone().requires_grad_()
+    [grad] = torch.autograd.grad(function(A).sum(), A, create_graph=True)
+    grad.real.sum().backward()
+    return A.grad
+
+
+shown("det twice", twice(lambda A: L.det(A).real))
+shown("slogdet twice", twice(lambda A: L.slogdet(A)[1] + L.slogdet(A)[0].imag))
+shown("cholesky twice", twice(lambda A: L.cholesky(A @ A.mH + torch.eye(3)).real))
+shown("qr twice", twice(lambda A: L.qr(A).R.real))
 shown("qr of a wide one", L.qr(tall.mH))
 shown("complete", L.qr(tall, mode="complete"))
 shown("r alone", L.qr(tall, mode="r").R)
