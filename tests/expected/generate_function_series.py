@@ -12,6 +12,7 @@ mp.dps = 60
 FILE = pathlib.Path(__file__).parents[2] / "engine/src/math/series.rs"
 POINTS = 80
 HEAD = """//! Polynomials of functions, the highest power first, written by `tests/expected/generate_function_series.py`; t is in -1 .. 1.
+#![expect(clippy::approx_constant, reason = "it is a coefficient")]
 """
 ROOT = mp.findroot(mp.digamma, mpf("1.4616321449683623"))
 
@@ -113,7 +114,8 @@ def main():
     for name, (meaning, table) in TABLES.items():
         numbers = table()
         lines = "".join(f"    {digits(it)},\n" for it in numbers)
-        parts.append(f"/// {meaning[0].upper()}{meaning[1:]}.\npub(super) const {name}: [f64; {len(numbers)}] = [\n{lines}];\n")
+        array = f"[\n{lines}]" if len(numbers) > 2 else f"\n    [{', '.join(map(digits, numbers))}]"
+        parts.append(f"/// {meaning[0].upper()}{meaning[1:]}.\npub(super) const {name}: [f64; {len(numbers)}] = {array};\n".replace("= \n", "=\n"))
         print(name, len(numbers))
     FILE.write_text("\n".join(parts))
 

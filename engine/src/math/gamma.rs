@@ -14,7 +14,7 @@ use super::series::{
 };
 
 /// `log(2 pi) / 2 - 1/2`.
-const STIRLING: f64 = 0.418_938_533_204_672_74;
+const STIRLING: f64 = 0.418_938_533_204_672_7;
 
 /// (sin(pi x), cos(pi x)), both with another sign where the nearest whole number is odd.
 #[inline(always)]

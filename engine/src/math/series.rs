@@ -1,4 +1,5 @@
 //! Polynomials of functions, the highest power first, written by `tests/expected/generate_function_series.py`; t is in -1 .. 1.
+#![expect(clippy::approx_constant, reason = "it is a coefficient")]
 
 /// Lgamma(x) / (x - 2), t = (x - 2.75) / 1.25.
 pub(super) const LGAMMA_NEAR: [f64; 25] = [
