@@ -114,8 +114,8 @@ def main():
     for name, (meaning, table) in TABLES.items():
         numbers = table()
         lines = "".join(f"    {digits(it)},\n" for it in numbers)
-        array = f"[\n{lines}]" if len(numbers) > 2 else f"\n    [{', '.join(map(digits, numbers))}]"
-        parts.append(f"/// {meaning[0].upper()}{meaning[1:]}.\npub(super) const {name}: [f64; {len(numbers)}] = {array};\n".replace("= \n", "=\n"))
+        array = f"[\n{lines}]" if len(numbers) > 2 else f"[{', '.join(map(digits, numbers))}]"
+        parts.append(f"/// {meaning[0].upper()}{meaning[1:]}.\npub(super) const {name}: [f64; {len(numbers)}] = {array};\n")
         print(name, len(numbers))
     FILE.write_text("\n".join(parts))
 
