@@ -66,6 +66,15 @@ pub enum UnOp {
     Erfc,
     /// The x whose erf is the argument.
     Erfinv,
+    /// The logarithm of the absolute value of the gamma function, its derivative, and that one's.
+    Lgamma,
+    Digamma,
+    Trigamma,
+    /// The modified Bessel functions of the first kind of order 0 and 1, also times `exp(-|x|)`.
+    I0,
+    I0e,
+    I1,
+    I1e,
     /// 1 where the argument is 0.
     Not,
     /// Every bit inverted; integers and bool only.
@@ -375,6 +384,20 @@ unary_methods! {
     erfc = Erfc,
     /// The x with `erf(x) = self`; infinite at -1 and 1, NaN beyond.
     erfinv = Erfinv,
+    /// The logarithm of the absolute value of the gamma function.
+    lgamma = Lgamma,
+    /// The derivative of `lgamma`.
+    digamma = Digamma,
+    /// The derivative of `digamma`.
+    trigamma = Trigamma,
+    /// The modified Bessel function of the first kind of order 0.
+    i0 = I0,
+    /// `exp(-|x|) i0(x)`.
+    i0e = I0e,
+    /// The modified Bessel function of the first kind of order 1.
+    i1 = I1,
+    /// `exp(-|x|) i1(x)`.
+    i1e = I1e,
     /// 1 where the number is 0, else 0.
     not = Not,
     /// Every bit inverted (bool: the other one).

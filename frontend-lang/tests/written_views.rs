@@ -278,6 +278,8 @@ fn methods_in_place_take_no_second_buffer() {
         "x.sinc_()",
         "x.lgamma_().nan_to_num_()",
         "x.i0_()",
+        "x.add_(1).polygamma_(2)",
+        "torch.nn.functional.rrelu_(x, training=True)",
         "x.logit_(0.1)",
         "x.cumsum_(0)",
         "x.cumsum_(1)",
@@ -289,4 +291,13 @@ fn methods_in_place_take_no_second_buffer() {
     ] {
         in_place("", cell, after);
     }
+}
+
+/// An operand that is the tensor itself is copied piece by piece.
+#[test]
+fn a_tensor_and_itself_take_no_second_buffer() {
+    in_place("x += 3", "x.mul_(x)", "same(x.sum().item(), 9.0 * 1024 * 2048)");
+    in_place("x += 3", "x *= x; x -= x", "same(x.sum().item(), 0.0)");
+    in_place("x += 3", "x.add_(x, alpha=2)", "same(x.sum().item(), 9.0 * 1024 * 2048)");
+    in_place("x += 3", "x.view(-1)[5:].mul_(2); x.addcmul_(x, x)", "same(x[1, 1].item(), 42.0)");
 }

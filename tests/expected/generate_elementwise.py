@@ -31,7 +31,8 @@ NAMES = {torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch
          torch.int32: "i32", torch.int16: "i16", torch.uint16: "u16", torch.int8: "i8", torch.uint8: "u8", torch.bool: "bool"}
 
 SMOOTH = """exp expm1 exp2 log log1p log2 log10 sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh
-acosh atanh sigmoid erf erfc erfinv""".split()
+acosh atanh sigmoid erf erfc erfinv lgamma digamma""".split()
+SPECIAL = "i0 i0e i1 i1e".split()
 EXACT = "abs neg sign square relu floor ceil trunc round isnan isinf isfinite logical_not bitwise_not frac clone".split()
 UNITS = {
     "relu6": (F.relu6, [[]]),
@@ -97,8 +98,13 @@ def main():
     wide = torch.cat([torch.tensor(EDGES, dtype=torch.float64), torch.randn(20, generator=generator, dtype=torch.float64) * 3])
     for dtype in FLOATS + list(WHOLE):
         x = wide.to(dtype) if dtype in FLOATS else torch.tensor(WHOLE[dtype], dtype=dtype)
+        above = x.abs() if dtype in FLOATS else torch.tensor([it for it in WHOLE[dtype] if it >= 0], dtype=dtype)
         for name in SMOOTH:
             case(cases, name, sqrt if name == "sqrt" else getattr(torch, name), [x], smooth=True)
+        for name in SPECIAL:
+            case(cases, f"_{name}", getattr(torch.special, name), [x], smooth=True)
+        # PyTorch's own has ten digits.
+        case(cases, "_trigamma", lambda it: torch.where(it.isinf(), torch.polygamma(1, it), torch.special.zeta(2.0, it)), [above], smooth=True)
         for name in EXACT:
             case(cases, name, getattr(torch, name), [x])
         case(cases, "to_device", lambda it: it.to("cpu", copy=True), [x])

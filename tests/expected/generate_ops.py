@@ -720,5 +720,22 @@ for name in ["any", "all"]:
         case(name, lambda x: getattr(torch, name)(x, dim=dims, keepdim=keep), [BYTES], [dims, keep])
 
 
+GAMMAS = [("lgamma", torch.lgamma), ("digamma", torch.digamma), ("_trigamma", lambda x: torch.polygamma(1, x))]
+BESSEL = [(f"_{it}", getattr(torch.special, it)) for it in ["i0", "i0e", "i1", "i1e"]]
+WIDE = torch.tensor([0.05, 0.3, 0.499, 0.5, 0.7, 0.999, 1.0, 1.3, 1.4616, 1.7, 2.0, 2.6, 3.4, 3.999, 4.0, 5.5, 9.0, 20.0, 300.0, 1e5], dtype=torch.float64)
+BELOW = torch.tensor([-1e-3, -0.4, -0.6, -1.3, -2.45, -2.6, -7.8, -20.25, -101.7], dtype=torch.float64)
+for name, run in GAMMAS:
+    for x in [torch.cat([WIDE, BELOW]), torch.cat([WIDE, BELOW]).float()]:
+        case(name, run, [x], grad=False)
+    case(name, run, [torch.cat([WIDE[4:16], BELOW[1:6]])])
+for name, run in BESSEL:
+    x = torch.cat([WIDE[:-2], -WIDE[:-2], torch.tensor([7.9, 8.0, 8.1, 50.0], dtype=torch.float64)])
+    for at in [x, x.float()]:
+        case(name, run, [at], grad=False)
+    case(name, run, [torch.cat([WIDE[:12], -WIDE[:12]])])
+case("_trigamma", lambda x: torch.polygamma(1, x), [whole(3, 4, low=1, high=9)])
+case("_i0", torch.i0, [whole(3, 4)])
+
+
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

@@ -77,11 +77,6 @@ def k_low(order, t):
     return rest * x if order else rest
 
 
-def i_high(order, t):
-    x = 16 / (t + 1)
-    return mp.exp(-x) * mp.besseli(order, x) * mp.sqrt(x)
-
-
 def k_high(order, t):
     x = 4 / (t + 1)
     return mp.exp(x) * mp.besselk(order, x) * mp.sqrt(x)
@@ -115,10 +110,6 @@ def temme(count):
 
 
 TABLES = {
-    "I0_LOW": ("exp(-x) I0(x), t = x / 4 - 1", lambda: chebyshev(lambda t: mp.exp(-4 * (t + 1)) * mp.besseli(0, 4 * (t + 1)))),
-    "I0_HIGH": ("exp(-x) I0(x) sqrt(x), t = 16 / x - 1", lambda: chebyshev(lambda t: i_high(0, t))),
-    "I1_LOW": ("exp(-x) I1(x) / x, t = x / 4 - 1", lambda: chebyshev(lambda t: mp.exp(-4 * (t + 1)) * mp.besseli(1, 4 * (t + 1)) / (4 * (t + 1)))),
-    "I1_HIGH": ("exp(-x) I1(x) sqrt(x), t = 16 / x - 1", lambda: chebyshev(lambda t: i_high(1, t))),
     "K0_LOW": ("K0(x) + log(x / 2) I0(x), t = x**2 / 2 - 1", lambda: chebyshev(lambda t: k_low(0, t))),
     "K0_HIGH": ("exp(x) K0(x) sqrt(x), t = 4 / x - 1", lambda: chebyshev(lambda t: k_high(0, t))),
     "K1_LOW": ("x (K1(x) - log(x / 2) I1(x)), t = x**2 / 2 - 1", lambda: chebyshev(lambda t: k_low(1, t))),

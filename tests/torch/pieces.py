@@ -29,6 +29,8 @@ for name, args in [
     expected = getattr(torch, name[:-1])(y, *args)
     found = getattr(y, name)(*args)
     print(name, found is y, torch.equal(y.nan_to_num(9.0), expected.nan_to_num(9.0)))
+y = share.clone()
+print("polygamma_", y.polygamma_(2) is y, torch.allclose(y, torch.polygamma(2, share)))
 for shape in [(n,), (7, 300, 200), (3, 20, 9000), (2, 70000, 3), (70000, 3), (150, 2000)]:
     m = torch.randn(shape)
     for dim in range(len(shape)):

@@ -39,3 +39,13 @@ attempt("too few dimensions", lambda: F.max_unpool2d(pooled[0, 0], places[0, 0],
 attempt("too few for volumes", lambda: F.max_unpool3d(volume[0, 0], where[0, 0], 2))
 attempt("too few for lines", lambda: F.max_unpool1d(line[0, 0], at[0, 0], 2))
 attempt("too many for lines", lambda: F.max_unpool1d(pooled, places, 2))
+
+whole, whole_places = torch.arange(16).reshape(1, 1, 4, 4), torch.arange(16).reshape(1, 1, 4, 4)
+for dtype in (torch.int64, torch.int32, torch.uint8, torch.bool):
+    numbers = whole.to(dtype)
+    attempt(f"{dtype} on a line", lambda: F.max_unpool1d(numbers[0], whole_places[0], 2))
+    attempt(f"{dtype} in a plane", lambda: F.max_unpool2d(numbers, whole_places, 2))
+    attempt(f"{dtype} in a volume", lambda: F.max_unpool3d(numbers, whole_places, 2))
+    attempt(f"{dtype}, largest on a line", lambda: F.adaptive_max_pool1d(numbers[0], 2))
+    attempt(f"{dtype}, largest in a plane", lambda: nn.AdaptiveMaxPool2d(2)(numbers))
+    attempt(f"{dtype}, largest in a volume", lambda: F.adaptive_max_pool3d(numbers, 2, return_indices=True))

@@ -59,6 +59,7 @@ functions = {
     "as_strided": lambda: torch.as_strided(a, (2, 2), (1, 3), 1),
     "view": lambda: (a.view(torch.int32), meta(2, 4).view(torch.float64)),
     "resize_": lambda: meta(4).resize_(2, 4),
+    "histc": lambda: (torch.histc(v, 4), v.histc(3, 0.0, 1.0)),
     "max_unpool2d": lambda: F.max_unpool2d(meta(1, 1, 2, 2), meta(1, 1, 2, 2, dtype=torch.int64), 2),
 }
 for name, function in functions.items():

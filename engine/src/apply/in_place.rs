@@ -2,11 +2,13 @@
 
 use smallvec::SmallVec;
 
-use super::{infer, is_watched};
+use super::{apply_one, infer, is_watched};
+use crate::cpu::interrupt;
 use crate::launch::update;
 use crate::op::{Body, Case, InferCx, Kernel};
+use crate::ops::unary::clone;
 use crate::random::HOST;
-use crate::{Attrs, Layout, Meta, OpDef, Result, Tensor, admit, lane};
+use crate::{Attrs, Error, Layout, Meta, OpDef, Result, Shape, Tensor, admit, lane};
 
 /// Replaces the elements of an op's first operand by its results: of an elementwise op, or of one whose kernel changes parts of that
 /// operand. They lie in the buffer of `owner`, under `seen` if not as the owner says.
@@ -50,6 +52,38 @@ pub fn apply_in_place(
     let others: Option<SmallVec<[Tensor; 2]>> = others.iter().map(turned).collect();
     let Some(others) = others else { return Ok(false) };
     within(owner, seen.permute(&order), |it| lane::replace(op, it, &others, attrs))
+}
+
+/// So many elements are copied at a time where an op is applied to a tensor and itself.
+const PIECE: usize = 1 << 16;
+
+/// As [`apply_in_place`], where the operands that are `None` are the elements themselves, and the others numbers: `x.mul_(x)`. What they were is
+/// copied piece by piece.
+pub fn apply_to_itself(
+    op: &'static OpDef,
+    owner: &mut Tensor,
+    seen: Option<&Layout>,
+    others: &[Option<Tensor>],
+    attrs: &Attrs,
+) -> Result<bool> {
+    let layout = seen.unwrap_or(owner.layout()).clone();
+    let are_numbers = others.iter().flatten().all(|it| it.rank() == 0);
+    let is_elementwise = op.body.is_elementwise() && op.n_tensors() == 1 + others.len();
+    let is_plain = !owner.is_on_gpu() && !owner.dtype().is_complex() && layout.is_contiguous();
+    if !is_plain || !is_elementwise || !are_numbers || is_watched(std::iter::once(&*owner)) {
+        return Ok(false);
+    }
+    let count = layout.shape.numel();
+    let mut piece = |start: usize| {
+        let mut part = Layout::contiguous(Shape::from([PIECE.min(count - start)]));
+        part.offset = layout.offset + start;
+        let copy = apply_one(&clone::OP, &[owner.with_layout(part.clone())], &Attrs::new())?;
+        let given: SmallVec<[Tensor; 2]> =
+            others.iter().map(|it| it.clone().unwrap_or_else(|| copy.clone())).collect();
+        apply_in_place(op, owner, Some(&part), &given, attrs)
+    };
+    let all = || (0..count).step_by(PIECE).try_fold(true, |_, start| piece(start));
+    interrupt::unstopped(count, all).ok_or(Error::Interrupted)?
 }
 
 /// As [`apply_in_place`], for elements that lie apart in the buffer: the results are computed beside them, and put there.
@@ -117,7 +151,7 @@ mod tests {
     use crate::ops::index::{index_add, scatter_add};
     use crate::ops::{binary, unary};
     use crate::storage::Element;
-    use crate::{Attr, DType, Error, Shape, apply_one, functional, tape};
+    use crate::{Attr, DType, functional, tape};
 
     fn values() -> Tensor {
         tensor(&(0..600).map(|it| it as f32 - 300.5).collect::<Vec<_>>(), &[2, 300])

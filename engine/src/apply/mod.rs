@@ -10,7 +10,7 @@ pub mod place;
 mod prepared;
 mod record;
 
-pub use in_place::apply_in_place;
+pub use in_place::{apply_in_place, apply_to_itself};
 pub use into::apply_into;
 
 use std::cell::Cell;

@@ -9,6 +9,7 @@ use super::elementwise::elementwise_grad;
 /// Where the inputs of an op are drawn from; away from kinks and poles.
 fn domain(op: &str) -> (f64, f64) {
     match op {
+        "lgamma" | "digamma" | "_trigamma" => (0.3, 2.4),
         "xlogy" | "log" | "log2" | "log10" | "sqrt" | "rsqrt" | "pow" | "hypot" => (0.3, 2.0),
         "acosh" => (1.2, 3.0),
         "asin" | "acos" | "atanh" | "erfinv" => (-0.9, 0.9),

@@ -104,7 +104,35 @@ fn unary(op: UnOp, x: &Expr, y: &Expr) -> Expr {
         UnOp::Erf => (-(x.square())).exp() * std::f64::consts::FRAC_2_SQRT_PI,
         UnOp::Erfc => (-(x.square())).exp() * -std::f64::consts::FRAC_2_SQRT_PI,
         UnOp::Erfinv => y.square().exp() * (1.0 / std::f64::consts::FRAC_2_SQRT_PI),
+        UnOp::Lgamma => x.digamma(),
+        UnOp::Digamma => x.trigamma(),
+        UnOp::Trigamma => tetragamma(&x),
+        UnOp::I0 => x.i1(),
+        UnOp::I0e => x.clone().i1e() - x.sign() * y,
+        UnOp::I1 => Expr::select(x.clone().eq(0.0), 0.5, x.clone().i0() - y / x),
+        UnOp::I1e => {
+            let slope = x.clone().i0e() - (x.clone().sign() + x.clone().recip()) * y;
+            Expr::select(x.eq(0.0), 0.5, slope)
+        }
     }
+}
+
+/// The derivative of trigamma: a term for each of ten steps up, then the expansion at infinity (DLMF 5.15.8); below 1/2 by reflection (DLMF 5.15.6).
+fn tetragamma(x: &Expr) -> Expr {
+    use std::f64::consts::PI;
+    let cube = |it: Expr| it.clone().square() * it;
+    let is_low = x.clone().lt(0.5);
+    let y = Expr::select(is_low.clone(), 1.0 - x.clone(), x.clone());
+    let steps = (0..10).map(|at| cube((y.clone() + f64::from(at)).recip()) * -2.0);
+    let inverse = (y.clone() + 10.0).recip();
+    let square = inverse.clone().square();
+    let terms = [691.0 / 210.0, -5.0 / 6.0, 0.3, -1.0 / 6.0, 1.0 / 6.0, -0.5];
+    let even = terms[1..].iter().fold(num(terms[0]), |sum, &it| sum * square.clone() + it);
+    let tail = square.clone() * (even * square - inverse - 1.0);
+    let above = steps.fold(tail, |sum, it| sum + it);
+    let angle = (x.clone() - x.clone().round()) * PI;
+    let turned = angle.clone().cos() / cube(angle.sin()) * (2.0 * PI * PI * PI);
+    Expr::select(is_low, above.clone() - turned, above)
 }
 
 /// The derivative of `z = op(x, y)` from those of `x` and `y`.

@@ -9,8 +9,8 @@ use crate::math::binary::{float32_binary, float64_binary, whole_binary};
 use crate::math::recorded::{Op, Recorder, Sym, Type};
 use crate::math::unary::{float32_unary, float64_unary, whole_unary};
 use crate::math::{
-    Fault, Float32, Float64, Library, Library2, Scalar, Whole64, float, float32, float64, halves,
-    whole,
+    Fault, Float32, Float64, Library, Library2, Scalar, Whole64, bessel, float, float32, float64,
+    gamma, halves, whole,
 };
 
 /// A program as straight-line arithmetic.

@@ -35,6 +35,15 @@ pub(crate) fn clamp<F: Float>(x: F, low: F, high: F) -> F {
     F::select(x.less(low), low, x)
 }
 
+/// -inf for 0, inf for inf, NaN below 0: what logarithms of these are.
+#[inline(always)]
+pub(super) fn at_the_ends<F: Float>(x: F, res: F) -> F {
+    let (zero, infinity) = (F::plain(0.0), F::plain(f32::INFINITY));
+    let res = F::select(x.equals(infinity), x, res);
+    let res = F::select(x.equals(zero), -infinity, res);
+    F::select(x.less(zero) | is_nan(x), F::plain(f32::NAN), res)
+}
+
 #[inline(always)]
 pub(crate) fn sign<F: Float>(x: F) -> F {
     let zero = F::plain(0.0);

@@ -7,13 +7,13 @@
 use std::f32::consts::LOG2_E;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI, LN_2, LOG10_E};
 
-use super::float::{clamp, is_nan, polynomial};
+use super::float::{at_the_ends, clamp, polynomial};
+use super::float64::ROUND64;
+use super::series::ERFC32;
 use super::{Float, Float32, Float64, Library, Scalar, Whole};
 
 /// Adding it rounds to an integer, which then stands in the low bits.
 const ROUND32: f32 = 12_582_912.0;
-/// As `ROUND32`, for 64 bits.
-const ROUND64: f64 = 6_755_399_441_055_744.0;
 /// ln 2 in two parts; the first has few bits, so that its small multiples are exact.
 const LN2_HI: f32 = 0.693_359_4;
 const LN2_LO: f32 = -2.121_944_4e-4;
@@ -77,15 +77,6 @@ pub(crate) fn tanh<F: Float32>(x: F) -> F {
     let far = F::of(1.0) - F::of(2.0) / (exp(a + a) + F::of(1.0));
     // The sign of zero, too.
     F::select(a.less(F::of(0.625)), near, far).copysign(x)
-}
-
-/// -inf for 0, inf for inf, NaN below 0: what logarithms of these are.
-#[inline(always)]
-fn at_the_ends<F: Float>(x: F, res: F) -> F {
-    let (zero, infinity) = (F::plain(0.0), F::plain(f32::INFINITY));
-    let res = F::select(x.equals(infinity), x, res);
-    let res = F::select(x.equals(zero), -infinity, res);
-    F::select(x.less(zero) | is_nan(x), F::plain(f32::NAN), res)
 }
 
 #[inline(always)]
@@ -203,25 +194,7 @@ pub(crate) fn erfc<F: Float32>(x: F) -> F {
     let (y, zero) = (x.widen(), wide(0.0));
     let a = clamp(y.abs(), zero, wide(10.5));
     let t = wide(2.0) / (wide(2.0) + a);
-    let p = polynomial(
-        (t - wide(0.58)) * wide(1.0 / 0.42),
-        [
-            -3.196_670_082_238_821_4e-7,
-            5.598_405_677_164_055e-6,
-            -4.635_495_868_655_282e-6,
-            -4.081_293_597_214_999_8e-5,
-            7.481_509_532_073_714e-5,
-            1.514_063_653_134_184_2e-4,
-            -5.876_727_698_585_877e-4,
-            -2.664_001_481_308_045e-4,
-            3.877_299_300_049_97e-3,
-            -1.230_864_720_133_649_5e-3,
-            -3.014_767_139_598_890_2e-2,
-            1.671_606_915_495_318e-2,
-            5.746_099_746_163_279e-1,
-            -5.631_567_857_103_728e-1,
-        ],
-    );
+    let p = polynomial((t - wide(0.58)) * wide(1.0 / 0.42), ERFC32);
     let rest = t * wide_exp((-a).mul_add(a, p));
     F::narrow(F::Wide::select(y.less(zero), wide(2.0) - rest, rest))
 }

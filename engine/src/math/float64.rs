@@ -1,10 +1,63 @@
 //! Functions on numbers of 64 bits that the C library lacks, or of which libraries differ.
 #![expect(clippy::excessive_precision, reason = "coefficients stand as published")]
 
-use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, PI};
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, PI};
 
-use super::float::is_nan;
-use super::{Float64, Library, Library2, Scalar};
+use super::float::{at_the_ends, clamp, is_nan, polynomial};
+use super::series::EXP;
+use super::{Float64, Library, Library2, Scalar, Whole};
+
+/// Adding it rounds to an integer, which then stands in the low bits.
+pub(super) const ROUND64: f64 = 6_755_399_441_055_744.0;
+/// ln 2 in two parts; the first has few bits, so that its multiples are exact.
+const LN2_HI: f64 = 6.931_471_803_691_238e-1;
+const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
+/// The bits of `sqrt(1 / 2)`.
+const SQRT_HALF: i64 = 0x3fe6_a09e_667f_3bcd;
+
+/// ln x as straight-line code, to the last bit or two: -inf for 0, NaN below. Coefficients of FreeBSD's `e_log.c` (Sun Microsystems, 1993).
+#[inline(always)]
+pub(super) fn log<D: Float64>(x: D) -> D {
+    let (int, half) = (D::Int::of, D::of(0.5));
+    let tiny = x.less(D::of(f64::MIN_POSITIVE));
+    let y = D::select(tiny, x * D::of(2.0_f64.powi(54)), x);
+    // m in [sqrt(1/2), sqrt(2)), x = m 2^e; the exponent as a float without an integer conversion, which AVX2 lacks for 64 bits.
+    let shifted = y.to_bits().wrapping_sub(int(SQRT_HALF));
+    let field = (shifted >> 52).wrapping_add(int(ROUND64.to_bits() as i64));
+    let e = D::from_bits(field) - D::of(ROUND64) - D::select(tiny, D::of(54.0), D::of(0.0));
+    let m = D::from_bits((shifted & int(0x000f_ffff_ffff_ffff)).wrapping_add(int(SQRT_HALF)));
+    let f = m - D::of(1.0);
+    let s = f / (f + D::of(2.0));
+    let z = s * s;
+    let p = polynomial(
+        z,
+        [
+            1.479_819_860_511_658_6e-1,
+            1.531_383_769_920_937_3e-1,
+            1.818_357_216_161_805e-1,
+            2.222_219_843_214_978_4e-1,
+            2.857_142_874_366_239e-1,
+            3.999_999_999_940_942e-1,
+            6.666_666_666_666_735e-1,
+        ],
+    );
+    let square = half * f * f;
+    let tail = s.mul_add(p.mul_add(z, square), e * D::of(LN2_LO));
+    at_the_ends(x, e.mul_add(D::of(LN2_HI), f - (square - tail)))
+}
+
+/// e^x from 0 on as straight-line code, to the last bit or two.
+#[inline(always)]
+pub(super) fn exp_above<D: Float64>(x: D) -> D {
+    let x = clamp(x, D::of(0.0), D::of(710.0));
+    let shifted = x.mul_add(D::of(LOG2_E), D::of(ROUND64));
+    let n = shifted - D::of(ROUND64);
+    let r = (-n).mul_add(D::of(LN2_LO), (-n).mul_add(D::of(LN2_HI), x));
+    let n = shifted.to_bits().wrapping_sub(D::Int::of(ROUND64.to_bits() as i64));
+    // Half the factor, which is a number also where the factor is none.
+    let half = D::from_bits(n.wrapping_add(D::Int::of(1022)) << 52);
+    D::of(2.0) * (half * polynomial(r, EXP))
+}
 
 /// 1 / (1 + e^-x).
 #[inline(always)]

@@ -5,14 +5,17 @@
 //!
 //! **Invariant:** fused multiply-add happens where a formula says `mul_add` and nowhere else.
 
+pub(crate) mod bessel;
 pub(crate) mod binary;
 pub(crate) mod float;
 pub(crate) mod float32;
 pub(crate) mod float64;
+pub(crate) mod gamma;
 pub(crate) mod halves;
 mod library;
 mod native;
 pub(crate) mod recorded;
+mod series;
 pub(crate) mod unary;
 pub(crate) mod whole;
 

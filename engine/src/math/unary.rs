@@ -42,6 +42,13 @@ macro_rules! float32_unary {
             Erf all |x| float32::erf(x);
             Erfc all |x| float32::erfc(x);
             Erfinv all |x| float32::erfinv(x);
+            Lgamma all |x| float32::rounded(x, gamma::lgamma);
+            Digamma all |x| float32::rounded(x, gamma::digamma);
+            Trigamma all |x| float32::rounded(x, gamma::trigamma);
+            I0 all |x| float32::rounded(x, bessel::i0);
+            I0e all |x| float32::rounded(x, bessel::i0e);
+            I1 all |x| float32::rounded(x, bessel::i1);
+            I1e all |x| float32::rounded(x, bessel::i1e);
             Not all |x| float::not(x);
         }
     };
@@ -85,6 +92,13 @@ macro_rules! float64_unary {
             Erf one |x| float64::erf(x);
             Erfc one |x| float64::erfc(x);
             Erfinv one |x| float64::erfinv(x);
+            Lgamma all |x| gamma::lgamma(x);
+            Digamma all |x| gamma::digamma(x);
+            Trigamma all |x| gamma::trigamma(x);
+            I0 all |x| bessel::i0(x);
+            I0e all |x| bessel::i0e(x);
+            I1 all |x| bessel::i1(x);
+            I1e all |x| bessel::i1e(x);
             Not all |x| float::not(x);
         }
     };

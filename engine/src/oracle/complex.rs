@@ -143,6 +143,13 @@ fn unary(op: UnOp, x: Complex64) -> Option<Complex64> {
         | UnOp::Erf
         | UnOp::Erfc
         | UnOp::Erfinv
+        | UnOp::Lgamma
+        | UnOp::Digamma
+        | UnOp::Trigamma
+        | UnOp::I0
+        | UnOp::I0e
+        | UnOp::I1
+        | UnOp::I1e
         | UnOp::BitNot => return None,
     })
 }

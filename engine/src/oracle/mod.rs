@@ -3,10 +3,12 @@
 //! It is slow and for small tensors: tests hold kernels, passes and plans to it. Results are not rounded by how they are computed; what
 //! an op reads has been rounded to the dtype of the value, as it would be in a buffer.
 
+mod bessel;
 mod complex;
 #[cfg(test)]
 mod expressions;
 mod functions;
+mod gamma;
 #[cfg(test)]
 pub(crate) mod graphs;
 mod scalar;

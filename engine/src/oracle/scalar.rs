@@ -5,7 +5,7 @@
 
 use ndarray::ArrayD;
 
-use super::functions;
+use super::{bessel, functions, gamma};
 use crate::attr::Attrs;
 use crate::dtype::{DType, Number};
 use crate::expr::{BinOp, Expr, Term, UnOp};
@@ -90,7 +90,12 @@ impl Real<'_> {
             Term::Const(value) => self.exact(*value),
             Term::Unary(op, x) => {
                 let loose = if is_exact(*op) { 0.0 } else { LOOSE };
-                self.through([self.evaluate(x)], loose, |[x]| unary(*op, x))
+                let res = self.through([self.evaluate(x)], loose, |[x]| unary(*op, x));
+                // Their zeros below 0 are where large numbers cancel out.
+                let is_gamma = matches!(op, UnOp::Lgamma | UnOp::Digamma | UnOp::Trigamma);
+                let least =
+                    if is_gamma { loose * unit(1.0 + res.value.abs(), self.lane) } else { 0.0 };
+                Reading { slack: res.slack.max(least), ..res }
             }
             Term::Binary(op, x, y) => {
                 let (x, y) = (self.evaluate(x), self.evaluate(y));
@@ -252,6 +257,13 @@ fn unary(op: UnOp, x: f64) -> f64 {
         UnOp::Erf => functions::erf(x),
         UnOp::Erfc => functions::erfc(x),
         UnOp::Erfinv => functions::erfinv(x),
+        UnOp::Lgamma => gamma::lgamma(x),
+        UnOp::Digamma => gamma::digamma(x),
+        UnOp::Trigamma => gamma::trigamma(x),
+        UnOp::I0 => bessel::whole(0, x),
+        UnOp::I0e => bessel::scaled(0, x),
+        UnOp::I1 => bessel::whole(1, x),
+        UnOp::I1e => bessel::scaled(1, x),
         UnOp::Not => truth(x == 0.0),
         UnOp::BitNot => f64::NAN,
     }

@@ -135,7 +135,9 @@ impl Binding {
         let is_first = own.same(&this.seen());
         drop(own);
         let done = is_first
-            && (self.is_replaced(this) || self.takes_apart(this) && self.is_replaced(this));
+            && (self.is_replaced_by_itself(this)
+                || self.is_replaced(this)
+                || self.takes_apart(this) && self.is_replaced(this));
         if !done {
             self.tensors[0] = Some(this.get());
         }
@@ -162,6 +164,22 @@ impl Binding {
         let others: Option<SmallVec<[Tensor; 2]>> = self.tensors[1..].iter().cloned().collect();
         // What is wrong with the operands is said where the op is applied as ever.
         others.is_some_and(|it| matches!(this.apply_in_place(self.op, &it, &self.attrs), Ok(true)))
+    }
+
+    /// As [`Self::is_replaced`], where other operands are those elements, too.
+    fn is_replaced_by_itself(&mut self, this: &Rc<TensorObj>) -> bool {
+        let others = &mut self.tensors[1..];
+        let is_own = |it: &Option<Tensor>| it.as_ref().is_some_and(|it| it.same(&this.seen()));
+        if others.iter().any(Option::is_none) || !others.iter().any(is_own) {
+            return false;
+        }
+        // No handle on the elements stays.
+        others.iter_mut().filter(|it| is_own(it)).for_each(|it| *it = None);
+        if matches!(this.apply_to_itself(self.op, others, &self.attrs), Ok(true)) {
+            return true;
+        }
+        others.iter_mut().filter(|it| it.is_none()).for_each(|it| *it = Some(this.get()));
+        false
     }
 
     /// Has operands that lie in the buffer of `this` lie elsewhere; whether there were any.

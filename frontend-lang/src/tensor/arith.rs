@@ -83,6 +83,14 @@ pub fn inplace(op: BinaryOp, this: &Value, other: &Value) -> Result<Option<Value
     let object = variable(this)?;
     let Some(mut other) = operand(other) else { return Ok(None) };
     let Some(ready) = &BINARY_OPS[op as usize] else { return Ok(None) };
+    if other.same(&object.seen()) {
+        // No handle on the elements stays.
+        drop(other);
+        if object.apply_to_itself(ready.op, &[None], &ready.attrs)? {
+            return Ok(Some(this.clone()));
+        }
+        other = object.get();
+    }
     if object.apply_in_place(ready.op, std::slice::from_ref(&other), &ready.attrs)? {
         return Ok(Some(this.clone()));
     }

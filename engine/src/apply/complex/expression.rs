@@ -90,6 +90,13 @@ impl Evaluation<'_> {
             | UnOp::Erf
             | UnOp::Erfc
             | UnOp::Erfinv
+            | UnOp::Lgamma
+            | UnOp::Digamma
+            | UnOp::Trigamma
+            | UnOp::I0
+            | UnOp::I0e
+            | UnOp::I1
+            | UnOp::I1e
             | UnOp::BitNot => Err((self.refuse)()),
         }
     }

@@ -5,7 +5,7 @@ use super::Lane;
 use super::loops::{Kern, lanes};
 use crate::expr::UnOp;
 use crate::math::unary::{float32_unary, float64_unary, whole_unary};
-use crate::math::{Float, Library, float, float32, float64, whole};
+use crate::math::{Float, Library, bessel, float, float32, float64, gamma, whole};
 
 /// The kernel of `op` on lanes of a type; `None` where the op has no meaning there.
 pub(crate) fn unary(op: UnOp, lane: Lane, isa: Isa) -> Option<Kern> {

@@ -218,6 +218,12 @@ impl Terms<'_, '_> {
                 self.node("Sub", &[&one, &erf])
             }
             UnOp::Erfinv => return self.cx.refuse("it has no operator for the inverse of erf"),
+            UnOp::Lgamma | UnOp::Digamma | UnOp::Trigamma => {
+                return self.cx.refuse("it has no operator for the gamma function");
+            }
+            UnOp::I0 | UnOp::I0e | UnOp::I1 | UnOp::I1e => {
+                return self.cx.refuse("it has no operator for Bessel functions");
+            }
             UnOp::BitNot => {
                 self.cx.needs_opset(18)?;
                 self.node("BitwiseNot", &[&x])

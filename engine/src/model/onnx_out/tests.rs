@@ -63,6 +63,13 @@ const NOT_SAID: &[(&str, &str)] = &[
     ("scatter_reduce", "means, and whole numbers without the element itself"),
     ("topk", "none of the elements of a tensor without dimensions"),
     ("erfinv", "the inverse of erf"),
+    ("lgamma", "the gamma function"),
+    ("digamma", "the gamma function"),
+    ("_trigamma", "the gamma function"),
+    ("_i0", "Bessel functions"),
+    ("_i0e", "Bessel functions"),
+    ("_i1", "Bessel functions"),
+    ("_i1e", "Bessel functions"),
 ];
 
 fn is_unsaid(error: &Error, op: &OpDef) -> bool {

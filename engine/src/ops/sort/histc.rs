@@ -35,7 +35,7 @@ pub static OP: OpDef = OpDef {
     ],
 };
 
-/// Reads the elements, so a tensor without elements is refused.
+/// Reads the elements, where there are any.
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let bins = usize::try_from(cx.int(0)).ok().filter(|&it| it > 0).ok_or_else(|| Error::Attr {
         op: cx.op.name,
@@ -43,6 +43,9 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         problem: "must be positive".into(),
     })?;
     let input = cx.input(0)?;
+    if input.is_meta() {
+        return Ok(smallvec![functional::full(&Shape::from([bins]), 0.0, input.dtype())?]);
+    }
     let x = input.with_view(|view| cast::<f64>(&view).into_owned())?;
     let (mut low, mut high) = (cx.float(1), cx.float(2));
     if low == high {

@@ -1,5 +1,10 @@
 //! Functions of one tensor, element by element.
 
+pub mod _i0;
+pub mod _i0e;
+pub mod _i1;
+pub mod _i1e;
+pub mod _trigamma;
 pub mod abs;
 pub mod acos;
 pub mod acosh;
@@ -14,6 +19,7 @@ pub mod clamp;
 pub mod clone;
 pub mod cos;
 pub mod cosh;
+pub mod digamma;
 pub mod elu;
 pub mod erf;
 pub mod erfc;
@@ -32,6 +38,7 @@ pub mod isfinite;
 pub mod isinf;
 pub mod isnan;
 pub mod leaky_relu;
+pub mod lgamma;
 pub mod log;
 pub mod log10;
 pub mod log1p;
@@ -69,6 +76,11 @@ use crate::OpDef;
 
 /// The family, sorted by name.
 pub static ALL: &[&OpDef] = &[
+    &_i0::OP,
+    &_i0e::OP,
+    &_i1::OP,
+    &_i1e::OP,
+    &_trigamma::OP,
     &abs::OP,
     &acos::OP,
     &acosh::OP,
@@ -83,6 +95,7 @@ pub static ALL: &[&OpDef] = &[
     &clone::OP,
     &cos::OP,
     &cosh::OP,
+    &digamma::OP,
     &elu::OP,
     &erf::OP,
     &erfc::OP,
@@ -101,6 +114,7 @@ pub static ALL: &[&OpDef] = &[
     &isinf::OP,
     &isnan::OP,
     &leaky_relu::OP,
+    &lgamma::OP,
     &log::OP,
     &log10::OP,
     &log1p::OP,

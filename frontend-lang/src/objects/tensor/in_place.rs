@@ -38,6 +38,18 @@ impl TensorObj {
         })
     }
 
+    /// As [`Self::apply_in_place`], where operands that are `None` are the elements themselves.
+    pub(crate) fn apply_to_itself(
+        self: &Rc<Self>,
+        op: &'static OpDef,
+        others: &[Option<Tensor>],
+        attrs: &Attrs,
+    ) -> engine::Result<bool> {
+        self.replaced(&[], &mut |owner, seen| {
+            engine::apply_to_itself(op, owner, seen, others, attrs)
+        })
+    }
+
     /// Replaces the elements by those of an op on others.
     pub(crate) fn apply_into(
         self: &Rc<Self>,
