@@ -4,6 +4,7 @@
 
 mod alone;
 pub mod any_sizes;
+mod asked;
 mod check;
 mod cuts;
 mod exclude;
@@ -29,6 +30,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use alone::{Alone, Next, Unit, needs_body};
+use asked::Asked;
 use check::Foreseen;
 use engine::Tensor;
 use engine::graph::Graph;
@@ -40,7 +42,7 @@ use rustc_hash::FxHashSet;
 pub(crate) use step::Cut;
 pub use step::{CellStep, Step};
 pub(crate) use stepped::Steps;
-use variant::{Asked, Variant};
+use variant::Variant;
 
 use crate::check::lint;
 use crate::cx::Mode;

@@ -7,7 +7,8 @@ const MAX_LINES: usize = 600;
 
 /// Which workspace crates each crate may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("engine", &[]),
+    ("numeric", &[]),
+    ("engine", &["numeric"]),
     ("frontend-lang", &["engine"]),
     ("magics", &["engine", "frontend-lang"]),
     ("notebooks", &[]),

@@ -13,13 +13,14 @@ use engine::apply::anomaly::{self, Watch};
 use engine::random::Everywhere;
 use engine::trace::{Stats, Traced};
 
+use super::asked::Asked;
 use super::check::Foreseen;
 use super::home::Name;
 use super::node::Node;
 use super::numbers::{Tracking, Tracks};
 use super::prevented::Prevented;
 use super::template::refused_here;
-use super::variant::{Asked, Variant};
+use super::variant::Variant;
 use super::world::World;
 use crate::cx::Mode;
 use crate::native::*;

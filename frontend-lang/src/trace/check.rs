@@ -7,9 +7,10 @@ use engine::Tensor;
 use engine::random::Everywhere;
 use engine::trace::{Now, Ran, in_words, is_alike};
 
+use super::asked::Asked;
 use super::node::is_same;
 use super::template::Filling;
-use super::variant::{Asked, Fate, Slot, Variant};
+use super::variant::{Fate, Slot, Variant};
 use crate::native::*;
 use crate::value::Value;
 

@@ -7,12 +7,12 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::asked::{Asked, has_history};
 use super::growing::{Growing, StandIns, only_appended};
 use super::home::{Home, Name, Use, use_of, uses};
 use super::numbers::{bare, kind_of};
 use super::pack::Pack;
 use super::piece::Stand;
-use super::variant::{Asked, has_history};
 use super::world::World;
 use crate::bytecode::{Capture, Code, Op};
 use crate::error::Raised;

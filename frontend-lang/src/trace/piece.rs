@@ -7,13 +7,13 @@ use std::rc::Rc;
 use engine::trace::{Call, Departure, Options, Stats, Traced};
 
 use super::alone::{Alone, InVain, Next, Unit};
+use super::asked::Asked;
 use super::check::{self, Foreseen};
 use super::growing::Growing;
 use super::home::{Home, Name};
 use super::names::{self, Leaving, Names, leaving};
 use super::notice::Told;
 use super::under_way::UnderWay;
-use super::variant::Asked;
 use super::{asks_for_body, finish};
 use crate::bytecode::{Code, CodeKind};
 use crate::native::*;

@@ -6,13 +6,14 @@ use engine::random::Everywhere;
 use engine::trace::{Call, Following};
 
 use super::alone::{Alone, InVain, MOST_WAYS, Unit, give_up};
+use super::asked::Asked;
 use super::follow::{Follow, Followed, LOOK, Outer, looked, read_early};
 use super::names::Bindings;
 use super::node::Node;
 use super::notice::line_of;
 use super::numbers::{Found, Tracking};
 use super::template::{Given, refused_here};
-use super::variant::{Asked, Before, Variant, Way};
+use super::variant::{Before, Variant, Way};
 use super::world::World;
 use crate::native::*;
 use crate::value::Value;

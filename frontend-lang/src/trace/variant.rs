@@ -9,24 +9,14 @@ use engine::autograd::Edge;
 use engine::random::Everywhere;
 use engine::trace::{ArgSpec, Now, Place, Ran};
 
-use super::Inputs;
+use super::asked::{Asked, Shared};
 use super::numbers::Found;
-use super::pack::Pack;
-use super::template::{Filling, Template, refused_here};
+use super::template::{Filling, Template};
 use super::world::World;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 use crate::tensor::journal;
 use crate::value::Value;
-
-fn kind(object: &TensorObj) -> (Look, bool) {
-    (object.look(), object.peek().requires_grad())
-}
-
-/// Whether a gradient can be asked for through a tensor.
-pub(super) fn has_history(object: &TensorObj) -> bool {
-    object.peek().edge().is_some_and(|it| !it.is_passed())
-}
 
 /// Calls of which it is kept what they have shown about numbers, until another one confirms it.
 const MOST_SHOWN: usize = 4;
@@ -59,18 +49,6 @@ pub(super) struct Variant {
     /// Which way the latest call went, and where what it gave is.
     pub(super) latest: Cell<usize>,
     pub(super) given: RefCell<Vec<Place>>,
-}
-
-/// The first that an argument shares its elements with.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Shared {
-    No,
-    /// It is this argument.
-    Same(usize),
-    /// Another one, and where in the elements it begins.
-    Arg(usize, usize),
-    /// What is found, where in the elements it begins, and which one it is, if it is found itself.
-    Found(usize, usize, Option<usize>),
 }
 
 /// A path that runs without the body, for arguments of one kind.
@@ -123,159 +101,6 @@ pub(super) enum Fate {
     Replaced,
     /// There is none any more.
     Removed,
-}
-
-/// One call: what it was made with.
-pub(super) struct Asked<'a> {
-    pub(super) args: CallArgs<'a>,
-    pub(super) inputs: Inputs,
-    /// The tensors among the arguments, as objects.
-    pub(super) passed: Vec<Value>,
-    /// The numbers among them, which may be others in each call.
-    pub(super) numbers: Vec<Value>,
-    pub(super) roots: Vec<Value>,
-    /// What it must not find.
-    apart: Vec<Value>,
-    /// Containers of arguments, which stand behind those in `passed`.
-    packs: Vec<Pack>,
-    /// How the tensors look, and whether they require a gradient.
-    kinds: Vec<(Look, bool)>,
-}
-
-impl<'a> Asked<'a> {
-    /// A call with these arguments; `roots` are where all begins that it can find besides. An error where a run without the body would lose a
-    /// gradient of an argument.
-    pub(super) fn new(roots: Vec<Value>, args: CallArgs<'a>) -> Result<Self, Raised> {
-        let asked = Self::of(roots, args);
-        asked.check()?;
-        Ok(asked)
-    }
-
-    /// The same, whatever the arguments are by now.
-    pub(super) fn of(mut roots: Vec<Value>, args: CallArgs<'a>) -> Self {
-        let (mut passed, mut numbers, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
-        let named = args.keywords.iter().map(|(name, it)| (Value::str(name.as_str()), it));
-        for (name, value) in args.positional.iter().map(|it| (Value::None, it)).chain(named) {
-            roots.push(name);
-            match value {
-                Value::Tensor(it) => {
-                    let (look, is_passed) = kind(it);
-                    roots.push(Value::Int((look as i64) << 1 | i64::from(is_passed)));
-                    kinds.push((look, is_passed));
-                    passed.push(value.clone());
-                }
-                Value::Int(_) | Value::Float(_) => {
-                    // No argument is unbound, so that this is none of them.
-                    roots.extend([Value::Unbound, Value::str(type_name(value))]);
-                    numbers.push(value.clone());
-                }
-                other => roots.push(other.clone()),
-            }
-        }
-        let (inputs, apart, packs) = (Inputs::of(args), Vec::new(), Vec::new());
-        Self { args, inputs, passed, numbers, roots, apart, packs, kinds }
-    }
-
-    /// The same for one that outlives the arguments, whose values are kept by whoever asks.
-    pub(super) fn kept(self) -> Asked<'static> {
-        let args = CallArgs { positional: &[], keywords: &[] };
-        Asked { args, ..self }
-    }
-
-    /// Whether the arguments are left as they were, but for their elements.
-    pub(super) fn is_left(&self) -> Result<(), Raised> {
-        self.check()?;
-        let is_as_before =
-            |(it, had): (&Value, &(Look, bool))| it.as_tensor().is_none_or(|it| kind(it) == *had);
-        if !self.passed.iter().zip(&self.kinds).all(is_as_before) {
-            return Err(refused_here("it makes another kind of tensor of an argument".to_owned()));
-        }
-        match self.packs.iter().all(Pack::is_left) {
-            true => Ok(()),
-            false => Err(refused_here("it changes a container that holds arguments".to_owned())),
-        }
-    }
-
-    /// Whether no gradient of an argument would be lost.
-    pub(super) fn check(&self) -> Result<(), Raised> {
-        for (at, value) in (1..).zip(&self.passed) {
-            let Value::Tensor(it) = value else { continue };
-            if has_history(it) {
-                return Err(refused_here(format!(
-                    "argument {at} requires grad, and its gradient would be lost; \
-                     make it outside, where the function finds it, or detach() it"
-                )));
-            }
-            if it.grad().is_some() {
-                return Err(refused_here(format!(
-                    "argument {at} has a gradient, which the graph does not see; detach() it"
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    /// These objects must not be found.
-    pub(super) fn without(self, apart: Vec<Value>) -> Self {
-        Self { apart, ..self }
-    }
-
-    /// These containers hold arguments.
-    pub(super) fn in_packs(mut self, packs: Vec<Pack>) -> Self {
-        self.passed.extend(packs.iter().map(|it| it.container.clone()));
-        Self { packs, ..self }
-    }
-
-    pub(super) fn containers(&self) -> impl Iterator<Item = Value> {
-        self.packs.iter().map(|it| it.container.clone())
-    }
-
-    /// Whether a world has none of what must not be found.
-    pub(super) fn is_apart_from(&self, world: &World) -> bool {
-        !self.apart.iter().any(|it| world.has(it))
-    }
-
-    fn object(&self, at: usize) -> Option<&Rc<TensorObj>> {
-        match self.passed.get(at)? {
-            Value::Tensor(it) => Some(it),
-            _ => None,
-        }
-    }
-
-    /// Whether an argument shows elements of the gradient of a tensor of this world.
-    pub(super) fn has_gradient_of(&self, world: &World) -> bool {
-        let is_one = |it: &Value| match it {
-            Value::Tensor(it) => {
-                let root = TensorObj::root(it);
-                root.was_grad() && world.whose_grad(&root).is_some()
-            }
-            _ => false,
-        };
-        self.passed.iter().any(is_one)
-    }
-
-    pub(super) fn sharing(&self, world: &World) -> Vec<Shared> {
-        let tensors = &self.inputs.tensors;
-        let shared = |at: usize| {
-            let (before, offset) = (0..at, tensors[at].layout().offset);
-            let is_same = |it: &usize| self.passed[*it].is(&self.passed[at]);
-            let found = || {
-                let object = self.object(at)?;
-                let root = world.number_of(&TensorObj::root(object))?;
-                Some(Shared::Found(root, offset, world.number_of(object)))
-            };
-            let mut sharing = before.clone().filter(|it| tensors[*it].shares_buffer(&tensors[at]));
-            if let Some(same) = before.clone().find(is_same) {
-                return Shared::Same(same);
-            }
-            match (found(), sharing.next()) {
-                (Some(found), _) => found,
-                (None, Some(it)) => Shared::Arg(it, offset),
-                (None, None) => Shared::No,
-            }
-        };
-        (0..tensors.len()).map(shared).collect()
-    }
 }
 
 impl Way {
