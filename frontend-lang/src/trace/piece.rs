@@ -45,7 +45,7 @@ pub(super) struct Stand {
 pub(super) enum Begun {
     AsWritten,
     Traced(Call, Option<Writes>),
-    Followed(Box<UnderWay>, Asked<'static>),
+    Followed(Box<UnderWay>, Box<Asked<'static>>),
     /// As `Traced`, and compared with what its graph has given.
     Compared(Box<Comparison>),
 }
@@ -163,7 +163,7 @@ impl Piece {
                 if let Some(bindings) = &cx.follow.bindings {
                     bindings.enter(&mut cx.machine.stack, &under_way.tracked);
                 }
-                Ok(Entered::Body(Begun::Followed(Box::new(under_way), asked)))
+                Ok(Entered::Body(Begun::Followed(Box::new(under_way), Box::new(asked))))
             }
             (Next::Compare(foreseen), Some(asked)) => {
                 let traced = self.traced.begin(&tensors(&call))?;
