@@ -128,7 +128,7 @@ static ATTRIBUTES: &[Row] = &[
     ("torch.jit", "write `%trace` or notegrad.trace(f): they make a graph of a function"),
     ("torch.multiprocessing", "operations on tensors use all cores by themselves"),
     ("torch.onnx", "`%dump f model.onnx --format onnx` writes a model"),
-    ("torch.profiler", "`%profile` and `%prun` show what takes how long"),
+    ("torch.profiler", "`%prun` shows what takes how long"),
     ("torch.sparse", "tensors are dense; index_add and scatter_add add up by index"),
     ("torch.sparse_coo_tensor", "tensors are dense; index_add and scatter_add add up by index"),
     ("torch.utils.checkpoint", "activations are kept; smaller batches need less memory"),

@@ -229,13 +229,21 @@ fn result(
     let is_view = matches!(returns, Returns::View | Returns::Views);
     let base = args.positional.first().and_then(Value::as_tensor).filter(|_| is_view);
     let is_row = matches!(op.body, Body::View(_));
-    let value = |(at, tensor): (usize, Tensor)| match base {
-        Some(base) if !is_row || shares_storage(op, &base.get(), attrs, tensor.shape()) => {
-            Value::Tensor(TensorObj::view_of(base, View::Op(op, attrs.clone(), at), tensor))
-        }
-        _ => Value::tensor(tensor),
+    let value = |(at, tensor): (usize, Tensor)| {
+        Ok(match base {
+            Some(base) if !is_row || shares_storage(op, &base.get(), attrs, tensor.shape()) => {
+                Value::Tensor(TensorObj::view_of(base, View::Op(op, attrs.clone(), at), tensor))
+            }
+            // Programs are given no elements that lie backwards: they see them where they stand.
+            _ if is_row && tensor.layout().strides.iter().any(|it| *it < 0) => {
+                let ordered = methods::in_order(&tensor.detach())?;
+                Value::tensor(ordered.at_edge(tensor.edge().cloned()))
+            }
+            _ => Value::tensor(tensor),
+        })
     };
-    let mut values: Vec<Value> = outputs.into_iter().enumerate().map(value).collect();
+    let values: Result<Vec<Value>, Raised> = outputs.into_iter().enumerate().map(value).collect();
+    let mut values = values?;
     match returns {
         Returns::Values | Returns::Named | Returns::View if values.len() == 1 => {
             Ok(values.remove(0))

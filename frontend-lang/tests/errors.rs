@@ -81,7 +81,7 @@ fn says_what_to_write_instead() {
         ("open('a.png', 'rb')", "there are no bytes in this language; text is read with mode 'r'"),
         ("import glob; glob.glob(3)", "expected str, bytes or os.PathLike object, not int"),
         ("import cupy", "import numpy or torch"),
-        ("from torch.profiler import profile", "`%profile` and `%prun` show"),
+        ("from torch.profiler import profile", "`%prun` shows what takes how long"),
         ("'a'.encode()", "there are no bytes; ord()"),
         ("import torch.optim as o\no.adam([])", "Did you mean 'torch.optim.adam.Adam'?"),
         ("s = 'it's'", "help: put the text into double quotes: `\"it's...\"`"),

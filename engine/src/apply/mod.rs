@@ -54,6 +54,9 @@ pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> R
     if !matches!(op.body, Body::Binary(_)) || is_heard([a, b]) {
         return apply_one(op, &[a.clone(), b.clone()], attrs);
     }
+    if op.surface.instead.is_some() {
+        return apply_one(op, &[a.clone(), b.clone()], attrs);
+    }
     let refused = || match op.surface.refuses {
         Some(refuses) => refuses(&InferCx { op, inputs: &[a.clone(), b.clone()], attrs }),
         None => Ok(()),
@@ -113,6 +116,9 @@ pub fn apply_optional(
 /// `meta` shapes are inferred and nothing is computed; a trace does not hear of it.
 pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     check_arity(op, inputs)?;
+    if let Some(other) = op.surface.instead.and_then(|it| it(inputs)) {
+        return apply(other, &inputs[..1], &Attrs::new());
+    }
     if autocast::wanted(op, inputs).is_some() {
         let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
         return apply_optional(op, &inputs, attrs);

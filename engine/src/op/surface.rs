@@ -1,7 +1,7 @@
 //! What users see of an op besides its parameters: in what other forms they call it, what a call gives, and its shapes in words.
 
 use super::{ComposedCx, InferCx, OpDef};
-use crate::{Outputs, Result};
+use crate::{Outputs, Result, Tensor};
 
 /// What users see of an op besides its parameters. A row says what is special: `Surface { shapes: "[n]", ..Surface::PLAIN }`.
 pub struct Surface {
@@ -25,6 +25,8 @@ pub struct Surface {
     pub complex: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
     /// What it does with whole numbers, where its kernels take floats alone; without it these are refused.
     pub whole: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
+    /// A row that computes the same of the first operand alone, and is quicker, where the others are numbers for which there is one.
+    pub instead: Option<fn(&[Tensor]) -> Option<&'static OpDef>>,
     /// Whether operands may lie on other devices than the first: indices do.
     pub mixes_devices: bool,
     /// The shapes it takes and gives, in words; empty where they follow from the body.
@@ -109,6 +111,7 @@ impl Surface {
         refuses: None,
         complex: None,
         whole: None,
+        instead: None,
         mixes_devices: false,
         shapes: "",
     };

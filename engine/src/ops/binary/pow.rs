@@ -2,7 +2,7 @@
 
 use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, InferCx, Onnx, OpDef, Param, Surface};
-use crate::{Error, Result, rules};
+use crate::{Error, Result, Tensor, rules};
 
 /// The row of `pow`.
 pub static OP: OpDef = OpDef {
@@ -22,7 +22,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { refuses: Some(number_beside_whole), ..Surface::PLAIN },
+    surface: Surface {
+        refuses: Some(number_beside_whole),
+        instead: Some(square),
+        ..Surface::PLAIN
+    },
     onnx: Onnx::named("Pow", 15, &[]),
     aliases: &["megengine.functional.pow", "oneflow.pow"],
     examples: &[
@@ -38,6 +42,13 @@ pub static OP: OpDef = OpDef {
         ("pow(tensor([2, -1, 1, 0]), tensor(-3))", "tensor([ 0, -1,  1,  0])"),
     ],
 };
+
+/// The second power of floats is a product, and that rounded once.
+fn square(inputs: &[Tensor]) -> Option<&'static OpDef> {
+    let exponent = inputs[1].as_number()?;
+    let is_square = exponent.as_f64() == 2.0 && inputs[0].dtype().is_float();
+    (is_square && inputs[0].as_number().is_none()).then_some(&crate::ops::unary::square::OP)
+}
 
 /// A number as exponent of whole numbers must not be negative, whatever the elements are, and their dtype must hold it.
 fn number_beside_whole(cx: &InferCx<'_>) -> Result<()> {

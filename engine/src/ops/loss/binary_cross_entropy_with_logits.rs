@@ -1,6 +1,6 @@
 //! `binary_cross_entropy_with_logits`: binary cross entropy of sigmoid(input), safe from overflow; `pos_weight` scales the loss of positive targets.
 
-use super::{reduced, reduction, same_floats, same_shapes};
+use super::{float_target, in_dtype, reduced, reduction, same_shapes};
 use crate::functional::{abs, add, exp, log1p, maximum, mul, neg, num, sub};
 use crate::meaning::Meaning;
 use crate::op::{
@@ -49,7 +49,7 @@ pub static OP: OpDef = OpDef {
 /// `(1 - t) x + (1 + (w - 1) t) (log(1 + exp(-|x|)) + max(-x, 0))`.
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (x, target) = same_shapes(cx)?;
-    same_floats(cx)?;
+    float_target(cx)?;
     let minus = neg(x)?;
     let mut tail = add(&log1p(&exp(&neg(&abs(x)?)?)?)?, &maximum(&minus, &num(0.0))?)?;
     if let Some(weight) = cx.opt_input(3) {
@@ -60,5 +60,6 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     if let Some(weight) = cx.opt_input(2) {
         losses = mul(&losses, weight)?;
     }
+    let losses = in_dtype(&losses, target.dtype())?;
     reduced(&losses, reduction(cx.op.name, cx.attrs, 0)?)
 }

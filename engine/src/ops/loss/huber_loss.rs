@@ -1,6 +1,6 @@
 //! `huber_loss`: half the squared difference where that is below `delta`, `delta` times the absolute difference less `delta / 2` elsewhere.
 
-use super::{reduced, reduction};
+use super::{difference, in_dtype, reduced, reduction};
 use crate::functional::{abs, lt, mul, num, select_where, sub};
 use crate::meaning::Meaning;
 use crate::op::{
@@ -39,7 +39,7 @@ pub static OP: OpDef = OpDef {
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let (distance, delta) = (abs(&sub(cx.input(0)?, cx.input(1)?)?)?, cx.float(1));
+    let (distance, delta) = (abs(&difference(cx)?)?, cx.float(1));
     if delta <= 0.0 {
         return Err(Error::Attr {
             op: cx.op.name,
@@ -50,5 +50,6 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let near = mul(&mul(&distance, &distance)?, &num(0.5))?;
     let far = mul(&sub(&distance, &num(0.5 * delta))?, &num(delta))?;
     let losses = select_where(&lt(&distance, &num(delta))?, &near, &far)?;
+    let losses = in_dtype(&losses, cx.input(0)?.dtype())?;
     reduced(&losses, reduction(cx.op.name, cx.attrs, 0)?)
 }

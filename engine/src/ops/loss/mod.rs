@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::OpDef;
+use crate::dtype::DType;
 use crate::op::ComposedCx;
 use crate::{Attr, Attrs, Error, Outputs, Result, Tensor, functional};
 
@@ -69,17 +70,38 @@ pub(crate) fn reduced(losses: &Tensor, how: Reduction) -> Result<Outputs> {
     }])
 }
 
+/// Input less target in the dtype that they have together, which must be one of floats.
+pub(crate) fn difference(cx: &ComposedCx<'_>) -> Result<Tensor> {
+    let (input, target) = (cx.input(0)?, cx.input(1)?);
+    let dtype = input.dtype().promote(target.dtype());
+    if !dtype.is_float() {
+        return Err(Error::DType { op: cx.op.name, dtype, allowed: "floats" });
+    }
+    functional::sub(&in_dtype(input, dtype)?, &in_dtype(target, dtype)?)
+}
+
+/// The tensor itself if it has the dtype.
+pub(crate) fn in_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
+    if x.dtype() == dtype { Ok(x.clone()) } else { functional::to(x, dtype) }
+}
+
 /// Checks that input and target are floats of one dtype: targets that are shares or probabilities, not classes.
 pub(crate) fn same_floats(cx: &ComposedCx<'_>) -> Result<()> {
-    let (input, target) = (cx.input(0)?.dtype(), cx.input(1)?.dtype());
-    if !target.is_float() {
-        let allowed = "a float target, of the dtype of the input: write target.float()";
-        return Err(Error::DType { op: cx.op.name, dtype: target, allowed });
-    }
+    let (input, target) = (cx.input(0)?.dtype(), float_target(cx)?);
     if input == target {
         return Ok(());
     }
     Err(Error::DTypes { op: cx.op.name, dtypes: vec![input, target] })
+}
+
+/// The dtype of the target, which must be one of floats.
+pub(crate) fn float_target(cx: &ComposedCx<'_>) -> Result<DType> {
+    let target = cx.input(1)?.dtype();
+    if target.is_float() {
+        return Ok(target);
+    }
+    let allowed = "a float target, of the dtype of the input: write target.float()";
+    Err(Error::DType { op: cx.op.name, dtype: target, allowed })
 }
 
 /// Input and target, which must have one shape.

@@ -1,7 +1,7 @@
 //! `mse_loss`: the squared difference of input and target.
 
-use super::{reduced, reduction};
-use crate::functional::{mul, sub};
+use super::{difference, reduced, reduction};
+use crate::functional::mul;
 use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
@@ -17,7 +17,7 @@ pub static OP: OpDef = OpDef {
         Param::tensor("target"),
         Param::with("reduction", ParamKind::Str, Default::Str("mean")),
     ],
-    dtypes: DTypeRule::FloatFirst,
+    dtypes: DTypeRule::Any,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -39,6 +39,6 @@ pub static OP: OpDef = OpDef {
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let distance = sub(cx.input(0)?, cx.input(1)?)?;
+    let distance = difference(cx)?;
     reduced(&mul(&distance, &distance)?, reduction(cx.op.name, cx.attrs, 0)?)
 }

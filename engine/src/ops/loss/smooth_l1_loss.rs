@@ -1,6 +1,6 @@
 //! `smooth_l1_loss`: half the squared difference over `beta` where that is below `beta`, the absolute difference less `beta / 2` elsewhere.
 
-use super::{reduced, reduction};
+use super::{difference, reduced, reduction};
 use crate::functional::{abs, lt, mul, num, select_where, sub};
 use crate::meaning::Meaning;
 use crate::op::{
@@ -18,7 +18,7 @@ pub static OP: OpDef = OpDef {
         Param::with("reduction", ParamKind::Str, Default::Str("mean")),
         Param::with("beta", ParamKind::Float, Default::Float(1.0)),
     ],
-    dtypes: DTypeRule::FloatFirst,
+    dtypes: DTypeRule::Any,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -39,7 +39,7 @@ pub static OP: OpDef = OpDef {
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let (distance, beta) = (abs(&sub(cx.input(0)?, cx.input(1)?)?)?, cx.float(1));
+    let (distance, beta) = (abs(&difference(cx)?)?, cx.float(1));
     if beta < 0.0 {
         return Err(Error::Attr {
             op: cx.op.name,

@@ -7,6 +7,7 @@ use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
+use crate::ops::complex::{complex, imag, real};
 use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -39,6 +40,9 @@ pub static OP: OpDef = OpDef {
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let input = cx.input(0)?;
+    if input.dtype().is_complex() {
+        return parts(cx, input);
+    }
     if !input.dtype().is_float() {
         return Ok(smallvec![input.clone()]);
     }
@@ -52,4 +56,15 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let res = select_where(&is_nan, &num(cx.float(0)), input)?;
     let res = replaced(&res, f64::INFINITY, or(1, largest))?;
     Ok(smallvec![replaced(&res, f64::NEG_INFINITY, or(2, -largest))?])
+}
+
+/// Of complex numbers each part by itself.
+fn parts(cx: &ComposedCx<'_>, input: &Tensor) -> Result<Outputs> {
+    let none = smallvec![];
+    let of = |op| {
+        let part = apply_one(op, std::slice::from_ref(input), &none)?;
+        apply_one(&OP, &[part], cx.attrs)
+    };
+    let (re, im) = (of(&real::OP)?, of(&imag::OP)?);
+    Ok(smallvec![apply_one(&complex::OP, &[re, im], &none)?])
 }
