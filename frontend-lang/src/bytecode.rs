@@ -17,8 +17,6 @@ pub enum Op {
     /// Frame slots.
     Local(u32),
     SetLocal(u32),
-    /// The same for a name in a step of a function, where no operation before it stores its result itself.
-    BindLocal(u32),
     DelLocal(u32),
     /// Forgets the value; no error if there is none.
     ClearLocal(u32),
@@ -429,6 +427,11 @@ impl CodeParams {
 }
 
 impl Code {
+    /// Whether there is a loop.
+    pub fn has_loop(&self) -> bool {
+        self.ops.iter().any(|it| matches!(it, Op::ForIter(_) | Op::Loop(_)))
+    }
+
     /// Whether loops of it are steps.
     pub fn has_steps(&self) -> bool {
         self.ops.iter().any(|it| matches!(it, Op::EnterStep(..)))

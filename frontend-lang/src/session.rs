@@ -127,6 +127,16 @@ impl Session {
 
     /// Runs one cell.
     pub fn run_cell(&mut self, code: &str, options: &Options) -> CellResult {
+        let outer = self.cx.steps.begin_cell(options.trace.as_ref());
+        let result = self.run_in_steps(code, options);
+        for (name, before) in self.cx.steps.end_cell(outer) {
+            self.cx.globals.set(name, before);
+        }
+        result
+    }
+
+    /// The same where its steps have begun.
+    fn run_in_steps(&mut self, code: &str, options: &Options) -> CellResult {
         let cell = options.cell.unwrap_or(self.cell + 1);
         if !options.silent {
             self.cell = cell;
@@ -149,10 +159,8 @@ impl Session {
         let compiled = self.cx.compile_rewritten(source, &globals, true, &mut rewrite);
         self.cx.unmade.forget(&bound);
         self.past.provide(&mut self.cx, code);
-        self.cx.steps.begin_cell(options.trace.as_ref());
-        for (at, step) in self.cx.provide_steps(source, &steps).into_iter().enumerate() {
-            self.set_global(&trace_cell::step_name(at), step);
-        }
+        let steps = self.cx.provide_steps(source, &globals, &steps);
+        self.cx.steps.bind(&globals, steps);
         let result = match compiled {
             Ok(code) => match self.cx.check_before(&code, options.check) {
                 Some(verdict) if !verdict.lets_run(options.check) => {

@@ -21,6 +21,7 @@ mod prevented;
 mod step;
 mod stepped;
 mod template;
+mod training;
 mod under_way;
 mod variant;
 mod world;
@@ -30,7 +31,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use alone::{Alone, Next, Unit, needs_body};
-use asked::Asked;
+use asked::{Asked, Inputs};
 use check::Foreseen;
 use engine::Tensor;
 use engine::graph::Graph;
@@ -435,50 +436,6 @@ impl Unit for TracedFn {
 fn finish(call: Call, results: &[Tensor], writes: Option<Writes>) -> engine::Result<Finished> {
     let stores = writes.map(|it| it.so_far());
     call.finish_storing(results, stores.as_deref())
-}
-
-/// The tensors among the arguments: positional ones first, then keywords in order.
-struct Inputs {
-    tensors: Vec<Tensor>,
-    /// Positional arguments that are no tensors.
-    others: usize,
-}
-
-impl Inputs {
-    fn of(args: CallArgs<'_>) -> Self {
-        let mut res = Self { tensors: Vec::new(), others: 0 };
-        for value in args.positional {
-            match value {
-                Value::Tensor(it) => res.tensors.push(it.get()),
-                _ => res.others += 1,
-            }
-        }
-        for (_, value) in args.keywords {
-            if let Value::Tensor(it) = value {
-                res.tensors.push(it.get());
-            }
-        }
-        res
-    }
-
-    /// The arguments that the body gets: stand-ins when it runs symbolically, else the same variables.
-    fn replaced(
-        &self,
-        args: CallArgs<'_>,
-        call: &Call,
-        symbolic: bool,
-    ) -> (Vec<Value>, Vec<(Sym, Value)>) {
-        let mut seen = call.args().iter();
-        let mut swap = |value: &Value| match (value, symbolic) {
-            (Value::Tensor(_), true) => {
-                seen.next().cloned().map_or_else(|| value.clone(), Value::tensor)
-            }
-            _ => value.clone(),
-        };
-        let positional = args.positional.iter().map(&mut swap).collect();
-        let keywords = args.keywords.iter().map(|(name, value)| (*name, swap(value))).collect();
-        (positional, keywords)
-    }
 }
 
 /// Every tensor in a result, in order: a tensor, or lists, tuples and dicts of them.

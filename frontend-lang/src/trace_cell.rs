@@ -25,10 +25,10 @@ pub struct StepOf {
 }
 
 /// The steps that a tree gets.
-struct Steps {
+struct Steps<'a> {
     list: Vec<StepOf>,
-    /// The source whose functions get them; `None` where a cell itself does.
-    source: Option<SourceId>,
+    /// The source whose functions get them, and whether what stands somewhere in it trains; `None` where a cell itself gets them.
+    functions: Option<(SourceId, &'a dyn Fn(Range) -> bool)>,
 }
 
 /// The global name of step number `at`.
@@ -43,7 +43,7 @@ pub fn function_step_name(source: SourceId, at: usize) -> String {
 
 /// Puts the steps into a cell.
 pub fn add_steps(module: &mut Module) -> Vec<StepOf> {
-    let mut steps = Steps { list: Vec::new(), source: None };
+    let mut steps = Steps { list: Vec::new(), functions: None };
     steps.add_to_block(&mut module.body, None);
     if steps.list.is_empty() && !module.body.is_empty() {
         whole(module);
@@ -52,14 +52,18 @@ pub fn add_steps(module: &mut Module) -> Vec<StepOf> {
     steps.list
 }
 
-/// Puts steps into the functions of a source, and of its classes. A loop that a `return` leaves is none.
-pub fn add_to_functions(module: &mut Module, source: SourceId) -> Vec<StepOf> {
-    let mut steps = Steps { list: Vec::new(), source: Some(source) };
+/// Puts steps into the functions of a source, and of its classes: the bodies of loops that train. A loop that a `return` leaves is none.
+pub fn add_to_functions(
+    module: &mut Module,
+    source: SourceId,
+    trains: &dyn Fn(Range) -> bool,
+) -> Vec<StepOf> {
+    let mut steps = Steps { list: Vec::new(), functions: Some((source, trains)) };
     steps.add_to_functions(&mut module.body);
     steps.list
 }
 
-impl Steps {
+impl Steps<'_> {
     fn add_to_functions(&mut self, block: &mut [Stmt]) {
         for stmt in block {
             match &mut stmt.kind {
@@ -89,7 +93,8 @@ impl Steps {
         for stmt in block {
             let range = stmt.range;
             if let StmtKind::For { body, .. } | StmtKind::While { body, .. } = &mut stmt.kind {
-                if has_return(body) {
+                let trains = self.functions.is_none_or(|it| it.1(range));
+                if has_return(body) || !trains {
                     self.add_to_block(body, outer);
                 } else {
                     self.add_to_loop(body, range, outer);
@@ -101,11 +106,11 @@ impl Steps {
 
     fn add_to_loop(&mut self, body: &mut Vec<Stmt>, range: Range, outer: Option<usize>) {
         let at = self.list.len();
-        let of_function = self.source.is_some();
+        let of_function = self.functions.is_some();
         self.list.push(StepOf { of_loop: Some(range), outer, of_function });
         self.add_to_block(body, Some(at));
-        let name = match self.source {
-            Some(source) => function_step_name(source, at),
+        let name = match self.functions {
+            Some((source, _)) => function_step_name(source, at),
             None => step_name(at),
         };
         let inner = body.split_off(n_feeding(body));

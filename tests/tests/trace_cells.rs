@@ -202,6 +202,81 @@ def train():
     assert!((4096..4200).contains(&seen[0].traced.stats().recorded));
 }
 
+/// The same text, as a cell and as a module, has steps of its own in each; names are looked up where they belong.
+#[test]
+fn the_same_text_in_two_modules_has_two_steps() {
+    let _guard = Guard::of("");
+    let text = "import torch
+padding_a = padding_b = padding_c = 0
+w, count, scale = torch.ones(3, requires_grad=True), 0, 0.5
+def train(n):
+    global count
+    total = 0.0
+    for i in range(n):
+        w.grad = None
+        loss = ((w * scale - i % 3) ** 2).sum()
+        loss.backward()
+        with torch.no_grad(): w.sub_(0.01 * w.grad)
+        count += 1
+        total += loss.item()
+    return total
+";
+    let dir = std::env::temp_dir().join(format!("notegrad-same-text-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("same_text.ng"), text).unwrap();
+    let setup = format!("import sys\nsys.path.insert(0, {:?})\n", dir.display().to_string());
+    let run = |how: How| {
+        let mut run = Run::new(how, &setup);
+        let cells = [
+            text,
+            "for epoch in range(4): print(train(25), count)",
+            "import same_text",
+            "for epoch in range(4): print(same_text.train(25), same_text.count, count)",
+            "scale = 9.0",
+            "for epoch in range(4): print(same_text.train(25), train(25))",
+        ];
+        run.outcomes = cells.iter().map(|it| run.outcome(it)).collect();
+        run
+    };
+    let [eager, traced, checked] = ALL.map(run);
+    assert_eq!(eager.first_difference([&traced, &checked]), None);
+    let seen = traced.session.traced_steps();
+    let of_module = seen.iter().find(|it| it.source == "same_text").map(|it| it.n_alone);
+    assert!(of_module.is_some_and(|it| it > 100), "{of_module:?}");
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// Functions that do not train run as they are written while steps are looked for.
+#[test]
+fn loops_over_numbers_are_no_steps() {
+    let _guard = Guard::of("");
+    let setup = format!(
+        "{DATA}model, opt = mlp(torch.optim.SGD, lr=0.1)
+def train(data):
+    for x, y in data:
+        opt.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        opt.step()
+    return loss.item()
+def score(n):
+    total, words = 0, []
+    for i in range(n):
+        total += i * i % 7
+        if i % 100 == 0: words.append(str(i))
+    return total, words
+"
+    );
+    let cell = "for epoch in range(3):\n    last = train(batches)\n    given = score(1000)";
+    let [eager, traced, checked] = ALL.map(|it| Run::of(it, &setup, cell, &["pass"]));
+    assert_eq!(eager.first_difference([&traced, &checked]), None);
+    let seen = traced.session.traced_steps();
+    let lines: Vec<_> = seen.iter().map(|it| (it.line, it.n_alone > 50)).collect();
+    // The source begins with an empty line.
+    let line = 1 + setup.lines().position(|it| it.contains("in data:")).unwrap();
+    assert_eq!(lines, [(Some(line), true)]);
+}
+
 /// One long round among short ones leaves these as they are, and a step that walks often is one step.
 #[test]
 fn one_long_round_and_many_walks_are_no_reason() {

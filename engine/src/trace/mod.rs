@@ -98,7 +98,7 @@ pub fn has_walked() -> bool {
     with(|it| it.walked).unwrap_or(false)
 }
 
-/// How often the running call has walked a tape backwards behind an update.
+/// How often the running call has walked a tape backwards, each time behind an update since the time before.
 pub fn n_updated_walks() -> usize {
     with(|it| it.n_walks).unwrap_or(0)
 }

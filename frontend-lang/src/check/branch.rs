@@ -80,8 +80,9 @@ impl Cx {
             let is_plain = match op {
                 Op::Local(slot) => is_plain(&self.machine.stack[base + slot as usize]),
                 Op::Global(slot) => self.is_plain_global(code, slot),
-                Op::SetLocal(_) | Op::BindLocal(_) | Op::SetGlobal(_) => return true,
-                Op::Pop | Op::ForIter(_) | Op::Loop(_) => return true,
+                Op::SetLocal(_) | Op::SetGlobal(_) | Op::Pop | Op::ForIter(_) | Op::Loop(_) => {
+                    return true;
+                }
                 // What manages the context has decided.
                 Op::WithExitError(_) => return true,
                 Op::Jump(_) | Op::JumpIfFalse(_) | Op::JumpIfTrue(_) | Op::CompareJump(..) => {

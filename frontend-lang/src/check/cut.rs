@@ -262,7 +262,7 @@ impl Cx {
                 Op::SetGlobal(slot) | Op::DelGlobal(slot) => {
                     self.shadow_set_global(&func.code.globals, *slot, unknown(Kind::Any));
                 }
-                Op::SetLocal(slot) | Op::BindLocal(slot) | Op::DelLocal(slot) => {
+                Op::SetLocal(slot) | Op::DelLocal(slot) => {
                     self.machine.stack[base + *slot as usize] = unknown(Kind::Any);
                 }
                 Op::SetCell(slot) | Op::DelCell(slot) => {

@@ -301,7 +301,6 @@ impl<'a> Compiler<'a> {
 
     fn store(&mut self, name: Sym) {
         let op = match self.place(name) {
-            Place::Local(scope) if self.is_in_step(scope) => Op::BindLocal(self.slot(scope, name)),
             Place::Local(scope) => Op::SetLocal(self.slot(scope, name)),
             Place::Cell(scope) => Op::SetCell(self.slot(scope, name)),
             Place::Free => Op::SetFree(self.free(name)),
@@ -309,12 +308,6 @@ impl<'a> Compiler<'a> {
             Place::Class => Op::SetClassName(name),
         };
         self.emit(op);
-    }
-
-    /// Whether a name of this scope is one of a function, and a step of it is compiled.
-    fn is_in_step(&mut self, scope: usize) -> bool {
-        let unit = self.unit();
-        unit.scope == scope && unit.flow.iter().any(|it| matches!(it, Flow::Step(_)))
     }
 
     fn delete(&mut self, name: Sym) {

@@ -71,9 +71,7 @@ impl Cx {
             let words = "`return` cannot stand in a `while` on a tensor; make what ends the loop part of its condition, and return behind it";
             return Err(self.at_op(refused(words), code, at));
         }
-        let assigns = |op: &Op| {
-            matches!(op, Op::SetLocal(_) | Op::BindLocal(_) | Op::SetCell(_) | Op::SetFree(_))
-        };
+        let assigns = |op: &Op| matches!(op, Op::SetLocal(_) | Op::SetCell(_) | Op::SetFree(_));
         let test = body - 1;
         let in_test = code.ops[start..test]
             .iter()
@@ -97,7 +95,7 @@ impl Cx {
         let mut seen = Vec::new();
         for &op in &code.ops[from..to] {
             let found = match op {
-                Op::SetLocal(at) | Op::BindLocal(at) | Op::DelLocal(at) if !is_hidden(code, op) => {
+                Op::SetLocal(at) | Op::DelLocal(at) if !is_hidden(code, op) => {
                     Some((code.locals[at as usize], Place::Local(at as usize)))
                 }
                 Op::SetCell(at) | Op::DelCell(at) => match &before.locals[at as usize] {
@@ -236,7 +234,7 @@ impl Place {
 /// Whether an operation assigns a place that no name has.
 fn is_hidden(code: &Code, op: Op) -> bool {
     match op {
-        Op::SetLocal(at) | Op::DelLocal(at) => !code.is_named(at),
+        Op::SetLocal(at) | Op::DelLocal(at) => code.locals[at as usize].as_str().is_empty(),
         _ => false,
     }
 }

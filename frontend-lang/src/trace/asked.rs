@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use super::Inputs;
+use engine::Tensor;
+use engine::trace::Call;
+
 use super::pack::Pack;
 use super::template::refused_here;
 use super::world::World;
@@ -181,5 +183,49 @@ impl<'a> Asked<'a> {
             }
         };
         (0..tensors.len()).map(shared).collect()
+    }
+}
+
+/// The tensors among the arguments: positional ones first, then keywords in order.
+pub(super) struct Inputs {
+    pub(super) tensors: Vec<Tensor>,
+    /// Positional arguments that are no tensors.
+    pub(super) others: usize,
+}
+
+impl Inputs {
+    pub(super) fn of(args: CallArgs<'_>) -> Self {
+        let mut res = Self { tensors: Vec::new(), others: 0 };
+        for value in args.positional {
+            match value {
+                Value::Tensor(it) => res.tensors.push(it.get()),
+                _ => res.others += 1,
+            }
+        }
+        for (_, value) in args.keywords {
+            if let Value::Tensor(it) = value {
+                res.tensors.push(it.get());
+            }
+        }
+        res
+    }
+
+    /// The arguments that the body gets: stand-ins when it runs symbolically, else the same variables.
+    pub(super) fn replaced(
+        &self,
+        args: CallArgs<'_>,
+        call: &Call,
+        symbolic: bool,
+    ) -> (Vec<Value>, Vec<(Sym, Value)>) {
+        let mut seen = call.args().iter();
+        let mut swap = |value: &Value| match (value, symbolic) {
+            (Value::Tensor(_), true) => {
+                seen.next().cloned().map_or_else(|| value.clone(), Value::tensor)
+            }
+            _ => value.clone(),
+        };
+        let positional = args.positional.iter().map(&mut swap).collect();
+        let keywords = args.keywords.iter().map(|(name, value)| (*name, swap(value))).collect();
+        (positional, keywords)
     }
 }

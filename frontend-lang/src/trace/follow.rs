@@ -157,7 +157,7 @@ impl Cx {
             self.note_place();
         }
         let bindings = self.follow.bindings.as_mut();
-        let is_function = bindings.map(|it| it.note(code, code.ops[at], is_home)).is_none();
+        let is_function = bindings.map(|it| it.note(code, at, is_home)).is_none();
         if self.follow.tracking.is_some() {
             let is_last = is_function
                 && self.machine.frames.len() == self.follow.n_frames + 1
@@ -242,9 +242,11 @@ impl Cx {
 
     fn note_place(&mut self) {
         if self.follow.place.is_none() {
-            self.follow.place = self.line_of_cell();
-            let is_of_cell = self.follow.bindings.is_some();
-            self.follow.refused_at = is_of_cell.then_some(self.follow.at);
+            let is_step = self.follow.bindings.is_some();
+            let home = self.machine.frames.get(self.follow.n_frames.wrapping_sub(1));
+            let own = home.filter(|_| is_step).map(|it| it.func.code.span(self.follow.at));
+            self.follow.place = own.or_else(|| self.line_of_cell());
+            self.follow.refused_at = is_step.then_some(self.follow.at);
         }
     }
 

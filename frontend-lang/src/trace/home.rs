@@ -27,7 +27,7 @@ pub(super) enum Use {
     Read(Name),
     Bind(Name),
     Delete(Name),
-    /// Binds what no other piece can see: the variable of a comprehension, or a slot without a name.
+    /// Makes the cell that it lies in.
     Inner(Name),
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Home {
 
 impl Use {
     /// Whether it is about a slot that no name has.
-    fn is_hidden(self, code: &Code) -> bool {
+    pub(super) fn is_hidden(self, code: &Code) -> bool {
         let (Use::Read(name) | Use::Bind(name) | Use::Delete(name) | Use::Inner(name)) = self;
         matches!(name, Name::Local(slot) if !code.is_named(slot))
     }
@@ -109,9 +109,8 @@ pub(super) fn use_of(op: Op) -> Option<Use> {
         Op::SetGlobal(slot) => Use::Bind(Name::Global(slot)),
         Op::DelGlobal(slot) => Use::Delete(Name::Global(slot)),
         Op::Local(slot) => Use::Read(Name::Local(slot)),
-        Op::BindLocal(slot) => Use::Bind(Name::Local(slot)),
-        Op::DelLocal(slot) => Use::Delete(Name::Local(slot)),
-        Op::SetLocal(slot) | Op::ClearLocal(slot) => Use::Inner(Name::Local(slot)),
+        Op::SetLocal(slot) => Use::Bind(Name::Local(slot)),
+        Op::DelLocal(slot) | Op::ClearLocal(slot) => Use::Delete(Name::Local(slot)),
         Op::MakeCell(slot) => Use::Inner(Name::Cell(slot)),
         Op::Cell(slot) => Use::Read(Name::Cell(slot)),
         Op::SetCell(slot) => Use::Bind(Name::Cell(slot)),

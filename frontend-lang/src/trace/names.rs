@@ -84,6 +84,8 @@ pub(crate) struct Bindings {
     args: Vec<Option<Name>>,
     /// Containers of arguments.
     containers: Vec<Value>,
+    /// The operation of the body's own code that has begun last.
+    latest: Option<usize>,
     stand_ins: StandIns,
 }
 
@@ -191,7 +193,8 @@ impl Names {
         let (home, read, written) = (call.home.clone()?, Vec::new(), Vec::new());
         let (stand_ins, args) = (StandIns::of(&call.growing), call.named.clone());
         let containers = call.packs.iter().map(|it| it.container.clone()).collect();
-        Some(Bindings { home, own, read, written, args, containers, stand_ins })
+        let latest = None;
+        Some(Bindings { home, own, read, written, args, containers, latest, stand_ins })
     }
 
     /// Takes in names that a body has read before it has bound them.
@@ -287,11 +290,34 @@ impl Latest {
 }
 
 impl Bindings {
-    /// Operation `op` of this code is about to run, in the frame of the body (`is_home`) or in another one.
-    pub(super) fn note(&mut self, code: &Code, op: Op, is_home: bool) {
+    /// Operation `at` of this code is about to run, in the frame of the body (`is_home`) or in another one.
+    pub(super) fn note(&mut self, code: &Code, at: usize, is_home: bool) {
+        let (op, is_home) = (code.ops[at], is_home && self.home.has(code));
+        if is_home {
+            self.note_stores(code, at);
+            self.latest = Some(at);
+        }
         let joined = op.joined_local().map(|it| Use::Read(Name::Local(u32::from(it))));
         for it in [use_of(op.unjoined()), joined].into_iter().flatten() {
-            self.note_use(code, it, is_home && self.home.has(code));
+            self.note_use(code, it, is_home);
+        }
+    }
+
+    /// Notes what the operation before this one has stored itself, in place of those that stand behind it.
+    fn note_stores(&mut self, code: &Code, at: usize) {
+        let Some(first) = self.latest.map(|it| it + 1).filter(|it| *it < at) else { return };
+        let between = &code.ops[first..at];
+        let n_stores = between.iter().rev().take_while(|it| matches!(it, Op::SetLocal(_))).count();
+        let mut before = code.ops[first - 1];
+        let is_jump = before.target_mut().is_some() && !matches!(before, Op::ForIter(_));
+        // A joined operation stands for up to two behind it.
+        if is_jump || between.len() - n_stores > 2 {
+            return;
+        }
+        for op in &between[between.len() - n_stores..] {
+            if let Op::SetLocal(slot) = *op {
+                self.note_use(code, Use::Bind(Name::Local(slot)), true);
+            }
         }
     }
 
@@ -301,7 +327,7 @@ impl Bindings {
             Name::Global(_) => Rc::ptr_eq(&code.globals, self.home.globals()),
             _ => is_home,
         };
-        if !is_ours {
+        if !is_ours || it.is_hidden(code) {
             return;
         }
         match it {
@@ -412,14 +438,11 @@ fn targets(code: &Code, body: usize) -> Vec<Name> {
     targets
 }
 
-/// The name that an operation binds outside of a step.
+/// The name that an operation binds.
 fn bound_by(code: &Code, op: &Op) -> Option<Name> {
-    match *op {
-        Op::SetLocal(slot) => code.is_named(slot).then_some(Name::Local(slot)),
-        op => match use_of(op)? {
-            Use::Bind(name) => Some(name),
-            _ => None,
-        },
+    match use_of(*op).filter(|it| !it.is_hidden(code))? {
+        Use::Bind(name) => Some(name),
+        _ => None,
     }
 }
 

@@ -80,6 +80,8 @@ struct Run {
     n_ops: usize,
     /// Whether that had walked a tape backwards before it.
     had_walked: bool,
+    /// How often it had, behind updates.
+    n_walks: usize,
     course: Course,
     /// Whether functions had steps before it.
     were_sought: bool,
@@ -184,7 +186,7 @@ impl Step {
             cx.shadow().memory.compiled = true;
             return Ok(None);
         }
-        self.runs_in(cx.steps.running.last());
+        self.runs_in(cx.steps.innermost());
         self.end_trial();
         let is_inside = trace::active() || !self.is_step();
         let turn = if is_inside { None } else { next_turn(self.pace.as_ref(), cx) };
@@ -206,8 +208,10 @@ impl Step {
             Ok(Entered::Body(begun)) => {
                 let (n_ops, had_walked) = (trace::n_ops().unwrap_or(0), trace::has_walked());
                 let piece = self.whole.clone();
-                let were_sought = std::mem::replace(&mut cx.steps.are_sought, self.seeks());
-                let run = Run { begun, piece, turn, n_ops, had_walked, course, were_sought };
+                let were_sought = cx.steps.seek(self.seeks());
+                let n_walks = trace::n_updated_walks();
+                let run =
+                    Run { begun, piece, turn, n_ops, had_walked, n_walks, course, were_sought };
                 self.runs.borrow_mut().push(run);
                 Ok(None)
             }
@@ -240,7 +244,7 @@ impl Step {
                     (run.begun, run.piece) = (begun, piece);
                     run.course = Course::Pieces { are_answered: false };
                     // It has a trace of its own.
-                    (run.n_ops, run.had_walked) = (0, false);
+                    (run.n_ops, run.had_walked, run.n_walks) = (0, false, 0);
                 }
                 Ok(Cut::Here)
             }
@@ -335,7 +339,7 @@ impl Step {
         if let Some(outer) = self.outer() {
             outer.nested.n_inner_ops.set(outer.nested.n_inner_ops.get() + n_ops);
         }
-        if trace::has_walked() && !run.had_walked {
+        if trace::has_walked() && !run.had_walked || trace::n_updated_walks() > run.n_walks {
             self.has_walked();
         }
         let n_inner = self.nested.n_inner_ops.take();
@@ -419,7 +423,7 @@ impl Cx {
             Some(breaks) => (Value::Bool(breaks), true),
             None => {
                 if self.mode != Mode::Shadow {
-                    self.steps.running.push(step.clone());
+                    self.steps.enter(step.clone());
                 }
                 (step, false)
             }

@@ -215,7 +215,7 @@ impl Cx {
         return_to: usize,
         is_entry: bool,
     ) -> Result<(), Raised> {
-        if self.steps.are_sought {
+        if self.steps.are_sought() {
             func = self.stepped(func);
         }
         self.make_room(&func, base)?;
@@ -255,7 +255,7 @@ impl Cx {
         return_to: usize,
         kind: FrameKind,
     ) -> Result<bool, Raised> {
-        if self.steps.are_sought {
+        if self.steps.are_sought() {
             func = self.stepped(func);
         }
         self.make_room(&func, base)?;

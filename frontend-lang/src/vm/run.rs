@@ -88,7 +88,7 @@ impl Cx {
                     Op::Const(idx) => at.load_constant(idx),
                     Op::None => at.push(Value::None),
                     Op::Local(slot) => ok!(at.load_local(slot)),
-                    Op::SetLocal(slot) | Op::BindLocal(slot) => at.store_local(slot),
+                    Op::SetLocal(slot) => at.store_local(slot),
                     Op::Global(slot) => ok!(at.load_global(slot)),
                     Op::SetGlobal(slot) => at.store_global(slot),
                     Op::Cell(slot) => ok!(at.load_cell(slot)),

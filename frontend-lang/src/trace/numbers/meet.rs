@@ -266,7 +266,6 @@ fn hands_on(op: Op) -> bool {
             | Op::None
             | Op::Local(_)
             | Op::SetLocal(_)
-            | Op::BindLocal(_)
             | Op::DelLocal(_)
             | Op::ClearLocal(_)
             | Op::MakeCell(_)
