@@ -221,29 +221,28 @@ def train(n):
         total += loss.item()
     return total
 ";
-    let dir = std::env::temp_dir().join(format!("notegrad-same-text-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
-    std::fs::write(dir.join("same_text.ng"), text).unwrap();
-    let setup = format!("import sys\nsys.path.insert(0, {:?})\n", dir.display().to_string());
+    // Modules are found in the folder that the tests run in.
+    let file = std::path::Path::new("same_text_of_a_cell.ng");
+    std::fs::write(file, text).expect("a module");
     let run = |how: How| {
-        let mut run = Run::new(how, &setup);
+        let mut run = Run::new(how, "torch.manual_seed(0)");
         let cells = [
             text,
             "for epoch in range(4): print(train(25), count)",
-            "import same_text",
-            "for epoch in range(4): print(same_text.train(25), same_text.count, count)",
+            "import same_text_of_a_cell",
+            "for epoch in range(4): print(same_text_of_a_cell.train(25), same_text_of_a_cell.count, count)",
             "scale = 9.0",
-            "for epoch in range(4): print(same_text.train(25), train(25))",
+            "for epoch in range(4): print(same_text_of_a_cell.train(25), train(25))",
         ];
         run.outcomes = cells.iter().map(|it| run.outcome(it)).collect();
         run
     };
     let [eager, traced, checked] = ALL.map(run);
+    std::fs::remove_file(file).expect("the module");
     assert_eq!(eager.first_difference([&traced, &checked]), None);
     let seen = traced.session.traced_steps();
-    let of_module = seen.iter().find(|it| it.source == "same_text").map(|it| it.n_alone);
+    let of_module = seen.iter().find(|it| it.source == "same_text_of_a_cell").map(|it| it.n_alone);
     assert!(of_module.is_some_and(|it| it > 100), "{of_module:?}");
-    std::fs::remove_dir_all(&dir).unwrap();
 }
 
 /// Functions that do not train run as they are written while steps are looked for.
