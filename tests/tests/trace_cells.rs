@@ -221,28 +221,28 @@ def train(n):
         total += loss.item()
     return total
 ";
-    // Modules are found in the folder that the tests run in.
-    let file = std::path::Path::new("same_text_of_a_cell.ng");
-    std::fs::write(file, text).expect("a module");
     let run = |how: How| {
         let mut run = Run::new(how, "torch.manual_seed(0)");
+        let mut files = run.record.files.borrow_mut();
+        files.insert("same_text.ng".to_owned(), text.as_bytes().to_vec());
+        drop(files);
         let cells = [
             text,
             "for epoch in range(4): print(train(25), count)",
-            "import same_text_of_a_cell",
-            "for epoch in range(4): print(same_text_of_a_cell.train(25), same_text_of_a_cell.count, count)",
+            "import same_text",
+            "for epoch in range(4): print(same_text.train(25), same_text.count, count)",
             "scale = 9.0",
-            "for epoch in range(4): print(same_text_of_a_cell.train(25), train(25))",
+            "for epoch in range(4): print(same_text.train(25), train(25))",
         ];
         run.outcomes = cells.iter().map(|it| run.outcome(it)).collect();
         run
     };
     let [eager, traced, checked] = ALL.map(run);
-    std::fs::remove_file(file).expect("the module");
     assert_eq!(eager.first_difference([&traced, &checked]), None);
     let seen = traced.session.traced_steps();
-    let of_module = seen.iter().find(|it| it.source == "same_text_of_a_cell").map(|it| it.n_alone);
-    assert!(of_module.is_some_and(|it| it > 100), "{of_module:?}");
+    let of_module = seen.iter().find(|it| it.source == "same_text").map(|it| it.n_alone);
+    let rows: Vec<_> = seen.iter().map(|it| (&it.source, it.line, it.n_alone)).collect();
+    assert!(of_module.is_some_and(|it| it > 100), "{rows:?}");
 }
 
 /// Functions that do not train run as they are written while steps are looked for.
