@@ -373,11 +373,11 @@ impl Step {
         }
     }
 
-    /// Notes which step runs around the function, if this one is the outermost of a function.
+    /// Notes which step runs around the function, if this one is the outermost of a function. Where it calls itself that stays, so that
+    /// no step is around itself.
     fn runs_in(&self, innermost: Option<&Value>) {
-        let is_own = |it: &&Value| it.downcast::<Step>().is_some_and(|it| std::ptr::eq(it, self));
-        if self.nested.outer.is_none() {
-            self.nested.around.replace(innermost.filter(|it| !is_own(it)).cloned());
+        if self.nested.outer.is_none() && self.runs.borrow().is_empty() {
+            self.nested.around.replace(innermost.cloned());
         }
     }
 
