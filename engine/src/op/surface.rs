@@ -25,13 +25,16 @@ pub struct Surface {
     pub complex: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
     /// What it does with whole numbers, where its kernels take floats alone; without it these are refused.
     pub whole: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
-    /// A row that computes the same of the first operand alone, and is quicker, where the others are numbers for which there is one.
-    pub instead: Option<fn(&[Tensor]) -> Option<&'static OpDef>>,
+    /// Asked at each application.
+    pub instead: Option<Instead>,
     /// Whether operands may lie on other devices than the first: indices do.
     pub mixes_devices: bool,
     /// The shapes it takes and gives, in words; empty where they follow from the body.
     pub shapes: &'static str,
 }
+
+/// A row that computes the same of the first operand alone, and is quicker, where the others are numbers for which there is one.
+pub type Instead = fn(&[Tensor]) -> Option<&'static OpDef>;
 
 /// In which dtype an op is computed while `torch.autocast` is on: PyTorch's lists for the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
