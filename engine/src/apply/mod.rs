@@ -51,10 +51,8 @@ pub fn apply_one(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result
 /// As [`apply_one`] on two operands, which are only borrowed: what the operators of a language call. The plain case, elementwise on one
 /// device with nothing to record, does without everything that only the others need.
 pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> Result<Tensor> {
-    if !matches!(op.body, Body::Binary(_)) || is_heard([a, b]) {
-        return apply_one(op, &[a.clone(), b.clone()], attrs);
-    }
-    if op.surface.instead.is_some() {
+    let is_binary = matches!(op.body, Body::Binary(_)) && op.surface.instead.is_none();
+    if !is_binary || is_heard([a, b]) {
         return apply_one(op, &[a.clone(), b.clone()], attrs);
     }
     let refused = || match op.surface.refuses {

@@ -5,13 +5,13 @@
 
 use std::f64::consts::{FRAC_1_PI, PI};
 
-use super::Float64;
 use super::float::{clamp, polynomial};
 use super::float64::log;
 use super::series::{
     COS_PI, DIGAMMA_FAR, DIGAMMA_NEAR, DIGAMMA_ROOT, LGAMMA_FAR, LGAMMA_NEAR, SIN_PI, TRIGAMMA_FAR,
     TRIGAMMA_NEAR,
 };
+use super::{Float32, Float64};
 
 /// `log(2 pi) / 2 - 1/2`.
 const STIRLING: f64 = 0.418_938_533_204_672_7;
@@ -66,6 +66,12 @@ pub(crate) fn lgamma<D: Float64>(x: D) -> D {
     D::select(x.at_most(zero) & is_whole(x), D::of(f64::INFINITY), found)
 }
 
+/// [`lgamma`] of 32 bits, rounded. As an argument of [`float32::rounded`](super::float32::rounded) it would be a call, without the instructions of the loop.
+#[inline(always)]
+pub(crate) fn lgamma32<F: Float32>(x: F) -> F {
+    F::narrow(lgamma(x.widen()))
+}
+
 /// The derivative of `lgamma`: infinite at 0, NaN at the poles below.
 #[inline(always)]
 pub(crate) fn digamma<D: Float64>(x: D) -> D {
@@ -85,6 +91,12 @@ pub(crate) fn digamma<D: Float64>(x: D) -> D {
     let found = found + D::select(is_below, below, D::select(is_low, -step, zero));
     let found = D::select(x.equals(zero), -D::of(f64::INFINITY).copysign(x), found);
     D::select(is_below & is_whole(x), D::of(f64::NAN), found)
+}
+
+/// [`digamma`] of 32 bits, as [`lgamma32`].
+#[inline(always)]
+pub(crate) fn digamma32<F: Float32>(x: F) -> F {
+    F::narrow(digamma(x.widen()))
 }
 
 /// The derivative of `digamma`; infinite at its poles.

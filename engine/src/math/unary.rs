@@ -42,8 +42,8 @@ macro_rules! float32_unary {
             Erf all |x| float32::erf(x);
             Erfc all |x| float32::erfc(x);
             Erfinv all |x| float32::erfinv(x);
-            Lgamma all |x| float32::rounded(x, gamma::lgamma);
-            Digamma all |x| float32::rounded(x, gamma::digamma);
+            Lgamma all |x| gamma::lgamma32(x);
+            Digamma all |x| gamma::digamma32(x);
             Trigamma all |x| float32::rounded(x, gamma::trigamma);
             I0 all |x| float32::rounded(x, bessel::i0);
             I0e all |x| float32::rounded(x, bessel::i0e);

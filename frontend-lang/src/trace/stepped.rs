@@ -38,7 +38,7 @@ pub(crate) struct Steps {
 /// of a function.
 type Key = (usize, u64, usize, bool);
 
-/// What the cell that runs is about to do.
+/// The steps of the cell that runs.
 #[derive(Default)]
 pub(crate) struct Running {
     /// The steps that run, the innermost last.

@@ -2,8 +2,8 @@
 
 use smallvec::smallvec;
 
-use super::{in_dtype, reduced, reduction, same_floats, same_shapes};
-use crate::functional::{add, le, log, maximum, mul, neg, num, select_where, sub};
+use super::{reduced, reduction, same_floats, same_shapes};
+use crate::functional::{add, le, log, maximum, mul, neg, num, select_where, sub, to};
 use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
@@ -57,7 +57,7 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let miss = mul(&sub(&num(1.0), target)?, &cut_log(&sub(&num(1.0), p)?)?)?;
     let mut losses = neg(&add(&hit, &miss)?)?;
     if let Some(weight) = cx.opt_input(2) {
-        losses = in_dtype(&mul(&losses, weight)?, losses.dtype())?;
+        losses = to(&mul(&losses, weight)?, losses.dtype())?;
     }
     reduced(&losses, reduction(cx.op.name, cx.attrs, 0)?)
 }

@@ -1,7 +1,7 @@
 //! `binary_cross_entropy_with_logits`: binary cross entropy of sigmoid(input), safe from overflow; `pos_weight` scales the loss of positive targets.
 
-use super::{float_target, in_dtype, reduced, reduction, same_shapes};
-use crate::functional::{abs, add, exp, log1p, maximum, mul, neg, num, sub};
+use super::{float_target, reduced, reduction, same_shapes};
+use crate::functional::{abs, add, exp, log1p, maximum, mul, neg, num, sub, to};
 use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
@@ -60,6 +60,6 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     if let Some(weight) = cx.opt_input(2) {
         losses = mul(&losses, weight)?;
     }
-    let losses = in_dtype(&losses, target.dtype())?;
+    let losses = to(&losses, target.dtype())?;
     reduced(&losses, reduction(cx.op.name, cx.attrs, 0)?)
 }

@@ -1,7 +1,7 @@
 //! `huber_loss`: half the squared difference where that is below `delta`, `delta` times the absolute difference less `delta / 2` elsewhere.
 
-use super::{difference, in_dtype, reduced, reduction};
-use crate::functional::{abs, lt, mul, num, select_where, sub};
+use super::{difference, reduced, reduction};
+use crate::functional::{abs, lt, mul, num, select_where, sub, to};
 use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
@@ -50,6 +50,6 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let near = mul(&mul(&distance, &distance)?, &num(0.5))?;
     let far = mul(&sub(&distance, &num(0.5 * delta))?, &num(delta))?;
     let losses = select_where(&lt(&distance, &num(delta))?, &near, &far)?;
-    let losses = in_dtype(&losses, cx.input(0)?.dtype())?;
+    let losses = to(&losses, cx.input(0)?.dtype())?;
     reduced(&losses, reduction(cx.op.name, cx.attrs, 0)?)
 }

@@ -77,12 +77,7 @@ pub(crate) fn difference(cx: &ComposedCx<'_>) -> Result<Tensor> {
     if !dtype.is_float() {
         return Err(Error::DType { op: cx.op.name, dtype, allowed: "floats" });
     }
-    functional::sub(&in_dtype(input, dtype)?, &in_dtype(target, dtype)?)
-}
-
-/// The tensor itself if it has the dtype.
-pub(crate) fn in_dtype(x: &Tensor, dtype: DType) -> Result<Tensor> {
-    if x.dtype() == dtype { Ok(x.clone()) } else { functional::to(x, dtype) }
+    functional::sub(&functional::to(input, dtype)?, &functional::to(target, dtype)?)
 }
 
 /// Checks that input and target are floats of one dtype: targets that are shares or probabilities, not classes.
