@@ -11,6 +11,7 @@ mod exclude;
 mod follow;
 mod growing;
 mod home;
+mod lend;
 mod names;
 mod node;
 pub mod notice;
@@ -418,7 +419,7 @@ impl Unit for TracedFn {
     }
 
     fn keep_call(&self, asked: &Asked<'_>) {
-        self.keep_args(asked.args, asked.inputs.tensors.clone());
+        self.keep_args(asked.args, asked.tensors().clone());
     }
 
     fn tell(&self, cx: &mut Cx, stats: Stats) -> Result<(), Raised> {

@@ -57,7 +57,7 @@ pub(crate) fn phases(graph: &Graph, named: &Named) -> Vec<Phase> {
 
 /// What runs as one kernel, in order; views run nothing.
 pub(crate) fn launches(graph: &Graph, phases: &[Phase]) -> Vec<Group> {
-    group(graph, true).into_iter().map(|it| Group::of(phases, it.nodes)).collect()
+    group(graph, true, &[]).into_iter().map(|it| Group::of(phases, it.nodes)).collect()
 }
 
 /// Every op on its own, but for updates: what is connected there is one. Ops that are `hidden` are in no group.

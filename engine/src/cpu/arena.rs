@@ -149,22 +149,27 @@ impl Operands {
 }
 
 impl<'a> Buffers<'a> {
-    /// The buffers of a run. Inputs are (buffer, copies beside it, byte offset of the lowest element); `None` when an offset is outside.
+    /// The buffers of a run. Inputs are (buffer, copies beside it, byte offset of the lowest element), outputs (buffer, byte offset of the
+    /// first element); `None` when an offset is outside.
     pub fn new(
         inputs: impl Iterator<Item = (&'a Bytes, &'a Packs, usize)>,
         numbers: &'a [Option<Number>],
         consts: impl Iterator<Item = (&'a Bytes, &'a Packs)>,
         arena: &'a mut Bytes,
-        outputs: impl Iterator<Item = &'a mut Bytes>,
+        outputs: impl Iterator<Item = (&'a mut Bytes, usize)>,
     ) -> Option<Self> {
         let input = |(bytes, packs, offset): (&Bytes, &'a Packs, usize)| {
             Some((Region::of(bytes).part(offset, bytes.len().checked_sub(offset)?)?, packs))
+        };
+        let output = |(bytes, offset): (&mut Bytes, usize)| {
+            let len = bytes.len().checked_sub(offset)?;
+            Region::of_mut(bytes).part(offset, len)
         };
         Some(Self {
             inputs: inputs.map(input).collect::<Option<_>>()?,
             consts: consts.map(|(bytes, packs)| (Region::of(bytes), packs)).collect(),
             arena: Region::of_mut(arena),
-            outputs: outputs.map(Region::of_mut).collect(),
+            outputs: outputs.map(output).collect::<Option<_>>()?,
             numbers,
         })
     }
@@ -180,6 +185,15 @@ impl<'a> Buffers<'a> {
             Place::Slot(_) | Place::Number(_) | Place::Fed(_) => return None,
         };
         region.part(start, len).filter(|it| (it.as_ptr() as usize).is_multiple_of(dtype.size()))
+    }
+
+    /// The first element of an operand, if it lies in one of the buffers.
+    pub fn first(&self, operand: &Operand) -> Option<Number> {
+        match self.read(operand)? {
+            Source::View(view) => view.first(),
+            Source::Number(number) => Some(number),
+            Source::Replaced(_) => None,
+        }
     }
 
     /// Inlined, as is [`Buffers::write`], so that what it gives is made where it stays: moved, it would be read in other words than it was

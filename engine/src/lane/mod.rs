@@ -106,7 +106,7 @@ pub(crate) fn replace(
     let (program, shape) =
         (cache::program(op, &inputs, attrs)?, rules::broadcast_shape(op, &inputs)?);
     drop(inputs);
-    written(&program, &shape, target, [Source::Replaced].into_iter(), others, attrs)
+    written(&program, &shape, target, [Source::Replaced(0)].into_iter(), others, attrs)
 }
 
 /// As [`eager`], where the results take the place of the elements of a tensor whose buffer nobody else has; false, with nothing changed,

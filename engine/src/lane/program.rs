@@ -115,6 +115,11 @@ impl Program {
         &self.ssa
     }
 
+    /// Whether it may refuse an element as it runs.
+    pub(crate) fn may_refuse(&self) -> bool {
+        self.code.may_refuse()
+    }
+
     pub(crate) fn code(&self) -> &Code {
         &self.code
     }

@@ -88,7 +88,7 @@ fn mismatch(inputs: &[Source<'_>]) -> Error {
         .filter_map(|it| match it {
             Source::View(view) => Some(view.dtype()),
             Source::Number(number) => Some(number.dtype()),
-            Source::Replaced => None,
+            Source::Replaced(_) => None,
         })
         .collect();
     Error::DTypes { op: "lane program", dtypes: dtypes.to_vec() }

@@ -4,8 +4,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
 use super::gpu::OnGpu;
-use super::group::group;
+use super::group::{Group, group};
 use super::memory::{Lifetime, place};
+use super::onto::{by_input, late_nodes, stores_that_may};
 use super::plan::{Choice, Delivery, Feed, Launch, Plan, Work};
 use crate::cpu::arena::{Operand, Operands, Place, Target};
 use crate::graph::{Graph, Kind, NodeId, Value};
@@ -19,12 +20,31 @@ use crate::{
 
 /// Compiles a graph. With `fuse`, elementwise ops that feed each other share a launch.
 pub fn compile(graph: &Graph, fuse: bool) -> Result<Plan> {
+    compiled(graph, group(graph, fuse, &[]), &[])
+}
+
+/// As [`compile`], where large variables that are stored to are written where they lie, as many as can be and `may` allows by the numbers
+/// of the stores ([`Plan::onto`]): such a plan runs by [`Plan::run_onto`]. `None` if there are none.
+pub fn compile_onto(
+    graph: &Graph,
+    fuse: bool,
+    may: &dyn Fn(usize) -> bool,
+) -> Result<Option<Plan>> {
+    let stores = stores_that_may(graph, may);
+    if stores.is_empty() {
+        return Ok(None);
+    }
+    let plan = compiled(graph, group(graph, fuse, &late_nodes(graph, &stores)), &stores)?;
+    Ok(Some(plan).filter(|it| !it.onto().is_empty()))
+}
+
+fn compiled(graph: &Graph, groups: Vec<Group>, onto: &[usize]) -> Result<Plan> {
     let mut compiler = Compiler::new(graph);
-    for group in group(graph, fuse) {
+    for group in groups {
         compiler.launch(&group)?;
     }
     let deliveries = graph.results().map(|it| compiler.deliver(it)).collect::<Result<Vec<_>>>()?;
-    compiler.finish(deliveries)
+    compiler.finish(deliveries, onto)
 }
 
 /// Where a value lies.
@@ -50,7 +70,7 @@ pub(super) struct Slot {
     /// Which kept buffer it is, when it outlives the run.
     pub(super) kept: Option<usize>,
     /// The slot whose place it takes: its launch changes what that held.
-    instead_of: Option<usize>,
+    pub(super) instead_of: Option<usize>,
     /// Where the program made what outlives the run.
     site: Site,
 }
@@ -75,6 +95,23 @@ impl Given {
             Self::At(Location { buffer: Buffer::Slot(slot), .. }) => Some(*slot),
             _ => None,
         }
+    }
+
+    /// The input that it lies in.
+    pub(super) fn input(&self) -> Option<usize> {
+        match self {
+            Self::At(Location { buffer: Buffer::Input(input), .. }) | Self::Fed(input) => {
+                Some(*input)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it is all `n` elements of an input, as they lie there.
+    pub(super) fn is_all_of_input(&self, input: usize, n: usize) -> bool {
+        self.input() == Some(input)
+            && self.is_flat(n)
+            && matches!(self, Self::At(it) if it.layout.offset == 0)
     }
 
     /// Whether it lies as `n` results do, in row-major order.
@@ -136,9 +173,12 @@ impl<'a> Compiler<'a> {
             match &node.kind {
                 Kind::Input { layout } | Kind::Variable { layout } => {
                     let layout = Layout { offset: lift(layout), ..layout.clone() };
-                    Feed { dtype, layout }
+                    Feed { dtype, is_read: false, layout }
                 }
-                _ => Feed { dtype, layout: Layout::contiguous(node.metas[0].shape.clone()) },
+                _ => {
+                    let layout = Layout::contiguous(node.metas[0].shape.clone());
+                    Feed { dtype, is_read: false, layout }
+                }
             }
         };
         Self {
@@ -361,6 +401,7 @@ impl<'a> Compiler<'a> {
             false => Work::Lanes {
                 program: lane::build(&[dtype], &[], &[Ref::Input(0)])?,
                 params: Vec::new(),
+                replaced: SmallVec::new(),
                 label: "copy".into(),
             },
         };
@@ -402,7 +443,7 @@ impl<'a> Compiler<'a> {
         for at in 0..self.drafts.len() {
             let Draft { work, inputs, outputs, .. } = &mut self.drafts[at];
             let Work::Kernel { kernel, in_place, .. } = work else { continue };
-            if !kernel.kernel.updates {
+            if !kernel.kernel.updates || *in_place {
                 continue;
             }
             let Some(changed) = inputs[0].whole_slot(&self.slots) else { continue };
@@ -415,18 +456,46 @@ impl<'a> Compiler<'a> {
             inputs.remove(0);
             self.slots[outputs[0]].instead_of = Some(changed);
         }
+        self.hand_down();
+    }
+
+    /// A slot whose place others take lives as long as these, and is kept as they are.
+    fn hand_down(&mut self) {
         for at in (0..self.slots.len()).rev() {
             let Some(before) = self.slots[at].instead_of else { continue };
-            let Slot { to, site, .. } = self.slots[at];
             let kept = self.slots[at].kept.take();
+            let Slot { to, site, .. } = self.slots[at];
             let before = &mut self.slots[before];
-            (before.to, before.kept, before.site) = (to, kept, site);
+            before.to = before.to.max(to);
+            if kept.is_some() {
+                (before.kept, before.site) = (kept, site);
+            }
         }
     }
 
-    fn finish(mut self, deliveries: Vec<Delivery>) -> Result<Plan> {
+    /// Notes which inputs are taken.
+    fn note_reads(&mut self, deliveries: &[Delivery]) {
+        let delivered = deliveries.iter().filter_map(|it| match it {
+            Delivery::Input(at, _) | Delivery::Fed(at) => Some(*at),
+            Delivery::Kept(..) | Delivery::Const(..) | Delivery::Number(_) => None,
+        });
+        let read = self.drafts.iter().flat_map(|it| &it.inputs).filter_map(Given::input);
+        for at in delivered.chain(read) {
+            self.inputs[at].is_read = true;
+        }
+    }
+
+    /// Where an input stands that a variable of the graph is.
+    pub(super) fn input_at(&self, variable: NodeId) -> usize {
+        self.input_of[&variable]
+    }
+
+    fn finish(mut self, deliveries: Vec<Delivery>, onto: &[usize]) -> Result<Plan> {
         self.merge();
         self.update_in_place();
+        let onto = self.write_onto(onto, &deliveries);
+        self.note_reads(&deliveries);
+        self.hand_down();
         let of_slot = |it: &Slot| Some((it.kept?, (it.meta.clone(), it.site)));
         let mut kept: Vec<(usize, (Meta, Site))> = self.slots.iter().filter_map(of_slot).collect();
         kept.sort_by_key(|it| it.0);
@@ -450,7 +519,9 @@ impl<'a> Compiler<'a> {
                 }
             });
         }
-        let launches = self.drafts.into_iter().map(|it| bind(it, &places, &self.slots));
+        let overwritten = by_input(&onto);
+        let places = (&places[..], &overwritten);
+        let launches = self.drafts.into_iter().map(|it| bind(it, places, &self.slots));
         let launches = launches.collect::<Result<Vec<_>>>()?;
         let const_buffers = self.consts.iter().map(Tensor::storage).collect::<Result<Vec<_>>>()?;
         // Numbers lie in one order only.
@@ -469,6 +540,7 @@ impl<'a> Compiler<'a> {
             memory,
             fullest,
             choices,
+            onto,
             gpu,
         })
     }
@@ -486,11 +558,18 @@ impl<'a> Compiler<'a> {
     }
 }
 
-fn bind(draft: Draft, places: &[Place], slots: &[Slot]) -> Result<Launch> {
+/// A launch with its operands; `overwritten` are the inputs that are written where they lie, with the buffers that they are then.
+fn bind(
+    draft: Draft,
+    (places, overwritten): (&[Place], &FxHashMap<usize, usize>),
+    slots: &[Slot],
+) -> Result<Launch> {
     let operand = |given| match given {
         Given::At(Location { buffer, layout, dtype }) => {
             let place = match buffer {
-                Buffer::Input(at) => Place::Input(at),
+                Buffer::Input(at) => {
+                    overwritten.get(&at).map_or(Place::Input(at), |it| Place::Output(*it))
+                }
                 Buffer::Const(at) => Place::Const(at),
                 Buffer::Slot(at) => places[at],
             };

@@ -19,7 +19,7 @@ pub(super) fn run(
     let tensor = |it: &Source<'_>| match it {
         Source::View(view) => tensor_of(view),
         Source::Number(number) => Ok(Tensor::from_number(*number)),
-        Source::Replaced => Err(outside()),
+        Source::Replaced(_) => Err(outside()),
     };
     let inputs = inputs.iter().map(tensor).collect::<Result<SmallVec<[Tensor; 8]>>>()?;
     let results = body(&ControlCx { op, device: Device::Cpu, inputs: &inputs, attrs })?;

@@ -64,7 +64,8 @@ impl Compiler<'_> {
             return Err(Error::Trace { problem: "a program does not fit into a kernel".into() });
         }
         let given = inputs.iter().map(|&it| self.given(it)).collect::<Result<Vec<_>>>()?;
-        let work = Work::Lanes { params: program.param_values(), program, label };
+        let (params, replaced) = (program.param_values(), SmallVec::new());
+        let work = Work::Lanes { program, params, replaced, label };
         let values: Vec<Value> = outputs.iter().map(|&it| Value::of(it)).collect();
         self.draft(self.last_site(nodes), work, given, &values);
         Ok(())

@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::graph::{Graph, Node, NodeId, Value};
@@ -23,9 +24,10 @@ pub struct Group {
     pub nodes: Vec<NodeId>,
 }
 
-/// The launches of a graph in an order in which every operand is ready. Views and inputs are in no group.
-pub fn group(graph: &Graph, fuse: bool) -> Vec<Group> {
-    let mut grouping = Grouping::new(graph);
+/// The launches of a graph in an order in which every operand is ready. Views and inputs are in no group. Nodes that are `late` may run
+/// behind all others, so nothing that cannot shares a launch with them.
+pub fn group(graph: &Graph, fuse: bool, late: &[bool]) -> Vec<Group> {
+    let mut grouping = Grouping::new(graph, late);
     let needed = graph.needed();
     for (id, &needed) in needed.iter().enumerate() {
         if needed {
@@ -105,6 +107,9 @@ struct Grouping<'a> {
     members: Vec<SmallVec<[NodeId; 1]>>,
     /// Whether the group of this leader has a kernel.
     has_kernel: Vec<bool>,
+    /// Nodes that may run behind all others; none is where it is empty.
+    late: &'a [bool],
+    is_result: FxHashSet<Value>,
     /// The last node of effect; effects keep their order.
     last_effect: Option<NodeId>,
 }
@@ -112,7 +117,7 @@ struct Grouping<'a> {
 const NONE: usize = usize::MAX;
 
 impl<'a> Grouping<'a> {
-    fn new(graph: &'a Graph) -> Self {
+    fn new(graph: &'a Graph, late: &'a [bool]) -> Self {
         let n = graph.nodes().len();
         Self {
             graph,
@@ -121,6 +126,8 @@ impl<'a> Grouping<'a> {
             leader: vec![NONE; n],
             members: (0..n).map(|it| SmallVec::from([it as NodeId])).collect(),
             has_kernel: vec![false; n],
+            late,
+            is_result: graph.results().collect(),
             last_effect: None,
         }
     }
@@ -174,6 +181,14 @@ impl<'a> Grouping<'a> {
             && from.metas[0].shape == to.metas[0].shape
             && !from.draws()
             && !to.draws()
+            && !self.parts(value, user)
+    }
+
+    /// Whether a user may run behind all others, and what it takes may not: somebody else waits for that.
+    fn parts(&self, value: Value, user: NodeId) -> bool {
+        let is_late = |id: NodeId| self.late.get(id as usize).copied().unwrap_or(false);
+        let waits = || self.users[value.node as usize].iter().any(|&it| !is_late(it));
+        is_late(user) && !is_late(value.node) && (self.is_result.contains(&value) || waits())
     }
 
     fn join(&mut self, id: NodeId) {

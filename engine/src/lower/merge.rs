@@ -80,7 +80,7 @@ impl Compiler<'_> {
     }
 
     /// Says anew which launches write and read the slots.
-    fn follow_slots(&mut self) {
+    pub(super) fn follow_slots(&mut self) {
         for (at, draft) in self.drafts.iter().enumerate() {
             for &slot in &draft.outputs {
                 (self.slots[slot].from, self.slots[slot].to) = (at, at);
@@ -235,7 +235,7 @@ fn one_of(before: Vec<Draft>, last: Draft) -> Draft {
     inputs.extend(read);
     outputs.extend(written);
     let work = match work {
-        Work::Lanes { program, params, label } => {
+        Work::Lanes { program, params, label, .. } => {
             Work::Many { program, params, label: format!("{label} x{count}") }
         }
         other => other,

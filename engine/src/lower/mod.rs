@@ -7,13 +7,19 @@ mod gpu;
 pub mod group;
 pub mod memory;
 mod merge;
+mod onto;
 pub mod plan;
+mod run;
 mod show;
 
 #[cfg(test)]
 mod gpu_tests;
 #[cfg(test)]
+mod onto_tests;
+#[cfg(test)]
 mod tests;
 
-pub use compile::compile;
+pub use compile::{compile, compile_onto};
+pub use onto::Onto;
 pub use plan::{Choice, Plan};
+pub use run::Decide;

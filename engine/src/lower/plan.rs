@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::control;
 use super::gpu::OnGpu;
 use super::memory::Placement;
-use crate::cpu::alloc::{AllocError, Bytes};
+use super::onto::Ontos;
 use crate::cpu::arena::{Buffers, Operands};
 use crate::cpu::lane::machine::Source;
 use crate::cpu::lane::{Part, Producer};
@@ -35,6 +35,8 @@ pub struct Plan {
     /// Where the program applies the op at which most of the arena is in use.
     pub(super) fullest: Site,
     pub(super) choices: Vec<Choice>,
+    /// What is written where variables lie.
+    pub(super) onto: Ontos,
     /// What a plan for a GPU needs besides.
     pub(super) gpu: Option<OnGpu>,
 }
@@ -52,6 +54,8 @@ pub struct Choice {
 #[derive(Clone, Debug)]
 pub(super) struct Feed {
     pub(super) dtype: DType,
+    /// Whether a launch or a result takes it.
+    pub(super) is_read: bool,
     /// Counted from the lowest element.
     pub(super) layout: Layout,
 }
@@ -66,9 +70,11 @@ pub(super) struct Launch {
 
 /// What a launch runs.
 pub(super) enum Work {
+    /// Inputs of the program that are `replaced` are no operands: each is what an output held, whose number stands behind its own.
     Lanes {
         program: Program,
         params: Vec<Number>,
+        replaced: SmallVec<[(usize, usize); 2]>,
         label: String,
     },
     /// With `in_place`, the first operand is what the output holds. With `prologue`, the first operands are those of its program, which
@@ -82,22 +88,11 @@ pub(super) enum Work {
         finishing: Option<Finishing>,
     },
     /// Runs graphs, which have plans of their own.
-    Control {
-        op: &'static OpDef,
-        attrs: Attrs,
-    },
+    Control { op: &'static OpDef, attrs: Attrs },
     /// A program on many tensors of a GPU: the operands for the first, then those for the next.
-    Many {
-        program: Program,
-        params: Vec<Number>,
-        label: String,
-    },
+    Many { program: Program, params: Vec<Number>, label: String },
     /// By the CUDA side of the row. With `finishing`, the last operands are those of its program.
-    OnGpu {
-        op: &'static OpDef,
-        attrs: Attrs,
-        finishing: Option<Finishing>,
-    },
+    OnGpu { op: &'static OpDef, attrs: Attrs, finishing: Option<Finishing> },
 }
 
 /// What makes the first operand of a kernel in pieces, when it is about to read them: the first output of a program.
@@ -203,90 +198,6 @@ impl Plan {
         format!("// What begins with ng_ stands in a prelude that all kernels share.\n{text}")
     }
 
-    /// The outputs for these inputs, then what the graph stores in its variables: contiguous tensors that own their storage or share an
-    /// input's.
-    pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
-        if let Some(gpu) = &self.gpu {
-            return gpu.run(self, &self.fitted(inputs)?);
-        }
-        self.run_each(inputs, |launch, buffers| launch.run(buffers))
-    }
-
-    /// Runs once and tells for each launch what it is and how many seconds it took.
-    pub fn profile(&self, inputs: &[Tensor]) -> Result<Vec<(String, f64)>> {
-        let mut rows = Vec::with_capacity(self.launches.len());
-        if let Some(gpu) = &self.gpu {
-            gpu.profile(self, &self.fitted(inputs)?, &mut rows)?;
-            return Ok(rows);
-        }
-        self.run_each(inputs, |launch, buffers| {
-            let clock = std::time::Instant::now();
-            launch.run(buffers)?;
-            rows.push((launch.to_string(), clock.elapsed().as_secs_f64()));
-            Ok(())
-        })?;
-        Ok(rows)
-    }
-
-    fn run_each(
-        &self,
-        inputs: &[Tensor],
-        mut each: impl FnMut(&Launch, &mut Buffers<'_>) -> Result<()>,
-    ) -> Result<Vec<Tensor>> {
-        let inputs = self.fitted(inputs)?;
-        let mut storages: SmallVec<[Arc<Buffer>; 16]> = SmallVec::new();
-        let mut numbers: SmallVec<[Option<Number>; 16]> = SmallVec::new();
-        for it in &inputs {
-            storages.push(it.storage()?);
-            numbers.push(it.as_number());
-        }
-        let mut kept = self.buffers()?;
-        let mut arena = made(self.fullest, || Bytes::uninit(self.memory.peak))?;
-        let mut fed: SmallVec<[_; 16]> = SmallVec::new();
-        for (tensor, buffer) in inputs.iter().zip(&storages) {
-            let lowest = lowest(tensor.layout()) * tensor.dtype().size();
-            fed.push((buffer.host()?, buffer.packs(), lowest));
-        }
-        let mut consts: SmallVec<[_; 16]> = SmallVec::new();
-        for it in &self.const_buffers {
-            consts.push((it.host()?, it.packs()));
-        }
-        let buffers = Buffers::new(
-            fed.into_iter(),
-            &numbers,
-            consts.into_iter(),
-            &mut arena,
-            kept.iter_mut(),
-        );
-        let mut buffers = buffers.ok_or_else(outside)?;
-        self.launches.iter().try_for_each(|it| each(it, &mut buffers))?;
-        drop(buffers);
-        drop(arena);
-        let kept: SmallVec<[Arc<Buffer>; 16]> = kept.into_iter().map(Into::into).collect();
-        self.deliveries.iter().map(|it| self.deliver(it, &inputs, &kept)).collect()
-    }
-
-    /// Buffers for what outlives the run, which is made where the program says so, not where the run is asked for.
-    fn buffers(&self) -> Result<SmallVec<[Bytes; 16]>> {
-        let buffer =
-            |(meta, site): &(Meta, Site)| made(*site, || Bytes::of(&meta.shape, meta.dtype));
-        self.kept.iter().map(buffer).collect()
-    }
-
-    /// The inputs, copied where their strides are not what the plan was made for.
-    fn fitted<'a>(&self, inputs: &'a [Tensor]) -> Result<SmallVec<[Cow<'a, Tensor>; 16]>> {
-        if inputs.len() != self.inputs.len() {
-            let expected = self.inputs.len();
-            return Err(Error::Arity { op: "graph", expected, got: inputs.len() });
-        }
-        self.inputs
-            .iter()
-            .zip(inputs)
-            .enumerate()
-            .map(|(idx, (feed, it))| feed.fit(idx, it))
-            .collect()
-    }
-
     pub(super) fn deliver(
         &self,
         delivery: &Delivery,
@@ -310,7 +221,7 @@ impl Plan {
 }
 
 impl Feed {
-    fn fit<'a>(&self, idx: usize, tensor: &'a Tensor) -> Result<Cow<'a, Tensor>> {
+    pub(super) fn fit<'a>(&self, idx: usize, tensor: &'a Tensor) -> Result<Cow<'a, Tensor>> {
         let here = tensor.layout();
         if here.shape != self.layout.shape || tensor.dtype() != self.dtype {
             let expected = Meta::new(self.layout.shape.clone(), self.dtype);
@@ -330,7 +241,7 @@ impl Feed {
 }
 
 impl Launch {
-    fn run(&self, buffers: &mut Buffers<'_>) -> Result<()> {
+    pub(super) fn run(&self, buffers: &mut Buffers<'_>) -> Result<()> {
         let run = || self.operands.with(buffers, |inputs, outputs| self.work.run(inputs, outputs));
         let done = self.site.within(run).unwrap_or_else(|| Err(outside()));
         done.map_err(|it| it.at(self.site))
@@ -340,7 +251,16 @@ impl Launch {
 impl Work {
     fn run<'a>(&self, inputs: &[Source<'a>], outputs: &mut [OutView<'a>]) -> Result<()> {
         match self {
-            Self::Lanes { program, params, .. } => lane::run(program, inputs, outputs, params),
+            Self::Lanes { program, params, replaced, .. } if replaced.is_empty() => {
+                lane::run(program, inputs, outputs, params)
+            }
+            Self::Lanes { program, params, replaced, .. } => {
+                let mut sources: SmallVec<[Source<'_>; 8]> = SmallVec::from_slice(inputs);
+                for &(at, output) in replaced {
+                    sources.insert(at, Source::Replaced(output));
+                }
+                lane::run(program, &sources, outputs, params)
+            }
             Self::Control { op, attrs } => control::run(op, attrs, inputs, outputs),
             Self::OnGpu { .. } | Self::Many { .. } => Err(outside()),
             Self::Kernel { op, kernel, attrs, in_place, prologue, finishing } => {
@@ -354,7 +274,7 @@ impl Work {
                 for it in own {
                     match it {
                         Source::View(view) => views.push(*view),
-                        Source::Number(_) | Source::Replaced => return Err(outside()),
+                        Source::Number(_) | Source::Replaced(_) => return Err(outside()),
                     }
                 }
                 let call = Call { op, kernel, attrs, in_place: *in_place };
@@ -431,13 +351,6 @@ impl Finishing {
         let Self { program, params, n_own, replaces, .. } = self;
         lane::run_behind(program, inputs, outputs, params, (*n_own, *replaces), kernel)
     }
-}
-
-type Taken = std::result::Result<Bytes, AllocError>;
-
-/// Memory for what the program makes at `site`.
-fn made(site: Site, take: impl FnOnce() -> Taken) -> Result<Bytes> {
-    site.within(take).map_err(|it| Error::from(it).at(site))
 }
 
 /// The element of the storage that lies lowest among those the layout reaches; 0 for an empty tensor.

@@ -281,9 +281,25 @@ impl Tensor {
     }
 
     /// Whether nobody can see the elements but who holds this very handle, and each is one of its own in the buffer.
-    pub(crate) fn is_owned(&self) -> bool {
+    pub fn is_owned(&self) -> bool {
         let Data::Stored(buffer) = &self.0.data else { return false };
         self.handles() == 1 && Arc::strong_count(buffer) == 1 && !self.0.layout.repeats()
+    }
+
+    /// The value by a handle of its own on a buffer of its own, which places that name it know no more: then it may be written. `Err`, with
+    /// the value as it was, if anyone else can see the elements ([`Tensor::is_owned`]).
+    pub fn into_own(self) -> std::result::Result<Self, Self> {
+        if !self.is_owned() {
+            return Err(self);
+        }
+        let Inner { dtype, layout, data, edge } = Arc::try_unwrap(self.0).map_err(Self)?;
+        let data = match data {
+            Data::Stored(buffer) => {
+                Data::Stored(Arc::try_unwrap(buffer).map_or_else(|it| it, Arc::new))
+            }
+            other => other,
+        };
+        Ok(Self::make(dtype, layout, data, edge))
     }
 
     /// Whether the elements of both lie in one buffer.

@@ -1,11 +1,11 @@
 //! Runs without the body: a recorded path for these arguments as one graph, which holds the variables that the body reads and writes.
 
 use super::latest::{Ended, Place};
-use super::segment::{Source, graph_alone, lower_noting};
+use super::segment::{Source, graph_alone, optimized};
 use super::traced::{Options, Traced};
 use super::tree::{ArgSpec, ROOT, Ref, StepId, Stored, Tree};
 use super::{check, flush};
-use crate::lower::Plan;
+use crate::lower::{self, Decide, Plan};
 use crate::random::Everywhere;
 use crate::{Error, Result, Tensor};
 
@@ -14,6 +14,8 @@ pub struct Alone {
     /// Whose calls are counted.
     traced: Traced,
     plan: Plan,
+    /// The same where large variables are written where they lie, if there are such.
+    onto: Option<Plan>,
     feeds: Vec<Feed>,
     n_results: usize,
     /// Whose next values follow the results, by the caller's numbers.
@@ -64,12 +66,19 @@ pub struct Ran {
     pub results: Vec<Tensor>,
     /// The next values of the variables that the path stores to, with the places at which [`super::Call::finish_storing`] got them.
     pub stored: Vec<(usize, Tensor)>,
+    /// The places of those that were written where they lie.
+    pub written: Vec<usize>,
 }
 
 impl Traced {
     /// The graph of the path that the latest call took, or of the only one there is, for runs without the body; or why there is none:
     /// it uses tensors from outside that are no variables, or numbers that may differ from call to call.
     pub fn alone(&self, args: &[Tensor]) -> Result<Alone> {
+        self.alone_onto(args, &|_| false)
+    }
+
+    /// As [`Traced::alone`], where large variables may be written where they lie, as far as `may` says so by the caller's numbers.
+    pub fn alone_onto(&self, args: &[Tensor], may: &dyn Fn(usize) -> bool) -> Result<Alone> {
         let recorded = self.0.borrow();
         let signature: Vec<ArgSpec> = args.iter().map(ArgSpec::of).collect();
         let at = recorded.trees.iter().position(|it| it.signature == signature);
@@ -78,7 +87,8 @@ impl Traced {
         let tree = &recorded.trees[at];
         let end = latest.map_or_else(|| only_end(tree), Ok)?;
         let mut relaxed = Vec::new();
-        let mut alone = Alone::new(self.clone(), tree, end, &recorded.options, &mut relaxed)?;
+        let path = (tree, end);
+        let mut alone = Alone::new(self.clone(), path, &recorded.options, may, &mut relaxed)?;
         (alone.tree, alone.signature) = (at, signature);
         drop(recorded);
         self.0.borrow_mut().stats.relax(&relaxed);
@@ -100,6 +110,11 @@ impl Alone {
     /// Whether a run draws random numbers.
     pub fn draws(&self) -> bool {
         self.draws
+    }
+
+    /// How many results a run gives, before what it stores.
+    pub fn n_results(&self) -> usize {
+        self.n_results
     }
 
     /// Counts a run as a call that replayed all of its path.
@@ -159,7 +174,38 @@ impl Alone {
         }
         let mut results = ran?;
         let stored = results.split_off(self.n_results);
-        Ok(Ran { results, stored: self.stored.iter().copied().zip(stored).collect() })
+        let stored = self.stored.iter().copied().zip(stored).collect();
+        Ok(Ran { results, stored, written: Vec::new() })
+    }
+
+    /// The variables, by the caller's numbers, that [`Alone::run_onto`] writes where they lie; none where none is large.
+    pub fn onto(&self) -> impl Iterator<Item = usize> {
+        self.onto.iter().flat_map(Plan::onto).map(|it| self.stored[it.store])
+    }
+
+    /// As [`Alone::run`], where the variables of [`Alone::onto`] are `lent`, each by the one handle on its elements: they hold what they are
+    /// next when it is done. Before the first of them is written `decide` is asked whether to go on, and may ask for the first elements
+    /// of results. After an error, and where it says no (`None`), they hold what they held.
+    pub fn run_onto(
+        &self,
+        args: &[Tensor],
+        now: &Now<'_>,
+        lent: &mut [Tensor],
+        decide: Decide<'_>,
+    ) -> Result<Option<Ran>> {
+        flush()?;
+        let plan = self.onto.as_ref().unwrap_or(&self.plan);
+        let fed = self.fed(args, now)?;
+        let drawn = self.draws.then(Everywhere::now);
+        let ran = plan.run_onto(&fed, lent, decide);
+        if let (Err(_) | Ok(None), Some(drawn)) = (&ran, drawn) {
+            drawn.resume();
+        }
+        let Some(mut results) = ran? else { return Ok(None) };
+        let stored = results.split_off(self.n_results);
+        let written: Vec<usize> = self.onto().collect();
+        let others = self.stored.iter().copied().filter(|it| !written.contains(it));
+        Ok(Some(Ran { results, stored: others.zip(stored).collect(), written }))
     }
 
     /// What the plan takes, in order.
@@ -178,9 +224,9 @@ impl Alone {
     /// A path; `relaxed` gets the names of the passes that round in another way than eager execution and did something.
     fn new(
         traced: Traced,
-        tree: &Tree,
-        end: StepId,
+        (tree, end): (&Tree, StepId),
         options: &Options,
+        may: &dyn Fn(usize) -> bool,
         relaxed: &mut Vec<&'static str>,
     ) -> Result<Self> {
         let seen = tree.stores(end);
@@ -213,13 +259,16 @@ impl Alone {
         let n_results = graph.outputs.len();
         let n_ops = tree.path(ROOT, end).len();
         let draws = graph.draws().next().is_some();
-        let stored = stored().map(|it| it.at as usize).collect();
-        let plan = lower_noting(graph, options.level(), relaxed)?;
+        let stored: Vec<usize> = stored().map(|it| it.at as usize).collect();
+        let (graph, fuse) = optimized(graph, options.level(), relaxed)?;
+        let plan = lower::compile(&graph, fuse)?;
+        let onto = lower::compile_onto(&graph, fuse, &|store| may(stored[store]))?;
         let returned = followed.map_or_else(Vec::new, |it| it.results.clone());
         let (tree, signature, seen) = (0, Vec::new(), seen.to_vec());
         Ok(Self {
             traced,
             plan,
+            onto,
             feeds,
             n_results,
             stored,

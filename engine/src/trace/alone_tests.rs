@@ -8,21 +8,28 @@ use crate::graph::{Graph, Kind, parse, text, verify};
 use crate::{Shape, apply, ops, random};
 
 /// Two layers with dropout, and descent with momentum.
-struct Descent {
+pub(super) struct Descent {
     params: Vec<Tensor>,
     velocities: Vec<Tensor>,
+    /// The gradients of the latest step.
+    pub(super) grads: Vec<Tensor>,
     /// The loss of the step before; steps only write it.
     last: Tensor,
 }
 
 impl Descent {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let shapes: [&[usize]; 3] = [&[16, 8], &[16], &[3, 16]];
         let made = |seed: usize| (seed..).zip(shapes).map(|(seed, it)| tensor(it, seed));
-        Self { params: made(1).collect(), velocities: made(5).collect(), last: tensor(&[], 0) }
+        Self {
+            params: made(1).collect(),
+            velocities: made(5).collect(),
+            grads: Vec::new(),
+            last: tensor(&[], 0),
+        }
     }
 
-    fn variables(&self) -> Vec<Tensor> {
+    pub(super) fn variables(&self) -> Vec<Tensor> {
         self.params.iter().chain(&self.velocities).chain([&self.last]).cloned().collect()
     }
 
@@ -33,7 +40,7 @@ impl Descent {
         self.last = values[2 * n].clone();
     }
 
-    fn step(&mut self, x: &Tensor, y: &Tensor) -> Tensor {
+    pub(super) fn step(&mut self, x: &Tensor, y: &Tensor) -> Tensor {
         let leaves: Vec<Tensor> = self.params.iter().map(Tensor::leaf).collect();
         let hidden = op("tanh", &[&linear(x, &leaves[0], Some(&leaves[1])).unwrap()]);
         let dropout = ops::find("dropout").unwrap();
@@ -41,10 +48,13 @@ impl Descent {
         let error = sub(&linear(&hidden, &leaves[2], None).unwrap(), y).unwrap();
         let loss = mean(&mul(&error, &error).unwrap(), &[0, 1], false).unwrap();
         let grads = backward(&[(loss.clone(), None)], None, false, false).unwrap();
+        let grad = |leaf: &Tensor| {
+            let id = leaf.edge().unwrap().id();
+            grads.iter().find(|it| it.0 == id).unwrap().1.clone()
+        };
+        self.grads = leaves.iter().map(grad).collect();
         no_grad(|| {
-            for (at, leaf) in leaves.iter().enumerate() {
-                let id = leaf.edge().unwrap().id();
-                let grad = &grads.iter().find(|it| it.0 == id).unwrap().1;
+            for (at, grad) in self.grads.iter().enumerate() {
                 let kept = mul(&self.velocities[at], &num(0.9)).unwrap();
                 self.velocities[at] = add(&kept, grad).unwrap();
                 let change = mul(&self.velocities[at], &num(0.1)).unwrap();
@@ -56,7 +66,7 @@ impl Descent {
     }
 }
 
-fn batch(at: usize) -> [Tensor; 2] {
+pub(super) fn batch(at: usize) -> [Tensor; 2] {
     [tensor(&[4, 8], at), tensor(&[4, 3], at + 50)]
 }
 
@@ -74,16 +84,23 @@ fn given(variables: &[Tensor]) -> impl Fn(usize) -> Option<Tensor> {
     move |at| variables.get(at).cloned()
 }
 
-/// The first step, recorded.
+/// The first step, recorded, and its loss.
 fn recorded(trained: &mut Descent) -> (Traced, Tensor) {
+    let (function, mut results) = recorded_with(trained, false);
+    (function, results.remove(0))
+}
+
+/// The first step, recorded, its loss, and the gradients where they are results, too.
+pub(super) fn recorded_with(trained: &mut Descent, grads: bool) -> (Traced, Vec<Tensor>) {
     let function = Traced::new(Options::default());
     let before: Vec<Place> = trained.variables().iter().map(Place::of).collect();
     let call = function.begin(&batch(0)).unwrap();
     let args = call.args().to_vec();
     let loss = trained.step(&args[0], &args[1]);
     let stores: Vec<_> = before.into_iter().zip(trained.variables()).collect();
-    let loss = call.finish_storing(&[loss], Some(&stores)).unwrap().results.remove(0);
-    (function, loss)
+    let mut results = vec![loss];
+    results.extend(trained.grads.drain(..).filter(|_| grads));
+    (function, call.finish_storing(&results, Some(&stores)).unwrap().results)
 }
 
 #[test]

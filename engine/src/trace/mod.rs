@@ -32,6 +32,8 @@ mod failure_tests;
 #[cfg(test)]
 mod gpu_tests;
 #[cfg(test)]
+mod onto_tests;
+#[cfg(test)]
 mod relaxed_tests;
 #[cfg(test)]
 mod tests;

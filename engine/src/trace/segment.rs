@@ -125,6 +125,16 @@ pub(super) fn lower_noting(
     opt_level: u8,
     relaxed: &mut Vec<&'static str>,
 ) -> Result<Plan> {
+    let (graph, fuse) = optimized(graph, opt_level, relaxed)?;
+    lower::compile(&graph, fuse)
+}
+
+/// The graph as the passes of this level leave it, and whether its plan fuses.
+pub(super) fn optimized(
+    graph: Graph,
+    opt_level: u8,
+    relaxed: &mut Vec<&'static str>,
+) -> Result<(Graph, bool)> {
     #[cfg(test)]
     let graph = super::check_tests::spoiled(graph, opt_level);
     let mut log = Log::default();
@@ -138,7 +148,7 @@ pub(super) fn lower_noting(
             relaxed.push(name);
         }
     }
-    lower::compile(&graph, opt_level >= 3)
+    Ok((graph, opt_level >= 3))
 }
 
 /// The compiled stretch from the segment's start to the cursor that delivers at least `wanted`.

@@ -300,7 +300,7 @@ impl Alone {
 
     /// Runs the graph that is known for these arguments, if there is one.
     fn answer(&self, cx: &mut Cx, unit: &dyn Unit, asked: &Asked<'_>, variant: &Variant) -> Answer {
-        match variant.outcome(cx, asked) {
+        match variant.outcome(cx, asked, true) {
             Ok(Some((at, numbers, ran))) => {
                 let res = variant.commit(cx, asked, (at, &numbers), ran);
                 self.attempts.succeeded();
@@ -325,7 +325,7 @@ impl Alone {
         variant: Variant,
     ) -> Result<Next, Box<Variant>> {
         let drawn = Everywhere::now();
-        match variant.outcome(cx, asked) {
+        match variant.outcome(cx, asked, false) {
             Ok(Some(outcome)) => {
                 let foreseen = Foreseen::new(variant, asked, outcome, drawn);
                 Ok(Next::Compare(Box::new(foreseen)))

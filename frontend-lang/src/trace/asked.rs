@@ -1,5 +1,6 @@
 //! One call: what it was made with, and what of that a graph must know.
 
+use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
 
 use engine::Tensor;
@@ -7,6 +8,7 @@ use engine::trace::Call;
 
 use super::pack::Pack;
 use super::template::refused_here;
+use super::variant::Slot;
 use super::world::World;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
@@ -36,7 +38,7 @@ pub(super) enum Shared {
 /// One call: what it was made with.
 pub(super) struct Asked<'a> {
     pub(super) args: CallArgs<'a>,
-    pub(super) inputs: Inputs,
+    inputs: RefCell<Inputs>,
     /// The tensors among the arguments, as objects.
     pub(super) passed: Vec<Value>,
     /// The numbers among them, which may be others in each call.
@@ -80,7 +82,8 @@ impl<'a> Asked<'a> {
                 other => roots.push(other.clone()),
             }
         }
-        let (inputs, apart, packs) = (Inputs::of(args), Vec::new(), Vec::new());
+        let inputs = RefCell::new(Inputs::of(args));
+        let (apart, packs) = (Vec::new(), Vec::new());
         Self { args, inputs, passed, numbers, roots, apart, packs, kinds }
     }
 
@@ -88,6 +91,32 @@ impl<'a> Asked<'a> {
     pub(super) fn kept(self) -> Asked<'static> {
         let args = CallArgs { positional: &[], keywords: &[] };
         Asked { args, ..self }
+    }
+
+    /// The values of the tensors among the arguments.
+    pub(super) fn tensors(&self) -> Ref<'_, Vec<Tensor>> {
+        Ref::map(self.inputs.borrow(), |it| &it.tensors)
+    }
+
+    pub(super) fn tensors_mut(&self) -> RefMut<'_, Vec<Tensor>> {
+        RefMut::map(self.inputs.borrow_mut(), |it| &mut it.tensors)
+    }
+
+    /// What a variable holds now is its value, if it is an argument.
+    pub(super) fn sees_again(&self, slot: Slot, object: &TensorObj) {
+        if let Slot::Arg(at) = slot {
+            self.tensors_mut()[at] = object.get();
+        }
+    }
+
+    /// The arguments that the body gets ([`Inputs::replaced`]).
+    pub(super) fn replaced(
+        &self,
+        args: CallArgs<'_>,
+        call: &Call,
+        symbolic: bool,
+    ) -> (Vec<Value>, Vec<(Sym, Value)>) {
+        self.inputs.borrow().replaced(args, call, symbolic)
     }
 
     /// Whether the arguments are left as they were, but for their elements.
@@ -163,7 +192,7 @@ impl<'a> Asked<'a> {
     }
 
     pub(super) fn sharing(&self, world: &World) -> Vec<Shared> {
-        let tensors = &self.inputs.tensors;
+        let tensors = self.tensors();
         let shared = |at: usize| {
             let (before, offset) = (0..at, tensors[at].layout().offset);
             let is_same = |it: &usize| self.passed[*it].is(&self.passed[at]);

@@ -63,7 +63,7 @@ impl Foreseen {
         let number = |at: usize| way.numbers.fed(at, &self.numbers);
         let now = Now { variable: &variable, number: &number };
         let left = self.drawn.clone().resume();
-        let first = way.graph.first_difference(&asked.inputs.tensors, &now);
+        let first = way.graph.first_difference(&asked.tensors(), &now);
         left.resume();
         let why = match first {
             Some(error) => format!("the first op that differs: {error}"),

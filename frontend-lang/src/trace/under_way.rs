@@ -58,7 +58,7 @@ impl Alone {
         let numbers_vary = tracking.is_some();
         let following = Following { world: variant.number, strict, numbers_vary };
         let drawn = Everywhere::now();
-        let call = match unit.traced().follow(&asked.inputs.tensors, following) {
+        let call = match unit.traced().follow(&asked.tensors(), following) {
             Ok(call) => call,
             Err(error) => {
                 give_up(tracking);
@@ -67,7 +67,7 @@ impl Alone {
         };
         let before = variant.before(asked, drawn);
         let symbolic = unit.traced().options().symbolic && !call.is_inline();
-        let (positional, keywords) = asked.inputs.replaced(args, &call, symbolic);
+        let (positional, keywords) = asked.replaced(args, &call, symbolic);
         let all = positional.iter().chain(keywords.iter().map(|it| &it.1));
         let tensors = all.filter(|it| it.as_tensor().is_some()).cloned();
         let passed = tensors.chain(asked.containers()).collect();
@@ -242,7 +242,7 @@ fn shown(
     if !is_confirmed {
         return Ok(Shown::Unconfirmed);
     }
-    let graph = unit.traced().alone(&asked.inputs.tensors)?;
+    let graph = unit.traced().alone_onto(&asked.tensors(), &|at| before.stays(at))?;
     if !variant.rehearses(&graph, asked, &before, &given.results) {
         let problem = "its graph gives something else than the body; trace without without_host";
         return Err(refused_here(problem.to_owned()));

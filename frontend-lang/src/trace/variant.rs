@@ -4,12 +4,13 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use engine::Tensor;
 use engine::autograd::Edge;
 use engine::random::Everywhere;
 use engine::trace::{ArgSpec, Now, Place, Ran};
+use engine::{Number, Tensor};
 
 use super::asked::{Asked, Shared};
+use super::lend::Lent;
 use super::numbers::Found;
 use super::template::{Filling, Template};
 use super::world::World;
@@ -103,6 +104,13 @@ pub(super) enum Fate {
     Removed,
 }
 
+impl Before {
+    /// Whether a variable stays the object that it is, so that others who have that see what is written.
+    pub(super) fn stays(&self, at: usize) -> bool {
+        !matches!(self.slots[at], Slot::Grad { fate: Fate::Replaced | Fate::Removed, .. })
+    }
+}
+
 impl Way {
     /// What a call has shown whose variables were these.
     pub(super) fn new(
@@ -113,7 +121,7 @@ impl Way {
         results: &[Value],
         numbers: Rc<Found>,
     ) -> Self {
-        let signature = asked.inputs.tensors.iter().map(ArgSpec::of).collect();
+        let signature = asked.tensors().iter().map(ArgSpec::of).collect();
         let made = results.iter().map(Made::of).collect();
         Self { signature, graph, slots: before.slots, template, made, numbers }
     }
@@ -148,10 +156,10 @@ impl Variant {
         asked: &Asked<'_>,
         tried: Option<usize>,
     ) -> Option<(usize, Vec<Value>)> {
-        let tensors = &asked.inputs.tensors;
+        let tensors = asked.tensors();
         let is_it = |it: &Way| {
             it.signature.len() == tensors.len()
-                && it.signature.iter().zip(tensors).all(|(it, arg)| *it == ArgSpec::of(arg))
+                && it.signature.iter().zip(tensors.iter()).all(|(it, arg)| *it == ArgSpec::of(arg))
         };
         let latest = self.latest.get();
         let others = (0..self.ways.len()).filter(|it| *it != latest);
@@ -175,8 +183,8 @@ impl Variant {
                 slots.push((Slot::Grad { of: at, fate: Fate::Stays }, grad.get()));
             }
         }
-        let args = asked.inputs.tensors.iter().cloned().enumerate();
-        slots.extend(args.map(|(at, it)| (Slot::Arg(at), it)));
+        let args = asked.tensors();
+        slots.extend(args.iter().cloned().enumerate().map(|(at, it)| (Slot::Arg(at), it)));
         slots.retain(|it| it.1.as_number().is_none());
         let may_get_one = |at: usize| {
             let object = self.world.tensor(at)?;
@@ -214,7 +222,7 @@ impl Variant {
         let left = before.drawn.clone().resume();
         let variable = |at: usize| before.values.get(at).cloned();
         let now = Now::with(&variable);
-        let ran = graph.run(&asked.inputs.tensors, &now);
+        let ran = graph.run(&asked.tensors(), &now);
         let drawn = left.clone().resume();
         let Ok(ran) = ran else { return false };
         let mut expected = before.values.clone();
@@ -331,17 +339,18 @@ impl Variant {
         way.graph.settle(&places, &self.given.borrow());
     }
 
-    /// What the graph gives that is known for these arguments, the numbers of that, and which way it is; nothing is stored yet. `None` where
-    /// none is known.
+    /// What the graph gives that is known for these arguments, the numbers of that, and which way it is; nothing is stored yet, but for what
+    /// is written where it lies, if it may be (`onto`). `None` where none is known.
     pub(super) fn outcome(
         &self,
         cx: &mut Cx,
         asked: &Asked<'_>,
+        onto: bool,
     ) -> engine::Result<Option<(usize, Vec<Value>, Ran)>> {
         let mut tried = None;
         for _ in 0..MOST_TRIED {
             let Some((at, mut numbers)) = self.way(cx, asked, tried) else { break };
-            match self.ran(cx, asked, at, &mut numbers)? {
+            match self.ran(cx, asked, (at, onto), &mut numbers)? {
                 Some(ran) => return Ok(Some((at, numbers, ran))),
                 None => tried = Some(at),
             }
@@ -354,13 +363,17 @@ impl Variant {
         &self,
         cx: &mut Cx,
         asked: &Asked<'_>,
-        at: usize,
+        (at, onto): (usize, bool),
         numbers: &mut [Value],
     ) -> engine::Result<Option<Ran>> {
         let way = &self.ways[at];
+        if let Some(lent) = onto.then(|| Lent::of(self, asked, way)).flatten() {
+            return self.ran_onto(cx, lent, way, numbers);
+        }
         let drawn = (way.numbers.has_late() && way.graph.draws()).then(Everywhere::now);
         let ran = self.graph_ran(asked, way, numbers)?;
-        let reads = &ran.results[way.made.len()..];
+        let element = |it: &Tensor| it.item().ok();
+        let reads = ran.results[way.made.len()..].iter().map(element);
         let is_it = way.numbers.add_late(cx, numbers, reads).is_some();
         if let Some(drawn) = drawn.filter(|_| !is_it) {
             drawn.resume();
@@ -369,12 +382,42 @@ impl Variant {
     }
 
     fn graph_ran(&self, asked: &Asked<'_>, way: &Way, numbers: &[Value]) -> engine::Result<Ran> {
-        let variable = |at: usize| match (way.slots[at], self.object(asked, way.slots[at])) {
+        let variable = |at: usize| self.variable(asked, way.slots[at]);
+        let number = |at: usize| way.numbers.fed(at, numbers);
+        way.graph.run(&asked.tensors(), &Now { variable: &variable, number: &number })
+    }
+
+    /// As [`Variant::ran`], with variables that the graph writes where they lie, once it is known that the call goes this way.
+    fn ran_onto(
+        &self,
+        cx: &mut Cx,
+        mut lent: Lent<'_>,
+        way: &Way,
+        numbers: &mut [Value],
+    ) -> engine::Result<Option<Ran>> {
+        let fed: Vec<Option<Tensor>> = way.numbers.all_fed(numbers);
+        let Lent { asked, tensors, others, .. } = &mut lent;
+        let variable = |at: usize| others.get(at)?.clone();
+        let number = |at: usize| fed.get(at).cloned().flatten();
+        let now = Now { variable: &variable, number: &number };
+        let n_results = way.graph.n_results();
+        let mut decide = |first: &dyn Fn(usize) -> Option<Number>| {
+            let reads = (way.made.len()..n_results).map(first);
+            way.numbers.add_late(cx, numbers, reads).is_some()
+        };
+        let ran = way.graph.run_onto(&asked.tensors(), &now, tensors, &mut decide);
+        if matches!(ran, Ok(Some(_))) {
+            lent.are_written();
+        }
+        ran
+    }
+
+    /// What a variable is now; in place of a gradient that there is none of its tensor, which is like it.
+    pub(super) fn variable(&self, asked: &Asked<'_>, slot: Slot) -> Option<Tensor> {
+        match (slot, self.object(asked, slot)) {
             (Slot::Grad { of, .. }, None) => Some(self.world.tensor(of)?.get()),
             (_, object) => Some(object?.get()),
-        };
-        let number = |at: usize| way.numbers.fed(at, numbers);
-        way.graph.run(&asked.inputs.tensors, &Now { variable: &variable, number: &number })
+        }
     }
 
     /// Stores what the graph has given; what the function returns.

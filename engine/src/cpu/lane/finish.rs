@@ -58,7 +58,7 @@ fn run<'a>(
     numbers: &'a Numbers,
 ) -> Result<Run<'a>, RunError> {
     let layout = Layout::contiguous(first.shape().clone());
-    let mut sources: SmallVec<[Source<'_>; 8]> = SmallVec::from_iter([Source::Replaced]);
+    let mut sources: SmallVec<[Source<'_>; 8]> = SmallVec::from_iter([Source::Replaced(0)]);
     sources.extend(inputs.iter().copied());
     if replaces {
         let others = made.iter_mut().map(OutView::reborrow);

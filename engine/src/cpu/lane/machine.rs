@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::faults::{Faults, stopped_by};
 use super::geometry::Geometry;
+use super::in_place::Writers;
 use super::loops::Loop;
 use super::operands::{Made, Numbers, Operand, check};
 use super::{Kern, Lane, Mem, small};
@@ -68,8 +69,8 @@ pub enum Source<'a> {
     View(View<'a>),
     /// A number for all elements.
     Number(Number),
-    /// What the first output held before: the run replaces it.
-    Replaced,
+    /// What the output of this number held before: the run replaces it.
+    Replaced(usize),
 }
 
 /// Why a run did not happen or failed.
@@ -144,6 +145,11 @@ impl Code {
         self.stays.iter().filter(|it| **it).count()
     }
 
+    /// Whether an instruction may refuse an element.
+    pub(crate) fn may_refuse(&self) -> bool {
+        self.instrs.iter().any(|it| it.kern.refuses.is_some())
+    }
+
     pub(super) fn n_registers(&self) -> usize {
         self.inputs.len() + self.outputs.len() + self.n_slots
     }
@@ -157,8 +163,10 @@ pub(super) struct Run<'a> {
     pub(super) outputs: SmallVec<[*mut u8; 4]>,
     pub(super) geometry: Option<Geometry>,
     pub(super) numel: usize,
-    /// The instruction whose destination is also an operand, and how it runs.
-    pub(super) onto: Option<(usize, Loop)>,
+    /// Whether inputs are read where outputs replace them.
+    pub(super) replaces: bool,
+    /// The instructions whose destination is also an operand, and how they run.
+    pub(super) onto: Writers,
 }
 
 // SAFETY: inputs are only read, and threads write disjoint ranges of the outputs.

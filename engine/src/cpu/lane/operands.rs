@@ -29,7 +29,7 @@ impl Numbers {
     pub(super) fn of(mems: &[Mem], sources: &[Source<'_>]) -> Self {
         let bits = |(it, mem): (&Source<'_>, &Mem)| match it {
             Source::Number(number) => Some(mem.bits(*number)),
-            Source::View(_) | Source::Replaced => None,
+            Source::View(_) | Source::Replaced(_) => None,
         };
         Self(sources.iter().zip(mems).filter_map(bits).collect())
     }
@@ -72,10 +72,10 @@ impl<'a> Run<'a> {
                     let cell = cells.next().ok_or(RunError::Operands)?;
                     Operand { base: std::ptr::from_ref(cell).cast(), access: Access::Splat }
                 }
-                Source::Replaced => {
-                    let is_read_there = in_place.is_some_and(|it| it.input == res.len());
+                Source::Replaced(output) => {
+                    let is_read_there = in_place.inputs.contains(&res.len());
                     let access = if is_read_there { Access::Direct } else { Access::Replaced };
-                    Operand { base: outputs[0].cast_const(), access }
+                    Operand { base: outputs[*output].cast_const(), access }
                 }
                 Source::View(view) => {
                     let layout = view.layout();
@@ -111,8 +111,9 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        let onto = in_place.and_then(|it| it.writer);
-        Ok(Self { code, params, operands: res, outputs, geometry, numel, onto })
+        let replaces = sources.iter().any(|it| matches!(it, Source::Replaced(_)));
+        let onto = in_place.writers;
+        Ok(Self { code, params, operands: res, outputs, geometry, numel, replaces, onto })
     }
 }
 
@@ -133,7 +134,7 @@ pub(super) fn takes(code: &Code, sources: &[Source<'_>], params: &[Number]) -> b
     let alike = |(it, &mem): (&Source<'_>, &Mem)| match it {
         Source::View(view) => Mem::of(view.dtype()) == mem,
         Source::Number(number) => Mem::of(number.dtype()) == mem,
-        Source::Replaced => code.outputs[0] == mem,
+        Source::Replaced(output) => code.outputs.get(*output) == Some(&mem),
     };
     sources.len() == code.inputs.len()
         && sources.iter().zip(&code.inputs).all(alike)

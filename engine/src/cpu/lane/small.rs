@@ -48,7 +48,7 @@ pub(super) fn run(
                     gathered |= 1 << idx;
                 }
             },
-            Source::Number(_) | Source::Replaced => {}
+            Source::Number(_) | Source::Replaced(_) => {}
         }
         staged += 1;
     }
@@ -82,7 +82,7 @@ pub(super) fn run(
             let gathers = geometry.as_ref().filter(|_| gathered >> idx & 1 == 1);
             let gathers = gathers.map(|it| (it, row));
             // SAFETY: slots hold all elements, as the first output does, and the geometry is that of what is gathered.
-            unsafe { bring(regs[idx], source, *mem, gathers, &outputs[0]) };
+            unsafe { bring(regs[idx], source, *mem, gathers, outputs) };
         }
         for it in &code.splats {
             let number = match it.value {
@@ -107,15 +107,15 @@ fn first_of(view: &View<'_>, mem: Mem) -> *mut u8 {
 /// Writes all elements of what is not read where it lies to a slot: one of this type that has been checked.
 ///
 /// # Safety
-/// The slot holds as many elements as `first` does, and the geometry is that of the view in its row.
+/// The slot holds as many elements as the outputs do, and the geometry is that of the view in its row.
 unsafe fn bring(
     slot: *mut u8,
     source: &Source<'_>,
     mem: Mem,
     gathers: Option<(&Geometry, usize)>,
-    first: &OutView<'_>,
+    outputs: &[OutView<'_>],
 ) {
-    let numel = first.shape().numel();
+    let numel = outputs[0].shape().numel();
     // SAFETY: promised by the caller; the first element of a view is readable.
     unsafe {
         match (source, gathers) {
@@ -127,8 +127,9 @@ unsafe fn bring(
                 fill(slot, bits, mem.width(), numel);
             }
             (Source::Number(number), _) => fill(slot, mem.bits(*number), mem.width(), numel),
-            (Source::Replaced, _) => {
-                std::ptr::copy_nonoverlapping(first.region().as_ptr(), slot, numel * mem.size());
+            (Source::Replaced(output), _) => {
+                let held = outputs[*output].region().as_ptr();
+                std::ptr::copy_nonoverlapping(held, slot, numel * mem.size());
             }
         }
     }

@@ -98,7 +98,7 @@ impl Run<'_> {
         // SAFETY: slots hold a tile.
         unsafe { self.fill_slots(regs, filled) };
         // What goes elsewhere replaces nothing.
-        let onto = self.onto.filter(|_| first.is_null());
+        let onto = if first.is_null() { &self.onto[..] } else { &[] };
         let skips = block.numel() > tile;
         let (mut steps, mut of_lines) = (Steps::new(), Steps::new());
         // SAFETY: as above; slots and splats are filled.
@@ -220,7 +220,7 @@ impl Run<'_> {
         steps: &mut Steps<'a>,
         of_lines: &mut Steps<'a>,
         regs: &[*mut u8],
-        onto: Option<(usize, Loop)>,
+        onto: &[(usize, Loop)],
         once: Option<usize>,
         fault: &mut Option<Fault>,
     ) {
@@ -245,10 +245,8 @@ impl Run<'_> {
                     Same::Nowhere => {}
                 }
             }
-            match onto {
-                Some((writer, run)) if writer == idx => steps.push((run, it)),
-                _ => steps.push((it.kern.run, it)),
-            }
+            let written_onto = onto.iter().find(|it| it.0 == idx);
+            steps.push((written_onto.map_or(it.kern.run, |it| it.1), it));
         }
     }
 
@@ -363,8 +361,7 @@ impl Run<'_> {
         // Nearly all outputs are small, so that is asked first.
         self.code.outputs.iter().zip(&self.outputs).all(is_far)
             && block.count == 1
-            && self.onto.is_none()
-            && !self.operands.iter().any(|it| it.access == Access::Replaced)
+            && !self.replaces
     }
 
     /// Stores the `n` elements from `at` on, which lie in the slots of the outputs.

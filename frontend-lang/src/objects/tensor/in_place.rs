@@ -9,7 +9,7 @@ use engine::index::Index;
 use engine::{Attrs, Error, OpDef, Tensor};
 
 use super::TensorObj;
-use super::view::Change;
+use super::view::{Change, is_heard};
 use crate::tensor::journal;
 
 impl TensorObj {
@@ -80,6 +80,28 @@ impl TensorObj {
             }
             done => done,
         }
+    }
+}
+
+impl TensorObj {
+    /// Gives out its value, by the one handle on its elements, to be written where it lies; [`TensorObj::take_home`] has to follow, before
+    /// any program runs. `None` where others can see the elements, or a trace listens. Views let go of theirs, and look again.
+    pub(crate) fn lend(&self) -> Option<Tensor> {
+        if self.base.borrow().is_some() || is_heard() {
+            return None;
+        }
+        let is_owned = || self.value.borrow().is_owned();
+        if !is_owned() && !self.is_owned_without_views() {
+            return None;
+        }
+        let value = self.value.replace(Tensor::number(0.0)).into_own();
+        value.map_err(|it| self.value.replace(it)).ok()
+    }
+
+    /// Takes a value back that was lent.
+    pub(crate) fn take_home(&self, value: Tensor, is_written: bool) {
+        self.value.replace(value);
+        self.version.set(self.version.get().wrapping_add(is_written.into()));
     }
 }
 

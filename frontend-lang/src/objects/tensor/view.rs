@@ -187,6 +187,20 @@ impl TensorObj {
         done
     }
 
+    /// Whether nobody else holds its elements once its views have let go of them, as they have then.
+    pub(super) fn is_owned_without_views(&self) -> bool {
+        if self.lookers.borrow().is_empty() || self.value.borrow().is_on_gpu() {
+            return false;
+        }
+        let mut gone = Vec::new();
+        self.send_away((&self.value.borrow(), self.puts.get()), &mut gone);
+        let is_owned = self.value.borrow().is_owned();
+        if !is_owned {
+            gone.iter().for_each(|it| it.come_back());
+        }
+        is_owned
+    }
+
     /// As [`TensorObj::change`] for what is seen under a layout: that of a view of this view, or its own.
     fn change_through(
         &self,

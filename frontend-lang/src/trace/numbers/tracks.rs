@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use engine::Tensor;
+use engine::{Number, Tensor};
 
 use super::super::check::is_as;
 use super::super::node::Node;
@@ -221,10 +221,9 @@ impl Found {
         &self,
         cx: &mut Cx,
         values: &mut [Value],
-        reads: &[Tensor],
+        reads: impl Iterator<Item = Option<Number>>,
     ) -> Option<()> {
-        let number = |it: &Tensor| it.item().ok().map(convert::number);
-        let reads = reads.iter().map(number).collect::<Option<Vec<_>>>()?;
+        let reads = reads.map(|it| it.map(convert::number)).collect::<Option<Vec<_>>>()?;
         self.slice.add_late(cx, values, &reads)
     }
 
@@ -239,6 +238,11 @@ impl Found {
     pub(in crate::trace) fn fed(&self, at: usize, values: &[Value]) -> Option<Tensor> {
         let Operand::Step(step) = self.fed.get(at)? else { return None };
         convert::operand(&values[*step as usize])
+    }
+
+    /// All of them.
+    pub(in crate::trace) fn all_fed(&self, values: &[Value]) -> Vec<Option<Tensor>> {
+        (0..self.fed.len()).map(|at| self.fed(at, values)).collect()
     }
 
     /// Puts the numbers that a call leaves into their places.
