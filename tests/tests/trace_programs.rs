@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use engine::lower::{WORTH_WRITING_ONTO, write_onto_from};
 use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Options, Session};
 use frontend_lang::sym::Sym;
@@ -112,6 +113,8 @@ fn made_up_programs(count: usize, first: &str) -> String {
         }
         let mut random = Random::new(seed, at);
         let code = program(&mut random);
+        // In every other program graphs write variables where they lie.
+        write_onto_from(if at % 2 == 0 { 1 } else { WORTH_WRITING_ONTO });
         let (printed, [alone, compared]) = run(&mut running, &record, &code);
         n_alone += alone;
         n_compared += compared;

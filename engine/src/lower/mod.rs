@@ -20,6 +20,6 @@ mod onto_tests;
 mod tests;
 
 pub use compile::{compile, compile_onto};
-pub use onto::Onto;
+pub use onto::{Onto, WORTH_WRITING_ONTO, write_onto_from};
 pub use plan::{Choice, Plan};
 pub use run::Decide;

@@ -3,6 +3,8 @@
 //! What is written so is lost when it is overwritten, and a run that comes to nothing leaves all as it was. So these launches, and what
 //! reads what they make, come last, and only what cannot fail is among them; whoever runs the plan hears before them what it has come to.
 
+use std::cell::Cell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -12,9 +14,19 @@ use crate::graph::{Graph, Kind, Store, Value};
 use crate::op::Kernel;
 use crate::{Device, Meta};
 
-/// Bytes of a variable from which on it is written where it lies. What is smaller is in the cache, and a launch of its own costs more than a
-/// buffer. In tests all are written so.
-const LEAST: usize = if cfg!(test) { 1 } else { 1 << 20 };
+thread_local! {
+    /// Bytes of a variable from which on it is written where it lies. What is smaller is in the cache, and a launch of its own costs more
+    /// than a buffer.
+    static LEAST: Cell<usize> = const { Cell::new(if cfg!(test) { 1 } else { WORTH_WRITING_ONTO }) };
+}
+
+/// What [`write_onto_from`] is set to at first.
+pub const WORTH_WRITING_ONTO: usize = 1 << 20;
+
+/// Has plans that this thread compiles write variables of so many bytes and more where they lie: for tests, whose tensors are small.
+pub fn write_onto_from(bytes: usize) {
+    LEAST.set(bytes);
+}
 
 /// A store that is written where its variable lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +59,7 @@ fn may_be(graph: &Graph, store: Store) -> bool {
     let is_alike = value.shape == layout.shape && value.dtype == *dtype;
     is_alike
         && layout.is_contiguous()
-        && value.bytes() >= LEAST
+        && value.bytes() >= LEAST.get()
         && graph.results().filter(|it| *it == store.value).count() == 1
 }
 
