@@ -352,7 +352,7 @@ fn a_symbolic_step_runs_without_its_body() {
     random::seed(3);
     let mut eager = Descent::new();
     let expected: Vec<Vec<u32>> =
-        (0..6).map(|at| batch(at)).map(|[x, y]| bits(&eager.step(&x, &y))).collect();
+        (0..6).map(batch).map(|[x, y]| bits(&eager.step(&x, &y))).collect();
     random::seed(3);
     let mut trained = Descent::new();
     let function = Traced::new(Options { symbolic: true, ..Options::default() });
