@@ -288,9 +288,51 @@ fn methods_in_place_take_no_second_buffer() {
         "x.tril_()",
         "x.triu_(3)",
         "x.put_(torch.tensor([1, 2]), torch.tensor([1., 2.]))",
+        "x.fill_diagonal_(2.)",
+        "x[:500].fill_diagonal_(2., wrap=True)",
+        "torch.nn.init.trunc_normal_(p)",
+        "torch.nn.functional.dropout(x, 0.3, inplace=True)",
+        "torch.nn.Dropout(inplace=True)(x)",
+        "x.gt_(0.5); x.eq_(1); x.ne_(0); x.logical_not_()",
     ] {
         in_place("", cell, after);
     }
+}
+
+/// So do those with a second operand that lies apart.
+#[test]
+fn methods_in_place_take_no_buffer_beside_two_operands() {
+    let before = "y = torch.arange(2.0**21).view(1024, -1) - 2.0**20";
+    for (cell, after) in [
+        ("x.gt_(y)", "same(x.sum().item(), 2.0**20)"),
+        ("x.le_(y); x.logical_and_(y)", "same(x.sum().item(), 2.0**20 - 1)"),
+        ("x.copysign_(y).add_(1).copysign_(y)", "same(x.sum().item(), 0.0)"),
+        ("x.heaviside_(y)", "same(torch.equal(x, y), True)"),
+        ("x.nextafter_(y)", "same((x > 0).sum().item(), 2**20 - 1)"),
+    ] {
+        in_place(before, cell, after);
+    }
+    let same = "x += 1; q = x.view(-1)";
+    let after = "same(x.view(-1)[:3].tolist(), [1.0, 1.0, 1.0])";
+    copied(same, "q[1:].copysign_(q[:-1])", after);
+}
+
+/// A step of an optimiser that changes each element by itself works piece by piece, too.
+#[test]
+fn steps_of_optimisers_take_no_second_buffer() {
+    for name in [
+        "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop",
+        "ASGD",
+    ] {
+        let before =
+            format!("opt = torch.optim.{name}([p]); p.grad = torch.ones(1024, 2048); opt.step()");
+        in_place(&before, "opt.step()", "assert bool(p.isfinite().all()) and bool((p < 0).all())");
+    }
+    let before = "p.grad = torch.arange(2.0**21).view(1024, -1)";
+    let clip = "n = torch.nn.utils.clip_grad_norm_([p], 1.0, norm_type=math.inf)";
+    let after = "same(n.item(), 2.0**21 - 1)";
+    in_place(&format!("import math\n{before}"), clip, after);
+    in_place(before, "torch.nn.utils.clip_grad_value_([p], 1.0)", "same(p.grad.max().item(), 1.0)");
 }
 
 /// An operand that is the tensor itself is copied piece by piece.

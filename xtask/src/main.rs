@@ -7,6 +7,7 @@ mod demo;
 mod gpu;
 mod sanitize;
 mod shell;
+mod sweeps;
 mod test;
 mod tidy;
 mod venv;
@@ -28,7 +29,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "test",
-        summary: "set up Jupyter in a venv, then run every check and test",
+        summary: "set up Jupyter in a venv, then run every check and test; --full: longer sweeps of what is drawn, too",
         run: test::run,
     },
     Task {

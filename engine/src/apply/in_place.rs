@@ -8,13 +8,15 @@ use crate::launch::update;
 use crate::op::{Body, Case, InferCx, Kernel};
 use crate::ops::unary::clone;
 use crate::random::HOST;
-use crate::{Attrs, Error, Layout, Meta, OpDef, Result, Shape, Tensor, admit, lane};
+use crate::{
+    Attrs, DType, Error, Layout, Meta, OpDef, Result, Shape, Tensor, admit, functional, lane,
+};
 
 /// Replaces the elements of an op's first operand by its results: of an elementwise op, or of one whose kernel changes parts of that
 /// operand. They lie in the buffer of `owner`, under `seen` if not as the owner says.
 ///
 /// False, with nothing changed, where [`super::apply`] has to be asked instead: if another handle sees the elements, the tape or a
-/// trace must know of it, an operand is complex, the results are of another dtype or shape or do not fit where the elements lie, or the op may fail on an
+/// trace must know of it, an operand is complex, the results are of another shape or do not fit where the elements lie, or the op may fail on an
 /// element after others are written. An interrupt waits for the end.
 pub fn apply_in_place(
     op: &'static OpDef,
@@ -33,13 +35,19 @@ pub fn apply_in_place(
     if let Body::Kernels([kernel]) = op.body {
         return updated(op, kernel, owner, seen, others, attrs);
     }
+    if op.surface.by_element {
+        let seen = seen.unwrap_or(owner.layout()).clone();
+        return in_pieces(op, owner, &seen, others, attrs);
+    }
     let fits = op.body.is_elementwise() && op.n_tensors() == 1 + others.len();
     if !fits || admit::may_fail(op, owner.dtype(), attrs) {
         return Ok(false);
     }
     let seen = seen.unwrap_or(owner.layout());
     if seen.is_contiguous() {
-        return within(owner, seen.clone(), |it| lane::replace(op, it, others, attrs));
+        let seen = seen.clone();
+        let is_replaced = within(owner, seen.clone(), |it| lane::replace(op, it, others, attrs))?;
+        return Ok(is_replaced || in_pieces(op, owner, &seen, others, attrs)?);
     }
     let Some(order) = seen.dense_order() else {
         let seen = seen.clone();
@@ -54,7 +62,7 @@ pub fn apply_in_place(
     within(owner, seen.permute(&order), |it| lane::replace(op, it, &others, attrs))
 }
 
-/// So many elements are copied at a time where an op is applied to a tensor and itself.
+/// So many elements are copied at a time where an op is applied to a tensor and itself, or computed where they cannot be replaced at once.
 const PIECE: usize = 1 << 16;
 
 /// As [`apply_in_place`], where the operands that are `None` are the elements themselves, and the others numbers: `x.mul_(x)`. What they were is
@@ -105,6 +113,51 @@ fn placed(
     let results = lane::eager(op, &operands, attrs)?;
     drop(operands);
     owner.write(seen, None, &results)
+}
+
+/// As [`apply_in_place`], of an op that works element by element where the results are of another dtype, or come of several steps: a piece of
+/// them is computed at a time.
+fn in_pieces(
+    op: &'static OpDef,
+    owner: &mut Tensor,
+    seen: &Layout,
+    others: &[Tensor],
+    attrs: &Attrs,
+) -> Result<bool> {
+    let is_alike =
+        |it: &Tensor| it.rank() == 0 || *it.shape() == seen.shape && it.layout().is_contiguous();
+    let (count, dtype) = (seen.shape.numel(), owner.dtype());
+    let is_plain = count > PIECE && !owner.is_on_gpu() && !dtype.is_complex();
+    if !is_plain || !seen.is_contiguous() || !others.iter().all(is_alike) {
+        return Ok(false);
+    }
+    let holds = |it: DType| it == dtype || it == DType::Bool || it.is_float() && dtype.is_float();
+    match &infer(op, &inputs(owner, Some(seen), others), attrs)?[..] {
+        [only] if only.shape == seen.shape && holds(only.dtype) => {}
+        _ => return Ok(false),
+    }
+    let part = |start: usize, offset: usize| {
+        let mut part = Layout::contiguous(Shape::from([PIECE.min(count - start)]));
+        part.offset = offset + start;
+        part
+    };
+    let mut piece = |start: usize| {
+        let here = part(start, seen.offset);
+        let cut = |it: &Tensor| match it.rank() {
+            0 => it.clone(),
+            _ => it.with_layout(part(start, it.layout().offset)),
+        };
+        let others: SmallVec<[Tensor; 2]> = others.iter().map(cut).collect();
+        let results = apply_one(op, &inputs(owner, Some(&here), &others), attrs)?;
+        let results = functional::to(&results, dtype)?;
+        owner.write(&here, None, &results)
+    };
+    // Where the first piece changes nothing the others do not, either.
+    let all = || {
+        let mut starts = (0..count).step_by(PIECE);
+        starts.try_fold(true, |done, start| Ok::<bool, Error>(done && piece(start)?))
+    };
+    interrupt::unstopped(count, all).ok_or(Error::Interrupted)?
 }
 
 /// The operands of the op.
@@ -343,5 +396,39 @@ mod tests {
                 .unwrap()
         );
         assert_eq!(x.to_vec::<f64>().unwrap(), [5.0]);
+    }
+
+    /// Results of another dtype, and of several steps, are computed piece by piece: the same, and where the elements lie.
+    #[test]
+    fn what_is_computed_in_pieces_is_what_all_at_once_is() {
+        let count = 3 * PIECE + 7;
+        let numbers: Vec<f32> = (0..count).map(|it| (it % 97) as f32 - 48.0).collect();
+        let others: Vec<f32> = (0..count).map(|it| (it % 89) as f32 - 44.0).collect();
+        let (other, attrs) = (tensor(&others, &[count]), Attrs::new());
+        let double = functional::to(&other, DType::F64).unwrap();
+        let [gt, add, dropout] = ["gt", "add", "dropout"].map(|it| crate::ops::find(it).unwrap());
+        let given = dropout.default_attrs();
+        for (op, others, attrs) in [
+            (gt, vec![other.clone()], &attrs),
+            (gt, vec![Tensor::number(3.0)], &attrs),
+            (add, vec![double], &attrs),
+            (dropout, vec![], &given),
+        ] {
+            let mut own = tensor(&numbers, &[count]);
+            let all: Vec<Tensor> = std::iter::once(own.detach()).chain(others.clone()).collect();
+            crate::random::seed(5);
+            let expected =
+                functional::to(&apply_one(op, &all, attrs).unwrap(), DType::F32).unwrap();
+            drop(all);
+            crate::random::seed(5);
+            let before = std::sync::Arc::as_ptr(&own.storage().unwrap()).addr();
+            assert!(apply_in_place(op, &mut own, None, &others, attrs).unwrap(), "{}", op.name);
+            assert!(own.has_bits_of(&expected), "{}", op.name);
+            assert_eq!(std::sync::Arc::as_ptr(&own.storage().unwrap()).addr(), before);
+        }
+        let mut own = tensor(&numbers, &[count]);
+        let held = own.clone();
+        assert!(!apply_in_place(gt, &mut own, None, &[other], &attrs).unwrap());
+        drop(held);
     }
 }

@@ -106,7 +106,7 @@ fn parse(bytes: &[u8]) -> Result<Table> {
         return Err(damaged("it is another kind of file"));
     }
     if head["version"] != VERSION {
-        return Err(damaged("it has another version"));
+        return Err(damaged(&format!("it has version {}, {VERSION} is known", head["version"])));
     }
     if head["checksum"] != checksum(lines) {
         return Err(damaged("its checksum does not fit"));

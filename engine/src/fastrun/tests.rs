@@ -123,6 +123,9 @@ fn measurements_survive_in_a_file() {
     std::fs::write(&path, text.replace("quick", "quack")).unwrap();
     let error = load(&path).unwrap_err().to_string();
     assert!(error.contains("checksum"), "{error}");
+    std::fs::write(&path, text.replace("\"version\":1", "\"version\":9")).unwrap();
+    let error = load(&path).unwrap_err().to_string();
+    assert!(error.contains("it has version 9, 1 is known"), "{error}");
     assert!(save(&path).unwrap() >= 1, "a damaged file is replaced");
     load(&path).unwrap();
 }

@@ -13,6 +13,9 @@ pub struct Surface {
     pub alpha: Option<Alpha>,
     /// Whether there is a method in place, `x.scatter_add_()`. Elementwise ops have one in any case.
     pub in_place: bool,
+    /// Whether each element of the result depends on those at its place alone, and on what is drawn for those before it. Elementwise ops
+    /// are so in any case.
+    pub by_element: bool,
     /// Names under which it refuses to copy: `x.view(2, 3)`.
     pub never_copies_as: &'static [&'static str],
     /// In which dtype `torch.autocast` computes it.
@@ -109,6 +112,7 @@ impl Surface {
         form: None,
         alpha: None,
         in_place: false,
+        by_element: false,
         never_copies_as: &[],
         autocast: Autocast::Keep,
         refuses: None,

@@ -362,3 +362,42 @@ fn what_a_body_makes_has_to_stay() {
         assert_eq!(finished.confirmed, at == 1);
     }
 }
+
+/// A symbolic call knows the variables that an earlier one has recorded, and stores to them.
+#[test]
+fn a_symbolic_step_runs_without_its_body() {
+    random::seed(3);
+    let mut eager = Descent::new();
+    let expected: Vec<Vec<u32>> =
+        (0..6).map(batch).map(|[x, y]| bits(&eager.step(&x, &y))).collect();
+    random::seed(3);
+    let mut trained = Descent::new();
+    let function = Traced::new(Options { symbolic: true, ..Options::default() });
+    for (at, expected) in expected.iter().enumerate() {
+        let loss = match at {
+            0 | 1 => followed(&function, &mut trained, &batch(at), at == 1),
+            _ => {
+                let mut ran =
+                    run_alone(&function, &batch(at), &given(&trained.variables())).unwrap();
+                trained.set(ran.stored.into_iter().map(|it| it.1).collect());
+                ran.results.remove(0)
+            }
+        };
+        assert_eq!(bits(&loss), *expected, "loss of step {at}");
+    }
+    let now: Vec<Vec<u32>> = trained.variables().iter().map(bits).collect();
+    assert_eq!(now, eager.variables().iter().map(bits).collect::<Vec<_>>());
+}
+
+/// A step whose body is followed.
+fn followed(function: &Traced, trained: &mut Descent, args: &[Tensor], confirmed: bool) -> Tensor {
+    let before: Vec<Place> = trained.variables().iter().map(Place::of).collect();
+    let following = Following { world: 1, strict: true, numbers_vary: false };
+    let call = function.follow(args, following).unwrap();
+    let seen = call.args().to_vec();
+    let loss = trained.step(&seen[0], &seen[1]);
+    let stores: Vec<_> = before.into_iter().zip(trained.variables()).collect();
+    let mut finished = call.finish_storing(&[loss], Some(&stores)).unwrap();
+    assert_eq!(finished.confirmed, confirmed);
+    finished.results.remove(0)
+}

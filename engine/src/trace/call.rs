@@ -134,6 +134,8 @@ pub(crate) struct State {
     pub(super) following: Option<Following>,
     pub(super) refused: Option<Error>,
     pub(super) confirmed: bool,
+    /// Whether it is the first that is followed, with such arguments in its world.
+    pub(super) is_first: bool,
     /// Its captures, some of which it makes of numbers, and the numbers that it feeds.
     pub(super) made: Vec<Tensor>,
     pub(super) all_fed: Vec<Tensor>,
@@ -177,6 +179,7 @@ impl State {
             following: None,
             refused: None,
             confirmed: false,
+            is_first: false,
             made: Vec::new(),
             all_fed: Vec::new(),
             beside: is_compared.then(Box::default),
@@ -308,6 +311,7 @@ impl State {
             self.tree.n_paths += 1;
         }
         let Some(stores) = stores else { return };
+        self.is_first = self.following.is_some_and(|it| self.tree.note_world(it.world));
         let followed = self.following.map(|it| self.followed(it, results, stores));
         let stores = (0..).zip(stores).filter_map(|(at, it)| self.stored(at, it)).collect();
         let Some(end) = &mut self.tree.step_mut(self.cursor).end else { return };

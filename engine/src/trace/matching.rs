@@ -133,6 +133,7 @@ impl State {
     pub(super) fn follow(&mut self, id: StepId, inputs: &[Tensor]) -> Result<Outputs> {
         self.stats.replayed += 1;
         self.cursor = id;
+        let n_captures = self.captures.len();
         let step = &self.tree.steps[id as usize];
         for (it, tensor) in step.inputs.iter().zip(inputs) {
             match *it {
@@ -167,6 +168,11 @@ impl State {
             outputs.push(output);
         }
         if self.mode == Mode::Symbolic {
+            for at in n_captures..self.captures.len() {
+                if let Some(key) = self.captures[at].key() {
+                    self.known.entry(key).or_insert(Ref::Capture(at as u32));
+                }
+            }
             let first = self.results.len() - outputs.len();
             for (idx, output) in outputs.iter().enumerate() {
                 self.know(output, Ref::Result((first + idx) as u32));

@@ -21,10 +21,22 @@ const ORDER: u32 = 0b1011_0010_0110_1101_0010_1100_1001_1001;
 /// Calls from one trial to the next: at first, and at most.
 const PAUSE: u32 = 1 << 10;
 const LONGEST_PAUSE: u32 = 1 << 16;
+/// Calls under the trace that record or compile, of which no trial takes the time: what they learn pays later. So many of one function.
+const EXCUSED: u32 = 128;
 /// How much longer than as written a call under the trace may take.
 const LOSS: f64 = 1.05;
 
 const _: () = assert!(ORDER.count_ones() as usize == SAMPLES);
+
+thread_local! {
+    /// How often a call took time that later ones need not take.
+    static N_LEARNED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The call that ends has recorded or compiled something, or was followed.
+pub(super) fn note_learning() {
+    N_LEARNED.set(N_LEARNED.get() + 1);
+}
 
 /// How the calls of one function go.
 pub struct Pace {
@@ -38,6 +50,8 @@ pub struct Pace {
     verdict: Cell<Option<Verdict>>,
     /// Calls as written.
     n_eager: Cell<usize>,
+    /// Calls that may still learn something without being timed.
+    excused: Cell<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -62,6 +76,8 @@ struct Trial {
     begun: usize,
     eager: SmallVec<[Duration; SAMPLES]>,
     traced: SmallVec<[Duration; SAMPLES]>,
+    /// Calls that were not timed as they have learned something.
+    n_excused: usize,
 }
 
 /// How a call goes.
@@ -69,9 +85,15 @@ struct Trial {
 pub struct Turn {
     is_eager: bool,
     clock: Option<Instant>,
+    /// How much was learned before it.
+    n_learned: u64,
 }
 
 impl Turn {
+    fn new(is_eager: bool, clock: Option<Instant>) -> Self {
+        Self { is_eager, clock, n_learned: N_LEARNED.get() }
+    }
+
     /// Whether the function runs as it was written.
     pub fn is_eager(self) -> bool {
         self.is_eager
@@ -98,6 +120,7 @@ impl Pace {
             timing: Cell::new(false),
             verdict: Cell::new(None),
             n_eager: Cell::new(0),
+            excused: Cell::new(EXCUSED),
         }
     }
 
@@ -110,11 +133,11 @@ impl Pace {
 
     fn next_turn(&self) -> Turn {
         if self.timing.get() {
-            return Turn { is_eager: true, clock: None };
+            return Turn::new(true, None);
         }
         if let Some(left) = self.left.get().checked_sub(1) {
             self.left.set(left);
-            return Turn { is_eager: self.way.get() != Way::Traced, clock: None };
+            return Turn::new(self.way.get() != Way::Traced, None);
         }
         self.tried()
     }
@@ -146,32 +169,52 @@ impl Pace {
         if at == WARM + 2 * SAMPLES {
             let ended = trial.take();
             drop(trial);
-            self.decide(ended.and_then(|it| it.verdict()));
+            self.decide(ended);
             return self.next_turn();
         }
         let Some(sample) = at.checked_sub(WARM) else {
-            return Turn { is_eager: false, clock: None };
+            return Turn::new(false, None);
         };
         let is_eager = ORDER >> sample & 1 == 1;
         self.timing.set(is_eager);
         cuda::wait();
-        Turn { is_eager, clock: Some(Instant::now()) }
+        Turn::new(is_eager, Some(Instant::now()))
     }
 
-    /// A call has ended, with a result or an error: only the time of the first counts, until GPUs have done what it asked of them.
+    /// A call has ended, with a result or an error: only the time of the first counts, until GPUs have done what it asked of them. What
+    /// it has learned, later calls need not learn again: that does not count either, for some time.
     pub fn ends(&self, turn: Turn, is_ok: bool) {
+        let is_excused = N_LEARNED.get() != turn.n_learned && self.excuse();
         let Some(clock) = turn.clock else { return };
         cuda::wait();
         let time = clock.elapsed();
         self.timing.set(false);
         if let Some(trial) = self.trial.borrow_mut().as_mut().filter(|_| is_ok) {
+            if is_excused {
+                trial.n_excused += 1;
+                return;
+            }
             let times = if turn.is_eager { &mut trial.eager } else { &mut trial.traced };
             times.push(time);
         }
     }
 
-    fn decide(&self, verdict: Option<Verdict>) {
+    /// Whether a call may learn something without being timed; it counts then.
+    fn excuse(&self) -> bool {
+        let left = self.excused.get();
+        self.excused.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    fn decide(&self, trial: Option<Box<Trial>>) {
         let before = self.way.get();
+        let n_excused = trial.as_ref().map_or(0, |it| it.n_excused);
+        let verdict = trial.and_then(|it| it.verdict());
+        if verdict.is_none() && n_excused > 0 {
+            // It is tried again soon, when there is less to learn.
+            self.left.set(FIRST / 2);
+            return;
+        }
         if let Some(verdict) = verdict {
             self.way.set(if verdict.is_eager() { Way::Eager } else { Way::Traced });
             self.verdict.set(Some(verdict));
@@ -269,6 +312,25 @@ mod tests {
             assert_eq!(calls(&pace, pause, LONG, SHORT), 0);
             pause *= 4;
         }
+    }
+
+    #[test]
+    fn what_is_still_learning_is_timed_later() {
+        let pace = Pace::new(false);
+        let mut n_traced = 0;
+        while pace.verdict().is_none() {
+            let turn = pace.turn();
+            n_traced += usize::from(!turn.is_eager());
+            let length = if turn.is_eager() { SHORT } else { LONG };
+            let started = Instant::now();
+            while turn.clock.is_some() && started.elapsed() < length {}
+            if !turn.is_eager() {
+                note_learning();
+            }
+            pace.ends(turn, true);
+        }
+        assert!(n_traced > EXCUSED as usize && n_traced < 2 * EXCUSED as usize, "{n_traced}");
+        assert!(pace.verdict().unwrap().is_eager());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::latest::{Ended, Place};
 use super::recording::MOST_STEPS;
 use super::segment::{lower, whole_graph};
 use super::tree::{ArgSpec, StepId, Tree};
-use super::{Active, active, flush, install};
+use super::{Active, active, flush, install, pace};
 use crate::apply::anomaly::{self, Watch};
 use crate::graph::Graph;
 use crate::lower::Plan;
@@ -105,6 +105,8 @@ pub struct Finished {
     pub stats: Stats,
     /// Whether a call in the same world came to the same end before, so that [`Traced::alone`] gives its graph.
     pub confirmed: bool,
+    /// Whether the call was the first one with such arguments that was followed in its world: none can have confirmed it.
+    pub is_first: bool,
     /// The numbers that the path takes in each call, as the body gave them to ops, where it was followed.
     pub fed: Vec<Tensor>,
 }
@@ -243,6 +245,9 @@ impl Traced {
         recorded.trees[at] = mem::replace(&mut state.tree, Tree::new(Vec::new()));
         let mut stats = mem::take(&mut state.stats);
         stats.calls = usize::from(finished);
+        if stats.recorded > 0 || stats.compile_seconds > 0.0 || state.following.is_some() {
+            pace::note_learning();
+        }
         stats.branches = recorded.trees.iter().map(|it| it.n_paths).sum();
         let all = &mut recorded.stats;
         all.calls += stats.calls;
@@ -329,8 +334,8 @@ impl Call {
     ) -> Result<Finished> {
         let Some(state) = self.state.take() else {
             let stats = Stats::default();
-            let (confirmed, fed) = (false, Vec::new());
-            return Ok(Finished { results: results.to_vec(), stats, confirmed, fed });
+            let (confirmed, is_first, fed) = (false, false, Vec::new());
+            return Ok(Finished { results: results.to_vec(), stats, confirmed, is_first, fed });
         };
         let mut running = state.borrow_mut();
         let fed = running.all_fed.clone();
@@ -340,11 +345,12 @@ impl Call {
             running.forget();
         }
         let confirmed = running.confirmed && running.refused.is_none();
+        let is_first = running.is_first;
         let stats = self.traced.keep(self.at, &mut running, res.is_ok());
         drop(running);
         install(None);
         res?;
-        Ok(Finished { results: results.to_vec(), stats, confirmed, fed })
+        Ok(Finished { results: results.to_vec(), stats, confirmed, is_first, fed })
     }
 
     /// Ends the call after its body failed: values that are still alive are delivered, what was recorded is forgotten.

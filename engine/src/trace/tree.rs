@@ -186,11 +186,25 @@ pub(super) struct Tree {
     pub(super) n_paths: usize,
     /// Those of which it is known what they leave in variables.
     pub(super) n_told: usize,
+    /// The worlds in which calls were followed, the latest last.
+    worlds: Vec<u64>,
 }
 
 impl Tree {
     pub(super) fn new(signature: Vec<ArgSpec>) -> Self {
-        Self { signature, steps: vec![Step::default()], n_paths: 0, n_told: 0 }
+        Self { signature, steps: vec![Step::default()], n_paths: 0, n_told: 0, worlds: Vec::new() }
+    }
+
+    /// Notes that a call was followed in a world; whether it was the first.
+    pub(super) fn note_world(&mut self, world: u64) -> bool {
+        if self.worlds.contains(&world) {
+            return false;
+        }
+        if self.worlds.len() == MOST_WORLDS {
+            self.worlds.remove(0);
+        }
+        self.worlds.push(world);
+        true
     }
 
     pub(super) fn step(&self, id: StepId) -> &Step {

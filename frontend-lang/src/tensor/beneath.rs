@@ -9,13 +9,27 @@ use crate::objects::tensor::{TensorObj, View};
 use crate::tensor::convert;
 
 /// Functions of `torch`.
-pub static FUNCTIONS: &[NativeFn] = &[function(
-    "_beneath",
-    "input",
-    "The variable that lies lowest below a tensor with its elements and history; and where in memory it and the tensor begin.",
-    beneath,
-)
-.opaque()];
+pub static FUNCTIONS: &[NativeFn] = &[
+    function(
+        "_beneath",
+        "input",
+        "The variable that lies lowest below a tensor with its elements and history; and where in memory it and the tensor begin.",
+        beneath,
+    )
+    .opaque(),
+    function(
+        "_is_apart",
+        "input, other",
+        "Whether what is written to one of two tensors leaves the other one as it is.",
+        is_apart,
+    )
+    .pure(),
+];
+
+fn is_apart(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let root = |at: usize| Ok::<_, Raised>(TensorObj::root(convert::variable(&args[at])?));
+    Ok(Value::Bool(!Rc::ptr_eq(&root(0)?, &root(1)?)))
+}
 
 fn beneath(_cx: &mut Cx, args: Args<'_>) -> Res {
     let object = convert::variable(&args[0])?;

@@ -20,7 +20,7 @@ use super::node::Node;
 use super::numbers::{Tracking, Tracks};
 use super::prevented::Prevented;
 use super::template::refused_here;
-use super::variant::Variant;
+use super::variant::{Variant, Way};
 use super::world::World;
 use crate::cx::Mode;
 use crate::native::*;
@@ -29,8 +29,11 @@ use crate::tensor::device::DeviceObj;
 /// Worlds whose graphs are kept.
 const MOST: usize = 8;
 
-/// Ways of one world that are kept.
-pub(super) const MOST_WAYS: usize = 8;
+/// Ways of one world that are kept: one for each size of the arguments.
+const MOST_WAYS: usize = 32;
+
+/// Calls that could have given another way, where there is no room, before one does: it costs as much as many calls.
+const TURNED_AWAY: usize = 8;
 
 /// Plain calls before a body is followed for the first time: one records, one shows that the recording answers.
 const FIRST_WAIT: u32 = 2;
@@ -63,6 +66,8 @@ pub(super) struct Alone {
     pub(super) n_looks: Cell<u32>,
     /// Calls without the body.
     n_runs: Cell<usize>,
+    /// Calls that could have given another way, where there was no room.
+    n_turned_away: Cell<usize>,
     /// Whether the latest call was one.
     is_latest: Cell<bool>,
     /// Worlds so far.
@@ -140,6 +145,8 @@ pub(super) struct Attempts {
     n_followed: Cell<u32>,
     /// Calls in a row for which no world was known.
     n_unknown: Cell<u32>,
+    /// Calls of this attempt that were the first with arguments of their kind.
+    n_first: Cell<usize>,
 }
 
 impl Default for Attempts {
@@ -149,6 +156,7 @@ impl Default for Attempts {
             pause: Cell::new(FIRST_WAIT * 2),
             n_followed: Cell::new(0),
             n_unknown: Cell::new(0),
+            n_first: Cell::new(0),
         }
     }
 }
@@ -172,8 +180,12 @@ impl Attempts {
         self.pause.set((self.pause.get() * 2).min(LONGEST_WAIT));
     }
 
-    /// Another call is to be followed; false where there were too many of them.
-    pub(super) fn goes_on(&self) -> bool {
+    /// Another call is to be followed; false where there were too many of them. The first one of its kind (`is_first`) could not be confirmed.
+    pub(super) fn goes_on(&self, is_first: bool) -> bool {
+        if is_first && self.n_first.get() < MOST_WAYS {
+            self.n_first.set(self.n_first.get() + 1);
+            return true;
+        }
         self.n_followed.set(self.n_followed.get() + 1);
         let goes_on = self.n_followed.get() <= MOST_FOLLOWED;
         if !goes_on {
@@ -185,6 +197,7 @@ impl Attempts {
     fn succeeded(&self) {
         self.n_followed.set(0);
         self.n_unknown.set(0);
+        self.n_first.set(0);
         self.pause.set(FIRST_WAIT * 2);
     }
 }
@@ -257,7 +270,7 @@ impl Alone {
             },
         };
         let next = match answered {
-            Answer::Unknown if is_due && variant.ways.len() < MOST_WAYS => {
+            Answer::Unknown if is_due && has_room(&variant) => {
                 return (Next::Follow(Box::new(variant)), Some(asked));
             }
             answer => {
@@ -443,6 +456,22 @@ impl Alone {
         self.n_worlds.get()
     }
 
+    /// Whether another way of a world is made of a call.
+    pub(super) fn wants_way(&self, variant: &Variant) -> bool {
+        let n_turned_away = self.n_turned_away.get() + usize::from(!has_room(variant));
+        self.n_turned_away.set(n_turned_away);
+        has_room(variant) || n_turned_away.is_multiple_of(TURNED_AWAY)
+    }
+
+    /// Keeps it. Where there is no room, each takes its turn to go, and not the one that was not used for the longest time: of sizes that
+    /// come in turn, that is the next one.
+    pub(super) fn keep_way(&self, variant: &mut Variant, way: Way) {
+        match has_room(variant) {
+            true => variant.ways.push(way),
+            false => variant.ways[self.n_turned_away.get() / TURNED_AWAY % MOST_WAYS] = way,
+        }
+    }
+
     pub(super) fn keep(&self, variant: Variant) {
         let mut variants = self.variants.borrow_mut();
         if variants.len() >= MOST {
@@ -451,6 +480,11 @@ impl Alone {
         }
         variants.push(variant);
     }
+}
+
+/// Whether another way is kept beside those that are known.
+fn has_room(variant: &Variant) -> bool {
+    variant.ways.len() < MOST_WAYS
 }
 
 /// Puts the plain numbers back, where some were tracked.

@@ -210,6 +210,10 @@ impl Cx {
     /// The operation before this one has run; an error if it looked at a number that differs from call to call, and that must not be, or at one
     /// that only a graph gives.
     fn refuse_look(&mut self) -> Result<(), Raised> {
+        // Once: what leaves a block on the way out has to run.
+        if self.follow.refused.is_some() {
+            return Ok(());
+        }
         match &self.follow.tracking {
             Some(it) if it.is_read_early() => self.refuse(read_early()),
             Some(it) if it.has_refused() => self.refuse(looked()),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use engine::random::Everywhere;
 use engine::trace::{Call, Following};
 
-use super::alone::{Alone, InVain, MOST_WAYS, Unit, give_up};
+use super::alone::{Alone, InVain, Unit, give_up};
 use super::asked::Asked;
 use super::follow::{Follow, Followed, LOOK, Outer, looked, read_early};
 use super::names::Bindings;
@@ -138,6 +138,7 @@ impl Alone {
         }
         let (numbers, are_known) = variant.note_numbers(numbers);
         let is_confirmed = finished.confirmed && !has_grown && variant.is_seen && are_known;
+        let is_confirmed = is_confirmed && self.wants_way(&variant);
         variant.is_seen = !has_grown;
         if let Some(refused) = refused {
             given.template = Err(refused);
@@ -161,7 +162,7 @@ impl Alone {
             }
             Ok(_) => self.n_looks.set(0),
         }
-        self.learn(variant, shown, strays, strict)?;
+        self.learn(variant, (shown, finished.is_first), strays, strict)?;
         Ok(value)
     }
 
@@ -169,20 +170,17 @@ impl Alone {
     fn learn(
         &self,
         mut variant: Box<Variant>,
-        shown: Result<Shown, Raised>,
+        (shown, is_first): (Result<Shown, Raised>, bool),
         strays: Vec<Node>,
         strict: bool,
     ) -> Result<(), Raised> {
         match shown {
             Ok(Shown::Way(way)) => {
                 self.prevented.clear();
-                if variant.ways.len() == MOST_WAYS {
-                    variant.ways.remove(0);
-                }
-                variant.ways.push(*way);
+                self.keep_way(&mut variant, *way);
             }
             Ok(Shown::Unconfirmed) => {
-                if !self.attempts.goes_on() && self.prevented.words().is_empty() {
+                if !self.attempts.goes_on(is_first) && self.prevented.words().is_empty() {
                     self.prevented.say("it comes to other ops in each call", None);
                 }
             }

@@ -26,7 +26,7 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
+    surface: Surface { by_element: true, shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: Onnx::Absent,
     aliases: &["torch.dropout", "megengine.functional.dropout", "oneflow.nn.functional.dropout"],
     examples: &[
