@@ -4,6 +4,7 @@
         [--torch-python P] [--jupyter-python P]   interpreters with the peers; default: this one
         [--torch-compile]                         traced rows of PyTorch use torch.compile
         [--peers]                                 beside torch.compile, JAX and ONNX Runtime too, in a table of its own (`mlp`, `networks`)
+        [--before CHECKOUT]                       beside an earlier commit instead: a checkout of it, built
         [--threads 1,2] [--rounds 5] [--only WORKLOAD,...] [--json FILE]
 
 The same source text runs on both sides, in processes that take turns: Notegrad, PyTorch, Notegrad, ... (CPython where no tensors are about). Each process reports
@@ -42,8 +43,8 @@ LIMIT = 600
 class Side:
     """One of the two that are compared: how it runs a source file, and what it measured."""
 
-    def __init__(self, name, command, thread_variables):
-        self.name, self.command, self.thread_variables = name, command, thread_variables
+    def __init__(self, name, command, thread_variables, texts=HERE / "workloads"):
+        self.name, self.command, self.thread_variables, self.texts = name, command, thread_variables, texts
         self.measured, self.checks, self.failures = {}, {}, {}
 
     def run(self, workload, argument, threads):
@@ -81,24 +82,27 @@ def last_line(text):
     return (text.strip() or "no output").splitlines()[-1]
 
 
-def source_of(options, workload, prelude, compiles):
-    """The file of a workload, with what stands before it."""
+def source_of(options, workload, prelude, compiles, texts=HERE / "workloads"):
+    """The file of a workload, with what stands before it; None where these texts have none."""
     names = [*prelude, *PRELUDES.get(workload, []), workload]
-    parts = [(HERE / "workloads" / f"{name}.ng").read_text() for name in names]
-    source = Path(options.folder) / f"{workload}{'-compiled' if compiles else ''}.ng"
+    paths = [texts / f"{name}.ng" for name in names]
+    if not all(it.exists() for it in paths):
+        return None
+    parts = [it.read_text() for it in paths]
+    source = Path(options.folder) / f"{texts.parts[-4]}-{workload}{'-compiled' if compiles else ''}.ng"
     source.write_text(f"COMPILE = {compiles}\n" + "\n\n".join(parts))
     return source
 
 
 def measure_workloads(options, sides, workloads, threads, prelude):
     for workload in workloads:
-        source = source_of(options, workload, prelude, options.torch_compile)
+        sources = {side.name: source_of(options, workload, prelude, options.torch_compile, side.texts) for side in sides}
         for count in threads:
             for round_idx in range(options.rounds):
                 say(f"{workload}, threads {count}, round {round_idx + 1} of {options.rounds}")
                 for side in sides:
-                    if workload not in side.failures:
-                        side.run(workload, source, count)
+                    if workload not in side.failures and sources[side.name]:
+                        side.run(workload, sources[side.name], count)
 
 
 def measure_peers(options):
@@ -192,6 +196,29 @@ def compare(options, own, peer):
     return table
 
 
+def measure_before(options, own):
+    """The workloads of an earlier commit, as they were then, beside those of this one: the rows that both have, in the order of the ratios."""
+    checkout = Path(options.before).resolve()
+    before = Side("before", [checkout / "target" / "release" / "notegrad", "run"], own.thread_variables, checkout / "tests" / "bench" / "workloads")
+    tensors, plain = [[it for it in options.only if it in known] for known in [WORKLOADS, PLAIN]]
+    measure_workloads(options, [own, before], tensors, options.threads, ["clock", "torch"])
+    measure_workloads(options, [own, before], plain, [1], ["clock"])
+    texts = {row.key: row for row in [*rows.ALL, *rows.of_ops(key for key, _ in own.measured)]}
+    both = [key for key in own.measured if key in before.measured and key[0] in texts]
+    ratios = {key: before.median(*key) / own.median(*key) for key in both}
+    print("| what | threads | before | now | before / now |\n|---|---:|---:|---:|---:|")
+    for key in sorted(both, key=ratios.get):
+        row = texts[key[0]]
+        times = [shown(row.value(side.median(*key)), row.unit) for side in [before, own]]
+        print(f"| {row.text} | {key[1]} | {times[0]} | {times[1]} | {ratios[key]:.2f}x |")
+    if both:
+        print(f"\nGeometric mean of {len(both)} rows: {statistics.geometric_mean(ratios.values()):.2f}x")
+    for side in [own, before]:
+        for workload, reason in side.failures.items():
+            print(f"\n{side.name} did not run `{workload}`: {reason}")
+    return 1 if own.failures else 0
+
+
 def mean_of_ratios(own, peer):
     """Adds the geometric mean over the rows of the language, as seconds whose ratio it is."""
     keys = [key for key in own.measured if key[0].startswith("language ") and key in peer.measured]
@@ -270,6 +297,7 @@ def arguments():
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(it) for it in text.split(",")])
     parser.add_argument("--rounds", default=5, type=int)
     parser.add_argument("--only", default=[*WORKLOADS, *PLAIN, "check", "kernel"], type=lambda text: text.split(","))
+    parser.add_argument("--before")
     parser.add_argument("--json")
     return parser.parse_args()
 
@@ -282,6 +310,8 @@ def main():
     cpython = Side("CPython", [sys.executable], [])
     with tempfile.TemporaryDirectory() as folder:
         options.folder = folder
+        if options.before:
+            return measure_before(options, own)
         tensors, plain = [[it for it in options.only if it in known] for known in [WORKLOADS + GPU, PLAIN]]
         measure_workloads(options, [own, peer] if facts["torch"] else [own], tensors, options.threads, ["clock", "torch"])
         measure_workloads(options, [own, cpython], plain, [1], ["clock"])
