@@ -1,6 +1,10 @@
 //! Plans that write where variables lie, held to what the same graphs give op by op.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::*;
+use crate::cpu::interrupt;
 use crate::graph::parse::parse;
 use crate::graph::{Graph, op_by_op};
 use crate::{Attrs, Error, Number, Result, Tensor, apply_one, ops};
@@ -131,4 +135,31 @@ fn numbers_are_told_before_anything_is_written() {
     assert!(plan.run_onto(&[Tensor::number(0.0)], &mut lent, &mut decide).unwrap().is_none());
     assert_eq!(told[0], Some(Number::Float(7.0)));
     assert_eq!(lent[0].to_vec::<f32>().unwrap(), [1.0, 2.0, 4.0]);
+}
+
+/// A result that has to be copied is, before anything is written; an interrupt that comes with it leaves all as it was.
+#[test]
+fn an_interrupt_comes_before_anything_is_written_or_after_all() {
+    let text = "graph(%0: variable f32[300, 300], %1: f32[300, 300]) {
+      %2 = mul(%0, 2) : f32[300, 300] %3 = t_t(%1) : f32[300, 300]
+      store %0 = %2 return %3 }";
+    let (graph, flag) = (graph(text), Arc::new(AtomicBool::new(false)));
+    let plan = compile_onto(&graph, true, &|_| true).unwrap().unwrap();
+    let inputs = [input(&graph, 0), input(&graph, 1)];
+    let mut lent = [own(&inputs[0])];
+    let _watching = interrupt::watch(flag.clone());
+    flag.store(true, Ordering::Relaxed);
+    let stopped = plan.run_onto(&inputs, &mut lent, &mut |_| true);
+    assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
+    assert_eq!(bits(&lent[0]), bits(&inputs[0]));
+    let mut late = |_: &dyn Fn(usize) -> Option<Number>| {
+        flag.store(true, Ordering::Relaxed);
+        true
+    };
+    let stopped = plan.run_onto(&inputs, &mut lent, &mut late);
+    assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
+    assert_eq!(bits(&lent[0]), bits(&inputs[0]));
+    let ran = plan.run_onto(&inputs, &mut lent, &mut |_| true).unwrap().unwrap();
+    assert_eq!(bits(&ran[0]), bits(&op_by_op::run(&graph, &inputs).unwrap()[0]));
+    assert_ne!(bits(&lent[0]), bits(&inputs[0]));
 }

@@ -105,18 +105,24 @@ impl Plan {
         let mut buffers = buffers.ok_or_else(outside)?;
         let (first, last) = self.launches.split_at(self.n_before());
         first.iter().try_for_each(|it| each(it, &mut buffers))?;
-        if !self.onto.all.is_empty() {
-            if !decide(&|at| self.first_of(at, &buffers)) {
-                return Ok(None);
-            }
-            self.write_onto(last, &mut buffers, each)?;
+        // What may have to be copied is, before anything is written over.
+        let is_made = |it: &&Delivery| matches!(it, Delivery::Kept(..));
+        let given = self.deliveries.iter().filter(|it| !is_made(it));
+        let given = given.map(|it| self.deliver(it, inputs, &[])).collect::<Result<Vec<_>>>()?;
+        if !decide(&|at| self.first_of(at, &buffers)) {
+            return Ok(None);
         }
+        self.write_onto(last, &mut buffers, each)?;
         drop(buffers);
         drop(arena);
         let kept: SmallVec<[Arc<Buffer>; 16]> = kept.into_iter().map(Into::into).collect();
-        let is_there = |it: &&Delivery| !matches!(it, Delivery::Kept(at, _) if self.is_onto(*at));
-        let there = self.deliveries.iter().filter(is_there);
-        there.map(|it| self.deliver(it, inputs, &kept)).collect::<Result<Vec<_>>>().map(Some)
+        let mut given = given.into_iter();
+        let results = self.deliveries.iter().filter_map(|it| match it {
+            Delivery::Kept(at, _) if self.is_onto(*at) => None,
+            Delivery::Kept(..) => self.deliver(it, inputs, &kept).ok(),
+            _ => given.next(),
+        });
+        Ok(Some(results.collect()))
     }
 
     /// Launches that write over nothing that was there before; all that may fail are among them, but for one.

@@ -29,7 +29,11 @@ impl fmt::Display for Plan {
 impl fmt::Display for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.work {
-            Work::Lanes { label, .. } | Work::Many { label, .. } => write!(f, "lanes [{label}]")?,
+            Work::Many { label, .. } => write!(f, "lanes [{label}]")?,
+            Work::Lanes { label, replaced, .. } => {
+                write!(f, "lanes [{label}]")?;
+                f.write_str(if replaced.is_empty() { "" } else { " in place" })?;
+            }
             Work::Control { op, .. } => f.write_str(op.name)?,
             Work::OnGpu { op, finishing, .. } => {
                 f.write_str(op.name)?;

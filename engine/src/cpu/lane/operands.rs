@@ -118,6 +118,7 @@ impl<'a> Run<'a> {
 }
 
 /// The shape of the outputs; fails unless all operands are those that the code was built for.
+#[inline(always)]
 pub(super) fn check<'a>(
     code: &Code,
     sources: &[Source<'_>],
@@ -130,6 +131,7 @@ pub(super) fn check<'a>(
 }
 
 /// Whether these are the inputs that the code was built for.
+#[inline(always)]
 pub(super) fn takes(code: &Code, sources: &[Source<'_>], params: &[Number]) -> bool {
     let alike = |(it, &mem): (&Source<'_>, &Mem)| match it {
         Source::View(view) => Mem::of(view.dtype()) == mem,
@@ -142,6 +144,7 @@ pub(super) fn takes(code: &Code, sources: &[Source<'_>], params: &[Number]) -> b
 }
 
 /// Whether these outputs have the shape and hold elements of these types.
+#[inline(always)]
 pub(super) fn gives(mems: &[Mem], shape: &Shape, outputs: &[OutView<'_>]) -> bool {
     let alike = |(it, &mem): (&OutView<'_>, &Mem)| {
         Mem::of(it.dtype()) == mem

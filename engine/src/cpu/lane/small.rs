@@ -37,6 +37,11 @@ pub(super) fn run(
     let mut staged = 0;
     for (idx, (source, mem)) in sources.iter().zip(&code.inputs).enumerate() {
         match source {
+            // One element lies as another does, whatever the dimensions.
+            Source::View(view) if numel == 1 && view.shape().numel() == 1 => {
+                regs[idx] = first_of(view, *mem);
+                continue;
+            }
             Source::View(view) => match simple_access(view.layout(), shape, numel) {
                 Some(Access::Direct) => {
                     regs[idx] = first_of(view, *mem);
@@ -99,6 +104,7 @@ pub(super) fn run(
 }
 
 /// The first element of what a view shows.
+#[inline(always)]
 fn first_of(view: &View<'_>, mem: Mem) -> *mut u8 {
     // SAFETY: a view's layout lies within its region, so its first element does.
     unsafe { view.region().as_ptr().add(view.layout().offset * mem.size()) }
@@ -137,7 +143,7 @@ unsafe fn bring(
 
 /// # Safety
 /// The registers hold so many elements.
-#[inline]
+#[inline(always)]
 unsafe fn execute_all(code: &Code, regs: &[*mut u8; FEW], numel: usize) -> Option<Fault> {
     let mut fault = None;
     for it in &code.instrs {
