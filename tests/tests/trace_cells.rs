@@ -2,7 +2,7 @@
 //! are written most do not.
 //!
 //! `trace_cells/shapes.ng` holds these loops: what is made before, the cell, and how many of so many rounds run without the body;
-//! `trace_cells/hazards.ng` what could go wrong. Other
+//! `trace_cells/hazards.ng` what could go wrong, `in_place.ng` where variables are written where they lie. Other
 //! cells are put together from lines by a generator with a fixed seed. For a longer look:
 //! `SEED=7 TRACE_CELLS=2000 cargo test -p tests --test trace_cells`.
 
@@ -17,7 +17,8 @@ use tests::made_up::{Guard, Random, TRAINING, number, on_a_gpu};
 
 const SETUP: &str = include_str!("../trace_cells/setup.ng");
 const SHAPES: &str = include_str!("../trace_cells/shapes.ng");
-const HAZARDS: &str = include_str!("../trace_cells/hazards.ng");
+const HAZARDS: [&str; 2] =
+    [include_str!("../trace_cells/hazards.ng"), include_str!("../trace_cells/in_place.ng")];
 const WORLD: &str = include_str!("../trace_cells/world.ng");
 const BODY: &str = include_str!("../trace_cells/body.txt");
 const TENSORS: &str = include_str!("../trace_programs/body.txt");
@@ -359,7 +360,7 @@ fn hazards(first: &str) {
     // Graphs that are not compared with the body write variables where they lie, however small these are.
     write_onto_from(1);
     let mut problems = Vec::new();
-    for hazard in HAZARDS.split("### ").skip(1) {
+    for hazard in HAZARDS.iter().flat_map(|it| it.split("### ").skip(1)) {
         let (name, rest) = hazard.split_once('\n').unwrap_or_default();
         let (setup, cell) = rest.split_once("---\n").unwrap_or_default();
         let setup = format!("{first}torch.manual_seed(0)\n{setup}");

@@ -72,7 +72,7 @@ pub(super) struct Slot {
     /// The slot whose place it takes: its launch changes what that held.
     pub(super) instead_of: Option<usize>,
     /// Where the program made what outlives the run.
-    site: Site,
+    pub(super) site: Site,
 }
 
 /// A launch before buffers have places.
@@ -128,7 +128,7 @@ impl Given {
     }
 
     /// The slot of which it is all, in row-major order.
-    fn whole_slot(&self, slots: &[Slot]) -> Option<usize> {
+    pub(super) fn whole_slot(&self, slots: &[Slot]) -> Option<usize> {
         let (Self::At(Location { layout, dtype, .. }), slot) = (self, self.slot()?) else {
             return None;
         };
@@ -436,41 +436,6 @@ impl<'a> Compiler<'a> {
                 Delivery::Kept(kept, Meta::new(at.layout.shape, at.dtype))
             }
         })
-    }
-
-    /// Lets the output of a kernel that updates take the place of what it changes, if nobody looks at that later.
-    fn update_in_place(&mut self) {
-        for at in 0..self.drafts.len() {
-            let Draft { work, inputs, outputs, .. } = &mut self.drafts[at];
-            let Work::Kernel { kernel, in_place, .. } = work else { continue };
-            if !kernel.kernel.updates || *in_place {
-                continue;
-            }
-            let Some(changed) = inputs[0].whole_slot(&self.slots) else { continue };
-            let is_read = inputs[1..].iter().any(|it| it.slot() == Some(changed));
-            let slot = &self.slots[changed];
-            if is_read || slot.kept.is_some() || slot.to > at {
-                continue;
-            }
-            *in_place = true;
-            inputs.remove(0);
-            self.slots[outputs[0]].instead_of = Some(changed);
-        }
-        self.hand_down();
-    }
-
-    /// A slot whose place others take lives as long as these, and is kept as they are.
-    fn hand_down(&mut self) {
-        for at in (0..self.slots.len()).rev() {
-            let Some(before) = self.slots[at].instead_of else { continue };
-            let kept = self.slots[at].kept.take();
-            let Slot { to, site, .. } = self.slots[at];
-            let before = &mut self.slots[before];
-            before.to = before.to.max(to);
-            if kept.is_some() {
-                (before.kept, before.site) = (kept, site);
-            }
-        }
     }
 
     /// Notes which inputs are taken.

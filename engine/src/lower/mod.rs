@@ -5,6 +5,7 @@ mod control;
 mod fuse;
 mod gpu;
 pub mod group;
+mod in_place;
 pub mod memory;
 mod merge;
 mod onto;
